@@ -1,0 +1,54 @@
+#pragma once
+// Everything behind a request: the route table, who may call what, and thin handlers that decode,
+// await the engine once, and encode. Knows no socket: tests and the simulator call handle()
+// directly.
+//
+// Threads: the network executor.
+
+#include <callsign/engine/engine.hpp>
+#include <callsign/net/http.hpp>
+#include <callsign/reaper/reaper.hpp>
+
+#include <boost/asio/awaitable.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace callsign::api {
+
+struct service_options {
+    // Tokens whose owner is kept in memory. Beyond it they are read from the store again.
+    std::size_t principals_max = 16'384;
+};
+
+// What the ops routes show.
+struct service_hooks {
+    std::function<std::string()> metrics;  // Prometheus text format
+    std::function<void(std::string_view /*route*/, unsigned /*status*/,
+                       std::chrono::nanoseconds /*took*/)>
+        answered;
+};
+
+class service {
+  public:
+    service(engine& engine, reaper& reaper, clock& clock, entropy& entropy, service_options options,
+            service_hooks hooks);
+    ~service();
+    service(const service&) = delete;
+    service& operator=(const service&) = delete;
+
+    // Never throws for input.
+    boost::asio::awaitable<net::http_response> handle(net::http_request request);
+
+  private:
+    class impl;
+    std::unique_ptr<impl> impl_;
+};
+
+// An RFC 9457 problem for what net refuses by itself.
+net::http_response refusal(unsigned status, std::string_view code, std::string_view detail);
+
+// A fresh token: "cs_" and 43 characters of base64url, 256 bits. Stored as its SHA-256 only.
+std::string make_token(entropy& source);
+
+}  // namespace callsign::api

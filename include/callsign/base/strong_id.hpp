@@ -1,0 +1,31 @@
+#pragma once
+// strong_id<Tag>: an integer that names one kind of thing and does not mix with other integers.
+
+#include <compare>
+#include <cstdint>
+#include <functional>
+
+namespace callsign {
+
+template <class Tag>
+struct strong_id {
+    std::int64_t value = 0;
+
+    friend auto operator<=>(const strong_id&, const strong_id&) = default;
+};
+
+// Row identities of a store. They grow, are never reused, and stay inside the server.
+using account_id = strong_id<struct account_tag>;
+using series_id = strong_id<struct series_tag>;
+using slot_id = strong_id<struct slot_tag>;
+using task_id = strong_id<struct task_tag>;
+using token_id = strong_id<struct token_tag>;
+
+}  // namespace callsign
+
+template <class Tag>
+struct std::hash<callsign::strong_id<Tag>> {
+    std::size_t operator()(const callsign::strong_id<Tag>& id) const noexcept {
+        return std::hash<std::int64_t>{}(id.value);
+    }
+};

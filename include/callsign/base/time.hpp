@@ -1,0 +1,30 @@
+#pragma once
+// Instants are whole milliseconds since the Unix epoch, in UTC; spans are chrono durations.
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace callsign {
+
+using milliseconds = std::chrono::milliseconds;
+using time_point = std::chrono::sys_time<milliseconds>;
+
+// RFC 3339 in UTC with three fractional digits: 2026-11-20T12:48:00.123Z. Always 24 characters for
+// the years 0000 to 9999, which is all that parse_rfc3339 lets in.
+std::string to_rfc3339(time_point at);
+
+// An RFC 3339 date-time with any offset and any number of fractional digits (cut to milliseconds);
+// nullopt for anything else, a day that does not exist included. A leap second reads as the next
+// second.
+std::optional<time_point> parse_rfc3339(std::string_view text) noexcept;
+
+// "250ms", "30s", "10m", "24h", "7d": a whole number and one unit; nullopt for anything else or for
+// what does not fit in 100 years.
+std::optional<milliseconds> parse_duration(std::string_view text) noexcept;
+
+// The shortest exact form parse_duration reads back.
+std::string to_duration_text(milliseconds span);
+
+}  // namespace callsign

@@ -1,0 +1,29 @@
+#pragma once
+// UUIDs (RFC 9562): 16 bytes, written in lower-case hyphenated form.
+
+#include <callsign/base/time.hpp>
+
+#include <array>
+#include <boost/uuid/uuid.hpp>
+#include <boost/uuid/uuid_hash.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace callsign {
+
+using uuid = boost::uuids::uuid;
+
+// The hyphenated form, either case; nullopt for anything else.
+std::optional<uuid> parse_uuid(std::string_view text) noexcept;
+
+// Lower case, hyphenated: 36 characters.
+std::string to_string(const uuid& id);
+
+// A UUIDv7 (RFC 9562 section 5.7): 48 bits of Unix milliseconds, then `counter` (18 bits used) so
+// that ids of one instant keep their order, then 56 bits of `random`. Ids drawn in order sort in
+// order, which is what a B-tree likes.
+uuid make_uuid_v7(time_point now, std::uint32_t counter, std::uint64_t random) noexcept;
+
+}  // namespace callsign

@@ -1,0 +1,60 @@
+#pragma once
+// The owner of tasks, its series of numbers, and the tokens that open it.
+
+#include <callsign/base/sha256.hpp>
+#include <callsign/base/strong_id.hpp>
+#include <callsign/base/time.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace callsign {
+
+struct account {
+    account_id id;
+    std::string name;
+    std::string default_prefix;
+    std::int64_t last_seq = 0;
+    time_point created_at;
+};
+
+// One run of numbers. Reset policy `never`: one period, the empty one.
+struct series {
+    series_id id;
+    account_id account;
+    std::string prefix;
+    std::string project;  // bound project; empty: none
+    bool is_default = false;
+    std::int64_t last_number = 0;  // of the current period; 0: none taken yet
+};
+
+enum class token_scope : std::uint8_t { read = 1, write = 2, admin = 3 };
+
+// What a token proves. An admin token without an account is the operator's.
+struct principal {
+    token_id token;
+    std::optional<account_id> account;
+    token_scope scope = token_scope::read;
+};
+
+struct token {
+    token_id id;
+    std::optional<account_id> account;
+    std::string name;
+    token_scope scope = token_scope::read;
+    time_point created_at;
+    std::optional<time_point> revoked_at;
+};
+
+// [A-Z][A-Z0-9_]{0,9}.
+bool is_valid_prefix(std::string_view text) noexcept;
+
+// [A-Za-z0-9][A-Za-z0-9._-]{0,62}
+bool is_valid_name(std::string_view text) noexcept;
+
+std::string_view to_string(token_scope scope) noexcept;
+std::optional<token_scope> parse_token_scope(std::string_view text) noexcept;
+
+}  // namespace callsign

@@ -1,0 +1,179 @@
+#pragma once
+// Everything that can change a store, as values. A command is applied by the rule of its name
+// (rules/rules.hpp) inside the writer's transaction and yields one of its answers; an answer that
+// says no has written nothing. Adding a command: a struct here, an apply() in rules/, a line in
+// `command`.
+
+#include <callsign/domain/account.hpp>
+#include <callsign/domain/slot.hpp>
+#include <callsign/domain/task.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_set>
+#include <variant>
+#include <vector>
+
+namespace callsign {
+
+// ---- answers shared by the two phases of a creation ----
+
+// The task exists; here is what its creation was answered with. `replayed`: not by this request.
+// `reserved_at`: when the key was first seen.
+struct receipted {
+    callsign::receipt receipt;
+    bool replayed = false;
+    time_point reserved_at;
+};
+
+// The reaper failed the slot: definite, a new key is safe.
+struct slot_failed {
+    failure_reason reason = failure_reason::none;
+    time_point reserved_at;
+    time_point failed_at;
+};
+
+// The key was used with another payload.
+struct key_conflict {};
+
+// The creation names a prefix the account does not have.
+struct unknown_series {};
+
+// ---- creation, phase 1: reserve ----
+
+// Key unknown: append a pending slot. Known: say what became of it.
+struct reserve {
+    account_id account;
+    std::string key;
+    digest fingerprint{};
+    std::optional<callsign::uuid> uuid;  // the client's own
+    std::string prefix;  // the series asked for; empty: by project, else the default
+
+    // A slot is pending for this request to fulfil. `resumed`: it was pending already.
+    struct reserved {
+        slot_id slot;
+        bool resumed = false;
+        time_point reserved_at;
+    };
+    using answer = std::variant<reserved, receipted, slot_failed, key_conflict, unknown_series>;
+};
+
+// ---- creation, phase 2: fulfil ----
+
+// The pending slot becomes a task with its number, in one transaction.
+struct fulfil {
+    slot_id slot;
+    std::string prefix;
+    callsign::attributes attributes;
+
+    // The slot is not there any more: a store put back from an older copy, say.
+    struct slot_missing {};
+    using answer = std::variant<receipted, slot_failed, unknown_series, slot_missing>;
+};
+
+// ---- reaper ----
+
+// Slots that a request of this process is working on, as (account, idempotency key).
+struct worked_on_hash {
+    std::size_t operator()(const std::pair<account_id, std::string>& p) const noexcept {
+        return std::hash<std::string>{}(p.second) ^
+               static_cast<std::size_t>(p.first.value * 0x9E3779B97F4A7C15ULL);
+    }
+};
+using worked_on = std::unordered_set<std::pair<account_id, std::string>, worked_on_hash>;
+
+// Of at most `limit` pending slots after `after`: one whose task exists is committed; one reserved
+// before `reserved_before` is failed; one in `busy` is left alone, whatever its age.
+struct reconcile_pending {
+    slot_id after;
+    std::int64_t limit = 0;
+    time_point reserved_before;
+    worked_on busy;
+
+    struct answer {
+        std::int64_t scanned = 0;
+        std::int64_t committed = 0;
+        std::int64_t failed = 0;
+        std::optional<slot_id> next;  // where to go on; none: that was the last pending slot
+    };
+};
+
+// Of at most `limit` slots after `after`: one settled before `settled_before` is forgotten.
+struct forget_settled {
+    slot_id after;
+    std::int64_t limit = 0;
+    time_point settled_before;
+
+    struct answer {
+        std::int64_t scanned = 0;
+        std::int64_t forgotten = 0;
+        std::optional<slot_id> next;  // none: no slot that old is left
+    };
+};
+
+// ---- a question that needs the writer's view ----
+
+// What became of a key? Changes nothing; it walks the queue because the index of keys is the
+// writer's, and so it sees everything acknowledged before it.
+struct look_up_slot {
+    account_id account;
+    std::string key;
+
+    struct found {
+        callsign::slot slot;
+        std::optional<callsign::receipt> receipt;
+    };
+    using answer = std::optional<found>;
+};
+
+// ---- accounts, tokens, series ----
+
+struct name_taken {};
+struct no_such_account {};
+
+struct create_account {
+    std::string name;
+    std::string prefix;
+    std::string token_name;
+    digest token_hash{};
+
+    using answer = std::variant<account, name_taken>;
+};
+
+struct create_token {
+    std::optional<std::string> account;  // by name; none: the operator's
+    std::string name;
+    token_scope scope = token_scope::write;
+    digest token_hash{};
+
+    using answer = std::variant<token, no_such_account>;
+};
+
+struct revoke_token {
+    token_id token;
+    std::optional<account_id> account;  // must be this account's, if given
+
+    struct no_such_token {};
+    using answer = std::variant<callsign::token, no_such_token>;
+};
+
+struct create_series {
+    account_id account;
+    std::string prefix;
+    std::string project;
+
+    struct prefix_taken {};
+    struct project_taken {};
+    using answer = std::variant<series, prefix_taken, project_taken>;
+};
+
+using command = std::variant<reserve, fulfil, reconcile_pending, forget_settled, create_account,
+                             create_token, revoke_token, create_series, look_up_slot>;
+
+using answer =
+    std::variant<std::monostate, reserve::answer, fulfil::answer, reconcile_pending::answer,
+                 forget_settled::answer, create_account::answer, create_token::answer,
+                 revoke_token::answer, create_series::answer, look_up_slot::answer>;
+
+}  // namespace callsign

@@ -1,0 +1,71 @@
+#pragma once
+// A task is a UUID and a map of attributes, exactly as TaskChampion has it: REST fields are names
+// in that map (`description`, `tag_NAME`, `dep_UUID`, `annotation_EPOCH`), so a task made over HTTP
+// and one that came from Taskwarrior are the same thing.
+
+#include <callsign/base/strong_id.hpp>
+#include <callsign/base/time.hpp>
+#include <callsign/base/uuid.hpp>
+
+#include <boost/container/flat_map.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+namespace callsign {
+
+using attributes = boost::container::flat_map<std::string, std::string, std::less<>>;
+
+// The immutable answer of a creation. Kept with the task for ever, given again on every retry.
+struct receipt {
+    callsign::uuid uuid{};
+    std::string prefix;  // as it was when the number was taken
+    std::string period;  // empty: the series never resets
+    std::int64_t number = 0;
+    std::int64_t seq = 0;
+    time_point created_at;
+    bool created = true;  // false: this key found the task already there
+
+    friend bool operator==(const receipt&, const receipt&) = default;
+};
+
+// SYN-42, or INC-20261120-7 with a period.
+std::string format_key(std::string_view prefix, std::string_view period, std::int64_t number);
+
+inline std::string key_of(const receipt& r) {
+    return format_key(r.prefix, r.period, r.number);
+}
+
+struct task {
+    task_id id;
+    account_id account;
+    callsign::uuid uuid{};
+    std::optional<receipt> numbered;  // empty only for a task still without a number
+    std::string current_prefix;  // its series' prefix today; a renamed series gives keys a new one
+    std::int64_t last_seq = 0;   // of its latest change
+    time_point created_at;
+    bool purged = false;  // a tombstone: uuid, key and receipt stay, the attributes are gone
+    callsign::attributes attributes;
+};
+
+// A key as a person says it, prefix in upper case.
+struct task_key {
+    std::string prefix;
+    std::string period;
+    std::int64_t number = 0;
+
+    friend bool operator==(const task_key&, const task_key&) = default;
+};
+
+// How a task is named in a path or a body: its UUID or its key.
+using task_ref = std::variant<uuid, task_key>;
+
+// UUID first, then PREFIX-N or PREFIX-PERIOD-N, prefix in any case; nullopt: malformed.
+std::optional<task_ref> parse_task_ref(std::string_view text);
+
+// The form parse_task_ref reads back; equal refs give equal text.
+std::string to_string(const task_ref& ref);
+
+}  // namespace callsign

@@ -1,0 +1,127 @@
+#pragma once
+// The one way in: submit a command, ask a question, create a task. The engine owns the command
+// queue and the writer, and is the only part that opens a write transaction.
+//
+// Threads: every public function is called on the network executor and completes there. Batches run
+// on the writer executor, questions on the reader executor; in tests all three may be one.
+// Lifetime: store, clock, entropy and probe outlive the engine; the engine outlives its callers'
+// coroutines (stop it, await drained(), then destroy).
+
+#include <callsign/base/result.hpp>
+#include <callsign/base/time.hpp>
+#include <callsign/domain/command.hpp>
+#include <callsign/engine/probe.hpp>
+#include <callsign/ports/clock.hpp>
+#include <callsign/ports/entropy.hpp>
+#include <callsign/ports/store.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <variant>
+
+namespace callsign {
+
+struct engine_options {
+    // Commands that may wait or be under way at once. More: errc::overloaded. Each holds a decoded
+    // request, so this bounds memory too.
+    std::size_t queue_depth_max = 4096;
+    // Of those, how many may be one account's, so that none can fill the queue alone.
+    std::size_t account_depth_max = 3072;
+    // Commands in one transaction. Larger batches cost latency, smaller ones commits.
+    std::size_t batch_commands_max = 1024;
+    // Bytes of request content in one transaction.
+    std::size_t batch_bytes_max = 8u << 20;
+    // How long a request may wait for its turn, or for another one's outcome.
+    milliseconds request_deadline{10'000};
+};
+
+struct executors {
+    boost::asio::any_io_executor network;
+    boost::asio::any_io_executor writer;
+    boost::asio::any_io_executor reader;
+};
+
+// A decoded creation.
+struct create_request {
+    account_id account;
+    std::string key;
+    digest fingerprint{};
+    std::optional<callsign::uuid> uuid;
+    std::string prefix;
+    callsign::attributes attributes;
+};
+
+// Another request with this key is being worked on, and did not end before this one's deadline.
+struct in_progress {};
+using create_answer =
+    std::variant<receipted, slot_failed, key_conflict, unknown_series, in_progress>;
+
+class engine {
+  public:
+    // `on_fatal` is called once, on the network executor, when the outcome of a commit is not known
+    // and the process should end: everything submitted from then on is answered
+    // errc::outcome_unknown.
+    engine(store& store, clock& clock, entropy& entropy, executors executors,
+           engine_options options, engine_probe& probe, std::function<void(std::string)> on_fatal);
+    ~engine();
+    engine(const engine&) = delete;
+    engine& operator=(const engine&) = delete;
+
+    // Applies one command in some batch. Returns after the commit that holds it, or with
+    // errc::overloaded, shutting_down, deadline_exceeded, store_refused (nothing was done) or
+    // outcome_unknown.
+    template <class Command>
+    boost::asio::awaitable<result<typename Command::answer>> submit(Command command) {
+        result<answer> done = co_await submit_any(callsign::command{std::move(command)});
+        if (!done) co_return done.error();
+        co_return std::get<typename Command::answer>(std::move(*done));
+    }
+
+    // The two phases: reserve, then fulfil, each durable in a batch of its own. A request whose key
+    // is being worked on waits for that outcome. Errors as submit().
+    boost::asio::awaitable<result<create_answer>> create(create_request request);
+
+    // Runs question(read_tx&) on the reader executor. errc::store_unavailable if the store throws.
+    template <class Question>
+    boost::asio::awaitable<result<std::invoke_result_t<Question, read_tx&>>> ask(Question question);
+
+    // One bounded step of a sweep: reconcile_pending with everything now being created marked as
+    // busy. The caller is on the network executor, so nothing can begin between the marking and the
+    // queueing.
+    boost::asio::awaitable<result<reconcile_pending::answer>> reconcile(slot_id after,
+                                                                        std::int64_t limit,
+                                                                        milliseconds window);
+
+    // No further commands are taken; those queued are finished.
+    void stop();
+    // Completes when the queue is empty and the writer is at rest. After stop().
+    boost::asio::awaitable<void> drained();
+
+    // False once a commit's outcome was unknown or stop() was called.
+    bool accepting() const noexcept;
+    std::size_t queue_depth() const noexcept;
+
+  private:
+    class impl;
+
+    boost::asio::awaitable<result<answer>> submit_any(command c);
+    boost::asio::awaitable<bool> read_on_reader(std::function<void(read_tx&)> run);
+
+    std::unique_ptr<impl> impl_;
+};
+
+template <class Question>
+boost::asio::awaitable<result<std::invoke_result_t<Question, read_tx&>>> engine::ask(
+    Question question) {
+    std::optional<std::invoke_result_t<Question, read_tx&>> found;
+    std::function<void(read_tx&)> run = [&](read_tx& tx) { found.emplace(question(tx)); };
+    const bool ok = co_await read_on_reader(std::move(run));
+    if (!ok) co_return errc::store_unavailable;
+    co_return std::move(*found);
+}
+
+}  // namespace callsign

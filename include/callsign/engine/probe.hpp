@@ -1,0 +1,41 @@
+#pragma once
+// What the engine tells of itself. Methods are named for events; what counts them is platform's
+// affair. The defaults do nothing. Called on the thread named; must not block.
+
+#include <callsign/base/time.hpp>
+#include <callsign/ports/store.hpp>
+
+#include <chrono>
+#include <cstddef>
+
+namespace callsign {
+
+class engine_probe {
+  public:
+    virtual ~engine_probe() = default;
+
+    // ---- network thread ----
+    virtual void queue_depth_changed(std::size_t /*depth*/) {}
+    enum class create_outcome {
+        created,
+        replayed,
+        existing,
+        failed,
+        conflict,
+        in_progress,
+        refused
+    };
+    virtual void create_answered(create_outcome /*outcome*/) {}
+    // A retry arrived this long after its key was reserved; `late`: the reaper had failed the slot.
+    virtual void retry_seen(milliseconds /*after*/, bool /*late*/) {}
+
+    // ---- writer thread ----
+    // `commit` is the time inside COMMIT, `batch` the whole, from the first command to the commit's
+    // end.
+    virtual void batch_committed(std::size_t /*commands*/, std::chrono::nanoseconds /*batch*/,
+                                 std::chrono::nanoseconds /*commit*/) {}
+    virtual void batch_failed(std::size_t /*commands*/) {}
+    virtual void slots_counted(const slot_counts& /*counts*/) {}
+};
+
+}  // namespace callsign

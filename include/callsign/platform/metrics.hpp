@@ -1,0 +1,37 @@
+#pragma once
+// Every probe of every room, counted for Prometheus under the prefix callsign_. The only part that
+// knows Prometheus. Thread safe.
+
+#include <callsign/engine/probe.hpp>
+#include <callsign/net/http.hpp>
+#include <callsign/reaper/reaper.hpp>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace callsign::platform {
+
+class metrics {
+  public:
+    metrics();
+    ~metrics();
+    metrics(const metrics&) = delete;
+    metrics& operator=(const metrics&) = delete;
+
+    engine_probe& engine();
+    reaper_probe& reaper();
+    net::http_probe& http();
+    // One request answered, by route template and status class.
+    void answered(std::string_view route, unsigned status, std::chrono::nanoseconds took);
+
+    // The text exposition format, version 0.0.4.
+    std::string text() const;
+
+  private:
+    class impl;
+    std::unique_ptr<impl> impl_;
+};
+
+}  // namespace callsign::platform

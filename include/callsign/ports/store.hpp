@@ -1,0 +1,149 @@
+#pragma once
+// Where accounts, slots, tasks and the chain live. A store only begins transactions; a transaction
+// offers what the rules say, never SQL. Two stores implement this: store/sqlite and store/memory,
+// and one contract suite (tests/contract) holds for both.
+//
+// Isolation: one write transaction at a time, which sees its own writes. Read transactions see one
+// committed state from their first read to their end, and may run beside the writer on other
+// threads.
+//
+// Failure: a backend that cannot go on throws store_failure, and only the writer (or, for reads,
+// the engine) catches it. Expected misses are empty optionals.
+
+#include <callsign/domain/account.hpp>
+#include <callsign/domain/slot.hpp>
+#include <callsign/domain/task.hpp>
+#include <callsign/domain/version.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace callsign {
+
+class store_failure : public std::runtime_error {
+  public:
+    enum class kind {
+        refused,  // nothing of the transaction became durable
+        unknown,  // COMMIT failed and it is not known whether it took: stop writing
+    };
+
+    store_failure(kind what, const std::string& text) : std::runtime_error(text), what_(what) {}
+
+    kind what_happened() const noexcept { return what_; }
+
+  private:
+    kind what_;
+};
+
+// What both kinds of transaction can be asked.
+class read_tx {
+  public:
+    virtual ~read_tx() = default;
+
+    virtual std::optional<account> find_account(account_id id) = 0;
+    virtual std::optional<account> find_account(std::string_view name) = 0;
+    // In the order of their ids.
+    virtual std::vector<account> accounts() = 0;
+
+    // By prefix, a renamed series' old ones included.
+    virtual std::optional<series> find_series(account_id account, std::string_view prefix) = 0;
+    virtual std::optional<series> find_series_for_project(account_id account,
+                                                          std::string_view project) = 0;
+    virtual std::optional<series> default_series(account_id account) = 0;
+    // In the order of their ids.
+    virtual std::vector<series> series_of(account_id account) = 0;
+
+    virtual std::optional<principal> find_principal(const digest& token_hash) = 0;
+    // Of an account, or (none) the operator's; revoked ones included.
+    virtual std::vector<token> tokens_of(std::optional<account_id> account) = 0;
+
+    virtual std::optional<task> find_task(account_id account, const uuid& id) = 0;
+    virtual std::optional<task> find_task(series_id series, std::string_view period,
+                                          std::int64_t number) = 0;
+
+    // At most `limit` slots after `after`, in the order of their ids; `state` and `account` narrow.
+    virtual std::vector<slot> slots(slot_id after, std::int64_t limit,
+                                    std::optional<slot_state> state,
+                                    std::optional<account_id> account) = 0;
+    virtual std::optional<receipt> find_receipt(const slot& committed) = 0;
+};
+
+class write_tx : public read_tx {
+  public:
+    // ---- slots ----
+    virtual std::optional<slot> find_slot(account_id account, std::string_view key) = 0;
+    virtual std::optional<slot> find_slot(slot_id id) = 0;
+    // Appends. `slot.id` is ignored; the new one is larger than any before it, for ever.
+    // Requires: the account has no slot with this key.
+    virtual slot_id put_slot(const slot& slot) = 0;
+    // attempts += 1. Requires: pending.
+    virtual void count_attempt(slot_id id) = 0;
+    // pending -> committed, holding `task`. Requires: pending (a compare-and-set: false, and
+    // nothing written, if it is not).
+    virtual bool commit_slot(slot_id id, task_id task, bool created, time_point now) = 0;
+    // pending -> failed. False, and nothing written, if it is not pending.
+    virtual bool fail_slot(slot_id id, failure_reason reason, time_point now) = 0;
+    // Requires: committed or failed.
+    virtual void forget_slot(slot_id id) = 0;
+
+    // ---- the numbers ----
+    // The next number of (series, period): 1, 2, 3 ... Taken for good once this transaction
+    // commits.
+    virtual std::int64_t take_number(series_id series, std::string_view period) = 0;
+
+    // ---- tasks and the chain ----
+    // `task.id` is ignored. Requires: no task of the account has this uuid.
+    virtual task_id put_task(const task& task) = 0;
+    // Gives a task without a number its receipt. Requires: it has none.
+    virtual void number_task(task_id id, series_id series, const receipt& receipt) = 0;
+    // Appends the account's next version under `id`; returns its seq.
+    virtual std::int64_t append_version(account_id account, const uuid& id, time_point now,
+                                        std::span<const operation> operations) = 0;
+
+    // ---- accounts, tokens, series ----
+    virtual account_id put_account(std::string_view name, time_point now) = 0;
+    virtual series_id put_series(account_id account, std::string_view prefix,
+                                 std::string_view project, bool is_default, time_point now) = 0;
+    virtual token_id put_token(std::optional<account_id> account, std::string_view name,
+                               token_scope scope, const digest& hash, time_point now) = 0;
+    virtual std::optional<token> find_token(token_id id) = 0;
+    virtual void revoke_token(token_id id, time_point now) = 0;
+
+    // Makes everything durable. Throws store_failure. Dropped without commit, a transaction leaves
+    // no trace. Nothing may be called after it.
+    virtual void commit() = 0;
+};
+
+// Slots by state, kept exact in the transactions that change them.
+struct slot_counts {
+    std::int64_t pending = 0;
+    std::int64_t committed = 0;
+    std::int64_t failed = 0;
+};
+
+class store {
+  public:
+    virtual ~store() = default;
+
+    // Requires: no other write transaction is open. Writer's thread.
+    virtual std::unique_ptr<write_tx> begin_write() = 0;
+    // Any thread; a bounded number at once, further ones wait.
+    virtual std::unique_ptr<read_tx> begin_read() = 0;
+
+    // The latest instant any committed row carries: `now` of a later transaction is never before
+    // it.
+    virtual time_point last_moment() = 0;
+    // Of the latest committed state. Writer's thread.
+    virtual slot_counts counts() = 0;
+    // Called by the writer between transactions, on its thread: checkpoints, merges and the like,
+    // in bounded pieces. `idle`: nothing waits.
+    virtual void maintain(bool idle) = 0;
+};
+
+}  // namespace callsign

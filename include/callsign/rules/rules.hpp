@@ -1,0 +1,47 @@
+#pragma once
+// The verbs: what each command does to a store. Pure and synchronous: no clock, no chance, no I/O
+// but the transaction's. A rule checks first and writes last, so an answer that says no has written
+// nothing and needs no savepoint. Thrown store_failures pass through.
+
+#include <callsign/base/time.hpp>
+#include <callsign/base/uuid.hpp>
+#include <callsign/domain/command.hpp>
+#include <callsign/ports/store.hpp>
+
+#include <variant>
+
+namespace callsign::rules {
+
+// Draws UUIDv7s that sort in the order they are drawn.
+class id_source {
+  public:
+    virtual ~id_source() = default;
+    virtual uuid next(time_point now) = 0;
+};
+
+// The instant of a batch, and the ids drawn in it. `now` never goes backwards in a store.
+struct moment {
+    time_point now;
+    id_source& ids;
+};
+
+reserve::answer apply(write_tx& tx, const reserve& c, const moment& m);
+fulfil::answer apply(write_tx& tx, const fulfil& c, const moment& m);
+reconcile_pending::answer apply(write_tx& tx, const reconcile_pending& c, const moment& m);
+forget_settled::answer apply(write_tx& tx, const forget_settled& c, const moment& m);
+look_up_slot::answer apply(write_tx& tx, const look_up_slot& c, const moment& m);
+create_account::answer apply(write_tx& tx, const create_account& c, const moment& m);
+create_token::answer apply(write_tx& tx, const create_token& c, const moment& m);
+revoke_token::answer apply(write_tx& tx, const revoke_token& c, const moment& m);
+create_series::answer apply(write_tx& tx, const create_series& c, const moment& m);
+
+// ---- the resolver: which task does this ref name? ----
+
+struct unknown_prefix {};
+struct task_not_found {};
+struct task_deleted {};
+using resolved = std::variant<task, unknown_prefix, task_not_found, task_deleted>;
+
+resolved resolve(read_tx& tx, account_id account, const task_ref& ref);
+
+}  // namespace callsign::rules

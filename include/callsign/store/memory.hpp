@@ -1,0 +1,14 @@
+#pragma once
+// A store in memory: a strict fake for tests, and the disk of the simulator. What was committed
+// stays for the object's life; a transaction dropped after writing without a commit is counted, so
+// that tests can assert that the only ones are those they meant.
+
+#include <callsign/ports/store.hpp>
+
+#include <memory>
+
+namespace callsign {
+
+std::unique_ptr<store> make_memory_store();
+
+}  // namespace callsign

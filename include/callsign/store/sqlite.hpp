@@ -1,0 +1,62 @@
+#pragma once
+// The embedded store: one SQLite file in a data directory, WAL, synchronous=FULL.
+//
+// SQLite before 3.51.3 can lose committed pages when two connections write or checkpoint at once.
+// So the writer's connection is the only one that writes and the only one that checkpoints, readers
+// open read-only, and a lock file keeps a second process away.
+
+#include <callsign/ports/store.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace callsign {
+
+struct sqlite_options {
+    std::filesystem::path data_dir;
+    // Read connections; further reads wait for one.
+    std::size_t readers = 2;
+    // SQLite's page cache, for the writer; each reader has an eighth of it.
+    std::size_t cache_bytes = 16u << 20;
+    // The writer checkpoints when the WAL holds this many 4 KiB pages. Larger: fewer checkpoints,
+    // each longer, and a longer recovery after a crash.
+    std::int64_t wal_pages_max = 8192;
+    // Keys kept in memory before they go to a sorted run on disk.
+    std::size_t recent_keys_max = 16'384;
+    // Memory for the filters that spare a look-up its disk read. Beyond it the largest runs go
+    // without.
+    std::size_t key_filter_bytes_max = 24u << 20;
+};
+
+// Opens or creates DATA/callsign.sqlite3 and brings its schema up to date. Throws
+// std::runtime_error, with a sentence for people: another process holds the directory, the schema
+// is newer than this program, the file is not a database, no permission.
+std::unique_ptr<store> open_sqlite(const sqlite_options& options);
+
+struct check_report {
+    struct count {
+        std::string what;
+        std::int64_t rows = 0;
+    };
+    struct fault {
+        std::string invariant;  // I1..I6
+        std::string text;       // names the offending row
+    };
+    std::vector<count> checked;
+    std::vector<fault> faults;  // at most faults_max
+    static constexpr std::size_t faults_max = 100;
+    bool ok() const noexcept { return faults.empty(); }
+};
+
+// Proves I1-I4 and I6 on a data directory, read-only, beside a running server or without one.
+// Throws std::runtime_error if there is nothing to read. `progress` is told what is looked at, as
+// it begins.
+check_report check_sqlite(const std::filesystem::path& data_dir,
+                          const std::function<void(std::string_view)>& progress);
+
+}  // namespace callsign

@@ -1,0 +1,60 @@
+#pragma once
+// Messages <-> domain, with every fault of the input named. Pure.
+
+#include "callsign/v1/callsign.pb.h"
+
+#include <callsign/domain/account.hpp>
+#include <callsign/domain/slot.hpp>
+#include <callsign/domain/task.hpp>
+#include <callsign/wire/message.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace callsign::wire {
+
+// A creation as the client meant it. `attributes` is TaskChampion's map, but for the dependencies,
+// which may be keys that only the server can resolve: each becomes `dep_UUID` later.
+struct decoded_create {
+    std::optional<callsign::uuid> uuid;
+    std::string prefix;
+    callsign::attributes attributes;
+    std::vector<task_ref> depends;
+    // SHA-256 over a canonical form of all the above: the same for the JSON and the protobuf form
+    // of one creation, whatever the order of its fields, tags or attributes. The form is ours and
+    // versioned, not protobuf's, so that it holds across releases.
+    digest fingerprint{};
+};
+
+// Bounds: description 1..65,536 bytes without control characters but tab and newline; project, tag,
+// priority and attribute names 1..255 bytes; at most 100 tags, 100 depends, 100 annotations, 100
+// attributes; tags have no white space; attribute names are [a-z][a-z0-9_.-]* and none of those the
+// other fields own. nullopt: `found` has a fault for everything wrong.
+std::optional<decoded_create> to_domain(const v1::CreateTask& message, faults& found);
+
+v1::Receipt to_message(const receipt& r);
+// The reverse of to_domain, of any task, however it came: what has no field of its own is in
+// `attributes`.
+v1::Task to_message(const task& t);
+v1::Slot to_message(const slot& s, const std::optional<receipt>& r);
+v1::Series to_message(const series& s);
+v1::Account to_message(const account& a);
+v1::Token to_message(const token& t);
+
+// ---- Idempotency-Key ----
+
+struct key_missing {};
+struct key_malformed {
+    std::string detail;
+};
+
+// The value of the header field: the quoted form of draft-ietf-httpapi-idempotency-key-header-07 (a
+// structured field string, RFC 9651), or the bare form; 1..255 visible ASCII characters inside.
+// `values`: one for each occurrence of the field; more than one is malformed.
+std::variant<std::string, key_missing, key_malformed> parse_idempotency_key(
+    const std::vector<std::string_view>& values);
+
+}  // namespace callsign::wire

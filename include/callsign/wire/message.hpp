@@ -1,0 +1,38 @@
+#pragma once
+// Bytes <-> messages, both ways, in JSON and in protobuf. Pure.
+//
+// The JSON form is the proto fields in lowerCamelCase; int64 are JSON numbers; Timestamps are RFC
+// 3339 in UTC; maps of strings are objects. Written: fields that hold their default (0, "", false,
+// empty, unset) are left out, but for int64 and bool, which are always written. Read: an unknown
+// field, a field twice and a value of the wrong kind are faults named by their path
+// ("annotations[0].entry"); null is "not given".
+
+#include <cstdint>
+#include <google/protobuf/message.h>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace callsign::wire {
+
+enum class format : std::uint8_t { json, protobuf };
+
+struct field_fault {
+    std::string field;   // a path; empty: the body as a whole
+    std::string code;    // unknown-field, duplicate-field, wrong-type, invalid, required, too-long,
+                         // malformed ...
+    std::string detail;  // a sentence
+
+    friend bool operator==(const field_fault&, const field_fault&) = default;
+};
+using faults = std::vector<field_fault>;
+
+// Fills `out`; every fault is appended to `found`. True if none was.
+bool decode(format from, std::string_view bytes, google::protobuf::Message& out, faults& found);
+
+std::string encode(format to, const google::protobuf::Message& message);
+
+// "application/json" or "application/x-protobuf" (or "application/protobuf"), for Content-Type.
+std::string_view media_type(format f) noexcept;
+
+}  // namespace callsign::wire

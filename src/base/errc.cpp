@@ -1,0 +1,30 @@
+#include <callsign/base/errc.hpp>
+
+namespace callsign {
+namespace {
+
+class category final : public boost::system::error_category {
+  public:
+    const char* name() const noexcept override { return "callsign"; }
+
+    std::string message(int value) const override {
+        switch (static_cast<errc>(value)) {
+        case errc::overloaded: return "the server is at its limit";
+        case errc::shutting_down: return "the server is shutting down";
+        case errc::deadline_exceeded: return "the deadline passed before the work was begun";
+        case errc::store_refused: return "the store refused the change";
+        case errc::outcome_unknown: return "the outcome of the change is not known";
+        case errc::store_unavailable: return "the store cannot be read";
+        }
+        return "unknown error";
+    }
+};
+
+}  // namespace
+
+const boost::system::error_category& callsign_category() noexcept {
+    static const category instance;
+    return instance;
+}
+
+}  // namespace callsign

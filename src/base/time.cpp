@@ -1,0 +1,120 @@
+#include <callsign/base/time.hpp>
+
+#include <array>
+#include <charconv>
+#include <cstdint>
+
+namespace callsign {
+namespace {
+
+namespace chrono = std::chrono;
+
+constexpr int day_ms = 24 * 60 * 60 * 1000;
+
+void put_digits(char* out, unsigned value, int digits) noexcept {
+    for (int i = digits - 1; i >= 0; --i, value /= 10) out[i] = static_cast<char>('0' + value % 10);
+}
+
+// Reads exactly `digits` decimal digits at the front of `text` and drops them.
+bool take_digits(std::string_view& text, int digits, int& value) noexcept {
+    if (text.size() < static_cast<std::size_t>(digits)) return false;
+    value = 0;
+    for (int i = 0; i < digits; ++i) {
+        if (text[i] < '0' || text[i] > '9') return false;
+        value = value * 10 + (text[i] - '0');
+    }
+    text.remove_prefix(digits);
+    return true;
+}
+
+bool take(std::string_view& text, char expected, char other) noexcept {
+    if (text.empty() || (text.front() != expected && text.front() != other)) return false;
+    text.remove_prefix(1);
+    return true;
+}
+
+struct unit {
+    std::string_view name;
+    std::int64_t ms;
+};
+
+constexpr std::array<unit, 5> units{
+    {{"d", day_ms}, {"h", 3'600'000}, {"m", 60'000}, {"s", 1'000}, {"ms", 1}}};
+
+}  // namespace
+
+std::string to_rfc3339(time_point at) {
+    const auto day = chrono::floor<chrono::days>(at);
+    const chrono::year_month_day date{day};
+    const chrono::hh_mm_ss time{at - day};
+    std::string text = "0000-00-00T00:00:00.000Z";
+    put_digits(&text[0], static_cast<unsigned>(static_cast<int>(date.year())), 4);
+    put_digits(&text[5], static_cast<unsigned>(date.month()), 2);
+    put_digits(&text[8], static_cast<unsigned>(date.day()), 2);
+    put_digits(&text[11], static_cast<unsigned>(time.hours().count()), 2);
+    put_digits(&text[14], static_cast<unsigned>(time.minutes().count()), 2);
+    put_digits(&text[17], static_cast<unsigned>(time.seconds().count()), 2);
+    put_digits(&text[20], static_cast<unsigned>(time.subseconds().count()), 3);
+    return text;
+}
+
+std::optional<time_point> parse_rfc3339(std::string_view text) noexcept {
+    int year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0, ms = 0;
+    if (!take_digits(text, 4, year) || !take(text, '-', '-') || !take_digits(text, 2, month) ||
+        !take(text, '-', '-') || !take_digits(text, 2, day) || !take(text, 'T', 't') ||
+        !take_digits(text, 2, hour) || !take(text, ':', ':') || !take_digits(text, 2, minute) ||
+        !take(text, ':', ':') || !take_digits(text, 2, second)) {
+        return std::nullopt;
+    }
+    if (take(text, '.', '.')) {
+        int digits = 0;
+        for (int digit = 0; take_digits(text, 1, digit); ++digits) {
+            if (digits < 3) ms = ms * 10 + digit;
+        }
+        if (digits == 0) return std::nullopt;
+        for (; digits < 3; ++digits) ms *= 10;
+    }
+    int offset_minutes = 0;
+    if (!take(text, 'Z', 'z')) {
+        const bool west = !text.empty() && text.front() == '-';
+        int hours = 0, minutes = 0;
+        if (!take(text, '+', '-') || !take_digits(text, 2, hours) || !take(text, ':', ':') ||
+            !take_digits(text, 2, minutes) || hours > 23 || minutes > 59) {
+            return std::nullopt;
+        }
+        offset_minutes = (hours * 60 + minutes) * (west ? -1 : 1);
+    }
+    const chrono::year_month_day date{chrono::year{year}, chrono::month(month), chrono::day(day)};
+    if (!text.empty() || !date.ok() || hour > 23 || minute > 59 || second > 60) return std::nullopt;
+    const time_point at = chrono::sys_days{date} + chrono::hours{hour} +
+                          chrono::minutes{minute - offset_minutes} + chrono::seconds{second} +
+                          milliseconds{ms};
+    const int utc_year =
+        static_cast<int>(chrono::year_month_day{chrono::floor<chrono::days>(at)}.year());
+    if (utc_year < 0 || utc_year > 9999) return std::nullopt;
+    return at;
+}
+
+std::optional<milliseconds> parse_duration(std::string_view text) noexcept {
+    std::int64_t count = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+    if (error != std::errc{} || count < 0 || text.front() == '-') return std::nullopt;
+    const std::string_view name(end, static_cast<std::size_t>(text.data() + text.size() - end));
+    for (const unit& u : units) {
+        if (name != u.name) continue;
+        if (count > std::int64_t{36525} * day_ms / u.ms) return std::nullopt;
+        return milliseconds{count * u.ms};
+    }
+    return std::nullopt;
+}
+
+std::string to_duration_text(milliseconds span) {
+    for (const unit& u : units) {
+        if (span.count() != 0 && span.count() % u.ms == 0) {
+            return std::to_string(span.count() / u.ms).append(u.name);
+        }
+    }
+    return "0s";
+}
+
+}  // namespace callsign

@@ -1,0 +1,53 @@
+#include <callsign/base/uuid.hpp>
+
+#include <boost/uuid/uuid_io.hpp>
+
+namespace callsign {
+namespace {
+
+int hex_value(char c) noexcept {
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+    return -1;
+}
+
+}  // namespace
+
+// Not boost's string_generator: it throws on bad input and lets braces and bare hex through.
+std::optional<uuid> parse_uuid(std::string_view text) noexcept {
+    if (text.size() != 36) return std::nullopt;
+    uuid id{};
+    std::size_t byte = 0;
+    for (std::size_t i = 0; i < text.size();) {
+        if (i == 8 || i == 13 || i == 18 || i == 23) {
+            if (text[i++] != '-') return std::nullopt;
+            continue;
+        }
+        const int high = hex_value(text[i]);
+        const int low = hex_value(text[i + 1]);
+        if (high < 0 || low < 0) return std::nullopt;
+        id.data[byte++] = static_cast<std::uint8_t>(high * 16 + low);
+        i += 2;
+    }
+    return id;
+}
+
+std::string to_string(const uuid& id) {
+    std::string text(36, '\0');
+    boost::uuids::to_chars(id, text.data());
+    return text;
+}
+
+uuid make_uuid_v7(time_point now, std::uint32_t counter, std::uint64_t random) noexcept {
+    const auto ms = static_cast<std::uint64_t>(now.time_since_epoch().count());
+    uuid id{};
+    for (int i = 0; i < 6; ++i) id.data[i] = static_cast<std::uint8_t>(ms >> (40 - 8 * i));
+    id.data[6] = static_cast<std::uint8_t>(0x70 | ((counter >> 14) & 0x0F));  // version 7
+    id.data[7] = static_cast<std::uint8_t>(counter >> 6);
+    id.data[8] = static_cast<std::uint8_t>(0x80 | (counter & 0x3F));  // variant 10
+    for (int i = 0; i < 7; ++i) id.data[9 + i] = static_cast<std::uint8_t>(random >> (48 - 8 * i));
+    return id;
+}
+
+}  // namespace callsign

@@ -1,0 +1,2 @@
+#include <boost/beast/src.hpp>
+#include <boost/url/src.hpp>

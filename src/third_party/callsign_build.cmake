@@ -1,0 +1,79 @@
+# How a room is built. Three functions, so that the root file can be a picture.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+
+find_package(Threads REQUIRED)
+find_package(OpenSSL REQUIRED)
+find_package(Boost 1.81 REQUIRED)
+find_package(SQLite3 REQUIRED)
+find_package(SQLiteCpp REQUIRED)
+find_package(Protobuf REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(prometheus-cpp REQUIRED)
+find_package(tomlplusplus REQUIRED)
+
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()
+find_program(MOLD mold)
+if(MOLD)
+  add_link_options(-fuse-ld=mold)
+endif()
+
+if(CALLSIGN_SANITIZE)
+  add_compile_options(-fsanitize=${CALLSIGN_SANITIZE} -fno-omit-frame-pointer
+                      -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${CALLSIGN_SANITIZE})
+endif()
+
+# What every target of ours is built with. Third-party headers are system headers: no warnings there.
+add_library(callsign_options INTERFACE)
+target_compile_options(callsign_options INTERFACE -Wall -Wextra -Wpedantic -Werror -Wshadow=local
+ -Woverloaded-virtual)
+if(CALLSIGN_SANITIZE MATCHES thread)
+  # GCC's ThreadSanitizer does not model atomic_thread_fence, which Asio uses; it says so as a warning.
+  target_compile_options(callsign_options INTERFACE -Wno-tsan)
+endif()
+target_compile_definitions(callsign_options INTERFACE CALLSIGN_VERSION="${PROJECT_VERSION}")
+target_link_libraries(callsign_options INTERFACE Threads::Threads)
+
+# callsign_room(NAME [SOURCES dir] DEPS targets...): a static library of the room's folder.
+function(callsign_room name)
+  cmake_parse_arguments(ARG "" "SOURCES" "DEPS" ${ARGN})
+  if(NOT ARG_SOURCES)
+    set(ARG_SOURCES src/${name})
+  endif()
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${ARG_SOURCES}/*.cpp
+                                      ${CMAKE_SOURCE_DIR}/${ARG_SOURCES}/*/*.cpp)
+  if(NOT sources)
+    callsign_headers(${name} DEPS ${ARG_DEPS})
+    return()
+  endif()
+  add_library(callsign_${name} STATIC ${sources})
+  target_include_directories(callsign_${name} PUBLIC ${CMAKE_SOURCE_DIR}/include
+                                              PRIVATE ${CMAKE_SOURCE_DIR}/${ARG_SOURCES})
+  target_link_libraries(callsign_${name} PUBLIC ${ARG_DEPS} PRIVATE callsign_options)
+endfunction()
+
+# A room of headers alone.
+function(callsign_headers name)
+  cmake_parse_arguments(ARG "" "" "DEPS" ${ARGN})
+  add_library(callsign_${name} INTERFACE)
+  target_include_directories(callsign_${name} INTERFACE ${CMAKE_SOURCE_DIR}/include)
+  target_link_libraries(callsign_${name} INTERFACE ${ARG_DEPS})
+endfunction()
+
+function(callsign_program name source)
+  cmake_parse_arguments(ARG "" "" "DEPS" ${ARGN})
+  if(NOT EXISTS ${CMAKE_SOURCE_DIR}/${source})
+    return()
+  endif()
+  add_executable(${name} ${source})
+  target_link_libraries(${name} PRIVATE ${ARG_DEPS} callsign_options)
+endfunction()
