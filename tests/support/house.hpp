@@ -78,10 +78,10 @@ inline std::string_view header(const net::http_response& response, std::string_v
 
 struct house_options {
     std::uint64_t seed = 1;
-    engine_options engine;
-    reaper_options reaper;
-    api::service_options service;
-    api::service_hooks hooks;
+    engine_options engine{};
+    reaper_options reaper{};
+    api::service_options service{};
+    api::service_hooks hooks{};
     // Given ones outlive the house; else it has its own.
     store* disk = nullptr;
     virtual_clock* clock = nullptr;

@@ -90,14 +90,15 @@ class virtual_clock final : public clock {
             co_return passed_;
         }
 
-        // Between a wake-up and the waiter's next step there is nothing left to cancel.
+        // Between a wake-up and the waiter's next step a cancel still counts: the wait says false.
         void cancel() override {
             if (!under_way_) {
                 cancelled_ = true;
-            } else if (at_) {
-                stop_waiting();
-                woken_.cancel();
+                return;
             }
+            passed_ = false;
+            stop_waiting();
+            woken_.cancel();
         }
 
         void wake() {
