@@ -62,7 +62,9 @@ class engine::impl {
         w.deadline = clock_.now() + options_.request_deadline;
         co_await asio::async_initiate<const asio::use_awaitable_t<>, void()>(
             [this, &w](auto handler) {
-                w.done = std::move(handler);
+                // Swapped in: Boost 1.81's move assignment calls itself for ever.
+                asio::any_completion_handler<void()> done = std::move(handler);
+                w.done.swap(done);
                 writer_.push(w);
             },
             asio::use_awaitable);
