@@ -41,28 +41,42 @@ std::optional<wire::decoded_create> read_create(const call& c, wire::faults& fou
     return found.empty() ? std::move(decoded) : std::nullopt;
 }
 
-// The tasks a creation depends on, or a fault for each that is not there.
+// The tasks a creation depends on, and those that are not there.
 struct depended_on {
     std::vector<uuid> tasks;
-    wire::faults missing;
+    std::vector<std::pair<task_ref, const problem*>> missing;
 };
 
 depended_on resolve_depends(read_tx& tx, account_id account, const std::vector<task_ref>& refs) {
     depended_on found;
-    for (std::size_t i = 0; i < refs.size(); ++i) {
-        const std::string where = "depends[" + std::to_string(i) + "]";
-        const auto missing = [&](const problem& what) {
-            found.missing.push_back({where, std::string(what.code), std::string(what.title) + "."});
-        };
+    for (const task_ref& ref : refs) {
+        const auto missing = [&](const problem& why) { found.missing.emplace_back(ref, &why); };
         std::visit(overloaded{
                        [&](const task& t) { found.tasks.push_back(t.uuid); },
                        [&](rules::unknown_prefix) { missing(problems::unknown_prefix); },
                        [&](rules::task_not_found) { missing(problems::task_not_found); },
                        [&](rules::task_deleted) { missing(problems::task_deleted); },
                    },
-                   rules::resolve(tx, account, refs[i]));
+                   rules::resolve(tx, account, ref));
     }
     return found;
+}
+
+// A fault for each, at its place in the body as the client sent it: a decoded creation has its
+// dependencies in an order of its own.
+http_response answer_missing(const call& c, const depended_on& found) {
+    v1::CreateTask message;
+    wire::faults faults;
+    read_body(c, message, faults);
+    for (int i = 0; i < message.depends_size(); ++i) {
+        const auto sent = parse_task_ref(message.depends(i));
+        for (const auto& [ref, why] : found.missing) {
+            if (sent != ref) continue;
+            faults.push_back({"depends[" + std::to_string(i) + "]", std::string(why->code),
+                              std::string(why->title) + "."});
+        }
+    }
+    return answer_faults(c, faults);
 }
 
 // Turns the refs into attributes; a response where that fails.
@@ -73,7 +87,7 @@ awaitable<std::optional<http_response>> settle_depends(rooms& r, call& c,
     };
     auto found = co_await r.engine.ask(std::move(question));
     if (!found) co_return answer_error(c, found.error());
-    if (!found->missing.empty()) co_return answer_faults(c, found->missing);
+    if (!found->missing.empty()) co_return answer_missing(c, *found);
     for (const uuid& task : found->tasks) wanted.attributes["dep_" + to_string(task)] = "";
     co_return std::nullopt;
 }

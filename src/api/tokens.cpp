@@ -62,7 +62,8 @@ awaitable<http_response> revoke(rooms& r, call& c, std::optional<account_id> own
     if (read.ec != std::errc{} || read.ptr != end) {
         co_return answer_problem(c, problems::token_not_found, "A token's id is a number.");
     }
-    const auto done = co_await r.engine.submit(revoke_token{token_id{id}, owner});
+    revoke_token command{token_id{id}, owner};
+    const auto done = co_await r.engine.submit(std::move(command));
     // Also where the outcome is not known: to forget too much costs a read.
     r.tokens.token_revoked();
     if (!done) co_return answer_error(c, done.error());
@@ -92,7 +93,8 @@ awaitable<http_response> add_token(rooms& r, call& c) {
     const auto owner = co_await r.engine.ask(std::move(question));
     if (!owner) co_return answer_error(c, owner.error());
     if (!*owner) co_return answer_no_account(c);
-    co_return co_await create(r, c, (*owner)->name, std::move(wanted));
+    std::optional<std::string> name = (*owner)->name;
+    co_return co_await create(r, c, std::move(name), std::move(wanted));
 }
 
 awaitable<http_response> revoke_own_token(rooms& r, call& c) {
@@ -120,7 +122,8 @@ awaitable<http_response> add_token_to(rooms& r, call& c) {
     wire::faults wrong;
     wanted_token wanted = read_token(c, token_scope::write, wrong);
     if (!wrong.empty()) co_return answer_faults(c, wrong);
-    co_return co_await create(r, c, percent_decoded(c.captured[0]), std::move(wanted));
+    std::optional<std::string> name = percent_decoded(c.captured[0]);
+    co_return co_await create(r, c, std::move(name), std::move(wanted));
 }
 
 awaitable<http_response> list_operator_tokens(rooms& r, call& c) {
@@ -137,7 +140,8 @@ awaitable<http_response> add_operator_token(rooms& r, call& c) {
         add_fault(wrong, {"scope", "invalid", "An operator's token has the scope admin."});
     }
     if (!wrong.empty()) co_return answer_faults(c, wrong);
-    co_return co_await create(r, c, std::nullopt, std::move(wanted));
+    std::optional<std::string> nobody;
+    co_return co_await create(r, c, std::move(nobody), std::move(wanted));
 }
 
 awaitable<http_response> revoke_any_token(rooms& r, call& c) {

@@ -28,7 +28,8 @@ std::string code_of(const net::http_response& response) {
 // "field code" of every fault.
 std::vector<std::string> faults_of(const net::http_response& response) {
     std::vector<std::string> all;
-    for (const auto& e : body_of(response).at("errors").as_array()) {
+    const auto body = body_of(response);
+    for (const auto& e : body.at("errors").as_array()) {
         const auto& fault = e.as_object();
         const std::string field = fault.contains("field") ? text_of(fault.at("field")) : "";
         all.push_back(field + " " + text_of(fault.at("code")));
@@ -158,10 +159,11 @@ TEST_F(Service, DependenciesAreResolvedByKeyAndUuid) {
     EXPECT_EQ(text_of(task.at("depends").as_array().at(0)), uuid);
 
     const auto missing =
-        create(R"({"description":"third","depends":["SYN-1","SYN-9","NOPE-1"]})", "k3");
+        create(R"({"description":"third","depends":["SYN-1","SYN-9","NOPE-1","syn-9"]})", "k3");
     EXPECT_EQ(missing.status, 400u);
     EXPECT_EQ(faults_of(missing),
-              (std::vector<std::string>{"depends[1] task-not-found", "depends[2] unknown-prefix"}));
+              (std::vector<std::string>{"depends[1] task-not-found", "depends[2] unknown-prefix",
+                                        "depends[3] task-not-found"}));
 }
 
 TEST_F(Service, ATaskThatIsThereAnswers200) {
