@@ -51,7 +51,7 @@ class read_tx {
     // In the order of their ids.
     virtual std::vector<account> accounts() = 0;
 
-    // By prefix, a renamed series' old ones included.
+    // By prefix, a renamed series' old ones included. In a write transaction `last_number` may lag.
     virtual std::optional<series> find_series(account_id account, std::string_view prefix) = 0;
     virtual std::optional<series> find_series_for_project(account_id account,
                                                           std::string_view project) = 0;
@@ -66,6 +66,13 @@ class read_tx {
     virtual std::optional<task> find_task(account_id account, const uuid& id) = 0;
     virtual std::optional<task> find_task(series_id series, std::string_view period,
                                           std::int64_t number) = 0;
+
+    // At most `limit` of the account's tasks after `after`, in the order of their ids; purged ones
+    // included.
+    virtual std::vector<task> tasks(account_id account, task_id after, std::int64_t limit) = 0;
+    // At most `limit` links of the account's chain after seq `after`, in order.
+    virtual std::vector<version> versions(account_id account, std::int64_t after,
+                                          std::int64_t limit) = 0;
 
     // At most `limit` slots after `after`, in the order of their ids; `state` and `account` narrow.
     virtual std::vector<slot> slots(slot_id after, std::int64_t limit,
@@ -98,8 +105,9 @@ class write_tx : public read_tx {
     virtual std::int64_t take_number(series_id series, std::string_view period) = 0;
 
     // ---- tasks and the chain ----
-    // `task.id` is ignored. Requires: no task of the account has this uuid.
-    virtual task_id put_task(const task& task) = 0;
+    // `task.id` is ignored; `series` is where its number is from, if it has one. Requires: no task
+    // of the account has this uuid.
+    virtual task_id put_task(const task& task, series_id series) = 0;
     // Gives a task without a number its receipt. Requires: it has none.
     virtual void number_task(task_id id, series_id series, const receipt& receipt) = 0;
     // Appends the account's next version under `id`; returns its seq.
