@@ -1,8 +1,5 @@
 #include "commands.hpp"
-#include "failure.hpp"
 #include "text.hpp"
-
-#include <callsign/store/sqlite.hpp>
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -44,7 +41,7 @@ bool check(session& s) {
     const auto progress = [&](std::string_view what) {
         if (s.around().err_is_terminal) s.around().err << "checking " << what << " ...\n";
     };
-    const check_report report = check_sqlite(dir, progress);
+    const check_report report = s.around().check(dir, progress);
     if (s.json()) {
         s.print_json(to_json(report));
     } else {

@@ -4,13 +4,13 @@
 #include "failure.hpp"
 #include "text.hpp"
 
-#include <algorithm>
+#include <limits>
 
 namespace callsign::cli {
 namespace {
 
-// Slots asked for at once. The server may give fewer.
-constexpr std::int64_t page_size = 100;
+// Accounts, tokens and series are few enough to be shown whole.
+constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
 
 std::string account_path(const std::string& account, std::string_view rest) {
     return "/v1/admin/accounts/" + percent_encode(account) + std::string(rest);
@@ -48,12 +48,12 @@ void show_slots(std::ostream& out, const v1::SlotList& list) {
                 rows);
 }
 
-std::string slots_target(const slot_filter& filter, std::int64_t size, const std::string& page) {
-    std::string target = "/v1/admin/slots?pageSize=" + std::to_string(size);
-    if (!filter.state.empty()) target += "&state=" + percent_encode(filter.state);
-    if (!filter.account.empty()) target += "&account=" + percent_encode(filter.account);
-    if (!page.empty()) target += "&pageToken=" + percent_encode(page);
-    return target;
+std::string slots_target(const slot_filter& filter) {
+    std::string query;
+    if (!filter.state.empty()) query += "&state=" + percent_encode(filter.state);
+    if (!filter.account.empty()) query += "&account=" + percent_encode(filter.account);
+    if (!query.empty()) query[0] = '?';
+    return "/v1/admin/slots" + query;
 }
 
 std::string result_text(const v1::SweepResult& result) {
@@ -80,15 +80,14 @@ void create_account(session& s, const std::string& name, const std::string& pref
 }
 
 void list_accounts(session& s) {
-    s.ask_and_show<v1::AccountList>(
-        verb::get, "/v1/admin/accounts", nullptr, [&](const v1::AccountList& list) {
-            std::vector<row> rows;
-            for (const v1::Account& a : list.accounts()) {
-                rows.push_back({a.name(), a.prefix(), a.account_id(), std::to_string(a.seq()),
-                                time_text(a.has_created_at(), a.created_at())});
-            }
-            print_table(s.out(), {"NAME", "PREFIX", "ACCOUNT ID", "SEQ", "CREATED"}, rows);
-        });
+    const auto list = s.ask_pages("/v1/admin/accounts", no_limit, &v1::AccountList::accounts_size);
+    if (s.json()) return s.print_json(wire::encode(wire::format::json, list));
+    std::vector<row> rows;
+    for (const v1::Account& a : list.accounts()) {
+        rows.push_back({a.name(), a.prefix(), a.account_id(), std::to_string(a.seq()),
+                        time_text(a.has_created_at(), a.created_at())});
+    }
+    print_table(s.out(), {"NAME", "PREFIX", "ACCOUNT ID", "SEQ", "CREATED"}, rows);
 }
 
 void create_token(session& s, const token_choice& choice) {
@@ -102,16 +101,16 @@ void create_token(session& s, const token_choice& choice) {
 }
 
 void list_tokens(session& s, const std::string& account) {
-    s.ask_and_show<v1::TokenList>(
-        verb::get, account_path(account, "/tokens"), nullptr, [&](const v1::TokenList& list) {
-            std::vector<row> rows;
-            for (const v1::Token& t : list.tokens()) {
-                rows.push_back({t.token_id(), t.name(), t.scope(),
-                                time_text(t.has_created_at(), t.created_at()),
-                                time_text(t.has_revoked_at(), t.revoked_at())});
-            }
-            print_table(s.out(), {"TOKEN ID", "NAME", "SCOPE", "CREATED", "REVOKED"}, rows);
-        });
+    const auto list =
+        s.ask_pages(account_path(account, "/tokens"), no_limit, &v1::TokenList::tokens_size);
+    if (s.json()) return s.print_json(wire::encode(wire::format::json, list));
+    std::vector<row> rows;
+    for (const v1::Token& t : list.tokens()) {
+        rows.push_back({t.token_id(), t.name(), t.scope(),
+                        time_text(t.has_created_at(), t.created_at()),
+                        time_text(t.has_revoked_at(), t.revoked_at())});
+    }
+    print_table(s.out(), {"TOKEN ID", "NAME", "SCOPE", "CREATED", "REVOKED"}, rows);
 }
 
 void revoke_token(session& s, const std::string& id, bool yes) {
@@ -144,25 +143,17 @@ void create_series(session& s, const std::string& account, const std::string& pr
 }
 
 void list_series(session& s, const std::string& account) {
-    s.ask_and_show<v1::SeriesList>(
-        verb::get, account_path(account, "/series"), nullptr,
-        [&](const v1::SeriesList& list) { show_series(s.out(), list.series()); });
+    const auto list =
+        s.ask_pages(account_path(account, "/series"), no_limit, &v1::SeriesList::series_size);
+    if (s.json()) return s.print_json(wire::encode(wire::format::json, list));
+    show_series(s.out(), list.series());
 }
 
 void list_slots(session& s, const slot_filter& filter) {
-    v1::SlotList all;
-    do {
-        const std::int64_t missing = filter.limit - all.slots_size();
-        v1::SlotList page;
-        s.read(s.ask(verb::get,
-                     slots_target(filter, std::min(missing, page_size), all.next_page_token())),
-               page);
-        all.set_next_page_token(page.next_page_token());
-        all.mutable_slots()->MergeFrom(page.slots());
-    } while (all.slots_size() < filter.limit && !all.next_page_token().empty());
-    if (s.json()) return s.print_json(wire::encode(wire::format::json, all));
-    show_slots(s.out(), all);
-    if (!all.next_page_token().empty()) {
+    const auto list = s.ask_pages(slots_target(filter), filter.limit, &v1::SlotList::slots_size);
+    if (s.json()) return s.print_json(wire::encode(wire::format::json, list));
+    show_slots(s.out(), list);
+    if (!list.next_page_token().empty()) {
         s.around().err << "There are more: raise --limit to see them.\n";
     }
 }

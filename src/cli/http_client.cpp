@@ -86,18 +86,21 @@ asio::awaitable<void> talk_to_the_end(server_url server, http::request<http::str
 
 }  // namespace
 
+// Boost.URL 1.81 reads "http://h:x" as a path without its slash and does not bound the port, so
+// both are looked at here.
 server_url parse_server_url(std::string_view text) {
     const auto parsed = boost::urls::parse_uri(text);
-    if (!parsed || parsed->scheme() != "http" || parsed->host().empty() || parsed->has_userinfo() ||
-        parsed->has_query() || parsed->has_fragment()) {
+    const bool understood = parsed && parsed->scheme() == "http" && !parsed->host().empty() &&
+                            !parsed->has_userinfo() && !parsed->has_query() &&
+                            !parsed->has_fragment();
+    const std::string port = understood && parsed->has_port() ? parsed->port() : "80";
+    const std::string path = understood ? std::string(parsed->encoded_path()) : "";
+    const bool is_port = !port.empty() && port.size() <= 5 && std::stoi(port) <= 65'535;
+    if (!understood || !is_port || (!path.empty() && path.front() != '/')) {
         throw failure("the server's URL must be http://HOST:PORT, not " + std::string(text),
                       exit_status::not_understood);
     }
-    server_url url;
-    url.text = text;
-    url.host = parsed->host_address();
-    url.port = parsed->port().empty() ? "80" : std::string(parsed->port());
-    url.base = std::string(parsed->encoded_path());
+    server_url url{parsed->host_address(), port, path, std::string(text)};
     while (!url.base.empty() && url.base.back() == '/') url.base.pop_back();
     return url;
 }

@@ -3,13 +3,8 @@
 #include "commands.hpp"
 #include "failure.hpp"
 
-#include <callsign/cli/cli.hpp>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdlib>
-#include <iostream>
-#include <unistd.h>
 
 namespace callsign::cli {
 namespace {
@@ -170,17 +165,6 @@ int run(std::vector<std::string> words, const surroundings& around) {
         around.err << "callsign: " << e.what() << '\n';
         return static_cast<int>(exit_status::failed);
     }
-}
-
-int run(int argc, const char* const* argv) {
-    const surroundings around{std::cin,
-                              std::cout,
-                              std::cerr,
-                              isatty(STDIN_FILENO) == 1,
-                              isatty(STDERR_FILENO) == 1,
-                              [](const char* name) -> const char* { return std::getenv(name); },
-                              exchange};
-    return run(std::vector<std::string>(argv + std::min(argc, 1), argv + argc), around);
 }
 
 }  // namespace callsign::cli

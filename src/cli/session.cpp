@@ -6,12 +6,16 @@
 
 #include <callsign/base/time.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 
 namespace callsign::cli {
 namespace {
+
+// Rows asked for at once. The server may give fewer.
+constexpr std::int64_t page_size_max = 1000;
 
 constexpr const char* default_url = "http://127.0.0.1:8080";
 // As callsignd's own default, so that both work side by side without a word.
@@ -115,6 +119,14 @@ std::string session::ask(verb method, const std::string& target,
     http_answer answer = around_.exchange(server_, call, patience_);
     if (answer.status < 200 || answer.status > 299) throw failure(describe(answer));
     return std::move(answer.body);
+}
+
+std::string session::page_target(const std::string& target, std::int64_t missing,
+                                 const std::string& page) {
+    const char* const join = target.find('?') == target.npos ? "?" : "&";
+    const std::string size = std::to_string(std::min(missing, page_size_max));
+    const std::string first = target + join + "pageSize=" + size;
+    return page.empty() ? first : first + "&pageToken=" + percent_encode(page);
 }
 
 void session::print_json(std::string text) const {

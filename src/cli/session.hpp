@@ -4,8 +4,10 @@
 
 #include "http_client.hpp"
 
+#include <callsign/store/sqlite.hpp>
 #include <callsign/wire/message.hpp>
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <google/protobuf/message.h>
@@ -24,6 +26,9 @@ struct surroundings {
     bool err_is_terminal = false;
     std::function<const char*(const char*)> environment;
     std::function<http_answer(const server_url&, const http_call&, milliseconds)> exchange;
+    std::function<check_report(const std::filesystem::path&,
+                               const std::function<void(std::string_view)>&)>
+        check;
 };
 
 // As given; empty: not given.
@@ -59,6 +64,21 @@ class session {
         show(answer);
     }
 
+    // The whole of a listing, page by page, or its first `limit` rows: `rows` counts those of a
+    // message. What is left has a page token in the answer, as the server's pages have.
+    template <class List>
+    List ask_pages(std::string target, std::int64_t limit, int (List::*rows)() const) {
+        List all;
+        do {
+            List page;
+            const std::int64_t missing = limit - (all.*rows)();
+            read(ask(verb::get, page_target(target, missing, all.next_page_token())), page);
+            all.clear_next_page_token();
+            all.MergeFrom(page);
+        } while ((all.*rows)() < limit && !all.next_page_token().empty());
+        return all;
+    }
+
     void print_json(std::string text) const;
     static void read(const std::string& text, google::protobuf::Message& into);
 
@@ -66,6 +86,8 @@ class session {
     std::filesystem::path data_dir() const;
 
   private:
+    static std::string page_target(const std::string& target, std::int64_t missing,
+                                   const std::string& page);
     void find_server();
     std::string find_token(bool url_is_given) const;
 
