@@ -186,6 +186,7 @@ class server {
     std::unique_ptr<entropy> entropy_ = platform::make_real_entropy();
 
     asio::io_context network_{1};
+    asio::signal_set signals_{network_, SIGTERM, SIGINT, SIGHUP};
     asio::steady_timer last_words_{network_};
     std::unique_ptr<store> store_ = open_sqlite(config_.store);
     asio::thread_pool readers_{config_.store.readers};
@@ -261,9 +262,8 @@ void server::announce(const std::string& welcome_text) {
 }
 
 asio::awaitable<void> server::wait_for_end() {
-    asio::signal_set signals(network_, SIGTERM, SIGINT, SIGHUP);
     for (;;) {
-        const auto [error, signal] = co_await signals.async_wait(use_result);
+        const auto [error, signal] = co_await signals_.async_wait(use_result);
         if (error) co_return;
         if (signal != SIGHUP) {
             log_->log(log_level::info, "stopping",
@@ -275,8 +275,10 @@ asio::awaitable<void> server::wait_for_end() {
 }
 
 // From outside to inside: no new requests, those under way answered, then the queue, then the
-// writer. The store checkpoints when it is closed.
+// writer. The store checkpoints when it is closed. A second signal finds nobody who waits for it
+// and ends the process as it stands, which loses nothing that was answered.
 asio::awaitable<void> server::stop() {
+    signals_.clear();
     http_.stop();
     reaper_.stop();
     co_await http_.drained(config_.server.drain_timeout);
