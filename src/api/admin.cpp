@@ -48,6 +48,12 @@ slot_filter read_filter(const call& c, wire::faults& found) {
     return filter;
 }
 
+void set_time(google::protobuf::Timestamp& out, time_point at) {
+    const auto ms = at.time_since_epoch().count();
+    out.set_seconds(ms / 1000);
+    out.set_nanos(static_cast<std::int32_t>(ms % 1000) * 1'000'000);
+}
+
 // What an operator sees of a slot beyond what its owner does.
 v1::Slot describe(read_tx& tx, const slot& s, std::unordered_map<account_id, std::string>& names) {
     auto& name = names[s.account];
@@ -59,6 +65,7 @@ v1::Slot describe(read_tx& tx, const slot& s, std::unordered_map<account_id, std
     v1::Slot message = wire::to_message(s, receipt);
     message.set_account(name);
     message.set_idempotency_key(s.key);
+    if (s.settled_at) set_time(*message.mutable_settled_at(), *s.settled_at);
     return message;
 }
 
@@ -88,12 +95,6 @@ v1::SweepResult to_message(const sweep_result& swept) {
     message.set_failed(swept.failed);
     message.set_forgotten(swept.forgotten);
     return message;
-}
-
-void set_time(google::protobuf::Timestamp& out, time_point at) {
-    const auto ms = at.time_since_epoch().count();
-    out.set_seconds(ms / 1000);
-    out.set_nanos(static_cast<std::int32_t>(ms % 1000) * 1'000'000);
 }
 
 struct pending_slots {

@@ -444,6 +444,7 @@ TEST_F(Service, SlotsAreListedInPages) {
         const auto page = body_of(admin(target + (token.empty() ? "" : "&pageToken=" + token)));
         for (const auto& slot : page.at("slots").as_array()) {
             EXPECT_EQ(text_of(slot.at("account")), "syn");
+            EXPECT_TRUE(slot.as_object().contains("settledAt"));
             EXPECT_EQ(slot.at("receipt").at("number").as_int64(), keys.size() + 1);
             keys.push_back(text_of(slot.at("idempotencyKey")));
         }
