@@ -62,9 +62,9 @@ using create_answer =
 
 class engine {
   public:
-    // `on_fatal` is called once, on the network executor, when the outcome of a commit is not known
-    // and the process should end: everything submitted from then on is answered
-    // errc::outcome_unknown.
+    // `on_fatal` is called once, on the network executor, when the outcome of a commit is not
+    // known: that batch is answered errc::outcome_unknown, nothing more is written, and the process
+    // should end. Everything after it is answered errc::shutting_down.
     engine(store& store, clock& clock, entropy& entropy, executors executors,
            engine_options options, engine_probe& probe, std::function<void(std::string)> on_fatal);
     ~engine();
@@ -75,11 +75,7 @@ class engine {
     // errc::overloaded, shutting_down, deadline_exceeded, store_refused (nothing was done) or
     // outcome_unknown.
     template <class Command>
-    boost::asio::awaitable<result<typename Command::answer>> submit(Command command) {
-        result<answer> done = co_await submit_any(callsign::command{std::move(command)});
-        if (!done) co_return done.error();
-        co_return std::get<typename Command::answer>(std::move(*done));
-    }
+    boost::asio::awaitable<result<typename Command::answer>> submit(Command command);
 
     // The two phases: reserve, then fulfil, each durable in a batch of its own. A request whose key
     // is being worked on waits for that outcome. Errors as submit().
@@ -113,6 +109,13 @@ class engine {
 
     std::unique_ptr<impl> impl_;
 };
+
+template <class Command>
+boost::asio::awaitable<result<typename Command::answer>> engine::submit(Command command) {
+    result<answer> done = co_await submit_any(callsign::command{std::move(command)});
+    if (!done) co_return done.error();
+    co_return std::get<typename Command::answer>(std::move(*done));
+}
 
 template <class Question>
 boost::asio::awaitable<result<std::invoke_result_t<Question, read_tx&>>> engine::ask(

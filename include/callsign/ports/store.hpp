@@ -67,6 +67,13 @@ class read_tx {
     virtual std::optional<task> find_task(series_id series, std::string_view period,
                                           std::int64_t number) = 0;
 
+    // At most `limit` of the account's tasks after `after`, in the order of their ids; purged ones
+    // included.
+    virtual std::vector<task> tasks(account_id account, task_id after, std::int64_t limit) = 0;
+    // At most `limit` links of the account's chain after seq `after`, in order.
+    virtual std::vector<version> versions(account_id account, std::int64_t after,
+                                          std::int64_t limit) = 0;
+
     // At most `limit` slots after `after`, in the order of their ids; `state` and `account` narrow.
     virtual std::vector<slot> slots(slot_id after, std::int64_t limit,
                                     std::optional<slot_state> state,
@@ -98,8 +105,9 @@ class write_tx : public read_tx {
     virtual std::int64_t take_number(series_id series, std::string_view period) = 0;
 
     // ---- tasks and the chain ----
-    // `task.id` is ignored. Requires: no task of the account has this uuid.
-    virtual task_id put_task(const task& task) = 0;
+    // `task.id` is ignored; `series` is where its number is from, if it has one. Requires: no task
+    // of the account has this uuid.
+    virtual task_id put_task(const task& task, series_id series) = 0;
     // Gives a task without a number its receipt. Requires: it has none.
     virtual void number_task(task_id id, series_id series, const receipt& receipt) = 0;
     // Appends the account's next version under `id`; returns its seq.

@@ -9,6 +9,12 @@
 
 namespace callsign {
 
-std::unique_ptr<store> make_memory_store();
+class strict_memory_store : public store {
+  public:
+    // Transactions that wrote and were dropped without commit. Writer's thread.
+    virtual int forgotten_commits() const = 0;
+};
+
+std::unique_ptr<strict_memory_store> make_memory_store();
 
 }  // namespace callsign

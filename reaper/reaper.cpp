@@ -1,0 +1,126 @@
+#include <callsign/reaper/reaper.hpp>
+
+namespace callsign {
+
+namespace asio = boost::asio;
+
+class reaper::impl {
+  public:
+    impl(engine& engine, clock& clock, const asio::any_io_executor& network, reaper_options options,
+         reaper_probe& probe)
+        : engine_(engine),
+          clock_(clock),
+          network_(network),
+          probe_(probe),
+          pause_(clock.make_timer(network)) {
+        status_.options = options;
+    }
+
+    asio::awaitable<void> run() {
+        while (!stopped_) {
+            const auto swept = co_await sweep_once();
+            if (swept.has_error()) probe_.sweep_failed(swept.error());
+            if (!stopped_) co_await pause_->wait(status_.options.interval);
+        }
+    }
+
+    void stop() {
+        stopped_ = true;
+        pause_->cancel();
+    }
+
+    asio::awaitable<result<sweep_result>> sweep_once() {
+        while (sweeping_) co_await turn();
+        sweeping_ = true;
+        const time_point begun = clock_.now();
+        const auto swept = co_await sweep();
+        sweeping_ = false;
+        if (!turns_.empty()) turns_.front()->cancel();
+        if (swept.has_value()) {
+            ++status_.sweeps;
+            status_.last_sweep = begun;
+            status_.last_result = *swept;
+            probe_.swept(*swept, clock_.now() - begun);
+        }
+        co_return swept;
+    }
+
+    void reload(reaper_options options) {
+        status_.options = options;
+        pause_->cancel();  // a shorter interval need not wait for the longer one to end
+    }
+
+    reaper_status status() const { return status_; }
+
+  private:
+    // Both halves in steps of `batch`; between two steps the queue serves clients. Each step is
+    // complete in itself, so a sweep that stops here has only done less.
+    asio::awaitable<result<sweep_result>> sweep() {
+        sweep_result all;
+        for (std::optional<slot_id> at = slot_id{}; at;) {
+            const reaper_options now = status_.options;
+            const auto step = co_await engine_.reconcile(*at, now.batch, now.window);
+            if (!step) co_return step.error();
+            all.scanned += step->scanned;
+            all.committed += step->committed;
+            all.failed += step->failed;
+            at = step->next;
+        }
+        for (std::optional<slot_id> at = slot_id{}; at;) {
+            const reaper_options now = status_.options;
+            forget_settled forget{*at, now.batch, clock_.now() - now.retention};
+            const auto step = co_await engine_.submit(std::move(forget));
+            if (!step) co_return step.error();
+            all.scanned += step->scanned;
+            all.forgotten += step->forgotten;
+            at = step->next;
+        }
+        co_return all;
+    }
+
+    // Waits until the sweep under way has ended.
+    asio::awaitable<void> turn() {
+        const auto mine = clock_.make_timer(network_);
+        turns_.push_back(mine.get());
+        co_await mine->wait(std::chrono::hours{1});
+        std::erase(turns_, mine.get());
+    }
+
+    engine& engine_;
+    clock& clock_;
+    asio::any_io_executor network_;
+    reaper_probe& probe_;
+    std::unique_ptr<timer> pause_;
+    std::vector<timer*> turns_;  // who waits for the sweep under way, first come first served
+    reaper_status status_;
+    bool sweeping_ = false;
+    bool stopped_ = false;
+};
+
+reaper::reaper(engine& engine, clock& clock, asio::any_io_executor network, reaper_options options,
+               reaper_probe& probe)
+    : impl_(std::make_unique<impl>(engine, clock, network, options, probe)) {}
+
+reaper::~reaper() = default;
+
+asio::awaitable<void> reaper::run() {
+    return impl_->run();
+}
+
+void reaper::stop() {
+    impl_->stop();
+}
+
+asio::awaitable<result<sweep_result>> reaper::sweep_once() {
+    return impl_->sweep_once();
+}
+
+void reaper::reload(reaper_options options) {
+    impl_->reload(options);
+}
+
+reaper_status reaper::status() const {
+    return impl_->status();
+}
+
+}  // namespace callsign

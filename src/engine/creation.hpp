@@ -1,0 +1,50 @@
+#pragma once
+// The one workflow of two commands: reserve, then fulfil, each durable in a batch of its own.
+
+#include "work.hpp"
+
+#include <callsign/engine/engine.hpp>
+
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace callsign {
+
+// The two phases as one work: once the reservation is durable, the writer queues the fulfilment
+// itself. Handing it back to the network thread in between would cost a thread switch for each
+// creation.
+class creation final : public work {
+  public:
+    explicit creation(create_request request);
+
+    bool proceed() override;
+
+    // Requires: done, and no error.
+    create_answer outcome() &&;
+
+    // When the key was reserved, for a request that was not its first.
+    std::optional<time_point> retried_since() const { return retried_since_; }
+
+  private:
+    create_request request_;
+    std::optional<time_point> retried_since_;
+};
+
+// A request that waits for another one's outcome. Lives in its coroutine's frame.
+struct follower {
+    std::unique_ptr<timer> patience;
+    std::optional<result<create_answer>> outcome;
+};
+
+// A request that is being worked on, and who waits for it. Lives in its coroutine's frame.
+struct leader {
+    digest fingerprint{};
+    std::vector<follower*> followers;
+};
+
+// By (account, idempotency key): every creation under way in this process. Network executor.
+using creations = std::unordered_map<std::pair<account_id, std::string>, leader*, worked_on_hash>;
+
+}  // namespace callsign

@@ -1,0 +1,257 @@
+#include "creation.hpp"
+#include "writer.hpp"
+
+#include <callsign/base/assert.hpp>
+#include <callsign/engine/engine.hpp>
+
+#include <algorithm>
+#include <boost/asio/any_completion_handler.hpp>
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+namespace callsign {
+
+namespace asio = boost::asio;
+
+class engine::impl {
+  public:
+    impl(store& store, clock& clock, entropy& entropy, const executors& executors,
+         const engine_options& options, engine_probe& probe,
+         std::function<void(std::string)> on_fatal)
+        : store_(store),
+          clock_(clock),
+          executors_(executors),
+          options_(options),
+          probe_(probe),
+          on_fatal_(std::move(on_fatal)),
+          drained_(clock.make_timer(executors.network)),
+          writer_(store, clock, entropy, executors, options, probe,
+                  {[this](std::span<work* const> done) { completed(done); },
+                   [this](std::string why) { failed(std::move(why)); }}) {}
+
+    // ---- the queue's bounds ----
+
+    boost::system::error_code admit(const work& w) {
+        if (!accepting_) return errc::shutting_down;
+        if (depth_ >= options_.queue_depth_max) return errc::overloaded;
+        if (w.account.value != 0) {
+            auto& share = shares_[w.account];
+            if (share >= options_.account_depth_max) return errc::overloaded;
+            ++share;
+        }
+        ++depth_;
+        probe_.queue_depth_changed(depth_);
+        return {};
+    }
+
+    void leave(const work& w) {
+        --depth_;
+        probe_.queue_depth_changed(depth_);
+        if (w.account.value != 0) {
+            const auto share = shares_.find(w.account);
+            if (--share->second == 0) shares_.erase(share);
+        }
+        if (depth_ == 0 && !accepting_) drained_->cancel();
+    }
+
+    // ---- one work, to its end ----
+
+    asio::awaitable<boost::system::error_code> perform(work& w) {
+        if (const auto refused = admit(w)) co_return refused;
+        w.deadline = clock_.now() + options_.request_deadline;
+        co_await asio::async_initiate<const asio::use_awaitable_t<>, void()>(
+            [this, &w](auto handler) {
+                w.done = std::move(handler);
+                writer_.push(w);
+            },
+            asio::use_awaitable);
+        co_return w.error;
+    }
+
+    // The works leave the queue before any waiter runs: a waiter that submits again finds room.
+    void completed(std::span<work* const> done) {
+        for (const work* w : done) leave(*w);
+        for (work* w : done) {
+            auto handler = std::move(w->done);
+            std::move(handler)();
+        }
+    }
+
+    void failed(std::string why) {
+        accepting_ = false;
+        if (on_fatal_) std::exchange(on_fatal_, nullptr)(std::move(why));
+    }
+
+    // ---- creations ----
+
+    asio::awaitable<result<create_answer>> create(create_request request) {
+        const time_point deadline = clock_.now() + options_.request_deadline;
+        for (;;) {
+            const auto under_way = creations_.find(std::pair(request.account, request.key));
+            if (under_way == creations_.end()) co_return co_await lead(std::move(request));
+            auto outcome = co_await follow(*under_way->second, request, deadline);
+            if (outcome) {
+                record(*outcome, {});
+                co_return std::move(*outcome);
+            }
+        }
+    }
+
+    asio::awaitable<result<create_answer>> lead(create_request request) {
+        leader self{request.fingerprint, {}};
+        // The element's address outlives a rehash; its iterator would not.
+        const auto& key =
+            creations_.emplace(std::pair(request.account, request.key), &self).first->first;
+        creation w(std::move(request));
+        const auto error = co_await perform(w);
+        creations_.erase(creations_.find(key));
+
+        result<create_answer> outcome = error;
+        if (!error) outcome = std::move(w).outcome();
+        record(outcome, w.retried_since());
+        for (follower* f : self.followers) {
+            f->outcome = outcome;
+            f->patience->cancel();
+        }
+        co_return outcome;
+    }
+
+    // What another request's outcome means for this one; none: it must try for itself.
+    asio::awaitable<std::optional<result<create_answer>>> follow(leader& ahead,
+                                                                 const create_request& request,
+                                                                 time_point deadline) {
+        const bool same = ahead.fingerprint == request.fingerprint;
+        follower self{clock_.make_timer(executors_.network), {}};
+        ahead.followers.push_back(&self);
+        const auto patience = std::max(deadline - clock_.now(), milliseconds{0});
+        co_await self.patience->wait(patience);
+        if (!self.outcome) {
+            // Out of patience, and `ahead` is still there: it tells its followers before it goes.
+            std::erase(ahead.followers, &self);
+            co_return result<create_answer>{in_progress{}};
+        }
+        if (!same || !*self.outcome) co_return std::nullopt;
+        if (auto* given = std::get_if<receipted>(&**self.outcome)) {
+            given->replayed = true;
+            co_return std::move(self.outcome);
+        }
+        if (std::holds_alternative<slot_failed>(**self.outcome)) co_return std::move(self.outcome);
+        co_return std::nullopt;
+    }
+
+    void record(const result<create_answer>& outcome, std::optional<time_point> retried_since) {
+        using what = engine_probe::create_outcome;
+        if (!outcome) return probe_.create_answered(what::refused);
+        const auto* given = std::get_if<receipted>(&*outcome);
+        const bool late = std::holds_alternative<slot_failed>(*outcome);
+        probe_.create_answered(given  ? given->replayed          ? what::replayed
+                                        : given->receipt.created ? what::created
+                                                                 : what::existing
+                               : late ? what::failed
+                               : std::holds_alternative<key_conflict>(*outcome) ? what::conflict
+                               : std::holds_alternative<in_progress>(*outcome)  ? what::in_progress
+                                                                                : what::refused);
+        if (retried_since) probe_.retry_seen(clock_.now() - *retried_since, late);
+    }
+
+    worked_on busy() const {
+        worked_on keys;
+        for (const auto& [key, ahead] : creations_) keys.insert(key);
+        return keys;
+    }
+
+    // ---- questions ----
+
+    asio::awaitable<bool> read(std::function<void(read_tx&)> run) {
+        bool ok = false;
+        co_await asio::async_initiate<const asio::use_awaitable_t<>, void()>(
+            [this, &run, &ok](auto handler) {
+                asio::any_completion_handler<void()> back = std::move(handler);
+                asio::post(executors_.reader, [this, &run, &ok, back = std::move(back)]() mutable {
+                    ok = run_question(run);
+                    asio::post(executors_.network, std::move(back));
+                });
+            },
+            asio::use_awaitable);
+        co_return ok;
+    }
+
+    bool run_question(const std::function<void(read_tx&)>& run) {
+        try {
+            run(*store_.begin_read());
+            return true;
+        } catch (const store_failure&) {
+            return false;
+        }
+    }
+
+    store& store_;
+    clock& clock_;
+    executors executors_;
+    engine_options options_;
+    engine_probe& probe_;
+    std::function<void(std::string)> on_fatal_;
+
+    // ---- network executor ----
+    bool accepting_ = true;
+    std::size_t depth_ = 0;
+    std::unordered_map<account_id, std::size_t> shares_;
+    creations creations_;
+    std::unique_ptr<timer> drained_;
+
+    writer writer_;
+};
+
+engine::engine(store& store, clock& clock, entropy& entropy, executors executors,
+               engine_options options, engine_probe& probe,
+               std::function<void(std::string)> on_fatal)
+    : impl_(std::make_unique<impl>(store, clock, entropy, executors, options, probe,
+                                   std::move(on_fatal))) {}
+
+engine::~engine() = default;
+
+asio::awaitable<result<answer>> engine::submit_any(command c) {
+    struct plain final : work {
+        using work::work;
+    };
+    plain w(std::move(c));
+    const auto error = co_await impl_->perform(w);
+    if (error) co_return error;
+    co_return std::move(w.out);
+}
+
+asio::awaitable<result<create_answer>> engine::create(create_request request) {
+    return impl_->create(std::move(request));
+}
+
+asio::awaitable<bool> engine::read_on_reader(std::function<void(read_tx&)> run) {
+    return impl_->read(std::move(run));
+}
+
+asio::awaitable<result<reconcile_pending::answer>> engine::reconcile(slot_id after,
+                                                                     std::int64_t limit,
+                                                                     milliseconds window) {
+    reconcile_pending c{after, limit, impl_->clock_.now() - window, impl_->busy()};
+    return submit(std::move(c));
+}
+
+void engine::stop() {
+    impl_->accepting_ = false;
+    if (impl_->depth_ == 0) impl_->drained_->cancel();
+}
+
+asio::awaitable<void> engine::drained() {
+    CALLSIGN_ASSERT(!impl_->accepting_);
+    while (impl_->depth_ != 0) co_await impl_->drained_->wait(std::chrono::hours{1});
+}
+
+bool engine::accepting() const noexcept {
+    return impl_->accepting_;
+}
+
+std::size_t engine::queue_depth() const noexcept {
+    return impl_->depth_;
+}
+
+}  // namespace callsign

@@ -1,0 +1,172 @@
+#include "writer.hpp"
+
+#include <boost/asio/post.hpp>
+#include <utility>
+
+namespace callsign {
+namespace {
+
+using stopwatch = std::chrono::steady_clock;
+
+// Drops the handlers, and with them the coroutine frames that wait; the works in those frames die
+// too.
+void abandon_handlers(std::span<work* const> works) {
+    for (work* w : works) auto dropped = std::exchange(w->done, nullptr);
+}
+
+}  // namespace
+
+// A finished batch on its way to the network executor. If the executor dies first, the waiters are
+// dropped rather than leaked.
+class writer::completion {
+  public:
+    completion(writer& owner, std::vector<work*> done) : owner_(&owner), done_(std::move(done)) {}
+    completion(completion&& other) noexcept
+        : owner_(other.owner_), done_(std::exchange(other.done_, {})) {}
+    completion(const completion&) = delete;
+    completion& operator=(const completion&) = delete;
+    ~completion() { abandon_handlers(done_); }
+
+    void operator()() {
+        const auto done = std::exchange(done_, {});
+        owner_->callbacks_.completed(done);
+    }
+
+  private:
+    writer* owner_;
+    std::vector<work*> done_;
+};
+
+writer::writer(store& store, clock& clock, entropy& entropy, const executors& executors,
+               const engine_options& options, engine_probe& probe, callbacks callbacks)
+    : store_(store),
+      clock_(clock),
+      executors_(executors),
+      options_(options),
+      probe_(probe),
+      callbacks_(std::move(callbacks)),
+      ids_(entropy),
+      now_(store.last_moment()) {
+    probe_.slots_counted(store_.counts());
+}
+
+writer::~writer() {
+    const std::vector<work*> left(queue_.begin(), queue_.end());
+    queue_.clear();
+    abandon_handlers(left);
+}
+
+void writer::push(work& w) {
+    const std::scoped_lock lock(mutex_);
+    queue_.push_back(&w);
+    if (!scheduled_) schedule();
+}
+
+void writer::schedule() {
+    scheduled_ = true;
+    boost::asio::post(executors_.writer, [this] { drain(); });
+}
+
+// One batch, then the next one behind whatever else the executor has to do: on a thread of its own
+// that is nothing, in the simulator it is everybody.
+void writer::drain() {
+    std::vector<work*> expired;
+    auto batch = take_batch(expired);
+    if (!expired.empty()) finish(std::move(expired), errc::deadline_exceeded);
+    if (!batch.empty()) run(batch);
+
+    const std::unique_lock lock(mutex_);
+    if (!queue_.empty()) {
+        schedule();
+        return;
+    }
+    scheduled_ = false;
+}
+
+std::vector<work*> writer::take_batch(std::vector<work*>& expired) {
+    const time_point now = clock_.now();
+    std::vector<work*> batch;
+    std::size_t bytes = 0;
+    const std::scoped_lock lock(mutex_);
+    while (!queue_.empty() && batch.size() < options_.batch_commands_max &&
+           bytes < options_.batch_bytes_max) {
+        work* w = queue_.front();
+        queue_.pop_front();
+        if (w->deadline && *w->deadline < now) {
+            expired.push_back(w);
+            continue;
+        }
+        bytes += w->bytes;
+        batch.push_back(w);
+    }
+    return batch;
+}
+
+void writer::run(std::vector<work*>& batch) {
+    if (failed_) return finish(std::move(batch), errc::shutting_down);
+    try {
+        apply_and_commit(batch);
+    } catch (const store_failure& failure) {
+        probe_.batch_failed(batch.size());
+        if (failure.what_happened() == store_failure::kind::refused) {
+            return finish(std::move(batch), errc::store_refused);
+        }
+        return abandon(failure.what(), std::move(batch));
+    }
+    std::vector<work*> done;
+    done.reserve(batch.size());
+    bool idle = false;
+    {
+        const std::scoped_lock lock(mutex_);
+        for (work* w : batch) {
+            if (w->proceed()) {
+                w->deadline.reset();  // begun work runs to its end
+                queue_.push_back(w);
+            } else {
+                done.push_back(w);
+            }
+        }
+        idle = queue_.empty();
+    }
+    if (!done.empty()) finish(std::move(done), {});
+    maintain(idle);
+}
+
+void writer::maintain(bool idle) {
+    try {
+        store_.maintain(idle);
+    } catch (const store_failure& failure) {
+        abandon(failure.what(), {});
+    }
+}
+
+void writer::apply_and_commit(std::span<work* const> batch) {
+    const auto begun = stopwatch::now();
+    now_ = std::max(now_, clock_.now());
+    const rules::moment moment{now_, ids_};
+    const auto tx = store_.begin_write();
+    for (work* w : batch) {
+        w->out = std::visit([&](const auto& c) { return answer{rules::apply(*tx, c, moment)}; },
+                            w->what);
+    }
+    const auto applied = stopwatch::now();
+    tx->commit();
+    const auto committed = stopwatch::now();
+    probe_.batch_committed(batch.size(), committed - begun, committed - applied);
+    probe_.slots_counted(store_.counts());
+}
+
+void writer::finish(std::vector<work*> done, boost::system::error_code error) {
+    for (work* w : done) w->error = error;
+    boost::asio::post(executors_.network, completion(*this, std::move(done)));
+}
+
+// Nobody knows whether the batch is durable. Nothing more may be written: the process ends, and
+// after its restart the store's own recovery decides.
+void writer::abandon(const std::string& why, std::vector<work*> batch) {
+    failed_ = true;
+    finish(std::move(batch), errc::outcome_unknown);
+    boost::asio::post(executors_.network, [this, why] { callbacks_.failed(why); });
+}
+
+}  // namespace callsign

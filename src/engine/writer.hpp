@@ -1,0 +1,67 @@
+#pragma once
+// The only part that opens a write transaction. It takes everything that waits, applies it in one
+// transaction, commits once, and answers each: group commit.
+
+#include "ids.hpp"
+#include "work.hpp"
+
+#include <callsign/engine/engine.hpp>
+#include <callsign/rules/rules.hpp>
+
+#include <deque>
+#include <mutex>
+#include <span>
+#include <vector>
+
+namespace callsign {
+
+class writer {
+  public:
+    // `completed` is called on the network executor with a batch's finished works, in order;
+    // `failed` too, once, when the outcome of a commit is unknown.
+    struct callbacks {
+        std::function<void(std::span<work* const>)> completed;
+        std::function<void(std::string)> failed;
+    };
+
+    writer(store& store, clock& clock, entropy& entropy, const executors& executors,
+           const engine_options& options, engine_probe& probe, callbacks callbacks);
+    // Abandons what is queued: the handlers are destroyed uncalled.
+    ~writer();
+    writer(const writer&) = delete;
+    writer& operator=(const writer&) = delete;
+
+    // Any thread.
+    void push(work& w);
+
+  private:
+    class completion;
+
+    void schedule();
+    void drain();
+    std::vector<work*> take_batch(std::vector<work*>& expired);
+    void run(std::vector<work*>& batch);
+    void maintain(bool idle);
+    void apply_and_commit(std::span<work* const> batch);
+    void finish(std::vector<work*> done, boost::system::error_code error);
+    void abandon(const std::string& why, std::vector<work*> batch);
+
+    store& store_;
+    clock& clock_;
+    executors executors_;
+    engine_options options_;
+    engine_probe& probe_;
+    callbacks callbacks_;
+
+    // ---- the only lock of the house ----
+    std::mutex mutex_;
+    std::deque<work*> queue_;  // bounded by the engine, which counts what it pushes
+    bool scheduled_ = false;   // drain() is posted or running
+
+    // ---- writer's thread ----
+    time_ordered_ids ids_;
+    time_point now_;
+    bool failed_ = false;
+};
+
+}  // namespace callsign

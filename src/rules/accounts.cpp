@@ -1,0 +1,45 @@
+// Accounts, tokens and series.
+
+#include <callsign/rules/rules.hpp>
+
+namespace callsign::rules {
+
+create_account::answer apply(write_tx& tx, const create_account& c, const moment& m) {
+    if (tx.find_account(c.name)) return name_taken{};
+    const account_id id = tx.put_account(c.name, m.now);
+    tx.put_series(id, c.prefix, {}, true, m.now);
+    tx.put_token(id, c.token_name, token_scope::write, c.token_hash, m.now);
+    return *tx.find_account(id);
+}
+
+create_token::answer apply(write_tx& tx, const create_token& c, const moment& m) {
+    std::optional<account_id> owner;
+    if (c.account) {
+        const auto found = tx.find_account(*c.account);
+        if (!found) return no_such_account{};
+        owner = found->id;
+    }
+    return *tx.find_token(tx.put_token(owner, c.name, c.scope, c.token_hash, m.now));
+}
+
+revoke_token::answer apply(write_tx& tx, const revoke_token& c, const moment& m) {
+    auto found = tx.find_token(c.token);
+    if (!found || (c.account && found->account != c.account)) return revoke_token::no_such_token{};
+    // Revoking twice is no fault, and keeps the first instant.
+    if (!found->revoked_at) {
+        tx.revoke_token(c.token, m.now);
+        found->revoked_at = m.now;
+    }
+    return std::move(*found);
+}
+
+create_series::answer apply(write_tx& tx, const create_series& c, const moment& m) {
+    if (tx.find_series(c.account, c.prefix)) return create_series::prefix_taken{};
+    if (!c.project.empty() && tx.find_series_for_project(c.account, c.project)) {
+        return create_series::project_taken{};
+    }
+    tx.put_series(c.account, c.prefix, c.project, false, m.now);
+    return *tx.find_series(c.account, c.prefix);
+}
+
+}  // namespace callsign::rules

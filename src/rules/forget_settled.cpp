@@ -1,0 +1,24 @@
+// The reaper's second half: slots whose answer nobody will ask for again.
+
+#include <callsign/rules/rules.hpp>
+
+namespace callsign::rules {
+
+forget_settled::answer apply(write_tx& tx, const forget_settled& c, const moment& /*m*/) {
+    forget_settled::answer done;
+    const auto oldest = tx.slots(c.after, c.limit, std::nullopt, std::nullopt);
+    for (const slot& s : oldest) {
+        // Slots stand in the order of their reservation, and none is settled before it is reserved:
+        // from here on nothing is old enough.
+        if (s.created_at >= c.settled_before) return done;
+        ++done.scanned;
+        if (s.settled_at && *s.settled_at < c.settled_before) {
+            tx.forget_slot(s.id);
+            ++done.forgotten;
+        }
+    }
+    if (static_cast<std::int64_t>(oldest.size()) == c.limit) done.next = oldest.back().id;
+    return done;
+}
+
+}  // namespace callsign::rules

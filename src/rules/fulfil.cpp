@@ -1,0 +1,75 @@
+// Phase 2 of a creation: in one transaction the pending slot becomes a task, its number, its
+// version and its receipt.
+
+#include "numbering.hpp"
+#include "series_choice.hpp"
+
+#include <callsign/base/assert.hpp>
+#include <callsign/rules/rules.hpp>
+
+namespace callsign::rules {
+namespace {
+
+std::string epoch_text(time_point at) {
+    return std::to_string(std::chrono::floor<std::chrono::seconds>(at).time_since_epoch().count());
+}
+
+// What a task has from the start, where the client did not say otherwise.
+attributes with_defaults(const attributes& given, time_point now) {
+    attributes all = given;
+    all.emplace("status", "pending");
+    all.emplace("entry", epoch_text(now));
+    all.emplace("modified", epoch_text(now));
+    return all;
+}
+
+// The task's first version, as a replica would have sent it.
+std::vector<operation> creation_of(const task& t, time_point now) {
+    std::vector<operation> operations;
+    operations.reserve(t.attributes.size() + 1);
+    operations.push_back({operation::kind::create, t.uuid, {}, {}, {}});
+    for (const auto& [name, value] : t.attributes) {
+        operations.push_back({operation::kind::update, t.uuid, name, value, now});
+    }
+    return operations;
+}
+
+std::string_view project_of(const attributes& given) {
+    const auto found = given.find("project");
+    return found == given.end() ? std::string_view{} : std::string_view{found->second};
+}
+
+}  // namespace
+
+fulfil::answer apply(write_tx& tx, const fulfil& c, const moment& m) {
+    const auto found = tx.find_slot(c.slot);
+    if (!found) return fulfil::slot_missing{};
+    switch (found->state) {
+    case slot_state::committed: {
+        auto given = tx.find_receipt(*found);
+        CALLSIGN_ASSERT(given);
+        return receipted{std::move(*given), true, found->created_at};
+    }
+    case slot_state::failed:
+        return slot_failed{found->reason, found->created_at, *found->settled_at};
+    case slot_state::pending: break;
+    }
+    if (const auto existing = tx.find_task(found->account, found->uuid)) {
+        return receipted{settle_with_existing(tx, *found, *existing, m), false, found->created_at};
+    }
+    const auto series = choose_series(tx, found->account, c.prefix, project_of(c.attributes));
+    if (!series) return unknown_series{};
+
+    task t;
+    t.account = found->account;
+    t.uuid = found->uuid;
+    t.created_at = m.now;
+    t.attributes = with_defaults(c.attributes, m.now);
+    t.numbered = take_receipt(tx, *series, t.uuid, creation_of(t, m.now), m);
+    t.last_seq = t.numbered->seq;
+    const task_id id = tx.put_task(t, series->id);
+    CALLSIGN_ASSERT(tx.commit_slot(found->id, id, true, m.now));
+    return receipted{std::move(*t.numbered), false, found->created_at};
+}
+
+}  // namespace callsign::rules

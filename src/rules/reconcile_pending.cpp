@@ -1,0 +1,29 @@
+// The reaper's first half: what became of slots that are still pending?
+
+#include "numbering.hpp"
+
+#include <callsign/base/assert.hpp>
+#include <callsign/rules/rules.hpp>
+
+namespace callsign::rules {
+
+reconcile_pending::answer apply(write_tx& tx, const reconcile_pending& c, const moment& m) {
+    reconcile_pending::answer done;
+    const auto pending = tx.slots(c.after, c.limit, slot_state::pending, std::nullopt);
+    for (const slot& s : pending) {
+        ++done.scanned;
+        // Age alone decides nothing while somebody works on the slot.
+        if (c.busy.contains({s.account, s.key})) continue;
+        if (const auto existing = tx.find_task(s.account, s.uuid)) {
+            settle_with_existing(tx, s, *existing, m);
+            ++done.committed;
+        } else if (s.created_at < c.reserved_before) {
+            CALLSIGN_ASSERT(tx.fail_slot(s.id, failure_reason::window_passed, m.now));
+            ++done.failed;
+        }
+    }
+    if (static_cast<std::int64_t>(pending.size()) == c.limit) done.next = pending.back().id;
+    return done;
+}
+
+}  // namespace callsign::rules

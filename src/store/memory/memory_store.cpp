@@ -1,0 +1,362 @@
+#include <callsign/base/assert.hpp>
+#include <callsign/store/memory.hpp>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <tuple>
+
+namespace callsign {
+namespace {
+
+struct stored_task {
+    callsign::task task;
+    series_id series;
+};
+
+struct state {
+    std::map<account_id, account> accounts;
+    std::map<series_id, series> series_rows;
+    std::map<std::pair<account_id, std::string>, series_id> prefixes;
+    std::map<token_id, token> tokens;
+    std::map<digest, token_id> token_hashes;
+    std::map<slot_id, slot> slots;
+    std::map<std::pair<account_id, std::string>, slot_id> slot_keys;
+    std::map<task_id, stored_task> tasks;
+    std::map<std::pair<account_id, uuid>, task_id> task_uuids;
+    std::map<std::tuple<series_id, std::string, std::int64_t>, task_id> task_numbers;
+    std::map<std::pair<series_id, std::string>, std::int64_t> counters;
+    std::map<std::pair<account_id, std::int64_t>, version> versions;
+    std::int64_t last_id = 0;  // of any row: ids grow and are never reused
+    time_point last_moment{};
+};
+
+template <class Map>
+typename Map::mapped_type* find(Map& map, const typename Map::key_type& key) {
+    const auto found = map.find(key);
+    return found == map.end() ? nullptr : &found->second;
+}
+
+template <class T>
+std::optional<T> copy(const T* found) {
+    return found ? std::optional<T>(*found) : std::nullopt;
+}
+
+// One class serves both kinds: a reader holds the committed state, the writer a copy of its own.
+// Copying it all is what makes isolation plain, and tests' states are small.
+class transaction final : public write_tx {
+  public:
+    using committer = std::function<void(std::shared_ptr<state>)>;
+
+    transaction(std::shared_ptr<state> view, committer commit, int* forgotten)
+        : state_(std::move(view)), commit_(std::move(commit)), forgotten_(forgotten) {}
+    transaction(const transaction&) = delete;
+    transaction& operator=(const transaction&) = delete;
+    ~transaction() override {
+        if (wrote_ && forgotten_) ++*forgotten_;
+    }
+
+    std::optional<account> find_account(account_id id) override {
+        return copy(find(state_->accounts, id));
+    }
+    std::optional<account> find_account(std::string_view name) override {
+        for (const auto& [id, a] : state_->accounts) {
+            if (a.name == name) return a;
+        }
+        return std::nullopt;
+    }
+    std::vector<account> accounts() override {
+        std::vector<account> all;
+        for (const auto& [id, a] : state_->accounts) all.push_back(a);
+        return all;
+    }
+
+    std::optional<series> find_series(account_id account, std::string_view prefix) override {
+        const auto* id = find(state_->prefixes, {account, std::string(prefix)});
+        return id ? with_number(state_->series_rows.at(*id)) : std::nullopt;
+    }
+    std::optional<series> find_series_for_project(account_id account,
+                                                  std::string_view project) override {
+        return find_series_if(
+            [&](const series& s) { return s.account == account && s.project == project; });
+    }
+    std::optional<series> default_series(account_id account) override {
+        return find_series_if(
+            [&](const series& s) { return s.account == account && s.is_default; });
+    }
+    std::vector<series> series_of(account_id account) override {
+        std::vector<series> all;
+        for (const auto& [id, s] : state_->series_rows) {
+            if (s.account == account) all.push_back(*with_number(s));
+        }
+        return all;
+    }
+
+    std::optional<principal> find_principal(const digest& token_hash) override {
+        const auto* id = find(state_->token_hashes, token_hash);
+        if (!id) return std::nullopt;
+        const token& t = state_->tokens.at(*id);
+        if (t.revoked_at) return std::nullopt;
+        return principal{t.id, t.account, t.scope};
+    }
+    std::vector<token> tokens_of(std::optional<account_id> account) override {
+        std::vector<token> all;
+        for (const auto& [id, t] : state_->tokens) {
+            if (t.account == account) all.push_back(t);
+        }
+        return all;
+    }
+
+    std::optional<task> find_task(account_id account, const uuid& id) override {
+        const auto* row = find(state_->task_uuids, {account, id});
+        return row ? std::optional(shown(state_->tasks.at(*row))) : std::nullopt;
+    }
+    std::optional<task> find_task(series_id series, std::string_view period,
+                                  std::int64_t number) override {
+        const auto* row = find(state_->task_numbers, {series, std::string(period), number});
+        return row ? std::optional(shown(state_->tasks.at(*row))) : std::nullopt;
+    }
+    std::vector<task> tasks(account_id account, task_id after, std::int64_t limit) override {
+        std::vector<task> some;
+        for (auto at = state_->tasks.upper_bound(after);
+             at != state_->tasks.end() && std::ssize(some) < limit; ++at) {
+            if (at->second.task.account == account) some.push_back(shown(at->second));
+        }
+        return some;
+    }
+    std::vector<version> versions(account_id account, std::int64_t after,
+                                  std::int64_t limit) override {
+        std::vector<version> some;
+        for (auto at = state_->versions.upper_bound({account, after});
+             at != state_->versions.end() && at->first.first == account && std::ssize(some) < limit;
+             ++at) {
+            some.push_back(at->second);
+        }
+        return some;
+    }
+
+    std::vector<slot> slots(slot_id after, std::int64_t limit, std::optional<slot_state> wanted,
+                            std::optional<account_id> account) override {
+        std::vector<slot> some;
+        for (auto at = state_->slots.upper_bound(after);
+             at != state_->slots.end() && std::ssize(some) < limit; ++at) {
+            const slot& s = at->second;
+            if ((!wanted || s.state == *wanted) && (!account || s.account == *account)) {
+                some.push_back(s);
+            }
+        }
+        return some;
+    }
+    std::optional<receipt> find_receipt(const slot& committed) override {
+        if (!committed.task) return std::nullopt;
+        const auto* found = find(state_->tasks, *committed.task);
+        if (!found) return std::nullopt;
+        auto given = found->task.numbered;
+        if (given) given->created = committed.created;
+        return given;
+    }
+
+    std::optional<slot> find_slot(account_id account, std::string_view key) override {
+        const auto* id = find(state_->slot_keys, {account, std::string(key)});
+        return id ? std::optional(state_->slots.at(*id)) : std::nullopt;
+    }
+    std::optional<slot> find_slot(slot_id id) override { return copy(find(state_->slots, id)); }
+    slot_id put_slot(const slot& s) override {
+        const slot_id id{next_id(s.created_at)};
+        CALLSIGN_ASSERT(state_->slot_keys.emplace(std::pair(s.account, s.key), id).second);
+        state_->slots.emplace(id, s).first->second.id = id;
+        return id;
+    }
+    void count_attempt(slot_id id) override {
+        wrote_ = true;
+        ++pending(id)->attempts;
+    }
+    bool commit_slot(slot_id id, task_id task, bool created, time_point now) override {
+        slot* s = pending(id);
+        if (!s) return false;
+        CALLSIGN_ASSERT(state_->tasks.contains(task));
+        s->task = task;
+        s->created = created;
+        settle(*s, slot_state::committed, now);
+        return true;
+    }
+    bool fail_slot(slot_id id, failure_reason reason, time_point now) override {
+        slot* s = pending(id);
+        if (!s) return false;
+        s->reason = reason;
+        settle(*s, slot_state::failed, now);
+        return true;
+    }
+    void forget_slot(slot_id id) override {
+        wrote_ = true;
+        const slot& s = state_->slots.at(id);
+        CALLSIGN_ASSERT(s.state != slot_state::pending);
+        state_->slot_keys.erase({s.account, s.key});
+        state_->slots.erase(id);
+    }
+
+    std::int64_t take_number(series_id series, std::string_view period) override {
+        wrote_ = true;
+        return ++state_->counters[{series, std::string(period)}];
+    }
+
+    task_id put_task(const task& t, series_id series) override {
+        const task_id id{next_id(t.created_at)};
+        CALLSIGN_ASSERT(state_->task_uuids.emplace(std::pair(t.account, t.uuid), id).second);
+        auto& row = state_->tasks.emplace(id, stored_task{t, series}).first->second;
+        row.task.id = id;
+        if (t.numbered) index_number(id, series, *t.numbered);
+        return id;
+    }
+    void number_task(task_id id, series_id series, const receipt& r) override {
+        wrote_ = true;
+        stored_task& row = state_->tasks.at(id);
+        CALLSIGN_ASSERT(!row.task.numbered);
+        row.task.numbered = r;
+        row.task.last_seq = r.seq;
+        row.series = series;
+        index_number(id, series, r);
+    }
+    std::int64_t append_version(account_id account, const uuid& id, time_point now,
+                                std::span<const operation> operations) override {
+        moved(now);
+        auto& owner = state_->accounts.at(account);
+        const auto* head = find(state_->versions, {account, owner.last_seq});
+        version v;
+        v.seq = ++owner.last_seq;
+        v.id = id;
+        v.parent = head ? head->id : uuid{};
+        v.created_at = now;
+        v.operations.assign(operations.begin(), operations.end());
+        state_->versions.emplace(std::pair(account, v.seq), std::move(v));
+        return owner.last_seq;
+    }
+
+    account_id put_account(std::string_view name, time_point now) override {
+        const account_id id{next_id(now)};
+        state_->accounts.emplace(id, account{id, std::string(name), {}, 0, now});
+        return id;
+    }
+    series_id put_series(account_id account, std::string_view prefix, std::string_view project,
+                         bool is_default, time_point now) override {
+        const series_id id{next_id(now)};
+        CALLSIGN_ASSERT(
+            state_->prefixes.emplace(std::pair(account, std::string(prefix)), id).second);
+        state_->series_rows.emplace(
+            id, series{id, account, std::string(prefix), std::string(project), is_default, 0});
+        if (is_default) state_->accounts.at(account).default_prefix = prefix;
+        return id;
+    }
+    token_id put_token(std::optional<account_id> account, std::string_view name, token_scope scope,
+                       const digest& hash, time_point now) override {
+        const token_id id{next_id(now)};
+        CALLSIGN_ASSERT(state_->token_hashes.emplace(hash, id).second);
+        state_->tokens.emplace(id, token{id, account, std::string(name), scope, now, {}});
+        return id;
+    }
+    std::optional<token> find_token(token_id id) override { return copy(find(state_->tokens, id)); }
+    void revoke_token(token_id id, time_point now) override {
+        moved(now);
+        state_->tokens.at(id).revoked_at = now;
+    }
+
+    void commit() override {
+        wrote_ = false;
+        commit_(std::move(state_));
+    }
+
+  private:
+    template <class Predicate>
+    std::optional<series> find_series_if(Predicate wanted) {
+        for (const auto& [id, s] : state_->series_rows) {
+            if (wanted(s)) return with_number(s);
+        }
+        return std::nullopt;
+    }
+    std::optional<series> with_number(series s) {
+        if (const auto* last = find(state_->counters, {s.id, std::string{}})) s.last_number = *last;
+        return s;
+    }
+    task shown(const stored_task& row) {
+        task t = row.task;
+        t.current_prefix = state_->series_rows.at(row.series).prefix;
+        return t;
+    }
+    slot* pending(slot_id id) {
+        slot* s = find(state_->slots, id);
+        return s && s->state == slot_state::pending ? s : nullptr;
+    }
+    void settle(slot& s, slot_state to, time_point now) {
+        moved(now);
+        s.state = to;
+        s.settled_at = now;
+    }
+    void index_number(task_id id, series_id series, const receipt& r) {
+        CALLSIGN_ASSERT(
+            state_->task_numbers.emplace(std::tuple(series, r.period, r.number), id).second);
+    }
+    void moved(time_point now) {
+        wrote_ = true;
+        state_->last_moment = std::max(state_->last_moment, now);
+    }
+    std::int64_t next_id(time_point now) {
+        moved(now);
+        return ++state_->last_id;
+    }
+
+    std::shared_ptr<state> state_;
+    committer commit_;
+    int* forgotten_;
+    bool wrote_ = false;
+};
+
+class memory_store final : public strict_memory_store {
+  public:
+    std::unique_ptr<write_tx> begin_write() override {
+        auto commit = [this](std::shared_ptr<state> next) {
+            const std::scoped_lock lock(mutex_);
+            committed_ = std::move(next);
+        };
+        return std::make_unique<transaction>(std::make_shared<state>(*view()), commit, &forgotten_);
+    }
+
+    std::unique_ptr<read_tx> begin_read() override {
+        // Only asked, never told: the view is shared with other readers.
+        return std::make_unique<transaction>(view(), nullptr, nullptr);
+    }
+
+    time_point last_moment() override { return view()->last_moment; }
+
+    slot_counts counts() override {
+        slot_counts all;
+        for (const auto& [id, s] : view()->slots) {
+            (s.state == slot_state::pending     ? all.pending
+             : s.state == slot_state::committed ? all.committed
+                                                : all.failed)++;
+        }
+        return all;
+    }
+
+    void maintain(bool /*idle*/) override {}
+
+    int forgotten_commits() const override { return forgotten_; }
+
+  private:
+    std::shared_ptr<state> view() {
+        const std::scoped_lock lock(mutex_);
+        return committed_;
+    }
+
+    std::mutex mutex_;  // guards the pointer; what it points to does not change once committed
+    std::shared_ptr<state> committed_ = std::make_shared<state>();
+    int forgotten_ = 0;  // writer's thread
+};
+
+}  // namespace
+
+std::unique_ptr<strict_memory_store> make_memory_store() {
+    return std::make_unique<memory_store>();
+}
+
+}  // namespace callsign
