@@ -9,11 +9,9 @@
 // Exits 1 if anything was lost, doubled or different.
 
 #include "options.hpp"
-#include "support/http_client.hpp"
+#include "support/retrying_client.hpp"
 #include "support/server.hpp"
 #include "support/temp_dir.hpp"
-
-#include <callsign/base/uuid.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -21,7 +19,6 @@
 #include <boost/json/serialize.hpp>
 #include <boost/json/value.hpp>
 #include <csignal>
-#include <cstring>
 #include <mutex>
 #include <random>
 #include <set>
@@ -33,6 +30,7 @@ namespace {
 namespace json = boost::json;
 using steady_clock = std::chrono::steady_clock;
 using random_source = std::mt19937_64;
+using counts = test::retrying_client::counts;
 
 struct settings {
     unsigned boards = 2;
@@ -54,14 +52,6 @@ struct ticket {
     std::string key;
     std::string body;
     std::string receipt;  // as first acknowledged; empty: never
-};
-
-struct counts {
-    std::uint64_t requests = 0;
-    std::uint64_t answers_lost = 0;  // sent, and no answer came: nobody knew
-    std::uint64_t replayed = 0;      // the retry found that the first attempt had taken
-    std::uint64_t refused = 0;       // could not connect: the server was down
-    std::uint64_t told_to_wait = 0;  // 409 request-in-progress, 429, 503
 };
 
 class violations {
@@ -97,15 +87,6 @@ struct field {
     violations wrong{};
 };
 
-std::string random_key(random_source& random) {
-    const std::uint64_t halves[2] = {random(), random()};
-    uuid id;
-    std::memcpy(id.data, halves, sizeof halves);
-    id.data[6] = static_cast<std::uint8_t>((id.data[6] & 0x0F) | 0x40);
-    id.data[8] = static_cast<std::uint8_t>((id.data[8] & 0x3F) | 0x80);
-    return to_string(id);
-}
-
 std::string board_name(unsigned n) {
     return "BOARD" + std::to_string(n + 1);
 }
@@ -115,11 +96,10 @@ std::string board_name(unsigned n) {
 class client {
   public:
     client(field& f, unsigned board, unsigned number)
-        : field_(f),
-          random_(f.s.seed * 1'000'003 + board * 1'009 + number),
-          http_(f.port, f.token, std::chrono::seconds(30)) {
+        : field_(f), sender_(f.port, f.token, f.s.seed * 1'000'003 + board * 1'009 + number) {
+        random_source random(f.s.seed * 1'000'003 + board * 1'009 + number);
         for (unsigned i = 0; i < f.s.tickets; ++i)
-            tickets_.push_back({random_key(random_),
+            tickets_.push_back({test::random_key(random),
                                 "{\"description\":\"Ticket " + std::to_string(i + 1) +
                                     " of client " + std::to_string(number + 1) +
                                     "\",\"prefix\":\"" + board_name(board) + "\"}",
@@ -127,11 +107,18 @@ class client {
     }
 
     void file_all() {
+        const auto give_up = [this] {
+            return field_.hopeless || steady_clock::now() > field_.give_up_at;
+        };
         for (ticket& t : tickets_) {
-            while (!try_once(t)) {
-                if (!field_.hopeless && steady_clock::now() < field_.give_up_at) continue;
+            const auto answer = sender_.create(t.key, t.body, give_up);
+            if (!answer) {
                 field_.wrong.add("no definite answer in time for key " + t.key);
-                break;
+            } else if (answer->status != 201) {
+                field_.wrong.add("key " + t.key + ": answered " + std::to_string(answer->status) +
+                                 " " + answer->body);
+            } else {
+                t.receipt = answer->body;
             }
             ++field_.acknowledged;
             field_.acknowledged.notify_one();
@@ -140,9 +127,9 @@ class client {
 
     // Once more, with the server at rest: each answer must be the one acknowledged.
     void ask_again() {
-        http_.close();  // the server may have been killed since this client was done
+        sender_.http().close();  // the server may have been killed since this client was done
         for (const ticket& t : tickets_) {
-            const auto answer = post(t);
+            const auto answer = sender_.try_once(t.key, t.body);
             if (!answer || answer->status != 201 || !answer->replayed())
                 field_.wrong.add("key " + t.key + ": not replayed");
             else if (answer->body != t.receipt)
@@ -152,45 +139,11 @@ class client {
     }
 
     const std::vector<ticket>& tickets() const { return tickets_; }
-    const counts& seen() const { return seen_; }
+    const counts& seen() const { return sender_.seen(); }
 
   private:
-    // True when there is a definite answer.
-    bool try_once(ticket& t) {
-        if (!http_.connected() && !http_.connect()) {
-            ++seen_.refused;
-            pause(std::chrono::milliseconds(5 + random_() % 20));
-            return false;
-        }
-        ++seen_.requests;
-        const auto answer = post(t);
-        if (!answer) {
-            ++seen_.answers_lost;
-            return false;
-        }
-        if (answer->status == 201) {
-            seen_.replayed += answer->replayed() ? 1 : 0;
-            t.receipt = answer->body;
-            return true;
-        }
-        const bool in_progress =
-            answer->status == 409 && answer->body.find("request-in-progress") != std::string::npos;
-        if (in_progress || answer->status == 429 || answer->status == 503) {
-            ++seen_.told_to_wait;
-            pause(std::chrono::milliseconds(20 + random_() % 80));
-            return false;
-        }
-        field_.wrong.add("key " + t.key + ": answered " + std::to_string(answer->status) + " " +
-                         answer->body);
-        return true;
-    }
-
-    std::optional<test::http_answer> post(const ticket& t) {
-        return http_.post_json("/v1/tasks", t.body, {{"Idempotency-Key", "\"" + t.key + "\""}});
-    }
-
     void check_slot(const ticket& t) {
-        const auto answer = http_.get("/v1/slots/" + t.key);
+        const auto answer = sender_.http().get("/v1/slots/" + t.key);
         if (!answer || answer->status != 200) {
             field_.wrong.add("key " + t.key + ": no slot");
             return;
@@ -203,14 +156,9 @@ class client {
                              answer->body);
     }
 
-    // As a real client pauses before it tries again.
-    static void pause(milliseconds span) { std::this_thread::sleep_for(span); }
-
     field& field_;
-    random_source random_;
-    test::http_client http_;
+    test::retrying_client sender_;
     std::vector<ticket> tickets_;
-    counts seen_;
 };
 
 // ---- the kills ----
@@ -300,11 +248,7 @@ board_result audit_board(field& f, unsigned board,
             if (!seqs.insert(r.at("seq").to_number<std::int64_t>()).second)
                 f.wrong.add("a seq given twice: " + t.receipt);
         }
-        result.seen.requests += c->seen().requests;
-        result.seen.answers_lost += c->seen().answers_lost;
-        result.seen.replayed += c->seen().replayed;
-        result.seen.refused += c->seen().refused;
-        result.seen.told_to_wait += c->seen().told_to_wait;
+        result.seen += c->seen();
     }
     result.distinct = numbers.size();
     result.highest = numbers.empty() ? 0 : *numbers.rbegin();
