@@ -72,9 +72,13 @@ class http_client {
 
     std::optional<http_answer> get(std::string_view target) { return request("GET", target); }
 
+    // The key, if one is given, goes into the header in its quoted form.
     std::optional<http_answer> post_json(std::string_view target, std::string_view body,
-                                         http_headers headers = {}) {
+                                         const std::string& idempotency_key = {}) {
+        http_headers headers;
         headers.emplace_back("Content-Type", "application/json");
+        if (!idempotency_key.empty())
+            headers.emplace_back("Idempotency-Key", "\"" + idempotency_key + "\"");
         return request("POST", target, headers, body);
     }
 

@@ -64,7 +64,7 @@ class retrying_client {
     }
 
     std::optional<http_answer> try_once(const std::string& key, const std::string& body) {
-        return http_.post_json("/v1/tasks", body, {{"Idempotency-Key", "\"" + key + "\""}});
+        return http_.post_json("/v1/tasks", body, key);
     }
 
     http_client& http() { return http_; }
