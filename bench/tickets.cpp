@@ -30,7 +30,7 @@ namespace {
 namespace json = boost::json;
 using steady_clock = std::chrono::steady_clock;
 using random_source = std::mt19937_64;
-using counts = test::retrying_client::counts;
+using counts = testing::retrying_client::counts;
 
 struct settings {
     unsigned boards = 2;
@@ -99,7 +99,7 @@ class client {
         : field_(f), sender_(f.port, f.token, f.s.seed * 1'000'003 + board * 1'009 + number) {
         random_source random(f.s.seed * 1'000'003 + board * 1'009 + number);
         for (unsigned i = 0; i < f.s.tickets; ++i)
-            tickets_.push_back({test::random_key(random),
+            tickets_.push_back({testing::random_key(random),
                                 "{\"description\":\"Ticket " + std::to_string(i + 1) +
                                     " of client " + std::to_string(number + 1) +
                                     "\",\"prefix\":\"" + board_name(board) + "\"}",
@@ -157,7 +157,7 @@ class client {
     }
 
     field& field_;
-    test::retrying_client sender_;
+    testing::retrying_client sender_;
     std::vector<ticket> tickets_;
 };
 
@@ -169,7 +169,7 @@ struct kill_record {
 };
 
 // Kills the server at a random moment after so many acknowledged tickets, and starts it again.
-kill_record kill_after(field& f, test::server& server, std::uint64_t tickets,
+kill_record kill_after(field& f, testing::server& server, std::uint64_t tickets,
                        random_source& random) {
     for (auto n = f.acknowledged.load(); n < tickets; n = f.acknowledged.load())
         f.acknowledged.wait(n);
@@ -184,7 +184,7 @@ kill_record kill_after(field& f, test::server& server, std::uint64_t tickets,
 }
 
 // One kill in each of `kills` equal parts of the run.
-std::vector<kill_record> kill_at_random(field& f, test::server& server) {
+std::vector<kill_record> kill_at_random(field& f, testing::server& server) {
     random_source random(f.s.seed);
     std::vector<kill_record> records;
     try {
@@ -204,13 +204,13 @@ std::vector<kill_record> kill_at_random(field& f, test::server& server) {
 
 // ---- before ----
 
-std::string prepare_account(test::server& server, const settings& s) {
-    test::http_client as_operator(server.port(), server.admin_token());
+std::string prepare_account(testing::server& server, const settings& s) {
+    testing::http_client as_operator(server.port(), server.admin_token());
     const auto made = as_operator.post_json(
         "/v1/admin/accounts", "{\"name\":\"field\",\"prefix\":\"" + board_name(0) + "\"}");
     if (!made || made->status != 201) throw std::runtime_error("no account could be made");
     const std::string token(json::parse(made->body).at("token").as_string());
-    test::http_client owner(server.port(), token);
+    testing::http_client owner(server.port(), token);
     for (unsigned i = 1; i < s.boards; ++i) {
         const auto series = owner.post_json("/v1/series", "{\"prefix\":\"" + board_name(i) + "\"}");
         if (!series || series->status != 201) throw std::runtime_error("no series could be made");
@@ -260,7 +260,7 @@ board_result audit_board(field& f, unsigned board,
 
 // What the server itself says comes next.
 void audit_next_numbers(field& f) {
-    test::http_client http(f.port, f.token);
+    testing::http_client http(f.port, f.token);
     const auto answer = http.get("/v1/series");
     if (!answer || answer->status != 200) return f.wrong.add("the series cannot be listed");
     const std::int64_t expected = std::int64_t{f.s.clients} * f.s.tickets + 1;
@@ -270,16 +270,16 @@ void audit_next_numbers(field& f) {
             f.wrong.add("an unexpected next number: " + json::serialize(series));
 }
 
-void stop_and_check(field& f, test::server& server, const std::filesystem::path& program,
+void stop_and_check(field& f, testing::server& server, const std::filesystem::path& program,
                     const std::filesystem::path& data) {
     server.child().signal(SIGTERM);
     const auto ended = server.child().wait(std::chrono::seconds(60));
-    if (ended != test::exit_status{0, 0}) f.wrong.add("callsignd did not end well on SIGTERM");
-    const auto checked =
-        test::run({(program / "callsign").string(), "check", "--data-dir", data.string(), "--json"},
-                  std::chrono::minutes(5));
+    if (ended != testing::exit_status{0, 0}) f.wrong.add("callsignd did not end well on SIGTERM");
+    const auto checked = testing::run(
+        {(program / "callsign").string(), "check", "--data-dir", data.string(), "--json"},
+        std::chrono::minutes(5));
     std::cout << "\ncallsign check: " << checked.out << (checked.out.ends_with('\n') ? "" : "\n");
-    if (checked.status != test::exit_status{0, 0}) {
+    if (checked.status != testing::exit_status{0, 0}) {
         f.wrong.add("callsign check found faults");
         std::cerr << checked.err;
     }
@@ -341,10 +341,10 @@ void print_kills(const std::vector<kill_record>& kills) {
 }
 
 int run(const settings& s) {
-    test::temp_dir parent(s.data_parent);
+    testing::temp_dir parent(s.data_parent);
     if (s.keep) parent.keep();
     const auto data = parent.path() / "data";
-    test::server server({s.program, data, {}, {}});
+    testing::server server({s.program, data, {}, {}});
     field f{s, server.port(), prepare_account(server, s), steady_clock::now() + s.deadline};
     std::printf("%u boards, %u clients each, %u tickets each, %u kills, seed %llu\n", s.boards,
                 s.clients, s.tickets, s.kills, static_cast<unsigned long long>(s.seed));

@@ -62,7 +62,7 @@ class engine::impl {
         w.deadline = clock_.now() + options_.request_deadline;
         co_await asio::async_initiate<const asio::use_awaitable_t<>, void()>(
             [this, &w](auto handler) {
-                w.done = std::move(handler);
+                w.done.emplace(std::move(handler));
                 writer_.push(w);
             },
             asio::use_awaitable);
@@ -73,7 +73,7 @@ class engine::impl {
     void completed(std::span<work* const> done) {
         for (const work* w : done) leave(*w);
         for (work* w : done) {
-            auto handler = std::move(w->done);
+            auto handler = w->take_handler();
             std::move(handler)();
         }
     }

@@ -29,7 +29,15 @@ class work {
     std::optional<time_point> deadline;  // dropped if a batch has not taken it by then
     std::size_t bytes = 0;               // of request content, for the batch's bound
     account_id account;                  // whose share of the queue it takes; 0: nobody's
-    boost::asio::any_completion_handler<void()> done;
+    // Moved by construction only: Boost 1.81's move assignment of this type calls itself for ever.
+    std::optional<boost::asio::any_completion_handler<void()>> done;
+
+    // Empties `done` first: what it holds owns the frame this work lives in.
+    boost::asio::any_completion_handler<void()> take_handler() {
+        auto taken = std::move(*done);
+        done.reset();
+        return taken;
+    }
 
   protected:
     ~work() = default;

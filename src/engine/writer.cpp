@@ -11,7 +11,7 @@ using stopwatch = std::chrono::steady_clock;
 // Drops the handlers, and with them the coroutine frames that wait; the works in those frames die
 // too.
 void abandon_handlers(std::span<work* const> works) {
-    for (work* w : works) auto dropped = std::exchange(w->done, nullptr);
+    for (work* w : works) w->take_handler();
 }
 
 }  // namespace

@@ -25,7 +25,7 @@
 #include <utility>
 #include <vector>
 
-namespace callsign::test {
+namespace callsign::testing {
 
 using http_headers = std::vector<std::pair<std::string, std::string>>;
 
@@ -198,4 +198,4 @@ class http_client {
     std::string in_;
 };
 
-}  // namespace callsign::test
+}  // namespace callsign::testing

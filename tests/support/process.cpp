@@ -18,7 +18,7 @@
 
 extern "C" char** environ;
 
-namespace callsign::test {
+namespace callsign::testing {
 namespace {
 
 using steady_clock = std::chrono::steady_clock;
@@ -205,4 +205,4 @@ finished run(const std::vector<std::string>& arguments, milliseconds deadline,
     return done;
 }
 
-}  // namespace callsign::test
+}  // namespace callsign::testing

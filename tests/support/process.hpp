@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace callsign::test {
+namespace callsign::testing {
 
 struct exit_status {
     int code = -1;   // of exit(); -1: a signal ended it
@@ -71,4 +71,4 @@ struct finished {
 finished run(const std::vector<std::string>& arguments, milliseconds deadline,
              const std::vector<std::pair<std::string, std::string>>& environment = {});
 
-}  // namespace callsign::test
+}  // namespace callsign::testing

@@ -15,7 +15,7 @@
 #include <thread>
 #include <utility>
 
-namespace callsign::test {
+namespace callsign::testing {
 
 class retrying_client {
   public:
@@ -97,4 +97,4 @@ inline std::string random_key(std::mt19937_64& random) {
     return text;
 }
 
-}  // namespace callsign::test
+}  // namespace callsign::testing

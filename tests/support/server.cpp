@@ -4,7 +4,7 @@
 #include <fstream>
 #include <stdexcept>
 
-namespace callsign::test {
+namespace callsign::testing {
 
 server::server(options o) : options_(std::move(o)), child_(spawn()) {
     await_banner();
@@ -44,4 +44,4 @@ std::string server::admin_token() const {
     return token;
 }
 
-}  // namespace callsign::test
+}  // namespace callsign::testing

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace callsign::test {
+namespace callsign::testing {
 
 class server {
   public:
@@ -45,4 +45,4 @@ class server {
     std::vector<std::string> banner_;
 };
 
-}  // namespace callsign::test
+}  // namespace callsign::testing

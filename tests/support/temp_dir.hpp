@@ -7,7 +7,7 @@
 #include <string>
 #include <system_error>
 
-namespace callsign::test {
+namespace callsign::testing {
 
 class temp_dir {
   public:
@@ -34,4 +34,4 @@ class temp_dir {
     bool kept_ = false;
 };
 
-}  // namespace callsign::test
+}  // namespace callsign::testing

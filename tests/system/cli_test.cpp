@@ -4,7 +4,7 @@
 
 #include "fixture.hpp"
 
-namespace callsign::test {
+namespace callsign::testing {
 namespace {
 
 class cli_test : public system_test {
@@ -129,4 +129,4 @@ TEST_F(cli_test, what_is_wrong_is_said_with_the_right_status) {
 }
 
 }  // namespace
-}  // namespace callsign::test
+}  // namespace callsign::testing

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace callsign::test {
+namespace callsign::testing {
 
 namespace json = boost::json;
 using namespace std::chrono_literals;
@@ -88,4 +88,4 @@ class system_test : public ::testing::Test {
     temp_dir temp_;
 };
 
-}  // namespace callsign::test
+}  // namespace callsign::testing

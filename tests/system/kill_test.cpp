@@ -15,7 +15,7 @@
 #include <set>
 #include <thread>
 
-namespace callsign::test {
+namespace callsign::testing {
 namespace {
 
 std::uint64_t setting(const char* name, std::uint64_t otherwise) {
@@ -209,4 +209,4 @@ TEST_F(kill_test, a_key_whose_client_went_away_is_finished_by_its_retry) {
 }
 
 }  // namespace
-}  // namespace callsign::test
+}  // namespace callsign::testing

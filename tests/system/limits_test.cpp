@@ -5,7 +5,7 @@
 
 #include <list>
 
-namespace callsign::test {
+namespace callsign::testing {
 namespace {
 
 class limits_test : public system_test {
@@ -144,4 +144,4 @@ TEST_F(limits_test, nonsense_is_answered_and_closed) {
 }
 
 }  // namespace
-}  // namespace callsign::test
+}  // namespace callsign::testing

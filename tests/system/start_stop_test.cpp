@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <thread>
 
-namespace callsign::test {
+namespace callsign::testing {
 namespace {
 
 class start_stop_test : public system_test {
@@ -220,4 +220,4 @@ TEST_F(start_stop_test, termination_under_load_finishes_what_is_under_way) {
 }
 
 }  // namespace
-}  // namespace callsign::test
+}  // namespace callsign::testing

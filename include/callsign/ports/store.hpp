@@ -51,7 +51,7 @@ class read_tx {
     // In the order of their ids.
     virtual std::vector<account> accounts() = 0;
 
-    // By prefix, a renamed series' old ones included.
+    // By prefix, a renamed series' old ones included. In a write transaction `last_number` may lag.
     virtual std::optional<series> find_series(account_id account, std::string_view prefix) = 0;
     virtual std::optional<series> find_series_for_project(account_id account,
                                                           std::string_view project) = 0;

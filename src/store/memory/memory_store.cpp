@@ -78,6 +78,7 @@ class transaction final : public write_tx {
     }
     std::optional<series> find_series_for_project(account_id account,
                                                   std::string_view project) override {
+        if (project.empty()) return std::nullopt;
         return find_series_if(
             [&](const series& s) { return s.account == account && s.project == project; });
     }

@@ -1,0 +1,55 @@
+#include <callsign/base/assert.hpp>
+#include <callsign/domain/account.hpp>
+
+#include <algorithm>
+
+namespace callsign {
+namespace {
+
+constexpr std::size_t prefix_bytes_max = 10;
+constexpr std::size_t name_bytes_max = 63;
+
+// Not <cctype>: these must not follow the process's locale.
+constexpr bool is_upper(char c) noexcept {
+    return c >= 'A' && c <= 'Z';
+}
+constexpr bool is_digit(char c) noexcept {
+    return c >= '0' && c <= '9';
+}
+constexpr bool is_letter(char c) noexcept {
+    return is_upper(c) || (c >= 'a' && c <= 'z');
+}
+
+}  // namespace
+
+bool is_valid_prefix(std::string_view text) noexcept {
+    return !text.empty() && text.size() <= prefix_bytes_max && is_upper(text.front()) &&
+           std::all_of(text.begin(), text.end(),
+                       [](char c) { return is_upper(c) || is_digit(c) || c == '_'; });
+}
+
+bool is_valid_name(std::string_view text) noexcept {
+    return !text.empty() && text.size() <= name_bytes_max &&
+           (is_letter(text.front()) || is_digit(text.front())) &&
+           std::all_of(text.begin(), text.end(), [](char c) {
+               return is_letter(c) || is_digit(c) || c == '.' || c == '_' || c == '-';
+           });
+}
+
+std::string_view to_string(token_scope scope) noexcept {
+    switch (scope) {
+    case token_scope::read: return "read";
+    case token_scope::write: return "write";
+    case token_scope::admin: return "admin";
+    }
+    CALLSIGN_ASSERT(!"a token scope without a name");
+}
+
+std::optional<token_scope> parse_token_scope(std::string_view text) noexcept {
+    for (const token_scope scope : {token_scope::read, token_scope::write, token_scope::admin}) {
+        if (text == to_string(scope)) return scope;
+    }
+    return std::nullopt;
+}
+
+}  // namespace callsign

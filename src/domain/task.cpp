@@ -1,0 +1,83 @@
+#include <callsign/domain/account.hpp>
+#include <callsign/domain/task.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace callsign {
+namespace {
+
+// 18 digits fit in an int64 whatever they are; numbers that people say have fewer.
+constexpr std::size_t number_digits_max = 18;
+
+bool all_digits(std::string_view text) noexcept {
+    return std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// One spelling for each number: SYN-042 is not a key, because nobody was ever told it.
+std::optional<std::int64_t> parse_number(std::string_view text) noexcept {
+    if (text.empty() || text.size() > number_digits_max || !all_digits(text)) return std::nullopt;
+    if (text.front() == '0' && text.size() > 1) return std::nullopt;
+    std::int64_t number = 0;
+    std::from_chars(text.data(), text.data() + text.size(), number);
+    return number;
+}
+
+// A year, a month or a day, as the reset policies write them.
+bool is_period(std::string_view text) noexcept {
+    return (text.size() == 4 || text.size() == 6 || text.size() == 8) && all_digits(text);
+}
+
+std::string upper(std::string_view text) {
+    std::string out(text);
+    for (char& c : out) {
+        if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+    }
+    return out;
+}
+
+std::optional<task_key> parse_task_key(std::string_view text) {
+    const std::size_t first = text.find('-');
+    const std::size_t last = text.rfind('-');
+    if (first == std::string_view::npos) return std::nullopt;
+    task_key key{upper(text.substr(0, first)), {}, 0};
+    if (!is_valid_prefix(key.prefix)) return std::nullopt;
+    if (first != last) {
+        const std::string_view period = text.substr(first + 1, last - first - 1);
+        if (!is_period(period)) return std::nullopt;
+        key.period = period;
+    }
+    const std::optional<std::int64_t> number = parse_number(text.substr(last + 1));
+    if (!number) return std::nullopt;
+    key.number = *number;
+    return key;
+}
+
+}  // namespace
+
+std::string format_key(std::string_view prefix, std::string_view period, std::int64_t number) {
+    std::array<char, 20> buffer;
+    const char* end = std::to_chars(buffer.begin(), buffer.end(), number).ptr;
+    const std::string_view digits(buffer.data(), static_cast<std::size_t>(end - buffer.data()));
+    std::string key;
+    key.reserve(prefix.size() + period.size() + digits.size() + 2);
+    key.append(prefix).push_back('-');
+    if (!period.empty()) key.append(period).push_back('-');
+    key.append(digits);
+    return key;
+}
+
+std::optional<task_ref> parse_task_ref(std::string_view text) {
+    if (const std::optional<uuid> id = parse_uuid(text)) return task_ref{*id};
+    if (std::optional<task_key> key = parse_task_key(text)) return task_ref{std::move(*key)};
+    return std::nullopt;
+}
+
+std::string to_string(const task_ref& ref) {
+    if (const uuid* id = std::get_if<uuid>(&ref)) return to_string(*id);
+    const task_key& key = std::get<task_key>(ref);
+    return format_key(key.prefix, key.period, key.number);
+}
+
+}  // namespace callsign

@@ -1,0 +1,88 @@
+#pragma once
+// One connection to the file, with its prepared statements. SQLiteCpp's exceptions are translated
+// to store_failure here, at the door.
+
+#include <callsign/base/sha256.hpp>
+#include <callsign/base/time.hpp>
+#include <callsign/base/uuid.hpp>
+#include <callsign/ports/store.hpp>
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+namespace callsign::sqlite {
+
+// Says what SQLite said. `at_commit`: a failure whose outcome only a disk that is full leaves
+// certain.
+[[noreturn]] void rethrow(const SQLite::Exception& error, bool at_commit = false);
+
+// A prepared statement in use: bind in order, then step or run. Bound bytes are not copied: they
+// must live until the statement is run or reset. Reset by its destructor.
+class query {
+  public:
+    explicit query(SQLite::Statement& prepared) : prepared_(prepared) {}
+    query(const query&) = delete;
+    query& operator=(const query&) = delete;
+    ~query() { prepared_.tryReset(); }
+
+    query& bind(std::int64_t value);
+    query& bind(const std::string& text);
+    query& bind(const uuid& id) { return bind_blob(id.data, id.size()); }
+    query& bind(const digest& d) { return bind_blob(d.data(), d.size()); }
+    query& bind(time_point at) { return bind(at.time_since_epoch().count()); }
+    query& bind_blob(const void* bytes, std::size_t size);
+    query& bind_null();
+    template <class T>
+    query& bind(const std::optional<T>& value) {
+        return value ? bind(*value) : bind_null();
+    }
+    template <class Tag>
+    query& bind(strong_id<Tag> id) {
+        return bind(id.value);
+    }
+
+    // True: a row is there to be read.
+    bool step();
+    // For statements without rows.
+    void run();
+    // For COMMIT: a failure may leave its outcome unknown.
+    void run_commit();
+
+    // ---- the row's columns, from 0 ----
+    bool is_null(int column) const { return prepared_.isColumnNull(column); }
+    std::int64_t integer(int column) const { return prepared_.getColumn(column).getInt64(); }
+    std::string text(int column) const { return prepared_.getColumn(column).getString(); }
+    // Lives until the next step.
+    std::string_view blob(int column) const;
+    uuid id(int column) const;
+    time_point instant(int column) const { return time_point{milliseconds{integer(column)}}; }
+
+  private:
+    SQLite::Statement& prepared_;
+    int next_ = 1;
+};
+
+class connection {
+  public:
+    connection(const std::filesystem::path& file, int flags, std::size_t cache_bytes);
+
+    // `sql` is a constant of statements.hpp: its address is its name. One use at a time.
+    query use(const char* sql);
+
+    // Not prepared: PRAGMA, BEGIN and the like.
+    void execute(const char* sql);
+    std::int64_t integer_of(const char* sql);
+
+    std::int64_t last_row() const { return database_.getLastInsertRowid(); }
+    SQLite::Database& database() { return database_; }
+
+  private:
+    SQLite::Database database_;
+    std::unordered_map<const char*, SQLite::Statement> prepared_;
+};
+
+}  // namespace callsign::sqlite

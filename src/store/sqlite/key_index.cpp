@@ -1,0 +1,383 @@
+#include "key_index.hpp"
+
+#include "statements.hpp"
+
+#include <callsign/base/assert.hpp>
+#include <callsign/base/sha256.hpp>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+namespace callsign::sqlite {
+
+static_assert(std::endian::native == std::endian::little, "hashes and pages are read as they lie");
+
+std::uint64_t key_hash(account_id account, std::string_view key) {
+    const std::string_view owner(reinterpret_cast<const char*>(&account.value),
+                                 sizeof account.value);
+    const digest d = sha256({owner, key});
+    std::uint64_t hash = 0;
+    std::memcpy(&hash, d.data(), sizeof hash);
+    return hash;
+}
+
+// A blocked Bloom filter: each key sets six bits of one 64-byte block, so a look-up costs one cache
+// line. With 12 bits a key about 1 % of the keys that are not there pass.
+class key_index::filter {
+  public:
+    explicit filter(std::size_t keys)
+        : blocks_(std::max<std::size_t>(1, (keys * 12 + 511) / 512)) {}
+
+    void add(std::uint64_t hash) {
+        block& b = blocks_[place(hash)];
+        for_bits(hash, [&](std::uint64_t bit) {
+            b[bit >> 6] |= std::uint64_t{1} << (bit & 63);
+            return true;
+        });
+    }
+
+    bool may_contain(std::uint64_t hash) const {
+        const block& b = blocks_[place(hash)];
+        return for_bits(hash, [&](std::uint64_t bit) { return (b[bit >> 6] >> (bit & 63)) & 1; });
+    }
+
+    std::size_t bytes() const { return blocks_.size() * sizeof(block); }
+    static std::size_t bytes_for(std::size_t keys) { return filter(keys).bytes(); }
+
+  private:
+    using block = std::array<std::uint64_t, 8>;
+
+    std::size_t place(std::uint64_t hash) const {
+        return static_cast<std::size_t>(((hash >> 32) * blocks_.size()) >> 32);
+    }
+
+    template <class Visit>
+    static bool for_bits(std::uint64_t hash, Visit visit) {
+        // Mixed again, because the block was chosen by the same bits.
+        std::uint64_t mixed = hash * 0x9E3779B97F4A7C15ULL;
+        for (int i = 0; i < 6; ++i, mixed >>= 9) {
+            if (!visit((mixed >> 10) & 511)) return false;
+        }
+        return true;
+    }
+
+    std::vector<block> blocks_;
+};
+
+class key_index::run {
+  public:
+    std::int64_t page_id(std::int64_t page) const { return (id << 32) + page; }
+    std::int64_t pages() const { return static_cast<std::int64_t>(first_hashes.size()); }
+
+    void note_page(std::span<const entry> page) {
+        first_hashes.push_back(page.front().hash);
+        entries += std::ssize(page);
+        if (!keys) return;
+        for (const entry& e : page) keys->add(e.hash);
+    }
+
+    std::int64_t id = 0;
+    int level = 0;
+    std::int64_t entries = 0;
+    std::int64_t through = 0;
+    std::vector<std::uint64_t> first_hashes;  // of each page
+    std::optional<filter> keys;               // none: beyond the bound on memory
+};
+
+// Reads a run's entries in order, a page at a time.
+class key_index::reader {
+  public:
+    reader(key_index& index, const run& r) : index_(&index), run_(&r) { next_page(); }
+
+    const entry* front() const { return at_ < page_.size() ? &page_[at_] : nullptr; }
+    void pop() {
+        if (++at_ == page_.size()) next_page();
+    }
+
+  private:
+    void next_page() {
+        at_ = 0;
+        page_.clear();
+        if (next_ < run_->pages()) page_ = index_->read_page(run_->page_id(next_++));
+    }
+
+    key_index* index_;
+    const run* run_;
+    std::int64_t next_ = 0;
+    std::vector<entry> page_;
+    std::size_t at_ = 0;
+};
+
+struct key_index::merge {
+    std::vector<std::int64_t> inputs;
+    std::vector<reader> readers;
+    std::unique_ptr<run> output;
+    std::vector<entry> page;
+    std::int64_t oldest_slot = 0;
+};
+
+key_index::key_index(connection& db, key_index_options options) : db_(db), options_(options) {
+    reload();
+}
+
+key_index::~key_index() = default;
+
+// ---- finding ----
+
+void key_index::nominate(std::uint64_t hash, const std::function<bool(slot_id)>& visit) {
+    if (const auto found = recent_.find(hash); found != recent_.end()) {
+        if (visit(slot_id{found->second})) return;
+    }
+    for (const entry& twin : recent_twins_) {
+        if (twin.hash == hash && visit(slot_id{twin.slot})) return;
+    }
+    for (const auto& [id, r] : runs_) {
+        if (search(*r, hash, visit)) return;
+    }
+}
+
+bool key_index::search(const run& r, std::uint64_t hash,
+                       const std::function<bool(slot_id)>& visit) {
+    if (r.keys && !r.keys->may_contain(hash)) return false;
+    // Equal hashes may go over a page's end: begin one page before the first that starts at or
+    // above.
+    const auto& first = r.first_hashes;
+    auto page = std::lower_bound(first.begin(), first.end(), hash) - first.begin();
+    if (page > 0) --page;
+    for (; page < r.pages() && first[static_cast<std::size_t>(page)] <= hash; ++page) {
+        const auto entries = read_page(r.page_id(page));
+        auto at = std::lower_bound(entries.begin(), entries.end(), entry{hash, INT64_MIN});
+        for (; at != entries.end() && at->hash == hash; ++at) {
+            if (visit(slot_id{at->slot})) return true;
+        }
+    }
+    return false;
+}
+
+std::vector<key_index::entry> key_index::read_page(std::int64_t page_id) {
+    auto q = db_.use(sql::page_get);
+    q.bind(page_id);
+    CALLSIGN_ASSERT(q.step());
+    return entries_of(q.blob(0));
+}
+
+std::vector<key_index::entry> key_index::entries_of(std::string_view bytes) {
+    CALLSIGN_ASSERT(!bytes.empty() && bytes.size() % sizeof(entry) == 0);
+    std::vector<entry> entries(bytes.size() / sizeof(entry));
+    std::memcpy(entries.data(), bytes.data(), bytes.size());
+    return entries;
+}
+
+// ---- growing ----
+
+void key_index::add(std::uint64_t hash, slot_id id) {
+    if (!recent_.emplace(hash, id.value).second) recent_twins_.push_back({hash, id.value});
+    ++added_;
+}
+
+void key_index::prepare_commit() {
+    if (recent_.size() + recent_twins_.size() >= options_.recent_max) flush_recent();
+    for (auto at = merges_.begin(); at != merges_.end();) {
+        const bool finished = go_on(*at->second, added_ * options_.merged_per_add);
+        at = finished ? merges_.erase(at) : std::next(at);
+    }
+    if (std::exchange(merges_due_, false)) begin_merges();
+    if (!dead_.empty()) delete_pages();
+    added_ = 0;
+}
+
+void key_index::flush_recent() {
+    std::vector<entry> all(recent_twins_);
+    all.reserve(all.size() + recent_.size());
+    for (const auto& [hash, slot] : recent_) all.push_back({hash, slot});
+    std::int64_t through = through_;
+    for (const entry& e : all) through = std::max(through, e.slot);
+    std::sort(all.begin(), all.end());
+
+    auto written = begin_run(0, all.size(), through);
+    for (std::span<const entry> rest(all); !rest.empty();) {
+        const auto page = rest.first(std::min(page_entries, rest.size()));
+        append(*written, page);
+        rest = rest.subspan(page.size());
+    }
+    through_ = through;
+    recent_.clear();
+    recent_twins_.clear();
+    take_into_use(std::move(written));
+}
+
+// A merge for each level that has `fan_in` runs and none under way.
+void key_index::begin_merges() {
+    std::map<int, std::vector<run*>> levels;
+    for (const auto& [id, r] : runs_) levels[r->level].push_back(r.get());
+    for (auto& [level, runs] : levels) {
+        if (runs.size() < options_.fan_in || merges_.contains(level)) continue;
+        runs.resize(options_.fan_in);  // the oldest
+        auto m = std::make_unique<merge>();
+        std::int64_t keys = 0, through = 0;
+        for (const run* r : runs) {
+            m->inputs.push_back(r->id);
+            m->readers.emplace_back(*this, *r);
+            keys += r->entries;
+            through = std::max(through, r->through);
+        }
+        m->output = begin_run(level + 1, static_cast<std::size_t>(keys), through);
+        m->oldest_slot = db_.integer_of(sql::slot_oldest);
+        merges_.emplace(level, std::move(m));
+    }
+}
+
+// True: it is finished.
+bool key_index::go_on(merge& m, std::size_t budget) {
+    for (; budget > 0; --budget) {
+        reader* least = nullptr;
+        for (reader& r : m.readers) {
+            if (r.front() && (!least || *r.front() < *least->front())) least = &r;
+        }
+        if (!least) {
+            finish(m);
+            return true;
+        }
+        if (least->front()->slot >= m.oldest_slot) m.page.push_back(*least->front());
+        least->pop();
+        if (m.page.size() == page_entries) append(*m.output, std::exchange(m.page, {}));
+    }
+    return false;
+}
+
+void key_index::finish(merge& m) {
+    if (!m.page.empty()) append(*m.output, m.page);
+    for (const std::int64_t id : m.inputs) put_out_of_use(id);
+    take_into_use(std::move(m.output));
+}
+
+// ---- runs ----
+
+std::unique_ptr<key_index::run> key_index::begin_run(int level, std::size_t keys,
+                                                     std::int64_t through) {
+    auto r = std::make_unique<run>();
+    r->id = next_run_++;
+    r->level = level;
+    r->through = through;
+    give_filter(*r, keys);
+    db_.use(sql::run_put)
+        .bind(r->id)
+        .bind(level)
+        .bind(static_cast<int>(run_state::writing))
+        .bind(0)
+        .bind(through)
+        .run();
+    return r;
+}
+
+void key_index::give_filter(run& r, std::size_t keys) {
+    const std::size_t bytes = filter::bytes_for(keys);
+    if (filter_bytes_ + bytes > options_.filter_bytes_max) return;
+    filter_bytes_ += bytes;
+    r.keys.emplace(keys);
+}
+
+void key_index::append(run& r, std::span<const entry> page) {
+    db_.use(sql::page_put)
+        .bind(r.page_id(r.pages()))
+        .bind_blob(page.data(), page.size_bytes())
+        .run();
+    r.note_page(page);
+}
+
+void key_index::take_into_use(std::unique_ptr<run> r) {
+    db_.use(sql::run_set)
+        .bind(static_cast<int>(run_state::in_use))
+        .bind(r->entries)
+        .bind(r->id)
+        .run();
+    const auto id = r->id;
+    runs_.emplace(id, std::move(r));
+    merges_due_ = true;
+}
+
+void key_index::put_out_of_use(std::int64_t run_id) {
+    const auto found = runs_.find(run_id);
+    const run& r = *found->second;
+    db_.use(sql::run_set)
+        .bind(static_cast<int>(run_state::dead))
+        .bind(r.entries)
+        .bind(run_id)
+        .run();
+    if (r.keys) filter_bytes_ -= r.keys->bytes();
+    runs_.erase(found);
+    dead_.push_back(run_id);
+}
+
+void key_index::delete_pages() {
+    const std::int64_t first = dead_.back() << 32;
+    db_.use(sql::page_delete)
+        .bind(first)
+        .bind(first + (std::int64_t{1} << 32))
+        .bind(static_cast<std::int64_t>(options_.pages_deleted_per_commit))
+        .run();
+    if (db_.database().getChanges() > 0) return;
+    db_.use(sql::run_delete).bind(dead_.back()).run();
+    dead_.pop_back();
+}
+
+// ---- at start, and after a rollback ----
+
+void key_index::reload() {
+    recent_.clear();
+    recent_twins_.clear();
+    merges_.clear();
+    runs_.clear();
+    dead_.clear();
+    filter_bytes_ = 0;
+    next_run_ = 1;
+    through_ = 0;
+    std::vector<std::unique_ptr<run>> found;
+    {
+        auto q = db_.use(sql::run_all);
+        while (q.step()) {
+            auto r = std::make_unique<run>();
+            r->id = q.integer(0);
+            r->level = static_cast<int>(q.integer(1));
+            r->entries = q.integer(3);
+            r->through = q.integer(4);
+            next_run_ = std::max(next_run_, r->id + 1);
+            if (q.integer(2) == static_cast<int>(run_state::in_use)) {
+                through_ = std::max(through_, r->through);
+                found.push_back(std::move(r));
+            } else {
+                dead_.push_back(r->id);  // written out, or a merge that a crash cut off
+            }
+        }
+    }
+    // The smallest first: where memory for filters runs out, it is the largest that go without.
+    std::ranges::sort(found, {}, &run::entries);
+    for (auto& r : found) {
+        load_run(*r);
+        const auto id = r->id;
+        runs_.emplace(id, std::move(r));
+    }
+    load_recent();
+    merges_due_ = true;
+}
+
+void key_index::load_run(run& r) {
+    give_filter(r, static_cast<std::size_t>(r.entries));
+    r.entries = 0;
+    auto q = db_.use(sql::page_all);
+    q.bind(r.page_id(0)).bind(r.page_id(std::int64_t{1} << 32));
+    while (q.step()) r.note_page(entries_of(q.blob(0)));
+}
+
+void key_index::load_recent() {
+    auto q = db_.use(sql::key_after);
+    q.bind(through_);
+    while (q.step()) add(key_hash(account_id{q.integer(1)}, q.text(2)), slot_id{q.integer(0)});
+    added_ = 0;
+}
+
+}  // namespace callsign::sqlite

@@ -1,0 +1,128 @@
+#pragma once
+// From a client's idempotency key to its slot, without a B-tree in random order.
+//
+// SQLite writes every page a commit touches to the WAL. An index keyed by clients' random keys
+// touches a page of its own for each creation, and the more the larger it grows. So this index is a
+// small log-structured merge tree of (64-bit hash, slot id) pairs, kept in the same file and the
+// same transactions as the slots:
+//
+//   recent   the newest keys, in memory only; rebuilt at start from the slots themselves
+//   runs     sorted by hash, immutable, 250 entries a page; `recent` becomes a run when it is full,
+//   and
+//            `fan_in` runs of a level become one of the next, a few entries in every transaction,
+//            so that no request waits for a merge
+//   filters  in memory, one a run: they say "not here" for all but about 1 % of the keys that
+//   aren't there;
+//            their memory is bounded, and the runs beyond the bound are read instead
+//
+// Answers are exact: a hash only nominates slots, and the caller compares the slot's row. An entry
+// may outlive its slot (the reaper forgets slots, not entries); merges drop those below `oldest
+// slot`.
+//
+// Threads: the writer's. All of it happens inside the caller's transaction; after a rollback call
+// reload().
+
+#include "connection.hpp"
+
+#include <callsign/base/strong_id.hpp>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace callsign::sqlite {
+
+// The first 64 bits of SHA-256 over account and key: nobody can choose keys that collide. An order
+// of bytes of its own would buy nothing: files stay on machines of one endianness.
+std::uint64_t key_hash(account_id account, std::string_view key);
+
+struct key_index_options {
+    std::size_t recent_max = 16'384;
+    std::size_t filter_bytes_max = 24u << 20;
+    std::size_t fan_in = 4;
+    // Entries each level merges for each one added. A level's next merge is due when as many
+    // entries were added as its last one has to merge: 1 would just do, 2 leaves room.
+    std::size_t merged_per_add = 2;
+    std::size_t pages_deleted_per_commit = 16;
+};
+
+class key_index {
+  public:
+    key_index(connection& db, key_index_options options);
+    ~key_index();
+    key_index(const key_index&) = delete;
+    key_index& operator=(const key_index&) = delete;
+
+    // Calls visit(slot_id) for each slot nominated, until it returns true.
+    void nominate(std::uint64_t hash, const std::function<bool(slot_id)>& visit);
+
+    // Requires: `id` is larger than any added before.
+    void add(std::uint64_t hash, slot_id id);
+
+    // Before COMMIT: writes a full `recent` as a run, goes on merging, deletes what was merged.
+    void prepare_commit();
+
+    // Reads everything anew from the last committed state.
+    void reload();
+
+    // ---- for tests and check ----
+    std::size_t runs() const { return runs_.size(); }
+    std::size_t recent() const { return recent_.size(); }
+    std::size_t filter_bytes() const { return filter_bytes_; }
+
+  private:
+    struct entry {
+        std::uint64_t hash;
+        std::int64_t slot;
+        friend auto operator<=>(const entry&, const entry&) = default;
+    };
+    class filter;
+    class run;
+    class reader;
+    struct merge;
+    enum class run_state { writing = 1, in_use = 2, dead = 3 };
+
+    static constexpr std::size_t page_entries = 250;  // 4,000 bytes: a row fills a page of its own
+
+    bool search(const run& r, std::uint64_t hash, const std::function<bool(slot_id)>& visit);
+    std::vector<entry> read_page(std::int64_t page_id);
+    static std::vector<entry> entries_of(std::string_view bytes);
+
+    std::unique_ptr<run> begin_run(int level, std::size_t keys, std::int64_t through);
+    void give_filter(run& r, std::size_t keys);
+    void append(run& r, std::span<const entry> page);
+    void take_into_use(std::unique_ptr<run> r);
+    void put_out_of_use(std::int64_t run_id);
+
+    void flush_recent();
+    void begin_merges();
+    bool go_on(merge& m, std::size_t budget);
+    void finish(merge& m);
+    void delete_pages();
+
+    void load_run(run& r);
+    void load_recent();
+
+    connection& db_;
+    key_index_options options_;
+
+    boost::unordered_flat_map<std::uint64_t, std::int64_t> recent_;
+    std::vector<entry> recent_twins_;  // equal hashes of different keys: practically never
+    std::size_t added_ = 0;            // in this transaction
+    bool merges_due_ = false;          // a level may have enough runs
+
+    std::map<std::int64_t, std::unique_ptr<run>> runs_;  // in use, by id
+    std::map<int, std::unique_ptr<merge>> merges_;       // at most one a level
+    std::vector<std::int64_t> dead_;                     // runs whose pages are yet to be deleted
+    std::int64_t next_run_ = 1;
+    std::int64_t through_ = 0;
+    std::size_t filter_bytes_ = 0;
+};
+
+}  // namespace callsign::sqlite

@@ -1,0 +1,132 @@
+#pragma once
+// What both kinds of transaction can be asked, over one connection.
+
+#include "connection.hpp"
+#include "rows.hpp"
+#include "statements.hpp"
+
+#include <callsign/ports/store.hpp>
+
+namespace callsign::sqlite {
+
+account account_of(query& q);
+series series_row_of(query& q);
+token token_of(query& q);
+slot slot_of(query& q);
+task task_of(query& q);
+version version_of(query& q);
+
+template <class Row>
+std::optional<Row> one(query& q, Row (*row)(query&)) {
+    if (!q.step()) return std::nullopt;
+    return row(q);
+}
+
+template <class Row>
+std::vector<Row> all(query& q, Row (*row)(query&)) {
+    std::vector<Row> rows;
+    while (q.step()) rows.push_back(row(q));
+    return rows;
+}
+
+// Base is read_tx or write_tx.
+template <class Base>
+class reads_over : public Base {
+  public:
+    explicit reads_over(connection& db) : db_(db) {}
+
+    std::optional<account> find_account(account_id id) override {
+        auto q = db_.use(sql::account_by_id);
+        return one(q.bind(id), account_of);
+    }
+    std::optional<account> find_account(std::string_view name) override {
+        const std::string wanted(name);
+        auto q = db_.use(sql::account_by_name);
+        return one(q.bind(wanted), account_of);
+    }
+    std::vector<account> accounts() override {
+        auto q = db_.use(sql::account_all);
+        return all(q, account_of);
+    }
+
+    std::optional<series> find_series(account_id account, std::string_view prefix) override {
+        const std::string wanted(prefix);
+        auto q = db_.use(sql::series_by_prefix);
+        return one(q.bind(account).bind(wanted), series_row_of);
+    }
+    std::optional<series> find_series_for_project(account_id account,
+                                                  std::string_view project) override {
+        const std::string wanted(project);
+        auto q = db_.use(sql::series_by_project);
+        return one(q.bind(account).bind(wanted), series_row_of);
+    }
+    std::optional<series> default_series(account_id account) override {
+        auto q = db_.use(sql::series_default);
+        return one(q.bind(account), series_row_of);
+    }
+    std::vector<series> series_of(account_id account) override {
+        auto q = db_.use(sql::series_all);
+        return all(q.bind(account), series_row_of);
+    }
+
+    std::optional<principal> find_principal(const digest& token_hash) override {
+        auto q = db_.use(sql::token_by_hash);
+        const auto found = one(q.bind(token_hash), token_of);
+        if (!found) return std::nullopt;
+        return principal{found->id, found->account, found->scope};
+    }
+    std::vector<token> tokens_of(std::optional<account_id> account) override {
+        auto q = db_.use(sql::token_all);
+        return all(q.bind(account), token_of);
+    }
+
+    std::optional<task> find_task(account_id account, const uuid& id) override {
+        auto q = db_.use(sql::task_by_uuid);
+        return one(q.bind(id).bind(account), task_of);
+    }
+    std::optional<task> find_task(series_id series, std::string_view period,
+                                  std::int64_t number) override {
+        const std::string wanted(period);
+        auto q = db_.use(sql::task_by_number);
+        return one(q.bind(series).bind(wanted).bind(number), task_of);
+    }
+    std::vector<task> tasks(account_id account, task_id after, std::int64_t limit) override {
+        auto q = db_.use(sql::task_all);
+        return all(q.bind(after).bind(account).bind(limit), task_of);
+    }
+    std::vector<version> versions(account_id account, std::int64_t after,
+                                  std::int64_t limit) override {
+        auto q = db_.use(sql::version_all);
+        return all(q.bind(account).bind(after).bind(limit), version_of);
+    }
+
+    std::vector<slot> slots(slot_id after, std::int64_t limit, std::optional<slot_state> state,
+                            std::optional<account_id> account) override {
+        if (account) {
+            std::optional<std::int64_t> wanted;
+            if (state) wanted = static_cast<std::int64_t>(*state);
+            auto q = db_.use(sql::slot_of_account);
+            return all(q.bind(after).bind(account).bind(wanted).bind(limit), slot_of);
+        }
+        const char* text = !state                            ? sql::slot_all
+                           : *state == slot_state::pending   ? sql::slot_pending
+                           : *state == slot_state::committed ? sql::slot_committed
+                                                             : sql::slot_failed;
+        auto q = db_.use(text);
+        return all(q.bind(after).bind(limit), slot_of);
+    }
+
+    std::optional<receipt> find_receipt(const slot& committed) override {
+        if (!committed.task) return std::nullopt;
+        auto q = db_.use(sql::task_by_id);
+        auto found = one(q.bind(*committed.task), task_of);
+        if (!found || !found->numbered) return std::nullopt;
+        found->numbered->created = committed.created;
+        return std::move(found->numbered);
+    }
+
+  protected:
+    connection& db_;
+};
+
+}  // namespace callsign::sqlite

@@ -1,0 +1,80 @@
+#include "rows.hpp"
+
+#include "callsign/store/v1/rows.pb.h"
+
+#include <callsign/base/assert.hpp>
+
+#include <cstring>
+
+namespace callsign::sqlite {
+
+namespace rows = ::callsign::store::v1;
+
+// The messages are reused: cleared, they keep their memory, and writing a task allocates only its
+// bytes.
+
+std::string encode(const attributes& all) {
+    thread_local rows::Attributes message;
+    message.Clear();
+    for (const auto& [name, value] : all) {
+        auto& a = *message.add_attributes();
+        a.set_name(name);
+        a.set_value(value);
+    }
+    return message.SerializeAsString();
+}
+
+attributes decode_attributes(std::string_view bytes) {
+    rows::Attributes message;
+    CALLSIGN_ASSERT(message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())));
+    attributes all;
+    all.reserve(static_cast<std::size_t>(message.attributes_size()));
+    for (auto& a : *message.mutable_attributes()) {
+        all.emplace(std::move(*a.mutable_name()), std::move(*a.mutable_value()));
+    }
+    return all;
+}
+
+std::string encode(std::span<const operation> operations) {
+    thread_local rows::Operations message;
+    message.Clear();
+    const operation* last = nullptr;
+    std::optional<time_point> last_at;
+    for (const operation& o : operations) {
+        auto& row = *message.add_operations();
+        row.set_kind(static_cast<int>(o.what));
+        if (!last || last->uuid != o.uuid) row.set_uuid(o.uuid.data, o.uuid.size());
+        last = &o;
+        if (o.what != operation::kind::update) continue;
+        row.set_property(o.property);
+        if (o.value) row.set_value(*o.value);
+        if (last_at != o.at) row.set_at(o.at.time_since_epoch().count());
+        last_at = o.at;
+    }
+    return message.SerializeAsString();
+}
+
+std::vector<operation> decode_operations(std::string_view bytes) {
+    rows::Operations message;
+    CALLSIGN_ASSERT(message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())));
+    std::vector<operation> operations;
+    operations.reserve(static_cast<std::size_t>(message.operations_size()));
+    uuid id{};
+    time_point at{};
+    for (auto& row : *message.mutable_operations()) {
+        if (row.uuid().size() == id.size()) std::memcpy(id.data, row.uuid().data(), id.size());
+        operation o;
+        o.what = static_cast<operation::kind>(row.kind());
+        o.uuid = id;
+        if (o.what == operation::kind::update) {
+            if (row.has_at()) at = time_point{milliseconds{row.at()}};
+            o.at = at;
+            o.property = std::move(*row.mutable_property());
+            if (row.has_value()) o.value = std::move(*row.mutable_value());
+        }
+        operations.push_back(std::move(o));
+    }
+    return operations;
+}
+
+}  // namespace callsign::sqlite

@@ -1,0 +1,148 @@
+#pragma once
+// Every SQL text of this store that runs in a transaction. Bound parameters only. A unary plus
+// (`+state`) keeps SQLite from choosing the partial index of the pending slots where the row's id
+// is given.
+
+namespace callsign::sql {
+
+inline constexpr auto begin_write = "BEGIN IMMEDIATE";
+inline constexpr auto begin_read = "BEGIN";
+inline constexpr auto commit = "COMMIT";
+inline constexpr auto rollback = "ROLLBACK";
+
+// ---- accounts, series, tokens ----
+
+#define CALLSIGN_ACCOUNT                                                             \
+    "SELECT a.account_id, a.name, coalesce(s.prefix, ''), a.last_seq, a.created_at," \
+    " a.last_version FROM accounts a"                                                \
+    " LEFT JOIN series s ON s.account_id = a.account_id AND s.is_default"
+inline constexpr auto account_by_id = CALLSIGN_ACCOUNT " WHERE a.account_id = ?";
+inline constexpr auto account_by_name = CALLSIGN_ACCOUNT " WHERE a.name = ?";
+inline constexpr auto account_all = CALLSIGN_ACCOUNT " ORDER BY a.account_id";
+#undef CALLSIGN_ACCOUNT
+inline constexpr auto account_put =
+    "INSERT INTO accounts (name, created_at, last_version) VALUES (?, ?, zeroblob(16))";
+inline constexpr auto account_head =
+    "SELECT last_seq, last_version FROM accounts WHERE account_id = ?";
+inline constexpr auto account_advance =
+    "UPDATE accounts SET last_seq = ?, last_version = ? WHERE account_id = ?";
+
+#define CALLSIGN_SERIES                                                                 \
+    "SELECT s.series_id, s.account_id, s.prefix, s.project, s.is_default,"              \
+    " coalesce((SELECT last_number FROM counters c WHERE c.series_id = s.series_id AND" \
+    " c.period = ''), 0) FROM series s"
+inline constexpr auto series_by_prefix = CALLSIGN_SERIES
+    " JOIN prefixes p ON p.series_id = s.series_id"
+    " WHERE p.account_id = ? AND p.prefix = ?";
+inline constexpr auto series_by_project =
+    CALLSIGN_SERIES " WHERE s.account_id = ? AND s.project = ? AND s.project <> ''";
+inline constexpr auto series_default = CALLSIGN_SERIES " WHERE s.account_id = ? AND s.is_default";
+inline constexpr auto series_all = CALLSIGN_SERIES " WHERE s.account_id = ? ORDER BY s.series_id";
+#undef CALLSIGN_SERIES
+inline constexpr auto series_put =
+    "INSERT INTO series (account_id, prefix, project, is_default, created_at)"
+    " VALUES (?, ?, ?, ?, ?)";
+inline constexpr auto prefix_put =
+    "INSERT INTO prefixes (account_id, prefix, series_id) VALUES (?, ?, ?)";
+
+inline constexpr auto counter_get =
+    "SELECT counter_id, last_number FROM counters WHERE series_id = ? AND period = ?";
+inline constexpr auto counter_put =
+    "INSERT INTO counters (series_id, period, last_number) VALUES (?, ?, 0)";
+inline constexpr auto counter_set = "UPDATE counters SET last_number = ? WHERE counter_id = ?";
+
+#define CALLSIGN_TOKEN \
+    "SELECT token_id, account_id, name, scope, created_at, revoked_at FROM tokens"
+inline constexpr auto token_by_id = CALLSIGN_TOKEN " WHERE token_id = ?";
+inline constexpr auto token_by_hash = CALLSIGN_TOKEN " WHERE hash = ? AND revoked_at IS NULL";
+inline constexpr auto token_all = CALLSIGN_TOKEN " WHERE account_id IS ? ORDER BY token_id";
+#undef CALLSIGN_TOKEN
+inline constexpr auto token_put =
+    "INSERT INTO tokens (account_id, name, scope, hash, created_at) VALUES (?, ?, ?, ?, ?)";
+inline constexpr auto token_revoke = "UPDATE tokens SET revoked_at = ? WHERE token_id = ?";
+
+// ---- slots ----
+
+#define CALLSIGN_SLOT                                                           \
+    "SELECT slot_id, account_id, key, fingerprint, uuid, created_at, attempts," \
+    " created, reason, state, task_id, settled_at FROM slots"
+inline constexpr auto slot_by_id = CALLSIGN_SLOT " WHERE slot_id = ?";
+inline constexpr auto slot_all = CALLSIGN_SLOT " WHERE slot_id > ? ORDER BY slot_id LIMIT ?";
+inline constexpr auto slot_pending =
+    CALLSIGN_SLOT " WHERE state = 1 AND slot_id > ? ORDER BY slot_id LIMIT ?";
+inline constexpr auto slot_failed =
+    CALLSIGN_SLOT " WHERE state = 3 AND slot_id > ? ORDER BY slot_id LIMIT ?";
+inline constexpr auto slot_committed =
+    CALLSIGN_SLOT " WHERE state = 2 AND slot_id > ? ORDER BY slot_id LIMIT ?";
+// For one account, whatever the state (?3 NULL) or in it.
+inline constexpr auto slot_of_account = CALLSIGN_SLOT
+    " WHERE slot_id > ?1 AND account_id = ?2 AND (?3 IS NULL OR state = ?3)"
+    " ORDER BY slot_id LIMIT ?4";
+#undef CALLSIGN_SLOT
+inline constexpr auto slot_put =
+    "INSERT INTO slots (slot_id, account_id, key, fingerprint, uuid, created_at, state)"
+    " VALUES (?, ?, ?, ?, ?, ?, 1)";
+inline constexpr auto slot_attempt =
+    "UPDATE slots SET attempts = attempts + 1 WHERE slot_id = ? AND +state = 1";
+inline constexpr auto slot_commit =
+    "UPDATE slots SET state = 2, task_id = ?, created = ?, settled_at = ?"
+    " WHERE slot_id = ? AND +state = 1";
+inline constexpr auto slot_fail =
+    "UPDATE slots SET state = 3, reason = ?, settled_at = ? WHERE slot_id = ? AND +state = 1";
+inline constexpr auto slot_forget =
+    "DELETE FROM slots WHERE slot_id = ? AND +state <> 1 RETURNING state";
+inline constexpr auto totals_get =
+    "SELECT pending, committed, failed, last_slot, last_moment FROM totals";
+inline constexpr auto totals_set =
+    "UPDATE totals SET pending = ?, committed = ?, failed = ?, last_slot = ?, last_moment = ?";
+
+// ---- tasks and versions ----
+
+#define CALLSIGN_TASK                                                                        \
+    "SELECT t.task_id, t.account_id, t.uuid, s.prefix, c.period, t.number, t.prefix, t.seq," \
+    " t.last_seq, t.created_at, t.purged, t.attributes FROM tasks t"                         \
+    " JOIN series s ON s.series_id = t.series_id"                                            \
+    " LEFT JOIN counters c ON c.counter_id = t.counter_id"
+inline constexpr auto task_by_uuid = CALLSIGN_TASK " WHERE t.uuid = ? AND t.account_id = ?";
+inline constexpr auto task_by_id = CALLSIGN_TASK " WHERE t.task_id = ?";
+inline constexpr auto task_by_number = CALLSIGN_TASK
+    " WHERE t.number = ?3 AND t.counter_id ="
+    " (SELECT counter_id FROM counters WHERE series_id = ?1 AND period = ?2)";
+inline constexpr auto task_all =
+    CALLSIGN_TASK " WHERE t.task_id > ? AND t.account_id = ? ORDER BY t.task_id LIMIT ?";
+#undef CALLSIGN_TASK
+inline constexpr auto task_put =
+    "INSERT INTO tasks (task_id, account_id, uuid, series_id, counter_id, number, prefix, seq,"
+    " last_seq, created_at, attributes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+inline constexpr auto task_number =
+    "UPDATE tasks SET series_id = ?, counter_id = ?, number = ?, prefix = ?, seq = ?, last_seq = ?"
+    " WHERE task_id = ? AND number IS NULL";
+
+inline constexpr auto task_last = "SELECT coalesce(max(task_id), 0) FROM tasks";
+
+inline constexpr auto version_put =
+    "INSERT INTO versions (account_id, seq, version_id, parent_id, created_at, operations)"
+    " VALUES (?, ?, ?, ?, ?, ?)";
+inline constexpr auto version_all =
+    "SELECT seq, version_id, parent_id, created_at, operations FROM versions"
+    " WHERE account_id = ? AND seq > ? ORDER BY seq LIMIT ?";
+
+// ---- the index of keys ----
+
+inline constexpr auto run_all =
+    "SELECT run_id, level, state, entries, through FROM key_runs ORDER BY run_id";
+inline constexpr auto run_put =
+    "INSERT INTO key_runs (run_id, level, state, entries, through) VALUES (?, ?, ?, ?, ?)";
+inline constexpr auto run_set = "UPDATE key_runs SET state = ?, entries = ? WHERE run_id = ?";
+inline constexpr auto run_delete = "DELETE FROM key_runs WHERE run_id = ?";
+inline constexpr auto page_get = "SELECT entries FROM key_pages WHERE page_id = ?";
+inline constexpr auto page_all =
+    "SELECT entries FROM key_pages WHERE page_id >= ? AND page_id < ? ORDER BY page_id";
+inline constexpr auto page_put = "INSERT INTO key_pages (page_id, entries) VALUES (?, ?)";
+inline constexpr auto page_delete =
+    "DELETE FROM key_pages WHERE page_id IN (SELECT page_id FROM key_pages"
+    " WHERE page_id >= ? AND page_id < ? ORDER BY page_id LIMIT ?)";
+inline constexpr auto key_after = "SELECT slot_id, account_id, key FROM slots WHERE slot_id > ?";
+inline constexpr auto slot_oldest = "SELECT coalesce(min(slot_id), 0) FROM slots";
+
+}  // namespace callsign::sql

@@ -1,0 +1,87 @@
+#include "write_state.hpp"
+
+#include "statements.hpp"
+
+#include <callsign/base/assert.hpp>
+
+namespace callsign::sqlite {
+
+write_state::write_state(const std::filesystem::path& file, const sqlite_options& options)
+    : db(file, SQLite::OPEN_READWRITE, options.cache_bytes),
+      keys(db, {.recent_max = options.recent_keys_max,
+                .filter_bytes_max = options.key_filter_bytes_max}) {
+    forget();
+}
+
+write_state::head& write_state::find_head(account_id account) {
+    const auto known = heads_.find(account);
+    if (known != heads_.end()) return known->second;
+    auto q = db.use(sql::account_head);
+    q.bind(account);
+    CALLSIGN_ASSERT(q.step());
+    return heads_.emplace(account, head{account, q.integer(0), q.id(1), false}).first->second;
+}
+
+write_state::counter& write_state::find_counter(series_id series, std::string_view period) {
+    std::pair name(series, std::string(period));
+    const auto known = counters_.find(name);
+    if (known != counters_.end()) return known->second;
+    counter found;
+    {
+        auto q = db.use(sql::counter_get);
+        if (q.bind(series).bind(name.second).step()) {
+            found = {q.integer(0), q.integer(1), false};
+        }
+    }
+    if (found.id == 0) {
+        db.use(sql::counter_put).bind(series).bind(name.second).run();
+        found.id = db.last_row();
+    }
+    return counters_.emplace(std::move(name), found).first->second;
+}
+
+std::int64_t write_state::advance_head(account_id account, const uuid& version) {
+    head& h = find_head(account);
+    if (!std::exchange(h.changed, true)) changed_heads_.push_back(&h);
+    h.last_version = version;
+    return ++h.last_seq;
+}
+
+std::int64_t write_state::advance_counter(series_id series, std::string_view period) {
+    counter& c = find_counter(series, period);
+    if (!std::exchange(c.changed, true)) changed_counters_.push_back(&c);
+    return ++c.last_number;
+}
+
+void write_state::flush() {
+    for (head* h : changed_heads_) {
+        h->changed = false;
+        db.use(sql::account_advance).bind(h->last_seq).bind(h->last_version).bind(h->account).run();
+    }
+    for (counter* c : changed_counters_) {
+        c->changed = false;
+        db.use(sql::counter_set).bind(c->last_number).bind(c->id).run();
+    }
+    changed_heads_.clear();
+    changed_counters_.clear();
+    if (heads_.size() > remembered_max) heads_.clear();
+    if (counters_.size() > remembered_max) counters_.clear();
+    if (series_by_prefix.size() > remembered_max) series_by_prefix.clear();
+    if (default_series.size() > remembered_max) default_series.clear();
+}
+
+void write_state::forget() {
+    changed_heads_.clear();
+    changed_counters_.clear();
+    heads_.clear();
+    counters_.clear();
+    series_by_prefix.clear();
+    default_series.clear();
+    last_task = db.integer_of(sql::task_last);
+    auto q = db.use(sql::totals_get);
+    CALLSIGN_ASSERT(q.step());
+    now = {{q.integer(0), q.integer(1), q.integer(2)}, q.integer(3), q.instant(4)};
+    committed = now;
+}
+
+}  // namespace callsign::sqlite

@@ -1,0 +1,76 @@
+#pragma once
+// What the writer remembers between transactions, so that it need not ask the file: it is the only
+// one that writes. After a rollback all of it is read anew.
+
+#include "connection.hpp"
+#include "key_index.hpp"
+
+#include <callsign/ports/store.hpp>
+#include <callsign/store/sqlite.hpp>
+
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace callsign::sqlite {
+
+struct totals {
+    slot_counts slots;
+    std::int64_t last_slot = 0;
+    time_point last_moment{};
+};
+
+class write_state {
+  public:
+    write_state(const std::filesystem::path& file, const sqlite_options& options);
+
+    // The end of an account's chain.
+    struct head {
+        account_id account;
+        std::int64_t last_seq = 0;
+        uuid last_version{};
+        bool changed = false;
+    };
+    struct counter {
+        std::int64_t id = 0;
+        std::int64_t last_number = 0;
+        bool changed = false;
+    };
+
+    // To be read; advance() is how they change. The references live until flush() or forget().
+    const head& head_of(account_id account) { return find_head(account); }
+    const counter& counter_of(series_id series, std::string_view period) {
+        return find_counter(series, period);
+    }
+    std::int64_t advance_head(account_id account, const uuid& version);
+    std::int64_t advance_counter(series_id series, std::string_view period);
+
+    // Writes the heads and counters that changed: a row each, however many numbers were taken.
+    void flush();
+    // Drops everything and reads the committed state.
+    void forget();
+
+    connection db;
+    key_index keys;
+    totals now;
+    totals committed;
+    std::int64_t last_task = 0;
+    std::map<std::pair<account_id, std::string>, series> series_by_prefix;
+    std::unordered_map<account_id, series> default_series;
+
+  private:
+    // More than this is dropped and read again.
+    static constexpr std::size_t remembered_max = 65'536;
+
+    head& find_head(account_id account);
+    counter& find_counter(series_id series, std::string_view period);
+
+    std::unordered_map<account_id, head> heads_;
+    std::map<std::pair<series_id, std::string>, counter> counters_;
+    std::vector<head*> changed_heads_;
+    std::vector<counter*> changed_counters_;
+};
+
+}  // namespace callsign::sqlite

@@ -1,0 +1,145 @@
+// The domain's nouns as messages.
+
+#include "attribute_names.hpp"
+
+#include <callsign/wire/convert.hpp>
+
+#include <charconv>
+
+namespace callsign::wire {
+namespace {
+
+// What a Timestamp can say, and RFC 3339 can write.
+constexpr std::int64_t seconds_min = -62'135'596'800;
+constexpr std::int64_t seconds_max = 253'402'300'799;
+
+void set(google::protobuf::Timestamp& out, time_point at) {
+    const auto seconds = std::chrono::floor<std::chrono::seconds>(at);
+    const std::chrono::nanoseconds rest = at - seconds;
+    out.set_seconds(seconds.time_since_epoch().count());
+    out.set_nanos(static_cast<std::int32_t>(rest.count()));
+}
+
+// Seconds since the epoch as TaskChampion writes them; nullopt for what a Timestamp cannot hold.
+std::optional<std::int64_t> parse_seconds(std::string_view text) noexcept {
+    std::int64_t seconds = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+    if (seconds < seconds_min || seconds > seconds_max) return std::nullopt;
+    return seconds;
+}
+
+// The part of `name` after `start`; nullopt if it does not start so, or has no more.
+std::optional<std::string_view> after(std::string_view name, std::string_view start) noexcept {
+    if (!name.starts_with(start) || name.size() == start.size()) return std::nullopt;
+    return name.substr(start.size());
+}
+
+// False if the attribute has no field, or its value does not fit there.
+bool put_in_field(std::string_view name, const std::string& value, v1::Task& out) {
+    if (name == "description") return out.set_description(value), true;
+    if (name == "status") return out.set_status(value), true;
+    if (name == "project") return out.set_project(value), true;
+    if (name == "priority") return out.set_priority(value), true;
+    if (name == "due" || name == "wait") {
+        const std::optional<std::int64_t> seconds = parse_seconds(value);
+        if (!seconds) return false;
+        (name == "due" ? out.mutable_due() : out.mutable_wait())->set_seconds(*seconds);
+        return true;
+    }
+    if (const auto tag = after(name, names::tag)) {
+        out.add_tags(std::string(*tag));
+        return true;
+    }
+    if (const auto dependency = after(name, names::dependency)) {
+        const std::optional<uuid> id = parse_uuid(*dependency);
+        if (id) out.add_depends(to_string(*id));
+        return id.has_value();
+    }
+    if (const auto stamp = after(name, names::annotation)) {
+        const std::optional<std::int64_t> seconds = parse_seconds(*stamp);
+        if (!seconds) return false;
+        v1::Annotation& annotation = *out.add_annotations();
+        annotation.mutable_entry()->set_seconds(*seconds);
+        annotation.set_description(value);
+        return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+v1::Receipt to_message(const receipt& r) {
+    v1::Receipt out;
+    out.set_uuid(to_string(r.uuid));
+    out.set_key(key_of(r));
+    out.set_prefix(r.prefix);
+    out.set_period(r.period);
+    out.set_number(r.number);
+    out.set_seq(r.seq);
+    set(*out.mutable_created_at(), r.created_at);
+    out.set_created(r.created);
+    return out;
+}
+
+v1::Task to_message(const task& t) {
+    v1::Task out;
+    out.set_uuid(to_string(t.uuid));
+    if (t.numbered) {
+        out.set_key(format_key(t.current_prefix, t.numbered->period, t.numbered->number));
+    }
+    out.set_seq(t.last_seq);
+    set(*out.mutable_created_at(), t.created_at);
+    for (const auto& [name, value] : t.attributes) {
+        // The server's own: createdAt and seq say what a reader wants of the first two, and the key
+        // may be an attribute as well, for Taskwarrior.
+        if (name == "entry" || name == "modified") continue;
+        if (name == "key" && value == out.key()) continue;
+        if (!put_in_field(name, value, out)) (*out.mutable_attributes())[name] = value;
+    }
+    return out;
+}
+
+v1::Slot to_message(const slot& s, const std::optional<receipt>& r) {
+    v1::Slot out;
+    out.set_state(std::string(to_string(s.state)));
+    out.set_uuid(to_string(s.uuid));
+    if (r) *out.mutable_receipt() = to_message(*r);
+    out.set_reason(std::string(to_string(s.reason)));
+    set(*out.mutable_created_at(), s.created_at);
+    out.set_attempts(s.attempts);
+    return out;
+}
+
+v1::Series to_message(const series& s) {
+    v1::Series out;
+    out.set_prefix(s.prefix);
+    out.set_reset("never");
+    out.set_time_zone("UTC");
+    out.set_project(s.project);
+    out.set_next(s.last_number + 1);
+    out.set_is_default(s.is_default);
+    return out;
+}
+
+v1::Account to_message(const account& a) {
+    v1::Account out;
+    out.set_account_id(std::to_string(a.id.value));
+    out.set_name(a.name);
+    out.set_prefix(a.default_prefix);
+    set(*out.mutable_created_at(), a.created_at);
+    out.set_seq(a.last_seq);
+    return out;
+}
+
+v1::Token to_message(const token& t) {
+    v1::Token out;
+    out.set_token_id(std::to_string(t.id.value));
+    out.set_name(t.name);
+    out.set_scope(std::string(to_string(t.scope)));
+    set(*out.mutable_created_at(), t.created_at);
+    if (t.revoked_at) set(*out.mutable_revoked_at(), *t.revoked_at);
+    return out;
+}
+
+}  // namespace callsign::wire

@@ -1,0 +1,34 @@
+#pragma once
+// TaskChampion's names for what has a field of its own in our messages.
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+
+namespace callsign::wire::names {
+
+// Before a tag's name, with an empty value; before a UUID; before the seconds of an annotation.
+inline const std::string tag = "tag_";
+inline const std::string dependency = "dep_";
+inline const std::string annotation = "annotation_";
+
+// [a-z][a-z0-9_.-]*
+inline bool is_well_formed(std::string_view name) noexcept {
+    const auto is_lower = [](char c) { return c >= 'a' && c <= 'z'; };
+    return !name.empty() && is_lower(name.front()) &&
+           std::all_of(name.begin(), name.end(), [&](char c) {
+               return is_lower(c) || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-';
+           });
+}
+
+// Written by another field or by the server itself, so that a client must not set it twice.
+inline bool is_owned(std::string_view name) noexcept {
+    constexpr std::array<std::string_view, 13> owned{
+        "annotations", "depends", "description", "due",  "entry", "key", "modified",
+        "priority",    "project", "status",      "tags", "uuid",  "wait"};
+    return std::find(owned.begin(), owned.end(), name) != owned.end() || name.starts_with(tag) ||
+           name.starts_with(dependency) || name.starts_with(annotation);
+}
+
+}  // namespace callsign::wire::names

@@ -1,0 +1,28 @@
+#include "fault.hpp"
+
+#include <algorithm>
+
+namespace callsign::wire {
+namespace {
+
+constexpr std::size_t name_bytes_max = 64;
+
+}  // namespace
+
+void add_fault(faults& found, std::string field, std::string_view code, std::string detail) {
+    if (found.size() >= faults_max) return;
+    const bool named = std::any_of(found.begin(), found.end(),
+                                   [&](const field_fault& f) { return f.field == field; });
+    if (named && !field.empty()) return;
+    found.push_back({std::move(field), std::string(code), std::move(detail)});
+}
+
+// Never inside a character: the bytes that continue one in UTF-8 are 10xxxxxx.
+std::string_view shortened(std::string_view name) noexcept {
+    if (name.size() <= name_bytes_max) return name;
+    std::size_t end = name_bytes_max;
+    while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xC0) == 0x80) --end;
+    return name.substr(0, end);
+}
+
+}  // namespace callsign::wire

@@ -1,0 +1,21 @@
+#pragma once
+// Naming faults, within bounds: what a client sent comes back to it, so not at any length.
+
+#include <callsign/wire/message.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace callsign::wire {
+
+// A body with more than this is not worth reading on.
+constexpr std::size_t faults_max = 100;
+
+// Does nothing if `found` is full or names that field already: the first fault of a field is its
+// cause, the next ones would be consequences.
+void add_fault(faults& found, std::string field, std::string_view code, std::string detail);
+
+// A client's own name for something, cut to a length that fits in an answer.
+std::string_view shortened(std::string_view name) noexcept;
+
+}  // namespace callsign::wire

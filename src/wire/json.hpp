@@ -1,0 +1,16 @@
+#pragma once
+// The JSON form of any message, read and written without a document tree in between.
+
+#include <callsign/wire/message.hpp>
+
+#include <google/protobuf/message.h>
+#include <string>
+#include <string_view>
+
+namespace callsign::wire {
+
+void read_json(std::string_view bytes, google::protobuf::Message& out, faults& found);
+
+void write_json(const google::protobuf::Message& message, std::string& out);
+
+}  // namespace callsign::wire

@@ -1,0 +1,366 @@
+// A handler of Boost.JSON's push parser that sets fields as their values arrive. Without a document
+// there is nothing to copy, and a name that comes twice is seen, where a document keeps the last
+// one.
+
+#include "fault.hpp"
+#include "json.hpp"
+#include "plan.hpp"
+
+#include <callsign/base/assert.hpp>
+#include <callsign/base/time.hpp>
+
+#include <boost/container/static_vector.hpp>
+#include <boost/json/basic_parser_impl.hpp>
+#include <google/protobuf/timestamp.pb.h>
+#include <limits>
+#include <unordered_set>
+
+namespace callsign::wire {
+namespace {
+
+using boost::json::error_code;
+using google::protobuf::Message;
+using google::protobuf::Reflection;
+
+// No message of ours nests deeper than half of it.
+constexpr std::size_t depth_max = 16;
+
+// What a value is put into: the fields of a message, the elements of a list, the entries of a map.
+struct frame {
+    enum class kind : std::uint8_t { message, list, map };
+
+    kind what = kind::message;
+    Message* message = nullptr;
+    const message_plan* plan = nullptr;
+    const field_plan* field = nullptr;  // a message's: the one whose value comes next, if wanted
+    std::uint64_t seen = 0;
+    std::size_t index = 0;
+};
+
+class json_reader {
+  public:
+    // The body as a whole is bounded before it comes here.
+    static constexpr std::size_t max_object_size = std::numeric_limits<std::size_t>::max();
+    static constexpr std::size_t max_array_size = std::numeric_limits<std::size_t>::max();
+    static constexpr std::size_t max_key_size = std::numeric_limits<std::size_t>::max();
+    static constexpr std::size_t max_string_size = std::numeric_limits<std::size_t>::max();
+
+    json_reader(Message& out, faults& found) : out_(out), found_(found) {}
+
+    // The parser stops when a callback returns false. It only does once there are faults enough.
+    bool on_object_begin(error_code& ec) {
+        if (skipped_ > 0 || !open_object()) ++skipped_;
+        return go_on(ec);
+    }
+    bool on_object_end(std::size_t, error_code& ec) { return end_of_nested(ec); }
+    bool on_array_begin(error_code& ec) {
+        if (skipped_ > 0 || !open_list()) ++skipped_;
+        return go_on(ec);
+    }
+    bool on_array_end(std::size_t, error_code& ec) { return end_of_nested(ec); }
+
+    bool on_key_part(std::string_view part, std::size_t, error_code&) {
+        if (skipped_ == 0) pieces_.append(part);
+        return true;
+    }
+    bool on_key(std::string_view rest, std::size_t, error_code& ec) {
+        if (skipped_ == 0) take_key(joined(rest));
+        pieces_.clear();
+        return go_on(ec);
+    }
+    bool on_string_part(std::string_view part, std::size_t, error_code&) {
+        if (skipped_ == 0) pieces_.append(part);
+        return true;
+    }
+    bool on_string(std::string_view rest, std::size_t, error_code& ec) {
+        if (skipped_ == 0) take_text(joined(rest));
+        pieces_.clear();
+        return end_of_scalar(ec);
+    }
+    bool on_int64(std::int64_t value, std::string_view, error_code& ec) {
+        if (skipped_ == 0) take_whole(value);
+        return end_of_scalar(ec);
+    }
+    bool on_uint64(std::uint64_t, std::string_view, error_code& ec) {
+        if (skipped_ == 0) take_other_number("is too large");
+        return end_of_scalar(ec);
+    }
+    bool on_double(double, std::string_view, error_code& ec) {
+        if (skipped_ == 0) take_other_number("must be a whole number");
+        return end_of_scalar(ec);
+    }
+    bool on_bool(bool value, error_code& ec) {
+        if (skipped_ == 0) take_bool(value);
+        return end_of_scalar(ec);
+    }
+    bool on_null(error_code& ec) {
+        if (skipped_ == 0) take_null();
+        return end_of_scalar(ec);
+    }
+    bool on_document_begin(error_code&) { return true; }
+    bool on_document_end(error_code&) { return true; }
+    bool on_number_part(std::string_view, error_code&) { return true; }
+    bool on_comment_part(std::string_view, error_code&) { return true; }
+    bool on_comment(std::string_view, error_code&) { return true; }
+
+    bool full() const noexcept { return found_.size() >= faults_max; }
+
+  private:
+    frame& top() noexcept { return frames_.back(); }
+
+    std::string_view joined(std::string_view rest) {
+        if (pieces_.empty()) return rest;
+        pieces_.append(rest);
+        return pieces_;
+    }
+
+    bool go_on(error_code& ec) const {
+        if (!full()) return true;
+        ec = boost::json::error::extra_data;
+        return false;
+    }
+    bool end_of_scalar(error_code& ec) {
+        if (skipped_ == 0 && !frames_.empty()) ++top().index;
+        return go_on(ec);
+    }
+    bool end_of_nested(error_code& ec) {
+        if (skipped_ > 0) {
+            --skipped_;
+        } else {
+            frames_.pop_back();
+        }
+        return end_of_scalar(ec);
+    }
+
+    // ---- names ----
+
+    void take_key(std::string_view key) {
+        frame& in = top();
+        if (in.what == frame::kind::map) {
+            map_key_.assign(key);
+            map_key_is_new_ = map_keys_.insert(map_key_).second;
+            if (!map_key_is_new_) add_duplicate();
+            return;
+        }
+        in.field = in.plan->find(key);
+        if (in.field == nullptr) {
+            std::string where = path();
+            if (!where.empty()) where += '.';
+            where += shortened(key);
+            add_fault(found_, std::move(where), "unknown-field", "There is no such field.");
+        } else if ((in.seen & in.field->bit) != 0) {
+            add_duplicate();
+            in.field = nullptr;
+        } else {
+            in.seen |= in.field->bit;
+        }
+    }
+
+    void add_duplicate() {
+        add_fault(found_, path(), "duplicate-field", "The field is given more than once.");
+    }
+
+    std::string path() const {
+        std::string out;
+        for (const frame& f : frames_) {
+            if (f.what == frame::kind::list) {
+                out.append("[").append(std::to_string(f.index)).append("]");
+            } else if (f.what == frame::kind::map) {
+                out.append(".").append(shortened(map_key_));
+            } else if (f.field != nullptr) {
+                if (!out.empty()) out += '.';
+                out += f.field->name;
+            }
+        }
+        return out;
+    }
+
+    // ---- nested values: false if there is no place for one, which has been said then ----
+
+    bool open_object() {
+        if (frames_.empty()) return push_message(out_, plan_of(*out_.GetDescriptor()));
+        const frame& in = top();
+        if (in.field == nullptr) return false;
+        const Reflection& access = *in.message->GetReflection();
+        const field_plan& f = *in.field;
+        if (in.what == frame::kind::message && f.is_map) {
+            map_keys_.clear();
+            map_key_.clear();
+            frames_.push_back({frame::kind::map, in.message, nullptr, &f, 0, 0});
+            return true;
+        }
+        if (f.kind == value_kind::message && !f.is_list && in.what == frame::kind::message) {
+            return push_message(*access.MutableMessage(in.message, f.field), *f.nested);
+        }
+        if (f.kind == value_kind::message && in.what == frame::kind::list) {
+            return push_message(*access.AddMessage(in.message, f.field), *f.nested);
+        }
+        return wrong_type(f);
+    }
+
+    bool open_list() {
+        if (frames_.empty()) return wrong_root();
+        const frame& in = top();
+        if (in.field == nullptr) return false;
+        if (in.what != frame::kind::message || !in.field->is_list) return wrong_type(*in.field);
+        frames_.push_back({frame::kind::list, in.message, nullptr, in.field, 0, 0});
+        return true;
+    }
+
+    bool push_message(Message& message, const message_plan& plan) {
+        frames_.push_back({frame::kind::message, &message, &plan, nullptr, 0, 0});
+        return true;
+    }
+
+    // ---- scalars ----
+
+    // The field that a value of `kind` is for; nullptr if it has no place here, which has been
+    // said.
+    const field_plan* place_for(value_kind kind) {
+        if (frames_.empty()) {
+            wrong_root();
+            return nullptr;
+        }
+        const frame& in = top();
+        if (in.field == nullptr) return nullptr;
+        const field_plan& f = *in.field;
+        const bool wants_scalar = in.what != frame::kind::message || (!f.is_list && !f.is_map);
+        const bool same =
+            f.kind == kind || (kind == value_kind::text && f.kind == value_kind::timestamp);
+        if (wants_scalar && same) return &f;
+        wrong_type(f);
+        return nullptr;
+    }
+
+    void take_text(std::string_view text) {
+        const field_plan* f = place_for(value_kind::text);
+        if (f == nullptr) return;
+        if (f->kind == value_kind::timestamp) return take_timestamp(*f, text);
+        const frame& in = top();
+        const Reflection& access = *in.message->GetReflection();
+        if (in.what == frame::kind::map) {
+            if (!map_key_is_new_) return;
+            Message& entry = *access.AddMessage(in.message, f->field);
+            const auto& type = *f->field->message_type();
+            entry.GetReflection()->SetString(&entry, type.map_key(), map_key_);
+            entry.GetReflection()->SetString(&entry, type.map_value(), std::string(text));
+        } else if (in.what == frame::kind::list) {
+            access.AddString(in.message, f->field, std::string(text));
+        } else {
+            access.SetString(in.message, f->field, std::string(text));
+        }
+    }
+
+    void take_timestamp(const field_plan& f, std::string_view text) {
+        const std::optional<time_point> at = parse_rfc3339(text);
+        if (!at) {
+            add_fault(found_, path(), "malformed",
+                      "Must be an RFC 3339 date and time, such as 2026-11-20T12:48:00Z.");
+            return;
+        }
+        const frame& in = top();
+        const Reflection& access = *in.message->GetReflection();
+        // Every Timestamp of a generated message is a generated Timestamp.
+        auto& stamp = static_cast<google::protobuf::Timestamp&>(
+            in.what == frame::kind::list ? *access.AddMessage(in.message, f.field)
+                                         : *access.MutableMessage(in.message, f.field));
+        const auto seconds = std::chrono::floor<std::chrono::seconds>(*at);
+        const std::chrono::nanoseconds rest = *at - seconds;
+        stamp.set_seconds(seconds.time_since_epoch().count());
+        stamp.set_nanos(static_cast<std::int32_t>(rest.count()));
+    }
+
+    void take_whole(std::int64_t value) {
+        const field_plan* f = place_for(value_kind::whole);
+        if (f == nullptr) return;
+        const frame& in = top();
+        const Reflection& access = *in.message->GetReflection();
+        if (in.what == frame::kind::list) {
+            access.AddInt64(in.message, f->field, value);
+        } else {
+            access.SetInt64(in.message, f->field, value);
+        }
+    }
+
+    void take_other_number(std::string_view why) {
+        if (place_for(value_kind::whole) == nullptr) return;
+        add_fault(found_, path(), "invalid", std::string("The number ").append(why).append("."));
+    }
+
+    void take_bool(bool value) {
+        const field_plan* f = place_for(value_kind::boolean);
+        if (f == nullptr) return;
+        const frame& in = top();
+        const Reflection& access = *in.message->GetReflection();
+        if (in.what == frame::kind::list) {
+            access.AddBool(in.message, f->field, value);
+        } else {
+            access.SetBool(in.message, f->field, value);
+        }
+    }
+
+    // In a message: not given. Elsewhere it would be a hole.
+    void take_null() {
+        if (frames_.empty()) {
+            wrong_root();
+        } else if (top().what != frame::kind::message) {
+            wrong_type(*top().field);
+        }
+    }
+
+    // ---- faults ----
+
+    bool wrong_root() {
+        add_fault(found_, "", "wrong-type", "The body must be a JSON object.");
+        return false;
+    }
+
+    bool wrong_type(const field_plan& f) {
+        const bool whole_field = top().what == frame::kind::message;
+        std::string_view wanted;
+        if (whole_field && f.is_list) {
+            wanted = "Must be an array.";
+        } else if (whole_field && f.is_map) {
+            wanted = "Must be an object of strings.";
+        } else if (f.kind == value_kind::text) {
+            wanted = "Must be a string.";
+        } else if (f.kind == value_kind::whole) {
+            wanted = "Must be a whole number.";
+        } else if (f.kind == value_kind::boolean) {
+            wanted = "Must be true or false.";
+        } else if (f.kind == value_kind::timestamp) {
+            wanted = "Must be a string with an RFC 3339 date and time.";
+        } else {
+            wanted = "Must be an object.";
+        }
+        add_fault(found_, path(), "wrong-type", std::string(wanted));
+        return false;
+    }
+
+    Message& out_;
+    faults& found_;
+    boost::container::static_vector<frame, depth_max + 1> frames_;
+    std::size_t skipped_ = 0;  // levels below a value that has no place
+    std::string pieces_;       // of a key or a string with escapes in it
+    // Maps hold strings, so there is one map at a time.
+    std::string map_key_;
+    bool map_key_is_new_ = false;
+    std::unordered_set<std::string> map_keys_;
+};
+
+}  // namespace
+
+void read_json(std::string_view bytes, Message& out, faults& found) {
+    boost::json::parse_options options;
+    options.max_depth = depth_max;
+    boost::json::basic_parser<json_reader> parser(options, out, found);
+    error_code ec;
+    const std::size_t used = parser.write_some(false, bytes.data(), bytes.size(), ec);
+    if (!ec && used < bytes.size()) ec = boost::json::error::extra_data;
+    if (!ec || parser.handler().full()) return;
+    add_fault(found, "", "malformed",
+              "The body is not well-formed JSON: " + ec.message() + " at byte " +
+                  std::to_string(used) + ".");
+}
+
+}  // namespace callsign::wire

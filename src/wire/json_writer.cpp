@@ -1,0 +1,165 @@
+#include "json.hpp"
+#include "plan.hpp"
+
+#include <callsign/base/time.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <google/protobuf/timestamp.pb.h>
+#include <utility>
+#include <vector>
+
+namespace callsign::wire {
+namespace {
+
+using google::protobuf::Message;
+using google::protobuf::Reflection;
+
+// How a byte is written in a string: 0 as it is, 'u' as \u00XX, else a backslash and that letter.
+constexpr std::array<char, 256> make_escapes() {
+    std::array<char, 256> table{};
+    for (std::size_t i = 0; i < 0x20; ++i) table[i] = 'u';
+    table['"'] = '"';
+    table['\\'] = '\\';
+    table['\b'] = 'b';
+    table['\f'] = 'f';
+    table['\n'] = 'n';
+    table['\r'] = 'r';
+    table['\t'] = 't';
+    return table;
+}
+constexpr std::array<char, 256> escapes = make_escapes();
+
+// Appends runs of plain bytes at once; nearly all text is one run.
+void write_text(std::string_view text, std::string& out) {
+    constexpr std::string_view hex = "0123456789abcdef";
+    out += '"';
+    std::size_t run = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const auto byte = static_cast<unsigned char>(text[i]);
+        const char escape = escapes[byte];
+        if (escape == 0) continue;
+        out.append(text, run, i - run);
+        run = i + 1;
+        out += '\\';
+        out += escape;
+        if (escape == 'u') out.append("00").append({hex[byte >> 4], hex[byte & 15]});
+    }
+    out.append(text, run);
+    out += '"';
+}
+
+void write_whole(std::int64_t value, std::string& out) {
+    std::array<char, 20> digits;
+    const char* end = std::to_chars(digits.begin(), digits.end(), value).ptr;
+    out.append(digits.data(), static_cast<std::size_t>(end - digits.data()));
+}
+
+void write_timestamp(const Message& message, std::string& out) {
+    const auto& stamp = static_cast<const google::protobuf::Timestamp&>(message);
+    const time_point at{std::chrono::seconds{stamp.seconds()} +
+                        std::chrono::floor<milliseconds>(std::chrono::nanoseconds{stamp.nanos()})};
+    out += '"';
+    out += to_rfc3339(at);
+    out += '"';
+}
+
+void write_message(const Message& message, const message_plan& plan, std::string& out);
+
+// Sorted, so that equal messages are equal bytes.
+void write_map(const Message& message, const field_plan& f, std::string& out) {
+    const Reflection& access = *message.GetReflection();
+    const auto* key = f.field->message_type()->map_key();
+    const auto* value = f.field->message_type()->map_value();
+    std::vector<std::pair<std::string, std::string>> entries;
+    for (int i = 0; i < access.FieldSize(message, f.field); ++i) {
+        const Message& entry = access.GetRepeatedMessage(message, f.field, i);
+        entries.emplace_back(entry.GetReflection()->GetString(entry, key),
+                             entry.GetReflection()->GetString(entry, value));
+    }
+    std::sort(entries.begin(), entries.end());
+    char before = '{';
+    for (const auto& [name, text] : entries) {
+        out += std::exchange(before, ',');
+        write_text(name, out);
+        out += ':';
+        write_text(text, out);
+    }
+    out += '}';
+}
+
+void write_list(const Message& message, const field_plan& f, std::string& out) {
+    const Reflection& access = *message.GetReflection();
+    std::string scratch;
+    for (int i = 0; i < access.FieldSize(message, f.field); ++i) {
+        out += i == 0 ? '[' : ',';
+        switch (f.kind) {
+        case value_kind::text:
+            write_text(access.GetRepeatedStringReference(message, f.field, i, &scratch), out);
+            break;
+        case value_kind::whole:
+            write_whole(access.GetRepeatedInt64(message, f.field, i), out);
+            break;
+        case value_kind::boolean:
+            out += access.GetRepeatedBool(message, f.field, i) ? "true" : "false";
+            break;
+        case value_kind::timestamp:
+            write_timestamp(access.GetRepeatedMessage(message, f.field, i), out);
+            break;
+        case value_kind::message:
+            write_message(access.GetRepeatedMessage(message, f.field, i), *f.nested, out);
+            break;
+        }
+    }
+    out += ']';
+}
+
+void write_value(const Message& message, const field_plan& f, std::string& out) {
+    const Reflection& access = *message.GetReflection();
+    std::string scratch;
+    switch (f.kind) {
+    case value_kind::text:
+        write_text(access.GetStringReference(message, f.field, &scratch), out);
+        break;
+    case value_kind::whole: write_whole(access.GetInt64(message, f.field), out); break;
+    case value_kind::boolean: out += access.GetBool(message, f.field) ? "true" : "false"; break;
+    case value_kind::timestamp: write_timestamp(access.GetMessage(message, f.field), out); break;
+    case value_kind::message:
+        write_message(access.GetMessage(message, f.field), *f.nested, out);
+        break;
+    }
+}
+
+bool is_written(const Message& message, const field_plan& f) {
+    const Reflection& access = *message.GetReflection();
+    if (f.is_list || f.is_map) return access.FieldSize(message, f.field) > 0;
+    if (f.kind == value_kind::whole || f.kind == value_kind::boolean) return true;
+    return access.HasField(message, f.field);
+}
+
+void write_message(const Message& message, const message_plan& plan, std::string& out) {
+    char before = '{';
+    for (const field_plan& f : plan.fields) {
+        if (!is_written(message, f)) continue;
+        out += std::exchange(before, ',');
+        out += f.opening;
+        if (f.is_map) {
+            write_map(message, f, out);
+        } else if (f.is_list) {
+            write_list(message, f, out);
+        } else {
+            write_value(message, f, out);
+        }
+    }
+    if (before == '{') out += '{';
+    out += '}';
+}
+
+}  // namespace
+
+void write_json(const Message& message, std::string& out) {
+    write_message(message, plan_of(*message.GetDescriptor()), out);
+}
+
+}  // namespace callsign::wire

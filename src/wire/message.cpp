@@ -1,0 +1,98 @@
+#include "fault.hpp"
+#include "json.hpp"
+
+#include <callsign/base/assert.hpp>
+#include <callsign/wire/message.hpp>
+
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <google/protobuf/stubs/logging.h>
+#include <google/protobuf/unknown_field_set.h>
+#include <limits>
+#include <vector>
+
+namespace callsign::wire {
+namespace {
+
+using google::protobuf::FieldDescriptor;
+using google::protobuf::Message;
+using google::protobuf::Reflection;
+
+// Most answers fit; a longer one grows as strings do.
+constexpr std::size_t usual_answer_bytes = 320;
+
+// A misspelt JSON name is a lost field, and so is a field number from another schema.
+void find_unknown(const Message& message, const std::string& path, faults& found) {
+    const std::string inside = path.empty() ? path : path + '.';
+    const Reflection& access = *message.GetReflection();
+    const auto& unknown = access.GetUnknownFields(message);
+    for (int i = 0; i < unknown.field_count(); ++i) {
+        add_fault(found, inside + std::to_string(unknown.field(i).number()), "unknown-field",
+                  "There is no field of that number.");
+    }
+    std::vector<const FieldDescriptor*> fields;
+    access.ListFields(message, &fields);
+    for (const FieldDescriptor* field : fields) {
+        if (field->cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE || field->is_map()) continue;
+        const std::string name = inside + field->json_name();
+        if (!field->is_repeated()) {
+            find_unknown(access.GetMessage(message, field), name, found);
+            continue;
+        }
+        for (int i = 0; i < access.FieldSize(message, field); ++i) {
+            find_unknown(access.GetRepeatedMessage(message, field, i),
+                         name + '[' + std::to_string(i) + ']', found);
+        }
+    }
+}
+
+void read_protobuf(std::string_view bytes, Message& out, faults& found) {
+    // The library writes a line to stderr for each string that is not UTF-8; a client must not be
+    // able to fill our log.
+    [[maybe_unused]] static const auto silenced = google::protobuf::SetLogHandler(nullptr);
+
+    const bool fits = bytes.size() <= std::size_t{std::numeric_limits<int>::max()};
+    if (!fits || !out.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+        add_fault(found, "", "malformed", "The body is not a well-formed protobuf message.");
+        return;
+    }
+    find_unknown(out, {}, found);
+}
+
+// Deterministic: maps in the order of their keys, so that equal messages are equal bytes.
+void write_protobuf(const Message& message, std::string& out) {
+    google::protobuf::io::StringOutputStream stream(&out);
+    google::protobuf::io::CodedOutputStream coded(&stream);
+    coded.SetSerializationDeterministic(true);
+    const bool ok = message.SerializeToCodedStream(&coded);
+    CALLSIGN_ASSERT(ok);
+}
+
+}  // namespace
+
+bool decode(format from, std::string_view bytes, Message& out, faults& found) {
+    const std::size_t before = found.size();
+    if (from == format::json) {
+        read_json(bytes, out, found);
+    } else {
+        read_protobuf(bytes, out, found);
+    }
+    return found.size() == before;
+}
+
+std::string encode(format to, const Message& message) {
+    std::string out;
+    out.reserve(usual_answer_bytes);
+    if (to == format::json) {
+        write_json(message, out);
+    } else {
+        write_protobuf(message, out);
+    }
+    return out;
+}
+
+std::string_view media_type(format f) noexcept {
+    return f == format::json ? "application/json" : "application/x-protobuf";
+}
+
+}  // namespace callsign::wire

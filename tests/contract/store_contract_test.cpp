@@ -1,0 +1,519 @@
+// What every store must do, written once and run on each. A store's own ways (files, locks,
+// indexes) are tested beside it in tests/unit/store.
+
+#include "support/temp_dir.hpp"
+
+#include <callsign/rules/rules.hpp>
+#include <callsign/store/memory.hpp>
+#include <callsign/store/sqlite.hpp>
+
+#include <future>
+#include <gtest/gtest.h>
+
+namespace callsign {
+namespace {
+
+using testing::temp_dir;
+
+struct backend {
+    const char* name;
+    bool durable;  // reopening finds what was committed
+    std::unique_ptr<store> (*open)(const temp_dir&);
+};
+
+std::unique_ptr<store> open_memory(const temp_dir&) {
+    return make_memory_store();
+}
+
+std::unique_ptr<store> open_small_sqlite(const temp_dir& dir) {
+    // Bounds so small that every test crosses them.
+    sqlite_options options;
+    options.data_dir = dir.path();
+    options.recent_keys_max = 4;
+    options.key_filter_bytes_max = 1024;
+    options.wal_pages_max = 16;
+    return open_sqlite(options);
+}
+
+constexpr time_point t0{milliseconds{1'700'000'000'000}};
+
+uuid uuid_of(int n) {
+    return make_uuid_v7(t0, 0, static_cast<std::uint64_t>(n));
+}
+
+class store_contract : public ::testing::TestWithParam<backend> {
+  protected:
+    store_contract() { reopen(); }
+
+    void reopen() {
+        store_.reset();
+        store_ = GetParam().open(dir_);
+    }
+
+    template <class Action>
+    auto write(Action action) {
+        const auto tx = store_->begin_write();
+        if constexpr (std::is_void_v<decltype(action(*tx))>) {
+            action(*tx);
+            tx->commit();
+            store_->maintain(true);
+        } else {
+            auto done = action(*tx);
+            tx->commit();
+            store_->maintain(true);
+            return done;
+        }
+    }
+
+    account_id make_account(std::string name = "home", std::string prefix = "TASK") {
+        return write([&](write_tx& tx) {
+            const auto id = tx.put_account(name, t0);
+            tx.put_series(id, prefix, "", true, t0);
+            return id;
+        });
+    }
+
+    static slot new_slot(account_id account, std::string key, int n) {
+        slot s;
+        s.account = account;
+        s.key = std::move(key);
+        s.fingerprint = sha256("content " + std::to_string(n));
+        s.uuid = uuid_of(n);
+        s.created_at = t0 + milliseconds{n};
+        return s;
+    }
+
+    // A task as the rules make it.
+    static task_id make_task(write_tx& tx, account_id account, int n) {
+        const auto series = tx.default_series(account);
+        task t;
+        t.account = account;
+        t.uuid = uuid_of(n);
+        t.created_at = t0 + milliseconds{n};
+        t.attributes = {{"description", "task " + std::to_string(n)}, {"tag_x", ""}};
+        const operation made{operation::kind::create, t.uuid, {}, {}, {}};
+        receipt r{t.uuid, series->prefix, "",  tx.take_number(series->id, ""),
+                  0,      t.created_at,   true};
+        r.seq = tx.append_version(account, uuid_of(1000 + n), t.created_at, {&made, 1});
+        t.numbered = r;
+        t.last_seq = r.seq;
+        return tx.put_task(t, series->id);
+    }
+
+    temp_dir dir_;
+    std::unique_ptr<store> store_;
+};
+
+TEST_P(store_contract, an_empty_store_has_nothing) {
+    const auto tx = store_->begin_read();
+    EXPECT_TRUE(tx->accounts().empty());
+    EXPECT_FALSE(tx->find_account("home"));
+    EXPECT_TRUE(tx->slots(slot_id{}, 10, std::nullopt, std::nullopt).empty());
+    EXPECT_EQ(store_->last_moment(), time_point{});
+}
+
+TEST_P(store_contract, what_is_committed_is_found_again) {
+    const auto account = make_account();
+    if (GetParam().durable) reopen();
+    const auto tx = store_->begin_read();
+    const auto found = tx->find_account("home");
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->id, account);
+    EXPECT_EQ(found->default_prefix, "TASK");
+    EXPECT_EQ(found->created_at, t0);
+    EXPECT_EQ(found->last_seq, 0);
+    EXPECT_EQ(tx->find_account(account)->name, "home");
+    EXPECT_EQ(store_->last_moment(), t0);
+}
+
+TEST_P(store_contract, a_dropped_transaction_leaves_no_trace) {
+    const auto account = make_account();
+    {
+        const auto tx = store_->begin_write();
+        tx->put_slot(new_slot(account, "lost", 1));
+        tx->take_number(tx->default_series(account)->id, "");
+        make_task(*tx, account, 2);
+        tx->put_account("other", t0);
+    }
+    EXPECT_EQ(store_->counts().pending, 0);
+    write([&](write_tx& tx) {
+        EXPECT_FALSE(tx.find_slot(account, "lost"));
+        EXPECT_FALSE(tx.find_account("other"));
+        EXPECT_FALSE(tx.find_task(account, uuid_of(2)));
+        EXPECT_EQ(tx.take_number(tx.default_series(account)->id, ""), 1);
+        EXPECT_EQ(tx.append_version(account, uuid_of(3), t0, {}), 1);
+    });
+}
+
+TEST_P(store_contract, a_transaction_sees_its_own_writes) {
+    const auto account = make_account();
+    const auto tx = store_->begin_write();
+    const auto id = tx->put_slot(new_slot(account, "k", 1));
+    ASSERT_TRUE(tx->find_slot(account, "k"));
+    EXPECT_EQ(tx->find_slot(account, "k")->id, id);
+    make_task(*tx, account, 1);
+    EXPECT_EQ(tx->find_account(account)->last_seq, 1);
+    EXPECT_TRUE(tx->find_task(account, uuid_of(1)));
+    EXPECT_EQ(tx->versions(account, 0, 10).size(), 1u);
+    tx->commit();
+}
+
+TEST_P(store_contract, a_reader_sees_one_committed_state) {
+    const auto account = make_account();
+    const auto before = store_->begin_read();
+    EXPECT_EQ(before->slots(slot_id{}, 10, {}, {}).size(), 0u);
+    {
+        const auto tx = store_->begin_write();
+        tx->put_slot(new_slot(account, "k", 1));
+        const auto during = store_->begin_read();
+        EXPECT_EQ(during->slots(slot_id{}, 10, {}, {}).size(), 0u);
+        tx->commit();
+    }
+    EXPECT_EQ(before->slots(slot_id{}, 10, {}, {}).size(), 0u);
+    auto elsewhere = std::async(std::launch::async, [&] {
+        return store_->begin_read()->slots(slot_id{}, 10, {}, {}).size();
+    });
+    EXPECT_EQ(elsewhere.get(), 1u);
+}
+
+TEST_P(store_contract, slots_go_from_pending_to_an_end_and_never_back) {
+    const auto account = make_account();
+    const auto id = write([&](write_tx& tx) { return tx.put_slot(new_slot(account, "k", 1)); });
+    write([&](write_tx& tx) { tx.count_attempt(id); });
+    EXPECT_EQ(store_->counts().pending, 1);
+    write([&](write_tx& tx) {
+        const auto found = tx.find_slot(id);
+        EXPECT_EQ(found->state, slot_state::pending);
+        EXPECT_EQ(found->attempts, 2);
+        EXPECT_EQ(found->uuid, uuid_of(1));
+        EXPECT_EQ(found->fingerprint, sha256("content 1"));
+        EXPECT_FALSE(found->settled_at);
+        const auto task = make_task(tx, account, 1);
+        EXPECT_TRUE(tx.commit_slot(id, task, true, t0 + milliseconds{9}));
+        EXPECT_FALSE(tx.commit_slot(id, task, true, t0 + milliseconds{9}));
+        EXPECT_FALSE(tx.fail_slot(id, failure_reason::window_passed, t0 + milliseconds{9}));
+    });
+    if (GetParam().durable) reopen();
+    EXPECT_EQ(store_->counts().pending, 0);
+    EXPECT_EQ(store_->counts().committed, 1);
+    write([&](write_tx& tx) {
+        const auto found = tx.find_slot(account, "k");
+        EXPECT_EQ(found->state, slot_state::committed);
+        EXPECT_EQ(found->settled_at, t0 + milliseconds{9});
+        const auto given = tx.find_receipt(*found);
+        ASSERT_TRUE(given);
+        EXPECT_EQ(key_of(*given), "TASK-1");
+        EXPECT_EQ(given->seq, 1);
+        EXPECT_TRUE(given->created);
+    });
+}
+
+TEST_P(store_contract, a_failed_slot_says_why_and_when) {
+    const auto account = make_account();
+    const auto id = write([&](write_tx& tx) { return tx.put_slot(new_slot(account, "k", 1)); });
+    write([&](write_tx& tx) {
+        EXPECT_TRUE(tx.fail_slot(id, failure_reason::window_passed, t0 + milliseconds{5}));
+        EXPECT_FALSE(tx.commit_slot(id, task_id{1}, true, t0));
+    });
+    const auto found = store_->begin_read()->slots(slot_id{}, 10, slot_state::failed, {});
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(found[0].reason, failure_reason::window_passed);
+    EXPECT_EQ(found[0].settled_at, t0 + milliseconds{5});
+    EXPECT_FALSE(found[0].task);
+    EXPECT_EQ(store_->counts().failed, 1);
+}
+
+TEST_P(store_contract, keys_are_found_among_many_and_belong_to_their_account) {
+    const auto one = make_account("one", "ONE");
+    const auto two = make_account("two", "TWO");
+    for (int batch = 0; batch < 40; ++batch) {
+        write([&](write_tx& tx) {
+            for (int i = 0; i < 5; ++i) {
+                const int n = batch * 5 + i;
+                tx.put_slot(new_slot(n % 2 ? one : two, "key-" + std::to_string(n), n));
+            }
+        });
+        if (batch % 13 == 12 && GetParam().durable) reopen();
+    }
+    write([&](write_tx& tx) {
+        for (int n = 0; n < 200; ++n) {
+            const std::string key = "key-" + std::to_string(n);
+            const auto found = tx.find_slot(n % 2 ? one : two, key);
+            ASSERT_TRUE(found) << key;
+            EXPECT_EQ(found->uuid, uuid_of(n));
+            EXPECT_FALSE(tx.find_slot(n % 2 ? two : one, key));
+        }
+        EXPECT_FALSE(tx.find_slot(one, "key-200"));
+    });
+}
+
+TEST_P(store_contract, slots_are_listed_in_pages) {
+    const auto one = make_account("one", "ONE");
+    const auto two = make_account("two", "TWO");
+    write([&](write_tx& tx) {
+        for (int n = 0; n < 10; ++n) {
+            const auto id = tx.put_slot(new_slot(n < 5 ? one : two, "k" + std::to_string(n), n));
+            if (n % 2) tx.fail_slot(id, failure_reason::window_passed, t0);
+        }
+    });
+    const auto tx = store_->begin_read();
+    const auto first = tx->slots(slot_id{}, 3, slot_state::pending, {});
+    ASSERT_EQ(first.size(), 3u);
+    const auto rest = tx->slots(first.back().id, 10, slot_state::pending, {});
+    EXPECT_EQ(rest.size(), 2u);
+    EXPECT_LT(first.back().id, rest.front().id);
+    EXPECT_EQ(tx->slots(slot_id{}, 10, {}, one).size(), 5u);
+    EXPECT_EQ(tx->slots(slot_id{}, 10, slot_state::failed, two).size(), 3u);
+    EXPECT_EQ(tx->slots(slot_id{}, 10, slot_state::committed, {}).size(), 0u);
+}
+
+TEST_P(store_contract, a_forgotten_key_is_free_and_its_slot_id_is_not) {
+    const auto account = make_account();
+    slot_id last{};
+    for (int n = 0; n < 12; ++n) {
+        const auto id = write([&](write_tx& tx) {
+            const auto made = tx.put_slot(new_slot(account, "k", n));
+            tx.fail_slot(made, failure_reason::window_passed, t0);
+            return made;
+        });
+        EXPECT_LT(last, id);
+        last = id;
+        write([&](write_tx& tx) { tx.forget_slot(id); });
+        if (GetParam().durable) reopen();
+        write([&](write_tx& tx) { EXPECT_FALSE(tx.find_slot(account, "k")); });
+    }
+    EXPECT_EQ(store_->counts().failed, 0);
+}
+
+TEST_P(store_contract, numbers_are_consecutive_in_each_series_and_period) {
+    const auto account = make_account();
+    const auto other =
+        write([&](write_tx& tx) { return tx.put_series(account, "OPS", "ops", false, t0); });
+    const auto series = store_->begin_read()->default_series(account)->id;
+    for (std::int64_t n = 1; n <= 6; ++n) {
+        write([&](write_tx& tx) {
+            EXPECT_EQ(tx.take_number(series, ""), 2 * n - 1);
+            EXPECT_EQ(tx.take_number(series, ""), 2 * n);
+            EXPECT_EQ(tx.take_number(other, ""), n);
+            EXPECT_EQ(tx.take_number(series, "2026"), n);
+        });
+        if (GetParam().durable && n == 3) reopen();
+    }
+    EXPECT_EQ(store_->begin_read()->default_series(account)->last_number, 12);
+}
+
+TEST_P(store_contract, tasks_are_found_by_uuid_and_by_number) {
+    const auto one = make_account("one", "ONE");
+    const auto two = make_account("two", "TWO");
+    write([&](write_tx& tx) {
+        for (int n = 1; n <= 4; ++n) make_task(tx, one, n);
+        make_task(tx, two, 1);  // the same uuid in another account is another task
+    });
+    const auto tx = store_->begin_read();
+    const auto series = tx->default_series(one);
+    const auto third = tx->find_task(series->id, "", 3);
+    ASSERT_TRUE(third);
+    EXPECT_EQ(third->uuid, uuid_of(3));
+    EXPECT_EQ(third->current_prefix, "ONE");
+    EXPECT_EQ(third->attributes.at("description"), "task 3");
+    EXPECT_EQ(third->attributes.at("tag_x"), "");
+    EXPECT_EQ(third->last_seq, 3);
+    EXPECT_EQ(tx->find_task(one, uuid_of(3))->id, third->id);
+    EXPECT_EQ(key_of(*tx->find_task(two, uuid_of(1))->numbered), "TWO-1");
+    EXPECT_FALSE(tx->find_task(series->id, "", 5));
+    EXPECT_FALSE(tx->find_task(series->id, "2026", 3));
+    EXPECT_FALSE(tx->find_task(two, uuid_of(3)));
+    EXPECT_EQ(tx->tasks(one, task_id{}, 10).size(), 4u);
+    EXPECT_EQ(tx->tasks(one, tx->tasks(one, task_id{}, 2).back().id, 10).size(), 2u);
+}
+
+TEST_P(store_contract, a_task_without_a_number_can_be_given_one_once) {
+    const auto account = make_account();
+    const auto id = write([&](write_tx& tx) {
+        task t;
+        t.account = account;
+        t.uuid = uuid_of(1);
+        t.created_at = t0;
+        t.attributes = {{"description", "came another way"}};
+        return tx.put_task(t, tx.default_series(account)->id);
+    });
+    EXPECT_FALSE(store_->begin_read()->find_task(account, uuid_of(1))->numbered);
+    write([&](write_tx& tx) {
+        const auto series = tx.default_series(account);
+        receipt r{uuid_of(1), "TASK", "", tx.take_number(series->id, ""), 0, t0, true};
+        r.seq = tx.append_version(account, uuid_of(2), t0, {});
+        tx.number_task(id, series->id, r);
+    });
+    const auto tx = store_->begin_read();
+    const auto found = tx->find_task(tx->default_series(account)->id, "", 1);
+    ASSERT_TRUE(found && found->numbered);
+    EXPECT_EQ(key_of(*found->numbered), "TASK-1");
+    EXPECT_EQ(found->last_seq, 1);
+}
+
+TEST_P(store_contract, the_chain_is_one_line) {
+    const auto account = make_account();
+    for (int n = 1; n <= 5; ++n) {
+        write([&](write_tx& tx) {
+            const operation set{operation::kind::update, uuid_of(7), "status",
+                                "done " + std::to_string(n), t0 + milliseconds{n}};
+            const operation unset{operation::kind::update, uuid_of(7), "due", std::nullopt,
+                                  t0 + milliseconds{n}};
+            const operation other{operation::kind::remove, uuid_of(8), {}, {}, {}};
+            const std::vector<operation> all{set, unset, other};
+            EXPECT_EQ(tx.append_version(account, uuid_of(n), t0, all), n);
+        });
+        if (GetParam().durable) reopen();
+    }
+    const auto tx = store_->begin_read();
+    const auto chain = tx->versions(account, 0, 100);
+    ASSERT_EQ(chain.size(), 5u);
+    uuid parent{};
+    for (int n = 1; n <= 5; ++n) {
+        const auto& v = chain[static_cast<std::size_t>(n - 1)];
+        EXPECT_EQ(v.seq, n);
+        EXPECT_EQ(v.id, uuid_of(n));
+        EXPECT_EQ(v.parent, parent);
+        parent = v.id;
+        ASSERT_EQ(v.operations.size(), 3u);
+        EXPECT_EQ(v.operations[0].value, "done " + std::to_string(n));
+        EXPECT_EQ(v.operations[0].at, t0 + milliseconds{n});
+        EXPECT_EQ(v.operations[1].property, "due");
+        EXPECT_FALSE(v.operations[1].value);
+        EXPECT_EQ(v.operations[2].what, operation::kind::remove);
+        EXPECT_EQ(v.operations[2].uuid, uuid_of(8));
+    }
+    EXPECT_EQ(tx->versions(account, 3, 1).front().seq, 4);
+}
+
+TEST_P(store_contract, series_and_prefixes) {
+    const auto one = make_account("one", "SYN");
+    const auto two = make_account("two", "SYN");  // prefixes are an account's own
+    write([&](write_tx& tx) { tx.put_series(one, "OPS", "ops", false, t0); });
+    const auto tx = store_->begin_read();
+    EXPECT_EQ(tx->series_of(one).size(), 2u);
+    EXPECT_EQ(tx->find_series_for_project(one, "ops")->prefix, "OPS");
+    EXPECT_FALSE(tx->find_series_for_project(one, ""));
+    EXPECT_FALSE(tx->find_series_for_project(two, "ops"));
+    EXPECT_NE(tx->find_series(one, "SYN")->id, tx->find_series(two, "SYN")->id);
+    EXPECT_FALSE(tx->find_series(two, "OPS"));
+    EXPECT_TRUE(tx->default_series(one)->is_default);
+}
+
+TEST_P(store_contract, tokens_open_until_they_are_revoked) {
+    const auto account = make_account();
+    const auto id = write([&](write_tx& tx) {
+        tx.put_token(std::nullopt, "operator", token_scope::admin, sha256("root"), t0);
+        return tx.put_token(account, "laptop", token_scope::write, sha256("secret"), t0);
+    });
+    EXPECT_EQ(store_->begin_read()->find_principal(sha256("secret"))->account, account);
+    EXPECT_FALSE(store_->begin_read()->find_principal(sha256("root"))->account);
+    EXPECT_FALSE(store_->begin_read()->find_principal(sha256("wrong")));
+    write([&](write_tx& tx) { tx.revoke_token(id, t0 + milliseconds{1}); });
+    const auto tx = store_->begin_read();
+    EXPECT_FALSE(tx->find_principal(sha256("secret")));
+    ASSERT_EQ(tx->tokens_of(account).size(), 1u);
+    EXPECT_EQ(tx->tokens_of(account)[0].revoked_at, t0 + milliseconds{1});
+    EXPECT_EQ(tx->tokens_of(std::nullopt).size(), 1u);
+}
+
+// The rules on every store: the same commands give the same answers.
+class counted_ids final : public rules::id_source {
+  public:
+    uuid next(time_point) override { return uuid_of(++drawn_ + 5000); }
+
+  private:
+    int drawn_ = 0;
+};
+
+TEST_P(store_contract, a_creation_and_its_retries) {
+    const auto account = make_account();
+    counted_ids ids;
+    time_point now = t0;
+    auto run = [&](const auto& c) {
+        return write([&](write_tx& tx) {
+            return rules::apply(tx, c, rules::moment{now += milliseconds{1}, ids});
+        });
+    };
+    const reserve first{account, "key", sha256("a"), {}, ""};
+    const auto reserved = std::get<reserve::reserved>(run(first));
+    EXPECT_FALSE(reserved.resumed);
+    EXPECT_TRUE(std::get<reserve::reserved>(run(first)).resumed);
+    EXPECT_TRUE(
+        std::holds_alternative<key_conflict>(run(reserve{account, "key", sha256("b"), {}, ""})));
+
+    const fulfil second{reserved.slot, "", {{"description", "water the plants"}}};
+    const auto made = std::get<receipted>(run(second));
+    EXPECT_FALSE(made.replayed);
+    EXPECT_EQ(key_of(made.receipt), "TASK-1");
+    EXPECT_EQ(made.receipt.seq, 1);
+    const auto again = std::get<receipted>(run(second));
+    EXPECT_TRUE(again.replayed);
+    EXPECT_EQ(again.receipt, made.receipt);
+    EXPECT_EQ(std::get<receipted>(run(first)).receipt, made.receipt);
+    EXPECT_TRUE(
+        std::holds_alternative<unknown_series>(run(reserve{account, "k2", {}, {}, "NOPE"})));
+
+    // Another key for a uuid that is there already.
+    const auto existing =
+        std::get<receipted>(run(reserve{account, "k3", sha256("c"), made.receipt.uuid, ""}));
+    EXPECT_FALSE(existing.receipt.created);
+    EXPECT_EQ(existing.receipt.number, 1);
+    EXPECT_TRUE(std::get<receipted>(run(reserve{account, "k3", sha256("c"), made.receipt.uuid, ""}))
+                    .replayed);
+
+    const auto stored = store_->begin_read()->find_task(account, made.receipt.uuid);
+    ASSERT_TRUE(stored);
+    EXPECT_EQ(stored->attributes.at("status"), "pending");
+    EXPECT_EQ(stored->attributes.at("entry"), "1700000000");
+}
+
+TEST_P(store_contract, a_sweep_fails_what_is_old_and_idle_only) {
+    const auto account = make_account();
+    counted_ids ids;
+    time_point now = t0;
+    auto run = [&](const auto& c) {
+        return write([&](write_tx& tx) { return rules::apply(tx, c, rules::moment{now, ids}); });
+    };
+    auto reserve_key = [&](const std::string& key, std::optional<uuid> id = {}) {
+        return std::get<reserve::reserved>(run(reserve{account, key, sha256(key), id, ""})).slot;
+    };
+    const auto idle = reserve_key("idle");
+    reserve_key("busy");
+    const auto existing = reserve_key("existing", uuid_of(77));
+    write([&](write_tx& tx) { make_task(tx, account, 77); });
+    now += std::chrono::minutes{20};
+    reserve_key("young");
+
+    reconcile_pending sweep{slot_id{}, 100, now - std::chrono::minutes{10}, {{account, "busy"}}};
+    const auto done = run(sweep);
+    EXPECT_EQ(done.scanned, 4);
+    EXPECT_EQ(done.failed, 1);
+    EXPECT_EQ(done.committed, 1);
+    EXPECT_FALSE(done.next);
+    const auto late = run(fulfil{idle, "", {{"description", "x"}}});
+    EXPECT_EQ(std::get<slot_failed>(late).reason, failure_reason::window_passed);
+    const auto kept = std::get<receipted>(run(fulfil{existing, "", {}}));
+    EXPECT_EQ(kept.receipt.uuid, uuid_of(77));
+    EXPECT_FALSE(kept.receipt.created);
+
+    // Again: nothing more to do. In steps of one: the same.
+    const auto again = run(sweep);
+    EXPECT_EQ(again.failed + again.committed, 0);
+    sweep.limit = 1;
+    EXPECT_TRUE(run(sweep).next);
+
+    now += std::chrono::hours{24 * 8};
+    const auto forgotten = run(forget_settled{slot_id{}, 100, now - std::chrono::hours{24 * 7}});
+    EXPECT_EQ(forgotten.forgotten, 2);
+    EXPECT_EQ(store_->counts().pending, 2);
+    EXPECT_TRUE(store_->begin_read()->find_task(account, uuid_of(77)));
+}
+
+INSTANTIATE_TEST_SUITE_P(stores, store_contract,
+                         ::testing::Values(backend{"memory", false, open_memory},
+                                           backend{"sqlite", true, open_small_sqlite}),
+                         [](const auto& tested) { return tested.param.name; });
+
+}  // namespace
+}  // namespace callsign

@@ -1,0 +1,59 @@
+#include <callsign/domain/task.hpp>
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+namespace callsign {
+namespace {
+
+TEST(Key, IsWrittenAsPeopleSayIt) {
+    EXPECT_EQ(format_key("SYN", "", 42), "SYN-42");
+    EXPECT_EQ(format_key("INC", "20261120", 7), "INC-20261120-7");
+}
+
+TEST(TaskRef, ReadsKeysInAnyCase) {
+    EXPECT_EQ(parse_task_ref("SYN-42"), (task_ref{task_key{"SYN", "", 42}}));
+    EXPECT_EQ(parse_task_ref("syn-42"), (task_ref{task_key{"SYN", "", 42}}));
+    EXPECT_EQ(parse_task_ref("a_1-2026-7"), (task_ref{task_key{"A_1", "2026", 7}}));
+    EXPECT_EQ(parse_task_ref("INC-202611-7"), (task_ref{task_key{"INC", "202611", 7}}));
+    EXPECT_EQ(parse_task_ref("INC-20261120-7"), (task_ref{task_key{"INC", "20261120", 7}}));
+}
+
+TEST(TaskRef, ReadsUuidsInEitherCase) {
+    const std::optional<task_ref> ref = parse_task_ref("01936A5E-7b2c-7000-8000-00000000000F");
+    ASSERT_TRUE(ref);
+    EXPECT_EQ(to_string(*ref), "01936a5e-7b2c-7000-8000-00000000000f");
+}
+
+// A number nobody can have is still a key: the answer is "not found", not "malformed".
+TEST(TaskRef, ZeroIsANumberThatNoTaskHas) {
+    EXPECT_EQ(parse_task_ref("SYN-0"), (task_ref{task_key{"SYN", "", 0}}));
+}
+
+TEST(TaskRef, RefusesTheRest) {
+    for (const char* bad :
+         {"", "SYN", "SYN-", "-42", "42", "SYN-042", "SYN--42", "SYN-1-2", "SYN-20261-2", "SYN-+1",
+          "SYN-1 ", " SYN-1", "SYN-1-", "2SYN-1", "SYN-12a", "SYN-9999999999999999999",
+          "ABCDEFGHIJK-1", "01936a5e-7b2c-7000-8000-00000000000", "SYN-2026-11-7"}) {
+        EXPECT_FALSE(parse_task_ref(bad)) << bad;
+    }
+}
+
+// Goal: the text of a ref names that ref. Method: any well-formed key, written and read.
+RC_GTEST_PROP(TaskRef, IsReadBackFromItsText, ()) {
+    const task_key key{
+        *rc::gen::element<std::string>("A", "SYN", "A_1", "ABCDEFGHIJ"),
+        *rc::gen::element<std::string>("", "2026", "202611", "20261120"),
+        *rc::gen::inRange<std::int64_t>(0, 999'999'999'999'999'999),
+    };
+    RC_ASSERT(parse_task_ref(to_string(task_ref{key})) == task_ref{key});
+}
+
+// Goal: no text makes the parser fail, and what it accepts it also writes. Method: any bytes.
+RC_GTEST_PROP(TaskRef, SurvivesAnyText, (const std::string& text)) {
+    const std::optional<task_ref> ref = parse_task_ref(text);
+    if (ref) RC_ASSERT(parse_task_ref(to_string(*ref)) == ref);
+}
+
+}  // namespace
+}  // namespace callsign

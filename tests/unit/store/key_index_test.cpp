@@ -1,0 +1,151 @@
+// The index of keys against a plain multimap, with bounds so small that every path is walked: equal
+// hashes, runs without filters, merges cut off by a rollback or a restart, entries of forgotten
+// slots.
+
+#include "store/sqlite/key_index.hpp"
+
+#include "store/sqlite/migrations.hpp"
+#include "support/temp_dir.hpp"
+
+#include <gtest/gtest.h>
+#include <map>
+#include <rapidcheck/gtest.h>
+
+namespace callsign::sqlite {
+namespace {
+
+using callsign::testing::temp_dir;
+
+class fixture {
+  public:
+    explicit fixture(key_index_options options) : options_(options) { open(); }
+
+    void open() {
+        index_.reset();
+        db_.reset();
+        db_.emplace(dir_.path() / "index.sqlite3", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE,
+                    1u << 20);
+        db_->execute("PRAGMA synchronous = OFF");
+        db_->execute("PRAGMA journal_mode = MEMORY");
+        migrate(*db_);
+        index_.emplace(*db_, options_);
+        // What `recent` is rebuilt from is the slots; here there are none but those in runs, so the
+        // model is told what a restart loses.
+        known_.erase_if_unflushed(through());
+    }
+
+    void begin() { db_->execute("BEGIN IMMEDIATE"); }
+    void add(std::uint64_t hash) {
+        index_->add(hash, slot_id{++last_});
+        pending_.emplace_back(hash, last_);
+    }
+    void commit() {
+        index_->prepare_commit();
+        db_->execute("COMMIT");
+        for (const auto& [hash, slot] : pending_) known_.rows.emplace(hash, slot);
+        pending_.clear();
+    }
+    void roll_back() {
+        // As far as it came: pages and runs written, then undone.
+        index_->prepare_commit();
+        db_->execute("ROLLBACK");
+        pending_.clear();
+        index_->reload();
+        known_.erase_if_unflushed(through());
+    }
+
+    std::multimap<std::uint64_t, std::int64_t> nominated(std::uint64_t hash) {
+        std::multimap<std::uint64_t, std::int64_t> found;
+        index_->nominate(hash, [&](slot_id id) {
+            found.emplace(hash, id.value);
+            return false;
+        });
+        return found;
+    }
+
+    // Every key is nominated, exactly once a run it is in.
+    void expect_all_found() {
+        for (const auto& [hash, slot] : known_.rows) {
+            const auto found = nominated(hash);
+            RC_ASSERT(std::any_of(found.begin(), found.end(),
+                                  [&](const auto& f) { return f.second == slot; }));
+        }
+    }
+
+    std::int64_t through() {
+        return db_->integer_of("SELECT coalesce(max(through), 0) FROM key_runs WHERE state = 2");
+    }
+
+    struct model {
+        std::multimap<std::uint64_t, std::int64_t> rows;
+        void erase_if_unflushed(std::int64_t through) {
+            std::erase_if(rows, [&](const auto& row) { return row.second > through; });
+        }
+    };
+
+    temp_dir dir_;
+    key_index_options options_;
+    std::optional<connection> db_;
+    std::optional<key_index> index_;
+    model known_;
+    std::vector<std::pair<std::uint64_t, std::int64_t>> pending_;
+    std::int64_t last_ = 0;
+};
+
+RC_GTEST_PROP(key_index, finds_what_a_multimap_finds, ()) {
+    fixture f({.recent_max = *rc::gen::inRange<std::size_t>(1, 40),
+               .filter_bytes_max = *rc::gen::element<std::size_t>(0, 64, 256, 1u << 20),
+               .fan_in = *rc::gen::inRange<std::size_t>(2, 5),
+               .merged_per_add = *rc::gen::inRange<std::size_t>(1, 4),
+               .pages_deleted_per_commit = *rc::gen::inRange<std::size_t>(1, 4)});
+    const auto steps = *rc::gen::container<std::vector<int>>(rc::gen::inRange(0, 30));
+    for (const int step : steps) {
+        f.begin();
+        // A small space of hashes, so that equal ones are common.
+        const auto hashes = *rc::gen::container<std::vector<std::uint64_t>>(rc::gen::oneOf(
+            rc::gen::inRange<std::uint64_t>(0, 20), rc::gen::arbitrary<std::uint64_t>()));
+        for (const auto hash : hashes) f.add(hash);
+        step == 0 ? f.roll_back() : f.commit();
+        if (step == 1) f.open();
+    }
+    f.expect_all_found();
+    for (std::uint64_t hash = 0; hash < 25; ++hash) {
+        for (const auto& [h, slot] : f.nominated(hash)) {
+            const auto [from, to] = f.known_.rows.equal_range(hash);
+            RC_ASSERT(std::any_of(from, to, [&](const auto& row) { return row.second == slot; }));
+        }
+    }
+}
+
+TEST(key_index, stays_small_while_it_grows) {
+    fixture f({.recent_max = 500, .filter_bytes_max = 4'000, .fan_in = 4});
+    std::uint64_t hash = 1;
+    for (int batch = 0; batch < 500; ++batch) {
+        f.begin();
+        for (int i = 0; i < 100; ++i) f.add(hash *= 0x9E3779B97F4A7C15ULL);
+        f.commit();
+        // At most fan_in runs a level wait, and as many are being merged.
+        ASSERT_LE(f.index_->runs(), 4u * 2u * 5u);
+        ASSERT_LE(f.index_->recent(), 600u);
+        ASSERT_LE(f.index_->filter_bytes(), 4'000u);
+    }
+    EXPECT_LE(f.db_->integer_of("SELECT count(*) FROM key_pages"), 3 * 50'000 / 250);
+    f.open();
+    f.expect_all_found();
+}
+
+TEST(key_index, a_merge_drops_entries_of_forgotten_slots) {
+    fixture f({.recent_max = 10, .fan_in = 2, .merged_per_add = 4});
+    f.db_->execute(
+        "INSERT INTO slots (slot_id, account_id, key, fingerprint, uuid, created_at, state)"
+        " VALUES (1000000, 1, 'k', zeroblob(32), zeroblob(16), 0, 1)");
+    for (std::uint64_t batch = 0; batch < 100; ++batch) {
+        f.begin();
+        for (std::uint64_t i = 0; i < 10; ++i) f.add((batch * 10 + i) * 0x9E3779B97F4A7C15ULL);
+        f.commit();
+    }
+    EXPECT_LT(f.db_->integer_of("SELECT sum(entries) FROM key_runs WHERE state = 2"), 100);
+}
+
+}  // namespace
+}  // namespace callsign::sqlite

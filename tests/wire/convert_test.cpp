@@ -1,0 +1,228 @@
+#include <callsign/wire/convert.hpp>
+
+#include <gtest/gtest.h>
+#include <set>
+
+namespace callsign::wire {
+namespace {
+
+std::optional<decoded_create> read(std::string_view json, faults& found) {
+    v1::CreateTask m;
+    decode(format::json, json, m, found);
+    return to_domain(m, found);
+}
+
+decoded_create read(std::string_view json) {
+    faults found;
+    auto out = read(json, found);
+    EXPECT_TRUE(out) << found.at(0).field << ": " << found.at(0).detail;
+    return std::move(out).value();
+}
+
+void expect_fault(std::string_view json, std::string_view field, std::string_view code) {
+    faults found;
+    EXPECT_FALSE(read(json, found)) << json;
+    ASSERT_EQ(found.size(), 1u) << json;
+    EXPECT_EQ(found[0].field, field) << json;
+    EXPECT_EQ(found[0].code, code) << json;
+}
+
+TEST(ToDomain, MakesTheMapOfTaskChampion) {
+    const decoded_create c = read(R"({
+        "description": "Call them", "uuid": "01936A5E-7B2C-7000-8000-00000000000f",
+        "prefix": "syn", "project": "Home", "tags": ["urgent", "phone"], "priority": "H",
+        "due": "2026-11-20T12:48:00.9Z", "wait": "2026-11-20T12:47:00Z",
+        "annotations": [{"entry": "2026-11-20T12:48:00Z", "description": "one"},
+                        {"entry": "2026-11-20T12:48:00Z", "description": "two"}],
+        "depends": ["syn-7", "SYN-7", "01936a5e-7b2c-7000-8000-000000000001"],
+        "attributes": {"estimate": "3h"}})");
+    EXPECT_EQ(c.uuid, parse_uuid("01936a5e-7b2c-7000-8000-00000000000f"));
+    EXPECT_EQ(c.prefix, "SYN");
+    const attributes expected{{"annotation_1795178880", "one"},
+                              {"annotation_1795178881", "two"},
+                              {"description", "Call them"},
+                              {"due", "1795178880"},
+                              {"estimate", "3h"},
+                              {"priority", "H"},
+                              {"project", "Home"},
+                              {"status", "pending"},
+                              {"tag_phone", ""},
+                              {"tag_urgent", ""},
+                              {"wait", "1795178820"}};
+    EXPECT_EQ(c.attributes, expected);
+    ASSERT_EQ(c.depends.size(), 2u);
+    EXPECT_EQ(to_string(c.depends[0]), "01936a5e-7b2c-7000-8000-000000000001");
+    EXPECT_EQ(to_string(c.depends[1]), "SYN-7");
+}
+
+TEST(ToDomain, NamesEachFault) {
+    expect_fault(R"({})", "description", "required");
+    expect_fault(R"({"description": ""})", "description", "required");
+    expect_fault(R"({"description": "a\u0000b"})", "description", "invalid");
+    expect_fault(R"({"description": "a\rb"})", "description", "invalid");
+    expect_fault(R"({"description": "a", "uuid": "1"})", "uuid", "malformed");
+    expect_fault(R"({"description": "a", "uuid": "00000000-0000-0000-0000-000000000000"})", "uuid",
+                 "invalid");
+    expect_fault(R"({"description": "a", "prefix": "2X"})", "prefix", "malformed");
+    expect_fault(R"({"description": "a", "status": "deleted"})", "status", "invalid");
+    expect_fault(R"({"description": "a", "project": "a\nb"})", "project", "invalid");
+    expect_fault(R"({"description": "a", "tags": ["ok", "not ok"]})", "tags[1]", "invalid");
+    expect_fault(R"({"description": "a", "tags": [""]})", "tags[0]", "required");
+    expect_fault(R"({"description": "a", "depends": ["SYN-1", "SYN"]})", "depends[1]",
+                 "malformed-task-ref");
+    expect_fault(R"({"description": "a", "annotations": [{"description": "b"}]})",
+                 "annotations[0].entry", "required");
+    expect_fault(R"({"description": "a", "annotations": [{"entry": "2026-11-20T12:48:00Z"}]})",
+                 "annotations[0].description", "required");
+    expect_fault(R"({"description": "a", "attributes": {"Estimate": "1"}})", "attributes.Estimate",
+                 "malformed");
+    expect_fault(R"({"description": "a", "attributes": {"": "1"}})", "attributes.", "malformed");
+    for (const char* owned : {"status", "tag_x", "dep_x", "annotation_1", "entry", "modified"}) {
+        expect_fault(
+            std::string(R"({"description": "a", "attributes": {")") + owned + "\": \"1\"}}",
+            std::string("attributes.") + owned, "invalid");
+    }
+    expect_fault(R"({"description": "a", "uuid": "01936a5e-7b2c-7000-8000-000000000001",
+                     "depends": ["01936a5e-7b2c-7000-8000-000000000001"]})",
+                 "depends[0]", "invalid");
+}
+
+// A field whose value could not be read is not also reported as missing.
+TEST(ToDomain, DoesNotRepeatAFault) {
+    expect_fault(R"({"description": 1})", "description", "wrong-type");
+}
+
+TEST(ToDomain, KeepsToItsBounds) {
+    v1::CreateTask m;
+    m.set_description(std::string(65'536, 'd'));
+    m.set_project(std::string(255, 'p'));
+    for (int i = 0; i < 100; ++i) m.add_tags("t" + std::to_string(i));
+    for (int i = 0; i < 100; ++i) m.add_depends("SYN-" + std::to_string(i));
+    for (int i = 0; i < 100; ++i) (*m.mutable_attributes())["a" + std::to_string(i)] = "v";
+    for (int i = 0; i < 100; ++i) {
+        v1::Annotation& annotation = *m.add_annotations();
+        annotation.mutable_entry()->set_seconds(1);
+        annotation.set_description("same second");
+    }
+    faults found;
+    const auto full = to_domain(m, found);
+    ASSERT_TRUE(full) << found.at(0).field;
+    EXPECT_EQ(full->attributes.size(), 303u);
+    EXPECT_EQ(full->depends.size(), 100u);
+
+    m.set_description(std::string(65'537, 'd'));
+    m.set_project(std::string(256, 'p'));
+    m.add_tags("more");
+    m.add_depends("SYN-100");
+    m.add_annotations();
+    (*m.mutable_attributes())["more"] = "v";
+    EXPECT_FALSE(to_domain(m, found));
+    std::vector<std::string> fields;
+    for (const field_fault& f : found) fields.push_back(f.field + " " + f.code);
+    EXPECT_EQ(fields, (std::vector<std::string>{"description too-long", "project too-long",
+                                                "tags too-many", "depends too-many",
+                                                "annotations too-many", "attributes too-many"}));
+}
+
+TEST(ToDomain, RefusesInstantsThatTimestampsCannotHold) {
+    v1::CreateTask m;
+    m.set_description("a");
+    m.mutable_due()->set_seconds(253'402'300'800);
+    m.mutable_wait()->set_nanos(-1);
+    faults found;
+    EXPECT_FALSE(to_domain(m, found));
+    ASSERT_EQ(found.size(), 2u);
+    EXPECT_EQ(found[0].field, "due");
+    EXPECT_EQ(found[1].field, "wait");
+}
+
+TEST(Fingerprint, TellsCreationsApart) {
+    const char* different[] = {
+        R"({"description": "a"})",
+        R"({"description": "b"})",
+        R"({"description": "a", "project": "a"})",
+        R"({"description": "a", "prefix": "A"})",
+        R"({"description": "a", "tags": ["a"]})",
+        R"({"description": "a", "tags": ["a", "b"]})",
+        R"({"description": "a", "depends": ["A-1"]})",
+        R"({"description": "a", "depends": ["A-2"]})",
+        R"({"description": "a", "uuid": "01936a5e-7b2c-7000-8000-000000000001"})",
+        R"({"description": "a", "due": "2026-11-20T12:48:00Z"})",
+        R"({"description": "a", "wait": "2026-11-20T12:48:00Z"})",
+        R"({"description": "a", "status": "completed"})",
+        R"({"description": "a", "attributes": {"ab": "c"}})",
+        R"({"description": "a", "attributes": {"a": "bc"}})",
+    };
+    std::set<digest> prints;
+    for (const char* json : different) prints.insert(read(json).fingerprint);
+    EXPECT_EQ(prints.size(), std::size(different));
+}
+
+// A stored fingerprint is compared with those of later releases: the form must not drift.
+TEST(Fingerprint, HoldsAcrossReleases) {
+    EXPECT_EQ(to_hex(bytes_of(read(R"({"description": "Call them", "tags": ["x"]})").fingerprint)),
+              "798fb8285298da1a3da9bca41976f781e55fedd4bc56fdb0e8722258b08b2f37");
+}
+
+TEST(ToMessage, ReceiptIsWhatTheContractShows) {
+    receipt r;
+    r.uuid = parse_uuid("01936a5e-7b2c-7000-8000-00000000000f").value();
+    r.prefix = "SYN";
+    r.number = 42;
+    r.seq = 7;
+    r.created_at = parse_rfc3339("2026-11-20T12:48:00.123Z").value();
+    EXPECT_EQ(encode(format::json, to_message(r)),
+              R"({"uuid":"01936a5e-7b2c-7000-8000-00000000000f","key":"SYN-42","prefix":"SYN",)"
+              R"("number":42,"seq":7,"createdAt":"2026-11-20T12:48:00.123Z","created":true})");
+}
+
+TEST(ToMessage, TaskPutsEachAttributeInItsField) {
+    task t;
+    t.uuid = parse_uuid("01936a5e-7b2c-7000-8000-00000000000f").value();
+    t.numbered = receipt{t.uuid, "OLD", "2026", 42, 7, {}, true};
+    t.current_prefix = "NEW";
+    t.last_seq = 9;
+    t.created_at = parse_rfc3339("2026-11-20T12:48:00Z").value();
+    t.attributes = {{"annotation_1795178880", "one"},
+                    {"annotation_x", "odd"},
+                    {"dep_01936a5e-7b2c-7000-8000-000000000001", ""},
+                    {"description", "Call them"},
+                    {"due", "1795178880"},
+                    {"entry", "1795178880"},
+                    {"estimate", "3h"},
+                    {"key", "NEW-2026-42"},
+                    {"modified", "1795178880"},
+                    {"status", "pending"},
+                    {"tag_phone", ""},
+                    {"wait", "someday"}};
+    EXPECT_EQ(
+        encode(format::json, to_message(t)),
+        R"({"uuid":"01936a5e-7b2c-7000-8000-00000000000f","key":"NEW-2026-42","seq":9,)"
+        R"("description":"Call them","status":"pending","tags":["phone"],)"
+        R"("due":"2026-11-20T12:48:00.000Z","depends":["01936a5e-7b2c-7000-8000-000000000001"],)"
+        R"("annotations":[{"entry":"2026-11-20T12:48:00.000Z","description":"one"}],)"
+        R"("attributes":{"annotation_x":"odd","estimate":"3h","wait":"someday"},)"
+        R"("createdAt":"2026-11-20T12:48:00.000Z"})");
+}
+
+TEST(ToMessage, OtherNouns) {
+    slot s;
+    s.state = slot_state::failed;
+    s.reason = failure_reason::window_passed;
+    EXPECT_EQ(encode(format::json, to_message(s, std::nullopt)),
+              R"({"state":"failed","uuid":"00000000-0000-0000-0000-000000000000",)"
+              R"("reason":"window-passed","createdAt":"1970-01-01T00:00:00.000Z","attempts":1})");
+    EXPECT_TRUE(to_message(s, receipt{}).has_receipt());
+    EXPECT_EQ(encode(format::json, to_message(series{{}, {}, "SYN", "", true, 41})),
+              R"({"prefix":"SYN","reset":"never","timeZone":"UTC","next":42,"isDefault":true})");
+    EXPECT_EQ(encode(format::json, to_message(account{{3}, "ada", "SYN", 9, {}})),
+              R"({"accountId":"3","name":"ada","prefix":"SYN",)"
+              R"("createdAt":"1970-01-01T00:00:00.000Z","seq":9})");
+    EXPECT_EQ(encode(format::json,
+                     to_message(token{{4}, {}, "ci", token_scope::write, {}, std::nullopt})),
+              R"({"tokenId":"4","name":"ci","scope":"write",)"
+              R"("createdAt":"1970-01-01T00:00:00.000Z"})");
+}
+
+}  // namespace
+}  // namespace callsign::wire

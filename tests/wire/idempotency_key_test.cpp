@@ -1,0 +1,73 @@
+#include <callsign/wire/convert.hpp>
+
+#include <gtest/gtest.h>
+
+namespace callsign::wire {
+namespace {
+
+std::string key_of(std::string_view value) {
+    const auto parsed = parse_idempotency_key({value});
+    const std::string* key = std::get_if<std::string>(&parsed);
+    return key != nullptr ? *key : "(refused)";
+}
+
+TEST(IdempotencyKeyHeader, ReadsTheQuotedForm) {
+    EXPECT_EQ(key_of(R"("8e03978e-40d5-43dd-bc93-6894a57f9324")"),
+              "8e03978e-40d5-43dd-bc93-6894a57f9324");
+    EXPECT_EQ(key_of(R"("a\"b\\c")"), R"(a"b\c)");
+    EXPECT_EQ(key_of(" \"k\" "), "k");
+    EXPECT_EQ(key_of('"' + std::string(255, 'k') + '"'), std::string(255, 'k'));
+}
+
+TEST(IdempotencyKeyHeader, IgnoresWellFormedParameters) {
+    for (const char* value :
+         {R"("k";a)", R"("k"; a=1;b=-12.345)", R"("k";a="x\"y";*b=tok/en)", R"("k";a=?1;b=:YWJj:)",
+          R"("k";a=@1659578233)", R"("k";a=%"f%c3%bc")"}) {
+        EXPECT_EQ(key_of(value), "k") << value;
+    }
+}
+
+TEST(IdempotencyKeyHeader, ReadsTheBareForm) {
+    EXPECT_EQ(key_of("8e03978e"), "8e03978e");
+    EXPECT_EQ(key_of("a;b=\"c\""), "a;b=\"c\"");
+    EXPECT_EQ(key_of(std::string(255, 'k')), std::string(255, 'k'));
+}
+
+TEST(IdempotencyKeyHeader, RefusesTheRest) {
+    for (const char* value : {"",
+                              " ",
+                              "\"",
+                              "\"\"",
+                              "\"a",
+                              "\"a\"b",
+                              "\"a\", \"b\"",
+                              "\"a b\"",
+                              "\"a\\n\"",
+                              "a b",
+                              "a, b",
+                              "\"a\tb\"",
+                              "\xC3\xA9",
+                              "\"\xC3\xA9\"",
+                              "\"k\";",
+                              "\"k\";A=1",
+                              "\"k\";a=",
+                              "\"k\";a=1.",
+                              "\"k\";a=1.2345",
+                              "\"k\";a=?2",
+                              "\"k\";a=\"",
+                              "\"k\" ;a",
+                              "\"k\";a=%\"%C3\"",
+                              "\"k\";a=@1.5"}) {
+        EXPECT_EQ(key_of(value), "(refused)") << value;
+    }
+    EXPECT_EQ(key_of(std::string(256, 'k')), "(refused)");
+}
+
+TEST(IdempotencyKeyHeader, TellsMissingFromMalformed) {
+    EXPECT_TRUE(std::holds_alternative<key_missing>(parse_idempotency_key({})));
+    EXPECT_TRUE(std::holds_alternative<key_malformed>(parse_idempotency_key({""})));
+    EXPECT_TRUE(std::holds_alternative<key_malformed>(parse_idempotency_key({"a", "a"})));
+}
+
+}  // namespace
+}  // namespace callsign::wire

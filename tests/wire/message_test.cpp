@@ -1,0 +1,199 @@
+#include "callsign/v1/callsign.pb.h"
+
+#include <callsign/wire/message.hpp>
+
+#include <gtest/gtest.h>
+
+namespace callsign::wire {
+namespace {
+
+faults faults_of(std::string_view json, google::protobuf::Message&& into) {
+    faults found;
+    EXPECT_FALSE(decode(format::json, json, into, found)) << json;
+    return found;
+}
+
+faults faults_of(std::string_view json) {
+    return faults_of(json, v1::CreateTask());
+}
+
+void expect_fault(std::string_view json, std::string_view field, std::string_view code) {
+    const faults found = faults_of(json);
+    ASSERT_EQ(found.size(), 1u) << json;
+    EXPECT_EQ(found[0].field, field) << json;
+    EXPECT_EQ(found[0].code, code) << json;
+    EXPECT_FALSE(found[0].detail.empty());
+}
+
+TEST(JsonRead, FillsEveryKindOfField) {
+    v1::CreateTask m;
+    faults found;
+    const std::string_view json = R"( {
+        "description": "Call \"them\"\n\u00e9\ud83d\ude00", "tags": ["a", "b"], "project": null,
+        "due": "2026-11-20T13:48:00.250+01:00",
+        "annotations": [{"entry": "2026-11-20T12:48:00Z", "description": "x"}, {}],
+        "attributes": {"estimate": "3h", "ref": ""}
+    } )";
+    ASSERT_TRUE(decode(format::json, json, m, found)) << found[0].detail;
+    EXPECT_EQ(m.description(), "Call \"them\"\n\xC3\xA9\xF0\x9F\x98\x80");
+    ASSERT_EQ(m.tags_size(), 2);
+    EXPECT_EQ(m.tags(1), "b");
+    EXPECT_EQ(m.due().seconds(), 1'795'178'880);
+    EXPECT_EQ(m.due().nanos(), 250'000'000);
+    EXPECT_FALSE(m.has_wait());
+    ASSERT_EQ(m.annotations_size(), 2);
+    EXPECT_EQ(m.annotations(0).entry().seconds(), 1'795'178'880);
+    EXPECT_EQ(m.annotations(0).description(), "x");
+    EXPECT_EQ(m.attributes().size(), 2u);
+    EXPECT_EQ(m.attributes().at("estimate"), "3h");
+}
+
+TEST(JsonRead, NamesWhatIsUnknown) {
+    expect_fault(R"({"descripton": "x"})", "descripton", "unknown-field");
+    expect_fault(R"({"created_at": 1})", "created_at", "unknown-field");
+    expect_fault(R"({"annotations": [{}, {"entyr": {"a": [1, {}]}}]})", "annotations[1].entyr",
+                 "unknown-field");
+}
+
+TEST(JsonRead, NamesWhatComesTwice) {
+    expect_fault(R"({"description": "a", "description": "b"})", "description", "duplicate-field");
+    expect_fault(R"({"description": "a", "\u0064escription": "b"})", "description",
+                 "duplicate-field");
+    expect_fault(R"({"attributes": {"a": "1", "b": "2", "a": "3"}})", "attributes.a",
+                 "duplicate-field");
+    expect_fault(R"({"project": null, "project": "b"})", "project", "duplicate-field");
+}
+
+TEST(JsonRead, NamesWhatHasTheWrongType) {
+    expect_fault(R"({"description": 1})", "description", "wrong-type");
+    expect_fault(R"({"description": ["a"]})", "description", "wrong-type");
+    expect_fault(R"({"description": {"a": {"b": []}}})", "description", "wrong-type");
+    expect_fault(R"({"tags": "a"})", "tags", "wrong-type");
+    expect_fault(R"({"tags": ["a", null]})", "tags[1]", "wrong-type");
+    expect_fault(R"({"tags": ["a", ["b"], "c"]})", "tags[1]", "wrong-type");
+    expect_fault(R"({"due": 1795178880})", "due", "wrong-type");
+    expect_fault(R"({"due": {"seconds": 1}})", "due", "wrong-type");
+    expect_fault(R"({"due": "tomorrow"})", "due", "malformed");
+    expect_fault(R"({"annotations": {}})", "annotations", "wrong-type");
+    expect_fault(R"({"annotations": [{}, 1]})", "annotations[1]", "wrong-type");
+    expect_fault(R"({"annotations": [{"entry": true}]})", "annotations[0].entry", "wrong-type");
+    expect_fault(R"({"attributes": {"a": 1}})", "attributes.a", "wrong-type");
+    expect_fault(R"({"attributes": {"a": {"b": "c"}}})", "attributes.a", "wrong-type");
+    expect_fault(R"({"attributes": [["a", "b"]]})", "attributes", "wrong-type");
+}
+
+TEST(JsonRead, NamesEveryFaultAtOnce) {
+    const faults found =
+        faults_of(R"({"description": 1, "x": {}, "tags": ["a", 2, false], "due": "?"})");
+    std::vector<std::string> fields;
+    for (const field_fault& f : found) fields.push_back(f.field);
+    EXPECT_EQ(fields, (std::vector<std::string>{"description", "x", "tags[1]", "tags[2]", "due"}));
+}
+
+TEST(JsonRead, RefusesWhatIsNoObject) {
+    for (const char* root : {"[]", "[{\"a\": [1]}]", "1", "-1", "1.5", "\"a\"", "null", "true"}) {
+        expect_fault(root, "", "wrong-type");
+    }
+}
+
+TEST(JsonRead, RefusesWhatIsNoJson) {
+    for (const char* text :
+         {"", " ", "{", "{}x", "{} {}", "{'a': 1}", "{\"a\": }", "{\"description\": \"a\",}", "nul",
+          "\xEF\xBB\xBF{}", "{\"description\": \"\xFF\"}", "{\"description\": \"\xC0\x80\"}",
+          "{\"description\": \"\\ud800\"}", "{\"description\": \"a\nb\"}", "{/* */}"}) {
+        const faults found = faults_of(text);
+        ASSERT_FALSE(found.empty()) << text;
+        EXPECT_EQ(found.back().field, "") << text;
+        EXPECT_EQ(found.back().code, "malformed") << text;
+    }
+}
+
+TEST(JsonRead, BoundsNestingAndFaults) {
+    const std::string deep = "{\"a\":" + std::string(100'000, '[');
+    EXPECT_EQ(faults_of(deep).back().code, "malformed");
+
+    std::string wide = "{\"a\":1";
+    for (int i = 0; i < 100'000; ++i) wide += ",\"f" + std::to_string(i) + "\":1";
+    EXPECT_EQ(faults_of(wide + "}").size(), 100u);
+
+    const faults named = faults_of("{\"" + std::string(10'000, 'n') + "\": 1}");
+    ASSERT_EQ(named.size(), 1u);
+    EXPECT_LE(named[0].field.size(), 64u);
+}
+
+TEST(JsonRead, TakesWholeNumbersAndBooleans) {
+    v1::Receipt m;
+    faults found;
+    ASSERT_TRUE(decode(format::json, R"({"number": 9007199254740991, "seq": -1, "created": true})",
+                       m, found));
+    EXPECT_EQ(m.number(), 9'007'199'254'740'991);
+    EXPECT_EQ(m.seq(), -1);
+    EXPECT_TRUE(m.created());
+    for (const char* bad :
+         {R"({"number": 1.5})", R"({"number": 1e3})", R"({"number": 18446744073709551615})"}) {
+        EXPECT_EQ(faults_of(bad, v1::Receipt())[0].code, "invalid") << bad;
+    }
+    EXPECT_EQ(faults_of(R"({"number": "1"})", v1::Receipt())[0].code, "wrong-type");
+    EXPECT_EQ(faults_of(R"({"created": 1})", v1::Receipt())[0].code, "wrong-type");
+}
+
+TEST(JsonWrite, LeavesOutDefaultsButNumbersAndBooleans) {
+    EXPECT_EQ(encode(format::json, v1::Receipt()), R"({"number":0,"seq":0,"created":false})");
+    EXPECT_EQ(encode(format::json, v1::CreateTask()), "{}");
+}
+
+TEST(JsonWrite, WritesEveryKindOfField) {
+    v1::Task m;
+    m.set_description("a\"b\\c\n\t\x01/\xC3\xA9");
+    m.add_tags("x");
+    m.add_tags("y");
+    m.mutable_created_at()->set_seconds(1'795'178'880);
+    m.mutable_created_at()->set_nanos(123'000'000);
+    m.add_annotations()->set_description("n");
+    m.add_annotations();
+    (*m.mutable_attributes())["b"] = "2";
+    (*m.mutable_attributes())["a"] = "1";
+    EXPECT_EQ(encode(format::json, m),
+              R"({"seq":0,"description":"a\"b\\c\n\t\u0001/é","tags":["x","y"],)"
+              R"("annotations":[{"description":"n"},{}],"attributes":{"a":"1","b":"2"},)"
+              R"("createdAt":"2026-11-20T12:48:00.123Z"})");
+}
+
+TEST(Protobuf, RefusesUnknownFieldsByPath) {
+    v1::CreateTask m;
+    m.add_annotations();
+    m.add_annotations()
+        ->GetReflection()
+        ->MutableUnknownFields(m.mutable_annotations(1))
+        ->AddVarint(77, 1);
+    const std::string bytes = m.SerializeAsString();
+    v1::CreateTask out;
+    faults found;
+    EXPECT_FALSE(decode(format::protobuf, bytes, out, found));
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(found[0].field, "annotations[1].77");
+    EXPECT_EQ(found[0].code, "unknown-field");
+}
+
+TEST(Protobuf, RefusesWhatIsMalformed) {
+    for (const std::string& bytes : {std::string("\x0A\x05"
+                                                 "ab",
+                                                 4),
+                                     std::string("\x0A\x02\xFF\xFE", 4), std::string("\x0B")}) {
+        v1::CreateTask out;
+        faults found;
+        EXPECT_FALSE(decode(format::protobuf, bytes, out, found));
+        ASSERT_EQ(found.size(), 1u);
+        EXPECT_EQ(found[0].code, "malformed");
+    }
+}
+
+TEST(Protobuf, EqualMessagesAreEqualBytes) {
+    v1::Task a, b;
+    for (int i = 0; i < 50; ++i) (*a.mutable_attributes())["k" + std::to_string(i)] = "v";
+    for (int i = 49; i >= 0; --i) (*b.mutable_attributes())["k" + std::to_string(i)] = "v";
+    EXPECT_EQ(encode(format::protobuf, a), encode(format::protobuf, b));
+}
+
+}  // namespace
+}  // namespace callsign::wire
