@@ -40,7 +40,7 @@ class world {
         for (const char* name : {"one", "two"}) {
             tokens_.push_back(house_->make_account(name, "SYN").token);
         }
-        for (int c = 0; c < options_.clients; ++c) clients_.push_back({.account = c % 2});
+        for (int c = 0; c < options_.clients; ++c) clients_.emplace_back().account = c % 2;
     }
 
     // Until every client has a definite answer for each of its tasks.
@@ -120,7 +120,7 @@ class world {
         if (chance_.once_in(3)) {
             house_->settle();
         } else {
-            for (auto n = chance_.below(6); n > 0; --n) house_->io().poll_one();
+            for (auto n = chance_.below(6); n > 0; --n) house_->step();
         }
         if (chance_.once_in(2)) house_->advance(milliseconds{chance_.below(1500)});
     }

@@ -41,6 +41,8 @@ class faulty_store final : public store {
     void arm(fault_point where, fault_kind how) { armed_ = {where, how}; }
     void disarm() { armed_.reset(); }
     bool armed() const { return armed_.has_value(); }
+    // A COMMIT failed and its outcome was left open: the server must stop writing.
+    bool left_unknown() const { return left_unknown_; }
 
     std::unique_ptr<write_tx> begin_write() override {
         return std::make_unique<transaction>(*this, within_.begin_write());
@@ -181,6 +183,7 @@ class faulty_store final : public store {
                 throw store_failure(store_failure::kind::refused, "the disk is full");
             case fault_kind::unknown_durable: tx_->commit(); [[fallthrough]];
             case fault_kind::unknown_lost:
+                owner_.left_unknown_ = true;
                 throw store_failure(store_failure::kind::unknown, "the disk is failing");
             }
         }
@@ -194,6 +197,7 @@ class faulty_store final : public store {
 
     store& within_;
     std::optional<fault> armed_;
+    bool left_unknown_ = false;
 };
 
 // Refusal and unknown outcomes belong before a commit: that is where a store fails.

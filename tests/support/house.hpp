@@ -138,6 +138,12 @@ class house {
         }
     }
 
+    // Runs one handler that is ready; false: none was.
+    bool step() {
+        io_.restart();
+        return io_.poll_one() > 0;
+    }
+
     // Lets time pass, waking whoever falls due on the way, each with all that follows from it.
     void advance(milliseconds by) {
         settle();

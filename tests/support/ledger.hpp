@@ -93,9 +93,12 @@ class ledger {
             ++receipts_;
             const auto receipt = boost::json::parse(response.body).as_object();
             const std::string said(receipt.at("key").as_string());
-            // One number, one task; one task, one key that made it.
+            // One number, one task, one receipt; only its own key gives it again, once forgotten
+            // here.
             const auto owner = key.substr(0, key.find('/'));
-            if (receipt.at("created").as_bool() && !said_.emplace(owner + "/" + said, key).second) {
+            const std::pair maker(key, response.body);
+            if (receipt.at("created").as_bool() &&
+                said_.emplace(owner + "/" + said, maker).first->second != maker) {
                 violation(key, said + " was given twice");
             }
         }
@@ -120,7 +123,8 @@ class ledger {
     milliseconds window_;
     milliseconds retention_;
     std::map<std::string, entry> entries_;
-    std::map<std::string, std::string> said_;  // account/KEY -> idempotency key
+    // account/KEY -> the idempotency key it was given for, and the receipt
+    std::map<std::string, std::pair<std::string, std::string>> said_;
     std::size_t receipts_ = 0;
     std::vector<std::string> violations_;
 };
