@@ -48,8 +48,8 @@ std::string describe(const http_answer& answer) {
     const bool is_problem = answer.content_type.starts_with("application/problem+json") &&
                             wire::decode(wire::format::json, answer.body, problem, unreadable);
     if (!is_problem) return "the server answered " + status + " and no reason";
-    std::string text = problem.detail().empty() ? problem.title() : problem.detail();
-    if (text.empty()) text = "the server answered " + status;
+    std::string text = problem.title().empty() ? "the server answered " + status : problem.title();
+    if (!problem.detail().empty()) text += ": " + problem.detail();
     if (!problem.code().empty()) text += " (" + problem.code() + ")";
     text = printable(text);
     for (const v1::FieldProblem& error : problem.errors()) {

@@ -149,7 +149,7 @@ TEST_F(Cli, AProblemIsASentenceAndALineForEachField) {
     EXPECT_EQ(run({"account", "create", "-x", "--prefix", ""}), 2);
     EXPECT_EQ(run({"account", "create", "x", "--prefix", "bad"}), 1);
     EXPECT_EQ(out.str(), "");
-    EXPECT_THAT(err.str(), HasSubstr("callsign: The account is not valid. (invalid)\n"
+    EXPECT_THAT(err.str(), HasSubstr("callsign: Bad Request: The account is not valid. (invalid)\n"
                                      "  name: must begin?[2J well\n"
                                      "  prefix: is required\n"));
 }

@@ -13,7 +13,7 @@ namespace {
 
 using std::filesystem::path;
 
-const path config_dir = path(__FILE__).parent_path() / "../../../config";
+const path config_dir = CALLSIGN_CONFIG_DIR;
 
 // A file named callsign.toml in a folder of its own, gone with the object.
 class toml_file {
