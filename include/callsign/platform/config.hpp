@@ -32,7 +32,7 @@ struct config {
     server_options server;
     net::http_options http;
     engine_options engine;
-    sqlite_options store;
+    sqlite_options store{.data_dir = "callsign-data"};  // beside where it was started
     reaper_options reaper;
     log_options log;
 };

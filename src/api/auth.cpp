@@ -1,0 +1,52 @@
+#include "auth.hpp"
+
+#include <boost/beast/http/field.hpp>
+#include <utility>
+
+namespace callsign::api {
+
+std::optional<std::string_view> bearer_token(const net::http_request& request) {
+    const auto field = request.find(boost::beast::http::field::authorization);
+    if (field == request.end()) return std::nullopt;
+    std::string_view value{field->value().data(), field->value().size()};
+    constexpr std::string_view scheme = "bearer ";
+    if (value.size() < scheme.size()) return std::nullopt;
+    for (std::size_t i = 0; i < scheme.size(); ++i) {
+        if ((value[i] | 0x20) != scheme[i]) return std::nullopt;
+    }
+    value.remove_prefix(scheme.size());
+    while (!value.empty() && value.front() == ' ') value.remove_prefix(1);
+    return value;
+}
+
+const principal* authenticator::remembered(const digest& token_hash) {
+    if (const auto found = young_.find(token_hash); found != young_.end()) return &found->second;
+    const auto found = old_.find(token_hash);
+    if (found == old_.end()) return nullptr;
+    const principal who = found->second;
+    old_.erase(found);
+    remember(token_hash, who);
+    return &young_.find(token_hash)->second;
+}
+
+boost::asio::awaitable<result<std::optional<principal>>> authenticator::ask(digest token_hash) {
+    const std::uint64_t revocations = revocations_;
+    auto reading = read_(token_hash);
+    result<std::optional<principal>> who = co_await std::move(reading);
+    // The unknown are not remembered: anyone could fill the memory with them.
+    if (who && *who && revocations == revocations_) remember(token_hash, **who);
+    co_return who;
+}
+
+void authenticator::token_revoked() {
+    ++revocations_;
+    young_.clear();
+    old_.clear();
+}
+
+void authenticator::remember(const digest& token_hash, const principal& who) {
+    if (young_.size() >= half_max_) old_ = std::exchange(young_, {});
+    young_.insert_or_assign(token_hash, who);
+}
+
+}  // namespace callsign::api

@@ -1,0 +1,78 @@
+#pragma once
+// One request on its way through the house, and what handlers may use to answer it.
+
+#include "auth.hpp"
+#include "router.hpp"
+
+#include <callsign/api/service.hpp>
+#include <callsign/base/assert.hpp>
+#include <callsign/wire/message.hpp>
+
+#include <boost/asio/awaitable.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace callsign::api {
+
+using boost::asio::awaitable;
+using net::http_request;
+using net::http_response;
+
+// The rooms behind the handlers, and what they count. Outlives every call.
+struct rooms {
+    callsign::engine& engine;
+    callsign::reaper& reaper;
+    callsign::clock& clock;
+    callsign::entropy& entropy;
+    authenticator& tokens;
+    const service_hooks& hooks;
+    std::int64_t late_retries = 0;  // creations answered slot-failed since the start
+};
+
+struct route;
+
+// Lives in the frame of service::handle, and so longer than any handler it is passed to.
+struct call {
+    explicit call(http_request asked) : request(std::move(asked)) {}
+
+    http_request request;
+    const route* where = nullptr;  // none: no such path
+    captures captured;             // of the path, still percent-encoded
+    wire::format body_form = wire::format::json;
+    wire::format answer_form = wire::format::json;
+    principal who;
+
+    // Requires: a route for accounts.
+    account_id account() const {
+        CALLSIGN_ASSERT(who.account);
+        return *who.account;
+    }
+};
+
+using handler = awaitable<http_response> (*)(rooms&, call&);
+
+// Who may call a route.
+enum class access : std::uint8_t {
+    anyone,
+    // A token of an account with this scope or a larger one.
+    read,
+    write,
+    admin,
+    // A token without an account.
+    operators,
+};
+
+struct route {
+    verb method;
+    std::string_view path;
+    access needs;
+    bool takes_body;  // a message; else a body is not looked at
+    handler run;
+};
+
+// The value of a header field; empty: not there.
+std::string_view header_of(const http_request& request, boost::beast::http::field name);
+
+}  // namespace callsign::api

@@ -1,0 +1,93 @@
+#include "problem.hpp"
+
+#include "callsign/v1/callsign.pb.h"
+
+#include <boost/beast/http/status.hpp>
+
+namespace callsign::api {
+namespace {
+
+v1::Problem to_message(const problem& what, std::string_view detail, std::string_view request_id,
+                       const wire::faults& errors) {
+    v1::Problem message;
+    message.set_type("urn:callsign:problem:" + std::string(what.code));
+    message.set_title(std::string(what.title));
+    message.set_status(what.status);
+    message.set_detail(std::string(detail));
+    message.set_code(std::string(what.code));
+    message.set_request_id(std::string(request_id));
+    for (const wire::field_fault& fault : errors) {
+        v1::FieldProblem& error = *message.add_errors();
+        error.set_field(fault.field);
+        error.set_code(fault.code);
+        error.set_detail(fault.detail);
+    }
+    return message;
+}
+
+http_response answer(wire::format form, const problem& what, std::string_view detail,
+                     std::string_view request_id, const wire::faults& errors) {
+    http_response response;
+    response.status = what.status;
+    response.content_type = form == wire::format::json ? "application/problem+json"
+                                                       : std::string(wire::media_type(form));
+    response.body = wire::encode(form, to_message(what, detail, request_id, errors));
+    return response;
+}
+
+struct error_answer {
+    problem what;
+    std::string_view detail;
+    bool ask_again;  // soon, the same request
+};
+
+error_answer answer_for(errc error) noexcept {
+    switch (error) {
+    case errc::overloaded:
+        return {problems::overloaded, "Nothing was done. Ask again in a moment.", true};
+    case errc::shutting_down:
+        return {problems::shutting_down, "Nothing was done. Ask again in a moment.", true};
+    case errc::deadline_exceeded:
+        return {problems::deadline_exceeded, "Nothing was done. Ask again in a moment.", true};
+    case errc::store_refused:
+        return {problems::store_refused,
+                "Nothing was done. The store has no room, or may not be written.", false};
+    case errc::outcome_unknown:
+        return {problems::outcome_unknown,
+                "The change may have been made. Ask again with the same key: that tells.", true};
+    case errc::store_unavailable:
+        return {problems::store_unavailable, "Nothing was read. Ask again in a moment.", true};
+    }
+    return {problems::internal_error, "The operator's log has more under the request's id.", false};
+}
+
+}  // namespace
+
+http_response answer_problem(const call& c, const problem& what, std::string_view detail,
+                             const wire::faults& errors) {
+    return answer(c.answer_form, what, detail, c.request.id, errors);
+}
+
+http_response answer_faults(const call& c, const wire::faults& found) {
+    const std::string detail =
+        found.size() == 1 ? std::string("One thing is wrong with it.")
+                          : std::to_string(found.size()) + " things are wrong with it, all listed.";
+    return answer_problem(c, problems::validation_failed, detail, found);
+}
+
+http_response answer_error(const call& c, const boost::system::error_code& error) {
+    // Another category's number means nothing here; no enumerator is 0.
+    const int value = error.category() == callsign_category() ? error.value() : 0;
+    const error_answer a = answer_for(static_cast<errc>(value));
+    http_response response = answer_problem(c, a.what, a.detail);
+    if (a.ask_again) response.headers.emplace_back("Retry-After", "1");
+    return response;
+}
+
+http_response refusal(unsigned status, std::string_view code, std::string_view detail) {
+    const auto title =
+        boost::beast::http::obsolete_reason(boost::beast::http::int_to_status(status));
+    return answer(wire::format::json, {status, code, {title.data(), title.size()}}, detail, {}, {});
+}
+
+}  // namespace callsign::api

@@ -1,0 +1,86 @@
+#pragma once
+// RFC 9457 problems: every kind there is, and how one is answered.
+
+#include "call.hpp"
+
+#include <callsign/base/errc.hpp>
+#include <callsign/wire/message.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace callsign::api {
+
+// `code` is what programs look at: it is also the end of the problem's type,
+// urn:callsign:problem:CODE, and does not change.
+struct problem {
+    unsigned status;
+    std::string_view code;
+    std::string_view title;
+};
+
+namespace problems {
+
+// ---- the request ----
+inline constexpr problem validation_failed{400, "validation-failed", "The request is not valid"};
+inline constexpr problem key_missing{400, "idempotency-key-missing",
+                                     "The Idempotency-Key header is missing"};
+inline constexpr problem key_malformed{400, "idempotency-key-malformed",
+                                       "The idempotency key is malformed"};
+inline constexpr problem malformed_task_ref{400, "malformed-task-ref", "This does not name a task"};
+inline constexpr problem malformed_request{400, "malformed-request",
+                                           "The request is not well-formed HTTP"};
+inline constexpr problem unauthenticated{401, "unauthenticated", "A bearer token is needed"};
+inline constexpr problem invalid_token{401, "invalid-token", "The token is not valid"};
+inline constexpr problem insufficient_scope{403, "insufficient-scope",
+                                            "The token does not allow this"};
+inline constexpr problem no_such_path{404, "no-such-path", "There is nothing at this path"};
+inline constexpr problem method_not_allowed{405, "method-not-allowed",
+                                            "This path does not have that method"};
+inline constexpr problem not_acceptable{406, "not-acceptable",
+                                        "There is no answer in an acceptable form"};
+inline constexpr problem unsupported_media_type{415, "unsupported-media-type",
+                                                "The body is in an unknown form"};
+
+// ---- what is there ----
+inline constexpr problem unknown_prefix{404, "unknown-prefix",
+                                        "The account has no series with this prefix"};
+inline constexpr problem task_not_found{404, "task-not-found", "There is no such task"};
+inline constexpr problem task_deleted{410, "task-deleted", "The task was deleted"};
+inline constexpr problem slot_not_found{404, "slot-not-found", "This key has no slot"};
+inline constexpr problem account_not_found{404, "account-not-found", "There is no such account"};
+inline constexpr problem token_not_found{404, "token-not-found", "There is no such token"};
+
+// ---- what stands against it ----
+inline constexpr problem slot_failed{409, "slot-failed", "The creation failed, for good"};
+inline constexpr problem request_in_progress{409, "request-in-progress",
+                                             "A request with this key is under way"};
+inline constexpr problem key_reused{422, "idempotency-key-reused",
+                                    "The idempotency key was used with another payload"};
+inline constexpr problem name_taken{409, "name-taken", "The name is taken"};
+inline constexpr problem prefix_taken{409, "prefix-taken", "The prefix is taken"};
+inline constexpr problem project_taken{409, "project-taken", "The project has a series already"};
+
+// ---- the machinery ----
+inline constexpr problem overloaded{503, "overloaded", "The server is at its limit"};
+inline constexpr problem shutting_down{503, "shutting-down", "The server is shutting down"};
+inline constexpr problem deadline_exceeded{503, "deadline-exceeded",
+                                           "The request's turn did not come in time"};
+inline constexpr problem store_refused{507, "store-refused", "The store refused the change"};
+inline constexpr problem outcome_unknown{500, "outcome-unknown", "The outcome is not known"};
+inline constexpr problem store_unavailable{503, "store-unavailable", "The store cannot be read"};
+inline constexpr problem internal_error{500, "internal-error", "Something went wrong here"};
+
+}  // namespace problems
+
+// In the form the call wants its answer in.
+http_response answer_problem(const call& c, const problem& what, std::string_view detail,
+                             const wire::faults& errors = {});
+
+// Every fault of a request at once.
+http_response answer_faults(const call& c, const wire::faults& found);
+
+// What the machinery's errors look like from outside. The one place that decides.
+http_response answer_error(const call& c, const boost::system::error_code& error);
+
+}  // namespace callsign::api

@@ -1,0 +1,65 @@
+#pragma once
+// From a method and a path to a line of the route table. Pure: the table is in service.cpp.
+
+#include <array>
+#include <boost/beast/http/verb.hpp>
+#include <cstddef>
+#include <ostream>  // verb.hpp needs it and, in Boost 1.81, does not say so
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace callsign::api {
+
+using boost::beast::http::verb;
+
+constexpr std::size_t captures_max = 2;
+using captures = std::array<std::string_view, captures_max>;
+
+// Does `path` have the shape of `path_template`, segment by segment? A {name} captures one segment
+// that is not empty, still percent-encoded.
+bool matches(std::string_view path_template, std::string_view path, captures& captured) noexcept;
+
+// A HEAD is routed as the GET it asks about.
+constexpr verb routed_method(verb method) noexcept {
+    return method == verb::head ? verb::get : method;
+}
+
+template <class Route>
+struct routing {
+    const Route* route = nullptr;
+    captures captured;
+    bool path_known = false;  // without a route: another method would do
+};
+
+// The first route of that method and path. A table is short and the compiler compares lengths
+// first: the walk costs less than one allocation.
+template <class Route>
+routing<Route> find_route(std::span<const Route> table, verb method, std::string_view path) {
+    routing<Route> found;
+    method = routed_method(method);
+    for (const Route& r : table) {
+        if (!matches(r.path, path, found.captured)) continue;
+        found.path_known = true;
+        if (r.method != method) continue;
+        found.route = &r;
+        break;
+    }
+    return found;
+}
+
+// What Allow lists for a path: "GET, HEAD, POST".
+template <class Route>
+std::string allowed_methods(std::span<const Route> table, std::string_view path) {
+    std::string allowed;
+    captures unused;
+    for (const Route& r : table) {
+        if (!matches(r.path, path, unused)) continue;
+        if (!allowed.empty()) allowed += ", ";
+        allowed += boost::beast::http::to_string(r.method);
+        if (r.method == verb::get) allowed += ", HEAD";
+    }
+    return allowed;
+}
+
+}  // namespace callsign::api

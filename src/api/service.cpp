@@ -1,0 +1,243 @@
+#include "base64url.hpp"
+#include "handlers.hpp"
+#include "negotiation.hpp"
+
+#include <array>
+#include <chrono>
+
+namespace callsign::api {
+namespace {
+
+// Everything there is. A path's first line of a method wins; the busiest comes first.
+constexpr route routes[] = {
+    // clang-format off
+    {verb::post,    "/v1/tasks",                        access::write,     true,  create_task},
+    {verb::get,     "/v1/tasks/{ref}",                  access::read,      false, show_task},
+    {verb::get,     "/v1/slots/{key}",                  access::read,      false, show_slot},
+
+    {verb::get,     "/v1/account",                      access::read,      false, show_account},
+    {verb::get,     "/v1/series",                       access::read,      false, list_series},
+    {verb::post,    "/v1/series",                       access::write,     true,  add_series},
+    {verb::get,     "/v1/tokens",                       access::admin,     false, list_tokens},
+    {verb::post,    "/v1/tokens",                       access::admin,     true,  add_token},
+    {verb::delete_, "/v1/tokens/{id}",                  access::admin,     false, revoke_own_token},
+
+    {verb::get,     "/v1/admin/accounts",               access::operators, false, list_accounts},
+    {verb::post,    "/v1/admin/accounts",               access::operators, true,  add_account},
+    {verb::get,     "/v1/admin/accounts/{name}/series", access::operators, false, list_series_of},
+    {verb::post,    "/v1/admin/accounts/{name}/series", access::operators, true,  add_series_to},
+    {verb::get,     "/v1/admin/accounts/{name}/tokens", access::operators, false, list_tokens_of},
+    {verb::post,    "/v1/admin/accounts/{name}/tokens", access::operators, true,  add_token_to},
+    {verb::get,     "/v1/admin/tokens",                 access::operators, false, list_operator_tokens},
+    {verb::post,    "/v1/admin/tokens",                 access::operators, true,  add_operator_token},
+    {verb::delete_, "/v1/admin/tokens/{id}",            access::operators, false, revoke_any_token},
+    {verb::get,     "/v1/admin/slots",                  access::operators, false, list_slots},
+    {verb::get,     "/v1/admin/reaper",                 access::operators, false, show_reaper},
+    {verb::post,    "/v1/admin/reaper/sweep",           access::operators, false, sweep_now},
+
+    {verb::get,     "/",                                access::anyone,    false, show_product},
+    {verb::get,     "/livez",                           access::anyone,    false, show_alive},
+    {verb::get,     "/readyz",                          access::anyone,    false, show_ready},
+    {verb::get,     "/metrics",                         access::anyone,    false, show_metrics},
+    // clang-format on
+};
+
+// A label for what has no route: paths are the client's to make up, and labels must stay few.
+constexpr std::string_view no_route = "(none)";
+
+using maybe_response = std::optional<http_response>;
+
+http_response not_routed(const call& c, bool path_known) {
+    if (!path_known) {
+        return answer_problem(c, problems::no_such_path,
+                              "See the documentation for what there is.");
+    }
+    std::string allowed = allowed_methods<route>(routes, c.request.path());
+    auto response = answer_problem(c, problems::method_not_allowed, "It has " + allowed + ".");
+    response.headers.emplace_back("Allow", std::move(allowed));
+    return response;
+}
+
+// Finds the route and the forms of body and answer; a response where the request fails in that.
+maybe_response recognise(call& c) {
+    using boost::beast::http::field;
+    const auto body_form = form_of_body(header_of(c.request, field::content_type));
+    c.body_form = c.answer_form = body_form.value_or(wire::format::json);
+    const auto answer_form = form_of_answer(header_of(c.request, field::accept), c.body_form);
+    c.answer_form = answer_form.value_or(wire::format::json);
+
+    const auto found = find_route<route>(routes, c.request.method(), c.request.path());
+    c.where = found.route;
+    c.captured = found.captured;
+    if (!c.where) return not_routed(c, found.path_known);
+    if (c.where->needs == access::anyone) return std::nullopt;  // these have a form of their own
+    if (!answer_form) {
+        return answer_problem(c, problems::not_acceptable,
+                              "Answers are application/json or application/x-protobuf.");
+    }
+    if (c.where->takes_body && !body_form) {
+        return answer_problem(c, problems::unsupported_media_type,
+                              "Send application/json or application/x-protobuf.");
+    }
+    return std::nullopt;
+}
+
+http_response challenged(http_response response, std::string_view challenge) {
+    response.headers.emplace_back("WWW-Authenticate", challenge);
+    return response;
+}
+
+http_response without_token(const call& c) {
+    return challenged(
+        answer_problem(c, problems::unauthenticated, "Send it as Authorization: Bearer TOKEN."),
+        "Bearer");
+}
+
+http_response with_bad_token(const call& c) {
+    return challenged(
+        answer_problem(c, problems::invalid_token, "Nobody has this token, or it was revoked."),
+        "Bearer error=\"invalid_token\"");
+}
+
+// Why the principal may not call the route, in a sentence; empty: it may.
+std::string_view forbids(const call& c) {
+    const bool of_account = c.who.account.has_value();
+    const auto at_least = [&](token_scope scope) { return of_account && c.who.scope >= scope; };
+    switch (c.where->needs) {
+    case access::anyone: return {};
+    case access::read:
+        return at_least(token_scope::read) ? "" : "This needs a token of an account.";
+    case access::write:
+        return at_least(token_scope::write) ? "" : "This needs an account's token of scope write.";
+    case access::admin:
+        return at_least(token_scope::admin) ? "" : "This needs an account's token of scope admin.";
+    case access::operators:
+        return !of_account && c.who.scope == token_scope::admin ? ""
+                                                                : "This needs an operator's token.";
+    }
+    return "This is nobody's to call.";
+}
+
+maybe_response forbidden(const call& c) {
+    const std::string_view why = forbids(c);
+    if (why.empty()) return std::nullopt;
+    return challenged(answer_problem(c, problems::insufficient_scope, why),
+                      "Bearer error=\"insufficient_scope\"");
+}
+
+authenticator::reader reader_of(engine& engine) {
+    return [&engine](const digest& token_hash) {
+        return engine.ask([token_hash](read_tx& tx) { return tx.find_principal(token_hash); });
+    };
+}
+
+}  // namespace
+
+class service::impl {
+  public:
+    impl(engine& engine, reaper& reaper, clock& clock, entropy& entropy,
+         const service_options& options, service_hooks hooks)
+        : hooks_(std::move(hooks)),
+          tokens_(reader_of(engine), options.principals_max),
+          rooms_{engine, reaper, clock, entropy, tokens_, hooks_} {}
+
+    // Who is asking, and may they? A response: no.
+    awaitable<maybe_response> authenticate(call& c) {
+        const auto token = bearer_token(c.request);
+        if (!token) co_return without_token(c);
+        const digest hash = sha256(*token);
+        if (const principal* known = tokens_.remembered(hash)) {
+            c.who = *known;
+        } else {
+            const auto read = co_await tokens_.ask(hash);
+            if (!read) co_return answer_error(c, read.error());
+            if (!*read) co_return with_bad_token(c);
+            c.who = **read;
+        }
+        co_return forbidden(c);
+    }
+
+    void answered(const call& c, unsigned status, std::chrono::steady_clock::time_point begun) {
+        if (!hooks_.answered) return;
+        hooks_.answered(c.where ? c.where->path : no_route, status,
+                        std::chrono::steady_clock::now() - begun);
+    }
+
+    service_hooks hooks_;
+    authenticator tokens_;
+    rooms rooms_;
+};
+
+service::service(engine& engine, reaper& reaper, clock& clock, entropy& entropy,
+                 service_options options, service_hooks hooks)
+    : impl_(std::make_unique<impl>(engine, reaper, clock, entropy, options, std::move(hooks))) {}
+
+service::~service() = default;
+
+awaitable<http_response> service::handle(http_request request) {
+    const auto begun = std::chrono::steady_clock::now();
+    call c(std::move(request));
+    maybe_response response = recognise(c);
+    if (!response && c.where->needs != access::anyone) {
+        response = co_await impl_->authenticate(c);
+    }
+    if (!response) response = co_await c.where->run(impl_->rooms_, c);
+    impl_->answered(c, response->status, begun);
+    co_return std::move(*response);
+}
+
+std::string make_token(entropy& source) {
+    std::array<std::uint8_t, 32> bits{};
+    source.fill(bits);
+    return "cs_" + to_base64url({reinterpret_cast<const char*>(bits.data()), bits.size()});
+}
+
+// ---- words the handlers share ----
+
+std::string_view header_of(const http_request& request, boost::beast::http::field name) {
+    const auto found = request.find(name);
+    if (found == request.end()) return {};
+    return {found->value().data(), found->value().size()};
+}
+
+http_response answer_message(const call& c, unsigned status,
+                             const google::protobuf::Message& message) {
+    http_response response;
+    response.status = status;
+    response.content_type = wire::media_type(c.answer_form);
+    response.body = wire::encode(c.answer_form, message);
+    return response;
+}
+
+http_response answer_secret(const call& c, unsigned status,
+                            const google::protobuf::Message& message) {
+    http_response response = answer_message(c, status, message);
+    response.headers.emplace_back("Cache-Control", "no-store");
+    return response;
+}
+
+bool read_body(const call& c, google::protobuf::Message& message, wire::faults& found) {
+    if (wire::decode(c.body_form, c.request.body(), message, found)) return true;
+    for (const wire::field_fault& fault : found) {
+        if (fault.field.empty()) return false;
+    }
+    return true;
+}
+
+void add_fault(wire::faults& found, wire::field_fault fault) {
+    for (const wire::field_fault& known : found) {
+        if (known.field == fault.field) return;
+    }
+    found.push_back(std::move(fault));
+}
+
+http_response answer_no_account(const call& c) {
+    return answer_problem(c, problems::account_not_found, "GET /v1/admin/accounts lists them.");
+}
+
+page read_page(const call& c, wire::faults& found) {
+    const query asked(c.request.query(), {"pageSize", "pageToken"}, found);
+    return read_page(asked, found);
+}
+
+}  // namespace callsign::api

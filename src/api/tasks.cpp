@@ -1,0 +1,215 @@
+#include "handlers.hpp"
+
+#include <callsign/rules/rules.hpp>
+
+#include <boost/beast/http/field.hpp>
+
+namespace callsign::api {
+namespace {
+
+using boost::beast::http::field;
+
+// ---- creating ----
+
+using key_or_refusal = std::variant<std::string, http_response>;
+
+key_or_refusal read_key(const call& c) {
+    std::vector<std::string_view> values;
+    const auto fields = c.request.equal_range("Idempotency-Key");
+    for (auto f = fields.first; f != fields.second; ++f) {
+        values.emplace_back(f->value().data(), f->value().size());
+    }
+    auto read = wire::parse_idempotency_key(values);
+    if (auto* key = std::get_if<std::string>(&read)) return std::move(*key);
+    if (const auto* malformed = std::get_if<wire::key_malformed>(&read)) {
+        return answer_problem(c, problems::key_malformed, malformed->detail);
+    }
+    return answer_problem(c, problems::key_missing,
+                          "Send Idempotency-Key: \"KEY\", a new one for each creation and the same "
+                          "one for each retry of it.");
+}
+
+// nullopt: `found` says why.
+std::optional<wire::decoded_create> read_create(const call& c, wire::faults& found) {
+    // One message for all requests keeps its memory; nothing is awaited while it is in use.
+    thread_local v1::CreateTask message;
+    message.Clear();
+    if (!read_body(c, message, found)) return std::nullopt;
+    wire::faults meant;
+    auto decoded = wire::to_domain(message, meant);
+    for (wire::field_fault& fault : meant) add_fault(found, std::move(fault));
+    return found.empty() ? std::move(decoded) : std::nullopt;
+}
+
+// The tasks a creation depends on, and those that are not there.
+struct depended_on {
+    std::vector<uuid> tasks;
+    std::vector<std::pair<task_ref, const problem*>> missing;
+};
+
+depended_on resolve_depends(read_tx& tx, account_id account, const std::vector<task_ref>& refs) {
+    depended_on found;
+    for (const task_ref& ref : refs) {
+        const auto missing = [&](const problem& why) { found.missing.emplace_back(ref, &why); };
+        std::visit(overloaded{
+                       [&](const task& t) { found.tasks.push_back(t.uuid); },
+                       [&](rules::unknown_prefix) { missing(problems::unknown_prefix); },
+                       [&](rules::task_not_found) { missing(problems::task_not_found); },
+                       [&](rules::task_deleted) { missing(problems::task_deleted); },
+                   },
+                   rules::resolve(tx, account, ref));
+    }
+    return found;
+}
+
+// A fault for each, at its place in the body as the client sent it: a decoded creation has its
+// dependencies in an order of its own.
+http_response answer_missing(const call& c, const depended_on& found) {
+    v1::CreateTask message;
+    wire::faults faults;
+    read_body(c, message, faults);
+    for (int i = 0; i < message.depends_size(); ++i) {
+        const auto sent = parse_task_ref(message.depends(i));
+        for (const auto& [ref, why] : found.missing) {
+            if (sent != ref) continue;
+            faults.push_back({"depends[" + std::to_string(i) + "]", std::string(why->code),
+                              std::string(why->title) + "."});
+        }
+    }
+    return answer_faults(c, faults);
+}
+
+// Turns the refs into attributes; a response where that fails.
+awaitable<std::optional<http_response>> settle_depends(rooms& r, call& c,
+                                                       wire::decoded_create& wanted) {
+    auto question = [account = c.account(), &wanted](read_tx& tx) {
+        return resolve_depends(tx, account, wanted.depends);
+    };
+    auto found = co_await r.engine.ask(std::move(question));
+    if (!found) co_return answer_error(c, found.error());
+    if (!found->missing.empty()) co_return answer_missing(c, *found);
+    for (const uuid& task : found->tasks) wanted.attributes["dep_" + to_string(task)] = "";
+    co_return std::nullopt;
+}
+
+// The same bytes for every retry: all of it comes from the receipt. What differs is said in a
+// header field.
+http_response answer_receipt(const call& c, const receipted& given) {
+    const receipt& r = given.receipt;
+    auto response = answer_message(c, r.created ? 201 : 200, wire::to_message(r));
+    response.headers.emplace_back("Location", "/v1/tasks/" + key_of(r));
+    if (given.replayed) response.headers.emplace_back("Idempotent-Replayed", "true");
+    return response;
+}
+
+http_response answer_failed(const call& c, const slot_failed& failed) {
+    return answer_problem(c, problems::slot_failed,
+                          "Reserved at " + to_rfc3339(failed.reserved_at) + ", failed at " +
+                              to_rfc3339(failed.failed_at) + " (" +
+                              std::string(to_string(failed.reason)) +
+                              "). This is definite: no task was made, none will be, and a new key "
+                              "is safe.");
+}
+
+http_response answer_create(rooms& r, const call& c, const create_answer& what) {
+    return std::visit(
+        overloaded{
+            [&](const receipted& given) { return answer_receipt(c, given); },
+            [&](const slot_failed& failed) {
+                ++r.late_retries;
+                return answer_failed(c, failed);
+            },
+            [&](key_conflict) {
+                return answer_problem(c, problems::key_reused,
+                                      "Another payload came with this key before. A new creation "
+                                      "needs a new key.");
+            },
+            [&](unknown_series) {
+                return answer_faults(c, {{"prefix", "unknown-prefix",
+                                          "The account has no series with this prefix."}});
+            },
+            [&](in_progress) {
+                auto response = answer_problem(c, problems::request_in_progress,
+                                               "Ask again with the same key.");
+                response.headers.emplace_back("Retry-After", "1");
+                return response;
+            },
+        },
+        what);
+}
+
+// ---- showing ----
+
+bool none_match_fails(std::string_view if_none_match, std::string_view etag) {
+    return if_none_match == "*" || if_none_match.find(etag) != std::string_view::npos;
+}
+
+http_response answer_task(const call& c, const task& t) {
+    const std::string etag = "\"" + std::to_string(t.last_seq) + "\"";
+    http_response response;
+    if (none_match_fails(header_of(c.request, field::if_none_match), etag)) {
+        response.status = 304;
+    } else {
+        response = answer_message(c, 200, wire::to_message(t));
+    }
+    response.headers.emplace_back("ETag", etag);
+    response.headers.emplace_back("Vary", "Accept");
+    return response;
+}
+
+http_response answer_resolved(const call& c, const rules::resolved& what) {
+    return std::visit(
+        overloaded{
+            [&](const task& t) { return answer_task(c, t); },
+            [&](rules::unknown_prefix) {
+                return answer_problem(c, problems::unknown_prefix, "GET /v1/series lists them.");
+            },
+            [&](rules::task_not_found) {
+                return answer_problem(c, problems::task_not_found,
+                                      "The account has no task of this name.");
+            },
+            [&](rules::task_deleted) {
+                return answer_problem(c, problems::task_deleted, "Its key is never used again.");
+            },
+        },
+        what);
+}
+
+}  // namespace
+
+awaitable<http_response> create_task(rooms& r, call& c) {
+    auto key = read_key(c);
+    if (auto* refused = std::get_if<http_response>(&key)) co_return std::move(*refused);
+    wire::faults found;
+    auto wanted = read_create(c, found);
+    if (!wanted) co_return answer_faults(c, found);
+    if (!wanted->depends.empty()) {
+        auto refused = co_await settle_depends(r, c, *wanted);
+        if (refused) co_return std::move(*refused);
+    }
+    create_request request{c.account(),
+                           std::get<std::string>(std::move(key)),
+                           wanted->fingerprint,
+                           wanted->uuid,
+                           std::move(wanted->prefix),
+                           std::move(wanted->attributes)};
+    const auto answer = co_await r.engine.create(std::move(request));
+    if (!answer) co_return answer_error(c, answer.error());
+    co_return answer_create(r, c, *answer);
+}
+
+awaitable<http_response> show_task(rooms& r, call& c) {
+    const auto ref = parse_task_ref(percent_decoded(c.captured[0]));
+    if (!ref) {
+        co_return answer_problem(c, problems::malformed_task_ref,
+                                 "A task is named by its UUID or its key, PREFIX-NUMBER.");
+    }
+    auto question = [account = c.account(), &ref](read_tx& tx) {
+        return rules::resolve(tx, account, *ref);
+    };
+    const auto found = co_await r.engine.ask(std::move(question));
+    if (!found) co_return answer_error(c, found.error());
+    co_return answer_resolved(c, *found);
+}
+
+}  // namespace callsign::api

@@ -1,0 +1,107 @@
+#include "uri.hpp"
+
+#include "base64url.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+namespace callsign::api {
+namespace {
+
+int hex_value(char c) noexcept {
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+    return -1;
+}
+
+std::optional<std::int64_t> to_integer(std::string_view text) noexcept {
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+    return value;
+}
+
+// In front of the id, so that a token is recognisably ours and can change its form one day.
+constexpr std::string_view token_form = "after:";
+
+std::optional<std::int64_t> read_page_token(std::string_view token) {
+    const auto text = from_base64url(token);
+    if (!text || !text->starts_with(token_form)) return std::nullopt;
+    const auto id = to_integer(std::string_view(*text).substr(token_form.size()));
+    return id && *id >= 0 ? id : std::nullopt;
+}
+
+}  // namespace
+
+std::string percent_decoded(std::string_view text) {
+    std::string decoded;
+    decoded.reserve(text.size());
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const bool whole = text[i] == '%' && i + 2 < text.size() && hex_value(text[i + 1]) >= 0 &&
+                           hex_value(text[i + 2]) >= 0;
+        if (!whole) {
+            decoded += text[i];
+            continue;
+        }
+        decoded += static_cast<char>(hex_value(text[i + 1]) * 16 + hex_value(text[i + 2]));
+        i += 2;
+    }
+    return decoded;
+}
+
+query::query(std::string_view text, std::initializer_list<std::string_view> known,
+             wire::faults& found) {
+    while (!text.empty()) {
+        std::string pair(text.substr(0, text.find('&')));
+        text.remove_prefix(std::min(text.size(), pair.size() + 1));
+        if (pair.empty()) continue;
+        std::replace(pair.begin(), pair.end(), '+', ' ');
+        const auto equals = pair.find('=');
+        std::string name = percent_decoded(std::string_view(pair).substr(0, equals));
+        std::string value = equals == std::string::npos
+                                ? std::string()
+                                : percent_decoded(std::string_view(pair).substr(equals + 1));
+        if (std::find(known.begin(), known.end(), name) == known.end()) {
+            found.push_back({name, "unknown-parameter", "This listing has no such parameter."});
+        } else if (std::any_of(pairs_.begin(), pairs_.end(),
+                               [&](const auto& p) { return p.first == name; })) {
+            found.push_back({name, "duplicate-parameter", "The parameter is given twice."});
+        } else {
+            pairs_.emplace_back(std::move(name), std::move(value));
+        }
+    }
+}
+
+std::string_view query::get(std::string_view name) const noexcept {
+    for (const auto& [have, value] : pairs_) {
+        if (have == name) return value;
+    }
+    return {};
+}
+
+page read_page(const query& asked, wire::faults& found) {
+    page p;
+    if (const auto text = asked.get("pageSize"); !text.empty()) {
+        const auto size = to_integer(text);
+        if (!size || *size < 0) {
+            found.push_back({"pageSize", "invalid", "A page size is a whole number, 1 to 1000."});
+        } else if (*size > 0) {
+            p.size = std::min(*size, page::size_max);
+        }
+    }
+    if (const auto text = asked.get("pageToken"); !text.empty()) {
+        const auto after = read_page_token(text);
+        if (!after) {
+            found.push_back({"pageToken", "malformed", "This is not a token a listing gave out."});
+        }
+        p.after = after.value_or(0);
+    }
+    return p;
+}
+
+std::string page_token(std::int64_t last_id) {
+    return to_base64url(std::string(token_form) + std::to_string(last_id));
+}
+
+}  // namespace callsign::api

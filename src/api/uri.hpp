@@ -1,0 +1,48 @@
+#pragma once
+// The parts of a request target that handlers look at. Pure.
+
+#include <callsign/wire/message.hpp>
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace callsign::api {
+
+// Percent-decoded. An escape that is none stays as it is, and is then not found.
+std::string percent_decoded(std::string_view text);
+
+// name=value pairs of a query, decoded, '+' as a space.
+class query {
+  public:
+    // Every name that is not among `known`, or is given twice, is a fault: a misspelt filter would
+    // quietly answer another question.
+    query(std::string_view text, std::initializer_list<std::string_view> known,
+          wire::faults& found);
+
+    // Empty: not given.
+    std::string_view get(std::string_view name) const noexcept;
+
+  private:
+    std::vector<std::pair<std::string, std::string>> pairs_;
+};
+
+// pageSize and pageToken of a listing in the order of its rows' ids.
+struct page {
+    static constexpr std::int64_t size_default = 100;
+    static constexpr std::int64_t size_max = 1000;
+
+    std::int64_t size = size_default;  // larger wishes get the maximum
+    std::int64_t after = 0;            // the id of the last row seen
+};
+
+page read_page(const query& asked, wire::faults& found);
+
+// What `pageToken` is read back from.
+std::string page_token(std::int64_t last_id);
+
+}  // namespace callsign::api

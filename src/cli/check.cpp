@@ -1,0 +1,53 @@
+#include "commands.hpp"
+#include "text.hpp"
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+
+namespace callsign::cli {
+namespace {
+
+namespace json = boost::json;
+
+std::string to_json(const check_report& report) {
+    json::object checked;
+    for (const auto& [what, rows] : report.checked) checked[what] = rows;
+    json::array faults;
+    for (const auto& [invariant, text] : report.faults) {
+        faults.push_back(json::object{{"invariant", invariant}, {"text", text}});
+    }
+    return json::serialize(json::object{
+        {"ok", report.ok()}, {"checked", std::move(checked)}, {"faults", std::move(faults)}});
+}
+
+void show(session& s, const check_report& report) {
+    std::vector<row> counts;
+    for (const auto& [what, rows] : report.checked) counts.push_back({what, std::to_string(rows)});
+    print_table(s.out(), {"CHECKED", "ROWS"}, counts);
+    std::vector<row> faults;
+    for (const auto& [invariant, text] : report.faults) faults.push_back({invariant, text});
+    print_table(s.out(), {"BROKEN", "WHERE"}, faults);
+    if (report.faults.size() == check_report::faults_max) {
+        s.out() << "There may be more: these are the first.\n";
+    }
+    if (report.ok()) s.out() << "I1, I2, I3, I4 and I6 hold.\n";
+}
+
+}  // namespace
+
+bool check(session& s) {
+    const std::filesystem::path dir = s.data_dir();
+    const auto progress = [&](std::string_view what) {
+        if (s.around().err_is_terminal) s.around().err << "checking " << what << " ...\n";
+    };
+    const check_report report = s.around().check(dir, progress);
+    if (s.json()) {
+        s.print_json(to_json(report));
+    } else {
+        show(s, report);
+    }
+    return report.ok();
+}
+
+}  // namespace callsign::cli

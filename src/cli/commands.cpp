@@ -1,0 +1,185 @@
+#include "commands.hpp"
+
+#include "callsign/v1/callsign.pb.h"
+#include "failure.hpp"
+#include "text.hpp"
+
+#include <limits>
+
+namespace callsign::cli {
+namespace {
+
+// Accounts, tokens and series are few enough to be shown whole.
+constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
+
+std::string account_path(const std::string& account, std::string_view rest) {
+    return "/v1/admin/accounts/" + percent_encode(account) + std::string(rest);
+}
+
+void show_token(std::ostream& out, const v1::Token& token) {
+    print_fields(out, {{"token id", token.token_id()},
+                       {"name", token.name()},
+                       {"scope", token.scope()},
+                       {"created", time_text(token.has_created_at(), token.created_at())},
+                       {"revoked", time_text(token.has_revoked_at(), token.revoked_at())},
+                       {"token", token.token()}});
+    if (!token.token().empty()) out << "Keep the token now: it is not shown again.\n";
+}
+
+void show_series(std::ostream& out, const google::protobuf::RepeatedPtrField<v1::Series>& all) {
+    std::vector<row> rows;
+    for (const v1::Series& s : all) {
+        rows.push_back({s.prefix(), s.reset(), s.time_zone(), s.project(), std::to_string(s.next()),
+                        s.is_default() ? "yes" : "no"});
+    }
+    print_table(out, {"PREFIX", "RESET", "TIME ZONE", "PROJECT", "NEXT", "DEFAULT"}, rows);
+}
+
+void show_slots(std::ostream& out, const v1::SlotList& list) {
+    std::vector<row> rows;
+    for (const v1::Slot& s : list.slots()) {
+        rows.push_back({s.account(), s.idempotency_key(), s.state(), s.receipt().key(), s.uuid(),
+                        std::to_string(s.attempts()), time_text(s.has_created_at(), s.created_at()),
+                        time_text(s.has_settled_at(), s.settled_at()), s.reason()});
+    }
+    print_table(out,
+                {"ACCOUNT", "IDEMPOTENCY KEY", "STATE", "KEY", "UUID", "ATTEMPTS", "CREATED",
+                 "SETTLED", "REASON"},
+                rows);
+}
+
+std::string slots_target(const slot_filter& filter) {
+    std::string query;
+    if (!filter.state.empty()) query += "&state=" + percent_encode(filter.state);
+    if (!filter.account.empty()) query += "&account=" + percent_encode(filter.account);
+    if (!query.empty()) query[0] = '?';
+    return "/v1/admin/slots" + query;
+}
+
+std::string result_text(const v1::SweepResult& result) {
+    return std::to_string(result.scanned()) + " scanned, " + std::to_string(result.committed()) +
+           " committed, " + std::to_string(result.failed()) + " failed, " +
+           std::to_string(result.forgotten()) + " forgotten";
+}
+
+}  // namespace
+
+void create_account(session& s, const std::string& name, const std::string& prefix) {
+    v1::CreateAccount body;
+    body.set_name(name);
+    body.set_prefix(prefix);
+    s.ask_and_show<v1::Account>(
+        verb::post, "/v1/admin/accounts", &body, [&](const v1::Account& made) {
+            print_fields(s.out(), {{"account", made.name()},
+                                   {"account id", made.account_id()},
+                                   {"prefix", made.prefix()},
+                                   {"created", time_text(made.has_created_at(), made.created_at())},
+                                   {"token", made.token()}});
+            s.out() << "Keep the token now: it is not shown again.\n";
+        });
+}
+
+void list_accounts(session& s) {
+    const auto list = s.ask_pages("/v1/admin/accounts", no_limit, &v1::AccountList::accounts_size);
+    if (s.json()) return s.print_json(wire::encode(wire::format::json, list));
+    std::vector<row> rows;
+    for (const v1::Account& a : list.accounts()) {
+        rows.push_back({a.name(), a.prefix(), a.account_id(), std::to_string(a.seq()),
+                        time_text(a.has_created_at(), a.created_at())});
+    }
+    print_table(s.out(), {"NAME", "PREFIX", "ACCOUNT ID", "SEQ", "CREATED"}, rows);
+}
+
+void create_token(session& s, const token_choice& choice) {
+    v1::CreateToken body;
+    body.set_name(choice.name);
+    body.set_scope(choice.scope);
+    const std::string target =
+        choice.account.empty() ? "/v1/admin/tokens" : account_path(choice.account, "/tokens");
+    s.ask_and_show<v1::Token>(verb::post, target, &body,
+                              [&](const v1::Token& made) { show_token(s.out(), made); });
+}
+
+void list_tokens(session& s, const std::string& account) {
+    const auto list =
+        s.ask_pages(account_path(account, "/tokens"), no_limit, &v1::TokenList::tokens_size);
+    if (s.json()) return s.print_json(wire::encode(wire::format::json, list));
+    std::vector<row> rows;
+    for (const v1::Token& t : list.tokens()) {
+        rows.push_back({t.token_id(), t.name(), t.scope(),
+                        time_text(t.has_created_at(), t.created_at()),
+                        time_text(t.has_revoked_at(), t.revoked_at())});
+    }
+    print_table(s.out(), {"TOKEN ID", "NAME", "SCOPE", "CREATED", "REVOKED"}, rows);
+}
+
+void revoke_token(session& s, const std::string& id, bool yes) {
+    const surroundings& around = s.around();
+    if (!yes && !around.in_is_terminal) {
+        throw failure("a revoked token never works again: say --yes", exit_status::not_understood);
+    }
+    if (!yes) {
+        around.err << "Revoke token " << printable(id) << "? It never works again. [y/N] "
+                   << std::flush;
+        std::string answer;
+        std::getline(around.in, answer);
+        if (answer != "y" && answer != "Y" && answer != "yes") throw failure("nothing was revoked");
+    }
+    s.ask_and_show<v1::Token>(verb::delete_, "/v1/admin/tokens/" + percent_encode(id), nullptr,
+                              [&](const v1::Token& gone) { show_token(s.out(), gone); });
+}
+
+void create_series(session& s, const std::string& account, const std::string& prefix,
+                   const std::string& project) {
+    v1::CreateSeries body;
+    body.set_prefix(prefix);
+    body.set_project(project);
+    s.ask_and_show<v1::Series>(verb::post, account_path(account, "/series"), &body,
+                               [&](const v1::Series& made) {
+                                   v1::SeriesList one;
+                                   *one.add_series() = made;
+                                   show_series(s.out(), one.series());
+                               });
+}
+
+void list_series(session& s, const std::string& account) {
+    const auto list =
+        s.ask_pages(account_path(account, "/series"), no_limit, &v1::SeriesList::series_size);
+    if (s.json()) return s.print_json(wire::encode(wire::format::json, list));
+    show_series(s.out(), list.series());
+}
+
+void list_slots(session& s, const slot_filter& filter) {
+    const auto list = s.ask_pages(slots_target(filter), filter.limit, &v1::SlotList::slots_size);
+    if (s.json()) return s.print_json(wire::encode(wire::format::json, list));
+    show_slots(s.out(), list);
+    if (!list.next_page_token().empty()) {
+        s.around().err << "There are more: raise --limit to see them.\n";
+    }
+}
+
+void show_reaper(session& s) {
+    s.ask_and_show<v1::ReaperStatus>(
+        verb::get, "/v1/admin/reaper", nullptr, [&](const v1::ReaperStatus& r) {
+            print_fields(s.out(),
+                         {{"interval", r.interval()},
+                          {"window", r.window()},
+                          {"retention", r.retention()},
+                          {"batch", std::to_string(r.batch())},
+                          {"pending", std::to_string(r.pending())},
+                          {"oldest pending", time_text(r.has_oldest_pending(), r.oldest_pending())},
+                          {"late retries", std::to_string(r.late_retries())},
+                          {"sweeps", std::to_string(r.sweeps())},
+                          {"last sweep", time_text(r.has_last_sweep(), r.last_sweep())},
+                          {"last result", r.has_last_result() ? result_text(r.last_result()) : ""},
+                          {"advice", r.advice()}});
+        });
+}
+
+void sweep(session& s) {
+    s.ask_and_show<v1::SweepResult>(
+        verb::post, "/v1/admin/reaper/sweep", nullptr,
+        [&](const v1::SweepResult& result) { s.out() << result_text(result) << '\n'; });
+}
+
+}  // namespace callsign::cli

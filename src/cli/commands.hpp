@@ -1,0 +1,40 @@
+#pragma once
+// What each command does, once the command line is parsed. All throw failure.
+
+#include "session.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace callsign::cli {
+
+void create_account(session& s, const std::string& name, const std::string& prefix);
+void list_accounts(session& s);
+
+struct token_choice {
+    std::string account;  // empty: the operator's
+    std::string name;
+    std::string scope;
+};
+void create_token(session& s, const token_choice& choice);
+void list_tokens(session& s, const std::string& account);
+void revoke_token(session& s, const std::string& id, bool yes);
+
+void create_series(session& s, const std::string& account, const std::string& prefix,
+                   const std::string& project);
+void list_series(session& s, const std::string& account);
+
+struct slot_filter {
+    std::string state;    // empty: any
+    std::string account;  // empty: all
+    std::int64_t limit = 0;
+};
+void list_slots(session& s, const slot_filter& filter);
+
+void show_reaper(session& s);
+void sweep(session& s);
+
+// Reads the data directory itself. False: an invariant does not hold.
+bool check(session& s);
+
+}  // namespace callsign::cli

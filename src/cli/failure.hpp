@@ -1,0 +1,23 @@
+#pragma once
+// How a command ends early: with a sentence for people and an exit status. Thrown by whatever finds
+// out and caught once, in run(); the program does one thing and has nothing to clean up.
+
+#include <stdexcept>
+#include <string>
+
+namespace callsign::cli {
+
+enum class exit_status { done = 0, failed = 1, not_understood = 2 };
+
+class failure : public std::runtime_error {
+  public:
+    explicit failure(const std::string& sentence, exit_status status = exit_status::failed)
+        : std::runtime_error(sentence), status_(status) {}
+
+    exit_status status() const noexcept { return status_; }
+
+  private:
+    exit_status status_;
+};
+
+}  // namespace callsign::cli

@@ -1,0 +1,45 @@
+#pragma once
+// One HTTP/1.1 request and its answer, on a connection of its own. Blocks. Plain http:// only: TLS
+// is a proxy's affair, or an SSH tunnel's.
+
+#include <callsign/base/time.hpp>
+
+#include <boost/beast/http/verb.hpp>
+#include <string>
+#include <string_view>
+
+namespace callsign::cli {
+
+using boost::beast::http::verb;
+
+struct server_url {
+    std::string host;
+    std::string port;
+    std::string base;  // path before /v1, without the closing slash; usually empty
+    std::string text;  // as given, for messages
+};
+
+// http://HOST[:PORT][/BASE]; throws failure for anything else.
+server_url parse_server_url(std::string_view text);
+
+struct http_call {
+    verb method = verb::get;
+    std::string target;  // /v1/...
+    std::string token;
+    std::string body;  // JSON; empty: none
+};
+
+struct http_answer {
+    unsigned status = 0;
+    std::string content_type;
+    std::string body;
+};
+
+// Throws failure when no whole answer comes within `patience`, and says whether the server may have
+// acted all the same.
+http_answer exchange(const server_url& server, const http_call& call, milliseconds patience);
+
+// Everything but unreserved characters as %XX: fit for a path segment or a query value.
+std::string percent_encode(std::string_view text);
+
+}  // namespace callsign::cli

@@ -1,0 +1,170 @@
+#include "run.hpp"
+
+#include "commands.hpp"
+#include "failure.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+namespace callsign::cli {
+namespace {
+
+// What a command line chose to do. Called once parsing is over, so that a bad line does nothing.
+using action = std::function<void(session&)>;
+
+// Every command's arguments live here, as CLI11 writes into them by reference.
+struct arguments {
+    global_options global;
+    std::string account;
+    std::string name;
+    std::string prefix;
+    std::string project;
+    std::string token_id;
+    token_choice token;
+    bool operator_token = false;
+    bool yes = false;
+    slot_filter slots{.state = {}, .account = {}, .limit = 100};
+    bool check_failed = false;
+    action chosen;
+};
+
+CLI::App* group(CLI::App& app, const char* name, const char* help) {
+    return app.add_subcommand(name, help)->require_subcommand(1);
+}
+
+// A command: what it is called, what it is for, what it does.
+CLI::App* command(CLI::App& parent, const char* name, const char* help, arguments& a, action does) {
+    CLI::App* const made = parent.add_subcommand(name, help);
+    made->callback([&a, does = std::move(does)] { a.chosen = does; });
+    return made;
+}
+
+void add_globals(CLI::App& app, arguments& a) {
+    app.add_option("--url", a.global.url,
+                   "Server (else CALLSIGN_URL, DATA_DIR/listen.url, http://127.0.0.1:8080)");
+    app.add_option("--token", a.global.token,
+                   "Operator's token (else CALLSIGN_TOKEN, DATA_DIR/admin.token)");
+    app.add_option("--data-dir", a.global.data_dir,
+                   "The server's directory (else CALLSIGN_STORE_DATA_DIR, callsign-data)");
+    app.add_option("--timeout", a.global.timeout, "How long to wait for an answer: 60s");
+    app.add_flag("--json", a.global.json, "Print one JSON object, for programs");
+    app.set_version_flag("--version", "callsign " CALLSIGN_VERSION);
+}
+
+void add_account_commands(CLI::App& app, arguments& a) {
+    CLI::App* const accounts = group(app, "account", "Owners of tasks");
+    CLI::App* const create = command(*accounts, "create", "Make an account and its first token", a,
+                                     [&a](session& s) { create_account(s, a.name, a.prefix); });
+    create->add_option("NAME", a.name, "What it is called")->required();
+    create->add_option("--prefix", a.prefix, "Of its numbers: SYN gives SYN-1")->required();
+    command(*accounts, "list", "All accounts", a, list_accounts);
+}
+
+// An account's token, or the operator's: one of the two must be meant.
+void check_token_choice(arguments& a) {
+    if (a.operator_token != a.token.account.empty()) {
+        throw failure("say whose token it is: an ACCOUNT, or --operator",
+                      exit_status::not_understood);
+    }
+    if (a.operator_token && !a.token.scope.empty() && a.token.scope != "admin") {
+        throw failure("an operator's token has the scope admin", exit_status::not_understood);
+    }
+    if (a.token.scope.empty()) a.token.scope = a.operator_token ? "admin" : "write";
+}
+
+void add_token_commands(CLI::App& app, arguments& a) {
+    CLI::App* const tokens = group(app, "token", "What opens an account");
+    CLI::App* const create =
+        command(*tokens, "create", "Make a token; it is shown once", a, [&a](session& s) {
+            check_token_choice(a);
+            create_token(s, a.token);
+        });
+    create->add_option("ACCOUNT", a.token.account, "Whose");
+    create->add_flag("--operator", a.operator_token, "The operator's, instead of an account's");
+    create->add_option("--name", a.token.name, "To tell it from others")->required();
+    create->add_option("--scope", a.token.scope, "What it may do: write, unless said")
+        ->check(CLI::IsMember({"read", "write", "admin"}));
+    CLI::App* const list = command(*tokens, "list", "An account's tokens", a,
+                                   [&a](session& s) { list_tokens(s, a.account); });
+    list->add_option("ACCOUNT", a.account, "Whose")->required();
+    CLI::App* const revoke = command(*tokens, "revoke", "End a token for good", a,
+                                     [&a](session& s) { revoke_token(s, a.token_id, a.yes); });
+    revoke->add_option("TOKEN_ID", a.token_id, "As `token list` shows it")->required();
+    revoke->add_flag("--yes", a.yes, "Do not ask");
+}
+
+void add_series_commands(CLI::App& app, arguments& a) {
+    CLI::App* const series = group(app, "series", "Runs of numbers");
+    CLI::App* const create =
+        command(*series, "create", "Add a run of numbers to an account", a,
+                [&a](session& s) { create_series(s, a.account, a.prefix, a.project); });
+    create->add_option("ACCOUNT", a.account, "Whose")->required();
+    create->add_option("--prefix", a.prefix, "Of its numbers")->required();
+    create->add_option("--project", a.project, "Tasks of this project take their numbers here");
+    CLI::App* const list = command(*series, "list", "An account's runs of numbers", a,
+                                   [&a](session& s) { list_series(s, a.account); });
+    list->add_option("ACCOUNT", a.account, "Whose")->required();
+}
+
+void add_operating_commands(CLI::App& app, arguments& a) {
+    CLI::App* const slots = group(app, "slots", "Creations: pending, committed, failed");
+    CLI::App* const list = command(*slots, "list", "Slots, oldest first", a,
+                                   [&a](session& s) { list_slots(s, a.slots); });
+    list->add_option("--state", a.slots.state, "Only these")
+        ->check(CLI::IsMember({"pending", "committed", "failed"}));
+    list->add_option("--account", a.slots.account, "Only this account's");
+    list->add_option("--limit", a.slots.limit, "At most so many: 100, unless said")
+        ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}));
+    CLI::App* const reaper = group(app, "reaper", "What ends creations nobody finishes");
+    command(*reaper, "status", "How it is set, what it did, which way to turn the window", a,
+            show_reaper);
+    command(*reaper, "sweep", "Look at every slot now", a, sweep);
+    command(app, "check", "Prove that a data directory is sound; needs no server", a,
+            [&a](session& s) { a.check_failed = !check(s); });
+}
+
+// --help and --version print what they promise and choose nothing.
+void parse(CLI::App& app, std::vector<std::string> words, const surroundings& around) {
+    std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
+    try {
+        app.parse(words);
+    } catch (const CLI::ParseError& e) {
+        if (e.get_exit_code() == 0) {
+            app.exit(e, around.out, around.err);
+            return;
+        }
+        throw failure(std::string(e.what()) + " (callsign --help)", exit_status::not_understood);
+    }
+}
+
+}  // namespace
+
+int run(std::vector<std::string> words, const surroundings& around) {
+    arguments a;
+    CLI::App app("Callsign's command line: accounts, tokens, series and the health of a server.",
+                 "callsign");
+    app.fallthrough();  // --json and the like may come after the command
+    app.require_subcommand(1);
+    add_globals(app, a);
+    add_account_commands(app, a);
+    add_token_commands(app, a);
+    add_series_commands(app, a);
+    add_operating_commands(app, a);
+    try {
+        parse(app, std::move(words), around);
+        if (!a.chosen) return 0;  // --help, --version
+        session s(around, a.global);
+        a.chosen(s);
+        around.out.flush();
+        if (!around.out) throw failure("the answer could not be written");
+        return static_cast<int>(a.check_failed ? exit_status::failed : exit_status::done);
+    } catch (const failure& e) {
+        around.err << "callsign: " << e.what() << '\n';
+        return static_cast<int>(e.status());
+    } catch (const std::exception& e) {
+        around.err << "callsign: " << e.what() << '\n';
+        return static_cast<int>(exit_status::failed);
+    }
+}
+
+}  // namespace callsign::cli

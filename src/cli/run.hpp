@@ -1,0 +1,14 @@
+#pragma once
+// run() with everything it touches passed in.
+
+#include "session.hpp"
+
+#include <string>
+#include <vector>
+
+namespace callsign::cli {
+
+// `arguments`: without the program's name.
+int run(std::vector<std::string> arguments, const surroundings& around);
+
+}  // namespace callsign::cli

@@ -1,0 +1,145 @@
+#include "session.hpp"
+
+#include "callsign/v1/callsign.pb.h"
+#include "failure.hpp"
+#include "text.hpp"
+
+#include <callsign/base/time.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+namespace callsign::cli {
+namespace {
+
+// Rows asked for at once. The server may give fewer.
+constexpr std::int64_t page_size_max = 1000;
+
+constexpr const char* default_url = "http://127.0.0.1:8080";
+// As callsignd's own default, so that both work side by side without a word.
+constexpr const char* default_data_dir = "callsign-data";
+
+std::string variable(const surroundings& around, const char* name) {
+    const char* const value = around.environment ? around.environment(name) : nullptr;
+    return value ? value : "";
+}
+
+// The first line of a small file, without the white space around it; empty if there is none.
+std::string first_line(const std::filesystem::path& file) {
+    std::ifstream in(file);
+    std::string line;
+    std::getline(in, line);
+    if (!in.is_open() && errno != ENOENT && errno != ENOTDIR) {
+        throw failure("cannot read " + file.string() + ": " + std::strerror(errno));
+    }
+    const auto first = line.find_first_not_of(" \t\r");
+    if (first == line.npos) return {};
+    return line.substr(first, line.find_last_not_of(" \t\r") - first + 1);
+}
+
+// What the server said is wrong, with a line for each field. The text is the server's, or that of
+// whatever answers in its place, so it is made printable.
+std::string describe(const http_answer& answer) {
+    const std::string status = std::to_string(answer.status);
+    v1::Problem problem;
+    wire::faults unreadable;
+    const bool is_problem = answer.content_type.starts_with("application/problem+json") &&
+                            wire::decode(wire::format::json, answer.body, problem, unreadable);
+    if (!is_problem) return "the server answered " + status + " and no reason";
+    std::string text = problem.detail().empty() ? problem.title() : problem.detail();
+    if (text.empty()) text = "the server answered " + status;
+    if (!problem.code().empty()) text += " (" + problem.code() + ")";
+    text = printable(text);
+    for (const v1::FieldProblem& error : problem.errors()) {
+        const std::string& field = error.field().empty() ? "body" : error.field();
+        text += "\n  " + printable(field + ": " + error.detail());
+    }
+    if (answer.status >= 500 && !problem.request_id().empty()) {
+        text += "\n  request " + printable(problem.request_id());
+    }
+    return text;
+}
+
+}  // namespace
+
+session::session(const surroundings& around, const global_options& options)
+    : around_(around), options_(options) {
+    const auto patience = parse_duration(options.timeout);
+    if (!patience || patience->count() == 0) {
+        throw failure("--timeout must be a duration such as 30s, not " + options.timeout,
+                      exit_status::not_understood);
+    }
+    patience_ = *patience;
+}
+
+std::filesystem::path session::data_dir() const {
+    if (!options_.data_dir.empty()) return options_.data_dir;
+    const std::string set = variable(around_, "CALLSIGN_STORE_DATA_DIR");
+    return set.empty() ? default_data_dir : set;
+}
+
+// --url, CALLSIGN_URL, what a server wrote into its data directory, the default.
+void session::find_server() {
+    std::string url = options_.url.empty() ? variable(around_, "CALLSIGN_URL") : options_.url;
+    const bool given = !url.empty();
+    if (!given) url = first_line(data_dir() / "listen.url");
+    server_ = parse_server_url(url.empty() ? default_url : url);
+    token_ = find_token(given);
+}
+
+// A token from a directory nobody named goes to no server that somebody named: it could be
+// anyone's.
+std::string session::find_token(bool url_is_given) const {
+    if (!options_.token.empty()) return options_.token;
+    std::string token = variable(around_, "CALLSIGN_TOKEN");
+    if (!token.empty()) return token;
+    const bool directory_is_given =
+        !options_.data_dir.empty() || !variable(around_, "CALLSIGN_STORE_DATA_DIR").empty();
+    if (directory_is_given || !url_is_given) {
+        token = first_line(data_dir() / "admin.token");
+        if (!token.empty()) return token;
+    }
+    if (directory_is_given) {
+        throw failure("there is no operator's token in " + data_dir().string() +
+                      ": callsignd writes admin.token there when it first starts");
+    }
+    throw failure(
+        "an operator's token is needed: --token, CALLSIGN_TOKEN, or the server's "
+        "directory with --data-dir",
+        exit_status::not_understood);
+}
+
+std::string session::ask(verb method, const std::string& target,
+                         const google::protobuf::Message* body) {
+    if (server_.text.empty()) find_server();
+    http_call call{method, target, token_, {}};
+    if (body) call.body = wire::encode(wire::format::json, *body);
+    http_answer answer = around_.exchange(server_, call, patience_);
+    if (answer.status < 200 || answer.status > 299) throw failure(describe(answer));
+    return std::move(answer.body);
+}
+
+std::string session::page_target(const std::string& target, std::int64_t missing,
+                                 const std::string& page) {
+    const char* const join = target.find('?') == target.npos ? "?" : "&";
+    const std::string size = std::to_string(std::min(missing, page_size_max));
+    const std::string first = target + join + "pageSize=" + size;
+    return page.empty() ? first : first + "&pageToken=" + percent_encode(page);
+}
+
+void session::print_json(std::string text) const {
+    text.erase(text.find_last_not_of(" \t\r\n") + 1);
+    out() << text << '\n';
+}
+
+void session::read(const std::string& text, google::protobuf::Message& into) {
+    wire::faults found;
+    if (wire::decode(wire::format::json, text, into, found)) return;
+    throw failure("the server's answer is not understood (" + printable(found.front().field) +
+                  ": " + printable(found.front().detail) +
+                  "): is it Callsign, and of this version? --json prints it as it is");
+}
+
+}  // namespace callsign::cli

@@ -1,0 +1,101 @@
+#pragma once
+// What a command works with: the streams, the choices every command shares, and the one way to ask
+// the server. Tests give their own surroundings.
+
+#include "http_client.hpp"
+
+#include <callsign/store/sqlite.hpp>
+#include <callsign/wire/message.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <google/protobuf/message.h>
+#include <istream>
+#include <ostream>
+#include <string>
+#include <vector>
+
+namespace callsign::cli {
+
+struct surroundings {
+    std::istream& in;
+    std::ostream& out;
+    std::ostream& err;
+    bool in_is_terminal = false;
+    bool err_is_terminal = false;
+    std::function<const char*(const char*)> environment;
+    std::function<http_answer(const server_url&, const http_call&, milliseconds)> exchange;
+    std::function<check_report(const std::filesystem::path&,
+                               const std::function<void(std::string_view)>&)>
+        check;
+};
+
+// As given; empty: not given.
+struct global_options {
+    std::string url;
+    std::string token;
+    std::string data_dir;
+    std::string timeout = "60s";
+    bool json = false;
+};
+
+class session {
+  public:
+    session(const surroundings& around, const global_options& options);
+
+    bool json() const noexcept { return options_.json; }
+    std::ostream& out() const noexcept { return around_.out; }
+    const surroundings& around() const noexcept { return around_; }
+
+    // The body of a successful answer. Throws failure with the problem the server named.
+    std::string ask(verb method, const std::string& target,
+                    const google::protobuf::Message* body = nullptr);
+
+    // The same, as a message. With --json the answer is printed as it came, and `show` is not
+    // called.
+    template <class Answer>
+    void ask_and_show(verb method, const std::string& target, const google::protobuf::Message* body,
+                      const std::function<void(const Answer&)>& show) {
+        const std::string text = ask(method, target, body);
+        if (json()) return print_json(text);
+        Answer answer;
+        read(text, answer);
+        show(answer);
+    }
+
+    // The whole of a listing, page by page, or its first `limit` rows: `rows` counts those of a
+    // message. What is left has a page token in the answer, as the server's pages have.
+    template <class List>
+    List ask_pages(const std::string& target, std::int64_t limit, int (List::*rows)() const) {
+        List all;
+        do {
+            List page;
+            const std::int64_t missing = limit - (all.*rows)();
+            read(ask(verb::get, page_target(target, missing, all.next_page_token())), page);
+            all.clear_next_page_token();
+            all.MergeFrom(page);
+        } while ((all.*rows)() < limit && !all.next_page_token().empty());
+        return all;
+    }
+
+    void print_json(std::string text) const;
+    static void read(const std::string& text, google::protobuf::Message& into);
+
+    // Where the server keeps its data, as far as is known here.
+    std::filesystem::path data_dir() const;
+
+  private:
+    static std::string page_target(const std::string& target, std::int64_t missing,
+                                   const std::string& page);
+    void find_server();
+    std::string find_token(bool url_is_given) const;
+
+    const surroundings& around_;
+    const global_options& options_;
+    milliseconds patience_{};
+    server_url server_;
+    std::string token_;
+};
+
+}  // namespace callsign::cli

@@ -1,0 +1,27 @@
+#pragma once
+// Answers as people read them: columns that line up, and nothing that could move the cursor.
+
+#include <google/protobuf/timestamp.pb.h>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace callsign::cli {
+
+using row = std::vector<std::string>;
+
+// One line each, columns two spaces apart, an empty cell as "-". Nothing for no rows.
+void print_table(std::ostream& out, const row& head, const std::vector<row>& rows);
+
+// "name  value" lines; those without a value are left out.
+void print_fields(std::ostream& out,
+                  const std::vector<std::pair<std::string, std::string>>& fields);
+
+// Control characters become '?'. Bytes of UTF-8 pass.
+std::string printable(std::string_view text);
+
+// RFC 3339; empty for an instant that is not set.
+std::string time_text(bool set, const google::protobuf::Timestamp& at);
+
+}  // namespace callsign::cli

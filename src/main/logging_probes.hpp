@@ -1,0 +1,107 @@
+#pragma once
+// What the server logs of its rooms' events. Each probe passes everything on to the metrics.
+
+#include <callsign/net/http.hpp>
+#include <callsign/platform/log.hpp>
+#include <callsign/reaper/reaper.hpp>
+
+#include <chrono>
+#include <string>
+#include <string_view>
+
+namespace callsign {
+
+// The logger in force; a reload puts another one in its place. Network thread.
+using current_logger = std::unique_ptr<platform::logger>;
+
+class sweep_log final : public reaper_probe {
+  public:
+    sweep_log(current_logger& log, reaper_probe& next) : log_(log), next_(next) {}
+
+    void swept(const sweep_result& result, milliseconds took) override {
+        next_.swept(result, took);
+        if (result.committed + result.failed + result.forgotten == 0) return;
+        log_->log(platform::log_level::info, "sweep",
+                  {{"scanned", std::to_string(result.scanned)},
+                   {"committed", std::to_string(result.committed)},
+                   {"failed", std::to_string(result.failed)},
+                   {"forgotten", std::to_string(result.forgotten)},
+                   {"took", to_duration_text(took)}});
+    }
+
+    void sweep_failed(const boost::system::error_code& error) override {
+        next_.sweep_failed(error);
+        const bool expected = error == errc::shutting_down;
+        log_->log(expected ? platform::log_level::debug : platform::log_level::warn, "sweep failed",
+                  {{"error", error.message()}});
+    }
+
+  private:
+    current_logger& log_;
+    reaper_probe& next_;
+};
+
+class request_log final : public net::http_probe {
+  public:
+    request_log(current_logger& log, net::http_probe& next) : log_(log), next_(next) {}
+
+    void connection_opened() override { next_.connection_opened(); }
+    void connection_closed() override { next_.connection_closed(); }
+    void connection_refused() override { next_.connection_refused(); }
+    void connection_timed_out() override { next_.connection_timed_out(); }
+
+    void request_answered(const net::http_request& request, const net::http_response& response,
+                          std::chrono::nanoseconds took) override {
+        next_.request_answered(request, response, took);
+        const bool failed = response.status >= 500;
+        const auto level = failed ? platform::log_level::error : platform::log_level::debug;
+        if (!log_->enabled(level) || (failed && !may_log_failure())) return;
+        const auto method = request.method_string();
+        log_->log(level, failed ? "request failed" : "request",
+                  {{"request", request.id},
+                   {"method", std::string(method.data(), method.size())},
+                   {"path", std::string(front_of(request.path()))},
+                   {"status", std::to_string(response.status)},
+                   {"took", std::to_string(took.count() / 1000) + "us"}});
+    }
+
+    void session_failed(std::string_view what) override {
+        next_.session_failed(what);
+        log_->log(platform::log_level::error, "session failed", {{"error", std::string(what)}});
+    }
+
+  private:
+    // "/v1/tasks" of "/v1/tasks/SYN-42": what follows names the client's own things.
+    static std::string_view front_of(std::string_view path) noexcept {
+        const auto second = path.find('/', 1);
+        return second == path.npos ? path : path.substr(0, path.find('/', second + 1));
+    }
+
+    // An overload answers thousands of requests a second with 503, and must not be made worse by
+    // as many lines. What is left out is counted.
+    bool may_log_failure() {
+        const auto now = std::chrono::steady_clock::now();
+        if (now - second_began_ >= std::chrono::seconds{1}) {
+            if (left_out_ > 0) {
+                log_->log(platform::log_level::error, "requests failed, not listed",
+                          {{"count", std::to_string(left_out_)}});
+            }
+            second_began_ = now;
+            logged_ = 0;
+            left_out_ = 0;
+        }
+        if (logged_ < failures_per_second_max) return ++logged_, true;
+        ++left_out_;
+        return false;
+    }
+
+    static constexpr int failures_per_second_max = 20;
+
+    current_logger& log_;
+    net::http_probe& next_;
+    std::chrono::steady_clock::time_point second_began_{};
+    int logged_ = 0;
+    std::int64_t left_out_ = 0;
+};
+
+}  // namespace callsign

@@ -1,0 +1,360 @@
+// callsignd: the composition root. It builds the rooms in order, as locals that die in reverse, and
+// connects them; what a room does is the room's affair.
+//
+// Threads: this one for the network, one for the writer, a few for readers.
+
+#include "first_start.hpp"
+#include "logging_probes.hpp"
+
+#include <callsign/api/service.hpp>
+#include <callsign/engine/engine.hpp>
+#include <callsign/net/http.hpp>
+#include <callsign/platform/config.hpp>
+#include <callsign/platform/log.hpp>
+#include <callsign/platform/metrics.hpp>
+#include <callsign/platform/real.hpp>
+#include <callsign/reaper/reaper.hpp>
+#include <callsign/store/sqlite.hpp>
+
+#include <CLI/CLI.hpp>
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <csignal>
+#include <cstdlib>
+#include <iostream>
+#include <sqlite3.h>
+#include <sys/resource.h>
+#include <thread>
+
+namespace callsign {
+namespace {
+
+namespace asio = boost::asio;
+namespace fs = std::filesystem;
+using asio::ip::tcp;
+using platform::log_level;
+
+constexpr int exit_bad_configuration = 2;
+constexpr int exit_cannot_start = 1;
+constexpr int exit_fatal = 70;  // EX_SOFTWARE: start it again
+
+constexpr auto use_result = asio::as_tuple(asio::use_awaitable);
+
+// ---- the command line ----
+
+struct command_line {
+    platform::config_source source;
+    bool check_config = false;
+};
+
+// nullopt: there is nothing more to do than to end with `exit_code`.
+std::optional<command_line> read_command_line(int argc, char** argv, int& exit_code) {
+    CLI::App app{"Callsign: a sync server that gives every task a number people can say."};
+    std::string config_file;
+    std::string data_dir;
+    std::string listen;
+    command_line given;
+    app.add_option("--config", config_file, "Configuration file (TOML)");
+    app.add_option("--data-dir", data_dir, "Where everything is kept");
+    app.add_option("--listen", listen, "ADDRESS:PORT; port 0 takes a free one");
+    app.add_flag("--check-config", given.check_config, "Check the configuration and end");
+    app.set_version_flag("--version", "callsignd " CALLSIGN_VERSION);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& e) {
+        exit_code = app.exit(e) == 0 ? 0 : exit_bad_configuration;
+        return std::nullopt;
+    }
+    if (!config_file.empty()) given.source.file = config_file;
+    given.source.environment = [](const char* name) -> const char* { return std::getenv(name); };
+    if (app.count("--data-dir") > 0) given.source.flags.emplace_back("store.data_dir", data_dir);
+    if (app.count("--listen") > 0) given.source.flags.emplace_back("server.listen", listen);
+    return given;
+}
+
+// load_config has seen that it is ADDRESS:PORT.
+tcp::endpoint to_endpoint(const std::string& listen) {
+    const auto colon = listen.rfind(':');
+    std::string host = listen.substr(0, colon);
+    if (host.starts_with('[')) host = host.substr(1, host.size() - 2);
+    return {asio::ip::make_address(host),
+            static_cast<std::uint16_t>(std::stoul(listen.substr(colon + 1)))};
+}
+
+std::string to_url(const asio::ip::address& address, std::uint16_t port) {
+    const std::string host =
+        address.is_v6() ? "[" + address.to_string() + "]" : address.to_string();
+    return "http://" + host + ":" + std::to_string(port);
+}
+
+// Where a program on this machine reaches it: a server that listens everywhere is also here.
+std::string local_url(const tcp::endpoint& at) {
+    if (!at.address().is_unspecified()) return to_url(at.address(), at.port());
+    if (at.address().is_v4()) return to_url(asio::ip::address_v4::loopback(), at.port());
+    return to_url(asio::ip::address_v6::loopback(), at.port());
+}
+
+// Each connection is a file; the soft limit is often far below what the system allows.
+void raise_open_files_limit() {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    limit.rlim_cur = limit.rlim_max;
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+// ---- threads ----
+
+// An io_context with a thread of its own; joined once what is queued has run.
+class one_thread {
+  public:
+    one_thread() : work_(io_.get_executor()), thread_([this] { io_.run(); }) {}
+    ~one_thread() { join(); }
+    one_thread(const one_thread&) = delete;
+    one_thread& operator=(const one_thread&) = delete;
+
+    asio::any_io_executor executor() { return io_.get_executor(); }
+
+    void join() {
+        work_.reset();
+        if (thread_.joinable()) thread_.join();
+    }
+
+  private:
+    asio::io_context io_{1};
+    asio::executor_work_guard<asio::io_context::executor_type> work_;
+    std::thread thread_;
+};
+
+// A file that is there while the server is.
+class listen_file {
+  public:
+    listen_file(fs::path file, const std::string& url) : file_(std::move(file)) {
+        write_file(file_, url + "\n", 0644);
+    }
+    ~listen_file() {
+        std::error_code ignored;
+        fs::remove(file_, ignored);
+    }
+    listen_file(const listen_file&) = delete;
+    listen_file& operator=(const listen_file&) = delete;
+
+  private:
+    fs::path file_;
+};
+
+// ---- the server ----
+
+class server {
+  public:
+    server(platform::config config, platform::config_source source);
+    // The threads end before what they work on: the members after them are theirs to touch.
+    ~server() {
+        readers_.join();
+        writer_.join();
+    }
+    server(const server&) = delete;
+    server& operator=(const server&) = delete;
+
+    // Until a signal ends it.
+    void run();
+
+  private:
+    asio::awaitable<void> start_and_stop();
+    asio::awaitable<std::string> prepare();
+    void announce(const std::string& welcome_text);
+    asio::awaitable<void> wait_for_end();
+    asio::awaitable<void> stop();
+    void reload();
+    void end_at_once(const std::string& why);
+    void spawn(asio::awaitable<void> work);
+
+    fs::path admin_token_file() const { return config_.store.data_dir / "admin.token"; }
+
+    platform::config config_;
+    platform::config_source source_;
+    current_logger log_ = platform::make_logger(config_.log);
+    platform::metrics metrics_;
+    sweep_log sweep_log_{log_, metrics_.reaper()};
+    request_log request_log_{log_, metrics_.http()};
+    std::unique_ptr<clock> clock_ = platform::make_real_clock();
+    std::unique_ptr<entropy> entropy_ = platform::make_real_entropy();
+
+    asio::io_context network_{1};
+    asio::signal_set signals_{network_, SIGTERM, SIGINT, SIGHUP};
+    asio::steady_timer last_words_{network_};
+    std::unique_ptr<store> store_ = open_sqlite(config_.store);
+    asio::thread_pool readers_{config_.store.readers};
+    one_thread writer_;
+    engine engine_;
+    reaper reaper_;
+    api::service service_;
+    net::http_server http_;
+    std::optional<listen_file> listen_file_;
+};
+
+server::server(platform::config config, platform::config_source source)
+    : config_(std::move(config)),
+      source_(std::move(source)),
+      engine_(*store_, *clock_, *entropy_,
+              {network_.get_executor(), writer_.executor(), readers_.get_executor()},
+              config_.engine, metrics_.engine(),
+              [this](const std::string& why) { end_at_once(why); }),
+      reaper_(engine_, *clock_, network_.get_executor(), config_.reaper, sweep_log_),
+      service_(engine_, reaper_, *clock_, *entropy_, {},
+               {[this] { return metrics_.text(); },
+                [this](std::string_view route, unsigned status, std::chrono::nanoseconds took) {
+                    metrics_.answered(route, status, took);
+                }}),
+      http_(
+          network_.get_executor(), to_endpoint(config_.server.listen), config_.http,
+          [this](net::http_request request) { return service_.handle(std::move(request)); },
+          api::refusal, request_log_) {}
+
+void server::run() {
+    spawn(start_and_stop());
+    network_.run();
+}
+
+void server::spawn(asio::awaitable<void> work) {
+    // Broken machinery of the server itself, not of a request: main reports it and ends.
+    asio::co_spawn(network_, std::move(work), [](std::exception_ptr e) {
+        if (e) std::rethrow_exception(e);
+    });
+}
+
+asio::awaitable<void> server::start_and_stop() {
+    const std::string welcome_text = co_await prepare();
+    spawn(http_.run());
+    spawn(reaper_.run());
+    announce(welcome_text);
+    co_await wait_for_end();
+    co_await stop();
+}
+
+// What must be there before the first request. Returns what to tell people, if there is news.
+asio::awaitable<std::string> server::prepare() {
+    fs::path token_file = admin_token_file();
+    co_await ensure_admin_token(engine_, *entropy_, std::move(token_file));
+    const auto account_token = co_await ensure_account(engine_, *entropy_);
+    if (!account_token) co_return std::string();
+    co_return welcome(local_url(http_.local_endpoint()), *account_token, admin_token_file());
+}
+
+void server::announce(const std::string& welcome_text) {
+    const tcp::endpoint at = http_.local_endpoint();
+    listen_file_.emplace(config_.store.data_dir / "listen.url", local_url(at));
+    std::cout << welcome_text << "callsignd listening on " << to_url(at.address(), at.port())
+              << std::endl;
+    log_->log(log_level::info, "started",
+              {{"version", CALLSIGN_VERSION},
+               {"url", to_url(at.address(), at.port())},
+               {"data_dir", config_.store.data_dir.string()}});
+    if (sqlite3_libversion_number() < 3'051'003) {
+        log_->log(log_level::debug, "old sqlite, one connection writes and checkpoints",
+                  {{"version", sqlite3_libversion()}});
+    }
+}
+
+asio::awaitable<void> server::wait_for_end() {
+    for (;;) {
+        const auto [error, signal] = co_await signals_.async_wait(use_result);
+        if (error) co_return;
+        if (signal != SIGHUP) {
+            log_->log(log_level::info, "stopping",
+                      {{"signal", signal == SIGTERM ? "SIGTERM" : "SIGINT"}});
+            co_return;
+        }
+        reload();
+    }
+}
+
+// From outside to inside: no new requests, those under way answered, then the queue, then the
+// writer. The store checkpoints when it is closed. A second signal finds nobody who waits for it
+// and ends the process as it stands, which loses nothing that was answered.
+asio::awaitable<void> server::stop() {
+    signals_.clear();
+    http_.stop();
+    reaper_.stop();
+    co_await http_.drained(config_.server.drain_timeout);
+    engine_.stop();
+    co_await engine_.drained();
+    log_->log(log_level::info, "stopped", {});
+    network_.stop();
+}
+
+void server::reload() {
+    auto loaded = platform::load_config(source_);
+    if (const auto* faults = std::get_if<std::vector<platform::config_fault>>(&loaded)) {
+        for (const platform::config_fault& fault : *faults) {
+            log_->log(log_level::error, "configuration fault",
+                      {{"where", fault.where}, {"text", fault.text}});
+        }
+        log_->log(log_level::error, "configuration not reloaded, the old one stays in force",
+                  {{"faults", std::to_string(faults->size())}});
+        return;
+    }
+    const auto& fresh = std::get<platform::config>(loaded);
+    config_.reaper = fresh.reaper;
+    config_.log.level = fresh.log.level;
+    reaper_.reload(config_.reaper);
+    log_ = platform::make_logger(config_.log);
+    log_->log(log_level::info, "configuration reloaded",
+              {{"window", to_duration_text(config_.reaper.window)},
+               {"interval", to_duration_text(config_.reaper.interval)},
+               {"retention", to_duration_text(config_.reaper.retention)},
+               {"log_level", config_.log.level}});
+}
+
+// Whoever supervises the process starts it again, and then the store's own recovery decides what
+// is durable. The requests concerned have their answers by now; the moment is for the kernel to
+// take them.
+void server::end_at_once(const std::string& why) {
+    log_->log(log_level::error, "fatal, ending: the outcome of a commit is not known",
+              {{"error", why}});
+    last_words_.expires_after(std::chrono::milliseconds{50});
+    last_words_.async_wait([](const boost::system::error_code&) { std::_Exit(exit_fatal); });
+}
+
+void print(const std::vector<platform::config_fault>& faults) {
+    for (const platform::config_fault& fault : faults) {
+        std::cerr << fault.where << ": " << fault.text << "\n";
+    }
+}
+
+int run(int argc, char** argv) {
+    int exit_code = 0;
+    auto given = read_command_line(argc, argv, exit_code);
+    if (!given) return exit_code;
+    auto loaded = platform::load_config(given->source);
+    if (const auto* faults = std::get_if<std::vector<platform::config_fault>>(&loaded)) {
+        print(*faults);
+        return exit_bad_configuration;
+    }
+    if (given->check_config) {
+        std::cout << "The configuration is in order.\n";
+        return 0;
+    }
+    std::signal(SIGPIPE, SIG_IGN);
+    raise_open_files_limit();
+    server s(std::get<platform::config>(std::move(loaded)), std::move(given->source));
+    s.run();
+    return 0;
+}
+
+}  // namespace
+}  // namespace callsign
+
+int main(int argc, char** argv) {
+    try {
+        return callsign::run(argc, argv);
+    } catch (const std::exception& e) {
+        std::cerr << "callsignd: " << e.what() << "\n";
+        return callsign::exit_cannot_start;
+    }
+}

@@ -1,0 +1,227 @@
+#include "server_state.hpp"
+#include "session.hpp"
+#include "use_result.hpp"
+
+#include <callsign/net/http.hpp>
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <charconv>
+#include <random>
+
+namespace callsign::net {
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using boost::system::error_code;
+
+// Connections that are being told that they are too many. Beyond these, too many is just closed.
+constexpr std::size_t turned_away_max = 64;
+// When the process is out of descriptors, say: until some connection has ended.
+constexpr milliseconds accept_pause{100};
+
+// Often enough that a deadline is met with a quarter of itself, rarely enough to cost nothing.
+milliseconds tick_of(const http_options& o) {
+    const milliseconds shortest =
+        std::min({o.idle_timeout, o.header_timeout, o.body_timeout, o.write_timeout});
+    return std::clamp(shortest / 4, milliseconds{10}, milliseconds{250});
+}
+
+std::string make_id_prefix() {
+    std::random_device chance;
+    std::array<char, 8> digits;
+    const char* end = std::to_chars(digits.begin(), digits.end(), chance(), 16).ptr;
+    std::string prefix(digits.data(), static_cast<std::size_t>(end - digits.data()));
+    return prefix + '-';
+}
+
+http_probe& silent_probe() {
+    static http_probe silent;
+    return silent;
+}
+
+}  // namespace
+
+std::string server_state::draw_id() {
+    std::array<char, 16> digits;
+    const char* end = std::to_chars(digits.begin(), digits.end(), ++ids_drawn, 16).ptr;
+    std::string id = id_prefix;
+    id.append(digits.data(), static_cast<std::size_t>(end - digits.data()));
+    return id;
+}
+
+// The coroutines are static and own the server by their first argument.
+class http_server::impl : public std::enable_shared_from_this<http_server::impl> {
+  public:
+    impl(asio::any_io_executor executor, const tcp::endpoint& listen, server_state state)
+        : executor_(std::move(executor)),
+          acceptor_(executor_, listen, true),
+          accept_timer_(executor_),
+          watchdog_(executor_),
+          drain_timer_(executor_),
+          state_(std::move(state)),
+          tick_(tick_of(state_.options)) {
+        state_.id_prefix = make_id_prefix();
+        state_.sessions_changed = [this](bool any) { any ? watch() : rest(); };
+    }
+
+    tcp::endpoint local_endpoint() const { return acceptor_.local_endpoint(); }
+
+    static asio::awaitable<void> run(std::shared_ptr<impl> self);
+    static asio::awaitable<void> serve(std::shared_ptr<impl> self, tcp::socket socket);
+    static asio::awaitable<void> turn_away(std::shared_ptr<impl> self, tcp::socket socket);
+    static asio::awaitable<void> drained(std::shared_ptr<impl> self, milliseconds patience);
+
+    void stop();
+    void abandon();
+
+  private:
+    void admit(const std::shared_ptr<impl>& self, tcp::socket socket);
+    void watch();
+    void rest();
+    void cut_off_all();
+
+    asio::any_io_executor executor_;
+    tcp::acceptor acceptor_;
+    asio::steady_timer accept_timer_;
+    asio::steady_timer watchdog_;
+    asio::steady_timer drain_timer_;
+    server_state state_;
+    milliseconds tick_;
+};
+
+asio::awaitable<void> http_server::impl::run(std::shared_ptr<impl> self) {
+    while (!self->state_.stopping) {
+        auto [error, socket] = co_await self->acceptor_.async_accept(use_result);
+        if (!error) {
+            self->admit(self, std::move(socket));
+        } else if (error == asio::error::connection_aborted) {
+            continue;  // the client was gone before we looked
+        } else if (!self->state_.stopping) {
+            self->accept_timer_.expires_after(accept_pause);
+            co_await self->accept_timer_.async_wait(use_result);
+        }
+    }
+}
+
+void http_server::impl::admit(const std::shared_ptr<impl>& self, tcp::socket socket) {
+    error_code ignored;
+    socket.set_option(tcp::no_delay(true), ignored);
+    const std::size_t open = state_.sessions.size();
+    if (open < state_.options.connections_max) {
+        asio::co_spawn(executor_, serve(self, std::move(socket)), asio::detached);
+        return;
+    }
+    state_.probe->connection_refused();
+    if (open < state_.options.connections_max + turned_away_max) {
+        asio::co_spawn(executor_, turn_away(self, std::move(socket)), asio::detached);
+    }
+}
+
+asio::awaitable<void> http_server::impl::serve(std::shared_ptr<impl> self, tcp::socket socket) {
+    std::string failure;
+    try {
+        session s(self->state_, std::move(socket));
+        co_await s.serve();
+    } catch (const std::exception& e) {
+        failure = e.what();
+    }
+    if (!failure.empty()) self->state_.probe->session_failed(failure);
+}
+
+asio::awaitable<void> http_server::impl::turn_away(std::shared_ptr<impl> self, tcp::socket socket) {
+    std::string failure;
+    try {
+        session s(self->state_, std::move(socket));
+        co_await s.turn_away();
+    } catch (const std::exception& e) {
+        failure = e.what();
+    }
+    if (!failure.empty()) self->state_.probe->session_failed(failure);
+}
+
+// ---- the watchdog: one timer for the deadlines of all sessions ----
+
+void http_server::impl::watch() {
+    watchdog_.expires_after(tick_);
+    // Weak: a tick may come up just as the last session, and with it the server, goes.
+    watchdog_.async_wait([weak = weak_from_this()](const error_code& error) {
+        const std::shared_ptr<impl> self = weak.lock();
+        if (error || !self) return;
+        const auto now = session::steady::now();
+        for (session* s : self->state_.sessions) s->check_deadline(now);
+        if (!self->state_.sessions.empty()) self->watch();
+    });
+}
+
+void http_server::impl::rest() {
+    watchdog_.cancel();
+    drain_timer_.cancel();
+}
+
+// ---- the end ----
+
+void http_server::impl::stop() {
+    if (std::exchange(state_.stopping, true)) return;
+    error_code ignored;
+    acceptor_.close(ignored);
+    accept_timer_.cancel();
+    for (session* s : state_.sessions) s->close_if_idle();
+}
+
+asio::awaitable<void> http_server::impl::drained(std::shared_ptr<impl> self,
+                                                 milliseconds patience) {
+    self->drain_timer_.expires_after(patience);
+    while (!self->state_.sessions.empty()) {
+        const auto [error] = co_await self->drain_timer_.async_wait(use_result);
+        if (!error) break;
+    }
+    self->cut_off_all();
+}
+
+void http_server::impl::cut_off_all() {
+    for (session* s : state_.sessions) s->cut_off();
+}
+
+// The server's owner is leaving. Sessions whose handler has not returned may outlive it; they find
+// their sockets closed and nobody to tell.
+void http_server::impl::abandon() {
+    stop();
+    cut_off_all();
+    state_.abandoned = true;
+    state_.probe = &silent_probe();
+}
+
+http_server::http_server(asio::any_io_executor executor, const tcp::endpoint& listen,
+                         http_options options, http_handler handler, http_refusal refusal,
+                         http_probe& probe)
+    : impl_(std::make_shared<impl>(
+          std::move(executor), listen,
+          server_state{options, std::move(handler), std::move(refusal), &probe})) {}
+
+http_server::~http_server() {
+    impl_->abandon();
+}
+
+tcp::endpoint http_server::local_endpoint() const {
+    return impl_->local_endpoint();
+}
+
+asio::awaitable<void> http_server::run() {
+    return impl::run(impl_);
+}
+
+void http_server::stop() {
+    impl_->stop();
+}
+
+asio::awaitable<void> http_server::drained(milliseconds patience) {
+    return impl::drained(impl_, patience);
+}
+
+}  // namespace callsign::net

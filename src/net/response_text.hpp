@@ -1,0 +1,34 @@
+#pragma once
+// Responses as bytes: status line and header fields appended by hand to one buffer that the
+// session reuses. Beast's serializer would cost more than the rest of the answer.
+
+#include <callsign/net/http.hpp>
+
+#include <chrono>
+#include <string>
+#include <string_view>
+
+namespace callsign::net {
+
+// The Date field, made once a second.
+class date_cache {
+  public:
+    // IMF-fixdate of RFC 9110: Sun, 06 Nov 1994 08:49:37 GMT
+    std::string_view at(std::chrono::system_clock::time_point now);
+
+  private:
+    std::chrono::sys_seconds second_{std::chrono::seconds{-1}};
+    std::string text_;
+};
+
+struct response_frame {
+    std::string_view request_id;
+    std::string_view date;
+    bool keep_alive = true;
+    bool http_1_0 = false;   // which takes a connection as closed unless told otherwise
+    bool drop_body = false;  // HEAD
+};
+
+void append_response(const http_response& response, const response_frame& frame, std::string& out);
+
+}  // namespace callsign::net

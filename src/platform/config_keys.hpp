@@ -1,0 +1,64 @@
+#pragma once
+// The one table of configuration keys: what each is called, what it may hold, and where it lands.
+// Defaults are not here; they are those of the options structs.
+
+#include <callsign/platform/config.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+
+namespace callsign::platform {
+
+// A whole number.
+struct count_key {
+    std::variant<std::size_t& (*)(config&), std::int64_t& (*)(config&)> target;
+    std::int64_t min = 0;
+    std::int64_t max = std::numeric_limits<std::int64_t>::max();
+    // The number is of bytes, and may be given as "64KiB", "16MiB" or "1GiB".
+    bool bytes = false;
+};
+
+// "250ms", "30s", "10m", "24h", "7d".
+struct duration_key {
+    milliseconds& (*target)(config&);
+    milliseconds min{0};
+    milliseconds max{0};
+    // Words that a later version may give a meaning to, and this one has none for.
+    std::string_view reserved;
+};
+
+// One of a few words.
+struct choice_key {
+    std::string& (*target)(config&);
+    std::span<const std::string_view> choices;
+};
+
+// ADDRESS:PORT.
+struct address_key {
+    std::string& (*target)(config&);
+};
+
+struct path_key {
+    std::filesystem::path& (*target)(config&);
+};
+
+struct config_key {
+    std::string_view section;
+    std::string_view name;
+    std::variant<count_key, duration_key, choice_key, address_key, path_key> kind;
+
+    // reaper.window
+    std::string dotted() const { return std::string(section).append(".").append(name); }
+};
+
+std::span<const config_key> config_keys();
+
+// What the key holds, as it would be written in the file: 500, "30s", "127.0.0.1:8080".
+std::string value_text(const config_key& key, const config& from);
+
+}  // namespace callsign::platform

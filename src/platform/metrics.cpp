@@ -1,0 +1,292 @@
+#include <callsign/platform/metrics.hpp>
+
+#include <array>
+#include <mutex>
+#include <prometheus/counter.h>
+#include <prometheus/gauge.h>
+#include <prometheus/histogram.h>
+#include <prometheus/registry.h>
+#include <prometheus/text_serializer.h>
+#include <sqlite3.h>
+#include <unordered_map>
+
+namespace callsign::platform {
+namespace {
+
+using prometheus::Counter;
+using prometheus::Family;
+using prometheus::Gauge;
+using prometheus::Histogram;
+using prometheus::Registry;
+using buckets = Histogram::BucketBoundaries;
+
+// Where latencies of this server lie: a COMMIT of tens of microseconds on a good disk, seconds on
+// a bad day.
+const buckets latency_seconds{0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025,
+                              0.05,   0.1,     0.25,   0.5,   1,      2.5,   5,    10};
+const buckets batch_sizes{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048};
+// Retries come back after anything from a lost packet to a night's sleep.
+const buckets retry_seconds{0.1, 0.5, 1,   2,    5,    10,   30,    60,
+                            120, 300, 600, 1800, 3600, 7200, 21600, 86400};
+const buckets sweep_seconds{0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 300};
+
+// Route templates are few and fixed. What comes beyond this many is counted together, so that a
+// mistake elsewhere cannot fill the memory.
+constexpr std::size_t routes_max = 200;
+
+constexpr std::array<const char*, 6> status_classes{"other", "1xx", "2xx", "3xx", "4xx", "5xx"};
+
+double seconds(std::chrono::nanoseconds span) {
+    return std::chrono::duration<double>(span).count();
+}
+
+Counter& counter(Registry& registry, const char* name, const char* help) {
+    return prometheus::BuildCounter().Name(name).Help(help).Register(registry).Add({});
+}
+Gauge& gauge(Registry& registry, const char* name, const char* help) {
+    return prometheus::BuildGauge().Name(name).Help(help).Register(registry).Add({});
+}
+Histogram& histogram(Registry& registry, const char* name, const char* help, const buckets& at) {
+    return prometheus::BuildHistogram().Name(name).Help(help).Register(registry).Add({}, at);
+}
+
+class engine_metrics final : public engine_probe {
+  public:
+    explicit engine_metrics(Registry& r)
+        : queue_depth_(gauge(r, "callsign_queue_depth", "Commands waiting or under way.")),
+          batch_commands_(
+              histogram(r, "callsign_batch_commands", "Commands in one batch.", batch_sizes)),
+          batch_seconds_(histogram(r, "callsign_batch_seconds",
+                                   "From a batch's first command to the end of its commit.",
+                                   latency_seconds)),
+          commit_seconds_(histogram(r, "callsign_commit_seconds",
+                                    "Time inside COMMIT, until the batch is durable.",
+                                    latency_seconds)),
+          batches_failed_(
+              counter(r, "callsign_batches_failed_total", "Batches that did not commit.")),
+          retry_seconds_(histogram(r, "callsign_retry_seconds",
+                                   "From a key's reservation to the arrival of a retry.",
+                                   retry_seconds)),
+          late_retries_(counter(r, "callsign_late_retries_total",
+                                "Retries that came after the reaper had failed their slot: a sign "
+                                "of too short a reaper.window.")) {
+        auto& creates = prometheus::BuildCounter()
+                            .Name("callsign_creates_total")
+                            .Help("Creations answered, by outcome.")
+                            .Register(r);
+        constexpr std::array outcomes{"created",  "replayed",    "existing", "failed",
+                                      "conflict", "in_progress", "refused"};
+        static_assert(outcomes.size() == creates_size);
+        for (std::size_t i = 0; i < creates_size; ++i) {
+            creates_[i] = &creates.Add({{"outcome", outcomes[i]}});
+        }
+        auto& slots =
+            prometheus::BuildGauge().Name("callsign_slots").Help("Slots, by state.").Register(r);
+        pending_ = &slots.Add({{"state", "pending"}});
+        committed_ = &slots.Add({{"state", "committed"}});
+        failed_ = &slots.Add({{"state", "failed"}});
+    }
+
+    void queue_depth_changed(std::size_t depth) override {
+        queue_depth_.Set(static_cast<double>(depth));
+    }
+    void create_answered(create_outcome outcome) override {
+        creates_.at(static_cast<std::size_t>(outcome))->Increment();
+    }
+    void retry_seen(milliseconds after, bool late) override {
+        retry_seconds_.Observe(seconds(after));
+        if (late) late_retries_.Increment();
+    }
+    void batch_committed(std::size_t commands, std::chrono::nanoseconds batch,
+                         std::chrono::nanoseconds commit) override {
+        batch_commands_.Observe(static_cast<double>(commands));
+        batch_seconds_.Observe(seconds(batch));
+        commit_seconds_.Observe(seconds(commit));
+    }
+    void batch_failed(std::size_t) override { batches_failed_.Increment(); }
+    void slots_counted(const slot_counts& counts) override {
+        pending_->Set(static_cast<double>(counts.pending));
+        committed_->Set(static_cast<double>(counts.committed));
+        failed_->Set(static_cast<double>(counts.failed));
+    }
+
+  private:
+    static constexpr std::size_t creates_size =
+        static_cast<std::size_t>(create_outcome::refused) + 1;
+
+    Gauge& queue_depth_;
+    Histogram& batch_commands_;
+    Histogram& batch_seconds_;
+    Histogram& commit_seconds_;
+    Counter& batches_failed_;
+    Histogram& retry_seconds_;
+    Counter& late_retries_;
+    std::array<Counter*, creates_size> creates_{};
+    Gauge* pending_;
+    Gauge* committed_;
+    Gauge* failed_;
+};
+
+class reaper_metrics final : public reaper_probe {
+  public:
+    explicit reaper_metrics(Registry& r)
+        : sweeps_(counter(r, "callsign_reaper_sweeps_total", "Sweeps that ran to their end.")),
+          sweep_seconds_(histogram(r, "callsign_reaper_sweep_seconds", "Duration of one sweep.",
+                                   sweep_seconds)),
+          failures_(counter(r, "callsign_reaper_failures_total",
+                            "Sweeps that ended early; the next one does their work.")),
+          slots_(prometheus::BuildCounter()
+                     .Name("callsign_reaper_slots_total")
+                     .Help("Slots the reaper dealt with, by what it did.")
+                     .Register(r)),
+          scanned_(slots_.Add({{"result", "scanned"}})),
+          committed_(slots_.Add({{"result", "committed"}})),
+          failed_(slots_.Add({{"result", "failed"}})),
+          forgotten_(slots_.Add({{"result", "forgotten"}})) {}
+
+    void swept(const sweep_result& result, milliseconds took) override {
+        sweeps_.Increment();
+        sweep_seconds_.Observe(seconds(took));
+        scanned_.Increment(static_cast<double>(result.scanned));
+        committed_.Increment(static_cast<double>(result.committed));
+        failed_.Increment(static_cast<double>(result.failed));
+        forgotten_.Increment(static_cast<double>(result.forgotten));
+    }
+    void sweep_failed(const boost::system::error_code&) override { failures_.Increment(); }
+
+  private:
+    Counter& sweeps_;
+    Histogram& sweep_seconds_;
+    Counter& failures_;
+    Family<Counter>& slots_;
+    Counter& scanned_;
+    Counter& committed_;
+    Counter& failed_;
+    Counter& forgotten_;
+};
+
+// Connections only: requests are counted by route, which net does not know (see answered()).
+class http_metrics final : public net::http_probe {
+  public:
+    explicit http_metrics(Registry& r)
+        : connections_(gauge(r, "callsign_http_connections", "Connections open.")),
+          refused_(counter(r, "callsign_http_connections_refused_total",
+                           "Connections beyond http.connections_max.")),
+          timeouts_(counter(r, "callsign_http_timeouts_total",
+                            "Connections closed because the client took too long.")),
+          failed_(counter(r, "callsign_http_sessions_failed_total",
+                          "Connections closed by an error inside the server.")) {}
+
+    void connection_opened() override { connections_.Increment(); }
+    void connection_closed() override { connections_.Decrement(); }
+    void connection_refused() override { refused_.Increment(); }
+    void connection_timed_out() override { timeouts_.Increment(); }
+    void session_failed(std::string_view) override { failed_.Increment(); }
+
+  private:
+    Gauge& connections_;
+    Counter& refused_;
+    Counter& timeouts_;
+    Counter& failed_;
+};
+
+// The children of one route. Each is made when first needed: a route that never failed shows no
+// 5xx line.
+struct route_metrics {
+    std::string name;
+    Histogram* took = nullptr;
+    std::array<Counter*, status_classes.size()> by_class{};
+};
+
+class request_metrics {
+  public:
+    explicit request_metrics(Registry& r)
+        : requests_(prometheus::BuildCounter()
+                        .Name("callsign_http_requests_total")
+                        .Help("Requests answered, by route template and class of status.")
+                        .Register(r)),
+          took_(prometheus::BuildHistogram()
+                    .Name("callsign_http_request_seconds")
+                    .Help("From a request's arrival to its answer, by route template.")
+                    .Register(r)) {}
+
+    // A hash of a short text and no allocation: a family's own look-up would copy every label.
+    void answered(std::string_view route, unsigned status, std::chrono::nanoseconds took) {
+        const std::size_t klass = status / 100 < status_classes.size() ? status / 100 : 0;
+        Histogram* histogram = nullptr;
+        Counter* counter = nullptr;
+        {
+            const std::lock_guard lock(mutex_);
+            route_metrics& of = find(route);
+            if (!of.by_class[klass]) {
+                of.by_class[klass] =
+                    &requests_.Add({{"route", of.name}, {"status", status_classes[klass]}});
+            }
+            histogram = of.took;
+            counter = of.by_class[klass];
+        }
+        counter->Increment();
+        histogram->Observe(seconds(took));
+    }
+
+  private:
+    route_metrics& find(std::string_view route) {
+        const auto found = routes_.find(route);
+        if (found != routes_.end()) return *found->second;
+        if (routes_.size() >= routes_max && route != "other") return find("other");
+        auto made = std::make_unique<route_metrics>();
+        made->name = route;
+        made->took = &took_.Add({{"route", made->name}}, latency_seconds);
+        const std::string_view name = made->name;
+        return *routes_.emplace(name, std::move(made)).first->second;
+    }
+
+    Family<Counter>& requests_;
+    Family<Histogram>& took_;
+    std::mutex mutex_;
+    // The keys are views of the names they lead to.
+    std::unordered_map<std::string_view, std::unique_ptr<route_metrics>> routes_;
+};
+
+}  // namespace
+
+class metrics::impl {
+  public:
+    impl() {
+        prometheus::BuildGauge()
+            .Name("callsign_build_info")
+            .Help("Always 1; the labels say what runs.")
+            .Register(registry)
+            .Add({{"version", CALLSIGN_VERSION}, {"sqlite", sqlite3_libversion()}})
+            .Set(1);
+    }
+
+    Registry registry;
+    engine_metrics engine{registry};
+    reaper_metrics reaper{registry};
+    http_metrics http{registry};
+    request_metrics requests{registry};
+};
+
+metrics::metrics() : impl_(std::make_unique<impl>()) {}
+metrics::~metrics() = default;
+
+engine_probe& metrics::engine() {
+    return impl_->engine;
+}
+reaper_probe& metrics::reaper() {
+    return impl_->reaper;
+}
+net::http_probe& metrics::http() {
+    return impl_->http;
+}
+
+void metrics::answered(std::string_view route, unsigned status, std::chrono::nanoseconds took) {
+    impl_->requests.answered(route, status, took);
+}
+
+std::string metrics::text() const {
+    return prometheus::TextSerializer().Serialize(impl_->registry.Collect());
+}
+
+}  // namespace callsign::platform

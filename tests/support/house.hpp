@@ -1,0 +1,252 @@
+#pragma once
+// A whole server but for its sockets, on one io_context: store, engine, reaper and service, with a
+// virtual clock and seeded entropy. A test says what should happen and how far time may go; nothing
+// runs otherwise.
+//
+//     house h;
+//     auto syn = h.make_account("syn", "SYN");
+//     auto response = h.call(post("/v1/tasks", R"({"description":"Ship"})", syn.token, "k1"));
+//
+// A world that outlives the process (the simulator's) is given: the disk, the clock, the entropy.
+// A house that is destroyed is a process that was killed: what was under way is dropped where it
+// stands, and the next house on the same disk finds what was committed. close() is the polite end.
+
+#include "support/seeded_entropy.hpp"
+#include "support/virtual_clock.hpp"
+
+#include <callsign/api/service.hpp>
+#include <callsign/base/assert.hpp>
+#include <callsign/engine/engine.hpp>
+#include <callsign/reaper/reaper.hpp>
+#include <callsign/store/memory.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace callsign::testing {
+
+// ---- requests, shortly ----
+
+using header_list = std::vector<std::pair<std::string, std::string>>;
+
+inline net::http_request make_request(boost::beast::http::verb method, std::string_view target,
+                                      std::string body, const header_list& headers) {
+    net::http_request request;
+    request.method(method);
+    request.target({target.data(), target.size()});
+    request.version(11);
+    for (const auto& [name, value] : headers) request.insert(name, value);
+    request.body() = std::move(body);
+    request.id = "test";
+    return request;
+}
+
+inline header_list bearer(std::string_view token) {
+    if (token.empty()) return {};
+    return {{"Authorization", "Bearer " + std::string(token)}};
+}
+
+inline net::http_request get(std::string_view target, std::string_view token = {}) {
+    return make_request(boost::beast::http::verb::get, target, {}, bearer(token));
+}
+
+// With a JSON body, and an idempotency key if one is given.
+inline net::http_request post(std::string_view target, std::string body,
+                              std::string_view token = {}, std::string_view key = {}) {
+    header_list headers = bearer(token);
+    headers.emplace_back("Content-Type", "application/json");
+    if (!key.empty()) headers.emplace_back("Idempotency-Key", "\"" + std::string(key) + "\"");
+    return make_request(boost::beast::http::verb::post, target, std::move(body), headers);
+}
+
+// The value of a response's header field; empty: not there.
+inline std::string_view header(const net::http_response& response, std::string_view name) {
+    for (const auto& [have, value] : response.headers) {
+        if (have == name) return value;
+    }
+    return {};
+}
+
+// ---- the house ----
+
+struct house_options {
+    std::uint64_t seed = 1;
+    engine_options engine{};
+    reaper_options reaper{};
+    api::service_options service{};
+    api::service_hooks hooks{};
+    // Given ones outlive the house; else it has its own.
+    store* disk = nullptr;
+    virtual_clock* clock = nullptr;
+    callsign::entropy* entropy = nullptr;
+    engine_probe* probe = nullptr;
+    reaper_probe* sweeps = nullptr;
+    // The reaper's own rounds. Without them a test sweeps when it wants to.
+    bool reaping = false;
+};
+
+class house {
+  public:
+    explicit house(house_options options = {})
+        : own_clock_(options.clock ? nullptr : std::make_unique<virtual_clock>()),
+          own_entropy_(options.entropy ? nullptr : std::make_unique<seeded_entropy>(options.seed)),
+          own_disk_(options.disk ? nullptr : make_memory_store()),
+          clock_(options.clock ? *options.clock : *own_clock_),
+          entropy_(options.entropy ? *options.entropy : *own_entropy_),
+          disk_(options.disk ? *options.disk : *own_disk_),
+          engine_(disk_, clock_, entropy_,
+                  {io_.get_executor(), io_.get_executor(), io_.get_executor()}, options.engine,
+                  options.probe ? *options.probe : no_probe_,
+                  [this](std::string why) { fatal_ = std::move(why); }),
+          reaper_(engine_, clock_, io_.get_executor(), options.reaper,
+                  options.sweeps ? *options.sweeps : no_sweeps_),
+          service_(engine_, reaper_, clock_, entropy_, options.service, std::move(options.hooks)) {
+        if (options.reaping) spawn(reaper_.run());
+    }
+
+    // Killed: the frames of whatever was under way are destroyed first, while what they refer to
+    // still is.
+    ~house() { io_.shutdown(); }
+
+    house(const house&) = delete;
+    house& operator=(const house&) = delete;
+
+    boost::asio::io_context& io() noexcept { return io_; }
+    virtual_clock& clock() noexcept { return clock_; }
+    callsign::entropy& entropy() noexcept { return entropy_; }
+    store& disk() noexcept { return disk_; }
+    callsign::engine& engine() noexcept { return engine_; }
+    callsign::reaper& reaper() noexcept { return reaper_; }
+    api::service& service() noexcept { return service_; }
+
+    // What the engine gave as the reason to end the process; none: it goes on.
+    const std::optional<std::string>& fatal() const noexcept { return fatal_; }
+
+    // ---- running ----
+
+    // Runs what can run without time passing.
+    void settle() {
+        io_.restart();
+        while (io_.poll() > 0) {
+        }
+    }
+
+    // Lets time pass, waking whoever falls due on the way, each with all that follows from it.
+    void advance(milliseconds by) {
+        settle();
+        const milliseconds end = clock_.elapsed() + by;
+        while (clock_.advance_to_next(end - clock_.elapsed())) settle();
+        settle();
+    }
+
+    void spawn(boost::asio::awaitable<void> work) {
+        boost::asio::co_spawn(io_, std::move(work), rethrow);
+    }
+
+    // Runs `work` to its end, letting as much time pass as it takes (at most `patience`, which is
+    // there to stop a test that hangs).
+    template <class T>
+    T run(boost::asio::awaitable<T> work, milliseconds patience = std::chrono::hours{1}) {
+        std::optional<T> done;
+        std::exception_ptr failed;
+        boost::asio::co_spawn(io_, std::move(work), [&](std::exception_ptr e, T value) {
+            failed = e;
+            if (!e) done.emplace(std::move(value));
+        });
+        const milliseconds end = clock_.elapsed() + patience;
+        for (settle(); !done && !failed; settle()) {
+            if (!clock_.advance_to_next(end - clock_.elapsed())) break;
+        }
+        if (failed) std::rethrow_exception(failed);
+        CALLSIGN_ASSERT(done);  // else it waits for something that cannot come
+        return std::move(*done);
+    }
+
+    // A request to its response.
+    net::http_response call(net::http_request request) {
+        return run(service_.handle(std::move(request)));
+    }
+
+    // Starts a request and lets others run beside it: `*response` is there once it was answered.
+    std::shared_ptr<std::optional<net::http_response>> start(net::http_request request) {
+        auto slot = std::make_shared<std::optional<net::http_response>>();
+        boost::asio::co_spawn(io_, service_.handle(std::move(request)),
+                              [slot](std::exception_ptr e, net::http_response response) {
+                                  rethrow(e);
+                                  slot->emplace(std::move(response));
+                              });
+        return slot;
+    }
+
+    // Takes nothing more and finishes what is queued.
+    void close() {
+        reaper_.stop();
+        engine_.stop();
+        run(then_true(engine_.drained()));
+    }
+
+    // ---- what most tests need first ----
+
+    struct made_account {
+        account_id id;
+        std::string token;  // scope write
+    };
+
+    made_account make_account(std::string name, std::string prefix) {
+        std::string token = api::make_token(entropy_);
+        auto made = run(engine_.submit(
+            create_account{std::move(name), std::move(prefix), "default", sha256(token)}));
+        CALLSIGN_ASSERT(made && std::holds_alternative<account>(*made));
+        return {std::get<account>(*made).id, std::move(token)};
+    }
+
+    // Of an account by name, or (none) the operator's.
+    std::string make_token(std::optional<std::string> owner, token_scope scope) {
+        std::string token = api::make_token(entropy_);
+        auto made =
+            run(engine_.submit(create_token{std::move(owner), "test", scope, sha256(token)}));
+        CALLSIGN_ASSERT(made && std::holds_alternative<callsign::token>(*made));
+        return token;
+    }
+
+    std::string operator_token() { return make_token(std::nullopt, token_scope::admin); }
+
+  private:
+    // An io_context that can drop all it holds before it is destroyed itself.
+    struct droppable_io_context : boost::asio::io_context {
+        using boost::asio::io_context::shutdown;
+    };
+
+    static void rethrow(std::exception_ptr e) {
+        if (e) std::rethrow_exception(e);
+    }
+
+    static boost::asio::awaitable<bool> then_true(boost::asio::awaitable<void> work) {
+        co_await std::move(work);
+        co_return true;
+    }
+
+    std::unique_ptr<virtual_clock> own_clock_;
+    std::unique_ptr<seeded_entropy> own_entropy_;
+    std::unique_ptr<store> own_disk_;
+    engine_probe no_probe_;
+    reaper_probe no_sweeps_;
+    std::optional<std::string> fatal_;
+    droppable_io_context io_;
+
+    virtual_clock& clock_;
+    callsign::entropy& entropy_;
+    store& disk_;
+    callsign::engine engine_;
+    callsign::reaper reaper_;
+    api::service service_;
+};
+
+}  // namespace callsign::testing

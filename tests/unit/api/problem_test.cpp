@@ -1,0 +1,98 @@
+#include "api/problem.hpp"
+
+#include "callsign/v1/callsign.pb.h"
+
+#include <boost/json.hpp>
+#include <gtest/gtest.h>
+
+namespace callsign::api {
+namespace {
+
+std::string_view header(const http_response& response, std::string_view name) {
+    for (const auto& [have, value] : response.headers) {
+        if (have == name) return value;
+    }
+    return {};
+}
+
+call call_with_id(std::string id, wire::format form) {
+    http_request request;
+    request.id = std::move(id);
+    call c(std::move(request));
+    c.answer_form = form;
+    return c;
+}
+
+TEST(Problem, IsRfc9457InJson) {
+    const call c = call_with_id("r1", wire::format::json);
+    const auto response = answer_faults(c, {{"description", "required", "A task has one."}});
+    EXPECT_EQ(response.status, 400u);
+    EXPECT_EQ(response.content_type, "application/problem+json");
+    const auto body = boost::json::parse(response.body).as_object();
+    EXPECT_EQ(body.at("type").as_string(), "urn:callsign:problem:validation-failed");
+    EXPECT_EQ(body.at("title").as_string(), "The request is not valid");
+    EXPECT_EQ(body.at("status").as_int64(), 400);
+    EXPECT_EQ(body.at("code").as_string(), "validation-failed");
+    EXPECT_EQ(body.at("requestId").as_string(), "r1");
+    const auto& errors = body.at("errors").as_array();
+    ASSERT_EQ(errors.size(), 1u);
+    EXPECT_EQ(errors[0].at("field").as_string(), "description");
+    EXPECT_EQ(errors[0].at("code").as_string(), "required");
+}
+
+TEST(Problem, IsTheSameInProtobuf) {
+    const call c = call_with_id("r2", wire::format::protobuf);
+    const auto response = answer_problem(c, problems::task_not_found, "No such task.");
+    EXPECT_EQ(response.content_type, "application/x-protobuf");
+    v1::Problem body;
+    ASSERT_TRUE(body.ParseFromString(response.body));
+    EXPECT_EQ(body.code(), "task-not-found");
+    EXPECT_EQ(body.status(), 404);
+    EXPECT_EQ(body.detail(), "No such task.");
+    EXPECT_EQ(body.request_id(), "r2");
+}
+
+struct mapping {
+    errc error;
+    unsigned status;
+    std::string_view code;
+    bool ask_again;
+};
+
+class ErrorMapping : public ::testing::TestWithParam<mapping> {};
+
+TEST_P(ErrorMapping, DecidesStatusCodeAndRetry) {
+    const auto [error, status, code, ask_again] = GetParam();
+    const auto response = answer_error(call_with_id("r", wire::format::json), error);
+    EXPECT_EQ(response.status, status);
+    EXPECT_EQ(boost::json::parse(response.body).at("code").as_string(), code);
+    EXPECT_EQ(header(response, "Retry-After"), ask_again ? "1" : "");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Problem, ErrorMapping,
+    ::testing::Values(mapping{errc::overloaded, 503, "overloaded", true},
+                      mapping{errc::shutting_down, 503, "shutting-down", true},
+                      mapping{errc::deadline_exceeded, 503, "deadline-exceeded", true},
+                      mapping{errc::store_refused, 507, "store-refused", false},
+                      mapping{errc::outcome_unknown, 500, "outcome-unknown", true},
+                      mapping{errc::store_unavailable, 503, "store-unavailable", true}));
+
+TEST(Problem, AForeignErrorSaysNothing) {
+    const auto error = make_error_code(boost::system::errc::no_such_file_or_directory);
+    const auto response = answer_error(call_with_id("r", wire::format::json), error);
+    EXPECT_EQ(response.status, 500u);
+    EXPECT_EQ(boost::json::parse(response.body).at("code").as_string(), "internal-error");
+    EXPECT_EQ(response.body.find(error.message()), std::string::npos);
+}
+
+TEST(Problem, WhatTheMechanicsRefuseIsAProblemToo) {
+    const auto response = refusal(413, "body-too-large", "At most 1 MiB.");
+    EXPECT_EQ(response.status, 413u);
+    const auto body = boost::json::parse(response.body);
+    EXPECT_EQ(body.at("title").as_string(), "Payload Too Large");
+    EXPECT_EQ(body.at("code").as_string(), "body-too-large");
+}
+
+}  // namespace
+}  // namespace callsign::api

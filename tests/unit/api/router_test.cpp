@@ -1,0 +1,63 @@
+#include "api/router.hpp"
+
+#include <gtest/gtest.h>
+
+namespace callsign::api {
+namespace {
+
+struct line {
+    verb method;
+    std::string_view path;
+};
+
+constexpr line table[] = {
+    {verb::post, "/v1/tasks"},
+    {verb::get, "/v1/tasks/{ref}"},
+    {verb::delete_, "/v1/tasks/{ref}"},
+    {verb::get, "/v1/admin/accounts/{name}/tokens/{id}"},
+    {verb::get, "/"},
+};
+
+routing<line> route_of(verb method, std::string_view path) {
+    return find_route<line>(table, method, path);
+}
+
+TEST(Router, FindsByMethodAndPath) {
+    EXPECT_EQ(route_of(verb::post, "/v1/tasks").route, &table[0]);
+    EXPECT_EQ(route_of(verb::get, "/").route, &table[4]);
+    const auto found = route_of(verb::delete_, "/v1/tasks/SYN-42");
+    EXPECT_EQ(found.route, &table[2]);
+    EXPECT_EQ(found.captured[0], "SYN-42");
+}
+
+TEST(Router, CapturesSegmentsAsSent) {
+    const auto found = route_of(verb::get, "/v1/admin/accounts/a%2Fb/tokens/7");
+    ASSERT_EQ(found.route, &table[3]);
+    EXPECT_EQ(found.captured[0], "a%2Fb");
+    EXPECT_EQ(found.captured[1], "7");
+}
+
+TEST(Router, KnowsAPathWithoutTheMethod) {
+    const auto found = route_of(verb::put, "/v1/tasks/SYN-42");
+    EXPECT_EQ(found.route, nullptr);
+    EXPECT_TRUE(found.path_known);
+    EXPECT_EQ(allowed_methods<line>(table, "/v1/tasks/SYN-42"), "GET, HEAD, DELETE");
+    EXPECT_EQ(allowed_methods<line>(table, "/v1/tasks"), "POST");
+}
+
+TEST(Router, KnowsWhatIsNotThere) {
+    for (const auto path : {"", "/v1", "/v1/tasks/", "/v1/tasks/a/b", "/v1/tasksX", "/V1/tasks",
+                            "/v1/admin/accounts//tokens/7", "/v1/admin/accounts/a/tokens",
+                            "/v1/admin/accounts/a/tokens/7/"}) {
+        EXPECT_EQ(route_of(verb::get, path).route, nullptr) << path;
+        EXPECT_FALSE(route_of(verb::get, path).path_known) << path;
+    }
+}
+
+TEST(Router, AHeadIsRoutedAsItsGet) {
+    EXPECT_EQ(route_of(verb::head, "/v1/tasks/SYN-42").route, &table[1]);
+    EXPECT_EQ(route_of(verb::head, "/v1/tasks").route, nullptr);
+}
+
+}  // namespace
+}  // namespace callsign::api

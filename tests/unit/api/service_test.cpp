@@ -1,0 +1,504 @@
+// The whole surface against a running engine on a store in memory: what clients see.
+#include "callsign/v1/callsign.pb.h"
+#include "support/house.hpp"
+
+#include <callsign/wire/convert.hpp>
+
+#include <boost/json.hpp>
+#include <gtest/gtest.h>
+#include <map>
+
+namespace callsign::testing {
+namespace {
+
+using boost::beast::http::verb;
+
+boost::json::object body_of(const net::http_response& response) {
+    return boost::json::parse(response.body).as_object();
+}
+
+std::string text_of(const boost::json::value& v) {
+    return {v.as_string().data(), v.as_string().size()};
+}
+
+std::string code_of(const net::http_response& response) {
+    return text_of(body_of(response).at("code"));
+}
+
+// "field code" of every fault.
+std::vector<std::string> faults_of(const net::http_response& response) {
+    std::vector<std::string> all;
+    const auto body = body_of(response);
+    for (const auto& e : body.at("errors").as_array()) {
+        const auto& fault = e.as_object();
+        const std::string field = fault.contains("field") ? text_of(fault.at("field")) : "";
+        all.push_back(field + " " + text_of(fault.at("code")));
+    }
+    return all;
+}
+
+class Service : public ::testing::Test {
+  protected:
+    net::http_response create(std::string body, std::string_view key) {
+        return h.call(post("/v1/tasks", std::move(body), syn.token, key));
+    }
+    net::http_response read(std::string_view target) { return h.call(get(target, syn.token)); }
+    net::http_response admin(std::string_view target) { return h.call(get(target, root)); }
+    net::http_response admin_post(std::string_view target, std::string body) {
+        return h.call(post(target, std::move(body), root));
+    }
+
+    house h;
+    house::made_account syn = h.make_account("syn", "SYN");
+    std::string root = h.operator_token();
+};
+
+// ---- creating ----
+
+TEST_F(Service, ACreationHasAReceipt) {
+    const auto made = create(R"({"description":"Ship it","tags":["home"]})", "k1");
+    EXPECT_EQ(made.status, 201u);
+    EXPECT_EQ(made.content_type, "application/json");
+    EXPECT_EQ(header(made, "Location"), "/v1/tasks/SYN-1");
+    EXPECT_EQ(header(made, "Idempotent-Replayed"), "");
+    const auto body = body_of(made);
+    EXPECT_EQ(text_of(body.at("key")), "SYN-1");
+    EXPECT_EQ(text_of(body.at("prefix")), "SYN");
+    EXPECT_EQ(body.at("number").as_int64(), 1);
+    EXPECT_TRUE(body.at("created").as_bool());
+}
+
+TEST_F(Service, ARetryGetsTheSameBytes) {
+    const auto first = create(R"({"description":"Ship it"})", "k1");
+    h.advance(std::chrono::seconds{5});
+    const auto second = create(R"({ "description" : "Ship it" })", "k1");
+    EXPECT_EQ(second.status, first.status);
+    EXPECT_EQ(second.body, first.body);
+    EXPECT_EQ(header(second, "Location"), header(first, "Location"));
+    EXPECT_EQ(header(second, "Idempotent-Replayed"), "true");
+}
+
+TEST_F(Service, TwoRequestsAtOnceMakeOneTask) {
+    const auto one = h.start(post("/v1/tasks", R"({"description":"x"})", syn.token, "k1"));
+    const auto two = h.start(post("/v1/tasks", R"({"description":"x"})", syn.token, "k1"));
+    h.settle();
+    ASSERT_TRUE(*one && *two);
+    EXPECT_EQ((*one)->body, (*two)->body);
+    EXPECT_NE(header(**one, "Idempotent-Replayed"), header(**two, "Idempotent-Replayed"));
+}
+
+TEST_F(Service, JsonAndProtobufAreOneCreation) {
+    const auto json = create(R"({"description":"Ship it","tags":["a","b"]})", "k1");
+    v1::CreateTask message;
+    message.set_description("Ship it");
+    message.add_tags("b");
+    message.add_tags("a");
+    auto headers = bearer(syn.token);
+    headers.emplace_back("Content-Type", "application/x-protobuf");
+    headers.emplace_back("Idempotency-Key", "k1");
+    const auto proto =
+        h.call(make_request(verb::post, "/v1/tasks", message.SerializeAsString(), headers));
+    EXPECT_EQ(proto.status, 201u);
+    EXPECT_EQ(proto.content_type, "application/x-protobuf");
+    v1::Receipt receipt;
+    ASSERT_TRUE(receipt.ParseFromString(proto.body));
+    EXPECT_EQ(receipt.key(), "SYN-1");
+    EXPECT_EQ(header(proto, "Idempotent-Replayed"), "true");
+    EXPECT_EQ(receipt.uuid(), text_of(body_of(json).at("uuid")));
+}
+
+TEST_F(Service, AKeyIsNeededAndWellFormed) {
+    const auto missing = h.call(post("/v1/tasks", R"({"description":"x"})", syn.token));
+    EXPECT_EQ(missing.status, 400u);
+    EXPECT_EQ(code_of(missing), "idempotency-key-missing");
+    const auto malformed = create(R"({"description":"x"})", "a b");
+    EXPECT_EQ(malformed.status, 400u);
+    EXPECT_EQ(code_of(malformed), "idempotency-key-malformed");
+}
+
+TEST_F(Service, AKeyIsNotReusedForAnotherPayload) {
+    create(R"({"description":"x"})", "k1");
+    const auto other = create(R"({"description":"y"})", "k1");
+    EXPECT_EQ(other.status, 422u);
+    EXPECT_EQ(code_of(other), "idempotency-key-reused");
+}
+
+TEST_F(Service, EveryFaultIsListedAndNoSlotIsMade) {
+    const auto refused = create(R"({"descripton":"x","status":"done","tags":"a"})", "k1");
+    EXPECT_EQ(refused.status, 400u);
+    EXPECT_EQ(code_of(refused), "validation-failed");
+    const auto faults = faults_of(refused);
+    const auto has = [&](const std::string& f) {
+        return std::find(faults.begin(), faults.end(), f) != faults.end();
+    };
+    EXPECT_TRUE(has("descripton unknown-field"));
+    EXPECT_TRUE(has("description required"));
+    EXPECT_TRUE(has("tags wrong-type"));
+    EXPECT_TRUE(has("status invalid"));
+    EXPECT_EQ(read("/v1/slots/k1").status, 404u);
+}
+
+TEST_F(Service, ABodyThatIsNoJsonIsOneFault) {
+    const auto refused = create("{", "k1");
+    EXPECT_EQ(refused.status, 400u);
+    EXPECT_EQ(faults_of(refused).size(), 1u);
+}
+
+TEST_F(Service, AnUnknownPrefixIsAFaultOfTheBody) {
+    const auto refused = create(R"({"description":"x","prefix":"NOPE"})", "k1");
+    EXPECT_EQ(refused.status, 400u);
+    EXPECT_EQ(faults_of(refused), std::vector<std::string>{"prefix unknown-prefix"});
+}
+
+TEST_F(Service, DependenciesAreResolvedByKeyAndUuid) {
+    const auto first = body_of(create(R"({"description":"first"})", "k1"));
+    const std::string uuid = text_of(first.at("uuid"));
+    const auto second = create(R"({"description":"second","depends":["syn-1"]})", "k2");
+    ASSERT_EQ(second.status, 201u);
+    const auto task = body_of(read("/v1/tasks/SYN-2"));
+    EXPECT_EQ(text_of(task.at("depends").as_array().at(0)), uuid);
+
+    const auto missing =
+        create(R"({"description":"third","depends":["SYN-1","SYN-9","NOPE-1","syn-9"]})", "k3");
+    EXPECT_EQ(missing.status, 400u);
+    EXPECT_EQ(faults_of(missing),
+              (std::vector<std::string>{"depends[1] task-not-found", "depends[2] unknown-prefix",
+                                        "depends[3] task-not-found"}));
+}
+
+TEST_F(Service, ATaskThatIsThereAnswers200) {
+    const std::string body = R"({"description":"x","uuid":"11111111-2222-4333-8444-555555555555"})";
+    EXPECT_EQ(create(body, "k1").status, 201u);
+    const auto again = create(body, "k2");
+    EXPECT_EQ(again.status, 200u);
+    EXPECT_FALSE(body_of(again).at("created").as_bool());
+    EXPECT_EQ(text_of(body_of(again).at("key")), "SYN-1");
+}
+
+// ---- the reaper ----
+
+// A process that dies between the two phases leaves a pending slot.
+void leave_pending_slot(house& h, account_id account, std::string key, digest fingerprint) {
+    const auto reserved =
+        h.run(h.engine().submit(reserve{account, std::move(key), fingerprint, std::nullopt, ""}));
+    ASSERT_TRUE(reserved && std::holds_alternative<reserve::reserved>(*reserved));
+}
+
+TEST_F(Service, ALateRetryHearsThatItIsTooLate) {
+    const std::string body = R"({"description":"x"})";
+    wire::faults none;
+    v1::CreateTask message;
+    message.set_description("x");
+    leave_pending_slot(h, syn.id, "k1", wire::to_domain(message, none)->fingerprint);
+    EXPECT_EQ(text_of(body_of(read("/v1/slots/k1")).at("state")), "pending");
+
+    h.advance(std::chrono::minutes{8});
+    const auto waiting = body_of(admin("/v1/admin/reaper"));
+    EXPECT_EQ(waiting.at("pending").as_int64(), 1);
+    EXPECT_EQ(text_of(waiting.at("oldestPending")), "2026-11-20T12:00:00.000Z");
+    EXPECT_NE(text_of(waiting.at("advice")).find("shorter"), std::string::npos);
+
+    h.advance(std::chrono::minutes{12});
+    const auto swept = body_of(admin_post("/v1/admin/reaper/sweep", ""));
+    EXPECT_EQ(swept.at("failed").as_int64(), 1);
+    const auto late = create(body, "k1");
+    EXPECT_EQ(late.status, 409u);
+    EXPECT_EQ(code_of(late), "slot-failed");
+    EXPECT_EQ(text_of(body_of(read("/v1/slots/k1")).at("state")), "failed");
+
+    const auto status = body_of(admin("/v1/admin/reaper"));
+    EXPECT_EQ(status.at("lateRetries").as_int64(), 1);
+    EXPECT_EQ(status.at("sweeps").as_int64(), 1);
+    EXPECT_NE(text_of(status.at("advice")).find("lengthen"), std::string::npos);
+    EXPECT_EQ(create(body, "k2").status, 201u);
+    EXPECT_EQ(text_of(body_of(read("/v1/tasks/SYN-1")).at("description")), "x");
+}
+
+TEST_F(Service, AKilledProcessLeavesWhatItsSuccessorFinishes) {
+    const auto disk = make_memory_store();
+    virtual_clock clock;
+    std::string token;
+    {
+        house before({.disk = disk.get(), .clock = &clock});
+        token = before.make_account("syn", "SYN").token;
+        const auto unfinished =
+            before.start(post("/v1/tasks", R"({"description":"x"})", token, "k1"));
+        before.io().restart();
+        for (int i = 0; i < 3; ++i) before.io().poll_one();
+        EXPECT_FALSE(*unfinished);
+    }
+    house after({.seed = 2, .disk = disk.get(), .clock = &clock});
+    const auto made = after.call(post("/v1/tasks", R"({"description":"x"})", token, "k1"));
+    EXPECT_EQ(made.status, 201u);
+    EXPECT_EQ(header(made, "Location"), "/v1/tasks/SYN-1");
+}
+
+// ---- showing ----
+
+TEST_F(Service, ATaskIsFoundByKeyAndUuid) {
+    const auto made = body_of(create(R"({"description":"x","project":"p"})", "k1"));
+    const auto by_key = read("/v1/tasks/syn-1");
+    const auto by_uuid = read("/v1/tasks/" + text_of(made.at("uuid")));
+    EXPECT_EQ(by_key.status, 200u);
+    EXPECT_EQ(by_key.body, by_uuid.body);
+    EXPECT_EQ(text_of(body_of(by_key).at("project")), "p");
+    EXPECT_EQ(header(by_key, "ETag"), "\"" + std::to_string(made.at("seq").as_int64()) + "\"");
+}
+
+TEST_F(Service, AKnownTaskIsNotSentAgain) {
+    create(R"({"description":"x"})", "k1");
+    const auto etag = std::string(header(read("/v1/tasks/SYN-1"), "ETag"));
+    auto headers = bearer(syn.token);
+    headers.emplace_back("If-None-Match", "\"0\", W/" + etag);
+    const auto same = h.call(make_request(verb::get, "/v1/tasks/SYN-1", "", headers));
+    EXPECT_EQ(same.status, 304u);
+    EXPECT_EQ(same.body, "");
+    EXPECT_EQ(header(same, "ETag"), etag);
+}
+
+TEST_F(Service, WhatIsNotThereIsSaidPrecisely) {
+    create(R"({"description":"x"})", "k1");
+    const std::map<std::string, std::pair<unsigned, std::string>> expected{
+        {"/v1/tasks/nonsense", {400, "malformed-task-ref"}},
+        {"/v1/tasks/%FF", {400, "malformed-task-ref"}},
+        {"/v1/tasks/NOPE-1", {404, "unknown-prefix"}},
+        {"/v1/tasks/SYN-2", {404, "task-not-found"}},
+        {"/v1/tasks/11111111-2222-4333-8444-555555555555", {404, "task-not-found"}},
+        {"/v1/slots/nope", {404, "slot-not-found"}},
+        {"/v1/slots/a%20b", {400, "idempotency-key-malformed"}},
+        {"/v1/nothing", {404, "no-such-path"}},
+    };
+    for (const auto& [path, answer] : expected) {
+        const auto response = read(path);
+        EXPECT_EQ(response.status, answer.first) << path;
+        EXPECT_EQ(code_of(response), answer.second) << path;
+    }
+}
+
+TEST_F(Service, ASlotTellsWhatBecameOfACreation) {
+    const auto made = create(R"({"description":"x"})", "a/b?c");
+    const auto slot = body_of(read("/v1/slots/a%2Fb%3Fc"));
+    EXPECT_EQ(text_of(slot.at("state")), "committed");
+    EXPECT_EQ(slot.at("receipt").as_object(), body_of(made));
+    EXPECT_EQ(slot.at("attempts").as_int64(), 1);
+    EXPECT_FALSE(slot.contains("account"));
+}
+
+TEST_F(Service, AccountsDoNotSeeEachOther) {
+    const auto other = h.make_account("other", "OTH");
+    const auto made = body_of(create(R"({"description":"x"})", "k1"));
+    EXPECT_EQ(h.call(get("/v1/tasks/SYN-1", other.token)).status, 404u);
+    EXPECT_EQ(h.call(get("/v1/tasks/" + text_of(made.at("uuid")), other.token)).status, 404u);
+    EXPECT_EQ(h.call(get("/v1/slots/k1", other.token)).status, 404u);
+    const auto same_key = h.call(post("/v1/tasks", R"({"description":"y"})", other.token, "k1"));
+    EXPECT_EQ(header(same_key, "Location"), "/v1/tasks/OTH-1");
+}
+
+// ---- forms and methods ----
+
+TEST_F(Service, FormsAreNegotiated) {
+    auto headers = bearer(syn.token);
+    headers.emplace_back("Accept", "application/protobuf");
+    const auto proto = h.call(make_request(verb::get, "/v1/account", "", headers));
+    EXPECT_EQ(proto.content_type, "application/x-protobuf");
+    v1::Account account;
+    ASSERT_TRUE(account.ParseFromString(proto.body));
+    EXPECT_EQ(account.name(), "syn");
+
+    headers.back().second = "text/html";
+    const auto refused = h.call(make_request(verb::get, "/v1/account", "", headers));
+    EXPECT_EQ(refused.status, 406u);
+    EXPECT_EQ(refused.content_type, "application/problem+json");
+
+    headers = bearer(syn.token);
+    headers.emplace_back("Content-Type", "text/plain");
+    EXPECT_EQ(h.call(make_request(verb::post, "/v1/tasks", "x", headers)).status, 415u);
+}
+
+TEST_F(Service, AWrongMethodIsToldTheRightOnes) {
+    const auto response = h.call(make_request(verb::put, "/v1/series", "", bearer(syn.token)));
+    EXPECT_EQ(response.status, 405u);
+    EXPECT_EQ(code_of(response), "method-not-allowed");
+    EXPECT_EQ(header(response, "Allow"), "GET, HEAD, POST");
+}
+
+// ---- tokens ----
+
+TEST_F(Service, NobodyIsChallenged) {
+    const auto none = h.call(get("/v1/account"));
+    EXPECT_EQ(none.status, 401u);
+    EXPECT_EQ(header(none, "WWW-Authenticate"), "Bearer");
+    const auto unknown = h.call(get("/v1/account", "cs_nobody"));
+    EXPECT_EQ(unknown.status, 401u);
+    EXPECT_EQ(code_of(unknown), "invalid-token");
+    EXPECT_EQ(unknown.body.find("cs_nobody"), std::string::npos);
+}
+
+TEST_F(Service, AScopeIsALimit) {
+    const auto reader = h.make_token("syn", token_scope::read);
+    EXPECT_EQ(h.call(get("/v1/account", reader)).status, 200u);
+    const auto refused = h.call(post("/v1/tasks", R"({"description":"x"})", reader, "k1"));
+    EXPECT_EQ(refused.status, 403u);
+    EXPECT_EQ(code_of(refused), "insufficient-scope");
+    EXPECT_EQ(read("/v1/tokens").status, 403u);
+    EXPECT_EQ(read("/v1/admin/accounts").status, 403u);
+    // An account's administrator is not the operator, nor the other way round.
+    const auto head = h.make_token("syn", token_scope::admin);
+    EXPECT_EQ(h.call(get("/v1/admin/accounts", head)).status, 403u);
+    EXPECT_EQ(admin("/v1/account").status, 403u);
+    EXPECT_EQ(h.call(post("/v1/tasks", R"({"description":"x"})", root, "k1")).status, 403u);
+}
+
+TEST_F(Service, ARevokedTokenOpensNothing) {
+    const auto made = body_of(admin_post("/v1/admin/accounts/syn/tokens", R"({"name":"phone"})"));
+    const auto phone = text_of(made.at("token"));
+    EXPECT_EQ(text_of(made.at("scope")), "write");
+    EXPECT_EQ(h.call(get("/v1/account", phone)).status, 200u);
+    const auto gone = h.call(make_request(
+        verb::delete_, "/v1/admin/tokens/" + text_of(made.at("tokenId")), "", bearer(root)));
+    EXPECT_EQ(gone.status, 200u);
+    EXPECT_TRUE(body_of(gone).contains("revokedAt"));
+    EXPECT_FALSE(body_of(gone).contains("token"));
+    EXPECT_EQ(h.call(get("/v1/account", phone)).status, 401u);
+    EXPECT_EQ(read("/v1/account").status, 200u);
+}
+
+TEST_F(Service, AnAccountManagesItsOwnTokens) {
+    const auto head = h.make_token("syn", token_scope::admin);
+    const auto made = h.call(post("/v1/tokens", R"({"name":"tv","scope":"read"})", head));
+    EXPECT_EQ(made.status, 201u);
+    EXPECT_EQ(header(made, "Cache-Control"), "no-store");
+    const auto tv = body_of(made);
+    EXPECT_EQ(h.call(get("/v1/account", text_of(tv.at("token")))).status, 200u);
+    EXPECT_EQ(body_of(h.call(get("/v1/tokens", head))).at("tokens").as_array().size(), 3u);
+
+    // Another account's token is not there.
+    h.make_account("other", "OTH");
+    const auto others = h.make_token("other", token_scope::admin);
+    const auto path = "/v1/tokens/" + text_of(tv.at("tokenId"));
+    EXPECT_EQ(h.call(make_request(verb::delete_, path, "", bearer(others))).status, 404u);
+    EXPECT_EQ(h.call(make_request(verb::delete_, path, "", bearer(head))).status, 200u);
+    EXPECT_EQ(h.call(make_request(verb::delete_, "/v1/tokens/x", "", bearer(head))).status, 404u);
+}
+
+// ---- series ----
+
+TEST_F(Service, ASeriesIsAdded) {
+    const auto made =
+        h.call(post("/v1/series", R"({"prefix":"INC","project":"incidents"})", syn.token));
+    EXPECT_EQ(made.status, 201u);
+    EXPECT_EQ(body_of(made).at("next").as_int64(), 1);
+    const auto task = create(R"({"description":"x","project":"incidents"})", "k1");
+    EXPECT_EQ(header(task, "Location"), "/v1/tasks/INC-1");
+    EXPECT_EQ(body_of(read("/v1/series")).at("series").as_array().size(), 2u);
+
+    const auto taken = h.call(post("/v1/series", R"({"prefix":"INC"})", syn.token));
+    EXPECT_EQ(taken.status, 409u);
+    EXPECT_EQ(code_of(taken), "prefix-taken");
+    const auto project =
+        h.call(post("/v1/series", R"({"prefix":"TWO","project":"incidents"})", syn.token));
+    EXPECT_EQ(code_of(project), "project-taken");
+    const auto wrong = h.call(
+        post("/v1/series", R"({"prefix":"lower","reset":"daily","timeZone":"Mars"})", syn.token));
+    EXPECT_EQ(faults_of(wrong),
+              (std::vector<std::string>{"prefix malformed", "reset invalid", "timeZone invalid"}));
+}
+
+// ---- operators ----
+
+TEST_F(Service, AnOperatorMakesAccounts) {
+    const auto made = admin_post("/v1/admin/accounts", R"({"name":"new","prefix":"NEW"})");
+    EXPECT_EQ(made.status, 201u);
+    const auto token = text_of(body_of(made).at("token"));
+    EXPECT_EQ(token.size(), 46u);
+    const auto task = h.call(post("/v1/tasks", R"({"description":"x"})", token, "k1"));
+    EXPECT_EQ(header(task, "Location"), "/v1/tasks/NEW-1");
+    EXPECT_EQ(code_of(admin_post("/v1/admin/accounts", R"({"name":"new","prefix":"X"})")),
+              "name-taken");
+    EXPECT_EQ(faults_of(admin_post("/v1/admin/accounts", R"({"name":"a b"})")),
+              (std::vector<std::string>{"name malformed", "prefix required"}));
+    const auto all = body_of(admin("/v1/admin/accounts")).at("accounts").as_array();
+    ASSERT_EQ(all.size(), 2u);
+    EXPECT_FALSE(all[1].as_object().contains("token"));
+    EXPECT_EQ(admin_post("/v1/admin/accounts/new/series", R"({"prefix":"B"})").status, 201u);
+    EXPECT_EQ(body_of(admin("/v1/admin/accounts/new/series")).at("series").as_array().size(), 2u);
+    EXPECT_EQ(code_of(admin("/v1/admin/accounts/nope/series")), "account-not-found");
+    EXPECT_EQ(code_of(admin_post("/v1/admin/accounts/nope/tokens", "{}")), "account-not-found");
+}
+
+TEST_F(Service, AnOperatorsTokenIsAlwaysAnAdministrators) {
+    EXPECT_EQ(admin_post("/v1/admin/tokens", R"({"name":"x","scope":"write"})").status, 400u);
+    const auto made = admin_post("/v1/admin/tokens", R"({"name":"x"})");
+    EXPECT_EQ(made.status, 201u);
+    EXPECT_EQ(h.call(get("/v1/admin/accounts", text_of(body_of(made).at("token")))).status, 200u);
+    EXPECT_EQ(body_of(admin("/v1/admin/tokens")).at("tokens").as_array().size(), 2u);
+}
+
+TEST_F(Service, SlotsAreListedInPages) {
+    for (int i = 0; i < 5; ++i) {
+        create(R"({"description":"x"})", "k" + std::to_string(i));
+    }
+    std::vector<std::string> keys;
+    std::string target = "/v1/admin/slots?state=committed&account=syn&pageSize=2";
+    for (std::string token; keys.size() < 10;) {
+        const auto page = body_of(admin(target + (token.empty() ? "" : "&pageToken=" + token)));
+        for (const auto& slot : page.at("slots").as_array()) {
+            EXPECT_EQ(text_of(slot.at("account")), "syn");
+            EXPECT_TRUE(slot.as_object().contains("settledAt"));
+            EXPECT_EQ(slot.at("receipt").at("number").as_int64(), keys.size() + 1);
+            keys.push_back(text_of(slot.at("idempotencyKey")));
+        }
+        if (!page.contains("nextPageToken")) break;
+        token = text_of(page.at("nextPageToken"));
+    }
+    EXPECT_EQ(keys, (std::vector<std::string>{"k0", "k1", "k2", "k3", "k4"}));
+
+    EXPECT_EQ(admin("/v1/admin/slots?pageSize=-1").status, 400u);
+    EXPECT_EQ(admin("/v1/admin/slots?pageToken=x").status, 400u);
+    EXPECT_EQ(admin("/v1/admin/slots?state=lost").status, 400u);
+    EXPECT_EQ(admin("/v1/admin/slots?sate=failed").status, 400u);
+    EXPECT_EQ(code_of(admin("/v1/admin/slots?account=nope")), "account-not-found");
+}
+
+// ---- ops ----
+
+TEST_F(Service, HealthNeedsNoToken) {
+    EXPECT_EQ(h.call(get("/livez")).status, 200u);
+    EXPECT_EQ(h.call(get("/readyz")).status, 200u);
+    EXPECT_NE(h.call(get("/")).body.find("Callsign"), std::string::npos);
+    h.close();
+    EXPECT_EQ(h.call(get("/livez")).status, 200u);
+    const auto refused = h.call(get("/readyz"));
+    EXPECT_EQ(refused.status, 503u);
+    EXPECT_EQ(code_of(refused), "shutting-down");
+    EXPECT_EQ(code_of(create(R"({"description":"x"})", "k1")), "shutting-down");
+}
+
+TEST(ServiceHooks, AreToldOfEachRequestByItsTemplate) {
+    std::vector<std::pair<std::string, unsigned>> told;
+    house_options options;
+    options.hooks.metrics = [] { return std::string("callsign_up 1\n"); };
+    options.hooks.answered = [&](std::string_view route, unsigned status, auto) {
+        told.emplace_back(route, status);
+    };
+    house h(std::move(options));
+    const auto account = h.make_account("syn", "SYN");
+    h.call(get("/v1/tasks/SYN-1", account.token));
+    h.call(get("/nothing/secret", account.token));
+    const auto metrics = h.call(get("/metrics"));
+    EXPECT_EQ(metrics.body, "callsign_up 1\n");
+    EXPECT_EQ(metrics.content_type, "text/plain; version=0.0.4");
+    EXPECT_EQ(told, (std::vector<std::pair<std::string, unsigned>>{
+                        {"/v1/tasks/{ref}", 404}, {"(none)", 404}, {"/metrics", 200}}));
+}
+
+TEST(MakeToken, Has256BitsInBase64url) {
+    seeded_entropy entropy(1);
+    const auto token = api::make_token(entropy);
+    EXPECT_EQ(token.size(), 46u);
+    EXPECT_TRUE(token.starts_with("cs_"));
+    EXPECT_NE(token, api::make_token(entropy));
+}
+
+}  // namespace
+}  // namespace callsign::testing

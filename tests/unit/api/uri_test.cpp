@@ -1,0 +1,90 @@
+#include "api/uri.hpp"
+
+#include "api/base64url.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+namespace callsign::api {
+namespace {
+
+TEST(Uri, DecodesWhatIsAnEscape) {
+    EXPECT_EQ(percent_decoded("SYN-42"), "SYN-42");
+    EXPECT_EQ(percent_decoded("a%2Fb%2fc%20"), "a/b/c ");
+    EXPECT_EQ(percent_decoded("100%"), "100%");
+    EXPECT_EQ(percent_decoded("%4"), "%4");
+    EXPECT_EQ(percent_decoded("%zz%41"), "%zzA");
+    EXPECT_EQ(percent_decoded("a+b"), "a+b");
+}
+
+TEST(Uri, AQueryIsNamesAndValues) {
+    wire::faults found;
+    const query q("state=failed&account=a%26b+c&&pageSize", {"state", "account", "pageSize"},
+                  found);
+    EXPECT_TRUE(found.empty());
+    EXPECT_EQ(q.get("state"), "failed");
+    EXPECT_EQ(q.get("account"), "a&b c");
+    EXPECT_EQ(q.get("pageSize"), "");
+    EXPECT_EQ(q.get("pageToken"), "");
+}
+
+TEST(Uri, AMisspeltOrRepeatedParameterIsAFault) {
+    wire::faults found;
+    const query q("stat=failed&state=failed&state=pending", {"state"}, found);
+    ASSERT_EQ(found.size(), 2u);
+    EXPECT_EQ(found[0].field, "stat");
+    EXPECT_EQ(found[0].code, "unknown-parameter");
+    EXPECT_EQ(found[1].field, "state");
+    EXPECT_EQ(found[1].code, "duplicate-parameter");
+}
+
+page page_of(const std::string& text, wire::faults& found) {
+    const query q(text, {"pageSize", "pageToken"}, found);
+    return read_page(q, found);
+}
+
+TEST(Uri, PagesHaveBounds) {
+    wire::faults found;
+    EXPECT_EQ(page_of("", found).size, 100);
+    EXPECT_EQ(page_of("pageSize=0", found).size, 100);
+    EXPECT_EQ(page_of("pageSize=7", found).size, 7);
+    EXPECT_EQ(page_of("pageSize=100000", found).size, 1000);
+    EXPECT_TRUE(found.empty());
+    for (const auto* size :
+         {"pageSize=-1", "pageSize=ten", "pageSize=5x", "pageSize=99999999999999999999"}) {
+        found.clear();
+        page_of(size, found);
+        ASSERT_EQ(found.size(), 1u) << size;
+        EXPECT_EQ(found[0].field, "pageSize");
+    }
+}
+
+TEST(Uri, APageTokenIsReadBack) {
+    wire::faults found;
+    EXPECT_EQ(page_of("pageToken=" + page_token(123456789), found).after, 123456789);
+    EXPECT_TRUE(found.empty());
+    for (const std::string token : {"42", "*", "YWZ0ZXI6", "YWZ0ZXI6LTE"}) {
+        found.clear();
+        page_of("pageToken=" + token, found);
+        ASSERT_EQ(found.size(), 1u) << token;
+        EXPECT_EQ(found[0].code, "malformed");
+    }
+}
+
+TEST(Base64url, IsThatOfRfc4648) {
+    EXPECT_EQ(to_base64url(""), "");
+    EXPECT_EQ(to_base64url("f"), "Zg");
+    EXPECT_EQ(to_base64url("fo"), "Zm8");
+    EXPECT_EQ(to_base64url("foo"), "Zm9v");
+    EXPECT_EQ(to_base64url("\xFB\xFF"), "-_8");
+    EXPECT_EQ(from_base64url("Zm9v"), "foo");
+    EXPECT_EQ(from_base64url("Zm9vY"), std::nullopt);
+    EXPECT_EQ(from_base64url("Zm8="), std::nullopt);
+}
+
+RC_GTEST_PROP(Base64url, ReadsBackWhatItWrote, (const std::string& bytes)) {
+    RC_ASSERT(from_base64url(to_base64url(bytes)) == bytes);
+}
+
+}  // namespace
+}  // namespace callsign::api

@@ -1,0 +1,348 @@
+#include "cli/run.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <map>
+#include <sstream>
+
+namespace callsign::cli {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+// The program on a command line, with a server that answers what the test says.
+struct Cli : testing::Test {
+    std::istringstream in;
+    std::ostringstream out;
+    std::ostringstream err;
+    bool terminal = false;
+    std::map<std::string, std::string> environment{{"CALLSIGN_TOKEN", "cs_operator"}};
+    std::vector<http_answer> answers;
+    // "VERB URL TARGET BODY" of each request, and the token it bore.
+    std::vector<std::string> requests;
+    std::vector<std::string> tokens;
+    std::filesystem::path data_dir;
+    check_report report;
+
+    Cli() {
+        std::string name = (std::filesystem::temp_directory_path() / "callsign-XXXXXX").string();
+        data_dir = ::mkdtemp(name.data());
+    }
+    ~Cli() override { std::filesystem::remove_all(data_dir); }
+
+    void put_file(const char* name, const std::string& text) {
+        std::ofstream(data_dir / name) << text;
+    }
+
+    void answer(std::string body, unsigned status = 200) {
+        answers.push_back(
+            {status, status < 400 ? "application/json" : "application/problem+json", body});
+    }
+
+    http_answer exchange(const server_url& server, const http_call& call) {
+        requests.push_back(std::string(to_string(call.method)) + " " + server.text + " " +
+                           call.target + " " + call.body);
+        tokens.push_back(call.token);
+        if (answers.empty()) return {500, "text/plain", "not expected"};
+        http_answer next = answers.front();
+        answers.erase(answers.begin());
+        return next;
+    }
+
+    int run(std::vector<std::string> words) {
+        const surroundings around{
+            .in = in,
+            .out = out,
+            .err = err,
+            .in_is_terminal = terminal,
+            .err_is_terminal = terminal,
+            .environment = [this](const char* name) -> const char* {
+                const auto found = environment.find(name);
+                return found == environment.end() ? nullptr : found->second.c_str();
+            },
+            .exchange = [this](const server_url& server, const http_call& call,
+                               milliseconds) { return exchange(server, call); },
+            .check =
+                [this](const std::filesystem::path& dir,
+                       const std::function<void(std::string_view)>& progress) {
+                    if (dir != data_dir) throw std::runtime_error("there is no " + dir.string());
+                    progress("slots");
+                    return report;
+                }};
+        return cli::run(std::move(words), around);
+    }
+};
+
+const std::string local = "http://127.0.0.1:8080";
+
+TEST_F(Cli, CreatesAnAccountAndShowsItsTokenOnce) {
+    answer(R"({"accountId":"7","name":"ada","prefix":"SYN","token":"cs_secret",)"
+           R"("createdAt":"2026-11-20T12:48:00.123Z","seq":0})",
+           201);
+    EXPECT_EQ(run({"account", "create", "ada", "--prefix", "SYN"}), 0);
+    EXPECT_EQ(requests,
+              std::vector<std::string>{"POST " + local +
+                                       R"( /v1/admin/accounts {"name":"ada","prefix":"SYN"})"});
+    EXPECT_EQ(tokens, std::vector<std::string>{"cs_operator"});
+    EXPECT_EQ(out.str(),
+              "account     ada\n"
+              "account id  7\n"
+              "prefix      SYN\n"
+              "created     2026-11-20T12:48:00.123Z\n"
+              "token       cs_secret\n"
+              "Keep the token now: it is not shown again.\n");
+    EXPECT_EQ(err.str(), "");
+}
+
+TEST_F(Cli, JsonPrintsTheAnswerAsItCame) {
+    const std::string body = R"({"scanned":3,"committed":1,"failed":1,"forgotten":0,"later":true})";
+    for (const auto& words : {std::vector<std::string>{"reaper", "sweep", "--json"},
+                              std::vector<std::string>{"--json", "reaper", "sweep"}}) {
+        out.str("");
+        answer(body + "\n");
+        EXPECT_EQ(run(words), 0);
+        EXPECT_EQ(out.str(), body + "\n");
+    }
+}
+
+TEST_F(Cli, TheServerIsTheOneGivenElseTheOneWhoseDirectoryItIs) {
+    put_file("listen.url", "http://127.0.0.1:4711\n");
+    put_file("admin.token", "cs_of_the_directory\n");
+    const std::string dir = data_dir.string();
+    const auto asked = [&](std::vector<std::string> more) {
+        answer("{}");
+        more.insert(more.begin(), {"account", "list"});
+        EXPECT_EQ(run(more), 0) << err.str();
+        const std::string request = requests.back().substr(4);
+        return request.substr(0, request.find(' ')) + " " + tokens.back();
+    };
+    EXPECT_EQ(asked({"--url", "http://h:1"}), "http://h:1 cs_operator");
+    EXPECT_EQ(asked({"--data-dir", dir}), "http://127.0.0.1:4711 cs_operator");
+    environment.clear();
+    EXPECT_EQ(asked({"--data-dir", dir}), "http://127.0.0.1:4711 cs_of_the_directory");
+    EXPECT_EQ(asked({"--data-dir", dir, "--token", "cs_t"}), "http://127.0.0.1:4711 cs_t");
+    EXPECT_EQ(asked({"--data-dir", dir, "--url", "http://h:1"}), "http://h:1 cs_of_the_directory");
+    environment = {{"CALLSIGN_URL", "http://e:2"}, {"CALLSIGN_STORE_DATA_DIR", dir}};
+    EXPECT_EQ(asked({}), "http://e:2 cs_of_the_directory");
+    EXPECT_EQ(asked({"--url", "http://h:1"}), "http://h:1 cs_of_the_directory");
+}
+
+TEST_F(Cli, NoTokenMeansNoRequest) {
+    environment.clear();
+    EXPECT_EQ(run({"account", "list", "--url", "http://h:1"}), 2);
+    EXPECT_THAT(err.str(), HasSubstr("an operator's token is needed"));
+    EXPECT_EQ(run({"account", "list", "--data-dir", data_dir.string()}), 1);
+    EXPECT_THAT(err.str(), HasSubstr("there is no operator's token in " + data_dir.string()));
+    EXPECT_TRUE(requests.empty());
+}
+
+TEST_F(Cli, AProblemIsASentenceAndALineForEachField) {
+    answer(R"({"type":"about:blank","title":"Bad Request","status":400,"code":"invalid",)"
+           R"("detail":"The account is not valid.","errors":[)"
+           R"({"field":"name","code":"malformed","detail":"must begin\u001b[2J well"},)"
+           R"({"field":"prefix","code":"required","detail":"is required"}],"requestId":"r-1"})",
+           400);
+    EXPECT_EQ(run({"account", "create", "-x", "--prefix", ""}), 2);
+    EXPECT_EQ(run({"account", "create", "x", "--prefix", "bad"}), 1);
+    EXPECT_EQ(out.str(), "");
+    EXPECT_THAT(err.str(), HasSubstr("callsign: The account is not valid. (invalid)\n"
+                                     "  name: must begin?[2J well\n"
+                                     "  prefix: is required\n"));
+}
+
+TEST_F(Cli, AServerErrorNamesTheRequestForTheLogs) {
+    answer(R"({"title":"Service Unavailable","status":503,"code":"overloaded","requestId":"r-9"})",
+           503);
+    EXPECT_EQ(run({"reaper", "sweep"}), 1);
+    EXPECT_EQ(err.str(), "callsign: Service Unavailable (overloaded)\n  request r-9\n");
+}
+
+TEST_F(Cli, WhateverElseAnswersIsNotTakenForCallsign) {
+    answers.push_back({502, "text/html", "<html>"});
+    EXPECT_EQ(run({"account", "list"}), 1);
+    EXPECT_EQ(err.str(), "callsign: the server answered 502 and no reason\n");
+    answers.push_back({200, "text/html", "<html>"});
+    EXPECT_EQ(run({"account", "list"}), 1);
+    EXPECT_THAT(err.str(), HasSubstr("the server's answer is not understood"));
+}
+
+TEST_F(Cli, TokensOfAnAccountAndOfTheOperator) {
+    answer(R"({"tokenId":"3","name":"phone","scope":"read","token":"cs_new"})", 201);
+    EXPECT_EQ(run({"token", "create", "a/b", "--name", "phone", "--scope", "read"}), 0);
+    EXPECT_THAT(requests.back(), HasSubstr(" /v1/admin/accounts/a%2Fb/tokens "
+                                           R"({"name":"phone","scope":"read"})"));
+    EXPECT_THAT(out.str(), HasSubstr("cs_new\nKeep the token now"));
+    answer(R"({"tokenId":"4","name":"ops","scope":"admin","token":"cs_ops"})", 201);
+    EXPECT_EQ(run({"token", "create", "--operator", "--name", "ops"}), 0);
+    EXPECT_THAT(requests.back(), HasSubstr(R"( /v1/admin/tokens {"name":"ops","scope":"admin"})"));
+    EXPECT_EQ(run({"token", "create", "--name", "n"}), 2);
+    EXPECT_EQ(run({"token", "create", "ada", "--operator", "--name", "n"}), 2);
+    EXPECT_EQ(run({"token", "create", "--operator", "--name", "n", "--scope", "read"}), 2);
+    EXPECT_EQ(run({"token", "create", "ada", "--name", "n", "--scope", "all"}), 2);
+    EXPECT_EQ(requests.size(), 2u);
+}
+
+TEST_F(Cli, RevokingAsksFirst) {
+    EXPECT_EQ(run({"token", "revoke", "7"}), 2);
+    EXPECT_THAT(err.str(), HasSubstr("--yes"));
+    terminal = true;
+    in.str("n\n");
+    EXPECT_EQ(run({"token", "revoke", "7"}), 1);
+    in.clear();
+    in.str("");
+    EXPECT_EQ(run({"token", "revoke", "7"}), 1);
+    EXPECT_TRUE(requests.empty());
+    in.clear();
+    in.str("y\n");
+    answer(R"({"tokenId":"7","revokedAt":"2026-11-20T12:48:00.000Z"})");
+    EXPECT_EQ(run({"token", "revoke", "7"}), 0) << err.str();
+    terminal = false;
+    answer(R"({"tokenId":"7","revokedAt":"2026-11-20T12:48:00.000Z"})");
+    EXPECT_EQ(run({"token", "revoke", "7", "--yes"}), 0) << err.str();
+    EXPECT_EQ(requests.back(), "DELETE " + local + " /v1/admin/tokens/7 ");
+    EXPECT_THAT(out.str(), Not(HasSubstr("Keep")));
+}
+
+TEST_F(Cli, SeriesLineUp) {
+    answer(R"({"series":[{"prefix":"SYN","reset":"never","timeZone":"UTC","next":43,)"
+           R"("isDefault":true},{"prefix":"HOME","reset":"never","timeZone":"UTC",)"
+           R"("project":"h\u00e9\u0007","next":1,"isDefault":false}]})");
+    EXPECT_EQ(run({"series", "list", "ada"}), 0) << err.str();
+    EXPECT_EQ(out.str(),
+              "PREFIX  RESET  TIME ZONE  PROJECT  NEXT  DEFAULT\n"
+              "SYN     never  UTC        -        43    yes\n"
+              "HOME    never  UTC        h\xC3\xA9?      1     no\n");
+    answer(R"({"prefix":"OPS","reset":"never","timeZone":"UTC","project":"ops","next":1})", 201);
+    EXPECT_EQ(run({"series", "create", "ada", "--prefix", "OPS", "--project", "ops"}), 0);
+    EXPECT_THAT(requests.back(), HasSubstr(R"({"prefix":"OPS","project":"ops"})"));
+}
+
+TEST_F(Cli, SlotsFollowThePagesUpToTheLimit) {
+    const auto page = [](int rows, const char* next) {
+        std::string text = R"({"slots":[)";
+        for (int i = 0; i < rows; ++i) {
+            text += std::string(i ? "," : "") + R"({"state":"failed","account":"ada",)" +
+                    R"("idempotencyKey":"k","attempts":1,"reason":"window-passed"})";
+        }
+        return text + R"(],"nextPageToken":")" + next + "\"}";
+    };
+    answer(page(2, "p 2"));
+    answer(page(1, "p3"));
+    EXPECT_EQ(run({"slots", "list", "--state", "failed", "--account", "ada", "--limit", "3"}), 0)
+        << err.str();
+    EXPECT_EQ(requests,
+              (std::vector<std::string>{
+                  "GET " + local + " /v1/admin/slots?state=failed&account=ada&pageSize=3 ",
+                  "GET " + local +
+                      " /v1/admin/slots?state=failed&account=ada&pageSize=1"
+                      "&pageToken=p%202 "}));
+    const std::string text = out.str();
+    EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 4);
+    EXPECT_EQ(err.str(), "There are more: raise --limit to see them.\n");
+    out.str("");
+    answer(page(1, "next"));
+    answer(page(1, ""));
+    EXPECT_EQ(run({"slots", "list", "--json"}), 0);
+    const std::string json = out.str();
+    EXPECT_EQ(json.substr(0, 11), R"({"slots":[{)");
+    EXPECT_THAT(json, Not(HasSubstr("nextPageToken")));
+    EXPECT_EQ(run({"slots", "list", "--state", "lost"}), 2);
+    EXPECT_EQ(run({"slots", "list", "--limit", "0"}), 2);
+}
+
+TEST_F(Cli, ListingsAreWhole) {
+    answer(R"({"accounts":[{"name":"ada","prefix":"A","accountId":"1","seq":5}],)"
+           R"("nextPageToken":"n"})");
+    answer(R"({"accounts":[{"name":"bob","prefix":"B","accountId":"2","seq":0}]})");
+    EXPECT_EQ(run({"account", "list"}), 0) << err.str();
+    EXPECT_EQ(out.str(),
+              "NAME  PREFIX  ACCOUNT ID  SEQ  CREATED\n"
+              "ada   A       1           5    -\n"
+              "bob   B       2           0    -\n");
+}
+
+TEST_F(Cli, ReaperStatus) {
+    answer(R"({"interval":"30s","window":"10m","retention":"7d","batch":500,"pending":2,)"
+           R"("oldestPending":"2026-11-20T12:48:00.000Z","lateRetries":1,"sweeps":9,)"
+           R"("lastResult":{"scanned":4,"committed":1,"failed":2,"forgotten":3},)"
+           R"("advice":"Lengthen the window."})");
+    EXPECT_EQ(run({"reaper", "status"}), 0) << err.str();
+    EXPECT_THAT(out.str(), HasSubstr("window          10m\n"));
+    EXPECT_THAT(out.str(), HasSubstr("oldest pending  2026-11-20T12:48:00.000Z\n"));
+    EXPECT_THAT(out.str(),
+                HasSubstr("last result     4 scanned, 1 committed, 2 failed, 3 forgotten\n"));
+    EXPECT_THAT(out.str(), Not(HasSubstr("last sweep ")));
+}
+
+TEST_F(Cli, CheckNeedsNoServer) {
+    report.checked = {{"tasks", 12}, {"slots", 30}};
+    environment.clear();
+    EXPECT_EQ(run({"check", "--data-dir", data_dir.string()}), 0);
+    EXPECT_EQ(out.str(),
+              "CHECKED  ROWS\n"
+              "tasks    12\n"
+              "slots    30\n"
+              "I1, I2, I3, I4 and I6 hold.\n");
+    EXPECT_EQ(err.str(), "");
+    out.str("");
+    terminal = true;
+    EXPECT_EQ(run({"check", "--json", "--data-dir", data_dir.string()}), 0);
+    EXPECT_EQ(out.str(), R"({"ok":true,"checked":{"tasks":12,"slots":30},"faults":[]})"
+                         "\n");
+    EXPECT_EQ(err.str(), "checking slots ...\n");
+    EXPECT_TRUE(requests.empty());
+}
+
+TEST_F(Cli, CheckNamesWhatIsBrokenAndFails) {
+    report.checked = {{"tasks", 1}};
+    report.faults = {{"I1", "series 3 has number 4 twice"}};
+    environment = {{"CALLSIGN_STORE_DATA_DIR", data_dir.string()}};
+    EXPECT_EQ(run({"check"}), 1);
+    EXPECT_THAT(out.str(), HasSubstr("I1      series 3 has number 4 twice\n"));
+    EXPECT_THAT(out.str(), Not(HasSubstr("hold")));
+    out.str("");
+    EXPECT_EQ(run({"check", "--json"}), 1);
+    EXPECT_EQ(out.str(), R"({"ok":false,"checked":{"tasks":1},"faults":[{"invariant":"I1",)"
+                         R"("text":"series 3 has number 4 twice"}]})"
+                         "\n");
+    EXPECT_EQ(run({"check", "--data-dir", "/nonexistent"}), 1);
+    EXPECT_EQ(err.str(), "callsign: there is no /nonexistent\n");
+}
+
+TEST_F(Cli, ALineThatIsNotUnderstoodDoesNothing) {
+    for (const auto& words : {std::vector<std::string>{},
+                              {"account"},
+                              {"account", "create"},
+                              {"acount", "list"},
+                              {"account", "list", "--colour"},
+                              {"account", "list", "extra"},
+                              {"account", "list", "--url", "https://h"},
+                              {"account", "list", "--url", "h:1"},
+                              {"account", "list", "--url", "http://u:p@h"},
+                              {"account", "list", "--timeout", "soon"}}) {
+        err.str("");
+        EXPECT_EQ(run(words), 2) << testing::PrintToString(words);
+        EXPECT_THAT(err.str(), HasSubstr("callsign: "));
+    }
+    EXPECT_TRUE(requests.empty());
+    EXPECT_EQ(out.str(), "");
+}
+
+TEST_F(Cli, HelpAndVersion) {
+    EXPECT_EQ(run({"--version"}), 0);
+    EXPECT_EQ(out.str(), "callsign " CALLSIGN_VERSION "\n");
+    EXPECT_EQ(run({"--help"}), 0);
+    EXPECT_THAT(out.str(), HasSubstr("reaper"));
+    EXPECT_THAT(out.str(), Not(HasSubstr("cs_operator")));
+    out.str("");
+    EXPECT_EQ(run({"token", "create", "--help"}), 0);
+    EXPECT_THAT(out.str(), HasSubstr("--operator"));
+    EXPECT_EQ(err.str(), "");
+}
+
+}  // namespace
+}  // namespace callsign::cli

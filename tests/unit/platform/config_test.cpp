@@ -1,0 +1,226 @@
+#include "platform/config_keys.hpp"
+
+#include <cstdlib>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <map>
+#include <set>
+#include <toml++/toml.h>
+#include <unistd.h>
+
+namespace callsign::platform {
+namespace {
+
+using std::filesystem::path;
+
+const path config_dir = path(__FILE__).parent_path() / "../../../config";
+
+// A file named callsign.toml in a folder of its own, gone with the object.
+class toml_file {
+  public:
+    explicit toml_file(const std::string& text) {
+        std::string name = (std::filesystem::temp_directory_path() / "callsign-XXXXXX").string();
+        folder_ = ::mkdtemp(name.data());
+        std::ofstream(file()) << text;
+    }
+    ~toml_file() { std::filesystem::remove_all(folder_); }
+    toml_file(const toml_file&) = delete;
+    toml_file& operator=(const toml_file&) = delete;
+
+    path file() const { return folder_ / "callsign.toml"; }
+
+  private:
+    path folder_;
+};
+
+struct sources {
+    std::optional<std::string> file = {};
+    std::map<std::string, std::string> environment = {};
+    std::vector<std::pair<std::string, std::string>> flags = {};
+};
+
+std::variant<config, std::vector<config_fault>> load(const sources& from) {
+    std::optional<toml_file> file;
+    if (from.file) file.emplace(*from.file);
+    config_source source;
+    if (file) source.file = file->file();
+    source.environment = [&](const char* name) -> const char* {
+        const auto found = from.environment.find(name);
+        return found == from.environment.end() ? nullptr : found->second.c_str();
+    };
+    source.flags = from.flags;
+    return load_config(source);
+}
+
+config loaded(const sources& from) {
+    auto result = load(from);
+    if (const auto* faults = std::get_if<std::vector<config_fault>>(&result)) {
+        for (const config_fault& f : *faults) ADD_FAILURE() << f.where << ": " << f.text;
+        return {};
+    }
+    return std::get<config>(std::move(result));
+}
+
+// "12: reaper.window: ..." for the file, "WHERE: ..." for the rest.
+std::vector<std::string> faults(const sources& from) {
+    auto result = load(from);
+    std::vector<std::string> lines;
+    if (std::holds_alternative<config>(result)) return lines;
+    for (const config_fault& f : std::get<1>(result)) {
+        const auto name = f.where.find("callsign.toml:");
+        lines.push_back((name == f.where.npos ? f.where : f.where.substr(name + 14)) + ": " +
+                        f.text);
+    }
+    return lines;
+}
+
+TEST(Config, DefaultsAloneAreValid) {
+    const config c = loaded({});
+    for (const config_key& key : config_keys()) {
+        EXPECT_EQ(value_text(key, c), value_text(key, config{})) << key.dotted();
+    }
+}
+
+TEST(Config, TheLaterSourceWins) {
+    const std::string file = "[reaper]\nwindow = '1m'\ninterval = '1s'\nbatch = 7\n";
+    const config c = loaded({.file = file,
+                             .environment = {{"CALLSIGN_REAPER_WINDOW", "2m"},
+                                             {"CALLSIGN_REAPER_BATCH", "8"},
+                                             {"CALLSIGN_STORE_DATA_DIR", "/somewhere"}},
+                             .flags = {{"reaper.window", "3m"}, {"server.listen", "[::1]:0"}}});
+    EXPECT_EQ(c.reaper.interval, std::chrono::seconds{1});
+    EXPECT_EQ(c.reaper.batch, 8);
+    EXPECT_EQ(c.reaper.window, std::chrono::minutes{3});
+    EXPECT_EQ(c.store.data_dir, "/somewhere");
+    EXPECT_EQ(c.server.listen, "[::1]:0");
+}
+
+TEST(Config, AnEmptyVariableIsNotSet) {
+    const config c = loaded({.environment = {{"CALLSIGN_REAPER_WINDOW", ""}}});
+    EXPECT_EQ(c.reaper.window, reaper_options{}.window);
+}
+
+TEST(Config, BytesMayHaveAUnit) {
+    const config c = loaded({.file = "[http]\nbody_bytes_max = '2MiB'\nheader_bytes_max = 4_096\n",
+                             .environment = {{"CALLSIGN_STORE_CACHE_BYTES", "1GiB"}}});
+    EXPECT_EQ(c.http.body_bytes_max, 2u << 20);
+    EXPECT_EQ(c.http.header_bytes_max, 4096u);
+    EXPECT_EQ(c.store.cache_bytes, 1u << 30);
+}
+
+TEST(Config, EveryFaultIsListedFromTheTopOfTheFileDown) {
+    const auto found = faults({.file = "[store]\n"
+                                       "readers = 0\n"
+                                       "[http]\n"
+                                       "connections_max = '12'\n"
+                                       "idle_timeout = 75\n"
+                                       "body_bytes_max = '1MB'\n"
+                                       "[reapr]\n"
+                                       "[log]\n"
+                                       "level = 'loud'\n"
+                                       "colour = true\n"
+                                       "[reaper]\n"
+                                       "batch = 1.5\n",
+                               .environment = {{"CALLSIGN_ENGINE_QUEUE_DEPTH_MAX", "many"}},
+                               .flags = {{"server.listen", "localhost"}, {"server.port", "1"}}});
+    EXPECT_EQ(found,
+              (std::vector<std::string>{
+                  "2: store.readers: must be from 1 to 64, not 0",
+                  "4: http.connections_max: must be a whole number",
+                  "5: http.idle_timeout: must be a duration with its unit, in quotes: \"250ms\", "
+                  "\"30s\" or \"7d\"",
+                  "6: http.body_bytes_max: must be a number of bytes such as 65536 or \"64KiB\", "
+                  "not \"1MB\"",
+                  "7: unknown section or key: reapr",
+                  "9: log.level: must be \"debug\", \"info\", \"warn\" or \"error\", not \"loud\"",
+                  "10: unknown key: log.colour",
+                  "12: reaper.batch: must be a whole number",
+                  "CALLSIGN_ENGINE_QUEUE_DEPTH_MAX: engine.queue_depth_max: must be a whole "
+                  "number, not \"many\"",
+                  "--listen: server.listen: must be ADDRESS:PORT such as \"127.0.0.1:8080\" or "
+                  "\"[::1]:8080\", not \"localhost\"",
+                  "--port: unknown key: server.port",
+              }));
+}
+
+TEST(Config, AWindowChosenByTheServerIsNotThereYet) {
+    EXPECT_EQ(faults({.file = "[reaper]\nwindow = 'auto'\n"}),
+              std::vector<std::string>{"2: reaper.window: cannot be \"auto\" in this version: a "
+                                       "duration is needed, such as \"10m\""});
+}
+
+TEST(Config, ValuesThatContradictEachOther) {
+    const auto found = faults({.file = "[reaper]\nwindow = '2h'\nretention = '2h'\n",
+                               .environment = {{"CALLSIGN_ENGINE_QUEUE_DEPTH_MAX", "10"},
+                                               {"CALLSIGN_SERVER_DRAIN_TIMEOUT", "1s"}}});
+    ASSERT_EQ(found.size(), 3u);
+    EXPECT_EQ(found[0].substr(0, 52), "3: reaper.retention: must be longer than reaper.wind");
+    EXPECT_EQ(found[1].substr(0, 60),
+              "CALLSIGN_ENGINE_QUEUE_DEPTH_MAX: engine.account_depth_max: m");
+    EXPECT_EQ(found[2].substr(0, 60),
+              "CALLSIGN_SERVER_DRAIN_TIMEOUT: server.drain_timeout: must be");
+}
+
+TEST(Config, AFileThatIsNotToml) {
+    const auto found = faults({.file = "[reaper]\nwindow = \n"});
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(found[0].substr(0, 15), "2: is not TOML:");
+}
+
+TEST(Config, AFileThatCannotBeRead) {
+    config_source source;
+    source.file = "/nonexistent/callsign.toml";
+    auto result = load_config(source);
+    ASSERT_TRUE(std::holds_alternative<std::vector<config_fault>>(result));
+    const auto& found = std::get<1>(result);
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(found[0].where, "/nonexistent/callsign.toml");
+    EXPECT_EQ(found[0].text, "cannot be read: No such file or directory");
+}
+
+TEST(Config, AFolderIsNotAFile) {
+    config_source source;
+    source.file = std::filesystem::temp_directory_path();
+    EXPECT_TRUE(std::holds_alternative<std::vector<config_fault>>(load_config(source)));
+}
+
+// ---- the files in config/ ----
+
+std::string written(const toml::node& node) {
+    if (const auto* text = node.as_string()) return "\"" + text->get() + "\"";
+    if (const auto* number = node.as_integer()) return std::to_string(number->get());
+    return "?";
+}
+
+TEST(ConfigFiles, TheExampleStatesEveryKeyAndItsDefault) {
+    const toml::table file = toml::parse_file((config_dir / "callsign.example.toml").string());
+    std::set<std::string> stated;
+    for (const auto& [section, table] : file) {
+        ASSERT_TRUE(table.is_table()) << section.str();
+        for (const auto& [name, value] : *table.as_table()) {
+            stated.insert(std::string(section.str()).append(".").append(name.str()));
+        }
+    }
+    std::set<std::string> known;
+    for (const config_key& key : config_keys()) {
+        known.insert(key.dotted());
+        const auto node = file[key.section][key.name];
+        ASSERT_TRUE(node) << key.dotted() << " is missing";
+        EXPECT_EQ(written(*node.node()), value_text(key, config{})) << key.dotted();
+    }
+    EXPECT_EQ(stated, known);
+}
+
+TEST(ConfigFiles, BothLoad) {
+    for (const char* name : {"callsign.example.toml", "dev.toml"}) {
+        config_source source;
+        source.file = config_dir / name;
+        const auto result = load_config(source);
+        if (const auto* found = std::get_if<std::vector<config_fault>>(&result)) {
+            for (const config_fault& f : *found) ADD_FAILURE() << f.where << ": " << f.text;
+        }
+    }
+}
+
+}  // namespace
+}  // namespace callsign::platform

@@ -1,0 +1,103 @@
+#include <callsign/platform/metrics.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace callsign::platform {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(Metrics, AllButTheRoutesIsThereFromTheStart) {
+    const metrics m;
+    const std::string text = m.text();
+    for (const char* line :
+         {"callsign_queue_depth 0", "callsign_batch_commands_count 0",
+          "callsign_batch_seconds_sum 0", "callsign_commit_seconds_bucket{le=\"+Inf\"} 0",
+          "callsign_batches_failed_total 0", "callsign_creates_total{outcome=\"created\"} 0",
+          "callsign_creates_total{outcome=\"refused\"} 0", "callsign_slots{state=\"pending\"} 0",
+          "callsign_retry_seconds_count 0", "callsign_late_retries_total 0",
+          "callsign_reaper_sweeps_total 0", "callsign_reaper_slots_total{result=\"scanned\"} 0",
+          "callsign_reaper_sweep_seconds_count 0", "callsign_reaper_failures_total 0",
+          "callsign_http_connections 0", "callsign_http_connections_refused_total 0",
+          "callsign_http_timeouts_total 0", "# TYPE callsign_build_info gauge"}) {
+        EXPECT_THAT(text, HasSubstr(std::string(line)));
+    }
+    EXPECT_THAT(text, HasSubstr("version=\"" CALLSIGN_VERSION "\""));
+}
+
+TEST(Metrics, EngineEvents) {
+    metrics m;
+    m.engine().queue_depth_changed(17);
+    m.engine().create_answered(engine_probe::create_outcome::replayed);
+    m.engine().create_answered(engine_probe::create_outcome::in_progress);
+    m.engine().retry_seen(3s, false);
+    m.engine().retry_seen(20min, true);
+    m.engine().batch_committed(40, 3ms, 2ms);
+    m.engine().batch_failed(1);
+    m.engine().slots_counted({.pending = 1, .committed = 2, .failed = 3});
+    const std::string text = m.text();
+    for (const char* line :
+         {"callsign_queue_depth 17\n", "callsign_creates_total{outcome=\"replayed\"} 1\n",
+          "callsign_creates_total{outcome=\"in_progress\"} 1\n",
+          "callsign_creates_total{outcome=\"created\"} 0\n",
+          "callsign_retry_seconds_bucket{le=\"5\"} 1\n", "callsign_retry_seconds_count 2\n",
+          "callsign_late_retries_total 1\n", "callsign_batch_commands_bucket{le=\"32\"} 0\n",
+          "callsign_batch_commands_bucket{le=\"64\"} 1\n", "callsign_batches_failed_total 1\n",
+          "callsign_slots{state=\"failed\"} 3\n"}) {
+        EXPECT_THAT(text, HasSubstr(line));
+    }
+}
+
+TEST(Metrics, ReaperAndConnectionEvents) {
+    metrics m;
+    m.reaper().swept({.scanned = 9, .committed = 2, .failed = 3, .forgotten = 4}, 15ms);
+    m.reaper().sweep_failed({});
+    m.http().connection_opened();
+    m.http().connection_opened();
+    m.http().connection_closed();
+    m.http().connection_refused();
+    m.http().connection_timed_out();
+    const std::string text = m.text();
+    for (const char* line :
+         {"callsign_reaper_slots_total{result=\"scanned\"} 9\n",
+          "callsign_reaper_slots_total{result=\"forgotten\"} 4\n",
+          "callsign_reaper_failures_total 1\n", "callsign_http_connections 1\n",
+          "callsign_http_connections_refused_total 1\n", "callsign_http_timeouts_total 1\n"}) {
+        EXPECT_THAT(text, HasSubstr(line));
+    }
+}
+
+TEST(Metrics, RequestsByRouteAndClassOfStatus) {
+    metrics m;
+    // Equal texts at different addresses are one route.
+    const std::string same = "/v1/tasks";
+    m.answered("/v1/tasks", 201, 2ms);
+    m.answered(same, 201, 2ms);
+    m.answered("/v1/tasks", 422, 1ms);
+    m.answered("/v1/tasks/{ref}", 200, 1ms);
+    m.answered("/v1/tasks", 999, 1ms);
+    const std::string text = m.text();
+    for (const char* line :
+         {"callsign_http_requests_total{route=\"/v1/tasks\",status=\"2xx\"} 2\n",
+          "callsign_http_requests_total{route=\"/v1/tasks\",status=\"4xx\"} 1\n",
+          "callsign_http_requests_total{route=\"/v1/tasks\",status=\"other\"} 1\n",
+          "callsign_http_requests_total{route=\"/v1/tasks/{ref}\",status=\"2xx\"} 1\n",
+          "callsign_http_request_seconds_count{route=\"/v1/tasks\"} 4\n"}) {
+        EXPECT_THAT(text, HasSubstr(line));
+    }
+}
+
+TEST(Metrics, RoutesAreBounded) {
+    metrics m;
+    for (int i = 0; i < 300; ++i) m.answered("/route/" + std::to_string(i), 200, 1ms);
+    const std::string text = m.text();
+    EXPECT_THAT(text, HasSubstr("{route=\"/route/199\",status=\"2xx\"} 1\n"));
+    EXPECT_THAT(text, Not(HasSubstr("/route/200")));
+    EXPECT_THAT(text, HasSubstr("{route=\"other\",status=\"2xx\"} 100\n"));
+}
+
+}  // namespace
+}  // namespace callsign::platform
