@@ -229,7 +229,8 @@ double cpu_seconds() {
 void measure(const settings& s, const std::filesystem::path& data_dir) {
     const account_id account = prepare(data_dir);
     database db(data_dir / "callsign.sqlite3");
-    if (s.key_index) db.execute("CREATE UNIQUE INDEX slots_by_key ON slots (account_id, key)");
+    if (s.key_index)
+        db.execute("CREATE UNIQUE INDEX IF NOT EXISTS slots_by_key ON slots (account_id, key)");
     writer w(db, account);
     w.create(s.batch);  // statements are prepared, pages are there
 
