@@ -6,6 +6,7 @@
 #include <array>
 #include <bit>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 
 namespace callsign::bench {
@@ -22,7 +23,8 @@ class histogram {
 
     // The value that `share` (0..1) of all records do not exceed; zero if there are none.
     std::chrono::nanoseconds quantile(double share) const {
-        const auto rank = static_cast<std::uint64_t>(share * static_cast<double>(total_) + 0.5);
+        const auto rank =
+            static_cast<std::uint64_t>(std::ceil(share * static_cast<double>(total_)));
         std::uint64_t seen = 0;
         for (std::size_t i = 0; i < counts_.size(); ++i) {
             seen += counts_[i];

@@ -96,8 +96,8 @@ std::string board_name(unsigned n) {
 class client {
   public:
     client(field& f, unsigned board, unsigned number)
-        : field_(f), sender_(f.port, f.token, f.s.seed * 1'000'003 + board * 1'009 + number) {
-        random_source random(f.s.seed * 1'000'003 + board * 1'009 + number);
+        : field_(f), sender_(f.port, f.token, seed_of(f, board, number)) {
+        random_source random(seed_of(f, board, number));
         for (unsigned i = 0; i < f.s.tickets; ++i)
             tickets_.push_back({testing::random_key(random),
                                 "{\"description\":\"Ticket " + std::to_string(i + 1) +
@@ -142,6 +142,10 @@ class client {
     const counts& seen() const { return sender_.seen(); }
 
   private:
+    static std::uint64_t seed_of(const field& f, std::uint64_t board, std::uint64_t number) {
+        return f.s.seed * 1'000'003 + board * 1'009 + number;
+    }
+
     void check_slot(const ticket& t) {
         const auto answer = sender_.http().get("/v1/slots/" + t.key);
         if (!answer || answer->status != 200) {
@@ -209,7 +213,7 @@ std::string prepare_account(testing::server& server, const settings& s) {
     const auto made = as_operator.post_json(
         "/v1/admin/accounts", "{\"name\":\"field\",\"prefix\":\"" + board_name(0) + "\"}");
     if (!made || made->status != 201) throw std::runtime_error("no account could be made");
-    const std::string token(json::parse(made->body).at("token").as_string());
+    std::string token(json::parse(made->body).at("token").as_string());
     testing::http_client owner(server.port(), token);
     for (unsigned i = 1; i < s.boards; ++i) {
         const auto series = owner.post_json("/v1/series", "{\"prefix\":\"" + board_name(i) + "\"}");

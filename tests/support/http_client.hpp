@@ -61,7 +61,8 @@ class http_client {
         std::string text = std::string(method) + " " + std::string(target) + " HTTP/1.1\r\n" +
                            "Host: 127.0.0.1:" + std::to_string(port_) + "\r\n";
         if (!token_.empty()) text += "Authorization: Bearer " + token_ + "\r\n";
-        for (const auto& [name, value] : headers) text += name + ": " + value + "\r\n";
+        for (const auto& [name, value] : headers)
+            text.append(name).append(": ").append(value).append("\r\n");
         if (!body.empty() || method == "POST" || method == "PATCH" || method == "PUT")
             text += "Content-Length: " + std::to_string(body.size()) + "\r\n";
         text += "\r\n";

@@ -52,12 +52,14 @@ std::vector<std::string> merged_environment(
         if (!value.empty()) all[name] = value;
     }
     std::vector<std::string> lines;
-    for (const auto& [name, value] : all) lines.push_back(name + "=" + value);
+    lines.reserve(all.size());
+    for (const auto& [name, value] : all) lines.emplace_back(name).append("=").append(value);
     return lines;
 }
 
 std::vector<char*> pointers_to(std::vector<std::string>& texts) {
     std::vector<char*> pointers;
+    pointers.reserve(texts.size() + 1);
     for (std::string& text : texts) pointers.push_back(text.data());
     pointers.push_back(nullptr);
     return pointers;

@@ -148,7 +148,7 @@ class kill_test : public system_test {
 };
 
 TEST_F(kill_test, what_was_acknowledged_survives_kills_at_any_instant) {
-    const auto rounds = setting("CALLSIGN_SYSTEM_ROUNDS", 15);
+    const auto rounds = setting("CALLSIGN_SYSTEM_ROUNDS", 60);
     const auto seed = setting("CALLSIGN_SYSTEM_SEED", std::random_device{}());
     SCOPED_TRACE("CALLSIGN_SYSTEM_SEED=" + std::to_string(seed));
     constexpr unsigned pairs = 6;

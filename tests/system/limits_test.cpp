@@ -130,7 +130,7 @@ TEST_F(limits_test, nonsense_is_answered_and_closed) {
     auto s = start();
     const std::string token = make_account(*s, "polite", "SYN");
     for (const char* nonsense :
-         {"\r\n\r\nGET", "EHLO mail\r\n\r\n", "GET / HTTP/9.9\r\n\r\n",
+         {"EHLO mail\r\n\r\n", "\x01\x02\r\n\r\n", "GET / HTTP/9.9\r\n\r\n",
           "POST /v1/tasks HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
           "POST /v1/tasks HTTP/1.1\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello"}) {
         http_client rude(s->port(), {}, 5s);

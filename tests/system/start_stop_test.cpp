@@ -17,7 +17,7 @@ class start_stop_test : public system_test {
   protected:
     std::filesystem::path write_config(const std::string& text) const {
         // Written aside and moved, so that no reader sees half of it.
-        const auto file = temp_path("callsign.toml");
+        auto file = temp_path("callsign.toml");
         std::ofstream(file.string() + ".new") << text;
         std::filesystem::rename(file.string() + ".new", file);
         return file;

@@ -1,0 +1,286 @@
+// baseline: how fast could it be at most? The rows that a creation writes, with the server's own
+// schema and statements, bound in a loop by one thread: no HTTP, no rules, no threads to talk to,
+// two durable commits for each batch, as the server's two phases need. What the server reaches of
+// this is the part of the time that goes into what cannot be left out.
+//
+//     baseline --batch 64 --duration 10s
+//     baseline --batch 64 --duration 10s --key-index     with a plain unique index on the clients'
+//     keys baseline --batch 1 --duration 100ms                the smallest sensible run
+//
+// The server's own index of keys is left out by default: the limit is for the rows alone.
+
+#include "local_store.hpp"
+#include "options.hpp"
+#include "rows.hpp"
+#include "statements.hpp"
+#include "support/temp_dir.hpp"
+
+#include <callsign/store/sqlite.hpp>
+
+#include <filesystem>
+#include <optional>
+#include <sqlite3.h>
+#include <sys/resource.h>
+#include <unordered_map>
+
+namespace callsign::bench {
+namespace {
+
+struct settings {
+    std::string data_dir;  // empty: a temporary one
+    std::string parent;
+    unsigned batch = 64;
+    milliseconds duration = std::chrono::seconds{5};
+    bool key_index = false;
+    bool json = false;
+};
+
+// ---- SQLite, as bare as it comes ----
+
+class database {
+  public:
+    explicit database(const std::filesystem::path& file) {
+        check(sqlite3_open_v2(file.c_str(), &db_, SQLITE_OPEN_READWRITE, nullptr));
+        // The server's settings (src/store/sqlite/connection.cpp and sqlite_store.cpp).
+        for (const char* pragma : {"PRAGMA foreign_keys = OFF", "PRAGMA temp_store = MEMORY",
+                                   "PRAGMA wal_autocheckpoint = 0", "PRAGMA secure_delete = OFF",
+                                   "PRAGMA cache_size = -16384", "PRAGMA synchronous = FULL"})
+            execute(pragma);
+        sqlite3_wal_hook(db_, &database::note_wal, this);
+    }
+    ~database() {
+        for (auto& [sql, prepared] : prepared_) sqlite3_finalize(prepared);
+        sqlite3_close(db_);
+    }
+    database(const database&) = delete;
+    database& operator=(const database&) = delete;
+
+    void execute(const char* sql) { check(sqlite3_exec(db_, sql, nullptr, nullptr, nullptr)); }
+
+    // Integers, texts and blobs in order; then runs the statement to its first row or its end.
+    template <class... Values>
+    sqlite3_stmt* run(const char* sql, const Values&... values) {
+        sqlite3_stmt*& s = prepared_[sql];
+        if (s == nullptr)
+            check(sqlite3_prepare_v3(db_, sql, -1, SQLITE_PREPARE_PERSISTENT, &s, nullptr));
+        sqlite3_reset(s);
+        int at = 0;
+        (bind(s, ++at, values), ...);
+        const int code = sqlite3_step(s);
+        if (code != SQLITE_DONE && code != SQLITE_ROW) check(code);
+        if (code == SQLITE_DONE) sqlite3_reset(s);
+        return s;
+    }
+
+    // After the columns of a row were read.
+    void reset(const char* sql) { sqlite3_reset(prepared_.at(sql)); }
+
+    // When the server would.
+    void checkpoint_if_due() {
+        if (wal_pages_ < 8192) return;
+        check(sqlite3_wal_checkpoint_v2(db_, nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr));
+        wal_pages_ = 0;
+    }
+
+  private:
+    static int note_wal(void* self, sqlite3*, const char*, int pages) {
+        static_cast<database*>(self)->wal_pages_ = pages;
+        return SQLITE_OK;
+    }
+    static void bind(sqlite3_stmt* s, int at, std::int64_t value) {
+        sqlite3_bind_int64(s, at, value);
+    }
+    static void bind(sqlite3_stmt* s, int at, const std::string& text) {
+        sqlite3_bind_text(s, at, text.data(), static_cast<int>(text.size()), SQLITE_STATIC);
+    }
+    static void bind(sqlite3_stmt* s, int at, std::string_view bytes) {
+        sqlite3_bind_blob(s, at, bytes.data(), static_cast<int>(bytes.size()), SQLITE_STATIC);
+    }
+    static void bind(sqlite3_stmt* s, int at, const uuid& id) {
+        sqlite3_bind_blob(s, at, id.data, static_cast<int>(id.size()), SQLITE_STATIC);
+    }
+    void check(int code) const {
+        if (code != SQLITE_OK)
+            throw std::runtime_error(db_ != nullptr ? sqlite3_errmsg(db_) : sqlite3_errstr(code));
+    }
+
+    sqlite3* db_ = nullptr;
+    std::unordered_map<const char*, sqlite3_stmt*> prepared_;
+    int wal_pages_ = 0;
+};
+
+// ---- what a creation writes ----
+
+class writer {
+  public:
+    writer(database& db, account_id account)
+        : db_(db), account_(account.value), ids_(1), random_(1) {
+        series_ = sqlite3_column_int64(db_.run(sql::series_default, account_), 0);
+        db_.run(sql::counter_put, series_, std::string());
+        counter_ = sqlite3_column_int64(db_.run(sql::counter_get, series_, std::string()), 0);
+        last_task_ = sqlite3_column_int64(db_.run(sql::task_last), 0);
+        sqlite3_stmt* t = db_.run(sql::totals_get);
+        committed_ = sqlite3_column_int64(t, 1);
+        last_slot_ = sqlite3_column_int64(t, 3);
+        for (const char* sql :
+             {sql::series_default, sql::counter_get, sql::task_last, sql::totals_get})
+            db_.reset(sql);
+        make_typical_bytes();
+    }
+
+    // Phase 1 of a whole batch, durable; then phase 2 of it, durable.
+    void create(unsigned batch) {
+        slots_.clear();
+        const std::int64_t now = wall_time().time_since_epoch().count();
+        db_.run(sql::begin_write);
+        for (unsigned i = 0; i < batch; ++i) reserve(now);
+        write_totals(batch, now);
+        db_.run(sql::commit);
+        db_.run(sql::begin_write);
+        for (const reserved& s : slots_) fulfil(s, now);
+        db_.run(sql::account_advance, seq_, last_version_, account_);
+        db_.run(sql::counter_set, number_, counter_);
+        committed_ += batch;
+        write_totals(0, now);
+        db_.run(sql::commit);
+        db_.checkpoint_if_due();
+    }
+
+  private:
+    struct reserved {
+        std::int64_t slot;
+        uuid id;
+    };
+
+    void reserve(std::int64_t now) {
+        const uuid id = ids_.next(time_point{milliseconds{now}});
+        const std::string key = random_key(random_);
+        db_.run(sql::slot_put, ++last_slot_, account_, key, std::string_view(fingerprint_), id,
+                now);
+        slots_.push_back({last_slot_, id});
+    }
+
+    void fulfil(const reserved& s, std::int64_t now) {
+        const uuid version = ids_.next(time_point{milliseconds{now}});
+        db_.run(sql::version_put, account_, ++seq_, version, last_version_, now,
+                std::string_view(operations_));
+        last_version_ = version;
+        db_.run(sql::task_put, ++last_task_, account_, s.id, series_, counter_, ++number_, prefix_,
+                seq_, seq_, now, std::string_view(attributes_));
+        db_.run(sql::slot_commit, last_task_, std::int64_t{1}, now, s.slot);
+    }
+
+    void write_totals(std::int64_t pending, std::int64_t now) {
+        db_.run(sql::totals_set, pending, committed_, std::int64_t{0}, last_slot_, now);
+    }
+
+    // As long as the real ones; what they say does not matter to SQLite.
+    void make_typical_bytes() {
+        attributes all{{"description", description_of(1)},
+                       {"entry", "1795000000"},
+                       {"modified", "1795000000"},
+                       {"status", "pending"}};
+        const time_point now = wall_time();
+        const uuid id = ids_.next(now);
+        std::vector<operation> operations{{operation::kind::create, id, {}, {}, {}}};
+        for (const auto& [name, value] : all)
+            operations.push_back({operation::kind::update, id, name, value, now});
+        attributes_ = sqlite::encode(all);
+        operations_ = sqlite::encode(operations);
+    }
+
+    database& db_;
+    const std::int64_t account_;
+    seeded_ids ids_;
+    std::mt19937_64 random_;
+    std::int64_t series_ = 0;
+    std::int64_t counter_ = 0;
+    std::int64_t last_slot_ = 0;
+    std::int64_t last_task_ = 0;
+    std::int64_t committed_ = 0;
+    std::int64_t seq_ = 0;
+    std::int64_t number_ = 0;
+    uuid last_version_{};
+    const std::string fingerprint_ = std::string(32, 'f');
+    const std::string prefix_ = "BASE";
+    std::string attributes_;
+    std::string operations_;
+    std::vector<reserved> slots_;
+};
+
+// ---- the run ----
+
+account_id prepare(const std::filesystem::path& data_dir) {
+    const auto s = open_sqlite({.data_dir = data_dir});
+    seeded_ids ids(static_cast<std::uint64_t>(wall_time().time_since_epoch().count()));
+    const std::string name = "base-" + std::to_string(wall_time().time_since_epoch().count());
+    return make_account(*s, ids, name, "BASE").id;
+}
+
+double cpu_seconds() {
+    rusage used{};
+    ::getrusage(RUSAGE_SELF, &used);
+    const auto seconds = [](const timeval& t) {
+        return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
+    };
+    return seconds(used.ru_utime) + seconds(used.ru_stime);
+}
+
+void measure(const settings& s, const std::filesystem::path& data_dir) {
+    const account_id account = prepare(data_dir);
+    database db(data_dir / "callsign.sqlite3");
+    if (s.key_index)
+        db.execute("CREATE UNIQUE INDEX IF NOT EXISTS slots_by_key ON slots (account_id, key)");
+    writer w(db, account);
+    w.create(s.batch);  // statements are prepared, pages are there
+
+    const double cpu_before = cpu_seconds();
+    const auto begin = std::chrono::steady_clock::now();
+    std::uint64_t creates = 0;
+    while (std::chrono::steady_clock::now() - begin < s.duration) {
+        w.create(s.batch);
+        creates += s.batch;
+    }
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+    const double rate = static_cast<double>(creates) / took.count();
+    const double cpu_us = (cpu_seconds() - cpu_before) * 1e6 / static_cast<double>(creates);
+    if (s.json)
+        std::printf("{\"batch\":%u,\"keyIndex\":%s,\"perSecond\":%.1f,\"cpuUsPerCreate\":%.2f}\n",
+                    s.batch, s.key_index ? "true" : "false", rate, cpu_us);
+    else
+        std::printf("batches of %u%s: %.0f creates/s, %.1f us of CPU each\n", s.batch,
+                    s.key_index ? ", unique index on keys" : "", rate, cpu_us);
+}
+
+int run(int argc, char** argv) {
+    settings s;
+    s.parent = std::filesystem::temp_directory_path().string();
+    options flags("baseline: a creation's rows, written by SQLite alone.");
+    flags.add("--batch", s.batch, "creations that share their two commits");
+    flags.add("--duration", s.duration, "how long");
+    flags.add("--data-dir", s.data_dir, "an existing one, which is of no further use afterwards");
+    flags.add("--dir", s.parent, "or: where a temporary one is made");
+    flags.add("--key-index", s.key_index, "with a unique index on the clients' keys");
+    flags.add("--json", s.json, "print one JSON object");
+    flags.parse(argc, argv);
+    if (s.batch == 0) options::fail("--batch is at least 1");
+    if (!s.data_dir.empty()) {
+        measure(s, s.data_dir);
+    } else {
+        const testing::temp_dir own(s.parent);
+        measure(s, own.path());
+    }
+    return 0;
+}
+
+}  // namespace
+}  // namespace callsign::bench
+
+int main(int argc, char** argv) {
+    try {
+        return callsign::bench::run(argc, argv);
+    } catch (const std::exception& e) {
+        std::cerr << "baseline: " << e.what() << "\n";
+        return 2;
+    }
+}

@@ -1,0 +1,99 @@
+// fill: puts millions of tasks, with their slots, versions and numbers, into a data directory, so
+// that a server can be measured on a store that is not empty. It goes through the rules and the
+// store port, in large batches: every row is what the server itself would have written.
+//
+//     fill --data-dir DIR --tasks 3000000
+//     fill --data-dir DIR --tasks 10                                the smallest sensible run
+//
+// Prints the account's name and token, as JSON, on standard output; progress on standard error.
+
+#include "callsign/v1/callsign.pb.h"
+#include "local_store.hpp"
+#include "options.hpp"
+
+#include <callsign/base/assert.hpp>
+#include <callsign/store/sqlite.hpp>
+#include <callsign/wire/convert.hpp>
+
+#include <random>
+
+namespace callsign::bench {
+namespace {
+
+using steady_clock = std::chrono::steady_clock;
+
+struct settings {
+    std::string data_dir;
+    std::string account = "filled";
+    std::uint64_t tasks = 1'000'000;
+    std::uint64_t batch = 10'000;
+    std::uint64_t seed = 1;
+};
+
+// Reserve and fulfil in one transaction: the rows are the same as from two.
+void create(write_tx& tx, account_id owner, std::uint64_t n, std::mt19937_64& random,
+            const rules::moment& m) {
+    v1::CreateTask message;
+    message.set_description(description_of(n));
+    wire::faults found;
+    auto decoded = wire::to_domain(message, found);
+    CALLSIGN_ASSERT(decoded);
+    const reserve first{owner, random_key(random), decoded->fingerprint, {}, {}};
+    const auto reserved = rules::apply(tx, first, m);
+    const fulfil second{
+        std::get<reserve::reserved>(reserved).slot, {}, std::move(decoded->attributes)};
+    const auto done = rules::apply(tx, second, m);
+    CALLSIGN_ASSERT(std::holds_alternative<receipted>(done));
+}
+
+void fill(store& s, rules::id_source& ids, account_id owner, const settings& o) {
+    std::mt19937_64 random(o.seed);
+    const auto begin = steady_clock::now();
+    auto next_report = begin;
+    for (std::uint64_t done = 0; done < o.tasks;) {
+        const std::uint64_t end = std::min(done + o.batch, o.tasks);
+        const rules::moment m{std::max(wall_time(), s.last_moment()), ids};
+        const auto tx = s.begin_write();
+        for (; done < end; ++done) create(*tx, owner, done, random, m);
+        tx->commit();
+        s.maintain(false);
+        if (done < o.tasks && steady_clock::now() < next_report) continue;
+        next_report = steady_clock::now() + std::chrono::seconds(2);
+        const std::chrono::duration<double> took = steady_clock::now() - begin;
+        std::fprintf(stderr, "%llu of %llu tasks, %.0f/s\n", static_cast<unsigned long long>(done),
+                     static_cast<unsigned long long>(o.tasks),
+                     static_cast<double>(done) / took.count());
+    }
+}
+
+int run(int argc, char** argv) {
+    settings o;
+    options flags("fill: tasks and slots for a data directory, without a server.");
+    flags.add("--data-dir", o.data_dir, "made if it is not there; no server may hold it");
+    flags.add("--tasks", o.tasks, "how many");
+    flags.add("--account", o.account, "made for them; its prefix is FILL");
+    flags.add("--batch", o.batch, "tasks in one transaction");
+    flags.add("--seed", o.seed, "of the keys");
+    flags.parse(argc, argv);
+    if (o.data_dir.empty() || o.batch == 0) options::fail("--data-dir is needed");
+
+    const auto s = open_sqlite({.data_dir = o.data_dir});
+    seeded_ids ids(o.seed);
+    const local_account owner = make_account(*s, ids, o.account, "FILL");
+    fill(*s, ids, owner.id, o);
+    std::printf("{\"account\":\"%s\",\"prefix\":\"FILL\",\"token\":\"%s\",\"tasks\":%llu}\n",
+                o.account.c_str(), owner.token.c_str(), static_cast<unsigned long long>(o.tasks));
+    return 0;
+}
+
+}  // namespace
+}  // namespace callsign::bench
+
+int main(int argc, char** argv) {
+    try {
+        return callsign::bench::run(argc, argv);
+    } catch (const std::exception& e) {
+        std::cerr << "fill: " << e.what() << "\n";
+        return 2;
+    }
+}
