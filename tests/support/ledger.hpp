@@ -35,9 +35,10 @@ class ledger {
                   const net::http_response& response, bool replay_marked, time_point now) {
         auto& e = entries_.at(key);
         --e.under_way;
-        // From here on the slot may have been forgotten, and the key is as good as new.
+        // From here on the slot may have been forgotten, or not yet: the key may be as good as new.
         if (now >= e.first_sent + retention_) {
             e = {.first_sent = now, .payloads = {payload}, .under_way = e.under_way};
+            e.perhaps_forgotten = true;
         }
         switch (response.status) {
         case 200:
@@ -50,6 +51,7 @@ class ledger {
         }
         case 422:
             if (e.payloads.size() > 1 && e.bound != payload) return;
+            if (e.perhaps_forgotten && e.bound.empty()) return;
             break;
         case 500:
         case 503:
@@ -79,6 +81,7 @@ class ledger {
         std::string bound{};  // the payload that was acknowledged
         std::string body{};   // the receipt as it was given
         bool failed = false;
+        bool perhaps_forgotten = false;
     };
 
     void given(entry& e, const std::string& key, const std::string& payload,
@@ -102,13 +105,17 @@ class ledger {
                 violation(key, said + " was given twice");
             }
         }
+        // An old receipt, given once more before it is forgotten, binds nobody.
+        if (e.perhaps_forgotten && replay_marked) return;
+        e.perhaps_forgotten = false;
         e.bound = payload;
         e.body = response.body;
     }
 
     void failed(entry& e, const std::string& key, time_point now) {
         if (!e.body.empty()) violation(key, "has a receipt, and is failed");
-        if (now - e.first_sent < window_) violation(key, "failed before the window passed");
+        if (now - e.first_sent < window_ && !e.perhaps_forgotten)
+            violation(key, "failed before the window passed");
         e.failed = true;
     }
 
