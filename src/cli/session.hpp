@@ -67,7 +67,7 @@ class session {
     // The whole of a listing, page by page, or its first `limit` rows: `rows` counts those of a
     // message. What is left has a page token in the answer, as the server's pages have.
     template <class List>
-    List ask_pages(std::string target, std::int64_t limit, int (List::*rows)() const) {
+    List ask_pages(const std::string& target, std::int64_t limit, int (List::*rows)() const) {
         List all;
         do {
             List page;

@@ -60,13 +60,12 @@ request_reader::step request_reader::advance() {
 // Beast's own limit is one for each part that arrives, so a header in many small parts would have
 // none. Here it is the whole header's; and the parser sees each byte once.
 request_reader::step request_reader::advance_header() {
-    while (scanned_ == 0 && end_ - begin_ >= 2 && bytes_[begin_] == '\r' &&
-           bytes_[begin_ + 1] == '\n') {
-        begin_ += 2;  // RFC 9112, 2.2: an empty line before the request line is ignored
-    }
+    // RFC 9112, 2.2: empty lines before the request line are ignored.
+    while (end_ - begin_ >= 2 && bytes_[begin_] == '\r' && bytes_[begin_ + 1] == '\n') begin_ += 2;
     if (begin_ == end_) return step::need_more;
     const char first = bytes_[begin_];
-    if (first != '\r' && (first < 'A' || first > 'Z') && (first < 'a' || first > 'z')) {
+    if (first == '\r' && end_ - begin_ == 1) return step::need_more;
+    if ((first < 'A' || first > 'Z') && (first < 'a' || first > 'z')) {
         return refuse(400, "malformed-request", "This is not HTTP/1.1.");
     }
     const std::size_t header = find_header_end();

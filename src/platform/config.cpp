@@ -26,11 +26,12 @@ constexpr milliseconds day = 24h;
 constexpr std::array<std::string_view, 4> levels{"debug", "info", "warn", "error"};
 constexpr std::array<std::string_view, 2> formats{"text", "json"};
 
-// Where a key lands.
+// Where a key lands. NOLINTBEGIN(bugprone-macro-parentheses): a member's name cannot have them.
 #define CALLSIGN_AT(member)   \
     [](config & c) -> auto& { \
         return c.member;      \
     }
+// NOLINTEND(bugprone-macro-parentheses)
 
 count_key count(std::size_t& (*target)(config&), std::int64_t min, std::int64_t max) {
     return {target, min, max, false};

@@ -18,7 +18,7 @@ constexpr auto use_result = asio::as_tuple(asio::use_awaitable);
 
 class steady final : public timer {
   public:
-    explicit steady(asio::any_io_executor executor) : timer_(std::move(executor)) {}
+    explicit steady(const asio::any_io_executor& executor) : timer_(executor) {}
 
     // The flag alone says whether wait() was cancelled, not the timer's error code: a cancel that
     // comes between the expiry and the waiter's turn finds nothing left to abort, and one that
@@ -50,7 +50,7 @@ class real_clock final : public clock {
     }
 
     std::unique_ptr<timer> make_timer(asio::any_io_executor executor) override {
-        return std::make_unique<steady>(std::move(executor));
+        return std::make_unique<steady>(executor);
     }
 };
 

@@ -1,0 +1,220 @@
+#pragma once
+// A server on a loopback port and a thread of its own, and a blocking client that gives up after a
+// while, so that a fault is a failure and not a test that hangs.
+
+#include <callsign/net/http.hpp>
+
+#include <atomic>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/use_future.hpp>
+#include <boost/asio/write.hpp>
+#include <condition_variable>
+#include <gtest/gtest.h>
+#include <mutex>
+#include <stdexcept>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <thread>
+
+namespace callsign::net {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+
+// Counts what it is told; a test waits for a count.
+class counting_probe : public http_probe {
+  public:
+    void connection_opened() override { add(opened); }
+    void connection_closed() override { add(closed); }
+    void connection_refused() override { add(refused); }
+    void connection_timed_out() override { add(timed_out); }
+    void session_failed(std::string_view what) override {
+        last_failure = what;
+        add(failed);
+    }
+    void request_answered(const http_request& request, const http_response& response,
+                          std::chrono::nanoseconds) override {
+        last_target = std::string(request.target().data(), request.target().size());
+        last_status = response.status;
+        add(answered);
+    }
+
+    void await(const int& count, int wanted) {
+        std::unique_lock lock(mutex_);
+        ASSERT_TRUE(
+            changed_.wait_for(lock, std::chrono::seconds(10), [&] { return count >= wanted; }));
+    }
+
+    int opened = 0, closed = 0, refused = 0, timed_out = 0, failed = 0, answered = 0;
+    // Read after await() alone.
+    std::string last_failure, last_target;
+    unsigned last_status = 0;
+
+  private:
+    void add(int& count) {
+        const std::lock_guard lock(mutex_);
+        ++count;
+        changed_.notify_all();
+    }
+
+    std::mutex mutex_;
+    std::condition_variable changed_;
+};
+
+struct answer_text {
+    std::string head;  // with the empty line
+    std::string body;
+    unsigned status() const { return static_cast<unsigned>(std::stoul(head.substr(9, 3))); }
+    bool has(std::string_view line) const {
+        return head.find("\r\n" + std::string(line) + "\r\n") != std::string::npos;
+    }
+    std::string field(const std::string& name) const {
+        const std::size_t at = head.find("\r\n" + name + ": ");
+        if (at == std::string::npos) return "(none)";
+        const std::size_t start = at + name.size() + 4;
+        return head.substr(start, head.find("\r\n", start) - start);
+    }
+};
+
+class client {
+  public:
+    explicit client(const tcp::endpoint& server) : socket_(io_) {
+        socket_.connect(server);
+        const timeval patience{10, 0};
+        ::setsockopt(socket_.native_handle(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    }
+
+    void send(std::string_view bytes) {
+        boost::system::error_code ignored;  // a server that refuses may be gone already
+        asio::write(socket_, asio::buffer(bytes.data(), bytes.size()), ignored);
+    }
+    void half_close() { socket_.shutdown(tcp::socket::shutdown_send); }
+
+    answer_text read_answer(bool has_body = true) {
+        answer_text out;
+        while (buffer_.find("\r\n\r\n") == std::string::npos) {
+            if (!read_some()) throw std::runtime_error("closed in a header: " + buffer_);
+        }
+        out.head = take(buffer_.find("\r\n\r\n") + 4);
+        const std::string length = out.field("Content-Length");
+        if (!has_body || length == "(none)") return out;
+        while (buffer_.size() < std::stoul(length)) {
+            if (!read_some()) throw std::runtime_error("closed in a body");
+        }
+        out.body = take(std::stoul(length));
+        return out;
+    }
+
+    // Everything up to the server's end of the connection.
+    std::string read_rest() {
+        while (read_some()) {
+        }
+        return take(buffer_.size());
+    }
+
+  private:
+    bool read_some() {
+        char bytes[16384];
+        const ssize_t n = ::recv(socket_.native_handle(), bytes, sizeof bytes, 0);
+        if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+            throw std::runtime_error("the server keeps silent");
+        }
+        if (n <= 0) return false;
+        buffer_.append(bytes, static_cast<std::size_t>(n));
+        return true;
+    }
+    std::string take(std::size_t n) {
+        std::string out = buffer_.substr(0, n);
+        buffer_.erase(0, n);
+        return out;
+    }
+
+    asio::io_context io_;
+    tcp::socket socket_;
+    std::string buffer_;
+};
+
+// Answers with what it was asked; "/hold" waits for release(), "/throw" throws.
+class running_server {
+  public:
+    explicit running_server(http_options options = {})
+        : gate_(io_, asio::steady_timer::time_point::max()),
+          server_(
+              io_.get_executor(), {asio::ip::make_address("127.0.0.1"), 0}, options,
+              [this](http_request request) { return answer(this, std::move(request)); },
+              [](unsigned status, std::string_view code, std::string_view) {
+                  return http_response{status, "application/problem+json", std::string(code), {}};
+              },
+              probe) {
+        asio::co_spawn(io_, server_.run(), asio::detached);
+        thread_ = std::thread([this] { io_.run(); });
+    }
+    ~running_server() {
+        stop();
+        drained(milliseconds{0});
+        io_.stop();
+        thread_.join();
+    }
+
+    tcp::endpoint endpoint() const { return endpoint_; }
+
+    void stop() {
+        asio::post(io_, asio::use_future([this] { server_.stop(); })).get();
+    }
+    void drained(milliseconds patience) {
+        asio::co_spawn(io_, server_.drained(patience), asio::use_future).get();
+    }
+    void release() {
+        asio::post(io_, asio::use_future(
+                            [this] { gate_.expires_at(asio::steady_timer::time_point::min()); }))
+            .get();
+    }
+
+    counting_probe probe;
+    std::atomic<int> held = 0;
+
+  private:
+    static asio::awaitable<http_response> answer(running_server* self, http_request request) {
+        if (request.path() == "/throw") throw std::runtime_error("thrown");
+        if (request.path() == "/hold") {
+            ++self->held;
+            self->held.notify_all();
+            boost::system::error_code ignored;
+            auto waiting =
+                self->gate_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+            co_await std::move(waiting);
+        }
+        http_response out;
+        out.content_type = "text/plain";
+        if (request.path() == "/large") {
+            out.body.assign(64u << 20, 'l');
+            co_return out;
+        }
+        if (request.path() == "/empty") {
+            out.status = 204;
+            co_return out;
+        }
+        out.headers.emplace_back("X-Split", "a\r\nX-Injected: b");
+        out.body.append(request.method_string().data(), request.method_string().size());
+        out.body.append(" ").append(request.path()).append(" ").append(request.query());
+        out.body.append(" ").append(request.body());
+        co_return out;
+    }
+
+    asio::io_context io_{1};
+    // After stop() there may be nothing else to do, and drained() is still to come.
+    asio::executor_work_guard<asio::io_context::executor_type> work_{io_.get_executor()};
+    asio::steady_timer gate_;
+    http_server server_;
+    const tcp::endpoint endpoint_ = server_.local_endpoint();  // after stop() there is none
+    std::thread thread_;
+};
+
+}  // namespace callsign::net

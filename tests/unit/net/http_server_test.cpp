@@ -1,0 +1,340 @@
+#include "http_fixture.hpp"
+
+namespace callsign::net {
+namespace {
+
+constexpr std::string_view get_a = "GET /a?b=c HTTP/1.1\r\nHost: h\r\n\r\n";
+
+http_options with_timeouts(milliseconds idle, milliseconds header, milliseconds body,
+                           milliseconds write) {
+    http_options o;
+    o.idle_timeout = idle;
+    o.header_timeout = header;
+    o.body_timeout = body;
+    o.write_timeout = write;
+    return o;
+}
+
+constexpr milliseconds soon{40};
+constexpr milliseconds never{60'000};
+
+TEST(HttpServer, Answers) {
+    running_server server;
+    client c(server.endpoint());
+    c.send(get_a);
+    const answer_text a = c.read_answer();
+    EXPECT_EQ(a.head.substr(0, 17), "HTTP/1.1 200 OK\r\n");
+    EXPECT_EQ(a.body, "GET /a b=c ");
+    EXPECT_TRUE(a.has("Server: callsign"));
+    EXPECT_TRUE(a.has("Content-Type: text/plain"));
+    EXPECT_TRUE(a.has("Content-Length: 11"));
+    EXPECT_EQ(a.field("Date").size(), 29u);
+    EXPECT_EQ(a.field("Connection"), "(none)");
+    EXPECT_EQ(a.field("X-Split"), "a  X-Injected: b");
+    server.probe.await(server.probe.answered, 1);
+    EXPECT_EQ(server.probe.last_target, "/a?b=c");
+}
+
+TEST(HttpServer, KeepsTheConnectionAndDrawsIds) {
+    running_server server;
+    client c(server.endpoint());
+    c.send(get_a);
+    const std::string first = c.read_answer().field("X-Request-Id");
+    c.send("POST /p HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nxyz");
+    const answer_text second = c.read_answer();
+    EXPECT_EQ(second.body, "POST /p  xyz");
+    EXPECT_NE(second.field("X-Request-Id"), first);
+    server.probe.await(server.probe.answered, 2);
+    EXPECT_EQ(server.probe.opened, 1);
+}
+
+TEST(HttpServer, AnswersPipelinedRequestsInOrder) {
+    running_server server;
+    client c(server.endpoint());
+    c.send(
+        "\r\nPOST /1 HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nab"
+        "GET /2 HTTP/1.1\r\nHost: h\r\n\r\n\r\n"
+        "POST /3 HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
+        "2;x=y\r\ncd\r\n1\r\ne\r\n0\r\n\r\n"
+        "GET /4 HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
+    EXPECT_EQ(c.read_answer().body, "POST /1  ab");
+    EXPECT_EQ(c.read_answer().body, "GET /2  ");
+    EXPECT_EQ(c.read_answer().body, "POST /3  cde");
+    const answer_text last = c.read_answer();
+    EXPECT_EQ(last.body, "GET /4  ");
+    EXPECT_TRUE(last.has("Connection: close"));
+    EXPECT_EQ(c.read_rest(), "");
+}
+
+TEST(HttpServer, TakesALargeBody) {
+    http_options o;
+    o.body_bytes_max = 4u << 20;
+    running_server server(o);
+    client c(server.endpoint());
+    const std::string body(4u << 20, 'b');
+    c.send("PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: " + std::to_string(body.size()) +
+           "\r\n\r\n" + body);
+    EXPECT_EQ(c.read_answer().body, "PUT /  " + body);
+    c.send(get_a);
+    EXPECT_EQ(c.read_answer().status(), 200u);
+}
+
+TEST(HttpServer, SaysContinueToThoseWhoWait) {
+    running_server server;
+    client c(server.endpoint());
+    c.send("PUT / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n");
+    EXPECT_EQ(c.read_answer().head, "HTTP/1.1 100 Continue\r\n\r\n");
+    c.send("abc");
+    EXPECT_EQ(c.read_answer().body, "PUT /  abc");
+    // Not to those who have sent it already, nor to those who have none.
+    c.send("PUT / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\nabc");
+    EXPECT_EQ(c.read_answer().status(), 200u);
+    c.send("PUT / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 0\r\n\r\n");
+    EXPECT_EQ(c.read_answer().status(), 200u);
+    c.send("PUT / HTTP/1.1\r\nHost: h\r\nExpect: miracles\r\nContent-Length: 3\r\n\r\n");
+    EXPECT_EQ(c.read_answer().status(), 417u);
+}
+
+TEST(HttpServer, DropsTheBodyWhereThereIsNone) {
+    running_server server;
+    client c(server.endpoint());
+    c.send("HEAD /a HTTP/1.1\r\nHost: h\r\n\r\n");
+    EXPECT_TRUE(c.read_answer(false).has("Content-Length: 9"));
+    c.send("GET /empty HTTP/1.1\r\nHost: h\r\n\r\n");
+    EXPECT_EQ(c.read_answer().field("Content-Length"), "(none)");
+    c.send(get_a);
+    EXPECT_EQ(c.read_answer().body, "GET /a b=c ");
+}
+
+TEST(HttpServer, SpeaksHttp10) {
+    running_server server;
+    client stays(server.endpoint());
+    stays.send("GET /a HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
+    EXPECT_TRUE(stays.read_answer().has("Connection: keep-alive"));
+    stays.send("GET /a HTTP/1.0\r\n\r\n");
+    EXPECT_TRUE(stays.read_answer().has("Connection: close"));
+    EXPECT_EQ(stays.read_rest(), "");
+}
+
+TEST(HttpServer, TakesTheAbsoluteFormAndHalfClosedClients) {
+    running_server server;
+    client c(server.endpoint());
+    c.send(
+        "GET HTTP://h:80/a?b HTTP/1.1\r\nHost: h\r\n\r\nGET http://h HTTP/1.1\r\nHost: h\r\n\r\n");
+    c.half_close();
+    EXPECT_EQ(c.read_answer().body, "GET /a b ");
+    EXPECT_EQ(c.read_answer().body, "GET /  ");
+    EXPECT_EQ(c.read_rest(), "");
+}
+
+// ---- what is refused ----
+
+void expect_refused(const http_options& options, std::string_view bytes, unsigned status,
+                    std::string_view code) {
+    running_server server(options);
+    client c(server.endpoint());
+    c.send(bytes);
+    const answer_text a = c.read_answer();
+    EXPECT_EQ(a.status(), status) << bytes.substr(0, 100);
+    EXPECT_EQ(a.body, code) << bytes.substr(0, 100);
+    EXPECT_TRUE(a.has("Connection: close"));
+    EXPECT_EQ(c.read_rest(), "");
+}
+
+TEST(HttpServer, RefusesLargeHeaders) {
+    http_options o;
+    o.header_bytes_max = 1000;
+    const std::string start = "GET / HTTP/1.1\r\nHost: h\r\n";
+    const auto padded_to = [&](std::size_t size) {
+        std::string fields;
+        while (start.size() + fields.size() + 2 < size - 100) fields += "A: b\r\n";
+        const std::size_t left = size - 2 - start.size() - fields.size();
+        return start + fields + "A: " + std::string(left - 5, 'b') + "\r\n\r\n";
+    };
+    ASSERT_EQ(padded_to(1000).size(), 1000u);
+    expect_refused(o, padded_to(1001), 431, "header-too-large");
+    expect_refused(o, start + "A: " + std::string(100'000, 'b'), 431, "header-too-large");
+    expect_refused(o, "GET /" + std::string(5'000, 'b'), 431, "header-too-large");
+
+    running_server server(o);
+    client c(server.endpoint());
+    c.send(padded_to(1000));
+    EXPECT_EQ(c.read_answer().status(), 200u);
+}
+
+TEST(HttpServer, RefusesLargeBodies) {
+    http_options o;
+    o.body_bytes_max = 10;
+    const std::string start = "PUT / HTTP/1.1\r\nHost: h\r\n";
+    expect_refused(o, start + "Content-Length: 11\r\n\r\n", 413, "body-too-large");
+    expect_refused(o, start + "Content-Length: 11\r\nExpect: 100-continue\r\n\r\n", 413,
+                   "body-too-large");
+    expect_refused(o, start + "Transfer-Encoding: chunked\r\n\r\n6\r\n123456\r\n5\r\n12345\r\n",
+                   413, "body-too-large");
+    expect_refused(o, start + "Transfer-Encoding: chunked\r\n\r\nffffffff\r\n", 413,
+                   "body-too-large");
+
+    running_server server(o);
+    client c(server.endpoint());
+    c.send(start + "Content-Length: 10\r\n\r\n0123456789");
+    EXPECT_EQ(c.read_answer().status(), 200u);
+}
+
+TEST(HttpServer, RefusesWhatIsMalformed) {
+    for (const std::string_view bytes : {
+             "\x16\x03\x01\x02",
+             "GET / HTTP/1.1\n\n",
+             "GET / HTTP/1.1\r\nHost: h\n",
+             "GET /\r\n\r\n",
+             "GET / HTTP/2.0\r\nHost: h\r\n\r\n",
+             "GET / HTTP/1.1\r\n\r\n",
+             "GET / HTTP/1.1\r\nHost: h\r\nHost: i\r\n\r\n",
+             "GET / HTTP/1.1\r\nHost : h\r\n\r\n",
+             "GET / HTTP/1.1\r\nHost: h\r\nno colon\r\n\r\n",
+             "PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: -1\r\n\r\n",
+             "PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
+             "PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
+             "PUT / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: gzip\r\n\r\n",
+             "PUT / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked, gzip\r\n\r\n",
+             "PUT / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n",
+             "PUT / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n",
+         }) {
+        expect_refused({}, bytes, 400, "malformed-request");
+    }
+    const std::string endless_chunk_header =
+        "PUT / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n1;" +
+        std::string(20'000, 'x');
+    expect_refused({}, endless_chunk_header, 400, "malformed-request");
+}
+
+TEST(HttpServer, TurnsAwayConnectionsBeyondItsBound) {
+    http_options o;
+    o.connections_max = 1;
+    running_server server(o);
+    client first(server.endpoint());
+    first.send(get_a);
+    EXPECT_EQ(first.read_answer().status(), 200u);
+    {
+        client second(server.endpoint());
+        second.send(get_a);
+        const answer_text a = second.read_answer();
+        EXPECT_EQ(a.status(), 503u);
+        EXPECT_EQ(a.body, "too-many-connections");
+        EXPECT_TRUE(a.has("Retry-After: 1"));
+        EXPECT_EQ(second.read_rest(), "");
+    }
+    first.send(get_a);
+    EXPECT_EQ(first.read_answer().status(), 200u);
+    server.probe.await(server.probe.refused, 1);
+}
+
+// ---- deadlines ----
+
+TEST(HttpServer, ClosesIdleConnections) {
+    running_server server(with_timeouts(soon, never, never, never));
+    client fresh(server.endpoint());
+    EXPECT_EQ(fresh.read_rest(), "");
+    client kept(server.endpoint());
+    kept.send(get_a);
+    EXPECT_EQ(kept.read_answer().status(), 200u);
+    EXPECT_EQ(kept.read_rest(), "");
+    EXPECT_EQ(server.probe.timed_out, 0);
+}
+
+TEST(HttpServer, RefusesSlowHeadersAndBodies) {
+    {
+        running_server server(with_timeouts(never, soon, never, never));
+        client c(server.endpoint());
+        c.send("GET / HT");
+        EXPECT_EQ(c.read_answer().status(), 408u);
+        EXPECT_EQ(c.read_rest(), "");
+        server.probe.await(server.probe.timed_out, 1);
+    }
+    running_server server(with_timeouts(never, never, soon, never));
+    client c(server.endpoint());
+    c.send("PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nx");
+    EXPECT_EQ(c.read_answer().body, "request-timeout");
+    EXPECT_EQ(c.read_rest(), "");
+}
+
+TEST(HttpServer, ClosesOnClientsThatDoNotRead) {
+    running_server server(with_timeouts(never, never, never, soon));
+    client c(server.endpoint());
+    c.send("GET /large HTTP/1.1\r\nHost: h\r\n\r\n");
+    server.probe.await(server.probe.closed, 1);
+    EXPECT_EQ(server.probe.timed_out, 1);
+}
+
+// The handler's time is the engine's affair, not one of these.
+TEST(HttpServer, LetsTheHandlerWork) {
+    running_server server(with_timeouts(soon, soon, soon, soon));
+    client held(server.endpoint());
+    held.send("GET /hold HTTP/1.1\r\nHost: h\r\n\r\n");
+    server.held.wait(0);
+    client idle(server.endpoint());
+    EXPECT_EQ(idle.read_rest(), "");  // by then every deadline has passed
+    server.release();
+    EXPECT_EQ(held.read_answer().status(), 200u);
+}
+
+// ---- faults and the end ----
+
+TEST(HttpServer, AnExceptionEndsItsSessionAlone) {
+    running_server server;
+    client other(server.endpoint());
+    client c(server.endpoint());
+    c.send("GET /throw HTTP/1.1\r\nHost: h\r\n\r\n");
+    const answer_text a = c.read_answer();
+    EXPECT_EQ(a.status(), 500u);
+    EXPECT_EQ(a.body, "internal-error");
+    EXPECT_EQ(c.read_rest(), "");
+    server.probe.await(server.probe.failed, 1);
+    EXPECT_EQ(server.probe.last_failure, "thrown");
+    other.send(get_a);
+    EXPECT_EQ(other.read_answer().status(), 200u);
+}
+
+TEST(HttpServer, StopAnswersWhatIsUnderWay) {
+    running_server server;
+    client idle(server.endpoint());
+    idle.send(get_a);
+    EXPECT_EQ(idle.read_answer().status(), 200u);
+    client busy(server.endpoint());
+    busy.send("GET /hold HTTP/1.1\r\nHost: h\r\n\r\n");
+    server.held.wait(0);
+    client sending(server.endpoint());
+    sending.send("PUT / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\n");
+    sending.read_answer();
+
+    server.stop();
+    EXPECT_EQ(idle.read_rest(), "");
+    EXPECT_ANY_THROW(client(server.endpoint()));
+    sending.send("x");
+    EXPECT_TRUE(sending.read_answer().has("Connection: close"));
+    server.release();
+    EXPECT_TRUE(busy.read_answer().has("Connection: close"));
+    EXPECT_EQ(busy.read_rest(), "");
+    server.drained(never);
+    EXPECT_EQ(server.probe.closed, 3);
+}
+
+TEST(HttpServer, DrainCutsOffWhatOutlastsItsPatience) {
+    running_server server;
+    client c(server.endpoint());
+    c.send("GET /hold HTTP/1.1\r\nHost: h\r\n\r\n");
+    server.held.wait(0);
+    server.stop();
+    server.drained(milliseconds{1});
+    EXPECT_EQ(c.read_rest(), "");
+}
+
+TEST(HttpServer, CannotListenTwice) {
+    running_server server;
+    asio::io_context io;
+    http_probe probe;
+    EXPECT_THROW(http_server(io.get_executor(), server.endpoint(), {}, {}, {}, probe),
+                 boost::system::system_error);
+}
+
+}  // namespace
+}  // namespace callsign::net
