@@ -9,7 +9,7 @@
 #include <google/protobuf/stubs/logging.h>
 #include <google/protobuf/unknown_field_set.h>
 #include <limits>
-#include <vector>
+#include <utility>
 
 namespace callsign::wire {
 namespace {
@@ -21,27 +21,46 @@ using google::protobuf::Reflection;
 // Most answers fit; a longer one grows as strings do.
 constexpr std::size_t usual_answer_bytes = 320;
 
+// Where a nested message is; made into text only for a fault.
+struct place {
+    const place* outer;
+    const FieldDescriptor* field;
+    int index;  // -1: not in a list
+};
+
+std::string path_of(const place* at) {
+    if (at == nullptr) return {};
+    std::string path = path_of(at->outer);
+    if (!path.empty()) path += '.';
+    path += at->field->json_name();
+    if (at->index >= 0) path.append("[").append(std::to_string(at->index)).append("]");
+    return path;
+}
+
 // A misspelt JSON name is a lost field, and so is a field number from another schema.
-void find_unknown(const Message& message, const std::string& path, faults& found) {
-    const std::string inside = path.empty() ? path : path + '.';
+void find_unknown(const Message& message, const place* at, faults& found) {
     const Reflection& access = *message.GetReflection();
     const auto& unknown = access.GetUnknownFields(message);
     for (int i = 0; i < unknown.field_count(); ++i) {
-        add_fault(found, inside + std::to_string(unknown.field(i).number()), "unknown-field",
-                  "There is no field of that number.");
+        std::string path = path_of(at);
+        if (!path.empty()) path += '.';
+        path += std::to_string(unknown.field(i).number());
+        add_fault(found, std::move(path), "unknown-field", "There is no field of that number.");
     }
-    std::vector<const FieldDescriptor*> fields;
-    access.ListFields(message, &fields);
-    for (const FieldDescriptor* field : fields) {
+    const auto* type = message.GetDescriptor();
+    for (int f = 0; f < type->field_count(); ++f) {
+        const FieldDescriptor* field = type->field(f);
         if (field->cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE || field->is_map()) continue;
-        const std::string name = inside + field->json_name();
         if (!field->is_repeated()) {
-            find_unknown(access.GetMessage(message, field), name, found);
+            const place inside{at, field, -1};
+            if (access.HasField(message, field)) {
+                find_unknown(access.GetMessage(message, field), &inside, found);
+            }
             continue;
         }
         for (int i = 0; i < access.FieldSize(message, field); ++i) {
-            find_unknown(access.GetRepeatedMessage(message, field, i),
-                         name + '[' + std::to_string(i) + ']', found);
+            const place inside{at, field, i};
+            find_unknown(access.GetRepeatedMessage(message, field, i), &inside, found);
         }
     }
 }
@@ -56,7 +75,7 @@ void read_protobuf(std::string_view bytes, Message& out, faults& found) {
         add_fault(found, "", "malformed", "The body is not a well-formed protobuf message.");
         return;
     }
-    find_unknown(out, {}, found);
+    find_unknown(out, nullptr, found);
 }
 
 // Deterministic: maps in the order of their keys, so that equal messages are equal bytes.

@@ -65,10 +65,13 @@ class http_probe {
     virtual void connection_closed() {}
     virtual void connection_refused() {}
     virtual void connection_timed_out() {}
+    // Of the request only id, method, target and version: the handler has had the rest. For one
+    // that was refused (431, 413, 408, 400) only the id.
     virtual void request_answered(const http_request& /*request*/,
                                   const http_response& /*response*/,
                                   std::chrono::nanoseconds /*took*/) {}
-    // An exception that reached a session; it ends that session alone.
+    // An exception that reached a session: it is answered 500 if the handler threw it, and ends
+    // that session alone.
     virtual void session_failed(std::string_view /*what*/) {}
 };
 

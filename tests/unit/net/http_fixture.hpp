@@ -16,6 +16,7 @@
 #include <boost/asio/use_future.hpp>
 #include <boost/asio/write.hpp>
 #include <condition_variable>
+#include <future>
 #include <gtest/gtest.h>
 #include <mutex>
 #include <stdexcept>
@@ -166,21 +167,29 @@ class running_server {
     tcp::endpoint endpoint() const { return endpoint_; }
 
     void stop() {
-        asio::post(io_, asio::use_future([this] { server_.stop(); })).get();
+        on_its_thread([this] { server_.stop(); });
     }
     void drained(milliseconds patience) {
         asio::co_spawn(io_, server_.drained(patience), asio::use_future).get();
     }
     void release() {
-        asio::post(io_, asio::use_future(
-                            [this] { gate_.expires_at(asio::steady_timer::time_point::min()); }))
-            .get();
+        on_its_thread([this] { gate_.expires_at(asio::steady_timer::time_point::min()); });
     }
 
     counting_probe probe;
     std::atomic<int> held = 0;
 
   private:
+    template <class Action>
+    void on_its_thread(Action action) {
+        std::promise<void> done;
+        asio::post(io_, [&] {
+            action();
+            done.set_value();
+        });
+        done.get_future().get();
+    }
+
     static asio::awaitable<http_response> answer(running_server* self, http_request request) {
         if (request.path() == "/throw") throw std::runtime_error("thrown");
         if (request.path() == "/hold") {

@@ -1,0 +1,83 @@
+#pragma once
+// Just enough of HTTP/1.1 to read a server's answers cheaply: a status, a Content-Length body and
+// the two fields a load generator cares for. No chunks, no trailers, no 1xx; a server that sends
+// them is reported as broken rather than misread.
+
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <strings.h>
+
+namespace callsign::bench {
+
+struct response {
+    unsigned status = 0;
+    bool replayed = false;  // Idempotent-Replayed: true
+    bool close = false;     // Connection: close
+    std::string_view body;  // points into the parsed bytes
+};
+
+enum class parse_outcome : std::uint8_t { incomplete, complete, broken };
+
+namespace detail {
+
+inline bool same_word(std::string_view a, std::string_view b) {
+    return a.size() == b.size() && ::strncasecmp(a.data(), b.data(), a.size()) == 0;
+}
+
+// One "Name: value" line; false if it forbids reading on.
+inline bool read_field(std::string_view line, response& out, std::size_t& body_bytes) {
+    const auto colon = line.find(':');
+    if (colon == std::string_view::npos) return false;
+    const std::string_view name = line.substr(0, colon);
+    std::string_view value = line.substr(colon + 1);
+    while (!value.empty() && value.front() == ' ') value.remove_prefix(1);
+    // The lengths of names are told apart first: most fields are none of ours.
+    switch (name.size()) {
+    case 14:
+        if (!same_word(name, "Content-Length")) return true;
+        return std::from_chars(value.data(), value.data() + value.size(), body_bytes).ec ==
+               std::errc{};
+    case 10:
+        if (same_word(name, "Connection")) out.close = same_word(value, "close");
+        return true;
+    case 19:
+        if (same_word(name, "Idempotent-Replayed")) out.replayed = same_word(value, "true");
+        return true;
+    case 17: return !same_word(name, "Transfer-Encoding");
+    default: return true;
+    }
+}
+
+}  // namespace detail
+
+// Reads one response from the front of `bytes`. Complete: `out` is filled and `used` says how many
+// bytes it took. Incomplete answers are parsed again from the start when more has come, which is
+// cheap because they hardly ever come in pieces.
+inline parse_outcome parse_response(std::string_view bytes, response& out, std::size_t& used) {
+    constexpr std::string_view version = "HTTP/1.1 ";
+    const auto head_end = bytes.find("\r\n\r\n");
+    if (head_end == std::string_view::npos) return parse_outcome::incomplete;
+    if (!bytes.starts_with(version)) return parse_outcome::broken;
+
+    out = response{};
+    const char* digits = bytes.data() + version.size();
+    if (std::from_chars(digits, digits + 3, out.status).ptr != digits + 3 || out.status < 200)
+        return parse_outcome::broken;
+
+    std::size_t body_bytes = 0;
+    std::size_t at = bytes.find("\r\n") + 2;
+    while (at < head_end + 2) {
+        const auto line_end = bytes.find("\r\n", at);
+        if (!detail::read_field(bytes.substr(at, line_end - at), out, body_bytes))
+            return parse_outcome::broken;
+        at = line_end + 2;
+    }
+    used = head_end + 4 + body_bytes;
+    if (bytes.size() < used) return parse_outcome::incomplete;
+    out.body = bytes.substr(head_end + 4, body_bytes);
+    return parse_outcome::complete;
+}
+
+}  // namespace callsign::bench

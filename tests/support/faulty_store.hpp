@@ -1,0 +1,205 @@
+#pragma once
+// A store around a store: it passes everything on, and at an armed point it kills the process
+// (throws killed, which nothing in the server catches) or fails as a disk does. The store within
+// keeps what was committed, as a disk would.
+
+#include <callsign/ports/store.hpp>
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace callsign::testing {
+
+// The process died here. Passes through the whole server to whoever runs its io_context.
+struct killed {};
+
+enum class fault_point {
+    before_reserve_commit,
+    after_reserve_commit,
+    inside_fulfil,  // the task is written, its slot is not yet committed
+    before_fulfil_commit,
+    after_fulfil_commit,  // durable, and nobody was told
+    inside_sweep,
+    before_sweep_commit,
+    after_sweep_commit,
+};
+inline constexpr int fault_points = 8;
+
+enum class fault_kind {
+    kill,            // the process dies there
+    refuse,          // commits only: the store says no, and nothing became durable
+    unknown_lost,    // commits only: COMMIT fails, and it did not take
+    unknown_durable  // commits only: COMMIT fails, and yet it took
+};
+
+class faulty_store final : public store {
+  public:
+    explicit faulty_store(store& within) : within_(within) {}
+
+    // Strikes once, the next time the point is passed.
+    void arm(fault_point where, fault_kind how) { armed_ = {where, how}; }
+    void disarm() { armed_.reset(); }
+    bool armed() const { return armed_.has_value(); }
+
+    std::unique_ptr<write_tx> begin_write() override {
+        return std::make_unique<transaction>(*this, within_.begin_write());
+    }
+    std::unique_ptr<read_tx> begin_read() override { return within_.begin_read(); }
+    time_point last_moment() override { return within_.last_moment(); }
+    slot_counts counts() override { return within_.counts(); }
+    void maintain(bool idle) override { within_.maintain(idle); }
+
+  private:
+    using fault = std::pair<fault_point, fault_kind>;
+
+    std::optional<fault_kind> strikes(fault_point here) {
+        if (!armed_ || armed_->first != here) return std::nullopt;
+        return std::exchange(armed_, std::nullopt)->second;
+    }
+
+    class transaction final : public write_tx {
+      public:
+        transaction(faulty_store& owner, std::unique_ptr<write_tx> within)
+            : owner_(owner), tx_(std::move(within)) {}
+
+        std::optional<account> find_account(account_id id) override {
+            return tx_->find_account(id);
+        }
+        std::optional<account> find_account(std::string_view name) override {
+            return tx_->find_account(name);
+        }
+        std::vector<account> accounts() override { return tx_->accounts(); }
+        std::optional<series> find_series(account_id a, std::string_view prefix) override {
+            return tx_->find_series(a, prefix);
+        }
+        std::optional<series> find_series_for_project(account_id a,
+                                                      std::string_view project) override {
+            return tx_->find_series_for_project(a, project);
+        }
+        std::optional<series> default_series(account_id a) override {
+            return tx_->default_series(a);
+        }
+        std::vector<series> series_of(account_id a) override { return tx_->series_of(a); }
+        std::optional<principal> find_principal(const digest& hash) override {
+            return tx_->find_principal(hash);
+        }
+        std::vector<token> tokens_of(std::optional<account_id> a) override {
+            return tx_->tokens_of(a);
+        }
+        std::optional<task> find_task(account_id a, const uuid& id) override {
+            return tx_->find_task(a, id);
+        }
+        std::optional<task> find_task(series_id s, std::string_view period,
+                                      std::int64_t number) override {
+            return tx_->find_task(s, period, number);
+        }
+        std::vector<task> tasks(account_id a, task_id after, std::int64_t limit) override {
+            return tx_->tasks(a, after, limit);
+        }
+        std::vector<version> versions(account_id a, std::int64_t after,
+                                      std::int64_t limit) override {
+            return tx_->versions(a, after, limit);
+        }
+        std::vector<slot> slots(slot_id after, std::int64_t limit, std::optional<slot_state> state,
+                                std::optional<account_id> a) override {
+            return tx_->slots(after, limit, state, a);
+        }
+        std::optional<receipt> find_receipt(const slot& s) override { return tx_->find_receipt(s); }
+        std::optional<slot> find_slot(account_id a, std::string_view key) override {
+            return tx_->find_slot(a, key);
+        }
+        std::optional<slot> find_slot(slot_id id) override { return tx_->find_slot(id); }
+        slot_id put_slot(const slot& s) override {
+            reserves_ = true;
+            return tx_->put_slot(s);
+        }
+        void count_attempt(slot_id id) override { tx_->count_attempt(id); }
+        bool commit_slot(slot_id id, task_id task, bool created, time_point now) override {
+            if (fulfils_) kill_at(fault_point::inside_fulfil);
+            return tx_->commit_slot(id, task, created, now);
+        }
+        bool fail_slot(slot_id id, failure_reason reason, time_point now) override {
+            sweeps_ = true;
+            kill_at(fault_point::inside_sweep);
+            return tx_->fail_slot(id, reason, now);
+        }
+        void forget_slot(slot_id id) override {
+            sweeps_ = true;
+            kill_at(fault_point::inside_sweep);
+            tx_->forget_slot(id);
+        }
+        std::int64_t take_number(series_id s, std::string_view period) override {
+            return tx_->take_number(s, period);
+        }
+        task_id put_task(const task& t, series_id s) override {
+            fulfils_ = true;
+            return tx_->put_task(t, s);
+        }
+        void number_task(task_id id, series_id s, const receipt& r) override {
+            tx_->number_task(id, s, r);
+        }
+        std::int64_t append_version(account_id a, const uuid& id, time_point now,
+                                    std::span<const operation> operations) override {
+            return tx_->append_version(a, id, now, operations);
+        }
+        account_id put_account(std::string_view name, time_point now) override {
+            return tx_->put_account(name, now);
+        }
+        series_id put_series(account_id a, std::string_view prefix, std::string_view project,
+                             bool is_default, time_point now) override {
+            return tx_->put_series(a, prefix, project, is_default, now);
+        }
+        token_id put_token(std::optional<account_id> a, std::string_view name, token_scope scope,
+                           const digest& hash, time_point now) override {
+            return tx_->put_token(a, name, scope, hash, now);
+        }
+        std::optional<token> find_token(token_id id) override { return tx_->find_token(id); }
+        void revoke_token(token_id id, time_point now) override { tx_->revoke_token(id, now); }
+
+        void commit() override {
+            if (reserves_) strike(fault_point::before_reserve_commit);
+            if (fulfils_) strike(fault_point::before_fulfil_commit);
+            if (sweeps_) strike(fault_point::before_sweep_commit);
+            tx_->commit();
+            if (reserves_) strike(fault_point::after_reserve_commit);
+            if (fulfils_) strike(fault_point::after_fulfil_commit);
+            if (sweeps_) strike(fault_point::after_sweep_commit);
+        }
+
+      private:
+        void kill_at(fault_point here) {
+            if (owner_.strikes(here)) throw killed{};
+        }
+
+        void strike(fault_point here) {
+            const auto how = owner_.strikes(here);
+            if (!how) return;
+            switch (*how) {
+            case fault_kind::kill: throw killed{};
+            case fault_kind::refuse:
+                throw store_failure(store_failure::kind::refused, "the disk is full");
+            case fault_kind::unknown_durable: tx_->commit(); [[fallthrough]];
+            case fault_kind::unknown_lost:
+                throw store_failure(store_failure::kind::unknown, "the disk is failing");
+            }
+        }
+
+        faulty_store& owner_;
+        std::unique_ptr<write_tx> tx_;
+        bool reserves_ = false;
+        bool fulfils_ = false;
+        bool sweeps_ = false;
+    };
+
+    store& within_;
+    std::optional<fault> armed_;
+};
+
+// Refusal and unknown outcomes belong before a commit: that is where a store fails.
+inline bool is_before_commit(fault_point where) {
+    return where == fault_point::before_reserve_commit ||
+           where == fault_point::before_fulfil_commit || where == fault_point::before_sweep_commit;
+}
+
+}  // namespace callsign::testing

@@ -1,0 +1,47 @@
+#include "server.hpp"
+
+#include <charconv>
+#include <fstream>
+#include <stdexcept>
+
+namespace callsign::testing {
+
+server::server(options o) : options_(std::move(o)), child_(spawn()) {
+    await_banner();
+}
+
+void server::start() {
+    child_ = spawn();
+    await_banner();
+}
+
+process server::spawn() const {
+    std::vector<std::string> arguments{(options_.program_dir / "callsignd").string(), "--data-dir",
+                                       options_.data_dir.string(), "--listen",
+                                       "127.0.0.1:" + std::to_string(port_)};
+    arguments.insert(arguments.end(), options_.flags.begin(), options_.flags.end());
+    return process(arguments, options_.environment);
+}
+
+void server::await_banner() {
+    constexpr std::string_view sign = "callsignd listening on http://";
+    banner_.clear();
+    while (const auto line = child_.read_line(options_.start_deadline)) {
+        banner_.push_back(*line);
+        if (!line->starts_with(sign)) continue;
+        const auto colon = line->find(':', sign.size());
+        if (colon == std::string::npos) break;
+        std::from_chars(line->data() + colon + 1, line->data() + line->size(), port_);
+        return;
+    }
+    throw std::runtime_error("callsignd did not start: " + child_.errors());
+}
+
+std::string server::admin_token() const {
+    std::ifstream file(options_.data_dir / "admin.token");
+    std::string token;
+    file >> token;
+    return token;
+}
+
+}  // namespace callsign::testing

@@ -1,0 +1,223 @@
+// Goal: an operator's first minutes and every later restart: what the server says when it starts,
+// what it refuses, and how it ends. Method: the real program, an empty directory.
+
+#include "fixture.hpp"
+#include "support/retrying_client.hpp"
+
+#include <atomic>
+#include <fstream>
+#include <map>
+#include <sys/stat.h>
+#include <thread>
+
+namespace callsign::testing {
+namespace {
+
+class start_stop_test : public system_test {
+  protected:
+    std::filesystem::path write_config(const std::string& text) const {
+        // Written aside and moved, so that no reader sees half of it.
+        const auto file = temp_path("callsign.toml");
+        std::ofstream(file.string() + ".new") << text;
+        std::filesystem::rename(file.string() + ".new", file);
+        return file;
+    }
+
+    finished run_callsignd(std::vector<std::string> flags) const {
+        flags.insert(flags.begin(), callsignd());
+        return run(flags, patience);
+    }
+
+    static json::object reaper_of(const server& s) {
+        http_client as_operator(s.port(), s.admin_token());
+        const auto answer = as_operator.get("/v1/admin/reaper");
+        if (!answer || answer->status != 200) return {};
+        return json::parse(answer->body).as_object();
+    }
+
+    // Asks until `holds`, which is what a reload has to bring about; each question is a round trip,
+    // so this waits without a pause of its own.
+    template <class Condition>
+    static bool eventually(Condition holds) {
+        const auto deadline = std::chrono::steady_clock::now() + patience;
+        while (std::chrono::steady_clock::now() < deadline)
+            if (holds()) return true;
+        return false;
+    }
+};
+
+TEST_F(start_stop_test, the_line_it_prints_on_an_empty_directory_works_when_pasted) {
+    auto s = start();
+    std::string command;
+    auto lines = s->banner();
+    const auto curl_begins = [](const std::string& line) {
+        return line.find("curl ") != std::string::npos;
+    };
+    auto first = std::find_if(lines.begin(), lines.end(), curl_begins);
+    while (first == lines.end()) {
+        const auto line = s->child().read_line(patience);
+        ASSERT_TRUE(line.has_value()) << "no curl line on standard output";
+        lines = {*line};
+        first = std::find_if(lines.begin(), lines.end(), curl_begins);
+    }
+    command.assign(first->substr(first->find("curl ")));
+    // A long command goes on after a backslash.
+    for (auto next = first + 1; command.ends_with('\\'); ++next) {
+        const auto line =
+            next < lines.end() ? std::optional(*next) : s->child().read_line(patience);
+        ASSERT_TRUE(line.has_value());
+        command += "\n" + *line;
+        if (next >= lines.end()) next = lines.end() - 1;
+    }
+    const finished pasted =
+        run({"sh", "-c", command + " --silent --fail-with-body --max-time 30"}, patience);
+    EXPECT_EQ(pasted.status, (exit_status{0, 0})) << command << "\n" << pasted.out << pasted.err;
+}
+
+TEST_F(start_stop_test, the_operators_token_is_for_its_owner_alone) {
+    auto s = start();
+    struct stat found {};
+    ASSERT_EQ(::stat((data_dir() / "admin.token").c_str(), &found), 0);
+    EXPECT_EQ(found.st_mode & 0777u, 0600u);
+
+    // It stays the same over a restart.
+    const std::string token = s->admin_token();
+    s->child().kill();
+    s->start();
+    EXPECT_EQ(s->admin_token(), token);
+    EXPECT_FALSE(reaper_of(*s).empty());
+}
+
+TEST_F(start_stop_test, health_and_metrics_need_no_token) {
+    auto s = start();
+    http_client anyone(s->port());
+    for (const char* path : {"/livez", "/readyz", "/metrics"}) {
+        const auto answer = anyone.get(path);
+        ASSERT_TRUE(answer.has_value()) << path;
+        EXPECT_EQ(answer->status, 200u) << path;
+    }
+}
+
+TEST_F(start_stop_test, a_second_process_on_the_same_directory_is_refused) {
+    auto s = start();
+    const finished second =
+        run_callsignd({"--data-dir", data_dir().string(), "--listen", "127.0.0.1:0"});
+    EXPECT_GT(second.status.code, 0);
+    EXPECT_NE(second.err.find(data_dir().filename().string()), std::string::npos) << second.err;
+    EXPECT_FALSE(reaper_of(*s).empty()) << "the first one must not mind";
+}
+
+TEST_F(start_stop_test, it_says_its_version) {
+    for (const char* program : {"callsignd", "callsign"}) {
+        const finished done = run({(programs() / program).string(), "--version"}, patience);
+        EXPECT_EQ(done.status, (exit_status{0, 0}));
+        EXPECT_NE(done.out.find(CALLSIGN_VERSION), std::string::npos) << done.out;
+    }
+}
+
+TEST_F(start_stop_test, a_good_configuration_can_be_checked_without_starting) {
+    const auto file = write_config("[reaper]\nwindow = \"5m\"\n");
+    const finished done = run_callsignd(
+        {"--check-config", "--config", file.string(), "--data-dir", data_dir().string()});
+    EXPECT_EQ(done.status, (exit_status{0, 0})) << done.err;
+    EXPECT_FALSE(std::filesystem::exists(data_dir())) << "checking must not make anything";
+}
+
+TEST_F(start_stop_test, a_faulty_configuration_is_refused_with_every_fault) {
+    const auto file = write_config(
+        "[reaper]\n"
+        "window = \"soon\"\n"
+        "wimdow = \"5m\"\n"
+        "[http]\n"
+        "connections_max = -1\n"
+        "[nonsense]\n"
+        "x = 1\n");
+    for (const bool check_only : {false, true}) {
+        std::vector<std::string> flags{"--config",          file.string(), "--data-dir",
+                                       data_dir().string(), "--listen",    "nowhere"};
+        if (check_only) flags.push_back("--check-config");
+        const finished done = run_callsignd(flags);
+        EXPECT_EQ(done.status, (exit_status{2, 0}));
+        for (const char* fault :
+             {"soon", "wimdow", "connections_max", "nonsense", "--listen", "callsign.toml:2"})
+            EXPECT_NE(done.err.find(fault), std::string::npos) << fault << " in: " << done.err;
+    }
+    EXPECT_FALSE(std::filesystem::exists(data_dir()));
+}
+
+TEST_F(start_stop_test, a_configuration_that_is_not_there_is_a_fault) {
+    const finished done = run_callsignd({"--config", temp_path("none.toml").string(), "--data-dir",
+                                         data_dir().string(), "--listen", "127.0.0.1:0"});
+    EXPECT_EQ(done.status, (exit_status{2, 0})) << done.err;
+}
+
+TEST_F(start_stop_test, hangup_reloads_and_a_faulty_file_changes_nothing) {
+    const auto file = write_config("[reaper]\nwindow = \"5m\"\n");
+    auto s = start({"--config", file.string()});
+    EXPECT_EQ(reaper_of(*s).at("window"), "5m");
+
+    write_config("[reaper]\nwindow = \"6m\"\n");
+    s->child().signal(SIGHUP);
+    EXPECT_TRUE(eventually([&] { return reaper_of(*s).at("window") == "6m"; }));
+
+    // A fault anywhere leaves all of it as it was; the server says so and goes on.
+    write_config("[reaper]\nwindow = \"7m\"\ninterval = \"never\"\n");
+    const auto said_before = s->child().errors().size();
+    s->child().signal(SIGHUP);
+    EXPECT_TRUE(eventually([&] {
+        return s->child().errors().find("interval", said_before) != std::string::npos;
+    })) << s->child().errors();
+    EXPECT_EQ(reaper_of(*s).at("window"), "6m");
+
+    write_config("[reaper]\nwindow = \"8m\"\n");
+    s->child().signal(SIGHUP);
+    EXPECT_TRUE(eventually([&] { return reaper_of(*s).at("window") == "8m"; }));
+    s->child().signal(SIGTERM);
+    expect_exit(s->child(), 0);
+}
+
+// The server is asked to stop while clients are in the middle of things. Each that got an answer
+// has it for good; the others know that they do not know; and nothing makes the server end badly.
+TEST_F(start_stop_test, termination_under_load_finishes_what_is_under_way) {
+    auto s = start();
+    const std::string token = make_account(*s, "busy", "SYN");
+    std::atomic<std::uint64_t> answers{0};
+    std::vector<std::map<std::string, std::string>> receipts(8);
+    const std::string body = R"({"description":"Before the end"})";
+
+    const auto work = [&](unsigned number) {
+        http_client client(s->port(), token);
+        for (int n = 0;; ++n) {
+            const std::string key = std::to_string(number) + "-" + std::to_string(n);
+            const auto answer = client.post_json("/v1/tasks", body, key);
+            if (!answer || answer->status == 503) return;
+            EXPECT_EQ(answer->status, 201u) << answer->body;
+            receipts[number][key] = answer->body;
+            ++answers;
+            answers.notify_all();
+        }
+    };
+    std::vector<std::thread> threads;
+    for (unsigned i = 0; i < receipts.size(); ++i) threads.emplace_back(work, i);
+    for (auto n = answers.load(); n < 200; n = answers.load()) answers.wait(n);
+    s->child().signal(SIGTERM);
+    expect_exit(s->child(), 0);
+    for (std::thread& t : threads) t.join();
+
+    s->start();
+    http_client client(s->port(), token);
+    for (const auto& own : receipts) {
+        for (const auto& [key, receipt] : own) {
+            const auto again = client.post_json("/v1/tasks", body, key);
+            ASSERT_TRUE(again.has_value());
+            EXPECT_TRUE(again->replayed());
+            EXPECT_EQ(again->body, receipt);
+        }
+    }
+    s->child().signal(SIGINT);
+    expect_exit(s->child(), 0);
+    expect_sound();
+}
+
+}  // namespace
+}  // namespace callsign::testing
