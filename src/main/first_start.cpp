@@ -1,8 +1,8 @@
 #include "first_start.hpp"
 
-#include <boost/system/system_error.hpp>
 #include <cerrno>
 #include <fcntl.h>
+#include <stdexcept>
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
@@ -66,7 +66,7 @@ boost::asio::awaitable<void> ensure_admin_token(engine& engine, entropy& entropy
     const std::string secret = api::make_token(entropy);
     create_token command{std::nullopt, "admin.token", token_scope::admin, sha256(secret)};
     const auto made = co_await engine.submit(std::move(command));
-    if (!made) throw boost::system::system_error(made.error(), "registering admin.token");
+    if (!made) throw std::runtime_error("cannot register admin.token: " + made.error().message());
     write_file(file, secret + "\n", S_IRUSR | S_IWUSR);
 }
 
@@ -74,12 +74,12 @@ boost::asio::awaitable<std::optional<std::string>> ensure_account(engine& engine
                                                                   entropy& entropy) {
     auto question = [](read_tx& tx) { return !tx.accounts().empty(); };
     const auto found = co_await engine.ask(std::move(question));
-    if (!found) throw boost::system::system_error(found.error(), "looking for accounts");
+    if (!found) throw std::runtime_error("cannot look for accounts: " + found.error().message());
     if (*found) co_return std::nullopt;
     std::optional<std::string> secret = api::make_token(entropy);
     create_account command{"home", "TASK", "default", sha256(*secret)};
     const auto made = co_await engine.submit(std::move(command));
-    if (!made) throw boost::system::system_error(made.error(), "making the first account");
+    if (!made) throw std::runtime_error("cannot make the first account: " + made.error().message());
     co_return secret;
 }
 

@@ -6,7 +6,7 @@
 // appears, and the file appears whole, under its name, or not at all: a start that finds no file
 // makes a new token. At worst a token is registered that nobody has ever seen.
 //
-// Failures are thrown (std::system_error): a server that cannot do this cannot start.
+// Failures are thrown (std::runtime_error): a server that cannot do this cannot start.
 
 #include <callsign/api/service.hpp>
 #include <callsign/engine/engine.hpp>

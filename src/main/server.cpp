@@ -165,6 +165,7 @@ class server {
     void run();
 
   private:
+    net::http_server listen();
     asio::awaitable<void> start_and_stop();
     asio::awaitable<std::string> prepare();
     void announce(const std::string& welcome_text);
@@ -211,10 +212,19 @@ server::server(platform::config config, platform::config_source source)
                 [this](std::string_view route, unsigned status, std::chrono::nanoseconds took) {
                     metrics_.answered(route, status, took);
                 }}),
-      http_(
-          network_.get_executor(), to_endpoint(config_.server.listen), config_.http,
-          [this](net::http_request request) { return service_.handle(std::move(request)); },
-          api::refusal, request_log_) {}
+      http_(listen()) {}
+
+net::http_server server::listen() {
+    const std::string& where = config_.server.listen;
+    try {
+        return net::http_server(
+            network_.get_executor(), to_endpoint(where), config_.http,
+            [this](net::http_request request) { return service_.handle(std::move(request)); },
+            api::refusal, request_log_);
+    } catch (const boost::system::system_error& e) {
+        throw std::runtime_error("cannot listen on " + where + ": " + e.code().message());
+    }
+}
 
 void server::run() {
     spawn(start_and_stop());
