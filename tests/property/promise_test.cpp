@@ -258,9 +258,10 @@ class world {
     }
 
     void sweep() {
+        const bool idle = flights_.empty();
         const auto done = house_->run(house_->reaper().sweep_once());
         collect();
-        if (!done) return;
+        if (!done || !idle) return;
         // I7: nothing idle and old is left, however often earlier sweeps were cut off.
         const auto tx = faulty_->begin_read();
         for (const slot& s : tx->slots(slot_id{}, 1000, slot_state::pending, {})) {
