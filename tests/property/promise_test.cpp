@@ -186,8 +186,7 @@ class world {
 
   private:
     struct flight {
-        std::string key;
-        std::string payload;
+        ledger::request request;
         std::shared_ptr<std::optional<net::http_response>> response;
     };
 
@@ -225,16 +224,15 @@ class world {
     void send(int who, const std::string& key, const std::string& body) {
         const std::string name = std::to_string(who) + "/" + key;
         first_payload_.emplace(name, body);
-        ledger_.sent(name, body, clock_.now());
         flights_.push_back(
-            {name, body,
+            {ledger_.sent(name, body, clock_.now()),
              house_->start(post("/v1/tasks", body, tokens_[static_cast<std::size_t>(who)], key))});
     }
 
     void collect() {
         std::erase_if(flights_, [this](const flight& f) {
             if (!*f.response) return false;
-            ledger_.answered(f.key, f.payload, **f.response,
+            ledger_.answered(f.request, **f.response,
                              header(**f.response, "Idempotent-Replayed") == "true", clock_.now());
             return true;
         });
@@ -337,7 +335,6 @@ class world {
 
     void restart() {
         collect();
-        for (const flight& f : flights_) ledger_.lost(f.key);
         flights_.clear();
         disk_->kill();
         house_.reset();

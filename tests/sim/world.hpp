@@ -66,11 +66,11 @@ class world {
         ledger again = ledger_;
         for (const auto& [name, payload] : ledger_.acknowledged(clock_.now())) {
             const auto key = name.substr(name.find('/') + 1);
-            again.sent(name, payload, clock_.now());
+            const auto asked = again.sent(name, payload, clock_.now());
             const auto response = house_->call(
                 post("/v1/tasks", payload, tokens_[static_cast<std::size_t>(name[0] - '0')], key));
-            again.answered(name, payload, response,
-                           header(response, "Idempotent-Replayed") == "true", clock_.now());
+            again.answered(asked, response, header(response, "Idempotent-Replayed") == "true",
+                           clock_.now());
         }
         for (const auto& v : again.violations()) found.push_back("asked again: " + v);
         return found;
@@ -89,6 +89,7 @@ class world {
   private:
     // A request on the network, or at the server. `response` is there once the server has answered.
     struct flight {
+        ledger::request request;
         std::shared_ptr<std::optional<net::http_response>> response;
         bool answer_lost = false;
     };
@@ -140,10 +141,10 @@ class world {
     void go_on(client& c) {
         if (c.made == options_.tasks_a_client || clock_.elapsed() < c.wait_until) return;
         if (c.attempt++ > 0) ++seen_.retries;
-        ledger_.sent(name_of(c), payload_of(c), clock_.now());
+        const auto request = ledger_.sent(name_of(c), payload_of(c), clock_.now());
         // Lost on the way there: the server never hears of it.
         if (chance_.once_in(10)) {
-            c.out = flight{std::make_shared<std::optional<net::http_response>>(), true};
+            c.out = flight{request, std::make_shared<std::optional<net::http_response>>(), true};
             return;
         }
         auto deliver = [&] {
@@ -152,7 +153,7 @@ class world {
         };
         // Sometimes it arrives twice; the client sees one of the answers.
         if (chance_.once_in(12)) deliver();
-        c.out = flight{deliver(), chance_.once_in(8)};
+        c.out = flight{request, deliver(), chance_.once_in(8)};
     }
 
     void look(client& c) {
@@ -161,10 +162,11 @@ class world {
             if (chance_.once_in(4)) give_up(c);
             return;
         }
+        const auto request = std::move(c.out->request);
         const auto response = std::move(**c.out->response);
         c.out.reset();
         const bool replayed = header(response, "Idempotent-Replayed") == "true";
-        ledger_.answered(name_of(c), payload_of(c), response, replayed, clock_.now());
+        ledger_.answered(request, response, replayed, clock_.now());
         seen_.trace +=
             key_of(c) + " " + std::to_string(response.status) + " " + response.body + "\n";
         if (response.status == 201) {
@@ -182,7 +184,6 @@ class world {
 
     void give_up(client& c) {
         c.out.reset();
-        ledger_.lost(name_of(c));
         retry_later(c);
     }
 

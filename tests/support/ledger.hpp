@@ -20,29 +20,31 @@ class ledger {
     // The reaper's, in force for the whole run.
     ledger(milliseconds window, milliseconds retention) : window_(window), retention_(retention) {}
 
-    // A request leaves its client. `key` names account and idempotency key.
-    void sent(const std::string& key, const std::string& payload, time_point now) {
+    // A request on its way. `key` names account and idempotency key.
+    struct request {
+        std::string key;
+        std::string payload;
+        bool has_receipt = false;  // its client has one already: this is a retry to be marked so
+    };
+
+    request sent(const std::string& key, const std::string& payload, time_point now) {
         auto& e = entries_[key];
         if (e.payloads.empty()) e.first_sent = now;
         e.payloads.insert(payload);
-        ++e.under_way;
+        return {key, payload, !e.body.empty()};
     }
 
-    // It was lost: no answer came, and nothing is known.
-    void lost(const std::string& key) { --entries_.at(key).under_way; }
-
-    void answered(const std::string& key, const std::string& payload,
-                  const net::http_response& response, bool replay_marked, time_point now) {
+    void answered(const request& r, const net::http_response& response, bool replay_marked,
+                  time_point now) {
+        const auto& [key, payload, has_receipt] = r;
         auto& e = entries_.at(key);
-        --e.under_way;
         // From here on the slot may have been forgotten, or not yet: the key may be as good as new.
         if (now >= e.first_sent + retention_) {
-            e = {.first_sent = now, .payloads = {payload}, .under_way = e.under_way};
-            e.perhaps_forgotten = true;
+            e = {.first_sent = now, .payloads = {payload}, .perhaps_forgotten = true};
         }
         switch (response.status) {
         case 200:
-        case 201: return given(e, key, payload, response, replay_marked);
+        case 201: return given(e, r, response, replay_marked);
         case 409: {
             const auto code = code_of(response);
             if (code == "slot-failed") return failed(e, key, now);
@@ -77,21 +79,21 @@ class ledger {
     struct entry {
         time_point first_sent;
         std::set<std::string> payloads{};
-        int under_way = 0;
         std::string bound{};  // the payload that was acknowledged
         std::string body{};   // the receipt as it was given
         bool failed = false;
         bool perhaps_forgotten = false;
     };
 
-    void given(entry& e, const std::string& key, const std::string& payload,
-               const net::http_response& response, bool replay_marked) {
+    void given(entry& e, const request& r, const net::http_response& response, bool replay_marked) {
+        const auto& [key, payload, has_receipt] = r;
         if (e.failed) violation(key, "was failed for good, and is answered " + response.body);
         if (!e.bound.empty() && e.bound != payload) violation(key, "two payloads, one key");
         if (!e.body.empty() && e.body != response.body) {
             violation(key, "another receipt: " + e.body + " then " + response.body);
         }
-        if (!e.body.empty() && !replay_marked) violation(key, "a replay that does not say so");
+        if (!e.body.empty() && has_receipt && !replay_marked)
+            violation(key, "a replay that does not say so");
         if (e.body.empty()) {
             ++receipts_;
             const auto receipt = boost::json::parse(response.body).as_object();
