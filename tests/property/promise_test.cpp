@@ -165,6 +165,7 @@ class world {
         // After an outcome that is not known, nothing more may be written.
         RC_ASSERT(house_->fatal().has_value() == faulty_->left_unknown());
         if (house_->fatal()) restart();
+        watch_slots();
     }
 
     // No faults any more: everyone asks again, then the store is looked at.
@@ -189,6 +190,15 @@ class world {
         ledger::request request;
         std::shared_ptr<std::optional<net::http_response>> response;
     };
+
+    // A slot's end is its end, whether a client was told or not.
+    void watch_slots() {
+        for (const slot& s : faulty_->begin_read()->slots(slot_id{}, 10'000, {}, {})) {
+            const auto before = states_.try_emplace(s.id, s.state).first;
+            RC_ASSERT(before->second == slot_state::pending || before->second == s.state);
+            before->second = s.state;
+        }
+    }
 
     void attempt(const action& a) {
         switch (a.what) {
@@ -353,6 +363,7 @@ class world {
     ledger ledger_{window_of_ten_minutes.window, window_of_ten_minutes.retention};
     std::vector<flight> flights_;
     std::map<std::string, std::string> first_payload_;
+    std::map<slot_id, slot_state> states_;
     int keys_ = 0;
 };
 
