@@ -34,19 +34,23 @@ class engine::impl {
 
     boost::system::error_code admit(const work& w) {
         if (!accepting_) return errc::shutting_down;
-        if (depth_ >= options_.queue_depth_max) return errc::overloaded;
+        // An empty queue takes any one request, however large.
+        const bool fits = depth_ == 0 || bytes_ + w.bytes <= options_.queue_bytes_max;
+        if (depth_ >= options_.queue_depth_max || !fits) return errc::overloaded;
         if (w.account.value != 0) {
             auto& share = shares_[w.account];
             if (share >= options_.account_depth_max) return errc::overloaded;
             ++share;
         }
         ++depth_;
+        bytes_ += w.bytes;
         probe_.queue_depth_changed(depth_);
         return {};
     }
 
     void leave(const work& w) {
         --depth_;
+        bytes_ -= w.bytes;
         probe_.queue_depth_changed(depth_);
         if (w.account.value != 0) {
             const auto share = shares_.find(w.account);
@@ -196,6 +200,7 @@ class engine::impl {
     // ---- network executor ----
     bool accepting_ = true;
     std::size_t depth_ = 0;
+    std::size_t bytes_ = 0;
     std::unordered_map<account_id, std::size_t> shares_;
     creations creations_;
     std::unique_ptr<timer> drained_;

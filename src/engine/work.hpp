@@ -27,7 +27,7 @@ class work {
     answer out;
     boost::system::error_code error;     // set instead of `out`
     std::optional<time_point> deadline;  // dropped if a batch has not taken it by then
-    std::size_t bytes = 0;               // of request content, for the batch's bound
+    std::size_t bytes = 0;               // of request content, for the bounds of queue and batch
     account_id account;                  // whose share of the queue it takes; 0: nobody's
     // Moved by construction only: Boost 1.81's move assignment of this type calls itself for ever.
     std::optional<boost::asio::any_completion_handler<void()>> done;

@@ -62,6 +62,8 @@ const std::array keys{
 
     config_key{"engine", "queue_depth_max",
                count(CALLSIGN_AT(engine.queue_depth_max), 1, 1'000'000)},
+    config_key{"engine", "queue_bytes_max",
+               bytes(CALLSIGN_AT(engine.queue_bytes_max), 1 * KiB, 1 * GiB)},
     config_key{"engine", "account_depth_max",
                count(CALLSIGN_AT(engine.account_depth_max), 1, 1'000'000)},
     config_key{"engine", "batch_commands_max",

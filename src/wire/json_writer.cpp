@@ -92,8 +92,9 @@ void write_map(const Message& message, const field_plan& f, std::string& out) {
 void write_list(const Message& message, const field_plan& f, std::string& out) {
     const Reflection& access = *message.GetReflection();
     std::string scratch;
+    out += '[';
     for (int i = 0; i < access.FieldSize(message, f.field); ++i) {
-        out += i == 0 ? '[' : ',';
+        if (i > 0) out += ',';
         switch (f.kind) {
         case value_kind::text:
             write_text(access.GetRepeatedStringReference(message, f.field, i, &scratch), out);
@@ -133,6 +134,8 @@ void write_value(const Message& message, const field_plan& f, std::string& out) 
 
 bool is_written(const Message& message, const field_plan& f) {
     const Reflection& access = *message.GetReflection();
+    // A list that is the first field is what a listing lists (AIP-158): there, if empty.
+    if (f.is_list && f.field->number() == 1) return true;
     if (f.is_list || f.is_map) return access.FieldSize(message, f.field) > 0;
     if (f.kind == value_kind::whole || f.kind == value_kind::boolean) return true;
     return access.HasField(message, f.field);

@@ -26,10 +26,11 @@
 namespace callsign {
 
 struct engine_options {
-    // Commands that may wait or be under way at once. More: errc::overloaded. Each holds a decoded
-    // request, so this bounds memory too.
+    // Commands that may wait or be under way at once. More: errc::overloaded.
     std::size_t queue_depth_max = 4096;
-    // Of those, how many may be one account's, so that none can fill the queue alone.
+    // Bytes of request content in them together: what bounds memory when requests are large.
+    std::size_t queue_bytes_max = 64u << 20;
+    // Of the commands, how many may be one account's, so that none can fill the queue alone.
     std::size_t account_depth_max = 3072;
     // Commands in one transaction. Larger batches cost latency, smaller ones commits.
     std::size_t batch_commands_max = 1024;
@@ -112,7 +113,9 @@ class engine {
 
 template <class Command>
 boost::asio::awaitable<result<typename Command::answer>> engine::submit(Command command) {
-    result<answer> done = co_await submit_any(callsign::command{std::move(command)});
+    // Named first: GCC 12 destroys a temporary in a co_await twice.
+    callsign::command any{std::move(command)};
+    result<answer> done = co_await submit_any(std::move(any));
     if (!done) co_return done.error();
     co_return std::get<typename Command::answer>(std::move(*done));
 }

@@ -3,9 +3,9 @@
 //
 // The JSON form is the proto fields in lowerCamelCase; int64 are JSON numbers; Timestamps are RFC
 // 3339 in UTC; maps of strings are objects. Written: fields that hold their default (0, "", false,
-// empty, unset) are left out, but for int64 and bool, which are always written. Read: an unknown
-// field, a field twice and a value of the wrong kind are faults named by their path
-// ("annotations[0].entry"); null is "not given".
+// empty, unset) are left out, but for int64, bool and the list that a listing is about (field 1),
+// which are always there. Read: an unknown field, a field twice and a value of the wrong kind are
+// faults named by their path ("annotations[0].entry"); null is "not given".
 
 #include <cstdint>
 #include <google/protobuf/message.h>

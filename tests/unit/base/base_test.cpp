@@ -1,0 +1,94 @@
+// Time, UUIDs and digests as text and bytes.
+
+#include <callsign/base/sha256.hpp>
+#include <callsign/base/time.hpp>
+#include <callsign/base/uuid.hpp>
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+namespace callsign {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(rfc3339, is_written_in_utc_with_milliseconds) {
+    EXPECT_EQ(to_rfc3339(time_point{}), "1970-01-01T00:00:00.000Z");
+    EXPECT_EQ(to_rfc3339(time_point{milliseconds{1'795'178'880'123}}), "2026-11-20T12:48:00.123Z");
+    EXPECT_EQ(to_rfc3339(time_point{milliseconds{-1}}), "1969-12-31T23:59:59.999Z");
+}
+
+TEST(rfc3339, is_read_with_any_offset) {
+    const auto noon = parse_rfc3339("2026-11-20T12:00:00Z");
+    ASSERT_TRUE(noon);
+    EXPECT_EQ(parse_rfc3339("2026-11-20T13:30:00+01:30"), noon);
+    EXPECT_EQ(parse_rfc3339("2026-11-20t07:00:00.0-05:00"), noon);
+    EXPECT_EQ(parse_rfc3339("2026-11-20T12:00:00.5Z"), *noon + 500ms);
+    EXPECT_EQ(parse_rfc3339("2026-11-20T12:00:00.1239999Z"), *noon + 123ms);
+    EXPECT_EQ(parse_rfc3339("2026-11-20T11:59:60Z"), noon);
+}
+
+TEST(rfc3339, refuses_what_is_no_instant) {
+    for (const char* text :
+         {"", "2026-11-20", "2026-11-20 12:00:00Z", "2026-11-20T12:00:00", "2026-02-29T00:00:00Z",
+          "2026-13-01T00:00:00Z", "2026-11-20T24:00:00Z", "2026-11-20T12:60:00Z",
+          "2026-11-20T12:00:61Z", "2026-11-20T12:00:00.Z", "2026-11-20T12:00:00+24:00",
+          "2026-11-20T12:00:00Zx", "0000-01-01T00:00:00+00:01", "9999-12-31T23:59:59-00:01"}) {
+        EXPECT_FALSE(parse_rfc3339(text)) << text;
+    }
+}
+
+RC_GTEST_PROP(rfc3339, reads_what_it_writes, ()) {
+    const time_point at{
+        milliseconds{*rc::gen::inRange<std::int64_t>(-62'167'219'200'000, 253'402'300'800'000)}};
+    RC_ASSERT(parse_rfc3339(to_rfc3339(at)) == at);
+}
+
+TEST(duration, is_a_number_and_a_unit) {
+    EXPECT_EQ(parse_duration("250ms"), 250ms);
+    EXPECT_EQ(parse_duration("30s"), 30s);
+    EXPECT_EQ(parse_duration("10m"), 10min);
+    EXPECT_EQ(parse_duration("24h"), 24h);
+    EXPECT_EQ(parse_duration("7d"), 24h * 7);
+    for (const char* text :
+         {"", "10", "m", "-1s", "1.5s", "10 m", "10M", "1h30m", "99999999999999d"}) {
+        EXPECT_FALSE(parse_duration(text)) << text;
+    }
+}
+
+RC_GTEST_PROP(duration, reads_what_it_writes, ()) {
+    const milliseconds span{*rc::gen::inRange<std::int64_t>(0, 3'000'000'000'000)};
+    RC_ASSERT(parse_duration(to_duration_text(span)) == span);
+}
+
+TEST(uuids, are_hyphenated_and_nothing_else) {
+    const auto id = parse_uuid("01A1F93C-0f29-7000-8062-fc89bbaf8517");
+    ASSERT_TRUE(id);
+    EXPECT_EQ(to_string(*id), "01a1f93c-0f29-7000-8062-fc89bbaf8517");
+    for (const char* text :
+         {"", "01a1f93c0f2970008062fc89bbaf8517", "{01a1f93c-0f29-7000-8062-fc89bbaf8517}",
+          "01a1f93c-0f29-7000-8062-fc89bbaf851", "01a1f93c-0f29-7000-8062-fc89bbaf85177",
+          "01a1f93g-0f29-7000-8062-fc89bbaf8517", "01a1f93c_0f29-7000-8062-fc89bbaf8517"}) {
+        EXPECT_FALSE(parse_uuid(text)) << text;
+    }
+}
+
+RC_GTEST_PROP(uuids, of_version_7_sort_as_they_are_drawn, ()) {
+    const auto ms = *rc::gen::inRange<std::int64_t>(0, std::int64_t{1} << 47);
+    const auto counter = *rc::gen::inRange<std::uint32_t>(0, (1u << 18) - 1);
+    const time_point now{milliseconds{ms}};
+    const auto id = make_uuid_v7(now, counter, *rc::gen::arbitrary<std::uint64_t>());
+    RC_ASSERT(to_string(id)[14] == '7');
+    RC_ASSERT(id.variant() == boost::uuids::uuid::variant_rfc_4122);
+    RC_ASSERT(id < make_uuid_v7(now, counter + 1, *rc::gen::arbitrary<std::uint64_t>()));
+    RC_ASSERT(id < make_uuid_v7(now + 1ms, 0, *rc::gen::arbitrary<std::uint64_t>()));
+}
+
+TEST(digests, are_sha_256) {
+    EXPECT_EQ(to_hex(bytes_of(sha256("abc"))),
+              "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    EXPECT_EQ(sha256({"a", "", "bc"}), sha256("abc"));
+}
+
+}  // namespace
+}  // namespace callsign

@@ -1,0 +1,310 @@
+// The queue, the writer and the workflow of a creation: bounds, deadlines, waiting, failing,
+// ending. Network and writer are io_contexts of their own here, so that a test decides who gets on.
+
+#include "support/faulty_store.hpp"
+#include "support/seeded_entropy.hpp"
+#include "support/virtual_clock.hpp"
+
+#include <callsign/engine/engine.hpp>
+#include <callsign/store/memory.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <gtest/gtest.h>
+
+namespace callsign {
+namespace {
+
+using namespace callsign::testing;
+using namespace std::chrono_literals;
+
+struct counting_probe final : engine_probe {
+    void batch_committed(std::size_t commands, std::chrono::nanoseconds,
+                         std::chrono::nanoseconds) override {
+        batches.push_back(commands);
+    }
+    void create_answered(create_outcome outcome) override { outcomes.push_back(outcome); }
+    void retry_seen(milliseconds after, bool late) override { retries.emplace_back(after, late); }
+
+    std::vector<std::size_t> batches;
+    std::vector<create_outcome> outcomes;
+    std::vector<std::pair<milliseconds, bool>> retries;
+};
+
+class engine_test : public ::testing::Test {
+  protected:
+    ~engine_test() override {
+        // As at a kill: the frames that wait go before what they refer to.
+        network_.shutdown();
+        writer_.shutdown();
+    }
+
+    void build(engine_options options = {}) {
+        engine_.emplace(
+            store_, clock_, entropy_,
+            executors{network_.get_executor(), writer_.get_executor(), network_.get_executor()},
+            options, probe_, [this](std::string why) { fatal_ = std::move(why); });
+        create_account home{"home", "TASK", "t", sha256("t")};
+        const auto made = submit(home);
+        settle();
+        account_ = std::get<account>(made->value().value()).id;
+        probe_.batches.clear();
+    }
+
+    template <class T>
+    using later = std::shared_ptr<std::optional<result<T>>>;
+
+    template <class T>
+    later<T> start(boost::asio::awaitable<result<T>> work) {
+        auto slot = std::make_shared<std::optional<result<T>>>();
+        boost::asio::co_spawn(network_, std::move(work), [slot](std::exception_ptr e, result<T> r) {
+            if (e) std::rethrow_exception(e);
+            slot->emplace(std::move(r));
+        });
+        run_network();
+        return slot;
+    }
+
+    template <class Command>
+    later<typename Command::answer> submit(Command c) {
+        return start(engine_->submit(std::move(c)));
+    }
+
+    later<create_answer> create(std::string key, std::string description = "x",
+                                std::optional<account_id> who = {}) {
+        create_request r;
+        r.account = who.value_or(account_);
+        r.key = std::move(key);
+        r.fingerprint = sha256(description);
+        r.attributes = {{"description", std::move(description)}};
+        return start(engine_->create(std::move(r)));
+    }
+
+    void run_network() {
+        network_.restart();
+        network_.poll();
+    }
+    // One batch, and no more.
+    void run_batch() {
+        writer_.restart();
+        writer_.poll_one();
+        run_network();
+    }
+    void settle() {
+        for (std::size_t ran = 1; ran > 0;) {
+            writer_.restart();
+            network_.restart();
+            ran = writer_.poll() + network_.poll();
+        }
+    }
+
+    static const receipted& given(const later<create_answer>& r) {
+        return std::get<receipted>(r->value().value());
+    }
+
+    struct droppable : boost::asio::io_context {
+        using boost::asio::io_context::shutdown;
+    };
+
+    std::unique_ptr<strict_memory_store> memory_ = make_memory_store();
+    faulty_store store_{*memory_};
+    virtual_clock clock_;
+    seeded_entropy entropy_{1};
+    counting_probe probe_;
+    std::optional<std::string> fatal_;
+    droppable network_;
+    droppable writer_;
+    std::optional<engine> engine_;
+    account_id account_;
+};
+
+TEST_F(engine_test, everything_that_waits_shares_a_commit) {
+    build();
+    std::vector<later<create_answer>> all;
+    for (int n = 0; n < 10; ++n) all.push_back(create("k" + std::to_string(n)));
+    settle();
+    EXPECT_EQ(probe_.batches, (std::vector<std::size_t>{10, 10}));  // reserve, then fulfil
+    for (int n = 0; n < 10; ++n)
+        EXPECT_EQ(given(all[static_cast<std::size_t>(n)]).receipt.number, n + 1);
+}
+
+TEST_F(engine_test, a_batch_is_bounded_by_commands) {
+    build({.batch_commands_max = 3});
+    for (int n = 0; n < 7; ++n) create("k" + std::to_string(n));
+    run_batch();
+    EXPECT_EQ(probe_.batches, (std::vector<std::size_t>{3}));
+    settle();
+}
+
+TEST_F(engine_test, a_batch_of_large_requests_is_small) {
+    build({.batch_bytes_max = 1000});
+    for (int n = 0; n < 4; ++n) create("k" + std::to_string(n), std::string(600, 'x'));
+    run_batch();
+    EXPECT_EQ(probe_.batches, (std::vector<std::size_t>{2}));
+    settle();
+}
+
+TEST_F(engine_test, nobody_is_answered_before_the_commit) {
+    build();
+    const auto one = create("k");
+    EXPECT_FALSE(*one);
+    run_batch();  // reserved, and not yet a task
+    EXPECT_FALSE(*one);
+    EXPECT_EQ(store_.counts().pending, 1);
+    run_batch();
+    ASSERT_TRUE(*one);
+    EXPECT_EQ(store_.counts().committed, 1);
+}
+
+TEST_F(engine_test, a_full_queue_refuses_and_has_done_nothing) {
+    build({.queue_depth_max = 2});
+    create("a");
+    create("b");
+    const auto refused = create("c");
+    EXPECT_EQ(refused->value().error(), errc::overloaded);
+    settle();
+    EXPECT_EQ(store_.counts().committed, 2);
+    const auto again = create("c");
+    settle();
+    EXPECT_EQ(given(again).receipt.number, 3);
+}
+
+TEST_F(engine_test, a_queue_is_full_of_bytes_too) {
+    build({.queue_bytes_max = 1000});
+    create("large", std::string(5000, 'x'));  // an empty queue takes any one
+    EXPECT_EQ(create("small")->value().error(), errc::overloaded);
+    settle();
+    const auto after = create("small");
+    settle();
+    EXPECT_EQ(given(after).receipt.number, 2);
+}
+
+TEST_F(engine_test, an_account_cannot_fill_the_queue_alone) {
+    build({.queue_depth_max = 10, .account_depth_max = 2});
+    create_account other{"other", "OTH", "t", sha256("other")};
+    const auto made = submit(std::move(other));
+    settle();
+    const auto neighbour = std::get<account>(made->value().value()).id;
+    create("a");
+    create("b");
+    EXPECT_EQ(create("c")->value().error(), errc::overloaded);
+    const auto served = create("a", "x", neighbour);
+    settle();
+    EXPECT_EQ(given(served).receipt.number, 1);
+}
+
+TEST_F(engine_test, what_waited_too_long_is_dropped_undone) {
+    build({.request_deadline = 5s});
+    const auto late = create("a");
+    clock_.step_wall(6s);
+    settle();
+    EXPECT_EQ(late->value().error(), errc::deadline_exceeded);
+    EXPECT_EQ(store_.counts().pending, 0);
+}
+
+TEST_F(engine_test, what_was_begun_runs_to_its_end) {
+    build({.request_deadline = 5s});
+    const auto slow = create("a");
+    run_batch();
+    clock_.step_wall(6s);
+    settle();
+    EXPECT_EQ(given(slow).receipt.number, 1);
+}
+
+TEST_F(engine_test, a_retry_waits_for_the_outcome_of_the_first) {
+    build();
+    const auto first = create("k");
+    const auto second = create("k");
+    const auto third = create("k", "another payload");
+    EXPECT_FALSE(*second);
+    settle();
+    EXPECT_FALSE(given(first).replayed);
+    EXPECT_TRUE(given(second).replayed);
+    EXPECT_EQ(given(second).receipt, given(first).receipt);
+    EXPECT_TRUE(std::holds_alternative<key_conflict>(third->value().value()));
+    EXPECT_EQ(store_.counts().committed, 1);
+}
+
+TEST_F(engine_test, a_retry_that_has_waited_long_enough_is_told_so) {
+    build({.request_deadline = 5s});
+    create("k");
+    const auto second = create("k");
+    while (clock_.advance_to_next(5s)) run_network();
+    ASSERT_TRUE(*second);
+    EXPECT_TRUE(std::holds_alternative<in_progress>(second->value().value()));
+}
+
+TEST_F(engine_test, a_retry_whose_first_was_refused_tries_for_itself) {
+    build();
+    store_.arm(fault_point::before_reserve_commit, fault_kind::refuse);
+    const auto first = create("k");
+    const auto second = create("k");
+    settle();
+    EXPECT_EQ(first->value().error(), errc::store_refused);
+    EXPECT_EQ(given(second).receipt.number, 1);
+}
+
+TEST_F(engine_test, a_refused_phase_2_leaves_a_slot_that_a_retry_fulfils) {
+    build();
+    store_.arm(fault_point::before_fulfil_commit, fault_kind::refuse);
+    const auto first = create("k");
+    settle();
+    EXPECT_EQ(first->value().error(), errc::store_refused);
+    EXPECT_EQ(store_.counts().pending, 1);
+    clock_.step_wall(3s);
+    const auto second = create("k");
+    settle();
+    EXPECT_EQ(given(second).receipt.number, 1);
+    ASSERT_EQ(probe_.retries.size(), 1u);
+    EXPECT_EQ(probe_.retries[0], std::pair(milliseconds{3s}, false));
+}
+
+TEST_F(engine_test, an_unknown_outcome_is_the_end) {
+    build();
+    store_.arm(fault_point::before_reserve_commit, fault_kind::unknown_durable);
+    const auto in_batch = create("k");
+    run_batch();
+    EXPECT_EQ(in_batch->value().error(), errc::outcome_unknown);
+    ASSERT_TRUE(fatal_);
+    EXPECT_FALSE(engine_->accepting());
+    EXPECT_EQ(create("next")->value().error(), errc::shutting_down);
+}
+
+TEST_F(engine_test, stopping_finishes_what_is_queued) {
+    build();
+    const auto queued = create("a");
+    engine_->stop();
+    EXPECT_EQ(create("b")->value().error(), errc::shutting_down);
+    bool drained = false;
+    boost::asio::co_spawn(network_, engine_->drained(),
+                          [&](std::exception_ptr) { drained = true; });
+    run_network();
+    EXPECT_FALSE(drained);
+    settle();
+    EXPECT_TRUE(drained);
+    EXPECT_EQ(given(queued).receipt.number, 1);
+}
+
+TEST_F(engine_test, time_in_a_store_never_goes_back) {
+    build();
+    const auto first = create("a");
+    settle();
+    clock_.step_wall(-1h);
+    const auto second = create("b");
+    settle();
+    EXPECT_GE(given(second).receipt.created_at, given(first).receipt.created_at);
+}
+
+TEST_F(engine_test, a_question_sees_what_was_committed) {
+    build();
+    create("a");
+    settle();
+    const auto id = account_;
+    const auto asked =
+        start(engine_->ask([id](read_tx& tx) { return tx.find_account(id)->last_seq; }));
+    settle();
+    EXPECT_EQ(asked->value().value(), 1);
+}
+
+}  // namespace
+}  // namespace callsign

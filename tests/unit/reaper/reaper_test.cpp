@@ -1,0 +1,123 @@
+// When the reaper looks, and what a sweep reports. What a sweep does to slots is the rules' and is
+// tested with them (tests/contract); that it may stop anywhere is tests/property's.
+
+#include "support/faulty_store.hpp"
+#include "support/house.hpp"
+
+#include <gtest/gtest.h>
+
+namespace callsign::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct counting_probe final : reaper_probe {
+    void swept(const sweep_result& result, milliseconds) override { sweeps.push_back(result); }
+    void sweep_failed(const boost::system::error_code&) override { ++failures; }
+
+    std::vector<sweep_result> sweeps;
+    int failures = 0;
+};
+
+class reaper_test : public ::testing::Test {
+  protected:
+    // Slots whose clients were lost between the phases.
+    void lose_clients(int count) {
+        house first({.disk = &disk_, .clock = &clock_, .entropy = &entropy_});
+        const auto account = first.make_account("home", "TASK").id;
+        for (int n = 0; n < count; ++n) {
+            reserve c{account, "lost-" + std::to_string(n), sha256("x"), {}, ""};
+            ASSERT_TRUE(first.run(first.engine().submit(std::move(c))));
+        }
+    }
+
+    house_options options(reaper_options reaper, bool reaping) {
+        return {.reaper = reaper,
+                .disk = &faulty_,
+                .clock = &clock_,
+                .entropy = &entropy_,
+                .sweeps = &probe_,
+                .reaping = reaping};
+    }
+
+    std::unique_ptr<strict_memory_store> memory_ = make_memory_store();
+    store& disk_ = *memory_;
+    faulty_store faulty_{disk_};
+    virtual_clock clock_;
+    seeded_entropy entropy_{1};
+    counting_probe probe_;
+};
+
+TEST_F(reaper_test, looks_at_once_and_then_at_each_interval) {
+    house h(options({.interval = 30s}, true));
+    h.settle();
+    EXPECT_EQ(probe_.sweeps.size(), 1u);
+    h.advance(29s);
+    EXPECT_EQ(probe_.sweeps.size(), 1u);
+    h.advance(62s);
+    EXPECT_EQ(probe_.sweeps.size(), 4u);
+    EXPECT_EQ(h.reaper().status().sweeps, 4);
+}
+
+TEST_F(reaper_test, fails_what_the_window_has_passed_over_and_says_so) {
+    lose_clients(5);
+    house h(options({.interval = 1min, .window = 10min, .batch = 2}, true));
+    h.advance(9min);
+    EXPECT_EQ(disk_.counts().pending, 5);
+    h.advance(3min);
+    EXPECT_EQ(disk_.counts().pending, 0);
+    EXPECT_EQ(disk_.counts().failed, 5);
+    std::int64_t failed = 0;
+    for (const auto& s : probe_.sweeps) failed += s.failed;
+    EXPECT_EQ(failed, 5);
+}
+
+TEST_F(reaper_test, forgets_what_retention_has_passed_over) {
+    lose_clients(3);
+    house h(options({.interval = 1min, .window = 2min, .retention = 1h, .batch = 2}, true));
+    h.advance(30min);
+    EXPECT_EQ(disk_.counts().failed, 3);
+    h.advance(40min);
+    EXPECT_EQ(disk_.counts().failed, 0);
+}
+
+TEST_F(reaper_test, a_reload_is_in_force_at_once) {
+    lose_clients(1);
+    house h(options({.interval = 24h, .window = 10h}, true));
+    h.advance(5min);
+    EXPECT_EQ(disk_.counts().pending, 1);
+    h.reaper().reload({.interval = 1s, .window = 1min});
+    h.advance(2s);
+    EXPECT_EQ(disk_.counts().failed, 1);
+    EXPECT_EQ(h.reaper().status().options.window, milliseconds{1min});
+}
+
+TEST_F(reaper_test, sweeps_do_not_overlap) {
+    lose_clients(20);
+    house h(options({.window = 1min, .batch = 1}, false));
+    h.advance(2min);
+    std::vector<std::int64_t> scanned;
+    for (int n = 0; n < 3; ++n) {
+        boost::asio::co_spawn(h.io(), h.reaper().sweep_once(),
+                              [&](std::exception_ptr, result<sweep_result> swept) {
+                                  scanned.push_back(swept->failed);
+                              });
+    }
+    h.settle();
+    EXPECT_EQ(scanned, (std::vector<std::int64_t>{20, 0, 0}));
+}
+
+TEST_F(reaper_test, a_sweep_the_store_refuses_is_reported_and_tried_again) {
+    lose_clients(1);
+    house h(options({.interval = 1min, .window = 1min}, true));
+    h.settle();
+    faulty_.arm(fault_point::before_sweep_commit, fault_kind::refuse);
+    h.advance(150s);
+    EXPECT_EQ(probe_.failures, 1);
+    EXPECT_EQ(disk_.counts().pending, 1);
+    h.advance(1min);
+    EXPECT_EQ(disk_.counts().failed, 1);
+}
+
+}  // namespace
+}  // namespace callsign::testing
