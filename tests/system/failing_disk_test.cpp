@@ -1,6 +1,6 @@
-// Goal: when COMMIT fails and nobody knows whether it took, the server answers so, ends with a code that asks
-// for a restart, and after it clients get their receipts by asking again. Method: the real program with a
-// disk whose syncs begin to fail.
+// Goal: when COMMIT fails and nobody knows whether it took, the server answers so, ends with a code
+// that asks for a restart, and after it clients get their receipts by asking again. Method: the
+// real program with a disk whose syncs begin to fail.
 
 #include "fixture.hpp"
 

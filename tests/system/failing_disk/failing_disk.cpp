@@ -1,5 +1,5 @@
-// Preloaded into a server under test: from the moment the file named by CALLSIGN_FAIL_SYNC exists, every
-// fsync and fdatasync fails as on a dying disk.
+// Preloaded into a server under test: from the moment the file named by CALLSIGN_FAIL_SYNC exists,
+// every fsync and fdatasync fails as on a dying disk.
 
 #include <cerrno>
 #include <cstdlib>
