@@ -26,13 +26,13 @@ namespace callsign::wire {
 struct segment_limits {
     // Clients of TaskChampion 3 send at most 1,000,000 bytes at a time, unless it is for a single
     // operation; those before send all they have.
-    std::size_t bytes_max = 100 * 1024 * 1024;
+    std::size_t bytes_max = std::size_t{100} * 1024 * 1024;
     std::size_t operations_max = 200'000;
 };
 
 struct snapshot_limits {
-    std::size_t packed_bytes_max = 100 * 1024 * 1024;
-    std::size_t bytes_max = 256 * 1024 * 1024;  // after inflation
+    std::size_t packed_bytes_max = std::size_t{100} * 1024 * 1024;
+    std::size_t bytes_max = std::size_t{256} * 1024 * 1024;  // after inflation
     std::size_t tasks_max = 1'000'000;
 };
 
