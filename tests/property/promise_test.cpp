@@ -279,7 +279,9 @@ class world {
     void together(const action& a) {
         for (int i = 0; i <= a.how % 6; ++i) {
             const bool again = (a.how >> i) & 1;
-            send((a.who + i) % 2, again ? known_key(i) : new_key(), payload(a.which + i % 2));
+            // Now and then they name one uuid under several keys.
+            send((a.who + i) % 2, again ? known_key(i) : new_key(),
+                 a.which == 7 ? payload_with_uuid(a.how) : payload(a.which + i % 2));
             if ((a.how >> (i + 1)) & 1) house_->step();
         }
         house_->settle();
