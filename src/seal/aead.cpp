@@ -2,6 +2,7 @@
 
 #include <callsign/base/assert.hpp>
 
+#include <algorithm>
 #include <limits>
 #include <memory>
 #include <openssl/crypto.h>

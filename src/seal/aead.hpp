@@ -5,10 +5,10 @@
 #include <callsign/seal/secret.hpp>
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 
 namespace callsign::seal {
 

@@ -95,6 +95,23 @@ TEST(transform, of_a_list_against_its_like_leaves_nothing) {
     EXPECT_EQ(transform_lists({}, all).local, all);
 }
 
+// A client may send as much as fills a body, all of it about one task; the writer must not be held
+// up by the square of that.
+TEST(transform, of_long_lists_takes_steps_not_their_square) {
+    constexpr int size = 100'000;
+    operations server, local;
+    for (int i = 0; i < size; ++i) {
+        server.push_back(update(i % 2 == 0 ? "p" : "q", std::to_string(i), 0));
+        local.push_back(update(i % 2 == 0 ? "q" : "p", std::to_string(i), 1));
+    }
+    const transformed_lists lists = transform_lists(server, local);
+    EXPECT_TRUE(lists.server.empty());
+    EXPECT_EQ(lists.local, local);
+    const transformed_lists back = transform_lists(local, server);
+    EXPECT_EQ(back.server, local);
+    EXPECT_TRUE(back.local.empty());
+}
+
 TEST(carry_out, changes_a_task_that_is_there) {
     task_map tasks;
     EXPECT_TRUE(carry_out(tasks, create()));
