@@ -33,33 +33,33 @@ bool take(std::string_view& text, char expected, char other) noexcept {
     return true;
 }
 
-struct unit {
-    std::string_view name;
-    std::int64_t ms;
-};
-
-constexpr std::array<unit, 5> units{
-    {{"d", day_ms}, {"h", 3'600'000}, {"m", 60'000}, {"s", 1'000}, {"ms", 1}}};
-
-}  // namespace
-
-std::string to_rfc3339(time_point at) {
+// "2026-11-20T12:48:00" and `digits` of the nanoseconds.
+std::string to_text(chrono::sys_seconds at, std::int64_t nanoseconds, int digits) {
     const auto day = chrono::floor<chrono::days>(at);
     const chrono::year_month_day date{day};
     const chrono::hh_mm_ss time{at - day};
-    std::string text = "0000-00-00T00:00:00.000Z";
+    std::string text = "0000-00-00T00:00:00";
     put_digits(&text[0], static_cast<unsigned>(static_cast<int>(date.year())), 4);
     put_digits(&text[5], static_cast<unsigned>(date.month()), 2);
     put_digits(&text[8], static_cast<unsigned>(date.day()), 2);
     put_digits(&text[11], static_cast<unsigned>(time.hours().count()), 2);
     put_digits(&text[14], static_cast<unsigned>(time.minutes().count()), 2);
     put_digits(&text[17], static_cast<unsigned>(time.seconds().count()), 2);
-    put_digits(&text[20], static_cast<unsigned>(time.subseconds().count()), 3);
-    return text;
+    if (digits > 0) {
+        std::array<char, 9> fraction{};
+        put_digits(fraction.data(), static_cast<unsigned>(nanoseconds), 9);
+        text.append(".").append(fraction.data(), static_cast<std::size_t>(digits));
+    }
+    return text.append("Z");
 }
 
-std::optional<time_point> parse_rfc3339(std::string_view text) noexcept {
-    int year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0, ms = 0;
+struct instant {
+    chrono::sys_seconds seconds;
+    std::int64_t nanoseconds = 0;
+};
+
+std::optional<instant> parse_instant(std::string_view text) noexcept {
+    int year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0, nanoseconds = 0;
     if (!take_digits(text, 4, year) || !take(text, '-', '-') || !take_digits(text, 2, month) ||
         !take(text, '-', '-') || !take_digits(text, 2, day) || !take(text, 'T', 't') ||
         !take_digits(text, 2, hour) || !take(text, ':', ':') || !take_digits(text, 2, minute) ||
@@ -69,10 +69,10 @@ std::optional<time_point> parse_rfc3339(std::string_view text) noexcept {
     if (take(text, '.', '.')) {
         int digits = 0;
         for (int digit = 0; take_digits(text, 1, digit); ++digits) {
-            if (digits < 3) ms = ms * 10 + digit;
+            if (digits < 9) nanoseconds = nanoseconds * 10 + digit;
         }
         if (digits == 0) return std::nullopt;
-        for (; digits < 3; ++digits) ms *= 10;
+        for (; digits < 9; ++digits) nanoseconds *= 10;
     }
     int offset_minutes = 0;
     if (!take(text, 'Z', 'z')) {
@@ -86,13 +86,49 @@ std::optional<time_point> parse_rfc3339(std::string_view text) noexcept {
     }
     const chrono::year_month_day date{chrono::year{year}, chrono::month(month), chrono::day(day)};
     if (!text.empty() || !date.ok() || hour > 23 || minute > 59 || second > 60) return std::nullopt;
-    const time_point at = chrono::sys_days{date} + chrono::hours{hour} +
-                          chrono::minutes{minute - offset_minutes} + chrono::seconds{second} +
-                          milliseconds{ms};
+    const chrono::sys_seconds at = chrono::sys_days{date} + chrono::hours{hour} +
+                                   chrono::minutes{minute - offset_minutes} +
+                                   chrono::seconds{second};
     const int utc_year =
         static_cast<int>(chrono::year_month_day{chrono::floor<chrono::days>(at)}.year());
     if (utc_year < 0 || utc_year > 9999) return std::nullopt;
-    return at;
+    return instant{at, nanoseconds};
+}
+
+struct unit {
+    std::string_view name;
+    std::int64_t ms;
+};
+
+constexpr std::array<unit, 5> units{
+    {{"d", day_ms}, {"h", 3'600'000}, {"m", 60'000}, {"s", 1'000}, {"ms", 1}}};
+
+}  // namespace
+
+std::string to_rfc3339(time_point at) {
+    const auto seconds = chrono::floor<chrono::seconds>(at);
+    return to_text(seconds, chrono::nanoseconds{at - seconds}.count(), 3);
+}
+
+std::optional<time_point> parse_rfc3339(std::string_view text) noexcept {
+    const std::optional<instant> found = parse_instant(text);
+    if (!found) return std::nullopt;
+    return found->seconds + milliseconds{found->nanoseconds / 1'000'000};
+}
+
+std::string to_precise_rfc3339(precise_time at) {
+    const auto seconds = chrono::floor<chrono::seconds>(at);
+    const std::int64_t rest = (at - seconds).count();
+    const int digits = rest == 0 ? 0 : rest % 1'000'000 == 0 ? 3 : rest % 1'000 == 0 ? 6 : 9;
+    return to_text(seconds, rest, digits);
+}
+
+std::optional<precise_time> parse_precise_rfc3339(std::string_view text) noexcept {
+    constexpr chrono::sys_seconds first = chrono::sys_days{chrono::year{1678} / 1 / 1};
+    constexpr chrono::sys_seconds end = chrono::sys_days{chrono::year{2262} / 1 / 1};
+    const std::optional<instant> found = parse_instant(text);
+    if (!found || found->seconds < first || found->seconds >= end) return std::nullopt;
+    return found->seconds + chrono::nanoseconds{found->nanoseconds};
 }
 
 std::optional<milliseconds> parse_duration(std::string_view text) noexcept {

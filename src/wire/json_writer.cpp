@@ -1,4 +1,5 @@
 #include "json.hpp"
+#include "json_text.hpp"
 #include "plan.hpp"
 
 #include <callsign/base/time.hpp>
@@ -15,40 +16,6 @@ namespace {
 
 using google::protobuf::Message;
 using google::protobuf::Reflection;
-
-// How a byte is written in a string: 0 as it is, 'u' as \u00XX, else a backslash and that letter.
-constexpr std::array<char, 256> make_escapes() {
-    std::array<char, 256> table{};
-    for (std::size_t i = 0; i < 0x20; ++i) table[i] = 'u';
-    table['"'] = '"';
-    table['\\'] = '\\';
-    table['\b'] = 'b';
-    table['\f'] = 'f';
-    table['\n'] = 'n';
-    table['\r'] = 'r';
-    table['\t'] = 't';
-    return table;
-}
-constexpr std::array<char, 256> escapes = make_escapes();
-
-// Appends runs of plain bytes at once; nearly all text is one run.
-void write_text(std::string_view text, std::string& out) {
-    constexpr std::string_view hex = "0123456789abcdef";
-    out += '"';
-    std::size_t run = 0;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const auto byte = static_cast<unsigned char>(text[i]);
-        const char escape = escapes[byte];
-        if (escape == 0) continue;
-        out.append(text, run, i - run);
-        run = i + 1;
-        out += '\\';
-        out += escape;
-        if (escape == 'u') out.append("00").append({hex[byte >> 4], hex[byte & 15]});
-    }
-    out.append(text, run);
-    out += '"';
-}
 
 void write_whole(std::int64_t value, std::string& out) {
     std::array<char, 20> digits;

@@ -386,6 +386,19 @@ TEST_P(store_contract, the_chain_is_one_line) {
     EXPECT_EQ(tx->versions(account, 3, 1).front().seq, 4);
 }
 
+TEST_P(store_contract, an_edit_keeps_its_time_to_the_nanosecond) {
+    const auto account = make_account();
+    const precise_time at = t0 + std::chrono::nanoseconds{943'615'792};
+    const std::chrono::nanoseconds one{1};
+    std::vector<operation> all;
+    for (const precise_time each : {at, at, at + one, precise_time{t0}, precise_time{-one}}) {
+        all.push_back({operation::kind::update, uuid_of(7), "due", std::nullopt, each});
+    }
+    write([&](write_tx& tx) { tx.append_version(account, uuid_of(1), t0, all); });
+    if (GetParam().durable) reopen();
+    EXPECT_EQ(store_->begin_read()->versions(account, 0, 1).front().operations, all);
+}
+
 TEST_P(store_contract, series_and_prefixes) {
     const auto one = make_account("one", "SYN");
     const auto two = make_account("two", "SYN");  // prefixes are an account's own

@@ -1,5 +1,6 @@
 #pragma once
-// Instants are whole milliseconds since the Unix epoch, in UTC; spans are chrono durations.
+// Instants are whole milliseconds since the Unix epoch, in UTC; spans are chrono durations. What
+// replicas say about the order of their edits comes in nanoseconds, and is kept so: precise_time.
 
 #include <chrono>
 #include <optional>
@@ -19,6 +20,17 @@ std::string to_rfc3339(time_point at);
 // nullopt for anything else, a day that does not exist included. A leap second reads as the next
 // second.
 std::optional<time_point> parse_rfc3339(std::string_view text) noexcept;
+
+// The time of an edit, as replicas compare it. Between the years 1678 and 2261, no more than 64
+// bits hold.
+using precise_time = std::chrono::sys_time<std::chrono::nanoseconds>;
+
+// As TaskChampion writes it: in UTC, with no fraction, or one of three, six or nine digits, the
+// fewest that are exact.
+std::string to_precise_rfc3339(precise_time at);
+
+// As parse_rfc3339, cut to nanoseconds; nullopt also for an instant that precise_time can't hold.
+std::optional<precise_time> parse_precise_rfc3339(std::string_view text) noexcept;
 
 // "250ms", "30s", "10m", "24h", "7d": a whole number and one unit; nullopt for anything else or for
 // what does not fit in 100 years.

@@ -9,6 +9,7 @@
 
 #include <boost/container/flat_map.hpp>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,6 +18,9 @@
 namespace callsign {
 
 using attributes = boost::container::flat_map<std::string, std::string, std::less<>>;
+
+// All tasks of a replica.
+using task_map = std::map<uuid, attributes>;
 
 // The immutable answer of a creation. Kept with the task for ever, given again on every retry.
 struct receipt {

@@ -12,7 +12,9 @@
 
 namespace callsign {
 
-// A TaskChampion operation (docs/src/sync-model of that project): what replicas exchange.
+// A TaskChampion operation (docs/src/sync-model of that project): what replicas exchange. Its time
+// decides which of two updates holds, on every replica alike, so it is kept to the nanosecond, as
+// clients write it.
 struct operation {
     enum class kind : std::uint8_t { create = 1, remove = 2, update = 3 };
 
@@ -20,7 +22,7 @@ struct operation {
     callsign::uuid uuid{};
     std::string property;              // update only
     std::optional<std::string> value;  // update only; none: the property is removed
-    time_point at;                     // update only
+    precise_time at;                   // update only
 
     friend bool operator==(const operation&, const operation&) = default;
 };

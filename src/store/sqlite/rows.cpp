@@ -10,6 +10,22 @@ namespace callsign::sqlite {
 
 namespace rows = ::callsign::store::v1;
 
+namespace {
+
+// Most times are the server's own, whole milliseconds, and take up no more than before there were
+// finer ones.
+void put_time(rows::Operation& row, precise_time at) {
+    const auto ms = std::chrono::floor<milliseconds>(at);
+    row.set_at(ms.time_since_epoch().count());
+    row.set_at_rest(static_cast<std::int32_t>((at - ms).count()));
+}
+
+precise_time time_of(const rows::Operation& row) {
+    return time_point{milliseconds{row.at()}} + std::chrono::nanoseconds{row.at_rest()};
+}
+
+}  // namespace
+
 // The messages are reused: cleared, they keep their memory, and writing a task allocates only its
 // bytes.
 
@@ -39,7 +55,7 @@ std::string encode(std::span<const operation> operations) {
     thread_local rows::Operations message;
     message.Clear();
     const operation* last = nullptr;
-    std::optional<time_point> last_at;
+    std::optional<precise_time> last_at;
     for (const operation& o : operations) {
         auto& row = *message.add_operations();
         row.set_kind(static_cast<int>(o.what));
@@ -48,7 +64,7 @@ std::string encode(std::span<const operation> operations) {
         if (o.what != operation::kind::update) continue;
         row.set_property(o.property);
         if (o.value) row.set_value(*o.value);
-        if (last_at != o.at) row.set_at(o.at.time_since_epoch().count());
+        if (last_at != o.at) put_time(row, o.at);
         last_at = o.at;
     }
     return message.SerializeAsString();
@@ -60,14 +76,14 @@ std::vector<operation> decode_operations(std::string_view bytes) {
     std::vector<operation> operations;
     operations.reserve(static_cast<std::size_t>(message.operations_size()));
     uuid id{};
-    time_point at{};
+    precise_time at{};
     for (auto& row : *message.mutable_operations()) {
         if (row.uuid().size() == id.size()) std::memcpy(id.data, row.uuid().data(), id.size());
         operation o;
         o.what = static_cast<operation::kind>(row.kind());
         o.uuid = id;
         if (o.what == operation::kind::update) {
-            if (row.has_at()) at = time_point{milliseconds{row.at()}};
+            if (row.has_at()) at = time_of(row);
             o.at = at;
             o.property = std::move(*row.mutable_property());
             if (row.has_value()) o.value = std::move(*row.mutable_value());

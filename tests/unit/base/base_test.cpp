@@ -44,6 +44,34 @@ RC_GTEST_PROP(rfc3339, reads_what_it_writes, ()) {
     RC_ASSERT(parse_rfc3339(to_rfc3339(at)) == at);
 }
 
+TEST(precise_rfc3339, is_written_with_the_fewest_of_no_three_six_and_nine_digits) {
+    const precise_time noon = *parse_rfc3339("2026-11-20T12:00:00Z");
+    EXPECT_EQ(to_precise_rfc3339(noon), "2026-11-20T12:00:00Z");
+    EXPECT_EQ(to_precise_rfc3339(noon + 120ms), "2026-11-20T12:00:00.120Z");
+    EXPECT_EQ(to_precise_rfc3339(noon + 7us), "2026-11-20T12:00:00.000007Z");
+    EXPECT_EQ(to_precise_rfc3339(noon + 943'626'280ns), "2026-11-20T12:00:00.943626280Z");
+    EXPECT_EQ(to_precise_rfc3339(precise_time{-1ns}), "1969-12-31T23:59:59.999999999Z");
+}
+
+TEST(precise_rfc3339, is_read_to_the_nanosecond) {
+    const precise_time noon = *parse_rfc3339("2026-11-20T12:00:00Z");
+    EXPECT_EQ(parse_precise_rfc3339("2026-11-20T12:00:00.943626281Z"), noon + 943'626'281ns);
+    EXPECT_EQ(parse_precise_rfc3339("2026-11-20T13:00:00.5+01:00"), noon + 500ms);
+    EXPECT_EQ(parse_precise_rfc3339("2026-11-20T12:00:00.0000000019Z"), noon + 1ns);
+    EXPECT_TRUE(parse_precise_rfc3339("1678-01-01T00:00:00Z"));
+    EXPECT_TRUE(parse_precise_rfc3339("2261-12-31T23:59:59.999999999Z"));
+    for (const char* text : {"1677-12-31T23:59:59Z", "2262-01-01T00:00:00Z", "9999-01-01T00:00:00Z",
+                             "2026-11-20T12:00:00.Z", "2026-11-20", "", "2026-02-30T00:00:00Z"}) {
+        EXPECT_FALSE(parse_precise_rfc3339(text)) << text;
+    }
+}
+
+RC_GTEST_PROP(precise_rfc3339, reads_what_it_writes, ()) {
+    const precise_time at{std::chrono::nanoseconds{
+        *rc::gen::inRange<std::int64_t>(-9'200'000'000'000'000'000, 9'200'000'000'000'000'000)}};
+    RC_ASSERT(parse_precise_rfc3339(to_precise_rfc3339(at)) == at);
+}
+
 TEST(duration, is_a_number_and_a_unit) {
     EXPECT_EQ(parse_duration("250ms"), 250ms);
     EXPECT_EQ(parse_duration("30s"), 30s);

@@ -1,0 +1,62 @@
+#pragma once
+// Concurrent edits, brought together as TaskChampion's clients do it: who holds in the end doesn't
+// depend on whether a client met the others' edits or the server did. Pure; it knows no store.
+//
+// A server's operations and a client's, made on one state, make a square: the client's followed by
+// the server's transformed ends in the same state as the server's followed by the client's
+// transformed. This holds for lists in which every operation has an effect where it stands. It does
+// not hold for others (Create against Delete and Create against Update are decided one way, which
+// no effective pair ever needs): so the chain holds effective operations only, and what comes from
+// a client goes through `effective_only` first.
+
+#include <callsign/domain/task.hpp>
+#include <callsign/domain/version.hpp>
+
+#include <boost/functional/hash.hpp>
+#include <functional>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+namespace callsign::rules {
+
+// Whether an operation does something where its task is there, or is not: a Create of a task that
+// is, a Delete or Update of one that is not, are without effect. An Update that sets what is set
+// already counts: its time is newer, and decides against others.
+bool is_effective(const operation& o, bool task_is_there) noexcept;
+
+// Carries it out. False: it is without effect, and nothing was changed.
+bool carry_out(task_map& tasks, const operation& o);
+
+// What becomes of two concurrent operations; empty: it is dropped.
+struct transformed_pair {
+    std::optional<operation> server;  // to be applied after the local one
+    std::optional<operation> local;   // to be applied after the server's
+};
+
+transformed_pair transform(const operation& server, const operation& local);
+
+struct transformed_lists {
+    std::vector<operation> server;  // to be applied after all the local ones
+    std::vector<operation> local;   // to be applied after all the server's
+};
+
+// List against list, as the client does it: one server operation at a time over all local ones;
+// once it is dropped, the remaining local ones stay as they are. Takes no more steps than there are
+// operations, times the logarithm of a task's properties.
+transformed_lists transform_lists(std::vector<operation> server, std::vector<operation> local);
+
+// Whether tasks are there.
+using presence = std::unordered_map<uuid, bool, boost::hash<uuid>>;
+
+// Whether each task that `since` is about was there before. Requires: they all had an effect. A
+// task that is not in it was there before if it is there now.
+presence there_before(std::span<const operation> since);
+
+// The operations of a list that have an effect where they stand, in order. `is_there` is asked at
+// most once a task, about the state the list was made on.
+std::vector<operation> effective_only(std::vector<operation> operations,
+                                      const std::function<bool(const uuid&)>& is_there);
+
+}  // namespace callsign::rules

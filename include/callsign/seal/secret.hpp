@@ -1,0 +1,71 @@
+#pragma once
+// Bytes that nobody else may see: wiped when they are let go, never printed, compared in a time
+// that does not depend on what they are. What a secret does not do: hide from the kernel or from a
+// core dump of the living process.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+namespace callsign::seal {
+
+class secret_bytes {
+  public:
+    secret_bytes() = default;
+    // All zero, to be filled by way of `writable`.
+    explicit secret_bytes(std::size_t size);
+    explicit secret_bytes(std::span<const std::uint8_t> bytes);
+    explicit secret_bytes(std::string_view bytes);
+    ~secret_bytes();
+    secret_bytes(secret_bytes&& other) noexcept;
+    secret_bytes& operator=(secret_bytes&& other) noexcept;
+    // A copy is one more thing to lose: it has to be asked for.
+    secret_bytes(const secret_bytes&) = delete;
+    secret_bytes& operator=(const secret_bytes&) = delete;
+    secret_bytes copy() const { return secret_bytes(bytes()); }
+
+    std::size_t size() const noexcept { return size_; }
+    std::span<const std::uint8_t> bytes() const noexcept { return {data_.get(), size_}; }
+    std::span<std::uint8_t> writable() noexcept { return {data_.get(), size_}; }
+    // Wipes and lets go of everything beyond the first `size` bytes.
+    void shrink(std::size_t size) noexcept;
+
+    friend bool operator==(const secret_bytes& a, const secret_bytes& b) noexcept;
+
+    template <class Stream>
+    friend Stream& operator<<(Stream&, const secret_bytes&) = delete;
+
+  private:
+    void wipe() noexcept;
+
+    // On the heap whatever its size, so that a move leaves no copy behind on a stack.
+    std::unique_ptr<std::uint8_t[]> data_;
+    std::size_t size_ = 0;
+};
+
+constexpr std::size_t key_bytes = 32;
+
+// A key of ChaCha20-Poly1305: a secret of exactly 32 bytes.
+class key {
+  public:
+    explicit key(std::span<const std::uint8_t, key_bytes> bytes)
+        : bytes_(std::span<const std::uint8_t>(bytes)) {}
+
+    key copy() const { return key(bytes()); }
+
+    std::span<const std::uint8_t, key_bytes> bytes() const noexcept {
+        return bytes_.bytes().first<key_bytes>();
+    }
+
+    friend bool operator==(const key&, const key&) = default;
+
+    template <class Stream>
+    friend Stream& operator<<(Stream&, const key&) = delete;
+
+  private:
+    secret_bytes bytes_;
+};
+
+}  // namespace callsign::seal

@@ -1,0 +1,174 @@
+#include <callsign/base/assert.hpp>
+#include <callsign/rules/transform.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace callsign::rules {
+namespace {
+
+using kind = operation::kind;
+
+// Who goes on.
+enum class kept { both, server, local, none };
+
+kept decide_updates(const operation& server, const operation& local) noexcept {
+    if (server.property != local.property) return kept::both;
+    if (server.value == local.value) return kept::none;
+    return server.at < local.at ? kept::local : kept::server;
+}
+
+// Rows: the server's operation; columns: the local one; both in the order of `kind`. An Update
+// against an Update is decided by what they say.
+kept decide(const operation& server, const operation& local) noexcept {
+    if (server.uuid != local.uuid) return kept::both;
+    if (server.what == kind::update && local.what == kind::update) {
+        return decide_updates(server, local);
+    }
+    static constexpr kept table[3][3] = {{kept::none, kept::server, kept::local},   // create
+                                         {kept::local, kept::none, kept::server},   // remove
+                                         {kept::server, kept::local, kept::none}};  // update
+    return table[static_cast<std::size_t>(server.what) - 1]
+                [static_cast<std::size_t>(local.what) - 1];
+}
+
+bool keeps_server(kept k) noexcept {
+    return k == kept::both || k == kept::server;
+}
+bool keeps_local(kept k) noexcept {
+    return k == kept::both || k == kept::local;
+}
+
+// Places in a list, in order, read once from the front.
+struct lane {
+    std::vector<std::size_t> places;
+    std::size_t next = 0;
+};
+
+// The local operations a server operation can meet: those of its own task, and an Update no Update
+// of another property. All others let each other pass. Of two that meet, one at least is dropped,
+// so a server operation always meets the first that is left, and all meetings together are no more
+// than there are operations on both sides.
+class local_list {
+  public:
+    explicit local_list(std::vector<operation> all)
+        : all_(std::move(all)), dropped_(all_.size(), false) {
+        for (std::size_t i = 0; i < all_.size(); ++i) {
+            lanes& l = of_task_[all_[i].uuid];
+            l.all.places.push_back(i);
+            const bool update = all_[i].what == kind::update;
+            (update ? l.updates[all_[i].property] : l.others).places.push_back(i);
+        }
+    }
+
+    // Whether the server's operation is still there after all of them.
+    bool pass(const operation& server) {
+        const auto found = of_task_.find(server.uuid);
+        if (found == of_task_.end()) return true;
+        while (const auto place = first_met(found->second, server)) {
+            const kept k = decide(server, all_[*place]);
+            CALLSIGN_ASSERT(k != kept::both);
+            if (k != kept::local) dropped_[*place] = true;
+            if (k != kept::server) return false;
+        }
+        return true;
+    }
+
+    std::vector<operation> rest() && {
+        std::size_t to = 0;
+        for (std::size_t from = 0; from < all_.size(); ++from) {
+            if (dropped_[from]) continue;
+            if (to != from) all_[to] = std::move(all_[from]);
+            ++to;
+        }
+        all_.erase(all_.begin() + static_cast<std::ptrdiff_t>(to), all_.end());
+        return std::move(all_);
+    }
+
+  private:
+    struct lanes {
+        lane all;
+        lane others;                               // Creates and Deletes
+        std::map<std::string_view, lane> updates;  // by property; the names are those in `all_`
+    };
+
+    std::optional<std::size_t> first_left(lane& l) const noexcept {
+        while (l.next < l.places.size() && dropped_[l.places[l.next]]) ++l.next;
+        if (l.next == l.places.size()) return std::nullopt;
+        return l.places[l.next];
+    }
+
+    std::optional<std::size_t> first_met(lanes& of_task, const operation& server) const {
+        if (server.what != kind::update) return first_left(of_task.all);
+        const auto other = first_left(of_task.others);
+        const auto found = of_task.updates.find(server.property);
+        if (found == of_task.updates.end()) return other;
+        const auto update = first_left(found->second);
+        if (!other || !update) return other ? other : update;
+        return std::min(*other, *update);
+    }
+
+    std::vector<operation> all_;
+    std::vector<bool> dropped_;
+    std::unordered_map<uuid, lanes, boost::hash<uuid>> of_task_;
+};
+
+}  // namespace
+
+bool is_effective(const operation& o, bool task_is_there) noexcept {
+    return (o.what == kind::create) != task_is_there;
+}
+
+bool carry_out(task_map& tasks, const operation& o) {
+    const auto found = tasks.find(o.uuid);
+    if (!is_effective(o, found != tasks.end())) return false;
+    if (o.what == kind::create) {
+        tasks.emplace(o.uuid, attributes{});
+    } else if (o.what == kind::remove) {
+        tasks.erase(found);
+    } else if (o.value) {
+        found->second.insert_or_assign(o.property, *o.value);
+    } else {
+        found->second.erase(o.property);
+    }
+    return true;
+}
+
+transformed_pair transform(const operation& server, const operation& local) {
+    const kept k = decide(server, local);
+    transformed_pair pair;
+    if (keeps_server(k)) pair.server = server;
+    if (keeps_local(k)) pair.local = local;
+    return pair;
+}
+
+transformed_lists transform_lists(std::vector<operation> server, std::vector<operation> local) {
+    local_list locals(std::move(local));
+    std::erase_if(server, [&](const operation& o) { return !locals.pass(o); });
+    return {std::move(server), std::move(locals).rest()};
+}
+
+presence there_before(std::span<const operation> since) {
+    presence there;
+    for (const operation& o : since) there.emplace(o.uuid, o.what != kind::create);
+    return there;
+}
+
+std::vector<operation> effective_only(std::vector<operation> operations,
+                                      const std::function<bool(const uuid&)>& is_there) {
+    presence there;
+    std::erase_if(operations, [&](const operation& o) {
+        auto found = there.find(o.uuid);
+        if (found == there.end()) found = there.emplace(o.uuid, is_there(o.uuid)).first;
+        if (!is_effective(o, found->second)) return true;
+        found->second = o.what != kind::remove;
+        return false;
+    });
+    return operations;
+}
+
+}  // namespace callsign::rules

@@ -1,0 +1,84 @@
+#include "json_text.hpp"
+
+#include <array>
+#include <cstddef>
+
+namespace callsign::wire {
+namespace {
+
+// How a byte is written in a string: 0 as it is, 'u' as \u00XX, else a backslash and that letter.
+constexpr std::array<char, 256> make_escapes() {
+    std::array<char, 256> table{};
+    for (std::size_t i = 0; i < 0x20; ++i) table[i] = 'u';
+    table['"'] = '"';
+    table['\\'] = '\\';
+    table['\b'] = 'b';
+    table['\f'] = 'f';
+    table['\n'] = 'n';
+    table['\r'] = 'r';
+    table['\t'] = 't';
+    return table;
+}
+constexpr std::array<char, 256> escapes = make_escapes();
+
+// How long the well-formed character at the front is; 0: there is none.
+std::size_t character_bytes(std::string_view text) noexcept {
+    const auto at = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+    const unsigned char lead = at(0);
+    if (lead < 0x80) return 1;
+    const std::size_t size = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+    if (lead < 0xC2 || lead > 0xF4 || text.size() < size) return 0;
+    // The second byte of some is bounded closer, against overlong forms, surrogates and what is
+    // beyond U+10FFFF.
+    const unsigned char low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+    const unsigned char high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
+    if (at(1) < low || at(1) > high) return 0;
+    for (std::size_t i = 2; i < size; ++i) {
+        if ((at(i) & 0xC0) != 0x80) return 0;
+    }
+    return size;
+}
+
+}  // namespace
+
+// Appends runs of plain bytes at once; nearly all text is one run.
+void write_text(std::string_view text, std::string& out) {
+    constexpr std::string_view hex = "0123456789abcdef";
+    out += '"';
+    std::size_t run = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const auto byte = static_cast<unsigned char>(text[i]);
+        const char escape = escapes[byte];
+        if (escape == 0) continue;
+        out.append(text, run, i - run);
+        run = i + 1;
+        out += '\\';
+        out += escape;
+        if (escape == 'u') out.append("00").append({hex[byte >> 4], hex[byte & 15]});
+    }
+    out.append(text, run);
+    out += '"';
+}
+
+std::string_view sound_text(std::string_view text, std::string& copy) {
+    std::size_t sound = 0;
+    while (sound < text.size()) {
+        const std::size_t size = character_bytes(text.substr(sound));
+        if (size == 0) break;
+        sound += size;
+    }
+    if (sound == text.size()) return text;
+    copy.assign(text, 0, sound);
+    while (sound < text.size()) {
+        const std::size_t size = character_bytes(text.substr(sound));
+        if (size == 0) {
+            copy.append("\xEF\xBF\xBD");
+        } else {
+            copy.append(text, sound, size);
+        }
+        sound += size == 0 ? 1 : size;
+    }
+    return copy;
+}
+
+}  // namespace callsign::wire

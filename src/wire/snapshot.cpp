@@ -1,0 +1,184 @@
+#include "json_text.hpp"
+#include "strict_reader.hpp"
+
+#include <callsign/base/assert.hpp>
+#include <callsign/wire/segment.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <zlib.h>
+
+namespace callsign::wire {
+namespace {
+
+// {U:{ and one more, which has no place, and is refused with where it is.
+constexpr std::size_t depth_max = 3;
+
+class snapshot_reader : public strict_reader<snapshot_reader> {
+  public:
+    snapshot_reader(const snapshot_limits& limits, task_map& out) : limits_(limits), out_(out) {}
+
+    bool open_object() {
+        if (level_ == level::property) return misplaced();
+        level_ = level_ == level::document ? level::root : level::task;
+        return true;
+    }
+
+    bool close_object() {
+        if (level_ == level::root) return true;
+        in_property_ = false;
+        level_ = level::root;
+        return keep_task();
+    }
+
+    bool open_array() { return misplaced(); }
+    bool close_array() { return true; }
+    bool take_null() { return misplaced(); }
+
+    bool take_key(std::string_view name) {
+        if (level_ == level::root) return take_uuid(name);
+        level_ = level::property;
+        in_property_ = true;
+        properties_.emplace_back(name, std::string());
+        return true;
+    }
+
+    bool take_text(std::string_view text) {
+        if (level_ != level::property) return misplaced();
+        properties_.back().second = text;
+        level_ = level::task;
+        return true;
+    }
+
+    std::string path() const {
+        if (!at_) return {};
+        std::string where = to_string(*at_);
+        if (in_property_) where.append(".").append(shortened(properties_.back().first));
+        return where;
+    }
+
+  private:
+    // `property`: its name was read, its value was not.
+    enum class level : std::uint8_t { document, root, task, property };
+
+    bool take_uuid(std::string_view name) {
+        at_.reset();
+        const std::optional<uuid> id = parse_uuid(name);
+        if (!id) return fault("a task's name must be a UUID.");
+        at_ = id;
+        if (out_.contains(*id)) return fault("this task is there twice.");
+        return out_.size() < limits_.tasks_max || fault("there are too many tasks.");
+    }
+
+    // Sorted at once: put in one by one, a hundred thousand properties of one task would be moved
+    // five billion times.
+    bool keep_task() {
+        const auto by_name = [](const auto& a, const auto& b) { return a.first < b.first; };
+        std::sort(properties_.begin(), properties_.end(), by_name);
+        const auto same =
+            std::adjacent_find(properties_.begin(), properties_.end(),
+                               [](const auto& a, const auto& b) { return a.first == b.first; });
+        if (same != properties_.end()) return twice(same->first);
+        out_.emplace(*at_, attributes(boost::container::ordered_unique_range,
+                                      std::make_move_iterator(properties_.begin()),
+                                      std::make_move_iterator(properties_.end())));
+        properties_.clear();
+        at_.reset();
+        return true;
+    }
+
+    const snapshot_limits& limits_;
+    task_map& out_;
+    level level_ = level::document;
+    std::optional<uuid> at_;    // the task whose properties come
+    bool in_property_ = false;  // and one of them is read
+    std::vector<std::pair<std::string, std::string>> properties_;
+};
+
+struct inflater {
+    z_stream stream{};
+
+    inflater() { CALLSIGN_ASSERT(inflateInit(&stream) == Z_OK); }
+    ~inflater() { inflateEnd(&stream); }
+    inflater(const inflater&) = delete;
+    inflater& operator=(const inflater&) = delete;
+};
+
+using inflated = std::variant<std::string, malformed>;
+
+// One zlib stream and nothing after it.
+inflated inflate_all(std::string_view packed, std::size_t bytes_max) {
+    inflater in;
+    // Only read, but zlib's member is not const.
+    in.stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
+    in.stream.avail_in = static_cast<uInt>(packed.size());
+    std::string out;
+    std::size_t used = 0;
+    for (int status = Z_OK; status != Z_STREAM_END;) {
+        // One byte more than there may be, to tell too much from just enough.
+        const std::size_t size = std::min(bytes_max + 1, std::max<std::size_t>(4096, used * 2));
+        if (used == size) return malformed{"The snapshot is too large when inflated."};
+        out.resize(size);
+        in.stream.next_out = reinterpret_cast<Bytef*>(out.data() + used);
+        in.stream.avail_out = static_cast<uInt>(size - used);
+        status = inflate(&in.stream, Z_NO_FLUSH);
+        used = size - in.stream.avail_out;
+        const bool starved = status == Z_BUF_ERROR || (status == Z_OK && in.stream.avail_out > 0);
+        if (starved) return malformed{"The snapshot's zlib stream ends too early."};
+        if (status != Z_OK && status != Z_STREAM_END) {
+            return malformed{"The snapshot is not a sound zlib stream."};
+        }
+    }
+    if (used > bytes_max) return malformed{"The snapshot is too large when inflated."};
+    if (in.stream.avail_in > 0) return malformed{"Something follows the snapshot's zlib stream."};
+    out.resize(used);
+    return out;
+}
+
+std::string deflate_all(std::string_view bytes) {
+    uLongf size = compressBound(static_cast<uLong>(bytes.size()));
+    std::string out(size, '\0');
+    const int status =
+        compress(reinterpret_cast<Bytef*>(out.data()), &size,
+                 reinterpret_cast<const Bytef*>(bytes.data()), static_cast<uLong>(bytes.size()));
+    CALLSIGN_ASSERT(status == Z_OK);
+    out.resize(size);
+    return out;
+}
+
+}  // namespace
+
+decoded_snapshot decode_snapshot(std::string_view packed, const snapshot_limits& limits) {
+    if (packed.size() > limits.packed_bytes_max) return malformed{"The snapshot is too large."};
+    inflated json = inflate_all(packed, limits.bytes_max);
+    if (auto* fault = std::get_if<malformed>(&json)) return std::move(*fault);
+    task_map tasks;
+    std::string fault =
+        read_strictly<snapshot_reader>(std::get<std::string>(json), depth_max, limits, tasks);
+    if (!fault.empty()) return malformed{std::move(fault)};
+    return tasks;
+}
+
+std::string encode_snapshot(const task_map& tasks) {
+    std::string json = "{";
+    std::string scratch;
+    for (const auto& [id, properties] : tasks) {
+        if (json.size() > 1) json += ',';
+        json.append("\"").append(to_string(id)).append("\":{");
+        bool first = true;
+        for (const auto& [name, value] : properties) {
+            if (!first) json += ',';
+            first = false;
+            write_text(sound_text(name, scratch), json);
+            json += ':';
+            write_text(sound_text(value, scratch), json);
+        }
+        json += '}';
+    }
+    json += '}';
+    return deflate_all(json);
+}
+
+}  // namespace callsign::wire

@@ -1,0 +1,203 @@
+#pragma once
+// A stock TaskChampion client as it is, its fault included: after a 409 it takes up its operations
+// again as they were before it pulled, though what it pulled stays applied. A sync is made of
+// steps, one request each, so that a test can let others come in between. Its transform of lists is
+// the client's own loop, not the server's, so that each judges the other.
+
+#include <callsign/domain/task.hpp>
+#include <callsign/domain/version.hpp>
+#include <callsign/rules/transform.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace callsign::testing {
+
+// What a client can ask a server.
+class model_server {
+  public:
+    struct child {
+        uuid id{};
+        std::vector<operation> operations;
+    };
+    struct accepted {
+        uuid id{};
+    };
+    struct expected {
+        uuid parent{};
+    };
+
+    virtual ~model_server() = default;
+    virtual std::optional<child> child_of(const uuid& parent) = 0;
+    virtual std::variant<accepted, expected> add_version(const uuid& parent,
+                                                         std::vector<operation> operations) = 0;
+};
+
+struct pair_after {
+    std::optional<operation> server;
+    std::optional<operation> local;
+};
+
+inline pair_after client_transform(const operation& server, const operation& local) {
+    using kind = operation::kind;
+    const pair_after both{server, local}, neither, server_alone{server, {}}, local_alone{{}, local};
+    if (server.uuid != local.uuid) return both;
+    const auto are = [&](kind s, kind l) { return server.what == s && local.what == l; };
+    if (are(kind::create, kind::create) || are(kind::remove, kind::remove)) return neither;
+    if (are(kind::create, kind::remove)) return server_alone;
+    if (are(kind::remove, kind::create)) return local_alone;
+    if (are(kind::update, kind::create)) return server_alone;
+    if (are(kind::create, kind::update)) return local_alone;
+    if (are(kind::update, kind::remove)) return local_alone;
+    if (are(kind::remove, kind::update)) return server_alone;
+    if (server.property != local.property) return both;
+    if (server.value == local.value) return neither;
+    return server.at < local.at ? local_alone : server_alone;
+}
+
+// What a replica that has applied `local` is to apply of a server's list, and what becomes of
+// `local`: the client's loop, word for word.
+inline std::vector<operation> pull(const std::vector<operation>& server,
+                                   std::vector<operation>& local) {
+    std::vector<operation> to_apply;
+    for (const operation& each : server) {
+        std::optional<operation> from_server = each;
+        std::vector<operation> rest;
+        for (operation& o : local) {
+            if (!from_server) {
+                rest.push_back(std::move(o));
+                continue;
+            }
+            pair_after pair = client_transform(*from_server, o);
+            from_server = std::move(pair.server);
+            if (pair.local) rest.push_back(std::move(*pair.local));
+        }
+        if (from_server) to_apply.push_back(std::move(*from_server));
+        local = std::move(rest);
+    }
+    return to_apply;
+}
+
+class model_client {
+  public:
+    // `batch_max`: how many operations are sent at a time; real clients count bytes.
+    explicit model_client(model_server& server,
+                          std::size_t batch_max = std::numeric_limits<std::size_t>::max())
+        : server_(server), batch_max_(batch_max) {}
+
+    // Requires: no sync is under way; the client's store lets one transaction in at a time.
+    void edit(const operation& o) {
+        rules::carry_out(tasks_, o);
+        unsynced_.push_back(o);
+    }
+
+    bool syncing() const noexcept { return doing_ != doing::nothing; }
+    const task_map& tasks() const noexcept { return tasks_; }
+    int conflicts() const noexcept { return conflicts_; }
+
+    void begin_sync() {
+        sync_tasks_ = tasks_;
+        sync_base_ = base_;
+        requested_.reset();
+        start_over();
+    }
+
+    // The next request. With `answer_is_lost` the server has it, and the sync ends in an error.
+    void step(bool answer_is_lost = false) {
+        if (doing_ == doing::pulling) {
+            ask_for_child(answer_is_lost);
+        } else {
+            push(answer_is_lost);
+        }
+    }
+
+    void sync() {
+        for (begin_sync(); syncing();) step();
+    }
+
+  private:
+    enum class doing { nothing, pulling, pushing };
+
+    void start_over() {
+        taken_ = 0;
+        next_batch();
+    }
+
+    void next_batch() {
+        const std::size_t size = std::min(batch_max_, unsynced_.size() - taken_);
+        const auto first = unsynced_.begin() + static_cast<std::ptrdiff_t>(taken_);
+        batch_.assign(first, first + static_cast<std::ptrdiff_t>(size));
+        taken_ += size;
+        doing_ = doing::pulling;
+    }
+
+    void ask_for_child(bool answer_is_lost) {
+        const auto child = server_.child_of(sync_base_);
+        if (answer_is_lost) {
+            doing_ = doing::nothing;
+        } else if (child) {
+            for (const operation& o : pull(child->operations, batch_))
+                rules::carry_out(sync_tasks_, o);
+            sync_base_ = child->id;
+        } else if (batch_.empty()) {
+            finish();
+        } else {
+            doing_ = doing::pushing;
+        }
+    }
+
+    void push(bool answer_is_lost) {
+        const auto answer = server_.add_version(sync_base_, batch_);
+        if (answer_is_lost) {
+            doing_ = doing::nothing;
+        } else if (const auto* accepted = std::get_if<model_server::accepted>(&answer)) {
+            sync_base_ = accepted->id;
+            next_batch();
+        } else {
+            start_over_after(std::get<model_server::expected>(answer).parent);
+        }
+    }
+
+    // Here is the fault: `sync_tasks_` and `sync_base_` hold what was pulled, the operations don't
+    // know.
+    void start_over_after(const uuid& expected) {
+        ++conflicts_;
+        const bool again = requested_ == expected;
+        requested_ = expected;
+        if (again) {
+            doing_ = doing::nothing;  // OutOfSync
+        } else {
+            start_over();
+        }
+    }
+
+    // Only now is anything kept.
+    void finish() {
+        tasks_ = sync_tasks_;
+        base_ = sync_base_;
+        unsynced_.clear();
+        doing_ = doing::nothing;
+    }
+
+    model_server& server_;
+    std::size_t batch_max_;
+    task_map tasks_;
+    uuid base_{};
+    std::vector<operation> unsynced_;
+    int conflicts_ = 0;
+
+    // of the sync under way
+    doing doing_ = doing::nothing;
+    task_map sync_tasks_;
+    uuid sync_base_{};
+    std::vector<operation> batch_;
+    std::size_t taken_ = 0;  // of unsynced_, this batch included
+    std::optional<uuid> requested_;
+};
+
+}  // namespace callsign::testing

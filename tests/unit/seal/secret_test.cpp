@@ -1,0 +1,204 @@
+#include "support/temp_dir.hpp"
+
+#include <callsign/base/sha256.hpp>
+#include <callsign/seal/at_rest.hpp>
+#include <callsign/seal/master_key.hpp>
+#include <callsign/seal/secret.hpp>
+
+#include <array>
+#include <concepts>
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <ostream>
+#include <rapidcheck/gtest.h>
+#include <sstream>
+
+namespace callsign::seal {
+namespace {
+
+using testing::temp_dir;
+
+template <class T>
+concept printable = requires(std::ostream& out, const T& value) {
+    out << value;
+};
+
+static_assert(!printable<secret_bytes> && !printable<key>);
+static_assert(!std::copy_constructible<secret_bytes> && !std::copy_constructible<key>);
+
+std::string text_of(const secret_bytes& secret) {
+    return {reinterpret_cast<const char*>(secret.bytes().data()), secret.size()};
+}
+
+TEST(secret_bytes, hold_what_they_are_given_and_let_go_of_it_when_moved) {
+    secret_bytes one(std::string_view("correct horse"));
+    EXPECT_EQ(text_of(one), "correct horse");
+    const secret_bytes copy = one.copy();
+    secret_bytes two = std::move(one);
+    EXPECT_EQ(one.size(), 0u);
+    EXPECT_TRUE(two == copy);
+    EXPECT_FALSE(one == copy);
+    one = std::move(two);
+    EXPECT_TRUE(one == copy);
+    EXPECT_TRUE(secret_bytes() == secret_bytes(0));
+}
+
+TEST(secret_bytes, are_wiped_beyond_what_is_kept) {
+    secret_bytes secret(std::string_view("battery staple"));
+    const std::span<std::uint8_t> all = secret.writable();
+    secret.shrink(7);
+    EXPECT_EQ(text_of(secret), "battery");
+    for (std::size_t i = 7; i < all.size(); ++i) EXPECT_EQ(all[i], 0) << i;
+}
+
+// ---- at rest ----
+
+constexpr std::array<std::uint8_t, nonce_bytes> nonce{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+
+key counting_key(std::uint8_t first) {
+    std::array<std::uint8_t, key_bytes> bytes{};
+    for (auto& b : bytes) b = first++;
+    return key(bytes);
+}
+
+const belongs_to owner{purpose::device_key, account_id{7},
+                       *parse_uuid("0666d464-418a-4a08-ad53-6f15c78270cd")};
+
+std::string sealed_secret() {
+    const secret_bytes secret(std::string_view("secret"));
+    return seal_at_rest(counting_key(0), owner, nonce, secret.bytes());
+}
+
+bool opens(const key& master, const belongs_to& who, std::string_view sealed) {
+    return std::holds_alternative<secret_bytes>(open_at_rest(master, who, sealed));
+}
+
+// Computed with another library: the form is on disks and must not change by accident.
+TEST(at_rest, has_the_form_that_is_on_disks) {
+    EXPECT_EQ(to_hex(sealed_secret()),
+              "010102030405060708090a0b0c17ed27186c2693a502a665d9cb99746114d0f8505fc5");
+    const auto opened = open_at_rest(counting_key(0), owner, sealed_secret());
+    ASSERT_TRUE(std::holds_alternative<secret_bytes>(opened));
+    EXPECT_EQ(text_of(std::get<secret_bytes>(opened)), "secret");
+}
+
+TEST(at_rest, opens_for_its_owner_alone) {
+    const std::string sealed = sealed_secret();
+    belongs_to other = owner;
+    other.what = purpose::device_secret;
+    EXPECT_FALSE(opens(counting_key(0), other, sealed));
+    other = owner;
+    other.account = account_id{8};
+    EXPECT_FALSE(opens(counting_key(0), other, sealed));
+    other = owner;
+    other.client_id.data[15] ^= 1;
+    EXPECT_FALSE(opens(counting_key(0), other, sealed));
+    EXPECT_FALSE(opens(counting_key(1), owner, sealed));
+    EXPECT_TRUE(opens(counting_key(0), owner, sealed));
+}
+
+TEST(at_rest, is_no_body_of_a_client_even_under_one_key) {
+    const std::string body = seal_body(counting_key(0), owner.client_id, nonce, "secret");
+    EXPECT_FALSE(opens(counting_key(0), owner, body));
+    EXPECT_EQ(open_body(counting_key(0), owner.client_id, sealed_secret()),
+              opened_body(open_error::does_not_open));
+}
+
+TEST(at_rest, does_not_open_with_any_bit_turned_or_any_byte_missing) {
+    const std::string sealed = sealed_secret();
+    for (std::size_t bit = 0; bit < sealed.size() * 8; ++bit) {
+        std::string damaged = sealed;
+        damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << (bit % 8)));
+        EXPECT_FALSE(opens(counting_key(0), owner, damaged)) << bit;
+    }
+    for (std::size_t size = 0; size < sealed.size(); ++size) {
+        EXPECT_FALSE(opens(counting_key(0), owner, sealed.substr(0, size))) << size;
+    }
+}
+
+// ---- the master key ----
+
+constexpr std::string_view digits =
+    "000102030405060708090a0b0c0d0e0f101112131415161718191A1B1C1D1E1F";
+
+class master_key_file : public ::testing::Test {
+  protected:
+    void write(std::string_view text, std::filesystem::perms mode) {
+        std::ofstream(path_) << text;
+        std::filesystem::permissions(path_, mode);
+    }
+
+    temp_dir dir_;
+    std::filesystem::path path_ = dir_.path() / "master.key";
+    static constexpr auto own = std::filesystem::perms::owner_read;
+};
+
+TEST(master_key, is_64_digits) {
+    for (const char* end : {"", "\n", "\r\n"}) {
+        const auto parsed = parse_master_key(std::string(digits) + end);
+        ASSERT_TRUE(std::holds_alternative<key>(parsed));
+        EXPECT_TRUE(std::get<key>(parsed) == counting_key(0));
+    }
+    const std::string all(digits);
+    for (const std::string& text : {std::string(), all.substr(1), all + "0", " " + all.substr(1),
+                                    all.substr(1) + "g", all + "\n\n", all + " ", "0x" + all}) {
+        const auto parsed = parse_master_key(text);
+        ASSERT_TRUE(std::holds_alternative<master_key_error>(parsed)) << text;
+        EXPECT_EQ(std::get<master_key_error>(parsed), master_key_error::malformed);
+    }
+}
+
+TEST_F(master_key_file, is_read_if_it_is_its_owners_alone) {
+    write(digits, own);
+    const auto read = read_master_key(path_);
+    ASSERT_TRUE(std::holds_alternative<key>(read));
+    EXPECT_TRUE(std::get<key>(read) == counting_key(0));
+}
+
+TEST_F(master_key_file, is_refused_if_others_may_read_or_write_it) {
+    using std::filesystem::perms;
+    write(digits, own);
+    for (perms open : {perms::group_read, perms::group_write, perms::others_read, perms::group_exec,
+                       perms::others_write, perms::others_exec}) {
+        std::filesystem::permissions(path_, own | open);
+        const auto read = read_master_key(path_);
+        ASSERT_TRUE(std::holds_alternative<master_key_error>(read));
+        EXPECT_EQ(std::get<master_key_error>(read), master_key_error::open_to_all);
+    }
+}
+
+TEST_F(master_key_file, is_refused_if_it_is_missing_no_file_or_malformed) {
+    const auto error = [&](const std::filesystem::path& file) {
+        return std::get<master_key_error>(read_master_key(file));
+    };
+    EXPECT_EQ(error(path_), master_key_error::unreadable);
+    EXPECT_EQ(error(dir_.path()), master_key_error::not_a_file);
+    for (const std::string& text : {std::string(), std::string("x"), std::string(digits) + "\n\n\n",
+                                    std::string(digits) + std::string(1000, '0')}) {
+        std::filesystem::remove(path_);
+        write(text, own | std::filesystem::perms::owner_write);
+        EXPECT_EQ(error(path_), master_key_error::malformed) << text;
+    }
+}
+
+TEST_F(master_key_file, is_made_once_and_for_its_owner) {
+    const key wanted = counting_key(200);
+    const auto made = make_master_key(path_, wanted.bytes());
+    ASSERT_TRUE(std::holds_alternative<key>(made));
+    EXPECT_TRUE(std::get<key>(made) == wanted);
+    EXPECT_EQ(std::filesystem::status(path_).permissions(),
+              std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+    const auto read = read_master_key(path_);
+    ASSERT_TRUE(std::holds_alternative<key>(read));
+    EXPECT_TRUE(std::get<key>(read) == wanted);
+
+    const auto again = make_master_key(path_, counting_key(0).bytes());
+    EXPECT_EQ(std::get<master_key_error>(again), master_key_error::exists);
+    EXPECT_TRUE(std::get<key>(read_master_key(path_)) == wanted);
+    const auto nowhere = make_master_key(dir_.path() / "no" / "folder", wanted.bytes());
+    EXPECT_EQ(std::get<master_key_error>(nowhere), master_key_error::not_written);
+}
+
+}  // namespace
+}  // namespace callsign::seal
