@@ -119,8 +119,10 @@ constexpr proof proofs[] = {
 };
 
 constexpr std::pair<const char*, const char*> counted[] = {
-    {"accounts", "SELECT count(*) FROM accounts"}, {"series", "SELECT count(*) FROM series"},
-    {"slots", "SELECT count(*) FROM slots"},       {"tasks", "SELECT count(*) FROM tasks"},
+    {"accounts", "SELECT count(*) FROM accounts"},
+    {"series", "SELECT count(*) FROM series"},
+    {"slots", "SELECT count(*) FROM slots"},
+    {"tasks", "SELECT count(*) FROM tasks"},
     {"versions", "SELECT count(*) FROM versions"},
     {"sealed versions", "SELECT count(*) FROM sealed_versions"},
     {"clients", "SELECT count(*) FROM devices"},
@@ -228,6 +230,16 @@ check_report check_sqlite(const std::filesystem::path& data_dir,
         throw std::runtime_error("there is no callsign.sqlite3 in " + data_dir.string());
     }
     try {
+        const auto version = connection(file, SQLite::OPEN_READONLY, std::size_t{1} << 20)
+                                 .integer_of("PRAGMA user_version");
+        const auto known = static_cast<std::int64_t>(sqlite::migrations().size());
+        if (version != known) {
+            throw std::runtime_error(file.string() + " has schema " + std::to_string(version) +
+                                     ", and this program checks schema " + std::to_string(known) +
+                                     (version < known
+                                          ? ": callsignd of this version brings it up to date"
+                                          : ": use the newer program"));
+        }
         return checker(file, progress).run();
     } catch (const SQLite::Exception& error) {
         throw std::runtime_error("cannot read " + file.string() + ": " + error.what());

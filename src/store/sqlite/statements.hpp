@@ -157,6 +157,19 @@ inline constexpr auto snapshot_put =
     " excluded.version_id, seq = excluded.seq, taken_seq = excluded.taken_seq,"
     " taken_at = excluded.taken_at, bytes = excluded.bytes";
 
+// ---- the reference server's file ----
+
+inline constexpr auto reference_tables =
+    "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name IN ('clients', 'versions')";
+inline constexpr auto reference_clients =
+    "SELECT client_id, latest_version_id, snapshot_version_id, versions_since_snapshot,"
+    " snapshot_timestamp, snapshot IS NOT NULL OR NULL FROM clients ORDER BY client_id";
+inline constexpr auto reference_versions =
+    "SELECT version_id, parent_version_id FROM versions WHERE client_id = ?";
+inline constexpr auto reference_segment =
+    "SELECT history_segment FROM versions WHERE client_id = ? AND version_id = ?";
+inline constexpr auto reference_snapshot = "SELECT snapshot FROM clients WHERE client_id = ?";
+
 // ---- the index of keys ----
 
 inline constexpr auto run_all =

@@ -13,6 +13,10 @@ namespace {
 namespace asio = boost::asio;
 using std::chrono_literals::operator""ms;
 
+asio::awaitable<void> finish(turnstile::visit& v, std::optional<bool>& out) {
+    out = co_await v.may_say_up_to_date();
+}
+
 struct turnstile_test : ::testing::Test {
     // How a question for the next version ended; none: it waits.
     struct outcome {
@@ -161,9 +165,6 @@ TEST_F(turnstile_test, what_came_while_the_chain_was_looked_at_is_looked_for_aga
     start(1);
     send(1);
     std::optional<bool> said;
-    auto finish = [](turnstile::visit& v, std::optional<bool>& out) -> asio::awaitable<void> {
-        out = co_await v.may_say_up_to_date();
-    };
     asio::co_spawn(io, finish(visit, said), asio::detached);
     settle();
     EXPECT_EQ(said, false);
@@ -189,9 +190,6 @@ TEST_F(turnstile_test, clients_do_not_wait_for_each_other) {
     turnstile::visit other(turns.enter(make_uuid_v7(time_point{}, 2, 2), 2));
     other.look();
     std::optional<bool> said;
-    auto finish = [](turnstile::visit& v, std::optional<bool>& out) -> asio::awaitable<void> {
-        out = co_await v.may_say_up_to_date();
-    };
     asio::co_spawn(io, finish(other, said), asio::detached);
     settle();
     EXPECT_EQ(said, true);

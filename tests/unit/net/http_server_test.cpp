@@ -1,5 +1,8 @@
 #include "http_fixture.hpp"
 
+#include <algorithm>
+#include <sstream>
+
 namespace callsign::net {
 namespace {
 
