@@ -69,7 +69,7 @@ class reaper::impl {
         for (std::optional<slot_id> at = slot_id{}; at;) {
             const reaper_options now = status_.options;
             forget_settled forget{*at, now.batch, clock_.now() - now.retention};
-            const auto step = co_await engine_.submit(std::move(forget));
+            const auto step = co_await engine_.submit(forget);
             if (!step) co_return step.error();
             all.scanned += step->scanned;
             all.forgotten += step->forgotten;
@@ -97,8 +97,8 @@ class reaper::impl {
     bool stopped_ = false;
 };
 
-reaper::reaper(engine& engine, clock& clock, asio::any_io_executor network, reaper_options options,
-               reaper_probe& probe)
+reaper::reaper(engine& engine, clock& clock, const asio::any_io_executor& network,
+               reaper_options options, reaper_probe& probe)
     : impl_(std::make_unique<impl>(engine, clock, network, options, probe)) {}
 
 reaper::~reaper() = default;

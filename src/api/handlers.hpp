@@ -63,6 +63,8 @@ template <class... Cases>
 struct overloaded : Cases... {
     using Cases::operator()...;
 };
+template <class... Cases>
+overloaded(Cases...) -> overloaded<Cases...>;
 
 http_response answer_message(const call& c, unsigned status,
                              const google::protobuf::Message& message);

@@ -62,8 +62,8 @@ awaitable<http_response> revoke(rooms& r, call& c, std::optional<account_id> own
     if (read.ec != std::errc{} || read.ptr != end) {
         co_return answer_problem(c, problems::token_not_found, "A token's id is a number.");
     }
-    revoke_token command{token_id{id}, owner};
-    const auto done = co_await r.engine.submit(std::move(command));
+    const revoke_token command{token_id{id}, owner};
+    const auto done = co_await r.engine.submit(command);
     // Also where the outcome is not known: to forget too much costs a read.
     r.tokens.token_revoked();
     if (!done) co_return answer_error(c, done.error());

@@ -31,7 +31,7 @@ bool creation::proceed() {
     return true;
 }
 
-create_answer creation::outcome() && {
+create_answer creation::take_outcome() {
     if (auto* reservation = std::get_if<reserve::answer>(&out)) {
         if (auto* given = std::get_if<receipted>(reservation)) {
             if (given->replayed) retried_since_ = given->reserved_at;

@@ -21,8 +21,8 @@ class creation final : public work {
 
     bool proceed() override;
 
-    // Requires: done, and no error.
-    create_answer outcome() &&;
+    // Requires: done, and no error. Once: the answer is moved out.
+    create_answer take_outcome();
 
     // When the key was reserved, for a request that was not its first.
     std::optional<time_point> retried_since() const { return retried_since_; }

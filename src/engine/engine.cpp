@@ -115,7 +115,7 @@ class engine::impl {
         creations_.erase(creations_.find(key));
 
         result<create_answer> outcome = error;
-        if (!error) outcome = std::move(w).outcome();
+        if (!error) outcome = w.take_outcome();
         record(outcome, w.retried_since());
         for (follower* f : self.followers) {
             f->outcome = outcome;
@@ -212,7 +212,7 @@ class engine::impl {
     writer writer_;
 };
 
-engine::engine(store& store, clock& clock, entropy& entropy, executors executors,
+engine::engine(store& store, clock& clock, entropy& entropy, const executors& executors,
                engine_options options, engine_probe& probe,
                std::function<void(std::string)> on_fatal)
     : impl_(std::make_unique<impl>(store, clock, entropy, executors, options, probe,

@@ -112,6 +112,11 @@ void writer::run(std::vector<work*>& batch) {
             return finish(std::move(batch), errc::store_refused);
         }
         return abandon(failure.what(), std::move(batch));
+    } catch (...) {
+        // Not ours to handle, and nobody will be answered: the waiters go, or they would hold
+        // themselves.
+        abandon_handlers(batch);
+        throw;
     }
     std::vector<work*> done;
     done.reserve(batch.size());

@@ -237,7 +237,7 @@ void server::run() {
 
 void server::spawn(asio::awaitable<void> work) {
     // Broken machinery of the server itself, not of a request: main reports it and ends.
-    asio::co_spawn(network_, std::move(work), [](std::exception_ptr e) {
+    asio::co_spawn(network_, std::move(work), [](const std::exception_ptr& e) {
         if (e) std::rethrow_exception(e);
     });
 }

@@ -40,10 +40,10 @@ class create_reader {
         : in_(message), out_(out), found_(found) {}
 
     void read() {
-        out_.attributes.reserve(static_cast<std::size_t>(
-            5 + std::min(in_.tags_size(), entries_max) +
-            std::min(in_.annotations_size(), entries_max) +
-            std::min<int>(static_cast<int>(in_.attributes_size()), entries_max)));
+        const int entries = std::min(in_.tags_size(), entries_max) +
+                            std::min(in_.annotations_size(), entries_max) +
+                            std::min(static_cast<int>(in_.attributes_size()), entries_max);
+        out_.attributes.reserve(static_cast<std::size_t>(entries) + 5);
         if (is_text(in_.description(), "description")) put("description", in_.description());
         read_uuid();
         read_prefix();

@@ -14,6 +14,7 @@
 #include "support/faulty_store.hpp"
 #include "support/house.hpp"
 #include "support/ledger.hpp"
+#include "support/power_cut.hpp"
 #include "support/temp_dir.hpp"
 
 #include <callsign/store/sqlite.hpp>
@@ -51,7 +52,9 @@ class memory_disk final : public disk {
     std::unique_ptr<store> store_ = make_memory_store();
 };
 
-class sqlite_disk final : public disk {
+// After a kill, the files as they lie, before closing them can tidy up, are what the next process
+// finds.
+class sqlite_disk : public disk {
   public:
     store& open() override {
         sqlite_options options;
@@ -64,15 +67,20 @@ class sqlite_disk final : public disk {
         store_ = open_sqlite(options);
         return *store_;
     }
-    // The files as they lie, before closing them can tidy up, are what the next process finds.
     void kill() override {
         const auto next = dir_.path() / ("life-" + std::to_string(++lives_));
         std::filesystem::create_directories(next);
-        for (const char* name : {"callsign.sqlite3", "callsign.sqlite3-wal"}) {
-            if (std::filesystem::exists(at_ / name))
-                std::filesystem::copy_file(at_ / name, next / name);
-        }
+        carry_over(at_, next);
         at_ = next;
+    }
+
+  protected:
+    virtual void carry_over(const std::filesystem::path& from, const std::filesystem::path& to) {
+        for (const char* name : {"callsign.sqlite3", "callsign.sqlite3-wal"}) {
+            if (std::filesystem::exists(from / name)) {
+                std::filesystem::copy_file(from / name, to / name);
+            }
+        }
     }
 
   private:
@@ -80,6 +88,19 @@ class sqlite_disk final : public disk {
     int lives_ = 0;
     std::filesystem::path at_ = dir_.path() / "life-0";
     std::unique_ptr<store> store_;
+};
+
+// Every kill is a power cut: what was not synced is lost, or torn, or there.
+class unpowered_disk final : public sqlite_disk {
+  public:
+    unpowered_disk() { power_cut::install(); }
+
+  private:
+    void carry_over(const std::filesystem::path& from, const std::filesystem::path& to) override {
+        power_cut::install().strike(from, to, chance_);
+    }
+
+    seeded_entropy chance_{1};
 };
 
 // ---- actions ----
@@ -258,7 +279,9 @@ class world {
     void together(const action& a) {
         for (int i = 0; i <= a.how % 6; ++i) {
             const bool again = (a.how >> i) & 1;
-            send((a.who + i) % 2, again ? known_key(i) : new_key(), payload(a.which + i % 2));
+            // Now and then they name one uuid under several keys.
+            send((a.who + i) % 2, again ? known_key(i) : new_key(),
+                 a.which == 7 ? payload_with_uuid(a.how) : payload(a.which + i % 2));
             if ((a.how >> (i + 1)) & 1) house_->step();
         }
         house_->settle();
@@ -382,6 +405,10 @@ RC_GTEST_PROP(promise, holds_in_memory, ()) {
 
 RC_GTEST_PROP(promise, holds_on_sqlite, ()) {
     promise_holds(std::make_unique<sqlite_disk>());
+}
+
+RC_GTEST_PROP(promise, holds_through_power_cuts, ()) {
+    promise_holds(std::make_unique<unpowered_disk>());
 }
 
 }  // namespace

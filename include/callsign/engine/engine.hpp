@@ -67,7 +67,7 @@ class engine {
     // `on_fatal` is called once, on the network executor, when the outcome of a commit is not
     // known: that batch is answered errc::outcome_unknown, nothing more is written, and the process
     // should end. Everything after it is answered errc::shutting_down.
-    engine(store& store, clock& clock, entropy& entropy, executors executors,
+    engine(store& store, clock& clock, entropy& entropy, const executors& executors,
            engine_options options, engine_probe& probe, std::function<void(std::string)> on_fatal);
     ~engine();
     engine(const engine&) = delete;

@@ -52,7 +52,7 @@ struct reaper_status {
 
 class reaper {
   public:
-    reaper(engine& engine, clock& clock, boost::asio::any_io_executor network,
+    reaper(engine& engine, clock& clock, const boost::asio::any_io_executor& network,
            reaper_options options, reaper_probe& probe);
     ~reaper();
     reaper(const reaper&) = delete;
