@@ -23,7 +23,32 @@ v1::CreateAccount read_account(const call& c, wire::faults& found) {
         add_fault(found, {"prefix", "malformed",
                           "A prefix is a capital letter and up to 9 more of A-Z, 0-9 and _."});
     }
+    const bool opaque = message.mode() == to_string(account_mode::opaque);
+    if (!opaque && !message.mode().empty() && message.mode() != to_string(account_mode::managed)) {
+        add_fault(found, {"mode", "invalid", "An account is managed or opaque."});
+    }
+    if (!message.client_id().empty() && !opaque) {
+        add_fault(found, {"clientId", "invalid", "Only an opaque account is given a client id."});
+    } else if (!message.client_id().empty() && !parse_uuid(message.client_id())) {
+        add_fault(found, {"clientId", "malformed", "A client id is a UUID."});
+    }
     return message;
+}
+
+// Version 4 of RFC 9562: the id is all that a client proves itself with, so nothing of it may be
+// guessed from the time.
+uuid draw_client_id(entropy& source) {
+    uuid id{};
+    source.fill(id.data);
+    id.data[6] = static_cast<std::uint8_t>((id.data[6] & 0x0F) | 0x40);
+    id.data[8] = static_cast<std::uint8_t>((id.data[8] & 0x3F) | 0x80);
+    return id;
+}
+
+std::optional<uuid> client_id_for(const v1::CreateAccount& wanted, entropy& source) {
+    if (wanted.mode() != to_string(account_mode::opaque)) return std::nullopt;
+    if (wanted.client_id().empty()) return draw_client_id(source);
+    return parse_uuid(wanted.client_id());
 }
 
 // ---- slots ----
@@ -174,15 +199,20 @@ awaitable<http_response> add_account(rooms& r, call& c) {
     const v1::CreateAccount wanted = read_account(c, wrong);
     if (!wrong.empty()) co_return answer_faults(c, wrong);
     const std::string secret = make_token(r.entropy);
-    create_account command{wanted.name(), wanted.prefix(), "default", sha256(secret)};
+    const auto client_id = client_id_for(wanted, r.entropy);
+    create_account command{wanted.name(), wanted.prefix(), "default", sha256(secret), client_id};
     const auto made = co_await r.engine.submit(std::move(command));
     if (!made) co_return answer_error(c, made.error());
+    if (std::holds_alternative<client_id_taken>(*made)) {
+        co_return answer_problem(c, problems::client_id_taken, "A client id opens one account.");
+    }
     const auto* given = std::get_if<account>(&*made);
     if (given == nullptr) {
         co_return answer_problem(c, problems::name_taken, "Another account has this name.");
     }
     v1::Account message = wire::to_message(*given);
     message.set_token(secret);
+    if (client_id) message.set_client_id(to_string(*client_id));
     co_return answer_secret(c, 201, message);
 }
 

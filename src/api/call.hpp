@@ -5,6 +5,7 @@
 #include "router.hpp"
 
 #include <callsign/api/service.hpp>
+#include <callsign/api/sync_options.hpp>
 #include <callsign/base/assert.hpp>
 #include <callsign/wire/message.hpp>
 
@@ -20,6 +21,9 @@ using boost::asio::awaitable;
 using net::http_request;
 using net::http_response;
 
+class known_clients;
+class turnstile;
+
 // The rooms behind the handlers, and what they count. Outlives every call.
 struct rooms {
     callsign::engine& engine;
@@ -28,6 +32,9 @@ struct rooms {
     callsign::entropy& entropy;
     authenticator& tokens;
     const service_hooks& hooks;
+    const sync_options& sync;
+    turnstile& turns;
+    known_clients& clients;
     std::int64_t late_retries = 0;  // creations answered slot-failed since the start
 };
 
@@ -62,7 +69,12 @@ enum class access : std::uint8_t {
     admin,
     // A token without an account.
     operators,
+    // Whoever sends a client id in X-Client-Id; the handler looks at it.
+    device,
 };
+
+// What a body larger than net's usual bound may be.
+enum class large_body : std::uint8_t { no, segment, snapshot };
 
 struct route {
     verb method;
@@ -70,6 +82,7 @@ struct route {
     access needs;
     bool takes_body;  // a message; else a body is not looked at
     handler run;
+    large_body large = large_body::no;
 };
 
 // The value of a header field; empty: not there.

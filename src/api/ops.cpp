@@ -14,8 +14,11 @@ http_response text(unsigned status, std::string body) {
 }  // namespace
 
 awaitable<http_response> show_product(rooms&, call&) {
-    co_return text(200, "Callsign " CALLSIGN_VERSION
-                        ": a sync server that gives every task a number people can say.\n");
+    // Programs look for how the reference server begins this line.
+    http_response response = text(200, "TaskChampion sync server v" CALLSIGN_VERSION
+                                       " (Callsign: every task has a number people can say)\n");
+    response.headers.emplace_back("Cache-Control", "no-store, max-age=0");
+    co_return response;
 }
 
 // Alive is who can answer; the store is not asked.

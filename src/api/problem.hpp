@@ -49,6 +49,7 @@ inline constexpr problem task_not_found{404, "task-not-found", "There is no such
 inline constexpr problem task_deleted{410, "task-deleted", "The task was deleted"};
 inline constexpr problem slot_not_found{404, "slot-not-found", "This key has no slot"};
 inline constexpr problem account_not_found{404, "account-not-found", "There is no such account"};
+inline constexpr problem client_not_found{404, "client-not-found", "No account has this client id"};
 inline constexpr problem token_not_found{404, "token-not-found", "There is no such token"};
 
 // ---- what stands against it ----
@@ -58,6 +59,12 @@ inline constexpr problem request_in_progress{409, "request-in-progress",
 inline constexpr problem key_reused{422, "idempotency-key-reused",
                                     "The idempotency key was used with another payload"};
 inline constexpr problem name_taken{409, "name-taken", "The name is taken"};
+inline constexpr problem client_id_taken{409, "client-id-taken",
+                                         "Another account has this client id"};
+inline constexpr problem history_differs{409, "history-differs",
+                                         "The client's history here is another one"};
+inline constexpr problem account_opaque{409, "account-opaque",
+                                        "The server cannot see this account's tasks"};
 inline constexpr problem prefix_taken{409, "prefix-taken", "The prefix is taken"};
 inline constexpr problem project_taken{409, "project-taken", "The project has a series already"};
 

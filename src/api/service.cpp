@@ -1,6 +1,9 @@
 #include "base64url.hpp"
 #include "handlers.hpp"
 #include "negotiation.hpp"
+#include "sync/known_clients.hpp"
+#include "sync/sync_call.hpp"
+#include "sync/turnstile.hpp"
 
 #include <array>
 #include <chrono>
@@ -14,6 +17,13 @@ constexpr route routes[] = {
     {verb::post,    "/v1/tasks",                        access::write,     true,  create_task},
     {verb::get,     "/v1/tasks/{ref}",                  access::read,      false, show_task},
     {verb::get,     "/v1/slots/{key}",                  access::read,      false, show_slot},
+
+    {verb::post,    "/v1/client/add-version/{parent}",  access::device,    false, add_version,
+                                                                                    large_body::segment},
+    {verb::get,     "/v1/client/get-child-version/{parent}", access::device, false, get_child_version},
+    {verb::post,    "/v1/client/add-snapshot/{version}", access::device,   false, add_snapshot,
+                                                                                    large_body::snapshot},
+    {verb::get,     "/v1/client/snapshot",              access::device,    false, get_snapshot},
 
     {verb::get,     "/v1/account",                      access::read,      false, show_account},
     {verb::get,     "/v1/series",                       access::read,      false, list_series},
@@ -32,6 +42,11 @@ constexpr route routes[] = {
     {verb::post,    "/v1/admin/tokens",                 access::operators, true,  add_operator_token},
     {verb::delete_, "/v1/admin/tokens/{id}",            access::operators, false, revoke_any_token},
     {verb::get,     "/v1/admin/slots",                  access::operators, false, list_slots},
+    {verb::put,     "/v1/admin/client",                 access::operators, false, put_client},
+    {verb::post,    "/v1/admin/client/versions/{version}", access::operators, false, import_version,
+                                                                                    large_body::segment},
+    {verb::post,    "/v1/admin/client/snapshot/{version}", access::operators, false, import_snapshot,
+                                                                                    large_body::snapshot},
     {verb::get,     "/v1/admin/reaper",                 access::operators, false, show_reaper},
     {verb::post,    "/v1/admin/reaper/sweep",           access::operators, false, sweep_now},
 
@@ -45,9 +60,15 @@ constexpr route routes[] = {
 // A label for what has no route: paths are the client's to make up, and labels must stay few.
 constexpr std::string_view no_route = "(none)";
 
+// No token is asked for.
+bool is_open(const route& where) {
+    return where.needs == access::anyone || where.needs == access::device;
+}
+
 using maybe_response = std::optional<http_response>;
 
 http_response not_routed(const call& c, bool path_known) {
+    if (is_sync_path(c.request.path())) return refuse_sync(404, "");
     if (!path_known) {
         return answer_problem(c, problems::no_such_path,
                               "See the documentation for what there is.");
@@ -69,8 +90,12 @@ maybe_response recognise(call& c) {
     const auto found = find_route<route>(routes, c.request.method(), c.request.path());
     c.where = found.route;
     c.captured = found.captured;
+    // The reference server answers no HEAD of a client's.
+    const bool is_head = c.request.method() == verb::head;
+    if (c.where && c.where->needs == access::device && is_head) c.where = nullptr;
     if (!c.where) return not_routed(c, found.path_known);
-    if (c.where->needs == access::anyone) return std::nullopt;  // these have a form of their own
+    // These have forms of their own.
+    if (is_open(*c.where)) return std::nullopt;
     if (!answer_form) {
         return answer_problem(c, problems::not_acceptable,
                               "Answers are application/json or application/x-protobuf.");
@@ -104,7 +129,8 @@ std::string_view forbids(const call& c) {
     const bool of_account = c.who.account.has_value();
     const auto at_least = [&](token_scope scope) { return of_account && c.who.scope >= scope; };
     switch (c.where->needs) {
-    case access::anyone: return {};
+    case access::anyone:
+    case access::device: return {};
     case access::read:
         return at_least(token_scope::read) ? "" : "This needs a token of an account.";
     case access::write:
@@ -139,7 +165,10 @@ class service::impl {
          const service_options& options, service_hooks hooks)
         : hooks_(std::move(hooks)),
           tokens_(reader_of(engine), options.principals_max),
-          rooms_{engine, reaper, clock, entropy, tokens_, hooks_} {}
+          sync_(options.sync),
+          turns_(clock, sync_.turnstile),
+          clients_(options.principals_max),
+          rooms_{engine, reaper, clock, entropy, tokens_, hooks_, sync_, turns_, clients_} {}
 
     // Who is asking, and may they? A response: no.
     awaitable<maybe_response> authenticate(call& c) {
@@ -165,6 +194,9 @@ class service::impl {
 
     service_hooks hooks_;
     authenticator tokens_;
+    sync_options sync_;
+    turnstile turns_;
+    known_clients clients_;
     rooms rooms_;
 };
 
@@ -178,12 +210,27 @@ awaitable<http_response> service::handle(http_request request) {
     const auto begun = std::chrono::steady_clock::now();
     call c(std::move(request));
     maybe_response response = recognise(c);
-    if (!response && c.where->needs != access::anyone) {
+    if (!response && !is_open(*c.where)) {
         response = co_await impl_->authenticate(c);
     }
     if (!response) response = co_await c.where->run(impl_->rooms_, c);
     impl_->answered(c, response->status, begun);
     co_return std::move(*response);
+}
+
+net::body_terms service::terms_of(const net::http_header& header,
+                                  std::size_t usual_bytes_max) const {
+    const std::string_view target(header.target().data(), header.target().size());
+    const auto found =
+        find_route<route>(routes, header.method(), target.substr(0, target.find('?')));
+    if (!found.route || found.route->large == large_body::no) {
+        return {usual_bytes_max, std::nullopt};
+    }
+    return terms_of_sync(impl_->sync_, usual_bytes_max, *found.route, found.captured[0], header);
+}
+
+void service::connection_closed(std::uint64_t connection) {
+    impl_->turns_.closed(connection);
 }
 
 std::string make_token(entropy& source) {

@@ -178,6 +178,10 @@ http_response answer_resolved(const call& c, const rules::resolved& what) {
 }  // namespace
 
 awaitable<http_response> create_task(rooms& r, call& c) {
+    if (c.who.mode == account_mode::opaque) {
+        co_return answer_problem(c, problems::account_opaque,
+                                 "Its tasks are made and read by its own clients alone.");
+    }
     auto key = read_key(c);
     if (auto* refused = std::get_if<http_response>(&key)) co_return std::move(*refused);
     wire::faults found;

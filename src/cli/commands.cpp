@@ -64,18 +64,27 @@ std::string result_text(const v1::SweepResult& result) {
 
 }  // namespace
 
-void create_account(session& s, const std::string& name, const std::string& prefix) {
+void create_account(session& s, const account_choice& choice) {
+    if (!choice.client_id.empty() && !choice.opaque) {
+        throw failure("--client-id is for opaque accounts: say --opaque too",
+                      exit_status::not_understood);
+    }
     v1::CreateAccount body;
-    body.set_name(name);
-    body.set_prefix(prefix);
+    body.set_name(choice.name);
+    body.set_prefix(choice.prefix);
+    if (choice.opaque) body.set_mode("opaque");
+    body.set_client_id(choice.client_id);
     s.ask_and_show<v1::Account>(
         verb::post, "/v1/admin/accounts", &body, [&](const v1::Account& made) {
             print_fields(s.out(), {{"account", made.name()},
                                    {"account id", made.account_id()},
                                    {"prefix", made.prefix()},
                                    {"created", time_text(made.has_created_at(), made.created_at())},
-                                   {"token", made.token()}});
-            s.out() << "Keep the token now: it is not shown again.\n";
+                                   {"token", made.token()},
+                                   {"client id", made.client_id()}});
+            s.out() << (made.client_id().empty()
+                            ? "Keep the token now: it is not shown again.\n"
+                            : "Keep the token and the client id now: they are not shown again.\n");
         });
 }
 

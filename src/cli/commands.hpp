@@ -8,7 +8,13 @@
 
 namespace callsign::cli {
 
-void create_account(session& s, const std::string& name, const std::string& prefix);
+struct account_choice {
+    std::string name;
+    std::string prefix;
+    bool opaque = false;
+    std::string client_id;  // of an opaque one; empty: the server draws it
+};
+void create_account(session& s, const account_choice& choice);
 void list_accounts(session& s);
 
 struct token_choice {
@@ -33,6 +39,9 @@ void list_slots(session& s, const slot_filter& filter);
 
 void show_reaper(session& s);
 void sweep(session& s);
+
+// Takes over what the reference server keeps in `file`.
+void import_taskchampion(session& s, const std::string& file);
 
 // Reads the data directory itself. False: an invariant does not hold.
 bool check(session& s);

@@ -45,7 +45,8 @@ http::request<http::string_body> make_request(const server_url& server, const ht
     request.set(http::field::accept, "application/json");
     request.set(http::field::connection, "close");
     if (!call.token.empty()) request.set(http::field::authorization, "Bearer " + call.token);
-    if (!call.body.empty()) request.set(http::field::content_type, "application/json");
+    if (!call.body.empty()) request.set(http::field::content_type, call.content_type);
+    for (const auto& [name, value] : call.headers) request.set(name, value);
     request.body() = call.body;
     request.prepare_payload();
     return request;

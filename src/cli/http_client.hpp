@@ -7,6 +7,8 @@
 #include <boost/beast/http/verb.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace callsign::cli {
 
@@ -26,7 +28,9 @@ struct http_call {
     verb method = verb::get;
     std::string target;  // /v1/...
     std::string token;
-    std::string body;  // JSON; empty: none
+    std::string body;  // empty: none
+    std::string content_type = "application/json";
+    std::vector<std::pair<std::string, std::string>> headers{};
 };
 
 struct http_answer {

@@ -16,7 +16,8 @@ using action = std::function<void(session&)>;
 struct arguments {
     global_options global;
     std::string account;
-    std::string name;
+    account_choice new_account;
+    std::string file;
     std::string prefix;
     std::string project;
     std::string token_id;
@@ -54,9 +55,14 @@ void add_globals(CLI::App& app, arguments& a) {
 void add_account_commands(CLI::App& app, arguments& a) {
     CLI::App* const accounts = group(app, "account", "Owners of tasks");
     CLI::App* const create = command(*accounts, "create", "Make an account and its first token", a,
-                                     [&a](session& s) { create_account(s, a.name, a.prefix); });
-    create->add_option("NAME", a.name, "What it is called")->required();
-    create->add_option("--prefix", a.prefix, "Of its numbers: SYN gives SYN-1")->required();
+                                     [&a](session& s) { create_account(s, a.new_account); });
+    create->add_option("NAME", a.new_account.name, "What it is called")->required();
+    create->add_option("--prefix", a.new_account.prefix, "Of its numbers: SYN gives SYN-1")
+        ->required();
+    create->add_flag("--opaque", a.new_account.opaque,
+                     "Its clients encrypt everything: a Taskwarrior account nobody here can read");
+    create->add_option("--client-id", a.new_account.client_id,
+                       "Of the Taskwarriors that have it already; else one is drawn");
     command(*accounts, "list", "All accounts", a, list_accounts);
 }
 
@@ -119,6 +125,12 @@ void add_operating_commands(CLI::App& app, arguments& a) {
     command(*reaper, "status", "How it is set, what it did, which way to turn the window", a,
             show_reaper);
     command(*reaper, "sweep", "Look at every slot now", a, sweep);
+    CLI::App* const imports = group(app, "import", "Take over another server's data");
+    CLI::App* const reference =
+        command(*imports, "taskchampion-sync-server", "The reference server's SQLite file", a,
+                [&a](session& s) { import_taskchampion(s, a.file); });
+    reference->add_option("FILE", a.file, "taskchampion-sync-server.sqlite3; it is only read")
+        ->required();
     command(app, "check", "Prove that a data directory is sound; needs no server", a,
             [&a](session& s) { a.check_failed = !check(s); });
 }

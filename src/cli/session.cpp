@@ -113,9 +113,14 @@ std::string session::find_token(bool url_is_given) const {
 
 std::string session::ask(verb method, const std::string& target,
                          const google::protobuf::Message* body) {
-    if (server_.text.empty()) find_server();
-    http_call call{method, target, token_, {}};
+    http_call call{method, target, {}, {}};
     if (body) call.body = wire::encode(wire::format::json, *body);
+    return send(std::move(call));
+}
+
+std::string session::send(http_call call) {
+    if (server_.text.empty()) find_server();
+    call.token = token_;
     http_answer answer = around_.exchange(server_, call, patience_);
     if (answer.status < 200 || answer.status > 299) throw failure(describe(answer));
     return std::move(answer.body);

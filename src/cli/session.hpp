@@ -64,6 +64,18 @@ class session {
         show(answer);
     }
 
+    // For the client with this id: what it had sealed, or nothing.
+    template <class Answer>
+    Answer send_for_client(verb method, const std::string& target, const std::string& client_id,
+                           std::string bytes = {}) {
+        http_call call{method, target, {}, std::move(bytes)};
+        call.content_type = "application/octet-stream";
+        call.headers.emplace_back("X-Client-Id", client_id);
+        Answer answer;
+        read(send(std::move(call)), answer);
+        return answer;
+    }
+
     // The whole of a listing, page by page, or its first `limit` rows: `rows` counts those of a
     // message. What is left has a page token in the answer, as the server's pages have.
     template <class List>
@@ -88,6 +100,8 @@ class session {
   private:
     static std::string page_target(const std::string& target, std::int64_t missing,
                                    const std::string& page);
+    // The body of a successful answer; the token is filled in.
+    std::string send(http_call call);
     void find_server();
     std::string find_token(bool url_is_given) const;
 

@@ -36,6 +36,14 @@ bool is_valid_name(std::string_view text) noexcept {
            });
 }
 
+std::string_view to_string(account_mode mode) noexcept {
+    switch (mode) {
+    case account_mode::managed: return "managed";
+    case account_mode::opaque: return "opaque";
+    }
+    CALLSIGN_ASSERT(!"an account mode without a name");
+}
+
 std::string_view to_string(token_scope scope) noexcept {
     switch (scope) {
     case token_scope::read: return "read";

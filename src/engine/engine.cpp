@@ -34,8 +34,11 @@ class engine::impl {
 
     boost::system::error_code admit(const work& w) {
         if (!accepting_) return errc::shutting_down;
-        // An empty queue takes any one request, however large.
-        const bool fits = depth_ == 0 || bytes_ + w.bytes <= options_.queue_bytes_max;
+        // One request at a time may be larger than the bound: on a busy server the queue is never
+        // empty, and it must have its turn too.
+        const bool oversized = w.bytes > options_.queue_bytes_max;
+        const bool fits =
+            oversized ? oversized_ == 0 : bytes_ + w.bytes <= options_.queue_bytes_max;
         if (depth_ >= options_.queue_depth_max || !fits) return errc::overloaded;
         if (w.account.value != 0) {
             auto& share = shares_[w.account];
@@ -43,14 +46,14 @@ class engine::impl {
             ++share;
         }
         ++depth_;
-        bytes_ += w.bytes;
+        oversized ? ++oversized_ : bytes_ += w.bytes;
         probe_.queue_depth_changed(depth_);
         return {};
     }
 
     void leave(const work& w) {
         --depth_;
-        bytes_ -= w.bytes;
+        w.bytes > options_.queue_bytes_max ? --oversized_ : bytes_ -= w.bytes;
         probe_.queue_depth_changed(depth_);
         if (w.account.value != 0) {
             const auto share = shares_.find(w.account);
@@ -200,7 +203,8 @@ class engine::impl {
     // ---- network executor ----
     bool accepting_ = true;
     std::size_t depth_ = 0;
-    std::size_t bytes_ = 0;
+    std::size_t bytes_ = 0;      // of what is not oversized
+    std::size_t oversized_ = 0;  // works larger than queue_bytes_max
     std::unordered_map<account_id, std::size_t> shares_;
     creations creations_;
     std::unique_ptr<timer> drained_;
@@ -216,10 +220,28 @@ engine::engine(store& store, clock& clock, entropy& entropy, const executors& ex
 
 engine::~engine() = default;
 
+namespace {
+
+// A command by itself. Those with contents of their own say how much, and whose.
+struct plain final : work {
+    explicit plain(command c) : work(std::move(c)) {
+        if (const auto* added = std::get_if<add_sealed_version>(&what)) {
+            bytes = added->segment.size();
+            account = added->account;
+        } else if (const auto* snapshot = std::get_if<add_sealed_snapshot>(&what)) {
+            bytes = snapshot->bytes.size();
+            account = snapshot->account;
+        } else if (const auto* imported = std::get_if<import_sealed_version>(&what)) {
+            bytes = imported->segment.size();
+        } else if (const auto* taken_over = std::get_if<import_sealed_snapshot>(&what)) {
+            bytes = taken_over->bytes.size();
+        }
+    }
+};
+
+}  // namespace
+
 asio::awaitable<result<answer>> engine::submit_any(command c) {
-    struct plain final : work {
-        using work::work;
-    };
     plain w(std::move(c));
     const auto error = co_await impl_->perform(w);
     if (error) co_return error;

@@ -207,7 +207,7 @@ server::server(platform::config config, platform::config_source source)
               config_.engine, metrics_.engine(),
               [this](const std::string& why) { end_at_once(why); }),
       reaper_(engine_, *clock_, network_.get_executor(), config_.reaper, sweep_log_),
-      service_(engine_, reaper_, *clock_, *entropy_, {},
+      service_(engine_, reaper_, *clock_, *entropy_, {.sync = config_.sync},
                {[this] { return metrics_.text(); },
                 [this](std::string_view route, unsigned status, std::chrono::nanoseconds took) {
                     metrics_.answered(route, status, took);
@@ -220,7 +220,11 @@ net::http_server server::listen() {
         return net::http_server(
             network_.get_executor(), to_endpoint(where), config_.http,
             [this](net::http_request request) { return service_.handle(std::move(request)); },
-            api::refusal, request_log_);
+            api::refusal, request_log_,
+            {[this](const net::http_header& header) {
+                 return service_.terms_of(header, config_.http.body_bytes_max);
+             },
+             [this](std::uint64_t connection) { service_.connection_closed(connection); }});
     } catch (const boost::system::system_error& e) {
         throw std::runtime_error("cannot listen on " + where + ": " + e.code().message());
     }

@@ -195,14 +195,15 @@ void http_server::impl::abandon() {
     cut_off_all();
     state_.abandoned = true;
     state_.probe = &silent_probe();
+    state_.hooks = {};
 }
 
 http_server::http_server(asio::any_io_executor executor, const tcp::endpoint& listen,
                          http_options options, http_handler handler, http_refusal refusal,
-                         http_probe& probe)
-    : impl_(std::make_shared<impl>(
-          std::move(executor), listen,
-          server_state{options, std::move(handler), std::move(refusal), &probe})) {}
+                         http_probe& probe, http_hooks hooks)
+    : impl_(std::make_shared<impl>(std::move(executor), listen,
+                                   server_state{options, std::move(handler), std::move(refusal),
+                                                &probe, std::move(hooks)})) {}
 
 http_server::~http_server() {
     impl_->abandon();

@@ -30,8 +30,9 @@ bool has_absolute_target(std::string_view target) {
 
 }  // namespace
 
-request_reader::request_reader(const http_options& options)
-    : options_(options), bytes_(first_buffer_bytes) {}
+request_reader::request_reader(const http_options& options, const http_hooks& hooks,
+                               std::function<bool(std::size_t)> cover)
+    : options_(options), hooks_(hooks), cover_(std::move(cover)), bytes_(first_buffer_bytes) {}
 
 void request_reader::begin() {
     // What a large body needed is not kept for the life of the connection.
@@ -43,7 +44,7 @@ void request_reader::begin() {
     error_ = {};
     // Headers are handed over whole, after they were measured here.
     parser_->header_limit(static_cast<std::uint32_t>(options_.header_bytes_max) + 1);
-    parser_->body_limit(options_.body_bytes_max);
+    parser_->body_limit(boost::none);  // set when the header is complete
     parser_->eager(true);
     line_ = scanned_ = 0;
     header_done_ = may_continue_ = false;
@@ -76,9 +77,6 @@ request_reader::step request_reader::advance_header() {
     }
     if (header == not_found) return step::need_more;
     if (!parse(header) || !parser_->is_header_done()) {
-        if (error_ == http::error::body_limit) {
-            return refuse(413, "body-too-large", "The request's body is too large.");
-        }
         return refuse(400, "malformed-request", "The request's header is malformed.");
     }
     header_done_ = true;
@@ -122,7 +120,28 @@ request_reader::step request_reader::check_header() {
         }
         may_continue_ = true;
     }
+    return check_terms();
+}
+
+// How large may the body be, and is there memory for it?
+request_reader::step request_reader::check_terms() {
+    terms_ = hooks_.terms_of ? hooks_.terms_of(parser_->get().base())
+                             : body_terms{options_.body_bytes_max, std::nullopt};
+    const auto announced = parser_->content_length();
+    if (announced && *announced > terms_.bytes_max) return refuse_too_large();
+    if (announced && !cover_(static_cast<std::size_t>(*announced))) return refuse_uncovered();
+    parser_->body_limit(terms_.bytes_max);
     return step::ready;
+}
+
+request_reader::step request_reader::refuse_too_large() {
+    refuse(413, "body-too-large", "The request's body is too large.");
+    why_.said = std::move(terms_.too_large);
+    return step::refused;
+}
+
+request_reader::step request_reader::refuse_uncovered() {
+    return refuse(503, "overloaded", "Too many large bodies are under way. Ask again in a moment.");
 }
 
 request_reader::step request_reader::advance_body() {
@@ -131,10 +150,13 @@ request_reader::step request_reader::advance_body() {
             return std::exchange(may_continue_, false) ? step::want_continue : step::need_more;
         }
         may_continue_ = false;
-        if (parse(end_ - begin_)) continue;
-        if (error_ == http::error::body_limit) {
-            return refuse(413, "body-too-large", "The request's body is too large.");
+        // A body whose size was not announced: its text doubles its memory as it grows.
+        if (!cover_(std::max(parser_->get().body().capacity(),
+                             parser_->get().body().size() + (end_ - begin_)))) {
+            return refuse_uncovered();
         }
+        if (parse(end_ - begin_)) continue;
+        if (error_ == http::error::body_limit) return refuse_too_large();
         if (error_ != http::error::need_more || end_ - begin_ > chunk_header_bytes_max) {
             return refuse(400, "malformed-request", "The request's body is malformed.");
         }
@@ -180,7 +202,7 @@ http_request request_reader::take() {
 
 request_reader::step request_reader::refuse(unsigned status, std::string_view code,
                                             std::string_view detail) noexcept {
-    why_ = {status, code, detail};
+    why_ = {status, code, detail, std::nullopt};
     return step::refused;
 }
 

@@ -18,6 +18,7 @@ struct refusal_reason {
     unsigned status = 400;
     std::string_view code;
     std::string_view detail;
+    std::optional<http_response> said{};  // by the request's own terms: the answer, as it is
 };
 
 class request_reader {
@@ -29,7 +30,9 @@ class request_reader {
         refused,        // why() says it; nothing further can be read from this connection
     };
 
-    explicit request_reader(const http_options& options);
+    // `cover` is asked before memory is spent on a body of so many bytes; false: there is none.
+    request_reader(const http_options& options, const http_hooks& hooks,
+                   std::function<bool(std::size_t)> cover);
 
     // Forgets the last request, not the bytes after it.
     void begin();
@@ -47,6 +50,8 @@ class request_reader {
     bool begun() const noexcept { return header_done_ || begin_ < end_; }
     bool header_done() const noexcept { return header_done_; }
     bool has_unread() const noexcept { return begin_ < end_; }
+    // Bytes of the body that have arrived.
+    std::size_t body_bytes() const { return header_done_ ? parser_->get().body().size() : 0; }
 
   private:
     using parser = boost::beast::http::request_parser<boost::beast::http::string_body>;
@@ -54,11 +59,17 @@ class request_reader {
     step advance_header();
     step advance_body();
     step check_header();
+    step check_terms();
+    step refuse_too_large();
+    step refuse_uncovered();
     std::size_t find_header_end();
     bool parse(std::size_t bytes);
     step refuse(unsigned status, std::string_view code, std::string_view detail) noexcept;
 
     const http_options& options_;
+    const http_hooks& hooks_;
+    std::function<bool(std::size_t)> cover_;
+    body_terms terms_;
     std::vector<char> bytes_;
     std::size_t begin_ = 0;  // what is not parsed yet
     std::size_t end_ = 0;

@@ -42,7 +42,12 @@ http_request outline_of(const http_request& request) {
 }  // namespace
 
 session::session(server_state& server, asio::ip::tcp::socket socket)
-    : server_(server), socket_(std::move(socket)), reader_(server.options) {
+    : server_(server),
+      connection_(++server.connections_seen),
+      socket_(std::move(socket)),
+      share_(server),
+      reader_(server.options, server.hooks,
+              [this](std::size_t bytes) { return share_.cover(bytes); }) {
     place = server_.sessions.size();
     server_.sessions.push_back(this);
     enter(phase::idle);
@@ -55,6 +60,7 @@ session::~session() {
     server_.sessions[place]->place = place;
     server_.sessions.pop_back();
     server_.probe->connection_closed();
+    if (server_.hooks.connection_closed) server_.hooks.connection_closed(connection_);
     if (server_.sessions.empty()) server_.sessions_changed(false);
 }
 
@@ -70,6 +76,7 @@ asio::awaitable<void> session::serve() {
 // False: the connection is over, the client having been told why if there was a reason.
 asio::awaitable<bool> session::read_request() {
     reader_.begin();
+    body_parts_ = 0;
     for (;;) {
         const request_reader::step next = reader_.advance();
         if (next == request_reader::step::ready) co_return true;
@@ -100,6 +107,7 @@ asio::awaitable<bool> session::answer() {
     if (server_.abandoned) co_return false;
     http_request request = reader_.take();
     request.id = server_.draw_id();
+    request.connection = connection_;
     const http_request outline = outline_of(request);
     const bool client_stays = request.keep_alive();
     enter(phase::handler);
@@ -119,21 +127,40 @@ asio::awaitable<bool> session::answer() {
         server_.probe->session_failed(failure);
         response = server_.refusal(500, "internal-error", "The server failed.");
     }
+    share_.give_back();  // the request's body is gone by now
+    if (!share_.cover(response.body.size())) {
+        response = server_.refusal(503, "overloaded", "Too many large bodies are under way.");
+        response.headers.emplace_back("Retry-After", "1");
+    }
     const bool keep_alive = client_stays && failure.empty() && !server_.stopping;
     server_.probe->request_answered(outline, response, steady::now() - start);
-    compose(response, outline, keep_alive);
-    const bool written = co_await write(out_);
+    const bool apart = is_large(response);
+    compose(response, outline, keep_alive, !apart);
+    bool written = co_await write(out_);
+    const bool is_head = outline.method() == boost::beast::http::verb::head;
+    if (written && apart && !is_head) written = co_await write(response.body);
+    share_.give_back();
     co_return written&& keep_alive;
+}
+
+// Such a body is written from where it is, not copied behind its header.
+bool session::is_large(const http_response& response) const {
+    return response.body.size() > server_.options.body_bytes_max;
 }
 
 asio::awaitable<bool> session::write(std::string_view bytes) {
     const phase before = phase_;
+    const std::size_t part = std::max(server_.options.body_bytes_max, kept_buffer_bytes_max);
     enter(phase::write);
-    while (!bytes.empty()) {
-        const auto buffer = asio::buffer(bytes.data(), bytes.size());
+    for (std::size_t left = part; !bytes.empty();) {
+        const auto buffer = asio::buffer(bytes.data(), std::min(bytes.size(), left));
         const auto [error, written] = co_await socket_.async_write_some(buffer, use_result);
         if (error) co_return false;
         bytes.remove_prefix(written);
+        left -= written;
+        if (left > 0) continue;
+        left = part;
+        enter(phase::write);
     }
     enter(before);
     co_return true;
@@ -143,7 +170,8 @@ asio::awaitable<void> session::refuse(refusal_reason why) {
     http_request nothing;
     nothing.version(11);
     nothing.id = server_.draw_id();
-    const http_response response = server_.refusal(why.status, why.code, why.detail);
+    const http_response response =
+        why.said ? std::move(*why.said) : server_.refusal(why.status, why.code, why.detail);
     server_.probe->request_answered(nothing, response, {});
     compose(response, nothing, false);
     const bool written = co_await write(out_);
@@ -178,7 +206,8 @@ asio::awaitable<void> session::linger() {
     }
 }
 
-void session::compose(const http_response& response, const http_request& request, bool keep_alive) {
+void session::compose(const http_response& response, const http_request& request, bool keep_alive,
+                      bool with_body) {
     if (out_.capacity() > kept_buffer_bytes_max) std::string().swap(out_);
     out_.clear();
     const response_frame frame{
@@ -186,19 +215,22 @@ void session::compose(const http_response& response, const http_request& request
         .date = server_.date.at(std::chrono::system_clock::now()),
         .keep_alive = keep_alive,
         .http_1_0 = request.version() == 10,
-        .drop_body = request.method() == boost::beast::http::verb::head,
+        .drop_body = !with_body || request.method() == boost::beast::http::verb::head,
     };
     append_response(response, frame, out_);
 }
 
 // ---- deadlines ----
 
-// The phases of reading have one deadline each, however many reads they take.
+// The phases of reading have one deadline each, however many reads they take; a large body has one
+// for each part of it.
 void session::enter_reading_phase() {
     const phase next = reader_.header_done() ? phase::body
                        : reader_.begun()     ? phase::header
                                              : phase::idle;
-    if (next != phase_) enter(next);
+    const std::size_t parts = reader_.body_bytes() / server_.options.body_bytes_max;
+    if (next != phase_ || parts > body_parts_) enter(next);
+    body_parts_ = parts;
 }
 
 void session::enter(phase next) {

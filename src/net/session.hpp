@@ -53,11 +53,16 @@ class session {
 
     void enter(phase next);
     void enter_reading_phase();
-    void compose(const http_response& response, const http_request& request, bool keep_alive);
+    void compose(const http_response& response, const http_request& request, bool keep_alive,
+                 bool with_body = true);
+    bool is_large(const http_response& response) const;
 
     server_state& server_;
+    const std::uint64_t connection_;
     boost::asio::ip::tcp::socket socket_;
+    large_body_share share_;
     request_reader reader_;
+    std::size_t body_parts_ = 0;  // how many times body_bytes_max of the body have arrived
     std::string out_;
     phase phase_ = phase::idle;
     steady::time_point deadline_;

@@ -52,6 +52,8 @@ const std::array keys{
                bytes(CALLSIGN_AT(http.header_bytes_max), 1 * KiB, 1 * MiB)},
     config_key{"http", "body_bytes_max",
                bytes(CALLSIGN_AT(http.body_bytes_max), 1 * KiB, 64 * MiB)},
+    config_key{"http", "large_bodies_bytes_max",
+               bytes(CALLSIGN_AT(http.large_bodies_bytes_max), 1 * MiB, 64 * GiB)},
     config_key{"http", "connections_max", count(CALLSIGN_AT(http.connections_max), 1, 1'000'000)},
     config_key{"http", "idle_timeout", duration_key{CALLSIGN_AT(http.idle_timeout), 10ms, day, {}}},
     config_key{"http", "header_timeout",
@@ -87,6 +89,17 @@ const std::array keys{
     config_key{"reaper", "batch", count(CALLSIGN_AT(reaper.batch), 1, 100'000)},
     config_key{"reaper", "retention",
                duration_key{CALLSIGN_AT(reaper.retention), 1ms, 3650 * day, {}}},
+
+    config_key{"sync", "segment_bytes_max",
+               bytes(CALLSIGN_AT(sync.segment_bytes_max), 1 * KiB, 512 * MiB)},
+    config_key{"sync", "snapshot_bytes_max",
+               bytes(CALLSIGN_AT(sync.snapshot_bytes_max), 1 * KiB, 512 * MiB)},
+    config_key{"sync", "snapshot_days", count(CALLSIGN_AT(sync.snapshots.days), 1, 36'500)},
+    config_key{"sync", "snapshot_versions",
+               count(CALLSIGN_AT(sync.snapshots.versions), 1, 1'000'000'000)},
+    config_key{"sync", "open_registration", flag_key{CALLSIGN_AT(sync.open_registration)}},
+    config_key{"sync", "allow_client_ids", uuids_key{CALLSIGN_AT(sync.allow_client_ids)}},
+    config_key{"sync", "turnstile", duration_key{CALLSIGN_AT(sync.turnstile), 0ms, 5s, {}}},
 
     config_key{"log", "level", choice_key{CALLSIGN_AT(log.level), levels}},
     config_key{"log", "format", choice_key{CALLSIGN_AT(log.format), formats}},
@@ -199,11 +212,53 @@ complaint set_text(const path_key& kind, std::string_view text, config& into) {
     return {};
 }
 
+complaint set_text(const flag_key& kind, std::string_view text, config& into) {
+    if (text != "true" && text != "false") return "must be true or false, not " + in_quotes(text);
+    kind.target(into) = text == "true";
+    return {};
+}
+
+// Client ids are what clients prove themselves with, so a faulty one is not repeated.
+complaint set_text(const uuids_key& kind, std::string_view text, config& into) {
+    std::vector<uuid> all;
+    while (!text.empty()) {
+        const auto comma = text.find(',');
+        std::string_view one = text.substr(0, comma);
+        text.remove_prefix(comma == text.npos ? text.size() : comma + 1);
+        while (one.starts_with(' ')) one.remove_prefix(1);
+        while (one.ends_with(' ')) one.remove_suffix(1);
+        const auto id = parse_uuid(one);
+        if (!id) return "entry " + std::to_string(all.size() + 1) + " is not a UUID";
+        all.push_back(*id);
+    }
+    kind.target(into) = std::move(all);
+    return {};
+}
+
+complaint set_list(const uuids_key& kind, const toml::array& list, config& into) {
+    std::string joined;
+    for (const toml::node& node : list) {
+        const auto* const text = node.as_string();
+        if (!text) return "must be a list of UUIDs in quotes";
+        joined += (joined.empty() ? "" : ",") + text->get();
+    }
+    return set_text(kind, joined, into);
+}
+
 complaint set_text(const config_key& key, std::string_view text, config& into) {
     return std::visit([&](const auto& kind) { return set_text(kind, text, into); }, key.kind);
 }
 
 complaint set_node(const config_key& key, const toml::node& node, config& into) {
+    if (const auto* const flag = std::get_if<flag_key>(&key.kind)) {
+        if (!node.is_boolean()) return "must be true or false";
+        flag->target(into) = node.as_boolean()->get();
+        return {};
+    }
+    if (const auto* const uuids = std::get_if<uuids_key>(&key.kind)) {
+        if (!node.is_array()) return "must be a list of UUIDs: []";
+        return set_list(*uuids, *node.as_array(), into);
+    }
     const auto* const kind = std::get_if<count_key>(&key.kind);
     if (const auto* const number = node.as_integer(); kind && number) {
         return set_number(*kind, number->get(), into);
@@ -378,6 +433,14 @@ std::string value_text(const config_key& key, const config& from) {
         std::string operator()(const choice_key& k) const { return in_quotes(k.target(c)); }
         std::string operator()(const address_key& k) const { return in_quotes(k.target(c)); }
         std::string operator()(const path_key& k) const { return in_quotes(k.target(c).string()); }
+        std::string operator()(const flag_key& k) const { return k.target(c) ? "true" : "false"; }
+        std::string operator()(const uuids_key& k) const {
+            std::string list;
+            for (const uuid& id : k.target(c)) {
+                list += (list.empty() ? "" : ", ") + in_quotes(to_string(id));
+            }
+            return "[" + list + "]";
+        }
     } const write{copy};
     return std::visit(write, key.kind);
 }

@@ -43,6 +43,16 @@ struct address_key {
     std::string& (*target)(config&);
 };
 
+// true or false.
+struct flag_key {
+    bool& (*target)(config&);
+};
+
+// UUIDs: a list in the file; with commas between them in a text.
+struct uuids_key {
+    std::vector<uuid>& (*target)(config&);
+};
+
 struct path_key {
     std::filesystem::path& (*target)(config&);
 };
@@ -50,7 +60,8 @@ struct path_key {
 struct config_key {
     std::string_view section;
     std::string_view name;
-    std::variant<count_key, duration_key, choice_key, address_key, path_key> kind;
+    std::variant<count_key, duration_key, choice_key, address_key, path_key, flag_key, uuids_key>
+        kind;
 
     // reaper.window
     std::string dotted() const { return std::string(section).append(".").append(name); }

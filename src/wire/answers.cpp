@@ -129,6 +129,7 @@ v1::Account to_message(const account& a) {
     out.set_prefix(a.default_prefix);
     set(*out.mutable_created_at(), a.created_at);
     out.set_seq(a.last_seq);
+    out.set_mode(std::string(to_string(a.mode)));
     return out;
 }
 

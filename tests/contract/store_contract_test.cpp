@@ -523,6 +523,138 @@ TEST_P(store_contract, a_sweep_fails_what_is_old_and_idle_only) {
     EXPECT_TRUE(store_->begin_read()->find_task(account, uuid_of(77)));
 }
 
+// ---- sealed chains ----
+
+const uuid client_a = uuid_of(901);
+const uuid client_b = uuid_of(902);
+
+account_id put_opaque(write_tx& tx, const std::string& name, const uuid& client) {
+    const auto id = tx.put_account(name, t0, account_mode::opaque);
+    tx.put_series(id, "TASK", "", true, t0);
+    tx.put_device({client, id, t0});
+    return id;
+}
+
+TEST_P(store_contract, a_client_id_opens_its_account) {
+    const auto id = write([](write_tx& tx) {
+        const auto made = put_opaque(tx, "sealed", client_a);
+        EXPECT_EQ(tx.find_device(client_a)->account, made);  // its own writes are seen
+        return made;
+    });
+    if (GetParam().durable) reopen();
+    const auto tx = store_->begin_read();
+    const auto found = tx->find_device(client_a);
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->account, id);
+    EXPECT_EQ(found->created_at, t0);
+    EXPECT_FALSE(tx->find_device(client_b));
+    EXPECT_EQ(tx->find_account(id)->mode, account_mode::opaque);
+    EXPECT_EQ(tx->head_of(id).seq, 0);
+    EXPECT_TRUE(tx->head_of(id).version.is_nil());
+}
+
+TEST_P(store_contract, a_managed_account_is_what_it_was) {
+    const auto id = make_account();
+    EXPECT_EQ(store_->begin_read()->find_account(id)->mode, account_mode::managed);
+}
+
+TEST_P(store_contract, a_token_says_of_what_kind_its_account_is) {
+    write([](write_tx& tx) {
+        const auto id = put_opaque(tx, "sealed", client_a);
+        tx.put_token(id, "t", token_scope::write, sha256("sealed"), t0);
+        tx.put_token(std::nullopt, "t", token_scope::admin, sha256("operator"), t0);
+    });
+    const auto tx = store_->begin_read();
+    EXPECT_EQ(tx->find_principal(sha256("sealed"))->mode, account_mode::opaque);
+    EXPECT_EQ(tx->find_principal(sha256("operator"))->mode, account_mode::managed);
+}
+
+TEST_P(store_contract, sealed_versions_follow_each_other) {
+    const auto id = write([](write_tx& tx) {
+        const auto made = put_opaque(tx, "sealed", client_a);
+        EXPECT_EQ(tx.append_sealed_version(made, uuid_of(1), uuid_of(50), t0, "one"), 1);
+        EXPECT_EQ(tx.head_of(made).version, uuid_of(1));
+        EXPECT_EQ(tx.find_child_place(made, uuid_of(50))->seq, 1);
+        return made;
+    });
+    const std::string bytes("\0\xFF two", 6);
+    write([&](write_tx& tx) {
+        EXPECT_EQ(tx.append_sealed_version(id, uuid_of(2), uuid_of(1), t0 + milliseconds{5}, bytes),
+                  2);
+    });
+    if (GetParam().durable) reopen();
+    const auto tx = store_->begin_read();
+    EXPECT_EQ(tx->head_of(id).seq, 2);
+    EXPECT_EQ(tx->head_of(id).version, uuid_of(2));
+    EXPECT_EQ(tx->find_account(id)->last_seq, 2);
+    EXPECT_EQ(tx->find_sealed_child(id, uuid_of(50))->segment, "one");
+    const auto second = tx->find_sealed_child(id, uuid_of(1));
+    ASSERT_TRUE(second);
+    EXPECT_EQ(second->seq, 2);
+    EXPECT_EQ(second->id, uuid_of(2));
+    EXPECT_EQ(second->parent, uuid_of(1));
+    EXPECT_EQ(second->created_at, t0 + milliseconds{5});
+    EXPECT_EQ(second->segment, bytes);
+    EXPECT_EQ(tx->find_child_place(id, uuid_of(1))->version, uuid_of(2));
+    EXPECT_FALSE(tx->find_sealed_child(id, uuid_of(2)));
+    EXPECT_FALSE(tx->find_child_place(id, uuid_of(2)));
+    EXPECT_EQ(store_->last_moment(), t0 + milliseconds{5});
+}
+
+TEST_P(store_contract, two_accounts_may_hold_the_same_versions) {
+    write([](write_tx& tx) {
+        const auto a = put_opaque(tx, "a", client_a);
+        const auto b = put_opaque(tx, "b", client_b);
+        tx.append_sealed_version(a, uuid_of(1), uuid{}, t0, "of a");
+        tx.append_sealed_version(b, uuid_of(1), uuid{}, t0, "of b");
+        EXPECT_EQ(tx.find_sealed_child(a, uuid{})->segment, "of a");
+        EXPECT_EQ(tx.find_sealed_child(b, uuid{})->segment, "of b");
+    });
+}
+
+TEST_P(store_contract, the_newest_snapshot_takes_the_place_of_the_one_before) {
+    const auto id = write([](write_tx& tx) {
+        const auto made = put_opaque(tx, "sealed", client_a);
+        EXPECT_FALSE(tx.find_snapshot_mark(made));
+        EXPECT_FALSE(tx.find_snapshot(made));
+        tx.append_sealed_version(made, uuid_of(1), uuid{}, t0, "one");
+        tx.put_snapshot(made, {uuid_of(1), 1, 1, t0}, t0, "old");
+        EXPECT_EQ(tx.find_snapshot(made)->bytes, "old");
+        return made;
+    });
+    const std::string bytes(100'000, 's');
+    write([&](write_tx& tx) {
+        tx.append_sealed_version(id, uuid_of(2), uuid_of(1), t0, "two");
+        tx.put_snapshot(id, {uuid_of(2), 2, 7, t0 - milliseconds{9}}, t0, bytes);
+    });
+    if (GetParam().durable) reopen();
+    const auto tx = store_->begin_read();
+    const auto mark = tx->find_snapshot_mark(id);
+    ASSERT_TRUE(mark);
+    EXPECT_EQ(mark->version, uuid_of(2));
+    EXPECT_EQ(mark->seq, 2);
+    EXPECT_EQ(mark->taken_seq, 7);
+    EXPECT_EQ(mark->taken_at, t0 - milliseconds{9});
+    EXPECT_EQ(tx->find_snapshot(id)->bytes, bytes);
+}
+
+TEST_P(store_contract, a_dropped_transaction_leaves_no_trace_in_a_sealed_chain) {
+    const auto id = write([](write_tx& tx) { return put_opaque(tx, "sealed", client_a); });
+    {
+        const auto tx = store_->begin_write();
+        tx->append_sealed_version(id, uuid_of(1), uuid{}, t0, "lost");
+        tx->put_snapshot(id, {uuid_of(1), 1, 1, t0}, t0, "lost");
+        put_opaque(*tx, "other", client_b);
+    }
+    write([&](write_tx& tx) {
+        EXPECT_EQ(tx.head_of(id).seq, 0);
+        EXPECT_FALSE(tx.find_sealed_child(id, uuid{}));
+        EXPECT_FALSE(tx.find_snapshot_mark(id));
+        EXPECT_FALSE(tx.find_device(client_b));
+        EXPECT_EQ(tx.append_sealed_version(id, uuid_of(2), uuid_of(9), t0, "kept"), 1);
+    });
+}
+
 INSTANTIATE_TEST_SUITE_P(stores, store_contract,
                          ::testing::Values(backend{"memory", false, open_memory},
                                            backend{"sqlite", true, open_small_sqlite}),

@@ -145,8 +145,34 @@ class faulty_store final : public store {
                                     std::span<const operation> operations) override {
             return tx_->append_version(a, id, now, operations);
         }
-        account_id put_account(std::string_view name, time_point now) override {
-            return tx_->put_account(name, now);
+        std::optional<device> find_device(const uuid& client_id) override {
+            return tx_->find_device(client_id);
+        }
+        chain_head head_of(account_id a) override { return tx_->head_of(a); }
+        std::optional<sealed_version> find_sealed_child(account_id a,
+                                                        const uuid& parent) override {
+            return tx_->find_sealed_child(a, parent);
+        }
+        std::optional<chain_head> find_child_place(account_id a, const uuid& parent) override {
+            return tx_->find_child_place(a, parent);
+        }
+        std::optional<snapshot_mark> find_snapshot_mark(account_id a) override {
+            return tx_->find_snapshot_mark(a);
+        }
+        std::optional<sealed_snapshot> find_snapshot(account_id a) override {
+            return tx_->find_snapshot(a);
+        }
+        void put_device(const device& d) override { tx_->put_device(d); }
+        std::int64_t append_sealed_version(account_id a, const uuid& id, const uuid& parent,
+                                           time_point now, std::string_view segment) override {
+            return tx_->append_sealed_version(a, id, parent, now, segment);
+        }
+        void put_snapshot(account_id a, const snapshot_mark& mark, time_point now,
+                          std::string_view bytes) override {
+            tx_->put_snapshot(a, mark, now, bytes);
+        }
+        account_id put_account(std::string_view name, time_point now, account_mode mode) override {
+            return tx_->put_account(name, now, mode);
         }
         series_id put_series(account_id a, std::string_view prefix, std::string_view project,
                              bool is_default, time_point now) override {

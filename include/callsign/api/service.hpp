@@ -5,6 +5,7 @@
 //
 // Threads: the network executor.
 
+#include <callsign/api/sync_options.hpp>
 #include <callsign/engine/engine.hpp>
 #include <callsign/net/http.hpp>
 #include <callsign/reaper/reaper.hpp>
@@ -18,7 +19,9 @@ namespace callsign::api {
 
 struct service_options {
     // Tokens whose owner is kept in memory. Beyond it they are read from the store again.
+    // Client ids too, as many again.
     std::size_t principals_max = 16'384;
+    sync_options sync{};
 };
 
 // What the ops routes show.
@@ -39,6 +42,13 @@ class service {
 
     // Never throws for input.
     boost::asio::awaitable<net::http_response> handle(net::http_request request);
+
+    // How large the body of a request with this header may be; `usual_bytes_max` but for the few
+    // that bring what a client sealed.
+    net::body_terms terms_of(const net::http_header& header, std::size_t usual_bytes_max) const;
+
+    // No request of the connection will come any more.
+    void connection_closed(std::uint64_t connection);
 
   private:
     class impl;

@@ -12,12 +12,16 @@
 
 namespace callsign {
 
+// managed: the server may read the tasks. opaque: it holds sealed bytes only.
+enum class account_mode : std::uint8_t { managed = 1, opaque = 2 };
+
 struct account {
     account_id id;
     std::string name;
     std::string default_prefix;
     std::int64_t last_seq = 0;
     time_point created_at;
+    account_mode mode = account_mode::managed;
 };
 
 // One run of numbers. Reset policy `never`: one period, the empty one.
@@ -37,6 +41,7 @@ struct principal {
     token_id token;
     std::optional<account_id> account;
     token_scope scope = token_scope::read;
+    account_mode mode = account_mode::managed;  // of the account
 };
 
 struct token {
@@ -54,6 +59,7 @@ bool is_valid_prefix(std::string_view text) noexcept;
 // [A-Za-z0-9][A-Za-z0-9._-]{0,62}
 bool is_valid_name(std::string_view text) noexcept;
 
+std::string_view to_string(account_mode mode) noexcept;
 std::string_view to_string(token_scope scope) noexcept;
 std::optional<token_scope> parse_token_scope(std::string_view text) noexcept;
 

@@ -5,6 +5,7 @@
 // `command`.
 
 #include <callsign/domain/account.hpp>
+#include <callsign/domain/sealed.hpp>
 #include <callsign/domain/slot.hpp>
 #include <callsign/domain/task.hpp>
 
@@ -131,14 +132,17 @@ struct look_up_slot {
 
 struct name_taken {};
 struct no_such_account {};
+struct client_id_taken {};
 
 struct create_account {
     std::string name;
     std::string prefix;
     std::string token_name;
     digest token_hash{};
+    // With a client id the account is opaque, and that id opens its chain.
+    std::optional<uuid> client_id{};
 
-    using answer = std::variant<account, name_taken>;
+    using answer = std::variant<account, name_taken, client_id_taken>;
 };
 
 struct create_token {
@@ -168,12 +172,99 @@ struct create_series {
     using answer = std::variant<series, prefix_taken, project_taken>;
 };
 
-using command = std::variant<reserve, fulfil, reconcile_pending, forget_settled, create_account,
-                             create_token, revoke_token, create_series, look_up_slot>;
+// ---- sealed chains: an opaque account's history, as its clients keep it ----
+
+struct no_such_client {};
+
+// Appends a version to the client's chain if `parent` is its last one; an empty chain takes any.
+struct add_sealed_version {
+    uuid client_id{};
+    uuid parent{};
+    std::string segment;
+    // An unknown client gets an account of its own, in the same transaction.
+    bool may_register = false;
+    account_id account;  // whose share of the queue it takes; 0: not known yet
+
+    struct added {
+        account_id account;
+        uuid version{};
+        std::optional<snapshot_age> snapshot;  // as it was before this version
+    };
+    // Another version came first.
+    struct expected_parent {
+        account_id account;
+        uuid latest{};
+    };
+    using answer = std::variant<added, expected_parent, no_such_client>;
+};
+
+// Keeps a snapshot if it is of one of the latest versions and newer than the one there is.
+struct add_sealed_snapshot {
+    // The head and its nearest ancestors: a client that was slow is still listened to.
+    static constexpr std::int64_t versions_back_max = 4;
+
+    uuid client_id{};
+    uuid version{};
+    std::string bytes;
+    account_id account;  // as above
+
+    // `kept`: false is no fault of the client's.
+    struct considered {
+        bool kept = false;
+    };
+    using answer = std::variant<considered, no_such_client>;
+};
+
+// The opaque account of a client, made if there is none, and where its chain ends.
+struct register_client {
+    uuid client_id{};
+
+    struct answer {
+        callsign::account account;
+        chain_head head;
+    };
+};
+
+// A version that another server gave its id to. Repeating it changes nothing.
+struct import_sealed_version {
+    uuid client_id{};
+    uuid parent{};
+    uuid version{};
+    std::string segment;
+
+    struct imported {};
+    struct there_already {};
+    // The chain here has gone another way.
+    struct differs {};
+    using answer = std::variant<imported, there_already, differs, no_such_client>;
+};
+
+// The snapshot that another server held. Repeating it changes nothing.
+struct import_sealed_snapshot {
+    uuid client_id{};
+    uuid version{};
+    time_point taken_at;
+    std::int64_t versions_since = 0;
+    std::string bytes;
+
+    struct imported {};
+    // One as new, or newer, is here.
+    struct there_already {};
+    struct unknown_version {};
+    using answer = std::variant<imported, there_already, unknown_version, no_such_client>;
+};
+
+using command =
+    std::variant<reserve, fulfil, reconcile_pending, forget_settled, create_account, create_token,
+                 revoke_token, create_series, look_up_slot, add_sealed_version,
+                 add_sealed_snapshot, register_client, import_sealed_version,
+                 import_sealed_snapshot>;
 
 using answer =
     std::variant<std::monostate, reserve::answer, fulfil::answer, reconcile_pending::answer,
                  forget_settled::answer, create_account::answer, create_token::answer,
-                 revoke_token::answer, create_series::answer, look_up_slot::answer>;
+                 revoke_token::answer, create_series::answer, look_up_slot::answer,
+                 add_sealed_version::answer, add_sealed_snapshot::answer, register_client::answer,
+                 import_sealed_version::answer, import_sealed_snapshot::answer>;
 
 }  // namespace callsign

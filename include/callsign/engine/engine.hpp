@@ -28,7 +28,8 @@ namespace callsign {
 struct engine_options {
     // Commands that may wait or be under way at once. More: errc::overloaded.
     std::size_t queue_depth_max = 4096;
-    // Bytes of request content in them together: what bounds memory when requests are large.
+    // Bytes of request content in them together: what bounds memory when requests are large. One
+    // request larger than that is taken besides.
     std::size_t queue_bytes_max = 64u << 20;
     // Of the commands, how many may be one account's, so that none can fill the queue alone.
     std::size_t account_depth_max = 3072;

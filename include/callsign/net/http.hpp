@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,6 +27,8 @@ namespace callsign::net {
 struct http_request : boost::beast::http::request<boost::beast::http::string_body> {
     // Drawn by the server; in the answer's X-Request-Id and in each log line.
     std::string id;
+    // Which connection it came on: never 0, never given twice by one server. 0: on none.
+    std::uint64_t connection = 0;
 
     // The target up to '?', as sent (percent-encoded), and after it.
     std::string_view path() const noexcept;
@@ -42,17 +45,39 @@ struct http_response {
 // Answers every request; must not throw for input.
 using http_handler = std::function<boost::asio::awaitable<http_response>(http_request)>;
 
+// What is known of a request when its header is complete.
+using http_header = boost::beast::http::request_header<>;
+
+// How large the body of one request may be.
+struct body_terms {
+    std::size_t bytes_max = 0;
+    // What a larger one is answered with; none: a refusal of 413.
+    std::optional<http_response> too_large;
+};
+
+// What those behind the server want to have a say in, or to be told. All optional.
+struct http_hooks {
+    // Decides when a request's header is complete; not set: body_bytes_max for all.
+    std::function<body_terms(const http_header&)> terms_of;
+    // No request of this connection will come any more.
+    std::function<void(std::uint64_t connection)> connection_closed;
+};
+
 struct http_options {
     // Start line and all header fields together. More: 431.
     std::size_t header_bytes_max = 16u << 10;
-    // More: 413.
+    // More: 413. A request whose own terms are wider has a large body when it uses them.
     std::size_t body_bytes_max = 1u << 20;
+    // All large bodies together, requests' and answers', while they are under way: what bounds
+    // memory. More: 503.
+    std::size_t large_bodies_bytes_max = 256u << 20;
     // Connections beyond this are answered 503 and closed.
     std::size_t connections_max = 2048;
     // A kept-alive connection without a request.
     milliseconds idle_timeout{std::chrono::seconds{75}};
     // From a request's first byte to its last header byte (408), from there to its last body byte
-    // (408), and for an answer to be taken by the client (closed).
+    // (408), and for an answer to be taken by the client (closed). The last two are for each
+    // body_bytes_max of a body, so that a large one has its time and a stalled one has not.
     milliseconds header_timeout{std::chrono::seconds{10}};
     milliseconds body_timeout{std::chrono::seconds{30}};
     milliseconds write_timeout{std::chrono::seconds{30}};
@@ -83,8 +108,8 @@ class http_server {
   public:
     // Binds and listens at once; throws boost::system::system_error if it cannot. Port 0 picks one.
     http_server(boost::asio::any_io_executor executor, const boost::asio::ip::tcp::endpoint& listen,
-                http_options options, http_handler handler, http_refusal refusal,
-                http_probe& probe);
+                http_options options, http_handler handler, http_refusal refusal, http_probe& probe,
+                http_hooks hooks = {});
     ~http_server();
     http_server(const http_server&) = delete;
     http_server& operator=(const http_server&) = delete;

@@ -3,6 +3,7 @@
 // wins. One table (src/platform/config.cpp) lists every key with its type and bounds; each room
 // owns its options and their defaults. Unknown keys are errors, and all faults come at once.
 
+#include <callsign/api/sync_options.hpp>
 #include <callsign/engine/engine.hpp>
 #include <callsign/net/http.hpp>
 #include <callsign/reaper/reaper.hpp>
@@ -34,6 +35,7 @@ struct config {
     engine_options engine;
     sqlite_options store{.data_dir = "callsign-data"};  // beside where it was started
     reaper_options reaper;
+    api::sync_options sync;
     log_options log;
 };
 

@@ -11,6 +11,7 @@
 // the engine) catches it. Expected misses are empty optionals.
 
 #include <callsign/domain/account.hpp>
+#include <callsign/domain/sealed.hpp>
 #include <callsign/domain/slot.hpp>
 #include <callsign/domain/task.hpp>
 #include <callsign/domain/version.hpp>
@@ -79,6 +80,17 @@ class read_tx {
                                     std::optional<slot_state> state,
                                     std::optional<account_id> account) = 0;
     virtual std::optional<receipt> find_receipt(const slot& committed) = 0;
+
+    // ---- sealed chains ----
+    virtual std::optional<device> find_device(const uuid& client_id) = 0;
+    virtual chain_head head_of(account_id account) = 0;
+    // The version after `parent`, which need not be one of ours itself.
+    virtual std::optional<sealed_version> find_sealed_child(account_id account,
+                                                            const uuid& parent) = 0;
+    // Its place alone, without the segment.
+    virtual std::optional<chain_head> find_child_place(account_id account, const uuid& parent) = 0;
+    virtual std::optional<snapshot_mark> find_snapshot_mark(account_id account) = 0;
+    virtual std::optional<sealed_snapshot> find_snapshot(account_id account) = 0;
 };
 
 class write_tx : public read_tx {
@@ -114,8 +126,20 @@ class write_tx : public read_tx {
     virtual std::int64_t append_version(account_id account, const uuid& id, time_point now,
                                         std::span<const operation> operations) = 0;
 
+    // ---- sealed chains ----
+    // Requires: no account has this client id.
+    virtual void put_device(const device& device) = 0;
+    // Appends; returns its seq. Requires: `parent` is the head, or the chain is empty.
+    virtual std::int64_t append_sealed_version(account_id account, const uuid& id,
+                                               const uuid& parent, time_point now,
+                                               std::string_view segment) = 0;
+    // In place of the one before.
+    virtual void put_snapshot(account_id account, const snapshot_mark& mark, time_point now,
+                              std::string_view bytes) = 0;
+
     // ---- accounts, tokens, series ----
-    virtual account_id put_account(std::string_view name, time_point now) = 0;
+    virtual account_id put_account(std::string_view name, time_point now,
+                                   account_mode mode = account_mode::managed) = 0;
     virtual series_id put_series(account_id account, std::string_view prefix,
                                  std::string_view project, bool is_default, time_point now) = 0;
     virtual token_id put_token(std::optional<account_id> account, std::string_view name,

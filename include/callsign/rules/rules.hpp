@@ -34,6 +34,12 @@ create_account::answer apply(write_tx& tx, const create_account& c, const moment
 create_token::answer apply(write_tx& tx, const create_token& c, const moment& m);
 revoke_token::answer apply(write_tx& tx, const revoke_token& c, const moment& m);
 create_series::answer apply(write_tx& tx, const create_series& c, const moment& m);
+add_sealed_version::answer apply(write_tx& tx, const add_sealed_version& c, const moment& m);
+add_sealed_snapshot::answer apply(write_tx& tx, const add_sealed_snapshot& c, const moment& m);
+register_client::answer apply(write_tx& tx, const register_client& c, const moment& m);
+import_sealed_version::answer apply(write_tx& tx, const import_sealed_version& c, const moment& m);
+import_sealed_snapshot::answer apply(write_tx& tx, const import_sealed_snapshot& c,
+                                     const moment& m);
 
 // ---- the resolver: which task does this ref name? ----
 

@@ -28,6 +28,10 @@ struct state {
     std::map<std::tuple<series_id, std::string, std::int64_t>, task_id> task_numbers;
     std::map<std::pair<series_id, std::string>, std::int64_t> counters;
     std::map<std::pair<account_id, std::int64_t>, version> versions;
+    std::map<account_id, uuid> last_versions;
+    std::map<uuid, device> devices;  // by client id
+    std::map<std::pair<account_id, uuid>, sealed_version> sealed_children;  // by parent
+    std::map<account_id, sealed_snapshot> snapshots;
     std::int64_t last_id = 0;  // of any row: ids grow and are never reused
     time_point last_moment{};
 };
@@ -99,7 +103,9 @@ class transaction final : public write_tx {
         if (!id) return std::nullopt;
         const token& t = state_->tokens.at(*id);
         if (t.revoked_at) return std::nullopt;
-        return principal{t.id, t.account, t.scope};
+        const auto mode =
+            t.account ? state_->accounts.at(*t.account).mode : account_mode::managed;
+        return principal{t.id, t.account, t.scope, mode};
     }
     std::vector<token> tokens_of(std::optional<account_id> account) override {
         std::vector<token> all;
@@ -156,6 +162,29 @@ class transaction final : public write_tx {
         auto given = found->task.numbered;
         if (given) given->created = committed.created;
         return given;
+    }
+
+    std::optional<device> find_device(const uuid& client_id) override {
+        return copy(find(state_->devices, client_id));
+    }
+    chain_head head_of(account_id account) override {
+        const auto* last = find(state_->last_versions, account);
+        return {state_->accounts.at(account).last_seq, last ? *last : uuid{}};
+    }
+    std::optional<sealed_version> find_sealed_child(account_id account,
+                                                    const uuid& parent) override {
+        return copy(find(state_->sealed_children, {account, parent}));
+    }
+    std::optional<chain_head> find_child_place(account_id account, const uuid& parent) override {
+        const auto* found = find(state_->sealed_children, {account, parent});
+        return found ? std::optional(chain_head{found->seq, found->id}) : std::nullopt;
+    }
+    std::optional<snapshot_mark> find_snapshot_mark(account_id account) override {
+        const auto* found = find(state_->snapshots, account);
+        return found ? std::optional(found->mark) : std::nullopt;
+    }
+    std::optional<sealed_snapshot> find_snapshot(account_id account) override {
+        return copy(find(state_->snapshots, account));
     }
 
     std::optional<slot> find_slot(account_id account, std::string_view key) override {
@@ -223,20 +252,42 @@ class transaction final : public write_tx {
                                 std::span<const operation> operations) override {
         moved(now);
         auto& owner = state_->accounts.at(account);
-        const auto* head = find(state_->versions, {account, owner.last_seq});
+        CALLSIGN_ASSERT(owner.mode == account_mode::managed);
         version v;
         v.seq = ++owner.last_seq;
         v.id = id;
-        v.parent = head ? head->id : uuid{};
+        v.parent = std::exchange(state_->last_versions[account], id);
         v.created_at = now;
         v.operations.assign(operations.begin(), operations.end());
         state_->versions.emplace(std::pair(account, v.seq), std::move(v));
         return owner.last_seq;
     }
 
-    account_id put_account(std::string_view name, time_point now) override {
+    void put_device(const device& d) override {
+        moved(d.created_at);
+        CALLSIGN_ASSERT(state_->devices.emplace(d.client_id, d).second);
+    }
+    std::int64_t append_sealed_version(account_id account, const uuid& id, const uuid& parent,
+                                       time_point now, std::string_view segment) override {
+        moved(now);
+        auto& owner = state_->accounts.at(account);
+        CALLSIGN_ASSERT(owner.mode == account_mode::opaque);
+        CALLSIGN_ASSERT(owner.last_seq == 0 || state_->last_versions.at(account) == parent);
+        state_->last_versions[account] = id;
+        sealed_version v{++owner.last_seq, id, parent, now, std::string(segment)};
+        CALLSIGN_ASSERT(
+            state_->sealed_children.emplace(std::pair(account, parent), std::move(v)).second);
+        return owner.last_seq;
+    }
+    void put_snapshot(account_id account, const snapshot_mark& mark, time_point now,
+                      std::string_view bytes) override {
+        moved(now);
+        state_->snapshots.insert_or_assign(account, sealed_snapshot{mark, std::string(bytes)});
+    }
+
+    account_id put_account(std::string_view name, time_point now, account_mode mode) override {
         const account_id id{next_id(now)};
-        state_->accounts.emplace(id, account{id, std::string(name), {}, 0, now});
+        state_->accounts.emplace(id, account{id, std::string(name), {}, 0, now, mode});
         return id;
     }
     series_id put_series(account_id account, std::string_view prefix, std::string_view project,

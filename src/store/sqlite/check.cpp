@@ -66,25 +66,66 @@ constexpr proof proofs[] = {
     {"I6", "each account's chain has seq 1..n without a hole",
      "SELECT printf('account %d: head at %d, but %d versions %d..%d', a.account_id, a.last_seq,"
      " count(v.seq), coalesce(min(v.seq), 0), coalesce(max(v.seq), 0)) FROM accounts a"
-     " LEFT JOIN versions v ON v.account_id = a.account_id GROUP BY a.account_id"
-     " HAVING count(v.seq) <> a.last_seq OR coalesce(min(v.seq), 1) <> 1"
-     " OR coalesce(max(v.seq), 0) <> a.last_seq"},
+     " LEFT JOIN (SELECT account_id, seq FROM versions UNION ALL"
+     " SELECT account_id, seq FROM sealed_versions) v ON v.account_id = a.account_id"
+     " GROUP BY a.account_id"
+     " HAVING count(v.seq) <> a.last_seq OR count(DISTINCT v.seq) <> a.last_seq"
+     " OR coalesce(min(v.seq), 1) <> 1 OR coalesce(max(v.seq), 0) <> a.last_seq"},
+    {"I6", "an account's versions are of its own kind",
+     "SELECT printf('account %d: a managed account with sealed versions', a.account_id)"
+     " FROM accounts a WHERE a.mode <> 2 AND EXISTS"
+     " (SELECT 1 FROM sealed_versions v WHERE v.account_id = a.account_id)"
+     " UNION ALL SELECT printf('account %d: an opaque account with versions', a.account_id)"
+     " FROM accounts a WHERE a.mode <> 1 AND EXISTS"
+     " (SELECT 1 FROM versions v WHERE v.account_id = a.account_id)"},
+    {"I6", "each sealed version's parent is the one before it, and the head is the last",
+     "SELECT printf('account %d: sealed version %d has another parent', account_id, seq) FROM"
+     " (SELECT account_id, seq, parent_id, lag(version_id) OVER"
+     " (PARTITION BY account_id ORDER BY seq) AS before FROM sealed_versions)"
+     " WHERE before IS NOT NULL AND parent_id <> before"
+     " UNION ALL SELECT printf('account %d: the head is not its last sealed version', a.account_id)"
+     " FROM accounts a LEFT JOIN (SELECT account_id, max(seq) AS seq, version_id"
+     " FROM sealed_versions GROUP BY account_id) v ON v.account_id = a.account_id"
+     " WHERE a.mode = 2 AND a.last_version <> coalesce(v.version_id, zeroblob(16))"},
+    {"I6", "no sealed version is its own ancestor, and none is a parent twice",
+     "SELECT printf('account %d: version %s stands %d times', account_id, hex(version_id),"
+     " count(*)) FROM sealed_versions GROUP BY account_id, version_id HAVING count(*) > 1"
+     " UNION ALL SELECT printf('account %d: version %s has %d children', account_id,"
+     " hex(parent_id), count(*)) FROM sealed_versions NOT INDEXED"
+     " GROUP BY account_id, parent_id HAVING count(*) > 1"},
+    {"I6", "a snapshot is of a version of its account's chain",
+     "SELECT printf('account %d: its snapshot is of no version it has', s.account_id)"
+     " FROM sealed_snapshots s JOIN accounts a ON a.account_id = s.account_id"
+     " LEFT JOIN sealed_versions v ON v.parent_id = s.version_id AND v.account_id = s.account_id"
+     " WHERE iif(v.seq IS NULL, s.version_id <> a.last_version OR s.seq <> a.last_seq,"
+     " v.seq <> s.seq + 1)"},
+    {"I8", "a client opens one account, and an opaque account has a client",
+     "SELECT printf('account %d: no client id opens it', a.account_id) FROM accounts a"
+     " WHERE a.mode = 2 AND NOT EXISTS"
+     " (SELECT 1 FROM devices d WHERE d.account_id = a.account_id)"
+     " UNION ALL SELECT printf('device %d: account %d is not there', d.device_id, d.account_id)"
+     " FROM devices d LEFT JOIN accounts a ON a.account_id = d.account_id"
+     " WHERE a.account_id IS NULL"},
     {"I6", "each version's parent is the one before it, and the head is the last",
      "SELECT printf('account %d: version %d has another parent', account_id, seq) FROM"
      " (SELECT account_id, seq, parent_id, lag(version_id, 1, zeroblob(16)) OVER"
      " (PARTITION BY account_id ORDER BY seq) AS before FROM versions) WHERE parent_id <> before"
      " UNION ALL SELECT printf('account %d: the head is not its last version', a.account_id)"
      " FROM accounts a LEFT JOIN versions v ON v.account_id = a.account_id AND v.seq = a.last_seq"
-     " WHERE a.last_version <> coalesce(v.version_id, zeroblob(16))"},
+     " WHERE a.mode = 1 AND a.last_version <> coalesce(v.version_id, zeroblob(16))"},
     {"I6", "no two tasks of an account were made by one version",
      "SELECT printf('account %d: seq %d made %d tasks', account_id, seq, count(*)) FROM tasks"
      " WHERE seq IS NOT NULL GROUP BY account_id, seq HAVING count(*) > 1"},
 };
 
 constexpr std::pair<const char*, const char*> counted[] = {
-    {"accounts", "SELECT count(*) FROM accounts"}, {"series", "SELECT count(*) FROM series"},
-    {"slots", "SELECT count(*) FROM slots"},       {"tasks", "SELECT count(*) FROM tasks"},
+    {"accounts", "SELECT count(*) FROM accounts"},
+    {"series", "SELECT count(*) FROM series"},
+    {"slots", "SELECT count(*) FROM slots"},
+    {"tasks", "SELECT count(*) FROM tasks"},
     {"versions", "SELECT count(*) FROM versions"},
+    {"sealed versions", "SELECT count(*) FROM sealed_versions"},
+    {"clients", "SELECT count(*) FROM devices"},
 };
 
 class checker {
@@ -189,6 +230,16 @@ check_report check_sqlite(const std::filesystem::path& data_dir,
         throw std::runtime_error("there is no callsign.sqlite3 in " + data_dir.string());
     }
     try {
+        const auto version = connection(file, SQLite::OPEN_READONLY, std::size_t{1} << 20)
+                                 .integer_of("PRAGMA user_version");
+        const auto known = static_cast<std::int64_t>(sqlite::migrations().size());
+        if (version != known) {
+            throw std::runtime_error(file.string() + " has schema " + std::to_string(version) +
+                                     ", and this program checks schema " + std::to_string(known) +
+                                     (version < known
+                                          ? ": callsignd of this version brings it up to date"
+                                          : ": use the newer program"));
+        }
         return checker(file, progress).run();
     } catch (const SQLite::Exception& error) {
         throw std::runtime_error("cannot read " + file.string() + ": " + error.what());

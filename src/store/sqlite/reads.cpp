@@ -28,7 +28,8 @@ std::optional<Id> maybe_id(query& q, int column) {
 }  // namespace
 
 account account_of(query& q) {
-    return {account_id{q.integer(0)}, q.text(1), q.text(2), q.integer(3), q.instant(4)};
+    return {account_id{q.integer(0)}, q.text(1), q.text(2), q.integer(3), q.instant(4),
+            static_cast<account_mode>(q.integer(5))};
 }
 
 series series_row_of(query& q) {
@@ -81,6 +82,31 @@ task task_of(query& q) {
             receipt{t.uuid, q.text(6), q.text(4), q.integer(5), q.integer(7), t.created_at, true};
     }
     return t;
+}
+
+principal principal_of(query& q) {
+    return {token_id{q.integer(0)}, maybe_id<account_id>(q, 1),
+            static_cast<token_scope>(q.integer(2)), static_cast<account_mode>(q.integer(3))};
+}
+
+device device_of(query& q) {
+    return {q.id(0), account_id{q.integer(1)}, q.instant(2)};
+}
+
+chain_head head_of(query& q) {
+    return {q.integer(0), q.id(1)};
+}
+
+sealed_version sealed_version_of(query& q) {
+    return {q.integer(0), q.id(1), q.id(2), q.instant(3), std::string(q.blob(4))};
+}
+
+snapshot_mark snapshot_mark_of(query& q) {
+    return {q.id(0), q.integer(1), q.integer(2), q.instant(3)};
+}
+
+sealed_snapshot snapshot_of(query& q) {
+    return {snapshot_mark_of(q), std::string(q.blob(4))};
 }
 
 version version_of(query& q) {

@@ -15,6 +15,12 @@ token token_of(query& q);
 slot slot_of(query& q);
 task task_of(query& q);
 version version_of(query& q);
+principal principal_of(query& q);
+device device_of(query& q);
+chain_head head_of(query& q);
+sealed_version sealed_version_of(query& q);
+snapshot_mark snapshot_mark_of(query& q);
+sealed_snapshot snapshot_of(query& q);
 
 template <class Row>
 std::optional<Row> one(query& q, Row (*row)(query&)) {
@@ -70,10 +76,8 @@ class reads_over : public Base {
     }
 
     std::optional<principal> find_principal(const digest& token_hash) override {
-        auto q = db_.use(sql::token_by_hash);
-        const auto found = one(q.bind(token_hash), token_of);
-        if (!found) return std::nullopt;
-        return principal{found->id, found->account, found->scope};
+        auto q = db_.use(sql::token_principal);
+        return one(q.bind(token_hash), principal_of);
     }
     std::vector<token> tokens_of(std::optional<account_id> account) override {
         auto q = db_.use(sql::token_all);
@@ -123,6 +127,32 @@ class reads_over : public Base {
         if (!found || !found->numbered) return std::nullopt;
         found->numbered->created = committed.created;
         return std::move(found->numbered);
+    }
+
+    std::optional<device> find_device(const uuid& client_id) override {
+        auto q = db_.use(sql::device_by_client);
+        return one(q.bind(client_id), device_of);
+    }
+    chain_head head_of(account_id account) override {
+        auto q = db_.use(sql::account_head);
+        return one(q.bind(account), sqlite::head_of).value_or(chain_head{});
+    }
+    std::optional<sealed_version> find_sealed_child(account_id account,
+                                                    const uuid& parent) override {
+        auto q = db_.use(sql::sealed_child);
+        return one(q.bind(parent).bind(account), sealed_version_of);
+    }
+    std::optional<chain_head> find_child_place(account_id account, const uuid& parent) override {
+        auto q = db_.use(sql::sealed_child_place);
+        return one(q.bind(parent).bind(account), sqlite::head_of);
+    }
+    std::optional<snapshot_mark> find_snapshot_mark(account_id account) override {
+        auto q = db_.use(sql::snapshot_mark);
+        return one(q.bind(account), snapshot_mark_of);
+    }
+    std::optional<sealed_snapshot> find_snapshot(account_id account) override {
+        auto q = db_.use(sql::snapshot_get);
+        return one(q.bind(account), snapshot_of);
     }
 
   protected:

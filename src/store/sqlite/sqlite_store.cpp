@@ -171,12 +171,49 @@ class sqlite_write final : public sqlite::reads_over<write_tx> {
         return seq;
     }
 
+    // ---- sealed chains ----
+
+    chain_head head_of(account_id account) override {
+        const auto& head = state_.head_of(account);
+        return {head.last_seq, head.last_version};
+    }
+    void put_device(const device& d) override {
+        moved(d.created_at);
+        db_.use(sql::device_put).bind(d.client_id).bind(d.account).bind(d.created_at).run();
+    }
+    std::int64_t append_sealed_version(account_id account, const uuid& id, const uuid& parent,
+                                       time_point now, std::string_view segment) override {
+        moved(now);
+        const std::int64_t seq = state_.advance_head(account, id);
+        db_.use(sql::sealed_put)
+            .bind(account)
+            .bind(seq)
+            .bind(id)
+            .bind(parent)
+            .bind(now)
+            .bind_blob(segment.data(), segment.size())
+            .run();
+        return seq;
+    }
+    void put_snapshot(account_id account, const snapshot_mark& mark, time_point now,
+                      std::string_view bytes) override {
+        moved(now);
+        db_.use(sql::snapshot_put)
+            .bind(account)
+            .bind(mark.version)
+            .bind(mark.seq)
+            .bind(mark.taken_seq)
+            .bind(mark.taken_at)
+            .bind_blob(bytes.data(), bytes.size())
+            .run();
+    }
+
     // ---- accounts, tokens, series ----
 
-    account_id put_account(std::string_view name, time_point now) override {
+    account_id put_account(std::string_view name, time_point now, account_mode mode) override {
         moved(now);
         const std::string text(name);
-        db_.use(sql::account_put).bind(text).bind(now).run();
+        db_.use(sql::account_put).bind(text).bind(now).bind(static_cast<int>(mode)).run();
         return account_id{db_.last_row()};
     }
     series_id put_series(account_id account, std::string_view prefix, std::string_view project,

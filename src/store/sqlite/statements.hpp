@@ -14,14 +14,14 @@ inline constexpr auto rollback = "ROLLBACK";
 
 #define CALLSIGN_ACCOUNT                                                             \
     "SELECT a.account_id, a.name, coalesce(s.prefix, ''), a.last_seq, a.created_at," \
-    " a.last_version FROM accounts a"                                                \
+    " a.mode FROM accounts a"                                                        \
     " LEFT JOIN series s ON s.account_id = a.account_id AND s.is_default"
 inline constexpr auto account_by_id = CALLSIGN_ACCOUNT " WHERE a.account_id = ?";
 inline constexpr auto account_by_name = CALLSIGN_ACCOUNT " WHERE a.name = ?";
 inline constexpr auto account_all = CALLSIGN_ACCOUNT " ORDER BY a.account_id";
 #undef CALLSIGN_ACCOUNT
 inline constexpr auto account_put =
-    "INSERT INTO accounts (name, created_at, last_version) VALUES (?, ?, zeroblob(16))";
+    "INSERT INTO accounts (name, created_at, last_version, mode) VALUES (?, ?, zeroblob(16), ?)";
 inline constexpr auto account_head =
     "SELECT last_seq, last_version FROM accounts WHERE account_id = ?";
 inline constexpr auto account_advance =
@@ -54,7 +54,10 @@ inline constexpr auto counter_set = "UPDATE counters SET last_number = ? WHERE c
 #define CALLSIGN_TOKEN \
     "SELECT token_id, account_id, name, scope, created_at, revoked_at FROM tokens"
 inline constexpr auto token_by_id = CALLSIGN_TOKEN " WHERE token_id = ?";
-inline constexpr auto token_by_hash = CALLSIGN_TOKEN " WHERE hash = ? AND revoked_at IS NULL";
+inline constexpr auto token_principal =
+    "SELECT t.token_id, t.account_id, t.scope, coalesce(a.mode, 1) FROM tokens t"
+    " LEFT JOIN accounts a ON a.account_id = t.account_id"
+    " WHERE t.hash = ? AND t.revoked_at IS NULL";
 inline constexpr auto token_all = CALLSIGN_TOKEN " WHERE account_id IS ? ORDER BY token_id";
 #undef CALLSIGN_TOKEN
 inline constexpr auto token_put =
@@ -126,6 +129,46 @@ inline constexpr auto version_put =
 inline constexpr auto version_all =
     "SELECT seq, version_id, parent_id, created_at, operations FROM versions"
     " WHERE account_id = ? AND seq > ? ORDER BY seq LIMIT ?";
+
+// ---- sealed chains ----
+
+inline constexpr auto device_by_client =
+    "SELECT client_id, account_id, created_at FROM devices WHERE client_id = ?";
+inline constexpr auto device_put =
+    "INSERT INTO devices (client_id, account_id, created_at) VALUES (?, ?, ?)";
+inline constexpr auto sealed_child =
+    "SELECT seq, version_id, parent_id, created_at, segment FROM sealed_versions"
+    " WHERE parent_id = ? AND account_id = ?";
+inline constexpr auto sealed_child_place =
+    "SELECT seq, version_id FROM sealed_versions WHERE parent_id = ? AND account_id = ?";
+inline constexpr auto sealed_put =
+    "INSERT INTO sealed_versions (account_id, seq, version_id, parent_id, created_at, segment)"
+    " VALUES (?, ?, ?, ?, ?, ?)";
+// The bytes come last: SQLite does not touch their pages unless they are asked for.
+#define CALLSIGN_SNAPSHOT "SELECT version_id, seq, taken_seq, taken_at"
+inline constexpr auto snapshot_mark =
+    CALLSIGN_SNAPSHOT " FROM sealed_snapshots WHERE account_id = ?";
+inline constexpr auto snapshot_get =
+    CALLSIGN_SNAPSHOT ", bytes FROM sealed_snapshots WHERE account_id = ?";
+#undef CALLSIGN_SNAPSHOT
+inline constexpr auto snapshot_put =
+    "INSERT INTO sealed_snapshots (account_id, version_id, seq, taken_seq, taken_at, bytes)"
+    " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (account_id) DO UPDATE SET version_id ="
+    " excluded.version_id, seq = excluded.seq, taken_seq = excluded.taken_seq,"
+    " taken_at = excluded.taken_at, bytes = excluded.bytes";
+
+// ---- the reference server's file ----
+
+inline constexpr auto reference_tables =
+    "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name IN ('clients', 'versions')";
+inline constexpr auto reference_clients =
+    "SELECT client_id, latest_version_id, snapshot_version_id, versions_since_snapshot,"
+    " snapshot_timestamp, snapshot IS NOT NULL OR NULL FROM clients ORDER BY client_id";
+inline constexpr auto reference_versions =
+    "SELECT version_id, parent_version_id FROM versions WHERE client_id = ?";
+inline constexpr auto reference_segment =
+    "SELECT history_segment FROM versions WHERE client_id = ? AND version_id = ?";
+inline constexpr auto reference_snapshot = "SELECT snapshot FROM clients WHERE client_id = ?";
 
 // ---- the index of keys ----
 

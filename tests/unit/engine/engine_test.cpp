@@ -171,12 +171,25 @@ TEST_F(engine_test, a_full_queue_refuses_and_has_done_nothing) {
 
 TEST_F(engine_test, a_queue_is_full_of_bytes_too) {
     build({.queue_bytes_max = 1000});
-    create("large", std::string(5000, 'x'));  // an empty queue takes any one
-    EXPECT_EQ(create("small")->value().error(), errc::overloaded);
+    create("half", std::string(600, 'x'));
+    EXPECT_EQ(create("other half", std::string(600, 'x'))->value().error(), errc::overloaded);
     settle();
-    const auto after = create("small");
+    const auto after = create("other half", std::string(600, 'x'));
     settle();
     EXPECT_EQ(given(after).receipt.number, 2);
+}
+
+TEST_F(engine_test, one_request_larger_than_the_queue_has_its_turn) {
+    build({.queue_bytes_max = 1000});
+    create("small");
+    create("large", std::string(5000, 'x'));
+    EXPECT_EQ(create("large too", std::string(5000, 'x'))->value().error(), errc::overloaded);
+    create("small too");
+    settle();
+    EXPECT_EQ(store_.counts().committed, 3);
+    const auto after = create("large too", std::string(5000, 'x'));
+    settle();
+    EXPECT_EQ(given(after).receipt.number, 4);
 }
 
 TEST_F(engine_test, an_account_cannot_fill_the_queue_alone) {

@@ -145,7 +145,7 @@ class client {
 // Answers with what it was asked; "/hold" waits for release(), "/throw" throws.
 class running_server {
   public:
-    explicit running_server(http_options options = {})
+    explicit running_server(http_options options = {}, http_hooks hooks = {})
         : gate_(io_, asio::steady_timer::time_point::max()),
           server_(
               io_.get_executor(), {asio::ip::make_address("127.0.0.1"), 0}, options,
@@ -153,7 +153,7 @@ class running_server {
               [](unsigned status, std::string_view code, std::string_view) {
                   return http_response{status, "application/problem+json", std::string(code), {}};
               },
-              probe) {
+              probe, std::move(hooks)) {
         asio::co_spawn(io_, server_.run(), asio::detached);
         thread_ = std::thread([this] { io_.run(); });
     }
@@ -208,6 +208,14 @@ class running_server {
         }
         if (request.path() == "/empty") {
             out.status = 204;
+            co_return out;
+        }
+        if (request.path() == "/size") {
+            out.body = std::to_string(request.body().size());
+            co_return out;
+        }
+        if (request.path() == "/connection") {
+            out.body = std::to_string(request.connection);
             co_return out;
         }
         out.headers.emplace_back("X-Split", "a\r\nX-Injected: b");

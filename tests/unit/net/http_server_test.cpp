@@ -1,5 +1,8 @@
 #include "http_fixture.hpp"
 
+#include <algorithm>
+#include <sstream>
+
 namespace callsign::net {
 namespace {
 
@@ -178,6 +181,105 @@ TEST(HttpServer, RefusesLargeBodies) {
     client c(server.endpoint());
     c.send(start + "Content-Length: 10\r\n\r\n0123456789");
     EXPECT_EQ(c.read_answer().status(), 200u);
+}
+
+// ---- bodies with terms of their own ----
+
+http_hooks wide_terms_for_size() {
+    http_hooks hooks;
+    hooks.terms_of = [](const http_header& header) {
+        if (header.target() != "/size") return body_terms{1000, std::nullopt};
+        return body_terms{200'000, http_response{400, "text/plain", "overflow", {}}};
+    };
+    return hooks;
+}
+
+std::string chunked(std::size_t bytes, std::size_t chunk = 10'000) {
+    std::ostringstream out;
+    for (; bytes > 0; bytes -= std::min(bytes, chunk)) {
+        const std::size_t n = std::min(bytes, chunk);
+        out << std::hex << n << "\r\n" << std::string(n, 'c') << "\r\n";
+    }
+    out << "0\r\n\r\n";
+    return out.str();
+}
+
+TEST(HttpServer, ARequestsOwnTermsDecideHowLargeItsBodyMayBe) {
+    http_options o;
+    o.body_bytes_max = 1000;
+    running_server server(o, wide_terms_for_size());
+    const std::string put = "PUT /size HTTP/1.1\r\nHost: h\r\n";
+    const std::string other = "PUT /other HTTP/1.1\r\nHost: h\r\n";
+    const std::string in_chunks = "Transfer-Encoding: chunked\r\n\r\n";
+    const auto status_of = [&](const std::string& bytes) {
+        client c(server.endpoint());
+        c.send(bytes);
+        const answer_text answer = c.read_answer();
+        return std::to_string(answer.status()) + " " + answer.body;
+    };
+    EXPECT_EQ(status_of(put + "Content-Length: 200000\r\n\r\n" + std::string(200'000, 'b')),
+              "200 200000");
+    EXPECT_EQ(status_of(put + in_chunks + chunked(200'000)), "200 200000");
+    EXPECT_EQ(status_of(put + "Content-Length: 200001\r\n\r\n"), "400 overflow");
+    EXPECT_EQ(status_of(put + in_chunks + chunked(200'001)), "400 overflow");
+    EXPECT_EQ(status_of(other + "Content-Length: 1001\r\n\r\n"), "413 body-too-large");
+    EXPECT_EQ(status_of(other + in_chunks + chunked(1001, 100)), "413 body-too-large");
+}
+
+TEST(HttpServer, LargeBodiesTogetherAreBounded) {
+    http_options o;
+    o.body_bytes_max = 1000;
+    o.large_bodies_bytes_max = 300'000;
+    running_server server(o, wide_terms_for_size());
+    const std::string put = "PUT /size HTTP/1.1\r\nHost: h\r\n";
+    const std::string whole = std::string(200'000, 'b');
+    client first(server.endpoint());
+    first.send(put + "Content-Length: 200000\r\nExpect: 100-continue\r\n\r\n");
+    first.read_answer(false);  // it has its share now
+    {
+        client second(server.endpoint());
+        second.send(put + "Content-Length: 200000\r\n\r\n");
+        EXPECT_EQ(second.read_answer().status(), 503u);
+        client third(server.endpoint());
+        third.send(put + "Transfer-Encoding: chunked\r\n\r\n" + chunked(200'000));
+        EXPECT_EQ(third.read_answer().status(), 503u);
+        client small(server.endpoint());
+        small.send(put + "Content-Length: 500\r\n\r\n" + std::string(500, 'b'));
+        EXPECT_EQ(small.read_answer().status(), 200u);
+    }
+    first.send(whole);
+    EXPECT_EQ(first.read_answer().body, "200000");
+    client again(server.endpoint());
+    again.send(put + "Content-Length: 200000\r\n\r\n" + whole);
+    EXPECT_EQ(again.read_answer().body, "200000");
+}
+
+TEST(HttpServer, TellsWhichConnectionARequestCameOnAndWhenItIsOver) {
+    std::mutex mutex;
+    std::vector<std::uint64_t> closed;
+    http_hooks hooks;
+    hooks.connection_closed = [&](std::uint64_t connection) {
+        const std::lock_guard lock(mutex);
+        closed.push_back(connection);
+    };
+    running_server server({}, std::move(hooks));
+    std::string first_id;
+    {
+        client first(server.endpoint());
+        first.send("GET /connection HTTP/1.1\r\nHost: h\r\n\r\n");
+        first_id = first.read_answer().body;
+        first.send("GET /connection HTTP/1.1\r\nHost: h\r\n\r\n");
+        EXPECT_EQ(first.read_answer().body, first_id);
+        client second(server.endpoint());
+        second.send("GET /connection HTTP/1.1\r\nHost: h\r\n\r\n");
+        EXPECT_NE(second.read_answer().body, first_id);
+        EXPECT_NE(first_id, "0");
+    }
+    server.probe.await(server.probe.closed, 2);
+    server.stop();
+    const std::lock_guard lock(mutex);
+    EXPECT_EQ(closed.size(), 2u);
+    EXPECT_TRUE(std::count(closed.begin(), closed.end(), std::stoull(first_id)) == 1);
 }
 
 TEST(HttpServer, RefusesWhatIsMalformed) {

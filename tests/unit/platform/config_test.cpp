@@ -184,11 +184,45 @@ TEST(Config, AFolderIsNotAFile) {
     EXPECT_TRUE(std::holds_alternative<std::vector<config_fault>>(load_config(source)));
 }
 
+TEST(Config, AFlagIsTrueOrFalse) {
+    EXPECT_TRUE(loaded({.file = "[sync]\nopen_registration = true\n"}).sync.open_registration);
+    for (const char* wrong : {"\"yes\"", "1", "\"true\""}) {
+        EXPECT_EQ(faults({.file = std::string("[sync]\nopen_registration = ") + wrong + "\n"}),
+                  std::vector<std::string>{"2: sync.open_registration: must be true or false"});
+    }
+    EXPECT_TRUE(loaded({.environment = {{"CALLSIGN_SYNC_OPEN_REGISTRATION", "true"}}})
+                    .sync.open_registration);
+    EXPECT_EQ(faults({.environment = {{"CALLSIGN_SYNC_OPEN_REGISTRATION", "1"}}}),
+              std::vector<std::string>{"CALLSIGN_SYNC_OPEN_REGISTRATION: sync.open_registration: "
+                                       "must be true or false, not \"1\""});
+}
+
+TEST(Config, ClientIdsAreAListAndAFaultyOneIsNotRepeated) {
+    const std::string one = "0666d464-418a-4a08-ad53-6f15c78270cd";
+    const std::string two = "0666d464-418a-4a08-ad53-6f15c78270ce";
+    const std::string key = "[sync]\nallow_client_ids = ";
+    const std::string wrong = "2: sync.allow_client_ids: ";
+    EXPECT_EQ(
+        loaded({.file = key + "[\"" + one + "\", \"" + two + "\"]\n"}).sync.allow_client_ids.size(),
+        2u);
+    EXPECT_EQ(faults({.file = key + "[\"" + one + "\", \"secret\"]\n"}),
+              std::vector<std::string>{wrong + "entry 2 is not a UUID"});
+    EXPECT_EQ(faults({.file = key + "[1]\n"}),
+              std::vector<std::string>{wrong + "must be a list of UUIDs in quotes"});
+    EXPECT_EQ(faults({.file = key + "\"" + one + "\"\n"}),
+              std::vector<std::string>{wrong + "must be a list of UUIDs: []"});
+    EXPECT_EQ(loaded({.environment = {{"CALLSIGN_SYNC_ALLOW_CLIENT_IDS", one + ", " + two}}})
+                  .sync.allow_client_ids.size(),
+              2u);
+}
+
 // ---- the files in config/ ----
 
 std::string written(const toml::node& node) {
     if (const auto* text = node.as_string()) return "\"" + text->get() + "\"";
     if (const auto* number = node.as_integer()) return std::to_string(number->get());
+    if (const auto* flag = node.as_boolean()) return flag->get() ? "true" : "false";
+    if (const auto* list = node.as_array(); list && list->empty()) return "[]";
     return "?";
 }
 

@@ -51,6 +51,26 @@ void fill(const std::filesystem::path& dir) {
     }
 }
 
+// And an opaque one, with a chain that began elsewhere, and a snapshot.
+void fill_sealed(const std::filesystem::path& dir) {
+    sqlite_options options;
+    options.data_dir = dir;
+    const auto store = open_sqlite(options);
+    counted_ids ids;
+    const time_point now{milliseconds{1'700'000'100'000}};
+    const uuid client = ids.next(time_point{});
+    const auto tx = store->begin_write();
+    const rules::moment at{now, ids};
+    rules::apply(*tx, create_account{"sealed", "TASK", "t", sha256("sealed"), client}, at);
+    uuid last = ids.next(time_point{});
+    for (int n = 0; n < 8; ++n) {
+        const add_sealed_version next{client, last, "segment", false, {}};
+        last = std::get<add_sealed_version::added>(rules::apply(*tx, next, at)).version;
+        if (n == 5) rules::apply(*tx, add_sealed_snapshot{client, last, "snapshot", {}}, at);
+    }
+    tx->commit();
+}
+
 struct damage {
     const char* name;
     const char* sql;
@@ -70,6 +90,7 @@ check_report report_of(const std::filesystem::path& dir) {
 TEST(check_sound, a_sound_store_proves_its_promise) {
     testing::temp_dir dir;
     fill(dir.path());
+    fill_sealed(dir.path());
     const auto report = report_of(dir.path());
     EXPECT_TRUE(report.ok()) << report.faults.front().text;
     const auto tasks = std::ranges::find(report.checked, "tasks", &check_report::count::what);
@@ -82,9 +103,18 @@ TEST(check_sound, nothing_to_read_is_an_error) {
     EXPECT_THROW(report_of(dir.path()), std::runtime_error);
 }
 
+TEST(check_sound, an_older_schema_is_told_from_a_damaged_one) {
+    testing::temp_dir dir;
+    fill(dir.path());
+    SQLite::Database((dir.path() / "callsign.sqlite3").string(), SQLite::OPEN_READWRITE)
+        .exec("PRAGMA user_version = 1");
+    EXPECT_THROW(report_of(dir.path()), std::runtime_error);
+}
+
 TEST_P(check, finds_the_damage) {
     testing::temp_dir dir;
     fill(dir.path());
+    fill_sealed(dir.path());
     {
         SQLite::Database db((dir.path() / "callsign.sqlite3").string(), SQLite::OPEN_READWRITE);
         db.exec("PRAGMA ignore_check_constraints = ON");
@@ -125,6 +155,26 @@ INSTANTIATE_TEST_SUITE_P(
         damage{"hole_in_the_chain", "DELETE FROM versions WHERE seq = 7 AND account_id = 1", "I6"},
         damage{"fork", "UPDATE versions SET parent_id = randomblob(16) WHERE seq = 7", "I6"},
         damage{"head_moved", "UPDATE accounts SET last_version = randomblob(16)", "I6"},
+        damage{"sealed_hole", "DELETE FROM sealed_versions WHERE seq = 4", "I6"},
+        damage{"sealed_last_lost", "DELETE FROM sealed_versions WHERE seq = 8", "I6"},
+        damage{"sealed_parent_lost",
+               "UPDATE sealed_versions SET parent_id = randomblob(16) WHERE seq = 4", "I6"},
+        damage{"sealed_version_renamed",
+               "UPDATE sealed_versions SET version_id = randomblob(16) WHERE seq = 8", "I6"},
+        damage{"sealed_ring",
+               "UPDATE sealed_versions SET parent_id = (SELECT version_id FROM sealed_versions"
+               " WHERE seq = 8) WHERE seq = 1; UPDATE sealed_versions SET version_id ="
+               " (SELECT version_id FROM sealed_versions WHERE seq = 3) WHERE seq = 8",
+               "I6"},
+        damage{"sealed_twice",
+               "INSERT INTO sealed_versions SELECT 99, account_id, seq, version_id,"
+               " randomblob(16), created_at, segment FROM sealed_versions WHERE seq = 4",
+               "I6"},
+        damage{"sealed_in_a_managed_account", "UPDATE accounts SET mode = 1 WHERE mode = 2", "I6"},
+        damage{"snapshot_of_nothing", "UPDATE sealed_snapshots SET version_id = randomblob(16)",
+               "I6"},
+        damage{"snapshot_misplaced", "UPDATE sealed_snapshots SET seq = seq - 1", "I6"},
+        damage{"client_lost", "DELETE FROM devices", "I8"},
         damage{"one_version_two_tasks", "UPDATE tasks SET seq = 1 WHERE task_id = 5", "I6"}),
     [](const auto& tested) { return tested.param.name; });
 

@@ -1,0 +1,123 @@
+#include "sync_call.hpp"
+
+#include <algorithm>
+
+namespace callsign::api {
+namespace {
+
+constexpr std::string_view client_field = "X-Client-Id";
+
+// The first of that name; nullopt: there is none.
+std::optional<std::string_view> first_of(const net::http_header& header, std::string_view name) {
+    const auto [first, last] = header.equal_range({name.data(), name.size()});
+    if (first == last) return std::nullopt;
+    return std::string_view(first->value().data(), first->value().size());
+}
+
+// Up to the parameters, without the white space around it.
+std::string_view media_type_of(const net::http_header& header) {
+    std::string_view type = first_of(header, "Content-Type").value_or("");
+    type = type.substr(0, type.find(';'));
+    const auto first = type.find_first_not_of(" \t");
+    if (first == type.npos) return {};
+    return type.substr(first, type.find_last_not_of(" \t") - first + 1);
+}
+
+bool is_allowed(const sync_options& options, const uuid& client) {
+    const auto& allowed = options.allow_client_ids;
+    return allowed.empty() || std::find(allowed.begin(), allowed.end(), client) != allowed.end();
+}
+
+}  // namespace
+
+std::optional<uuid> parse_uuid_in_any_form(std::string_view text) noexcept {
+    constexpr std::string_view urn = "urn:uuid:";
+    if (text.size() == 38 && text.front() == '{' && text.back() == '}') {
+        return parse_uuid(text.substr(1, 36));
+    }
+    if (text.size() == urn.size() + 36 && text.starts_with(urn)) {
+        return parse_uuid(text.substr(urn.size()));
+    }
+    if (text.size() != 32) return parse_uuid(text);
+    std::array<char, 36> hyphenated{};
+    auto out = hyphenated.begin();
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (i == 8 || i == 12 || i == 16 || i == 20) *out++ = '-';
+        *out++ = text[i];
+    }
+    return parse_uuid({hyphenated.data(), hyphenated.size()});
+}
+
+bool is_sync_path(std::string_view path) noexcept {
+    return path == "/" || path.starts_with("/v1/client/");
+}
+
+std::variant<sync_head, http_response> read_sync_head(const sync_options& options,
+                                                      std::string_view path_id,
+                                                      std::string_view type,
+                                                      const net::http_header& header) {
+    sync_head head;
+    if (!path_id.empty()) {
+        const auto version = parse_uuid_in_any_form(percent_decoded(path_id));
+        if (!version) return refuse_sync(404, "not a UUID in the path");
+        head.version = *version;
+    }
+    if (!type.empty() && media_type_of(header) != type) {
+        return refuse_sync(400, "Bad content-type");
+    }
+    const auto sent = first_of(header, client_field);
+    const auto client = sent ? parse_uuid_in_any_form(*sent) : std::nullopt;
+    if (!client) return refuse_sync(400, "bad x-client-id");
+    if (!is_allowed(options, *client)) return refuse_sync(403, "unknown x-client-id");
+    head.client = *client;
+    return head;
+}
+
+// Proxies and browsers must not answer in our place: a stale "up to date" breaks a client.
+http_response answer_sync(unsigned status) {
+    http_response response;
+    response.status = status;
+    response.headers.emplace_back("Cache-Control", "no-store, max-age=0");
+    return response;
+}
+
+http_response refuse_sync(unsigned status, std::string_view why) {
+    http_response response = answer_sync(status);
+    response.content_type = "text/plain; charset=utf-8";
+    response.body = why;
+    return response;
+}
+
+http_response fail_sync(const call& c, const boost::system::error_code& error) {
+    const http_response usual = answer_error(c, error);
+    http_response response = refuse_sync(usual.status, error.message());
+    for (const auto& field : usual.headers) response.headers.push_back(field);
+    return response;
+}
+
+void add_version_header(http_response& response, const uuid& version) {
+    response.headers.emplace_back("X-Version-Id", to_string(version));
+}
+
+void add_parent_header(http_response& response, const uuid& parent) {
+    response.headers.emplace_back("X-Parent-Version-Id", to_string(parent));
+}
+
+net::body_terms terms_of_sync(const sync_options& options, std::size_t usual_bytes_max,
+                              const route& where, std::string_view path_id,
+                              const net::http_header& header) {
+    const bool is_segment = where.large == large_body::segment;
+    if (where.needs != access::device) {
+        // A large body comes from the operator here; who it is, is looked at before it is used.
+        return {is_segment ? options.segment_bytes_max : options.snapshot_bytes_max, std::nullopt};
+    }
+    auto head = read_sync_head(options, path_id, is_segment ? segment_type : snapshot_type, header);
+    if (auto* refused = std::get_if<http_response>(&head)) {
+        // Its handler says the same; room for a large body it does not get.
+        return {usual_bytes_max, std::move(*refused)};
+    }
+    if (is_segment) return {options.segment_bytes_max, refuse_sync(400, "overflow")};
+    return {options.snapshot_bytes_max, refuse_sync(400, "Snapshot over maximum allowed size")};
+}
+
+}  // namespace callsign::api

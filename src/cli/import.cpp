@@ -1,0 +1,120 @@
+// `callsign import taskchampion-sync-server FILE`: each client's chain in its order, then its
+// snapshot, through the operator's API. What is there already is left alone, so it can be run
+// again, after an interruption or to fetch what came since.
+
+#include "callsign/v1/callsign.pb.h"
+#include "commands.hpp"
+#include "failure.hpp"
+#include "text.hpp"
+
+#include <callsign/store/taskchampion_file.hpp>
+
+#include <algorithm>
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+
+namespace callsign::cli {
+namespace {
+
+struct import_counts {
+    std::int64_t clients = 0;
+    std::int64_t versions = 0;
+    std::int64_t versions_there = 0;
+    std::int64_t snapshots = 0;
+};
+
+// Client ids open accounts, so people are shown the account's name.
+class importer {
+  public:
+    importer(session& s, taskchampion_file& file) : session_(s), file_(file) {}
+
+    import_counts run() {
+        const auto clients = file_.clients();
+        for (const auto& client : clients) {
+            ++counts_.clients;
+            const std::string place =
+                std::to_string(counts_.clients) + " of " + std::to_string(clients.size());
+            import_client(client, place);
+        }
+        return counts_;
+    }
+
+  private:
+    void import_client(const taskchampion_file::client& client, const std::string& place) {
+        const auto chain = file_.chain_of(client);
+        const auto known = session_.send_for_client<v1::Client>(verb::put, "/v1/admin/client",
+                                                                to_string(client.id));
+        const auto begun = first_missing(chain, known);
+        counts_.versions_there += begun - chain.begin();
+        for (auto at = begun; at != chain.end(); ++at) {
+            import_version(client, *at);
+            const auto done = at - chain.begin() + 1;
+            if (done % 100 == 0 || at + 1 == chain.end()) {
+                tell("client " + place + ", account " + known.account() + ": version " +
+                     std::to_string(done) + " of " + std::to_string(chain.size()));
+            }
+        }
+        if (client.snapshot) import_snapshot(client);
+        tell("client " + place + ", account " + known.account() + ": all " +
+             std::to_string(chain.size()) + " versions are here");
+    }
+
+    // Where to go on: behind the server's last version, if the file has it.
+    static std::vector<taskchampion_file::link>::const_iterator first_missing(
+        const std::vector<taskchampion_file::link>& chain, const v1::Client& known) {
+        const auto last = parse_uuid(known.last_version());
+        const auto found = std::find_if(chain.begin(), chain.end(), [&](const auto& link) {
+            return last && link.version == *last;
+        });
+        return found == chain.end() ? chain.begin() : found + 1;
+    }
+
+    void import_version(const taskchampion_file::client& client,
+                        const taskchampion_file::link& link) {
+        const std::string target = "/v1/admin/client/versions/" + to_string(link.version) +
+                                   "?parent=" + to_string(link.parent);
+        const auto result = session_.send_for_client<v1::ImportResult>(
+            verb::post, target, to_string(client.id), file_.segment_of(client, link.version));
+        ++(result.imported() ? counts_.versions : counts_.versions_there);
+    }
+
+    void import_snapshot(const taskchampion_file::client& client) {
+        const auto& snapshot = *client.snapshot;
+        const std::string target = "/v1/admin/client/snapshot/" + to_string(snapshot.version) +
+                                   "?takenAt=" + to_rfc3339(snapshot.taken_at) +
+                                   "&versionsSince=" + std::to_string(snapshot.versions_since);
+        const auto result = session_.send_for_client<v1::ImportResult>(
+            verb::post, target, to_string(client.id), file_.snapshot_of(client));
+        if (result.imported()) ++counts_.snapshots;
+    }
+
+    void tell(const std::string& progress) {
+        if (session_.around().err_is_terminal) session_.around().err << progress << '\n';
+    }
+
+    session& session_;
+    taskchampion_file& file_;
+    import_counts counts_;
+};
+
+}  // namespace
+
+void import_taskchampion(session& s, const std::string& name) {
+    taskchampion_file file{name};
+    const import_counts counts = importer(s, file).run();
+    if (s.json()) {
+        s.print_json(boost::json::serialize(
+            boost::json::object{{"clients", counts.clients},
+                                {"versions", counts.versions},
+                                {"versionsThereAlready", counts.versions_there},
+                                {"snapshots", counts.snapshots}}));
+        return;
+    }
+    print_fields(s.out(), {{"clients", std::to_string(counts.clients)},
+                           {"versions taken over", std::to_string(counts.versions)},
+                           {"versions here already", std::to_string(counts.versions_there)},
+                           {"snapshots taken over", std::to_string(counts.snapshots)}});
+    s.out() << "Point the clients' sync.server.url here: they go on where they were.\n";
+}
+
+}  // namespace callsign::cli

@@ -1,0 +1,31 @@
+#include "registration.hpp"
+
+namespace callsign::rules {
+namespace {
+
+std::optional<snapshot_age> age_of(write_tx& tx, account_id account, const chain_head& head,
+                                   time_point now) {
+    const auto mark = tx.find_snapshot_mark(account);
+    if (!mark) return std::nullopt;
+    return snapshot_age{now - mark->taken_at, head.seq - mark->taken_seq};
+}
+
+}  // namespace
+
+add_sealed_version::answer apply(write_tx& tx, const add_sealed_version& c, const moment& m) {
+    const auto known = tx.find_device(c.client_id);
+    if (!known && !c.may_register) return no_such_client{};
+    if (known) {
+        const chain_head head = tx.head_of(known->account);
+        if (head.seq > 0 && head.version != c.parent) {
+            return add_sealed_version::expected_parent{known->account, head.version};
+        }
+    }
+    const account_id account = known ? known->account : registered(tx, c.client_id, m);
+    add_sealed_version::added done{account, m.ids.next(m.now),
+                                   age_of(tx, account, tx.head_of(account), m.now)};
+    tx.append_sealed_version(account, done.version, c.parent, m.now, c.segment);
+    return done;
+}
+
+}  // namespace callsign::rules

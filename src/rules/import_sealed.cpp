@@ -1,0 +1,39 @@
+// A chain taken over from another server: what it called its versions stays, and a version or a
+// snapshot that comes again changes nothing.
+
+#include "snapshot_place.hpp"
+
+namespace callsign::rules {
+
+import_sealed_version::answer apply(write_tx& tx, const import_sealed_version& c,
+                                    const moment& m) {
+    const auto known = tx.find_device(c.client_id);
+    if (!known) return no_such_client{};
+    if (const auto child = tx.find_child_place(known->account, c.parent)) {
+        if (child->version == c.version) return import_sealed_version::there_already{};
+        return import_sealed_version::differs{};
+    }
+    const chain_head head = tx.head_of(known->account);
+    // An id that the chain has already would close it to a ring.
+    const bool fits = (head.seq == 0 || head.version == c.parent) && c.version != c.parent &&
+                      !seq_of(tx, known->account, head, c.version);
+    if (!fits || c.version.is_nil()) return import_sealed_version::differs{};
+    tx.append_sealed_version(known->account, c.version, c.parent, m.now, c.segment);
+    return import_sealed_version::imported{};
+}
+
+import_sealed_snapshot::answer apply(write_tx& tx, const import_sealed_snapshot& c,
+                                     const moment& m) {
+    const auto known = tx.find_device(c.client_id);
+    if (!known) return no_such_client{};
+    const chain_head head = tx.head_of(known->account);
+    const auto seq = seq_of(tx, known->account, head, c.version);
+    if (!seq) return import_sealed_snapshot::unknown_version{};
+    const auto before = tx.find_snapshot_mark(known->account);
+    if (before && before->seq >= *seq) return import_sealed_snapshot::there_already{};
+    const std::int64_t taken_seq = head.seq - c.versions_since;
+    tx.put_snapshot(known->account, {c.version, *seq, taken_seq, c.taken_at}, m.now, c.bytes);
+    return import_sealed_snapshot::imported{};
+}
+
+}  // namespace callsign::rules

@@ -1,0 +1,402 @@
+// Goal: opaque accounts hold up as a whole: the real program under TaskChampion's protocol and
+// under the real Taskwarrior, across crashes and restarts, and with what the reference server left
+// behind.
+
+#include "fixture.hpp"
+#include "support/taskwarrior.hpp"
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <atomic>
+#include <map>
+#include <thread>
+
+namespace callsign::testing {
+namespace {
+
+constexpr const char* segment_type = "application/vnd.taskchampion.history-segment";
+constexpr const char* snapshot_type = "application/vnd.taskchampion.snapshot";
+constexpr const char* nil_id = "00000000-0000-0000-0000-000000000000";
+constexpr const char* client_id = "0666d464-418a-4a08-ad53-6f15c78270cd";
+
+class sync_test : public system_test {
+  protected:
+    std::unique_ptr<server> start_open(std::vector<std::string> flags = {}) const {
+        return start(std::move(flags), {{"CALLSIGN_SYNC_OPEN_REGISTRATION", "true"}});
+    }
+    static http_headers headers(const std::string& type = {}) {
+        http_headers all{{"X-Client-Id", client_id}};
+        if (!type.empty()) all.emplace_back("Content-Type", type);
+        return all;
+    }
+    static std::optional<http_answer> add(http_client& c, const std::string& parent,
+                                          std::string_view body) {
+        return c.request("POST", "/v1/client/add-version/" + parent, headers(segment_type), body);
+    }
+    static std::optional<http_answer> child(http_client& c, const std::string& parent) {
+        return c.request("GET", "/v1/client/get-child-version/" + parent, headers());
+    }
+    // The bodies of the chain, in order; checks that each names its parent.
+    static std::vector<std::string> chain_after(http_client& c, std::string at) {
+        std::vector<std::string> bodies;
+        for (;;) {
+            const auto next = child(c, at);
+            if (!next || next->status != 200) return bodies;
+            EXPECT_EQ(next->header("X-Parent-Version-Id"), at);
+            at = next->header("X-Version-Id");
+            bodies.push_back(next->body);
+        }
+    }
+};
+
+TEST_F(sync_test, what_was_acknowledged_survives_a_kill) {
+    auto s = start_open();
+    http_client c(s->port());
+    std::vector<std::string> sent;
+    std::string last = nil_id;
+    for (int n = 0; n < 20; ++n) {
+        sent.push_back("segment " + std::to_string(n));
+        const auto added = add(c, last, sent.back());
+        ASSERT_TRUE(added);
+        ASSERT_EQ(added->status, 200u);
+        last = added->header("X-Version-Id");
+    }
+    const auto kept =
+        c.request("POST", "/v1/client/add-snapshot/" + last, headers(snapshot_type), "a snapshot");
+    ASSERT_EQ(kept->status, 200u);
+    s->child().kill();
+    s->start();
+    http_client again(s->port());
+    EXPECT_EQ(chain_after(again, nil_id), sent);
+    EXPECT_EQ(again.request("GET", "/v1/client/snapshot", headers())->body, "a snapshot");
+    EXPECT_EQ(add(again, nil_id, "late")->status, 409u);
+    EXPECT_EQ(add(again, last, "next")->status, 200u);
+    expect_sound();
+}
+
+TEST_F(sync_test, versions_and_snapshots_may_be_100_mib_and_no_more) {
+    auto s = start_open();
+    constexpr std::size_t most = 100u << 20;
+    std::string body(most, 'x');
+    http_client c(s->port());
+    const auto added = add(c, nil_id, body);
+    ASSERT_TRUE(added);
+    ASSERT_EQ(added->status, 200u) << added->body;
+    const std::string id = added->header("X-Version-Id");
+    EXPECT_EQ(child(c, nil_id)->body.size(), most);
+    const auto kept =
+        c.request("POST", "/v1/client/add-snapshot/" + id, headers(snapshot_type), body);
+    ASSERT_TRUE(kept);
+    EXPECT_EQ(kept->status, 200u) << kept->body;
+    const auto snapshot = c.request("GET", "/v1/client/snapshot", headers());
+    ASSERT_TRUE(snapshot);
+    EXPECT_EQ(snapshot->body, body);
+
+    // Its length alone is enough to refuse it.
+    const auto refusal_of = [&](const std::string& path, const std::string& type) {
+        http_client rude(s->port());
+        rude.send("POST /v1/client/" + path + id + " HTTP/1.1\r\nHost: x\r\nX-Client-Id: " +
+                  client_id + "\r\nContent-Type: " + type +
+                  "\r\nContent-Length: " + std::to_string(most + 1) + "\r\n\r\n");
+        return rude.receive();
+    };
+    const auto version = refusal_of("add-version/", segment_type);
+    ASSERT_TRUE(version);
+    EXPECT_EQ(version->status, 400u);
+    EXPECT_EQ(version->body, "overflow");
+    EXPECT_EQ(version->header("Content-Type"), "text/plain; charset=utf-8");
+    EXPECT_EQ(refusal_of("add-snapshot/", snapshot_type)->body,
+              "Snapshot over maximum allowed size");
+    EXPECT_EQ(refusal_of("add-version/", "wrong/type")->body, "Bad content-type");
+    expect_sound();
+}
+
+TEST_F(sync_test, a_body_may_come_in_chunks_and_requests_behind_each_other) {
+    auto s = start_open();
+    http_client c(s->port());
+    const std::string head = std::string("POST /v1/client/add-version/") + nil_id +
+                             " HTTP/1.1\r\nHost: x\r\nX-Client-Id: " + client_id +
+                             "\r\nContent-Type: " + segment_type + "\r\n";
+    const std::string question = std::string("GET /v1/client/get-child-version/") + nil_id +
+                                 " HTTP/1.1\r\nHost: x\r\nX-Client-Id: " + client_id + "\r\n\r\n";
+    c.send(head + "Transfer-Encoding: chunked\r\n\r\n4\r\nabcd\r\n2\r\nef\r\n0\r\n\r\n" + question +
+           question);
+    EXPECT_EQ(c.receive()->status, 200u);
+    EXPECT_EQ(c.receive()->body, "abcdef");
+    EXPECT_EQ(c.receive()->body, "abcdef");
+}
+
+// Each replica looks before it sends, so the turnstile lets one of them go at a time.
+TEST_F(sync_test, replicas_that_ask_first_meet_no_conflict) {
+    auto s = start_open();
+    constexpr int replicas = 6, rounds = 25;
+    std::atomic<int> conflicts = 0, accepted = 0;
+    std::vector<std::thread> threads;
+    for (int r = 0; r < replicas; ++r) {
+        threads.emplace_back([&] {
+            std::string base = nil_id;
+            for (int round = 0; round < rounds;) {
+                http_client c(s->port());
+                auto next = child(c, base);
+                while (next && next->status == 200) {
+                    base = next->header("X-Version-Id");
+                    next = child(c, base);
+                }
+                const auto added = add(c, base, "x");
+                if (!added) continue;
+                if (added->status == 409) ++conflicts;
+                if (added->status != 200) continue;
+                base = added->header("X-Version-Id");
+                ++accepted;
+                ++round;
+                child(c, base);
+            }
+        });
+    }
+    for (auto& t : threads) t.join();
+    http_client c(s->port());
+    EXPECT_EQ(chain_after(c, nil_id).size(), static_cast<std::size_t>(accepted));
+    EXPECT_EQ(accepted, replicas * rounds);
+    // A thread that the machine holds up for longer than a turn may still meet one.
+    EXPECT_LE(conflicts, replicas * rounds / 20);
+    expect_sound();
+}
+
+// ---- what the reference server left behind ----
+
+class reference_file {
+  public:
+    explicit reference_file(const std::filesystem::path& file)
+        : db_(file.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE) {
+        db_.exec("PRAGMA journal_mode = WAL");
+        db_.exec(
+            "CREATE TABLE clients (client_id STRING PRIMARY KEY, latest_version_id STRING,"
+            " snapshot_version_id STRING, versions_since_snapshot INTEGER,"
+            " snapshot_timestamp INTEGER, snapshot BLOB)");
+        db_.exec(
+            "CREATE TABLE versions (version_id STRING PRIMARY KEY, client_id STRING,"
+            " parent_version_id STRING, history_segment BLOB)");
+        db_.exec("CREATE INDEX versions_by_parent ON versions (parent_version_id)");
+    }
+    void add_client(const std::string& id) {
+        SQLite::Statement q(db_, "INSERT INTO clients (client_id) VALUES (?)");
+        q.bind(1, id);
+        q.exec();
+    }
+    void add_version(const std::string& client, const std::string& parent, const std::string& id,
+                     const std::string& segment) {
+        SQLite::Statement q(db_, "INSERT INTO versions VALUES (?, ?, ?, ?)");
+        q.bind(1, id);
+        q.bind(2, client);
+        q.bind(3, parent);
+        q.bind(4, segment.data(), static_cast<int>(segment.size()));
+        q.exec();
+        SQLite::Statement head(db_, "UPDATE clients SET latest_version_id = ? WHERE client_id = ?");
+        head.bind(1, id);
+        head.bind(2, client);
+        head.exec();
+    }
+    void set_snapshot(const std::string& client, const std::string& version, int since,
+                      std::int64_t at, const std::string& bytes) {
+        SQLite::Statement q(db_,
+                            "UPDATE clients SET snapshot_version_id = ?, versions_since_snapshot ="
+                            " ?, snapshot_timestamp = ?, snapshot = ? WHERE client_id = ?");
+        q.bind(1, version);
+        q.bind(2, since);
+        q.bind(3, at);
+        q.bind(4, bytes.data(), static_cast<int>(bytes.size()));
+        q.bind(5, client);
+        q.exec();
+    }
+
+  private:
+    SQLite::Database db_;
+};
+
+std::string version_id(int n) {
+    const std::string digits = std::to_string(1000 + n);
+    return "b0517957-f912-4d49-8330-f612e730" + digits;
+}
+
+TEST_F(sync_test, the_reference_servers_file_is_taken_over) {
+    const std::string other = "1666d464-418a-4a08-ad53-6f15c78270cd";
+    const std::string empty = "2666d464-418a-4a08-ad53-6f15c78270cd";
+    const auto path = temp_path("taskchampion-sync-server.sqlite3");
+    reference_file file(path);
+    file.add_client(client_id);
+    file.add_client(other);
+    file.add_client(empty);
+    std::vector<std::string> bodies;
+    for (int n = 1; n <= 12; ++n) {
+        bodies.push_back(std::string("\0\xFF", 2) + std::to_string(n));
+        file.add_version(client_id, n == 1 ? nil_id : version_id(n - 1), version_id(n),
+                         bodies.back());
+    }
+    file.add_version(other, version_id(500), version_id(501), "of the other");
+    file.set_snapshot(client_id, version_id(9), 101, 1'700'000'000, "snapshot bytes");
+
+    auto s = start();  // registration is closed: what was imported is let in all the same
+    const std::vector<std::string> import = {"import", "taskchampion-sync-server", path.string()};
+    const json::object first = ask_callsign(import);
+    EXPECT_EQ(json::serialize(first),
+              R"({"clients":3,"versions":13,"versionsThereAlready":0,"snapshots":1})");
+    const json::object second = ask_callsign(import);
+    EXPECT_EQ(json::serialize(second),
+              R"({"clients":3,"versions":0,"versionsThereAlready":13,"snapshots":0})");
+
+    // The old server went on for a while; what it took meanwhile follows.
+    file.add_version(client_id, version_id(12), version_id(13), "later");
+    bodies.push_back("later");
+    EXPECT_EQ(ask_callsign(import).at("versions"), 1);
+
+    http_client c(s->port());
+    EXPECT_EQ(chain_after(c, nil_id), bodies);
+    const auto snapshot = c.request("GET", "/v1/client/snapshot", headers());
+    EXPECT_EQ(snapshot->body, "snapshot bytes");
+    EXPECT_EQ(snapshot->header("X-Version-Id"), version_id(9));
+    const auto theirs = c.request("GET", "/v1/client/get-child-version/" + version_id(500),
+                                  {{"X-Client-Id", other}});
+    EXPECT_EQ(theirs->body, "of the other");
+    const auto nobodys = c.request("GET", std::string("/v1/client/get-child-version/") + nil_id,
+                                   {{"X-Client-Id", empty}});
+    EXPECT_EQ(nobodys->body, "no such version");
+
+    const auto next = add(c, version_id(13), "goes on here");
+    EXPECT_EQ(next->status, 200u);
+    EXPECT_EQ(next->header("X-Snapshot-Request"), "urgency=high");  // it is from 2023
+    // Here the history has gone on, there it has too: nothing is overwritten, and it is said.
+    file.add_version(client_id, version_id(13), version_id(14), "elsewhere");
+    const finished refused = callsign(import);
+    EXPECT_EQ(refused.status, (exit_status{1, 0}));
+    EXPECT_NE(refused.err.find("history-differs"), std::string::npos) << refused.err;
+    expect_sound();
+}
+
+TEST_F(sync_test, what_is_no_reference_servers_file_is_refused_in_a_sentence) {
+    auto s = start();
+    const auto import = [&](const std::filesystem::path& file) {
+        return callsign({"import", "taskchampion-sync-server", file.string()});
+    };
+    const finished nothing = import(temp_path("nothing"));
+    EXPECT_EQ(nothing.status, (exit_status{1, 0}));
+    EXPECT_NE(nothing.err.find("there is no file"), std::string::npos) << nothing.err;
+    std::ofstream(temp_path("text")) << std::string(5000, 'x');
+    EXPECT_NE(import(temp_path("text")).err.find("cannot read"), std::string::npos);
+    SQLite::Database(temp_path("other").string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE)
+        .exec("CREATE TABLE x (y)");
+    EXPECT_NE(import(temp_path("other")).err.find("no file of taskchampion-sync-server"),
+              std::string::npos);
+}
+
+// ---- the real Taskwarrior ----
+
+class taskwarrior_test : public sync_test {
+  protected:
+    void SetUp() override {
+        program = taskwarrior_program(CALLSIGN_TASKWARRIOR);
+        if (program.empty()) {
+            GTEST_SKIP() << "NO TASKWARRIOR: scripts/get-taskwarrior fetches one, or set "
+                            "CALLSIGN_TASK. Nothing was tested with the real client.";
+        }
+    }
+
+    // What all replicas must agree on: by uuid, without what a replica makes up for itself.
+    static std::map<std::string, std::string> tasks_of(const taskwarrior& device) {
+        std::map<std::string, std::string> tasks;
+        const json::value exported = json::parse(device.exported());
+        for (json::value one : exported.as_array()) {
+            json::object& task = one.as_object();
+            task.erase("id");
+            task.erase("urgency");
+            const std::string uuid(task.at("uuid").as_string());
+            std::map<std::string, std::string> sorted;
+            for (const auto& [name, value] : task) sorted[name] = json::serialize(value);
+            std::string text;
+            for (const auto& [name, value] : sorted) text += name + "=" + value + ";";
+            tasks[uuid] = text;
+        }
+        return tasks;
+    }
+    static void expect_done(const finished& f) {
+        EXPECT_EQ(f.status, (exit_status{0, 0})) << f.out << f.err;
+    }
+
+    std::string program;
+};
+
+TEST_F(taskwarrior_test, two_devices_of_one_opaque_account_converge) {
+    auto s = start();
+    const json::object made =
+        ask_callsign({"account", "create", "desk", "--prefix", "DESK", "--opaque"});
+    const std::string id(made.at("clientId").as_string());
+    const taskwarrior laptop(program, s->port(), id, "a secret of their own");
+    const taskwarrior phone(program, s->port(), id, "a secret of their own");
+
+    expect_done(laptop({"add", "Say", "its", "number", "project:home", "+loud"}));
+    expect_done(laptop({"add", "Another"}));
+    expect_done(laptop.sync());  // the first sync of the account, with a snapshot
+    expect_done(phone.sync());   // begins with that snapshot
+    ASSERT_EQ(tasks_of(laptop).size(), 2u);
+    EXPECT_EQ(tasks_of(laptop), tasks_of(phone));
+
+    // Both change things, also the same task, before either syncs.
+    expect_done(phone({"1", "modify", "priority:H"}));
+    expect_done(phone({"add", "From the phone"}));
+    expect_done(laptop({"1", "modify", "due:2026-12-24"}));
+    expect_done(laptop({"2", "done"}));
+    expect_done(phone.sync());
+    expect_done(laptop.sync());
+    expect_done(phone.sync());
+    EXPECT_EQ(tasks_of(laptop).size(), 3u);
+    EXPECT_EQ(tasks_of(laptop), tasks_of(phone));
+
+    s->child().kill();
+    s->start();
+    expect_done(laptop({"add", "After the crash"}));
+    expect_done(laptop.sync());
+    expect_done(phone.sync());
+    EXPECT_EQ(tasks_of(laptop), tasks_of(phone));
+    expect_sound();
+
+    // The server saw nothing of it.
+    for (const auto& file : std::filesystem::directory_iterator(data_dir())) {
+        if (!file.is_regular_file()) continue;
+        std::ifstream in(file.path(), std::ios::binary);
+        const std::string bytes{std::istreambuf_iterator<char>(in), {}};
+        EXPECT_EQ(bytes.find("From the phone"), std::string::npos) << file.path();
+    }
+}
+
+TEST_F(taskwarrior_test, devices_that_sync_at_the_same_moment_converge) {
+    auto s = start_open();
+    constexpr int devices = 4;
+    std::vector<std::unique_ptr<taskwarrior>> all;
+    for (int n = 0; n < devices; ++n) {
+        all.push_back(std::make_unique<taskwarrior>(program, s->port(), client_id, "secret"));
+    }
+    expect_done((*all[0])({"add", "Shared"}));
+    expect_done(all[0]->sync());
+    for (auto& device : all) expect_done(device->sync());
+    for (int round = 0; round < 3; ++round) {
+        std::vector<std::thread> threads;
+        for (int n = 0; n < devices; ++n) {
+            threads.emplace_back([&, n] {
+                const std::string mark = std::to_string(n) + "." + std::to_string(round);
+                expect_done((*all[static_cast<std::size_t>(n)])({"add", "Mine " + mark}));
+                expect_done((*all[static_cast<std::size_t>(n)])({"+LATEST", "modify", "+t"}));
+                expect_done((*all[static_cast<std::size_t>(n)])({"1", "modify", "Shared " + mark}));
+                expect_done(all[static_cast<std::size_t>(n)]->sync());
+            });
+        }
+        for (auto& t : threads) t.join();
+    }
+    for (int round = 0; round < 2; ++round) {
+        for (auto& device : all) expect_done(device->sync());
+    }
+    const auto expected = tasks_of(*all[0]);
+    EXPECT_EQ(expected.size(), 1u + devices * 3u);
+    for (auto& device : all) EXPECT_EQ(tasks_of(*device), expected);
+    expect_sound();
+}
+
+}  // namespace
+}  // namespace callsign::testing
