@@ -1,4 +1,5 @@
 #include "handlers.hpp"
+#include "sync/known_clients.hpp"
 
 #include <unordered_map>
 
@@ -212,7 +213,10 @@ awaitable<http_response> add_account(rooms& r, call& c) {
     }
     v1::Account message = wire::to_message(*given);
     message.set_token(secret);
-    if (client_id) message.set_client_id(to_string(*client_id));
+    if (client_id) {
+        message.set_client_id(to_string(*client_id));
+        r.clients.remember(*client_id, given->id);
+    }
     co_return answer_secret(c, 201, message);
 }
 

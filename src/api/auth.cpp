@@ -5,7 +5,7 @@
 
 namespace callsign::api {
 
-std::optional<std::string_view> bearer_token(const net::http_request& request) {
+std::optional<std::string_view> bearer_token(const net::http_header& request) {
     const auto field = request.find(boost::beast::http::field::authorization);
     if (field == request.end()) return std::nullopt;
     std::string_view value{field->value().data(), field->value().size()};

@@ -21,7 +21,7 @@
 namespace callsign::api {
 
 // What follows "Authorization: Bearer "; nullopt: no such field, or another scheme.
-std::optional<std::string_view> bearer_token(const net::http_request& request);
+std::optional<std::string_view> bearer_token(const net::http_header& request);
 
 class authenticator {
   public:

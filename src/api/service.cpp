@@ -186,6 +186,20 @@ class service::impl {
         co_return forbidden(c);
     }
 
+    // Room for a large body is for those who were here before: nobody can fill it with a client id
+    // or a token of his own making.
+    net::body_terms terms_of(const net::http_header& header, std::size_t usual_bytes_max,
+                             const route& where, std::string_view path_id) {
+        if (where.needs == access::device) {
+            return terms_of_sync(rooms_, usual_bytes_max, where, path_id, header);
+        }
+        const auto token = bearer_token(header);
+        const principal* const who = token ? tokens_.remembered(sha256(*token)) : nullptr;
+        const bool is_operator = who && !who->account && who->scope == token_scope::admin;
+        if (!is_operator) return {usual_bytes_max, std::nullopt};
+        return {large_bytes_max(sync_, where), std::nullopt};
+    }
+
     void answered(const call& c, unsigned status, std::chrono::steady_clock::time_point begun) {
         if (!hooks_.answered) return;
         hooks_.answered(c.where ? c.where->path : no_route, status,
@@ -221,12 +235,14 @@ awaitable<http_response> service::handle(http_request request) {
 net::body_terms service::terms_of(const net::http_header& header,
                                   std::size_t usual_bytes_max) const {
     const std::string_view target(header.target().data(), header.target().size());
-    const auto found =
-        find_route<route>(routes, header.method(), target.substr(0, target.find('?')));
+    const std::string_view path = target.substr(0, target.find('?'));
+    const bool may_be_large = path.starts_with("/v1/client/") || path.starts_with("/v1/admin/");
+    if (!may_be_large) return {usual_bytes_max, std::nullopt};
+    const auto found = find_route<route>(routes, header.method(), path);
     if (!found.route || found.route->large == large_body::no) {
         return {usual_bytes_max, std::nullopt};
     }
-    return terms_of_sync(impl_->sync_, usual_bytes_max, *found.route, found.captured[0], header);
+    return impl_->terms_of(header, usual_bytes_max, *found.route, found.captured[0]);
 }
 
 void service::connection_closed(std::uint64_t connection) {

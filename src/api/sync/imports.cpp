@@ -1,6 +1,7 @@
 // /v1/admin/client/*: an operator takes chains over from another server, version by version. The
 // client id is in X-Client-Id here too, not in the path: it is what a client proves itself with.
 
+#include "known_clients.hpp"
 #include "sync_call.hpp"
 
 #include <charconv>
@@ -59,6 +60,7 @@ awaitable<http_response> put_client(rooms& r, call& c) {
     register_client command{head.client};
     const auto done = co_await r.engine.submit(std::move(command));
     if (!done) co_return answer_error(c, done.error());
+    r.clients.remember(head.client, done->account.id);
     v1::Client message;
     message.set_account_id(std::to_string(done->account.id.value));
     message.set_account(done->account.name);

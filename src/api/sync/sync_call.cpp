@@ -1,5 +1,7 @@
 #include "sync_call.hpp"
 
+#include "known_clients.hpp"
+
 #include <algorithm>
 
 namespace callsign::api {
@@ -103,21 +105,28 @@ void add_parent_header(http_response& response, const uuid& parent) {
     response.headers.emplace_back("X-Parent-Version-Id", to_string(parent));
 }
 
-net::body_terms terms_of_sync(const sync_options& options, std::size_t usual_bytes_max,
-                              const route& where, std::string_view path_id,
-                              const net::http_header& header) {
+std::size_t large_bytes_max(const sync_options& options, const route& where) noexcept {
+    return where.large == large_body::segment ? options.segment_bytes_max
+                                              : options.snapshot_bytes_max;
+}
+
+net::body_terms terms_of_sync(const rooms& r, std::size_t usual_bytes_max, const route& where,
+                              std::string_view path_id, const net::http_header& header) {
     const bool is_segment = where.large == large_body::segment;
-    if (where.needs != access::device) {
-        // A large body comes from the operator here; who it is, is looked at before it is used.
-        return {is_segment ? options.segment_bytes_max : options.snapshot_bytes_max, std::nullopt};
-    }
-    auto head = read_sync_head(options, path_id, is_segment ? segment_type : snapshot_type, header);
+    const std::size_t most = large_bytes_max(r.sync, where);
+    auto head = read_sync_head(r.sync, path_id, is_segment ? segment_type : snapshot_type, header);
     if (auto* refused = std::get_if<http_response>(&head)) {
-        // Its handler says the same; room for a large body it does not get.
+        // Its handler says the same of a smaller one.
         return {usual_bytes_max, std::move(*refused)};
     }
-    if (is_segment) return {options.segment_bytes_max, refuse_sync(400, "overflow")};
-    return {options.snapshot_bytes_max, refuse_sync(400, "Snapshot over maximum allowed size")};
+    const bool is_known = r.clients.find(std::get<sync_head>(head).client).value != 0;
+    if (!is_known && !r.sync.open_registration) {
+        // A client asks for the next version before it sends one, and is known from then on.
+        http_response first_ask = refuse_sync(503, "unknown until it has asked for a version");
+        first_ask.headers.emplace_back("Retry-After", "1");
+        return {std::min(most, usual_bytes_max), std::move(first_ask)};
+    }
+    return {most, refuse_sync(400, is_segment ? "overflow" : "Snapshot over maximum allowed size")};
 }
 
 }  // namespace callsign::api

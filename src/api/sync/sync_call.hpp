@@ -42,9 +42,11 @@ http_response fail_sync(const call& c, const boost::system::error_code& error);
 void add_version_header(http_response& response, const uuid& version);
 void add_parent_header(http_response& response, const uuid& parent);
 
-// How large the body of a request to this route may be, and what a larger one is told.
-net::body_terms terms_of_sync(const sync_options& options, std::size_t usual_bytes_max,
-                              const route& where, std::string_view path_id,
-                              const net::http_header& header);
+// The most that a body of this route may hold, whoever sends it.
+std::size_t large_bytes_max(const sync_options& options, const route& where) noexcept;
+
+// How large the body of a client's request to this route may be, and what a larger one is told.
+net::body_terms terms_of_sync(const rooms& r, std::size_t usual_bytes_max, const route& where,
+                              std::string_view path_id, const net::http_header& header);
 
 }  // namespace callsign::api

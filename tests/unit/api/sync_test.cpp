@@ -4,6 +4,7 @@
 
 #include "api/sync/sync_call.hpp"
 #include "support/sync_client.hpp"
+#include "support/temp_dir.hpp"
 
 #include <callsign/rules/rules.hpp>
 #include <callsign/store/sqlite.hpp>
@@ -731,53 +732,88 @@ TEST_F(sync, large_bodies_are_for_those_who_may_send_them) {
     EXPECT_EQ(terms(post("/v1/tasks", "{}")).bytes_max, usual);
 }
 
+TEST_F(imports, large_bodies_are_for_those_who_were_here_before) {
+    const std::size_t usual = 1u << 20;
+    const auto most = [&](const net::http_request& request) {
+        return h.service().terms_of(request, usual).bytes_max;
+    };
+    const auto segment = add_version(client, nil_id, "");
+    const auto import =
+        asking(verb::post, "/v1/admin/client/versions/" + some_id(1) + "?parent=" + nil_id);
+    EXPECT_EQ(most(segment), usual);
+    EXPECT_EQ(h.service().terms_of(segment, usual).too_large->status, 503u);
+    EXPECT_EQ(most(import), usual);
+    h.call(asking(verb::put, "/v1/admin/client"));
+    EXPECT_EQ(most(segment), 100u << 20);
+    EXPECT_EQ(most(import), 100u << 20);
+
+    // After a restart, from the first question on.
+    house next({.service = {.sync = {}}, .disk = &h.disk(), .clock = &h.clock()});
+    EXPECT_EQ(next.service().terms_of(segment, usual).bytes_max, usual);
+    next.call(child_of(client, nil_id));
+    EXPECT_EQ(next.service().terms_of(segment, usual).bytes_max, 100u << 20);
+}
+
 // ---- no fork ----
 
-// Goal: however requests fall together, the chain stays one line. Method (CC_1 and more): many
-// replicas of one client id, each following the chain and sending, stepped in a random order on
-// both kinds of store.
-TEST_F(sync, CC_1_concurrent_versions_never_fork) {
-    for (unsigned seed = 1; seed <= 20; ++seed) {
-        house world({.seed = seed, .service = {.sync = open()}});
-        std::mt19937 chance(seed);
-        struct replica {
-            std::string base = nil_id;
-            std::shared_ptr<std::optional<net::http_response>> under_way;
-            bool sending = false;
-            int accepted = 0;
-        };
-        std::vector<replica> replicas(6);
-        int accepted = 0, conflicts = 0;
-        while (accepted < 60) {
-            replica& r = replicas[chance() % replicas.size()];
-            if (!r.under_way) {
-                r.sending = chance() % 2 == 0;
-                r.under_way = world.start(r.sending ? add_version(client, r.base, "x")
-                                                    : child_of(client, r.base));
-            }
-            for (unsigned steps = chance() % 6; steps > 0 && world.step();) --steps;
-            if (!*r.under_way) continue;
-            const auto response = std::move(**r.under_way);
-            r.under_way.reset();
-            if (response.status == 200) r.base = header(response, "X-Version-Id");
-            if (r.sending && response.status == 200) ++accepted;
-            if (response.status == 409) ++conflicts;
+// Goal: however requests fall together, the chain stays one line. Method: many replicas of one
+// client id, each following the chain and sending, stepped in a random order.
+void expect_no_fork(unsigned seed, int wanted, store* disk) {
+    house world({.seed = seed, .service = {.sync = open()}, .disk = disk});
+    const std::string client = some_id(1);
+    std::mt19937 chance(seed);
+    struct replica {
+        std::string base = nil_id;
+        std::shared_ptr<std::optional<net::http_response>> under_way;
+        bool sending = false;
+    };
+    std::vector<replica> replicas(6);
+    int accepted = 0, conflicts = 0;
+    const auto take = [&](replica& r) {
+        const auto response = std::move(**r.under_way);
+        r.under_way.reset();
+        if (response.status == 200) r.base = header(response, "X-Version-Id");
+        if (r.sending && response.status == 200) ++accepted;
+        if (response.status == 409) ++conflicts;
+    };
+    while (accepted < wanted) {
+        replica& r = replicas[chance() % replicas.size()];
+        if (!r.under_way) {
+            r.sending = chance() % 2 == 0;
+            r.under_way = world.start(r.sending ? add_version(client, r.base, "x")
+                                                : child_of(client, r.base));
         }
-        world.settle();
-        for (const replica& r : replicas) {
-            if (r.under_way && r.sending && (*r.under_way)->status == 200) ++accepted;
-        }
-        EXPECT_GT(conflicts, 0);
-        std::string at = nil_id;
-        int length = 0;
-        for (;; ++length) {
-            const auto child = world.call(child_of(client, at));
-            if (child.status != 200) break;
-            EXPECT_EQ(header(child, "X-Parent-Version-Id"), at);
-            at = header(child, "X-Version-Id");
-        }
-        EXPECT_EQ(length, accepted) << "seed " << seed;
+        for (unsigned steps = chance() % 6; steps > 0 && world.step();) --steps;
+        if (*r.under_way) take(r);
     }
+    world.settle();
+    for (replica& r : replicas) {
+        if (r.under_way) take(r);
+    }
+    EXPECT_GT(conflicts, 0);
+    std::string at = nil_id;
+    int length = 0;
+    for (;; ++length) {
+        const auto child = world.call(child_of(client, at));
+        if (child.status != 200) break;
+        EXPECT_EQ(header(child, "X-Parent-Version-Id"), at);
+        at = header(child, "X-Version-Id");
+    }
+    EXPECT_EQ(length, accepted) << "seed " << seed;
+}
+
+TEST(sync_property, CC_1_concurrent_versions_never_fork) {
+    for (unsigned seed = 1; seed <= 50; ++seed) expect_no_fork(seed, 60, nullptr);
+}
+
+TEST(sync_property, CC_1_nor_do_they_on_disk) {
+    temp_dir dir;
+    {
+        const auto disk = open_sqlite({.data_dir = dir.path()});
+        expect_no_fork(7, 200, disk.get());
+    }
+    const auto report = check_sqlite(dir.path(), [](std::string_view) {});
+    EXPECT_TRUE(report.ok()) << report.faults.front().text;
 }
 
 }  // namespace

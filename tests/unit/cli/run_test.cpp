@@ -79,6 +79,27 @@ struct Cli : testing::Test {
 
 const std::string local = "http://127.0.0.1:8080";
 
+TEST_F(Cli, CreatesAnOpaqueAccountAndShowsItsClientIdOnce) {
+    const std::string id = "0666d464-418a-4a08-ad53-6f15c78270cd";
+    answer(R"({"accountId":"7","name":"desk","prefix":"DESK","token":"cs_secret",)"
+           R"("createdAt":"2026-11-20T12:48:00.123Z","seq":0,"mode":"opaque","clientId":")" +
+               id + R"("})",
+           201);
+    EXPECT_EQ(run({"account", "create", "desk", "--prefix", "DESK", "--opaque", "--client-id", id}),
+              0);
+    EXPECT_EQ(requests, std::vector<std::string>{"POST " + local + R"( /v1/admin/accounts )" +
+                                                 R"({"name":"desk","prefix":"DESK",)" +
+                                                 R"("mode":"opaque","clientId":")" + id + "\"}"});
+    EXPECT_NE(out.str().find("client id   " + id), std::string::npos) << out.str();
+    EXPECT_NE(out.str().find("the client id now"), std::string::npos);
+}
+
+TEST_F(Cli, AClientIdIsForAnOpaqueAccount) {
+    EXPECT_EQ(run({"account", "create", "desk", "--prefix", "DESK", "--client-id", "x"}), 2);
+    EXPECT_NE(err.str().find("--opaque"), std::string::npos);
+    EXPECT_TRUE(requests.empty());
+}
+
 TEST_F(Cli, CreatesAnAccountAndShowsItsTokenOnce) {
     answer(R"({"accountId":"7","name":"ada","prefix":"SYN","token":"cs_secret",)"
            R"("createdAt":"2026-11-20T12:48:00.123Z","seq":0})",
