@@ -25,8 +25,7 @@ snapshot_urgency urgency_for_versions(const snapshot_policy& policy,
 snapshot_urgency urgency_of(const snapshot_policy& policy,
                             const std::optional<snapshot_age>& snapshot) noexcept {
     if (!snapshot) return snapshot_urgency::high;
-    const std::int64_t days =
-        std::chrono::duration_cast<std::chrono::days>(snapshot->age).count();
+    const std::int64_t days = std::chrono::duration_cast<std::chrono::days>(snapshot->age).count();
     return std::max(urgency_for_days(policy, days),
                     urgency_for_versions(policy, snapshot->versions));
 }

@@ -5,8 +5,7 @@
 
 namespace callsign::rules {
 
-import_sealed_version::answer apply(write_tx& tx, const import_sealed_version& c,
-                                    const moment& m) {
+import_sealed_version::answer apply(write_tx& tx, const import_sealed_version& c, const moment& m) {
     const auto known = tx.find_device(c.client_id);
     if (!known) return no_such_client{};
     if (const auto child = tx.find_child_place(known->account, c.parent)) {

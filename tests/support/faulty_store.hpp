@@ -149,8 +149,7 @@ class faulty_store final : public store {
             return tx_->find_device(client_id);
         }
         chain_head head_of(account_id a) override { return tx_->head_of(a); }
-        std::optional<sealed_version> find_sealed_child(account_id a,
-                                                        const uuid& parent) override {
+        std::optional<sealed_version> find_sealed_child(account_id a, const uuid& parent) override {
             return tx_->find_sealed_child(a, parent);
         }
         std::optional<chain_head> find_child_place(account_id a, const uuid& parent) override {

@@ -256,9 +256,8 @@ struct import_sealed_snapshot {
 
 using command =
     std::variant<reserve, fulfil, reconcile_pending, forget_settled, create_account, create_token,
-                 revoke_token, create_series, look_up_slot, add_sealed_version,
-                 add_sealed_snapshot, register_client, import_sealed_version,
-                 import_sealed_snapshot>;
+                 revoke_token, create_series, look_up_slot, add_sealed_version, add_sealed_snapshot,
+                 register_client, import_sealed_version, import_sealed_snapshot>;
 
 using answer =
     std::variant<std::monostate, reserve::answer, fulfil::answer, reconcile_pending::answer,

@@ -29,7 +29,7 @@ struct state {
     std::map<std::pair<series_id, std::string>, std::int64_t> counters;
     std::map<std::pair<account_id, std::int64_t>, version> versions;
     std::map<account_id, uuid> last_versions;
-    std::map<uuid, device> devices;  // by client id
+    std::map<uuid, device> devices;                                         // by client id
     std::map<std::pair<account_id, uuid>, sealed_version> sealed_children;  // by parent
     std::map<account_id, sealed_snapshot> snapshots;
     std::int64_t last_id = 0;  // of any row: ids grow and are never reused
@@ -103,8 +103,7 @@ class transaction final : public write_tx {
         if (!id) return std::nullopt;
         const token& t = state_->tokens.at(*id);
         if (t.revoked_at) return std::nullopt;
-        const auto mode =
-            t.account ? state_->accounts.at(*t.account).mode : account_mode::managed;
+        const auto mode = t.account ? state_->accounts.at(*t.account).mode : account_mode::managed;
         return principal{t.id, t.account, t.scope, mode};
     }
     std::vector<token> tokens_of(std::optional<account_id> account) override {

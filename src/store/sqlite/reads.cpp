@@ -28,7 +28,11 @@ std::optional<Id> maybe_id(query& q, int column) {
 }  // namespace
 
 account account_of(query& q) {
-    return {account_id{q.integer(0)}, q.text(1), q.text(2), q.integer(3), q.instant(4),
+    return {account_id{q.integer(0)},
+            q.text(1),
+            q.text(2),
+            q.integer(3),
+            q.instant(4),
             static_cast<account_mode>(q.integer(5))};
 }
 
