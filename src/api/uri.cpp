@@ -2,18 +2,13 @@
 
 #include "base64url.hpp"
 
+#include <callsign/base/hex.hpp>
+
 #include <algorithm>
 #include <charconv>
 
 namespace callsign::api {
 namespace {
-
-int hex_value(char c) noexcept {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return -1;
-}
 
 std::optional<std::int64_t> to_integer(std::string_view text) noexcept {
     std::int64_t value = 0;

@@ -1,18 +1,9 @@
+#include <callsign/base/hex.hpp>
 #include <callsign/base/uuid.hpp>
 
 #include <boost/uuid/uuid_io.hpp>
 
 namespace callsign {
-namespace {
-
-int hex_value(char c) noexcept {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return -1;
-}
-
-}  // namespace
 
 // Not boost's string_generator: it throws on bad input and lets braces and bare hex through.
 std::optional<uuid> parse_uuid(std::string_view text) noexcept {

@@ -1,3 +1,4 @@
+#include <callsign/base/hex.hpp>
 #include <callsign/seal/master_key.hpp>
 
 #include <array>
@@ -29,13 +30,6 @@ class descriptor {
   private:
     int fd_;
 };
-
-int value_of(std::uint8_t c) noexcept {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return -1;
-}
 
 std::string_view without_line_end(std::string_view text) noexcept {
     if (text.ends_with('\n')) text.remove_suffix(1);
@@ -105,8 +99,8 @@ master_key parse_master_key(std::string_view text) {
     if (text.size() != digits) return master_key_error::malformed;
     secret_bytes bytes(key_bytes);
     for (std::size_t i = 0; i < key_bytes; ++i) {
-        const int high = value_of(static_cast<std::uint8_t>(text[2 * i]));
-        const int low = value_of(static_cast<std::uint8_t>(text[2 * i + 1]));
+        const int high = hex_value(text[2 * i]);
+        const int low = hex_value(text[2 * i + 1]);
         if (high < 0 || low < 0) return master_key_error::malformed;
         bytes.writable()[i] = static_cast<std::uint8_t>(high * 16 + low);
     }
