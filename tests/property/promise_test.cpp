@@ -178,6 +178,7 @@ class world {
     world& operator=(const world&) = delete;
 
     void perform(const action& a) {
+        latest();
         try {
             attempt(a);
         } catch (const killed&) {
@@ -187,13 +188,14 @@ class world {
         RC_ASSERT(house_->fatal().has_value() == faulty_->left_unknown());
         if (house_->fatal()) restart();
         watch_slots();
+        latest();
     }
 
     // No faults any more: everyone asks again, then the store is looked at.
     void settle_accounts() {
         faulty_->disarm();
         restart();
-        for (const auto& [key, payload] : ledger_.acknowledged(clock_.now())) {
+        for (const auto& [key, payload] : ledger_.acknowledged(latest())) {
             request(key[0] - '0', key.substr(2), payload);
         }
         RC_ASSERT(unanswered() == 0u);
@@ -211,6 +213,9 @@ class world {
         ledger::request request;
         std::shared_ptr<std::optional<net::http_response>> response;
     };
+
+    // Time as the store has it: the wall clock may step back, what was forgotten stays forgotten.
+    time_point latest() { return latest_ = std::max(latest_, clock_.now()); }
 
     // A slot's end is its end, whether a client was told or not.
     void watch_slots() {
@@ -256,7 +261,7 @@ class world {
         const std::string name = std::to_string(who) + "/" + key;
         first_payload_.emplace(name, body);
         flights_.push_back(
-            {ledger_.sent(name, body, clock_.now()),
+            {ledger_.sent(name, body, latest()),
              house_->start(post("/v1/tasks", body, tokens_[static_cast<std::size_t>(who)], key))});
     }
 
@@ -264,7 +269,7 @@ class world {
         std::erase_if(flights_, [this](const flight& f) {
             if (!*f.response) return false;
             ledger_.answered(f.request, **f.response,
-                             header(**f.response, "Idempotent-Replayed") == "true", clock_.now());
+                             header(**f.response, "Idempotent-Replayed") == "true", latest());
             return true;
         });
     }
@@ -378,6 +383,7 @@ class world {
 
     std::unique_ptr<disk> disk_;
     virtual_clock clock_;
+    time_point latest_{};
     seeded_entropy entropy_{1};
     reaper_options options_ = window_of_ten_minutes;
     std::unique_ptr<faulty_store> faulty_;
