@@ -9,7 +9,7 @@ create_account::answer apply(write_tx& tx, const create_account& c, const moment
     if (c.client_id && tx.find_device(*c.client_id)) return client_id_taken{};
     const auto mode = c.client_id ? account_mode::opaque : account_mode::managed;
     const account_id id = tx.put_account(c.name, m.now, mode);
-    if (c.client_id) tx.put_device({*c.client_id, id, m.now});
+    if (c.client_id) tx.put_device({.client_id = *c.client_id, .account = id, .created_at = m.now});
     tx.put_series(id, c.prefix, {}, true, m.now);
     tx.put_token(id, c.token_name, token_scope::write, c.token_hash, m.now);
     return *tx.find_account(id);

@@ -23,7 +23,7 @@ account_id registered(write_tx& tx, const uuid& client_id, const moment& m) {
     while (tx.find_account(name)) name += "-";
     const account_id id = tx.put_account(name, m.now, account_mode::opaque);
     tx.put_series(id, prefix, {}, true, m.now);
-    tx.put_device({client_id, id, m.now});
+    tx.put_device({.client_id = client_id, .account = id, .created_at = m.now});
     return id;
 }
 

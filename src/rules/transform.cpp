@@ -119,25 +119,6 @@ class local_list {
 
 }  // namespace
 
-bool is_effective(const operation& o, bool task_is_there) noexcept {
-    return (o.what == kind::create) != task_is_there;
-}
-
-bool carry_out(task_map& tasks, const operation& o) {
-    const auto found = tasks.find(o.uuid);
-    if (!is_effective(o, found != tasks.end())) return false;
-    if (o.what == kind::create) {
-        tasks.emplace(o.uuid, attributes{});
-    } else if (o.what == kind::remove) {
-        tasks.erase(found);
-    } else if (o.value) {
-        found->second.insert_or_assign(o.property, *o.value);
-    } else {
-        found->second.erase(o.property);
-    }
-    return true;
-}
-
 transformed_pair transform(const operation& server, const operation& local) {
     const kept k = decide(server, local);
     transformed_pair pair;

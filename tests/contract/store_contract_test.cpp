@@ -531,7 +531,7 @@ const uuid client_b = uuid_of(902);
 account_id put_opaque(write_tx& tx, const std::string& name, const uuid& client) {
     const auto id = tx.put_account(name, t0, account_mode::opaque);
     tx.put_series(id, "TASK", "", true, t0);
-    tx.put_device({client, id, t0});
+    tx.put_device({.client_id = client, .account = id, .created_at = t0});
     return id;
 }
 
@@ -652,6 +652,135 @@ TEST_P(store_contract, a_dropped_transaction_leaves_no_trace_in_a_sealed_chain) 
         EXPECT_FALSE(tx.find_snapshot_mark(id));
         EXPECT_FALSE(tx.find_device(client_b));
         EXPECT_EQ(tx.append_sealed_version(id, uuid_of(2), uuid_of(9), t0, "kept"), 1);
+    });
+}
+
+// ---- devices ----
+
+TEST_P(store_contract, devices_have_names_and_keys_and_can_be_revoked) {
+    const std::string key("\0sealed\xFF", 8);
+    const auto id = make_account();
+    const auto laptop = write([&](write_tx& tx) {
+        const auto made = tx.put_device({.client_id = client_a,
+                                         .account = id,
+                                         .name = "laptop",
+                                         .sealed_key = key,
+                                         .created_at = t0});
+        tx.put_device({.client_id = client_b, .account = id, .name = "phone", .sealed_key = "k"});
+        EXPECT_EQ(tx.devices_of(id).size(), 2u);
+        return made;
+    });
+    write([&](write_tx& tx) { tx.revoke_device(laptop, t0 + milliseconds{7}); });
+    // The name is free again.
+    write([&](write_tx& tx) {
+        tx.put_device(
+            {.client_id = uuid_of(903), .account = id, .name = "laptop", .sealed_key = "new"});
+    });
+    if (GetParam().durable) reopen();
+    const auto tx = store_->begin_read();
+    const auto all = tx->devices_of(id);
+    ASSERT_EQ(all.size(), 3u);
+    EXPECT_EQ(all[0].id, laptop);
+    EXPECT_EQ(all[0].name, "laptop");
+    EXPECT_EQ(all[0].sealed_key, key);
+    EXPECT_EQ(all[0].mode, account_mode::managed);
+    EXPECT_EQ(all[0].created_at, t0);
+    EXPECT_EQ(all[0].revoked_at, t0 + milliseconds{7});
+    EXPECT_FALSE(all[1].revoked_at);
+    EXPECT_EQ(tx->find_device(client_a)->revoked_at, t0 + milliseconds{7});
+    EXPECT_EQ(tx->find_device(client_b)->name, "phone");
+    EXPECT_FALSE(tx->find_device(uuid_of(904)));
+}
+
+// ---- chains that devices come to ----
+
+TEST_P(store_contract, a_version_is_found_by_its_id) {
+    const auto id = make_account();
+    write([&](write_tx& tx) {
+        tx.append_version(id, uuid_of(1), t0, {});
+        tx.append_version(id, uuid_of(2), t0, {});
+        EXPECT_EQ(tx.find_version_seq(id, uuid_of(2)), 2);
+    });
+    if (GetParam().durable) reopen();
+    const auto tx = store_->begin_read();
+    EXPECT_EQ(tx->find_version_seq(id, uuid_of(1)), 1);
+    EXPECT_FALSE(tx->find_version_seq(id, uuid_of(3)));
+    EXPECT_FALSE(tx->find_version_seq(id, uuid{}));
+    EXPECT_FALSE(tx->find_version_seq(account_id{id.value + 1}, uuid_of(1)));
+}
+
+TEST_P(store_contract, side_versions_are_kept_for_a_while) {
+    const auto id = make_account();
+    const std::vector<operation> edge{
+        {operation::kind::create, uuid_of(70), {}, {}, {}},
+        {operation::kind::update, uuid_of(70), "p", "v", t0 + std::chrono::nanoseconds{3}}};
+    write([&](write_tx& tx) {
+        tx.append_version(id, uuid_of(1), t0, {});
+        tx.put_side_version(id, {uuid_of(11), 1, t0, edge});
+        tx.put_side_version(id, {uuid_of(12), 1, t0 + milliseconds{10}, {}});
+    });
+    if (GetParam().durable) reopen();
+    const auto found = store_->begin_read()->find_side_version(id, uuid_of(11));
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->id, uuid_of(11));
+    EXPECT_EQ(found->seq, 1);
+    EXPECT_EQ(found->created_at, t0);
+    EXPECT_EQ(found->operations, edge);
+    EXPECT_FALSE(store_->begin_read()->find_side_version(id, uuid_of(1)));
+    write([&](write_tx& tx) {
+        EXPECT_EQ(tx.forget_side_versions(t0, 10), 0);
+        EXPECT_EQ(tx.forget_side_versions(t0 + milliseconds{10}, 10), 1);
+        EXPECT_FALSE(tx.find_side_version(id, uuid_of(11)));
+        EXPECT_TRUE(tx.find_side_version(id, uuid_of(12)));
+        tx.put_side_version(id, {uuid_of(13), 1, t0, {}});
+        EXPECT_EQ(tx.forget_side_versions(t0 + milliseconds{20}, 1), 1);
+        EXPECT_TRUE(tx.find_side_version(id, uuid_of(13)));
+    });
+}
+
+TEST_P(store_contract, a_task_changes) {
+    const auto id = make_account();
+    write([&](write_tx& tx) {
+        const auto seq = tx.append_version(id, uuid_of(1), t0, {});
+        task t;
+        t.account = id;
+        t.uuid = uuid_of(70);
+        t.last_seq = seq;
+        t.attributes = {{"a", "b"}};
+        const auto series = tx.default_series(id);
+        const task_id made = tx.put_task(t, series->id);
+        tx.update_task(made, {{"c", "d"}, {"e", ""}}, false, 5);
+    });
+    if (GetParam().durable) reopen();
+    const auto changed = store_->begin_read()->find_task(id, uuid_of(70));
+    EXPECT_EQ(changed->attributes, (attributes{{"c", "d"}, {"e", ""}}));
+    EXPECT_EQ(changed->last_seq, 5);
+    EXPECT_FALSE(changed->purged);
+    write([&](write_tx& tx) { tx.update_task(changed->id, {}, true, 6); });
+    EXPECT_TRUE(store_->begin_read()->find_task(id, uuid_of(70))->purged);
+}
+
+TEST_P(store_contract, slots_that_wait_for_a_uuid_are_found) {
+    const auto id = make_account();
+    write([&](write_tx& tx) {
+        slot s;
+        s.account = id;
+        s.uuid = uuid_of(70);
+        s.created_at = t0;
+        s.key = "one";
+        const slot_id one = tx.put_slot(s);
+        s.key = "two";
+        const slot_id two = tx.put_slot(s);
+        s.key = "other";
+        s.uuid = uuid_of(71);
+        tx.put_slot(s);
+        const auto waiting = tx.pending_slots_of(id, uuid_of(70));
+        ASSERT_EQ(waiting.size(), 2u);
+        EXPECT_EQ(waiting[0].id, one);
+        EXPECT_EQ(waiting[1].key, "two");
+        tx.fail_slot(two, failure_reason::window_passed, t0);
+        EXPECT_EQ(tx.pending_slots_of(id, uuid_of(70)).size(), 1u);
+        EXPECT_TRUE(tx.pending_slots_of(account_id{id.value + 1}, uuid_of(70)).empty());
     });
 }
 

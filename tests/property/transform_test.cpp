@@ -41,7 +41,7 @@ operation make_operation(int what, int task, int detail, int at) {
 
 bool apply_all(task_map& tasks, const operations& all) {
     bool effective = true;
-    for (const operation& o : all) effective = rules::carry_out(tasks, o) && effective;
+    for (const operation& o : all) effective = carry_out(tasks, o) && effective;
     return effective;
 }
 
@@ -314,7 +314,7 @@ class player {
             rules_.alone ? client.sync() : client.begin_sync();
         } else {
             const operation o = draw();
-            const bool effective = rules::is_effective(o, client.tasks().contains(o.uuid));
+            const bool effective = is_effective(o, client.tasks().contains(o.uuid));
             if (effective || who >= rules_.careless_from) client.edit(o);
         }
     }

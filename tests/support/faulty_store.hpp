@@ -161,7 +161,28 @@ class faulty_store final : public store {
         std::optional<sealed_snapshot> find_snapshot(account_id a) override {
             return tx_->find_snapshot(a);
         }
-        void put_device(const device& d) override { tx_->put_device(d); }
+        std::vector<device> devices_of(account_id a) override { return tx_->devices_of(a); }
+        device_id put_device(const device& d) override { return tx_->put_device(d); }
+        void revoke_device(device_id id, time_point now) override { tx_->revoke_device(id, now); }
+        std::optional<std::int64_t> find_version_seq(account_id a, const uuid& id) override {
+            return tx_->find_version_seq(a, id);
+        }
+        std::optional<side_version> find_side_version(account_id a, const uuid& id) override {
+            return tx_->find_side_version(a, id);
+        }
+        void put_side_version(account_id a, const side_version& side) override {
+            tx_->put_side_version(a, side);
+        }
+        std::int64_t forget_side_versions(time_point before, std::int64_t limit) override {
+            return tx_->forget_side_versions(before, limit);
+        }
+        std::vector<slot> pending_slots_of(account_id a, const uuid& id) override {
+            return tx_->pending_slots_of(a, id);
+        }
+        void update_task(task_id id, const attributes& all, bool purged,
+                         std::int64_t last_seq) override {
+            tx_->update_task(id, all, purged, last_seq);
+        }
         std::int64_t append_sealed_version(account_id a, const uuid& id, const uuid& parent,
                                            time_point now, std::string_view segment) override {
             return tx_->append_sealed_version(a, id, parent, now, segment);

@@ -92,7 +92,7 @@ class model_client {
 
     // Requires: no sync is under way; the client's store lets one transaction in at a time.
     void edit(const operation& o) {
-        rules::carry_out(tasks_, o);
+        carry_out(tasks_, o);
         unsynced_.push_back(o);
     }
 
@@ -141,8 +141,7 @@ class model_client {
         if (answer_is_lost) {
             doing_ = doing::nothing;
         } else if (child) {
-            for (const operation& o : pull(child->operations, batch_))
-                rules::carry_out(sync_tasks_, o);
+            for (const operation& o : pull(child->operations, batch_)) carry_out(sync_tasks_, o);
             sync_base_ = child->id;
         } else if (batch_.empty()) {
             finish();

@@ -19,14 +19,6 @@ struct chain_head {
     uuid version{};
 };
 
-// Whoever knows the client id is let in: TaskChampion has no other credential, so it is kept out of
-// logs. The devices of one opaque account share one id, because their key is derived from it.
-struct device {
-    uuid client_id{};
-    account_id account;
-    time_point created_at;
-};
-
 struct sealed_version {
     std::int64_t seq = 0;
     uuid id{};

@@ -4,6 +4,7 @@
 
 #include <callsign/base/time.hpp>
 #include <callsign/base/uuid.hpp>
+#include <callsign/domain/task.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -27,10 +28,28 @@ struct operation {
     friend bool operator==(const operation&, const operation&) = default;
 };
 
+// Whether an operation does something where its task is there, or is not: a Create of a task that
+// is, a Delete or Update of one that is not, are without effect. An Update that sets what is set
+// already counts: its time is newer, and decides against others.
+bool is_effective(const operation& o, bool task_is_there) noexcept;
+
+// Carries it out. False: it is without effect, and nothing was changed.
+bool carry_out(task_map& tasks, const operation& o);
+
 struct version {
     std::int64_t seq = 0;
     callsign::uuid id{};
     callsign::uuid parent{};
+    time_point created_at;
+    std::vector<operation> operations;
+};
+
+// What a device has that sent a version late: the chain as it knew it, and its own operations. Not
+// on the chain, but with an edge that leads back to it: the chain's version `seq` is its child, and
+// to that device its operations are these.
+struct side_version {
+    callsign::uuid id{};
+    std::int64_t seq = 0;
     time_point created_at;
     std::vector<operation> operations;
 };

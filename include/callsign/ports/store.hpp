@@ -11,6 +11,7 @@
 // the engine) catches it. Expected misses are empty optionals.
 
 #include <callsign/domain/account.hpp>
+#include <callsign/domain/device.hpp>
 #include <callsign/domain/sealed.hpp>
 #include <callsign/domain/slot.hpp>
 #include <callsign/domain/task.hpp>
@@ -74,6 +75,9 @@ class read_tx {
     // At most `limit` links of the account's chain after seq `after`, in order.
     virtual std::vector<version> versions(account_id account, std::int64_t after,
                                           std::int64_t limit) = 0;
+    // Where a version stands on the account's chain of operations; none: it is not on it.
+    virtual std::optional<std::int64_t> find_version_seq(account_id account, const uuid& id) = 0;
+    virtual std::optional<side_version> find_side_version(account_id account, const uuid& id) = 0;
 
     // At most `limit` slots after `after`, in the order of their ids; `state` and `account` narrow.
     virtual std::vector<slot> slots(slot_id after, std::int64_t limit,
@@ -81,8 +85,13 @@ class read_tx {
                                     std::optional<account_id> account) = 0;
     virtual std::optional<receipt> find_receipt(const slot& committed) = 0;
 
-    // ---- sealed chains ----
+    // ---- devices ----
+    // Revoked ones included, here and below.
     virtual std::optional<device> find_device(const uuid& client_id) = 0;
+    // In the order of their ids.
+    virtual std::vector<device> devices_of(account_id account) = 0;
+
+    // ---- chains, and sealed ones ----
     virtual chain_head head_of(account_id account) = 0;
     // The version after `parent`, which need not be one of ours itself.
     virtual std::optional<sealed_version> find_sealed_child(account_id account,
@@ -110,6 +119,8 @@ class write_tx : public read_tx {
     virtual bool fail_slot(slot_id id, failure_reason reason, time_point now) = 0;
     // Requires: committed or failed.
     virtual void forget_slot(slot_id id) = 0;
+    // Those that wait for a task of this uuid, in the order of their ids.
+    virtual std::vector<slot> pending_slots_of(account_id account, const uuid& uuid) = 0;
 
     // ---- the numbers ----
     // The next number of (series, period): 1, 2, 3 ... Taken for good once this transaction
@@ -122,13 +133,25 @@ class write_tx : public read_tx {
     virtual task_id put_task(const task& task, series_id series) = 0;
     // Gives a task without a number its receipt. Requires: it has none.
     virtual void number_task(task_id id, series_id series, const receipt& receipt) = 0;
+    // The task's new state. `purged`: it is gone, and what stays is its uuid and receipt.
+    virtual void update_task(task_id id, const attributes& attributes, bool purged,
+                             std::int64_t last_seq) = 0;
     // Appends the account's next version under `id`; returns its seq.
     virtual std::int64_t append_version(account_id account, const uuid& id, time_point now,
                                         std::span<const operation> operations) = 0;
 
+    // Requires: the account has no version of this id, and has come to `side.seq`.
+    virtual void put_side_version(account_id account, const side_version& side) = 0;
+    // Of the `limit` oldest, those made before `before`; returns how many.
+    virtual std::int64_t forget_side_versions(time_point before, std::int64_t limit) = 0;
+
+    // ---- devices ----
+    // `device.id`, `device.mode` and `device.revoked_at` are ignored. Requires: nobody has this
+    // client id, and no device of the account that is not revoked has this name.
+    virtual device_id put_device(const device& device) = 0;
+    virtual void revoke_device(device_id id, time_point now) = 0;
+
     // ---- sealed chains ----
-    // Requires: no account has this client id.
-    virtual void put_device(const device& device) = 0;
     // Appends; returns its seq. Requires: `parent` is the head, or the chain is empty.
     virtual std::int64_t append_sealed_version(account_id account, const uuid& id,
                                                const uuid& parent, time_point now,

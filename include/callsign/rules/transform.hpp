@@ -21,14 +21,6 @@
 
 namespace callsign::rules {
 
-// Whether an operation does something where its task is there, or is not: a Create of a task that
-// is, a Delete or Update of one that is not, are without effect. An Update that sets what is set
-// already counts: its time is newer, and decides against others.
-bool is_effective(const operation& o, bool task_is_there) noexcept;
-
-// Carries it out. False: it is without effect, and nothing was changed.
-bool carry_out(task_map& tasks, const operation& o);
-
 // What becomes of two concurrent operations; empty: it is dropped.
 struct transformed_pair {
     std::optional<operation> server;  // to be applied after the local one

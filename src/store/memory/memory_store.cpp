@@ -29,6 +29,8 @@ struct state {
     std::map<std::pair<series_id, std::string>, std::int64_t> counters;
     std::map<std::pair<account_id, std::int64_t>, version> versions;
     std::map<account_id, uuid> last_versions;
+    std::map<std::pair<account_id, uuid>, std::int64_t> version_seqs;
+    std::map<std::pair<uuid, account_id>, side_version> side_versions;
     std::map<uuid, device> devices;                                         // by client id
     std::map<std::pair<account_id, uuid>, sealed_version> sealed_children;  // by parent
     std::map<account_id, sealed_snapshot> snapshots;
@@ -142,6 +144,13 @@ class transaction final : public write_tx {
         return some;
     }
 
+    std::optional<std::int64_t> find_version_seq(account_id account, const uuid& id) override {
+        return copy(find(state_->version_seqs, {account, id}));
+    }
+    std::optional<side_version> find_side_version(account_id account, const uuid& id) override {
+        return copy(find(state_->side_versions, {id, account}));
+    }
+
     std::vector<slot> slots(slot_id after, std::int64_t limit, std::optional<slot_state> wanted,
                             std::optional<account_id> account) override {
         std::vector<slot> some;
@@ -164,7 +173,17 @@ class transaction final : public write_tx {
     }
 
     std::optional<device> find_device(const uuid& client_id) override {
-        return copy(find(state_->devices, client_id));
+        const auto* found = find(state_->devices, client_id);
+        return found ? std::optional(with_mode(*found)) : std::nullopt;
+    }
+    std::vector<device> devices_of(account_id account) override {
+        std::vector<device> all;
+        for (const auto& [client, d] : state_->devices) {
+            if (d.account == account) all.push_back(with_mode(d));
+        }
+        std::sort(all.begin(), all.end(),
+                  [](const device& a, const device& b) { return a.id < b.id; });
+        return all;
     }
     chain_head head_of(account_id account) override {
         const auto* last = find(state_->last_versions, account);
@@ -224,6 +243,15 @@ class transaction final : public write_tx {
         state_->slot_keys.erase({s.account, s.key});
         state_->slots.erase(id);
     }
+    std::vector<slot> pending_slots_of(account_id account, const uuid& id) override {
+        std::vector<slot> waiting;
+        for (const auto& [key, s] : state_->slots) {
+            if (s.state == slot_state::pending && s.account == account && s.uuid == id) {
+                waiting.push_back(s);
+            }
+        }
+        return waiting;
+    }
 
     std::int64_t take_number(series_id series, std::string_view period) override {
         wrote_ = true;
@@ -247,6 +275,14 @@ class transaction final : public write_tx {
         row.series = series;
         index_number(id, series, r);
     }
+    void update_task(task_id id, const attributes& all, bool purged,
+                     std::int64_t last_seq) override {
+        wrote_ = true;
+        task& t = state_->tasks.at(id).task;
+        t.attributes = all;
+        t.purged = purged;
+        t.last_seq = last_seq;
+    }
     std::int64_t append_version(account_id account, const uuid& id, time_point now,
                                 std::span<const operation> operations) override {
         moved(now);
@@ -258,13 +294,45 @@ class transaction final : public write_tx {
         v.parent = std::exchange(state_->last_versions[account], id);
         v.created_at = now;
         v.operations.assign(operations.begin(), operations.end());
+        CALLSIGN_ASSERT(state_->version_seqs.emplace(std::pair(account, id), v.seq).second);
         state_->versions.emplace(std::pair(account, v.seq), std::move(v));
         return owner.last_seq;
     }
+    void put_side_version(account_id account, const side_version& side) override {
+        moved(side.created_at);
+        CALLSIGN_ASSERT(side.seq <= state_->accounts.at(account).last_seq);
+        CALLSIGN_ASSERT(!state_->version_seqs.contains({account, side.id}));
+        CALLSIGN_ASSERT(state_->side_versions.emplace(std::pair(side.id, account), side).second);
+    }
+    std::int64_t forget_side_versions(time_point before, std::int64_t limit) override {
+        std::int64_t forgotten = 0;
+        auto at = state_->side_versions.begin();
+        for (; at != state_->side_versions.end() && limit > 0; --limit) {
+            const bool old = at->second.created_at < before;
+            at = old ? state_->side_versions.erase(at) : std::next(at);
+            forgotten += old ? 1 : 0;
+        }
+        if (forgotten > 0) wrote_ = true;
+        return forgotten;
+    }
 
-    void put_device(const device& d) override {
-        moved(d.created_at);
-        CALLSIGN_ASSERT(state_->devices.emplace(d.client_id, d).second);
+    device_id put_device(const device& d) override {
+        for (const auto& [client, other] : state_->devices) {
+            CALLSIGN_ASSERT(d.name.empty() || other.account != d.account || other.revoked_at ||
+                            other.name != d.name);
+        }
+        const device_id id{next_id(d.created_at)};
+        const auto [at, fresh] = state_->devices.emplace(d.client_id, d);
+        CALLSIGN_ASSERT(fresh);
+        at->second.id = id;
+        at->second.revoked_at.reset();
+        return id;
+    }
+    void revoke_device(device_id id, time_point now) override {
+        moved(now);
+        for (auto& [client, d] : state_->devices) {
+            if (d.id == id) d.revoked_at = now;
+        }
     }
     std::int64_t append_sealed_version(account_id account, const uuid& id, const uuid& parent,
                                        time_point now, std::string_view segment) override {
@@ -328,6 +396,10 @@ class transaction final : public write_tx {
     std::optional<series> with_number(series s) {
         if (const auto* last = find(state_->counters, {s.id, std::string{}})) s.last_number = *last;
         return s;
+    }
+    device with_mode(device d) {
+        d.mode = state_->accounts.at(d.account).mode;
+        return d;
     }
     task shown(const stored_task& row) {
         task t = row.task;

@@ -94,7 +94,16 @@ principal principal_of(query& q) {
 }
 
 device device_of(query& q) {
-    return {q.id(0), account_id{q.integer(1)}, q.instant(2)};
+    device d;
+    d.id = device_id{q.integer(0)};
+    d.client_id = q.id(1);
+    d.account = account_id{q.integer(2)};
+    d.mode = static_cast<account_mode>(q.integer(3));
+    d.name = q.text(4);
+    if (!q.is_null(5)) d.sealed_key = q.blob(5);
+    d.created_at = q.instant(6);
+    d.revoked_at = maybe_instant(q, 7);
+    return d;
 }
 
 chain_head head_of(query& q) {
@@ -111,6 +120,10 @@ snapshot_mark snapshot_mark_of(query& q) {
 
 sealed_snapshot snapshot_of(query& q) {
     return {snapshot_mark_of(q), std::string(q.blob(4))};
+}
+
+side_version side_version_of(query& q) {
+    return {q.id(0), q.integer(1), q.instant(2), decode_operations(q.blob(3))};
 }
 
 version version_of(query& q) {

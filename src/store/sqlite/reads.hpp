@@ -17,6 +17,7 @@ task task_of(query& q);
 version version_of(query& q);
 principal principal_of(query& q);
 device device_of(query& q);
+side_version side_version_of(query& q);
 chain_head head_of(query& q);
 sealed_version sealed_version_of(query& q);
 snapshot_mark snapshot_mark_of(query& q);
@@ -103,6 +104,15 @@ class reads_over : public Base {
         auto q = db_.use(sql::version_all);
         return all(q.bind(account).bind(after).bind(limit), version_of);
     }
+    std::optional<std::int64_t> find_version_seq(account_id account, const uuid& id) override {
+        auto q = db_.use(sql::version_seq);
+        if (!q.bind(id).bind(account).step()) return std::nullopt;
+        return q.integer(0);
+    }
+    std::optional<side_version> find_side_version(account_id account, const uuid& id) override {
+        auto q = db_.use(sql::side_get);
+        return one(q.bind(id).bind(account), side_version_of);
+    }
 
     std::vector<slot> slots(slot_id after, std::int64_t limit, std::optional<slot_state> state,
                             std::optional<account_id> account) override {
@@ -132,6 +142,10 @@ class reads_over : public Base {
     std::optional<device> find_device(const uuid& client_id) override {
         auto q = db_.use(sql::device_by_client);
         return one(q.bind(client_id), device_of);
+    }
+    std::vector<device> devices_of(account_id account) override {
+        auto q = db_.use(sql::device_all);
+        return all(q.bind(account), device_of);
     }
     chain_head head_of(account_id account) override {
         auto q = db_.use(sql::account_head);

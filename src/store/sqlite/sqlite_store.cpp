@@ -117,6 +117,11 @@ class sqlite_write final : public sqlite::reads_over<write_tx> {
                                                                        : slots.committed);
     }
 
+    std::vector<slot> pending_slots_of(account_id account, const uuid& id) override {
+        auto q = db_.use(sql::slot_waiting);
+        return sqlite::all(q.bind(id).bind(account), sqlite::slot_of);
+    }
+
     // ---- numbers, tasks, the chain ----
 
     std::int64_t take_number(series_id series, std::string_view period) override {
@@ -154,6 +159,18 @@ class sqlite_write final : public sqlite::reads_over<write_tx> {
             .run();
         CALLSIGN_ASSERT(changes() == 1);
     }
+    void update_task(task_id id, const attributes& all, bool purged,
+                     std::int64_t last_seq) override {
+        changed_ = true;
+        const std::string bytes = sqlite::encode(all);
+        db_.use(sql::task_update)
+            .bind_blob(bytes.data(), bytes.size())
+            .bind(purged ? 1 : 0)
+            .bind(last_seq)
+            .bind(id)
+            .run();
+        CALLSIGN_ASSERT(changes() == 1);
+    }
     std::int64_t append_version(account_id account, const uuid& id, time_point now,
                                 std::span<const operation> operations) override {
         moved(now);
@@ -171,15 +188,48 @@ class sqlite_write final : public sqlite::reads_over<write_tx> {
         return seq;
     }
 
+    void put_side_version(account_id account, const side_version& side) override {
+        moved(side.created_at);
+        const std::string bytes = sqlite::encode(side.operations);
+        db_.use(sql::side_put)
+            .bind(side.id)
+            .bind(account)
+            .bind(side.seq)
+            .bind(side.created_at)
+            .bind_blob(bytes.data(), bytes.size())
+            .run();
+    }
+    std::int64_t forget_side_versions(time_point before, std::int64_t limit) override {
+        db_.use(sql::side_forget).bind(before).bind(limit).run();
+        const std::int64_t forgotten = changes();
+        if (forgotten > 0) changed_ = true;
+        return forgotten;
+    }
+
+    // ---- devices ----
+
+    device_id put_device(const device& d) override {
+        moved(d.created_at);
+        auto q = db_.use(sql::device_put);
+        q.bind(d.client_id).bind(d.account).bind(d.name);
+        if (d.sealed_key.empty()) {
+            q.bind_null();
+        } else {
+            q.bind_blob(d.sealed_key.data(), d.sealed_key.size());
+        }
+        q.bind(d.created_at).run();
+        return device_id{db_.last_row()};
+    }
+    void revoke_device(device_id id, time_point now) override {
+        moved(now);
+        db_.use(sql::device_revoke).bind(now).bind(id).run();
+    }
+
     // ---- sealed chains ----
 
     chain_head head_of(account_id account) override {
         const auto& head = state_.head_of(account);
         return {head.last_seq, head.last_version};
-    }
-    void put_device(const device& d) override {
-        moved(d.created_at);
-        db_.use(sql::device_put).bind(d.client_id).bind(d.account).bind(d.created_at).run();
     }
     std::int64_t append_sealed_version(account_id account, const uuid& id, const uuid& parent,
                                        time_point now, std::string_view segment) override {

@@ -81,10 +81,12 @@ inline constexpr auto slot_committed =
 inline constexpr auto slot_of_account = CALLSIGN_SLOT
     " WHERE slot_id > ?1 AND account_id = ?2 AND (?3 IS NULL OR state = ?3)"
     " ORDER BY slot_id LIMIT ?4";
-#undef CALLSIGN_SLOT
 inline constexpr auto slot_put =
     "INSERT INTO slots (slot_id, account_id, key, fingerprint, uuid, created_at, state)"
     " VALUES (?, ?, ?, ?, ?, ?, 1)";
+inline constexpr auto slot_waiting =
+    CALLSIGN_SLOT " WHERE state = 1 AND uuid = ? AND account_id = ? ORDER BY slot_id";
+#undef CALLSIGN_SLOT
 inline constexpr auto slot_attempt =
     "UPDATE slots SET attempts = attempts + 1 WHERE slot_id = ? AND +state = 1";
 inline constexpr auto slot_commit =
@@ -121,6 +123,9 @@ inline constexpr auto task_number =
     "UPDATE tasks SET series_id = ?, counter_id = ?, number = ?, prefix = ?, seq = ?, last_seq = ?"
     " WHERE task_id = ? AND number IS NULL";
 
+inline constexpr auto task_update =
+    "UPDATE tasks SET attributes = ?, purged = ?, last_seq = ? WHERE task_id = ?";
+
 inline constexpr auto task_last = "SELECT coalesce(max(task_id), 0) FROM tasks";
 
 inline constexpr auto version_put =
@@ -129,13 +134,34 @@ inline constexpr auto version_put =
 inline constexpr auto version_all =
     "SELECT seq, version_id, parent_id, created_at, operations FROM versions"
     " WHERE account_id = ? AND seq > ? ORDER BY seq LIMIT ?";
+inline constexpr auto version_seq =
+    "SELECT seq FROM versions WHERE version_id = ? AND account_id = ?";
+
+inline constexpr auto side_get =
+    "SELECT version_id, seq, created_at, operations FROM side_versions"
+    " WHERE version_id = ? AND account_id = ?";
+inline constexpr auto side_put =
+    "INSERT INTO side_versions (version_id, account_id, seq, created_at, operations)"
+    " VALUES (?, ?, ?, ?, ?)";
+// Their ids are in the order of their making.
+inline constexpr auto side_forget =
+    "DELETE FROM side_versions WHERE created_at < ?1 AND (version_id, account_id) IN"
+    " (SELECT version_id, account_id FROM side_versions ORDER BY version_id, account_id LIMIT ?2)";
+
+// ---- devices ----
+
+#define CALLSIGN_DEVICE                                                                   \
+    "SELECT d.device_id, d.client_id, d.account_id, a.mode, d.name, d.key, d.created_at," \
+    " d.revoked_at FROM devices d JOIN accounts a ON a.account_id = d.account_id"
+inline constexpr auto device_by_client = CALLSIGN_DEVICE " WHERE d.client_id = ?";
+inline constexpr auto device_all = CALLSIGN_DEVICE " WHERE d.account_id = ? ORDER BY d.device_id";
+#undef CALLSIGN_DEVICE
+inline constexpr auto device_put =
+    "INSERT INTO devices (client_id, account_id, name, key, created_at) VALUES (?, ?, ?, ?, ?)";
+inline constexpr auto device_revoke = "UPDATE devices SET revoked_at = ? WHERE device_id = ?";
 
 // ---- sealed chains ----
 
-inline constexpr auto device_by_client =
-    "SELECT client_id, account_id, created_at FROM devices WHERE client_id = ?";
-inline constexpr auto device_put =
-    "INSERT INTO devices (client_id, account_id, created_at) VALUES (?, ?, ?)";
 inline constexpr auto sealed_child =
     "SELECT seq, version_id, parent_id, created_at, segment FROM sealed_versions"
     " WHERE parent_id = ? AND account_id = ?";

@@ -175,7 +175,15 @@ INSTANTIATE_TEST_SUITE_P(
                "I6"},
         damage{"snapshot_misplaced", "UPDATE sealed_snapshots SET seq = seq - 1", "I6"},
         damage{"client_lost", "DELETE FROM devices", "I8"},
-        damage{"one_version_two_tasks", "UPDATE tasks SET seq = 1 WHERE task_id = 5", "I6"}),
+        damage{"a_version_that_made_another", "UPDATE tasks SET seq = 1 WHERE task_id = 5", "I2"},
+        damage{"a_task_that_is_gone", "UPDATE tasks SET purged = 1 WHERE task_id = 5", "I6"},
+        damage{"other_attributes", "UPDATE tasks SET attributes = x'' WHERE task_id = 5", "I6"},
+        damage{"a_side_version_to_nowhere",
+               "INSERT INTO side_versions VALUES (randomblob(16), 1, 1000, 0, x'')", "I6"},
+        damage{"a_device_without_a_key",
+               "INSERT INTO devices (account_id, client_id, created_at, name)"
+               " VALUES (1, randomblob(16), 0, 'a')",
+               "I8"}),
     [](const auto& tested) { return tested.param.name; });
 
 }  // namespace
