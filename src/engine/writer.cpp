@@ -148,7 +148,7 @@ void writer::maintain(bool idle) {
 void writer::apply_and_commit(std::span<work* const> batch) {
     const auto begun = stopwatch::now();
     now_ = std::max(now_, clock_.now());
-    const rules::moment moment{now_, ids_};
+    const rules::moment moment{now_, ids_, options_.key_attribute};
     const auto tx = store_.begin_write();
     for (work* w : batch) {
         w->out = std::visit([&](const auto& c) { return answer{rules::apply(*tx, c, moment)}; },

@@ -34,11 +34,6 @@ std::vector<operation> creation_of(const task& t, time_point now) {
     return operations;
 }
 
-std::string_view project_of(const attributes& given) {
-    const auto found = given.find("project");
-    return found == given.end() ? std::string_view{} : std::string_view{found->second};
-}
-
 }  // namespace
 
 fulfil::answer apply(write_tx& tx, const fulfil& c, const moment& m) {
@@ -65,8 +60,15 @@ fulfil::answer apply(write_tx& tx, const fulfil& c, const moment& m) {
     t.uuid = found->uuid;
     t.created_at = m.now;
     t.attributes = with_defaults(c.attributes, m.now);
-    t.numbered = take_receipt(tx, *series, t.uuid, creation_of(t, m.now), m);
-    t.last_seq = t.numbered->seq;
+    t.numbered = take_receipt(tx, *series, t.uuid, m);
+    t.current_prefix = series->prefix;
+    if (auto correction = key_correction(t, t.attributes, m)) {
+        t.attributes.insert_or_assign(std::move(correction->property),
+                                      std::move(*correction->value));
+    }
+    const auto operations = creation_of(t, m.now);
+    t.last_seq = tx.append_version(t.account, m.ids.next(m.now), m.now, operations);
+    t.numbered->seq = t.last_seq;
     const task_id id = tx.put_task(t, series->id);
     CALLSIGN_ASSERT(tx.commit_slot(found->id, id, true, m.now));
     return receipted{std::move(*t.numbered), false, found->created_at};

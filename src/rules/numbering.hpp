@@ -1,21 +1,27 @@
 #pragma once
-// The one place where a task gets its number.
+// How a task comes to its number and its key.
 
 #include <callsign/rules/rules.hpp>
 
-#include <span>
-#include <string_view>
+#include <optional>
 
 namespace callsign::rules {
 
-// Takes the next number of the series and appends the version that carries `operations`; the
-// receipt says which number and which seq these were. Series that never reset have one period, the
-// empty one.
-receipt take_receipt(write_tx& tx, const series& series, const uuid& task,
-                     std::span<const operation> operations, const moment& m);
+// The next number of the series, as the receipt of `task`; its `seq` is the caller's to fill in.
+receipt take_receipt(write_tx& tx, const series& series, const uuid& task, const moment& m);
 
-// A pending slot whose task is there already: the slot is committed, and a task without a number
-// gets one now. Returns the receipt this slot gives from now on.
+// The attribute `project`; empty: it has none.
+std::string_view project_of(const attributes& all);
+
+// A task's key as people say it today.
+std::string current_key(const task& numbered);
+
+// What makes the key attribute of a task hold its key; none: it does, or there is to be none.
+std::optional<operation> key_correction(const task& numbered, const attributes& now,
+                                        const moment& m);
+
+// The answer of a slot whose task exists already: its receipt as it was given, or a number taken
+// now if it has none. The slot is committed.
 receipt settle_with_existing(write_tx& tx, const slot& pending, const task& existing,
                              const moment& m);
 

@@ -39,6 +39,8 @@ struct engine_options {
     std::size_t batch_bytes_max = 8u << 20;
     // How long a request may wait for its turn, or for another one's outcome.
     milliseconds request_deadline{10'000};
+    // The attribute that a task's key is written to, for clients to show. Empty: none.
+    std::string key_attribute = "key";
 };
 
 struct executors {

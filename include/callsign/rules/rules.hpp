@@ -19,10 +19,13 @@ class id_source {
     virtual uuid next(time_point now) = 0;
 };
 
-// The instant of a batch, and the ids drawn in it. `now` never goes backwards in a store.
+// What comes from outside: the instant of a batch, the ids drawn in it, the settings. `now` never
+// goes backwards in a store.
 struct moment {
     time_point now;
     id_source& ids;
+    // The attribute that a task's key is written to, for clients to show. Empty: none.
+    std::string_view key_attribute = "key";
 };
 
 reserve::answer apply(write_tx& tx, const reserve& c, const moment& m);
