@@ -225,7 +225,10 @@ namespace {
 // A command by itself. Those with contents of their own say how much, and whose.
 struct plain final : work {
     explicit plain(command c) : work(std::move(c)) {
-        if (const auto* added = std::get_if<add_sealed_version>(&what)) {
+        if (const auto* version = std::get_if<add_version>(&what)) {
+            bytes = version->bytes;
+            account = version->account;
+        } else if (const auto* added = std::get_if<add_sealed_version>(&what)) {
             bytes = added->segment.size();
             account = added->account;
         } else if (const auto* snapshot = std::get_if<add_sealed_snapshot>(&what)) {

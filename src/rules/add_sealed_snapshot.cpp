@@ -14,6 +14,7 @@ std::optional<std::int64_t> seq_of(read_tx& tx, account_id account, const chain_
 add_sealed_snapshot::answer apply(write_tx& tx, const add_sealed_snapshot& c, const moment& m) {
     const auto known = tx.find_device(c.client_id);
     if (!known) return no_such_client{};
+    if (known->mode != account_mode::opaque) return account_changed{};
     const chain_head head = tx.head_of(known->account);
     const auto seq = seq_of(tx, known->account, head, c.version);
     const auto before = tx.find_snapshot_mark(known->account);

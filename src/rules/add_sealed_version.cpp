@@ -15,6 +15,7 @@ std::optional<snapshot_age> age_of(write_tx& tx, account_id account, const chain
 add_sealed_version::answer apply(write_tx& tx, const add_sealed_version& c, const moment& m) {
     const auto known = tx.find_device(c.client_id);
     if (!known && !c.may_register) return no_such_client{};
+    if (known && known->mode != account_mode::opaque) return account_changed{};
     if (known) {
         const chain_head head = tx.head_of(known->account);
         if (head.seq > 0 && head.version != c.parent) {

@@ -1,10 +1,12 @@
-// The reaper's second half: slots whose answer nobody will ask for again.
+// The reaper's second half: slots whose answer nobody will ask for again, and side
+// versions whose sync has ended.
 
 #include <callsign/rules/rules.hpp>
 
 namespace callsign::rules {
 
 forget_settled::answer apply(write_tx& tx, const forget_settled& c, const moment& /*m*/) {
+    tx.forget_side_versions(c.settled_before, c.limit);
     forget_settled::answer done;
     const auto oldest = tx.slots(c.after, c.limit, std::nullopt, std::nullopt);
     for (const slot& s : oldest) {

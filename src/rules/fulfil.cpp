@@ -10,10 +10,6 @@
 namespace callsign::rules {
 namespace {
 
-std::string epoch_text(time_point at) {
-    return std::to_string(std::chrono::floor<std::chrono::seconds>(at).time_since_epoch().count());
-}
-
 // What a task has from the start, where the client did not say otherwise.
 attributes with_defaults(const attributes& given, time_point now) {
     attributes all = given;

@@ -37,6 +37,10 @@ receipt take_receipt(write_tx& tx, const series& series, const uuid& task, const
     return r;
 }
 
+std::string epoch_text(time_point at) {
+    return std::to_string(std::chrono::floor<std::chrono::seconds>(at).time_since_epoch().count());
+}
+
 std::string_view project_of(const attributes& all) {
     const auto found = all.find("project");
     return found == all.end() ? std::string_view{} : std::string_view{found->second};

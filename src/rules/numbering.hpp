@@ -10,6 +10,9 @@ namespace callsign::rules {
 // The next number of the series, as the receipt of `task`; its `seq` is the caller's to fill in.
 receipt take_receipt(write_tx& tx, const series& series, const uuid& task, const moment& m);
 
+// An instant as clients write it in attributes: seconds since the epoch.
+std::string epoch_text(time_point at);
+
 // The attribute `project`; empty: it has none.
 std::string_view project_of(const attributes& all);
 

@@ -24,7 +24,8 @@ inline std::vector<std::string> audit(store& store) {
         // I6: versions 1..n, each the child of the one before.
         std::int64_t seq = 0;
         uuid parent{};
-        std::map<uuid, std::int64_t> made_by;
+        std::map<uuid, std::set<std::int64_t>> made_by;
+        task_map said;
         for (const version& v : tx->versions(a.id, 0, all)) {
             if (v.seq != ++seq)
                 found.push_back(who + "I6: a hole before seq " + std::to_string(v.seq));
@@ -32,7 +33,9 @@ inline std::vector<std::string> audit(store& store) {
                 found.push_back(who + "I6: a fork at seq " + std::to_string(v.seq));
             parent = v.id;
             for (const operation& o : v.operations) {
-                if (o.what == operation::kind::create) made_by[o.uuid] = v.seq;
+                if (o.what == operation::kind::create) made_by[o.uuid].insert(v.seq);
+                if (carry_out(said, o)) continue;
+                found.push_back(who + "I6: without effect, at seq " + std::to_string(v.seq));
             }
         }
         if (a.last_seq != seq) found.push_back(who + "I6: the head is not the last version");
@@ -43,6 +46,11 @@ inline std::vector<std::string> audit(store& store) {
         std::map<task_id, uuid> tasks;
         for (const task& t : tx->tasks(a.id, task_id{}, all)) {
             tasks[t.id] = t.uuid;
+            const auto meant = said.find(t.uuid);
+            if (t.purged ? meant != said.end()
+                         : meant == said.end() || meant->second != t.attributes) {
+                found.push_back(who + "I6: " + to_string(t.uuid) + " is not what the chain says");
+            }
             if (!t.numbered) {
                 found.push_back(who + "I2: a task without a number");
                 continue;
@@ -50,7 +58,7 @@ inline std::vector<std::string> audit(store& store) {
             const receipt& r = *t.numbered;
             numbers[{r.prefix, r.period}].insert(r.number);
             ++taken[{r.prefix, r.period}];
-            if (made_by[t.uuid] != r.seq)
+            if (!made_by[t.uuid].contains(r.seq))
                 found.push_back(who + "I2: " + key_of(r) + " has no version");
         }
         for (const auto& [name, have] : numbers) {

@@ -8,6 +8,7 @@
 #include <callsign/domain/sealed.hpp>
 #include <callsign/domain/slot.hpp>
 #include <callsign/domain/task.hpp>
+#include <callsign/domain/version.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -100,7 +101,8 @@ struct reconcile_pending {
     };
 };
 
-// Of at most `limit` slots after `after`: one settled before `settled_before` is forgotten.
+// Of at most `limit` slots after `after`: one settled before `settled_before` is forgotten. Side
+// versions made before it, too, as many again: no sync lasts that long.
 struct forget_settled {
     slot_id after;
     std::int64_t limit = 0;
@@ -172,9 +174,65 @@ struct create_series {
     using answer = std::variant<series, prefix_taken, project_taken>;
 };
 
-// ---- sealed chains: an opaque account's history, as its clients keep it ----
+// ---- chains: a managed account's history, to which its devices add ----
 
 struct no_such_client {};
+struct device_revoked {};
+// The account is not of the kind the command is for: it has become managed since it was looked at.
+struct account_changed {};
+
+// Its attributes would be more than task_bytes_max, names and values together.
+struct task_too_large {
+    callsign::uuid task{};
+};
+inline constexpr std::size_t task_bytes_max = std::size_t{16} << 20;
+
+// What a device did, appended to its account's chain, whatever came between: operations that are
+// late are transformed over those they missed, and the device goes on from a side version. New
+// tasks are numbered, slots that wait for them are committed, and the key attribute is put right by
+// a version behind it.
+struct add_version {
+    // A device that has missed more operations than this is to fetch them first, as all do.
+    static constexpr std::size_t missed_operations_max = 100'000;
+    uuid client_id{};
+    uuid parent{};  // nil: there was none yet
+    std::vector<operation> operations;
+    account_id account;     // whose share of the queue it takes
+    std::size_t bytes = 0;  // of the segment they came in
+
+    struct added {
+        uuid version{};  // what the device is to call the state it has now
+        bool late = false;
+        std::int64_t numbered = 0;  // tasks that got a number
+    };
+    // The parent is no version of this account's, or one whose side version is forgotten.
+    struct unknown_parent {};
+    struct missed_too_much {};
+    using answer = std::variant<added, unknown_parent, missed_too_much, task_too_large,
+                                no_such_client, device_revoked>;
+};
+
+// ---- a change by way of REST ----
+
+// The task gets these attributes, or is purged: a version of its own, unless nothing changes.
+struct edit_task {
+    account_id account;
+    callsign::uuid uuid{};
+    // None: the attribute goes.
+    std::vector<std::pair<std::string, std::optional<std::string>>> changes;
+    bool purge = false;
+    // Only if this is the seq of its last change.
+    std::optional<std::int64_t> if_seq;
+
+    struct edited {
+        task now;
+    };
+    struct no_such_task {};
+    struct changed_since {};
+    using answer = std::variant<edited, no_such_task, changed_since, task_too_large>;
+};
+
+// ---- sealed chains: an opaque account's history, as its clients keep it ----
 
 // Appends a version to the client's chain if `parent` is its last one; an empty chain takes any.
 struct add_sealed_version {
@@ -195,7 +253,7 @@ struct add_sealed_version {
         account_id account;
         uuid latest{};
     };
-    using answer = std::variant<added, expected_parent, no_such_client>;
+    using answer = std::variant<added, expected_parent, no_such_client, account_changed>;
 };
 
 // Keeps a snapshot if it is of one of the latest versions and newer than the one there is.
@@ -212,7 +270,7 @@ struct add_sealed_snapshot {
     struct considered {
         bool kept = false;
     };
-    using answer = std::variant<considered, no_such_client>;
+    using answer = std::variant<considered, no_such_client, account_changed>;
 };
 
 // The opaque account of a client, made if there is none, and where its chain ends.
@@ -254,16 +312,17 @@ struct import_sealed_snapshot {
     using answer = std::variant<imported, there_already, unknown_version, no_such_client>;
 };
 
-using command =
-    std::variant<reserve, fulfil, reconcile_pending, forget_settled, create_account, create_token,
-                 revoke_token, create_series, look_up_slot, add_sealed_version, add_sealed_snapshot,
-                 register_client, import_sealed_version, import_sealed_snapshot>;
+using command = std::variant<reserve, fulfil, reconcile_pending, forget_settled, create_account,
+                             create_token, revoke_token, create_series, look_up_slot, add_version,
+                             edit_task, add_sealed_version, add_sealed_snapshot, register_client,
+                             import_sealed_version, import_sealed_snapshot>;
 
 using answer =
     std::variant<std::monostate, reserve::answer, fulfil::answer, reconcile_pending::answer,
                  forget_settled::answer, create_account::answer, create_token::answer,
                  revoke_token::answer, create_series::answer, look_up_slot::answer,
-                 add_sealed_version::answer, add_sealed_snapshot::answer, register_client::answer,
+                 add_version::answer, edit_task::answer, add_sealed_version::answer,
+                 add_sealed_snapshot::answer, register_client::answer,
                  import_sealed_version::answer, import_sealed_snapshot::answer>;
 
 }  // namespace callsign

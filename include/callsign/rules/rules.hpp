@@ -37,12 +37,35 @@ create_account::answer apply(write_tx& tx, const create_account& c, const moment
 create_token::answer apply(write_tx& tx, const create_token& c, const moment& m);
 revoke_token::answer apply(write_tx& tx, const revoke_token& c, const moment& m);
 create_series::answer apply(write_tx& tx, const create_series& c, const moment& m);
+add_version::answer apply(write_tx& tx, const add_version& c, const moment& m);
+edit_task::answer apply(write_tx& tx, const edit_task& c, const moment& m);
 add_sealed_version::answer apply(write_tx& tx, const add_sealed_version& c, const moment& m);
 add_sealed_snapshot::answer apply(write_tx& tx, const add_sealed_snapshot& c, const moment& m);
 register_client::answer apply(write_tx& tx, const register_client& c, const moment& m);
 import_sealed_version::answer apply(write_tx& tx, const import_sealed_version& c, const moment& m);
 import_sealed_snapshot::answer apply(write_tx& tx, const import_sealed_snapshot& c,
                                      const moment& m);
+
+// ---- reading along the chain of a managed account ----
+
+// What comes after `parent`, to whoever has that.
+struct next_version {
+    uuid id{};
+    std::vector<operation> operations;
+};
+struct up_to_date {};
+struct unknown_version {};
+using child = std::variant<next_version, up_to_date, unknown_version>;
+
+child find_child(read_tx& tx, account_id account, const uuid& parent);
+
+// All tasks as of the last version, which is named.
+struct tasks_at {
+    uuid version{};
+    task_map tasks;
+};
+
+tasks_at read_tasks(read_tx& tx, account_id account);
 
 // ---- the resolver: which task does this ref name? ----
 

@@ -1,0 +1,96 @@
+#include "changes.hpp"
+
+#include "numbering.hpp"
+#include "series_choice.hpp"
+
+#include <callsign/base/assert.hpp>
+
+namespace callsign::rules {
+namespace {
+
+// The version `seq` is appended; this brings the tasks to where it says, and the keys on them.
+class task_writer {
+  public:
+    task_writer(write_tx& tx, account_id account, std::int64_t seq, const moment& m)
+        : tx_(tx), account_(account), seq_(seq), moment_(m) {}
+
+    void write(touched_tasks::touched& t) {
+        if (t.is_new()) {
+            put(t);
+        } else if (t.before) {
+            update(t);
+        }
+    }
+
+    // The server's own version behind the other.
+    void append_keys() {
+        if (keys_.empty()) return;
+        const auto seq =
+            tx_.append_version(account_, moment_.ids.next(moment_.now), moment_.now, keys_);
+        CALLSIGN_ASSERT(seq == seq_ + 1);
+    }
+
+    std::int64_t numbered() const { return numbered_; }
+
+  private:
+    void put(touched_tasks::touched& t) {
+        const auto series = choose_series(tx_, account_, {}, project_of(t.now));
+        CALLSIGN_ASSERT(series);  // an account always has a default series
+        task made;
+        made.account = account_;
+        made.uuid = t.id;
+        made.created_at = moment_.now;
+        made.numbered = take_receipt(tx_, *series, t.id, moment_);
+        made.numbered->seq = seq_;
+        made.current_prefix = series->prefix;
+        made.last_seq = correct_key(made, t.now);
+        made.attributes = std::move(t.now);
+        const task_id id = tx_.put_task(made, series->id);
+        for (const slot& waiting : tx_.pending_slots_of(account_, t.id)) {
+            CALLSIGN_ASSERT(tx_.commit_slot(waiting.id, id, false, moment_.now));
+        }
+        ++numbered_;
+    }
+
+    void update(touched_tasks::touched& t) {
+        const bool same = t.there == t.was_there() && t.now == t.before->attributes;
+        // What was only looked at, or set to what it was, stays; but for a key that was not right.
+        const std::int64_t seq = t.there ? correct_key(*t.before, t.now) : seq_;
+        if (same && seq == seq_) return;
+        tx_.update_task(t.before->id, t.now, !t.there, seq);
+    }
+
+    // The seq of the last version that changes the task.
+    std::int64_t correct_key(const task& numbered, attributes& now) {
+        if (!numbered.numbered) return seq_;
+        auto correction = key_correction(numbered, now, moment_);
+        if (!correction) return seq_;
+        now.insert_or_assign(correction->property, *correction->value);
+        keys_.push_back(std::move(*correction));
+        return seq_ + 1;
+    }
+
+    write_tx& tx_;
+    account_id account_;
+    std::int64_t seq_;
+    const moment& moment_;
+    std::vector<operation> keys_;
+    std::int64_t numbered_ = 0;
+};
+
+}  // namespace
+
+appended_changes append_changes(write_tx& tx, account_id account,
+                                std::span<const operation> operations, touched_tasks& tasks,
+                                const moment& m) {
+    appended_changes done;
+    done.version = m.ids.next(m.now);
+    done.seq = tx.append_version(account, done.version, m.now, operations);
+    task_writer writer(tx, account, done.seq, m);
+    for (auto& t : tasks.all()) writer.write(t);
+    writer.append_keys();
+    done.numbered = writer.numbered();
+    return done;
+}
+
+}  // namespace callsign::rules

@@ -1,0 +1,48 @@
+#pragma once
+// The tasks a list of operations is about: each read once, changed here as often as it takes, to be
+// written once.
+
+#include <callsign/rules/rules.hpp>
+
+#include <boost/functional/hash.hpp>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+namespace callsign::rules {
+
+class touched_tasks {
+  public:
+    touched_tasks(read_tx& tx, account_id account) : tx_(tx), account_(account) {}
+
+    struct touched {
+        uuid id{};
+        std::optional<task> before;  // its row; a purged one too
+        attributes now;
+        bool there = false;
+
+        bool was_there() const { return before && !before->purged; }
+        bool is_new() const { return there && !before; }
+    };
+
+    bool is_there(const uuid& id) { return find(id).there; }
+
+    // False: it is without effect, and nothing was changed.
+    bool carry_out(const operation& o);
+
+    // One whose attributes, names and values together, are more than task_bytes_max.
+    std::optional<uuid> too_large() const;
+
+    // In the order of their first operation.
+    std::vector<touched>& all() { return all_; }
+
+  private:
+    touched& find(const uuid& id);
+
+    read_tx& tx_;
+    account_id account_;
+    std::vector<touched> all_;
+    std::unordered_map<uuid, std::size_t, boost::hash<uuid>> places_;
+};
+
+}  // namespace callsign::rules
