@@ -10,6 +10,9 @@ CREATE UNIQUE INDEX devices_by_name ON devices (account_id, name) WHERE name <> 
 -- Finds the place of a version that a device names as its last. Ours are UUIDv7s: they land at the end.
 CREATE UNIQUE INDEX versions_by_id ON versions (version_id, account_id);
 
+-- A snapshot is all tasks of one account.
+CREATE INDEX tasks_by_account ON tasks (account_id);
+
 -- What the device that was answered with it has: the chain up to where it was, and its own operations. seq: of the
 -- chain's version that comes next for it; operations: what that version is to it. Needed until its sync has ended.
 CREATE TABLE side_versions (

@@ -215,7 +215,7 @@ awaitable<http_response> add_account(rooms& r, call& c) {
     message.set_token(secret);
     if (client_id) {
         message.set_client_id(to_string(*client_id));
-        r.clients.remember(*client_id, given->id);
+        r.clients.remember(*client_id, {.account = given->id});
     }
     co_return answer_secret(c, 201, message);
 }

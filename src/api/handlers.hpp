@@ -42,8 +42,6 @@ awaitable<http_response> sweep_now(rooms& r, call& c);
 // sync/versions.cpp
 awaitable<http_response> add_version(rooms& r, call& c);
 awaitable<http_response> get_child_version(rooms& r, call& c);
-// The account a client id opens; 0: none.
-awaitable<result<account_id>> account_of_client(rooms& r, uuid client);
 // sync/snapshots.cpp
 awaitable<http_response> add_snapshot(rooms& r, call& c);
 awaitable<http_response> get_snapshot(rooms& r, call& c);

@@ -168,7 +168,9 @@ class service::impl {
           sync_(options.sync),
           turns_(clock, sync_.turnstile),
           clients_(options.principals_max),
-          rooms_{engine, reaper, clock, entropy, tokens_, hooks_, sync_, turns_, clients_} {}
+          master_(options.master_key),
+          rooms_{engine, reaper, clock,  entropy,  tokens_,
+                 hooks_, sync_,  turns_, clients_, master_.get()} {}
 
     // Who is asking, and may they? A response: no.
     awaitable<maybe_response> authenticate(call& c) {
@@ -211,6 +213,7 @@ class service::impl {
     sync_options sync_;
     turnstile turns_;
     known_clients clients_;
+    std::shared_ptr<const seal::key> master_;
     rooms rooms_;
 };
 

@@ -199,12 +199,19 @@ class server {
     std::optional<listen_file> listen_file_;
 };
 
+// What concerns sync as well has its place there.
+engine_options engine_options_of(const platform::config& config) {
+    engine_options options = config.engine;
+    options.key_attribute = config.sync.key_attribute;
+    return options;
+}
+
 server::server(platform::config config, platform::config_source source)
     : config_(std::move(config)),
       source_(std::move(source)),
       engine_(*store_, *clock_, *entropy_,
               {network_.get_executor(), writer_.executor(), readers_.get_executor()},
-              config_.engine, metrics_.engine(),
+              engine_options_of(config_), metrics_.engine(),
               [this](const std::string& why) { end_at_once(why); }),
       reaper_(engine_, *clock_, network_.get_executor(), config_.reaper, sweep_log_),
       service_(engine_, reaper_, *clock_, *entropy_, {.sync = config_.sync},

@@ -101,6 +101,8 @@ const std::array keys{
     config_key{"sync", "allow_client_ids", uuids_key{CALLSIGN_AT(sync.allow_client_ids)}},
     config_key{"sync", "turnstile", duration_key{CALLSIGN_AT(sync.turnstile), 0ms, 5s, {}}},
 
+    config_key{"sync", "key_attribute", attribute_key{CALLSIGN_AT(sync.key_attribute)}},
+
     config_key{"log", "level", choice_key{CALLSIGN_AT(log.level), levels}},
     config_key{"log", "format", choice_key{CALLSIGN_AT(log.format), formats}},
 };
@@ -209,6 +211,31 @@ complaint set_text(const address_key& kind, std::string_view text, config& into)
 complaint set_text(const path_key& kind, std::string_view text, config& into) {
     if (text.empty()) return "must not be empty";
     kind.target(into) = std::filesystem::path(text);
+    return {};
+}
+
+// Taskwarrior's rules for a UDA's name, and those it has attributes of its own for.
+complaint set_text(const attribute_key& kind, std::string_view text, config& into) {
+    constexpr std::array<std::string_view, 26> taken{
+        "annotations", "depends", "description", "due",      "end",    "entry",    "id",
+        "imask",       "last",    "mask",        "modified", "parent", "priority", "project",
+        "recur",       "rtype",   "scheduled",   "start",    "status", "tags",     "template",
+        "until",       "urgency", "uuid",        "wait",     "limit"};
+    const auto is_lower = [](char c) { return c >= 'a' && c <= 'z'; };
+    const bool named =
+        text.empty() || (text.size() <= 64 && is_lower(text.front()) &&
+                         std::all_of(text.begin(), text.end(), [&](char c) {
+                             return is_lower(c) || (c >= '0' && c <= '9') || c == '_';
+                         }));
+    if (!named) {
+        return "must be a lower-case letter and up to 63 more of a-z, 0-9 and _, or empty, not " +
+               in_quotes(text);
+    }
+    if (std::find(taken.begin(), taken.end(), text) != taken.end() || text.starts_with("tag_") ||
+        text.starts_with("dep_") || text.starts_with("annotation_")) {
+        return "must be an attribute that Taskwarrior has no use for, not " + in_quotes(text);
+    }
+    kind.target(into) = text;
     return {};
 }
 
@@ -433,6 +460,7 @@ std::string value_text(const config_key& key, const config& from) {
         std::string operator()(const choice_key& k) const { return in_quotes(k.target(c)); }
         std::string operator()(const address_key& k) const { return in_quotes(k.target(c)); }
         std::string operator()(const path_key& k) const { return in_quotes(k.target(c).string()); }
+        std::string operator()(const attribute_key& k) const { return in_quotes(k.target(c)); }
         std::string operator()(const flag_key& k) const { return k.target(c) ? "true" : "false"; }
         std::string operator()(const uuids_key& k) const {
             std::string list;

@@ -53,6 +53,11 @@ struct uuids_key {
     std::vector<uuid>& (*target)(config&);
 };
 
+// The name of a Taskwarrior attribute, or nothing.
+struct attribute_key {
+    std::string& (*target)(config&);
+};
+
 struct path_key {
     std::filesystem::path& (*target)(config&);
 };
@@ -60,7 +65,8 @@ struct path_key {
 struct config_key {
     std::string_view section;
     std::string_view name;
-    std::variant<count_key, duration_key, choice_key, address_key, path_key, flag_key, uuids_key>
+    std::variant<count_key, duration_key, choice_key, address_key, path_key, flag_key, uuids_key,
+                 attribute_key>
         kind;
 
     // reaper.window

@@ -5,8 +5,6 @@
 
 #include <callsign/base/assert.hpp>
 
-#include <limits>
-
 namespace callsign::rules {
 
 std::optional<chain_place> place_of(read_tx& tx, account_id account, const uuid& version) {
@@ -29,13 +27,23 @@ child find_child(read_tx& tx, account_id account, const uuid& parent) {
     return next_version{next[0].id, std::move(next[0].operations)};
 }
 
-tasks_at read_tasks(read_tx& tx, account_id account) {
+std::optional<tasks_at> read_tasks(read_tx& tx, account_id account, std::size_t bytes_max) {
+    constexpr std::int64_t page = 1000;
     tasks_at found;
     found.version = tx.head_of(account).version;
-    for (task& t : tx.tasks(account, task_id{}, std::numeric_limits<std::int64_t>::max())) {
-        if (!t.purged) found.tasks.emplace(t.uuid, std::move(t.attributes));
+    std::size_t bytes = 0;
+    task_id last;
+    for (;;) {
+        auto some = tx.tasks(account, last, page);
+        for (task& t : some) {
+            if (t.purged) continue;
+            for (const auto& [name, value] : t.attributes) bytes += name.size() + value.size();
+            found.tasks.emplace(t.uuid, std::move(t.attributes));
+        }
+        if (bytes > bytes_max) return std::nullopt;
+        if (static_cast<std::int64_t>(some.size()) < page) return found;
+        last = some.back().id;
     }
-    return found;
 }
 
 }  // namespace callsign::rules

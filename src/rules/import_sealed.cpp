@@ -8,6 +8,7 @@ namespace callsign::rules {
 import_sealed_version::answer apply(write_tx& tx, const import_sealed_version& c, const moment& m) {
     const auto known = tx.find_device(c.client_id);
     if (!known) return no_such_client{};
+    if (known->mode != account_mode::opaque) return import_sealed_version::differs{};
     if (const auto child = tx.find_child_place(known->account, c.parent)) {
         if (child->version == c.version) return import_sealed_version::there_already{};
         return import_sealed_version::differs{};
@@ -25,6 +26,7 @@ import_sealed_snapshot::answer apply(write_tx& tx, const import_sealed_snapshot&
                                      const moment& m) {
     const auto known = tx.find_device(c.client_id);
     if (!known) return no_such_client{};
+    if (known->mode != account_mode::opaque) return import_sealed_snapshot::unknown_version{};
     const chain_head head = tx.head_of(known->account);
     const auto seq = seq_of(tx, known->account, head, c.version);
     if (!seq) return import_sealed_snapshot::unknown_version{};

@@ -165,7 +165,7 @@ class player {
     std::vector<std::string> faults() {
         auto found = audit(account_.data());
         const auto tx = account_.data().begin_read();
-        const task_map tasks = rules::read_tasks(*tx, account_.id()).tasks;
+        const task_map tasks = rules::read_tasks(*tx, account_.id(), std::size_t{1} << 20)->tasks;
         for (const auto& client : clients_) {
             if (client->tasks() != tasks) found.push_back("a device differs from the server");
             if (client->conflicts() != 0) found.push_back("a device was told of a conflict");

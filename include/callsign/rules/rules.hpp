@@ -65,7 +65,8 @@ struct tasks_at {
     task_map tasks;
 };
 
-tasks_at read_tasks(read_tx& tx, account_id account);
+// nullopt: names and values together are more than `bytes_max`.
+std::optional<tasks_at> read_tasks(read_tx& tx, account_id account, std::size_t bytes_max);
 
 // ---- the resolver: which task does this ref name? ----
 

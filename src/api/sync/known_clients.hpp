@@ -1,33 +1,58 @@
 #pragma once
-// Which account a client id opens, remembered: so that a stranger's upload does not take up the
-// writer's time, and a client's one counts on its own account. Which account it is never changes.
+// Which account a client id opens, and with what key, remembered: so that a stranger's upload does
+// not take up the writer's time, a client's one counts on its own account, and a device's key is
+// opened once. What is remembered is what the store says: whoever changes a device or an account's
+// kind says so with forget(). Network executor.
 
 #include <callsign/base/strong_id.hpp>
 #include <callsign/base/uuid.hpp>
+#include <callsign/domain/account.hpp>
+#include <callsign/seal/secret.hpp>
 
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <unordered_map>
 
 namespace callsign::api {
+
+struct known_client {
+    account_id account;
+    account_mode mode = account_mode::opaque;
+    bool revoked = false;
+    // Of a managed account's device. None there: it does not open with the master key. Shared with
+    // the questions that seal with it on other threads.
+    std::shared_ptr<const seal::key> key{};
+};
 
 class known_clients {
   public:
     explicit known_clients(std::size_t clients_max) : clients_max_(clients_max) {}
 
-    // 0: not known here; the store may know it.
-    account_id find(const uuid& client) const {
-        const auto found = accounts_.find(client);
-        return found == accounts_.end() ? account_id{} : found->second;
+    // nullptr: not known here; the store may know it. Until the next call of another function.
+    const known_client* find(const uuid& client) const {
+        const auto found = clients_.find(client);
+        return found == clients_.end() ? nullptr : &found->second;
     }
-    void remember(const uuid& client, account_id account) {
+
+    // Grows whenever something is forgotten: what was read from the store before that may be old.
+    std::uint64_t edition() const noexcept { return edition_; }
+
+    void remember(const uuid& client, known_client what) {
         // Starting anew costs each client one question, and nothing has to be kept in order.
-        if (accounts_.size() >= clients_max_) accounts_.clear();
-        accounts_.emplace(client, account);
+        if (clients_.size() >= clients_max_) clients_.clear();
+        clients_.insert_or_assign(client, std::move(what));
+    }
+
+    void forget(const uuid& client) {
+        ++edition_;
+        clients_.erase(client);
     }
 
   private:
     std::size_t clients_max_;
-    std::unordered_map<uuid, account_id, boost::hash<uuid>> accounts_;
+    std::unordered_map<uuid, known_client, boost::hash<uuid>> clients_;
+    std::uint64_t edition_ = 0;
 };
 
 }  // namespace callsign::api

@@ -1,6 +1,6 @@
 #include "sync_call.hpp"
 
-#include "known_clients.hpp"
+#include <callsign/seal/at_rest.hpp>
 
 #include <algorithm>
 
@@ -23,6 +23,16 @@ std::string_view media_type_of(const net::http_header& header) {
     const auto first = type.find_first_not_of(" \t");
     if (first == type.npos) return {};
     return type.substr(first, type.find_last_not_of(" \t") - first + 1);
+}
+
+// None: there is no master key, or it is another one.
+std::shared_ptr<const seal::key> open_key(const rooms& r, const device& d) {
+    if (!r.master) return nullptr;
+    const seal::belongs_to owner{seal::purpose::device_key, d.account, d.client_id};
+    const auto opened = seal::open_at_rest(*r.master, owner, d.sealed_key);
+    const auto* const secret = std::get_if<seal::secret_bytes>(&opened);
+    if (!secret || secret->size() != seal::key_bytes) return nullptr;
+    return std::make_shared<const seal::key>(secret->bytes().first<seal::key_bytes>());
 }
 
 bool is_allowed(const sync_options& options, const uuid& client) {
@@ -75,6 +85,21 @@ std::variant<sync_head, http_response> read_sync_head(const sync_options& option
     return head;
 }
 
+awaitable<result<std::optional<known_client>>> client_of(rooms& r, uuid client) {
+    if (const known_client* known = r.clients.find(client)) co_return *known;
+    const std::uint64_t edition = r.clients.edition();
+    auto question = [client](read_tx& tx) { return tx.find_device(client); };
+    const auto found = co_await r.engine.ask(std::move(question));
+    if (!found) co_return found.error();
+    if (!*found) co_return std::nullopt;
+    const device& d = **found;
+    known_client known{.account = d.account, .mode = d.mode, .revoked = d.revoked_at.has_value()};
+    if (d.mode == account_mode::managed) known.key = open_key(r, d);
+    // What was forgotten meanwhile may be just this.
+    if (edition == r.clients.edition()) r.clients.remember(client, known);
+    co_return known;
+}
+
 // Proxies and browsers must not answer in our place: a stale "up to date" breaks a client.
 http_response answer_sync(unsigned status) {
     http_response response;
@@ -94,6 +119,12 @@ http_response fail_sync(const call& c, const boost::system::error_code& error) {
     const http_response usual = answer_error(c, error);
     http_response response = refuse_sync(usual.status, error.message());
     for (const auto& field : usual.headers) response.headers.push_back(field);
+    return response;
+}
+
+http_response answer_changed() {
+    http_response response = refuse_sync(503, "the account has just become managed");
+    response.headers.emplace_back("Retry-After", "1");
     return response;
 }
 
@@ -119,7 +150,7 @@ net::body_terms terms_of_sync(const rooms& r, std::size_t usual_bytes_max, const
         // Its handler says the same of a smaller one.
         return {usual_bytes_max, std::move(*refused)};
     }
-    const bool is_known = r.clients.find(std::get<sync_head>(head).client).value != 0;
+    const bool is_known = r.clients.find(std::get<sync_head>(head).client) != nullptr;
     if (!is_known && !r.sync.open_registration) {
         // A client asks for the next version before it sends one, and is known from then on.
         http_response first_ask = refuse_sync(503, "unknown until it has asked for a version");

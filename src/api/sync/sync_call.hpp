@@ -3,6 +3,7 @@
 // server words them. Errors are plain text; its clients show the status and nothing else.
 
 #include "../handlers.hpp"
+#include "known_clients.hpp"
 
 #include <callsign/api/sync_options.hpp>
 
@@ -34,10 +35,16 @@ std::variant<sync_head, http_response> read_sync_head(const sync_options& option
                                                       std::string_view type,
                                                       const net::http_header& header);
 
+// What the client id opens; nullopt: nothing.
+awaitable<result<std::optional<known_client>>> client_of(rooms& r, uuid client);
+
 http_response answer_sync(unsigned status);
 http_response refuse_sync(unsigned status, std::string_view why);
 // Broken machinery; the status is the same as everywhere.
 http_response fail_sync(const call& c, const boost::system::error_code& error);
+
+// The account has become managed while the request was on its way: the client asks again.
+http_response answer_changed();
 
 void add_version_header(http_response& response, const uuid& version);
 void add_parent_header(http_response& response, const uuid& parent);
