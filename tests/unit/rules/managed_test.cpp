@@ -1,0 +1,361 @@
+// What single versions do to a managed account, case by case; that all of it fits together is
+// proved in tests/property/managed_test.cpp.
+
+#include "support/audit.hpp"
+
+#include <callsign/rules/rules.hpp>
+#include <callsign/store/memory.hpp>
+
+#include <gtest/gtest.h>
+
+namespace callsign {
+namespace {
+
+using kind = operation::kind;
+using operations = std::vector<operation>;
+
+constexpr time_point t0{milliseconds{1'700'000'000'000}};
+
+class counted_ids final : public rules::id_source {
+  public:
+    uuid next(time_point now) override { return make_uuid_v7(now, 0, ++drawn_); }
+
+  private:
+    std::uint64_t drawn_ = 0;
+};
+
+uuid uuid_of(int n) {
+    return make_uuid_v7(t0, 1, static_cast<std::uint64_t>(n));
+}
+
+operation create(const uuid& id) {
+    return {kind::create, id, {}, {}, {}};
+}
+operation remove(const uuid& id) {
+    return {kind::remove, id, {}, {}, {}};
+}
+operation update(const uuid& id, std::string name, std::optional<std::string> value,
+                 precise_time at = t0) {
+    return {kind::update, id, std::move(name), std::move(value), at};
+}
+
+class managed : public ::testing::Test {
+  protected:
+    managed() {
+        run(create_account{"board", "SYN", "t", {}, {}});
+        account_ = store_->begin_read()->find_account("board")->id;
+        write([&](write_tx& tx) {
+            tx.put_device({.client_id = laptop, .account = account_, .name = "laptop"});
+            tx.put_device({.client_id = phone, .account = account_, .name = "phone"});
+        });
+    }
+    ~managed() override { EXPECT_EQ(testing::audit(*store_), std::vector<std::string>{}); }
+
+    template <class Action>
+    void write(Action action) {
+        const auto tx = store_->begin_write();
+        action(*tx);
+        tx->commit();
+    }
+
+    template <class Command>
+    typename Command::answer run(const Command& c) {
+        const auto tx = store_->begin_write();
+        auto answer =
+            rules::apply(*tx, c, rules::moment{now_ += milliseconds{1}, ids_, key_attribute_});
+        tx->commit();
+        return answer;
+    }
+
+    add_version::answer send(const uuid& client, const uuid& parent, operations all) {
+        return run(add_version{client, parent, std::move(all), account_, 0});
+    }
+    // From the end of the chain.
+    add_version::added send(operations all) {
+        return std::get<add_version::added>(send(laptop, head().version, std::move(all)));
+    }
+
+    chain_head head() { return store_->begin_read()->head_of(account_); }
+    std::optional<task> find(const uuid& id) {
+        return store_->begin_read()->find_task(account_, id);
+    }
+    std::string attribute(const uuid& id, std::string_view name) {
+        const auto found = find(id);
+        if (!found || found->purged) return "(no task)";
+        const auto value = found->attributes.find(name);
+        return value == found->attributes.end() ? "(none)" : value->second;
+    }
+    std::vector<version> chain() { return store_->begin_read()->versions(account_, 0, 1'000'000); }
+    rules::child child_of(const uuid& parent) {
+        return rules::find_child(*store_->begin_read(), account_, parent);
+    }
+
+    const uuid laptop = uuid_of(901);
+    const uuid phone = uuid_of(902);
+    std::unique_ptr<strict_memory_store> store_ = make_memory_store();
+    counted_ids ids_;
+    time_point now_ = t0;
+    account_id account_;
+    std::string key_attribute_ = "key";
+};
+
+// ---- numbers and keys ----
+
+TEST_F(managed, new_tasks_are_numbered_in_their_order_and_get_their_keys_behind) {
+    const auto added =
+        send({create(uuid_of(2)), update(uuid_of(2), "description", "two"), create(uuid_of(1)),
+              update(uuid_of(1), "description", "one"), update(uuid_of(1), "uda", "kept")});
+    EXPECT_FALSE(added.late);
+    EXPECT_EQ(added.numbered, 2);
+    EXPECT_EQ(key_of(*find(uuid_of(2))->numbered), "SYN-1");
+    EXPECT_EQ(key_of(*find(uuid_of(1))->numbered), "SYN-2");
+    EXPECT_EQ(attribute(uuid_of(1), "key"), "SYN-2");
+    EXPECT_EQ(attribute(uuid_of(1), "uda"), "kept");
+    const auto all = chain();
+    ASSERT_EQ(all.size(), 2u);
+    EXPECT_EQ(all[0].id, added.version);
+    EXPECT_EQ(all[0].operations.size(), 5u);
+    EXPECT_EQ(all[1].operations, (operations{update(uuid_of(2), "key", "SYN-1", now_),
+                                             update(uuid_of(1), "key", "SYN-2", now_)}));
+    EXPECT_EQ(find(uuid_of(1))->numbered->seq, 1);
+    EXPECT_EQ(find(uuid_of(1))->last_seq, 2);
+}
+
+TEST_F(managed, a_project_chooses_the_series) {
+    run(create_series{account_, "HOME", "house"});
+    send({create(uuid_of(1)), update(uuid_of(1), "project", "house"), create(uuid_of(2)),
+          update(uuid_of(2), "project", "other")});
+    EXPECT_EQ(attribute(uuid_of(1), "key"), "HOME-1");
+    EXPECT_EQ(attribute(uuid_of(2), "key"), "SYN-1");
+}
+
+TEST_F(managed, without_a_key_attribute_nothing_is_written_behind) {
+    key_attribute_ = "";
+    send({create(uuid_of(1))});
+    EXPECT_EQ(chain().size(), 1u);
+    EXPECT_EQ(attribute(uuid_of(1), "key"), "(none)");
+    EXPECT_EQ(key_of(*find(uuid_of(1))->numbered), "SYN-1");
+    // Then the attribute is the client's own.
+    send({update(uuid_of(1), "key", "mine")});
+    EXPECT_EQ(attribute(uuid_of(1), "key"), "mine");
+}
+
+TEST_F(managed, the_key_may_go_by_another_name) {
+    key_attribute_ = "callsign";
+    send({create(uuid_of(1)), update(uuid_of(1), "key", "mine")});
+    EXPECT_EQ(attribute(uuid_of(1), "callsign"), "SYN-1");
+    EXPECT_EQ(attribute(uuid_of(1), "key"), "mine");
+}
+
+TEST_F(managed, a_key_that_a_client_writes_is_put_right_once) {
+    send({create(uuid_of(1))});
+    const auto later = now_ + std::chrono::hours{48};  // its clock is ahead
+    send({update(uuid_of(1), "key", "MINE-1", later), update(uuid_of(1), "p", "v", later)});
+    EXPECT_EQ(attribute(uuid_of(1), "key"), "SYN-1");
+    EXPECT_EQ(attribute(uuid_of(1), "p"), "v");
+    EXPECT_EQ(chain().size(), 4u);
+    send({update(uuid_of(1), "key", std::nullopt, later)});
+    EXPECT_EQ(attribute(uuid_of(1), "key"), "SYN-1");
+    EXPECT_EQ(chain().size(), 6u);
+    // What is right needs no answer.
+    send({update(uuid_of(1), "key", "SYN-1", later)});
+    send({update(uuid_of(1), "p", "w", later)});
+    EXPECT_EQ(chain().size(), 8u);
+}
+
+TEST_F(managed, a_task_that_comes_again_has_the_number_it_had) {
+    send({create(uuid_of(1)), update(uuid_of(1), "p", "v")});
+    send({remove(uuid_of(1))});
+    EXPECT_TRUE(find(uuid_of(1))->purged);
+    EXPECT_TRUE(find(uuid_of(1))->attributes.empty());
+    EXPECT_EQ(chain().size(), 3u);
+    send({create(uuid_of(2))});
+    send({create(uuid_of(1)), update(uuid_of(1), "q", "w")});
+    EXPECT_EQ(attribute(uuid_of(1), "key"), "SYN-1");
+    EXPECT_EQ(attribute(uuid_of(1), "p"), "(none)");
+    EXPECT_EQ(attribute(uuid_of(1), "q"), "w");
+    EXPECT_EQ(attribute(uuid_of(2), "key"), "SYN-2");
+}
+
+TEST_F(managed, a_task_that_comes_and_goes_in_one_version_takes_no_number) {
+    const auto added = send({create(uuid_of(1)), remove(uuid_of(1)), create(uuid_of(2))});
+    EXPECT_EQ(added.numbered, 1);
+    EXPECT_FALSE(find(uuid_of(1)));
+    EXPECT_EQ(attribute(uuid_of(2), "key"), "SYN-1");
+    send({create(uuid_of(1))});
+    EXPECT_EQ(attribute(uuid_of(1), "key"), "SYN-2");
+}
+
+TEST_F(managed, empty_tasks_templates_and_thousands_at_once_are_tasks_like_others) {
+    operations all{create(uuid_of(1)), create(uuid_of(2)),
+                   update(uuid_of(2), "status", "recurring"),
+                   update(uuid_of(2), "recur", "weekly")};
+    for (int n = 10; n < 5010; ++n) {
+        all.push_back(create(uuid_of(n)));
+        all.push_back(update(uuid_of(n), "description", "n"));
+    }
+    EXPECT_EQ(send(std::move(all)).numbered, 5002);
+    EXPECT_EQ(attribute(uuid_of(1), "key"), "SYN-1");
+    EXPECT_EQ(attribute(uuid_of(5009), "key"), "SYN-5002");
+    EXPECT_EQ(chain().size(), 2u);
+}
+
+// ---- slots ----
+
+TEST_F(managed, slots_that_wait_for_a_task_are_committed_with_it) {
+    const auto wait = [&](std::string key) {
+        reserve c{account_, std::move(key), {}, uuid_of(1), ""};
+        return std::get<reserve::reserved>(run(c)).slot;
+    };
+    const slot_id one = wait("one"), two = wait("two");
+    send({create(uuid_of(1)), update(uuid_of(1), "description", "by sync")});
+    for (const slot_id id : {one, two}) {
+        const auto given = std::get<receipted>(run(fulfil{id, "", {{"description", "by REST"}}}));
+        EXPECT_TRUE(given.replayed);
+        EXPECT_FALSE(given.receipt.created);
+        EXPECT_EQ(key_of(given.receipt), "SYN-1");
+    }
+    EXPECT_EQ(attribute(uuid_of(1), "description"), "by sync");
+}
+
+TEST_F(managed, what_rest_makes_is_there_for_devices_with_its_key) {
+    reserve c{account_, "k", {}, uuid_of(1), ""};
+    const auto slot = std::get<reserve::reserved>(run(c)).slot;
+    run(fulfil{slot, "", {{"description", "by REST"}}});
+    const auto next = std::get<rules::next_version>(child_of(uuid{}));
+    task_map seen;
+    for (const auto& o : next.operations) EXPECT_TRUE(carry_out(seen, o));
+    EXPECT_EQ(seen.at(uuid_of(1)).at("key"), "SYN-1");
+    EXPECT_TRUE(std::holds_alternative<rules::up_to_date>(child_of(next.id)));
+}
+
+// ---- late versions ----
+
+TEST_F(managed, a_late_version_is_transformed_and_its_device_led_back) {
+    send({create(uuid_of(1)), update(uuid_of(1), "p", "old")});
+    const uuid common = head().version;
+    send({update(uuid_of(1), "p", "early", t0 + milliseconds{1}),
+          update(uuid_of(1), "q", "by laptop")});
+    const auto late = std::get<add_version::added>(
+        send(phone, common, {update(uuid_of(1), "p", "later", t0 + milliseconds{2})}));
+    EXPECT_TRUE(late.late);
+    EXPECT_EQ(attribute(uuid_of(1), "p"), "later");
+    EXPECT_EQ(attribute(uuid_of(1), "q"), "by laptop");
+    // The phone has p already; what it lacks is q.
+    const auto back = std::get<rules::next_version>(child_of(late.version));
+    EXPECT_EQ(back.id, head().version);
+    EXPECT_EQ(back.operations, (operations{update(uuid_of(1), "q", "by laptop")}));
+    EXPECT_TRUE(std::holds_alternative<rules::up_to_date>(child_of(back.id)));
+    // On the chain there is only what it said.
+    EXPECT_EQ(chain().back().operations,
+              (operations{update(uuid_of(1), "p", "later", t0 + milliseconds{2})}));
+}
+
+TEST_F(managed, a_version_on_a_side_version_is_late_too) {
+    const auto first = std::get<add_version::added>(send(laptop, uuid{}, {create(uuid_of(1))}));
+    const auto side = std::get<add_version::added>(send(phone, uuid{}, {create(uuid_of(2))}));
+    EXPECT_FALSE(first.late);
+    EXPECT_TRUE(side.late);
+    const auto again =
+        std::get<add_version::added>(send(phone, side.version, {update(uuid_of(2), "p", "v")}));
+    EXPECT_TRUE(again.late);
+    const auto back = std::get<rules::next_version>(child_of(again.version));
+    EXPECT_EQ(back.id, head().version);
+    EXPECT_EQ(attribute(uuid_of(2), "p"), "v");
+    EXPECT_EQ(attribute(uuid_of(2), "key"), "SYN-2");
+}
+
+TEST_F(managed, what_had_no_effect_is_not_on_the_chain) {
+    send(
+        {update(uuid_of(9), "p", "v"), remove(uuid_of(8)), create(uuid_of(1)), create(uuid_of(1))});
+    EXPECT_EQ(chain()[0].operations, operations{create(uuid_of(1))});
+}
+
+TEST_F(managed, side_versions_are_forgotten_in_time) {
+    send({create(uuid_of(1))});
+    const auto late = std::get<add_version::added>(send(phone, uuid{}, {create(uuid_of(2))}));
+    now_ += std::chrono::hours{1};
+    run(forget_settled{slot_id{}, 10, now_ - std::chrono::hours{2}});
+    EXPECT_TRUE(std::holds_alternative<rules::next_version>(child_of(late.version)));
+    run(forget_settled{slot_id{}, 10, now_});
+    EXPECT_TRUE(std::holds_alternative<rules::unknown_version>(child_of(late.version)));
+    EXPECT_TRUE(std::holds_alternative<add_version::unknown_parent>(
+        send(phone, late.version, {create(uuid_of(3))})));
+}
+
+// ---- refusals write nothing ----
+
+TEST_F(managed, who_is_not_a_device_of_the_account_is_refused) {
+    EXPECT_TRUE(
+        std::holds_alternative<no_such_client>(send(uuid_of(999), uuid{}, {create(uuid_of(1))})));
+    write([&](write_tx& tx) { tx.revoke_device(tx.find_device(phone)->id, now_); });
+    EXPECT_TRUE(std::holds_alternative<device_revoked>(send(phone, uuid{}, {create(uuid_of(1))})));
+    EXPECT_TRUE(std::holds_alternative<add_version::unknown_parent>(
+        send(laptop, uuid_of(77), {create(uuid_of(1))})));
+    EXPECT_EQ(head().seq, 0);
+}
+
+TEST_F(managed, a_task_does_not_outgrow_its_bound) {
+    send({create(uuid_of(1)), update(uuid_of(1), "a", std::string(task_bytes_max - 20, 'x'))});
+    const auto seq = head().seq;
+    const auto refused = send(laptop, head().version,
+                              {create(uuid_of(2)), update(uuid_of(1), "b", std::string(40, 'y'))});
+    EXPECT_EQ(std::get<task_too_large>(refused).task, uuid_of(1));
+    EXPECT_EQ(head().seq, seq);
+    EXPECT_FALSE(find(uuid_of(2)));
+}
+
+TEST_F(managed, who_has_missed_too_much_fetches_it_first) {
+    operations many{create(uuid_of(1))};
+    for (std::size_t n = 0; n <= add_version::missed_operations_max; ++n) {
+        many.push_back(update(uuid_of(1), "p", "v"));
+    }
+    send(std::move(many));
+    EXPECT_TRUE(std::holds_alternative<add_version::missed_too_much>(
+        send(phone, uuid{}, {create(uuid_of(2))})));
+    EXPECT_TRUE(std::holds_alternative<add_version::added>(
+        send(phone, head().version, {create(uuid_of(2))})));
+}
+
+// ---- changes by way of REST ----
+
+TEST_F(managed, an_edit_is_a_version_that_says_what_changed) {
+    send({create(uuid_of(1)), update(uuid_of(1), "p", "v"), update(uuid_of(1), "q", "w")});
+    const auto before = find(uuid_of(1))->last_seq;
+    edit_task c;
+    c.account = account_;
+    c.uuid = uuid_of(1);
+    c.changes = {{"p", "new"}, {"q", std::nullopt}, {"r", std::nullopt}};
+    c.if_seq = before;
+    const auto edited = std::get<edit_task::edited>(run(c)).now;
+    EXPECT_EQ(edited.last_seq, before + 1);
+    EXPECT_EQ(edited.attributes.at("p"), "new");
+    EXPECT_FALSE(edited.attributes.contains("q"));
+    EXPECT_EQ(chain().back().operations.size(), 3u);  // p, q, modified
+
+    EXPECT_TRUE(std::holds_alternative<edit_task::changed_since>(run(c)));
+    c.if_seq.reset();
+    EXPECT_EQ(std::get<edit_task::edited>(run(c)).now.last_seq, before + 1);  // nothing to do
+    c.purge = true;
+    EXPECT_TRUE(std::get<edit_task::edited>(run(c)).now.purged);
+    EXPECT_TRUE(std::holds_alternative<edit_task::no_such_task>(run(c)));
+    c.uuid = uuid_of(2);
+    EXPECT_TRUE(std::holds_alternative<edit_task::no_such_task>(run(c)));
+}
+
+// ---- everything at once ----
+
+TEST_F(managed, all_tasks_are_read_with_the_version_they_are_of) {
+    send({create(uuid_of(1)), create(uuid_of(2)), update(uuid_of(2), "p", "v")});
+    send({remove(uuid_of(1))});
+    const auto tx = store_->begin_read();
+    const auto all = rules::read_tasks(*tx, account_, 1000);
+    ASSERT_TRUE(all);
+    EXPECT_EQ(all->version, head().version);
+    ASSERT_EQ(all->tasks.size(), 1u);
+    EXPECT_EQ(all->tasks.at(uuid_of(2)).at("p"), "v");
+    EXPECT_FALSE(rules::read_tasks(*tx, account_, 3));
+}
+
+}  // namespace
+}  // namespace callsign
