@@ -5,6 +5,7 @@
 // `command`.
 
 #include <callsign/domain/account.hpp>
+#include <callsign/domain/device.hpp>
 #include <callsign/domain/sealed.hpp>
 #include <callsign/domain/slot.hpp>
 #include <callsign/domain/task.hpp>
@@ -172,6 +173,36 @@ struct create_series {
     using answer = std::variant<series, prefix_taken, project_taken>;
 };
 
+// ---- devices of managed accounts ----
+
+// An opaque account's devices share a client id, and bring their secret themselves.
+struct account_is_opaque {};
+
+// One more syncing client. `sealed_key` is what it seals with, itself sealed under the master key
+// for this account and client id (seal/at_rest.hpp): a rule cannot tell whether it opens.
+struct create_device {
+    account_id account;
+    std::string name;
+    uuid client_id{};
+    std::string sealed_key;
+    // Of the account's devices that are not revoked. Each is one more row to look through and one
+    // more key to keep.
+    std::size_t active_max = 1000;
+
+    struct too_many {};
+    using answer = std::variant<device, name_taken, client_id_taken, no_such_account,
+                                account_is_opaque, too_many>;
+};
+
+// Its client id is never given to another device; its name may be.
+struct revoke_device {
+    account_id account;
+    device_id device;
+
+    struct no_such_device {};
+    using answer = std::variant<callsign::device, no_such_device>;
+};
+
 // ---- sealed chains: an opaque account's history, as its clients keep it ----
 
 struct no_such_client {};
@@ -257,13 +288,15 @@ struct import_sealed_snapshot {
 using command =
     std::variant<reserve, fulfil, reconcile_pending, forget_settled, create_account, create_token,
                  revoke_token, create_series, look_up_slot, add_sealed_version, add_sealed_snapshot,
-                 register_client, import_sealed_version, import_sealed_snapshot>;
+                 register_client, import_sealed_version, import_sealed_snapshot, create_device,
+                 revoke_device>;
 
 using answer =
     std::variant<std::monostate, reserve::answer, fulfil::answer, reconcile_pending::answer,
                  forget_settled::answer, create_account::answer, create_token::answer,
                  revoke_token::answer, create_series::answer, look_up_slot::answer,
                  add_sealed_version::answer, add_sealed_snapshot::answer, register_client::answer,
-                 import_sealed_version::answer, import_sealed_snapshot::answer>;
+                 import_sealed_version::answer, import_sealed_snapshot::answer,
+                 create_device::answer, revoke_device::answer>;
 
 }  // namespace callsign
