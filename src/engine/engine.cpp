@@ -9,6 +9,7 @@
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <exception>
 
 namespace callsign {
 
@@ -168,19 +169,38 @@ class engine::impl {
         return keys;
     }
 
+    // ---- what runs beside the network thread ----
+
+    asio::awaitable<void> run_aside(std::function<void()> run) {
+        std::exception_ptr thrown;
+        co_await asio::async_initiate<const asio::use_awaitable_t<>, void()>(
+            [this, &run, &thrown](auto handler) {
+                asio::any_completion_handler<void()> back = std::move(handler);
+                asio::post(executors_.reader,
+                           [this, &run, &thrown, back = std::move(back)]() mutable {
+                               thrown = what_is_thrown_by(run);
+                               asio::post(executors_.network, std::move(back));
+                           });
+            },
+            asio::use_awaitable);
+        if (thrown) std::rethrow_exception(thrown);
+    }
+
+    static std::exception_ptr what_is_thrown_by(const std::function<void()>& run) {
+        try {
+            run();
+            return nullptr;
+        } catch (...) {
+            return std::current_exception();
+        }
+    }
+
     // ---- questions ----
 
     asio::awaitable<bool> read(std::function<void(read_tx&)> run) {
         bool ok = false;
-        co_await asio::async_initiate<const asio::use_awaitable_t<>, void()>(
-            [this, &run, &ok](auto handler) {
-                asio::any_completion_handler<void()> back = std::move(handler);
-                asio::post(executors_.reader, [this, &run, &ok, back = std::move(back)]() mutable {
-                    ok = run_question(run);
-                    asio::post(executors_.network, std::move(back));
-                });
-            },
-            asio::use_awaitable);
+        std::function<void()> question = [&] { ok = run_question(run); };
+        co_await run_aside(std::move(question));
         co_return ok;
     }
 
@@ -254,6 +274,10 @@ asio::awaitable<result<create_answer>> engine::create(create_request request) {
 
 asio::awaitable<bool> engine::read_on_reader(std::function<void(read_tx&)> run) {
     return impl_->read(std::move(run));
+}
+
+asio::awaitable<void> engine::run_on_reader(std::function<void()> run) {
+    return impl_->run_aside(std::move(run));
 }
 
 asio::awaitable<result<reconcile_pending::answer>> engine::reconcile(slot_id after,

@@ -87,6 +87,12 @@ class engine {
     template <class Question>
     boost::asio::awaitable<result<std::invoke_result_t<Question, read_tx&>>> ask(Question question);
 
+    // Runs `work` on the reader executor: what would hold up the network thread, and asks the store
+    // nothing. Whoever calls bounds how much of it there is, because questions wait behind it. What
+    // it throws is thrown here.
+    template <class Work>
+    boost::asio::awaitable<std::invoke_result_t<Work&>> run_aside(Work work);
+
     // One bounded step of a sweep: reconcile_pending with everything now being created marked as
     // busy. The caller is on the network executor, so nothing can begin between the marking and the
     // queueing.
@@ -108,6 +114,7 @@ class engine {
 
     boost::asio::awaitable<result<answer>> submit_any(command c);
     boost::asio::awaitable<bool> read_on_reader(std::function<void(read_tx&)> run);
+    boost::asio::awaitable<void> run_on_reader(std::function<void()> run);
 
     std::unique_ptr<impl> impl_;
 };
@@ -129,6 +136,14 @@ boost::asio::awaitable<result<std::invoke_result_t<Question, read_tx&>>> engine:
     const bool ok = co_await read_on_reader(std::move(run));
     if (!ok) co_return errc::store_unavailable;
     co_return std::move(*found);
+}
+
+template <class Work>
+boost::asio::awaitable<std::invoke_result_t<Work&>> engine::run_aside(Work work) {
+    std::optional<std::invoke_result_t<Work&>> done;
+    std::function<void()> run = [&] { done.emplace(work()); };
+    co_await run_on_reader(std::move(run));
+    co_return std::move(*done);
 }
 
 }  // namespace callsign
