@@ -7,6 +7,7 @@
 #include <callsign/api/service.hpp>
 #include <callsign/api/sync_options.hpp>
 #include <callsign/base/assert.hpp>
+#include <callsign/seal/secret.hpp>
 #include <callsign/wire/message.hpp>
 
 #include <boost/asio/awaitable.hpp>
@@ -35,6 +36,8 @@ struct rooms {
     const sync_options& sync;
     turnstile& turns;
     known_clients& clients;
+    const seal::key* master;        // none: no secret can be kept
+    int derivations = 0;            // of keys from secrets, under way now
     std::int64_t late_retries = 0;  // creations answered slot-failed since the start
 };
 

@@ -31,6 +31,9 @@ constexpr route routes[] = {
     {verb::get,     "/v1/tokens",                       access::admin,     false, list_tokens},
     {verb::post,    "/v1/tokens",                       access::admin,     true,  add_token},
     {verb::delete_, "/v1/tokens/{id}",                  access::admin,     false, revoke_own_token},
+    {verb::get,     "/v1/devices",                      access::admin,     false, list_devices},
+    {verb::post,    "/v1/devices",                      access::admin,     true,  add_device},
+    {verb::delete_, "/v1/devices/{id}",                 access::admin,     false, revoke_own_device},
 
     {verb::get,     "/v1/admin/accounts",               access::operators, false, list_accounts},
     {verb::post,    "/v1/admin/accounts",               access::operators, true,  add_account},
@@ -38,6 +41,10 @@ constexpr route routes[] = {
     {verb::post,    "/v1/admin/accounts/{name}/series", access::operators, true,  add_series_to},
     {verb::get,     "/v1/admin/accounts/{name}/tokens", access::operators, false, list_tokens_of},
     {verb::post,    "/v1/admin/accounts/{name}/tokens", access::operators, true,  add_token_to},
+    {verb::get,     "/v1/admin/accounts/{name}/devices", access::operators, false, list_devices_of},
+    {verb::post,    "/v1/admin/accounts/{name}/devices", access::operators, true, add_device_to},
+    {verb::delete_, "/v1/admin/accounts/{name}/devices/{id}", access::operators, false,
+                                                                                 revoke_device_of},
     {verb::get,     "/v1/admin/tokens",                 access::operators, false, list_operator_tokens},
     {verb::post,    "/v1/admin/tokens",                 access::operators, true,  add_operator_token},
     {verb::delete_, "/v1/admin/tokens/{id}",            access::operators, false, revoke_any_token},
@@ -168,7 +175,9 @@ class service::impl {
           sync_(options.sync),
           turns_(clock, sync_.turnstile),
           clients_(options.principals_max),
-          rooms_{engine, reaper, clock, entropy, tokens_, hooks_, sync_, turns_, clients_} {}
+          master_(options.master_key),
+          rooms_{engine, reaper, clock,  entropy,  tokens_,
+                 hooks_, sync_,  turns_, clients_, master_.get()} {}
 
     // Who is asking, and may they? A response: no.
     awaitable<maybe_response> authenticate(call& c) {
@@ -211,6 +220,7 @@ class service::impl {
     sync_options sync_;
     turnstile turns_;
     known_clients clients_;
+    std::shared_ptr<const seal::key> master_;
     rooms rooms_;
 };
 

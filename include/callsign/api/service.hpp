@@ -9,6 +9,7 @@
 #include <callsign/engine/engine.hpp>
 #include <callsign/net/http.hpp>
 #include <callsign/reaper/reaper.hpp>
+#include <callsign/seal/secret.hpp>
 
 #include <boost/asio/awaitable.hpp>
 #include <functional>
@@ -22,6 +23,9 @@ struct service_options {
     // Client ids too, as many again.
     std::size_t principals_max = 16'384;
     sync_options sync{};
+    // What devices' keys are sealed under. None: no device is added to a managed account. Shared
+    // with the configuration it comes from; nobody changes it.
+    std::shared_ptr<const seal::key> master_key{};
 };
 
 // What the ops routes show.

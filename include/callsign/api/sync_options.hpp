@@ -6,6 +6,7 @@
 #include <callsign/domain/sealed.hpp>
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 namespace callsign::api {
@@ -23,6 +24,8 @@ struct sync_options {
     // How long a connection that was told "up to date" may take to send its version before
     // others of the same client id are told so too. Zero: they are told at once.
     milliseconds turnstile{50};
+    // The attribute a task's key is written to, for Taskwarrior to show. Empty: none.
+    std::string key_attribute = "key";
 };
 
 }  // namespace callsign::api
