@@ -36,16 +36,6 @@ v1::CreateAccount read_account(const call& c, wire::faults& found) {
     return message;
 }
 
-// Version 4 of RFC 9562: the id is all that a client proves itself with, so nothing of it may be
-// guessed from the time.
-uuid draw_client_id(entropy& source) {
-    uuid id{};
-    source.fill(id.data);
-    id.data[6] = static_cast<std::uint8_t>((id.data[6] & 0x0F) | 0x40);
-    id.data[8] = static_cast<std::uint8_t>((id.data[8] & 0x3F) | 0x80);
-    return id;
-}
-
 std::optional<uuid> client_id_for(const v1::CreateAccount& wanted, entropy& source) {
     if (wanted.mode() != to_string(account_mode::opaque)) return std::nullopt;
     if (wanted.client_id().empty()) return draw_client_id(source);

@@ -33,6 +33,15 @@ awaitable<http_response> add_token_to(rooms& r, call& c);
 awaitable<http_response> list_operator_tokens(rooms& r, call& c);
 awaitable<http_response> add_operator_token(rooms& r, call& c);
 awaitable<http_response> revoke_any_token(rooms& r, call& c);
+// devices.cpp
+awaitable<http_response> list_devices(rooms& r, call& c);
+awaitable<http_response> add_device(rooms& r, call& c);
+awaitable<http_response> revoke_own_device(rooms& r, call& c);
+awaitable<http_response> list_devices_of(rooms& r, call& c);
+awaitable<http_response> add_device_to(rooms& r, call& c);
+awaitable<http_response> revoke_device_of(rooms& r, call& c);
+// Nobody has it, and nobody can guess it.
+uuid draw_client_id(entropy& source);
 // admin.cpp
 awaitable<http_response> list_accounts(rooms& r, call& c);
 awaitable<http_response> add_account(rooms& r, call& c);

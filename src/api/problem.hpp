@@ -51,6 +51,7 @@ inline constexpr problem slot_not_found{404, "slot-not-found", "This key has no 
 inline constexpr problem account_not_found{404, "account-not-found", "There is no such account"};
 inline constexpr problem client_not_found{404, "client-not-found", "No account has this client id"};
 inline constexpr problem token_not_found{404, "token-not-found", "There is no such token"};
+inline constexpr problem device_not_found{404, "device-not-found", "There is no such device"};
 
 // ---- what stands against it ----
 inline constexpr problem slot_failed{409, "slot-failed", "The creation failed, for good"};
@@ -65,6 +66,11 @@ inline constexpr problem history_differs{409, "history-differs",
                                          "The client's history here is another one"};
 inline constexpr problem account_opaque{409, "account-opaque",
                                         "The server cannot see this account's tasks"};
+// 409, not 503: asking again does not help, and a server that is run without one is not unwell.
+inline constexpr problem no_master_key{409, "no-master-key",
+                                       "The server has no master key to keep secrets under"};
+inline constexpr problem too_many_devices{409, "too-many-devices",
+                                          "The account has as many devices as it may"};
 inline constexpr problem prefix_taken{409, "prefix-taken", "The prefix is taken"};
 inline constexpr problem project_taken{409, "project-taken", "The project has a series already"};
 

@@ -1,3 +1,4 @@
+#include "failure.hpp"
 #include "run.hpp"
 
 #include <callsign/cli/cli.hpp>
@@ -6,9 +7,21 @@
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
+#include <sys/random.h>
 #include <unistd.h>
 
 namespace callsign::cli {
+
+namespace {
+
+void fill_from_system(std::span<std::uint8_t> bytes) {
+    // Up to 256 bytes come whole or not at all.
+    if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
+        throw failure("the system gives no random bytes");
+    }
+}
+
+}  // namespace
 
 int run(int argc, const char* const* argv) {
     const surroundings around{
@@ -20,6 +33,7 @@ int run(int argc, const char* const* argv) {
         .environment = [](const char* name) -> const char* { return std::getenv(name); },
         .exchange = exchange,
         .check = check_sqlite,
+        .random = fill_from_system,
     };
     return run(std::vector<std::string>(argv + std::min(argc, 1), argv + argc), around);
 }

@@ -5,6 +5,7 @@
 #include "text.hpp"
 
 #include <limits>
+#include <sstream>
 
 namespace callsign::cli {
 namespace {
@@ -24,6 +25,32 @@ void show_token(std::ostream& out, const v1::Token& token) {
                        {"revoked", time_text(token.has_revoked_at(), token.revoked_at())},
                        {"token", token.token()}});
     if (!token.token().empty()) out << "Keep the token now: it is not shown again.\n";
+}
+
+void show_device(std::ostream& out, const v1::Device& device) {
+    print_fields(out, {{"device id", device.device_id()},
+                       {"name", device.name()},
+                       {"client id", device.client_id()},
+                       {"encryption secret", device.encryption_secret()},
+                       {"created", time_text(device.has_created_at(), device.created_at())},
+                       {"revoked", time_text(device.has_revoked_at(), device.revoked_at())}});
+    if (device.taskrc().empty()) return;
+    out << "\nThe lines for its .taskrc, now: the secret is not shown again.\n\n";
+    std::istringstream lines(device.taskrc());
+    for (std::string line; std::getline(lines, line);) out << printable(line) << '\n';
+}
+
+// Asks, where there is somebody to ask; else --yes must have been said.
+void confirm(session& s, bool yes, const std::string& question, const std::string& consequence) {
+    const surroundings& around = s.around();
+    if (yes) return;
+    if (!around.in_is_terminal) {
+        throw failure(consequence + ": say --yes", exit_status::not_understood);
+    }
+    around.err << question << " [y/N] " << std::flush;
+    std::string answer;
+    std::getline(around.in, answer);
+    if (answer != "y" && answer != "Y" && answer != "yes") throw failure("nothing was revoked");
 }
 
 void show_series(std::ostream& out, const google::protobuf::RepeatedPtrField<v1::Series>& all) {
@@ -123,19 +150,46 @@ void list_tokens(session& s, const std::string& account) {
 }
 
 void revoke_token(session& s, const std::string& id, bool yes) {
-    const surroundings& around = s.around();
-    if (!yes && !around.in_is_terminal) {
-        throw failure("a revoked token never works again: say --yes", exit_status::not_understood);
-    }
-    if (!yes) {
-        around.err << "Revoke token " << printable(id) << "? It never works again. [y/N] "
-                   << std::flush;
-        std::string answer;
-        std::getline(around.in, answer);
-        if (answer != "y" && answer != "Y" && answer != "yes") throw failure("nothing was revoked");
-    }
+    confirm(s, yes, "Revoke token " + printable(id) + "? It never works again.",
+            "a revoked token never works again");
     s.ask_and_show<v1::Token>(verb::delete_, "/v1/admin/tokens/" + percent_encode(id), nullptr,
                               [&](const v1::Token& gone) { show_token(s.out(), gone); });
+}
+
+void add_device(session& s, const std::string& account, const std::string& name) {
+    v1::CreateDevice body;
+    body.set_name(name);
+    s.ask_and_show<v1::Device>(verb::post, account_path(account, "/devices"), &body,
+                               [&](const v1::Device& made) { show_device(s.out(), made); });
+}
+
+void list_devices(session& s, const std::string& account) {
+    const auto list =
+        s.ask_pages(account_path(account, "/devices"), no_limit, &v1::DeviceList::devices_size);
+    if (s.json()) return s.print_json(wire::encode(wire::format::json, list));
+    std::vector<row> rows;
+    for (const v1::Device& d : list.devices()) {
+        rows.push_back({d.name(), d.device_id(), d.client_id(),
+                        time_text(d.has_created_at(), d.created_at()),
+                        time_text(d.has_revoked_at(), d.revoked_at())});
+    }
+    print_table(s.out(), {"NAME", "DEVICE ID", "CLIENT ID", "CREATED", "REVOKED"}, rows);
+}
+
+void revoke_device(session& s, const std::string& account, const std::string& name, bool yes) {
+    confirm(s, yes, "Revoke device " + printable(name) + "? It never syncs again.",
+            "a revoked device never syncs again");
+    const auto list =
+        s.ask_pages(account_path(account, "/devices"), no_limit, &v1::DeviceList::devices_size);
+    // The one that has the name now; else the last that had it, since revoking twice is no fault.
+    const v1::Device* found = nullptr;
+    for (const v1::Device& d : list.devices()) {
+        if (d.name() == name && (!found || found->has_revoked_at())) found = &d;
+    }
+    if (!found) throw failure("the account has no device of this name: " + printable(name));
+    const std::string path = "/devices/" + percent_encode(found->device_id());
+    s.ask_and_show<v1::Device>(verb::delete_, account_path(account, path), nullptr,
+                               [&](const v1::Device& gone) { show_device(s.out(), gone); });
 }
 
 void create_series(session& s, const std::string& account, const std::string& prefix,

@@ -26,6 +26,10 @@ void create_token(session& s, const token_choice& choice);
 void list_tokens(session& s, const std::string& account);
 void revoke_token(session& s, const std::string& id, bool yes);
 
+void add_device(session& s, const std::string& account, const std::string& name);
+void list_devices(session& s, const std::string& account);
+void revoke_device(session& s, const std::string& account, const std::string& name, bool yes);
+
 void create_series(session& s, const std::string& account, const std::string& prefix,
                    const std::string& project);
 void list_series(session& s, const std::string& account);
@@ -42,6 +46,9 @@ void sweep(session& s);
 
 // Takes over what the reference server keeps in `file`.
 void import_taskchampion(session& s, const std::string& file);
+
+// Writes a new one to `file`, which must not be there.
+void make_master_key(session& s, const std::string& file);
 
 // Reads the data directory itself. False: an invariant does not hold.
 bool check(session& s);

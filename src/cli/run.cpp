@@ -23,6 +23,7 @@ struct arguments {
     std::string token_id;
     token_choice token;
     bool operator_token = false;
+    std::string device;
     bool yes = false;
     slot_filter slots{.state = {}, .account = {}, .limit = 100};
     bool check_failed = false;
@@ -99,6 +100,24 @@ void add_token_commands(CLI::App& app, arguments& a) {
     revoke->add_flag("--yes", a.yes, "Do not ask");
 }
 
+void add_device_commands(CLI::App& app, arguments& a) {
+    CLI::App* const devices = group(app, "device", "Taskwarriors that sync with a managed account");
+    CLI::App* const add =
+        command(*devices, "add", "Let one more sync; prints the lines for its .taskrc, once", a,
+                [&a](session& s) { add_device(s, a.account, a.device); });
+    add->add_option("ACCOUNT", a.account, "Whose")->required();
+    add->add_option("--name", a.device, "To tell it from others")->required();
+    CLI::App* const list = command(*devices, "list", "An account's devices", a,
+                                   [&a](session& s) { list_devices(s, a.account); });
+    list->add_option("ACCOUNT", a.account, "Whose")->required();
+    CLI::App* const revoke =
+        command(*devices, "revoke", "End a device's syncing for good", a,
+                [&a](session& s) { revoke_device(s, a.account, a.device, a.yes); });
+    revoke->add_option("ACCOUNT", a.account, "Whose")->required();
+    revoke->add_option("NAME", a.device, "As `device list` shows it")->required();
+    revoke->add_flag("--yes", a.yes, "Do not ask");
+}
+
 void add_series_commands(CLI::App& app, arguments& a) {
     CLI::App* const series = group(app, "series", "Runs of numbers");
     CLI::App* const create =
@@ -131,6 +150,12 @@ void add_operating_commands(CLI::App& app, arguments& a) {
                 [&a](session& s) { import_taskchampion(s, a.file); });
     reference->add_option("FILE", a.file, "taskchampion-sync-server.sqlite3; it is only read")
         ->required();
+    CLI::App* const master_key =
+        group(app, "master-key", "What the keys of devices are kept under");
+    CLI::App* const fresh =
+        command(*master_key, "new", "Write a new one to a file; needs no server", a,
+                [&a](session& s) { make_master_key(s, a.file); });
+    fresh->add_option("FILE", a.file, "Where to; it must not be there yet")->required();
     command(app, "check", "Prove that a data directory is sound; needs no server", a,
             [&a](session& s) { a.check_failed = !check(s); });
 }
@@ -160,6 +185,7 @@ int run(std::vector<std::string> words, const surroundings& around) {
     add_globals(app, a);
     add_account_commands(app, a);
     add_token_commands(app, a);
+    add_device_commands(app, a);
     add_series_commands(app, a);
     add_operating_commands(app, a);
     try {

@@ -13,6 +13,7 @@
 #include <google/protobuf/message.h>
 #include <istream>
 #include <ostream>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,8 @@ struct surroundings {
     std::function<check_report(const std::filesystem::path&,
                                const std::function<void(std::string_view)>&)>
         check;
+    // Unpredictable bytes, fit for keys.
+    std::function<void(std::span<std::uint8_t>)> random{};
 };
 
 // As given; empty: not given.

@@ -214,7 +214,8 @@ server::server(platform::config config, platform::config_source source)
               engine_options_of(config_), metrics_.engine(),
               [this](const std::string& why) { end_at_once(why); }),
       reaper_(engine_, *clock_, network_.get_executor(), config_.reaper, sweep_log_),
-      service_(engine_, reaper_, *clock_, *entropy_, {.sync = config_.sync},
+      service_(engine_, reaper_, *clock_, *entropy_,
+               {.sync = config_.sync, .master_key = config_.secrets.master_key},
                {[this] { return metrics_.text(); },
                 [this](std::string_view route, unsigned status, std::chrono::nanoseconds took) {
                     metrics_.answered(route, status, took);

@@ -1,5 +1,7 @@
 #include "config_keys.hpp"
 
+#include <callsign/seal/master_key.hpp>
+
 #include <algorithm>
 #include <array>
 #include <boost/asio/ip/address.hpp>
@@ -75,7 +77,7 @@ const std::array keys{
     config_key{"engine", "request_deadline",
                duration_key{CALLSIGN_AT(engine.request_deadline), 10ms, 10min, {}}},
 
-    config_key{"store", "data_dir", path_key{CALLSIGN_AT(store.data_dir)}},
+    config_key{"store", "data_dir", path_key{CALLSIGN_AT(store.data_dir), false}},
     config_key{"store", "readers", count(CALLSIGN_AT(store.readers), 1, 64)},
     config_key{"store", "cache_bytes", bytes(CALLSIGN_AT(store.cache_bytes), 1 * MiB, 64 * GiB)},
     config_key{"store", "wal_pages_max", count(CALLSIGN_AT(store.wal_pages_max), 16, 10'000'000)},
@@ -100,8 +102,9 @@ const std::array keys{
     config_key{"sync", "open_registration", flag_key{CALLSIGN_AT(sync.open_registration)}},
     config_key{"sync", "allow_client_ids", uuids_key{CALLSIGN_AT(sync.allow_client_ids)}},
     config_key{"sync", "turnstile", duration_key{CALLSIGN_AT(sync.turnstile), 0ms, 5s, {}}},
-
     config_key{"sync", "key_attribute", attribute_key{CALLSIGN_AT(sync.key_attribute)}},
+
+    config_key{"secrets", "master_key_file", path_key{CALLSIGN_AT(secrets.master_key_file), true}},
 
     config_key{"log", "level", choice_key{CALLSIGN_AT(log.level), levels}},
     config_key{"log", "format", choice_key{CALLSIGN_AT(log.format), formats}},
@@ -209,7 +212,7 @@ complaint set_text(const address_key& kind, std::string_view text, config& into)
 }
 
 complaint set_text(const path_key& kind, std::string_view text, config& into) {
-    if (text.empty()) return "must not be empty";
+    if (text.empty() && !kind.optional) return "must not be empty";
     kind.target(into) = std::filesystem::path(text);
     return {};
 }
@@ -310,6 +313,7 @@ class loader {
         if (source_.environment) read_environment();
         read_flags();
         cross_check();
+        find_master_key();
         if (!faults_.empty()) return std::move(faults_);
         return std::move(config_);
     }
@@ -401,6 +405,33 @@ class loader {
                 config_.server.drain_timeout >= config_.engine.request_deadline,
                 "must be at least engine.request_deadline: a shutdown would cut off requests that "
                 "still have time");
+    }
+
+    // The faults name neither the key nor, since somebody may have put the key there, its file.
+    void find_master_key() {
+        constexpr const char* variable = "CALLSIGN_MASTER_KEY";
+        const std::string key = "secrets.master_key_file";
+        const std::filesystem::path& file = config_.secrets.master_key_file;
+        const char* const digits = source_.environment ? source_.environment(variable) : nullptr;
+        const bool in_environment = digits && *digits;
+        if (in_environment) take_master_key(seal::parse_master_key(digits), variable, "");
+        if (!file.empty()) {
+            take_master_key(seal::read_master_key(file), origins_[key], key + ": ");
+        }
+        if (in_environment && !file.empty()) {
+            faults_.push_back({variable, "the master key is given twice, here and by " + key +
+                                             " (" + origins_[key] + "): leave out one"});
+        }
+    }
+
+    void take_master_key(seal::master_key found, const std::string& where,
+                         const std::string& prefix) {
+        if (const auto* error = std::get_if<seal::master_key_error>(&found)) {
+            faults_.push_back({where, prefix + std::string(seal::to_string(*error))});
+            return;
+        }
+        config_.secrets.master_key =
+            std::make_shared<const seal::key>(std::get<seal::key>(std::move(found)));
     }
 
     void require(const std::string& key, const std::string& other, bool holds, const char* text) {

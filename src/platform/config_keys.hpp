@@ -60,6 +60,8 @@ struct attribute_key {
 
 struct path_key {
     std::filesystem::path& (*target)(config&);
+    // It may be empty, which means that there is none.
+    bool optional = false;
 };
 
 struct config_key {

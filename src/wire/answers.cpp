@@ -143,4 +143,14 @@ v1::Token to_message(const token& t) {
     return out;
 }
 
+v1::Device to_message(const device& d) {
+    v1::Device out;
+    out.set_device_id(std::to_string(d.id.value));
+    out.set_name(d.name);
+    if (d.mode == account_mode::managed) out.set_client_id(to_string(d.client_id));
+    set(*out.mutable_created_at(), d.created_at);
+    if (d.revoked_at) set(*out.mutable_revoked_at(), *d.revoked_at);
+    return out;
+}
+
 }  // namespace callsign::wire

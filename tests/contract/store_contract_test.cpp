@@ -692,6 +692,70 @@ TEST_P(store_contract, devices_have_names_and_keys_and_can_be_revoked) {
     EXPECT_FALSE(tx->find_device(uuid_of(904)));
 }
 
+TEST_P(store_contract, devices_come_and_go_by_the_rules) {
+    const auto home = make_account();
+    const auto other = make_account("other", "OTH");
+    const auto sealed = write([](write_tx& tx) { return put_opaque(tx, "sealed", uuid_of(950)); });
+    counted_ids ids;
+    time_point now = t0;
+    auto run = [&](const auto& c) {
+        return write([&](write_tx& tx) {
+            return rules::apply(tx, c, rules::moment{now += milliseconds{1}, ids});
+        });
+    };
+    const auto wanted = [](account_id account, const char* name, int n) {
+        return create_device{
+            .account = account, .name = name, .client_id = uuid_of(n), .sealed_key = "key"};
+    };
+    const auto laptop = std::get<device>(run(wanted(home, "laptop", 951)));
+    EXPECT_EQ(laptop.name, "laptop");
+    EXPECT_EQ(laptop.account, home);
+    EXPECT_EQ(laptop.client_id, uuid_of(951));
+    EXPECT_EQ(laptop.sealed_key, "key");
+    EXPECT_EQ(laptop.created_at, now);
+    EXPECT_FALSE(laptop.revoked_at);
+
+    // What is refused was refused before, and has written nothing.
+    const auto refused = [&](const create_device& c) {
+        const bool foretold = rules::refusal_of(*store_->begin_read(), c).has_value();
+        auto answer = run(c);
+        EXPECT_EQ(foretold, !std::holds_alternative<device>(answer));
+        return answer;
+    };
+    EXPECT_TRUE(std::holds_alternative<name_taken>(refused(wanted(home, "laptop", 952))));
+    EXPECT_TRUE(std::holds_alternative<client_id_taken>(refused(wanted(other, "phone", 951))));
+    EXPECT_TRUE(std::holds_alternative<client_id_taken>(refused(wanted(home, "phone", 950))));
+    EXPECT_TRUE(std::holds_alternative<account_is_opaque>(refused(wanted(sealed, "a", 952))));
+    EXPECT_TRUE(std::holds_alternative<no_such_account>(refused(wanted(account_id{}, "a", 952))));
+    EXPECT_TRUE(std::holds_alternative<device>(refused(wanted(other, "laptop", 953))));
+    EXPECT_EQ(store_->begin_read()->devices_of(home).size(), 1u);
+
+    create_device third = wanted(home, "third", 954);
+    third.active_max = 1;
+    EXPECT_TRUE(std::holds_alternative<create_device::too_many>(refused(third)));
+
+    const auto first_time = std::get<device>(run(revoke_device{home, laptop.id}));
+    EXPECT_EQ(first_time.revoked_at, now);
+    const auto second_time = std::get<device>(run(revoke_device{home, laptop.id}));
+    EXPECT_EQ(second_time.revoked_at, first_time.revoked_at);
+    const auto nothing = [&](const revoke_device& c) {
+        return std::holds_alternative<revoke_device::no_such_device>(run(c));
+    };
+    EXPECT_TRUE(nothing({other, laptop.id}));
+    EXPECT_TRUE(nothing({home, device_id{1'000'000}}));
+    // An opaque account's client id is its way in.
+    EXPECT_TRUE(nothing({sealed, store_->begin_read()->find_device(uuid_of(950))->id}));
+    EXPECT_FALSE(store_->begin_read()->find_device(uuid_of(950))->revoked_at);
+
+    // A revoked one makes room and leaves its name, but keeps its client id.
+    if (GetParam().durable) reopen();
+    EXPECT_TRUE(std::holds_alternative<client_id_taken>(refused(wanted(home, "laptop", 951))));
+    create_device again = wanted(home, "laptop", 955);
+    again.active_max = 1;
+    EXPECT_TRUE(std::holds_alternative<device>(refused(again)));
+    EXPECT_EQ(store_->begin_read()->find_device(uuid_of(951))->revoked_at, first_time.revoked_at);
+}
+
 // ---- chains that devices come to ----
 
 TEST_P(store_contract, a_version_is_found_by_its_id) {

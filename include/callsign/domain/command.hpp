@@ -5,6 +5,7 @@
 // `command`.
 
 #include <callsign/domain/account.hpp>
+#include <callsign/domain/device.hpp>
 #include <callsign/domain/sealed.hpp>
 #include <callsign/domain/slot.hpp>
 #include <callsign/domain/task.hpp>
@@ -174,6 +175,36 @@ struct create_series {
     using answer = std::variant<series, prefix_taken, project_taken>;
 };
 
+// ---- devices of managed accounts ----
+
+// An opaque account's devices share a client id, and bring their secret themselves.
+struct account_is_opaque {};
+
+// One more syncing client. `sealed_key` is what it seals with, itself sealed under the master key
+// for this account and client id (seal/at_rest.hpp): a rule cannot tell whether it opens.
+struct create_device {
+    account_id account;
+    std::string name;
+    uuid client_id{};
+    std::string sealed_key;
+    // Of the account's devices that are not revoked. Each is one more row to look through and one
+    // more key to keep.
+    std::size_t active_max = 1000;
+
+    struct too_many {};
+    using answer = std::variant<device, name_taken, client_id_taken, no_such_account,
+                                account_is_opaque, too_many>;
+};
+
+// Its client id is never given to another device; its name may be.
+struct revoke_device {
+    account_id account;
+    device_id device;
+
+    struct no_such_device {};
+    using answer = std::variant<callsign::device, no_such_device>;
+};
+
 // ---- chains: a managed account's history, to which its devices add ----
 
 struct no_such_client {};
@@ -194,6 +225,7 @@ inline constexpr std::size_t task_bytes_max = std::size_t{16} << 20;
 struct add_version {
     // A device that has missed more operations than this is to fetch them first, as all do.
     static constexpr std::size_t missed_operations_max = 100'000;
+
     uuid client_id{};
     uuid parent{};  // nil: there was none yet
     std::vector<operation> operations;
@@ -312,10 +344,11 @@ struct import_sealed_snapshot {
     using answer = std::variant<imported, there_already, unknown_version, no_such_client>;
 };
 
-using command = std::variant<reserve, fulfil, reconcile_pending, forget_settled, create_account,
-                             create_token, revoke_token, create_series, look_up_slot, add_version,
-                             edit_task, add_sealed_version, add_sealed_snapshot, register_client,
-                             import_sealed_version, import_sealed_snapshot>;
+using command =
+    std::variant<reserve, fulfil, reconcile_pending, forget_settled, create_account, create_token,
+                 revoke_token, create_series, look_up_slot, add_version, edit_task,
+                 add_sealed_version, add_sealed_snapshot, register_client, import_sealed_version,
+                 import_sealed_snapshot, create_device, revoke_device>;
 
 using answer =
     std::variant<std::monostate, reserve::answer, fulfil::answer, reconcile_pending::answer,
@@ -323,6 +356,7 @@ using answer =
                  revoke_token::answer, create_series::answer, look_up_slot::answer,
                  add_version::answer, edit_task::answer, add_sealed_version::answer,
                  add_sealed_snapshot::answer, register_client::answer,
-                 import_sealed_version::answer, import_sealed_snapshot::answer>;
+                 import_sealed_version::answer, import_sealed_snapshot::answer,
+                 create_device::answer, revoke_device::answer>;
 
 }  // namespace callsign

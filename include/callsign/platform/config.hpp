@@ -2,15 +2,20 @@
 // Configuration: a TOML file, then the environment (CALLSIGN_SECTION_KEY), then flags; the later
 // wins. One table (src/platform/config.cpp) lists every key with its type and bounds; each room
 // owns its options and their defaults. Unknown keys are errors, and all faults come at once.
+//
+// One variable has no key: CALLSIGN_MASTER_KEY is the master key itself, which belongs in no file
+// but its own. No fault repeats it.
 
 #include <callsign/api/sync_options.hpp>
 #include <callsign/engine/engine.hpp>
 #include <callsign/net/http.hpp>
 #include <callsign/reaper/reaper.hpp>
+#include <callsign/seal/secret.hpp>
 #include <callsign/store/sqlite.hpp>
 
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -29,6 +34,17 @@ struct server_options {
     milliseconds drain_timeout{std::chrono::seconds{20}};
 };
 
+struct secrets_options {
+    // Where the master key is (seal/master_key.hpp). Empty: none, unless CALLSIGN_MASTER_KEY has
+    // it.
+    std::filesystem::path master_key_file{};
+    // The key itself, read with the configuration; nullptr: there is none. Shared, because a
+    // configuration is copied and a key is not; nobody changes it. A server takes it when it starts
+    // and keeps it: what is sealed under one key does not open with another, so a reload brings no
+    // new one.
+    std::shared_ptr<const seal::key> master_key{};
+};
+
 struct config {
     server_options server;
     net::http_options http;
@@ -36,6 +52,7 @@ struct config {
     sqlite_options store{.data_dir = "callsign-data"};  // beside where it was started
     reaper_options reaper;
     api::sync_options sync;
+    secrets_options secrets;
     log_options log;
 };
 
@@ -51,7 +68,7 @@ struct config_source {
         flags;  // ("server.listen", value): already parsed by name
 };
 
-// The configuration, or every fault in it.
+// The configuration, or every fault in it. Reads the master key's file too.
 std::variant<config, std::vector<config_fault>> load_config(const config_source& source);
 
 }  // namespace callsign::platform

@@ -8,6 +8,7 @@
 #include <callsign/domain/command.hpp>
 #include <callsign/ports/store.hpp>
 
+#include <optional>
 #include <variant>
 
 namespace callsign::rules {
@@ -45,6 +46,12 @@ register_client::answer apply(write_tx& tx, const register_client& c, const mome
 import_sealed_version::answer apply(write_tx& tx, const import_sealed_version& c, const moment& m);
 import_sealed_snapshot::answer apply(write_tx& tx, const import_sealed_snapshot& c,
                                      const moment& m);
+create_device::answer apply(write_tx& tx, const create_device& c, const moment& m);
+revoke_device::answer apply(write_tx& tx, const revoke_device& c, const moment& m);
+
+// What create_device would be answered now, if that is a no: for a caller whose command is costly
+// to make. Does not look at `sealed_key`.
+std::optional<create_device::answer> refusal_of(read_tx& tx, const create_device& c);
 
 // ---- reading along the chain of a managed account ----
 

@@ -4,6 +4,7 @@
 #include "callsign/v1/callsign.pb.h"
 
 #include <callsign/domain/account.hpp>
+#include <callsign/domain/device.hpp>
 #include <callsign/domain/slot.hpp>
 #include <callsign/domain/task.hpp>
 #include <callsign/wire/message.hpp>
@@ -43,6 +44,8 @@ v1::Slot to_message(const slot& s, const std::optional<receipt>& r);
 v1::Series to_message(const series& s);
 v1::Account to_message(const account& a);
 v1::Token to_message(const token& t);
+// With its client id if its account is managed; an opaque account's is what lets a client in.
+v1::Device to_message(const device& d);
 
 // ---- Idempotency-Key ----
 

@@ -60,7 +60,9 @@ awaitable<http_response> put_client(rooms& r, call& c) {
     register_client command{head.client};
     const auto done = co_await r.engine.submit(std::move(command));
     if (!done) co_return answer_error(c, done.error());
-    r.clients.forget(head.client);
+    if (done->account.mode == account_mode::opaque) {
+        r.clients.remember(head.client, {.account = done->account.id});
+    }
     v1::Client message;
     message.set_account_id(std::to_string(done->account.id.value));
     message.set_account(done->account.name);

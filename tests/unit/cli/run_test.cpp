@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <map>
+#include <span>
 #include <sstream>
 
 namespace callsign::cli {
@@ -72,7 +73,8 @@ struct Cli : testing::Test {
                     if (dir != data_dir) throw std::runtime_error("there is no " + dir.string());
                     progress("slots");
                     return report;
-                }};
+                },
+            .random = [](std::span<std::uint8_t> bytes) { std::ranges::fill(bytes, 0x5A); }};
         return cli::run(std::move(words), around);
     }
 };
@@ -226,6 +228,102 @@ TEST_F(Cli, RevokingAsksFirst) {
     EXPECT_EQ(run({"token", "revoke", "7", "--yes"}), 0) << err.str();
     EXPECT_EQ(requests.back(), "DELETE " + local + " /v1/admin/tokens/7 ");
     EXPECT_THAT(out.str(), Not(HasSubstr("Keep")));
+}
+
+// ---- devices ----
+
+const char* const new_device =
+    R"({"deviceId":"3","name":"laptop","clientId":"an-id","encryptionSecret":"a-secret",)"
+    R"("taskrc":"sync.server.url=http://h\nsync.encryption_secret=a-\u001bsecret\n",)"
+    R"("createdAt":"2026-11-20T12:48:00.123Z"})";
+
+TEST_F(Cli, ADeviceIsAddedAndItsLinesAreReadyToPaste) {
+    answer(new_device, 201);
+    EXPECT_EQ(run({"device", "add", "a/b", "--name", "laptop"}), 0) << err.str();
+    EXPECT_EQ(requests, std::vector<std::string>{"POST " + local +
+                                                 " /v1/admin/accounts/a%2Fb/devices "
+                                                 R"({"name":"laptop"})"});
+    EXPECT_EQ(out.str(),
+              "device id          3\n"
+              "name               laptop\n"
+              "client id          an-id\n"
+              "encryption secret  a-secret\n"
+              "created            2026-11-20T12:48:00.123Z\n"
+              "\n"
+              "The lines for its .taskrc, now: the secret is not shown again.\n"
+              "\n"
+              "sync.server.url=http://h\n"
+              "sync.encryption_secret=a-?secret\n");
+    out.str("");
+    answer(new_device, 201);
+    EXPECT_EQ(run({"device", "add", "ada", "--name", "laptop", "--json"}), 0);
+    EXPECT_EQ(out.str(), std::string(new_device) + "\n");
+    EXPECT_EQ(run({"device", "add", "ada"}), 2);
+    EXPECT_EQ(run({"device", "add", "--name", "laptop"}), 2);
+}
+
+TEST_F(Cli, DevicesLineUp) {
+    answer(R"({"devices":[{"deviceId":"3","name":"laptop","clientId":"id-3",)"
+           R"("revokedAt":"2026-11-20T12:48:00.123Z"}],"nextPageToken":"n"})");
+    answer(R"({"devices":[{"deviceId":"4","name":"tv","clientId":"id-4"}]})");
+    EXPECT_EQ(run({"device", "list", "ada"}), 0) << err.str();
+    EXPECT_EQ(out.str(),
+              "NAME    DEVICE ID  CLIENT ID  CREATED  REVOKED\n"
+              "laptop  3          id-3       -        2026-11-20T12:48:00.123Z\n"
+              "tv      4          id-4       -        -\n");
+}
+
+TEST_F(Cli, ADeviceIsRevokedByItsName) {
+    const std::string list =
+        R"({"devices":[{"deviceId":"3","name":"laptop","revokedAt":"2026-11-20T12:48:00.000Z"},)"
+        R"({"deviceId":"5","name":"laptop"},{"deviceId":"6","name":"tv",)"
+        R"("revokedAt":"2026-11-20T12:48:00.000Z"},{"deviceId":"7","name":"tv",)"
+        R"("revokedAt":"2026-11-20T12:49:00.000Z"}]})";
+    EXPECT_EQ(run({"device", "revoke", "ada", "laptop"}), 2);
+    EXPECT_THAT(err.str(), HasSubstr("--yes"));
+    terminal = true;
+    in.str("n\n");
+    EXPECT_EQ(run({"device", "revoke", "ada", "laptop"}), 1);
+    EXPECT_TRUE(requests.empty());
+    in.clear();
+    in.str("y\n");
+    answer(list);
+    answer(R"({"deviceId":"5","name":"laptop"})");
+    EXPECT_EQ(run({"device", "revoke", "ada", "laptop"}), 0) << err.str();
+    EXPECT_EQ(requests.back(), "DELETE " + local + " /v1/admin/accounts/ada/devices/5 ");
+    // Revoked already: the last that had the name.
+    answer(list);
+    answer(R"({"deviceId":"7","name":"tv"})");
+    EXPECT_EQ(run({"device", "revoke", "ada", "tv", "--yes"}), 0) << err.str();
+    EXPECT_EQ(requests.back(), "DELETE " + local + " /v1/admin/accounts/ada/devices/7 ");
+    answer(list);
+    EXPECT_EQ(run({"device", "revoke", "ada", "phone", "--yes"}), 1);
+    EXPECT_THAT(err.str(), HasSubstr("the account has no device of this name: phone"));
+    EXPECT_EQ(requests.size(), 5u);
+}
+
+TEST_F(Cli, AMasterKeyIsWrittenOnceAndNeverPrinted) {
+    environment.clear();
+    const std::string file = (data_dir / "master.key").string();
+    std::string digits;
+    for (int i = 0; i < 32; ++i) digits += "5a";
+    EXPECT_EQ(run({"master-key", "new", file}), 0) << err.str();
+    std::ifstream written(file);
+    std::string line;
+    std::getline(written, line);
+    EXPECT_EQ(line, digits);
+    using std::filesystem::perms;
+    EXPECT_EQ(std::filesystem::status(file).permissions(), perms::owner_read | perms::owner_write);
+    EXPECT_THAT(out.str(), HasSubstr("master_key_file = \"" + file + "\"\n"));
+    EXPECT_THAT(out.str(), HasSubstr("apart from backups"));
+    EXPECT_EQ(run({"master-key", "new", file}), 1);
+    EXPECT_EQ(err.str(), "callsign: " + file + ": The master key's file exists already.\n");
+    EXPECT_THAT(out.str() + err.str(), Not(HasSubstr("5a5a")));
+    out.str("");
+    EXPECT_EQ(run({"master-key", "new", file + "2", "--json"}), 0);
+    EXPECT_EQ(out.str(), R"({"file":")" + file + "2\"}\n");
+    EXPECT_EQ(run({"master-key", "new"}), 2);
+    EXPECT_TRUE(requests.empty());
 }
 
 TEST_F(Cli, SeriesLineUp) {

@@ -319,5 +319,68 @@ TEST_F(engine_test, a_question_sees_what_was_committed) {
     EXPECT_EQ(asked->value().value(), 1);
 }
 
+// ---- what runs beside the network thread ----
+
+struct aside : ::testing::Test {
+    ~aside() override {
+        network.shutdown();
+        reader.shutdown();
+    }
+
+    struct droppable : boost::asio::io_context {
+        using boost::asio::io_context::shutdown;
+    };
+
+    std::unique_ptr<strict_memory_store> memory = make_memory_store();
+    virtual_clock clock;
+    seeded_entropy entropy{1};
+    engine_probe probe;
+    droppable network;
+    droppable reader;
+    engine e{*memory,
+             clock,
+             entropy,
+             executors{network.get_executor(), network.get_executor(), reader.get_executor()},
+             {},
+             probe,
+             [](const std::string&) {}};
+};
+
+TEST_F(aside, runs_on_the_reader_and_goes_on_on_the_network) {
+    std::optional<std::string> done;
+    const boost::asio::io_context* ran_on = nullptr;
+    auto work = [&] {
+        ran_on = reader.get_executor().running_in_this_thread() ? &reader : &network;
+        return std::string("made");
+    };
+    boost::asio::co_spawn(network, e.run_aside(std::move(work)),
+                          [&](std::exception_ptr, std::string made) {
+                              EXPECT_TRUE(network.get_executor().running_in_this_thread());
+                              done = std::move(made);
+                          });
+    network.poll();
+    EXPECT_EQ(ran_on, nullptr) << "the network must be free meanwhile";
+    reader.poll();
+    EXPECT_EQ(ran_on, &reader);
+    EXPECT_FALSE(done);
+    network.restart();
+    network.poll();
+    EXPECT_EQ(done, "made");
+}
+
+TEST_F(aside, what_is_thrown_there_is_thrown_here) {
+    bool thrown = false;
+    auto work = []() -> int { throw std::bad_alloc(); };
+    boost::asio::co_spawn(network, e.run_aside(work), [&](std::exception_ptr what, int) {
+        EXPECT_THROW(std::rethrow_exception(what), std::bad_alloc);
+        thrown = true;
+    });
+    network.poll();
+    reader.poll();
+    network.restart();
+    network.poll();
+    EXPECT_TRUE(thrown);
+}
+
 }  // namespace
 }  // namespace callsign

@@ -216,6 +216,75 @@ TEST(Config, ClientIdsAreAListAndAFaultyOneIsNotRepeated) {
               2u);
 }
 
+// ---- the master key ----
+
+const std::string digits(64, 'a');
+
+// A file whose owner alone may read it, as a master key's must be.
+struct key_file {
+    explicit key_file(const std::string& text) : kept(text) {
+        std::filesystem::permissions(
+            kept.file(), std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+    }
+    std::string name() const { return kept.file().string(); }
+    std::string setting() const { return "[secrets]\nmaster_key_file = '" + name() + "'\n"; }
+
+    toml_file kept;
+};
+
+TEST(ConfigMasterKey, ComesFromAFileOrTheEnvironment) {
+    EXPECT_EQ(loaded({}).secrets.master_key, nullptr);
+    EXPECT_EQ(loaded({.file = "[secrets]\nmaster_key_file = ''\n"}).secrets.master_key, nullptr);
+    const key_file file(digits + "\n");
+    const auto by_file = loaded({.file = file.setting()}).secrets.master_key;
+    const auto by_name =
+        loaded({.environment = {{"CALLSIGN_SECRETS_MASTER_KEY_FILE", file.name()}}})
+            .secrets.master_key;
+    const auto by_digits =
+        loaded({.environment = {{"CALLSIGN_MASTER_KEY", digits}}}).secrets.master_key;
+    ASSERT_TRUE(by_file && by_name && by_digits);
+    EXPECT_EQ(by_file->bytes()[0], 0xAA);
+    EXPECT_TRUE(*by_file == *by_name && *by_file == *by_digits);
+    EXPECT_EQ(loaded({.environment = {{"CALLSIGN_MASTER_KEY", ""}}}).secrets.master_key, nullptr);
+}
+
+TEST(ConfigMasterKey, IsGivenOnce) {
+    const key_file file(digits);
+    const auto found = faults({.environment = {{"CALLSIGN_SECRETS_MASTER_KEY_FILE", file.name()},
+                                               {"CALLSIGN_MASTER_KEY", digits}}});
+    EXPECT_EQ(found, std::vector<std::string>{
+                         "CALLSIGN_MASTER_KEY: the master key is given twice, here and by "
+                         "secrets.master_key_file (CALLSIGN_SECRETS_MASTER_KEY_FILE): leave out "
+                         "one"});
+}
+
+TEST(ConfigMasterKey, AFaultyOneIsAFaultBesideTheOthersAndIsNotRepeated) {
+    const std::string secret = "5ec2e7" + std::string(40, '1');
+    const key_file file(secret);
+    const auto found = faults({.file = file.setting() + "[store]\nreaders = 0\n"});
+    EXPECT_EQ(found, (std::vector<std::string>{
+                         "4: store.readers: must be from 1 to 64, not 0",
+                         "2: secrets.master_key_file: A master key is 64 hexadecimal digits."}));
+    EXPECT_EQ(
+        faults({.environment = {{"CALLSIGN_MASTER_KEY", secret}}}),
+        std::vector<std::string>{"CALLSIGN_MASTER_KEY: A master key is 64 hexadecimal digits."});
+    // The key where its file's name should be.
+    EXPECT_EQ(faults({.environment = {{"CALLSIGN_SECRETS_MASTER_KEY_FILE", digits}}}),
+              std::vector<std::string>{"CALLSIGN_SECRETS_MASTER_KEY_FILE: secrets.master_key_file: "
+                                       "The master key's file can't be read."});
+    EXPECT_EQ(faults({.file = "[secrets]\nmaster_key = '" + digits + "'\n"}),
+              std::vector<std::string>{"2: unknown key: secrets.master_key"});
+}
+
+TEST(ConfigMasterKey, ItsFileIsItsOwnersAlone) {
+    const key_file file(digits);
+    std::filesystem::permissions(file.name(), std::filesystem::perms::group_read,
+                                 std::filesystem::perm_options::add);
+    EXPECT_EQ(faults({.file = file.setting()}),
+              std::vector<std::string>{"2: secrets.master_key_file: The master key's file is open "
+                                       "to others than its owner: chmod 600 it."});
+}
+
 // ---- the files in config/ ----
 
 std::string written(const toml::node& node) {

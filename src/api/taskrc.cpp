@@ -1,0 +1,51 @@
+#include "taskrc.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+namespace callsign::api {
+namespace {
+
+// The longest a name in DNS may be, and a port.
+constexpr std::size_t host_bytes_max = 253 + 6;
+
+// What names, addresses and ports are made of. Above all no line end, and nothing that a .taskrc
+// takes for a comment.
+bool is_host(std::string_view text) {
+    const auto allowed = [](unsigned char c) {
+        return std::isalnum(c) != 0 ||
+               std::string_view(".-_:[]").find(static_cast<char>(c)) != std::string_view::npos;
+    };
+    return !text.empty() && text.size() <= host_bytes_max &&
+           std::all_of(text.begin(), text.end(), allowed);
+}
+
+// The first of a list is the client's own protocol; a proxy behind a proxy adds its own after it.
+bool is_https(std::string_view forwarded_proto) {
+    std::string_view first = forwarded_proto.substr(0, forwarded_proto.find(','));
+    while (first.ends_with(' ')) first.remove_suffix(1);
+    constexpr std::string_view https = "https";
+    return std::equal(first.begin(), first.end(), https.begin(), https.end(), [](char a, char b) {
+        return std::tolower(static_cast<unsigned char>(a)) == b;
+    });
+}
+
+}  // namespace
+
+std::string url_of_server(std::string_view host, std::string_view forwarded_proto) {
+    if (!is_host(host)) return {};
+    return std::string(is_https(forwarded_proto) ? "https://" : "http://").append(host);
+}
+
+std::string taskrc_of(const taskrc_values& values) {
+    std::string lines;
+    lines += "sync.server.url=" + (values.url.empty() ? "URL-OF-THIS-SERVER" : values.url) + "\n";
+    lines += "sync.server.client_id=" + values.client_id + "\n";
+    lines += "sync.encryption_secret=" + values.encryption_secret + "\n";
+    if (values.key_attribute.empty()) return lines;
+    lines += "uda." + values.key_attribute + ".type=string\n";
+    lines += "uda." + values.key_attribute + ".label=Key\n";
+    return lines;
+}
+
+}  // namespace callsign::api

@@ -1,0 +1,48 @@
+// Devices of managed accounts.
+
+#include <callsign/rules/rules.hpp>
+
+#include <algorithm>
+
+namespace callsign::rules {
+
+std::optional<create_device::answer> refusal_of(read_tx& tx, const create_device& c) {
+    const auto owner = tx.find_account(c.account);
+    if (!owner) return no_such_account{};
+    if (owner->mode == account_mode::opaque) return account_is_opaque{};
+    // A revoked one keeps its client id for ever: what it sealed must never be taken for another's.
+    if (tx.find_device(c.client_id)) return client_id_taken{};
+    auto active = tx.devices_of(c.account);
+    std::erase_if(active, [](const device& d) { return d.revoked_at.has_value(); });
+    const auto named = [&](const device& d) { return d.name == c.name; };
+    if (std::any_of(active.begin(), active.end(), named)) return name_taken{};
+    if (active.size() >= c.active_max) return create_device::too_many{};
+    return std::nullopt;
+}
+
+create_device::answer apply(write_tx& tx, const create_device& c, const moment& m) {
+    if (auto refused = refusal_of(tx, c)) return std::move(*refused);
+    tx.put_device({.client_id = c.client_id,
+                   .account = c.account,
+                   .name = c.name,
+                   .sealed_key = c.sealed_key,
+                   .created_at = m.now});
+    return *tx.find_device(c.client_id);
+}
+
+revoke_device::answer apply(write_tx& tx, const revoke_device& c, const moment& m) {
+    auto all = tx.devices_of(c.account);
+    // An opaque account's only row is the account's way in, not a device to take away.
+    const auto found = std::find_if(all.begin(), all.end(), [&](const device& d) {
+        return d.id == c.device && d.mode == account_mode::managed;
+    });
+    if (found == all.end()) return revoke_device::no_such_device{};
+    // Revoking twice is no fault, and keeps the first instant.
+    if (!found->revoked_at) {
+        tx.revoke_device(c.device, m.now);
+        found->revoked_at = m.now;
+    }
+    return std::move(*found);
+}
+
+}  // namespace callsign::rules

@@ -1,0 +1,262 @@
+// Devices of managed accounts, as operators and accounts see them. Goal besides: a derivation is
+// paid for by a device that is added, and by nothing else. Method: the library's PBKDF2 is counted.
+
+#include "support/house.hpp"
+
+#include <callsign/seal/at_rest.hpp>
+#include <callsign/seal/envelope.hpp>
+
+#include <algorithm>
+#include <array>
+#include <boost/json.hpp>
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <openssl/evp.h>
+
+namespace {
+int derivations_counted = 0;
+}
+
+// In place of OpenSSL's, for this whole program; it goes on to do what that does.
+extern "C" int PKCS5_PBKDF2_HMAC(const char* pass, int passlen, const unsigned char* salt,
+                                 int saltlen, int iter, const EVP_MD* digest, int keylen,
+                                 unsigned char* out) {
+    ++derivations_counted;
+    static const auto real =
+        reinterpret_cast<decltype(&PKCS5_PBKDF2_HMAC)>(::dlsym(RTLD_NEXT, "PKCS5_PBKDF2_HMAC"));
+    return real(pass, passlen, salt, saltlen, iter, digest, keylen, out);
+}
+
+namespace callsign::testing {
+namespace {
+
+using boost::beast::http::verb;
+using boost::json::object;
+
+constexpr std::array<std::uint8_t, seal::key_bytes> master_bytes{0x4B, 1, 2, 3};
+
+const std::string operators_path = "/v1/admin/accounts/syn/devices";
+
+object body_of(const net::http_response& response) {
+    return boost::json::parse(response.body).as_object();
+}
+
+std::string text_of(const boost::json::value& v) {
+    return {v.as_string().data(), v.as_string().size()};
+}
+
+std::string code_of(const net::http_response& response) {
+    return text_of(body_of(response).at("code"));
+}
+
+house_options with_master_key() {
+    house_options options;
+    options.service.master_key = std::make_shared<const seal::key>(std::span(master_bytes));
+    return options;
+}
+
+struct devices : ::testing::Test {
+    explicit devices(house_options options = with_master_key()) : h(std::move(options)) {
+        derivations_counted = 0;
+    }
+
+    net::http_response add(std::string_view name, const header_list& more = {}) {
+        return h.call(add_request(name, more));
+    }
+    net::http_request add_request(std::string_view name, const header_list& more = {}) const {
+        header_list headers = bearer(root);
+        headers.emplace_back("Content-Type", "application/json");
+        headers.insert(headers.end(), more.begin(), more.end());
+        return make_request(verb::post, operators_path, R"({"name":")" + std::string(name) + "\"}",
+                            headers);
+    }
+    net::http_response revoke(const std::string& path, const object& made,
+                              const std::string& token) {
+        return h.call(make_request(verb::delete_, path + "/" + text_of(made.at("deviceId")), "",
+                                   bearer(token)));
+    }
+    boost::json::array list(const std::string& path, const std::string& token) {
+        return body_of(h.call(get(path, token))).at("devices").as_array();
+    }
+    device stored(const object& made) {
+        const auto id = *parse_uuid(text_of(made.at("clientId")));
+        auto question = [id](read_tx& tx) { return tx.find_device(id); };
+        return h.run(h.engine().ask(question))->value();
+    }
+
+    house h;
+    house::made_account syn = h.make_account("syn", "SYN");
+    std::string root = h.operator_token();
+};
+
+struct devices_without_master_key : devices {
+    devices_without_master_key() : devices(house_options{}) {}
+};
+
+TEST_F(devices, a_device_is_added_and_its_secret_is_shown_once) {
+    const auto response = add("laptop", {{"Host", "tasks.example.org"}});
+    ASSERT_EQ(response.status, 201u) << response.body;
+    EXPECT_EQ(header(response, "Cache-Control"), "no-store");
+    const object made = body_of(response);
+    const std::string id = text_of(made.at("clientId"));
+    const std::string secret = text_of(made.at("encryptionSecret"));
+    EXPECT_EQ(text_of(made.at("name")), "laptop");
+    EXPECT_TRUE(made.contains("deviceId") && made.contains("createdAt"));
+    EXPECT_EQ(id[14], '4');  // random, not of the time
+    EXPECT_EQ(secret.size(), 64u);
+    EXPECT_EQ(secret.find_first_not_of("0123456789abcdef"), secret.npos);
+    EXPECT_EQ(text_of(made.at("taskrc")),
+              "sync.server.url=http://tasks.example.org\nsync.server.client_id=" + id +
+                  "\nsync.encryption_secret=" + secret +
+                  "\nuda.key.type=string\nuda.key.label=Key\n");
+
+    for (const auto& row : list(operators_path, root)) {
+        EXPECT_EQ(text_of(row.at("clientId")), id);
+        EXPECT_FALSE(row.as_object().contains("encryptionSecret"));
+        EXPECT_FALSE(row.as_object().contains("taskrc"));
+    }
+    const auto gone = revoke(operators_path, made, root);
+    EXPECT_EQ(gone.status, 200u);
+    EXPECT_EQ(gone.body.find(secret), gone.body.npos);
+    EXPECT_EQ(derivations_counted, 1);
+}
+
+TEST_F(devices, what_is_stored_is_the_key_sealed_for_this_device_alone) {
+    const object made = body_of(add("laptop"));
+    const device d = stored(made);
+    const std::string secret = text_of(made.at("encryptionSecret"));
+    EXPECT_EQ(d.sealed_key.size(), seal::envelope_bytes + seal::key_bytes);
+    EXPECT_EQ(d.sealed_key.find(secret.substr(0, 8)), d.sealed_key.npos);
+
+    const seal::key master{std::span(master_bytes)};
+    const seal::belongs_to place{seal::purpose::device_key, syn.id, d.client_id};
+    const auto opened = seal::open_at_rest(master, place, d.sealed_key);
+    ASSERT_TRUE(std::holds_alternative<seal::secret_bytes>(opened));
+    // As a client derives it.
+    const auto* const text = reinterpret_cast<const std::uint8_t*>(secret.data());
+    const seal::key derived = seal::derive_key({text, secret.size()}, d.client_id);
+    EXPECT_TRUE(std::ranges::equal(std::get<seal::secret_bytes>(opened).bytes(), derived.bytes()));
+
+    const seal::belongs_to elsewhere{seal::purpose::device_key, account_id{syn.id.value + 1},
+                                     d.client_id};
+    EXPECT_TRUE(std::holds_alternative<seal::open_error>(
+        seal::open_at_rest(master, elsewhere, d.sealed_key)));
+}
+
+TEST_F(devices, a_proxy_says_what_protocol_the_client_used) {
+    const object made =
+        body_of(add("laptop", {{"Host", "tasks.example.org"}, {"X-Forwarded-Proto", "https"}}));
+    EXPECT_TRUE(
+        text_of(made.at("taskrc")).starts_with("sync.server.url=https://tasks.example.org\n"));
+}
+
+TEST_F(devices, what_is_refused_costs_no_derivation) {
+    h.run(h.engine().submit(create_device{
+        .account = syn.id, .name = "laptop", .client_id = uuid{{1}}, .sealed_key = "k"}));
+    EXPECT_EQ(code_of(add("laptop")), "name-taken");
+    EXPECT_EQ(add("laptop").status, 409u);
+    EXPECT_EQ(add("a b").status, 400u);
+    EXPECT_EQ(add("").status, 400u);
+    EXPECT_EQ(code_of(h.call(post("/v1/admin/accounts/nope/devices", R"({"name":"a"})", root))),
+              "account-not-found");
+    EXPECT_EQ(h.call(post(operators_path, R"({"nmae":"a"})", root)).status, 400u);
+    EXPECT_EQ(h.call(post(operators_path, R"({"name":"a"})", syn.token)).status, 403u);
+    EXPECT_EQ(derivations_counted, 0);
+}
+
+TEST_F(devices, an_account_has_so_many_and_no_more) {
+    const auto most = create_device{}.active_max;
+    for (std::size_t n = 0; n < most; ++n) {
+        h.run(h.engine().submit(create_device{.account = syn.id,
+                                              .name = "d" + std::to_string(n),
+                                              .client_id = make_uuid_v7({}, 0, n + 1),
+                                              .sealed_key = "k"}));
+    }
+    const auto refused = add("one-more");
+    EXPECT_EQ(refused.status, 409u);
+    EXPECT_EQ(code_of(refused), "too-many-devices");
+    EXPECT_EQ(derivations_counted, 0);
+}
+
+TEST_F(devices, one_is_added_at_a_time) {
+    const auto one = h.start(add_request("one"));
+    const auto two = h.start(add_request("two"));
+    h.settle();
+    ASSERT_TRUE(*one && *two);
+    EXPECT_EQ((*one)->status, 201u);
+    EXPECT_EQ((*two)->status, 503u);
+    EXPECT_EQ(header(**two, "Retry-After"), "1");
+    EXPECT_EQ(code_of(**two), "overloaded");
+    EXPECT_EQ(derivations_counted, 1);
+    EXPECT_EQ(add("two").status, 201u);
+}
+
+TEST_F(devices, a_revoked_device_stays_revoked_and_its_name_is_free) {
+    const object first = body_of(add("laptop"));
+    const auto gone = revoke(operators_path, first, root);
+    ASSERT_EQ(gone.status, 200u) << gone.body;
+    h.advance(std::chrono::seconds{5});
+    EXPECT_EQ(revoke(operators_path, first, root).body, gone.body);  // the first instant
+
+    const object second = body_of(add("laptop"));
+    EXPECT_NE(second.at("clientId"), first.at("clientId"));
+    EXPECT_NE(second.at("encryptionSecret"), first.at("encryptionSecret"));
+    const auto all = list(operators_path, root);
+    ASSERT_EQ(all.size(), 2u);
+    EXPECT_EQ(all[0].at("revokedAt"), body_of(gone).at("revokedAt"));
+    EXPECT_FALSE(all[1].as_object().contains("revokedAt"));
+    EXPECT_EQ(derivations_counted, 2);
+}
+
+TEST_F(devices, an_account_manages_its_own) {
+    const auto head = h.make_token("syn", token_scope::admin);
+    const auto response = h.call(post("/v1/devices", R"({"name":"phone"})", head));
+    ASSERT_EQ(response.status, 201u) << response.body;
+    const object made = body_of(response);
+    EXPECT_EQ(list("/v1/devices", head), list(operators_path, root));
+    EXPECT_EQ(h.call(post("/v1/devices", R"({"name":"tv"})", syn.token)).status, 403u);
+    EXPECT_EQ(h.call(get("/v1/devices", syn.token)).status, 403u);
+
+    // Another account's device is not there.
+    h.make_account("other", "OTH");
+    const auto others = h.make_token("other", token_scope::admin);
+    EXPECT_TRUE(list("/v1/devices", others).empty());
+    EXPECT_EQ(code_of(revoke("/v1/devices", made, others)), "device-not-found");
+    EXPECT_EQ(revoke("/v1/admin/accounts/other/devices", made, root).status, 404u);
+    EXPECT_EQ(revoke("/v1/devices", object{{"deviceId", "x"}}, head).status, 404u);
+    EXPECT_EQ(revoke("/v1/devices", made, head).status, 200u);
+}
+
+TEST_F(devices, an_opaque_account_has_none_to_manage) {
+    const auto made =
+        h.call(post("/v1/admin/accounts", R"({"name":"desk","prefix":"D","mode":"opaque"})", root));
+    const auto id = *parse_uuid(text_of(body_of(made).at("clientId")));
+    auto question = [id](read_tx& tx) { return tx.find_device(id); };
+    const device way_in = h.run(h.engine().ask(question))->value();
+    const auto head = h.make_token("desk", token_scope::admin);
+    const std::string path = "/v1/admin/accounts/desk/devices";
+    const object row{{"deviceId", std::to_string(way_in.id.value)}};
+    for (const auto& refused : {h.call(get(path, root)), h.call(get("/v1/devices", head)),
+                                h.call(post(path, R"({"name":"a"})", root)),
+                                h.call(post("/v1/devices", R"({"name":"a"})", head)),
+                                revoke(path, row, root), revoke("/v1/devices", row, head)}) {
+        EXPECT_EQ(refused.status, 409u);
+        EXPECT_EQ(code_of(refused), "account-opaque");
+        EXPECT_EQ(refused.body.find(to_string(id)), refused.body.npos);
+    }
+    EXPECT_EQ(derivations_counted, 0);
+}
+
+TEST_F(devices_without_master_key, nothing_is_added_and_it_is_said_how_to_get_one) {
+    const auto refused = add("laptop");
+    EXPECT_EQ(refused.status, 409u);
+    EXPECT_EQ(code_of(refused), "no-master-key");
+    EXPECT_NE(refused.body.find("master-key new"), refused.body.npos);
+    EXPECT_TRUE(list(operators_path, root).empty());
+    EXPECT_EQ(derivations_counted, 0);
+    // The rest does not need one.
+    EXPECT_EQ(h.call(post("/v1/tasks", R"({"description":"x"})", syn.token, "k")).status, 201u);
+}
+
+}  // namespace
+}  // namespace callsign::testing

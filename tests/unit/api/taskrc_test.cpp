@@ -1,0 +1,44 @@
+#include "api/taskrc.hpp"
+
+#include <gtest/gtest.h>
+
+namespace callsign::api {
+namespace {
+
+TEST(UrlOfServer, IsWhatTheClientUsed) {
+    EXPECT_EQ(url_of_server("tasks.example.org", ""), "http://tasks.example.org");
+    EXPECT_EQ(url_of_server("127.0.0.1:8080", "http"), "http://127.0.0.1:8080");
+    EXPECT_EQ(url_of_server("[::1]:8080", ""), "http://[::1]:8080");
+    EXPECT_EQ(url_of_server("tasks.example.org", "https"), "https://tasks.example.org");
+    EXPECT_EQ(url_of_server("tasks.example.org", "HTTPS , http"), "https://tasks.example.org");
+    EXPECT_EQ(url_of_server("tasks.example.org", "http, https"), "http://tasks.example.org");
+    EXPECT_EQ(url_of_server("tasks.example.org", "httpsx"), "http://tasks.example.org");
+    EXPECT_EQ(url_of_server("h", "x\nsync.server.url=http://evil"), "http://h");
+}
+
+TEST(UrlOfServer, NeedsAHost) {
+    for (const char* host : {"", "a b", "a\nb", "a\r\nsync.server.url=http://evil", "a/b", "a#b",
+                             "user@a", "a?b", "a%0ab", "a\\nb", "\xC3\xA9"}) {
+        EXPECT_EQ(url_of_server(host, ""), "") << host;
+    }
+    EXPECT_EQ(url_of_server(std::string(1000, 'a'), ""), "");
+}
+
+TEST(Taskrc, HasALineForEachSetting) {
+    EXPECT_EQ(taskrc_of({"http://h:1", "the-id", "the-secret", "key"}),
+              "sync.server.url=http://h:1\n"
+              "sync.server.client_id=the-id\n"
+              "sync.encryption_secret=the-secret\n"
+              "uda.key.type=string\n"
+              "uda.key.label=Key\n");
+}
+
+TEST(Taskrc, SaysNothingOfAKeyThatIsNotShown) {
+    EXPECT_EQ(taskrc_of({"", "the-id", "the-secret", ""}),
+              "sync.server.url=URL-OF-THIS-SERVER\n"
+              "sync.server.client_id=the-id\n"
+              "sync.encryption_secret=the-secret\n");
+}
+
+}  // namespace
+}  // namespace callsign::api
