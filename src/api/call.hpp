@@ -25,6 +25,13 @@ using net::http_response;
 class known_clients;
 class turnstile;
 
+// An opaque account that is becoming a managed one.
+struct managing {
+    std::string account;
+    std::int64_t opened = 0;  // versions of its history
+    std::int64_t total = 0;
+};
+
 // The rooms behind the handlers, and what they count. Outlives every call.
 struct rooms {
     callsign::engine& engine;
@@ -36,8 +43,9 @@ struct rooms {
     const sync_options& sync;
     turnstile& turns;
     known_clients& clients;
-    const seal::key* master;        // none: no secret can be kept
-    int derivations = 0;            // of keys from secrets, under way now
+    const seal::key* master;  // none: no secret can be kept
+    int derivations = 0;      // of keys from secrets, under way now
+    std::optional<callsign::api::managing> managing{};
     std::int64_t late_retries = 0;  // creations answered slot-failed since the start
 };
 

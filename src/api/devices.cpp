@@ -1,23 +1,18 @@
 // Devices of managed accounts. A new one's secret is drawn here, shown in that one answer and kept
 // nowhere: what is stored is the key derived from it, sealed under the master key.
 
+#include "derivation.hpp"
 #include "handlers.hpp"
 #include "sync/known_clients.hpp"
 #include "taskrc.hpp"
 
 #include <callsign/rules/rules.hpp>
-#include <callsign/seal/at_rest.hpp>
-#include <callsign/seal/envelope.hpp>
 
 #include <array>
 #include <charconv>
 
 namespace callsign::api {
 namespace {
-
-// A derivation takes a good part of a second of a core, and questions wait behind it: more at once
-// would slow down everybody for the few who add devices.
-constexpr int derivations_max = 1;
 
 // Whose devices: the caller's own account, or the one an operator names.
 using whose = std::variant<account_id, std::string>;
@@ -119,34 +114,6 @@ http_response answer_made(const rooms& r, const call& c, const device& made,
     return answer_secret(c, 201, message);
 }
 
-// One of the derivations under way, as long as it lives.
-class derivation {
-  public:
-    explicit derivation(int& under_way) : under_way_(under_way) { ++under_way_; }
-    ~derivation() { --under_way_; }
-    derivation(const derivation&) = delete;
-    derivation& operator=(const derivation&) = delete;
-
-  private:
-    int& under_way_;
-};
-
-// What is stored of a device. nullopt: too many are being derived. Requires: a master key.
-// `secret` is the awaiting frame's.
-awaitable<std::optional<std::string>> make_sealed_key(rooms& r, seal::belongs_to owner,
-                                                      const std::string& secret) {
-    if (r.derivations >= derivations_max) co_return std::nullopt;
-    const derivation mine(r.derivations);
-    std::array<std::uint8_t, seal::nonce_bytes> nonce{};
-    r.entropy.fill(nonce);
-    auto work = [&] {
-        const auto* const text = reinterpret_cast<const std::uint8_t*>(secret.data());
-        const seal::key derived = seal::derive_key({text, secret.size()}, owner.client_id);
-        return seal::seal_at_rest(*r.master, owner, nonce, derived.bytes());
-    };
-    co_return co_await r.engine.run_aside(std::move(work));
-}
-
 struct outlook {
     account_id account;
     std::optional<create_device::answer> refusal;
@@ -171,16 +138,14 @@ awaitable<http_response> create(rooms& r, call& c, whose owner) {
     if (!ahead) co_return answer_error(c, ahead.error());
     if (ahead->refusal) co_return answer_refusal(c, *ahead->refusal);
     if (r.master == nullptr) {
-        co_return answer_problem(c, problems::no_master_key,
-                                 "`callsign master-key new FILE` makes one; name the file in "
-                                 "[secrets] master_key_file and start the server again.");
+        co_return answer_no_master_key(c);
     }
     command.account = ahead->account;
     const std::string secret = draw_secret(r.entropy);
     const seal::belongs_to place{seal::purpose::device_key, command.account, command.client_id};
-    auto sealed = co_await make_sealed_key(r, place, secret);
-    if (!sealed) co_return answer_busy(c);
-    command.sealed_key = std::move(*sealed);
+    const auto derived = co_await derive_aside(r, secret, command.client_id);
+    if (!derived) co_return answer_busy(c);
+    command.sealed_key = sealed_at_rest(r, place, *derived);
     const auto done = co_await r.engine.submit(std::move(command));
     if (!done) co_return answer_error(c, done.error());
     const auto* made = std::get_if<device>(&*done);

@@ -58,6 +58,9 @@ awaitable<http_response> get_snapshot(rooms& r, call& c);
 awaitable<http_response> put_client(rooms& r, call& c);
 awaitable<http_response> import_version(rooms& r, call& c);
 awaitable<http_response> import_snapshot(rooms& r, call& c);
+// manage.cpp
+awaitable<http_response> manage_opaque_account(rooms& r, call& c);
+awaitable<http_response> show_managing(rooms& r, call& c);
 // ops.cpp
 awaitable<http_response> show_product(rooms& r, call& c);
 awaitable<http_response> show_alive(rooms& r, call& c);

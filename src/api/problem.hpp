@@ -66,6 +66,11 @@ inline constexpr problem history_differs{409, "history-differs",
                                          "The client's history here is another one"};
 inline constexpr problem account_opaque{409, "account-opaque",
                                         "The server cannot see this account's tasks"};
+inline constexpr problem account_managed{409, "account-managed", "The account is managed already"};
+inline constexpr problem wrong_secret{422, "wrong-secret",
+                                      "The secret does not open the account's history"};
+inline constexpr problem history_unreadable{422, "history-unreadable",
+                                            "The account's history cannot be taken over"};
 // 409, not 503: asking again does not help, and a server that is run without one is not unwell.
 inline constexpr problem no_master_key{409, "no-master-key",
                                        "The server has no master key to keep secrets under"};

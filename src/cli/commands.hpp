@@ -16,6 +16,8 @@ struct account_choice {
 };
 void create_account(session& s, const account_choice& choice);
 void list_accounts(session& s);
+// `secret_file` holds what its Taskwarriors have as sync.encryption_secret; "-": standard input.
+void manage_account(session& s, const std::string& account, const std::string& secret_file);
 
 struct token_choice {
     std::string account;  // empty: the operator's

@@ -65,6 +65,15 @@ void add_account_commands(CLI::App& app, arguments& a) {
     create->add_option("--client-id", a.new_account.client_id,
                        "Of the Taskwarriors that have it already; else one is drawn");
     command(*accounts, "list", "All accounts", a, list_accounts);
+    CLI::App* const manage =
+        command(*accounts, "manage",
+                "Make an opaque account managed: from then on the server can read its tasks", a,
+                [&a](session& s) { manage_account(s, a.account, a.file); });
+    manage->add_option("ACCOUNT", a.account, "Whose")->required();
+    manage
+        ->add_option("--secret-file", a.file,
+                     "Holds its Taskwarriors' sync.encryption_secret; - is standard input")
+        ->required();
 }
 
 // An account's token, or the operator's: one of the two must be meant.

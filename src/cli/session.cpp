@@ -112,16 +112,16 @@ std::string session::find_token(bool url_is_given) const {
 }
 
 std::string session::ask(verb method, const std::string& target,
-                         const google::protobuf::Message* body) {
+                         const google::protobuf::Message* body, milliseconds at_least) {
     http_call call{method, target, {}, {}};
     if (body) call.body = wire::encode(wire::format::json, *body);
-    return send(std::move(call));
+    return send(std::move(call), at_least);
 }
 
-std::string session::send(http_call call) {
+std::string session::send(http_call call, milliseconds at_least) {
     if (server_.text.empty()) find_server();
     call.token = token_;
-    http_answer answer = around_.exchange(server_, call, patience_);
+    http_answer answer = around_.exchange(server_, call, std::max(patience_, at_least));
     if (answer.status < 200 || answer.status > 299) throw failure(describe(answer));
     return std::move(answer.body);
 }

@@ -51,9 +51,10 @@ class session {
     std::ostream& out() const noexcept { return around_.out; }
     const surroundings& around() const noexcept { return around_; }
 
-    // The body of a successful answer. Throws failure with the problem the server named.
+    // The body of a successful answer, waited for as long as --timeout says, or `at_least`. Throws
+    // failure with the problem the server named. Any thread, after the first call of all.
     std::string ask(verb method, const std::string& target,
-                    const google::protobuf::Message* body = nullptr);
+                    const google::protobuf::Message* body = nullptr, milliseconds at_least = {});
 
     // The same, as a message. With --json the answer is printed as it came, and `show` is not
     // called.
@@ -104,7 +105,7 @@ class session {
     static std::string page_target(const std::string& target, std::int64_t missing,
                                    const std::string& page);
     // The body of a successful answer; the token is filled in.
-    std::string send(http_call call);
+    std::string send(http_call call, milliseconds at_least = {});
     void find_server();
     std::string find_token(bool url_is_given) const;
 

@@ -248,6 +248,9 @@ struct plain final : work {
         if (const auto* version = std::get_if<add_version>(&what)) {
             bytes = version->bytes;
             account = version->account;
+        } else if (const auto* history = std::get_if<manage_account>(&what)) {
+            bytes = history->bytes;
+            account = history->account;
         } else if (const auto* added = std::get_if<add_sealed_version>(&what)) {
             bytes = added->segment.size();
             account = added->account;

@@ -161,6 +161,16 @@ class faulty_store final : public store {
         std::optional<sealed_snapshot> find_snapshot(account_id a) override {
             return tx_->find_snapshot(a);
         }
+        std::optional<sealed_version> find_first_sealed(account_id a) override {
+            return tx_->find_first_sealed(a);
+        }
+        void become_managed(account_id a) override { tx_->become_managed(a); }
+        void take_over_version(account_id a, const version& v) override {
+            tx_->take_over_version(a, v);
+        }
+        void give_key(device_id id, std::string_view name, std::string_view key) override {
+            tx_->give_key(id, name, key);
+        }
         std::vector<device> devices_of(account_id a) override { return tx_->devices_of(a); }
         device_id put_device(const device& d) override { return tx_->put_device(d); }
         void revoke_device(device_id id, time_point now) override { tx_->revoke_device(id, now); }

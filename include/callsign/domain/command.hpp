@@ -244,6 +244,37 @@ struct add_version {
                                 no_such_client, device_revoked>;
 };
 
+// ---- an opaque account becomes managed ----
+
+// Its history, opened by somebody who was given the secret. All or nothing: the versions stand in
+// for the sealed ones, the tasks they made are numbered in the order given, and the client that the
+// account's devices share has a key from now on.
+struct manage_account {
+    struct made_task {
+        callsign::uuid uuid{};
+        std::int64_t seq = 0;  // of the version that made it
+        time_point created_at;
+        callsign::attributes attributes;
+    };
+
+    account_id account;
+    chain_head head;  // what was opened: not one version more or less
+    std::vector<version> history;
+    std::vector<made_task> tasks;
+    std::string device_name;
+    std::string sealed_key;
+    std::size_t bytes = 0;  // of the sealed versions
+
+    struct managed {
+        std::int64_t versions = 0;
+        std::int64_t tasks = 0;
+    };
+    // A client has added to it meanwhile.
+    struct moved_on {};
+    struct not_opaque {};
+    using answer = std::variant<managed, moved_on, not_opaque, no_such_account>;
+};
+
 // ---- a change by way of REST ----
 
 // The task gets these attributes, or is purged: a version of its own, unless nothing changes.
@@ -346,7 +377,7 @@ struct import_sealed_snapshot {
 
 using command =
     std::variant<reserve, fulfil, reconcile_pending, forget_settled, create_account, create_token,
-                 revoke_token, create_series, look_up_slot, add_version, edit_task,
+                 revoke_token, create_series, look_up_slot, add_version, edit_task, manage_account,
                  add_sealed_version, add_sealed_snapshot, register_client, import_sealed_version,
                  import_sealed_snapshot, create_device, revoke_device>;
 
@@ -354,8 +385,8 @@ using answer =
     std::variant<std::monostate, reserve::answer, fulfil::answer, reconcile_pending::answer,
                  forget_settled::answer, create_account::answer, create_token::answer,
                  revoke_token::answer, create_series::answer, look_up_slot::answer,
-                 add_version::answer, edit_task::answer, add_sealed_version::answer,
-                 add_sealed_snapshot::answer, register_client::answer,
+                 add_version::answer, edit_task::answer, manage_account::answer,
+                 add_sealed_version::answer, add_sealed_snapshot::answer, register_client::answer,
                  import_sealed_version::answer, import_sealed_snapshot::answer,
                  create_device::answer, revoke_device::answer>;
 

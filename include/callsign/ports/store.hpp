@@ -98,6 +98,8 @@ class read_tx {
                                                             const uuid& parent) = 0;
     // Its place alone, without the segment.
     virtual std::optional<chain_head> find_child_place(account_id account, const uuid& parent) = 0;
+    // The version at the beginning. Looks through all accounts' versions.
+    virtual std::optional<sealed_version> find_first_sealed(account_id account) = 0;
     virtual std::optional<snapshot_mark> find_snapshot_mark(account_id account) = 0;
     virtual std::optional<sealed_snapshot> find_snapshot(account_id account) = 0;
 };
@@ -159,6 +161,15 @@ class write_tx : public read_tx {
     // In place of the one before.
     virtual void put_snapshot(account_id account, const snapshot_mark& mark, time_point now,
                               std::string_view bytes) = 0;
+
+    // ---- an opaque account becomes managed ----
+    // Its sealed versions and snapshot are gone; its chain is empty. Requires: it is opaque.
+    virtual void become_managed(account_id account) = 0;
+    // Appends a version that was sealed before, under its own id, instant and, if it is the first,
+    // parent. Requires: `version.seq` is the next.
+    virtual void take_over_version(account_id account, const version& version) = 0;
+    // Requires: it has none yet.
+    virtual void give_key(device_id id, std::string_view name, std::string_view sealed_key) = 0;
 
     // ---- accounts, tokens, series ----
     virtual account_id put_account(std::string_view name, time_point now,

@@ -40,6 +40,7 @@ revoke_token::answer apply(write_tx& tx, const revoke_token& c, const moment& m)
 create_series::answer apply(write_tx& tx, const create_series& c, const moment& m);
 add_version::answer apply(write_tx& tx, const add_version& c, const moment& m);
 edit_task::answer apply(write_tx& tx, const edit_task& c, const moment& m);
+manage_account::answer apply(write_tx& tx, const manage_account& c, const moment& m);
 add_sealed_version::answer apply(write_tx& tx, const add_sealed_version& c, const moment& m);
 add_sealed_snapshot::answer apply(write_tx& tx, const add_sealed_snapshot& c, const moment& m);
 register_client::answer apply(write_tx& tx, const register_client& c, const moment& m);

@@ -197,6 +197,12 @@ class transaction final : public write_tx {
         const auto* found = find(state_->sealed_children, {account, parent});
         return found ? std::optional(chain_head{found->seq, found->id}) : std::nullopt;
     }
+    std::optional<sealed_version> find_first_sealed(account_id account) override {
+        for (const auto& [place, v] : state_->sealed_children) {
+            if (place.first == account && v.seq == 1) return v;
+        }
+        return std::nullopt;
+    }
     std::optional<snapshot_mark> find_snapshot_mark(account_id account) override {
         const auto* found = find(state_->snapshots, account);
         return found ? std::optional(found->mark) : std::nullopt;
@@ -350,6 +356,37 @@ class transaction final : public write_tx {
                       std::string_view bytes) override {
         moved(now);
         state_->snapshots.insert_or_assign(account, sealed_snapshot{mark, std::string(bytes)});
+    }
+
+    void become_managed(account_id account) override {
+        wrote_ = true;
+        auto& owner = state_->accounts.at(account);
+        CALLSIGN_ASSERT(owner.mode == account_mode::opaque);
+        owner.mode = account_mode::managed;
+        owner.last_seq = 0;
+        state_->last_versions.erase(account);
+        state_->snapshots.erase(account);
+        std::erase_if(state_->sealed_children,
+                      [&](const auto& child) { return child.first.first == account; });
+    }
+    void take_over_version(account_id account, const version& v) override {
+        moved(v.created_at);
+        auto& owner = state_->accounts.at(account);
+        CALLSIGN_ASSERT(owner.mode == account_mode::managed && v.seq == owner.last_seq + 1);
+        CALLSIGN_ASSERT(owner.last_seq == 0 || state_->last_versions.at(account) == v.parent);
+        owner.last_seq = v.seq;
+        state_->last_versions[account] = v.id;
+        CALLSIGN_ASSERT(state_->version_seqs.emplace(std::pair(account, v.id), v.seq).second);
+        state_->versions.emplace(std::pair(account, v.seq), v);
+    }
+    void give_key(device_id id, std::string_view name, std::string_view sealed_key) override {
+        wrote_ = true;
+        for (auto& [client, d] : state_->devices) {
+            if (d.id != id) continue;
+            CALLSIGN_ASSERT(d.sealed_key.empty());
+            d.name = name;
+            d.sealed_key = sealed_key;
+        }
     }
 
     account_id put_account(std::string_view name, time_point now, account_mode mode) override {

@@ -170,13 +170,15 @@ class checker {
     }
 
   private:
-    // The version that a receipt names is the one that made the task.
+    // The version that a receipt names is the one that made the task. But where a chain begins
+    // elsewhere, there are tasks that no version here has made.
     void check_makers() {
         static constexpr const char* what = "a task's version is the one that made it";
         progress_(what);
         auto q = db_.use(
             "SELECT t.uuid, t.seq, v.operations FROM tasks t JOIN versions v"
-            " ON v.account_id = t.account_id AND v.seq = t.seq");
+            " ON v.account_id = t.account_id AND v.seq = t.seq JOIN versions f"
+            " ON f.account_id = t.account_id AND f.seq = 1 AND f.parent_id = zeroblob(16)");
         while (q.step()) {
             const uuid id = q.id(0);
             const auto operations = sqlite::decode_operations(q.blob(2));

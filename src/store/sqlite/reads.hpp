@@ -160,6 +160,10 @@ class reads_over : public Base {
         auto q = db_.use(sql::sealed_child_place);
         return one(q.bind(parent).bind(account), sqlite::head_of);
     }
+    std::optional<sealed_version> find_first_sealed(account_id account) override {
+        auto q = db_.use(sql::sealed_first);
+        return one(q.bind(account), sealed_version_of);
+    }
     std::optional<snapshot_mark> find_snapshot_mark(account_id account) override {
         auto q = db_.use(sql::snapshot_mark);
         return one(q.bind(account), snapshot_mark_of);

@@ -176,15 +176,7 @@ class sqlite_write final : public sqlite::reads_over<write_tx> {
         moved(now);
         const uuid parent = state_.head_of(account).last_version;
         const std::int64_t seq = state_.advance_head(account, id);
-        const std::string bytes = sqlite::encode(operations);
-        db_.use(sql::version_put)
-            .bind(account)
-            .bind(seq)
-            .bind(id)
-            .bind(parent)
-            .bind(now)
-            .bind_blob(bytes.data(), bytes.size())
-            .run();
+        put_version(account, seq, id, parent, now, operations);
         return seq;
     }
 
@@ -258,6 +250,35 @@ class sqlite_write final : public sqlite::reads_over<write_tx> {
             .run();
     }
 
+    // ---- an opaque account becomes managed ----
+
+    void become_managed(account_id account) override {
+        changed_ = true;
+        state_.flush();
+        db_.use(sql::sealed_delete).bind(account).run();
+        db_.use(sql::snapshot_delete).bind(account).run();
+        db_.use(sql::account_manage).bind(account).run();
+        CALLSIGN_ASSERT(changes() == 1);
+        state_.forget_head(account);
+    }
+    void take_over_version(account_id account, const version& v) override {
+        moved(v.created_at);
+        const auto& before = state_.head_of(account);
+        CALLSIGN_ASSERT(before.last_seq == 0 || before.last_version == v.parent);
+        CALLSIGN_ASSERT(state_.advance_head(account, v.id) == v.seq);
+        put_version(account, v.seq, v.id, v.parent, v.created_at, v.operations);
+    }
+    void give_key(device_id id, std::string_view name, std::string_view sealed_key) override {
+        changed_ = true;
+        const std::string text(name);
+        db_.use(sql::device_key)
+            .bind(text)
+            .bind_blob(sealed_key.data(), sealed_key.size())
+            .bind(id)
+            .run();
+        CALLSIGN_ASSERT(changes() == 1);
+    }
+
     // ---- accounts, tokens, series ----
 
     account_id put_account(std::string_view name, time_point now, account_mode mode) override {
@@ -325,6 +346,18 @@ class sqlite_write final : public sqlite::reads_over<write_tx> {
     void moved(time_point now) {
         changed_ = true;
         state_.now.last_moment = std::max(state_.now.last_moment, now);
+    }
+    void put_version(account_id account, std::int64_t seq, const uuid& id, const uuid& parent,
+                     time_point at, std::span<const operation> operations) {
+        const std::string bytes = sqlite::encode(operations);
+        db_.use(sql::version_put)
+            .bind(account)
+            .bind(seq)
+            .bind(id)
+            .bind(parent)
+            .bind(at)
+            .bind_blob(bytes.data(), bytes.size())
+            .run();
     }
     int changes() { return db_.database().getChanges(); }
     bool settled(time_point now, std::int64_t& to) {

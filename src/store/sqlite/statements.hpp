@@ -22,6 +22,9 @@ inline constexpr auto account_all = CALLSIGN_ACCOUNT " ORDER BY a.account_id";
 #undef CALLSIGN_ACCOUNT
 inline constexpr auto account_put =
     "INSERT INTO accounts (name, created_at, last_version, mode) VALUES (?, ?, zeroblob(16), ?)";
+inline constexpr auto account_manage =
+    "UPDATE accounts SET mode = 1, last_seq = 0, last_version = zeroblob(16)"
+    " WHERE account_id = ? AND mode = 2";
 inline constexpr auto account_head =
     "SELECT last_seq, last_version FROM accounts WHERE account_id = ?";
 inline constexpr auto account_advance =
@@ -158,6 +161,8 @@ inline constexpr auto device_all = CALLSIGN_DEVICE " WHERE d.account_id = ? ORDE
 #undef CALLSIGN_DEVICE
 inline constexpr auto device_put =
     "INSERT INTO devices (client_id, account_id, name, key, created_at) VALUES (?, ?, ?, ?, ?)";
+inline constexpr auto device_key =
+    "UPDATE devices SET name = ?, key = ? WHERE device_id = ? AND key IS NULL";
 inline constexpr auto device_revoke = "UPDATE devices SET revoked_at = ? WHERE device_id = ?";
 
 // ---- sealed chains ----
@@ -167,6 +172,10 @@ inline constexpr auto sealed_child =
     " WHERE parent_id = ? AND account_id = ?";
 inline constexpr auto sealed_child_place =
     "SELECT seq, version_id FROM sealed_versions WHERE parent_id = ? AND account_id = ?";
+inline constexpr auto sealed_first =
+    "SELECT seq, version_id, parent_id, created_at, segment FROM sealed_versions"
+    " WHERE account_id = ? AND seq = 1";
+inline constexpr auto sealed_delete = "DELETE FROM sealed_versions WHERE account_id = ?";
 inline constexpr auto sealed_put =
     "INSERT INTO sealed_versions (account_id, seq, version_id, parent_id, created_at, segment)"
     " VALUES (?, ?, ?, ?, ?, ?)";
@@ -177,6 +186,7 @@ inline constexpr auto snapshot_mark =
 inline constexpr auto snapshot_get =
     CALLSIGN_SNAPSHOT ", bytes FROM sealed_snapshots WHERE account_id = ?";
 #undef CALLSIGN_SNAPSHOT
+inline constexpr auto snapshot_delete = "DELETE FROM sealed_snapshots WHERE account_id = ?";
 inline constexpr auto snapshot_put =
     "INSERT INTO sealed_snapshots (account_id, version_id, seq, taken_seq, taken_at, bytes)"
     " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (account_id) DO UPDATE SET version_id ="

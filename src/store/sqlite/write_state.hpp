@@ -47,6 +47,9 @@ class write_state {
     std::int64_t advance_head(account_id account, const uuid& version);
     std::int64_t advance_counter(series_id series, std::string_view period);
 
+    // Requires: flushed. It is read again.
+    void forget_head(account_id account) { heads_.erase(account); }
+
     // Writes the heads and counters that changed: a row each, however many numbers were taken.
     void flush();
     // Drops everything and reads the committed state.

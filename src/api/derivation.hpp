@@ -1,0 +1,24 @@
+#pragma once
+// Keys from secrets: PBKDF2 takes a good part of a second of a core, so it runs beside the network
+// thread, and few at a time.
+
+#include "handlers.hpp"
+
+#include <callsign/seal/at_rest.hpp>
+#include <callsign/seal/secret.hpp>
+
+#include <optional>
+#include <string>
+
+namespace callsign::api {
+
+// nullopt: too many are being derived; ask again. `secret` is the awaiting frame's.
+awaitable<std::optional<seal::key>> derive_aside(rooms& r, const std::string& secret,
+                                                 uuid client_id);
+
+// What is stored of a device's key. Requires: a master key.
+std::string sealed_at_rest(rooms& r, const seal::belongs_to& owner, const seal::key& derived);
+
+http_response answer_no_master_key(const call& c);
+
+}  // namespace callsign::api

@@ -1,0 +1,82 @@
+// `callsign account manage ACCOUNT --secret-file F`: the server does it in one long request; how
+// far it has come is asked for beside it.
+
+#include "callsign/v1/callsign.pb.h"
+#include "commands.hpp"
+#include "failure.hpp"
+#include "text.hpp"
+
+#include <chrono>
+#include <fstream>
+#include <future>
+#include <iterator>
+
+namespace callsign::cli {
+namespace {
+
+constexpr std::size_t secret_bytes_max = 64 * 1024;
+// The whole of a history is opened: hours, for the largest.
+constexpr milliseconds patience = std::chrono::hours{24};
+constexpr milliseconds between_looks{300};
+
+std::string read_all(std::istream& in) {
+    return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+// As a .taskrc has it: one line, without its end.
+std::string read_secret(session& s, const std::string& name) {
+    std::string secret;
+    if (name == "-") {
+        secret = read_all(s.around().in);
+    } else {
+        std::ifstream file(name, std::ios::binary);
+        if (!file) throw failure("cannot read " + name);
+        secret = read_all(file);
+    }
+    while (!secret.empty() && (secret.back() == '\n' || secret.back() == '\r')) secret.pop_back();
+    if (secret.empty() || secret.size() > secret_bytes_max || secret.find('\n') != secret.npos) {
+        throw failure(name + " does not hold a secret: one line, as in sync.encryption_secret");
+    }
+    return secret;
+}
+
+void tell_progress(session& s, const std::string& target) {
+    v1::ManagingStatus status;
+    try {
+        session::read(s.ask(verb::get, target), status);
+    } catch (const failure&) {
+        return;  // the request beside it says what is wrong
+    }
+    if (!status.running()) return;
+    s.around().err << "\r" << status.opened() << " of " << status.total() << " versions opened"
+                   << std::flush;
+}
+
+}  // namespace
+
+void manage_account(session& s, const std::string& account, const std::string& secret_file) {
+    v1::ManageAccount body;
+    body.set_encryption_secret(read_secret(s, secret_file));
+    const std::string target = "/v1/admin/accounts/" + percent_encode(account) + "/manage";
+    s.ask(verb::get, target);  // finds the server, before there are two who look for it
+    auto done =
+        std::async(std::launch::async, [&] { return s.ask(verb::post, target, &body, patience); });
+    const bool watched = s.around().err_is_terminal;
+    while (watched && done.wait_for(between_looks) == std::future_status::timeout) {
+        tell_progress(s, target);
+    }
+    if (watched) s.around().err << "\n";
+    const std::string text = done.get();
+    if (s.json()) return s.print_json(text);
+    v1::ManagedAccount managed;
+    session::read(text, managed);
+    print_fields(s.out(), {{"account", managed.account()},
+                           {"versions", std::to_string(managed.versions())},
+                           {"tasks numbered", std::to_string(managed.tasks())},
+                           {"device", managed.device()}});
+    s.out()
+        << "Its Taskwarriors go on as they are, as one device, and get the keys with their next "
+           "sync.\n";
+}
+
+}  // namespace callsign::cli

@@ -1,0 +1,52 @@
+// An opaque account becomes managed: its opened history takes the place of the sealed one, and its
+// tasks get their numbers, in one transaction.
+
+#include "numbering.hpp"
+#include "series_choice.hpp"
+
+#include <callsign/base/assert.hpp>
+
+namespace callsign::rules {
+
+manage_account::answer apply(write_tx& tx, const manage_account& c, const moment& m) {
+    const auto owner = tx.find_account(c.account);
+    if (!owner) return no_such_account{};
+    if (owner->mode != account_mode::opaque) return manage_account::not_opaque{};
+    const chain_head head = tx.head_of(c.account);
+    if (head.seq != c.head.seq || head.version != c.head.version) return manage_account::moved_on{};
+    const auto clients = tx.devices_of(c.account);
+    CALLSIGN_ASSERT(clients.size() == 1);  // an opaque account has one client id
+
+    tx.become_managed(c.account);
+    for (const version& v : c.history) tx.take_over_version(c.account, v);
+    tx.give_key(clients.front().id, c.device_name, c.sealed_key);
+
+    // The version that carries the keys is the next one, if there is one.
+    std::vector<operation> keys;
+    const std::int64_t last_seq =
+        c.tasks.empty() || m.key_attribute.empty() ? head.seq : head.seq + 1;
+    for (const auto& made : c.tasks) {
+        const auto series = choose_series(tx, c.account, {}, project_of(made.attributes));
+        CALLSIGN_ASSERT(series);  // an account always has a default series
+        task t;
+        t.account = c.account;
+        t.uuid = made.uuid;
+        t.created_at = made.created_at;
+        t.numbered = take_receipt(tx, *series, made.uuid, m);
+        t.numbered->seq = made.seq;
+        t.numbered->created_at = made.created_at;
+        t.current_prefix = series->prefix;
+        t.last_seq = last_seq;
+        t.attributes = made.attributes;
+        if (auto correction = key_correction(t, t.attributes, m)) {
+            t.attributes.insert_or_assign(correction->property, *correction->value);
+            keys.push_back(std::move(*correction));
+        }
+        tx.put_task(t, series->id);
+    }
+    if (last_seq > head.seq) tx.append_version(c.account, m.ids.next(m.now), m.now, keys);
+    return manage_account::managed{static_cast<std::int64_t>(c.history.size()),
+                                   static_cast<std::int64_t>(c.tasks.size())};
+}
+
+}  // namespace callsign::rules
