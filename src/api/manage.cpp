@@ -86,7 +86,8 @@ bool read_step(read_tx& tx, account_id account, reading& r) {
 http_response answer_wrong(const call& c, const history_opener::fault& wrong) {
     const problem& what =
         wrong.wrong_secret ? problems::wrong_secret : problems::history_unreadable;
-    return answer_problem(c, what, wrong.why + ". Nothing was changed.");
+    const std::string end = wrong.why.ends_with('.') ? "" : ".";
+    return answer_problem(c, what, wrong.why + end + " Nothing was changed.");
 }
 
 http_response answer_busy(const call& c, std::string_view why) {

@@ -1,0 +1,406 @@
+// Devices of managed accounts on the sync routes: what they send is opened, what they read is
+// sealed. And opaque accounts that become managed. What versions do to tasks is tested with the
+// rules (tests/unit/rules/managed_test.cpp).
+
+#include "support/sync_client.hpp"
+
+#include <callsign/rules/rules.hpp>
+#include <callsign/seal/envelope.hpp>
+#include <callsign/wire/segment.hpp>
+
+#include <boost/json.hpp>
+#include <gtest/gtest.h>
+
+namespace callsign::testing {
+namespace {
+
+using boost::beast::http::verb;
+using kind = operation::kind;
+using operations = std::vector<operation>;
+
+std::shared_ptr<const seal::key> master_key(std::uint8_t first) {
+    const std::array<std::uint8_t, seal::key_bytes> bytes{first, 1, 2, 3};
+    return std::make_shared<const seal::key>(std::span(bytes));
+}
+
+uuid task_id_of(int n) {
+    return make_uuid_v7(time_point{milliseconds{1'700'000'000'000}}, 1,
+                        static_cast<std::uint64_t>(n));
+}
+
+operations new_task(int n, const std::string& description) {
+    const precise_time at{std::chrono::seconds{1'700'000'000}};
+    return {{kind::create, task_id_of(n), {}, {}, {}},
+            {kind::update, task_id_of(n), "description", description, at}};
+}
+
+boost::json::object body_of(const net::http_response& response) {
+    return boost::json::parse(response.body).as_object();
+}
+
+std::string text_of(const boost::json::value& v) {
+    return {v.as_string().data(), v.as_string().size()};
+}
+
+// One replica's bodies. Its key is derived once for all tests: that takes a while.
+class replica {
+  public:
+    replica(std::string client, const std::string& secret)
+        : client_(std::move(client)), key_(derive(secret, client_)) {}
+
+    const std::string& client() const { return client_; }
+
+    std::string sealed(const std::string& version, const std::string& text) const {
+        const std::array<std::uint8_t, seal::nonce_bytes> nonce{9};
+        return seal::seal_body(key_, *parse_uuid(version), nonce, text);
+    }
+    std::string segment(const std::string& parent, const operations& all) const {
+        return sealed(parent, wire::encode_segment(all));
+    }
+    operations opened(const std::string& parent, const std::string& body) const {
+        const auto text = seal::open_body(key_, *parse_uuid(parent), body);
+        if (!std::holds_alternative<std::string>(text)) return {};
+        return std::get<operations>(wire::decode_segment(std::get<std::string>(text)));
+    }
+    task_map opened_snapshot(const std::string& version, const std::string& body) const {
+        const auto text = seal::open_body(key_, *parse_uuid(version), body);
+        return std::get<task_map>(wire::decode_snapshot(std::get<std::string>(text)));
+    }
+
+  private:
+    static seal::key derive(const std::string& secret, const std::string& client) {
+        const auto* const bytes = reinterpret_cast<const std::uint8_t*>(secret.data());
+        return seal::derive_key({bytes, secret.size()}, *parse_uuid(client));
+    }
+
+    std::string client_;
+    seal::key key_;
+};
+
+struct managed_sync : ::testing::Test {
+    std::unique_ptr<house> open_house(std::shared_ptr<const seal::key> master) {
+        house_options options{.disk = disk.get()};
+        options.service.master_key = std::move(master);
+        options.service.sync.turnstile = milliseconds{0};
+        return std::make_unique<house>(std::move(options));
+    }
+
+    replica add_device(const std::string& name) {
+        const auto response =
+            h->call(post("/v1/admin/accounts/syn/devices", R"({"name":")" + name + "\"}", root));
+        EXPECT_EQ(response.status, 201u) << response.body;
+        const auto made = body_of(response);
+        device_ids[name] = text_of(made.at("deviceId"));
+        return {text_of(made.at("clientId")), text_of(made.at("encryptionSecret"))};
+    }
+
+    net::http_response send(const replica& from, const std::string& parent, const operations& all) {
+        return h->call(add_version(from.client(), parent, from.segment(parent, all)));
+    }
+    // Accepted: the version.
+    std::string sent(const replica& from, const std::string& parent, const operations& all) {
+        const auto response = send(from, parent, all);
+        EXPECT_EQ(response.status, 200u) << response.body;
+        EXPECT_EQ(header(response, "X-Snapshot-Request"), "");
+        return std::string(header(response, "X-Version-Id"));
+    }
+    // Follows the chain to its end, carrying everything out.
+    std::string pull(const replica& by, std::string from, task_map& tasks) {
+        for (;;) {
+            const auto response = h->call(child_of(by.client(), from));
+            if (response.status == 404) return from;
+            EXPECT_EQ(response.status, 200u) << response.body;
+            EXPECT_EQ(response.content_type, segment_type);
+            EXPECT_EQ(header(response, "X-Parent-Version-Id"), from);
+            for (const auto& o : by.opened(from, response.body)) EXPECT_TRUE(carry_out(tasks, o));
+            from = header(response, "X-Version-Id");
+        }
+    }
+    std::int64_t seq() {
+        auto question = [](read_tx& tx) { return tx.find_account("syn")->last_seq; };
+        return *h->run(h->engine().ask(question));
+    }
+
+    std::unique_ptr<strict_memory_store> disk = make_memory_store();
+    std::unique_ptr<house> h = open_house(master_key(1));
+    house::made_account syn = h->make_account("syn", "SYN");
+    std::string root = h->operator_token();
+    std::map<std::string, std::string> device_ids;
+};
+
+TEST_F(managed_sync, what_one_device_sends_the_other_reads_with_its_key) {
+    const replica laptop = add_device("laptop"), phone = add_device("phone");
+    const std::string version = sent(laptop, nil_id, new_task(1, "first"));
+    task_map seen;
+    const std::string end = pull(phone, nil_id, seen);
+    EXPECT_EQ(seen.at(task_id_of(1)).at("description"), "first");
+    EXPECT_EQ(seen.at(task_id_of(1)).at("key"), "SYN-1");
+    // The sender gets the key in the same sync.
+    task_map own;
+    for (const auto& o : new_task(1, "first")) carry_out(own, o);
+    EXPECT_EQ(pull(laptop, version, own), end);
+    EXPECT_EQ(own, seen);
+    // One's body does not open with the other's key.
+    const auto body = h->call(child_of(phone.client(), nil_id)).body;
+    EXPECT_TRUE(laptop.opened(nil_id, body).empty());
+}
+
+TEST_F(managed_sync, rest_and_devices_see_the_same_tasks) {
+    const replica laptop = add_device("laptop");
+    const auto made = h->call(post("/v1/tasks", R"({"description":"by REST"})", syn.token, "k"));
+    ASSERT_EQ(made.status, 201u);
+    task_map seen;
+    const auto end = pull(laptop, nil_id, seen);
+    ASSERT_EQ(seen.size(), 1u);
+    EXPECT_EQ(seen.begin()->second.at("key"), "SYN-1");
+    sent(laptop, end, new_task(1, "by sync"));
+    const auto shown = h->call(get("/v1/tasks/SYN-2", syn.token));
+    EXPECT_EQ(shown.status, 200u);
+    EXPECT_EQ(text_of(body_of(shown).at("description")), "by sync");
+}
+
+TEST_F(managed_sync, nobody_is_told_of_a_conflict) {
+    const replica laptop = add_device("laptop"), phone = add_device("phone");
+    sent(laptop, nil_id, new_task(1, "laptop's"));
+    const std::string side = sent(phone, nil_id, new_task(2, "phone's"));
+    task_map own, other;
+    for (const auto& o : new_task(2, "phone's")) carry_out(own, o);
+    const auto end = pull(phone, side, own);
+    EXPECT_EQ(pull(laptop, nil_id, other), end);
+    EXPECT_EQ(own, other);
+    EXPECT_EQ(own.at(task_id_of(2)).at("key"), "SYN-2");
+}
+
+TEST_F(managed_sync, a_large_segment_is_taken_too) {
+    const replica laptop = add_device("laptop");
+    operations many;
+    for (int n = 0; n < 2000; ++n) {
+        for (auto& o : new_task(n, std::string(50, 'x'))) many.push_back(std::move(o));
+    }
+    sent(laptop, nil_id, many);
+    EXPECT_EQ(h->call(get("/v1/tasks/SYN-2000", syn.token)).status, 200u);
+}
+
+TEST_F(managed_sync, a_new_device_begins_with_a_snapshot_of_the_servers) {
+    const replica laptop = add_device("laptop");
+    EXPECT_EQ(h->call(snapshot_of(laptop.client())).status, 404u);
+    sent(laptop, nil_id, new_task(1, "first"));
+    task_map seen;
+    const auto end = pull(laptop, nil_id, seen);
+    const replica phone = add_device("phone");
+    const auto response = h->call(snapshot_of(phone.client()));
+    ASSERT_EQ(response.status, 200u);
+    EXPECT_EQ(response.content_type, snapshot_type);
+    EXPECT_EQ(header(response, "X-Version-Id"), end);
+    EXPECT_EQ(phone.opened_snapshot(end, response.body), seen);
+    // One of its own is not needed, and no fault.
+    EXPECT_EQ(h->call(add_snapshot(phone.client(), end, "sealed")).status, 200u);
+    EXPECT_EQ(h->call(snapshot_of(phone.client())).status, 200u);
+}
+
+// ---- refused whole ----
+
+TEST_F(managed_sync, what_does_not_open_or_parse_changes_nothing) {
+    const replica laptop = add_device("laptop");
+    const replica impostor(laptop.client(), "another secret");
+    const auto refused = [&](const std::string& body) {
+        return h->call(add_version(laptop.client(), nil_id, body));
+    };
+    const auto wrong = send(impostor, nil_id, new_task(1, "x"));
+    EXPECT_EQ(wrong.status, 403u);
+    EXPECT_NE(wrong.body.find("sync.encryption_secret"), std::string::npos) << wrong.body;
+    // Sealed for another place.
+    EXPECT_EQ(refused(laptop.segment(some_id(5), new_task(1, "x"))).status, 403u);
+    EXPECT_EQ(refused("short").status, 400u);
+    const auto malformed = refused(laptop.sealed(nil_id, R"({"operations":[{"Rename":{}}]})"));
+    EXPECT_EQ(malformed.status, 400u);
+    EXPECT_NE(malformed.body.find("does not parse"), std::string::npos) << malformed.body;
+    EXPECT_EQ(seq(), 0);
+    EXPECT_EQ(send(laptop, some_id(5), new_task(1, "x")).status, 410u);
+    EXPECT_EQ(h->call(child_of(laptop.client(), some_id(5))).status, 410u);
+    EXPECT_EQ(seq(), 0);
+}
+
+TEST_F(managed_sync, a_revoked_device_is_out_with_its_next_request) {
+    const replica laptop = add_device("laptop"), phone = add_device("phone");
+    const auto version = sent(laptop, nil_id, new_task(1, "first"));
+    const auto revoked = h->call(make_request(
+        verb::delete_, "/v1/admin/accounts/syn/devices/" + device_ids["laptop"], "", bearer(root)));
+    ASSERT_EQ(revoked.status, 200u) << revoked.body;
+    const auto before = seq();
+    EXPECT_EQ(send(laptop, version, new_task(2, "x")).status, 403u);
+    EXPECT_EQ(h->call(child_of(laptop.client(), nil_id)).status, 403u);
+    EXPECT_EQ(h->call(snapshot_of(laptop.client())).status, 403u);
+    EXPECT_EQ(h->call(add_snapshot(laptop.client(), version, "s")).status, 403u);
+    EXPECT_EQ(seq(), before);
+    task_map seen;
+    pull(phone, nil_id, seen);
+    EXPECT_EQ(seen.size(), 1u);
+}
+
+TEST_F(managed_sync, without_the_master_key_devices_are_told_so) {
+    const replica laptop = add_device("laptop");
+    for (const auto& other : {std::shared_ptr<const seal::key>(), master_key(2)}) {
+        h.reset();
+        h = open_house(other);
+        const auto response = h->call(child_of(laptop.client(), nil_id));
+        EXPECT_EQ(response.status, 503u);
+        EXPECT_NE(response.body.find("master key"), std::string::npos);
+        EXPECT_EQ(send(laptop, nil_id, new_task(1, "x")).status, 503u);
+    }
+    h.reset();
+    h = open_house(master_key(1));
+    sent(laptop, nil_id, new_task(1, "x"));
+}
+
+// ---- an opaque account becomes managed ----
+
+struct manage : managed_sync {
+    net::http_response manage_account(const std::string& secret) {
+        return h->call(post("/v1/admin/accounts/vault/manage",
+                            R"({"encryptionSecret":")" + secret + "\"}", root));
+    }
+    // A version of the opaque chain.
+    std::string add(const std::string& parent, const operations& all) {
+        const auto response = h->call(add_version(old.client(), parent, old.segment(parent, all)));
+        EXPECT_EQ(response.status, 200u) << response.body;
+        return std::string(header(response, "X-Version-Id"));
+    }
+    static void behind_with(const std::vector<int>& tasks, task_map& into) {
+        static const char* const names[] = {"", "one", "two", "three"};
+        for (const int n : tasks) {
+            for (const auto& o : new_task(n, names[n])) carry_out(into, o);
+        }
+    }
+    static std::string code_of(const net::http_response& response) {
+        return text_of(body_of(response).at("code"));
+    }
+    std::optional<account> vault() {
+        auto question = [](read_tx& tx) { return tx.find_account("vault"); };
+        return *h->run(h->engine().ask(question));
+    }
+
+    const std::string secret = "hush";
+    const replica old{some_id(1), secret};
+    const std::string token = [this] {
+        const auto made = h->call(post("/v1/admin/accounts",
+                                       R"({"name":"vault","prefix":"VLT","mode":"opaque",)"
+                                       R"("clientId":")" +
+                                           some_id(1) + "\"}",
+                                       root));
+        EXPECT_EQ(made.status, 201u) << made.body;
+        return text_of(body_of(made).at("token"));
+    }();
+};
+
+TEST_F(manage, the_history_is_opened_and_its_tasks_are_numbered) {
+    std::string last = add(nil_id, new_task(2, "two"));
+    last = add(last, new_task(1, "one"));
+    last = add(last, {{kind::remove, task_id_of(2), {}, {}, {}},
+                      {kind::update, task_id_of(2), "p", "without effect", {}}});
+    last = add(last, new_task(3, "three"));
+    EXPECT_EQ(h->call(post("/v1/tasks", R"({"description":"x"})", token, "k")).status, 409u);
+
+    const auto managed = manage_account(secret);
+    ASSERT_EQ(managed.status, 200u) << managed.body;
+    EXPECT_EQ(body_of(managed).at("versions"), 4);
+    EXPECT_EQ(body_of(managed).at("tasks"), 2);
+    EXPECT_EQ(vault()->mode, account_mode::managed);
+    // The replica goes on from where it was; a new one reads it all, what had no effect left out.
+    task_map behind;
+    behind_with({1, 3}, behind);
+    const auto end = pull(old, last, behind);
+    task_map seen;
+    EXPECT_EQ(pull(old, nil_id, seen), end);
+    EXPECT_EQ(behind, seen);
+    EXPECT_EQ(seen.at(task_id_of(1)).at("key"), "VLT-1");
+    EXPECT_EQ(seen.at(task_id_of(3)).at("key"), "VLT-2");
+    // So do tokens that were remembered as an opaque account's.
+    EXPECT_EQ(h->call(post("/v1/tasks", R"({"description":"x"})", token, "k")).status, 201u);
+    EXPECT_EQ(manage_account(secret).status, 409u);
+}
+
+TEST_F(manage, a_wrong_secret_changes_nothing) {
+    const auto last = add(nil_id, new_task(1, "one"));
+    const auto refused = manage_account("wrong");
+    EXPECT_EQ(refused.status, 422u);
+    EXPECT_EQ(code_of(refused), "wrong-secret");
+    EXPECT_EQ(vault()->mode, account_mode::opaque);
+    add(last, new_task(2, "two"));
+}
+
+TEST_F(manage, a_version_that_cannot_be_read_changes_nothing) {
+    const auto last = add(nil_id, new_task(1, "one"));
+    h->call(add_version(old.client(), last, old.sealed(last, "{}")));
+    const auto refused = manage_account(secret);
+    EXPECT_EQ(refused.status, 422u);
+    EXPECT_EQ(code_of(refused), "history-unreadable");
+    EXPECT_NE(refused.body.find("version 2"), std::string::npos) << refused.body;
+    EXPECT_EQ(vault()->mode, account_mode::opaque);
+}
+
+TEST_F(manage, a_history_that_begins_elsewhere_needs_a_snapshot) {
+    const auto first = some_id(50);
+    auto last = add(first, {{kind::update, task_id_of(1), "p", "v", {}}});
+    const auto refused = manage_account(secret);
+    EXPECT_EQ(code_of(refused), "history-unreadable");
+    EXPECT_NE(refused.body.find("snapshot"), std::string::npos);
+
+    const task_map at_last{{task_id_of(1), {{"entry", "20"}, {"p", "v"}}},
+                           {task_id_of(2), {{"entry", "10"}}}};
+    h->call(add_snapshot(old.client(), last, old.sealed(last, wire::encode_snapshot(at_last))));
+    last = add(last, new_task(3, "three"));
+    ASSERT_EQ(manage_account(secret).status, 200u);
+    const auto response = h->call(snapshot_of(old.client()));
+    const auto tasks =
+        old.opened_snapshot(std::string(header(response, "X-Version-Id")), response.body);
+    EXPECT_EQ(tasks.at(task_id_of(2)).at("key"), "VLT-1");
+    EXPECT_EQ(tasks.at(task_id_of(1)).at("key"), "VLT-2");
+    EXPECT_EQ(tasks.at(task_id_of(1)).at("p"), "v");
+    EXPECT_EQ(tasks.at(task_id_of(3)).at("key"), "VLT-3");
+}
+
+TEST_F(manage, versions_that_come_meanwhile_are_taken_along) {
+    std::string last = add(nil_id, new_task(1, "one"));
+    const auto under_way =
+        h->start(post("/v1/admin/accounts/vault/manage", R"({"encryptionSecret":"hush"})", root));
+    // Between any two steps of it.
+    int sent = 1;
+    constexpr int sent_max = 9;
+    while (!*under_way && h->step()) {
+        if (sent == sent_max) continue;
+        const auto response = h->start(
+            add_version(old.client(), last, old.segment(last, new_task(sent + 1, "more"))));
+        while (!*response && h->step()) {
+        }
+        ASSERT_TRUE(*response);
+        if ((*response)->status == 503) continue;  // it has just become managed: asked again
+        ASSERT_EQ((*response)->status, 200u) << (*response)->body;
+        last = header(**response, "X-Version-Id");
+        ++sent;
+    }
+    ASSERT_TRUE(*under_way);
+    EXPECT_EQ((*under_way)->status, 200u) << (*under_way)->body;
+    task_map seen;
+    pull(old, nil_id, seen);
+    EXPECT_GT(sent, 1);
+    EXPECT_EQ(static_cast<int>(seen.size()), sent);
+    for (const auto& [id, all] : seen) EXPECT_TRUE(all.contains("key"));
+}
+
+TEST_F(manage, an_empty_account_and_what_is_none) {
+    EXPECT_EQ(body_of(manage_account(secret)).at("tasks"), 0);
+    sent(old, nil_id, new_task(1, "one"));
+    const auto none =
+        h->call(post("/v1/admin/accounts/none/manage", R"({"encryptionSecret":"x"})", root));
+    EXPECT_EQ(code_of(none), "account-not-found");
+    EXPECT_EQ(code_of(manage_account("")), "validation-failed");
+    const auto own =
+        h->call(post("/v1/admin/accounts/syn/manage", R"({"encryptionSecret":"x"})", root));
+    EXPECT_EQ(code_of(own), "account-managed");
+    const auto status = h->call(get("/v1/admin/accounts/vault/manage", root));
+    EXPECT_EQ(body_of(status).at("running"), false);
+}
+
+}  // namespace
+}  // namespace callsign::testing
