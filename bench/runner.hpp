@@ -118,7 +118,7 @@ class runner {
         time sent;  // its request under way
         bool counts = false;  // that request was due after the warm-up
         std::size_t received = 0;
-        std::array<char, 16'384> in;
+        std::array<char, 262'144> in;
         std::string unsent;  // the rest of a request that did not fit the socket's buffer
     };
 
