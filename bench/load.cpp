@@ -1,25 +1,22 @@
 // load: sends creations to a running callsignd and says how fast and how evenly they are answered.
 //
 //     load --url http://127.0.0.1:8080 --token cs_... --connections 64 --duration 10s
-//     load ... --rate 1000                     open loop: latency counts from when a request was
-//     due load ... --series 1000                   spread over S0001..S1000, made beforehand load
-//     ... --retry-share 5                 5 % are replays and must be answered as before
+//     load ... --rate 1000          open loop: latency counts from when a request was due
+//     load ... --series 1000        spread over S0001..S1000, made beforehand
+//     load ... --retry-share 5      5 % are replays and must be answered as before
 //
 // The smallest run: --connections 1 --requests 1. Exits 1 if any answer was not the expected one.
 
 #include "callsign/v1/callsign.pb.h"
+#include "draw.hpp"
 #include "options.hpp"
-#include "runner.hpp"
-
-#include <callsign/base/uuid.hpp>
+#include "report.hpp"
+#include "target.hpp"
 
 #include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <functional>
 #include <iostream>
-#include <random>
-#include <sys/resource.h>
 #include <unordered_map>
 
 namespace callsign::bench {
@@ -41,32 +38,17 @@ struct settings {
     std::uint64_t seed = 0;
     bool json = false;
 
-    asio::ip::tcp::endpoint endpoint;  // from the url
-    std::string authority;
+    target to;  // from the url
 };
 
 // ---- requests ----
-
-// splitmix64: equal inputs give equal outputs, so the key of any item can be made again from its
-// number alone.
-std::uint64_t mixed(std::uint64_t x) {
-    x += 0x9E3779B97F4A7C15ULL;
-    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ULL;
-    x = (x ^ (x >> 27)) * 0x94D049BB133111EBULL;
-    return x ^ (x >> 31);
-}
 
 constexpr std::size_t key_chars = 36;
 constexpr std::size_t item_chars = 12;
 
 // What clients send as an idempotency key: the text of a random-looking UUIDv4.
 void write_key(std::uint64_t seed, std::uint64_t item, char* out) {
-    const std::uint64_t halves[2] = {mixed(seed ^ mixed(2 * item)),
-                                     mixed(seed ^ mixed(2 * item + 1))};
-    uuid id;
-    std::memcpy(id.data, halves, sizeof halves);
-    id.data[6] = static_cast<std::uint8_t>((id.data[6] & 0x0F) | 0x40);
-    id.data[8] = static_cast<std::uint8_t>((id.data[8] & 0x3F) | 0x80);
+    const uuid id = draw_uuid(seed, item);
     constexpr char hex[] = "0123456789abcdef";
     for (int i = 0; i < 16; ++i) {
         if (i == 4 || i == 6 || i == 8 || i == 10) *out++ = '-';
@@ -84,16 +66,6 @@ std::string series_name(std::uint64_t n) {
     char name[16];
     std::snprintf(name, sizeof name, "S%04u", static_cast<unsigned>(n + 1));
     return name;
-}
-
-std::string head(const settings& s, std::string_view path, std::string_view extra,
-                 std::string_view media_type, std::size_t body_bytes) {
-    std::string text = "POST " + std::string(path) + " HTTP/1.1\r\nHost: " + s.authority +
-                       "\r\nAuthorization: Bearer " + s.token +
-                       "\r\nContent-Type: " + std::string(media_type) +
-                       "\r\nAccept: " + std::string(media_type) + "\r\n";
-    text += extra;
-    return text + "Content-Length: " + std::to_string(body_bytes) + "\r\n\r\n";
 }
 
 // The request of one series, complete but for the key and the item number, whose places are known:
@@ -123,8 +95,8 @@ request_form make_form(const settings& s, const std::string& prefix) {
         body += "}";
     }
     request_form form;
-    form.bytes =
-        head(s, "/v1/tasks", "Idempotency-Key: \"" + key_place + "\"\r\n", media_type, body.size());
+    form.bytes = post_head(s.to, s.token, "/v1/tasks", "Idempotency-Key: \"" + key_place + "\"\r\n",
+                           media_type, body.size());
     form.key_at = form.bytes.find(key_place);
     form.item_at = form.bytes.size() + body.find(item_place);
     form.bytes += body;
@@ -145,8 +117,8 @@ class creations : public workload {
     job next(std::uint64_t n) override {
         const std::uint64_t dice = mixed(~seed_ ^ n);
         if (dice < replay_below_ && !answered_.empty())
-            return {answered_[mixed(dice) % answered_.size()].item, true};
-        return {n, false};
+            return {.item = answered_[mixed(dice) % answered_.size()].item, .replay = true};
+        return {.item = n};
     }
 
     std::string_view request(const job& j) override {
@@ -209,159 +181,46 @@ class creations : public workload {
     std::unordered_map<std::uint64_t, std::size_t> hash_of_;
 };
 
-// Requests made beforehand, one for each n, any of some statuses being fine.
-class preparations : public workload {
-  public:
-    preparations(std::vector<std::string> requests, std::vector<unsigned> fine)
-        : requests_(std::move(requests)), fine_(std::move(fine)) {}
-
-    job next(std::uint64_t n) override { return {n, false}; }
-    std::string_view request(const job& j) override { return requests_[j.item]; }
-    const char* fault_in(const job&, const response& answer) override {
-        last_body_ = answer.body;
-        for (const unsigned status : fine_)
-            if (answer.status == status) return nullptr;
-        return "unexpected status";
-    }
-    const std::string& last_body() const { return last_body_; }
-
-  private:
-    std::vector<std::string> requests_;
-    std::vector<unsigned> fine_;
-    std::string last_body_;
-};
-
 // ---- before the run ----
-
-std::string prepare(const settings& s, std::vector<std::string> requests,
-                    std::vector<unsigned> fine) {
-    plan p;
-    p.requests = requests.size();
-    p.connections = std::min<unsigned>(16, static_cast<unsigned>(requests.size()));
-    p.duration = std::chrono::minutes(5);
-    p.timeout = s.timeout;
-    preparations work(std::move(requests), std::move(fine));
-    const tally done = runner(s.endpoint, work, p).run();
-    if (!done.ok()) options::fail("preparing failed: " + done.first_fault);
-    return work.last_body();
-}
 
 // A new account for this run; its token is what the load is sent with.
 void make_account(settings& s) {
     char name[32];
     std::snprintf(name, sizeof name, "load-%016llx", static_cast<unsigned long long>(s.seed));
     const std::string body = "{\"name\":\"" + std::string(name) + "\",\"prefix\":\"LOAD\"}";
-    settings as_operator = s;
-    as_operator.token = s.admin_token;
-    const std::string answer = prepare(
-        s, {head(as_operator, "/v1/admin/accounts", "", "application/json", body.size()) + body},
-        {201});
-    const auto at = answer.find("\"token\":\"");
-    if (at == std::string::npos) options::fail("no token in the new account's answer");
-    const auto begin = at + std::strlen("\"token\":\"");
-    s.token = answer.substr(begin, answer.find('"', begin) - begin);
+    const auto answer =
+        prepare(s.to, {post_json(s.to, s.admin_token, "/v1/admin/accounts", body)}, {201});
+    s.token = member(answer.body, "token");
 }
 
 void make_series(const settings& s) {
     std::vector<std::string> requests;
     for (unsigned i = 0; i < s.series; ++i) {
         const std::string body = "{\"prefix\":\"" + series_name(i) + "\"}";
-        requests.push_back(head(s, "/v1/series", "", "application/json", body.size()) + body);
+        requests.push_back(post_json(s.to, s.token, "/v1/series", body));
     }
     // 409: an earlier run of this account made it.
-    prepare(s, std::move(requests), {201, 409});
+    prepare(s.to, std::move(requests), {201, 409});
 }
 
 // ---- after the run ----
 
-double in_ms(nanoseconds span) {
-    return std::chrono::duration<double, std::milli>(span).count();
-}
-
-double cpu_us() {
-    rusage used{};
-    ::getrusage(RUSAGE_SELF, &used);
-    const auto us = [](const timeval& t) {
-        return static_cast<double>(t.tv_sec) * 1e6 + static_cast<double>(t.tv_usec);
-    };
-    return us(used.ru_utime) + us(used.ru_stime);
-}
-
-void print_json(const settings& s, const tally& t, double cpu_us_each) {
+void print_json(const settings& s, const measured& m) {
     std::printf("{\"connections\":%u,\"series\":%u,\"format\":\"%s\",\"rate\":%.6g,", s.connections,
                 s.series, s.format.c_str(), s.rate);
-    std::printf("\"seed\":%llu,\"elapsedSeconds\":%.3f,\"answers\":%llu,\"perSecond\":%.1f,",
-                static_cast<unsigned long long>(s.seed),
-                std::chrono::duration<double>(t.elapsed).count(),
-                static_cast<unsigned long long>(t.latency.total()), t.per_second());
-    std::printf(
-        "\"latencyMs\":{\"mean\":%.3f,\"p50\":%.3f,\"p99\":%.3f,\"p999\":%.3f,\"max\":%.3f},",
-        in_ms(t.latency.mean()), in_ms(t.latency.quantile(0.5)), in_ms(t.latency.quantile(0.99)),
-        in_ms(t.latency.quantile(0.999)), in_ms(t.latency.max()));
-    std::printf("\"statuses\":{");
-    const char* comma = "";
-    for (std::size_t status = 0; status < t.by_status.size(); ++status) {
-        if (t.by_status[status] == 0) continue;
-        std::printf("%s\"%zu\":%llu", comma, status,
-                    static_cast<unsigned long long>(t.by_status[status]));
-        comma = ",";
-    }
-    std::printf("},\"replays\":%llu,\"unsent\":%llu,\"faults\":{",
-                static_cast<unsigned long long>(t.replays),
-                static_cast<unsigned long long>(t.unsent));
-    comma = "";
-    for (const auto& [what, count] : t.faults) {
-        std::printf("%s\"%s\":%llu", comma, what.c_str(), static_cast<unsigned long long>(count));
-        comma = ",";
-    }
-    std::printf("},\"generatorCpuUsPerRequest\":%.2f}\n", cpu_us_each);
+    std::printf("\"seed\":%llu,", static_cast<unsigned long long>(s.seed));
+    print_json_counts(m);
 }
 
-void print_text(const settings& s, const tally& t, double cpu_us_each) {
+void print_text(const settings& s, const measured& m) {
     std::printf("%u connection%s, %u series, %s", s.connections, s.connections == 1 ? "" : "s",
                 s.series, s.format.c_str());
     if (s.rate > 0) std::printf(", open loop at %.6g/s", s.rate);
-    std::printf(", %.1f s\n", std::chrono::duration<double>(t.elapsed).count());
-    std::printf("  %.0f creates/s   p50 %.3f ms   p99 %.3f ms   p99.9 %.3f ms   max %.3f ms\n",
-                t.per_second(), in_ms(t.latency.quantile(0.5)), in_ms(t.latency.quantile(0.99)),
-                in_ms(t.latency.quantile(0.999)), in_ms(t.latency.max()));
-    std::printf("  answers:");
-    for (std::size_t status = 0; status < t.by_status.size(); ++status)
-        if (t.by_status[status] != 0)
-            std::printf(" %zu: %llu", status, static_cast<unsigned long long>(t.by_status[status]));
-    std::printf("   replays: %llu   generator: %.1f us of CPU each\n",
-                static_cast<unsigned long long>(t.replays), cpu_us_each);
-}
-
-void print_faults(const tally& t) {
-    for (const auto& [what, count] : t.faults)
-        std::cerr << "fault: " << what << ", " << count << " times\n";
-    if (t.unsent != 0)
-        std::cerr << "fault: " << t.unsent << " requests came due and were not sent\n";
-    if (!t.first_fault.empty()) std::cerr << "the first: " << t.first_fault << "\n";
+    std::printf(", %.1f s\n", std::chrono::duration<double>(m.counts.elapsed).count());
+    print_text_counts(m, "creates");
 }
 
 // ---- settings ----
-
-void read_url(settings& s) {
-    std::string_view rest = s.url;
-    if (!rest.starts_with("http://")) options::fail("--url is http://ADDRESS:PORT");
-    rest.remove_prefix(7);
-    rest = rest.substr(0, rest.find('/'));
-    const auto colon = rest.rfind(':');
-    unsigned port = 80;
-    if (colon != std::string_view::npos)
-        std::from_chars(rest.data() + colon + 1, rest.data() + rest.size(), port);
-    std::string host(rest.substr(0, colon));
-    if (host == "localhost") host = "127.0.0.1";
-    if (host == "[::1]") host = "::1";
-    boost::system::error_code error;
-    const auto address = asio::ip::make_address(host, error);
-    // A load generator pointed at someone else's machine by mistake does harm.
-    if (error || !address.is_loopback()) options::fail("--url must name a loopback address");
-    s.endpoint = {address, static_cast<std::uint16_t>(port)};
-    s.authority = rest;
-}
 
 settings read_settings(int argc, char** argv) {
     settings s;
@@ -393,9 +252,8 @@ settings read_settings(int argc, char** argv) {
     if (s.duration == milliseconds{0})
         s.duration = s.requests == 0 ? std::chrono::seconds(10) : duration_max;
     s.duration = std::min(s.duration, duration_max);
-    if (s.seed == 0)
-        s.seed = (std::uint64_t{std::random_device{}()} << 32) | std::random_device{}();
-    read_url(s);
+    if (s.seed == 0) s.seed = draw_seed();
+    s.to = parse_target(s.url);
     return s;
 }
 
@@ -411,19 +269,15 @@ int run(settings s) {
     p.duration = s.duration;
     p.timeout = s.timeout;
     creations work(s);
-    runner r(s.endpoint, work, p);
-    const double cpu_before = cpu_us();
-    const tally t = r.run();
-    const double cpu_each =
-        (cpu_us() - cpu_before) / static_cast<double>(std::max<std::uint64_t>(t.sent, 1));
-
+    runner r(s.to.endpoint, work, p);
+    const measured m = measure(r);
     if (s.json) {
-        print_json(s, t, cpu_each);
+        print_json(s, m);
     } else {
-        print_text(s, t, cpu_each);
+        print_text(s, m);
     }
-    print_faults(t);
-    return t.ok() && t.latency.total() > 0 ? 0 : 1;
+    print_faults(m.counts);
+    return m.counts.ok() && m.counts.latency.total() > 0 ? 0 : 1;
 }
 
 }  // namespace

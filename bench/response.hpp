@@ -1,6 +1,6 @@
 #pragma once
 // Just enough of HTTP/1.1 to read a server's answers cheaply: a status, a Content-Length body and
-// the two fields a load generator cares for. No chunks, no trailers, no 1xx; a server that sends
+// the few fields a load generator cares for. No chunks, no trailers, no 1xx; a server that sends
 // them is reported as broken rather than misread.
 
 #include <charconv>
@@ -15,7 +15,10 @@ struct response {
     unsigned status = 0;
     bool replayed = false;  // Idempotent-Replayed: true
     bool close = false;     // Connection: close
-    std::string_view body;  // points into the parsed bytes
+    // These point into the parsed bytes.
+    std::string_view body;
+    std::string_view version;  // X-Version-Id
+    std::string_view parent;   // X-Parent-Version-Id
 };
 
 enum class parse_outcome : std::uint8_t { incomplete, complete, broken };
@@ -42,8 +45,12 @@ inline bool read_field(std::string_view line, response& out, std::size_t& body_b
     case 10:
         if (same_word(name, "Connection")) out.close = same_word(value, "close");
         return true;
+    case 12:
+        if (same_word(name, "X-Version-Id")) out.version = value;
+        return true;
     case 19:
         if (same_word(name, "Idempotent-Replayed")) out.replayed = same_word(value, "true");
+        if (same_word(name, "X-Parent-Version-Id")) out.parent = value;
         return true;
     case 17: return !same_word(name, "Transfer-Encoding");
     default: return true;

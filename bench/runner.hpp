@@ -33,10 +33,12 @@ namespace asio = boost::asio;
 using steady_clock = std::chrono::steady_clock;
 using nanoseconds = std::chrono::nanoseconds;
 
-// One request. `item` says which; a replay is an item sent before, sent again.
+// What one or more requests of a connection do, one after the other. `item` says which; a replay is
+// an item sent before, sent again.
 struct job {
     std::uint64_t item = 0;
     bool replay = false;
+    unsigned connection = 0;  // the runner's, from 0
 };
 
 class workload {
@@ -44,10 +46,13 @@ class workload {
     virtual ~workload() = default;
     // The n-th job of a run; called once for each n, in order.
     virtual job next(std::uint64_t n) = 0;
-    // The bytes of its request; valid until the next call.
+    // The bytes of its next request; valid until the next call.
     virtual std::string_view request(const job& j) = 0;
     // nullptr if the answer is as it should be; else what is wrong, in a few fixed words.
     virtual const char* fault_in(const job& j, const response& answer) = 0;
+    // Asked after each answer without a fault. False: the job has another request, and its latency
+    // goes on counting.
+    virtual bool is_done(const job&) { return true; }
 };
 
 struct plan {
@@ -60,8 +65,8 @@ struct plan {
 };
 
 struct tally {
-    histogram latency;
-    std::array<std::uint64_t, 600> by_status{};
+    histogram latency;                           // of jobs
+    std::array<std::uint64_t, 600> by_status{};  // answers
     std::uint64_t replays = 0;
     std::uint64_t sent = 0;                       // warm-up included
     std::uint64_t unsent = 0;                     // open loop: due, but the server was too slow
@@ -82,7 +87,7 @@ class runner {
     runner(const asio::ip::tcp::endpoint& server, workload& work, const plan& p)
         : server_(server), work_(work), plan_(p), due_timer_(io_), guard_timer_(io_) {
         for (unsigned i = 0; i < plan_.connections; ++i) {
-            connections_.push_back(std::make_unique<connection>(io_));
+            connections_.push_back(std::make_unique<connection>(io_, i));
             open(*connections_.back());
         }
     }
@@ -103,15 +108,17 @@ class runner {
     using time = steady_clock::time_point;
 
     struct connection {
-        explicit connection(asio::io_context& io) : socket(io) {}
+        connection(asio::io_context& io, unsigned n) : number(n), socket(io) {}
 
+        const unsigned number;
         asio::ip::tcp::socket socket;
         job current;
         bool busy = false;
-        time due;  // of the current request; in a closed loop, when it was sent
-        time sent;
+        time due;   // of the current job; in a closed loop, when its first request was sent
+        time sent;  // its request under way
+        bool counts = false;  // that request was due after the warm-up
         std::size_t received = 0;
-        std::array<char, 16'384> in;
+        std::array<char, 262'144> in;
         std::string unsent;  // the rest of a request that did not fit the socket's buffer
     };
 
@@ -134,10 +141,11 @@ class runner {
     // Nothing more is to be sent: enough requests, or no time left for the next one.
     bool is_done(time now) const {
         if (plan_.requests != 0 && measured_sent_ >= plan_.requests) return true;
-        const time end = start_ + plan_.warmup + plan_.duration;
-        if (plan_.rate == 0) return now >= end;
-        return due_at(next_) >= end || now >= end + plan_.timeout;
+        if (plan_.rate == 0) return now >= end();
+        return due_at(next_) >= end() || now >= end() + plan_.timeout;
     }
+
+    time end() const { return start_ + plan_.warmup + plan_.duration; }
 
     time due_at(std::uint64_t n) const {
         return start_ + std::chrono::duration_cast<nanoseconds>(
@@ -160,14 +168,19 @@ class runner {
 
     void send_next(connection& c, time now) {
         c.due = plan_.rate > 0 ? due_at(next_) : now;
-        c.sent = now;
         c.current = work_.next(next_++);
+        c.current.connection = c.number;
         c.busy = true;
-        c.received = 0;
         ++busy_count_;
-        ++result_.sent;
-        if (c.due >= start_ + plan_.warmup) ++measured_sent_;
+        if (is_measured(c.due)) ++measured_sent_;
+        c.counts = is_measured(c.due);
+        send_request(c, now);
+    }
 
+    void send_request(connection& c, time now) {
+        c.sent = now;
+        c.received = 0;
+        ++result_.sent;
         const std::string_view bytes = work_.request(c.current);
         // The socket's buffer is empty, so all but the largest requests go out in this one call.
         const ssize_t sent =
@@ -206,21 +219,30 @@ class runner {
         if (used != c.received) return lost(c, "bytes after the answer");
 
         const time now = steady_clock::now();
-        record(c, answer, now);
+        const bool done = record(c, answer, now);
         if (answer.close) open(c);
-        settle(c, now);
+        if (done || !c.socket.is_open()) return settle(c, now);
+        if (now >= end() + plan_.timeout) return lost(c, "a job without an end");
+        c.counts = is_measured(now);
+        send_request(c, now);
     }
 
-    void record(const connection& c, const response& answer, time now) {
+    // False: the job goes on.
+    bool record(const connection& c, const response& answer, time now) {
         const char* fault = work_.fault_in(c.current, answer);
         if (fault != nullptr)
             note(fault, std::to_string(answer.status) + " " + std::string(answer.body));
-        if (c.due < start_ + plan_.warmup) return;
-        result_.latency.record(now - c.due);
-        ++result_.by_status[answer.status < 600 ? answer.status : 0];
-        result_.replays += answer.replayed ? 1 : 0;
-        last_answer_ = now;
+        const bool done = fault != nullptr || work_.is_done(c.current);
+        if (c.counts) {
+            ++result_.by_status[answer.status < 600 ? answer.status : 0];
+            result_.replays += answer.replayed ? 1 : 0;
+            last_answer_ = now;
+        }
+        if (done && is_measured(c.due)) result_.latency.record(now - c.due);
+        return done;
     }
+
+    bool is_measured(time due) const { return due >= start_ + plan_.warmup; }
 
     void lost(connection& c, const char* what) {
         note(what, {});

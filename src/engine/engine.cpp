@@ -10,6 +10,9 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <exception>
+#include <span>
+#include <utility>
+#include <vector>
 
 namespace callsign {
 
@@ -197,21 +200,63 @@ class engine::impl {
 
     // ---- questions ----
 
+    // Those that come in one turn of the network thread are answered in one transaction: opening
+    // it, waking a reader and coming back cost more than most questions do.
     asio::awaitable<bool> read(std::function<void(read_tx&)> run) {
         bool ok = false;
-        std::function<void()> question = [&] { ok = run_question(run); };
-        co_await run_aside(std::move(question));
+        std::exception_ptr thrown;
+        co_await asio::async_initiate<const asio::use_awaitable_t<>, void()>(
+            [this, &run, &ok, &thrown](auto handler) {
+                if (questions_.empty()) asio::post(executors_.network, [this] { hand_over(); });
+                questions_.push_back({&run, &ok, &thrown, std::move(handler)});
+                if (questions_.size() == questions_max) hand_over();
+            },
+            asio::use_awaitable);
+        if (thrown) std::rethrow_exception(thrown);
         co_return ok;
     }
 
-    bool run_question(const std::function<void(read_tx&)>& run) {
+    struct question {
+        // Of the frame that awaits the answer.
+        std::function<void(read_tx&)>* run;
+        bool* ok;
+        std::exception_ptr* thrown;
+        asio::any_completion_handler<void()> back;
+    };
+
+    void hand_over() {
+        if (questions_.empty()) return;
+        asio::post(executors_.reader, [this, asked = std::exchange(questions_, {})]() mutable {
+            answer_all(asked);
+            asio::post(executors_.network, [answered = std::move(asked)]() mutable {
+                for (question& q : answered) std::move(q.back)();
+            });
+        });
+    }
+
+    // The transaction begins after all of them were asked: each sees what was durable by then.
+    void answer_all(std::span<const question> asked) {
         try {
-            run(*store_.begin_read());
-            return true;
+            const auto tx = store_.begin_read();
+            for (const question& q : asked) answer_one(q, *tx);
         } catch (const store_failure&) {
-            return false;
+            // Nobody has an answer.
         }
     }
+
+    static void answer_one(const question& q, read_tx& tx) {
+        try {
+            (*q.run)(tx);
+            *q.ok = true;
+        } catch (const store_failure&) {
+            // This one has no answer; the others may have theirs.
+        } catch (...) {
+            *q.thrown = std::current_exception();
+        }
+    }
+
+    // A slow one among them keeps the others waiting: few enough for a second reader to find some.
+    static constexpr std::size_t questions_max = 32;
 
     store& store_;
     clock& clock_;
@@ -227,6 +272,7 @@ class engine::impl {
     std::size_t oversized_ = 0;  // works larger than queue_bytes_max
     std::unordered_map<account_id, std::size_t> shares_;
     creations creations_;
+    std::vector<question> questions_;  // not handed over yet
     std::unique_ptr<timer> drained_;
 
     writer writer_;

@@ -43,11 +43,15 @@ class faulty_store final : public store {
     bool armed() const { return armed_.has_value(); }
     // A COMMIT failed and its outcome was left open: the server must stop writing.
     bool left_unknown() const { return left_unknown_; }
+    std::size_t reads_begun() const { return reads_begun_; }
 
     std::unique_ptr<write_tx> begin_write() override {
         return std::make_unique<transaction>(*this, within_.begin_write());
     }
-    std::unique_ptr<read_tx> begin_read() override { return within_.begin_read(); }
+    std::unique_ptr<read_tx> begin_read() override {
+        ++reads_begun_;
+        return within_.begin_read();
+    }
     time_point last_moment() override { return within_.last_moment(); }
     slot_counts counts() override { return within_.counts(); }
     void maintain(bool idle) override { within_.maintain(idle); }
@@ -254,6 +258,7 @@ class faulty_store final : public store {
     store& within_;
     std::optional<fault> armed_;
     bool left_unknown_ = false;
+    std::size_t reads_begun_ = 0;
 };
 
 // Refusal and unknown outcomes belong before a commit: that is where a store fails.

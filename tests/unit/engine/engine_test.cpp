@@ -56,12 +56,19 @@ class engine_test : public ::testing::Test {
 
     template <class T>
     later<T> start(boost::asio::awaitable<result<T>> work) {
+        auto slot = spawn(std::move(work));
+        run_network();
+        return slot;
+    }
+
+    // Runs nothing of it yet.
+    template <class T>
+    later<T> spawn(boost::asio::awaitable<result<T>> work) {
         auto slot = std::make_shared<std::optional<result<T>>>();
         boost::asio::co_spawn(network_, std::move(work), [slot](std::exception_ptr e, result<T> r) {
             if (e) std::rethrow_exception(e);
             slot->emplace(std::move(r));
         });
-        run_network();
         return slot;
     }
 
@@ -317,6 +324,45 @@ TEST_F(engine_test, a_question_sees_what_was_committed) {
         start(engine_->ask([id](read_tx& tx) { return tx.find_account(id)->last_seq; }));
     settle();
     EXPECT_EQ(asked->value().value(), 1);
+}
+
+TEST_F(engine_test, questions_asked_in_one_turn_share_a_transaction) {
+    build();
+    const auto before = store_.reads_begun();
+    std::vector<later<std::string>> asked;
+    const auto id = account_;
+    for (int i = 0; i < 3; ++i) {
+        asked.push_back(
+            spawn(engine_->ask([id](read_tx& tx) { return tx.find_account(id)->name; })));
+    }
+    settle();
+    for (const auto& answer : asked) EXPECT_EQ(answer->value().value(), "home");
+    EXPECT_EQ(store_.reads_begun() - before, 1u);
+}
+
+TEST_F(engine_test, a_crowd_of_questions_is_shared_out) {
+    build();
+    const auto before = store_.reads_begun();
+    std::vector<later<int>> asked;
+    for (int i = 0; i < 100; ++i) asked.push_back(spawn(engine_->ask([i](read_tx&) { return i; })));
+    settle();
+    for (int i = 0; i < 100; ++i) EXPECT_EQ(asked[static_cast<std::size_t>(i)]->value().value(), i);
+    EXPECT_GT(store_.reads_begun() - before, 1u);
+    EXPECT_LT(store_.reads_begun() - before, 10u);
+}
+
+TEST_F(engine_test, a_question_that_fails_fails_alone) {
+    build();
+    const auto fails = [](read_tx&) -> int {
+        throw store_failure(store_failure::kind::unknown, "a bad page");
+    };
+    const auto one = spawn(engine_->ask([](read_tx&) { return 1; }));
+    const auto none = spawn(engine_->ask(fails));
+    const auto two = spawn(engine_->ask([](read_tx&) { return 2; }));
+    settle();
+    EXPECT_EQ(one->value().value(), 1);
+    EXPECT_EQ(none->value().error(), errc::store_unavailable);
+    EXPECT_EQ(two->value().value(), 2);
 }
 
 // ---- what runs beside the network thread ----

@@ -1,0 +1,550 @@
+// sync: TaskChampion clients by the dozen against a running callsignd: versions added, read and
+// asked for in vain.
+//
+//     sync --url http://127.0.0.1:8080 --admin-token cs_... --connections 64
+//     sync ... --what add,read,poll   one row each, over the same accounts, which it makes
+//     sync ... --kind managed         a device for each connection; bodies are sealed with its key
+//     sync ... --accounts 1           all connections add to one chain
+//
+// Rows:
+//     add     versions, each with the parent that its connection knows. A 409 is followed at once
+//             by another try; the latency of a version counts from the first. On a managed account
+//             followed by children until there are none, for the server writes there too.
+//     cycle   whole syncs of a stock client: children until there are none, a version, children
+//             until there are none; after a 409 from the start.
+//     read    children, from the nil UUID to the end of a chain of --chain versions, round and
+//             round
+//     poll    children of the newest version, which has none
+//
+// Exits 1 if any answer was not the expected one.
+
+#include "draw.hpp"
+#include "options.hpp"
+#include "report.hpp"
+#include "target.hpp"
+
+#include <callsign/seal/envelope.hpp>
+#include <callsign/wire/segment.hpp>
+
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <cstring>
+#include <iostream>
+#include <optional>
+#include <thread>
+
+namespace callsign::bench {
+namespace {
+
+constexpr std::size_t opaque_body_bytes = 300;
+constexpr std::string_view nil_id = "00000000-0000-0000-0000-000000000000";
+constexpr std::string_view segment_type = "application/vnd.taskchampion.history-segment";
+
+struct settings {
+    std::string url = "http://127.0.0.1:8080";
+    std::string admin_token;
+    std::string what = "add";
+    std::string kind = "opaque";
+    unsigned connections = 1;
+    unsigned accounts = 0;
+    unsigned chain = 1000;
+    double rate = 0;
+    milliseconds duration{std::chrono::seconds{10}};
+    milliseconds warmup{0};
+    milliseconds timeout{std::chrono::seconds{30}};
+    std::uint64_t seed = 0;
+    bool json = false;
+
+    target to;  // from the url
+    bool is_managed() const { return kind == "managed"; }
+    bool is_shared() const { return accounts < connections; }
+};
+
+// ---- the clients ----
+
+// A client id. Managed accounts have one for each device, opaque ones a single one.
+struct client {
+    std::string id;
+    std::optional<seal::key> key;  // of a managed account's device
+};
+
+// One for each connection; as are the newest versions they know of.
+using clients = std::vector<client>;
+using version_ids = std::vector<std::string>;
+
+std::string account_name(const settings& s, unsigned n) {
+    char name[40];
+    std::snprintf(name, sizeof name, "sync-%016llx-%u", static_cast<unsigned long long>(s.seed), n);
+    return name;
+}
+
+void make_accounts(const settings& s) {
+    std::vector<std::string> requests;
+    for (unsigned i = 0; i < s.accounts; ++i) {
+        std::string body = "{\"name\":\"" + account_name(s, i) + "\",\"prefix\":\"SYNC\"";
+        if (!s.is_managed())
+            body += ",\"mode\":\"opaque\",\"clientId\":\"" + to_string(draw_uuid(s.seed, i)) + "\"";
+        requests.push_back(post_json(s.to, s.admin_token, "/v1/admin/accounts", body + "}"));
+    }
+    prepare(s.to, std::move(requests), {201});
+}
+
+struct device {
+    std::string client_id;
+    std::string secret;
+};
+
+// The server makes one at a time, for each costs it a derivation of a key.
+device make_device(const settings& s, unsigned n) {
+    const std::string path = "/v1/admin/accounts/" + account_name(s, n % s.accounts) + "/devices";
+    const std::string body = "{\"name\":\"device-" + std::to_string(n) + "\"}";
+    for (int tries = 0; tries < 600; ++tries) {
+        const auto answer =
+            prepare(s.to, {post_json(s.to, s.admin_token, path, body)}, {200, 201, 503});
+        if (answer.status != 503)
+            return {member(answer.body, "clientId"), member(answer.body, "encryptionSecret")};
+        std::this_thread::sleep_for(milliseconds(100));
+    }
+    options::fail("the server is too busy to make a device");
+}
+
+// 600,000 rounds each: on as many threads as a small machine has cores.
+void derive_keys(const std::vector<device>& devices, clients& out) {
+    std::atomic<std::size_t> next = 0;
+    const auto derive = [&] {
+        for (std::size_t i = next++; i < devices.size(); i = next++) {
+            const std::string& secret = devices[i].secret;
+            const std::span bytes(reinterpret_cast<const std::uint8_t*>(secret.data()),
+                                  secret.size());
+            out[i].key = seal::derive_key(bytes, *parse_uuid(devices[i].client_id));
+        }
+    };
+    std::thread other(derive);
+    derive();
+    other.join();
+}
+
+clients make_clients(const settings& s) {
+    make_accounts(s);
+    clients made(s.connections);
+    std::vector<device> devices;
+    for (unsigned i = 0; i < s.connections; ++i) {
+        if (!s.is_managed()) {
+            made[i].id = to_string(draw_uuid(s.seed, i % s.accounts));
+            continue;
+        }
+        devices.push_back(make_device(s, i));
+        made[i].id = devices.back().client_id;
+        std::fprintf(stderr, "\r%u of %u devices%s", i + 1, s.connections,
+                     i + 1 == s.connections ? "\n" : "");
+    }
+    derive_keys(devices, made);
+    return made;
+}
+
+// ---- bodies ----
+
+// What a client would send as its next version: nobody can tell, or a new task with a few
+// properties.
+class bodies {
+  public:
+    explicit bodies(std::uint64_t seed) : seed_(seed), noise_(opaque_body_bytes, '\0') {
+        for (std::size_t i = 0; i < noise_.size(); ++i)
+            noise_[i] = static_cast<char>(mixed(seed ^ i));
+    }
+
+    // Valid until the next call.
+    std::string_view next(const client& from, std::string_view parent) {
+        ++drawn_;
+        if (from.key) {
+            sealed_ = seal::seal_body(*from.key, *parse_uuid(parent), nonce(), plaintext());
+            return sealed_;
+        }
+        std::memcpy(noise_.data(), &drawn_, sizeof drawn_);
+        return noise_;
+    }
+
+  private:
+    // Two bodies under one nonce would give each other away; here it would only be a bad example.
+    std::array<std::uint8_t, seal::nonce_bytes> nonce() const {
+        std::array<std::uint8_t, seal::nonce_bytes> bytes{};
+        const std::uint64_t high = mixed(seed_);
+        std::memcpy(bytes.data(), &drawn_, sizeof drawn_);
+        std::memcpy(bytes.data() + sizeof drawn_, &high, bytes.size() - sizeof drawn_);
+        return bytes;
+    }
+
+    std::string plaintext() const {
+        const uuid id = draw_uuid(seed_, drawn_);
+        const precise_time now = std::chrono::system_clock::now();
+        const std::string seconds = std::to_string(
+            std::chrono::duration_cast<std::chrono::seconds>(now.time_since_epoch()).count());
+        const auto set = [&](std::string property, std::string value) {
+            return operation{operation::kind::update, id, std::move(property), std::move(value),
+                             now};
+        };
+        const std::array operations{
+            operation{operation::kind::create, id, {}, {}, {}},
+            set("description", "Mend the tap in the corridor, visit " + std::to_string(drawn_)),
+            set("entry", seconds),
+            set("modified", seconds),
+            set("status", "pending"),
+        };
+        return wire::encode_segment(operations);
+    }
+
+    const std::uint64_t seed_;
+    std::uint64_t drawn_ = 0;
+    std::string noise_;
+    std::string sealed_;
+};
+
+// ---- workloads ----
+
+// The requests of all of them, as TaskChampion's clients word them.
+class sync_workload : public workload {
+  public:
+    sync_workload(const settings& s, const clients& who)
+        : who_(who), authority_(s.to.authority), bodies_(mixed(s.seed ^ draw_seed())) {}
+
+    job next(std::uint64_t n) override { return {.item = n}; }
+
+  protected:
+    std::string_view ask_child(unsigned connection, std::string_view parent) {
+        begin("GET /v1/client/get-child-version/", connection, parent);
+        return text_.append("\r\n");
+    }
+
+    std::string_view add_version(unsigned connection, std::string_view parent) {
+        const std::string_view body = bodies_.next(who_[connection], parent);
+        begin("POST /v1/client/add-version/", connection, parent);
+        text_.append("content-type: ").append(segment_type);
+        text_.append("\r\ncontent-length: ").append(std::to_string(body.size()));
+        return text_.append("\r\n\r\n").append(body);
+    }
+
+  private:
+    void begin(std::string_view verb_and_path, unsigned connection, std::string_view parent) {
+        text_.assign(verb_and_path).append(parent);
+        text_.append(" HTTP/1.1\r\nx-client-id: ").append(who_[connection].id);
+        text_.append("\r\naccept: */*\r\nuser-agent: taskchampion/3.1.0\r\nhost: ");
+        text_.append(authority_).append("\r\n");
+    }
+
+    const clients& who_;
+    const std::string authority_;
+    bodies bodies_;
+    std::string text_;
+};
+
+class adding : public sync_workload {
+    enum class step : std::uint8_t { pull, push, pull_again };
+
+  public:
+    enum class style : std::uint8_t { bare, cycle };
+
+    adding(const settings& s, const clients& who, version_ids& newest, style how)
+        : sync_workload(s, who),
+          first_(how == style::cycle ? step::pull : step::push),
+          // The server writes behind a new task on a managed account: a replica that never asked
+          // would be further behind with each version, as no stock client is.
+          pulls_after_(how == style::cycle || s.is_managed()),
+          // The server transforms what comes late to a managed account.
+          may_conflict_(s.is_shared() && !s.is_managed()),
+          newest_(newest),
+          next_(newest.size(), first_) {}
+
+    std::string_view request(const job& j) override {
+        const std::string& parent = newest_[j.connection];
+        return next_[j.connection] == step::push ? add_version(j.connection, parent)
+                                                 : ask_child(j.connection, parent);
+    }
+
+    const char* fault_in(const job& j, const response& answer) override {
+        is_done_ = false;
+        return next_[j.connection] == step::push ? pushed(j.connection, answer)
+                                                 : pulled(j.connection, answer);
+    }
+
+    bool is_done(const job&) override { return is_done_; }
+
+  private:
+    const char* pushed(unsigned n, const response& answer) {
+        if (answer.status == 409 && may_conflict_) {
+            // A stock client asks what came between; a bare one goes by the answer.
+            if (first_ == step::push) newest_[n] = answer.parent;
+            next_[n] = first_;
+            return nullptr;
+        }
+        if (answer.status != 200) return "a version was not accepted";
+        if (answer.version.empty()) return "a version without an id";
+        newest_[n] = answer.version;
+        if (pulls_after_) next_[n] = step::pull_again;
+        is_done_ = !pulls_after_;
+        return nullptr;
+    }
+
+    const char* pulled(unsigned n, const response& answer) {
+        if (answer.status == 200) {
+            newest_[n] = answer.version;
+            return answer.version.empty() ? "a version without an id" : nullptr;
+        }
+        if (answer.status != 404) return "neither a child nor none";
+        is_done_ = next_[n] == step::pull_again;
+        next_[n] = is_done_ ? first_ : step::push;
+        return nullptr;
+    }
+
+    const step first_;
+    const bool pulls_after_;
+    const bool may_conflict_;
+    version_ids& newest_;
+    std::vector<step> next_;
+    bool is_done_ = false;  // the job that was answered last
+};
+
+// From the nil UUID to the newest version, and again; what follows that is for polls.
+class reading : public sync_workload {
+  public:
+    reading(const settings& s, const clients& who, const version_ids& newest)
+        : sync_workload(s, who), chain_(s.chain), newest_(newest), places_(newest.size()) {}
+
+    std::string_view request(const job& j) override {
+        return ask_child(j.connection, places_[j.connection].at);
+    }
+
+    const char* fault_in(const job& j, const response& answer) override {
+        place& p = places_[j.connection];
+        if (answer.status != 200) return "a child was not found";
+        if (answer.body.empty() || answer.parent != p.at) return "another child than asked for";
+        p.at = answer.version;
+        if (++p.walked == chain_ || p.at == newest_[j.connection]) p = {};
+        return nullptr;
+    }
+
+  private:
+    struct place {
+        std::string at{nil_id};
+        unsigned walked = 0;
+    };
+
+    const unsigned chain_;
+    const version_ids& newest_;
+    std::vector<place> places_;
+};
+
+class polling : public sync_workload {
+  public:
+    polling(const settings& s, const clients& who, const version_ids& newest)
+        : sync_workload(s, who), newest_(newest) {}
+
+    std::string_view request(const job& j) override {
+        return ask_child(j.connection, newest_[j.connection]);
+    }
+    const char* fault_in(const job&, const response& answer) override {
+        return answer.status == 404 ? nullptr : "not told that this is the end";
+    }
+
+  private:
+    const version_ids& newest_;
+};
+
+// To the ends of the chains, from what each connection knows. Bodies are opened on the way.
+class catching_up : public sync_workload {
+  public:
+    catching_up(const settings& s, const clients& who, version_ids& newest)
+        : sync_workload(s, who), who_(who), newest_(newest) {}
+
+    std::string_view request(const job& j) override {
+        return ask_child(j.connection, newest_[j.connection]);
+    }
+    const char* fault_in(const job& j, const response& answer) override {
+        is_done_ = answer.status == 404;
+        if (is_done_) return nullptr;
+        if (answer.status != 200) return "neither a child nor none";
+        const auto& key = who_[j.connection].key;
+        if (key && !opens(*key, answer)) return "a body that does not open";
+        newest_[j.connection] = answer.version;
+        return nullptr;
+    }
+    bool is_done(const job&) override { return is_done_; }
+
+  private:
+    static bool opens(const seal::key& key, const response& answer) {
+        const auto opened = seal::open_body(key, *parse_uuid(answer.parent), answer.body);
+        const auto* text = std::get_if<std::string>(&opened);
+        return text && !std::holds_alternative<wire::malformed>(wire::decode_segment(*text));
+    }
+
+    const clients& who_;
+    version_ids& newest_;
+    bool is_done_ = false;
+};
+
+// ---- the rows ----
+
+// They share accounts and chains: what the first ones add, the others read.
+class rows {
+  public:
+    explicit rows(const settings& s)
+        : s_(s), who_(make_clients(s)), newest_(s.connections, std::string(nil_id)) {}
+
+    measured measure_row(std::string_view what) {
+        if (what == "add") return add(adding::style::bare);
+        if (what == "cycle") return add(adding::style::cycle);
+        if (!has_chains_) make_chains();
+        catch_up();
+        if (what == "read") {
+            reading work(s_, who_, newest_);
+            return run(work);
+        }
+        polling work(s_, who_, newest_);
+        return run(work);
+    }
+
+  private:
+    measured add(adding::style how) {
+        adding work(s_, who_, newest_, how);
+        has_chains_ = true;
+        return run(work);
+    }
+
+    measured run(workload& work) const {
+        plan p;
+        p.connections = s_.connections;
+        p.rate = s_.rate;
+        p.warmup = s_.warmup;
+        p.duration = s_.duration;
+        p.timeout = s_.timeout;
+        runner r(s_.to.endpoint, work, p);
+        return measure(r);
+    }
+
+    // One connection for each account adds to it.
+    void make_chains() {
+        adding work(s_, who_, newest_, adding::style::bare);
+        run_beforehand(work, s_.accounts, std::uint64_t{s_.accounts} * s_.chain);
+        has_chains_ = true;
+    }
+
+    void catch_up() {
+        catching_up work(s_, who_, newest_);
+        run_beforehand(work, s_.connections, s_.connections);
+    }
+
+    void run_beforehand(workload& work, unsigned connections, std::uint64_t requests) const {
+        plan p;
+        p.connections = connections;
+        p.requests = requests;
+        p.duration = std::chrono::minutes(5);
+        p.timeout = s_.timeout;
+        const tally done = runner(s_.to.endpoint, work, p).run();
+        if (!done.ok()) options::fail("preparing failed: " + done.first_fault);
+    }
+
+    const settings& s_;
+    const clients who_;
+    version_ids newest_;
+    bool has_chains_ = false;
+};
+
+// ---- after each ----
+
+void print_json(const settings& s, std::string_view what, const measured& m) {
+    const double seconds = std::chrono::duration<double>(m.counts.elapsed).count();
+    std::printf("{\"what\":\"%s\",\"kind\":\"%s\",\"connections\":%u,\"accounts\":%u,",
+                std::string(what).c_str(), s.kind.c_str(), s.connections, s.accounts);
+    std::printf("\"rate\":%.6g,\"conflictsPerSecond\":%.1f,", s.rate,
+                seconds > 0 ? static_cast<double>(m.counts.by_status[409]) / seconds : 0);
+    print_json_counts(m);
+}
+
+void print_text(const settings& s, std::string_view what, const measured& m) {
+    const double seconds = std::chrono::duration<double>(m.counts.elapsed).count();
+    std::printf("%s, %s: %u connection%s, %u account%s", std::string(what).c_str(), s.kind.c_str(),
+                s.connections, s.connections == 1 ? "" : "s", s.accounts,
+                s.accounts == 1 ? "" : "s");
+    if (s.rate > 0) std::printf(", open loop at %.6g/s", s.rate);
+    std::printf(", %.1f s\n", seconds);
+    print_text_counts(m, what);
+    if (m.counts.by_status[409] != 0)
+        std::printf("  conflicts: %.0f/s\n",
+                    static_cast<double>(m.counts.by_status[409]) / seconds);
+}
+
+// ---- settings ----
+
+std::vector<std::string> words(std::string_view list) {
+    std::vector<std::string> found;
+    while (!list.empty()) {
+        const auto comma = list.find(',');
+        found.emplace_back(list.substr(0, comma));
+        list.remove_prefix(comma == list.npos ? list.size() : comma + 1);
+    }
+    return found;
+}
+
+settings read_settings(int argc, char** argv) {
+    settings s;
+    options o("sync: TaskChampion clients for a running callsignd, counted and timed.");
+    o.add("--url", s.url, "where it listens, on a loopback address");
+    o.add("--admin-token", s.admin_token, "the operator's: accounts are made for this run");
+    o.add("--what", s.what, "add, cycle, read, poll, or several with commas: in that order");
+    o.add("--kind", s.kind, "opaque or managed accounts");
+    o.add("--connections", s.connections, "kept alive, each with one request under way, 1..1000");
+    o.add("--accounts", s.accounts, "shared out among the connections; 0: one for each");
+    o.add("--chain", s.chain, "the versions that are read round and round");
+    o.add("--rate", s.rate, "requests a second, open loop; 0: closed loop");
+    o.add("--duration", s.duration, "of each, after the warm-up");
+    o.add("--warmup", s.warmup, "sent but not measured");
+    o.add("--timeout", s.timeout, "an answer that takes longer is a fault");
+    o.add("--seed", s.seed, "of the names and ids; 0: another one each run");
+    o.add("--json", s.json, "print one JSON object for each");
+    o.parse(argc, argv);
+
+    for (const std::string& what : words(s.what))
+        if (what != "add" && what != "cycle" && what != "read" && what != "poll")
+            options::fail("--what is add, cycle, read or poll");
+    if (s.kind != "opaque" && s.kind != "managed") options::fail("--kind is opaque or managed");
+    if (s.connections < 1 || s.connections > 1000) options::fail("--connections is 1..1000");
+    if (s.accounts == 0) s.accounts = s.connections;
+    if (s.accounts > s.connections) options::fail("--accounts is no more than --connections");
+    if (s.chain < 1) options::fail("--chain is at least 1");
+    if (s.admin_token.empty()) options::fail("--admin-token is needed");
+    // Whatever is asked for, a run ends.
+    constexpr milliseconds duration_max = std::chrono::minutes(30);
+    s.duration = std::min(s.duration, duration_max);
+    if (s.seed == 0) s.seed = draw_seed();
+    s.to = parse_target(s.url);
+    return s;
+}
+
+int run(const settings& s) {
+    rows all(s);
+    bool ok = true;
+    for (const std::string& what : words(s.what)) {
+        const measured m = all.measure_row(what);
+        if (s.json) {
+            print_json(s, what, m);
+        } else {
+            print_text(s, what, m);
+        }
+        std::fflush(stdout);
+        print_faults(m.counts);
+        ok = ok && m.counts.ok() && m.counts.latency.total() > 0;
+    }
+    return ok ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace callsign::bench
+
+int main(int argc, char** argv) {
+    try {
+        return callsign::bench::run(callsign::bench::read_settings(argc, argv));
+    } catch (const std::exception& e) {
+        std::cerr << "sync: " << e.what() << "\n";
+        return 2;
+    }
+}
