@@ -13,14 +13,20 @@ CREATE UNIQUE INDEX versions_by_id ON versions (version_id, account_id);
 -- A snapshot is all tasks of one account.
 CREATE INDEX tasks_by_account ON tasks (account_id);
 
--- What the device that was answered with it has: the chain up to where it was, and its own operations. seq: of the
--- chain's version that comes next for it; operations: what that version is to it. Needed until its sync has ended.
+-- Versions up to this one were sealed once: tasks that came and went before it have no row.
+ALTER TABLE accounts ADD COLUMN sealed_seq INTEGER NOT NULL DEFAULT 0 CHECK (sealed_seq >= 0);
+
+-- What the device that was answered with it has: the chain up to left_at, and its own operations. seq: of the
+-- chain's version that comes next for it; operations: what that version is to it, or NULL: what it lacked at
+-- parent_id, and the chain's versions from there to before seq. Needed until its sync has ended.
 CREATE TABLE side_versions (
     version_id BLOB NOT NULL CHECK (length(version_id) = 16),
     account_id INTEGER NOT NULL REFERENCES accounts,
-    seq        INTEGER NOT NULL CHECK (seq >= 1),
+    parent_id  BLOB NOT NULL CHECK (length(parent_id) = 16),
+    left_at    INTEGER NOT NULL CHECK (left_at >= 0),
+    seq        INTEGER NOT NULL CHECK (seq > left_at),
     created_at INTEGER NOT NULL,
-    operations BLOB NOT NULL,
+    operations BLOB,
     PRIMARY KEY (version_id, account_id)
 ) STRICT, WITHOUT ROWID;
 

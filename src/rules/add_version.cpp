@@ -7,38 +7,68 @@
 #include <callsign/rules/transform.hpp>
 
 #include <algorithm>
+#include <functional>
+#include <unordered_map>
 
 namespace callsign::rules {
 namespace {
 
-// ---- deciding ----
-
-// What the chain holds beyond what the device has; nullopt: more than it may have missed.
-std::optional<std::vector<operation>> missed_since(read_tx& tx, account_id account,
-                                                   chain_place place) {
-    constexpr std::int64_t page = 100;
-    std::vector<operation> missed = std::move(place.missing);
-    std::int64_t seq = place.seq;
-    for (;;) {
-        auto versions = tx.versions(account, seq, page);
-        for (version& v : versions) {
-            std::move(v.operations.begin(), v.operations.end(), std::back_inserter(missed));
-            seq = v.seq;
-        }
-        if (missed.size() > add_version::missed_operations_max) return std::nullopt;
-        if (static_cast<std::int64_t>(versions.size()) < page) return missed;
+// Of what the device sent, what had an effect for it; `was_there`: before it sent anything. Tasks
+// that come and go again within it are left out: nobody else need ever hear of them, and they would
+// leave operations on the chain, but no row.
+std::vector<operation> effective_for_device(std::vector<operation> sent,
+                                            const std::function<bool(const uuid&)>& was_there) {
+    std::unordered_map<uuid, bool, boost::hash<uuid>> passing;
+    auto all = effective_only(std::move(sent), [&](const uuid& id) {
+        const bool there = was_there(id);
+        if (!there) passing.emplace(id, false);
+        return there;
+    });
+    for (const operation& o : all) {
+        const auto found = passing.find(o.uuid);
+        if (found != passing.end()) found->second = o.what == operation::kind::remove;
     }
+    std::erase_if(all, [&](const operation& o) {
+        const auto found = passing.find(o.uuid);
+        return found != passing.end() && found->second;
+    });
+    return all;
 }
 
-// Of what the device sent, what had an effect for it.
-std::vector<operation> effective_for_device(std::vector<operation> sent,
-                                            const std::vector<operation>& missed,
-                                            touched_tasks& tasks) {
-    const presence before = there_before(missed);
-    return effective_only(std::move(sent), [&](const uuid& id) {
+// Whether nobody has touched these tasks since `left_at`, the device itself included: then what it
+// missed and what it sends have nothing to do with each other. Each operation on a task moves its
+// last_seq; a task without a row has never been, but for those of a chain that was sealed.
+bool are_untouched(const std::vector<operation>& sent, touched_tasks& tasks, std::int64_t left_at,
+                   std::int64_t sealed_seq) {
+    if (left_at < sealed_seq) return false;
+    return std::all_of(sent.begin(), sent.end(),
+                       [&](const operation& o) { return tasks.last_seq(o.uuid) <= left_at; });
+}
+
+// What is to be appended, and what leads the device back if it is late.
+struct decision {
+    std::vector<operation> local;
+    std::optional<std::vector<operation>> edge;  // none: what it missed, as it is
+};
+
+// nullopt: it has missed too much.
+std::optional<decision> decide(write_tx& tx, account_id account, const add_version& c,
+                               const chain_place& place, const chain_head& head,
+                               touched_tasks& tasks) {
+    const auto is_there = [&](const uuid& id) { return tasks.is_there(id); };
+    const bool late = head.version != c.parent;
+    if (!late || are_untouched(c.operations, tasks, place.left_at, head.sealed_seq)) {
+        return decision{effective_for_device(c.operations, is_there), std::nullopt};
+    }
+    auto missed = missed_at(tx, account, place, head.seq);
+    if (!missed) return std::nullopt;
+    const presence before = there_before(*missed);
+    auto sent = effective_for_device(c.operations, [&](const uuid& id) {
         const auto known = before.find(id);
         return known == before.end() ? tasks.is_there(id) : known->second;
     });
+    auto lists = transform_lists(std::move(*missed), std::move(sent));
+    return decision{std::move(lists.local), std::move(lists.server)};
 }
 
 }  // namespace
@@ -51,31 +81,26 @@ add_version::answer apply(write_tx& tx, const add_version& c, const moment& m) {
 
     const chain_head head = tx.head_of(account);
     const bool late = head.version != c.parent;
-    std::vector<operation> missed;
-    if (late) {
-        auto place = place_of(tx, account, c.parent);
-        if (!place) return add_version::unknown_parent{};
-        auto since = missed_since(tx, account, std::move(*place));
-        if (!since) return add_version::missed_too_much{};
-        missed = std::move(*since);
-    }
+    const auto place =
+        late ? place_of(tx, account, c.parent) : chain_place{head.seq, head.seq, std::nullopt};
+    if (!place) return add_version::unknown_parent{};
     touched_tasks tasks(tx, account);
-    transformed_lists lists{std::move(missed), {}};
-    lists.local = effective_for_device(c.operations, lists.server, tasks);
-    if (late) lists = transform_lists(std::move(lists.server), std::move(lists.local));
+    auto decided = decide(tx, account, c, *place, head, tasks);
+    if (!decided) return add_version::missed_too_much{};
     // All have an effect here too: the transform keeps it so. Were one without, it would do no one
     // any good on the chain.
-    std::erase_if(lists.local, [&](const operation& o) { return !tasks.carry_out(o); });
+    std::erase_if(decided->local, [&](const operation& o) { return !tasks.carry_out(o); });
     if (const auto grown = tasks.too_large()) return task_too_large{*grown};
 
     add_version::added done;
     done.late = late;
-    const appended_changes appended = append_changes(tx, account, lists.local, tasks, m);
+    const appended_changes appended = append_changes(tx, account, decided->local, tasks, m);
     done.numbered = appended.numbered;
     done.version = appended.version;
     if (late) {
         done.version = m.ids.next(m.now);
-        tx.put_side_version(account, {done.version, appended.seq, m.now, std::move(lists.server)});
+        tx.put_side_version(account, {done.version, c.parent, place->left_at, appended.seq, m.now,
+                                      std::move(decided->edge)});
     }
     return done;
 }

@@ -7,14 +7,20 @@
 
 namespace callsign::rules {
 
-// To have what the chain's version `seq` has: carry out `missing`.
 struct chain_place {
+    // The chain's version it has, or (beside) the one that comes next for it. 0: before the first.
     std::int64_t seq = 0;
-    std::vector<operation> missing;  // empty on the chain itself
-    bool beside = false;
+    // Where it was last on the chain itself.
+    std::int64_t left_at = 0;
+    std::optional<side_version> side;  // none: it is on the chain
 };
 
 // nullopt: the account has no such version. Nil is the place before the first.
 std::optional<chain_place> place_of(read_tx& tx, account_id account, const uuid& version);
+
+// What somebody there lacks of the chain up to `seq`; nullopt: that is more than
+// add_version::missed_operations_max, or a side version on the way is forgotten.
+std::optional<std::vector<operation>> missed_at(read_tx& tx, account_id account,
+                                                const chain_place& place, std::int64_t seq);
 
 }  // namespace callsign::rules

@@ -53,10 +53,9 @@ class task_writer {
     }
 
     void update(touched_tasks::touched& t) {
-        const bool same = t.there == t.was_there() && t.now == t.before->attributes;
-        // What was only looked at, or set to what it was, stays; but for a key that was not right.
+        // One that was only looked at stays as it is.
+        if (!t.changed) return;
         const std::int64_t seq = t.there ? correct_key(*t.before, t.now) : seq_;
-        if (same && seq == seq_) return;
         tx_.update_task(t.before->id, t.now, !t.there, seq);
     }
 

@@ -7,24 +7,17 @@
 
 namespace callsign::rules {
 
-std::optional<chain_place> place_of(read_tx& tx, account_id account, const uuid& version) {
-    if (version.is_nil()) return chain_place{};
-    if (const auto seq = tx.find_version_seq(account, version)) return chain_place{*seq, {}, false};
-    if (auto side = tx.find_side_version(account, version)) {
-        return chain_place{side->seq, std::move(side->operations), true};
-    }
-    return std::nullopt;
-}
-
 child find_child(read_tx& tx, account_id account, const uuid& parent) {
     if (tx.head_of(account).version == parent) return up_to_date{};
-    auto place = place_of(tx, account, parent);
+    const auto place = place_of(tx, account, parent);
     if (!place) return unknown_version{};
-    const std::int64_t before = place->beside ? place->seq - 1 : place->seq;
+    const std::int64_t before = place->side ? place->seq - 1 : place->seq;
     auto next = tx.versions(account, before, 1);
     CALLSIGN_ASSERT(next.size() == 1);
-    if (place->beside) return next_version{next[0].id, std::move(place->missing)};
-    return next_version{next[0].id, std::move(next[0].operations)};
+    if (!place->side) return next_version{next[0].id, std::move(next[0].operations)};
+    auto missed = missed_at(tx, account, *place, place->seq);
+    if (!missed) return unknown_version{};
+    return next_version{next[0].id, std::move(*missed)};
 }
 
 std::optional<tasks_at> read_tasks(read_tx& tx, account_id account, std::size_t bytes_max) {

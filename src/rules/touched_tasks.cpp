@@ -5,6 +5,7 @@ namespace callsign::rules {
 bool touched_tasks::carry_out(const operation& o) {
     touched& t = find(o.uuid);
     if (!is_effective(o, t.there)) return false;
+    t.changed = true;
     switch (o.what) {
     case operation::kind::create: t.there = true; break;
     case operation::kind::remove:

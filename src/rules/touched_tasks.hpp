@@ -20,12 +20,19 @@ class touched_tasks {
         std::optional<task> before;  // its row; a purged one too
         attributes now;
         bool there = false;
+        bool changed = false;  // an operation was carried out, if only to set what was set
 
         bool was_there() const { return before && !before->purged; }
         bool is_new() const { return there && !before; }
     };
 
     bool is_there(const uuid& id) { return find(id).there; }
+
+    // Of its last change; 0: it has never been.
+    std::int64_t last_seq(const uuid& id) {
+        const touched& t = find(id);
+        return t.before ? t.before->last_seq : 0;
+    }
 
     // False: it is without effect, and nothing was changed.
     bool carry_out(const operation& o);

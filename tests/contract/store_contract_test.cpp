@@ -780,23 +780,26 @@ TEST_P(store_contract, side_versions_are_kept_for_a_while) {
         {operation::kind::update, uuid_of(70), "p", "v", t0 + std::chrono::nanoseconds{3}}};
     write([&](write_tx& tx) {
         tx.append_version(id, uuid_of(1), t0, {});
-        tx.put_side_version(id, {uuid_of(11), 1, t0, edge});
-        tx.put_side_version(id, {uuid_of(12), 1, t0 + milliseconds{10}, {}});
+        tx.put_side_version(id, {uuid_of(11), uuid_of(5), 0, 1, t0, edge});
+        tx.put_side_version(id, {uuid_of(12), {}, 0, 1, t0 + milliseconds{10}, std::nullopt});
     });
     if (GetParam().durable) reopen();
     const auto found = store_->begin_read()->find_side_version(id, uuid_of(11));
     ASSERT_TRUE(found);
     EXPECT_EQ(found->id, uuid_of(11));
+    EXPECT_EQ(found->parent, uuid_of(5));
+    EXPECT_EQ(found->left_at, 0);
     EXPECT_EQ(found->seq, 1);
     EXPECT_EQ(found->created_at, t0);
     EXPECT_EQ(found->operations, edge);
+    EXPECT_FALSE(store_->begin_read()->find_side_version(id, uuid_of(12))->operations);
     EXPECT_FALSE(store_->begin_read()->find_side_version(id, uuid_of(1)));
     write([&](write_tx& tx) {
         EXPECT_EQ(tx.forget_side_versions(t0, 10), 0);
         EXPECT_EQ(tx.forget_side_versions(t0 + milliseconds{10}, 10), 1);
         EXPECT_FALSE(tx.find_side_version(id, uuid_of(11)));
         EXPECT_TRUE(tx.find_side_version(id, uuid_of(12)));
-        tx.put_side_version(id, {uuid_of(13), 1, t0, {}});
+        tx.put_side_version(id, {uuid_of(13), {}, 0, 1, t0, std::nullopt});
         EXPECT_EQ(tx.forget_side_versions(t0 + milliseconds{20}, 1), 1);
         EXPECT_TRUE(tx.find_side_version(id, uuid_of(13)));
     });

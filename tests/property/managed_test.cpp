@@ -26,7 +26,6 @@ namespace {
 
 using kind = operation::kind;
 
-constexpr int tasks_drawn = 3;
 constexpr time_point t0{milliseconds{1'700'000'000'000}};
 
 uuid task_uuid(int n) {
@@ -136,6 +135,7 @@ class device_link final : public model_server {
 
 struct game {
     int devices = 3;
+    int tasks = 3;  // more: most that is late meets nothing of others'
     int moves = 250;
     int crashes_in_hundred = 0;
     bool rest = true;
@@ -190,7 +190,7 @@ class player {
     int below(int limit) { return static_cast<int>(chance_() % static_cast<unsigned>(limit)); }
 
     operation draw() {
-        const uuid id = task_uuid(below(tasks_drawn));
+        const uuid id = task_uuid(below(rules_.tasks));
         const int what = below(6);
         if (what == 0) return {kind::create, id, {}, {}, {}};
         if (what == 1) return {kind::remove, id, {}, {}, {}};
@@ -224,7 +224,7 @@ class player {
         } else if (what < 9) {
             edit_task c;
             c.account = account_.id();
-            c.uuid = task_uuid(below(tasks_drawn));
+            c.uuid = task_uuid(below(rules_.tasks));
             c.purge = below(5) == 0;
             if (!c.purge) c.changes = {{"q", "rest" + std::to_string(below(3))}};
             account_.run(c);
@@ -236,7 +236,7 @@ class player {
 
     void create(bool finish) {
         reserve c{account_.id(), "key" + std::to_string(++keys_), {}, {}, ""};
-        if (below(2) == 0) c.uuid = task_uuid(below(tasks_drawn));
+        if (below(2) == 0) c.uuid = task_uuid(below(rules_.tasks));
         const auto answer = account_.run(c);
         const auto* const made = answer ? std::get_if<reserve::reserved>(&*answer) : nullptr;
         if (made && finish) account_.run(fulfil{made->slot, "", {{"p", "rest"}}});
@@ -326,6 +326,10 @@ TEST(managed_account, devices_and_rest_agree) {
 
 TEST(managed_account, devices_and_rest_agree_over_crashes) {
     play_all(play_in_memory, seeds, {.crashes_in_hundred = 15});
+}
+
+TEST(managed_account, devices_that_seldom_meet_agree) {
+    play_all(play_in_memory, seeds / 2, {.tasks = 40, .moves = 400, .crashes_in_hundred = 5});
 }
 
 TEST(managed_account, a_crowd_agrees) {

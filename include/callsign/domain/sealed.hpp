@@ -17,6 +17,9 @@ namespace callsign {
 struct chain_head {
     std::int64_t seq = 0;
     uuid version{};
+    // Versions up to this one were sealed before the account became managed: tasks that came and
+    // went before it have left nothing but operations.
+    std::int64_t sealed_seq = 0;
 };
 
 struct sealed_version {

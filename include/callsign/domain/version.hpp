@@ -49,9 +49,13 @@ struct version {
 // to that device its operations are these.
 struct side_version {
     callsign::uuid id{};
+    callsign::uuid parent{};   // what the device had before: on the chain, or beside it too
+    std::int64_t left_at = 0;  // where it was last on the chain itself
     std::int64_t seq = 0;
     time_point created_at;
-    std::vector<operation> operations;
+    // None: what it lacked at `parent`, and the chain's versions from there to before `seq`, which
+    // is so whenever nobody else has touched the tasks it is about.
+    std::optional<std::vector<operation>> operations;
 };
 
 }  // namespace callsign

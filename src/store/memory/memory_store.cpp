@@ -29,6 +29,7 @@ struct state {
     std::map<std::pair<series_id, std::string>, std::int64_t> counters;
     std::map<std::pair<account_id, std::int64_t>, version> versions;
     std::map<account_id, uuid> last_versions;
+    std::map<account_id, std::int64_t> sealed_seqs;
     std::map<std::pair<account_id, uuid>, std::int64_t> version_seqs;
     std::map<std::pair<uuid, account_id>, side_version> side_versions;
     std::map<uuid, device> devices;                                         // by client id
@@ -187,7 +188,8 @@ class transaction final : public write_tx {
     }
     chain_head head_of(account_id account) override {
         const auto* last = find(state_->last_versions, account);
-        return {state_->accounts.at(account).last_seq, last ? *last : uuid{}};
+        const auto* sealed = find(state_->sealed_seqs, account);
+        return {state_->accounts.at(account).last_seq, last ? *last : uuid{}, sealed ? *sealed : 0};
     }
     std::optional<sealed_version> find_sealed_child(account_id account,
                                                     const uuid& parent) override {
@@ -358,8 +360,9 @@ class transaction final : public write_tx {
         state_->snapshots.insert_or_assign(account, sealed_snapshot{mark, std::string(bytes)});
     }
 
-    void become_managed(account_id account) override {
+    void become_managed(account_id account, std::int64_t sealed_seq) override {
         wrote_ = true;
+        state_->sealed_seqs[account] = sealed_seq;
         auto& owner = state_->accounts.at(account);
         CALLSIGN_ASSERT(owner.mode == account_mode::opaque);
         owner.mode = account_mode::managed;

@@ -107,7 +107,7 @@ device device_of(query& q) {
 }
 
 chain_head head_of(query& q) {
-    return {q.integer(0), q.id(1)};
+    return {q.integer(0), q.id(1), q.integer(2)};
 }
 
 sealed_version sealed_version_of(query& q) {
@@ -123,7 +123,9 @@ sealed_snapshot snapshot_of(query& q) {
 }
 
 side_version side_version_of(query& q) {
-    return {q.id(0), q.integer(1), q.instant(2), decode_operations(q.blob(3))};
+    side_version side{q.id(0), q.id(1), q.integer(2), q.integer(3), q.instant(4), std::nullopt};
+    if (!q.is_null(5)) side.operations = decode_operations(q.blob(5));
+    return side;
 }
 
 version version_of(query& q) {

@@ -182,14 +182,17 @@ class sqlite_write final : public sqlite::reads_over<write_tx> {
 
     void put_side_version(account_id account, const side_version& side) override {
         moved(side.created_at);
-        const std::string bytes = sqlite::encode(side.operations);
-        db_.use(sql::side_put)
-            .bind(side.id)
-            .bind(account)
-            .bind(side.seq)
-            .bind(side.created_at)
-            .bind_blob(bytes.data(), bytes.size())
-            .run();
+        std::string bytes;
+        auto q = db_.use(sql::side_put);
+        q.bind(side.id).bind(account).bind(side.parent).bind(side.left_at).bind(side.seq);
+        q.bind(side.created_at);
+        if (side.operations) {
+            bytes = sqlite::encode(*side.operations);
+            q.bind_blob(bytes.data(), bytes.size());
+        } else {
+            q.bind_null();
+        }
+        q.run();
     }
     std::int64_t forget_side_versions(time_point before, std::int64_t limit) override {
         db_.use(sql::side_forget).bind(before).bind(limit).run();
@@ -221,7 +224,7 @@ class sqlite_write final : public sqlite::reads_over<write_tx> {
 
     chain_head head_of(account_id account) override {
         const auto& head = state_.head_of(account);
-        return {head.last_seq, head.last_version};
+        return {head.last_seq, head.last_version, head.sealed_seq};
     }
     std::int64_t append_sealed_version(account_id account, const uuid& id, const uuid& parent,
                                        time_point now, std::string_view segment) override {
@@ -252,12 +255,12 @@ class sqlite_write final : public sqlite::reads_over<write_tx> {
 
     // ---- an opaque account becomes managed ----
 
-    void become_managed(account_id account) override {
+    void become_managed(account_id account, std::int64_t sealed_seq) override {
         changed_ = true;
         state_.flush();
         db_.use(sql::sealed_delete).bind(account).run();
         db_.use(sql::snapshot_delete).bind(account).run();
-        db_.use(sql::account_manage).bind(account).run();
+        db_.use(sql::account_manage).bind(sealed_seq).bind(account).run();
         CALLSIGN_ASSERT(changes() == 1);
         state_.forget_head(account);
     }

@@ -23,10 +23,10 @@ inline constexpr auto account_all = CALLSIGN_ACCOUNT " ORDER BY a.account_id";
 inline constexpr auto account_put =
     "INSERT INTO accounts (name, created_at, last_version, mode) VALUES (?, ?, zeroblob(16), ?)";
 inline constexpr auto account_manage =
-    "UPDATE accounts SET mode = 1, last_seq = 0, last_version = zeroblob(16)"
+    "UPDATE accounts SET mode = 1, sealed_seq = ?, last_seq = 0, last_version = zeroblob(16)"
     " WHERE account_id = ? AND mode = 2";
 inline constexpr auto account_head =
-    "SELECT last_seq, last_version FROM accounts WHERE account_id = ?";
+    "SELECT last_seq, last_version, sealed_seq FROM accounts WHERE account_id = ?";
 inline constexpr auto account_advance =
     "UPDATE accounts SET last_seq = ?, last_version = ? WHERE account_id = ?";
 
@@ -141,11 +141,12 @@ inline constexpr auto version_seq =
     "SELECT seq FROM versions WHERE version_id = ? AND account_id = ?";
 
 inline constexpr auto side_get =
-    "SELECT version_id, seq, created_at, operations FROM side_versions"
+    "SELECT version_id, parent_id, left_at, seq, created_at, operations FROM side_versions"
     " WHERE version_id = ? AND account_id = ?";
 inline constexpr auto side_put =
-    "INSERT INTO side_versions (version_id, account_id, seq, created_at, operations)"
-    " VALUES (?, ?, ?, ?, ?)";
+    "INSERT INTO side_versions"
+    " (version_id, account_id, parent_id, left_at, seq, created_at, operations)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?)";
 // Their ids are in the order of their making.
 inline constexpr auto side_forget =
     "DELETE FROM side_versions WHERE created_at < ?1 AND (version_id, account_id) IN"
@@ -171,7 +172,7 @@ inline constexpr auto sealed_child =
     "SELECT seq, version_id, parent_id, created_at, segment FROM sealed_versions"
     " WHERE parent_id = ? AND account_id = ?";
 inline constexpr auto sealed_child_place =
-    "SELECT seq, version_id FROM sealed_versions WHERE parent_id = ? AND account_id = ?";
+    "SELECT seq, version_id, 0 FROM sealed_versions WHERE parent_id = ? AND account_id = ?";
 inline constexpr auto sealed_first =
     "SELECT seq, version_id, parent_id, created_at, segment FROM sealed_versions"
     " WHERE account_id = ? AND seq = 1";

@@ -19,7 +19,8 @@ write_state::head& write_state::find_head(account_id account) {
     auto q = db.use(sql::account_head);
     q.bind(account);
     CALLSIGN_ASSERT(q.step());
-    return heads_.emplace(account, head{account, q.integer(0), q.id(1), false}).first->second;
+    return heads_.emplace(account, head{account, q.integer(0), q.id(1), q.integer(2), false})
+        .first->second;
 }
 
 write_state::counter& write_state::find_counter(series_id series, std::string_view period) {

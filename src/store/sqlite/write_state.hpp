@@ -31,6 +31,7 @@ class write_state {
         account_id account;
         std::int64_t last_seq = 0;
         uuid last_version{};
+        std::int64_t sealed_seq = 0;
         bool changed = false;
     };
     struct counter {

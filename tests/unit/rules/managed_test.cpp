@@ -265,6 +265,34 @@ TEST_F(managed, a_version_on_a_side_version_is_late_too) {
     EXPECT_EQ(attribute(uuid_of(2), "key"), "SYN-2");
 }
 
+// Nobody else has touched its tasks, so nothing is transformed, and what it missed is not written
+// down again; to the device it is the same.
+TEST_F(managed, a_device_far_behind_is_led_back_over_all_it_missed) {
+    uuid place{};
+    task_map own;
+    for (int n = 0; n < 5; ++n) {
+        send({create(uuid_of(100 + n))});
+        const operations mine{create(uuid_of(n)), update(uuid_of(n), "p", "v")};
+        const auto late = std::get<add_version::added>(send(phone, place, mine));
+        EXPECT_TRUE(late.late);
+        for (const auto& o : mine) EXPECT_TRUE(carry_out(own, o));
+        place = late.version;
+    }
+    // One of its own tasks, which the server has given a key since.
+    const auto again = std::get<add_version::added>(
+        send(phone, place, {update(uuid_of(0), "p", "w"), update(uuid_of(0), "key", "X")}));
+    own.at(uuid_of(0))["p"] = "w";
+    own.at(uuid_of(0))["key"] = "X";
+    for (auto next = child_of(again.version);
+         const auto* const version = std::get_if<rules::next_version>(&next);
+         next = child_of(version->id)) {
+        for (const auto& o : version->operations) EXPECT_TRUE(carry_out(own, o));
+    }
+    EXPECT_EQ(own, rules::read_tasks(*store_->begin_read(), account_, 10'000)->tasks);
+    EXPECT_EQ(own.size(), 10u);
+    EXPECT_EQ(own.at(uuid_of(0)).at("key"), key_of(*find(uuid_of(0))->numbered));
+}
+
 TEST_F(managed, what_had_no_effect_is_not_on_the_chain) {
     send(
         {update(uuid_of(9), "p", "v"), remove(uuid_of(8)), create(uuid_of(1)), create(uuid_of(1))});
@@ -312,9 +340,13 @@ TEST_F(managed, who_has_missed_too_much_fetches_it_first) {
     }
     send(std::move(many));
     EXPECT_TRUE(std::holds_alternative<add_version::missed_too_much>(
-        send(phone, uuid{}, {create(uuid_of(2))})));
+        send(phone, uuid{}, {create(uuid_of(1)), update(uuid_of(1), "p", "w")})));
     EXPECT_TRUE(std::holds_alternative<add_version::added>(
-        send(phone, head().version, {create(uuid_of(2))})));
+        send(phone, head().version, {update(uuid_of(1), "p", "w")})));
+    // Of what nothing else is about, nothing needs to be known.
+    const auto late = std::get<add_version::added>(send(laptop, uuid{}, {create(uuid_of(2))}));
+    EXPECT_TRUE(late.late);
+    EXPECT_TRUE(std::holds_alternative<rules::unknown_version>(child_of(late.version)));
 }
 
 // ---- changes by way of REST ----
