@@ -248,6 +248,9 @@ struct plain final : work {
         if (const auto* version = std::get_if<add_version>(&what)) {
             bytes = version->bytes;
             account = version->account;
+        } else if (const auto* edit = std::get_if<edit_task>(&what)) {
+            bytes = edit->bytes;
+            account = edit->account;
         } else if (const auto* added = std::get_if<add_sealed_version>(&what)) {
             bytes = added->segment.size();
             account = added->account;
