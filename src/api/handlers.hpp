@@ -16,6 +16,9 @@ namespace callsign::api {
 // tasks.cpp
 awaitable<http_response> create_task(rooms& r, call& c);
 awaitable<http_response> show_task(rooms& r, call& c);
+// edits.cpp
+awaitable<http_response> change_task(rooms& r, call& c);
+awaitable<http_response> delete_task(rooms& r, call& c);
 // slots.cpp
 awaitable<http_response> show_slot(rooms& r, call& c);
 // series.cpp

@@ -74,6 +74,12 @@ std::optional<wire::format> form_of_body(std::string_view content_type) noexcept
     return form_named(media_type);
 }
 
+std::optional<wire::format> form_of_patch(std::string_view content_type) noexcept {
+    std::string_view rest = content_type;
+    if (same(take_until(rest, ';'), "application/merge-patch+json")) return wire::format::json;
+    return form_of_body(content_type);
+}
+
 std::optional<wire::format> form_of_answer(std::string_view accept,
                                            wire::format otherwise) noexcept {
     if (accept.empty() || accept == "*/*") return otherwise;

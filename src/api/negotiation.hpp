@@ -13,6 +13,9 @@ namespace callsign::api {
 // a body is taken for JSON.
 std::optional<wire::format> form_of_body(std::string_view content_type) noexcept;
 
+// The same, of a change by PATCH: application/merge-patch+json (RFC 7396) is JSON there.
+std::optional<wire::format> form_of_patch(std::string_view content_type) noexcept;
+
 // The form an Accept field likes best (RFC 9110 section 12.5.1: q, and the more specific range
 // decides); `otherwise` where it does not care, or is absent. nullopt: neither will do.
 std::optional<wire::format> form_of_answer(std::string_view accept,

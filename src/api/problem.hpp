@@ -47,6 +47,9 @@ inline constexpr problem unknown_prefix{404, "unknown-prefix",
                                         "The account has no series with this prefix"};
 inline constexpr problem task_not_found{404, "task-not-found", "There is no such task"};
 inline constexpr problem task_deleted{410, "task-deleted", "The task was deleted"};
+inline constexpr problem precondition_failed{412, "precondition-failed",
+                                             "The task has changed since"};
+inline constexpr problem task_too_large{413, "task-too-large", "The task would be too large"};
 inline constexpr problem slot_not_found{404, "slot-not-found", "This key has no slot"};
 inline constexpr problem account_not_found{404, "account-not-found", "There is no such account"};
 inline constexpr problem client_not_found{404, "client-not-found", "No account has this client id"};

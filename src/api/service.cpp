@@ -16,6 +16,8 @@ constexpr route routes[] = {
     // clang-format off
     {verb::post,    "/v1/tasks",                        access::write,     true,  create_task},
     {verb::get,     "/v1/tasks/{ref}",                  access::read,      false, show_task},
+    {verb::patch,   "/v1/tasks/{ref}",                  access::write,     true,  change_task},
+    {verb::delete_, "/v1/tasks/{ref}",                  access::write,     false, delete_task},
     {verb::get,     "/v1/slots/{key}",                  access::read,      false, show_slot},
 
     {verb::post,    "/v1/client/add-version/{parent}",  access::device,    false, add_version,
@@ -91,7 +93,9 @@ http_response not_routed(const call& c, bool path_known) {
 // Finds the route and the forms of body and answer; a response where the request fails in that.
 maybe_response recognise(call& c) {
     using boost::beast::http::field;
-    const auto body_form = form_of_body(header_of(c.request, field::content_type));
+    const bool is_patch = c.request.method() == verb::patch;
+    const std::string_view content_type = header_of(c.request, field::content_type);
+    const auto body_form = is_patch ? form_of_patch(content_type) : form_of_body(content_type);
     c.body_form = c.answer_form = body_form.value_or(wire::format::json);
     const auto answer_form = form_of_answer(header_of(c.request, field::accept), c.body_form);
     c.answer_form = answer_form.value_or(wire::format::json);
@@ -110,8 +114,14 @@ maybe_response recognise(call& c) {
                               "Answers are application/json or application/x-protobuf.");
     }
     if (c.where->takes_body && !body_form) {
-        return answer_problem(c, problems::unsupported_media_type,
-                              "Send application/json or application/x-protobuf.");
+        auto response = answer_problem(c, problems::unsupported_media_type,
+                                       "Send application/json or application/x-protobuf.");
+        if (is_patch) {
+            response.headers.emplace_back(
+                "Accept-Patch",
+                "application/merge-patch+json, application/json, application/x-protobuf");
+        }
+        return response;
     }
     return std::nullopt;
 }

@@ -1,6 +1,4 @@
-#include "handlers.hpp"
-
-#include <callsign/rules/rules.hpp>
+#include "named_tasks.hpp"
 
 #include <boost/beast/http/field.hpp>
 
@@ -41,42 +39,12 @@ std::optional<wire::decoded_create> read_create(const call& c, wire::faults& fou
     return found.empty() ? std::move(decoded) : std::nullopt;
 }
 
-// The tasks a creation depends on, and those that are not there.
-struct depended_on {
-    std::vector<uuid> tasks;
-    std::vector<std::pair<task_ref, const problem*>> missing;
-};
-
-depended_on resolve_depends(read_tx& tx, account_id account, const std::vector<task_ref>& refs) {
-    depended_on found;
-    for (const task_ref& ref : refs) {
-        const auto missing = [&](const problem& why) { found.missing.emplace_back(ref, &why); };
-        std::visit(overloaded{
-                       [&](const task& t) { found.tasks.push_back(t.uuid); },
-                       [&](rules::unknown_prefix) { missing(problems::unknown_prefix); },
-                       [&](rules::task_not_found) { missing(problems::task_not_found); },
-                       [&](rules::task_deleted) { missing(problems::task_deleted); },
-                   },
-                   rules::resolve(tx, account, ref));
-    }
-    return found;
-}
-
-// A fault for each, at its place in the body as the client sent it: a decoded creation has its
-// dependencies in an order of its own.
+// A decoded creation has its dependencies in an order of its own, so they are read again.
 http_response answer_missing(const call& c, const depended_on& found) {
     v1::CreateTask message;
-    wire::faults faults;
-    read_body(c, message, faults);
-    for (int i = 0; i < message.depends_size(); ++i) {
-        const auto sent = parse_task_ref(message.depends(i));
-        for (const auto& [ref, why] : found.missing) {
-            if (sent != ref) continue;
-            faults.push_back({"depends[" + std::to_string(i) + "]", std::string(why->code),
-                              std::string(why->title) + "."});
-        }
-    }
-    return answer_faults(c, faults);
+    wire::faults unread;
+    read_body(c, message, unread);
+    return answer_faults(c, faults_of_depends(message.depends(), found, std::nullopt));
 }
 
 // Turns the refs into attributes; a response where that fails.
@@ -88,7 +56,7 @@ awaitable<std::optional<http_response>> settle_depends(rooms& r, call& c,
     auto found = co_await r.engine.ask(std::move(question));
     if (!found) co_return answer_error(c, found.error());
     if (!found->missing.empty()) co_return answer_missing(c, *found);
-    for (const uuid& task : found->tasks) wanted.attributes["dep_" + to_string(task)] = "";
+    for (const auto& [ref, id] : found->tasks) wanted.attributes["dep_" + to_string(id)] = "";
     co_return std::nullopt;
 }
 
@@ -145,7 +113,7 @@ bool none_match_fails(std::string_view if_none_match, std::string_view etag) {
 }
 
 http_response answer_task(const call& c, const task& t) {
-    const std::string etag = "\"" + std::to_string(t.last_seq) + "\"";
+    const std::string etag = etag_of(t);
     http_response response;
     if (none_match_fails(header_of(c.request, field::if_none_match), etag)) {
         response.status = 304;
@@ -157,30 +125,11 @@ http_response answer_task(const call& c, const task& t) {
     return response;
 }
 
-http_response answer_resolved(const call& c, const rules::resolved& what) {
-    return std::visit(
-        overloaded{
-            [&](const task& t) { return answer_task(c, t); },
-            [&](rules::unknown_prefix) {
-                return answer_problem(c, problems::unknown_prefix, "GET /v1/series lists them.");
-            },
-            [&](rules::task_not_found) {
-                return answer_problem(c, problems::task_not_found,
-                                      "The account has no task of this name.");
-            },
-            [&](rules::task_deleted) {
-                return answer_problem(c, problems::task_deleted, "Its key is never used again.");
-            },
-        },
-        what);
-}
-
 }  // namespace
 
 awaitable<http_response> create_task(rooms& r, call& c) {
     if (c.who.mode == account_mode::opaque) {
-        co_return answer_problem(c, problems::account_opaque,
-                                 "Its tasks are made and read by its own clients alone.");
+        co_return answer_unseen(c);
     }
     auto key = read_key(c);
     if (auto* refused = std::get_if<http_response>(&key)) co_return std::move(*refused);
@@ -204,16 +153,14 @@ awaitable<http_response> create_task(rooms& r, call& c) {
 
 awaitable<http_response> show_task(rooms& r, call& c) {
     const auto ref = parse_task_ref(percent_decoded(c.captured[0]));
-    if (!ref) {
-        co_return answer_problem(c, problems::malformed_task_ref,
-                                 "A task is named by its UUID or its key, PREFIX-NUMBER.");
-    }
+    if (!ref) co_return answer_malformed_ref(c);
     auto question = [account = c.account(), &ref](read_tx& tx) {
         return rules::resolve(tx, account, *ref);
     };
     const auto found = co_await r.engine.ask(std::move(question));
     if (!found) co_return answer_error(c, found.error());
-    co_return answer_resolved(c, *found);
+    if (const auto* t = std::get_if<task>(&*found)) co_return answer_task(c, *t);
+    co_return answer_unresolved(c, *found);
 }
 
 }  // namespace callsign::api

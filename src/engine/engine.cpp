@@ -288,26 +288,29 @@ engine::~engine() = default;
 
 namespace {
 
-// A command by itself. Those with contents of their own say how much, and whose.
+// How much of a request's content a command carries.
+template <class Command>
+std::size_t content_bytes(const Command& c) {
+    if constexpr (requires { c.segment; }) {
+        return c.segment.size();
+    } else if constexpr (requires { c.bytes.size(); }) {
+        return c.bytes.size();
+    } else if constexpr (requires { c.bytes; }) {
+        return c.bytes;
+    } else {
+        return 0;
+    }
+}
+
+// A command by itself; one that says whose it is counts on that account.
 struct plain final : work {
     explicit plain(command c) : work(std::move(c)) {
-        if (const auto* version = std::get_if<add_version>(&what)) {
-            bytes = version->bytes;
-            account = version->account;
-        } else if (const auto* history = std::get_if<manage_account>(&what)) {
-            bytes = history->bytes;
-            account = history->account;
-        } else if (const auto* added = std::get_if<add_sealed_version>(&what)) {
-            bytes = added->segment.size();
-            account = added->account;
-        } else if (const auto* snapshot = std::get_if<add_sealed_snapshot>(&what)) {
-            bytes = snapshot->bytes.size();
-            account = snapshot->account;
-        } else if (const auto* imported = std::get_if<import_sealed_version>(&what)) {
-            bytes = imported->segment.size();
-        } else if (const auto* taken_over = std::get_if<import_sealed_snapshot>(&what)) {
-            bytes = taken_over->bytes.size();
-        }
+        std::visit(
+            [this](const auto& of) {
+                bytes = content_bytes(of);
+                if constexpr (requires { account = of.account; }) account = of.account;
+            },
+            what);
     }
 };
 

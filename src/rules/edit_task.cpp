@@ -5,8 +5,41 @@
 
 #include <callsign/base/assert.hpp>
 
+#include <algorithm>
+#include <map>
+
 namespace callsign::rules {
 namespace {
+
+// By name; none: the attribute goes.
+using changes = std::map<std::string, std::optional<std::string>, std::less<>>;
+
+bool is_replaced(const edit_task& c, std::string_view name) {
+    return std::any_of(c.replaced.begin(), c.replaced.end(),
+                       [&](const std::string& start) { return name.starts_with(start); });
+}
+
+// Taskwarrior's reports and its garbage collection go by `end`: a task that is over has one, and
+// one that is open again has none.
+void let_end_follow(changes& wanted, const attributes& before, time_point now) {
+    const auto status = wanted.find("status");
+    if (status == wanted.end() || !status->second || wanted.contains("end")) return;
+    const bool is_over = *status->second == "completed" || *status->second == "deleted";
+    if (!is_over) {
+        wanted.emplace("end", std::nullopt);
+    } else if (!before.contains("end")) {
+        wanted.emplace("end", epoch_text(now));
+    }
+}
+
+changes wanted_of(const edit_task& c, const attributes& before, time_point now) {
+    changes wanted(c.changes.begin(), c.changes.end());
+    for (const auto& [name, value] : before) {
+        if (is_replaced(c, name)) wanted.emplace(name, std::nullopt);
+    }
+    let_end_follow(wanted, before, now);
+    return wanted;
+}
 
 std::vector<operation> operations_for(const edit_task& c, const attributes& before,
                                       const moment& m) {
@@ -15,7 +48,7 @@ std::vector<operation> operations_for(const edit_task& c, const attributes& befo
         all.push_back({operation::kind::remove, c.uuid, {}, {}, {}});
         return all;
     }
-    for (const auto& [name, value] : c.changes) {
+    for (auto& [name, value] : wanted_of(c, before, m.now)) {
         const auto found = before.find(name);
         const bool same = found == before.end() ? !value : value == found->second;
         if (!same) all.push_back({operation::kind::update, c.uuid, name, value, m.now});
@@ -26,12 +59,16 @@ std::vector<operation> operations_for(const edit_task& c, const attributes& befo
     return all;
 }
 
+bool is_expected(const std::optional<std::vector<std::int64_t>>& among, std::int64_t seq) {
+    return !among || std::find(among->begin(), among->end(), seq) != among->end();
+}
+
 }  // namespace
 
 edit_task::answer apply(write_tx& tx, const edit_task& c, const moment& m) {
     const auto found = tx.find_task(c.account, c.uuid);
     if (!found || found->purged) return edit_task::no_such_task{};
-    if (c.if_seq && *c.if_seq != found->last_seq) return edit_task::changed_since{};
+    if (!is_expected(c.if_seq, found->last_seq)) return edit_task::changed_since{};
     const auto operations = operations_for(c, found->attributes, m);
     if (operations.empty()) return edit_task::edited{*found};
 

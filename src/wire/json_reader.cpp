@@ -186,10 +186,11 @@ class json_reader {
         if (in.what == frame::kind::message && f.is_map) {
             map_keys_.clear();
             map_key_.clear();
-            frames_.push_back({frame::kind::map, in.message, nullptr, &f, 0, 0});
+            frames_.push_back({frame::kind::map, in.message, in.plan, &f, 0, 0});
             return true;
         }
-        if (f.kind == value_kind::message && !f.is_list && in.what == frame::kind::message) {
+        if (f.kind == value_kind::message && !f.is_list && !f.is_wrapped_list &&
+            in.what == frame::kind::message) {
             return push_message(*access.MutableMessage(in.message, f.field), *f.nested);
         }
         if (f.kind == value_kind::message && in.what == frame::kind::list) {
@@ -202,8 +203,15 @@ class json_reader {
         if (frames_.empty()) return wrong_root();
         const frame& in = top();
         if (in.field == nullptr) return false;
-        if (in.what != frame::kind::message || !in.field->is_list) return wrong_type(*in.field);
-        frames_.push_back({frame::kind::list, in.message, nullptr, in.field, 0, 0});
+        const field_plan& f = *in.field;
+        if (in.what == frame::kind::message && f.is_wrapped_list) {
+            Message& wrapper = *in.message->GetReflection()->MutableMessage(in.message, f.field);
+            frames_.push_back(
+                {frame::kind::list, &wrapper, nullptr, &f.nested->fields.front(), 0, 0});
+            return true;
+        }
+        if (in.what != frame::kind::message || !f.is_list) return wrong_type(f);
+        frames_.push_back({frame::kind::list, in.message, nullptr, &f, 0, 0});
         return true;
     }
 
@@ -299,13 +307,24 @@ class json_reader {
         }
     }
 
-    // In a message: not given. Elsewhere it would be a hole.
+    // In a merge patch: to be removed. In another message: not given. Elsewhere it would be a hole.
     void take_null() {
         if (frames_.empty()) {
             wrong_root();
-        } else if (top().what != frame::kind::message) {
-            wrong_type(*top().field);
+            return;
         }
+        const frame& in = top();
+        if (in.what == frame::kind::message) {
+            if (in.plan->clear != nullptr && in.field != nullptr) add_clear(in, in.field->name);
+        } else if (in.what == frame::kind::map && in.plan->clear != nullptr) {
+            if (map_key_is_new_) add_clear(in, in.field->name + "." + map_key_);
+        } else {
+            wrong_type(*in.field);
+        }
+    }
+
+    static void add_clear(const frame& in, std::string name) {
+        in.message->GetReflection()->AddString(in.message, in.plan->clear, std::move(name));
     }
 
     // ---- faults ----
@@ -318,7 +337,7 @@ class json_reader {
     bool wrong_type(const field_plan& f) {
         const bool whole_field = top().what == frame::kind::message;
         std::string_view wanted;
-        if (whole_field && f.is_list) {
+        if (whole_field && (f.is_list || f.is_wrapped_list)) {
             wanted = "Must be an array.";
         } else if (whole_field && f.is_map) {
             wanted = "Must be an object of strings.";

@@ -8,6 +8,7 @@
 #include <array>
 #include <charconv>
 #include <google/protobuf/timestamp.pb.h>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -34,16 +35,32 @@ void write_timestamp(const Message& message, std::string& out) {
 
 void write_message(const Message& message, const message_plan& plan, std::string& out);
 
-// Sorted, so that equal messages are equal bytes.
-void write_map(const Message& message, const field_plan& f, std::string& out) {
+// What a merge patch removes: fields, and entries of maps as "field.name".
+std::vector<std::string> removed_by(const Message& message, const message_plan& plan) {
+    std::vector<std::string> names;
+    if (plan.clear == nullptr) return names;
+    const Reflection& access = *message.GetReflection();
+    for (int i = 0; i < access.FieldSize(message, plan.clear); ++i) {
+        names.push_back(access.GetRepeatedString(message, plan.clear, i));
+    }
+    return names;
+}
+
+// Sorted, so that equal messages are equal bytes. What is `removed` is null.
+void write_map(const Message& message, const field_plan& f, const std::vector<std::string>& removed,
+               std::string& out) {
     const Reflection& access = *message.GetReflection();
     const auto* key = f.field->message_type()->map_key();
     const auto* value = f.field->message_type()->map_value();
-    std::vector<std::pair<std::string, std::string>> entries;
+    std::vector<std::pair<std::string, std::optional<std::string>>> entries;
     for (int i = 0; i < access.FieldSize(message, f.field); ++i) {
         const Message& entry = access.GetRepeatedMessage(message, f.field, i);
         entries.emplace_back(entry.GetReflection()->GetString(entry, key),
                              entry.GetReflection()->GetString(entry, value));
+    }
+    const std::string start = f.name + ".";
+    for (const std::string& name : removed) {
+        if (name.starts_with(start)) entries.emplace_back(name.substr(start.size()), std::nullopt);
     }
     std::sort(entries.begin(), entries.end());
     char before = '{';
@@ -51,7 +68,11 @@ void write_map(const Message& message, const field_plan& f, std::string& out) {
         out += std::exchange(before, ',');
         write_text(name, out);
         out += ':';
-        write_text(text, out);
+        if (text) {
+            write_text(*text, out);
+        } else {
+            out += "null";
+        }
     }
     out += '}';
 }
@@ -108,16 +129,29 @@ bool is_written(const Message& message, const field_plan& f) {
     return access.HasField(message, f.field);
 }
 
+bool has_removed_entries(const field_plan& f, const std::vector<std::string>& removed) {
+    return f.is_map && std::any_of(removed.begin(), removed.end(), [&](const std::string& name) {
+               return name.starts_with(f.name + ".");
+           });
+}
+
 void write_message(const Message& message, const message_plan& plan, std::string& out) {
+    const std::vector<std::string> removed = removed_by(message, plan);
     char before = '{';
     for (const field_plan& f : plan.fields) {
-        if (!is_written(message, f)) continue;
+        const bool is_removed = std::find(removed.begin(), removed.end(), f.name) != removed.end();
+        if (!is_removed && !is_written(message, f) && !has_removed_entries(f, removed)) continue;
         out += std::exchange(before, ',');
         out += f.opening;
-        if (f.is_map) {
-            write_map(message, f, out);
+        if (is_removed) {
+            out += "null";
+        } else if (f.is_map) {
+            write_map(message, f, removed, out);
         } else if (f.is_list) {
             write_list(message, f, out);
+        } else if (f.is_wrapped_list) {
+            write_list(message.GetReflection()->GetMessage(message, f.field),
+                       f.nested->fields.front(), out);
         } else {
             write_value(message, f, out);
         }

@@ -25,6 +25,16 @@ value_kind kind_of(const FieldDescriptor& field) {
     CALLSIGN_ASSERT(!"a field type that the JSON form has no rule for");
 }
 
+bool is_clear(const FieldDescriptor& field) {
+    return field.name() == "clear" && field.is_repeated() &&
+           field.type() == FieldDescriptor::TYPE_STRING;
+}
+
+bool is_only_a_list(const Descriptor& type) {
+    return type.field_count() == 1 && type.field(0)->name() == "values" &&
+           type.field(0)->is_repeated() && !type.field(0)->is_map();
+}
+
 field_plan make_field_plan(const FieldDescriptor& field) {
     field_plan plan;
     plan.field = &field;
@@ -40,7 +50,10 @@ field_plan make_field_plan(const FieldDescriptor& field) {
         return plan;
     }
     plan.kind = kind_of(field);
-    if (plan.kind == value_kind::message) plan.nested = &plan_of(*field.message_type());
+    if (plan.kind == value_kind::message) {
+        plan.nested = &plan_of(*field.message_type());
+        plan.is_wrapped_list = !plan.is_list && is_only_a_list(*field.message_type());
+    }
     return plan;
 }
 
@@ -55,7 +68,11 @@ const message_plan& plan_of(const Descriptor& type) {
     CALLSIGN_ASSERT(type.field_count() <= 64);
     message_plan& plan = *plans.emplace(&type, std::make_unique<message_plan>()).first->second;
     for (int i = 0; i < type.field_count(); ++i) {
-        plan.fields.push_back(make_field_plan(*type.field(i)));
+        if (is_clear(*type.field(i))) {
+            plan.clear = type.field(i);
+        } else {
+            plan.fields.push_back(make_field_plan(*type.field(i)));
+        }
     }
     return plan;
 }

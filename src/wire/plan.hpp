@@ -21,12 +21,15 @@ struct field_plan {
     value_kind kind = value_kind::text;
     bool is_list = false;
     bool is_map = false;                   // of strings to strings
+    bool is_wrapped_list = false;          // a message, in JSON the list that is all it has
     const message_plan* nested = nullptr;  // value_kind::message only
     std::uint64_t bit = 0;                 // of this field among its message's
 };
 
 struct message_plan {
     std::vector<field_plan> fields;
+    // Of a merge patch, the list of what is null; it is not among `fields`. nullptr: it is none.
+    const google::protobuf::FieldDescriptor* clear = nullptr;
 
     // A dozen names: comparing lengths first beats hashing.
     const field_plan* find(std::string_view name) const noexcept {

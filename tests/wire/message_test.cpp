@@ -48,6 +48,66 @@ TEST(JsonRead, FillsEveryKindOfField) {
     EXPECT_EQ(m.attributes().at("estimate"), "3h");
 }
 
+// ---- merge patches ----
+
+v1::EditTask edit_of(std::string_view json) {
+    v1::EditTask m;
+    faults found;
+    EXPECT_TRUE(decode(format::json, json, m, found)) << found.at(0).detail;
+    return m;
+}
+
+TEST(JsonRead, TellsNullFromAbsentInAMergePatch) {
+    const auto m = edit_of(R"({"project": null, "due": null, "tags": null, "priority": "",
+                               "attributes": {"a": null, "b": "", "c.d": null}})");
+    EXPECT_EQ(
+        std::vector<std::string>(m.clear().begin(), m.clear().end()),
+        (std::vector<std::string>{"project", "due", "tags", "attributes.a", "attributes.c.d"}));
+    EXPECT_FALSE(m.has_project() || m.has_due() || m.has_tags() || m.has_wait());
+    EXPECT_TRUE(m.has_priority());
+    EXPECT_EQ(m.attributes().size(), 1u);
+    EXPECT_EQ(m.attributes().at("b"), "");
+    EXPECT_EQ(edit_of("{}").ByteSizeLong(), 0u);
+}
+
+TEST(JsonRead, TellsAnEmptyListFromAnAbsentOne) {
+    const auto m = edit_of(R"({"tags": [], "annotations": [{"description": "x"}]})");
+    EXPECT_TRUE(m.has_tags());
+    EXPECT_EQ(m.tags().values_size(), 0);
+    EXPECT_FALSE(m.has_depends());
+    ASSERT_EQ(m.annotations().values_size(), 1);
+    EXPECT_EQ(m.annotations().values(0).description(), "x");
+}
+
+TEST(JsonRead, NamesWhatIsWrongWithAMergePatch) {
+    const auto expect = [](std::string_view json, std::string_view field, std::string_view code) {
+        const faults found = faults_of(json, v1::EditTask());
+        ASSERT_EQ(found.size(), 1u) << json;
+        EXPECT_EQ(found[0].field, field) << json;
+        EXPECT_EQ(found[0].code, code) << json;
+    };
+    expect(R"({"clear": ["project"]})", "clear", "unknown-field");
+    expect(R"({"uuid": "x"})", "uuid", "unknown-field");
+    expect(R"({"projct": null})", "projct", "unknown-field");
+    expect(R"({"project": null, "project": null})", "project", "duplicate-field");
+    expect(R"({"attributes": {"a": null, "a": "b"}})", "attributes.a", "duplicate-field");
+    expect(R"({"tags": "a"})", "tags", "wrong-type");
+    expect(R"({"tags": {"values": ["a"]}})", "tags", "wrong-type");
+    expect(R"({"tags": ["a", null]})", "tags[1]", "wrong-type");
+    expect(R"({"tags": [["a"]]})", "tags[0]", "wrong-type");
+    expect(R"({"annotations": [{"entyr": 1}]})", "annotations[0].entyr", "unknown-field");
+    EXPECT_EQ(faults_of(R"({"tags": 7})", v1::EditTask())[0].detail, "Must be an array.");
+}
+
+TEST(JsonWrite, WritesAMergePatchAsItIsRead) {
+    const std::string json =
+        R"({"description":"x","project":null,"tags":[],"status":"completed","depends":["SYN-1"],)"
+        R"("annotations":[{"entry":"2026-11-20T12:48:00.000Z","description":"y"}],)"
+        R"("attributes":{"a":"1","b":null}})";
+    EXPECT_EQ(encode(format::json, edit_of(json)), json);
+    EXPECT_EQ(encode(format::json, edit_of("{}")), "{}");
+}
+
 TEST(JsonRead, NamesWhatIsUnknown) {
     expect_fault(R"({"descripton": "x"})", "descripton", "unknown-field");
     expect_fault(R"({"created_at": 1})", "created_at", "unknown-field");

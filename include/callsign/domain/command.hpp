@@ -277,15 +277,19 @@ struct manage_account {
 
 // ---- a change by way of REST ----
 
-// The task gets these attributes, or is purged: a version of its own, unless nothing changes.
+// The task gets these attributes, or is purged: a version of its own, unless nothing changes. With
+// a status its `end` follows, as Taskwarrior has it, unless it is among the changes.
 struct edit_task {
     account_id account;
     callsign::uuid uuid{};
-    // None: the attribute goes.
-    std::vector<std::pair<std::string, std::optional<std::string>>> changes;
+    // None: the attribute goes. Of a name that comes twice the first holds.
+    std::vector<std::pair<std::string, std::optional<std::string>>> changes{};
+    // Attributes that start so and are not among the changes go: lists that are given whole.
+    std::vector<std::string> replaced{};
     bool purge = false;
-    // Only if this is the seq of its last change.
-    std::optional<std::int64_t> if_seq;
+    // Only if the seq of its last change is among these.
+    std::optional<std::vector<std::int64_t>> if_seq{};
+    std::size_t bytes = 0;  // of the request it came in
 
     struct edited {
         task now;

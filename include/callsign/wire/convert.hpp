@@ -36,6 +36,20 @@ struct decoded_create {
 // other fields own. nullopt: `found` has a fault for everything wrong.
 std::optional<decoded_create> to_domain(const v1::CreateTask& message, faults& found);
 
+// An edit as the client meant it, in the terms of the command edit_task.
+struct decoded_edit {
+    // None: the attribute goes. Each name once.
+    std::vector<std::pair<std::string, std::optional<std::string>>> changes;
+    // The start of those that go unless they are among the changes: lists are given whole.
+    std::vector<std::string> replaced;
+    // The whole list, if it is given: like a tag, each becomes a change once it is resolved.
+    std::optional<std::vector<task_ref>> depends;
+};
+
+// Bounds as in a creation, the names under `clear` counted among the attributes; a text that is
+// given is not empty. Faults name fields as JSON has them: of what null says, the field itself.
+std::optional<decoded_edit> to_domain(const v1::EditTask& message, faults& found);
+
 v1::Receipt to_message(const receipt& r);
 // The reverse of to_domain, of any task, however it came: what has no field of its own is in
 // `attributes`.

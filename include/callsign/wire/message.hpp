@@ -6,6 +6,11 @@
 // empty, unset) are left out, but for int64, bool and the list that a listing is about (field 1),
 // which are always there. Read: an unknown field, a field twice and a value of the wrong kind are
 // faults named by their path ("annotations[0].entry"); null is "not given".
+//
+// Two kinds of messages are special in JSON. One whose only field is a list called `values` is, as
+// a field, that array: a list that can be absent. One that has a list of texts called `clear` is a
+// merge patch (RFC 7396): `clear` is no field of the JSON form but holds the names of those that
+// are null, for entries of a map as "attributes.NAME".
 
 #include <cstdint>
 #include <google/protobuf/message.h>

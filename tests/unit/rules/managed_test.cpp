@@ -358,7 +358,7 @@ TEST_F(managed, an_edit_is_a_version_that_says_what_changed) {
     c.account = account_;
     c.uuid = uuid_of(1);
     c.changes = {{"p", "new"}, {"q", std::nullopt}, {"r", std::nullopt}};
-    c.if_seq = before;
+    c.if_seq = {before + 7, before};
     const auto edited = std::get<edit_task::edited>(run(c)).now;
     EXPECT_EQ(edited.last_seq, before + 1);
     EXPECT_EQ(edited.attributes.at("p"), "new");
@@ -373,6 +373,64 @@ TEST_F(managed, an_edit_is_a_version_that_says_what_changed) {
     EXPECT_TRUE(std::holds_alternative<edit_task::no_such_task>(run(c)));
     c.uuid = uuid_of(2);
     EXPECT_TRUE(std::holds_alternative<edit_task::no_such_task>(run(c)));
+}
+
+TEST_F(managed, a_list_that_is_given_whole_replaces_what_is_there_by_then) {
+    send({create(uuid_of(1)), update(uuid_of(1), "tag_a", ""), update(uuid_of(1), "tag_b", "x")});
+    edit_task c{account_, uuid_of(1), {{"tag_b", ""}, {"tag_c", ""}}, {"tag_", "dep_"}};
+    send({update(uuid_of(1), "tag_late", ""), update(uuid_of(1), "tags", "kept")});
+    const auto edited = std::get<edit_task::edited>(run(c)).now;
+    for (const char* name : {"tag_a", "tag_late"}) EXPECT_FALSE(edited.attributes.contains(name));
+    for (const char* name : {"tag_b", "tag_c"}) EXPECT_EQ(edited.attributes.at(name), "");
+    EXPECT_EQ(edited.attributes.at("tags"), "kept");
+    EXPECT_EQ(edited.attributes.at("key"), "SYN-1");
+    // The same list again: nothing to do.
+    EXPECT_EQ(std::get<edit_task::edited>(run(c)).now.last_seq, edited.last_seq);
+}
+
+TEST_F(managed, end_follows_the_status) {
+    send({create(uuid_of(1)), update(uuid_of(1), "status", "pending")});
+    const auto set = [&](std::string status, std::optional<std::string> end = {}) {
+        edit_task c{account_, uuid_of(1), {{"status", std::move(status)}}};
+        if (end) c.changes.emplace_back("end", std::move(end));
+        run(c);
+        return attribute(uuid_of(1), "end");
+    };
+    const auto seconds = [&] { return std::to_string(now_.time_since_epoch().count() / 1000); };
+    const std::string ended = set("completed");
+    EXPECT_EQ(ended, seconds());
+    now_ += std::chrono::hours{1};
+    EXPECT_EQ(set("completed"), ended);
+    EXPECT_EQ(set("deleted"), ended);
+    EXPECT_EQ(set("pending"), "(none)");
+    EXPECT_EQ(set("deleted"), seconds());
+    EXPECT_EQ(set("recurring"), "(none)");
+    EXPECT_EQ(set("completed", "1700000001"), "1700000001");
+    // A change that is not of the status leaves it.
+    run(edit_task{account_, uuid_of(1), {{"p", "v"}}});
+    EXPECT_EQ(attribute(uuid_of(1), "end"), "1700000001");
+}
+
+TEST_F(managed, an_edit_that_is_refused_writes_nothing) {
+    send({create(uuid_of(1)), update(uuid_of(1), "p", "v")});
+    const auto seq = head().seq;
+    edit_task c{account_, uuid_of(1), {{"a", std::string(task_bytes_max, 'x')}}};
+    EXPECT_EQ(std::get<task_too_large>(run(c)).task, uuid_of(1));
+    c.changes = {{"p", "w"}};
+    c.if_seq = std::vector<std::int64_t>{};  // none would do
+    EXPECT_TRUE(std::holds_alternative<edit_task::changed_since>(run(c)));
+    EXPECT_EQ(head().seq, seq);
+    EXPECT_EQ(attribute(uuid_of(1), "p"), "v");
+}
+
+TEST_F(managed, a_purged_number_is_not_used_again) {
+    send({create(uuid_of(1))});
+    edit_task c{account_, uuid_of(1)};
+    c.purge = true;
+    run(c);
+    EXPECT_EQ(chain().back().operations, operations{remove(uuid_of(1))});
+    send({create(uuid_of(2))});
+    EXPECT_EQ(attribute(uuid_of(2), "key"), "SYN-2");
 }
 
 // ---- everything at once ----

@@ -1,0 +1,59 @@
+#pragma once
+// The fields that creations and edits of tasks share: from their messages to TaskChampion's
+// attributes, with every fault named. Their bounds are in wire/convert.hpp.
+
+#include "callsign/v1/callsign.pb.h"
+
+#include <callsign/domain/task.hpp>
+#include <callsign/wire/message.hpp>
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace callsign::wire {
+
+// Reads field by field into `out`. Both outlive it.
+class task_fields {
+  public:
+    template <class Element>
+    using list = google::protobuf::RepeatedPtrField<Element>;
+
+    // Entries of one list or map.
+    static constexpr int entries_max = 100;
+
+    task_fields(attributes& out, faults& found) : out_(out), found_(found) {}
+
+    // Must not be empty.
+    void read_description(const std::string& text);
+    // Empty: not given, which is no fault.
+    void read_name(const char* field, const std::string& name);
+    void read_status(std::string_view status, std::span<const std::string_view> known);
+    void read_instant(const char* field, const google::protobuf::Timestamp& at);
+    void read_tags(const list<std::string>& tags);
+    // Sorted by their text and each once: which tasks are named matters, not how often.
+    std::vector<task_ref> read_depends(const list<std::string>& refs,
+                                       const std::optional<uuid>& self);
+    void read_annotations(const list<v1::Annotation>& annotations);
+    void read_attributes(const google::protobuf::Map<std::string, std::string>& entries);
+
+    void fault(std::string field, std::string_view code, std::string detail);
+    bool is_few(std::size_t count, std::string_view field);
+
+  private:
+    void put(std::string_view name, std::string_view value) { out_.emplace(name, value); }
+    bool is_text(const std::string& text, std::string_view field);
+    bool is_value(const std::string& text, std::string_view field);
+    std::optional<std::int64_t> seconds_of(const google::protobuf::Timestamp& at,
+                                           const std::string& field);
+
+    attributes& out_;
+    faults& found_;
+};
+
+// "list[3]"
+std::string element(std::string_view list, int index);
+
+}  // namespace callsign::wire
