@@ -4,9 +4,13 @@
 #include "support/process.hpp"
 #include "support/temp_dir.hpp"
 
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <boost/json/value.hpp>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,16 +26,18 @@ inline std::string taskwarrior_program(const char* made) {
 
 class taskwarrior {
   public:
-    taskwarrior(std::string program, std::uint16_t port, const std::string& client_id,
-                const std::string& secret)
-        : program_(std::move(program)) {
+    // `lines`: what its .taskrc has about the server and the key.
+    taskwarrior(std::string program, const std::string& lines) : program_(std::move(program)) {
         std::ofstream(taskrc()) << "data.location=" << (home_.path() / "data").string()
                                 << "\nconfirmation=no\nnews.version=9.9.9\nhooks=off\n"
-                                << "uda.key.type=string\nuda.key.label=Key\n"
-                                << "sync.server.url=http://127.0.0.1:" << port
-                                << "\nsync.server.client_id=" << client_id
-                                << "\nsync.encryption_secret=" << secret << "\n";
+                                << lines;
     }
+    taskwarrior(std::string program, std::uint16_t port, const std::string& client_id,
+                const std::string& secret)
+        : taskwarrior(std::move(program),
+                      "uda.key.type=string\nuda.key.label=Key\nsync.server.url=http://127.0.0.1:" +
+                          std::to_string(port) + "\nsync.server.client_id=" + client_id +
+                          "\nsync.encryption_secret=" + secret + "\n") {}
 
     finished operator()(std::vector<std::string> words) const {
         words.insert(words.begin(), program_);
@@ -44,20 +50,50 @@ class taskwarrior {
     }
     finished sync() const { return (*this)({"sync"}); }
 
-    // All tasks as JSON.
-    std::string exported() const { return (*this)({"export"}).out; }
+    // Takes in tasks that are written as JSON, as `task export` writes them.
+    finished import(const std::string& tasks) const {
+        const std::string file = (home_.path() / "import.json").string();
+        std::ofstream(file) << tasks;
+        return (*this)({"import", file});
+    }
+    // All tasks, or those that a filter chooses, as JSON.
+    std::string exported(const std::string& filter = {}) const {
+        return filter.empty() ? (*this)({"export"}).out : (*this)({filter, "export"}).out;
+    }
 
+    // The later line is the one that counts.
+    void configure(const std::string& line) const {
+        std::ofstream(taskrc(), std::ios::app) << line << "\n";
+    }
     // The same tasks on a server elsewhere.
     void move_to(std::uint16_t port) const {
-        std::ofstream(taskrc(), std::ios::app)
-            << "sync.server.url=http://127.0.0.1:" << port << "\n";
+        configure("sync.server.url=http://127.0.0.1:" + std::to_string(port));
     }
 
   private:
+    // Its tasks need to outlive no crash, and it waits for the disk after each of them.
+    static std::filesystem::path fast_disk() {
+        const std::filesystem::path memory = "/dev/shm";
+        return std::filesystem::is_directory(memory) ? memory
+                                                     : std::filesystem::temp_directory_path();
+    }
     std::string taskrc() const { return (home_.path() / "taskrc").string(); }
 
     std::string program_;
-    temp_dir home_;
+    temp_dir home_{fast_disk()};
 };
+
+// What all replicas must agree on: by uuid, without what a replica makes up for itself.
+inline std::map<std::string, boost::json::object> tasks_of(const taskwarrior& device) {
+    std::map<std::string, boost::json::object> tasks;
+    boost::json::value exported = boost::json::parse(device.exported());
+    for (boost::json::value& one : exported.as_array()) {
+        boost::json::object& task = one.as_object();
+        task.erase("id");
+        task.erase("urgency");
+        tasks.emplace(task.at("uuid").as_string(), task);
+    }
+    return tasks;
+}
 
 }  // namespace callsign::testing

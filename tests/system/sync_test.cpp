@@ -3,11 +3,10 @@
 // behind.
 
 #include "fixture.hpp"
-#include "support/taskwarrior.hpp"
+#include "taskwarrior_fixture.hpp"
 
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <atomic>
-#include <map>
 #include <thread>
 
 namespace callsign::testing {
@@ -289,39 +288,7 @@ TEST_F(sync_test, what_is_no_reference_servers_file_is_refused_in_a_sentence) {
 
 // ---- the real Taskwarrior ----
 
-class taskwarrior_test : public sync_test {
-  protected:
-    void SetUp() override {
-        program = taskwarrior_program(CALLSIGN_TASKWARRIOR);
-        if (program.empty()) {
-            GTEST_SKIP() << "NO TASKWARRIOR: scripts/get-taskwarrior fetches one, or set "
-                            "CALLSIGN_TASK. Nothing was tested with the real client.";
-        }
-    }
-
-    // What all replicas must agree on: by uuid, without what a replica makes up for itself.
-    static std::map<std::string, std::string> tasks_of(const taskwarrior& device) {
-        std::map<std::string, std::string> tasks;
-        const json::value exported = json::parse(device.exported());
-        for (json::value one : exported.as_array()) {
-            json::object& task = one.as_object();
-            task.erase("id");
-            task.erase("urgency");
-            const std::string uuid(task.at("uuid").as_string());
-            std::map<std::string, std::string> sorted;
-            for (const auto& [name, value] : task) sorted[name] = json::serialize(value);
-            std::string text;
-            for (const auto& [name, value] : sorted) text += name + "=" + value + ";";
-            tasks[uuid] = text;
-        }
-        return tasks;
-    }
-    static void expect_done(const finished& f) {
-        EXPECT_EQ(f.status, (exit_status{0, 0})) << f.out << f.err;
-    }
-
-    std::string program;
-};
+class taskwarrior_test : public with_taskwarrior<sync_test> {};
 
 TEST_F(taskwarrior_test, two_devices_of_one_opaque_account_converge) {
     auto s = start();
@@ -364,38 +331,6 @@ TEST_F(taskwarrior_test, two_devices_of_one_opaque_account_converge) {
         const std::string bytes{std::istreambuf_iterator<char>(in), {}};
         EXPECT_EQ(bytes.find("From the phone"), std::string::npos) << file.path();
     }
-}
-
-TEST_F(taskwarrior_test, devices_that_sync_at_the_same_moment_converge) {
-    auto s = start_open();
-    constexpr int devices = 4;
-    std::vector<std::unique_ptr<taskwarrior>> all;
-    for (int n = 0; n < devices; ++n) {
-        all.push_back(std::make_unique<taskwarrior>(program, s->port(), client_id, "secret"));
-    }
-    expect_done((*all[0])({"add", "Shared"}));
-    expect_done(all[0]->sync());
-    for (auto& device : all) expect_done(device->sync());
-    for (int round = 0; round < 3; ++round) {
-        std::vector<std::thread> threads;
-        for (int n = 0; n < devices; ++n) {
-            threads.emplace_back([&, n] {
-                const std::string mark = std::to_string(n) + "." + std::to_string(round);
-                expect_done((*all[static_cast<std::size_t>(n)])({"add", "Mine " + mark}));
-                expect_done((*all[static_cast<std::size_t>(n)])({"+LATEST", "modify", "+t"}));
-                expect_done((*all[static_cast<std::size_t>(n)])({"1", "modify", "Shared " + mark}));
-                expect_done(all[static_cast<std::size_t>(n)]->sync());
-            });
-        }
-        for (auto& t : threads) t.join();
-    }
-    for (int round = 0; round < 2; ++round) {
-        for (auto& device : all) expect_done(device->sync());
-    }
-    const auto expected = tasks_of(*all[0]);
-    EXPECT_EQ(expected.size(), 1u + devices * 3u);
-    for (auto& device : all) EXPECT_EQ(tasks_of(*device), expected);
-    expect_sound();
 }
 
 }  // namespace

@@ -1,0 +1,175 @@
+#include "recording_proxy.hpp"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http.hpp>
+#include <limits>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+namespace callsign::testing {
+
+namespace asio = boost::asio;
+namespace http = boost::beast::http;
+using asio::awaitable;
+using asio::ip::tcp;
+
+namespace {
+
+constexpr auto use_result = asio::as_tuple(asio::use_awaitable);
+
+// One side of a connection: its socket, and what it has said beyond what was asked of it.
+struct side {
+    tcp::socket socket;
+    boost::beast::flat_buffer unread{};
+};
+
+template <bool is_request>
+awaitable<std::optional<http::message<is_request, http::string_body>>> read(side& from) {
+    http::parser<is_request, http::string_body> parser;
+    parser.body_limit(std::numeric_limits<std::uint64_t>::max());
+    const auto [error, bytes] =
+        co_await http::async_read(from.socket, from.unread, parser, use_result);
+    if (error) co_return std::nullopt;
+    co_return parser.release();
+}
+
+}  // namespace
+
+class recording_proxy::impl {
+  public:
+    explicit impl(std::uint16_t server_port)
+        : server_(asio::ip::address_v4::loopback(), server_port),
+          acceptor_(io_, {asio::ip::address_v4::loopback(), 0}) {
+        asio::co_spawn(io_, accept(), asio::detached);
+        thread_ = std::thread([this] { io_.run(); });
+    }
+    ~impl() {
+        io_.stop();
+        thread_.join();
+    }
+
+    std::uint16_t port() const { return acceptor_.local_endpoint().port(); }
+
+    std::vector<exchange> exchanges() const {
+        const std::lock_guard lock(mutex_);
+        return seen_;
+    }
+    void forget() {
+        const std::lock_guard lock(mutex_);
+        forgotten_ += seen_.size();
+        seen_.clear();
+    }
+    void cut_next_version(moment when, std::function<void()> then) {
+        const std::lock_guard lock(mutex_);
+        cut_.emplace(when, std::move(then));
+    }
+
+  private:
+    awaitable<void> accept() {
+        for (;;) {
+            auto [error, socket] = co_await acceptor_.async_accept(use_result);
+            if (error) co_return;
+            asio::co_spawn(io_, serve({std::move(socket)}), asio::detached);
+        }
+    }
+
+    // To the end of either side's connection.
+    awaitable<void> serve(side client) {
+        side server{tcp::socket(io_)};
+        const auto [refused] = co_await server.socket.async_connect(server_, use_result);
+        if (refused) co_return;
+        for (bool go_on = true; go_on;) {
+            auto request = co_await read<true>(client);
+            if (!request) co_return;
+            go_on = co_await pass_on(std::move(*request), client, server);
+        }
+    }
+
+    awaitable<bool> pass_on(http::request<http::string_body> request, side& client, side& server) {
+        const bool is_version = request.target().starts_with("/v1/client/add-version/");
+        const std::size_t number =
+            record({std::string(request.method_string()), std::string(request.target()), 0, {}});
+        const auto [unsent, out] = co_await http::async_write(server.socket, request, use_result);
+        if (unsent || (is_version && cut_at(moment::sent))) co_return false;
+        const auto answer = co_await read<false>(server);
+        if (!answer) co_return false;
+        if (is_version && cut_at(moment::answered)) co_return false;
+        record_answer(number, *answer);
+        const auto [untold, in] = co_await http::async_write(client.socket, *answer, use_result);
+        co_return !untold && answer->keep_alive();
+    }
+
+    // Numbers go on when what was seen is forgotten.
+    std::size_t record(exchange e) {
+        const std::lock_guard lock(mutex_);
+        seen_.push_back(std::move(e));
+        return forgotten_ + seen_.size() - 1;
+    }
+    void record_answer(std::size_t number, const http::response<http::string_body>& answer) {
+        const std::lock_guard lock(mutex_);
+        if (number < forgotten_) return;
+        seen_[number - forgotten_].status = answer.result_int();
+        seen_[number - forgotten_].answer = answer.body();
+    }
+
+    bool cut_at(moment now) {
+        std::function<void()> then;
+        {
+            const std::lock_guard lock(mutex_);
+            if (!cut_ || cut_->first != now) return false;
+            then = std::move(cut_->second);
+            cut_.reset();
+        }
+        then();
+        return true;
+    }
+
+    asio::io_context io_;
+    const tcp::endpoint server_;
+    tcp::acceptor acceptor_;
+    mutable std::mutex mutex_;
+    std::vector<exchange> seen_;
+    std::size_t forgotten_ = 0;
+    std::optional<std::pair<moment, std::function<void()>>> cut_;
+    std::thread thread_;
+};
+
+recording_proxy::recording_proxy(std::uint16_t server_port)
+    : impl_(std::make_unique<impl>(server_port)) {}
+recording_proxy::~recording_proxy() = default;
+
+std::uint16_t recording_proxy::port() const noexcept {
+    return impl_->port();
+}
+
+std::vector<recording_proxy::exchange> recording_proxy::exchanges() const {
+    return impl_->exchanges();
+}
+
+int recording_proxy::count(std::string_view method, std::string_view target,
+                           unsigned status) const {
+    int found = 0;
+    for (const exchange& e : exchanges()) {
+        if (e.method == method && e.target.starts_with(target) && e.status == status) ++found;
+    }
+    return found;
+}
+
+void recording_proxy::forget_exchanges() {
+    impl_->forget();
+}
+
+void recording_proxy::cut_next_version(moment when, std::function<void()> then) {
+    impl_->cut_next_version(when, std::move(then));
+}
+
+}  // namespace callsign::testing

@@ -1,0 +1,54 @@
+#pragma once
+// Stands between clients and the server and passes on what they say, one request at a time a
+// connection. It keeps a list of what was asked and answered, and can cut one connection off at
+// the worst moment: when a version is on its way to the server, or its answer on the way back.
+//
+// Thread safe; it works on a thread of its own. The server may go and come back on its port.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace callsign::testing {
+
+class recording_proxy {
+  public:
+    struct exchange {
+        std::string method;
+        std::string target;
+        unsigned status = 0;  // 0: there was no answer
+        std::string answer;
+    };
+
+    // To the server on that port of this machine.
+    explicit recording_proxy(std::uint16_t server_port);
+    ~recording_proxy();
+    recording_proxy(const recording_proxy&) = delete;
+    recording_proxy& operator=(const recording_proxy&) = delete;
+
+    // Where clients connect.
+    std::uint16_t port() const noexcept;
+
+    // In the order in which they were asked.
+    std::vector<exchange> exchanges() const;
+    // How many requests of that method, to a target that begins so, had that status.
+    int count(std::string_view method, std::string_view target, unsigned status) const;
+    void forget_exchanges();
+
+    enum class moment {
+        sent,      // the server has been sent all of it; nobody waits for what it says
+        answered,  // the answer has arrived here
+    };
+    // Of the next version that a client sends: at that moment `then` is called, on the proxy's
+    // thread, and the client's connection is closed without an answer. Once.
+    void cut_next_version(moment when, std::function<void()> then);
+
+  private:
+    class impl;
+    std::unique_ptr<impl> impl_;
+};
+
+}  // namespace callsign::testing

@@ -1,0 +1,488 @@
+// Goal: people go on with the Taskwarrior they have, several of them on one managed account, and
+// every task has its number at the end of the sync that sent it. Method: the real programs; what
+// the replicas show, what REST shows and what a new device gets from the server's snapshot must be
+// the same tasks.
+
+#include "support/recording_proxy.hpp"
+#include "taskwarrior_fixture.hpp"
+
+#include <callsign/base/uuid.hpp>
+#include <callsign/seal/envelope.hpp>
+#include <callsign/wire/segment.hpp>
+
+#include <array>
+#include <csignal>
+#include <fstream>
+#include <thread>
+
+namespace callsign::testing {
+namespace {
+
+constexpr const char* segment_type = "application/vnd.taskchampion.history-segment";
+constexpr const char* nil_id = "00000000-0000-0000-0000-000000000000";
+
+// Uuids as clients draw them, told apart by a number.
+std::string numbered_uuid(int n) {
+    const std::string digits = std::to_string(n);
+    return "5a000000-0000-4000-8000-" + std::string(12 - digits.size(), '0') + digits;
+}
+
+class managed_taskwarrior_test : public managed_test {
+  protected:
+    static bool says(const finished& f, const std::string& text) {
+        return (f.out + f.err).find(text) != std::string::npos;
+    }
+    static bool has(const std::string& text, const std::string& part) {
+        return text.find(part) != std::string::npos;
+    }
+    // What `task key:KEY info` shows.
+    static std::string info(const taskwarrior& device, const std::string& key) {
+        return device({"key:" + key, "info"}).out;
+    }
+    static std::string key_of(const taskwarrior& device, const std::string& description) {
+        for (const auto& [uuid, task] : tasks_of(device)) {
+            if (text_in(task, "description") == description) return text_in(task, "key");
+        }
+        return "no task";
+    }
+    static std::string value_of(const task_table& tasks, const std::string& uuid,
+                                std::string_view name) {
+        const auto found = tasks.find(uuid);
+        return found == tasks.end() ? "no task" : text_in(found->second, name);
+    }
+    // Some tasks with numbered uuids, sent by `device`.
+    static void import_and_sync(const taskwarrior& device, int from, int to,
+                                const json::object& others = {{"status", "pending"}}) {
+        json::array tasks;
+        for (int n = from; n <= to; ++n) {
+            json::object task = others;
+            task["uuid"] = numbered_uuid(n);
+            task["description"] = "Imported " + std::to_string(n);
+            task["entry"] = "20261101T080000Z";
+            tasks.push_back(task);
+        }
+        expect_done(device.import(json::serialize(tasks)));
+        expect_done(device.sync());
+    }
+};
+
+TEST_F(managed_taskwarrior_test, the_first_sync_ends_with_the_keys_in_order) {
+    begin();
+    const auto laptop = make_device("laptop");
+    const std::vector<std::string> words{"Alpha", "Beta", "Gamma", "Delta", "Epsilon"};
+    for (const std::string& word : words) expect_done((*laptop)({"add", word}));
+    expect_done(laptop->sync());
+    for (std::size_t n = 0; n < words.size(); ++n) {
+        EXPECT_TRUE(has(info(*laptop, "SYN-" + std::to_string(n + 1)), words[n])) << words[n];
+    }
+    expect_keys_to(expect_agreement({laptop.get()}), 5);
+}
+
+TEST_F(managed_taskwarrior_test, two_devices_and_rest_see_the_same_tasks) {
+    begin();
+    const auto laptop = make_device("laptop");
+    const auto phone = make_device("phone");
+    expect_done((*laptop)({"add", "Say its number", "project:home.door", "+loud", "priority:H",
+                           "due:2026-12-24T18:30:00Z"}));
+    expect_done((*laptop)({"add", "After that", "depends:1"}));
+    expect_done((*laptop)({"1", "annotate", "with a note"}));
+    expect_done(laptop->sync());
+    expect_done(phone->sync());
+    EXPECT_EQ(expect_agreement({laptop.get(), phone.get()}).size(), 2u);
+
+    const json::object receipt = create("from-rest", {{"description", "Made over REST"},
+                                                      {"project", "office"},
+                                                      {"tags", {"calm", "late"}},
+                                                      {"due", "2026-12-31T10:00:00Z"},
+                                                      {"attributes", {{"room", "12"}}}});
+    EXPECT_EQ(receipt.at("key"), "SYN-3");
+    for (const taskwarrior* const device : {laptop.get(), phone.get()}) {
+        expect_done(device->sync());
+        EXPECT_TRUE(has(info(*device, "SYN-3"), "Made over REST"));
+    }
+    // A creation of a task that has come by itself is answered with what it is.
+    expect_done((*phone)({"add", "From the phone"}));
+    expect_done(phone->sync());
+    const std::string uuid = text_in(show("SYN-4"), "uuid");
+    EXPECT_EQ(create("late", {{"description", "Again"}, {"uuid", uuid}}).at("created"), false);
+    expect_done(laptop->sync());
+    expect_keys_to(expect_agreement({laptop.get(), phone.get()}), 4);
+}
+
+TEST_F(managed_taskwarrior_test, what_was_added_offline_on_both_gets_keys_of_its_own) {
+    begin();
+    const auto laptop = make_device("laptop");
+    const auto phone = make_device("phone");
+    for (const char* const which : {"one", "two", "three"}) {
+        expect_done((*laptop)({"add", "Laptop", which}));
+        expect_done((*phone)({"add", "Phone", which}));
+    }
+    expect_done(phone->sync());
+    expect_done(laptop->sync());
+    // Each has its own from its own sync, whoever else was there.
+    EXPECT_EQ(key_of(*phone, "Phone one"), "SYN-1");
+    EXPECT_EQ(key_of(*laptop, "Laptop one"), "SYN-4");
+    expect_done(phone->sync());
+    expect_keys_to(expect_agreement({laptop.get(), phone.get()}), 6);
+}
+
+// Both have changed the same tasks before either syncs; then one is first.
+TEST_F(managed_taskwarrior_test, the_same_tasks_changed_on_both_sides_come_together) {
+    begin();
+    const auto laptop = make_device("laptop");
+    const auto phone = make_device("phone");
+    constexpr int tasks = 8;
+    for (const bool swapped : {false, true}) {
+        const taskwarrior& first = swapped ? *phone : *laptop;
+        const taskwarrior& second = swapped ? *laptop : *phone;
+        const int base = swapped ? tasks : 0;
+        const auto at = [&](int n) { return numbered_uuid(base + n); };
+        import_and_sync(*laptop, base + 1, base + tasks);
+        expect_done(phone->sync());
+
+        expect_done(first({at(1), "modify", "priority:H"}));
+        expect_done(second({at(1), "modify", "+fine"}));
+        expect_done(second({at(2), "modify", "The older text"}));
+        expect_done(first({at(2), "modify", "The newer text"}));
+        expect_done(first({at(3), "done"}));
+        expect_done(second({at(3), "modify", "project:home"}));
+        expect_done(first({at(4), "modify", "project:home"}));
+        expect_done(second({at(4), "delete"}));
+        expect_done(first({at(5), "annotate", "one thing"}));
+        expect_done(second({at(5), "annotate", "another thing"}));
+        // Purged here, changed there: it is gone, whoever is first.
+        expect_done(first({at(6), "delete"}));
+        expect_done(first({at(6), "purge"}));
+        expect_done(second({at(6), "modify", "Too late"}));
+        expect_done(first({at(7), "modify", "Too late"}));
+        expect_done(second({at(7), "delete"}));
+        expect_done(second({at(7), "purge"}));
+        for (const taskwarrior* const each : {&first, &second}) {
+            expect_done((*each)({at(8), "delete"}));
+            expect_done((*each)({at(8), "purge"}));
+        }
+        expect_done(first.sync());
+        expect_done(second.sync());
+        expect_done(first.sync());
+
+        const auto agreed = expect_agreement({laptop.get(), phone.get()});
+        EXPECT_EQ(agreed.size(), swapped ? 10u : 5u);
+        EXPECT_EQ(value_of(agreed, at(1), "priority"), "H");
+        EXPECT_TRUE(agreed.at(at(1)).contains("tags"));
+        EXPECT_EQ(value_of(agreed, at(2), "description"), "The newer text");
+        EXPECT_EQ(value_of(agreed, at(3), "status"), "completed");
+        EXPECT_EQ(value_of(agreed, at(3), "project"), "home");
+        EXPECT_EQ(value_of(agreed, at(4), "status"), "deleted");
+        EXPECT_EQ(value_of(agreed, at(4), "project"), "home");
+        for (const int purged : {6, 7, 8}) show(at(purged), 410);
+    }
+}
+
+TEST_F(managed_taskwarrior_test, a_revoked_device_changes_nothing_any_more) {
+    begin();
+    const auto laptop = make_device("laptop");
+    const auto phone = make_device("phone");
+    expect_done((*laptop)({"add", "Shared"}));
+    expect_done(laptop->sync());
+    expect_done(phone->sync());
+
+    expect_done((*phone)({"add", "Left in the train"}));
+    ask_callsign({"device", "revoke", "ops", "phone", "--yes"});
+    const json::object before = checked();
+    const auto here = tasks_of(*phone);
+    for (int tries = 0; tries < 2; ++tries) {
+        const finished refused = phone->sync();
+        EXPECT_NE(refused.status, (exit_status{0, 0}));
+        EXPECT_TRUE(says(refused, "403")) << refused.out << refused.err;
+    }
+    EXPECT_EQ(checked(), before);
+    EXPECT_EQ(tasks_of(*phone), here);
+
+    expect_done((*laptop)({"add", "Goes on"}));
+    expect_done(laptop->sync());
+    EXPECT_EQ(key_of(*laptop, "Goes on"), "SYN-2");
+    EXPECT_TRUE(says(phone->sync(), "403"));
+    EXPECT_EQ(tasks_of(*phone), here);
+    expect_keys_to(expect_agreement({laptop.get()}), 2);
+}
+
+TEST_F(managed_taskwarrior_test, a_wrong_secret_is_refused_whole_and_told_why) {
+    begin();
+    recording_proxy wire(s->port());
+    const json::object made = add_device("laptop");
+    const std::string id = text_in(made, "clientId");
+    const std::string secret = text_in(made, "encryptionSecret");
+    const taskwarrior laptop(program, wire.port(), id, "not what the device was given");
+    const std::string reason =
+        "the segment does not open with this device's key: is sync.encryption_secret what the "
+        "device was given?";
+
+    expect_done(laptop({"add", "Kept at home"}));
+    expect_done(laptop({"add", "This one too"}));
+    const json::object before = checked();
+    const finished refused = laptop.sync();
+    EXPECT_NE(refused.status, (exit_status{0, 0}));
+    EXPECT_TRUE(says(refused, "403 Forbidden")) << refused.out << refused.err;
+    EXPECT_EQ(wire.count("POST", "/v1/client/add-version/", 403), 1);
+    EXPECT_EQ(wire.exchanges().back().answer, reason);
+    EXPECT_EQ(checked(), before);
+
+    // By hand: only what was sealed with the device's key, and for its place, is let in.
+    const uuid client = *parse_uuid(id);
+    const uuid other_place = *parse_uuid(numbered_uuid(1));
+    const auto key_from = [&](const std::string& text) {
+        return seal::derive_key(seal::secret_bytes(text).bytes(), client);
+    };
+    const seal::key right = key_from(secret);
+    const std::string task = "7e8c1d3a-5a4b-4c55-9d1e-2f4a0b6c7d8e";
+    const std::string segment = wire::encode_segment(
+        std::vector<operation>{{operation::kind::create, *parse_uuid(task), {}, {}, {}}});
+    const std::array<std::uint8_t, seal::nonce_bytes> nonce{};
+    const auto send = [&](const std::string& body) {
+        http_client c(s->port());
+        const auto answer = c.request("POST", std::string("/v1/client/add-version/") + nil_id,
+                                      {{"X-Client-Id", id}, {"Content-Type", segment_type}}, body);
+        return answer ? std::to_string(answer->status) + " " + answer->body : "no answer";
+    };
+    EXPECT_EQ(send(seal::seal_body(key_from("a guess"), uuid{}, nonce, segment)), "403 " + reason);
+    EXPECT_EQ(send(seal::seal_body(right, other_place, nonce, segment)), "403 " + reason);
+    EXPECT_TRUE(send(segment).starts_with("400 ")) << send(segment);
+    const std::string half = seal::seal_body(right, uuid{}, nonce, segment.substr(0, 20));
+    EXPECT_TRUE(send(half).starts_with("400 the segment does not parse: ")) << send(half);
+    EXPECT_EQ(checked(), before);
+    EXPECT_EQ(send(seal::seal_body(right, uuid{}, nonce, segment)), "200 ");
+    EXPECT_EQ(text_in(show("SYN-1"), "uuid"), task);
+
+    // Put right, it goes on with what it has kept.
+    laptop.configure("sync.encryption_secret=" + secret);
+    expect_done(laptop.sync());
+    EXPECT_EQ(key_of(laptop, "Kept at home"), "SYN-2");
+    EXPECT_EQ(key_of(laptop, "This one too"), "SYN-3");
+    EXPECT_EQ(tasks_of(laptop).size(), 3u);
+    expect_sound();
+}
+
+TEST_F(managed_taskwarrior_test, a_new_device_begins_with_the_servers_snapshot) {
+    begin();
+    constexpr int tasks = 2'000, connections = 16;
+    std::vector<std::thread> crowd;
+    for (int part = 0; part < connections; ++part) {
+        crowd.emplace_back([&, part] {
+            http_client c(s->port(), token);
+            for (int n = part; n < tasks; n += connections) {
+                const std::string name = "task-" + std::to_string(n);
+                const auto made =
+                    c.post_json("/v1/tasks", R"({"description":")" + name + "\"}", name);
+                EXPECT_TRUE(made && made->status == 201);
+            }
+        });
+    }
+    for (std::thread& t : crowd) t.join();
+
+    recording_proxy wire(s->port());
+    const auto laptop = make_device("laptop");
+    laptop->move_to(wire.port());
+    expect_done(laptop->sync());
+    EXPECT_EQ(wire.count("GET", "/v1/client/snapshot", 200), 1);
+    EXPECT_EQ(wire.count("GET", "/v1/client/get-child-version/", 200), 0) << "read the chain";
+    EXPECT_EQ(wire.count("POST", "", 200), 0) << "had something to say";
+    const auto known = tasks_of(*laptop);
+    expect_keys_to(known, tasks);
+    for (const auto& [uuid, task] : known) {
+        const json::object shown = show(uuid);
+        ASSERT_EQ(shown.at("description"), task.at("description"));
+        ASSERT_EQ(shown.at("key"), task.at("key"));
+    }
+    expect_done((*laptop)({"add", "One more"}));
+    expect_done(laptop->sync());
+    EXPECT_EQ(key_of(*laptop, "One more"), "SYN-2001");
+    expect_sound();
+}
+
+TEST_F(managed_taskwarrior_test, an_answer_lost_with_the_server_doubles_nothing) {
+    begin();
+    recording_proxy wire(s->port());
+    const auto laptop = make_device("laptop");
+    laptop->move_to(wire.port());
+    expect_done((*laptop)({"add", "Before"}));
+    expect_done(laptop->sync());
+    const auto phone = make_device("phone");
+    int last = 1;
+    // Killed when it has answered, and the answer never arrives; or while it is at it.
+    using moment = recording_proxy::moment;
+    for (const moment when : {moment::answered, moment::sent, moment::answered, moment::sent}) {
+        const std::string name = "Sent " + std::to_string(++last);
+        expect_done((*laptop)({"add", name}));
+        expect_done((*laptop)({"key:SYN-1", "modify", "Changed with " + name}));
+        const std::int64_t before = versions();
+        wire.cut_next_version(when, [&] { s->child().signal(SIGKILL); });
+        EXPECT_NE(laptop->sync().status, (exit_status{0, 0}));
+        EXPECT_EQ(s->child().wait(patience), (exit_status{-1, SIGKILL}));
+        // It was taken whole, with its key behind it, or not at all.
+        const std::int64_t taken = versions() - before;
+        if (when == moment::answered) {
+            EXPECT_EQ(taken, 2);
+        } else {
+            EXPECT_TRUE(taken == 0 || taken == 2) << taken;
+        }
+        s->start();
+        expect_done(laptop->sync());
+        EXPECT_EQ(versions() - before, 2);
+        EXPECT_EQ(key_of(*laptop, name), "SYN-" + std::to_string(last));
+    }
+    rest = std::make_unique<http_client>(s->port(), token);
+    expect_done(phone->sync());
+    expect_keys_to(expect_agreement({laptop.get(), phone.get()}), last);
+}
+
+// ---- edges ----
+
+TEST_F(managed_taskwarrior_test, a_key_that_a_client_writes_is_put_right_without_a_loop) {
+    begin();
+    const auto laptop = make_device("laptop");
+    const auto phone = make_device("phone");
+    import_and_sync(*laptop, 1, 2);
+    expect_done(phone->sync());
+
+    const std::int64_t before = versions();
+    expect_done((*laptop)({numbered_uuid(1), "modify", "key:FOO"}));
+    expect_done(laptop->sync());
+    EXPECT_EQ(key_of(*laptop, "Imported 1"), "SYN-1") << "not at the end of that very sync";
+    EXPECT_EQ(versions() - before, 2) << "what it wrote, and what is right";
+    // On both before either knows of the other, and once without any.
+    expect_done((*laptop)({numbered_uuid(2), "modify", "key:BAR"}));
+    expect_done((*phone)({numbered_uuid(2), "modify", "key:"}));
+    expect_done((*phone)({numbered_uuid(1), "modify", "key:SYN-2"}));
+    expect_done(laptop->sync());
+    expect_done(phone->sync());
+    EXPECT_EQ(key_of(*phone, "Imported 1"), "SYN-1");
+    EXPECT_EQ(key_of(*phone, "Imported 2"), "SYN-2");
+
+    const std::int64_t settled = versions();
+    for (int round = 0; round < 3; ++round) {
+        expect_done(laptop->sync());
+        expect_done(phone->sync());
+    }
+    EXPECT_EQ(versions(), settled);
+    expect_keys_to(expect_agreement({laptop.get(), phone.get()}), 2);
+}
+
+TEST_F(managed_taskwarrior_test, without_a_key_attribute_a_key_is_the_clients_own) {
+    const std::string file = temp_path("callsign.toml").string();
+    std::ofstream(file) << "[sync]\nkey_attribute = \"\"\n";
+    begin({"--config", file});
+    const auto laptop = make_device("laptop");
+    const auto phone = make_device("phone");
+    for (const taskwarrior* const device : {laptop.get(), phone.get()}) {
+        device->configure("uda.key.type=string\nuda.key.label=Key");
+    }
+    expect_done((*laptop)({"add", "With its own", "key:MINE"}));
+    expect_done((*laptop)({"add", "With none"}));
+    expect_done(laptop->sync());
+    EXPECT_EQ(versions(), 1);
+    expect_done(phone->sync());
+    EXPECT_EQ(key_of(*phone, "With its own"), "MINE");
+    EXPECT_EQ(key_of(*phone, "With none"), "");
+    expect_done((*phone)({"key:MINE", "modify", "key:OURS"}));
+    expect_done(phone->sync());
+    expect_done(laptop->sync());
+    EXPECT_EQ(key_of(*laptop, "With its own"), "OURS");
+    EXPECT_EQ(tasks_of(*laptop), tasks_of(*phone));
+    // It has a number all the same.
+    EXPECT_EQ(text_in(show("SYN-1"), "description"), "With its own");
+    EXPECT_EQ(text_in(show("SYN-2"), "description"), "With none");
+    expect_sound();
+}
+
+// Taskwarrior copies the template to make an instance of it, with its key; so does `duplicate`.
+TEST_F(managed_taskwarrior_test, templates_their_instances_and_copies_have_keys_of_their_own) {
+    begin();
+    const auto laptop = make_device("laptop");
+    const auto phone = make_device("phone");
+    // Each would make instances of its own.
+    phone->configure("recurrence=no");
+    expect_done((*laptop)({"add", "Every week", "recur:weekly", "due:2026-11-22T09:00:00Z"}));
+    expect_done(laptop->sync());
+    EXPECT_EQ(text_in(show("SYN-1"), "status"), "recurring");
+    expect_done((*laptop)({"rc.recurrence.limit=3", "list"}));
+    expect_done(laptop->sync());
+    expect_done((*laptop)({"key:SYN-2", "duplicate"}));
+    expect_done(laptop->sync());
+    expect_done(phone->sync());
+    laptop->configure("recurrence=no");
+    const auto agreed = expect_agreement({laptop.get(), phone.get()});
+    ASSERT_GE(agreed.size(), 3u);
+    expect_keys_to(agreed, static_cast<int>(agreed.size()));
+    EXPECT_EQ(show("SYN-2").at("attributes").at("parent"), show("SYN-1").at("uuid"));
+}
+
+TEST_F(managed_taskwarrior_test, attributes_that_nobody_knows_are_kept) {
+    begin();
+    const auto laptop = make_device("laptop");
+    const auto phone = make_device("phone");
+    laptop->configure("uda.size.type=string\nuda.weight.type=numeric");
+    expect_done((*laptop)({"add", "Heavy", "size:very big", "weight:12"}));
+    expect_done(laptop->sync());
+    expect_done(phone->sync());
+    // To the phone they are orphans.
+    expect_done((*phone)({"1", "modify", "Heavier", "+t"}));
+    expect_done(phone->sync());
+    expect_done(laptop->sync());
+    laptop->configure("uda.size.type=\nuda.weight.type=");
+    const auto agreed = expect_agreement({laptop.get(), phone.get()});
+    ASSERT_EQ(agreed.size(), 1u);
+    const std::string uuid = agreed.begin()->first;
+    EXPECT_EQ(value_of(agreed, uuid, "size"), "very big");
+    EXPECT_EQ(value_of(agreed, uuid, "description"), "Heavier");
+    EXPECT_EQ(show("SYN-1").at("attributes").at("size"), "very big");
+}
+
+TEST_F(managed_taskwarrior_test, a_thousand_tasks_may_come_in_one_segment) {
+    begin();
+    recording_proxy wire(s->port());
+    const auto laptop = make_device("laptop");
+    laptop->move_to(wire.port());
+    constexpr int tasks = 1'000;
+    // Done long ago: what is pending Taskwarrior looks through anew for each task that it takes in.
+    import_and_sync(*laptop, 1, tasks, {{"status", "completed"}, {"end", "20261102T080000Z"}});
+    EXPECT_EQ(wire.count("POST", "/v1/client/add-version/", 200), 1);
+    EXPECT_EQ(versions(), 2);
+    const auto phone = make_device("phone");
+    expect_done(phone->sync());
+    const auto known = tasks_of(*phone);
+    EXPECT_EQ(tasks_of(*laptop), known);
+    expect_keys_to(known, tasks);
+    for (const int n : {1, 2, 500, tasks}) {
+        EXPECT_EQ(value_of(known, numbered_uuid(n), "key"), "SYN-" + std::to_string(n));
+    }
+    expect_sound();
+}
+
+TEST_F(managed_taskwarrior_test, a_task_that_is_purged_and_comes_again_has_the_key_it_had) {
+    begin();
+    const auto laptop = make_device("laptop");
+    const auto phone = make_device("phone");
+    import_and_sync(*laptop, 1, 3);
+    expect_done(phone->sync());
+    expect_done((*laptop)({numbered_uuid(2), "modify", "+old"}));
+    expect_done((*laptop)({numbered_uuid(2), "delete"}));
+    expect_done((*laptop)({numbered_uuid(2), "purge"}));
+    expect_done(laptop->sync());
+    show("SYN-2", 410);
+    import_and_sync(*laptop, 2, 2);
+    EXPECT_EQ(key_of(*laptop, "Imported 2"), "SYN-2");
+    // Gone and back between two syncs, while the other has changed it.
+    expect_done((*phone)({numbered_uuid(3), "modify", "priority:L"}));
+    expect_done((*laptop)({numbered_uuid(3), "delete"}));
+    expect_done((*laptop)({numbered_uuid(3), "purge"}));
+    import_and_sync(*laptop, 3, 4);
+    expect_done(phone->sync());
+    expect_done(laptop->sync());
+    const auto agreed = expect_agreement({laptop.get(), phone.get()});
+    expect_keys_to(agreed, 4);
+    EXPECT_FALSE(agreed.at(numbered_uuid(2)).contains("tags"));
+    EXPECT_EQ(value_of(agreed, numbered_uuid(4), "key"), "SYN-4");
+}
+
+}  // namespace
+}  // namespace callsign::testing

@@ -1,0 +1,167 @@
+// Goal: eight Taskwarriors that edit the same few tasks and sync at the same moment, again and
+// again, end with the same tasks as each other and as the server, and none is ever told of a
+// conflict: a stock client that was can stay different for good. Method: the real programs, one
+// process each, let go together in every round.
+
+#include "taskwarrior_fixture.hpp"
+
+#include <atomic>
+#include <barrier>
+#include <thread>
+
+namespace callsign::testing {
+namespace {
+
+constexpr int replicas = 8;
+constexpr int rounds = CALLSIGN_SYNC_ROUNDS;
+constexpr int shared_tasks = 4;
+
+constexpr const char* add_version_route = "/v1/client/add-version/{parent}";
+
+std::string numbered_uuid(char kind, int n) {
+    const std::string digits = std::to_string(n);
+    return std::string(1, kind) + "0000000-0000-4000-8000-" + std::string(12 - digits.size(), '0') +
+           digits;
+}
+std::string shared_uuid(int n) {
+    return numbered_uuid('a', n % shared_tasks);
+}
+// In each round one replica takes it in, and REST creates it where there is REST.
+std::string new_uuid(int round) {
+    return numbered_uuid('b', round);
+}
+
+json::object task(const std::string& uuid, const std::string& description) {
+    return {{"uuid", uuid}, {"description", description}};
+}
+
+// One change, by one replica, of the task that all of them change in that round: each another kind,
+// and the kinds go round. False: Taskwarrior had no such task any more.
+bool change(const taskwarrior& replica, int who, int round) {
+    const std::string uuid = shared_uuid(round);
+    const std::string mark = std::to_string(who) + "." + std::to_string(round);
+    const auto modify = [&](const std::string& what) {
+        return replica({uuid, "modify", what}).status == exit_status{0, 0};
+    };
+    if (round % 5 == 4 && who == round % replicas) {
+        replica({uuid, "delete"});
+        return replica({uuid, "purge"}).status == exit_status{0, 0};
+    }
+    switch ((who + round) % replicas) {
+    case 0:
+    case 1: return modify("Text " + mark);
+    case 2: return modify(round % 2 == 0 ? "priority:H" : "priority:");
+    case 3: return modify(round % 2 == 0 ? "+fine" : "-fine");
+    case 4: return modify("project:p" + mark);
+    case 5: return modify(round % 2 == 0 ? "status:completed" : "status:pending");
+    case 6: return modify("key:MINE");
+    default: break;
+    }
+    // What was purged comes again by this.
+    const json::array both{task(uuid, "Imported " + mark), task(new_uuid(round), "New " + mark)};
+    return replica.import(json::serialize(both)).status == exit_status{0, 0};
+}
+
+using crowd = std::vector<std::unique_ptr<taskwarrior>>;
+
+// In each round all change something, and then all sync. `beside` is called as they begin, and
+// again whenever one of them is done while the others go on: `nth` says how many are.
+void run_rounds(const crowd& all, const std::function<void(int round, int nth)>& beside) {
+    std::atomic<int> changes = 0, synced = 0;
+    std::barrier together(replicas + 1);
+    std::vector<std::thread> threads;
+    for (int who = 0; who < replicas; ++who) {
+        threads.emplace_back([&, who] {
+            const taskwarrior& replica = *all[static_cast<std::size_t>(who)];
+            for (int round = 0; round < rounds; ++round) {
+                changes += change(replica, who, round) ? 1 : 0;
+                together.arrive_and_wait();
+                const finished done = replica.sync();
+                EXPECT_EQ(done.status, (exit_status{0, 0})) << done.out << done.err;
+                ++synced;
+                synced.notify_all();
+                together.arrive_and_wait();
+            }
+        });
+    }
+    for (int round = 0; round < rounds; ++round) {
+        together.arrive_and_wait();
+        for (int nth = 0; nth < replicas; ++nth) {
+            beside(round, nth);
+            const int awaited = round * replicas + nth + 1;
+            for (int n = synced; n < awaited; n = synced) synced.wait(n);
+        }
+        together.arrive_and_wait();
+    }
+    for (std::thread& t : threads) t.join();
+    // Else this would be about nothing.
+    EXPECT_GE(changes, replicas * rounds * 3 / 4);
+}
+
+json::array first_tasks() {
+    json::array all;
+    for (int n = 0; n < shared_tasks; ++n) all.push_back(task(shared_uuid(n), "Shared"));
+    return all;
+}
+
+class many_devices_test : public managed_test {};
+class many_opaque_replicas_test : public managed_test {};
+
+TEST_F(many_devices_test, syncing_at_the_same_moment_converge_beside_rest) {
+    begin();
+    crowd all;
+    for (int n = 0; n < replicas; ++n) all.push_back(make_device("device-" + std::to_string(n)));
+    expect_done(all[0]->import(json::serialize(first_tasks())));
+    for (const auto& device : all) expect_done(device->sync());
+    run_rounds(all, [&](int round, int nth) {
+        const std::string mark = std::to_string(round) + "." + std::to_string(nth);
+        if (nth == 0) create("same-" + mark, task(new_uuid(round), "Created " + mark));
+        if (nth != 0) create("other-" + mark, {{"description", "Over REST " + mark}});
+    });
+    const int late = static_cast<int>(checked().at("side versions").as_int64());
+    EXPECT_GT(late, 0) << "none came late: this was about nothing";
+    RecordProperty("late_versions", late);
+    // What is left is to hear of the others.
+    std::vector<const taskwarrior*> devices;
+    const std::int64_t before = versions();
+    for (const auto& device : all) {
+        expect_done(device->sync());
+        devices.push_back(device.get());
+    }
+    EXPECT_EQ(versions(), before);
+    const task_table agreed = expect_agreement(devices);
+    EXPECT_GE(agreed.size(), 8u * rounds);
+    for (const auto& [uuid, known] : agreed) {
+        EXPECT_TRUE(text_in(known, "key").starts_with("SYN-")) << json::serialize(known);
+    }
+    EXPECT_EQ(answered(add_version_route, "4xx"), 0);
+    EXPECT_EQ(answered(add_version_route, "5xx"), 0);
+    EXPECT_GE(answered(add_version_route, "2xx"), rounds);
+}
+
+TEST_F(many_opaque_replicas_test, syncing_at_the_same_moment_converge) {
+    begin();
+    const json::object made =
+        ask_callsign({"account", "create", "desk", "--prefix", "DESK", "--opaque"});
+    const auto make_replica = [&] {
+        return std::make_unique<taskwarrior>(program, s->port(), text_in(made, "clientId"),
+                                             "a secret of their own");
+    };
+    crowd all;
+    for (int n = 0; n < replicas; ++n) all.push_back(make_replica());
+    expect_done(all[0]->import(json::serialize(first_tasks())));
+    for (const auto& replica : all) expect_done(replica->sync());
+    run_rounds(all, [](int, int) {});
+    for (const auto& replica : all) expect_done(replica->sync());
+    const auto newcomer = make_replica();
+    expect_done(newcomer->sync());
+    const task_table agreed = tasks_of(*newcomer);
+    EXPECT_GE(agreed.size(), static_cast<std::size_t>(rounds));
+    for (const auto& replica : all) EXPECT_EQ(tasks_of(*replica), agreed);
+    EXPECT_EQ(answered(add_version_route, "4xx"), 0);
+    EXPECT_EQ(answered(add_version_route, "5xx"), 0);
+    expect_sound();
+}
+
+}  // namespace
+}  // namespace callsign::testing
