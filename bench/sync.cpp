@@ -10,6 +10,8 @@
 //     add     versions, each with the parent that its connection knows. A 409 is followed at once
 //             by another try; the latency of a version counts from the first. On a managed account
 //             followed by children until there are none, for the server writes there too.
+//     post    the same without the children: each version on top of the one before, whatever came
+//             between (an opaque account's are always so)
 //     cycle   whole syncs of a stock client: children until there are none, a version, children
 //             until there are none; after a 409 from the start.
 //     read    children, from the nil UUID to the end of a chain of --chain versions, round and
@@ -242,14 +244,13 @@ class adding : public sync_workload {
     enum class step : std::uint8_t { pull, push, pull_again };
 
   public:
-    enum class style : std::uint8_t { bare, cycle };
+    enum class style : std::uint8_t { bare, post, cycle };
 
     adding(const settings& s, const clients& who, version_ids& newest, style how)
         : sync_workload(s, who),
           first_(how == style::cycle ? step::pull : step::push),
-          // The server writes behind a new task on a managed account: a replica that never asked
-          // would be further behind with each version, as no stock client is.
-          pulls_after_(how == style::cycle || s.is_managed()),
+          // The server writes behind a new task on a managed account; a stock client asks for that.
+          pulls_after_(how == style::cycle || (how == style::bare && s.is_managed())),
           // The server transforms what comes late to a managed account.
           may_conflict_(s.is_shared() && !s.is_managed()),
           newest_(newest),
@@ -392,6 +393,7 @@ class rows {
 
     measured measure_row(std::string_view what) {
         if (what == "add") return add(adding::style::bare);
+        if (what == "post") return add(adding::style::post);
         if (what == "cycle") return add(adding::style::cycle);
         if (!has_chains_) make_chains();
         catch_up();
@@ -490,7 +492,7 @@ settings read_settings(int argc, char** argv) {
     options o("sync: TaskChampion clients for a running callsignd, counted and timed.");
     o.add("--url", s.url, "where it listens, on a loopback address");
     o.add("--admin-token", s.admin_token, "the operator's: accounts are made for this run");
-    o.add("--what", s.what, "add, cycle, read, poll, or several with commas: in that order");
+    o.add("--what", s.what, "add, post, cycle, read, poll, or several with commas: in that order");
     o.add("--kind", s.kind, "opaque or managed accounts");
     o.add("--connections", s.connections, "kept alive, each with one request under way, 1..1000");
     o.add("--accounts", s.accounts, "shared out among the connections; 0: one for each");
@@ -504,8 +506,8 @@ settings read_settings(int argc, char** argv) {
     o.parse(argc, argv);
 
     for (const std::string& what : words(s.what))
-        if (what != "add" && what != "cycle" && what != "read" && what != "poll")
-            options::fail("--what is add, cycle, read or poll");
+        if (what != "add" && what != "post" && what != "cycle" && what != "read" && what != "poll")
+            options::fail("--what is add, post, cycle, read or poll");
     if (s.kind != "opaque" && s.kind != "managed") options::fail("--kind is opaque or managed");
     if (s.connections < 1 || s.connections > 1000) options::fail("--connections is 1..1000");
     if (s.accounts == 0) s.accounts = s.connections;

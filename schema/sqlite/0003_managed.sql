@@ -10,9 +10,6 @@ CREATE UNIQUE INDEX devices_by_name ON devices (account_id, name) WHERE name <> 
 -- Finds the place of a version that a device names as its last. Ours are UUIDv7s: they land at the end.
 CREATE UNIQUE INDEX versions_by_id ON versions (version_id, account_id);
 
--- A snapshot is all tasks of one account.
-CREATE INDEX tasks_by_account ON tasks (account_id);
-
 -- Versions up to this one were sealed once: tasks that came and went before it have no row.
 ALTER TABLE accounts ADD COLUMN sealed_seq INTEGER NOT NULL DEFAULT 0 CHECK (sealed_seq >= 0);
 

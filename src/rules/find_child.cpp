@@ -25,18 +25,25 @@ std::optional<tasks_at> read_tasks(read_tx& tx, account_id account, std::size_t 
     tasks_at found;
     found.version = tx.head_of(account).version;
     std::size_t bytes = 0;
-    task_id last;
-    for (;;) {
-        auto some = tx.tasks(account, last, page);
-        for (task& t : some) {
-            if (t.purged) continue;
-            for (const auto& [name, value] : t.attributes) bytes += name.size() + value.size();
-            found.tasks.emplace(t.uuid, std::move(t.attributes));
+    for (const series& from : tx.series_of(account)) {
+        for (const std::string& period : tx.periods_of(from.id)) {
+            std::int64_t last = 0;
+            for (bool more = true; more;) {
+                auto some = tx.numbered_tasks(from.id, period, last, page);
+                more = static_cast<std::int64_t>(some.size()) == page;
+                for (task& t : some) {
+                    last = t.numbered->number;
+                    if (t.purged) continue;
+                    for (const auto& [name, value] : t.attributes) {
+                        bytes += name.size() + value.size();
+                    }
+                    found.tasks.emplace(t.uuid, std::move(t.attributes));
+                }
+                if (bytes > bytes_max) return std::nullopt;
+            }
         }
-        if (bytes > bytes_max) return std::nullopt;
-        if (static_cast<std::int64_t>(some.size()) < page) return found;
-        last = some.back().id;
     }
+    return found;
 }
 
 }  // namespace callsign::rules

@@ -325,6 +325,18 @@ TEST_P(store_contract, tasks_are_found_by_uuid_and_by_number) {
     EXPECT_FALSE(tx->find_task(two, uuid_of(3)));
     EXPECT_EQ(tx->tasks(one, task_id{}, 10).size(), 4u);
     EXPECT_EQ(tx->tasks(one, tx->tasks(one, task_id{}, 2).back().id, 10).size(), 2u);
+    for (const auto& from : tx->series_of(one)) {
+        for (const std::string& period : tx->periods_of(from.id)) {
+            const auto all = tx->numbered_tasks(from.id, period, 0, 10);
+            ASSERT_FALSE(all.empty());
+            for (std::size_t n = 0; n < all.size(); ++n) {
+                EXPECT_EQ(all[n].account, one);
+                EXPECT_EQ(all[n].numbered->number, static_cast<std::int64_t>(n) + 1);
+            }
+            EXPECT_EQ(tx->numbered_tasks(from.id, period, 1, 10).size(), all.size() - 1);
+            EXPECT_EQ(tx->numbered_tasks(from.id, period, 0, 1).size(), 1u);
+        }
+    }
 }
 
 TEST_P(store_contract, a_task_without_a_number_can_be_given_one_once) {

@@ -103,6 +103,11 @@ class faulty_store final : public store {
         std::vector<task> tasks(account_id a, task_id after, std::int64_t limit) override {
             return tx_->tasks(a, after, limit);
         }
+        std::vector<std::string> periods_of(series_id s) override { return tx_->periods_of(s); }
+        std::vector<task> numbered_tasks(series_id s, std::string_view period, std::int64_t after,
+                                         std::int64_t limit) override {
+            return tx_->numbered_tasks(s, period, after, limit);
+        }
         std::vector<version> versions(account_id a, std::int64_t after,
                                       std::int64_t limit) override {
             return tx_->versions(a, after, limit);

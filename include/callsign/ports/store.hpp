@@ -72,6 +72,12 @@ class read_tx {
     // At most `limit` of the account's tasks after `after`, in the order of their ids; purged ones
     // included.
     virtual std::vector<task> tasks(account_id account, task_id after, std::int64_t limit) = 0;
+    // The periods in which the series has given numbers, in order.
+    virtual std::vector<std::string> periods_of(series_id series) = 0;
+    // At most `limit` tasks with numbers of (series, period) after `after`, in order; purged ones
+    // included. All tasks of an account are found so without looking at other accounts' ones.
+    virtual std::vector<task> numbered_tasks(series_id series, std::string_view period,
+                                             std::int64_t after, std::int64_t limit) = 0;
     // At most `limit` links of the account's chain after seq `after`, in order.
     virtual std::vector<version> versions(account_id account, std::int64_t after,
                                           std::int64_t limit) = 0;

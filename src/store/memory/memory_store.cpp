@@ -134,6 +134,25 @@ class transaction final : public write_tx {
         }
         return some;
     }
+    std::vector<std::string> periods_of(series_id series) override {
+        std::vector<std::string> all;
+        for (const auto& [name, last] : state_->counters) {
+            if (name.first == series) all.push_back(name.second);
+        }
+        return all;
+    }
+    std::vector<task> numbered_tasks(series_id series, std::string_view period, std::int64_t after,
+                                     std::int64_t limit) override {
+        std::vector<task> some;
+        const std::string in(period);
+        for (auto at = state_->task_numbers.upper_bound({series, in, after});
+             at != state_->task_numbers.end() && std::get<0>(at->first) == series &&
+             std::get<1>(at->first) == in && std::ssize(some) < limit;
+             ++at) {
+            some.push_back(shown(state_->tasks.at(at->second)));
+        }
+        return some;
+    }
     std::vector<version> versions(account_id account, std::int64_t after,
                                   std::int64_t limit) override {
         std::vector<version> some;

@@ -99,6 +99,19 @@ class reads_over : public Base {
         auto q = db_.use(sql::task_all);
         return all(q.bind(after).bind(account).bind(limit), task_of);
     }
+    std::vector<std::string> periods_of(series_id series) override {
+        std::vector<std::string> periods;
+        auto q = db_.use(sql::counter_periods);
+        q.bind(series);
+        while (q.step()) periods.push_back(q.text(0));
+        return periods;
+    }
+    std::vector<task> numbered_tasks(series_id series, std::string_view period, std::int64_t after,
+                                     std::int64_t limit) override {
+        const std::string in(period);
+        auto q = db_.use(sql::task_numbered);
+        return all(q.bind(series).bind(in).bind(after).bind(limit), task_of);
+    }
     std::vector<version> versions(account_id account, std::int64_t after,
                                   std::int64_t limit) override {
         auto q = db_.use(sql::version_all);

@@ -50,6 +50,8 @@ inline constexpr auto prefix_put =
 
 inline constexpr auto counter_get =
     "SELECT counter_id, last_number FROM counters WHERE series_id = ? AND period = ?";
+inline constexpr auto counter_periods =
+    "SELECT period FROM counters WHERE series_id = ? ORDER BY period";
 inline constexpr auto counter_put =
     "INSERT INTO counters (series_id, period, last_number) VALUES (?, ?, 0)";
 inline constexpr auto counter_set = "UPDATE counters SET last_number = ? WHERE counter_id = ?";
@@ -116,6 +118,9 @@ inline constexpr auto task_by_id = CALLSIGN_TASK " WHERE t.task_id = ?";
 inline constexpr auto task_by_number = CALLSIGN_TASK
     " WHERE t.number = ?3 AND t.counter_id ="
     " (SELECT counter_id FROM counters WHERE series_id = ?1 AND period = ?2)";
+inline constexpr auto task_numbered = CALLSIGN_TASK
+    " WHERE t.counter_id = (SELECT counter_id FROM counters WHERE series_id = ?1 AND period = ?2)"
+    " AND t.number > ?3 ORDER BY t.number LIMIT ?4";
 inline constexpr auto task_all =
     CALLSIGN_TASK " WHERE t.task_id > ? AND t.account_id = ? ORDER BY t.task_id LIMIT ?";
 #undef CALLSIGN_TASK
