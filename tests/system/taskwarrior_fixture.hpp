@@ -108,6 +108,19 @@ inline std::string text_in(const json::object& from, std::string_view name) {
 
 using task_table = std::map<std::string, json::object>;
 
+// Where two tables of tasks are not the same, in words; empty: they are.
+inline std::string differences(const task_table& a, const task_table& b) {
+    std::map<std::string, std::pair<json::object, json::object>> by_uuid;
+    for (const auto& [uuid, task] : a) by_uuid[uuid].first = task;
+    for (const auto& [uuid, task] : b) by_uuid[uuid].second = task;
+    std::string text;
+    for (const auto& [uuid, both] : by_uuid) {
+        if (both.first == both.second) continue;
+        text += json::serialize(both.first) + "\nagainst " + json::serialize(both.second) + "\n";
+    }
+    return text;
+}
+
 class managed_test : public with_taskwarrior<system_test> {
   protected:
     // The server, and on it the account `ops` whose tasks are called SYN-1, SYN-2...
@@ -166,7 +179,9 @@ class managed_test : public with_taskwarrior<system_test> {
         const auto newcomer = make_device("newcomer-" + std::to_string(++newcomers));
         expect_done(newcomer->sync());
         const task_table agreed = tasks_of(*newcomer);
-        for (const taskwarrior* const device : devices) EXPECT_EQ(tasks_of(*device), agreed);
+        for (const taskwarrior* const device : devices) {
+            EXPECT_EQ(differences(tasks_of(*device), agreed), "");
+        }
         for (const auto& [uuid, task] : agreed) {
             EXPECT_EQ(plain_answer(show(uuid)), plain_export(task));
         }
