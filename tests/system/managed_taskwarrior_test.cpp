@@ -109,6 +109,90 @@ TEST_F(managed_taskwarrior_test, two_devices_and_rest_see_the_same_tasks) {
     expect_keys_to(expect_agreement({laptop.get(), phone.get()}), 4);
 }
 
+TEST_F(managed_taskwarrior_test, changes_over_rest_are_in_the_next_sync) {
+    begin();
+    const auto laptop = make_device("laptop");
+    import_and_sync(*laptop, 1, 5);
+    EXPECT_EQ(edit("SYN-1", {{"description", "Changed over REST"},
+                             {"priority", "L"},
+                             {"tags", {"fine"}},
+                             {"due", "2026-12-24T18:30:00Z"},
+                             {"depends", {"SYN-5"}},
+                             {"attributes", {{"room", "12"}}}}),
+              200u);
+    EXPECT_EQ(edit("SYN-2", {{"status", "completed"}}), 200u);
+    EXPECT_EQ(erase("SYN-3"), 200u);
+    EXPECT_EQ(erase("SYN-4", true), 204u);
+    expect_done(laptop->sync());
+    const task_table first = expect_agreement({laptop.get()});
+    EXPECT_EQ(first.size(), 4u);
+    EXPECT_EQ(value_of(first, numbered_uuid(1), "description"), "Changed over REST");
+    EXPECT_EQ(value_of(first, numbered_uuid(2), "status"), "completed");
+    EXPECT_EQ(value_of(first, numbered_uuid(3), "status"), "deleted");
+
+    // Lists that Taskwarrior has written, too, and what it is to forget.
+    expect_done((*laptop)({"key:SYN-1", "modify", "+mine", "wait:", "project:home"}));
+    expect_done((*laptop)({"key:SYN-1", "annotate", "a note"}));
+    expect_done((*laptop)({"key:SYN-5", "modify", "+old", "+older"}));
+    expect_done(laptop->sync());
+    EXPECT_EQ(edit("SYN-1", {{"tags", {"other"}},
+                             {"due", nullptr},
+                             {"depends", nullptr},
+                             {"annotations", nullptr},
+                             {"attributes", {{"room", nullptr}}}}),
+              200u);
+    EXPECT_EQ(edit("SYN-2", {{"status", "pending"}}), 200u);
+    EXPECT_EQ(edit("SYN-5", {{"tags", nullptr}}), 200u);
+    expect_done(laptop->sync());
+    const task_table second = expect_agreement({laptop.get()});
+    const json::object& changed = second.at(numbered_uuid(1));
+    EXPECT_EQ(json::serialize(changed.at("tags")), R"(["other"])");
+    for (const char* const gone : {"due", "depends", "annotations", "room"}) {
+        EXPECT_FALSE(changed.contains(gone)) << gone;
+    }
+    EXPECT_FALSE(second.at(numbered_uuid(5)).contains("tags"));
+    EXPECT_EQ(value_of(second, numbered_uuid(2), "status"), "pending");
+}
+
+// A device that has changed what was changed over REST meanwhile.
+TEST_F(managed_taskwarrior_test, the_same_tasks_changed_here_and_over_rest_come_together) {
+    begin();
+    const auto laptop = make_device("laptop");
+    import_and_sync(*laptop, 1, 7);
+    expect_done((*laptop)({numbered_uuid(1), "modify", "The older text", "priority:H"}));
+    EXPECT_EQ(edit(numbered_uuid(1), {{"description", "The newer text"}, {"tags", {"t"}}}), 200u);
+    EXPECT_EQ(edit(numbered_uuid(2), {{"description", "The older text"}}), 200u);
+    expect_done((*laptop)({numbered_uuid(2), "modify", "The newer text"}));
+    expect_done((*laptop)({numbered_uuid(3), "done"}));
+    EXPECT_EQ(edit(numbered_uuid(3), {{"project", "home"}}), 200u);
+    EXPECT_EQ(edit(numbered_uuid(4), {{"status", "completed"}}), 200u);
+    expect_done((*laptop)({numbered_uuid(4), "modify", "project:home"}));
+    expect_done((*laptop)({numbered_uuid(5), "modify", "Too late"}));
+    EXPECT_EQ(erase(numbered_uuid(5), true), 204u);
+    EXPECT_EQ(edit(numbered_uuid(6), {{"description", "Too late"}}), 200u);
+    for (const int n : {6, 7}) {
+        expect_done((*laptop)({numbered_uuid(n), "delete"}));
+        expect_done((*laptop)({numbered_uuid(n), "purge"}));
+    }
+    EXPECT_EQ(erase(numbered_uuid(7), true), 204u);
+    expect_done(laptop->sync());
+
+    const task_table agreed = expect_agreement({laptop.get()});
+    EXPECT_EQ(agreed.size(), 4u);
+    EXPECT_EQ(value_of(agreed, numbered_uuid(1), "description"), "The newer text");
+    EXPECT_EQ(value_of(agreed, numbered_uuid(1), "priority"), "H");
+    EXPECT_TRUE(agreed.at(numbered_uuid(1)).contains("tags"));
+    EXPECT_EQ(value_of(agreed, numbered_uuid(2), "description"), "The newer text");
+    for (const int n : {3, 4}) {
+        EXPECT_EQ(value_of(agreed, numbered_uuid(n), "status"), "completed");
+        EXPECT_EQ(value_of(agreed, numbered_uuid(n), "project"), "home");
+    }
+    for (const int n : {5, 6, 7}) {
+        show(numbered_uuid(n), 410);
+        EXPECT_EQ(edit(numbered_uuid(n), {{"priority", "H"}}), 410u);
+    }
+}
+
 TEST_F(managed_taskwarrior_test, what_was_added_offline_on_both_gets_keys_of_its_own) {
     begin();
     const auto laptop = make_device("laptop");
@@ -212,9 +296,12 @@ TEST_F(managed_taskwarrior_test, a_late_version_is_taken_and_its_device_led_back
         expect_done(phone->import(same));
         expect_done((*laptop)({"add", "New on the laptop " + mark}));
 
+        const std::string of_rest = round == 0 ? "L" : "M";
         wire.at_next_version(recording_proxy::moment::arrived, [&] {
             expect_done(phone->sync());
             create("first-" + mark, {{"description", "Over REST " + mark}});
+            EXPECT_EQ(edit(numbered_uuid(3), {{"priority", of_rest}, {"project", "rest" + mark}}),
+                      200u);
         });
         expect_done(laptop->sync());
         EXPECT_EQ(checked().at("side versions"), round + 1);
@@ -224,7 +311,8 @@ TEST_F(managed_taskwarrior_test, a_late_version_is_taken_and_its_device_led_back
         const task_table agreed = expect_agreement({laptop.get(), phone.get()});
         EXPECT_EQ(value_of(agreed, numbered_uuid(1), "description"), "Of the phone " + mark);
         EXPECT_EQ(value_of(agreed, numbered_uuid(2), "project"), "laptop" + mark);
-        EXPECT_EQ(value_of(agreed, numbered_uuid(3), "priority"), "H");
+        EXPECT_EQ(value_of(agreed, numbered_uuid(3), "priority"), of_rest);
+        EXPECT_EQ(value_of(agreed, numbered_uuid(3), "project"), "rest" + mark);
         EXPECT_EQ(value_of(agreed, numbered_uuid(6), "key"), "SYN-6");
         EXPECT_FALSE(agreed.contains(numbered_uuid(4 + round)));
     }

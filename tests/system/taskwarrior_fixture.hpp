@@ -146,6 +146,19 @@ class managed_test : public with_taskwarrior<system_test> {
         return made ? json::parse(made->body).as_object() : json::object{};
     }
 
+    // A merge patch over REST; the status it was answered with.
+    unsigned edit(const std::string& ref, const json::object& patch) const {
+        const auto answer = rest->request("PATCH", "/v1/tasks/" + ref,
+                                          {{"Content-Type", "application/merge-patch+json"}},
+                                          json::serialize(patch));
+        return answer ? answer->status : 0;
+    }
+    unsigned erase(const std::string& ref, bool purge = false) const {
+        const auto answer =
+            rest->request("DELETE", "/v1/tasks/" + ref + (purge ? "?purge=true" : ""));
+        return answer ? answer->status : 0;
+    }
+
     // By uuid or key; empty if it is not there (any more), and `status` says so.
     json::object show(const std::string& ref, unsigned status = 200) const {
         const auto shown = rest->get("/v1/tasks/" + ref);
