@@ -542,7 +542,7 @@ TEST_F(managed_taskwarrior_test, templates_their_instances_and_copies_have_keys_
     const auto phone = make_device("phone");
     // Each would make instances of its own.
     phone->configure("recurrence=no");
-    expect_done((*laptop)({"add", "Every week", "recur:weekly", "due:2026-11-22T09:00:00Z"}));
+    expect_done((*laptop)({"add", "Every week", "recur:weekly", "due:tomorrow"}));
     expect_done(laptop->sync());
     EXPECT_EQ(text_in(show("SYN-1"), "status"), "recurring");
     expect_done((*laptop)({"rc.recurrence.limit=3", "list"}));
