@@ -6,6 +6,8 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
@@ -68,9 +70,18 @@ class recording_proxy::impl {
         forgotten_ += seen_.size();
         seen_.clear();
     }
-    void cut_next_version(moment when, std::function<void()> then) {
+    void at_next_version(moment when, std::function<void()> then) {
         const std::lock_guard lock(mutex_);
-        cut_.emplace(when, std::move(then));
+        awaited_.emplace(when, std::move(then));
+    }
+
+    void gather(int count) {
+        const std::lock_guard lock(mutex_);
+        missing_ = count;
+    }
+    void gather_one_fewer() {
+        const std::lock_guard lock(mutex_);
+        if (missing_ > 0) one_has_come();
     }
 
   private:
@@ -98,14 +109,36 @@ class recording_proxy::impl {
         const bool is_version = request.target().starts_with("/v1/client/add-version/");
         const std::size_t number =
             record({std::string(request.method_string()), std::string(request.target()), 0, {}});
+        if (is_version) {
+            reach(moment::arrived);
+            co_await wait_for_others();
+        }
         const auto [unsent, out] = co_await http::async_write(server.socket, request, use_result);
-        if (unsent || (is_version && cut_at(moment::sent))) co_return false;
+        if (unsent || (is_version && reach(moment::sent))) co_return false;
         const auto answer = co_await read<false>(server);
         if (!answer) co_return false;
-        if (is_version && cut_at(moment::answered)) co_return false;
+        if (is_version && reach(moment::answered)) co_return false;
         record_answer(number, *answer);
         const auto [untold, in] = co_await http::async_write(client.socket, *answer, use_result);
         co_return !untold && answer->keep_alive();
+    }
+
+    awaitable<void> wait_for_others() {
+        asio::steady_timer together(io_, asio::steady_timer::time_point::max());
+        {
+            const std::lock_guard lock(mutex_);
+            if (missing_ == 0) co_return;
+            waiting_.push_back(&together);
+            one_has_come();
+        }
+        co_await together.async_wait(use_result);
+    }
+    // Requires: the mutex is held. The timers are touched on the proxy's thread alone.
+    void one_has_come() {
+        if (--missing_ > 0) return;
+        asio::post(io_, [all = std::exchange(waiting_, {})] {
+            for (asio::steady_timer* const each : all) each->cancel();
+        });
     }
 
     // Numbers go on when what was seen is forgotten.
@@ -121,13 +154,14 @@ class recording_proxy::impl {
         seen_[number - forgotten_].answer = answer.body();
     }
 
-    bool cut_at(moment now) {
+    // True: this was the moment.
+    bool reach(moment now) {
         std::function<void()> then;
         {
             const std::lock_guard lock(mutex_);
-            if (!cut_ || cut_->first != now) return false;
-            then = std::move(cut_->second);
-            cut_.reset();
+            if (!awaited_ || awaited_->first != now) return false;
+            then = std::move(awaited_->second);
+            awaited_.reset();
         }
         then();
         return true;
@@ -139,7 +173,9 @@ class recording_proxy::impl {
     mutable std::mutex mutex_;
     std::vector<exchange> seen_;
     std::size_t forgotten_ = 0;
-    std::optional<std::pair<moment, std::function<void()>>> cut_;
+    std::optional<std::pair<moment, std::function<void()>>> awaited_;
+    int missing_ = 0;  // versions that others wait for
+    std::vector<asio::steady_timer*> waiting_;
     std::thread thread_;
 };
 
@@ -168,8 +204,16 @@ void recording_proxy::forget_exchanges() {
     impl_->forget();
 }
 
-void recording_proxy::cut_next_version(moment when, std::function<void()> then) {
-    impl_->cut_next_version(when, std::move(then));
+void recording_proxy::at_next_version(moment when, std::function<void()> then) {
+    impl_->at_next_version(when, std::move(then));
+}
+
+void recording_proxy::gather_versions(int count) {
+    impl_->gather(count);
+}
+
+void recording_proxy::gather_one_fewer() {
+    impl_->gather_one_fewer();
 }
 
 }  // namespace callsign::testing

@@ -1,6 +1,6 @@
 #pragma once
 // Stands between clients and the server and passes on what they say, one request at a time a
-// connection. It keeps a list of what was asked and answered, and can cut one connection off at
+// connection. It keeps a list of what was asked and answered, and lets a test do something at
 // the worst moment: when a version is on its way to the server, or its answer on the way back.
 //
 // Thread safe; it works on a thread of its own. The server may go and come back on its port.
@@ -39,12 +39,19 @@ class recording_proxy {
     void forget_exchanges();
 
     enum class moment {
-        sent,      // the server has been sent all of it; nobody waits for what it says
-        answered,  // the answer has arrived here
+        arrived,   // here, whole, and the server knows nothing of it; it is passed on afterwards
+        sent,      // the server has been sent all of it; the client is cut off without an answer
+        answered,  // the answer has arrived here; the client is cut off without it
     };
-    // Of the next version that a client sends: at that moment `then` is called, on the proxy's
-    // thread, and the client's connection is closed without an answer. Once.
-    void cut_next_version(moment when, std::function<void()> then);
+    // Calls `then` at that moment of the next version that a client sends, on the proxy's thread:
+    // meanwhile nothing is passed on. Once.
+    void at_next_version(moment when, std::function<void()> then);
+
+    // The next versions wait here for each other, until there are so many, and go on together: all
+    // their senders have looked before any of them was sent.
+    void gather_versions(int count);
+    // One of them will not come. Nothing, if they have gone on.
+    void gather_one_fewer();
 
   private:
     class impl;

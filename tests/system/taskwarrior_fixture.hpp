@@ -108,6 +108,19 @@ inline std::string text_in(const json::object& from, std::string_view name) {
 
 using task_table = std::map<std::string, json::object>;
 
+// Where two tables of tasks are not the same, in words; empty: they are.
+inline std::string differences(const task_table& a, const task_table& b) {
+    std::map<std::string, std::pair<json::object, json::object>> by_uuid;
+    for (const auto& [uuid, task] : a) by_uuid[uuid].first = task;
+    for (const auto& [uuid, task] : b) by_uuid[uuid].second = task;
+    std::string text;
+    for (const auto& [uuid, both] : by_uuid) {
+        if (both.first == both.second) continue;
+        text += json::serialize(both.first) + "\nagainst " + json::serialize(both.second) + "\n";
+    }
+    return text;
+}
+
 class managed_test : public with_taskwarrior<system_test> {
   protected:
     // The server, and on it the account `ops` whose tasks are called SYN-1, SYN-2...
@@ -131,6 +144,19 @@ class managed_test : public with_taskwarrior<system_test> {
         const auto made = rest->post_json("/v1/tasks", json::serialize(task), idempotency_key);
         EXPECT_TRUE(made && made->status / 100 == 2) << (made ? made->body : "no answer");
         return made ? json::parse(made->body).as_object() : json::object{};
+    }
+
+    // A merge patch over REST; the status it was answered with.
+    unsigned edit(const std::string& ref, const json::object& patch) const {
+        const auto answer = rest->request("PATCH", "/v1/tasks/" + ref,
+                                          {{"Content-Type", "application/merge-patch+json"}},
+                                          json::serialize(patch));
+        return answer ? answer->status : 0;
+    }
+    unsigned erase(const std::string& ref, bool purge = false) const {
+        const auto answer =
+            rest->request("DELETE", "/v1/tasks/" + ref + (purge ? "?purge=true" : ""));
+        return answer ? answer->status : 0;
     }
 
     // By uuid or key; empty if it is not there (any more), and `status` says so.
@@ -166,7 +192,9 @@ class managed_test : public with_taskwarrior<system_test> {
         const auto newcomer = make_device("newcomer-" + std::to_string(++newcomers));
         expect_done(newcomer->sync());
         const task_table agreed = tasks_of(*newcomer);
-        for (const taskwarrior* const device : devices) EXPECT_EQ(tasks_of(*device), agreed);
+        for (const taskwarrior* const device : devices) {
+            EXPECT_EQ(differences(tasks_of(*device), agreed), "");
+        }
         for (const auto& [uuid, task] : agreed) {
             EXPECT_EQ(plain_answer(show(uuid)), plain_export(task));
         }
