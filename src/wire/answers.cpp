@@ -95,7 +95,7 @@ v1::Task to_message(const task& t) {
         // may be an attribute as well, for Taskwarrior.
         if (name == "entry" || name == "modified") continue;
         if (name == "key" && value == out.key()) continue;
-        // Second copies of lists, which Taskwarrior writes for versions of it before 2.6.
+        // Taskwarrior's second copies of its lists.
         if (name == "tags" || name == "depends") continue;
         if (!put_in_field(name, value, out)) (*out.mutable_attributes())[name] = value;
     }
