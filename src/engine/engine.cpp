@@ -251,6 +251,9 @@ struct plain final : work {
         } else if (const auto* edit = std::get_if<edit_task>(&what)) {
             bytes = edit->bytes;
             account = edit->account;
+        } else if (const auto* import = std::get_if<import_tasks>(&what)) {
+            bytes = import->bytes;
+            account = import->account;
         } else if (const auto* added = std::get_if<add_sealed_version>(&what)) {
             bytes = added->segment.size();
             account = added->account;
