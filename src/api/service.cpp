@@ -47,6 +47,7 @@ constexpr route routes[] = {
     {verb::post,    "/v1/admin/accounts/{name}/devices", access::operators, true, add_device_to},
     {verb::delete_, "/v1/admin/accounts/{name}/devices/{id}", access::operators, false,
                                                                                  revoke_device_of},
+    {verb::post,    "/v1/admin/accounts/{name}/import", access::operators, true,  import_tasks_to},
     {verb::get,     "/v1/admin/tokens",                 access::operators, false, list_operator_tokens},
     {verb::post,    "/v1/admin/tokens",                 access::operators, true,  add_operator_token},
     {verb::delete_, "/v1/admin/tokens/{id}",            access::operators, false, revoke_any_token},
