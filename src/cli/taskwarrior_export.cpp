@@ -1,5 +1,7 @@
 #include "taskwarrior_export.hpp"
 
+#include <callsign/base/time.hpp>
+
 #include <algorithm>
 #include <array>
 #include <boost/functional/hash.hpp>
@@ -87,6 +89,7 @@ class task_reader {
                 read_attribute(name, member.value(), task);
             }
         }
+        settle_status(task);
         if (!in_.contains("uuid")) fault("it has no uuid");
         const auto description = task.attributes.find("description");
         if (!in_.contains("description") ||
@@ -100,6 +103,13 @@ class task_reader {
 
     static void put(exported_task& task, std::string name, std::string value) {
         task.attributes.emplace(std::move(name), std::move(value));
+    }
+
+    // Before Taskwarrior 3 a task that waits had a status of its own; now `wait` says it, and the
+    // old word would hide the task. Taskwarrior's own import does the same.
+    static void settle_status(exported_task& task) {
+        std::string& status = task.attributes["status"];
+        if (status.empty() || status == "waiting") status = "pending";
     }
 
     void read_uuid(const json::value& value, uuid& out) {

@@ -3,8 +3,9 @@
 //
 // A JSON array of objects, or (older versions) one object a line. Instants of Taskwarrior's own
 // attributes become seconds since the epoch, tags and dependencies and annotations an attribute
-// each; everything else is kept as text. Left out: `id` and `urgency`, which are made up by each
-// Taskwarrior for itself, and `key`, which is the server's.
+// each; the status `waiting` of older versions is `pending`; everything else is kept as text. Left
+// out: `id` and `urgency`, which are made up by each Taskwarrior for itself, and `key`, which is
+// the server's.
 
 #include <callsign/domain/task.hpp>
 

@@ -134,10 +134,10 @@ TEST_F(Cli, ImportsTasksFromStandardInput) {
     answer(R"({"imported":1,"thereAlready":0})");
     EXPECT_EQ(run({"import", "taskwarrior", "-", "--account", "ada"}), 0);
     EXPECT_EQ(requests,
-              std::vector<std::string>{"POST " + local +
-                                       R"( /v1/admin/accounts/ada/import {"tasks":[{"uuid":)" +
-                                       R"("11111111-2222-4333-8444-000000100001",)" +
-                                       R"("attributes":{"description":"d","tag_a":""}}]})"});
+              std::vector<std::string>{
+                  "POST " + local + R"( /v1/admin/accounts/ada/import {"tasks":[{"uuid":)" +
+                  R"("11111111-2222-4333-8444-000000100001",)" +
+                  R"("attributes":{"description":"d","status":"pending","tag_a":""}}]})"});
     EXPECT_EQ(out.str(), "tasks         1\nimported      1\nhere already  0\n");
     EXPECT_THAT(err.str(), HasSubstr("keys are the server's"));
 }

@@ -12,7 +12,8 @@ std::string task(const std::string& uuid, const std::string& more = "") {
     return R"({"uuid":")" + uuid + R"(","description":"Say it")" + more + "}";
 }
 
-// Of an export with this one task; fails the test if it has faults.
+// Of an export with this one task, but for its description and the status it has if none is given;
+// fails the test if it has faults.
 attributes read_one(const std::string& more) {
     const auto read = read_taskwarrior_export("[" + task(a, more) + "]");
     EXPECT_EQ(read.faults, std::vector<std::string>{});
@@ -21,6 +22,10 @@ attributes read_one(const std::string& more) {
     attributes all = read.tasks[0].attributes;
     EXPECT_EQ(all["description"], "Say it");
     all.erase("description");
+    if (more.find("\"status\"") == more.npos) {
+        EXPECT_EQ(all["status"], "pending");
+        all.erase("status");
+    }
     return all;
 }
 
@@ -60,6 +65,12 @@ TEST(TaskwarriorExport, EverythingElseIsKeptAsText) {
                           {"status", "recurring"}}));
 }
 
+TEST(TaskwarriorExport, WaitingIsNoStatusAnyMore) {
+    EXPECT_EQ(read_one(R"(,"status":"waiting","wait":"20261120T124800Z")"),
+              (attributes{{"status", "pending"}, {"wait", "1795178880"}}));
+    EXPECT_EQ(read_one(R"(,"status":"deleted")"), (attributes{{"status", "deleted"}}));
+}
+
 TEST(TaskwarriorExport, NumbersBecomeText) {
     EXPECT_EQ(
         read_one(R"(,"imask":0,"estimate":2.5,"count":12,"whole":3.0,"less":-1)"),
@@ -73,7 +84,7 @@ TEST(TaskwarriorExport, WhatIsNotTheTasksIsLeftOut) {
     EXPECT_EQ(read.faults.size(), 0u);
     EXPECT_EQ(read.keys_left_out, 1u);
     for (const auto& t : read.tasks) {
-        EXPECT_EQ(t.attributes, (attributes{{"description", "Say it"}}));
+        EXPECT_EQ(t.attributes, (attributes{{"description", "Say it"}, {"status", "pending"}}));
     }
 }
 
