@@ -45,32 +45,25 @@ taskwarrior_export read_checked(const surroundings& around, const std::string& f
     throw failure(text);
 }
 
-std::size_t bytes_of(const exported_task& task) {
-    std::size_t bytes = 64;
-    for (const auto& [name, value] : task.attributes) bytes += name.size() + value.size() + 8;
-    return bytes;
-}
-
-// As many of the tasks as go into one request, at least one.
-std::span<const exported_task> next_batch(std::span<const exported_task> left) {
-    std::size_t count = 0;
-    std::size_t bytes = 0;
-    while (count < left.size() && count < batch_tasks_max) {
-        bytes += bytes_of(left[count]);
-        if (count > 0 && bytes > batch_bytes_max) break;
-        ++count;
-    }
-    return left.first(count);
-}
-
-v1::ImportTasks message_of(std::span<const exported_task> batch) {
-    v1::ImportTasks message;
-    for (const exported_task& task : batch) {
-        v1::ImportedTask& out = *message.add_tasks();
-        out.set_uuid(to_string(task.uuid));
-        for (const auto& [name, value] : task.attributes) (*out.mutable_attributes())[name] = value;
-    }
+v1::ImportedTask message_of(const exported_task& task) {
+    v1::ImportedTask message;
+    message.set_uuid(to_string(task.uuid));
+    for (const auto& [name, value] : task.attributes) (*message.mutable_attributes())[name] = value;
     return message;
+}
+
+// Takes as many off the tasks as go into one request, at least one.
+v1::ImportTasks take_batch(std::span<const exported_task>& left) {
+    v1::ImportTasks batch;
+    std::size_t bytes = 0;
+    while (!left.empty() && batch.tasks_size() < batch_tasks_max) {
+        v1::ImportedTask next = message_of(left.front());
+        bytes += wire::encode(wire::format::json, next).size();
+        if (batch.tasks_size() > 0 && bytes > batch_bytes_max) break;
+        *batch.add_tasks() = std::move(next);
+        left = left.subspan(1);
+    }
+    return batch;
 }
 
 struct totals {
@@ -84,9 +77,7 @@ totals send_all(session& s, const std::string& account, std::span<const exported
     totals sum{left.size(), 0, 0};
     // Without tasks one request goes all the same: the account may not be there.
     do {
-        const auto batch = next_batch(left);
-        left = left.subspan(batch.size());
-        const v1::ImportTasks message = message_of(batch);
+        const v1::ImportTasks message = take_batch(left);
         v1::ImportTasksResult result;
         session::read(s.ask(verb::post, target, &message), result);
         sum.imported += result.imported();
