@@ -20,7 +20,8 @@ std::optional<std::int64_t> parse_etag(std::string_view text) {
     text = text.substr(1, text.size() - 2);
     std::int64_t seq = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seq);
-    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+    const bool is_whole = error == std::errc{} && end == text.data() + text.size();
+    if (!is_whole || text != std::to_string(seq)) return std::nullopt;
     return seq;
 }
 

@@ -19,6 +19,8 @@ awaitable<http_response> show_task(rooms& r, call& c);
 // edits.cpp
 awaitable<http_response> change_task(rooms& r, call& c);
 awaitable<http_response> delete_task(rooms& r, call& c);
+// import.cpp
+awaitable<http_response> import_tasks_to(rooms& r, call& c);
 // slots.cpp
 awaitable<http_response> show_slot(rooms& r, call& c);
 // series.cpp

@@ -49,6 +49,7 @@ constexpr route routes[] = {
                                                                                  revoke_device_of},
     {verb::get,     "/v1/admin/accounts/{name}/manage", access::operators, false, show_managing},
     {verb::post,    "/v1/admin/accounts/{name}/manage", access::operators, true,  manage_opaque_account},
+    {verb::post,    "/v1/admin/accounts/{name}/import", access::operators, true,  import_tasks_to},
     {verb::get,     "/v1/admin/tokens",                 access::operators, false, list_operator_tokens},
     {verb::post,    "/v1/admin/tokens",                 access::operators, true,  add_operator_token},
     {verb::delete_, "/v1/admin/tokens/{id}",            access::operators, false, revoke_any_token},

@@ -49,6 +49,9 @@ void sweep(session& s);
 // Takes over what the reference server keeps in `file`.
 void import_taskchampion(session& s, const std::string& file);
 
+// Takes the tasks of a `task export` into a managed account. `file`: "-" is standard input.
+void import_taskwarrior(session& s, const std::string& file, const std::string& account);
+
 // Writes a new one to `file`, which must not be there.
 void make_master_key(session& s, const std::string& file);
 

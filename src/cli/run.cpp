@@ -153,12 +153,17 @@ void add_operating_commands(CLI::App& app, arguments& a) {
     command(*reaper, "status", "How it is set, what it did, which way to turn the window", a,
             show_reaper);
     command(*reaper, "sweep", "Look at every slot now", a, sweep);
-    CLI::App* const imports = group(app, "import", "Take over another server's data");
+    CLI::App* const imports = group(app, "import", "Take over what others keep");
     CLI::App* const reference =
         command(*imports, "taskchampion-sync-server", "The reference server's SQLite file", a,
                 [&a](session& s) { import_taskchampion(s, a.file); });
     reference->add_option("FILE", a.file, "taskchampion-sync-server.sqlite3; it is only read")
         ->required();
+    CLI::App* const taskwarrior =
+        command(*imports, "taskwarrior", "What `task export` prints, into a managed account", a,
+                [&a](session& s) { import_taskwarrior(s, a.file, a.account); });
+    taskwarrior->add_option("FILE", a.file, "The export; - is standard input")->required();
+    taskwarrior->add_option("--account", a.account, "Whose tasks they become")->required();
     CLI::App* const master_key =
         group(app, "master-key", "What the keys of devices are kept under");
     CLI::App* const fresh =

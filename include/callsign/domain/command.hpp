@@ -299,6 +299,29 @@ struct edit_task {
     using answer = std::variant<edited, no_such_task, changed_since, task_too_large>;
 };
 
+// ---- tasks taken over from elsewhere ----
+
+// Those that the account has never had become tasks of its own, in one version, numbered in this
+// order. The others are left as they are, purged ones gone.
+struct import_tasks {
+    static constexpr std::size_t tasks_max = 500;
+
+    struct imported_task {
+        callsign::uuid uuid{};
+        callsign::attributes attributes{};
+    };
+
+    account_id account;
+    std::vector<imported_task> tasks{};
+    std::size_t bytes = 0;  // of the request they came in
+
+    struct done {
+        std::int64_t imported = 0;
+        std::int64_t there_already = 0;
+    };
+    using answer = std::variant<done, no_such_account, account_is_opaque, task_too_large>;
+};
+
 // ---- sealed chains: an opaque account's history, as its clients keep it ----
 
 // Appends a version to the client's chain if `parent` is its last one; an empty chain takes any.
@@ -383,7 +406,7 @@ using command =
     std::variant<reserve, fulfil, reconcile_pending, forget_settled, create_account, create_token,
                  revoke_token, create_series, look_up_slot, add_version, edit_task, manage_account,
                  add_sealed_version, add_sealed_snapshot, register_client, import_sealed_version,
-                 import_sealed_snapshot, create_device, revoke_device>;
+                 import_sealed_snapshot, create_device, revoke_device, import_tasks>;
 
 using answer =
     std::variant<std::monostate, reserve::answer, fulfil::answer, reconcile_pending::answer,
@@ -392,6 +415,6 @@ using answer =
                  add_version::answer, edit_task::answer, manage_account::answer,
                  add_sealed_version::answer, add_sealed_snapshot::answer, register_client::answer,
                  import_sealed_version::answer, import_sealed_snapshot::answer,
-                 create_device::answer, revoke_device::answer>;
+                 create_device::answer, revoke_device::answer, import_tasks::answer>;
 
 }  // namespace callsign

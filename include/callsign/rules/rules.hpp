@@ -49,6 +49,7 @@ import_sealed_snapshot::answer apply(write_tx& tx, const import_sealed_snapshot&
                                      const moment& m);
 create_device::answer apply(write_tx& tx, const create_device& c, const moment& m);
 revoke_device::answer apply(write_tx& tx, const revoke_device& c, const moment& m);
+import_tasks::answer apply(write_tx& tx, const import_tasks& c, const moment& m);
 
 // What create_device would be answered now, if that is a no: for a caller whose command is costly
 // to make. Does not look at `sealed_key`.

@@ -210,7 +210,8 @@ TEST_F(edits, if_match_keeps_others_changes) {
     const auto stale = [&](std::string value) {
         return patch("SYN-1", R"({"priority":"M"})", {{"If-Match", std::move(value)}});
     };
-    for (const char* value : {"\"2\"", "\"0\", \"2\"", "W/\"1\"", "1", "\"\"", "junk", ""}) {
+    for (const char* value :
+         {"\"2\"", "\"0\", \"2\"", "W/\"1\"", "1", "\"01\"", "\"\"", "junk", ""}) {
         const auto answer = stale(value);
         EXPECT_EQ(answer.status, 412u) << value;
         EXPECT_EQ(code_of(answer), "precondition-failed");

@@ -121,6 +121,76 @@ TEST_F(Cli, CreatesAnAccountAndShowsItsTokenOnce) {
     EXPECT_EQ(err.str(), "");
 }
 
+// ---- importing from Taskwarrior ----
+
+std::string exported(int n, const std::string& more = "") {
+    const std::string digits = std::to_string(100'000 + n);
+    return R"({"uuid":"11111111-2222-4333-8444-000000)" + digits + R"(","description":"d")" + more +
+           "}";
+}
+
+TEST_F(Cli, ImportsTasksFromStandardInput) {
+    in.str("[" + exported(1, R"(,"id":1,"key":"OLD-1","tags":["a"])") + "]");
+    answer(R"({"imported":1,"thereAlready":0})");
+    EXPECT_EQ(run({"import", "taskwarrior", "-", "--account", "ada"}), 0);
+    EXPECT_EQ(requests,
+              std::vector<std::string>{
+                  "POST " + local + R"( /v1/admin/accounts/ada/import {"tasks":[{"uuid":)" +
+                  R"("11111111-2222-4333-8444-000000100001",)" +
+                  R"("attributes":{"description":"d","status":"pending","tag_a":""}}]})"});
+    EXPECT_EQ(out.str(), "tasks         1\nimported      1\nhere already  0\n");
+    EXPECT_THAT(err.str(), HasSubstr("keys are the server's"));
+}
+
+TEST_F(Cli, ImportsInBatchesAndShowsHowFarItIs) {
+    terminal = true;
+    std::string text;
+    for (int n = 0; n < 1200; ++n) text += exported(n) + "\n";
+    put_file("export.json", text);
+    for (const char* n : {"500", "499", "200"}) {
+        answer(std::string(R"({"imported":)") + n + R"(,"thereAlready":)" +
+               (std::string(n) == "499" ? "1}" : "0}"));
+    }
+    EXPECT_EQ(run({"import", "taskwarrior", (data_dir / "export.json").string(), "--account", "ada",
+                   "--json"}),
+              0);
+    EXPECT_EQ(requests.size(), 3u);
+    EXPECT_EQ(out.str(), "{\"tasks\":1200,\"imported\":1199,\"thereAlready\":1}\n");
+    EXPECT_EQ(err.str(), "task 500 of 1200\ntask 1000 of 1200\ntask 1200 of 1200\n");
+}
+
+TEST_F(Cli, LargeTasksMakeSmallBatches) {
+    const std::string large = R"(,"notes":")" + std::string(300'000, 'x') + "\"";
+    in.str("[" + exported(1, large) + "," + exported(2, large) + "]");
+    for (int i = 0; i < 2; ++i) answer(R"({"imported":1,"thereAlready":0})");
+    EXPECT_EQ(run({"import", "taskwarrior", "-", "--account", "ada"}), 0);
+    EXPECT_EQ(requests.size(), 2u);
+}
+
+TEST_F(Cli, AFaultyExportIsNotSent) {
+    in.str("[" + exported(1) + "," + exported(2, R"(,"due":"\u001b[2J")") + R"(,{"id":3}])");
+    EXPECT_EQ(run({"import", "taskwarrior", "-", "--account", "ada"}), 1);
+    EXPECT_TRUE(requests.empty());
+    EXPECT_EQ(err.str(),
+              "callsign: the export has faults, and nothing was imported\n"
+              "  entry 2: due: it is no date such as 20261120T124800Z\n"
+              "  entry 3: it has no uuid\n"
+              "  entry 3: it has no description\n");
+}
+
+TEST_F(Cli, AnImportThatIsRefusedSaysWhy) {
+    in.str("[]");
+    answer(R"({"status":409,"title":"The server cannot see this account's tasks",)"
+           R"("code":"account-opaque"})",
+           409);
+    EXPECT_EQ(run({"import", "taskwarrior", "-", "--account", "desk"}), 1);
+    EXPECT_EQ(requests.size(), 1u);
+    EXPECT_THAT(err.str(), HasSubstr("account-opaque"));
+    EXPECT_EQ(run({"import", "taskwarrior", "/no/such/file", "--account", "ada"}), 1);
+    EXPECT_THAT(err.str(), HasSubstr("cannot read /no/such/file: No such file"));
+    EXPECT_EQ(run({"import", "taskwarrior", "-"}), 2);
+}
+
 TEST_F(Cli, JsonPrintsTheAnswerAsItCame) {
     const std::string body = R"({"scanned":3,"committed":1,"failed":1,"forgotten":0,"later":true})";
     for (const auto& words : {std::vector<std::string>{"reaper", "sweep", "--json"},

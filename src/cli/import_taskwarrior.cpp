@@ -1,0 +1,113 @@
+// `callsign import taskwarrior FILE --account ACCOUNT`: all of an export is read and checked before
+// any of it is sent. Tasks that are there are left alone, so it can be run again, after an
+// interruption or with a newer export.
+
+#include "callsign/v1/callsign.pb.h"
+#include "commands.hpp"
+#include "failure.hpp"
+#include "taskwarrior_export.hpp"
+#include "text.hpp"
+
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <span>
+
+namespace callsign::cli {
+namespace {
+
+// Of one request: what the server takes, and well below the body it takes.
+constexpr int batch_tasks_max = 500;
+constexpr std::size_t batch_bytes_max = 512 * 1024;
+
+std::string read_all(std::istream& in) {
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::string read_input(const surroundings& around, const std::string& file) {
+    if (file == "-") return read_all(around.in);
+    std::ifstream in(file, std::ios::binary);
+    std::string text = read_all(in);
+    if (!in.is_open() || in.bad()) {
+        throw failure("cannot read " + file + ": " + std::strerror(errno));
+    }
+    return text;
+}
+
+taskwarrior_export read_checked(const surroundings& around, const std::string& file) {
+    taskwarrior_export read = read_taskwarrior_export(read_input(around, file));
+    if (read.faults.empty()) return read;
+    std::string text = "the export has faults, and nothing was imported";
+    for (const std::string& fault : read.faults) text += "\n  " + printable(fault);
+    throw failure(text);
+}
+
+v1::ImportedTask message_of(const exported_task& task) {
+    v1::ImportedTask message;
+    message.set_uuid(to_string(task.uuid));
+    for (const auto& [name, value] : task.attributes) (*message.mutable_attributes())[name] = value;
+    return message;
+}
+
+// Takes as many off the tasks as go into one request, at least one.
+v1::ImportTasks take_batch(std::span<const exported_task>& left) {
+    v1::ImportTasks batch;
+    std::size_t bytes = 0;
+    while (!left.empty() && batch.tasks_size() < batch_tasks_max) {
+        v1::ImportedTask next = message_of(left.front());
+        bytes += wire::encode(wire::format::json, next).size();
+        if (batch.tasks_size() > 0 && bytes > batch_bytes_max) break;
+        *batch.add_tasks() = std::move(next);
+        left = left.subspan(1);
+    }
+    return batch;
+}
+
+struct totals {
+    std::size_t tasks = 0;
+    std::int64_t imported = 0;
+    std::int64_t there_already = 0;
+};
+
+totals send_all(session& s, const std::string& account, std::span<const exported_task> left) {
+    const std::string target = "/v1/admin/accounts/" + percent_encode(account) + "/import";
+    totals sum{left.size(), 0, 0};
+    // Without tasks one request goes all the same: the account may not be there.
+    do {
+        const v1::ImportTasks message = take_batch(left);
+        v1::ImportTasksResult result;
+        session::read(s.ask(verb::post, target, &message), result);
+        sum.imported += result.imported();
+        sum.there_already += result.there_already();
+        if (s.around().err_is_terminal) {
+            s.around().err << "task " << sum.tasks - left.size() << " of " << sum.tasks << '\n';
+        }
+    } while (!left.empty());
+    return sum;
+}
+
+}  // namespace
+
+void import_taskwarrior(session& s, const std::string& file, const std::string& account) {
+    const taskwarrior_export read = read_checked(s.around(), file);
+    const totals sum = send_all(s, account, read.tasks);
+    if (read.keys_left_out > 0) {
+        s.around().err << "Tasks that had a `key` already: " << read.keys_left_out
+                       << ". It was not taken over; keys are the server's.\n";
+    }
+    if (s.json()) {
+        s.print_json(
+            boost::json::serialize(boost::json::object{{"tasks", sum.tasks},
+                                                       {"imported", sum.imported},
+                                                       {"thereAlready", sum.there_already}}));
+        return;
+    }
+    print_fields(s.out(), {{"tasks", std::to_string(sum.tasks)},
+                           {"imported", std::to_string(sum.imported)},
+                           {"here already", std::to_string(sum.there_already)}});
+}
+
+}  // namespace callsign::cli

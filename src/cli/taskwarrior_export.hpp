@@ -1,0 +1,36 @@
+#pragma once
+// What `task export` prints, read into tasks as TaskChampion has them. Pure.
+//
+// A JSON array of objects, or (older versions) one object a line. Instants of Taskwarrior's own
+// attributes become seconds since the epoch, tags and dependencies and annotations an attribute
+// each; the status `waiting` of older versions is `pending`; everything else is kept as text. Left
+// out: `id` and `urgency`, which are made up by each Taskwarrior for itself, and `key`, which is
+// the server's.
+
+#include <callsign/domain/task.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace callsign::cli {
+
+struct exported_task {
+    callsign::uuid uuid{};
+    callsign::attributes attributes;
+};
+
+struct taskwarrior_export {
+    // In the order of their `entry`; those without one last.
+    std::vector<exported_task> tasks;
+    std::size_t keys_left_out = 0;
+    // A sentence each, with the place: "entry 3: ..." (of an array) or "line 3: ...". If there is
+    // one, `tasks` is not to be used.
+    std::vector<std::string> faults;
+};
+
+taskwarrior_export read_taskwarrior_export(std::string_view text);
+
+}  // namespace callsign::cli

@@ -1,0 +1,60 @@
+// Tasks that another program had: a version as a device would have sent it.
+
+#include "changes.hpp"
+
+#include <callsign/base/assert.hpp>
+
+#include <algorithm>
+#include <charconv>
+
+namespace callsign::rules {
+namespace {
+
+// When the task came to be as it is. A device that has it too, and has changed it since, is newer
+// than the import.
+time_point changed_at(const attributes& all, time_point now) {
+    const auto found = all.find("modified");
+    if (found == all.end()) return now;
+    const std::string& text = found->second;
+    std::int64_t seconds = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+    const bool is_past = error == std::errc{} && end == text.data() + text.size() && seconds >= 0 &&
+                         seconds <= now.time_since_epoch().count() / 1000;
+    return is_past ? time_point{std::chrono::seconds{seconds}} : now;
+}
+
+}  // namespace
+
+import_tasks::answer apply(write_tx& tx, const import_tasks& c, const moment& m) {
+    const auto owner = tx.find_account(c.account);
+    if (!owner) return no_such_account{};
+    if (owner->mode == account_mode::opaque) return account_is_opaque{};
+
+    import_tasks::done done;
+    std::vector<operation> operations;
+    touched_tasks tasks(tx, c.account);
+    const auto add = [&](operation o) {
+        CALLSIGN_ASSERT(tasks.carry_out(o));
+        operations.push_back(std::move(o));
+    };
+    for (const auto& t : c.tasks) {
+        // A purged one too: whoever removed it here does not want it back.
+        if (tx.find_task(c.account, t.uuid) || tasks.is_there(t.uuid)) {
+            ++done.there_already;
+            continue;
+        }
+        ++done.imported;
+        const time_point at = changed_at(t.attributes, m.now);
+        add({operation::kind::create, t.uuid, {}, {}, {}});
+        for (const auto& [name, value] : t.attributes) {
+            if (name == m.key_attribute) continue;  // the key is the server's to give
+            add({operation::kind::update, t.uuid, name, value, at});
+        }
+    }
+    if (operations.empty()) return done;
+    if (const auto grown = tasks.too_large()) return task_too_large{*grown};
+    append_changes(tx, c.account, operations, tasks, m);
+    return done;
+}
+
+}  // namespace callsign::rules

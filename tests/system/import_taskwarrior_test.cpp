@@ -1,0 +1,152 @@
+// Goal: whoever has tasks in a Taskwarrior takes them into an account and goes on with them there,
+// on any device. Method: the real programs, with a real Taskwarrior's export where there is one.
+
+#include "fixture.hpp"
+#include "support/taskwarrior.hpp"
+
+#include <fstream>
+#include <map>
+
+namespace callsign::testing {
+namespace {
+
+using counts = std::vector<std::int64_t>;
+
+class import_test : public system_test {
+  protected:
+    void write(const std::string& text) const { std::ofstream(file()) << text; }
+    std::string file() const { return temp_path("export.json").string(); }
+
+    // Tasks, imported, there already.
+    counts import_into(const std::string& account) const {
+        const json::object done =
+            ask_callsign({"import", "taskwarrior", file(), "--account", account});
+        counts all;
+        for (const char* name : {"tasks", "imported", "thereAlready"})
+            all.push_back(done.contains(name) ? done.at(name).to_number<std::int64_t>() : -1);
+        return all;
+    }
+};
+
+TEST_F(import_test, an_export_is_taken_once_whatever_comes_between) {
+    auto s = start();
+    const std::string token = make_account(*s, "ops", "OPS");
+    std::string text;
+    for (int n = 0; n < 1201; ++n) {
+        text += R"({"uuid":"11111111-2222-4333-8444-)" + std::to_string(100'000'000'000 + n) +
+                R"(","description":"Task )" + std::to_string(n) +
+                R"(","entry":"20261120T124800Z","status":"pending"})" + "\n";
+    }
+    write(text);
+    EXPECT_EQ(import_into("ops"), (counts{1201, 1201, 0}));
+    s->child().kill();
+    s->start();
+    EXPECT_EQ(import_into("ops"), (counts{1201, 0, 1201}));
+    http_client client(s->port(), token);
+    const auto last = client.get("/v1/tasks/OPS-1201");
+    ASSERT_TRUE(last.has_value());
+    EXPECT_NE(last->body.find("\"Task 1200\""), std::string::npos) << last->body;
+    expect_sound();
+}
+
+TEST_F(import_test, a_faulty_export_and_an_opaque_account_are_refused) {
+    auto s = start();
+    const std::string token = make_account(*s, "ops", "OPS");
+    ask_callsign({"account", "create", "desk", "--prefix", "DESK", "--opaque"});
+    write(R"([{"uuid":"11111111-2222-4333-8444-555555555555","description":"x"},{"id":7}])");
+    const finished faulty = callsign({"import", "taskwarrior", file(), "--account", "ops"});
+    EXPECT_EQ(faulty.status, (exit_status{1, 0}));
+    EXPECT_NE(faulty.err.find("entry 2: "), std::string::npos) << faulty.err;
+    http_client client(s->port(), token);
+    const auto none = client.get("/v1/tasks/OPS-1");
+    EXPECT_TRUE(none && none->status == 404u);
+
+    write("[]");
+    const finished refused = callsign({"import", "taskwarrior", file(), "--account", "desk"});
+    EXPECT_EQ(refused.status, (exit_status{1, 0}));
+    EXPECT_NE(refused.err.find("account-opaque"), std::string::npos) << refused.err;
+}
+
+class import_from_taskwarrior_test : public import_test {
+  protected:
+    void SetUp() override {
+        program = taskwarrior_program(CALLSIGN_TASKWARRIOR);
+        if (program.empty()) {
+            GTEST_SKIP() << "NO TASKWARRIOR: scripts/get-taskwarrior fetches one, or set "
+                            "CALLSIGN_TASK. Nothing was tested with the real client.";
+        }
+    }
+
+    static void expect_done(const finished& done) {
+        EXPECT_EQ(done.status, (exit_status{0, 0})) << done.out << done.err;
+    }
+
+    // By uuid, without what a Taskwarrior makes up for itself, and without the key.
+    static std::map<std::string, std::map<std::string, std::string>> tasks_of(
+        const taskwarrior& device) {
+        std::map<std::string, std::map<std::string, std::string>> tasks;
+        const json::value exported = json::parse(device.exported());
+        for (const json::value& one : exported.as_array()) {
+            auto& task = tasks[std::string(one.as_object().at("uuid").as_string())];
+            for (const auto& [name, value] : one.as_object()) task[name] = json::serialize(value);
+            for (const char* name : {"id", "urgency", "key"}) task.erase(name);
+        }
+        return tasks;
+    }
+
+    taskwarrior add_device(const server& s, const std::string& name) const {
+        const json::object made = ask_callsign({"device", "add", "ops", "--name", name});
+        return {program, s.port(), std::string(made.at("clientId").as_string()),
+                std::string(made.at("encryptionSecret").as_string())};
+    }
+
+    std::string program;
+};
+
+TEST_F(import_from_taskwarrior_test, every_device_then_has_the_tasks_with_their_keys) {
+    const std::string key_file = temp_path("master.key").string();
+    ask_callsign({"master-key", "new", key_file});
+    auto s = start({}, {{"CALLSIGN_SECRETS_MASTER_KEY_FILE", key_file}});
+    ask_callsign({"account", "create", "ops", "--prefix", "OPS"});
+    // It has its tasks from before there was a server.
+    const taskwarrior old = add_device(*s, "old");
+    expect_done(old({"add", "First", "entry:yesterday", "+loud", "+home", "project:house.garden",
+                     "priority:H"}));
+    expect_done(old({"add", "Second", "due:2026-12-24T18:00:00", "wait:2026-12-01", "depends:1"}));
+    expect_done(old(
+        {"rc.uda.estimate.type=numeric", "add", "Third", "estimate:3", "scheduled:2026-12-02"}));
+    expect_done(old({"rc.uda.note.type=string", "add", "Fourth \"\xC3\xA9\\ /", "note:a b"}));
+    expect_done(old({"add", "Over"}));
+    expect_done(old({"add", "Weekly", "recur:weekly", "due:tomorrow", "until:2027-03-01"}));
+    expect_done(old({"1", "annotate", "said it"}));
+    expect_done(old({"1", "start"}));
+    expect_done(old({"/Over/", "done"}));
+    old({"list"});  // makes the first of the recurring ones
+    write(old({"rc.uda.estimate.type=numeric", "export"}).out);
+    const auto before = tasks_of(old);
+    const auto n = static_cast<std::int64_t>(before.size());
+    ASSERT_GE(n, 7);
+
+    EXPECT_EQ(import_into("ops"), (counts{n, n, 0}));
+    EXPECT_EQ(import_into("ops"), (counts{n, 0, n}));
+
+    const taskwarrior fresh = add_device(*s, "fresh");
+    expect_done(fresh.sync());
+    EXPECT_EQ(tasks_of(fresh), before);
+    const std::string first = fresh({"key:OPS-1", "export"}).out;
+    EXPECT_NE(first.find("\"First\""), std::string::npos) << first;
+
+    // The old one syncs too, and both agree; a further import has nothing to add.
+    expect_done(old.sync());
+    EXPECT_EQ(tasks_of(old), before);
+    expect_done(old({"key:OPS-1", "modify", "-loud", "+quiet"}));
+    expect_done(old.sync());
+    expect_done(fresh.sync());
+    EXPECT_EQ(tasks_of(fresh), tasks_of(old));
+    write(fresh.exported());
+    EXPECT_EQ(import_into("ops"), (counts{n, 0, n}));
+    expect_sound();
+}
+
+}  // namespace
+}  // namespace callsign::testing

@@ -1,0 +1,90 @@
+// The operator's import of tasks: what is taken, what is refused, what a second time does.
+
+#include "callsign/v1/callsign.pb.h"
+#include "support/house.hpp"
+
+#include <boost/json.hpp>
+#include <gtest/gtest.h>
+
+namespace callsign::testing {
+namespace {
+
+using boost::json::object;
+
+struct task_imports : ::testing::Test {
+    net::http_response import(std::string body, std::string_view account = "syn") {
+        return h.call(
+            post("/v1/admin/accounts/" + std::string(account) + "/import", std::move(body), root));
+    }
+    static object body_of(const net::http_response& response) {
+        return boost::json::parse(response.body).as_object();
+    }
+
+    house h;
+    house::made_account syn = h.make_account("syn", "SYN");
+    std::string root = h.operator_token();
+    const std::string two = R"({"tasks":[
+        {"uuid":"11111111-2222-4333-8444-555555555555",
+         "attributes":{"description":"One","status":"completed","tag_a":"","foo.Bar":"x"}},
+        {"uuid":"11111111-2222-4333-8444-666666666666","attributes":{"description":"Two"}}]})";
+};
+
+TEST_F(task_imports, tasks_are_taken_once) {
+    const auto first = import(two);
+    ASSERT_EQ(first.status, 200u) << first.body;
+    EXPECT_EQ(first.body, R"({"imported":2,"thereAlready":0})");
+    EXPECT_EQ(import(two).body, R"({"imported":0,"thereAlready":2})");
+    EXPECT_EQ(import("{}").body, R"({"imported":0,"thereAlready":0})");
+    const object task = body_of(h.call(get("/v1/tasks/SYN-1", syn.token)));
+    EXPECT_EQ(task.at("uuid").as_string(), "11111111-2222-4333-8444-555555555555");
+    EXPECT_EQ(task.at("status").as_string(), "completed");
+    EXPECT_EQ(task.at("tags").as_array().size(), 1u);
+    EXPECT_EQ(task.at("attributes").as_object().at("foo.Bar").as_string(), "x");
+    EXPECT_EQ(h.call(get("/v1/tasks/SYN-2", syn.token)).status, 200u);
+}
+
+TEST_F(task_imports, every_fault_is_listed_and_nothing_is_taken) {
+    const auto refused = import(R"({"tasks":[{"uuid":"x"},{"attributes":{"":"v"},"name":"n",
+        "uuid":"11111111-2222-4333-8444-555555555555"}]})");
+    EXPECT_EQ(refused.status, 400u);
+    std::vector<std::string> fields;
+    const object body = body_of(refused);
+    for (const auto& e : body.at("errors").as_array()) {
+        fields.emplace_back(e.as_object().at("field").as_string());
+    }
+    EXPECT_EQ(fields,
+              (std::vector<std::string>{"tasks[1].name", "tasks[0].uuid", "tasks[1].attributes"}));
+    EXPECT_EQ(h.call(get("/v1/tasks/SYN-1", syn.token)).status, 404u);
+}
+
+TEST_F(task_imports, a_request_has_at_most_500_tasks) {
+    v1::ImportTasks message;
+    for (int i = 0; i < 501; ++i) {
+        message.add_tasks()->set_uuid(
+            to_string(make_uuid_v7({}, 1, static_cast<std::uint64_t>(i))));
+    }
+    header_list headers = bearer(root);
+    headers.emplace_back("Content-Type", "application/x-protobuf");
+    headers.emplace_back("Accept", "application/json");
+    const auto send = [&] {
+        return h.call(make_request(boost::beast::http::verb::post, "/v1/admin/accounts/syn/import",
+                                   message.SerializeAsString(), headers));
+    };
+    EXPECT_EQ(send().status, 400u);
+    message.mutable_tasks()->RemoveLast();
+    EXPECT_EQ(send().body, R"({"imported":500,"thereAlready":0})");
+}
+
+TEST_F(task_imports, who_and_into_what_is_looked_at) {
+    const std::string path = "/v1/admin/accounts/syn/import";
+    EXPECT_EQ(h.call(post(path, two, syn.token)).status, 403u);
+    EXPECT_EQ(import(two, "nobody").status, 404u);
+    create_account command{"desk", "DESK", "default", sha256("t"), make_uuid_v7({}, 1, 1)};
+    h.run(h.engine().submit(std::move(command)));
+    const auto refused = import(two, "desk");
+    EXPECT_EQ(refused.status, 409u);
+    EXPECT_EQ(body_of(refused).at("code").as_string(), "account-opaque");
+}
+
+}  // namespace
+}  // namespace callsign::testing

@@ -1,0 +1,150 @@
+#include "cli/taskwarrior_export.hpp"
+
+#include <gtest/gtest.h>
+
+namespace callsign::cli {
+namespace {
+
+const std::string a = "11111111-2222-4333-8444-55555555555a";
+const std::string b = "11111111-2222-4333-8444-55555555555b";
+
+std::string task(const std::string& uuid, const std::string& more = "") {
+    return R"({"uuid":")" + uuid + R"(","description":"Say it")" + more + "}";
+}
+
+// Of an export with this one task, but for its description and the status it has if none is given;
+// fails the test if it has faults.
+attributes read_one(const std::string& more) {
+    const auto read = read_taskwarrior_export("[" + task(a, more) + "]");
+    EXPECT_EQ(read.faults, std::vector<std::string>{});
+    if (read.tasks.size() != 1) return {};
+    EXPECT_EQ(to_string(read.tasks[0].uuid), a);
+    attributes all = read.tasks[0].attributes;
+    EXPECT_EQ(all["description"], "Say it");
+    all.erase("description");
+    if (more.find("\"status\"") == more.npos) {
+        EXPECT_EQ(all["status"], "pending");
+        all.erase("status");
+    }
+    return all;
+}
+
+TEST(TaskwarriorExport, DatesOfItsOwnBecomeSeconds) {
+    for (const char* name :
+         {"entry", "modified", "end", "due", "wait", "scheduled", "until", "start"}) {
+        EXPECT_EQ(read_one(std::string(",\"") + name + R"(":"20261120T124800Z")"),
+                  (attributes{{name, "1795178880"}}));
+    }
+    // Nobody knows here which of a user's attributes are dates.
+    EXPECT_EQ(read_one(R"(,"reviewed":"20261120T124800Z")"),
+              (attributes{{"reviewed", "20261120T124800Z"}}));
+}
+
+TEST(TaskwarriorExport, ListsBecomeAnAttributeEach) {
+    EXPECT_EQ(read_one(R"(,"tags":["a","b"])"), (attributes{{"tag_a", ""}, {"tag_b", ""}}));
+    const attributes both{{"dep_" + a, ""}, {"dep_" + b, ""}};
+    EXPECT_EQ(read_one(R"(,"depends":[")" + a + R"(",")" + b + "\"]"), both);
+    EXPECT_EQ(read_one(R"(,"depends":")" + a + "," + b + "\""), both);
+    EXPECT_EQ(read_one(R"(,"annotations":[{"entry":"20261120T124800Z","description":"x"},
+                                          {"entry":"20261120T124800Z","description":"y"}])"),
+              (attributes{{"annotation_1795178880", "x"}, {"annotation_1795178881", "y"}}));
+    EXPECT_EQ(read_one(R"(,"tags":[],"depends":"","annotations":[])"), attributes{});
+}
+
+TEST(TaskwarriorExport, EverythingElseIsKeptAsText) {
+    EXPECT_EQ(read_one(R"(,"status":"recurring","recur":"weekly","mask":"-+","priority":"H",
+                           "parent":")" +
+                       b + R"(","rtype":"periodic","project":"a.b","github.url":"http://x")"),
+              (attributes{{"github.url", "http://x"},
+                          {"mask", "-+"},
+                          {"parent", b},
+                          {"priority", "H"},
+                          {"project", "a.b"},
+                          {"recur", "weekly"},
+                          {"rtype", "periodic"},
+                          {"status", "recurring"}}));
+}
+
+TEST(TaskwarriorExport, WaitingIsNoStatusAnyMore) {
+    EXPECT_EQ(read_one(R"(,"status":"waiting","wait":"20261120T124800Z")"),
+              (attributes{{"status", "pending"}, {"wait", "1795178880"}}));
+    EXPECT_EQ(read_one(R"(,"status":"deleted")"), (attributes{{"status", "deleted"}}));
+}
+
+TEST(TaskwarriorExport, NumbersBecomeText) {
+    EXPECT_EQ(
+        read_one(R"(,"imask":0,"estimate":2.5,"count":12,"whole":3.0,"less":-1)"),
+        (attributes{
+            {"count", "12"}, {"estimate", "2.5"}, {"imask", "0"}, {"less", "-1"}, {"whole", "3"}}));
+}
+
+TEST(TaskwarriorExport, WhatIsNotTheTasksIsLeftOut) {
+    const auto read = read_taskwarrior_export(
+        "[" + task(a, R"(,"id":7,"urgency":8.2,"key":"OLD-7")") + "," + task(b) + "]");
+    EXPECT_EQ(read.faults.size(), 0u);
+    EXPECT_EQ(read.keys_left_out, 1u);
+    for (const auto& t : read.tasks) {
+        EXPECT_EQ(t.attributes, (attributes{{"description", "Say it"}, {"status", "pending"}}));
+    }
+}
+
+TEST(TaskwarriorExport, TasksAreInTheOrderOfTheirEntry) {
+    const std::string c = "11111111-2222-4333-8444-55555555555c";
+    const auto read =
+        read_taskwarrior_export("[" + task(c) + "," + task(b, R"(,"entry":"20261120T124801Z")") +
+                                "," + task(a, R"(,"entry":"20261120T124800Z")") + "]");
+    ASSERT_EQ(read.tasks.size(), 3u);
+    EXPECT_EQ(to_string(read.tasks[0].uuid), a);
+    EXPECT_EQ(to_string(read.tasks[1].uuid), b);
+    EXPECT_EQ(to_string(read.tasks[2].uuid), c);
+}
+
+TEST(TaskwarriorExport, OlderExportsHaveATaskALine) {
+    for (const std::string& text : {task(a) + "\n" + task(b) + "\n", task(a) + ",\r\n\n" + task(b),
+                                    "\n" + task(b) + "\n" + task(a)}) {
+        const auto read = read_taskwarrior_export(text);
+        EXPECT_EQ(read.faults.size(), 0u) << text;
+        EXPECT_EQ(read.tasks.size(), 2u) << text;
+    }
+    for (const char* none : {"", "\n", "[]", " [ ]\n"}) {
+        const auto read = read_taskwarrior_export(none);
+        EXPECT_TRUE(read.faults.empty() && read.tasks.empty()) << none;
+    }
+}
+
+TEST(TaskwarriorExport, EveryFaultIsListedWithItsPlace) {
+    const auto read = read_taskwarrior_export(
+        "[" + task(a) + R"(, {"description":"x"}, 7, {"uuid":"x","description":"x"}, )" + task(a) +
+        "," + task(b, R"(,"due":"tomorrow","tags":[1],"depends":["SYN-1"],"annotations":[{}],
+                   "flag":true,"nested":{},"wait":5)") +
+        R"(, {"uuid":"11111111-2222-4333-8444-55555555555d"}])");
+    EXPECT_EQ(read.faults, (std::vector<std::string>{
+                               "entry 2: it has no uuid",
+                               "entry 3: it is no task",
+                               "entry 4: uuid: it is no UUID",
+                               "entry 5: its uuid is that of entry 1",
+                               "entry 6: due: it is no date such as 20261120T124800Z",
+                               "entry 6: tags: an element is not valid",
+                               "entry 6: depends: an element is not valid",
+                               "entry 6: annotations: an element has no entry or no description",
+                               "entry 6: flag: it is of a kind that Taskwarrior does not export",
+                               "entry 6: nested: it is of a kind that Taskwarrior does not export",
+                               "entry 6: wait: it is of a kind that Taskwarrior does not export",
+                               "entry 7: it has no description",
+                           }));
+    const auto lines = read_taskwarrior_export(task(a) + "\n{\n" + task(b, R"(,"due":"x")"));
+    ASSERT_EQ(lines.faults.size(), 2u);
+    EXPECT_TRUE(lines.faults[0].starts_with("line 2: this is not well-formed JSON"));
+    EXPECT_TRUE(lines.faults[1].starts_with("line 3: due: "));
+    const auto broken = read_taskwarrior_export("[" + task(a));
+    ASSERT_EQ(broken.faults.size(), 1u);
+    EXPECT_TRUE(broken.faults[0].starts_with("this is not well-formed JSON"));
+    for (const char* date : {"20261320T124800Z", "2026-11-20T12:48:00Z", "20261120", ""}) {
+        const auto bad =
+            read_taskwarrior_export("[" + task(a, std::string(R"(,"due":")") + date + "\"") + "]");
+        EXPECT_EQ(bad.faults.size(), 1u) << date;
+    }
+}
+
+}  // namespace
+}  // namespace callsign::cli
