@@ -27,6 +27,11 @@ void show_token(std::ostream& out, const v1::Token& token) {
     if (!token.token().empty()) out << "Keep the token now: it is not shown again.\n";
 }
 
+void show_taskrc(std::ostream& out, const v1::Device& device) {
+    std::istringstream lines(device.taskrc());
+    for (std::string line; std::getline(lines, line);) out << printable(line) << '\n';
+}
+
 void show_device(std::ostream& out, const v1::Device& device) {
     print_fields(out, {{"device id", device.device_id()},
                        {"name", device.name()},
@@ -36,8 +41,7 @@ void show_device(std::ostream& out, const v1::Device& device) {
                        {"revoked", time_text(device.has_revoked_at(), device.revoked_at())}});
     if (device.taskrc().empty()) return;
     out << "\nThe lines for its .taskrc, now: the secret is not shown again.\n\n";
-    std::istringstream lines(device.taskrc());
-    for (std::string line; std::getline(lines, line);) out << printable(line) << '\n';
+    show_taskrc(out, device);
 }
 
 // Asks, where there is somebody to ask; else --yes must have been said.
@@ -156,11 +160,16 @@ void revoke_token(session& s, const std::string& id, bool yes) {
                               [&](const v1::Token& gone) { show_token(s.out(), gone); });
 }
 
-void add_device(session& s, const std::string& account, const std::string& name) {
+void add_device(session& s, const std::string& account, const device_choice& choice) {
+    if (choice.taskrc_only && s.json()) {
+        throw failure("--taskrc is text: leave out --json", exit_status::not_understood);
+    }
     v1::CreateDevice body;
-    body.set_name(name);
+    body.set_name(choice.name);
     s.ask_and_show<v1::Device>(verb::post, account_path(account, "/devices"), &body,
-                               [&](const v1::Device& made) { show_device(s.out(), made); });
+                               [&](const v1::Device& made) {
+                                   (choice.taskrc_only ? show_taskrc : show_device)(s.out(), made);
+                               });
 }
 
 void list_devices(session& s, const std::string& account) {

@@ -28,7 +28,11 @@ void create_token(session& s, const token_choice& choice);
 void list_tokens(session& s, const std::string& account);
 void revoke_token(session& s, const std::string& id, bool yes);
 
-void add_device(session& s, const std::string& account, const std::string& name);
+struct device_choice {
+    std::string name;
+    bool taskrc_only = false;  // nothing but its lines, to be written to a file
+};
+void add_device(session& s, const std::string& account, const device_choice& choice);
 void list_devices(session& s, const std::string& account);
 void revoke_device(session& s, const std::string& account, const std::string& name, bool yes);
 

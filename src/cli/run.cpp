@@ -23,6 +23,7 @@ struct arguments {
     std::string token_id;
     token_choice token;
     bool operator_token = false;
+    device_choice new_device;
     std::string device;
     bool yes = false;
     slot_filter slots{.state = {}, .account = {}, .limit = 100};
@@ -113,9 +114,10 @@ void add_device_commands(CLI::App& app, arguments& a) {
     CLI::App* const devices = group(app, "device", "Taskwarriors that sync with a managed account");
     CLI::App* const add =
         command(*devices, "add", "Let one more sync; prints the lines for its .taskrc, once", a,
-                [&a](session& s) { add_device(s, a.account, a.device); });
+                [&a](session& s) { add_device(s, a.account, a.new_device); });
     add->add_option("ACCOUNT", a.account, "Whose")->required();
-    add->add_option("--name", a.device, "To tell it from others")->required();
+    add->add_option("--name", a.new_device.name, "To tell it from others")->required();
+    add->add_flag("--taskrc", a.new_device.taskrc_only, "Print those lines and nothing else");
     CLI::App* const list = command(*devices, "list", "An account's devices", a,
                                    [&a](session& s) { list_devices(s, a.account); });
     list->add_option("ACCOUNT", a.account, "Whose")->required();

@@ -328,6 +328,11 @@ TEST_F(Cli, ADeviceIsAddedAndItsLinesAreReadyToPaste) {
     answer(new_device, 201);
     EXPECT_EQ(run({"device", "add", "ada", "--name", "laptop", "--json"}), 0);
     EXPECT_EQ(out.str(), std::string(new_device) + "\n");
+    out.str("");
+    answer(new_device, 201);
+    EXPECT_EQ(run({"device", "add", "ada", "--name", "laptop", "--taskrc"}), 0);
+    EXPECT_EQ(out.str(), "sync.server.url=http://h\nsync.encryption_secret=a-?secret\n");
+    EXPECT_EQ(run({"device", "add", "ada", "--name", "laptop", "--taskrc", "--json"}), 2);
     EXPECT_EQ(run({"device", "add", "ada"}), 2);
     EXPECT_EQ(run({"device", "add", "--name", "laptop"}), 2);
 }
