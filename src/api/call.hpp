@@ -44,8 +44,11 @@ struct rooms {
     turnstile& turns;
     known_clients& clients;
     const seal::key* master;  // none: no secret can be kept
-    int derivations = 0;      // of keys from secrets, under way now
-    std::optional<callsign::api::managing> managing{};
+    // Of keys from secrets, under way now. This and the next are shared with the guards in
+    // handlers' frames: at shutdown those may outlive everything else.
+    std::shared_ptr<int> derivations = std::make_shared<int>(0);
+    std::shared_ptr<std::optional<callsign::api::managing>> managing =
+        std::make_shared<std::optional<callsign::api::managing>>();
     std::int64_t late_retries = 0;  // creations answered slot-failed since the start
 };
 

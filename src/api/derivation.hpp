@@ -7,6 +7,7 @@
 #include <callsign/seal/at_rest.hpp>
 #include <callsign/seal/secret.hpp>
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -18,6 +19,9 @@ awaitable<std::optional<seal::key>> derive_aside(rooms& r, const std::string& se
 
 // What is stored of a device's key. Requires: a master key.
 std::string sealed_at_rest(rooms& r, const seal::belongs_to& owner, const seal::key& derived);
+
+// None: there is no master key, or it is another one.
+std::shared_ptr<const seal::key> open_device_key(const seal::key* master, const device& d);
 
 http_response answer_no_master_key(const call& c);
 

@@ -26,17 +26,18 @@ constexpr int attempts_max = 20;
 // One account at a time: a history is held in memory. As long as it lives.
 class management {
   public:
-    management(std::optional<managing>& slot, std::string account) : slot_(slot) {
-        slot_.emplace(managing{std::move(account), 0, 0});
+    management(std::shared_ptr<std::optional<managing>> slot, std::string account)
+        : slot_(std::move(slot)) {
+        slot_->emplace(managing{std::move(account), 0, 0});
     }
-    ~management() { slot_.reset(); }
+    ~management() { slot_->reset(); }
     management(const management&) = delete;
     management& operator=(const management&) = delete;
 
-    managing& progress() { return *slot_; }
+    managing& progress() { return **slot_; }
 
   private:
-    std::optional<managing>& slot_;
+    std::shared_ptr<std::optional<managing>> slot_;
 };
 
 struct opaque_account {
@@ -78,8 +79,8 @@ bool read_step(read_tx& tx, account_id account, reading& r) {
         if (r.wrong) return false;
         r.head = {next->seq, next->id};
         bytes += next->segment.size();
+        r.bytes += next->segment.size();
     }
-    r.bytes += bytes;
     return true;
 }
 
@@ -144,7 +145,10 @@ awaitable<http_response> manage(rooms& r, call& c, opaque_account account, std::
         const auto failed = co_await open_history(r, account.owner->id, opening, mine.progress());
         if (failed) co_return answer_error(c, failed);
         if (opening.wrong) co_return answer_wrong(c, *opening.wrong);
-        manage_account command = command_from(account, opening, sealed_at_rest(r, owner, *derived));
+        auto build = [&] {
+            return command_from(account, opening, sealed_at_rest(r, owner, *derived));
+        };
+        manage_account command = co_await r.engine.run_aside(std::move(build));
         const auto done = co_await r.engine.submit(std::move(command));
         if (!done) co_return answer_error(c, done.error());
         if (std::holds_alternative<manage_account::moved_on>(*done)) continue;
@@ -180,7 +184,7 @@ awaitable<http_response> manage_opaque_account(rooms& r, call& c) {
         co_return answer_problem(c, problems::account_managed, "There is nothing to be done.");
     }
     if (r.master == nullptr) co_return answer_no_master_key(c);
-    if (r.managing) {
+    if (*r.managing) {
         co_return answer_busy(c, "Another account is just becoming managed. Ask again later.");
     }
     co_return co_await manage(r, c, std::move(*found), std::move(secret));
@@ -188,10 +192,10 @@ awaitable<http_response> manage_opaque_account(rooms& r, call& c) {
 
 awaitable<http_response> show_managing(rooms& r, call& c) {
     v1::ManagingStatus message;
-    if (r.managing && r.managing->account == percent_decoded(c.captured[0])) {
+    if (const auto& now = *r.managing; now && now->account == percent_decoded(c.captured[0])) {
         message.set_running(true);
-        message.set_opened(r.managing->opened);
-        message.set_total(r.managing->total);
+        message.set_opened(now->opened);
+        message.set_total(now->total);
     }
     co_return answer_message(c, 200, message);
 }

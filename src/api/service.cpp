@@ -1,4 +1,5 @@
 #include "base64url.hpp"
+#include "derivation.hpp"
 #include "handlers.hpp"
 #include "negotiation.hpp"
 #include "sync/known_clients.hpp"
@@ -266,6 +267,21 @@ net::body_terms service::terms_of(const net::http_header& header,
         return {usual_bytes_max, std::nullopt};
     }
     return impl_->terms_of(header, usual_bytes_max, *found.route, found.captured[0]);
+}
+
+awaitable<bool> service::opens_devices() {
+    auto question = [](read_tx& tx) -> std::optional<device> {
+        for (const account& a : tx.accounts()) {
+            if (a.mode != account_mode::managed) continue;
+            for (device& d : tx.devices_of(a.id)) {
+                if (!d.sealed_key.empty() && !d.revoked_at) return std::move(d);
+            }
+        }
+        return std::nullopt;
+    };
+    const auto found = co_await impl_->rooms_.engine.ask(std::move(question));
+    if (!found || !*found) co_return true;
+    co_return open_device_key(impl_->rooms_.master, **found) != nullptr;
 }
 
 void service::connection_closed(std::uint64_t connection) {

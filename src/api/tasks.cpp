@@ -106,6 +106,13 @@ http_response answer_create(rooms& r, const call& c, const create_answer& what) 
         what);
 }
 
+// Whether the key has its definite answer.
+awaitable<bool> is_settled(rooms& r, const call& c, const std::string& key) {
+    look_up_slot command{c.account(), key};
+    const auto found = co_await r.engine.submit(std::move(command));
+    co_return found&&* found && (*found)->slot.state != slot_state::pending;
+}
+
 // ---- showing ----
 
 bool none_match_fails(std::string_view if_none_match, std::string_view etag) {
@@ -138,7 +145,11 @@ awaitable<http_response> create_task(rooms& r, call& c) {
     if (!wanted) co_return answer_faults(c, found);
     if (!wanted->depends.empty()) {
         auto refused = co_await settle_depends(r, c, *wanted);
-        if (refused) co_return std::move(*refused);
+        if (refused) {
+            // A retry gets its answer, whatever has become of those tasks since.
+            const bool settled = co_await is_settled(r, c, std::get<std::string>(key));
+            if (!settled) co_return std::move(*refused);
+        }
     }
     create_request request{c.account(),
                            std::get<std::string>(std::move(key)),

@@ -264,6 +264,11 @@ asio::awaitable<std::string> server::prepare() {
     fs::path token_file = admin_token_file();
     co_await ensure_admin_token(engine_, *entropy_, std::move(token_file));
     const auto account_token = co_await ensure_account(engine_, *entropy_);
+    const bool opens = co_await service_.opens_devices();
+    if (!opens) {
+        log_->log(log_level::warn, "devices cannot sync: the master key is missing, or another",
+                  {{"setting", "secrets.master_key_file"}});
+    }
     if (!account_token) co_return std::string();
     co_return welcome(local_url(http_.local_endpoint()), *account_token, admin_token_file());
 }

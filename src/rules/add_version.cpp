@@ -1,5 +1,5 @@
-// A segment of a device's, on the chain of its managed account: product.md, section 6. Everything
-// is decided on copies first; then it is written.
+// A segment of a device's, on the chain of its managed account. Everything is decided on copies
+// first; then it is written.
 
 #include "chain_place.hpp"
 #include "changes.hpp"

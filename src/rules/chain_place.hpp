@@ -15,11 +15,12 @@ struct chain_place {
     std::optional<side_version> side;  // none: it is on the chain
 };
 
-// nullopt: the account has no such version. Nil is the place before the first.
+// nullopt: the account has no such version. The parent of the first, which is nil unless the chain
+// was begun elsewhere, is the place before it.
 std::optional<chain_place> place_of(read_tx& tx, account_id account, const uuid& version);
 
-// What somebody there lacks of the chain up to `seq`; nullopt: that is more than
-// add_version::missed_operations_max, or a side version on the way is forgotten.
+// What somebody there lacks of the chain up to `seq`; nullopt: that is more than add_version has
+// bounds for, or a side version on the way is forgotten.
 std::optional<std::vector<operation>> missed_at(read_tx& tx, account_id account,
                                                 const chain_place& place, std::int64_t seq);
 

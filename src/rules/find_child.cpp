@@ -16,7 +16,7 @@ child find_child(read_tx& tx, account_id account, const uuid& parent) {
     CALLSIGN_ASSERT(next.size() == 1);
     if (!place->side) return next_version{next[0].id, std::move(next[0].operations)};
     auto missed = missed_at(tx, account, *place, place->seq);
-    if (!missed) return unknown_version{};
+    if (!missed) return add_version::missed_too_much{};
     return next_version{next[0].id, std::move(*missed)};
 }
 

@@ -6,8 +6,9 @@
 namespace callsign::rules {
 
 forget_settled::answer apply(write_tx& tx, const forget_settled& c, const moment& /*m*/) {
-    tx.forget_side_versions(c.settled_before, c.limit);
     forget_settled::answer done;
+    // As many as may be: there are likely more, however few slots there are.
+    if (tx.forget_side_versions(c.settled_before, c.limit) == c.limit) done.next = c.after;
     const auto oldest = tx.slots(c.after, c.limit, std::nullopt, std::nullopt);
     for (const slot& s : oldest) {
         // Slots stand in the order of their reservation, and none is settled before it is reserved:

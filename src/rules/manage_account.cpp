@@ -17,7 +17,7 @@ manage_account::answer apply(write_tx& tx, const manage_account& c, const moment
     const auto clients = tx.devices_of(c.account);
     CALLSIGN_ASSERT(clients.size() == 1);  // an opaque account has one client id
 
-    tx.become_managed(c.account, head.seq);
+    tx.become_managed(c.account, c.history);
     for (const version& v : c.history) tx.take_over_version(c.account, v);
     tx.give_key(clients.front().id, c.device_name, c.sealed_key);
 

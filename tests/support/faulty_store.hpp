@@ -173,8 +173,8 @@ class faulty_store final : public store {
         std::optional<sealed_version> find_first_sealed(account_id a) override {
             return tx_->find_first_sealed(a);
         }
-        void become_managed(account_id a, std::int64_t sealed_seq) override {
-            tx_->become_managed(a, sealed_seq);
+        void become_managed(account_id a, std::span<const version> sealed) override {
+            tx_->become_managed(a, sealed);
         }
         void take_over_version(account_id a, const version& v) override {
             tx_->take_over_version(a, v);

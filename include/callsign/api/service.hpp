@@ -51,6 +51,10 @@ class service {
     // that bring what a client sealed.
     net::body_terms terms_of(const net::http_header& header, std::size_t usual_bytes_max) const;
 
+    // Whether the master key opens the devices' keys (one of them is tried), or there are none: so
+    // that an operator hears of a wrong one before the devices do. The store's failure is a yes.
+    boost::asio::awaitable<bool> opens_devices();
+
     // No request of the connection will come any more.
     void connection_closed(std::uint64_t connection);
 

@@ -216,15 +216,17 @@ struct account_changed {};
 struct task_too_large {
     callsign::uuid task{};
 };
-inline constexpr std::size_t task_bytes_max = std::size_t{16} << 20;
+inline constexpr std::size_t task_bytes_max = std::size_t{4} << 20;
 
 // What a device did, appended to its account's chain, whatever came between: operations that are
 // late are transformed over those they missed, and the device goes on from a side version. New
 // tasks are numbered, slots that wait for them are committed, and the key attribute is put right by
 // a version behind it.
 struct add_version {
-    // A device that has missed more operations than this is to fetch them first, as all do.
-    static constexpr std::size_t missed_operations_max = 100'000;
+    // A device that has missed more than this, of tasks that it has changed too, is to fetch it
+    // first, as all do.
+    static constexpr std::size_t missed_operations_max = 20'000;
+    static constexpr std::size_t missed_bytes_max = std::size_t{16} << 20;
 
     uuid client_id{};
     uuid parent{};  // nil: there was none yet

@@ -169,9 +169,9 @@ class write_tx : public read_tx {
                               std::string_view bytes) = 0;
 
     // ---- an opaque account becomes managed ----
-    // Its sealed versions and snapshot are gone; its chain is empty, and head_of() says from now on
-    // that it was sealed up to `sealed_seq`. Requires: it is opaque.
-    virtual void become_managed(account_id account, std::int64_t sealed_seq) = 0;
+    // Its sealed versions, which are these, and its snapshot are gone; its chain is empty, and
+    // head_of() says from now on how far it was sealed. Requires: it is opaque.
+    virtual void become_managed(account_id account, std::span<const version> sealed) = 0;
     // Appends a version that was sealed before, under its own id, instant and, if it is the first,
     // parent. Requires: `version.seq` is the next.
     virtual void take_over_version(account_id account, const version& version) = 0;

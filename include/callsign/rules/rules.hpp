@@ -64,7 +64,7 @@ struct next_version {
 };
 struct up_to_date {};
 struct unknown_version {};
-using child = std::variant<next_version, up_to_date, unknown_version>;
+using child = std::variant<next_version, up_to_date, unknown_version, add_version::missed_too_much>;
 
 child find_child(read_tx& tx, account_id account, const uuid& parent);
 

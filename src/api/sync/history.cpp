@@ -57,9 +57,10 @@ std::optional<history_opener::fault> history_opener::add(const sealed_version& s
     version v{sealed.seq, sealed.id, sealed.parent, sealed.created_at,
               std::get<std::vector<operation>>(std::move(decoded))};
     operations_ += v.operations.size();
-    if (operations_ > operations_max) {
+    bytes_ += sealed.segment.size();
+    if (operations_ > operations_max || bytes_ > bytes_max) {
         return fault{false, place + "the history has more than " + std::to_string(operations_max) +
-                                " operations"};
+                                " operations, or " + std::to_string(bytes_max) + " bytes"};
     }
     follow(v);
     history_.push_back(std::move(v));

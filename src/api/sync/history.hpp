@@ -18,6 +18,7 @@ class history_opener {
   public:
     // Of all versions together: they are held in memory, and written in one transaction.
     static constexpr std::size_t operations_max = 2'000'000;
+    static constexpr std::size_t bytes_max = std::size_t{1} << 30;
 
     explicit history_opener(const seal::key& key) : key_(key) {}
 
@@ -33,9 +34,6 @@ class history_opener {
                                const std::optional<sealed_snapshot>& snapshot);
 
     std::optional<fault> add(const sealed_version& sealed);
-
-    // How far it has come.
-    std::int64_t opened() const noexcept { return static_cast<std::int64_t>(history_.size()); }
 
     std::vector<version> take_history() { return std::move(history_); }
 
@@ -55,6 +53,7 @@ class history_opener {
     const seal::key& key_;
     std::vector<version> history_;
     std::size_t operations_ = 0;
+    std::size_t bytes_ = 0;
     task_map tasks_;
     std::unordered_map<uuid, making, boost::hash<uuid>> made_;
     std::int64_t known_from_ = 0;  // versions after this one are carried out

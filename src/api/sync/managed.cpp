@@ -74,6 +74,14 @@ http_response answer_added(const callsign::add_version::added& added) {
     return response;
 }
 
+// The next sync begins where the last one ended, and goes version by version.
+http_response answer_too_far() {
+    http_response response =
+        refuse_sync(503, "too much has come since that version: sync again to fetch it first");
+    response.headers.emplace_back("Retry-After", "1");
+    return response;
+}
+
 http_response answer_unknown_parent() {
     return refuse_sync(410,
                        "the account's history has no such version: this replica has synced "
@@ -99,24 +107,19 @@ awaitable<http_response> add_managed_version(rooms& r, call& c, sync_head asked,
     const auto done = co_await r.engine.submit(std::move(command));
     if (!done) co_return fail_sync(c, done.error());
     using what = callsign::add_version;
-    co_return std::visit(
-        overloaded{
-            [](const what::added& added) { return answer_added(added); },
-            [](what::unknown_parent) { return answer_unknown_parent(); },
-            [](what::missed_too_much) {
-                http_response response =
-                    refuse_sync(503, "too much has come since that version: fetch it first");
-                response.headers.emplace_back("Retry-After", "1");
-                return response;
-            },
-            [](const task_too_large& large) {
-                return refuse_sync(400, "task " + to_string(large.task) +
-                                            " would have more than 16 MiB of attributes");
-            },
-            [](no_such_client) { return refuse_sync(404, "No such client"); },
-            [](device_revoked) { return refuse_revoked(); },
-        },
-        *done);
+    co_return std::visit(overloaded{
+                             [](const what::added& added) { return answer_added(added); },
+                             [](what::unknown_parent) { return answer_unknown_parent(); },
+                             [](what::missed_too_much) { return answer_too_far(); },
+                             [](const task_too_large& large) {
+                                 return refuse_sync(
+                                     400, "task " + to_string(large.task) +
+                                              " would have more than 4 MiB of attributes");
+                             },
+                             [](no_such_client) { return refuse_sync(404, "No such client"); },
+                             [](device_revoked) { return refuse_revoked(); },
+                         },
+                         *done);
 }
 
 awaitable<http_response> next_managed_version(rooms& r, call& c, sync_head asked,
@@ -126,7 +129,8 @@ awaitable<http_response> next_managed_version(rooms& r, call& c, sync_head asked
         uuid id{};
         std::string body;
     };
-    using answer = std::variant<sealed_child, rules::up_to_date, rules::unknown_version>;
+    using answer = std::variant<sealed_child, rules::up_to_date, rules::unknown_version,
+                                callsign::add_version::missed_too_much>;
     auto question = [&r, &client, &asked](read_tx& tx) -> answer {
         auto found = rules::find_child(tx, client.account, asked.version);
         const auto* const next = std::get_if<rules::next_version>(&found);
@@ -135,7 +139,8 @@ awaitable<http_response> next_managed_version(rooms& r, call& c, sync_head asked
                                                  wire::encode_segment(next->operations))};
         }
         if (std::holds_alternative<rules::up_to_date>(found)) return rules::up_to_date{};
-        return rules::unknown_version{};
+        if (std::holds_alternative<rules::unknown_version>(found)) return rules::unknown_version{};
+        return callsign::add_version::missed_too_much{};
     };
     auto found = co_await r.engine.ask(std::move(question));
     if (!found) co_return fail_sync(c, found.error());
@@ -143,6 +148,7 @@ awaitable<http_response> next_managed_version(rooms& r, call& c, sync_head asked
         co_return refuse_sync(404, "no such version");
     }
     if (std::holds_alternative<rules::unknown_version>(*found)) co_return answer_unknown_parent();
+    if (!std::holds_alternative<sealed_child>(*found)) co_return answer_too_far();
     auto& child = std::get<sealed_child>(*found);
     http_response response = answer_sync(200);
     response.content_type = segment_type;
@@ -154,23 +160,21 @@ awaitable<http_response> next_managed_version(rooms& r, call& c, sync_head asked
 
 awaitable<http_response> managed_snapshot(rooms& r, call& c, known_client client) {
     if (auto refused = refuse_client(client)) co_return std::move(*refused);
-    struct sealed_tasks {
-        uuid version{};
-        std::string body;
+    auto question = [account = client.account, bytes_max = r.sync.snapshot_bytes_max](read_tx& tx) {
+        return rules::read_tasks(tx, account, bytes_max);
     };
-    auto question = [&r, &client](read_tx& tx) -> std::optional<sealed_tasks> {
-        const auto all = rules::read_tasks(tx, client.account, r.sync.snapshot_bytes_max);
-        if (!all || all->version.is_nil()) return std::nullopt;
-        return sealed_tasks{
-            all->version, sealed(r, *client.key, all->version, wire::encode_snapshot(all->tasks))};
-    };
-    auto found = co_await r.engine.ask(std::move(question));
+    const auto found = co_await r.engine.ask(std::move(question));
     if (!found) co_return fail_sync(c, found.error());
-    // Without one a client reads the chain from its beginning, which is always there.
-    if (!*found) co_return refuse_sync(404, "no snapshot");
+    // Without one a client reads the chain from its beginning.
+    if (!*found || (*found)->version.is_nil()) co_return refuse_sync(404, "no snapshot");
+    // Not in the question: others share its transaction, and would wait for this.
+    auto seal = [&r, &client, &all = **found] {
+        return sealed(r, *client.key, all.version, wire::encode_snapshot(all.tasks));
+    };
+    std::string body = co_await r.engine.run_aside(std::move(seal));
     http_response response = answer_sync(200);
     response.content_type = snapshot_type;
-    response.body = std::move((*found)->body);
+    response.body = std::move(body);
     add_version_header(response, (*found)->version);
     co_return response;
 }

@@ -37,16 +37,27 @@ awaitable<http_response> get_snapshot(rooms& r, call& c) {
     if ((*client)->mode == account_mode::managed) {
         co_return co_await managed_snapshot(r, c, **client);
     }
+    struct snapshot_found {
+        std::optional<sealed_snapshot> snapshot;
+        bool is_managed = false;  // the account has become so
+    };
     auto question = [account = (*client)->account](read_tx& tx) {
-        return tx.find_snapshot(account);
+        snapshot_found found;
+        found.snapshot = tx.find_snapshot(account);
+        if (!found.snapshot) found.is_managed = is_managed(tx, account);
+        return found;
     };
     auto found = co_await r.engine.ask(std::move(question));
     if (!found) co_return fail_sync(c, found.error());
-    if (!*found) co_return refuse_sync(404, "no snapshot");
+    if (found->is_managed) {
+        r.clients.forget(asked.client);
+        co_return answer_changed();
+    }
+    if (!found->snapshot) co_return refuse_sync(404, "no snapshot");
     http_response response = answer_sync(200);
     response.content_type = snapshot_type;
-    response.body = std::move((*found)->bytes);
-    add_version_header(response, (*found)->mark.version);
+    response.body = std::move(found->snapshot->bytes);
+    add_version_header(response, found->snapshot->mark.version);
     co_return response;
 }
 

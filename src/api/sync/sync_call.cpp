@@ -1,6 +1,6 @@
 #include "sync_call.hpp"
 
-#include <callsign/seal/at_rest.hpp>
+#include "../derivation.hpp"
 
 #include <algorithm>
 
@@ -23,16 +23,6 @@ std::string_view media_type_of(const net::http_header& header) {
     const auto first = type.find_first_not_of(" \t");
     if (first == type.npos) return {};
     return type.substr(first, type.find_last_not_of(" \t") - first + 1);
-}
-
-// None: there is no master key, or it is another one.
-std::shared_ptr<const seal::key> open_key(const rooms& r, const device& d) {
-    if (!r.master) return nullptr;
-    const seal::belongs_to owner{seal::purpose::device_key, d.account, d.client_id};
-    const auto opened = seal::open_at_rest(*r.master, owner, d.sealed_key);
-    const auto* const secret = std::get_if<seal::secret_bytes>(&opened);
-    if (!secret || secret->size() != seal::key_bytes) return nullptr;
-    return std::make_shared<const seal::key>(secret->bytes().first<seal::key_bytes>());
 }
 
 bool is_allowed(const sync_options& options, const uuid& client) {
@@ -94,7 +84,7 @@ awaitable<result<std::optional<known_client>>> client_of(rooms& r, uuid client) 
     if (!*found) co_return std::nullopt;
     const device& d = **found;
     known_client known{.account = d.account, .mode = d.mode, .revoked = d.revoked_at.has_value()};
-    if (d.mode == account_mode::managed) known.key = open_key(r, d);
+    if (d.mode == account_mode::managed) known.key = open_device_key(r.master, d);
     // What was forgotten meanwhile may be just this.
     if (edition == r.clients.edition()) r.clients.remember(client, known);
     co_return known;
@@ -120,6 +110,11 @@ http_response fail_sync(const call& c, const boost::system::error_code& error) {
     http_response response = refuse_sync(usual.status, error.message());
     for (const auto& field : usual.headers) response.headers.push_back(field);
     return response;
+}
+
+bool is_managed(read_tx& tx, account_id account) {
+    const auto found = tx.find_account(account);
+    return found && found->mode == account_mode::managed;
 }
 
 http_response answer_changed() {

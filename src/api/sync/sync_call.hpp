@@ -43,6 +43,9 @@ http_response refuse_sync(unsigned status, std::string_view why);
 // Broken machinery; the status is the same as everywhere.
 http_response fail_sync(const call& c, const boost::system::error_code& error);
 
+// What a chain or snapshot that is not there may mean.
+bool is_managed(read_tx& tx, account_id account);
+
 // The account has become managed while the request was on its way: the client asks again.
 http_response answer_changed();
 

@@ -34,7 +34,8 @@ http_response answer_conflict(const add_sealed_version::expected_parent& expecte
 
 struct child_found {
     std::optional<sealed_version> child;
-    bool is_tip = false;  // nothing can come after the parent yet
+    bool is_tip = false;      // nothing can come after the parent yet
+    bool is_managed = false;  // the account has become so: this chain is gone
 };
 
 child_found find_sealed_child(read_tx& tx, account_id account, const uuid& parent) {
@@ -43,6 +44,7 @@ child_found find_sealed_child(read_tx& tx, account_id account, const uuid& paren
     if (found.child) return found;
     const chain_head head = tx.head_of(account);
     found.is_tip = head.seq == 0 || head.version == parent;
+    if (!found.is_tip) found.is_managed = is_managed(tx, account);
     return found;
 }
 
@@ -91,6 +93,10 @@ awaitable<http_response> next_sealed(rooms& r, call& c, const sync_head& asked,
         auto found = co_await r.engine.ask(std::move(question));
         if (!found) co_return fail_sync(c, found.error());
         if (found->child) co_return answer_child(std::move(*found->child));
+        if (found->is_managed) {
+            r.clients.forget(asked.client);
+            co_return answer_changed();
+        }
         if (!found->is_tip) co_return refuse_sync(410, "version has been deleted");
         const bool say_so = co_await visit.may_say_up_to_date();
         if (say_so) co_return refuse_sync(404, "no such version");

@@ -379,17 +379,18 @@ class transaction final : public write_tx {
         state_->snapshots.insert_or_assign(account, sealed_snapshot{mark, std::string(bytes)});
     }
 
-    void become_managed(account_id account, std::int64_t sealed_seq) override {
+    void become_managed(account_id account, std::span<const version> sealed) override {
         wrote_ = true;
-        state_->sealed_seqs[account] = sealed_seq;
+        state_->sealed_seqs[account] = std::ssize(sealed);
         auto& owner = state_->accounts.at(account);
         CALLSIGN_ASSERT(owner.mode == account_mode::opaque);
         owner.mode = account_mode::managed;
         owner.last_seq = 0;
         state_->last_versions.erase(account);
         state_->snapshots.erase(account);
-        std::erase_if(state_->sealed_children,
-                      [&](const auto& child) { return child.first.first == account; });
+        for (const version& v : sealed) {
+            CALLSIGN_ASSERT(state_->sealed_children.erase({account, v.parent}) == 1);
+        }
     }
     void take_over_version(account_id account, const version& v) override {
         moved(v.created_at);

@@ -255,12 +255,15 @@ class sqlite_write final : public sqlite::reads_over<write_tx> {
 
     // ---- an opaque account becomes managed ----
 
-    void become_managed(account_id account, std::int64_t sealed_seq) override {
+    void become_managed(account_id account, std::span<const version> sealed) override {
         changed_ = true;
         state_.flush();
-        db_.use(sql::sealed_delete).bind(account).run();
+        for (const version& v : sealed) {
+            db_.use(sql::sealed_delete).bind(v.parent).bind(account).run();
+            CALLSIGN_ASSERT(changes() == 1);
+        }
         db_.use(sql::snapshot_delete).bind(account).run();
-        db_.use(sql::account_manage).bind(sealed_seq).bind(account).run();
+        db_.use(sql::account_manage).bind(std::int64_t{std::ssize(sealed)}).bind(account).run();
         CALLSIGN_ASSERT(changes() == 1);
         state_.forget_head(account);
     }

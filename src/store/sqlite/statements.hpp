@@ -181,7 +181,8 @@ inline constexpr auto sealed_child_place =
 inline constexpr auto sealed_first =
     "SELECT seq, version_id, parent_id, created_at, segment FROM sealed_versions"
     " WHERE account_id = ? AND seq = 1";
-inline constexpr auto sealed_delete = "DELETE FROM sealed_versions WHERE account_id = ?";
+inline constexpr auto sealed_delete =
+    "DELETE FROM sealed_versions WHERE parent_id = ? AND account_id = ?";
 inline constexpr auto sealed_put =
     "INSERT INTO sealed_versions (account_id, seq, version_id, parent_id, created_at, segment)"
     " VALUES (?, ?, ?, ?, ?, ?)";

@@ -227,6 +227,25 @@ TEST_F(edits, if_match_keeps_others_changes) {
     EXPECT_EQ(patch("SYN-9", "{}", {{"If-Match", "*"}}).status, 404u);
 }
 
+// What a creation depended on may be gone by the time it is asked for again.
+TEST_F(edits, a_retry_gets_its_answer_though_a_dependency_was_purged) {
+    create(R"({"description":"first"})");
+    const auto dependent = [&] {
+        return h.call(post("/v1/tasks", R"({"description":"then","depends":["SYN-1"]})", syn.token,
+                           "dependent"));
+    };
+    const auto made = dependent();
+    ASSERT_EQ(made.status, 201u) << made.body;
+    ASSERT_EQ(remove("SYN-1?purge=true").status, 204u);
+    const auto again = dependent();
+    EXPECT_EQ(again.status, 201u);
+    EXPECT_EQ(again.body, made.body);
+    EXPECT_EQ(h.call(post("/v1/tasks", R"({"description":"then","depends":["SYN-1"]})", syn.token,
+                          "another"))
+                  .status,
+              400u);
+}
+
 TEST_F(edits, a_deleted_task_is_there_and_a_purged_one_is_gone) {
     const auto deleted = remove("SYN-1");
     ASSERT_EQ(deleted.status, 200u) << deleted.body;

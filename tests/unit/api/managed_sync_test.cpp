@@ -243,6 +243,7 @@ TEST_F(managed_sync, without_the_master_key_devices_are_told_so) {
     for (const auto& other : {std::shared_ptr<const seal::key>(), master_key(2)}) {
         h.reset();
         h = open_house(other);
+        EXPECT_FALSE(h->run(h->service().opens_devices()));
         const auto response = h->call(child_of(laptop.client(), nil_id));
         EXPECT_EQ(response.status, 503u);
         EXPECT_NE(response.body.find("master key"), std::string::npos);
@@ -250,6 +251,7 @@ TEST_F(managed_sync, without_the_master_key_devices_are_told_so) {
     }
     h.reset();
     h = open_house(master_key(1));
+    EXPECT_TRUE(h->run(h->service().opens_devices()));
     sent(laptop, nil_id, new_task(1, "x"));
 }
 
@@ -358,6 +360,9 @@ TEST_F(manage, a_history_that_begins_elsewhere_needs_a_snapshot) {
     EXPECT_EQ(tasks.at(task_id_of(1)).at("key"), "VLT-2");
     EXPECT_EQ(tasks.at(task_id_of(1)).at("p"), "v");
     EXPECT_EQ(tasks.at(task_id_of(3)).at("key"), "VLT-3");
+    // As before: who is where it began goes on, and from nothing there is no way but the snapshot.
+    EXPECT_EQ(h->call(child_of(old.client(), first)).status, 200u);
+    EXPECT_EQ(h->call(child_of(old.client(), nil_id)).status, 410u);
 }
 
 TEST_F(manage, versions_that_come_meanwhile_are_taken_along) {

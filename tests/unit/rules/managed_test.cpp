@@ -346,7 +346,7 @@ TEST_F(managed, who_has_missed_too_much_fetches_it_first) {
     // Of what nothing else is about, nothing needs to be known.
     const auto late = std::get<add_version::added>(send(laptop, uuid{}, {create(uuid_of(2))}));
     EXPECT_TRUE(late.late);
-    EXPECT_TRUE(std::holds_alternative<rules::unknown_version>(child_of(late.version)));
+    EXPECT_TRUE(std::holds_alternative<add_version::missed_too_much>(child_of(late.version)));
 }
 
 // ---- changes by way of REST ----
