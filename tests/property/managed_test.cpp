@@ -1,14 +1,15 @@
 // Goal: on a managed account everyone ends with the same tasks, and they are the server's; every
-// task has its number and carries its key; nobody is ever refused. Whatever devices do to the same
-// few tasks at once (the key attribute included), whatever REST does in between, and wherever the
-// server dies.
+// task has its number and carries its key, and knows its last change; no slot waits for a task that
+// a device has brought; nobody is ever refused. Whatever devices do to the same few tasks at once
+// (the key attribute included), whatever REST does in between, and wherever the server dies.
 //
 // Method: a universe small enough that everything collides. Model clients
 // (support/model_client.hpp) edit and sync in steps against the real rules on a real store, each
 // step one transaction; between them REST creates, leaves creations unfinished, edits and purges,
-// and the reaper sweeps. A crash drops a transaction before its commit or loses the answer after
-// it; on SQLite the store is opened again. Then everyone syncs alone, twice. Whole accounts are
-// played from a seed.
+// and the reaper sweeps. Some devices send in pieces, each behind the one before, and so stand
+// beside the chain for a while. A crash drops a transaction before its commit or loses the answer
+// after it; on SQLite the store is opened again. Then everyone syncs alone, twice. Whole accounts
+// are played from a seed.
 
 #include "support/audit.hpp"
 #include "support/model_client.hpp"
@@ -19,7 +20,10 @@
 #include <callsign/store/sqlite.hpp>
 
 #include <gtest/gtest.h>
+#include <limits>
+#include <map>
 #include <random>
+#include <set>
 
 namespace callsign::testing {
 namespace {
@@ -27,6 +31,8 @@ namespace {
 using kind = operation::kind;
 
 constexpr time_point t0{milliseconds{1'700'000'000'000}};
+
+constexpr std::int64_t all_rows = std::numeric_limits<std::int64_t>::max();
 
 uuid task_uuid(int n) {
     return {{static_cast<std::uint8_t>(n + 1)}};
@@ -139,6 +145,7 @@ struct game {
     int moves = 250;
     int crashes_in_hundred = 0;
     bool rest = true;
+    std::size_t piece_max = model_client::no_limit;
 };
 
 class player {
@@ -147,7 +154,8 @@ class player {
         : chance_(seed), rules_(rules), account_(std::move(open)) {
         for (int i = 0; i < rules.devices; ++i) {
             links_.push_back(std::make_unique<device_link>(account_, account_.add_device(i)));
-            clients_.push_back(std::make_unique<model_client>(*links_.back()));
+            clients_.push_back(std::make_unique<model_client>(
+                *links_.back(), model_client::no_limit, rules.piece_max));
         }
     }
 
@@ -177,6 +185,8 @@ class player {
                 found.push_back("the key of " + to_string(id));
             }
         }
+        find_stale(*tx, found);
+        find_forgotten(*tx, found);
         return found;
     }
 
@@ -187,6 +197,32 @@ class player {
     }
 
   private:
+    // What is late is judged by the last change of its tasks, and REST's If-Match too.
+    void find_stale(read_tx& tx, std::vector<std::string>& found) {
+        std::map<uuid, std::int64_t> last;
+        for (const version& v : tx.versions(account_.id(), 0, all_rows)) {
+            for (const operation& o : v.operations) last[o.uuid] = v.seq;
+        }
+        for (const task& t : tx.tasks(account_.id(), task_id{}, all_rows)) {
+            if (t.last_seq != last[t.uuid]) {
+                found.push_back("the last change of " + to_string(t.uuid));
+            }
+        }
+    }
+
+    // A slot that waits for a task is committed when a device brings it.
+    void find_forgotten(read_tx& tx, std::vector<std::string>& found) {
+        std::set<uuid> made_by_rest;
+        for (const slot& s : tx.slots(slot_id{}, all_rows, {}, account_.id())) {
+            if (s.created) made_by_rest.insert(s.uuid);
+        }
+        for (const slot& s : tx.slots(slot_id{}, all_rows, slot_state::pending, account_.id())) {
+            if (tx.find_task(account_.id(), s.uuid) && !made_by_rest.contains(s.uuid)) {
+                found.push_back("the slot of " + s.key + " waits for what is there");
+            }
+        }
+    }
+
     int below(int limit) { return static_cast<int>(chance_() % static_cast<unsigned>(limit)); }
 
     operation draw() {
@@ -330,6 +366,14 @@ TEST(managed_account, devices_and_rest_agree_over_crashes) {
 
 TEST(managed_account, devices_that_seldom_meet_agree) {
     play_all(play_in_memory, seeds / 2, {.tasks = 40, .moves = 400, .crashes_in_hundred = 5});
+}
+
+TEST(managed_account, devices_that_send_in_pieces_agree) {
+    play_all(play_in_memory, seeds, {.piece_max = 1});
+}
+
+TEST(managed_account, devices_that_send_in_pieces_agree_over_crashes) {
+    play_all(play_in_memory, seeds, {.crashes_in_hundred = 15, .piece_max = 2});
 }
 
 TEST(managed_account, a_crowd_agrees) {
