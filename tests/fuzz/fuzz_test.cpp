@@ -1,46 +1,80 @@
-// Goal: no bytes break the readers of segments and snapshots.
+// Goal: no bytes break the readers of what clients send: envelopes, segments and snapshots, heads
+// of requests, ids and idempotency keys.
 //
 // Method: what a real client sent is damaged in a few places, by a seed: bits turned, pieces cut
-// out, doubled, moved from one to another, JSON's own signs put in.
+// out, doubled, moved from one to another, the form's own signs put in.
 
+#include "head_targets.hpp"
 #include "support/vectors.hpp"
 #include "targets.hpp"
 
 #include <array>
 #include <gtest/gtest.h>
 #include <random>
+#include <span>
 
 namespace callsign::testing {
 namespace {
 
-constexpr std::array<std::string_view, 24> signs{"{",
-                                                 "}",
-                                                 "[",
-                                                 "]",
-                                                 ":",
-                                                 ",",
-                                                 "\"",
-                                                 "\\",
-                                                 "\\u0000",
-                                                 "\\ud83d",
-                                                 "\\ude00",
-                                                 "null",
-                                                 "true",
-                                                 "-1e999",
-                                                 "0",
-                                                 "\"Create\"",
-                                                 "\"Delete\"",
-                                                 "\"Update\"",
-                                                 "\"uuid\"",
-                                                 "\"value\"",
-                                                 "\"property\"",
-                                                 "\"timestamp\"",
-                                                 "\"operations\"",
-                                                 "\xC3"};
+constexpr std::string_view json_signs[] = {"{",
+                                           "}",
+                                           "[",
+                                           "]",
+                                           ":",
+                                           ",",
+                                           "\"",
+                                           "\\",
+                                           "\\u0000",
+                                           "\\ud83d",
+                                           "\\ude00",
+                                           "null",
+                                           "true",
+                                           "-1e999",
+                                           "0",
+                                           "\"Create\"",
+                                           "\"Delete\"",
+                                           "\"Update\"",
+                                           "\"uuid\"",
+                                           "\"value\"",
+                                           "\"property\"",
+                                           "\"timestamp\"",
+                                           "\"operations\"",
+                                           "\xC3"};
+
+constexpr std::string_view head_signs[] = {"\r\n",
+                                           "\r\n\r\n",
+                                           ": ",
+                                           " ",
+                                           "/",
+                                           "?",
+                                           "%",
+                                           "%2D",
+                                           ";",
+                                           ",",
+                                           "\"",
+                                           "\t",
+                                           "{",
+                                           "}",
+                                           "-",
+                                           "urn:uuid:",
+                                           "GET ",
+                                           "POST ",
+                                           "HTTP/1.1",
+                                           "HTTP/1.0",
+                                           "\r\nX-Client-Id: ",
+                                           "\r\nContent-Type: ",
+                                           "\r\nContent-Length: ",
+                                           "\r\nTransfer-Encoding: chunked",
+                                           "1e9",
+                                           "/v1/client/",
+                                           std::string_view("\0", 1),
+                                           "\xC3"};
+
+using sign_list = std::span<const std::string_view>;
 
 class damager {
   public:
-    explicit damager(unsigned seed) : chance_(seed) {}
+    damager(unsigned seed, sign_list signs) : chance_(seed), signs_(signs) {}
 
     std::string damaged(std::string text, const std::string& other) {
         for (int times = below(4) + 1; times > 0; --times) damage(text, other);
@@ -59,19 +93,20 @@ class damager {
             break;
         case 1: text.erase(at, size); break;
         case 2: text.insert(at, text.substr(at, size)); break;
-        case 3: text.insert(at, signs[below(signs.size())]); break;
-        case 4: text.replace(at, size, signs[below(signs.size())]); break;
+        case 3: text.insert(at, signs_[below(signs_.size())]); break;
+        case 4: text.replace(at, size, signs_[below(signs_.size())]); break;
         default: text.replace(at, size, other, below(other.size()), size); break;
         }
     }
 
     std::mt19937 chance_;
+    sign_list signs_;
 };
 
 // The targets' asserts end the process; what is counted here shows that both sides were reached.
 void run(bool (*target)(std::string_view), const std::vector<std::string>& from, unsigned seed,
-         int rounds) {
-    damager d(seed);
+         int rounds, sign_list signs = json_signs) {
+    damager d(seed, signs);
     int good = 0;
     for (const std::string& text : from) EXPECT_TRUE(target(text));
     for (int i = 0; i < rounds; ++i) {
@@ -105,6 +140,70 @@ TEST(fuzz, snapshots) {
     // Each is packed at least once, which takes a hundred times as long as reading it.
     run(fuzz_snapshot_json, json, 2, CALLSIGN_FUZZ_ROUNDS / 10);
     run(fuzz_snapshot, packed, 3, CALLSIGN_FUZZ_ROUNDS / 10);
+}
+
+// Almost none that is damaged opens; those that do were not changed by what was done to them.
+TEST(fuzz, envelopes) {
+    std::vector<std::string> from;
+    for (const client_vector& v : client_vectors()) {
+        from.push_back(std::string(v.place.begin(), v.place.end()) + v.sealed);
+    }
+    const uuid nowhere{};
+    const std::array<std::uint8_t, seal::nonce_bytes> nonce{};
+    from.push_back(std::string(nowhere.begin(), nowhere.end()) +
+                   seal::seal_body(fuzz_key(), nowhere, nonce, ""));
+    run(fuzz_envelope, from, 4, CALLSIGN_FUZZ_ROUNDS);
+}
+
+TEST(fuzz, what_becomes_of_envelopes) {
+    std::vector<std::string> from{std::string("\7\0\0\0", 4) + "{\"operations\":[]}"};
+    for (const client_vector& v : client_vectors()) {
+        if (!v.is_snapshot) from.push_back(std::string("\7\1\2\3", 4) + v.plaintext);
+    }
+    run(fuzz_sealed, from, 5, CALLSIGN_FUZZ_ROUNDS);
+}
+
+TEST(fuzz, idempotency_keys) {
+    run(fuzz_idempotency_key,
+        {"8e03978e-40d5-43dd-bc93-6894a57f9324", "\"8e03978e\"", R"("a\"b\\c")",
+         R"("k"; a=1;b=-12.345;c=?1;d=:YWJj:;e=@1659578233;f=%"f%c3%bc")"},
+        6, CALLSIGN_FUZZ_ROUNDS, head_signs);
+}
+
+TEST(fuzz, ids) {
+    run(fuzz_id,
+        {"f70ed568-0132-4fb2-ad77-19c4c8c0c321", "F70ED56801324FB2AD7719C4C8C0C321",
+         "{f70ed568-0132-4FB2-ad77-19c4c8c0c321}", "urn:uuid:f70ed568-0132-4fb2-ad77-19c4c8c0c321"},
+        7, CALLSIGN_FUZZ_ROUNDS, head_signs);
+}
+
+TEST(fuzz, heads) {
+    const std::string client = fuzzed_server::client, id = "f70ed568-0132-4fb2-ad77-19c4c8c0c321";
+    const std::string end = " HTTP/1.1\r\nHost: h\r\nX-Client-Id: " + client + "\r\n";
+    const std::string segment = "Content-Type: " + std::string(api::segment_type) + "\r\n";
+    const std::string get = "GET /v1/client/get-child-version/",
+                      add = "POST /v1/client/add-version/";
+    run(fuzz_head,
+        {get + id + end + "\r\n",
+         get + "%7B" + id + "%7D" + end + "x-client-id: " + id + "\r\n\r\n",
+         add + "urn:uuid:" + id + end + segment + "Content-Length: 2\r\n\r\n{}",
+         add + id + end + segment + "Expect: 100-continue\r\nTransfer-Encoding: chunked\r\n\r\n" +
+             "3;e=f\r\nabc\r\n0\r\n\r\n",
+         "GET /v1/client/snapshot" + end + "\r\nGET http://h/" + end + "\r\n",
+         "POST /v1/tasks" + end + "Idempotency-Key: \"k\"\r\nContent-Length: 0\r\n\r\n"},
+        8, CALLSIGN_FUZZ_ROUNDS / 10, head_signs);
+}
+
+// Every byte chooses something; few are needed for a request that is answered.
+TEST(fuzz, chosen_heads) {
+    damager d(9, head_signs);
+    int answered = 0;
+    for (int i = 0; i < CALLSIGN_FUZZ_ROUNDS / 10; ++i) {
+        std::string bytes(d.below(200), '\0');
+        for (char& byte : bytes) byte = static_cast<char>(d.below(256));
+        if (fuzz_chosen_head(bytes)) ++answered;
+    }
+    EXPECT_GT(answered, CALLSIGN_FUZZ_ROUNDS / 20);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // libFuzzer's way in. Built by scripts/fuzz, with CALLSIGN_FUZZ_TARGET the name of one in
-// targets.hpp.
+// targets.hpp or head_targets.hpp.
 
+#include "head_targets.hpp"
 #include "targets.hpp"
 
 #include <cstddef>

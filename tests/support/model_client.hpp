@@ -85,10 +85,14 @@ inline std::vector<operation> pull(const std::vector<operation>& server,
 
 class model_client {
   public:
-    // `batch_max`: how many operations are sent at a time; real clients count bytes.
-    explicit model_client(model_server& server,
-                          std::size_t batch_max = std::numeric_limits<std::size_t>::max())
-        : server_(server), batch_max_(batch_max) {}
+    static constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
+
+    // `batch_max`: how many operations are sent at a time; real clients count bytes. `piece_max`:
+    // one that is not stock sends a batch in pieces of so many, each behind the one before, and
+    // pulls after the last only. So it names versions beside the chain, as stock ones never do.
+    explicit model_client(model_server& server, std::size_t batch_max = no_limit,
+                          std::size_t piece_max = no_limit)
+        : server_(server), batch_max_(batch_max), piece_max_(piece_max) {}
 
     // Requires: no sync is under way; the client's store lets one transaction in at a time.
     void edit(const operation& o) {
@@ -151,12 +155,15 @@ class model_client {
     }
 
     void push(bool answer_is_lost) {
-        const auto answer = server_.add_version(sync_base_, batch_);
+        const auto end =
+            batch_.begin() + static_cast<std::ptrdiff_t>(std::min(piece_max_, batch_.size()));
+        const auto answer = server_.add_version(sync_base_, {batch_.begin(), end});
         if (answer_is_lost) {
             doing_ = doing::nothing;
         } else if (const auto* accepted = std::get_if<model_server::accepted>(&answer)) {
             sync_base_ = accepted->id;
-            next_batch();
+            batch_.erase(batch_.begin(), end);
+            if (batch_.empty()) next_batch();
         } else {
             start_over_after(std::get<model_server::expected>(answer).parent);
         }
@@ -185,6 +192,7 @@ class model_client {
 
     model_server& server_;
     std::size_t batch_max_;
+    std::size_t piece_max_;
     task_map tasks_;
     uuid base_{};
     std::vector<operation> unsynced_;

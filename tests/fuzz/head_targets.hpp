@@ -1,0 +1,330 @@
+#pragma once
+// What must hold of any request head whatever, on the server's own way: from bytes to a request, to
+// a line of the route table, to a handler on a store. Driven like targets.hpp.
+
+#include "api/sync/sync_call.hpp"
+#include "api/uri.hpp"
+#include "net/request_reader.hpp"
+#include "support/house.hpp"
+
+#include <callsign/base/assert.hpp>
+#include <callsign/base/hex.hpp>
+#include <callsign/base/uuid.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <regex>
+#include <string>
+#include <string_view>
+#include <variant>
+
+namespace callsign::testing {
+
+// ---- ids ----
+
+// The documented forms, said in another way than the server does.
+inline bool is_id_in_some_form(std::string_view text) {
+    static const std::regex forms("([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32})",
+                                  std::regex::icase | std::regex::optimize);
+    constexpr std::string_view urn = "urn:uuid:";
+    const bool in_braces = text.size() == 38 && text.front() == '{' && text.back() == '}';
+    const bool named = text.size() == 45 && text.starts_with(urn);
+    if (in_braces) text = text.substr(1, 36);
+    if (named) text.remove_prefix(urn.size());
+    return (text.size() == 36 || (text.size() == 32 && !in_braces && !named)) &&
+           std::regex_match(text.begin(), text.end(), forms);
+}
+
+// Read if it is in one of the forms, and then it has the same digits.
+inline bool fuzz_id(std::string_view text) {
+    const auto id = api::parse_uuid_in_any_form(text);
+    CALLSIGN_ASSERT(id.has_value() == is_id_in_some_form(text));
+    if (!id) return false;
+    std::string digits;
+    if (text.starts_with("urn:uuid:")) text.remove_prefix(9);
+    for (const char c : text) {
+        if (hex_value(c) < 0) continue;
+        if (digits.size() == 8 || digits.size() == 13 || digits.size() == 18 ||
+            digits.size() == 23) {
+            digits += '-';
+        }
+        digits += "0123456789abcdef"[hex_value(c)];
+    }
+    CALLSIGN_ASSERT(to_string(*id) == digits);
+    CALLSIGN_ASSERT(parse_uuid(digits) == id);
+    return true;
+}
+
+// ---- heads ----
+
+// A server on which most routes find something: an account, a client that has sent a version, and
+// everyone may register. It has no master key, so nobody can make it derive keys.
+class fuzzed_server {
+  public:
+    static constexpr const char* client = "9d2b6c9e-2f47-4a55-9b4f-6f0f5f2c7a11";
+
+    fuzzed_server() : house_({.service = {.sync = options()}}) {
+        account_token_ = house_.make_account("syn", "SYN").token;
+        operator_token_ = house_.operator_token();
+        const auto made = house_.call(make_request(
+            boost::beast::http::verb::post,
+            "/v1/client/add-version/00000000-0000-0000-0000-000000000000", "sealed",
+            {{"X-Client-Id", client}, {"Content-Type", std::string(api::segment_type)}}));
+        CALLSIGN_ASSERT(made.status == 200);
+    }
+
+    static api::sync_options options() {
+        api::sync_options chosen;
+        chosen.open_registration = true;
+        chosen.turnstile = milliseconds{0};
+        return chosen;
+    }
+
+    const std::string& account_token() const { return account_token_; }
+    const std::string& operator_token() const { return operator_token_; }
+    house& rooms() { return house_; }
+
+  private:
+    house house_;
+    std::string account_token_;
+    std::string operator_token_;
+};
+
+// What requests are answered with while nothing is broken.
+inline bool is_documented(unsigned status) {
+    static constexpr std::array<unsigned, 19> all{200, 201, 204, 304, 400, 401, 403, 404, 405, 406,
+                                                  409, 410, 412, 413, 415, 417, 422, 431, 503};
+    return std::binary_search(all.begin(), all.end(), status);
+}
+
+struct sync_route {
+    boost::beast::http::verb method;
+    std::string_view path;
+    std::string_view type;
+};
+
+// The route of a client's that has an id in its path; none: this is another request.
+inline const sync_route* sync_route_of(const net::http_request& request) {
+    using boost::beast::http::verb;
+    static constexpr std::array<sync_route, 3> all{
+        {{verb::post, "/v1/client/add-version/", api::segment_type},
+         {verb::get, "/v1/client/get-child-version/", ""},
+         {verb::post, "/v1/client/add-snapshot/", api::snapshot_type}}};
+    for (const sync_route& r : all) {
+        if (request.method() != r.method || !request.path().starts_with(r.path)) continue;
+        const std::string_view id = request.path().substr(r.path.size());
+        if (!id.empty() && id.find('/') == id.npos) return &r;
+    }
+    return nullptr;
+}
+
+// What the head of a client's request is refused with; 0: with nothing.
+inline unsigned refusal_of(const net::http_request& request, const sync_route& route) {
+    const auto value_of = [&](const char* name) {
+        const auto found = request.find(name);
+        return found == request.end() ? std::string() : std::string(found->value());
+    };
+    const auto id = api::percent_decoded(request.path().substr(route.path.size()));
+    if (!is_id_in_some_form(id)) return 404;
+    std::string type = value_of("Content-Type");
+    type.erase(std::min(type.find(';'), type.size()));
+    type.erase(type.find_last_not_of(" \t") + 1);
+    if (!route.type.empty() && type != route.type) return 400;
+    return is_id_in_some_form(value_of("X-Client-Id")) ? 0 : 400;
+}
+
+inline void check_answer(fuzzed_server& server, const net::http_request& request) {
+    const auto answer = server.rooms().call(request);
+    CALLSIGN_ASSERT(is_documented(answer.status));
+    CALLSIGN_ASSERT(!server.rooms().fatal());
+    const sync_route* const route = sync_route_of(request);
+    if (!route) return;
+    const std::string_view id = request.path().substr(route->path.size());
+    const auto head = api::read_sync_head(fuzzed_server::options(), id, route->type, request);
+    const unsigned refused = refusal_of(request, *route);
+    if (const auto* refusal = std::get_if<net::http_response>(&head)) {
+        CALLSIGN_ASSERT(refusal->status == refused && answer.status == refused);
+        CALLSIGN_ASSERT(answer.body == refusal->body);
+    } else {
+        CALLSIGN_ASSERT(refused == 0 && request.count("X-Client-Id") > 0);
+        const auto client = api::parse_uuid_in_any_form(request["X-Client-Id"]);
+        CALLSIGN_ASSERT(std::get<api::sync_head>(head).client == client);
+    }
+}
+
+// True: a handler has had a request of it.
+inline bool answer_all(fuzzed_server& server, std::string_view bytes) {
+    using step = net::request_reader::step;
+    const net::http_options options;
+    net::http_hooks hooks;
+    hooks.terms_of = [&](const net::http_header& header) {
+        return server.rooms().service().terms_of(header, options.body_bytes_max);
+    };
+    net::request_reader reader(options, hooks, [](std::size_t) { return true; });
+    bool answered = false;
+    for (reader.begin();;) {
+        const step next = reader.advance();
+        if (next == step::refused) {
+            const auto& why = reader.why();
+            CALLSIGN_ASSERT(is_documented(why.said ? why.said->status : why.status));
+            return answered;
+        }
+        if (next == step::ready) {
+            check_answer(server, reader.take());
+            answered = true;
+            reader.begin();
+        } else if (next == step::need_more) {
+            if (bytes.empty()) return answered;
+            const auto space = reader.space();
+            const std::size_t some = std::min(bytes.size(), space.size());
+            std::memcpy(space.data(), bytes.data(), some);
+            reader.received(some);
+            bytes.remove_prefix(some);
+        }
+    }
+}
+
+// Requests as they come.
+inline bool fuzz_head(std::string_view bytes) {
+    fuzzed_server server;
+    return answer_all(server, bytes);
+}
+
+// ---- heads that are mostly well formed ----
+
+// Choices, each a byte of the input; when there are no more, the first of what there is.
+class chooser {
+  public:
+    explicit chooser(std::string_view bytes) : rest_(bytes) {}
+
+    std::size_t below(std::size_t limit) {
+        if (rest_.empty()) return 0;
+        const auto byte = static_cast<std::uint8_t>(rest_.front());
+        rest_.remove_prefix(1);
+        return byte % limit;
+    }
+
+    template <std::size_t Count>
+    std::string one_of(const std::array<std::string_view, Count>& all) {
+        return std::string(all[below(Count)]);
+    }
+
+    std::string text() {
+        const std::size_t size = below(32);
+        const std::string_view some = rest_.substr(0, size);
+        rest_.remove_prefix(some.size());
+        return std::string(some);
+    }
+
+  private:
+    std::string_view rest_;
+};
+
+inline std::string choose_id(chooser& c) {
+    std::string id = c.one_of<4>({fuzzed_server::client, "00000000-0000-0000-0000-000000000000",
+                                  "F70ED568-0132-4FB2-AD77-19C4C8C0C321",
+                                  "f70ed568-0132-4fb2-ad77-19c4c8c0c321"});
+    switch (c.below(8)) {
+    case 0: id = "{" + id + "}"; break;
+    case 1: id = "urn:uuid:" + id; break;
+    case 2: std::erase(id, '-'); break;
+    case 3: id = "{urn:uuid:" + id + "}"; break;
+    default: break;
+    }
+    const std::size_t damage = c.below(8);
+    const std::size_t at = c.below(id.size());
+    switch (damage) {
+    case 0: id.erase(at, 1 + c.below(3)); break;
+    case 1: id.insert(at, c.one_of<4>({"-", "0", "%00", "}{"})); break;
+    case 2: id[at] = "-g{}: %\t"[c.below(8)]; break;
+    case 3: id += id; break;
+    default: break;
+    }
+    return id;
+}
+
+inline std::string choose_target(chooser& c) {
+    std::string target = c.one_of<20>({"/v1/client/add-version/ID",
+                                       "/v1/client/get-child-version/ID",
+                                       "/v1/client/add-snapshot/ID",
+                                       "/v1/client/snapshot",
+                                       "/v1/tasks",
+                                       "/v1/tasks/ID",
+                                       "/v1/tasks/SYN-1",
+                                       "/v1/slots/ID",
+                                       "/",
+                                       "/v1/account",
+                                       "/v1/series",
+                                       "/v1/tokens",
+                                       "/v1/devices/ID",
+                                       "/v1/admin/accounts/syn/series",
+                                       "/v1/admin/client",
+                                       "/v1/admin/client/versions/ID",
+                                       "/v1/admin/slots?account=syn&pageSize=ID",
+                                       "/v1/admin/accounts/ID/manage",
+                                       "/v1/client/ID",
+                                       "/metrics"});
+    if (const auto at = target.find("ID"); at != target.npos) {
+        std::string id = choose_id(c);
+        // Some of it escaped, as proxies do.
+        if (c.below(3) == 0) {
+            const std::size_t where = c.below(id.size());
+            constexpr std::string_view digits = "0123456789ABCDEF";
+            const auto byte = static_cast<std::uint8_t>(id[where]);
+            id.replace(where, 1, {'%', digits[byte / 16], digits[byte % 16]});
+        }
+        target.replace(at, 2, id);
+    }
+    if (c.below(8) == 0) target += "?pageSize=" + std::to_string(c.below(256));
+    if (c.below(16) == 0) target += "/" + c.text();
+    if (c.below(8) == 0) target.insert(0, "http://h");
+    return target;
+}
+
+// Each choice is a statement of its own: compilers differ in the order of what stands in one.
+inline std::string choose_field(chooser& c, const fuzzed_server& server) {
+    const auto kind = c.below(32);
+    if (kind < 10) {
+        std::string field = c.one_of<2>({"X-Client-Id: ", "x-client-id:\t"});
+        return field += choose_id(c);
+    }
+    if (kind < 18) {
+        std::string field = "Content-Type: ";
+        field += c.one_of<6>({api::segment_type, api::snapshot_type, "application/json",
+                              "application/merge-patch+json", "application/x-protobuf", "*/*"});
+        return field += c.one_of<5>({"", ";", " ; charset=utf-8", ";q=\"", ", text/plain"});
+    }
+    if (kind < 24) {
+        return "Authorization: Bearer " +
+               (c.below(2) == 0 ? server.account_token() : server.operator_token());
+    }
+    if (kind < 28) {
+        return "Idempotency-Key: " + c.one_of<4>({"k", "\"k\"", "\"k\";a", "\"k"});
+    }
+    if (kind < 30) {
+        return c.one_of<6>({"If-Match: \"1\"", "Accept: ", "Expect: 100-continue",
+                            "If-None-Match: ", "Host: ", "Connection: "});
+    }
+    std::string field = c.text() + ":";
+    return field += c.text();
+}
+
+// A request that the input chooses the parts of.
+inline bool fuzz_chosen_head(std::string_view bytes) {
+    fuzzed_server server;
+    chooser c(bytes);
+    std::string request =
+        c.one_of<8>({"GET ", "POST ", "GET ", "POST ", "HEAD ", "PUT ", "PATCH ", "DELETE "});
+    request += choose_target(c);
+    request += " HTTP/1.1\r\nHost: h\r\n";
+    for (std::size_t fields = c.below(6); fields > 0; --fields) {
+        request += choose_field(c, server) + "\r\n";
+    }
+    const std::string body = c.below(2) == 0 ? "{}" : c.text();
+    request += "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+    return answer_all(server, request);
+}
+
+}  // namespace callsign::testing
