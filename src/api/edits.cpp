@@ -113,7 +113,7 @@ http_response answer_edit(const call& c, const edit_task::answer& what) {
             },
             [&](const task_too_large&) {
                 return answer_problem(c, problems::task_too_large,
-                                      "It would have more than 16 MiB of attributes.");
+                                      "It would have more than 4 MiB of attributes.");
             },
         },
         what);

@@ -76,7 +76,7 @@ awaitable<http_response> import_tasks_to(rooms& r, call& c) {
                 return answer_problem(
                     c, problems::task_too_large,
                     "Task " + to_string(large.task) +
-                        " has more than 16 MiB of attributes. None was imported.");
+                        " has more than 4 MiB of attributes. None was imported.");
             },
         },
         *done);
