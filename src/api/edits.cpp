@@ -97,26 +97,26 @@ http_response answer_changed(const call& c, const task& t) {
 }
 
 http_response answer_edit(const call& c, const edit_task::answer& what) {
-    return std::visit(
-        overloaded{
-            [&](const edit_task::edited& e) {
-                if (!e.now.purged) return answer_changed(c, e.now);
-                http_response gone;
-                gone.status = 204;
-                return gone;
-            },
-            // It was there when the request came: tasks go by being purged.
-            [&](edit_task::no_such_task) { return answer_deleted(c); },
-            [&](edit_task::changed_since) {
-                return answer_problem(c, problems::precondition_failed,
-                                      "Read it again: its ETag is not among those of If-Match.");
-            },
-            [&](const task_too_large&) {
-                return answer_problem(c, problems::task_too_large,
-                                      "It would have more than 4 MiB of attributes.");
-            },
-        },
-        what);
+    return std::visit(overloaded{
+                          [&](const edit_task::edited& e) {
+                              if (!e.now.purged) return answer_changed(c, e.now);
+                              http_response gone;
+                              gone.status = 204;
+                              return gone;
+                          },
+                          // It was there when the request came: tasks go by being purged.
+                          [&](edit_task::no_such_task) { return answer_deleted(c); },
+                          [&](edit_task::changed_since) {
+                              return answer_problem(
+                                  c, problems::precondition_failed,
+                                  "Read it again: its ETag is not among those of If-Match.");
+                          },
+                          [&](const task_too_large&) {
+                              return answer_problem(c, problems::task_too_large,
+                                                    "It would have more than 4 MiB of attributes.");
+                          },
+                      },
+                      what);
 }
 
 awaitable<http_response> submit_edit(rooms& r, call& c, edit_task command) {

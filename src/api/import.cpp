@@ -73,10 +73,9 @@ awaitable<http_response> import_tasks_to(rooms& r, call& c) {
                     "the Taskwarrior that has them.");
             },
             [&](const task_too_large& large) {
-                return answer_problem(
-                    c, problems::task_too_large,
-                    "Task " + to_string(large.task) +
-                        " has more than 4 MiB of attributes. None was imported.");
+                return answer_problem(c, problems::task_too_large,
+                                      "Task " + to_string(large.task) +
+                                          " has more than 4 MiB of attributes. None was imported.");
             },
         },
         *done);

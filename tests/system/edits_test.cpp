@@ -2,24 +2,13 @@
 // other's edits with the next sync, and neither undoes them. Method: the real programs; skipped
 // without a real Taskwarrior.
 
-#include "fixture.hpp"
-#include "support/taskwarrior.hpp"
+#include "taskwarrior_fixture.hpp"
 
 namespace callsign::testing {
 namespace {
 
-class edits_test : public system_test {
+class edits_test : public with_taskwarrior<system_test> {
   protected:
-    void SetUp() override {
-        program = taskwarrior_program(CALLSIGN_TASKWARRIOR);
-        if (program.empty()) {
-            GTEST_SKIP() << "NO TASKWARRIOR: scripts/get-taskwarrior fetches one, or set "
-                            "CALLSIGN_TASK. Nothing was tested with the real client.";
-        }
-    }
-    static void expect_done(const finished& done) {
-        EXPECT_EQ(done.status, (exit_status{0, 0})) << done.out << done.err;
-    }
     // The task with this key; empty: there is none.
     static json::object task_of(const taskwarrior& device, const std::string& key) {
         const json::value found = json::parse(device({"key:" + key, "export"}).out);
@@ -29,8 +18,6 @@ class edits_test : public system_test {
         const json::value* found = from.if_contains(name);
         return found != nullptr ? json::serialize(*found) : "";
     }
-
-    std::string program;
 };
 
 TEST_F(edits_test, an_edit_over_http_is_on_a_device_with_its_next_sync) {

@@ -1,8 +1,7 @@
 // Goal: whoever has tasks in a Taskwarrior takes them into an account and goes on with them there,
 // on any device. Method: the real programs, with a real Taskwarrior's export where there is one.
 
-#include "fixture.hpp"
-#include "support/taskwarrior.hpp"
+#include "taskwarrior_fixture.hpp"
 
 #include <fstream>
 #include <map>
@@ -67,20 +66,8 @@ TEST_F(import_test, a_faulty_export_and_an_opaque_account_are_refused) {
     EXPECT_NE(refused.err.find("account-opaque"), std::string::npos) << refused.err;
 }
 
-class import_from_taskwarrior_test : public import_test {
+class import_from_taskwarrior_test : public with_taskwarrior<import_test> {
   protected:
-    void SetUp() override {
-        program = taskwarrior_program(CALLSIGN_TASKWARRIOR);
-        if (program.empty()) {
-            GTEST_SKIP() << "NO TASKWARRIOR: scripts/get-taskwarrior fetches one, or set "
-                            "CALLSIGN_TASK. Nothing was tested with the real client.";
-        }
-    }
-
-    static void expect_done(const finished& done) {
-        EXPECT_EQ(done.status, (exit_status{0, 0})) << done.out << done.err;
-    }
-
     // By uuid, without what a Taskwarrior makes up for itself, and without the key.
     static std::map<std::string, std::map<std::string, std::string>> tasks_of(
         const taskwarrior& device) {
@@ -99,8 +86,6 @@ class import_from_taskwarrior_test : public import_test {
         return {program, s.port(), std::string(made.at("clientId").as_string()),
                 std::string(made.at("encryptionSecret").as_string())};
     }
-
-    std::string program;
 };
 
 TEST_F(import_from_taskwarrior_test, every_device_then_has_the_tasks_with_their_keys) {
