@@ -182,14 +182,14 @@ authenticator::reader reader_of(engine& engine) {
 
 class service::impl {
   public:
-    impl(engine& engine, reaper& reaper, clock& clock, entropy& entropy,
-         const service_options& options, service_hooks hooks)
+    impl(engine& engine, reaper& reaper, clock& clock, entropy& entropy, service_options options,
+         service_hooks hooks)
         : hooks_(std::move(hooks)),
           tokens_(reader_of(engine), options.principals_max),
-          sync_(options.sync),
+          sync_(std::move(options.sync)),
           turns_(clock, sync_.turnstile),
           clients_(options.principals_max),
-          master_(options.master_key),
+          master_(std::move(options.master_key)),
           rooms_{engine, reaper, clock,  entropy,  tokens_,
                  hooks_, sync_,  turns_, clients_, master_.get()} {}
 
@@ -240,7 +240,8 @@ class service::impl {
 
 service::service(engine& engine, reaper& reaper, clock& clock, entropy& entropy,
                  service_options options, service_hooks hooks)
-    : impl_(std::make_unique<impl>(engine, reaper, clock, entropy, options, std::move(hooks))) {}
+    : impl_(std::make_unique<impl>(engine, reaper, clock, entropy, std::move(options),
+                                   std::move(hooks))) {}
 
 service::~service() = default;
 

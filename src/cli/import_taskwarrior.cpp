@@ -21,7 +21,7 @@ namespace {
 
 // Of one request: what the server takes, and well below the body it takes.
 constexpr int batch_tasks_max = 500;
-constexpr std::size_t batch_bytes_max = 512 * 1024;
+constexpr std::size_t batch_bytes_max = std::size_t{512} * 1024;
 
 std::string read_all(std::istream& in) {
     return {std::istreambuf_iterator<char>(in), {}};

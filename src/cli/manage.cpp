@@ -14,7 +14,7 @@
 namespace callsign::cli {
 namespace {
 
-constexpr std::size_t secret_bytes_max = 64 * 1024;
+constexpr std::size_t secret_bytes_max = std::size_t{64} * 1024;
 // The whole of a history is opened: hours, for the largest.
 constexpr milliseconds patience = std::chrono::hours{24};
 constexpr milliseconds between_looks{300};

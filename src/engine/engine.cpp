@@ -21,16 +21,15 @@ namespace asio = boost::asio;
 class engine::impl {
   public:
     impl(store& store, clock& clock, entropy& entropy, const executors& executors,
-         const engine_options& options, engine_probe& probe,
-         std::function<void(std::string)> on_fatal)
+         engine_options options, engine_probe& probe, std::function<void(std::string)> on_fatal)
         : store_(store),
           clock_(clock),
           executors_(executors),
-          options_(options),
+          options_(std::move(options)),
           probe_(probe),
           on_fatal_(std::move(on_fatal)),
           drained_(clock.make_timer(executors.network)),
-          writer_(store, clock, entropy, executors, options, probe,
+          writer_(store, clock, entropy, executors, options_, probe,
                   {[this](std::span<work* const> done) { completed(done); },
                    [this](std::string why) { failed(std::move(why)); }}) {}
 
@@ -281,7 +280,7 @@ class engine::impl {
 engine::engine(store& store, clock& clock, entropy& entropy, const executors& executors,
                engine_options options, engine_probe& probe,
                std::function<void(std::string)> on_fatal)
-    : impl_(std::make_unique<impl>(store, clock, entropy, executors, options, probe,
+    : impl_(std::make_unique<impl>(store, clock, entropy, executors, std::move(options), probe,
                                    std::move(on_fatal))) {}
 
 engine::~engine() = default;

@@ -24,7 +24,7 @@ std::optional<http_response> refuse_client(const known_client& client) {
 // ---- opening ----
 
 // A segment larger than this is not opened on the network thread: it would hold up everyone.
-constexpr std::size_t opened_at_once_max = 32 * 1024;
+constexpr std::size_t opened_at_once_max = std::size_t{32} * 1024;
 
 // Text: why it is refused, whole.
 struct refused_segment {
