@@ -89,14 +89,6 @@ http_response answer_refusal(const call& c, const create_device::answer& refused
                           "Revoke those that are not in use any more.");
 }
 
-http_response answer_busy(const call& c) {
-    http_response response = answer_problem(
-        c, problems::overloaded,
-        "Another device is just being added. Nothing was done. Ask again in a moment.");
-    response.headers.emplace_back("Retry-After", "1");
-    return response;
-}
-
 std::string_view forwarded_proto(const http_request& request) {
     const auto found = request.find("X-Forwarded-Proto");
     if (found == request.end()) return {};
@@ -144,7 +136,10 @@ awaitable<http_response> create(rooms& r, call& c, whose owner) {
     const std::string secret = draw_secret(r.entropy);
     const seal::belongs_to place{seal::purpose::device_key, command.account, command.client_id};
     const auto derived = co_await derive_aside(r, secret, command.client_id);
-    if (!derived) co_return answer_busy(c);
+    if (!derived) {
+        co_return answer_busy(
+            c, "Another device is just being added. Nothing was done. Ask again in a moment.");
+    }
     command.sealed_key = sealed_at_rest(r, place, *derived);
     const auto done = co_await r.engine.submit(std::move(command));
     if (!done) co_return answer_error(c, done.error());

@@ -91,12 +91,6 @@ http_response answer_wrong(const call& c, const history_opener::fault& wrong) {
     return answer_problem(c, what, wrong.why + end + " Nothing was changed.");
 }
 
-http_response answer_busy(const call& c, std::string_view why) {
-    http_response response = answer_problem(c, problems::overloaded, why);
-    response.headers.emplace_back("Retry-After", "1");
-    return response;
-}
-
 // The secret's bytes as they came; empty: `found` says why.
 std::string read_secret(const call& c, wire::faults& found) {
     v1::ManageAccount message;

@@ -68,6 +68,12 @@ http_response answer_problem(const call& c, const problem& what, std::string_vie
     return answer(c.answer_form, what, detail, c.request.id, errors);
 }
 
+http_response answer_busy(const call& c, std::string_view why) {
+    http_response response = answer_problem(c, problems::overloaded, why);
+    response.headers.emplace_back("Retry-After", "1");
+    return response;
+}
+
 http_response answer_faults(const call& c, const wire::faults& found) {
     const std::string detail =
         found.size() == 1 ? std::string("One thing is wrong with it.")

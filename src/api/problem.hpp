@@ -98,6 +98,9 @@ inline constexpr problem internal_error{500, "internal-error", "Something went w
 http_response answer_problem(const call& c, const problem& what, std::string_view detail,
                              const wire::faults& errors = {});
 
+// `overloaded`, to be asked again in a moment; nothing was done.
+http_response answer_busy(const call& c, std::string_view why);
+
 // Every fault of a request at once.
 http_response answer_faults(const call& c, const wire::faults& found);
 
