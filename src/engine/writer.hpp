@@ -18,10 +18,12 @@ namespace callsign {
 class writer {
   public:
     // `completed` is called on the network executor with a batch's finished works, in order;
-    // `failed` too, once, when the outcome of a commit is unknown.
+    // `failed` too, once, when the outcome of a commit is unknown, and `damaged`, once, when a
+    // command met damage. After either nothing more is written.
     struct callbacks {
         std::function<void(std::span<work* const>)> completed;
         std::function<void(std::string)> failed;
+        std::function<void(std::string)> damaged;
     };
 
     writer(store& store, clock& clock, entropy& entropy, const executors& executors,
@@ -42,9 +44,11 @@ class writer {
     std::vector<work*> take_batch(std::vector<work*>& expired);
     void run(std::vector<work*>& batch);
     void maintain(bool idle);
-    void apply_and_commit(std::span<work* const> batch);
+    void apply_in_parts(std::span<work* const> batch, int& attempts_left);
+    void apply_and_commit(std::span<work* const> batch, bool& begun);
+    boost::system::error_code failed(const store_failure& failure);
+    void finish(std::vector<work*> done);
     void finish(std::vector<work*> done, boost::system::error_code error);
-    void abandon(const std::string& why, std::vector<work*> batch);
 
     store& store_;
     clock& clock_;
@@ -61,7 +65,7 @@ class writer {
     // ---- writer's thread ----
     time_ordered_ids ids_;
     time_point now_;
-    bool failed_ = false;
+    boost::system::error_code stopped_;  // what everything is answered with from then on
 };
 
 }  // namespace callsign

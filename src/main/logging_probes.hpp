@@ -6,6 +6,7 @@
 #include <callsign/reaper/reaper.hpp>
 
 #include <chrono>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -39,6 +40,29 @@ class sweep_log final : public reaper_probe {
   private:
     current_logger& log_;
     reaper_probe& next_;
+};
+
+// Where the store is damaged, each place at most once a minute: who asks for it may ask often.
+class damage_log final {
+  public:
+    explicit damage_log(current_logger& log) : log_(log) {}
+
+    void found(const std::string& where) {
+        const auto now = std::chrono::steady_clock::now();
+        if (now - minute_began_ >= std::chrono::minutes{1}) {
+            minute_began_ = now;
+            logged_.clear();
+        }
+        if (logged_.size() == places_per_minute_max || !logged_.insert(where).second) return;
+        log_->log(platform::log_level::error, "the store is damaged", {{"where", where}});
+    }
+
+  private:
+    static constexpr std::size_t places_per_minute_max = 100;
+
+    current_logger& log_;
+    std::chrono::steady_clock::time_point minute_began_{};
+    std::set<std::string> logged_;
 };
 
 class request_log final : public net::http_probe {

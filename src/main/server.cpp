@@ -134,6 +134,7 @@ class one_thread {
 // A file that is there while the server is.
 class listen_file {
   public:
+    // Throws std::system_error.
     listen_file(fs::path file, const std::string& url) : file_(std::move(file)) {
         write_file(file_, url + "\n", 0644);
     }
@@ -181,6 +182,7 @@ class server {
     platform::config_source source_;
     current_logger log_ = platform::make_logger(config_.log);
     platform::metrics metrics_;
+    damage_log damage_log_{log_};
     sweep_log sweep_log_{log_, metrics_.reaper()};
     request_log request_log_{log_, metrics_.http()};
     std::unique_ptr<clock> clock_ = platform::make_real_clock();
@@ -220,7 +222,9 @@ server::server(platform::config config, platform::config_source source)
                 [this](std::string_view route, unsigned status, std::chrono::nanoseconds took) {
                     metrics_.answered(route, status, took);
                 }}),
-      http_(listen()) {}
+      http_(listen()) {
+    engine_.report_damage_to([this](const std::string& where) { damage_log_.found(where); });
+}
 
 net::http_server server::listen() {
     const std::string& where = config_.server.listen;
@@ -275,7 +279,12 @@ asio::awaitable<std::string> server::prepare() {
 
 void server::announce(const std::string& welcome_text) {
     const tcp::endpoint at = http_.local_endpoint();
-    listen_file_.emplace(config_.store.data_dir / "listen.url", local_url(at));
+    try {
+        listen_file_.emplace(config_.store.data_dir / "listen.url", local_url(at));
+    } catch (const std::system_error& e) {
+        // A full disk: what is stored can be read all the same.
+        log_->log(log_level::warn, "no listen.url: callsign needs --url", {{"error", e.what()}});
+    }
     std::cout << welcome_text << "callsignd listening on " << to_url(at.address(), at.port())
               << std::endl;
     log_->log(log_level::info, "started",

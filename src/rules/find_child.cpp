@@ -3,7 +3,6 @@
 
 #include "chain_place.hpp"
 
-#include <callsign/base/assert.hpp>
 
 namespace callsign::rules {
 
@@ -13,7 +12,7 @@ child find_child(read_tx& tx, account_id account, const uuid& parent) {
     if (!place) return unknown_version{};
     const std::int64_t before = place->side ? place->seq - 1 : place->seq;
     auto next = tx.versions(account, before, 1);
-    CALLSIGN_ASSERT(next.size() == 1);
+    if (next.size() != 1) throw_damaged("accounts", account.value, "its chain has a hole");
     if (!place->side) return next_version{next[0].id, std::move(next[0].operations)};
     auto missed = missed_at(tx, account, *place, place->seq);
     if (!missed) return add_version::missed_too_much{};

@@ -2,7 +2,6 @@
 
 #include "series_choice.hpp"
 
-#include <callsign/base/assert.hpp>
 
 namespace callsign::rules {
 namespace {
@@ -10,7 +9,7 @@ namespace {
 // The number that a task should have had from the start.
 receipt number_now(write_tx& tx, task existing, const moment& m) {
     const auto series = choose_series(tx, existing.account, {}, project_of(existing.attributes));
-    CALLSIGN_ASSERT(series);  // an account always has a default series
+    if (!series) throw_damaged("accounts", existing.account.value, "it has no default series");
     existing.numbered = take_receipt(tx, *series, existing.uuid, m);
     existing.numbered->created_at = existing.created_at;
     existing.current_prefix = series->prefix;
@@ -64,7 +63,9 @@ std::optional<operation> key_correction(const task& numbered, const attributes& 
 receipt settle_with_existing(write_tx& tx, const slot& pending, const task& existing,
                              const moment& m) {
     receipt r = existing.numbered ? *existing.numbered : number_now(tx, existing, m);
-    CALLSIGN_ASSERT(tx.commit_slot(pending.id, existing.id, false, m.now));
+    if (!tx.commit_slot(pending.id, existing.id, false, m.now)) {
+        throw_damaged("slots", pending.id.value, "it is not pending");
+    }
     r.created = false;
     return r;
 }

@@ -2,7 +2,6 @@
 
 #include "numbering.hpp"
 
-#include <callsign/base/assert.hpp>
 #include <callsign/rules/rules.hpp>
 
 namespace callsign::rules {
@@ -18,7 +17,9 @@ reconcile_pending::answer apply(write_tx& tx, const reconcile_pending& c, const 
             settle_with_existing(tx, s, *existing, m);
             ++done.committed;
         } else if (s.created_at < c.reserved_before) {
-            CALLSIGN_ASSERT(tx.fail_slot(s.id, failure_reason::window_passed, m.now));
+            if (!tx.fail_slot(s.id, failure_reason::window_passed, m.now)) {
+                throw_damaged("slots", s.id.value, "it is not pending");
+            }
             ++done.failed;
         }
     }

@@ -14,8 +14,8 @@
 #include "support/faulty_store.hpp"
 #include "support/house.hpp"
 #include "support/ledger.hpp"
-#include "support/power_cut.hpp"
 #include "support/temp_dir.hpp"
+#include "support/unsafe_disk.hpp"
 
 #include <callsign/store/sqlite.hpp>
 
@@ -93,11 +93,11 @@ class sqlite_disk : public disk {
 // Every kill is a power cut: what was not synced is lost, or torn, or there.
 class unpowered_disk final : public sqlite_disk {
   public:
-    unpowered_disk() { power_cut::install(); }
+    unpowered_disk() { unsafe_disk::install(); }
 
   private:
     void carry_over(const std::filesystem::path& from, const std::filesystem::path& to) override {
-        power_cut::install().strike(from, to, chance_);
+        unsafe_disk::install().strike(from, to, chance_);
     }
 
     seeded_entropy chance_{1};

@@ -76,8 +76,8 @@ class engine {
     engine& operator=(const engine&) = delete;
 
     // Applies one command in some batch. Returns after the commit that holds it, or with
-    // errc::overloaded, shutting_down, deadline_exceeded, store_refused (nothing was done) or
-    // outcome_unknown.
+    // errc::overloaded, shutting_down, deadline_exceeded, store_refused, storage_full, store_damaged
+    // (nothing was done) or outcome_unknown.
     template <class Command>
     boost::asio::awaitable<result<typename Command::answer>> submit(Command command);
 
@@ -85,7 +85,8 @@ class engine {
     // is being worked on waits for that outcome. Errors as submit().
     boost::asio::awaitable<result<create_answer>> create(create_request request);
 
-    // Runs question(read_tx&) on the reader executor. errc::store_unavailable if the store throws.
+    // Runs question(read_tx&) on the reader executor. errc::store_unavailable or
+    // store_damaged if the store throws.
     template <class Question>
     boost::asio::awaitable<result<std::invoke_result_t<Question, read_tx&>>> ask(Question question);
 
@@ -109,13 +110,18 @@ class engine {
 
     // False once a commit's outcome was unknown or stop() was called.
     bool accepting() const noexcept;
+    // False once a command met damage: from then on no more are applied, questions are answered.
+    bool writable() const noexcept;
+    // Is told what damage was met, and where. Network executor.
+    void report_damage_to(std::function<void(std::string)> report);
     std::size_t queue_depth() const noexcept;
 
   private:
     class impl;
 
     boost::asio::awaitable<result<answer>> submit_any(command c);
-    boost::asio::awaitable<bool> read_on_reader(std::function<void(read_tx&)> run);
+    boost::asio::awaitable<boost::system::error_code> read_on_reader(
+        std::function<void(read_tx&)> run);
     boost::asio::awaitable<void> run_on_reader(std::function<void()> run);
 
     std::unique_ptr<impl> impl_;
@@ -135,8 +141,8 @@ boost::asio::awaitable<result<std::invoke_result_t<Question, read_tx&>>> engine:
     Question question) {
     std::optional<std::invoke_result_t<Question, read_tx&>> found;
     std::function<void(read_tx&)> run = [&](read_tx& tx) { found.emplace(question(tx)); };
-    const bool ok = co_await read_on_reader(std::move(run));
-    if (!ok) co_return errc::store_unavailable;
+    const boost::system::error_code error = co_await read_on_reader(std::move(run));
+    if (error) co_return error;
     co_return std::move(*found);
 }
 

@@ -106,7 +106,7 @@ TEST(check_sound, nothing_to_read_is_an_error) {
 TEST(check_sound, an_older_schema_is_told_from_a_damaged_one) {
     testing::temp_dir dir;
     fill(dir.path());
-    SQLite::Database((dir.path() / "callsign.sqlite3").string(), SQLite::OPEN_READWRITE)
+    SQLite::Database((dir.path() / "callsign.sqlite3").string(), SQLite::OPEN_READWRITE, 0, "callsign")
         .exec("PRAGMA user_version = 1");
     EXPECT_THROW(report_of(dir.path()), std::runtime_error);
 }
@@ -116,7 +116,8 @@ TEST_P(check, finds_the_damage) {
     fill(dir.path());
     fill_sealed(dir.path());
     {
-        SQLite::Database db((dir.path() / "callsign.sqlite3").string(), SQLite::OPEN_READWRITE);
+        SQLite::Database db((dir.path() / "callsign.sqlite3").string(), SQLite::OPEN_READWRITE,
+                            0, "callsign");
         db.exec("PRAGMA ignore_check_constraints = ON");
         ASSERT_GT(db.exec(GetParam().sql), 0) << "nothing was damaged";
     }
