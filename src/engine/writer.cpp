@@ -166,16 +166,16 @@ void writer::maintain(bool idle) {
 // parts, the guilty alone at last. A disk that takes nothing is not asked for each.
 void writer::apply_in_parts(std::span<work* const> batch, int& attempts_left) {
     boost::system::error_code error = stopped_;
-    bool begun = false;
+    bool opened = false;
     if (!stopped_) try {
-            apply_and_commit(batch, begun);
+            apply_and_commit(batch, opened);
         } catch (const store_failure& failure) {
             probe_.batch_failed(batch.size());
             error = failed(failure);
         }
     for (work* w : batch) w->error = error;
-    // What is refused before it has begun is nobody's fault.
-    if (!error || !begun || stopped_ || batch.size() == 1) return;
+    // A transaction that is not even begun is nobody's fault.
+    if (!error || !opened || stopped_ || batch.size() == 1) return;
     for (const auto part : parts_of(batch)) {
         if (attempts_left == 0) return;
         --attempts_left;
@@ -183,12 +183,12 @@ void writer::apply_in_parts(std::span<work* const> batch, int& attempts_left) {
     }
 }
 
-void writer::apply_and_commit(std::span<work* const> batch, bool& begun) {
+void writer::apply_and_commit(std::span<work* const> batch, bool& opened) {
     const auto begun = stopwatch::now();
     now_ = std::max(now_, clock_.now());
     const rules::moment moment{now_, ids_, options_.key_attribute};
     const auto tx = store_.begin_write();
-    begun = true;
+    opened = true;
     for (work* w : batch) {
         w->out = std::visit([&](const auto& c) { return answer{rules::apply(*tx, c, moment)}; },
                             w->what);

@@ -45,7 +45,8 @@ class writer {
     void run(std::vector<work*>& batch);
     void maintain(bool idle);
     void apply_in_parts(std::span<work* const> batch, int& attempts_left);
-    void apply_and_commit(std::span<work* const> batch, bool& begun);
+    // `opened`: the store has begun the transaction.
+    void apply_and_commit(std::span<work* const> batch, bool& opened);
     boost::system::error_code failed(const store_failure& failure);
     void finish(std::vector<work*> done);
     void finish(std::vector<work*> done, boost::system::error_code error);

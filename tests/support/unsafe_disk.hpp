@@ -74,8 +74,11 @@ class unsafe_disk {
             std::ofstream(to / at.filename(), std::ios::binary) << bytes;
         }
         left_.reset();
+        forget(from);
+    }
+    void forget(const std::filesystem::path& dir) {
         std::erase_if(files_, [&](const auto& f) {
-            return std::filesystem::path(f.first).parent_path() == from;
+            return std::filesystem::path(f.first).parent_path() == dir;
         });
     }
 
@@ -184,7 +187,8 @@ class unsafe_disk {
         const int code = self.real_->xOpen(self.real_, name, real(f), flags, out);
         if (code != SQLITE_OK) return code;
         ours.base.pMethods = &self.methods_;
-        if (name && (flags & (SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_WAL)) != 0) {
+        if (name && (flags & (SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_WAL | SQLITE_OPEN_MAIN_JOURNAL)) !=
+                        0) {
             ours.path = new std::string(name);
             if (!self.files_.contains(name)) {
                 std::ifstream there(name, std::ios::binary);

@@ -142,7 +142,9 @@ boost::asio::awaitable<result<std::invoke_result_t<Question, read_tx&>>> engine:
     std::optional<std::invoke_result_t<Question, read_tx&>> found;
     std::function<void(read_tx&)> run = [&](read_tx& tx) { found.emplace(question(tx)); };
     const boost::system::error_code error = co_await read_on_reader(std::move(run));
-    if (error) co_return error;
+    // Not left to conversion: a result<bool> could be made of it two ways.
+    using answered = result<std::invoke_result_t<Question, read_tx&>>;
+    if (error) co_return answered(boost::system::in_place_error, error);
     co_return std::move(*found);
 }
 

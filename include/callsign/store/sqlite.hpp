@@ -31,6 +31,8 @@ struct sqlite_options {
     std::int64_t wal_pages_max = 8192;
     // When the log is at its bound and cannot be shortened, it is tried again no sooner than this.
     milliseconds full_retry{250};
+    // How long a read may have to wait then for the others to end; beyond it, it is refused.
+    milliseconds reader_wait_max{1000};
     // Keys kept in memory before they go to a sorted run on disk.
     std::size_t recent_keys_max = 16'384;
     // Memory for the filters that spare a look-up its disk read. Beyond it the largest runs go

@@ -363,6 +363,7 @@ class checker {
             }
             if (seq > chain.sealed_seq && made) look_for(account_id{account}, seq, *made);
         }
+        report_.checked.push_back({"operations", operations_});
     }
 
     struct begun {
@@ -380,9 +381,10 @@ class checker {
     }
 
     // None: it cannot be read, and is listed among the rows that cannot.
-    static std::optional<std::vector<uuid>> created_by(sqlite::query& versions) {
+    std::optional<std::vector<uuid>> created_by(sqlite::query& versions) {
         const auto operations = sqlite::decode_operations(versions.blob(4));
         if (!operations) return std::nullopt;
+        operations_ += std::ssize(*operations);
         std::vector<uuid> made;
         for (const operation& o : *operations) {
             if (o.what == operation::kind::create) made.push_back(o.uuid);
@@ -516,6 +518,7 @@ class checker {
     check_report report_;
     const char* part_ = "";
     std::int64_t first_slot_ = 0;
+    std::int64_t operations_ = 0;
 
     static constexpr std::int64_t slots_max = std::int64_t{1} << 36;
     static constexpr std::int64_t replayed_versions_max = 200'000;

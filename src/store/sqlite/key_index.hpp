@@ -81,6 +81,9 @@ class key_index {
     // ---- for tests and check ----
     std::size_t runs() const { return runs_.size(); }
     std::size_t recent() const { return recent_.size(); }
+    std::size_t added() const { return added_.size(); }
+    std::size_t dead() const { return dead_.size(); }
+    std::int64_t through() const { return through_; }
     std::size_t filter_bytes() const { return filter_bytes_; }
     // The entries of the largest run with a filter, and of the smallest without one (0: none).
     std::pair<std::int64_t, std::int64_t> filter_border() const;

@@ -13,12 +13,24 @@ namespace {
 constexpr int page_bytes = 4096;
 constexpr int sum_bytes = 8;
 constexpr int header_bytes = 100;
-constexpr int reserved_at = 20;  // of the header: how many bytes at each page's end are not SQLite's
+// Of the header: how many bytes at each page's end are not SQLite's, and whose file it is. Either
+// says that there are sums, so that damage to one of them does not hide the rest.
+constexpr int reserved_at = 20;
+constexpr int application_at = 68;
+constexpr char application[] = {'C', 'S', 'G', 'N'};
 
 using page = std::array<char, page_bytes>;
 
+bool says_sums(const char* header) {
+    return std::memcmp(header, "SQLite format 3", 16) == 0 &&
+           (header[reserved_at] == sum_bytes ||
+            std::memcmp(header + application_at, application, sizeof application) == 0);
+}
+
+}  // namespace
+
 // Fletcher's, over words of 32 bits; the page's number is in it, so that it fits no other place.
-std::uint64_t sum_of(const char* bytes, sqlite3_int64 offset) {
+std::uint64_t page_sum(const char* bytes, std::int64_t offset) {
     auto low = static_cast<std::uint32_t>(offset / page_bytes + 1);
     std::uint32_t high = 0x9E3779B9;
     for (int at = 0; at < page_bytes - sum_bytes; at += 8) {
@@ -30,9 +42,7 @@ std::uint64_t sum_of(const char* bytes, sqlite3_int64 offset) {
     return std::uint64_t{high} << 32 | low;
 }
 
-bool says_sums(const char* header) {
-    return std::memcmp(header, "SQLite format 3", 16) == 0 && header[reserved_at] == sum_bytes;
-}
+namespace {
 
 // What SQLite holds; the file of the default file system is behind it.
 struct file {
@@ -68,7 +78,7 @@ int read(sqlite3_file* f, void* to, int size, sqlite3_int64 offset) {
     if (!self.summed || !is_page(self, size, offset)) return SQLITE_OK;
     std::uint64_t written = 0;
     std::memcpy(&written, bytes + page_bytes - sum_bytes, sizeof written);
-    return written == sum_of(bytes, offset) ? SQLITE_OK : SQLITE_IOERR_DATA;
+    return written == page_sum(bytes, offset) ? SQLITE_OK : SQLITE_IOERR_DATA;
 }
 
 int write(sqlite3_file* f, const void* from, int size, sqlite3_int64 offset) {
@@ -80,7 +90,7 @@ int write(sqlite3_file* f, const void* from, int size, sqlite3_int64 offset) {
     }
     page with_sum;
     std::memcpy(with_sum.data(), bytes, page_bytes - sum_bytes);
-    const std::uint64_t sum = sum_of(bytes, offset);
+    const std::uint64_t sum = page_sum(bytes, offset);
     std::memcpy(with_sum.data() + page_bytes - sum_bytes, &sum, sizeof sum);
     return self.real->pMethods->xWrite(self.real, with_sum.data(), size, offset);
 }
@@ -199,6 +209,12 @@ const char* summed_pages() {
 void make_room_for_sums(connection& db) {
     int bytes = sum_bytes;
     sqlite3_file_control(db.database().getHandle(), "main", SQLITE_FCNTL_RESERVE_BYTES, &bytes);
+}
+
+void mark_summed(connection& db) {
+    std::uint32_t number = 0;  // big-endian in the file
+    for (const char c : application) number = number << 8 | static_cast<unsigned char>(c);
+    db.execute(("PRAGMA application_id = " + std::to_string(number)).c_str());
 }
 
 bool has_sums(const std::filesystem::path& path) {

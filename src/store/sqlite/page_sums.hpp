@@ -15,8 +15,12 @@ namespace callsign::sqlite {
 // The name to open files with. Registers it, the first time.
 const char* summed_pages();
 
-// Before anything was written to the file, or before VACUUM rewrites it.
+// Before anything was written to the file, or before VACUUM rewrites it; mark_summed() after it.
 void make_room_for_sums(connection& db);
+void mark_summed(connection& db);
 bool has_sums(const std::filesystem::path& file);
+
+// What the last 8 of a page's 4,096 bytes are to be, at `offset` in the file.
+std::uint64_t page_sum(const char* page, std::int64_t offset);
 
 }  // namespace callsign::sqlite

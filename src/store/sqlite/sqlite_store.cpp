@@ -403,7 +403,7 @@ class sqlite_write final : public sqlite::reads_over<write_tx> {
 class reader_pool {
   public:
     reader_pool(const std::filesystem::path& file, const sqlite_options& options)
-        : all_(std::max<std::size_t>(1, options.readers)) {
+        : all_(std::max<std::size_t>(1, options.readers)), wait_max_(options.reader_wait_max) {
         for (std::size_t i = 0; i < all_; ++i) {
             free_.push_back(
                 std::make_unique<connection>(file, SQLite::OPEN_READONLY, options.cache_bytes / 8));
@@ -448,10 +448,9 @@ class reader_pool {
     using steady = std::chrono::steady_clock;
     // How long the writer has, once nobody reads, to begin the log anew: it may have nothing to do.
     static constexpr milliseconds writers_turn{10};
-    static constexpr milliseconds held_max{1000};
 
     void await_release(std::unique_lock<std::mutex>& lock) {
-        const auto end = steady::now() + held_max;
+        const auto end = steady::now() + wait_max_;
         while (held_) {
             const bool nobody = free_.size() == all_;
             const auto until = nobody ? std::min(end, empty_since_ + writers_turn) : end;
@@ -462,6 +461,7 @@ class reader_pool {
     }
 
     std::size_t all_;
+    milliseconds wait_max_;
     std::mutex mutex_;
     std::condition_variable available_;
     std::vector<std::unique_ptr<connection>> free_;
@@ -539,6 +539,7 @@ void rewrite(connection& db, const std::filesystem::path& file) {
     db.execute("PRAGMA journal_mode = DELETE");
     db.execute("PRAGMA synchronous = FULL");
     db.execute("VACUUM");
+    sqlite::mark_summed(db);
 }
 
 // Creates the file, or brings an older one up to date, before anyone else opens it.
@@ -547,7 +548,11 @@ void prepare_file(const std::filesystem::path& file, const sqlite_options& optio
     std::filesystem::permissions(
         file, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
     sqlite::make_room_for_sums(db);
-    if (std::filesystem::file_size(file) > 0 && !sqlite::has_sums(file)) rewrite(db, file);
+    if (std::filesystem::file_size(file) == 0) {
+        sqlite::mark_summed(db);
+    } else if (!sqlite::has_sums(file)) {
+        rewrite(db, file);
+    }
     db.execute("PRAGMA journal_mode = WAL");
     db.execute("PRAGMA synchronous = FULL");
     sqlite::migrate(db);
@@ -688,7 +693,8 @@ class sqlite_store final : public store {
     // The log is at its bound. Requests come faster than it is worth trying.
     void shorten_log() {
         const auto now = std::chrono::steady_clock::now();
-        if (now >= try_again_at_) {
+        const bool turn_came = held_ && readers_.nobody_reads();
+        if (now >= try_again_at_ || turn_came) {
             try_again_at_ = now + options_.full_retry;
             checkpoint();
         }
