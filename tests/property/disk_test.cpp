@@ -158,9 +158,13 @@ class server {
         return next;
     }
 
-    // A server that has ended is started again, as whoever watches over it does.
+    // A server that has ended is started again, as whoever watches over it does. That it ends is for
+    // outcomes that nobody knows: a full disk leaves none.
     void revive() {
         const bool ended = !house_ || house_->fatal() || !house_->engine().writable();
+        if (ended && disk_.armed_with() == disk_fault::disk_is_full) {
+            wrong_ += "ended: " + house_->fatal().value_or("damage") + "\n";
+        }
         if (disk_.is_off() || ended) kill();
     }
 

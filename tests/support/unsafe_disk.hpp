@@ -60,6 +60,7 @@ class unsafe_disk {
     std::int64_t seen() const { return seen_; }
     bool has_struck() const { return seen_ >= first_; }
     void heal() { armed_.reset(); }
+    std::optional<disk_fault> armed_with() const { return armed_; }
 
     // The power went: nothing more comes from this process.
     bool is_off() const { return left_.has_value(); }
