@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace callsign {
 
@@ -37,9 +38,23 @@ class sweep_log final : public reaper_probe {
                   {{"error", error.message()}});
     }
 
+    void clock_compared(milliseconds behind) override {
+        next_.clock_compared(behind);
+        const bool is_behind = behind >= clock_behind_noticed;
+        if (is_behind == std::exchange(was_behind_, is_behind)) return;
+        if (is_behind) {
+            log_->log(platform::log_level::warn,
+                      "the clock is behind the times in the store, which go on from there",
+                      {{"behind", to_duration_text(behind)}});
+        } else {
+            log_->log(platform::log_level::info, "the clock has caught up with the store", {});
+        }
+    }
+
   private:
     current_logger& log_;
     reaper_probe& next_;
+    bool was_behind_ = false;
 };
 
 // Where the store is damaged, each place at most once a minute: who asks for it may ask often.

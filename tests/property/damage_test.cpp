@@ -76,7 +76,7 @@ void fill(const std::filesystem::path& dir, int n) {
                 tx = store->begin_write();
             }
         }
-        if (name == "two") run(reconcile_pending{slot_id{}, 10, now, {}});
+        if (name == "two") run(reconcile_pending{slot_id{}, 10, std::chrono::hours{-1}, {}});
     }
     run(create_account{"sealed", "TASK", "t", sha256("sealed"), sealed_client});
     uuid last = ids.next(time_point{});
