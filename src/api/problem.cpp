@@ -50,8 +50,8 @@ error_answer answer_for(errc error) noexcept {
     case errc::deadline_exceeded:
         return {problems::deadline_exceeded, "Nothing was done. Ask again in a moment.", true};
     case errc::store_refused:
-        return {problems::store_refused,
-                "Nothing was done. The store cannot be written now.", true};
+        return {problems::store_refused, "Nothing was done. The store cannot be written now.",
+                true};
     case errc::storage_full:
         return {problems::storage_full,
                 "Nothing was done. What is stored can be read; ask again when there is room.",

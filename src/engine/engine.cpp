@@ -345,7 +345,8 @@ asio::awaitable<result<create_answer>> engine::create(create_request request) {
     return impl_->create(std::move(request));
 }
 
-asio::awaitable<boost::system::error_code> engine::read_on_reader(std::function<void(read_tx&)> run) {
+asio::awaitable<boost::system::error_code> engine::read_on_reader(
+    std::function<void(read_tx&)> run) {
     return impl_->read(std::move(run));
 }
 

@@ -165,14 +165,8 @@ void writer::maintain(bool idle) {
 // One command's failure is not its neighbours': what was refused together is applied again in
 // parts, the guilty alone at last. A disk that takes nothing is not asked for each.
 void writer::apply_in_parts(std::span<work* const> batch, int& attempts_left) {
-    boost::system::error_code error = stopped_;
     bool opened = false;
-    if (!stopped_) try {
-            apply_and_commit(batch, opened);
-        } catch (const store_failure& failure) {
-            probe_.batch_failed(batch.size());
-            error = failed(failure);
-        }
+    const auto error = stopped_ ? stopped_ : attempt(batch, opened);
     for (work* w : batch) w->error = error;
     // A transaction that is not even begun is nobody's fault.
     if (!error || !opened || stopped_ || batch.size() == 1) return;
@@ -180,6 +174,17 @@ void writer::apply_in_parts(std::span<work* const> batch, int& attempts_left) {
         if (attempts_left == 0) return;
         --attempts_left;
         apply_in_parts(part, attempts_left);
+    }
+}
+
+// `opened`: the store has begun the transaction.
+boost::system::error_code writer::attempt(std::span<work* const> batch, bool& opened) {
+    try {
+        apply_and_commit(batch, opened);
+        return {};
+    } catch (const store_failure& failure) {
+        probe_.batch_failed(batch.size());
+        return failed(failure);
     }
 }
 

@@ -49,7 +49,7 @@ class writer {
     void run(std::vector<work*>& batch);
     void maintain(bool idle);
     void apply_in_parts(std::span<work* const> batch, int& attempts_left);
-    // `opened`: the store has begun the transaction.
+    boost::system::error_code attempt(std::span<work* const> batch, bool& opened);
     void apply_and_commit(std::span<work* const> batch, bool& opened);
     boost::system::error_code failed(const store_failure& failure);
     void finish(std::vector<work*> done);

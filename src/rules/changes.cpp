@@ -3,7 +3,6 @@
 #include "numbering.hpp"
 #include "series_choice.hpp"
 
-
 namespace callsign::rules {
 namespace {
 

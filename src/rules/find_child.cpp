@@ -3,7 +3,6 @@
 
 #include "chain_place.hpp"
 
-
 namespace callsign::rules {
 
 child find_child(read_tx& tx, account_id account, const uuid& parent) {

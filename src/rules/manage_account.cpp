@@ -4,7 +4,6 @@
 #include "numbering.hpp"
 #include "series_choice.hpp"
 
-
 namespace callsign::rules {
 
 manage_account::answer apply(write_tx& tx, const manage_account& c, const moment& m) {

@@ -2,7 +2,6 @@
 
 #include "series_choice.hpp"
 
-
 namespace callsign::rules {
 namespace {
 

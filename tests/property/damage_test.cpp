@@ -165,7 +165,8 @@ std::vector<question> questions_about(const std::filesystem::path& dir) {
             all.push_back([id, uuid = one.uuid](read_tx& t) { return say(t.find_task(id, uuid)); });
         }
         for (const version& v : tx->versions(id, 0, 9999)) {
-            all.push_back([id, seq = v.seq](read_tx& t) { return say(t.versions(id, seq - 1, 1)); });
+            all.push_back(
+                [id, seq = v.seq](read_tx& t) { return say(t.versions(id, seq - 1, 1)); });
             all.push_back([id, seq = v.id](read_tx& t) {
                 return std::to_string(t.find_version_seq(id, seq).value_or(0));
             });
@@ -178,9 +179,8 @@ std::vector<question> questions_about(const std::filesystem::path& dir) {
         }
         for (const series& s : tx->series_of(id)) {
             for (std::int64_t number = 1; number <= s.last_number; number += 3) {
-                all.push_back([s = s.id, number](read_tx& t) {
-                    return say(t.find_task(s, "", number));
-                });
+                all.push_back(
+                    [s = s.id, number](read_tx& t) { return say(t.find_task(s, "", number)); });
             }
         }
     }

@@ -4,9 +4,9 @@
 // that was; and `callsign check` finds nothing.
 //
 // Method: a script through the whole server but its sockets (creations, retries, edits, sync, a
-// sweep, merges of keys, checkpoints, restarts) on a store whose bounds are so small that it crosses
-// them all. The disk numbers the calls. The script is run once for each call and each fault, which
-// befalls that call; then everything is asked for again.
+// sweep, merges of keys, checkpoints, restarts) on a store whose bounds are so small that it
+// crosses them all. The disk numbers the calls. The script is run once for each call and each
+// fault, which befalls that call; then everything is asked for again.
 //
 // How many of the calls: CALLSIGN_DISK_STRIDE, every n-th; 1 by hand (see README.md).
 
@@ -158,8 +158,8 @@ class server {
         return next;
     }
 
-    // A server that has ended is started again, as whoever watches over it does. That it ends is for
-    // outcomes that nobody knows: a full disk leaves none.
+    // A server that has ended is started again, as whoever watches over it does. That it ends is
+    // for outcomes that nobody knows: a full disk leaves none.
     void revive() {
         const bool ended = !house_ || house_->fatal() || !house_->engine().writable();
         if (ended && disk_.armed_with() == disk_fault::disk_is_full) {
@@ -260,8 +260,7 @@ class server {
             }
             const auto said = said_.find(key);
             if (said == said_.end()) continue;
-            const auto task =
-                call(get("/v1/tasks/" + uuid_of(receipt), tokens_[key.size() % 2]));
+            const auto task = call(get("/v1/tasks/" + uuid_of(receipt), tokens_[key.size() % 2]));
             if (task.status == 200 && is_said(said->second, task.body)) continue;
             if (said->second.size() < 2) wrong += when + key + ": " + task.body + "\n";
         }
@@ -292,8 +291,8 @@ class server {
     unsigned keys_ = 0;
     int edits_ = 0;
     std::vector<std::string> sent_;
-    std::map<std::string, std::string> receipts_;         // by key
-    std::map<std::string, std::set<std::string>> said_;   // the last edit known, and those in doubt
+    std::map<std::string, std::string> receipts_;        // by key
+    std::map<std::string, std::set<std::string>> said_;  // the last edit known, and those in doubt
     const std::string client_ = some_id(5);
     std::string head_ = nil_id;
     std::vector<std::pair<std::string, std::string>> chain_;
@@ -343,15 +342,16 @@ TEST_P(disk, any_call_may_fail_and_nothing_acknowledged_is_lost) {
     EXPECT_GT(struck, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(faults, disk,
-                         ::testing::Values(fault_of_disk{"read_fails", disk_fault::read_fails},
-                                           fault_of_disk{"read_is_short", disk_fault::read_is_short},
-                                           fault_of_disk{"write_fails", disk_fault::write_fails},
-                                           fault_of_disk{"disk_is_full", disk_fault::disk_is_full},
-                                           fault_of_disk{"sync_fails", disk_fault::sync_fails},
-                                           fault_of_disk{"memory_is_out", disk_fault::memory_is_out},
-                                           fault_of_disk{"power_goes", disk_fault::power_goes}),
-                         [](const auto& tested) { return tested.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    faults, disk,
+    ::testing::Values(fault_of_disk{"read_fails", disk_fault::read_fails},
+                      fault_of_disk{"read_is_short", disk_fault::read_is_short},
+                      fault_of_disk{"write_fails", disk_fault::write_fails},
+                      fault_of_disk{"disk_is_full", disk_fault::disk_is_full},
+                      fault_of_disk{"sync_fails", disk_fault::sync_fails},
+                      fault_of_disk{"memory_is_out", disk_fault::memory_is_out},
+                      fault_of_disk{"power_goes", disk_fault::power_goes}),
+    [](const auto& tested) { return tested.param.name; });
 
 // An upgrade too: each step of the schema and the number that says it was taken are one.
 TEST(disk_upgrade, the_power_may_go_at_any_call) {

@@ -40,7 +40,8 @@ class faulty_store final : public store {
     // Strikes once, the next time the point is passed.
     void arm(fault_point where, fault_kind how) { armed_ = {where, how}; }
     void disarm() { armed_.reset(); }
-    // Whatever has to do with keys that begin so fails, until there is another; empty: nothing does.
+    // Whatever has to do with keys that begin so fails, until there is another; empty: nothing
+    // does.
     void refuse_key(std::string begins_with, store_failure::kind how) {
         refused_key_ = std::move(begins_with);
         refused_how_ = how;

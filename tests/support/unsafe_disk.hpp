@@ -1,8 +1,8 @@
 #pragma once
-// A disk that fails. As SQLite's default file system it passes everything on to the real one, numbers
-// the calls, and at an armed one does what disks do: a read or a write fails, a read comes short,
-// there is no room, a sync fails, the power goes. And memory may run out: it stands between SQLite
-// and malloc too.
+// A disk that fails. As SQLite's default file system it passes everything on to the real one,
+// numbers the calls, and at an armed one does what disks do: a read or a write fails, a read comes
+// short, there is no room, a sync fails, the power goes. And memory may run out: it stands between
+// SQLite and malloc too.
 //
 // When the power goes, what is left of each file is what was last synced, and of the writes since
 // then any part, in sectors of 512 bytes, in any order. The real files are never synced, so this is
@@ -188,8 +188,8 @@ class unsafe_disk {
         const int code = self.real_->xOpen(self.real_, name, real(f), flags, out);
         if (code != SQLITE_OK) return code;
         ours.base.pMethods = &self.methods_;
-        if (name && (flags & (SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_WAL | SQLITE_OPEN_MAIN_JOURNAL)) !=
-                        0) {
+        if (name &&
+            (flags & (SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_WAL | SQLITE_OPEN_MAIN_JOURNAL)) != 0) {
             ours.path = new std::string(name);
             if (!self.files_.contains(name)) {
                 std::ifstream there(name, std::ios::binary);
@@ -213,7 +213,8 @@ class unsafe_disk {
         return real(f)->pMethods->xRead(real(f), to, size, offset);
     }
     static int write(sqlite3_file* f, const void* bytes, int size, sqlite3_int64 offset) {
-        if (const int code = install().befalls_change(SQLITE_IOERR_WRITE, disk_fault::write_fails)) {
+        if (const int code =
+                install().befalls_change(SQLITE_IOERR_WRITE, disk_fault::write_fails)) {
             return code;
         }
         sqlite3_int64 there = 0;
@@ -256,9 +257,7 @@ class unsafe_disk {
         static sqlite3_mem_methods real;
         if (sqlite3_config(SQLITE_CONFIG_GETMALLOC, &real) != SQLITE_OK) return false;
         sqlite3_mem_methods ours = real;
-        ours.xMalloc = [](int size) {
-            return asked_for_memory() ? nullptr : real.xMalloc(size);
-        };
+        ours.xMalloc = [](int size) { return asked_for_memory() ? nullptr : real.xMalloc(size); };
         ours.xRealloc = [](void* from, int size) {
             return asked_for_memory() ? nullptr : real.xRealloc(from, size);
         };

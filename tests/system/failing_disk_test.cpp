@@ -1,7 +1,7 @@
 // Goal: when COMMIT fails and nobody knows whether it took, the server answers so, ends with a code
-// that asks for a restart, and after it clients get their receipts by asking again. When the disk is
-// full it says so, goes on reading, starts, and recovers by itself. Method: the real program with a
-// disk whose syncs begin to fail, or whose files grow no more.
+// that asks for a restart, and after it clients get their receipts by asking again. When the disk
+// is full it says so, goes on reading, starts, and recovers by itself. Method: the real program
+// with a disk whose syncs begin to fail, or whose files grow no more.
 
 #include "fixture.hpp"
 

@@ -80,8 +80,8 @@ class engine {
     engine& operator=(const engine&) = delete;
 
     // Applies one command in some batch. Returns after the commit that holds it, or with
-    // errc::overloaded, shutting_down, deadline_exceeded, store_refused, storage_full, store_damaged
-    // (nothing was done) or outcome_unknown.
+    // errc::overloaded, shutting_down, deadline_exceeded, store_refused, storage_full,
+    // store_damaged (nothing was done) or outcome_unknown.
     template <class Command>
     boost::asio::awaitable<result<typename Command::answer>> submit(Command command);
 

@@ -227,8 +227,8 @@ class store {
     virtual time_point last_moment() = 0;
     // Of the latest committed state. Writer's thread.
     virtual slot_counts counts() = 0;
-    // Called by the writer between transactions, on its thread: checkpoints and the like, in bounded
-    // pieces. What cannot be done now is done another time. `idle`: nothing waits.
+    // Called by the writer between transactions, on its thread: checkpoints and the like, in
+    // bounded pieces. What cannot be done now is done another time. `idle`: nothing waits.
     virtual void maintain(bool idle) = 0;
 };
 

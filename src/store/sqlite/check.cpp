@@ -341,8 +341,8 @@ class checker {
     // Tasks and versions in the same order: each version is read once, however many it has made.
     void check_makers() {
         const std::map<account_id, begun> chains = begun_chains();
-        auto tasks = db_.use(
-            "SELECT account_id, seq, uuid FROM tasks WHERE seq IS NOT NULL ORDER BY 1, 2");
+        auto tasks =
+            db_.use("SELECT account_id, seq, uuid FROM tasks WHERE seq IS NOT NULL ORDER BY 1, 2");
         bool more = tasks.step();
         auto versions = db_.use(
             "SELECT seq, version_id, parent_id, account_id, operations FROM versions"

@@ -9,9 +9,10 @@ namespace callsign::sqlite {
 
 store_failure::kind meaning_of(int code, bool at_commit) {
     using kind = store_failure::kind;
-    // The commit frame is written last: when the disk was full before it, or the file was another's,
-    // nothing took. After any other failure of COMMIT the frame may be in the file, durable or not:
-    // memory may run out, and the file of shared memory fail to grow, after it was synced.
+    // The commit frame is written last: when the disk was full before it, or the file was
+    // another's, nothing took. After any other failure of COMMIT the frame may be in the file,
+    // durable or not: memory may run out, and the file of shared memory fail to grow, after it was
+    // synced.
     if ((code & 0xFF) == SQLITE_FULL) return kind::full;
     if (at_commit) return (code & 0xFF) == SQLITE_BUSY ? kind::refused : kind::unknown;
     if (code == SQLITE_IOERR_SHMSIZE) return kind::full;
@@ -76,8 +77,8 @@ bool query::step() {
     } catch (const SQLite::Exception& error) {
         const auto what = meaning_of(code_of(error));
         if (what != store_failure::kind::damaged) rethrow(error);
-        throw store_failure(what, std::string("damaged: ") + error.what() + " at " +
-                                      prepared_.getQuery());
+        throw store_failure(
+            what, std::string("damaged: ") + error.what() + " at " + prepared_.getQuery());
     }
 }
 

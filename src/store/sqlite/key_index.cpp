@@ -254,7 +254,8 @@ void key_index::roll_back() noexcept {
             m.output->entries = length->entries;
             ++length;
         }
-        // Filters given up for a run that is no more are not made again: that costs reads, no truth.
+        // Filters given up for a run that is no more are not made again: that costs reads, no
+        // truth.
         filter_bytes_ = 0;
         for (const auto& [id, r] : runs_) filter_bytes_ += r->filter_bytes();
         for (const auto& [level, m] : merges_) filter_bytes_ += m.output->filter_bytes();

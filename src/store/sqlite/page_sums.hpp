@@ -2,7 +2,8 @@
 // A file system between SQLite and the default one. It writes a sum at the end of every page of a
 // database, and looks at it whenever the page is read from the disk: a disk that gives back other
 // bytes than were written, or those of another page, is found out before anyone takes them for what
-// a task says. SQLite then has an I/O error (SQLITE_IOERR_DATA), which is store_failure's `damaged`.
+// a task says. SQLite then has an I/O error (SQLITE_IOERR_DATA), which is store_failure's
+// `damaged`.
 //
 // Pages have room for sums in files that were made with it (make_room_for_sums), and in others once
 // they have been rewritten; others are read and written as they are. The log has sums of SQLite's

@@ -38,12 +38,8 @@ token_scope scope_in(query& q, int column) {
 
 account account_of(query& q) {
     q.at("accounts", q.integer(0));
-    return {account_id{q.integer(0)},
-            q.text(1),
-            q.text(2),
-            q.integer(3),
-            q.instant(4),
-            mode_in(q, 5)};
+    return {
+        account_id{q.integer(0)}, q.text(1), q.text(2), q.integer(3), q.instant(4), mode_in(q, 5)};
 }
 
 series series_row_of(query& q) {
@@ -58,12 +54,8 @@ series series_row_of(query& q) {
 
 token token_of(query& q) {
     q.at("tokens", q.integer(0));
-    return {token_id{q.integer(0)},
-            maybe_id<account_id>(q, 1),
-            q.text(2),
-            scope_in(q, 3),
-            q.instant(4),
-            maybe_instant(q, 5)};
+    return {token_id{q.integer(0)}, maybe_id<account_id>(q, 1), q.text(2), scope_in(q, 3),
+            q.instant(4),           maybe_instant(q, 5)};
 }
 
 slot slot_of(query& q) {
@@ -107,8 +99,7 @@ task task_of(query& q) {
 
 principal principal_of(query& q) {
     q.at("tokens", q.integer(0));
-    return {token_id{q.integer(0)}, maybe_id<account_id>(q, 1),
-            scope_in(q, 2), mode_in(q, 3)};
+    return {token_id{q.integer(0)}, maybe_id<account_id>(q, 1), scope_in(q, 2), mode_in(q, 3)};
 }
 
 device device_of(query& q) {

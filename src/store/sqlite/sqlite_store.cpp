@@ -561,7 +561,8 @@ void prepare_file(const std::filesystem::path& file, const sqlite_options& optio
 // A little room kept for a start on a disk that is full: to open the files needs some.
 class reserve {
   public:
-    explicit reserve(const std::filesystem::path& data_dir) : file_(data_dir / "callsign.reserve") {}
+    explicit reserve(const std::filesystem::path& data_dir)
+        : file_(data_dir / "callsign.reserve") {}
 
     // False: there was none.
     bool give_up() {
@@ -581,8 +582,8 @@ class reserve {
 };
 
 // Makes the file of the WAL's shared memory as large as the log may need it. Else it would grow in
-// the middle of a commit, after its frames were synced: on a full disk nobody could say then whether
-// it took.
+// the middle of a commit, after its frames were synced: on a full disk nobody could say then
+// whether it took.
 bool grow_shared_memory(connection& db, std::int64_t pages) {
     constexpr int region_bytes = 32'768;
     constexpr std::int64_t region_pages = 4'096;

@@ -109,7 +109,8 @@ TEST(check_sound, nothing_to_read_is_an_error) {
 TEST(check_sound, an_older_schema_is_told_from_a_damaged_one) {
     testing::temp_dir dir;
     fill(dir.path());
-    SQLite::Database((dir.path() / "callsign.sqlite3").string(), SQLite::OPEN_READWRITE, 0, "callsign")
+    SQLite::Database((dir.path() / "callsign.sqlite3").string(), SQLite::OPEN_READWRITE, 0,
+                     "callsign")
         .exec("PRAGMA user_version = 1");
     EXPECT_THROW(report_of(dir.path()), std::runtime_error);
 }
@@ -119,8 +120,8 @@ TEST_P(check, finds_the_damage) {
     fill(dir.path());
     fill_sealed(dir.path());
     {
-        SQLite::Database db((dir.path() / "callsign.sqlite3").string(), SQLite::OPEN_READWRITE,
-                            0, "callsign");
+        SQLite::Database db((dir.path() / "callsign.sqlite3").string(), SQLite::OPEN_READWRITE, 0,
+                            "callsign");
         db.exec("PRAGMA ignore_check_constraints = ON");
         ASSERT_GT(db.exec(GetParam().sql), 0) << "nothing was damaged";
     }
@@ -177,8 +178,7 @@ constexpr const char* sealed_once =
 constexpr const char* snapshots = "a snapshot is of a version of its account's chain";
 constexpr const char* device_keys =
     "a device of a managed account has a key, and one of an opaque account has none";
-constexpr const char* clients =
-    "a client opens one account, and an opaque account has a client";
+constexpr const char* clients = "a client opens one account, and an opaque account has a client";
 constexpr const char* parents =
     "each version's parent is the one before it, and the head is the last";
 constexpr const char* sides =
@@ -192,98 +192,105 @@ constexpr const char* rows = "every row can be read";
 }  // namespace proofs
 
 constexpr damage damages[] = {
-        {"number_skipped", "UPDATE tasks SET number = 99 WHERE task_id = 5", "I1", proofs::numbers},
-        {"task_lost", "DELETE FROM tasks WHERE task_id = 5", "I1", proofs::numbers},
-        {"counter_ahead", "UPDATE counters SET last_number = last_number + 1", "I1", proofs::numbers},
-        {"counter_behind", "UPDATE counters SET last_number = last_number - 1", "I1", proofs::numbers},
-        {"foreign_series", "UPDATE tasks SET series_id = 2 WHERE task_id = 3", "I1", proofs::counted},
-        {"foreign_prefix", "UPDATE tasks SET prefix = 'ABC' WHERE task_id = 3", "I1", proofs::counted},
-        {"number_missing",
-               "UPDATE tasks SET number = NULL, counter_id = NULL, seq = NULL WHERE task_id = 4",
-               "I2", proofs::every_task},
-        {"version_missing", "DELETE FROM versions WHERE seq = 7 AND account_id = 1", "I2", proofs::every_task},
-        {"key_twice", "UPDATE slots SET key = 'key-1' WHERE slot_id = 3", "I3", proofs::one_slot},
-        {"slot_of_another_task", "UPDATE slots SET task_id = 9 WHERE slot_id = 3", "I3", proofs::slot_task},
-        {"two_slots_made_one_task",
-               "UPDATE slots SET task_id = 1, uuid = (SELECT uuid FROM slots WHERE slot_id = 1)"
-               " WHERE slot_id = 3",
-               "I3", proofs::one_maker},
-        {"key_changed_behind_the_index", "UPDATE slots SET key = 'another' WHERE slot_id = 3",
-               "I3", proofs::keys},
-        {"run_lost", "DELETE FROM key_pages", "I3", proofs::keys},
-        {"pending_holds_a_task", "UPDATE slots SET task_id = 1 WHERE state = 1", "I4", proofs::slot_state},
-        {"failed_without_reason", "UPDATE slots SET reason = 0 WHERE state = 3", "I4", proofs::slot_state},
-        {"totals_wrong", "UPDATE totals SET pending = pending + 1", "I4", proofs::totals},
-        {"hole_in_the_chain", "DELETE FROM versions WHERE seq = 7 AND account_id = 1", "I6", proofs::seqs},
-        {"fork", "UPDATE versions SET parent_id = randomblob(16) WHERE seq = 7", "I6", proofs::parents},
-        {"head_moved", "UPDATE accounts SET last_version = randomblob(16)", "I6", proofs::parents},
-        {"sealed_hole", "DELETE FROM sealed_versions WHERE seq = 4", "I6", proofs::seqs},
-        {"sealed_last_lost", "DELETE FROM sealed_versions WHERE seq = 8", "I6", proofs::seqs},
-        {"sealed_parent_lost",
-               "UPDATE sealed_versions SET parent_id = randomblob(16) WHERE seq = 4", "I6", proofs::sealed_parents},
-        {"sealed_version_renamed",
-               "UPDATE sealed_versions SET version_id = randomblob(16) WHERE seq = 8", "I6", proofs::sealed_parents},
-        {"sealed_ring",
-               "UPDATE sealed_versions SET parent_id = (SELECT version_id FROM sealed_versions"
-               " WHERE seq = 8) WHERE seq = 1; UPDATE sealed_versions SET version_id ="
-               " (SELECT version_id FROM sealed_versions WHERE seq = 3) WHERE seq = 8",
-               "I6", proofs::sealed_once},
-        {"sealed_twice",
-               "INSERT INTO sealed_versions SELECT 99, account_id, seq, version_id,"
-               " randomblob(16), created_at, segment FROM sealed_versions WHERE seq = 4",
-               "I6", proofs::sealed_once},
-        {"sealed_in_a_managed_account", "UPDATE accounts SET mode = 1 WHERE mode = 2", "I6", proofs::own_kind},
-        {"snapshot_of_nothing", "UPDATE sealed_snapshots SET version_id = randomblob(16)",
-               "I6", proofs::snapshots},
-        {"snapshot_misplaced", "UPDATE sealed_snapshots SET seq = seq - 1", "I6", proofs::snapshots},
-        {"client_lost", "DELETE FROM devices", "I8", proofs::clients},
-        {"a_version_that_made_another", "UPDATE tasks SET seq = 1 WHERE task_id = 5", "I2", proofs::makers},
-        {"a_task_that_is_gone", "UPDATE tasks SET purged = 1 WHERE task_id = 5", "I6", proofs::replay},
-        {"other_attributes", "UPDATE tasks SET attributes = x'' WHERE task_id = 5", "I6", proofs::replay},
-        {
-            "a_side_version_to_nowhere",
-            "INSERT INTO side_versions VALUES (randomblob(16), 1, zeroblob(16), 0, 1000, 0, x'')",
-            "I6", proofs::sides},
-        {"a_device_without_a_key",
-               "INSERT INTO devices (account_id, client_id, created_at, name)"
-               " VALUES (1, randomblob(16), 0, 'a')",
-               "I8", proofs::device_keys},
-        {"opaque_with_versions", "UPDATE accounts SET mode = 2 WHERE account_id = 1", "I6",
-         proofs::own_kind, "an opaque account with versions"},
-        {"sealed_head_moved",
-         "UPDATE accounts SET last_version = randomblob(16) WHERE mode = 2", "I6",
-         proofs::sealed_parents, "the head is not"},
-        {"sealed_two_children",
-         "DROP INDEX sealed_versions_by_parent; INSERT INTO sealed_versions SELECT 99, account_id,"
-         " 99, randomblob(16), parent_id, created_at, segment FROM sealed_versions WHERE seq = 4",
-         "I6", proofs::sealed_once, "2 children"},
-        {"a_device_of_nobody", "UPDATE devices SET account_id = 99", "I8", proofs::clients,
-         "is not there"},
-        {"the_last_task_and_its_number_lost",
-         "DELETE FROM slots WHERE task_id = 23;"
-         " UPDATE totals SET committed = committed - 1;"
-         " UPDATE counters SET last_number = last_number - 1 WHERE counter_id ="
-         " (SELECT counter_id FROM tasks WHERE task_id = 23);"
-         " DELETE FROM tasks WHERE task_id = 23",
-         "I1", proofs::makers, "which is lost"},
-        {"a_task_that_no_version_made", "UPDATE versions SET operations = x'' WHERE seq = 3", "I6",
-         proofs::replay, "tasks, and"},
-        {"a_run_out_of_order",
-         "UPDATE key_pages SET entries ="
-         " CAST(substr(entries, 17) || substr(entries, 1, 16) AS BLOB)", "I3",
-         proofs::keys, "out of order"},
-        {"attributes_that_are_none", "UPDATE tasks SET attributes = x'FF' WHERE task_id = 5", "file",
-         proofs::rows, "tasks, row 5"},
-        {"operations_that_are_none",
-         "UPDATE versions SET operations = x'FF' WHERE seq = 5 AND account_id = 2", "file",
-         proofs::rows, "versions, seq, row 5"},
-        {"a_state_that_there_is_not", "UPDATE slots SET state = 7 WHERE slot_id = 3", "file",
-         proofs::rows, "slots, row 3"},
-        {"a_uuid_too_short", "UPDATE devices SET client_id = x'00'", "file", proofs::rows,
-         "devices, row 1"},
-        {"an_index_lost",
-         "PRAGMA writable_schema = ON; DELETE FROM sqlite_master WHERE name = 'tokens_by_account'",
-         "file", proofs::file, "never used"},
+    {"number_skipped", "UPDATE tasks SET number = 99 WHERE task_id = 5", "I1", proofs::numbers},
+    {"task_lost", "DELETE FROM tasks WHERE task_id = 5", "I1", proofs::numbers},
+    {"counter_ahead", "UPDATE counters SET last_number = last_number + 1", "I1", proofs::numbers},
+    {"counter_behind", "UPDATE counters SET last_number = last_number - 1", "I1", proofs::numbers},
+    {"foreign_series", "UPDATE tasks SET series_id = 2 WHERE task_id = 3", "I1", proofs::counted},
+    {"foreign_prefix", "UPDATE tasks SET prefix = 'ABC' WHERE task_id = 3", "I1", proofs::counted},
+    {"number_missing",
+     "UPDATE tasks SET number = NULL, counter_id = NULL, seq = NULL WHERE task_id = 4", "I2",
+     proofs::every_task},
+    {"version_missing", "DELETE FROM versions WHERE seq = 7 AND account_id = 1", "I2",
+     proofs::every_task},
+    {"key_twice", "UPDATE slots SET key = 'key-1' WHERE slot_id = 3", "I3", proofs::one_slot},
+    {"slot_of_another_task", "UPDATE slots SET task_id = 9 WHERE slot_id = 3", "I3",
+     proofs::slot_task},
+    {"two_slots_made_one_task",
+     "UPDATE slots SET task_id = 1, uuid = (SELECT uuid FROM slots WHERE slot_id = 1)"
+     " WHERE slot_id = 3",
+     "I3", proofs::one_maker},
+    {"key_changed_behind_the_index", "UPDATE slots SET key = 'another' WHERE slot_id = 3", "I3",
+     proofs::keys},
+    {"run_lost", "DELETE FROM key_pages", "I3", proofs::keys},
+    {"pending_holds_a_task", "UPDATE slots SET task_id = 1 WHERE state = 1", "I4",
+     proofs::slot_state},
+    {"failed_without_reason", "UPDATE slots SET reason = 0 WHERE state = 3", "I4",
+     proofs::slot_state},
+    {"totals_wrong", "UPDATE totals SET pending = pending + 1", "I4", proofs::totals},
+    {"hole_in_the_chain", "DELETE FROM versions WHERE seq = 7 AND account_id = 1", "I6",
+     proofs::seqs},
+    {"fork", "UPDATE versions SET parent_id = randomblob(16) WHERE seq = 7", "I6", proofs::parents},
+    {"head_moved", "UPDATE accounts SET last_version = randomblob(16)", "I6", proofs::parents},
+    {"sealed_hole", "DELETE FROM sealed_versions WHERE seq = 4", "I6", proofs::seqs},
+    {"sealed_last_lost", "DELETE FROM sealed_versions WHERE seq = 8", "I6", proofs::seqs},
+    {"sealed_parent_lost", "UPDATE sealed_versions SET parent_id = randomblob(16) WHERE seq = 4",
+     "I6", proofs::sealed_parents},
+    {"sealed_version_renamed",
+     "UPDATE sealed_versions SET version_id = randomblob(16) WHERE seq = 8", "I6",
+     proofs::sealed_parents},
+    {"sealed_ring",
+     "UPDATE sealed_versions SET parent_id = (SELECT version_id FROM sealed_versions"
+     " WHERE seq = 8) WHERE seq = 1; UPDATE sealed_versions SET version_id ="
+     " (SELECT version_id FROM sealed_versions WHERE seq = 3) WHERE seq = 8",
+     "I6", proofs::sealed_once},
+    {"sealed_twice",
+     "INSERT INTO sealed_versions SELECT 99, account_id, seq, version_id,"
+     " randomblob(16), created_at, segment FROM sealed_versions WHERE seq = 4",
+     "I6", proofs::sealed_once},
+    {"sealed_in_a_managed_account", "UPDATE accounts SET mode = 1 WHERE mode = 2", "I6",
+     proofs::own_kind},
+    {"snapshot_of_nothing", "UPDATE sealed_snapshots SET version_id = randomblob(16)", "I6",
+     proofs::snapshots},
+    {"snapshot_misplaced", "UPDATE sealed_snapshots SET seq = seq - 1", "I6", proofs::snapshots},
+    {"client_lost", "DELETE FROM devices", "I8", proofs::clients},
+    {"a_version_that_made_another", "UPDATE tasks SET seq = 1 WHERE task_id = 5", "I2",
+     proofs::makers},
+    {"a_task_that_is_gone", "UPDATE tasks SET purged = 1 WHERE task_id = 5", "I6", proofs::replay},
+    {"other_attributes", "UPDATE tasks SET attributes = x'' WHERE task_id = 5", "I6",
+     proofs::replay},
+    {"a_side_version_to_nowhere",
+     "INSERT INTO side_versions VALUES (randomblob(16), 1, zeroblob(16), 0, 1000, 0, x'')", "I6",
+     proofs::sides},
+    {"a_device_without_a_key",
+     "INSERT INTO devices (account_id, client_id, created_at, name)"
+     " VALUES (1, randomblob(16), 0, 'a')",
+     "I8", proofs::device_keys},
+    {"opaque_with_versions", "UPDATE accounts SET mode = 2 WHERE account_id = 1", "I6",
+     proofs::own_kind, "an opaque account with versions"},
+    {"sealed_head_moved", "UPDATE accounts SET last_version = randomblob(16) WHERE mode = 2", "I6",
+     proofs::sealed_parents, "the head is not"},
+    {"sealed_two_children",
+     "DROP INDEX sealed_versions_by_parent; INSERT INTO sealed_versions SELECT 99, account_id,"
+     " 99, randomblob(16), parent_id, created_at, segment FROM sealed_versions WHERE seq = 4",
+     "I6", proofs::sealed_once, "2 children"},
+    {"a_device_of_nobody", "UPDATE devices SET account_id = 99", "I8", proofs::clients,
+     "is not there"},
+    {"the_last_task_and_its_number_lost",
+     "DELETE FROM slots WHERE task_id = 23;"
+     " UPDATE totals SET committed = committed - 1;"
+     " UPDATE counters SET last_number = last_number - 1 WHERE counter_id ="
+     " (SELECT counter_id FROM tasks WHERE task_id = 23);"
+     " DELETE FROM tasks WHERE task_id = 23",
+     "I1", proofs::makers, "which is lost"},
+    {"a_task_that_no_version_made", "UPDATE versions SET operations = x'' WHERE seq = 3", "I6",
+     proofs::replay, "tasks, and"},
+    {"a_run_out_of_order",
+     "UPDATE key_pages SET entries ="
+     " CAST(substr(entries, 17) || substr(entries, 1, 16) AS BLOB)",
+     "I3", proofs::keys, "out of order"},
+    {"attributes_that_are_none", "UPDATE tasks SET attributes = x'FF' WHERE task_id = 5", "file",
+     proofs::rows, "tasks, row 5"},
+    {"operations_that_are_none",
+     "UPDATE versions SET operations = x'FF' WHERE seq = 5 AND account_id = 2", "file",
+     proofs::rows, "versions, seq, row 5"},
+    {"a_state_that_there_is_not", "UPDATE slots SET state = 7 WHERE slot_id = 3", "file",
+     proofs::rows, "slots, row 3"},
+    {"a_uuid_too_short", "UPDATE devices SET client_id = x'00'", "file", proofs::rows,
+     "devices, row 1"},
+    {"an_index_lost",
+     "PRAGMA writable_schema = ON; DELETE FROM sqlite_master WHERE name = 'tokens_by_account'",
+     "file", proofs::file, "never used"},
 };
 
 INSTANTIATE_TEST_SUITE_P(damages, check, ::testing::ValuesIn(damages),
@@ -299,7 +306,6 @@ TEST(check_sound, each_proof_is_tested) {
     for (const damage& d : damages) tested.insert(d.proof);
     EXPECT_EQ(shown, tested);
 }
-
 
 }  // namespace
 }  // namespace callsign
