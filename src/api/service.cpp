@@ -219,8 +219,8 @@ class service::impl {
         const auto token = bearer_token(header);
         const principal* const who = token ? tokens_.remembered(sha256(*token)) : nullptr;
         const bool is_operator = who && !who->account && who->scope == token_scope::admin;
-        if (!is_operator) return {usual_bytes_max, std::nullopt};
-        return {large_bytes_max(sync_, where), std::nullopt};
+        if (!is_operator) return {.bytes_max = usual_bytes_max};
+        return {.bytes_max = large_bytes_max(sync_, where)};
     }
 
     void answered(const call& c, unsigned status, std::chrono::steady_clock::time_point begun) {
@@ -262,10 +262,10 @@ net::body_terms service::terms_of(const net::http_header& header,
     const std::string_view target(header.target().data(), header.target().size());
     const std::string_view path = target.substr(0, target.find('?'));
     const bool may_be_large = path.starts_with("/v1/client/") || path.starts_with("/v1/admin/");
-    if (!may_be_large) return {usual_bytes_max, std::nullopt};
+    if (!may_be_large) return {.bytes_max = usual_bytes_max};
     const auto found = find_route<route>(routes, header.method(), path);
     if (!found.route || found.route->large == large_body::no) {
-        return {usual_bytes_max, std::nullopt};
+        return {.bytes_max = usual_bytes_max};
     }
     return impl_->terms_of(header, usual_bytes_max, *found.route, found.captured[0]);
 }

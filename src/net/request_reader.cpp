@@ -31,8 +31,8 @@ bool has_absolute_target(std::string_view target) {
 }  // namespace
 
 request_reader::request_reader(const http_options& options, const http_hooks& hooks,
-                               std::function<bool(std::size_t)> cover)
-    : options_(options), hooks_(hooks), cover_(std::move(cover)), bytes_(first_buffer_bytes) {}
+                               body_lease& memory)
+    : options_(options), hooks_(hooks), memory_(memory), bytes_(first_buffer_bytes) {}
 
 void request_reader::begin() {
     // What a large body needed is not kept for the life of the connection.
@@ -126,10 +126,12 @@ request_reader::step request_reader::check_header() {
 // How large may the body be, and is there memory for it?
 request_reader::step request_reader::check_terms() {
     terms_ = hooks_.terms_of ? hooks_.terms_of(parser_->get().base())
-                             : body_terms{options_.body_bytes_max, std::nullopt};
+                             : body_terms{.bytes_max = options_.body_bytes_max};
     const auto announced = parser_->content_length();
     if (announced && *announced > terms_.bytes_max) return refuse_too_large();
-    if (announced && !cover_(static_cast<std::size_t>(*announced))) return refuse_uncovered();
+    memory_.give_back();
+    memory_.pays(terms_.payer);
+    if (announced && !cover(static_cast<std::size_t>(*announced))) return refuse_uncovered();
     parser_->body_limit(terms_.bytes_max);
     return step::ready;
 }
@@ -141,7 +143,7 @@ request_reader::step request_reader::refuse_too_large() {
 }
 
 request_reader::step request_reader::refuse_uncovered() {
-    return refuse(503, "overloaded", "Too many large bodies are under way. Ask again in a moment.");
+    return refuse(503, "overloaded", "Too many bodies are under way. Ask again in a moment.");
 }
 
 request_reader::step request_reader::advance_body() {
@@ -151,8 +153,8 @@ request_reader::step request_reader::advance_body() {
         }
         may_continue_ = false;
         // A body whose size was not announced: its text doubles its memory as it grows.
-        if (!cover_(std::max(parser_->get().body().capacity(),
-                             parser_->get().body().size() + (end_ - begin_)))) {
+        if (!cover(std::max(parser_->get().body().capacity(),
+                            parser_->get().body().size() + (end_ - begin_)))) {
             return refuse_uncovered();
         }
         if (parse(end_ - begin_)) continue;
@@ -170,6 +172,10 @@ bool request_reader::parse(std::size_t bytes) {
     begin_ += parser_->put(boost::asio::buffer(bytes_.data() + begin_, bytes), error_);
     if (begin_ == end_) begin_ = end_ = 0;
     return !error_;
+}
+
+bool request_reader::cover(std::size_t bytes) {
+    return bytes <= memory_.bytes() || memory_.resize(bytes);
 }
 
 boost::asio::mutable_buffer request_reader::space() {

@@ -30,9 +30,8 @@ class request_reader {
         refused,        // why() says it; nothing further can be read from this connection
     };
 
-    // `cover` is asked before memory is spent on a body of so many bytes; false: there is none.
-    request_reader(const http_options& options, const http_hooks& hooks,
-                   std::function<bool(std::size_t)> cover);
+    // `memory` covers the body of the request that is being read.
+    request_reader(const http_options& options, const http_hooks& hooks, body_lease& memory);
 
     // Forgets the last request, not the bytes after it.
     void begin();
@@ -64,11 +63,12 @@ class request_reader {
     step refuse_uncovered();
     std::size_t find_header_end();
     bool parse(std::size_t bytes);
+    bool cover(std::size_t bytes);
     step refuse(unsigned status, std::string_view code, std::string_view detail) noexcept;
 
     const http_options& options_;
     const http_hooks& hooks_;
-    std::function<bool(std::size_t)> cover_;
+    body_lease& memory_;
     body_terms terms_;
     std::vector<char> bytes_;
     std::size_t begin_ = 0;  // what is not parsed yet

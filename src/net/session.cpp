@@ -45,9 +45,8 @@ session::session(server_state& server, asio::ip::tcp::socket socket)
     : server_(server),
       connection_(++server.connections_seen),
       socket_(std::move(socket)),
-      share_(server),
-      reader_(server.options, server.hooks,
-              [this](std::size_t bytes) { return share_.cover(bytes); }) {
+      memory_(std::make_shared<body_lease>(server.bodies)),
+      reader_(server.options, server.hooks, *memory_) {
     place = server_.sessions.size();
     server_.sessions.push_back(this);
     enter(phase::idle);
@@ -108,6 +107,7 @@ asio::awaitable<bool> session::answer() {
     http_request request = reader_.take();
     request.id = server_.draw_id();
     request.connection = connection_;
+    request.memory = memory_;
     const http_request outline = outline_of(request);
     const bool client_stays = request.keep_alive();
     enter(phase::handler);
@@ -127,9 +127,9 @@ asio::awaitable<bool> session::answer() {
         server_.probe->session_failed(failure);
         response = server_.refusal(500, "internal-error", "The server failed.");
     }
-    share_.give_back();  // the request's body is gone by now
-    if (!share_.cover(response.body.size())) {
-        response = server_.refusal(503, "overloaded", "Too many large bodies are under way.");
+    // The request's body is gone by now.
+    if (!memory_->resize(response.body.size())) {
+        response = server_.refusal(503, "overloaded", "Too many bodies are under way.");
         response.headers.emplace_back("Retry-After", "1");
     }
     const bool keep_alive = client_stays && failure.empty() && !server_.stopping;
@@ -139,7 +139,7 @@ asio::awaitable<bool> session::answer() {
     bool written = co_await write(out_);
     const bool is_head = outline.method() == boost::beast::http::verb::head;
     if (written && apart && !is_head) written = co_await write(response.body);
-    share_.give_back();
+    memory_->give_back();
     co_return written&& keep_alive;
 }
 

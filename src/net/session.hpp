@@ -11,6 +11,7 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -60,7 +61,8 @@ class session {
     server_state& server_;
     const std::uint64_t connection_;
     boost::asio::ip::tcp::socket socket_;
-    large_body_share share_;
+    // Of the request under way and its answer. Its requests share it.
+    const std::shared_ptr<body_lease> memory_;
     request_reader reader_;
     std::size_t body_parts_ = 0;  // how many times body_bytes_max of the body have arrived
     std::string out_;

@@ -54,8 +54,10 @@ const std::array keys{
                bytes(CALLSIGN_AT(http.header_bytes_max), 1 * KiB, 1 * MiB)},
     config_key{"http", "body_bytes_max",
                bytes(CALLSIGN_AT(http.body_bytes_max), 1 * KiB, 64 * MiB)},
-    config_key{"http", "large_bodies_bytes_max",
-               bytes(CALLSIGN_AT(http.large_bodies_bytes_max), 1 * MiB, 64 * GiB)},
+    config_key{"http", "bodies_bytes_max",
+               bytes(CALLSIGN_AT(http.bodies_bytes_max), 1 * MiB, 64 * GiB)},
+    config_key{"http", "account_bodies_bytes_max",
+               bytes(CALLSIGN_AT(http.account_bodies_bytes_max), 1 * MiB, 64 * GiB)},
     config_key{"http", "connections_max", count(CALLSIGN_AT(http.connections_max), 1, 1'000'000)},
     config_key{"http", "idle_timeout", duration_key{CALLSIGN_AT(http.idle_timeout), 10ms, day, {}}},
     config_key{"http", "header_timeout",
@@ -401,6 +403,9 @@ class loader {
         require("engine.account_depth_max", "engine.queue_depth_max",
                 config_.engine.account_depth_max <= config_.engine.queue_depth_max,
                 "must be at most engine.queue_depth_max: it is one account's part of it");
+        require("http.account_bodies_bytes_max", "http.bodies_bytes_max",
+                config_.http.account_bodies_bytes_max <= config_.http.bodies_bytes_max,
+                "must be at most http.bodies_bytes_max: it is one account's part of it");
         require("server.drain_timeout", "engine.request_deadline",
                 config_.server.drain_timeout >= config_.engine.request_deadline,
                 "must be at least engine.request_deadline: a shutdown would cut off requests that "

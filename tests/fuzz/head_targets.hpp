@@ -162,7 +162,8 @@ inline bool answer_all(fuzzed_server& server, std::string_view bytes) {
     hooks.terms_of = [&](const net::http_header& header) {
         return server.rooms().service().terms_of(header, options.body_bytes_max);
     };
-    net::request_reader reader(options, hooks, [](std::size_t) { return true; });
+    net::body_lease memory;
+    net::request_reader reader(options, hooks, memory);
     bool answered = false;
     for (reader.begin();;) {
         const step next = reader.advance();

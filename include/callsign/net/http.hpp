@@ -2,8 +2,11 @@
 // HTTP/1.1 mechanics: sockets, keep-alive, limits, deadlines. Knows no route.
 //
 // Threads: a server and all its sessions live on one executor; the handler runs there.
+//
+// Memory: every body counts against one budget (body_budget.hpp).
 
 #include <callsign/base/time.hpp>
+#include <callsign/net/body_budget.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
@@ -29,6 +32,13 @@ struct http_request : boost::beast::http::request<boost::beast::http::string_bod
     std::string id;
     // Which connection it came on: never 0, never given twice by one server. 0: on none.
     std::uint64_t connection = 0;
+    // Covers this request's body, and what was reserved for its answer. Shared with its session,
+    // which may be cut off while a question still runs for the handler. None: of no server.
+    std::shared_ptr<body_lease> memory{};
+
+    // Room for so many bytes more, before a handler loads them for its answer (body_budget.hpp).
+    // False: there is none, answer 503. Any thread, one at a time.
+    bool reserve(std::size_t bytes) const { return !memory || memory->reserve(bytes); }
 
     // The target up to '?', as sent (percent-encoded), and after it.
     std::string_view path() const noexcept;
@@ -51,8 +61,10 @@ using http_header = boost::beast::http::request_header<>;
 // How large the body of one request may be.
 struct body_terms {
     std::size_t bytes_max = 0;
+    // On whose account it and its answer are held.
+    body_payer payer = strangers;
     // What a larger one is answered with; none: a refusal of 413.
-    std::optional<http_response> too_large;
+    std::optional<http_response> too_large{};
 };
 
 // What those behind the server want to have a say in, or to be told. All optional.
@@ -66,11 +78,13 @@ struct http_hooks {
 struct http_options {
     // Start line and all header fields together. More: 431.
     std::size_t header_bytes_max = 16u << 10;
-    // More: 413. A request whose own terms are wider has a large body when it uses them.
+    // More: 413. A request's own terms may be wider.
     std::size_t body_bytes_max = 1u << 20;
-    // All large bodies together, requests' and answers', while they are under way: what bounds
-    // memory. More: 503.
-    std::size_t large_bodies_bytes_max = 256u << 20;
+    // All bodies together, requests' and answers', while they are under way: what bounds memory.
+    // More: 503.
+    std::size_t bodies_bytes_max = 256u << 20;
+    // Of these, one account's part; strangers have one together. More: 503.
+    std::size_t account_bodies_bytes_max = 192u << 20;
     // Connections beyond this are answered 503 and closed.
     std::size_t connections_max = 2048;
     // A kept-alive connection without a request.

@@ -40,15 +40,19 @@ awaitable<http_response> get_snapshot(rooms& r, call& c) {
     struct snapshot_found {
         std::optional<sealed_snapshot> snapshot;
         bool is_managed = false;  // the account has become so
+        bool has_room = true;     // for as many bytes
     };
-    auto question = [account = (*client)->account](read_tx& tx) {
+    auto question = [&request = c.request, account = (*client)->account](read_tx& tx) {
         snapshot_found found;
+        found.has_room = request.reserve(tx.snapshot_bytes(account));
+        if (!found.has_room) return found;
         found.snapshot = tx.find_snapshot(account);
         if (!found.snapshot) found.is_managed = is_managed(tx, account);
         return found;
     };
     auto found = co_await r.engine.ask(std::move(question));
     if (!found) co_return fail_sync(c, found.error());
+    if (!found->has_room) co_return refuse_crowded();
     if (found->is_managed) {
         r.clients.forget(asked.client);
         co_return answer_changed();

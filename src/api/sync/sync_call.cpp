@@ -112,6 +112,12 @@ http_response fail_sync(const call& c, const boost::system::error_code& error) {
     return response;
 }
 
+http_response refuse_crowded() {
+    http_response response = refuse_sync(503, "too many bodies are under way: ask again");
+    response.headers.emplace_back("Retry-After", "1");
+    return response;
+}
+
 bool is_managed(read_tx& tx, account_id account) {
     const auto found = tx.find_account(account);
     return found && found->mode == account_mode::managed;
@@ -143,16 +149,21 @@ net::body_terms terms_of_sync(const rooms& r, std::size_t usual_bytes_max, const
     auto head = read_sync_head(r.sync, path_id, is_segment ? segment_type : snapshot_type, header);
     if (auto* refused = std::get_if<http_response>(&head)) {
         // Its handler says the same of a smaller one.
-        return {usual_bytes_max, std::move(*refused)};
+        return {.bytes_max = usual_bytes_max, .too_large = std::move(*refused)};
     }
-    const bool is_known = r.clients.find(std::get<sync_head>(head).client) != nullptr;
-    if (!is_known && !r.sync.open_registration) {
+    const known_client* const known = r.clients.find(std::get<sync_head>(head).client);
+    if (!known && !r.sync.open_registration) {
         // A client asks for the next version before it sends one, and is known from then on.
         http_response first_ask = refuse_sync(503, "unknown until it has asked for a version");
         first_ask.headers.emplace_back("Retry-After", "1");
-        return {std::min(most, usual_bytes_max), std::move(first_ask)};
+        return {.bytes_max = std::min(most, usual_bytes_max), .too_large = std::move(first_ask)};
     }
-    return {most, refuse_sync(400, is_segment ? "overflow" : "Snapshot over maximum allowed size")};
+    return {
+        .bytes_max = most,
+        .payer = known ? known->account.value : net::strangers,
+        .too_large =
+            refuse_sync(400, is_segment ? "overflow" : "Snapshot over maximum allowed size"),
+    };
 }
 
 }  // namespace callsign::api

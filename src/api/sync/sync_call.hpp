@@ -43,6 +43,9 @@ http_response refuse_sync(unsigned status, std::string_view why);
 // Broken machinery; the status is the same as everywhere.
 http_response fail_sync(const call& c, const boost::system::error_code& error);
 
+// There is no room for what the answer would hold: the client asks again.
+http_response refuse_crowded();
+
 // What a chain or snapshot that is not there may mean.
 bool is_managed(read_tx& tx, account_id account);
 

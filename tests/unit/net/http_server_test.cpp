@@ -188,8 +188,9 @@ TEST(HttpServer, RefusesLargeBodies) {
 http_hooks wide_terms_for_size() {
     http_hooks hooks;
     hooks.terms_of = [](const http_header& header) {
-        if (header.target() != "/size") return body_terms{1000, std::nullopt};
-        return body_terms{200'000, http_response{400, "text/plain", "overflow", {}}};
+        if (header.target() != "/size") return body_terms{.bytes_max = 1000};
+        return body_terms{.bytes_max = 200'000,
+                          .too_large = http_response{400, "text/plain", "overflow", {}}};
     };
     return hooks;
 }
@@ -229,7 +230,7 @@ TEST(HttpServer, ARequestsOwnTermsDecideHowLargeItsBodyMayBe) {
 TEST(HttpServer, LargeBodiesTogetherAreBounded) {
     http_options o;
     o.body_bytes_max = 1000;
-    o.large_bodies_bytes_max = 300'000;
+    o.bodies_bytes_max = 300'000;
     running_server server(o, wide_terms_for_size());
     const std::string put = "PUT /size HTTP/1.1\r\nHost: h\r\n";
     const std::string whole = std::string(200'000, 'b');

@@ -21,7 +21,8 @@ struct outcome {
 outcome read_all(std::string_view bytes, const std::vector<std::size_t>& cuts) {
     const http_options options;
     const http_hooks hooks;
-    request_reader reader(options, hooks, [](std::size_t) { return true; });
+    body_lease memory;
+    request_reader reader(options, hooks, memory);
     outcome out;
     reader.begin();
     for (std::size_t round = 0;; ++round) {
