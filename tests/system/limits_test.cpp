@@ -3,6 +3,7 @@
 
 #include "fixture.hpp"
 
+#include <fstream>
 #include <list>
 
 namespace callsign::testing {
@@ -15,6 +16,21 @@ class limits_test : public system_test {
         const auto answer = polite.get("/v1/account");
         ASSERT_TRUE(answer.has_value());
         EXPECT_EQ(answer->status, 200u);
+    }
+
+    // The most memory the server has had, in MiB.
+    static long peak_of(server& s) {
+        std::ifstream status("/proc/" + std::to_string(s.child().id()) + "/status");
+        for (std::string line; std::getline(status, line);) {
+            if (line.starts_with("VmHWM:")) return std::stol(line.substr(6)) / 1024;
+        }
+        return -1;
+    }
+
+    static std::string announcing(const std::string& token, std::size_t bytes) {
+        return "POST /v1/tasks HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + token +
+               "\r\nContent-Type: application/json\r\nIdempotency-Key: \"k\"\r\nContent-Length: " +
+               std::to_string(bytes) + "\r\n\r\n";
     }
 
     // Sends `step` again and again until the server has had enough, or `most` times. Between two
@@ -120,6 +136,45 @@ TEST_F(limits_test, a_body_that_may_not_come_is_refused_at_its_header) {
     }
 }
 
+// Bodies that never end, from strangers and from somebody: the first cost nothing, the others what
+// the configuration says, and then they are told to come again.
+TEST_F(limits_test, unfinished_bodies_cost_what_is_configured) {
+    auto s = start({}, {{"CALLSIGN_HTTP_BODIES_BYTES_MAX", "48MiB"},
+                        {"CALLSIGN_HTTP_ACCOUNT_BODIES_BYTES_MAX", "32MiB"},
+                        {"CALLSIGN_SYNC_SEGMENT_BYTES_MAX", "16MiB"},
+                        {"CALLSIGN_SYNC_SNAPSHOT_BYTES_MAX", "16MiB"}});
+    const std::string token = make_account(*s, "rude", "RUDE");
+    const std::string other = make_account(*s, "polite", "SYN");
+    const long before = peak_of(*s);
+    ASSERT_GT(before, 0);
+    const std::string most(900'000, ' ');
+    std::list<http_client> strangers;
+    for (int i = 0; i < 100; ++i) {
+        http_client& c = strangers.emplace_back(s->port());
+        ASSERT_TRUE(c.send(announcing("cs_nobody", 1'000'000)));
+        c.send(most);  // which may meet a closed door
+    }
+    EXPECT_LT(peak_of(*s) - before, 16);
+    expect_served(*s, other);
+
+    std::list<http_client> rude;
+    for (int i = 0; i < 100; ++i) {
+        http_client& c = rude.emplace_back(s->port());
+        ASSERT_TRUE(c.send(announcing(token, 1'000'000)));
+        c.send(most);
+    }
+    const auto refused = rude.back().receive();
+    ASSERT_TRUE(refused.has_value());
+    EXPECT_EQ(refused->status, 503u);
+    EXPECT_EQ(refused->header("Retry-After"), "1");
+    EXPECT_LT(peak_of(*s) - before, 48 + 64);
+    // Others have their part.
+    http_client polite(s->port(), other);
+    const auto made = polite.post_json("/v1/tasks", R"({"description":"x"})", "k");
+    ASSERT_TRUE(made.has_value());
+    EXPECT_EQ(made->status, 201u);
+}
+
 TEST_F(limits_test, a_client_that_drips_its_header_is_cut_off) {
     auto s = start({}, {{"CALLSIGN_HTTP_HEADER_TIMEOUT", "300ms"}});
     const std::string token = make_account(*s, "polite", "SYN");
@@ -204,6 +259,30 @@ TEST_F(limits_test, connections_beyond_the_bound_are_told_so) {
         status = served ? served->status : 503;
     }
     EXPECT_EQ(status, 200u);
+}
+
+// Where there are fewer files than connections, it takes as many as there are files for, says so,
+// and goes on accepting.
+TEST_F(limits_test, few_open_files_mean_few_connections) {
+    process child({"/bin/sh", "-c", "ulimit -n 400; exec \"$0\" \"$@\"", callsignd(), "--data-dir",
+                   data_dir().string(), "--listen", "127.0.0.1:0"});
+    std::string address;
+    while (!address.starts_with("callsignd listening on http://")) {
+        const auto line = child.read_line(patience);
+        ASSERT_TRUE(line.has_value()) << child.errors();
+        address = *line;
+    }
+    const auto port =
+        static_cast<std::uint16_t>(std::stoul(address.substr(address.rfind(':') + 1)));
+    const std::string log = child.errors();
+    EXPECT_NE(log.find("the limit of open files leaves fewer connections"), log.npos) << log;
+    EXPECT_NE(log.find("open_files=400 connections_max=240"), log.npos) << log;
+    std::list<http_client> many;
+    for (int i = 0; i < 300; ++i) {
+        const auto answer = many.emplace_back(port).get("/livez");
+        ASSERT_TRUE(answer.has_value()) << i;
+        EXPECT_EQ(answer->status, 200u);
+    }
 }
 
 TEST_F(limits_test, nonsense_is_answered_and_closed) {
