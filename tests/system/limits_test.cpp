@@ -9,6 +9,13 @@
 namespace callsign::testing {
 namespace {
 
+// A sanitizer's memory is not the server's.
+#if defined(__SANITIZE_ADDRESS__) || defined(_GLIBCXX_TSAN)
+constexpr bool memory_is_its_own = false;
+#else
+constexpr bool memory_is_its_own = true;
+#endif
+
 class limits_test : public system_test {
   protected:
     static void expect_served(const server& s, const std::string& token) {
@@ -154,7 +161,9 @@ TEST_F(limits_test, unfinished_bodies_cost_what_is_configured) {
         ASSERT_TRUE(c.send(announcing("cs_nobody", 1'000'000)));
         c.send(most);  // which may meet a closed door
     }
-    EXPECT_LT(peak_of(*s) - before, 16);
+    if (memory_is_its_own) {
+        EXPECT_LT(peak_of(*s) - before, 16);
+    }
     expect_served(*s, other);
 
     std::list<http_client> rude;
@@ -167,7 +176,9 @@ TEST_F(limits_test, unfinished_bodies_cost_what_is_configured) {
     ASSERT_TRUE(refused.has_value());
     EXPECT_EQ(refused->status, 503u);
     EXPECT_EQ(refused->header("Retry-After"), "1");
-    EXPECT_LT(peak_of(*s) - before, 48 + 64);
+    if (memory_is_its_own) {
+        EXPECT_LT(peak_of(*s) - before, 48 + 64);
+    }
     // Others have their part.
     http_client polite(s->port(), other);
     const auto made = polite.post_json("/v1/tasks", R"({"description":"x"})", "k");
