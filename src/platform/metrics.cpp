@@ -179,7 +179,9 @@ class http_metrics final : public net::http_probe {
     explicit http_metrics(Registry& r)
         : connections_(gauge(r, "callsign_http_connections", "Connections open.")),
           refused_(counter(r, "callsign_http_connections_refused_total",
-                           "Connections beyond http.connections_max.")),
+                           "Connections beyond http.connections_max or an address's part of it.")),
+          displaced_(counter(r, "callsign_http_connections_displaced_total",
+                             "Idle connections closed to make room for another.")),
           timeouts_(counter(r, "callsign_http_timeouts_total",
                             "Connections closed because the client took too long.")),
           failed_(counter(r, "callsign_http_sessions_failed_total",
@@ -188,12 +190,14 @@ class http_metrics final : public net::http_probe {
     void connection_opened() override { connections_.Increment(); }
     void connection_closed() override { connections_.Decrement(); }
     void connection_refused() override { refused_.Increment(); }
+    void connection_displaced() override { displaced_.Increment(); }
     void connection_timed_out() override { timeouts_.Increment(); }
     void session_failed(std::string_view) override { failed_.Increment(); }
 
   private:
     Gauge& connections_;
     Counter& refused_;
+    Counter& displaced_;
     Counter& timeouts_;
     Counter& failed_;
 };

@@ -615,6 +615,8 @@ TEST_P(store_contract, sealed_versions_follow_each_other) {
     EXPECT_EQ(second->parent, uuid_of(1));
     EXPECT_EQ(second->created_at, t0 + milliseconds{5});
     EXPECT_EQ(second->segment, bytes);
+    EXPECT_EQ(tx->sealed_child_bytes(id, uuid_of(1)), bytes.size());
+    EXPECT_EQ(tx->sealed_child_bytes(id, uuid_of(2)), 0u);
     EXPECT_EQ(tx->find_child_place(id, uuid_of(1))->version, uuid_of(2));
     EXPECT_FALSE(tx->find_sealed_child(id, uuid_of(2)));
     EXPECT_FALSE(tx->find_child_place(id, uuid_of(2)));
@@ -637,6 +639,7 @@ TEST_P(store_contract, the_newest_snapshot_takes_the_place_of_the_one_before) {
         const auto made = put_opaque(tx, "sealed", client_a);
         EXPECT_FALSE(tx.find_snapshot_mark(made));
         EXPECT_FALSE(tx.find_snapshot(made));
+        EXPECT_EQ(tx.snapshot_bytes(made), 0u);
         tx.append_sealed_version(made, uuid_of(1), uuid{}, t0, "one");
         tx.put_snapshot(made, {uuid_of(1), 1, 1, t0}, t0, "old");
         EXPECT_EQ(tx.find_snapshot(made)->bytes, "old");
@@ -656,6 +659,7 @@ TEST_P(store_contract, the_newest_snapshot_takes_the_place_of_the_one_before) {
     EXPECT_EQ(mark->taken_seq, 7);
     EXPECT_EQ(mark->taken_at, t0 - milliseconds{9});
     EXPECT_EQ(tx->find_snapshot(id)->bytes, bytes);
+    EXPECT_EQ(tx->snapshot_bytes(id), bytes.size());
 }
 
 TEST_P(store_contract, a_dropped_transaction_leaves_no_trace_in_a_sealed_chain) {

@@ -173,6 +173,10 @@ class faulty_store final : public store {
         std::optional<sealed_version> find_sealed_child(account_id a, const uuid& parent) override {
             return tx_->find_sealed_child(a, parent);
         }
+        std::size_t sealed_child_bytes(account_id a, const uuid& parent) override {
+            return tx_->sealed_child_bytes(a, parent);
+        }
+        std::size_t snapshot_bytes(account_id a) override { return tx_->snapshot_bytes(a); }
         std::optional<chain_head> find_child_place(account_id a, const uuid& parent) override {
             return tx_->find_child_place(a, parent);
         }

@@ -113,12 +113,16 @@ class read_tx {
     // The version after `parent`, which need not be one of ours itself.
     virtual std::optional<sealed_version> find_sealed_child(account_id account,
                                                             const uuid& parent) = 0;
+    // How many bytes that would load, without loading them; 0: there is none.
+    virtual std::size_t sealed_child_bytes(account_id account, const uuid& parent) = 0;
     // Its place alone, without the segment.
     virtual std::optional<chain_head> find_child_place(account_id account, const uuid& parent) = 0;
     // The version at the beginning. Looks through all accounts' versions.
     virtual std::optional<sealed_version> find_first_sealed(account_id account) = 0;
     virtual std::optional<snapshot_mark> find_snapshot_mark(account_id account) = 0;
     virtual std::optional<sealed_snapshot> find_snapshot(account_id account) = 0;
+    // How many bytes that would load, without loading them; 0: there is none.
+    virtual std::size_t snapshot_bytes(account_id account) = 0;
 };
 
 class write_tx : public read_tx {

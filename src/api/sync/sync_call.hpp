@@ -43,6 +43,9 @@ http_response refuse_sync(unsigned status, std::string_view why);
 // Broken machinery; the status is the same as everywhere.
 http_response fail_sync(const call& c, const boost::system::error_code& error);
 
+// There is no room for what the answer would hold: the client asks again.
+http_response refuse_crowded();
+
 // What a chain or snapshot that is not there may mean.
 bool is_managed(read_tx& tx, account_id account);
 
@@ -54,6 +57,9 @@ void add_parent_header(http_response& response, const uuid& parent);
 
 // The most that a body of this route may hold, whoever sends it.
 std::size_t large_bytes_max(const sync_options& options, const route& where) noexcept;
+
+// Whether the body of a client's request may come.
+awaitable<net::admission> admit_to_sync(rooms& r, call& c);
 
 // How large the body of a client's request to this route may be, and what a larger one is told.
 net::body_terms terms_of_sync(const rooms& r, std::size_t usual_bytes_max, const route& where,

@@ -36,10 +36,14 @@ struct child_found {
     std::optional<sealed_version> child;
     bool is_tip = false;      // nothing can come after the parent yet
     bool is_managed = false;  // the account has become so: this chain is gone
+    bool has_room = true;     // for the bytes of the child
 };
 
-child_found find_sealed_child(read_tx& tx, account_id account, const uuid& parent) {
+child_found find_sealed_child(read_tx& tx, account_id account, const uuid& parent,
+                              const http_request& request) {
     child_found found;
+    found.has_room = request.reserve(tx.sealed_child_bytes(account, parent));
+    if (!found.has_room) return found;
     found.child = tx.find_sealed_child(account, parent);
     if (found.child) return found;
     const chain_head head = tx.head_of(account);
@@ -87,11 +91,12 @@ awaitable<http_response> next_sealed(rooms& r, call& c, const sync_head& asked,
     turnstile::visit visit(r.turns.enter(asked.client, c.request.connection));
     for (;;) {
         visit.look();
-        auto question = [account, parent = asked.version](read_tx& tx) {
-            return find_sealed_child(tx, account, parent);
+        auto question = [&request = c.request, account, parent = asked.version](read_tx& tx) {
+            return find_sealed_child(tx, account, parent, request);
         };
         auto found = co_await r.engine.ask(std::move(question));
         if (!found) co_return fail_sync(c, found.error());
+        if (!found->has_room) co_return refuse_crowded();
         if (found->child) co_return answer_child(std::move(*found->child));
         if (found->is_managed) {
             r.clients.forget(asked.client);
@@ -128,6 +133,7 @@ awaitable<http_response> get_child_version(rooms& r, call& c) {
     const auto client = co_await client_of(r, asked.client);
     if (!client) co_return fail_sync(c, client.error());
     if (!*client) co_return refuse_sync(404, "no such client");
+    c.pays((*client)->account.value);
     if ((*client)->mode == account_mode::managed) {
         co_return co_await next_managed_version(r, c, asked, **client);
     }

@@ -214,6 +214,10 @@ class transaction final : public write_tx {
                                                     const uuid& parent) override {
         return copy(find(state_->sealed_children, {account, parent}));
     }
+    std::size_t sealed_child_bytes(account_id account, const uuid& parent) override {
+        const auto* found = find(state_->sealed_children, {account, parent});
+        return found ? found->segment.size() : 0;
+    }
     std::optional<chain_head> find_child_place(account_id account, const uuid& parent) override {
         const auto* found = find(state_->sealed_children, {account, parent});
         return found ? std::optional(chain_head{found->seq, found->id}) : std::nullopt;
@@ -230,6 +234,10 @@ class transaction final : public write_tx {
     }
     std::optional<sealed_snapshot> find_snapshot(account_id account) override {
         return copy(find(state_->snapshots, account));
+    }
+    std::size_t snapshot_bytes(account_id account) override {
+        const auto* found = find(state_->snapshots, account);
+        return found ? found->bytes.size() : 0;
     }
 
     std::optional<slot> find_slot(account_id account, std::string_view key) override {

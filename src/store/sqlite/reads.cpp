@@ -126,6 +126,10 @@ sealed_version sealed_version_of(query& q) {
     return {q.integer(0), q.id(1), q.id(2), q.instant(3), std::string(q.blob(4))};
 }
 
+std::size_t byte_count_of(query& q) {
+    return static_cast<std::size_t>(q.integer(0));
+}
+
 snapshot_mark snapshot_mark_of(query& q) {
     q.at("sealed_snapshots, seq", q.integer(1));
     return {q.id(0), q.integer(1), q.integer(2), q.instant(3)};

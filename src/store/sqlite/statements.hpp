@@ -176,6 +176,9 @@ inline constexpr auto device_revoke = "UPDATE devices SET revoked_at = ? WHERE d
 inline constexpr auto sealed_child =
     "SELECT seq, version_id, parent_id, created_at, segment FROM sealed_versions"
     " WHERE parent_id = ? AND account_id = ?";
+// length() of a blob reads the row's header alone.
+inline constexpr auto sealed_child_bytes =
+    "SELECT length(segment) FROM sealed_versions WHERE parent_id = ? AND account_id = ?";
 inline constexpr auto sealed_child_place =
     "SELECT seq, version_id, 0 FROM sealed_versions WHERE parent_id = ? AND account_id = ?";
 inline constexpr auto sealed_first =
@@ -193,6 +196,8 @@ inline constexpr auto snapshot_mark =
 inline constexpr auto snapshot_get =
     CALLSIGN_SNAPSHOT ", bytes FROM sealed_snapshots WHERE account_id = ?";
 #undef CALLSIGN_SNAPSHOT
+inline constexpr auto snapshot_bytes =
+    "SELECT length(bytes) FROM sealed_snapshots WHERE account_id = ?";
 inline constexpr auto snapshot_delete = "DELETE FROM sealed_snapshots WHERE account_id = ?";
 inline constexpr auto snapshot_put =
     "INSERT INTO sealed_snapshots (account_id, version_id, seq, taken_seq, taken_at, bytes)"
