@@ -1,5 +1,7 @@
 #include "writer.hpp"
 
+#include "deadline.hpp"
+
 #include <boost/asio/post.hpp>
 #include <utility>
 
@@ -8,34 +10,7 @@ namespace {
 
 using stopwatch = std::chrono::steady_clock;
 
-// Drops the handlers, and with them the coroutine frames that wait; the works in those frames die
-// too.
-void abandon_handlers(std::span<work* const> works) {
-    for (work* w : works) w->take_handler();
-}
-
 }  // namespace
-
-// A finished batch on its way to the network executor. If the executor dies first, the waiters are
-// dropped rather than leaked.
-class writer::completion {
-  public:
-    completion(writer& owner, std::vector<work*> done) : owner_(&owner), done_(std::move(done)) {}
-    completion(completion&& other) noexcept
-        : owner_(other.owner_), done_(std::exchange(other.done_, {})) {}
-    completion(const completion&) = delete;
-    completion& operator=(const completion&) = delete;
-    ~completion() { abandon_handlers(done_); }
-
-    void operator()() {
-        const auto done = std::exchange(done_, {});
-        owner_->callbacks_.completed(done);
-    }
-
-  private:
-    writer* owner_;
-    std::vector<work*> done_;
-};
 
 writer::writer(store& store, clock& clock, entropy& entropy, const executors& executors,
                const engine_options& options, engine_probe& probe, callbacks callbacks)
@@ -51,14 +26,14 @@ writer::writer(store& store, clock& clock, entropy& entropy, const executors& ex
 }
 
 writer::~writer() {
-    const std::vector<work*> left(queue_.begin(), queue_.end());
-    queue_.clear();
-    abandon_handlers(left);
+    std::vector<work*> left;
+    while (queue_.next()) left.push_back(&queue_.take());
+    abandon_handlers<work>(left);
 }
 
 void writer::push(work& w) {
     const std::scoped_lock lock(mutex_);
-    queue_.push_back(&w);
+    queue_.push(w);
     if (!scheduled_) schedule();
 }
 
@@ -84,22 +59,28 @@ void writer::drain() {
 }
 
 std::vector<work*> writer::take_batch(std::vector<work*>& expired) {
-    const time_point now = clock_.now();
+    const time_point now = deadline_now(clock_);
     std::vector<work*> batch;
-    std::size_t bytes = 0;
+    cost sum{.operations = 0};
     const std::scoped_lock lock(mutex_);
-    while (!queue_.empty() && batch.size() < options_.batch_commands_max &&
-           bytes < options_.batch_bytes_max) {
-        work* w = queue_.front();
-        queue_.pop_front();
-        if (w->deadline && *w->deadline < now) {
-            expired.push_back(w);
+    while (work* w = queue_.next()) {
+        if (w->is_late(now)) {
+            expired.push_back(&queue_.take());
             continue;
         }
-        bytes += w->bytes;
-        batch.push_back(w);
+        if (!batch.empty() && !has_room(batch.size(), sum, w->price)) break;
+        sum.bytes += w->price.bytes;
+        sum.operations += w->price.operations;
+        sum.rows += w->price.rows;
+        batch.push_back(&queue_.take());
     }
     return batch;
+}
+
+bool writer::has_room(std::size_t commands, const cost& sum, const cost& more) const {
+    return commands < options_.batch_commands_max &&
+           sum.bytes + more.bytes <= options_.batch_bytes_max &&
+           sum.operations + more.operations + sum.rows + more.rows <= options_.batch_operations_max;
 }
 
 void writer::run(std::vector<work*>& batch) {
@@ -115,7 +96,7 @@ void writer::run(std::vector<work*>& batch) {
     } catch (...) {
         // Not ours to handle, and nobody will be answered: the waiters go, or they would hold
         // themselves.
-        abandon_handlers(batch);
+        abandon_handlers<work>(batch);
         throw;
     }
     std::vector<work*> done;
@@ -126,7 +107,7 @@ void writer::run(std::vector<work*>& batch) {
         for (work* w : batch) {
             if (w->proceed()) {
                 w->deadline.reset();  // begun work runs to its end
-                queue_.push_back(w);
+                queue_.push(*w);
             } else {
                 done.push_back(w);
             }
@@ -163,7 +144,9 @@ void writer::apply_and_commit(std::span<work* const> batch) {
 
 void writer::finish(std::vector<work*> done, boost::system::error_code error) {
     for (work* w : done) w->error = error;
-    boost::asio::post(executors_.network, completion(*this, std::move(done)));
+    boost::asio::post(executors_.network, [this, these = carried<work>(std::move(done))]() mutable {
+        callbacks_.completed(these.take());
+    });
 }
 
 // Nobody knows whether the batch is durable. Nothing more may be written: the process ends, and

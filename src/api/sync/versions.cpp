@@ -90,7 +90,7 @@ awaitable<http_response> next_sealed(rooms& r, call& c, const sync_head& asked,
         auto question = [account, parent = asked.version](read_tx& tx) {
             return find_sealed_child(tx, account, parent);
         };
-        auto found = co_await r.engine.ask(std::move(question));
+        auto found = co_await r.engine.ask(account, std::move(question));
         if (!found) co_return fail_sync(c, found.error());
         if (found->child) co_return answer_child(std::move(*found->child));
         if (found->is_managed) {
