@@ -1,5 +1,4 @@
 #include "creation.hpp"
-#include "deadline.hpp"
 #include "readers.hpp"
 #include "writer.hpp"
 
@@ -51,7 +50,7 @@ class engine::impl {
         return {};
     }
 
-    asio::awaitable<boost::system::error_code> perform(work& w, time_point deadline) {
+    asio::awaitable<boost::system::error_code> perform(work& w, milliseconds deadline) {
         if (!accepting_) co_return errc::shutting_down;
         if (const auto refused = admit(w, w.held_bytes())) co_return refused;
         w.deadline = deadline;
@@ -102,7 +101,8 @@ class engine::impl {
         return errc::store_unavailable;
     }
 
-    time_point deadline() const { return deadline_now(clock_) + options_.request_deadline; }
+    // On the clock that is never set.
+    milliseconds deadline() const { return clock_.elapsed() + options_.request_deadline; }
 
     void failed(std::string why) {
         accepting_ = false;
@@ -112,7 +112,7 @@ class engine::impl {
     // ---- creations ----
 
     asio::awaitable<result<create_answer>> create(create_request request) {
-        const time_point until = deadline();
+        const milliseconds until = deadline();
         for (;;) {
             const auto under_way = creations_.find(std::pair(request.account, request.key));
             if (under_way == creations_.end()) co_return co_await lead(std::move(request), until);
@@ -124,7 +124,7 @@ class engine::impl {
         }
     }
 
-    asio::awaitable<result<create_answer>> lead(create_request request, time_point until) {
+    asio::awaitable<result<create_answer>> lead(create_request request, milliseconds until) {
         leader self{request.fingerprint, {}};
         // The element's address outlives a rehash; its iterator would not.
         const auto& key =
@@ -146,11 +146,11 @@ class engine::impl {
     // What another request's outcome means for this one; none: it must try for itself.
     asio::awaitable<std::optional<result<create_answer>>> follow(leader& ahead,
                                                                  const create_request& request,
-                                                                 time_point until) {
+                                                                 milliseconds until) {
         const bool same = ahead.fingerprint == request.fingerprint;
         follower self{clock_.make_timer(executors_.network), {}};
         ahead.followers.push_back(&self);
-        const auto patience = std::max(until - deadline_now(clock_), milliseconds{0});
+        const auto patience = std::max(until - clock_.elapsed(), milliseconds{0});
         co_await self.patience->wait(patience);
         if (!self.outcome) {
             // Out of patience, and `ahead` is still there: it tells its followers before it goes.
@@ -255,7 +255,7 @@ asio::awaitable<boost::system::error_code> engine::run_work(claim asks,
 asio::awaitable<result<reconcile_pending::answer>> engine::reconcile(slot_id after,
                                                                      std::int64_t limit,
                                                                      milliseconds window) {
-    reconcile_pending c{after, limit, impl_->clock_.now() - window, impl_->busy()};
+    reconcile_pending c{after, limit, window, impl_->busy()};
     return submit(std::move(c));
 }
 
@@ -271,6 +271,10 @@ asio::awaitable<void> engine::drained() {
 
 bool engine::accepting() const noexcept {
     return impl_->accepting_;
+}
+
+milliseconds engine::clock_behind() const noexcept {
+    return impl_->writer_.clock_behind();
 }
 
 std::size_t engine::queue_depth() const noexcept {

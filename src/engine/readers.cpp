@@ -1,7 +1,5 @@
 #include "readers.hpp"
 
-#include "deadline.hpp"
-
 #include <algorithm>
 #include <boost/asio/post.hpp>
 #include <exception>
@@ -52,7 +50,7 @@ void readers::hand_over_soon() {
 
 void readers::hand_over() {
     jobs late;
-    const time_point now = deadline_now(clock_);
+    const milliseconds now = clock_.elapsed();
     while (free_ > 0) {
         const bool quick_first = quick_is_next_;
         if (quick_first && hand_over_quick(now, late)) {
@@ -73,7 +71,7 @@ void readers::hand_over() {
 }
 
 // False: there is nothing to hand over.
-bool readers::hand_over_quick(time_point now, jobs& late) {
+bool readers::hand_over_quick(milliseconds now, jobs& late) {
     jobs batch;
     while (batch.size() < batch_max && quick_.next()) {
         job& j = quick_.take();
@@ -96,7 +94,7 @@ bool readers::has_a_reader_left(payer who) const {
     return static_cast<std::size_t>(of_who) < account_long_max_;
 }
 
-bool readers::hand_over_long(time_point now, jobs& late) {
+bool readers::hand_over_long(milliseconds now, jobs& late) {
     job* next = nullptr;
     while (!next && long_running_.size() < long_max_ &&
            long_.next([this](payer who) { return has_a_reader_left(who); })) {
@@ -117,7 +115,7 @@ bool readers::hand_over_long(time_point now, jobs& late) {
     return true;
 }
 
-void readers::hand_over_aside(time_point now, jobs& late) {
+void readers::hand_over_aside(milliseconds now, jobs& late) {
     job* next = nullptr;
     while (!next && !aside_running_ && aside_.next()) {
         job& j = aside_.take();

@@ -63,9 +63,9 @@ class readers {
 
     void hand_over_soon();
     void hand_over();
-    bool hand_over_quick(time_point now, jobs& late);
-    bool hand_over_long(time_point now, jobs& late);
-    void hand_over_aside(time_point now, jobs& late);
+    bool hand_over_quick(milliseconds now, jobs& late);
+    bool hand_over_long(milliseconds now, jobs& late);
+    void hand_over_aside(milliseconds now, jobs& late);
     bool has_a_reader_left(payer who) const;
     void finish(jobs done);
     static jobs take_all(fair_queue<job>& from);

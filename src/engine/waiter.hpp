@@ -30,12 +30,12 @@ class waiter {
     cost price;
     std::size_t weight;  // of `price`
     held_share share;
-    std::optional<time_point> deadline;  // dropped if it has not been begun by then
-    boost::system::error_code error;     // why nothing was done
+    std::optional<milliseconds> deadline;  // by clock::elapsed(); not begun by then: dropped
+    boost::system::error_code error;       // why nothing was done
     // Moved by construction only: Boost 1.81's move assignment of this type calls itself for ever.
     std::optional<boost::asio::any_completion_handler<void()>> done;
 
-    bool is_late(time_point now) const { return deadline && *deadline < now; }
+    bool is_late(milliseconds now) const { return deadline && *deadline < now; }
 
     // Empties `done` first: what it holds owns the frame this lives in.
     boost::asio::any_completion_handler<void()> take_handler() {

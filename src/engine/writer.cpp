@@ -1,7 +1,5 @@
 #include "writer.hpp"
 
-#include "deadline.hpp"
-
 #include <boost/asio/post.hpp>
 #include <utility>
 
@@ -21,7 +19,7 @@ writer::writer(store& store, clock& clock, entropy& entropy, const executors& ex
       probe_(probe),
       callbacks_(std::move(callbacks)),
       ids_(entropy),
-      now_(store.last_moment()) {
+      time_(store.last_moment(), options.trust_clock_after) {
     probe_.slots_counted(store_.counts());
 }
 
@@ -59,7 +57,7 @@ void writer::drain() {
 }
 
 std::vector<work*> writer::take_batch(std::vector<work*>& expired) {
-    const time_point now = deadline_now(clock_);
+    const milliseconds now = clock_.elapsed();
     std::vector<work*> batch;
     cost sum{.operations = 0};
     const std::scoped_lock lock(mutex_);
@@ -128,8 +126,14 @@ void writer::maintain(bool idle) {
 
 void writer::apply_and_commit(std::span<work* const> batch) {
     const auto begun = stopwatch::now();
-    now_ = std::max(now_, clock_.now());
-    const rules::moment moment{now_, ids_, options_.key_attribute};
+    time_.read(clock_.now(), clock_.elapsed());
+    clock_behind_ = time_.lead();
+    if (time_.jumped() > milliseconds{0}) probe_.clock_jumped(time_.jumped());
+    const rules::moment moment{.now = time_.now(),
+                               .ids = ids_,
+                               .key_attribute = options_.key_attribute,
+                               .wall = time_.wall(),
+                               .ages = &time_};
     const auto tx = store_.begin_write();
     for (work* w : batch) {
         w->out = std::visit([&](const auto& c) { return answer{rules::apply(*tx, c, moment)}; },

@@ -82,6 +82,8 @@ const std::array keys{
                count(CALLSIGN_AT(engine.batch_operations_max), 1, 1'000'000)},
     config_key{"engine", "request_deadline",
                duration_key{CALLSIGN_AT(engine.request_deadline), 10ms, 10min, {}}},
+    config_key{"engine", "trust_clock_after",
+               duration_key{CALLSIGN_AT(engine.trust_clock_after), 0ms, 30 * day, {}}},
 
     config_key{"store", "data_dir", path_key{CALLSIGN_AT(store.data_dir), false}},
     config_key{"store", "readers", count(CALLSIGN_AT(store.readers), 1, 64)},

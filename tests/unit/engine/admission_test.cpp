@@ -252,7 +252,7 @@ TEST_F(admission, a_question_past_its_deadline_is_not_asked) {
     for (int n = 0; n < 3; ++n) all.push_back(start(engine_->ask({loud_, long_question}, count)));
     all.push_back(work_aside(loud_));
     all.push_back(work_aside(loud_));
-    clock_.step_wall(6s);
+    clock_.advance_to_next(6s);
     settle();
     EXPECT_EQ(asked, 1) << "the first was with a reader";
     EXPECT_EQ((*all[1])->error(), errc::deadline_exceeded);
@@ -346,7 +346,7 @@ TEST_F(admission, shares_come_back_on_every_path) {
 
     // Past the deadline.
     create(loud_, "late", 800);
-    clock_.step_wall(6s);
+    clock_.advance_to_next(6s);
     settle();
     everything_is_back();
 

@@ -218,17 +218,28 @@ TEST_F(engine_test, an_account_cannot_fill_the_queue_alone) {
 TEST_F(engine_test, what_waited_too_long_is_dropped_undone) {
     build({.request_deadline = 5s});
     const auto late = create("a");
-    clock_.step_wall(6s);
+    clock_.advance_to_next(6s);
     settle();
     EXPECT_EQ(late->value().error(), errc::deadline_exceeded);
     EXPECT_EQ(store_.counts().pending, 0);
+}
+
+TEST_F(engine_test, setting_the_wall_clock_makes_nothing_late) {
+    build({.request_deadline = 5s});
+    const auto one = create("a");
+    clock_.step_wall(24h);
+    const auto other = create("b");
+    clock_.step_wall(-48h);
+    settle();
+    EXPECT_EQ(given(one).receipt.number, 1);
+    EXPECT_EQ(given(other).receipt.number, 2);
 }
 
 TEST_F(engine_test, what_was_begun_runs_to_its_end) {
     build({.request_deadline = 5s});
     const auto slow = create("a");
     run_batch();
-    clock_.step_wall(6s);
+    clock_.advance_to_next(6s);
     settle();
     EXPECT_EQ(given(slow).receipt.number, 1);
 }
