@@ -7,6 +7,7 @@
 #include <callsign/api/service.hpp>
 #include <callsign/api/sync_options.hpp>
 #include <callsign/base/assert.hpp>
+#include <callsign/domain/claim.hpp>
 #include <callsign/seal/secret.hpp>
 #include <callsign/wire/message.hpp>
 
@@ -44,9 +45,7 @@ struct rooms {
     turnstile& turns;
     known_clients& clients;
     const seal::key* master;  // none: no secret can be kept
-    // Of keys from secrets, under way now. This and the next are shared with the guards in
-    // handlers' frames: at shutdown those may outlive everything else.
-    std::shared_ptr<int> derivations = std::make_shared<int>(0);
+    // Shared with the guard in a handler's frame: at shutdown that may outlive everything else.
     std::shared_ptr<std::optional<callsign::api::managing>> managing =
         std::make_shared<std::optional<callsign::api::managing>>();
     std::int64_t late_retries = 0;  // creations answered slot-failed since the start
@@ -68,6 +67,12 @@ struct call {
     // On whose account its bodies are held from here on.
     void pays(net::body_payer payer) const {
         if (request.memory) request.memory->pays(payer);
+    }
+    // On whose share it counts. Until it is known who is asking, a stranger does.
+    callsign::payer payer() const {
+        if (who.account) return *who.account;
+        return who.scope == token_scope::admin ? callsign::payer::operators()
+                                                : callsign::payer::strangers();
     }
 
     // Requires: a route for accounts.

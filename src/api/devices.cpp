@@ -126,7 +126,7 @@ awaitable<http_response> create(rooms& r, call& c, whose owner) {
         meant.account = found->id;
         return {found->id, rules::refusal_of(tx, meant)};
     };
-    const auto ahead = co_await r.engine.ask(std::move(question));
+    const auto ahead = co_await r.engine.ask(c.payer(), std::move(question));
     if (!ahead) co_return answer_error(c, ahead.error());
     if (ahead->refusal) co_return answer_refusal(c, *ahead->refusal);
     if (r.master == nullptr) {
@@ -135,11 +135,8 @@ awaitable<http_response> create(rooms& r, call& c, whose owner) {
     command.account = ahead->account;
     const std::string secret = draw_secret(r.entropy);
     const seal::belongs_to place{seal::purpose::device_key, command.account, command.client_id};
-    const auto derived = co_await derive_aside(r, secret, command.client_id);
-    if (!derived) {
-        co_return answer_busy(
-            c, "Another device is just being added. Nothing was done. Ask again in a moment.");
-    }
+    const auto derived = co_await derive_aside(r, command.account, secret, command.client_id);
+    if (!derived) co_return answer_error(c, derived.error());
     command.sealed_key = sealed_at_rest(r, place, *derived);
     const auto done = co_await r.engine.submit(std::move(command));
     if (!done) co_return answer_error(c, done.error());
@@ -155,7 +152,7 @@ awaitable<http_response> list(rooms& r, call& c, whose owner) {
     const page p = read_page(c, wrong);
     if (!wrong.empty()) co_return answer_faults(c, wrong);
     auto question = [&owner](read_tx& tx) { return find_devices(tx, owner); };
-    auto found = co_await r.engine.ask(std::move(question));
+    auto found = co_await r.engine.ask({c.payer(), many_rows}, std::move(question));
     if (!found) co_return answer_error(c, found.error());
     if (auto refused = not_managed(c, found->owner)) co_return std::move(*refused);
     v1::DeviceList message;
@@ -178,7 +175,7 @@ awaitable<http_response> revoke(rooms& r, call& c, whose owner, std::string_view
     const auto id = parse_device_id(captured_id);
     if (!id) co_return answer_problem(c, problems::device_not_found, "A device's id is a number.");
     auto question = [&owner](read_tx& tx) { return find_owner(tx, owner); };
-    const auto found = co_await r.engine.ask(std::move(question));
+    const auto found = co_await r.engine.ask(c.payer(), std::move(question));
     if (!found) co_return answer_error(c, found.error());
     if (auto refused = not_managed(c, *found)) co_return std::move(*refused);
     const revoke_device command{(*found)->id, *id};

@@ -138,7 +138,7 @@ awaitable<http_response> change_task(rooms& r, call& c) {
     auto question = [&, account = c.account()](read_tx& tx) {
         return find_meant(tx, account, *ref, wanted->depends);
     };
-    const auto found = co_await r.engine.ask(std::move(question));
+    const auto found = co_await r.engine.ask(c.payer(), std::move(question));
     if (!found) co_return answer_error(c, found.error());
     const auto* named = std::get_if<task>(&found->what);
     if (named == nullptr) co_return answer_unresolved(c, found->what);
@@ -165,7 +165,7 @@ awaitable<http_response> delete_task(rooms& r, call& c) {
     auto question = [&ref, account = c.account()](read_tx& tx) {
         return rules::resolve(tx, account, *ref);
     };
-    const auto found = co_await r.engine.ask(std::move(question));
+    const auto found = co_await r.engine.ask(c.payer(), std::move(question));
     if (!found) co_return answer_error(c, found.error());
     const auto* named = std::get_if<task>(&*found);
     if (named == nullptr) co_return answer_unresolved(c, *found);

@@ -56,7 +56,7 @@ awaitable<http_response> import_tasks_to(rooms& r, call& c) {
     auto question = [name = percent_decoded(c.captured[0])](read_tx& tx) {
         return tx.find_account(name);
     };
-    const auto owner = co_await r.engine.ask(std::move(question));
+    const auto owner = co_await r.engine.ask(c.payer(), std::move(question));
     if (!owner) co_return answer_error(c, owner.error());
     if (!*owner) co_return answer_no_account(c);
     command.account = (*owner)->id;

@@ -184,7 +184,8 @@ maybe_response forbidden(const call& c) {
 
 authenticator::reader reader_of(engine& engine) {
     return [&engine](const digest& token_hash) {
-        return engine.ask([token_hash](read_tx& tx) { return tx.find_principal(token_hash); });
+        return engine.ask(payer::strangers(),
+                          [token_hash](read_tx& tx) { return tx.find_principal(token_hash); });
     };
 }
 
@@ -311,7 +312,7 @@ awaitable<bool> service::opens_devices() {
         }
         return std::nullopt;
     };
-    const auto found = co_await impl_->rooms_.engine.ask(std::move(question));
+    const auto found = co_await impl_->rooms_.engine.ask(payer::house(), std::move(question));
     if (!found || !*found) co_return true;
     co_return open_device_key(impl_->rooms_.master, **found) != nullptr;
 }

@@ -53,7 +53,7 @@ awaitable<std::optional<http_response>> settle_depends(rooms& r, call& c,
     auto question = [account = c.account(), &wanted](read_tx& tx) {
         return resolve_depends(tx, account, wanted.depends);
     };
-    auto found = co_await r.engine.ask(std::move(question));
+    auto found = co_await r.engine.ask(c.payer(), std::move(question));
     if (!found) co_return answer_error(c, found.error());
     if (!found->missing.empty()) co_return answer_missing(c, *found);
     for (const auto& [ref, id] : found->tasks) wanted.attributes["dep_" + to_string(id)] = "";
@@ -168,7 +168,7 @@ awaitable<http_response> show_task(rooms& r, call& c) {
     auto question = [account = c.account(), &ref](read_tx& tx) {
         return rules::resolve(tx, account, *ref);
     };
-    const auto found = co_await r.engine.ask(std::move(question));
+    const auto found = co_await r.engine.ask(c.payer(), std::move(question));
     if (!found) co_return answer_error(c, found.error());
     if (const auto* t = std::get_if<task>(&*found)) co_return answer_task(c, *t);
     co_return answer_unresolved(c, *found);

@@ -1,7 +1,9 @@
 #pragma once
-// The only part that opens a write transaction. It takes everything that waits, applies it in one
-// transaction, commits once, and answers each: group commit.
+// The only part that opens a write transaction. It takes what waits, account by account in turn and
+// up to what keeps it busy for about 20 ms, applies it in one transaction, commits once, and
+// answers each: group commit.
 
+#include "fair_queue.hpp"
 #include "ids.hpp"
 #include "store_time.hpp"
 #include "work.hpp"
@@ -10,7 +12,6 @@
 #include <callsign/rules/rules.hpp>
 
 #include <atomic>
-#include <deque>
 #include <mutex>
 #include <span>
 #include <vector>
@@ -41,11 +42,10 @@ class writer {
     milliseconds clock_behind() const noexcept { return clock_behind_; }
 
   private:
-    class completion;
-
     void schedule();
     void drain();
     std::vector<work*> take_batch(std::vector<work*>& expired);
+    bool has_room(std::size_t commands, const cost& sum, const cost& more) const;
     void run(std::vector<work*>& batch);
     void maintain(bool idle);
     void apply_in_parts(std::span<work* const> batch, int& attempts_left);
@@ -64,8 +64,8 @@ class writer {
 
     // ---- the only lock of the house ----
     std::mutex mutex_;
-    std::deque<work*> queue_;  // bounded by the engine, which counts what it pushes
-    bool scheduled_ = false;   // drain() is posted or running
+    fair_queue<work> queue_;  // bounded by the engine, which counts what it pushes
+    bool scheduled_ = false;  // drain() is posted or running
 
     // ---- writer's thread ----
     time_ordered_ids ids_;

@@ -73,7 +73,7 @@ boost::asio::awaitable<void> ensure_admin_token(engine& engine, entropy& entropy
 boost::asio::awaitable<std::optional<std::string>> ensure_account(engine& engine,
                                                                   entropy& entropy) {
     auto question = [](read_tx& tx) { return !tx.accounts().empty(); };
-    const auto found = co_await engine.ask(std::move(question));
+    const auto found = co_await engine.ask(payer::house(), std::move(question));
     if (!found) throw std::runtime_error("cannot look for accounts: " + found.error().message());
     if (*found) co_return std::nullopt;
     std::optional<std::string> secret = api::make_token(entropy);

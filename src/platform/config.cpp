@@ -76,10 +76,16 @@ const std::array keys{
                bytes(CALLSIGN_AT(engine.queue_bytes_max), 1 * KiB, 1 * GiB)},
     config_key{"engine", "account_depth_max",
                count(CALLSIGN_AT(engine.account_depth_max), 1, 1'000'000)},
+    config_key{"engine", "account_bytes_max",
+               bytes(CALLSIGN_AT(engine.account_bytes_max), 1 * KiB, 1 * GiB)},
+    config_key{"engine", "account_readers_max",
+               count(CALLSIGN_AT(engine.account_readers_max), 1, 64)},
     config_key{"engine", "batch_commands_max",
                count(CALLSIGN_AT(engine.batch_commands_max), 1, 100'000)},
     config_key{"engine", "batch_bytes_max",
                bytes(CALLSIGN_AT(engine.batch_bytes_max), 1 * KiB, 1 * GiB)},
+    config_key{"engine", "batch_operations_max",
+               count(CALLSIGN_AT(engine.batch_operations_max), 1, 1'000'000)},
     config_key{"engine", "request_deadline",
                duration_key{CALLSIGN_AT(engine.request_deadline), 10ms, 10min, {}}},
     config_key{"engine", "trust_clock_after",
@@ -442,6 +448,9 @@ class loader {
         require("sync.snapshot_bytes_max", "http.account_bodies_bytes_max",
                 config_.sync.snapshot_bytes_max <= body_max,
                 "must be at most http.account_bodies_bytes_max: there would never be room for one");
+        require("engine.account_bytes_max", "engine.queue_bytes_max",
+                config_.engine.account_bytes_max <= config_.engine.queue_bytes_max,
+                "must be at most engine.queue_bytes_max: it is one account's part of it");
         require("server.drain_timeout", "engine.request_deadline",
                 config_.server.drain_timeout >= config_.engine.request_deadline,
                 "must be at least engine.request_deadline: a shutdown would cut off requests that "

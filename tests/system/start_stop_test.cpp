@@ -219,5 +219,39 @@ TEST_F(start_stop_test, termination_under_load_finishes_what_is_under_way) {
     expect_sound();
 }
 
+// From outside to inside: whoever has begun to ask is answered before the queue closes.
+TEST_F(start_stop_test, a_request_half_sent_at_the_end_gets_its_answer) {
+    auto s = start();
+    const std::string token = make_account(*s, "late", "SYN");
+    const std::string body = R"({"description":"Before the end"})";
+    const std::string head = "POST /v1/tasks HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " +
+                             token +
+                             "\r\nContent-Type: application/json\r\nIdempotency-Key: \"k\"\r\n"
+                             "Content-Length: " +
+                             std::to_string(body.size()) + "\r\n\r\n";
+    http_client late(s->port());
+    ASSERT_TRUE(late.send(head + body.substr(0, 5)));
+    // The server has it: another connection is served after it.
+    ASSERT_TRUE(http_client(s->port()).get("/livez").has_value());
+    s->child().signal(SIGTERM);
+    ASSERT_TRUE(eventually([&] {
+        return s->child().errors().find("stopping") != std::string::npos;
+    })) << s->child().errors();
+    // It takes no more connections once it has begun to stop.
+    ASSERT_TRUE(eventually([&] { return !http_client(s->port()).get("/livez").has_value(); }));
+    ASSERT_TRUE(late.send(body.substr(5)));
+    const auto answer = late.receive();
+    ASSERT_TRUE(answer.has_value());
+    EXPECT_EQ(answer->status, 201u) << answer->body;
+    expect_exit(s->child(), 0);
+
+    s->start();
+    http_client again(s->port(), token);
+    const auto replay = again.post_json("/v1/tasks", body, "k");
+    ASSERT_TRUE(replay.has_value());
+    EXPECT_TRUE(replay->replayed());
+    EXPECT_EQ(replay->body, answer->body);
+}
+
 }  // namespace
 }  // namespace callsign::testing

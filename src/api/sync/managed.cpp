@@ -50,14 +50,16 @@ opened_segment open_segment(const seal::key& key, const uuid& parent, std::strin
     return std::get<std::vector<operation>>(std::move(decoded));
 }
 
-awaitable<opened_segment> open_somewhere(rooms& r, const call& c, const uuid& parent,
-                                         const known_client& client) {
+awaitable<result<opened_segment>> open_somewhere(rooms& r, const call& c, const uuid& parent,
+                                                 const known_client& client) {
     auto open = [&key = *client.key, parent, body = std::string_view(c.request.body()),
                  bytes_max = r.sync.segment_bytes_max] {
         return open_segment(key, parent, body, bytes_max);
     };
-    if (c.request.body().size() <= opened_at_once_max) co_return open();
-    co_return co_await r.engine.run_aside(std::move(open));
+    const std::size_t bytes = c.request.body().size();
+    if (bytes <= opened_at_once_max) co_return open();
+    const claim asks{client.account, {.bytes = bytes}};
+    co_return co_await r.engine.run_aside(asks, std::move(open));
 }
 
 // ---- sealing ----
@@ -98,11 +100,12 @@ awaitable<http_response> add_managed_version(rooms& r, call& c, sync_head asked,
                                              known_client client) {
     if (auto refused = refuse_client(client)) co_return std::move(*refused);
     auto opened = co_await open_somewhere(r, c, asked.version, client);
-    if (const auto* wrong = std::get_if<refused_segment>(&opened)) {
+    if (!opened) co_return fail_sync(c, opened.error());
+    if (const auto* wrong = std::get_if<refused_segment>(&*opened)) {
         co_return refuse_sync(wrong->status, wrong->why);
     }
     callsign::add_version command{asked.client, asked.version,
-                                  std::get<std::vector<operation>>(std::move(opened)),
+                                  std::get<std::vector<operation>>(std::move(*opened)),
                                   client.account, c.request.body().size()};
     const auto done = co_await r.engine.submit(std::move(command));
     if (!done) co_return fail_sync(c, done.error());
@@ -142,7 +145,7 @@ awaitable<http_response> next_managed_version(rooms& r, call& c, sync_head asked
         if (std::holds_alternative<rules::unknown_version>(found)) return rules::unknown_version{};
         return callsign::add_version::missed_too_much{};
     };
-    auto found = co_await r.engine.ask(std::move(question));
+    auto found = co_await r.engine.ask(client.account, std::move(question));
     if (!found) co_return fail_sync(c, found.error());
     if (std::holds_alternative<rules::up_to_date>(*found)) {
         co_return refuse_sync(404, "no such version");
@@ -163,18 +166,20 @@ awaitable<http_response> managed_snapshot(rooms& r, call& c, known_client client
     auto question = [account = client.account, bytes_max = r.sync.snapshot_bytes_max](read_tx& tx) {
         return rules::read_tasks(tx, account, bytes_max);
     };
-    const auto found = co_await r.engine.ask(std::move(question));
+    const claim asks{client.account, snapshot_cost};
+    const auto found = co_await r.engine.ask(asks, std::move(question));
     if (!found) co_return fail_sync(c, found.error());
     // Without one a client reads the chain from its beginning.
     if (!*found || (*found)->version.is_nil()) co_return refuse_sync(404, "no snapshot");
-    // Not in the question: others share its transaction, and would wait for this.
+    // Not in the question: it needs no reader.
     auto seal = [&r, &client, &all = **found] {
         return sealed(r, *client.key, all.version, wire::encode_snapshot(all.tasks));
     };
-    std::string body = co_await r.engine.run_aside(std::move(seal));
+    auto body = co_await r.engine.run_aside(asks, std::move(seal));
+    if (!body) co_return fail_sync(c, body.error());
     http_response response = answer_sync(200);
     response.content_type = snapshot_type;
-    response.body = std::move(body);
+    response.body = std::move(*body);
     add_version_header(response, (*found)->version);
     co_return response;
 }

@@ -51,7 +51,8 @@ awaitable<http_response> get_snapshot(rooms& r, call& c) {
         if (!found.snapshot) found.is_managed = is_managed(tx, account);
         return found;
     };
-    auto found = co_await r.engine.ask(std::move(question));
+    const claim asks{(*client)->account, snapshot_cost};
+    auto found = co_await r.engine.ask(asks, std::move(question));
     if (!found) co_return fail_sync(c, found.error());
     if (!found->has_room) co_return refuse_crowded();
     if (found->is_managed) {

@@ -90,7 +90,7 @@ awaitable<result<std::optional<known_client>>> client_of(rooms& r, uuid client) 
     if (const known_client* known = r.clients.find(client)) co_return *known;
     const std::uint64_t edition = r.clients.edition();
     auto question = [client](read_tx& tx) { return tx.find_device(client); };
-    const auto found = co_await r.engine.ask(std::move(question));
+    const auto found = co_await r.engine.ask(payer::strangers(), std::move(question));
     if (!found) co_return found.error();
     if (!*found) co_return std::nullopt;
     const device& d = **found;

@@ -35,6 +35,9 @@ std::variant<sync_head, http_response> read_sync_head(const sync_options& option
                                                       std::string_view type,
                                                       const net::http_header& header);
 
+// Of a question for a snapshot, or of the work on one: nobody knows yet how large it is.
+inline constexpr cost snapshot_cost{.rows = 10'000};
+
 // What the client id opens; nullopt: nothing.
 awaitable<result<std::optional<known_client>>> client_of(rooms& r, uuid client);
 

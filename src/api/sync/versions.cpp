@@ -94,7 +94,7 @@ awaitable<http_response> next_sealed(rooms& r, call& c, const sync_head& asked,
         auto question = [&request = c.request, account, parent = asked.version](read_tx& tx) {
             return find_sealed_child(tx, account, parent, request);
         };
-        auto found = co_await r.engine.ask(std::move(question));
+        auto found = co_await r.engine.ask(account, std::move(question));
         if (!found) co_return fail_sync(c, found.error());
         if (!found->has_room) co_return refuse_crowded();
         if (found->child) co_return answer_child(std::move(*found->child));

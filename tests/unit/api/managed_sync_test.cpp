@@ -118,7 +118,7 @@ struct managed_sync : ::testing::Test {
     }
     std::int64_t seq() {
         auto question = [](read_tx& tx) { return tx.find_account("syn")->last_seq; };
-        return *h->run(h->engine().ask(question));
+        return *h->run(h->engine().ask(payer::house(), question));
     }
 
     std::unique_ptr<strict_memory_store> disk = make_memory_store();
@@ -279,7 +279,7 @@ struct manage : managed_sync {
     }
     std::optional<account> vault() {
         auto question = [](read_tx& tx) { return tx.find_account("vault"); };
-        return *h->run(h->engine().ask(question));
+        return *h->run(h->engine().ask(payer::house(), question));
     }
 
     const std::string secret = "hush";

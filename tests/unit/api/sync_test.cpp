@@ -53,7 +53,7 @@ struct sync : ::testing::Test {
             const auto known = tx.find_device(*parse_uuid(client));
             return known ? tx.head_of(known->account) : chain_head{};
         };
-        return *h.run(h.engine().ask(question));
+        return *h.run(h.engine().ask(payer::house(), question));
     }
 
     house h;
@@ -84,7 +84,8 @@ TEST_F(sync, AV_2_an_unknown_client_is_registered_where_that_is_open) {
     EXPECT_EQ(response.status, 200u);
     EXPECT_EQ(to_string(head().version), header(response, "X-Version-Id"));
     EXPECT_EQ(h.call(snapshot_of(client)).status, 404u);
-    const auto accounts = *h.run(h.engine().ask([](read_tx& tx) { return tx.accounts(); }));
+    const auto accounts =
+        *h.run(h.engine().ask(payer::house(), [](read_tx& tx) { return tx.accounts(); }));
     ASSERT_EQ(accounts.size(), 1u);
     EXPECT_EQ(accounts[0].mode, account_mode::opaque);
     EXPECT_EQ(accounts[0].name.find(client.substr(0, 8)), std::string::npos);
