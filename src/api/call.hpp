@@ -23,6 +23,7 @@ using net::http_request;
 using net::http_response;
 
 class known_clients;
+class registrations;
 class turnstile;
 
 // An opaque account that is becoming a managed one.
@@ -43,6 +44,7 @@ struct rooms {
     const sync_options& sync;
     turnstile& turns;
     known_clients& clients;
+    registrations& newcomers;
     const seal::key* master;  // none: no secret can be kept
     // Of keys from secrets, under way now. This and the next are shared with the guards in
     // handlers' frames: at shutdown those may outlive everything else.
@@ -98,6 +100,9 @@ struct route {
     handler run;
     large_body large = large_body::no;
 };
+
+// The whole table.
+std::span<const route> all_routes() noexcept;
 
 // The value of a header field; empty: not there.
 std::string_view header_of(const http_request& request, boost::beast::http::field name);

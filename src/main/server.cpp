@@ -228,11 +228,9 @@ net::http_server server::listen() {
         return net::http_server(
             network_.get_executor(), to_endpoint(where), config_.http,
             [this](net::http_request request) { return service_.handle(std::move(request)); },
-            api::refusal, request_log_,
-            {[this](const net::http_header& header) {
-                 return service_.terms_of(header, config_.http.body_bytes_max);
-             },
-             [this](std::uint64_t connection) { service_.connection_closed(connection); }});
+            api::refusal, request_log_, {[this](const net::http_header& header) {
+                return service_.terms_of(header, config_.http.body_bytes_max);
+            }});
     } catch (const boost::system::system_error& e) {
         throw std::runtime_error("cannot listen on " + where + ": " + e.code().message());
     }
@@ -378,6 +376,7 @@ int run(int argc, char** argv) {
 }  // namespace callsign
 
 int main(int argc, char** argv) {
+    callsign::keep_out_of_dumps();
     try {
         return callsign::run(argc, argv);
     } catch (const std::exception& e) {

@@ -60,7 +60,6 @@ session::~session() {
     server_.sessions[place]->place = place;
     server_.sessions.pop_back();
     server_.probe->connection_closed();
-    if (server_.hooks.connection_closed) server_.hooks.connection_closed(connection_);
     if (server_.sessions.empty()) server_.sessions_changed(false);
 }
 

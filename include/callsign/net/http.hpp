@@ -59,8 +59,6 @@ struct body_terms {
 struct http_hooks {
     // Decides when a request's header is complete; not set: body_bytes_max for all.
     std::function<body_terms(const http_header&)> terms_of;
-    // No request of this connection will come any more.
-    std::function<void(std::uint64_t connection)> connection_closed;
 };
 
 struct http_options {
