@@ -5,6 +5,7 @@
 #include "series_choice.hpp"
 
 #include <callsign/base/assert.hpp>
+#include <callsign/domain/task_faults.hpp>
 #include <callsign/rules/rules.hpp>
 
 namespace callsign::rules {
@@ -16,6 +17,7 @@ attributes with_defaults(const attributes& given, time_point now) {
     all.emplace("status", "pending");
     all.emplace("entry", epoch_text(now));
     all.emplace("modified", epoch_text(now));
+    if (is_over(all)) all.emplace("end", epoch_text(now));
     return all;
 }
 
