@@ -5,6 +5,7 @@
 
 #include "first_start.hpp"
 #include "logging_probes.hpp"
+#include "no_dumps.hpp"
 
 #include <callsign/api/service.hpp>
 #include <callsign/engine/engine.hpp>

@@ -24,7 +24,14 @@ struct sync_turns : ::testing::Test {
         return *answer ? (*answer)->status : 0;
     }
 
-    house h{{.service = {.sync = {.open_registration = true, .turnstile = 50ms}}}};
+    static house_options with_turns() {
+        house_options options;
+        options.service.sync.open_registration = true;
+        options.service.sync.turnstile = 50ms;
+        return options;
+    }
+
+    house h{with_turns()};
     const std::string client = some_id(1);
 };
 

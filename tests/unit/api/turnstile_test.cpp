@@ -21,8 +21,7 @@ uuid some_version(std::uint64_t n) {
 }
 
 // A client id's chain, and the questions for it as the handlers ask them.
-class turnstile_test : public ::testing::Test {
-  protected:
+struct turnstile_test : ::testing::Test {
     // How a question for the child of a version ended; none: it waits.
     struct outcome {
         std::optional<bool> up_to_date;

@@ -153,19 +153,19 @@ int versions_late(std::uint64_t seed, milliseconds hold, int lost_of_100) {
     return w.versions_late;
 }
 
-TEST(TurnstileModel, NoVersionIsLate) {
+TEST(turnstile_model, no_version_is_late) {
     for (std::uint64_t seed = 1; seed <= 150; ++seed) {
         ASSERT_EQ(versions_late(seed, 50ms, 0), 0) << "seed " << seed;
     }
 }
 
-TEST(TurnstileModel, NorWithAnswersLost) {
+TEST(turnstile_model, nor_with_answers_lost) {
     for (std::uint64_t seed = 1; seed <= 150; ++seed) {
         ASSERT_EQ(versions_late(seed, 50ms, 20), 0) << "seed " << seed;
     }
 }
 
-TEST(TurnstileModel, WithoutItTheyAre) {
+TEST(turnstile_model, without_it_they_are) {
     EXPECT_GT(versions_late(1, 0ms, 0), 0);
     EXPECT_GT(versions_late(1, 0ms, 20), 0);
 }
