@@ -34,7 +34,7 @@ class place {
 struct turnstile::state {
     struct client_turn {
         std::optional<time_point> until;  // the turn that is taken, or was
-        int sending = 0;                  // versions on their way
+        std::vector<visit*> sending;      // versions on their way
         std::uint64_t accepted = 0;
         uuid latest{};  // the version accepted last
         // Nobody but its sender knows of it yet, and he has not asked for what comes after it.
@@ -53,7 +53,7 @@ struct turnstile::state {
         return left > hold ? milliseconds{0} : left;
     }
     bool is_taken(const client_turn& t) const {
-        return t.sending > 0 || (t.until && left_until(*t.until).count() > 0);
+        return !t.sending.empty() || (t.until && left_until(*t.until).count() > 0);
     }
 
     void take(const uuid& client, client_turn& t) {
@@ -120,8 +120,11 @@ void turnstile::visit::look() {
     seen_ = state_->turn_of(client_).accepted;
 }
 
-void turnstile::visit::found(const uuid& version) {
+void turnstile::visit::found(const uuid& parent, const uuid& version) {
     auto& turn = state_->turn_of(client_);
+    for (visit* sender : turn.sending) {
+        if (sender->parent_ == parent) sender->is_known_ = true;
+    }
     if (!turn.is_senders_alone || version != turn.latest) return;
     // From now on it may be either of them who asks for what comes after it.
     turn.is_senders_alone = false;
@@ -148,7 +151,7 @@ boost::asio::awaitable<bool> turnstile::visit::may_say_up_to_date(const uuid& pa
     }
     if (waited_ >= turns_waited_max * state_->hold) co_return true;
 
-    const bool lasts = turn.sending > 0 || !turn.until;
+    const bool lasts = !turn.sending.empty() || !turn.until;
     const milliseconds span =
         lasts ? state_->hold
               : std::clamp(state_->left_until(*turn.until), milliseconds{1}, state_->hold);
@@ -164,27 +167,32 @@ boost::asio::awaitable<bool> turnstile::visit::may_say_up_to_date(const uuid& pa
     co_return false;
 }
 
-void turnstile::visit::sending() {
+void turnstile::visit::sending(const uuid& parent) {
     sending_ = true;
-    ++state_->turn_of(client_).sending;
+    parent_ = parent;
+    state_->turn_of(client_).sending.push_back(this);
 }
 
 void turnstile::visit::accepted(const uuid& version, bool more_may_follow) {
     auto& turn = state_->turn_of(client_);
     ++turn.accepted;
     turn.latest = version;
-    turn.is_senders_alone = true;
+    turn.is_senders_alone = !is_known_;
     turn.more_may_follow = more_may_follow;
     // It is what the others wait for. They get it when its sender has come to his end, so that he
     // is known by what he asks for; or a turn later, if he never does.
-    if (state_->hold.count() > 0) state_->take(client_, turn);
+    if (is_known_ || state_->hold.count() == 0) {
+        state::release(turn);
+    } else {
+        state_->take(client_, turn);
+    }
     sent();
 }
 
 void turnstile::visit::sent() {
     sending_ = false;
     auto& turn = state_->turn_of(client_);
-    --turn.sending;
+    std::erase(turn.sending, this);
     if (!state_->is_taken(turn)) state::wake(turn);
 }
 

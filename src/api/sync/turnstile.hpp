@@ -61,16 +61,17 @@ class turnstile::visit {
 
     // Before the chain is looked at.
     void look();
-    // It is this one, and will be answered.
-    void found(const uuid& version);
+    // What comes after `parent` is this one, and will be answered.
+    void found(const uuid& parent, const uuid& version);
     // Nothing comes after `parent`. True: say so, the turn is taken if it is due. False: look
     // again.
     boost::asio::awaitable<bool> may_say_up_to_date(const uuid& parent);
 
     // ---- a version ----
 
-    // It is on its way: a turn does not end before its outcome is known, or the visit over.
-    void sending();
+    // One that comes after `parent` is on its way: a turn does not end before its outcome is known,
+    // or the visit over.
+    void sending(const uuid& parent);
     // It is in the chain, under this id. `more_may_follow`: it may be one of several that a client
     // sends in one sync.
     void accepted(const uuid& version, bool more_may_follow);
@@ -83,6 +84,8 @@ class turnstile::visit {
     std::uint64_t seen_ = 0;  // versions that had been accepted when the chain was looked at
     milliseconds waited_{0};
     bool sending_ = false;
+    uuid parent_{};          // of what is on its way
+    bool is_known_ = false;  // to others too: it was in the chain before its outcome came here
 };
 
 }  // namespace callsign::api

@@ -78,7 +78,7 @@ constexpr std::size_t full_batch_bytes = 500'000;
 
 awaitable<http_response> add_sealed(rooms& r, call& c, const sync_head& asked, account_id account) {
     turnstile::visit visit(r.turns.enter(asked.client));
-    visit.sending();
+    visit.sending(asked.version);
     const bool is_full = c.request.body().size() >= full_batch_bytes;
     add_sealed_version command{asked.client, asked.version, std::move(c.request.body()),
                                r.sync.open_registration, account};
@@ -116,7 +116,7 @@ awaitable<http_response> next_sealed(rooms& r, call& c, const sync_head& asked,
         auto found = co_await r.engine.ask(std::move(question));
         if (!found) co_return fail_sync(c, found.error());
         if (found->child) {
-            visit.found(found->child->id);
+            visit.found(asked.version, found->child->id);
             co_return answer_child(std::move(*found->child));
         }
         if (found->is_managed) {

@@ -35,7 +35,7 @@ struct turnstile_test : ::testing::Test {
             visit.look();
             const auto child = t.child_of(parent);
             if (child) {
-                visit.found(*child);
+                visit.found(parent, *child);
                 out->child = *child;
                 out->up_to_date = false;
                 break;
@@ -59,7 +59,7 @@ struct turnstile_test : ::testing::Test {
     // A version that is appended; its id.
     uuid send(bool more_may_follow = false) {
         turnstile::visit visit(turns.enter(client));
-        visit.sending();
+        visit.sending(tip());
         append();
         visit.accepted(tip(), more_may_follow);
         settle();
@@ -68,7 +68,7 @@ struct turnstile_test : ::testing::Test {
     // One that is answered 409, or not taken for another reason.
     void send_in_vain() {
         turnstile::visit visit(turns.enter(client));
-        visit.sending();
+        visit.sending(chain.front());
         settle();
     }
 
@@ -177,6 +177,18 @@ TEST_F(turnstile_test, who_is_given_a_version_before_its_sender_has_ended_takes_
     EXPECT_FALSE(start(sent)->up_to_date);
 }
 
+TEST_F(turnstile_test, also_if_it_was_given_before_its_outcome_was_known_here) {
+    const uuid before = tip();
+    start(before);
+    turnstile::visit visit(turns.enter(client));
+    visit.sending(before);
+    append();
+    EXPECT_EQ(start(before)->child, tip());
+    visit.accepted(tip(), false);
+    EXPECT_EQ(start(tip())->up_to_date, true);
+    EXPECT_FALSE(start(tip())->up_to_date);
+}
+
 TEST_F(turnstile_test, a_sender_who_never_asks_again_holds_a_turn_up_and_no_more) {
     start(tip());
     const auto second = start(tip());
@@ -231,7 +243,7 @@ TEST_F(turnstile_test, nor_is_it_taken_for_one_that_came) {
 TEST_F(turnstile_test, a_version_on_its_way_keeps_the_turn) {
     start(tip());
     std::unique_ptr<turnstile::visit> visit(new turnstile::visit(turns.enter(client)));
-    visit->sending();
+    visit->sending(tip());
     const auto second = start(tip());
     advance(120ms);
     EXPECT_FALSE(second->up_to_date);
@@ -245,7 +257,7 @@ TEST_F(turnstile_test, a_version_on_its_way_keeps_the_turn) {
 TEST_F(turnstile_test, and_gives_it_back_when_it_is_not_taken) {
     start(tip());
     std::unique_ptr<turnstile::visit> visit(new turnstile::visit(turns.enter(client)));
-    visit->sending();
+    visit->sending(tip());
     const auto second = start(tip());
     advance(120ms);
     visit.reset();
@@ -271,7 +283,7 @@ TEST_F(turnstile_test, what_came_while_the_chain_was_looked_at_is_looked_for_aga
 TEST_F(turnstile_test, nobody_waits_for_ever) {
     start(tip());
     turnstile::visit stuck(turns.enter(client));
-    stuck.sending();
+    stuck.sending(tip());
     const auto second = start(tip());
     advance(10'000ms);
     EXPECT_EQ(second->up_to_date, true);
@@ -304,7 +316,7 @@ TEST_F(turnstile_test, clients_do_not_wait_for_each_other) {
 TEST_F(turnstile_test, what_is_over_is_forgotten) {
     for (std::uint64_t n = 0; n < 1000; ++n) {
         turnstile::visit visit(turns.enter(some_version(2'000 + n)));
-        visit.sending();
+        visit.sending(tip());
         visit.accepted(some_version(n), false);
     }
     EXPECT_EQ(turns.size(), 1000u);
