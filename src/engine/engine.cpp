@@ -337,7 +337,7 @@ asio::awaitable<void> engine::run_on_reader(std::function<void()> run) {
 asio::awaitable<result<reconcile_pending::answer>> engine::reconcile(slot_id after,
                                                                      std::int64_t limit,
                                                                      milliseconds window) {
-    reconcile_pending c{after, limit, impl_->clock_.now() - window, impl_->busy()};
+    reconcile_pending c{after, limit, window, impl_->busy()};
     return submit(std::move(c));
 }
 
@@ -353,6 +353,10 @@ asio::awaitable<void> engine::drained() {
 
 bool engine::accepting() const noexcept {
     return impl_->accepting_;
+}
+
+milliseconds engine::clock_behind() const noexcept {
+    return impl_->writer_.clock_behind();
 }
 
 std::size_t engine::queue_depth() const noexcept {

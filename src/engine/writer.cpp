@@ -46,7 +46,7 @@ writer::writer(store& store, clock& clock, entropy& entropy, const executors& ex
       probe_(probe),
       callbacks_(std::move(callbacks)),
       ids_(entropy),
-      now_(store.last_moment()) {
+      time_(store.last_moment(), options.trust_clock_after) {
     probe_.slots_counted(store_.counts());
 }
 
@@ -147,8 +147,14 @@ void writer::maintain(bool idle) {
 
 void writer::apply_and_commit(std::span<work* const> batch) {
     const auto begun = stopwatch::now();
-    now_ = std::max(now_, clock_.now());
-    const rules::moment moment{now_, ids_, options_.key_attribute};
+    time_.read(clock_.now(), clock_.elapsed());
+    clock_behind_ = time_.lead();
+    if (time_.jumped() > milliseconds{0}) probe_.clock_jumped(time_.jumped());
+    const rules::moment moment{.now = time_.now(),
+                               .ids = ids_,
+                               .key_attribute = options_.key_attribute,
+                               .wall = time_.wall(),
+                               .ages = &time_};
     const auto tx = store_.begin_write();
     for (work* w : batch) {
         w->out = std::visit([&](const auto& c) { return answer{rules::apply(*tx, c, moment)}; },

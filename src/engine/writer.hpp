@@ -3,11 +3,13 @@
 // transaction, commits once, and answers each: group commit.
 
 #include "ids.hpp"
+#include "store_time.hpp"
 #include "work.hpp"
 
 #include <callsign/engine/engine.hpp>
 #include <callsign/rules/rules.hpp>
 
+#include <atomic>
 #include <deque>
 #include <mutex>
 #include <span>
@@ -33,6 +35,8 @@ class writer {
 
     // Any thread.
     void push(work& w);
+    // At the last batch. Any thread.
+    milliseconds clock_behind() const noexcept { return clock_behind_; }
 
   private:
     class completion;
@@ -60,7 +64,8 @@ class writer {
 
     // ---- writer's thread ----
     time_ordered_ids ids_;
-    time_point now_;
+    store_time time_;
+    std::atomic<milliseconds> clock_behind_{milliseconds{0}};
     bool failed_ = false;
 };
 

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace callsign {
 
@@ -36,9 +37,23 @@ class sweep_log final : public reaper_probe {
                   {{"error", error.message()}});
     }
 
+    void clock_compared(milliseconds behind) override {
+        next_.clock_compared(behind);
+        const bool is_behind = behind >= clock_behind_noticed;
+        if (is_behind == std::exchange(was_behind_, is_behind)) return;
+        if (is_behind) {
+            log_->log(platform::log_level::warn,
+                      "the clock is behind the times in the store, which go on from there",
+                      {{"behind", to_duration_text(behind)}});
+        } else {
+            log_->log(platform::log_level::info, "the clock has caught up with the store", {});
+        }
+    }
+
   private:
     current_logger& log_;
     reaper_probe& next_;
+    bool was_behind_ = false;
 };
 
 class request_log final : public net::http_probe {

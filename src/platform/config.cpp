@@ -76,6 +76,8 @@ const std::array keys{
                bytes(CALLSIGN_AT(engine.batch_bytes_max), 1 * KiB, 1 * GiB)},
     config_key{"engine", "request_deadline",
                duration_key{CALLSIGN_AT(engine.request_deadline), 10ms, 10min, {}}},
+    config_key{"engine", "trust_clock_after",
+               duration_key{CALLSIGN_AT(engine.trust_clock_after), 0ms, 30 * day, {}}},
 
     config_key{"store", "data_dir", path_key{CALLSIGN_AT(store.data_dir), false}},
     config_key{"store", "readers", count(CALLSIGN_AT(store.readers), 1, 64)},

@@ -57,14 +57,14 @@ fulfil::answer apply(write_tx& tx, const fulfil& c, const moment& m) {
     t.account = found->account;
     t.uuid = found->uuid;
     t.created_at = m.now;
-    t.attributes = with_defaults(c.attributes, m.now);
+    t.attributes = with_defaults(c.attributes, m.wall);
     t.numbered = take_receipt(tx, *series, t.uuid, m);
     t.current_prefix = series->prefix;
     if (auto correction = key_correction(t, t.attributes, m)) {
         t.attributes.insert_or_assign(std::move(correction->property),
                                       std::move(*correction->value));
     }
-    const auto operations = creation_of(t, m.now);
+    const auto operations = creation_of(t, m.wall);
     t.last_seq = tx.append_version(t.account, m.ids.next(m.now), m.now, operations);
     t.numbered->seq = t.last_seq;
     const task_id id = tx.put_task(t, series->id);

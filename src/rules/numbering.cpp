@@ -58,7 +58,7 @@ std::optional<operation> key_correction(const task& numbered, const attributes& 
     const auto found = now.find(m.key_attribute);
     if (found != now.end() && found->second == key) return std::nullopt;
     return operation{operation::kind::update, numbered.uuid, std::string(m.key_attribute),
-                     std::move(key), m.now};
+                     std::move(key), m.wall};
 }
 
 receipt settle_with_existing(write_tx& tx, const slot& pending, const task& existing,

@@ -9,6 +9,7 @@ namespace callsign::rules {
 
 reconcile_pending::answer apply(write_tx& tx, const reconcile_pending& c, const moment& m) {
     reconcile_pending::answer done;
+    const time_point reserved_before = m.stamped_before(c.window);
     const auto pending = tx.slots(c.after, c.limit, slot_state::pending, std::nullopt);
     for (const slot& s : pending) {
         ++done.scanned;
@@ -17,7 +18,7 @@ reconcile_pending::answer apply(write_tx& tx, const reconcile_pending& c, const 
         if (const auto existing = tx.find_task(s.account, s.uuid)) {
             settle_with_existing(tx, s, *existing, m);
             ++done.committed;
-        } else if (s.created_at < c.reserved_before) {
+        } else if (s.created_at < reserved_before) {
             CALLSIGN_ASSERT(tx.fail_slot(s.id, failure_reason::window_passed, m.now));
             ++done.failed;
         }

@@ -20,7 +20,9 @@ find_package(tomlplusplus REQUIRED)
 
 find_program(CCACHE ccache)
 if(CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+  # What ccache wants to be told before it caches what is compiled with a precompiled header.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros
+      ${CCACHE})
 endif()
 find_program(MOLD mold)
 if(MOLD)
@@ -55,9 +57,10 @@ endif()
 target_compile_definitions(callsign_options INTERFACE CALLSIGN_VERSION="${PROJECT_VERSION}")
 target_link_libraries(callsign_options INTERFACE Threads::Threads)
 
-# callsign_room(NAME [SOURCES dir] DEPS targets...): a static library of the room's folder.
+# callsign_room(NAME [PRECOMPILED] [SOURCES dir] DEPS targets...): a static library of the room's folder. PRECOMPILED: one
+# that uses Beast, whose headers it has from callsign_pch.
 function(callsign_room name)
-  cmake_parse_arguments(ARG "" "SOURCES" "DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "PRECOMPILED" "SOURCES" "DEPS" ${ARGN})
   if(NOT ARG_SOURCES)
     set(ARG_SOURCES src/${name})
   endif()
@@ -71,6 +74,9 @@ function(callsign_room name)
   target_include_directories(callsign_${name} PUBLIC ${CMAKE_SOURCE_DIR}/include
                                               PRIVATE ${CMAKE_SOURCE_DIR}/${ARG_SOURCES})
   target_link_libraries(callsign_${name} PUBLIC ${ARG_DEPS} PRIVATE callsign_options)
+  if(ARG_PRECOMPILED)
+    target_precompile_headers(callsign_${name} REUSE_FROM callsign_pch)
+  endif()
 endfunction()
 
 # A room of headers alone.

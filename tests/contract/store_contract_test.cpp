@@ -510,7 +510,7 @@ TEST_P(store_contract, a_sweep_fails_what_is_old_and_idle_only) {
     now += std::chrono::minutes{20};
     reserve_key("young");
 
-    reconcile_pending sweep{slot_id{}, 100, now - std::chrono::minutes{10}, {{account, "busy"}}};
+    reconcile_pending sweep{slot_id{}, 100, std::chrono::minutes{10}, {{account, "busy"}}};
     const auto done = run(sweep);
     EXPECT_EQ(done.scanned, 4);
     EXPECT_EQ(done.failed, 1);
@@ -529,7 +529,7 @@ TEST_P(store_contract, a_sweep_fails_what_is_old_and_idle_only) {
     EXPECT_TRUE(run(sweep).next);
 
     now += std::chrono::hours{24 * 8};
-    const auto forgotten = run(forget_settled{slot_id{}, 100, now - std::chrono::hours{24 * 7}});
+    const auto forgotten = run(forget_settled{slot_id{}, 100, std::chrono::hours{24 * 7}});
     EXPECT_EQ(forgotten.forgotten, 2);
     EXPECT_EQ(store_->counts().pending, 2);
     EXPECT_TRUE(store_->begin_read()->find_task(account, uuid_of(77)));

@@ -41,6 +41,10 @@ struct engine_options {
     milliseconds request_deadline{10'000};
     // The attribute that a task's key is written to, for clients to show. Empty: none.
     std::string key_attribute = "key";
+    // For slots from before the start there is only the wall clock's word of how old they are, and
+    // it may be wrong. It is believed once the server has run so long; until then they are as old
+    // as the run.
+    milliseconds trust_clock_after{std::chrono::hours{1}};
 };
 
 struct executors {
@@ -110,6 +114,9 @@ class engine {
     // False once a commit's outcome was unknown or stop() was called.
     bool accepting() const noexcept;
     std::size_t queue_depth() const noexcept;
+    // How far the wall clock was behind the store's time at the last batch; zero: it was not. Any
+    // thread.
+    milliseconds clock_behind() const noexcept;
 
   private:
     class impl;

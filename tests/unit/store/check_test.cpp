@@ -43,7 +43,7 @@ void fill(const std::filesystem::path& dir) {
             const auto reserved =
                 std::get<reserve::reserved>(run(reserve{id, key, sha256(key), {}, ""}));
             if (n == 23) {
-                run(reconcile_pending{slot_id{}, 10, now + std::chrono::hours{1}, {}});
+                run(reconcile_pending{slot_id{}, 10, std::chrono::hours{-1}, {}});
             } else if (n < 23) {
                 run(fulfil{reserved.slot, "", {{"description", "task"}}});
             }
