@@ -104,7 +104,7 @@ edit_task::answer apply(write_tx& tx, const edit_task& c, const moment& m) {
     if (const auto grown = tasks.too_large()) return task_too_large{*grown};
     if (!c.purge) {
         const attributes& after = tasks.all().front().now;
-        auto wrong = new_faults(c, found->attributes, after, m.now);
+        auto wrong = new_faults(c, found->attributes, after, m.wall);
         if (!wrong.empty()) return edit_task::not_valid{std::move(wrong)};
     }
     append_changes(tx, c.account, operations, tasks, m);

@@ -1,7 +1,7 @@
 #pragma once
 // Bytes that nobody else may see: wiped when they are let go, never printed, compared in a time
-// that does not depend on what they are. What a secret does not do: hide from the kernel or from a
-// core dump of the living process.
+// that does not depend on what they are. What a secret does not do: hide from the kernel. The
+// programs leave no core dumps of themselves (main/no_dumps.hpp).
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #pragma once
 // How many strangers get an account of their own, where registration is open: so many an hour, and
-// no more, whoever they are. Network executor.
+// no more, whoever they are. Instants are those of a clock that is never set. Network executor.
 
 #include <callsign/base/time.hpp>
 
@@ -15,11 +15,8 @@ class registrations {
     explicit registrations(std::size_t hourly_max) : hourly_max_(hourly_max) {}
 
     // Takes a place. A span: there is none, and one comes free then.
-    std::optional<milliseconds> enter(time_point now) {
-        // A wall clock that was set back has no say in how long the hour lasts.
-        while (!taken_.empty() && (now - taken_.front() >= hour || taken_.front() > now)) {
-            taken_.pop_front();
-        }
+    std::optional<milliseconds> enter(milliseconds now) {
+        while (!taken_.empty() && now - taken_.front() >= hour) taken_.pop_front();
         if (taken_.size() >= hourly_max_) return hour - (now - taken_.front());
         taken_.push_back(now);
         return std::nullopt;
@@ -33,7 +30,7 @@ class registrations {
     static constexpr milliseconds hour = std::chrono::hours{1};
 
     std::size_t hourly_max_;
-    std::deque<time_point> taken_;
+    std::deque<milliseconds> taken_;
 };
 
 }  // namespace callsign::api

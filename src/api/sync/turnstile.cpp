@@ -33,8 +33,8 @@ class place {
 
 struct turnstile::state {
     struct client_turn {
-        std::optional<time_point> until;  // the turn that is taken, or was
-        std::vector<visit*> sending;      // versions on their way
+        std::optional<milliseconds> until;  // the turn that is taken, or was
+        std::vector<visit*> sending;        // versions on their way
         std::uint64_t accepted = 0;
         uuid latest{};  // the version accepted last
         // Nobody but its sender knows of it yet, and he has not asked for what comes after it.
@@ -46,18 +46,13 @@ struct turnstile::state {
 
     client_turn& turn_of(const uuid& client) { return clients.at(client); }
 
-    // What is left of the time until then. None, if it is longer than any turn: the wall clock was
-    // set back.
-    milliseconds left_until(time_point until) const {
-        const milliseconds left = until - clock.now();
-        return left > hold ? milliseconds{0} : left;
-    }
+    milliseconds left_until(milliseconds instant) const { return instant - clock.elapsed(); }
     bool is_taken(const client_turn& t) const {
         return !t.sending.empty() || (t.until && left_until(*t.until).count() > 0);
     }
 
     void take(const uuid& client, client_turn& t) {
-        t.until = clock.now() + hold;
+        t.until = clock.elapsed() + hold;
         taken.emplace_back(*t.until, client);
     }
     static void release(client_turn& t) {
@@ -84,7 +79,7 @@ struct turnstile::state {
     callsign::clock& clock;
     milliseconds hold;
     std::unordered_map<uuid, client_turn, boost::hash<uuid>> clients;
-    std::deque<std::pair<time_point, uuid>> taken;  // until when, and whose
+    std::deque<std::pair<milliseconds, uuid>> taken;  // until when, and whose
 };
 
 turnstile::turnstile(clock& clock, milliseconds hold)
@@ -157,13 +152,13 @@ boost::asio::awaitable<bool> turnstile::visit::may_say_up_to_date(const uuid& pa
               : std::clamp(state_->left_until(*turn.until), milliseconds{1}, state_->hold);
     const auto executor = co_await boost::asio::this_coro::executor;
     const auto alarm = state_->clock.make_timer(executor);
-    const time_point begun = state_->clock.now();
+    const milliseconds begun = state_->clock.elapsed();
     {
         // The visit keeps the turn in the map, and its address outlives a rehash.
         const place in_line(turn.waiting, *alarm);
         co_await alarm->wait(span);
     }
-    waited_ += std::clamp(milliseconds{state_->clock.now() - begun}, milliseconds{1}, span);
+    waited_ += std::clamp(state_->clock.elapsed() - begun, milliseconds{1}, span);
     co_return false;
 }
 

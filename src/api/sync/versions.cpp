@@ -84,7 +84,7 @@ awaitable<http_response> add_sealed(rooms& r, call& c, const sync_head& asked, a
                                r.sync.open_registration, account};
     const bool is_stranger = account == account_id{};
     if (is_stranger) {
-        const auto span = r.newcomers.enter(r.clock.now());
+        const auto span = r.newcomers.enter(r.clock.elapsed());
         if (span) co_return refuse_newcomer(*span);
     }
     const auto done = co_await r.engine.submit(std::move(command));

@@ -160,10 +160,13 @@ TEST_F(few_newcomers, so_many_strangers_are_let_in_in_an_hour) {
     EXPECT_EQ(accounts.size(), 3u);
 }
 
-TEST_F(few_newcomers, a_clock_that_is_set_back_closes_the_door_for_nobody) {
+TEST_F(few_newcomers, the_hour_is_not_the_wall_clocks) {
     EXPECT_EQ(newcomer(1), 200u);
     EXPECT_EQ(newcomer(2), 200u);
-    h.clock().step_wall(-std::chrono::hours{24});
+    h.clock().step_wall(std::chrono::hours{24});
+    EXPECT_EQ(newcomer(3), 429u);
+    h.clock().step_wall(-std::chrono::hours{72});
+    h.advance(std::chrono::hours{1});
     EXPECT_EQ(newcomer(3), 200u);
 }
 
