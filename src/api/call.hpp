@@ -24,6 +24,7 @@ using net::http_request;
 using net::http_response;
 
 class known_clients;
+class registrations;
 class turnstile;
 
 // An opaque account that is becoming a managed one.
@@ -44,6 +45,7 @@ struct rooms {
     const sync_options& sync;
     turnstile& turns;
     known_clients& clients;
+    registrations& newcomers;
     const seal::key* master;  // none: no secret can be kept
     // Shared with the guard in a handler's frame: at shutdown that may outlive everything else.
     std::shared_ptr<std::optional<callsign::api::managing>> managing =
@@ -108,6 +110,9 @@ struct route {
     handler run;
     large_body large = large_body::no;
 };
+
+// The whole table.
+std::span<const route> all_routes() noexcept;
 
 // The value of a header field; empty: not there.
 std::string_view header_of(const http_request& request, boost::beast::http::field name);

@@ -44,6 +44,7 @@ http_response answer_done(const call& c, const import_tasks::done& done) {
     v1::ImportTasksResult message;
     message.set_imported(done.imported);
     message.set_there_already(done.there_already);
+    message.set_keys_left_out(done.keys_left_out);
     return answer_message(c, 200, message);
 }
 

@@ -91,6 +91,12 @@ http_response answer_wrong(const call& c, const history_opener::fault& wrong) {
     return answer_problem(c, what, wrong.why + end + " Nothing was changed.");
 }
 
+http_response answer_no_history(const call& c) {
+    return answer_problem(c, problems::no_history,
+                          "Nothing shows that this is its secret: let one of its Taskwarriors sync "
+                          "first. Nothing was changed.");
+}
+
 // The secret's bytes as they came; empty: `found` says why.
 std::string read_secret(const call& c, wire::faults& found) {
     v1::ManageAccount message;
@@ -129,6 +135,7 @@ awaitable<boost::system::error_code> open_history(rooms& r, account_id account, 
 }
 
 awaitable<http_response> manage(rooms& r, call& c, opaque_account account, std::string secret) {
+    const seal::wiped afterwards(secret);
     management mine(r.managing, account.owner->name);
     mine.progress().total = account.head.seq;
     auto derived = co_await derive_aside(r, account.owner->id, secret, account.client.client_id);
@@ -160,6 +167,9 @@ awaitable<http_response> manage(rooms& r, call& c, opaque_account account, std::
             message.set_device(std::string(device_name));
             co_return answer_message(c, 200, message);
         }
+        if (std::holds_alternative<manage_account::no_history>(*done)) {
+            co_return answer_no_history(c);
+        }
         co_return answer_problem(c, problems::account_managed, "There is nothing to be done.");
     }
     co_return answer_busy(c, "Its clients add versions faster than they can be taken over.");
@@ -170,6 +180,8 @@ awaitable<http_response> manage(rooms& r, call& c, opaque_account account, std::
 awaitable<http_response> manage_opaque_account(rooms& r, call& c) {
     wire::faults wrong;
     std::string secret = read_secret(c, wrong);
+    seal::wipe(c.request.body());
+    const seal::wiped afterwards(secret);
     if (!wrong.empty()) co_return answer_faults(c, wrong);
     auto question = [name = percent_decoded(c.captured[0])](read_tx& tx) {
         return find_opaque(tx, name);
@@ -181,6 +193,7 @@ awaitable<http_response> manage_opaque_account(rooms& r, call& c) {
         co_return answer_problem(c, problems::account_managed, "There is nothing to be done.");
     }
     if (r.master == nullptr) co_return answer_no_master_key(c);
+    if (found->head.seq == 0) co_return answer_no_history(c);
     if (*r.managing) {
         co_return answer_busy(c, "Another account is just becoming managed. Ask again later.");
     }

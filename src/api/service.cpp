@@ -3,6 +3,7 @@
 #include "handlers.hpp"
 #include "negotiation.hpp"
 #include "sync/known_clients.hpp"
+#include "sync/registrations.hpp"
 #include "sync/sync_call.hpp"
 #include "sync/turnstile.hpp"
 
@@ -200,9 +201,10 @@ class service::impl {
           sync_(std::move(options.sync)),
           turns_(clock, sync_.turnstile),
           clients_(options.principals_max),
+          newcomers_(sync_.registrations_per_hour),
           master_(std::move(options.master_key)),
-          rooms_{engine, reaper, clock,  entropy,  tokens_,
-                 hooks_, sync_,  turns_, clients_, master_.get()} {}
+          rooms_{engine, reaper, clock,    entropy,    tokens_,      hooks_,
+                 sync_,  turns_, clients_, newcomers_, master_.get()} {}
 
     // Who is asking, and may they? A response: no.
     awaitable<maybe_response> authenticate(call& c) {
@@ -255,6 +257,7 @@ class service::impl {
     sync_options sync_;
     turnstile turns_;
     known_clients clients_;
+    registrations newcomers_;
     std::shared_ptr<const seal::key> master_;
     rooms rooms_;
 };
@@ -317,14 +320,15 @@ awaitable<bool> service::opens_devices() {
     co_return open_device_key(impl_->rooms_.master, **found) != nullptr;
 }
 
-void service::connection_closed(std::uint64_t connection) {
-    impl_->turns_.closed(connection);
+std::string make_token(entropy& source) {
+    seal::secret_bytes bits(32);
+    source.fill(bits.writable());
+    const auto* const text = reinterpret_cast<const char*>(bits.bytes().data());
+    return "cs_" + to_base64url({text, bits.size()});
 }
 
-std::string make_token(entropy& source) {
-    std::array<std::uint8_t, 32> bits{};
-    source.fill(bits);
-    return "cs_" + to_base64url({reinterpret_cast<const char*>(bits.data()), bits.size()});
+std::span<const route> all_routes() noexcept {
+    return routes;
 }
 
 // ---- words the handlers share ----

@@ -5,6 +5,7 @@
 
 #include "first_start.hpp"
 #include "logging_probes.hpp"
+#include "no_dumps.hpp"
 
 #include <callsign/api/service.hpp>
 #include <callsign/engine/engine.hpp>
@@ -262,9 +263,7 @@ net::http_server server::listen() {
              .terms_of =
                  [this](const net::http_header& header) {
                      return service_.terms_of(header, config_.http.body_bytes_max);
-                 },
-             .connection_closed =
-                 [this](std::uint64_t connection) { service_.connection_closed(connection); }});
+                 }});
     } catch (const boost::system::system_error& e) {
         throw std::runtime_error("cannot listen on " + where + ": " + e.code().message());
     }
@@ -415,6 +414,7 @@ int run(int argc, char** argv) {
 }  // namespace callsign
 
 int main(int argc, char** argv) {
+    callsign::keep_out_of_dumps();
     try {
         return callsign::run(argc, argv);
     } catch (const std::exception& e) {

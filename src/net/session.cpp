@@ -71,7 +71,6 @@ session::~session() {
     server_.sessions.pop_back();
     if (turned_away_) --server_.turned_away;
     server_.probe->connection_closed();
-    if (server_.hooks.connection_closed) server_.hooks.connection_closed(connection_);
     if (server_.sessions.empty()) server_.sessions_changed(false);
 }
 

@@ -114,6 +114,8 @@ const std::array keys{
     config_key{"sync", "snapshot_versions",
                count(CALLSIGN_AT(sync.snapshots.versions), 1, 1'000'000'000)},
     config_key{"sync", "open_registration", flag_key{CALLSIGN_AT(sync.open_registration)}},
+    config_key{"sync", "registrations_per_hour",
+               count(CALLSIGN_AT(sync.registrations_per_hour), 1, 1'000'000)},
     config_key{"sync", "allow_client_ids", uuids_key{CALLSIGN_AT(sync.allow_client_ids)}},
     config_key{"sync", "turnstile", duration_key{CALLSIGN_AT(sync.turnstile), 0ms, 5s, {}}},
     config_key{"sync", "key_attribute", attribute_key{CALLSIGN_AT(sync.key_attribute)}},

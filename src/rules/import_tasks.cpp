@@ -47,7 +47,10 @@ import_tasks::answer apply(write_tx& tx, const import_tasks& c, const moment& m)
         const time_point at = changed_at(t.attributes, m.wall);
         add({operation::kind::create, t.uuid, {}, {}, {}});
         for (const auto& [name, value] : t.attributes) {
-            if (name == m.key_attribute) continue;  // the key is the server's to give
+            if (name == m.key_attribute) {  // the key is the server's to give
+                ++done.keys_left_out;
+                continue;
+            }
             add({operation::kind::update, t.uuid, name, value, at});
         }
     }

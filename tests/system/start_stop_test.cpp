@@ -46,32 +46,20 @@ class start_stop_test : public system_test {
     }
 };
 
-TEST_F(start_stop_test, the_line_it_prints_on_an_empty_directory_works_when_pasted) {
+TEST_F(start_stop_test, the_lines_it_prints_on_an_empty_directory_work_when_pasted) {
     auto s = start();
-    std::string command;
-    auto lines = s->banner();
-    const auto curl_begins = [](const std::string& line) {
-        return line.find("curl ") != std::string::npos;
-    };
-    auto first = std::find_if(lines.begin(), lines.end(), curl_begins);
-    while (first == lines.end()) {
-        const auto line = s->child().read_line(patience);
-        ASSERT_TRUE(line.has_value()) << "no curl line on standard output";
-        lines = {*line};
-        first = std::find_if(lines.begin(), lines.end(), curl_begins);
+    std::string pasted;
+    bool goes_on = false;
+    for (const std::string& line : s->banner()) {
+        const bool begins = line.starts_with("  TOKEN=") || line.starts_with("  curl ");
+        if (begins || goes_on) pasted += line + "\n";
+        goes_on = (begins || goes_on) && line.ends_with('\\');
     }
-    command.assign(first->substr(first->find("curl ")));
-    // A long command goes on after a backslash.
-    for (auto next = first + 1; command.ends_with('\\'); ++next) {
-        const auto line =
-            next < lines.end() ? std::optional(*next) : s->child().read_line(patience);
-        ASSERT_TRUE(line.has_value());
-        command += "\n" + *line;
-        if (next >= lines.end()) next = lines.end() - 1;
-    }
-    const finished pasted =
-        run({"sh", "-c", command + " --silent --fail-with-body --max-time 30"}, patience);
-    EXPECT_EQ(pasted.status, (exit_status{0, 0})) << command << "\n" << pasted.out << pasted.err;
+    ASSERT_NE(pasted.find("TOKEN=cs_"), std::string::npos) << pasted;
+    ASSERT_NE(pasted.find("curl "), std::string::npos) << pasted;
+    pasted.insert(pasted.size() - 1, " --silent --fail-with-body --max-time 30");
+    const finished done = run({"sh", "-c", pasted}, patience);
+    EXPECT_EQ(done.status, (exit_status{0, 0})) << pasted << done.out << done.err;
 }
 
 TEST_F(start_stop_test, the_operators_token_is_for_its_owner_alone) {

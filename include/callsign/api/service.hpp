@@ -59,9 +59,6 @@ class service {
     // that an operator hears of a wrong one before the devices do. The store's failure is a yes.
     boost::asio::awaitable<bool> opens_devices();
 
-    // No request of the connection will come any more.
-    void connection_closed(std::uint64_t connection);
-
   private:
     class impl;
     std::unique_ptr<impl> impl_;

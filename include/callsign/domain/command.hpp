@@ -9,6 +9,7 @@
 #include <callsign/domain/sealed.hpp>
 #include <callsign/domain/slot.hpp>
 #include <callsign/domain/task.hpp>
+#include <callsign/domain/task_faults.hpp>
 #include <callsign/domain/version.hpp>
 
 #include <cstdint>
@@ -274,7 +275,9 @@ struct manage_account {
     // A client has added to it meanwhile.
     struct moved_on {};
     struct not_opaque {};
-    using answer = std::variant<managed, moved_on, not_opaque, no_such_account>;
+    // There is nothing that the secret could have opened: it may be anything.
+    struct no_history {};
+    using answer = std::variant<managed, moved_on, not_opaque, no_history, no_such_account>;
 };
 
 // ---- a change by way of REST ----
@@ -298,7 +301,11 @@ struct edit_task {
     };
     struct no_such_task {};
     struct changed_since {};
-    using answer = std::variant<edited, no_such_task, changed_since, task_too_large>;
+    // It would be made a task that Taskwarrior cannot keep.
+    struct not_valid {
+        std::vector<task_fault> faults;
+    };
+    using answer = std::variant<edited, no_such_task, changed_since, not_valid, task_too_large>;
 };
 
 // ---- tasks taken over from elsewhere ----
@@ -320,6 +327,7 @@ struct import_tasks {
     struct done {
         std::int64_t imported = 0;
         std::int64_t there_already = 0;
+        std::int64_t keys_left_out = 0;  // of the imported; the server gives them
     };
     using answer = std::variant<done, no_such_account, account_is_opaque, task_too_large>;
 };

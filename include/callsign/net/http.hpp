@@ -82,8 +82,6 @@ struct http_hooks {
     std::function<boost::asio::awaitable<admission>(http_request head)> admit{};
     // Decides when a request's header is complete and it may come; not set: body_bytes_max for all.
     std::function<body_terms(const http_header&)> terms_of{};
-    // No request of this connection will come any more.
-    std::function<void(std::uint64_t connection)> connection_closed{};
 };
 
 struct http_options {

@@ -10,6 +10,7 @@
 
 #include <boost/json.hpp>
 #include <gtest/gtest.h>
+#include <set>
 
 namespace callsign::testing {
 namespace {
@@ -221,6 +222,31 @@ TEST_F(managed_sync, what_does_not_open_or_parse_changes_nothing) {
     EXPECT_EQ(seq(), 0);
 }
 
+// One key seals all that a device reads: two bodies under one nonce would give each other away.
+TEST_F(managed_sync, no_two_bodies_have_one_nonce) {
+    const replica laptop = add_device("laptop"), phone = add_device("phone");
+    std::string last = nil_id;
+    std::set<std::string> nonces{std::string(seal::nonce_bytes, '\0')};
+    std::size_t bodies = nonces.size();
+    const auto note = [&](const net::http_response& response) {
+        EXPECT_EQ(response.status, 200u);
+        nonces.insert(response.body.substr(1, seal::nonce_bytes));
+        ++bodies;
+    };
+    for (int n = 1; n <= 5; ++n) last = sent(laptop, last, new_task(n, "one"));
+    for (int twice = 0; twice < 2; ++twice) {
+        for (std::string at = nil_id;;) {
+            const auto response = h->call(child_of(phone.client(), at));
+            if (response.status == 404) break;
+            note(response);
+            at = header(response, "X-Version-Id");
+        }
+        note(h->call(snapshot_of(phone.client())));
+    }
+    EXPECT_EQ(nonces.size(), bodies);
+    EXPECT_GT(bodies, 20u);
+}
+
 TEST_F(managed_sync, a_revoked_device_is_out_with_its_next_request) {
     const replica laptop = add_device("laptop"), phone = add_device("phone");
     const auto version = sent(laptop, nil_id, new_task(1, "first"));
@@ -393,9 +419,36 @@ TEST_F(manage, versions_that_come_meanwhile_are_taken_along) {
     for (const auto& [id, all] : seen) EXPECT_TRUE(all.contains("key"));
 }
 
-TEST_F(manage, an_empty_account_and_what_is_none) {
-    EXPECT_EQ(body_of(manage_account(secret)).at("tasks"), 0);
-    sent(old, nil_id, new_task(1, "one"));
+// A later edit of any of them, on whatever device, has to find where it stands.
+TEST_F(manage, each_task_stands_at_the_end_of_the_chain) {
+    add(add(nil_id, new_task(1, "one")), new_task(2, "two"));
+    ASSERT_EQ(manage_account(secret).status, 200u);
+    const auto end = vault()->last_seq;
+    EXPECT_EQ(end, 3);  // the keys
+    for (const char* key : {"VLT-1", "VLT-2"}) {
+        const auto shown = h->call(get("/v1/tasks/" + std::string(key), token));
+        EXPECT_EQ(body_of(shown).at("seq"), end);
+    }
+}
+
+TEST_F(manage, an_account_without_a_history_takes_no_secret) {
+    const auto refused = manage_account("any");
+    EXPECT_EQ(refused.status, 409u);
+    EXPECT_EQ(code_of(refused), "no-history");
+    EXPECT_EQ(vault()->mode, account_mode::opaque);
+    // Nor does the rule, whoever asks it.
+    callsign::manage_account command;
+    command.account = vault()->id;
+    const auto done = h->run(h->engine().submit(std::move(command)));
+    EXPECT_TRUE(done && std::holds_alternative<callsign::manage_account::no_history>(*done));
+    // Its own clients are let in as before.
+    add(nil_id, new_task(1, "one"));
+    EXPECT_EQ(manage_account(secret).status, 200u);
+}
+
+TEST_F(manage, what_is_no_such_account) {
+    add(nil_id, new_task(1, "one"));
+    EXPECT_EQ(body_of(manage_account(secret)).at("tasks"), 1);
     const auto none =
         h->call(post("/v1/admin/accounts/none/manage", R"({"encryptionSecret":"x"})", root));
     EXPECT_EQ(code_of(none), "account-not-found");

@@ -128,6 +128,49 @@ TEST_F(sync, AV_6_empty_body) {
     expect_no_version_headers(response);
 }
 
+// Each is an account for good, and anybody may ask for one.
+struct few_newcomers : sync {
+    static api::sync_options two_an_hour() {
+        api::sync_options options = open();
+        options.registrations_per_hour = 2;
+        return options;
+    }
+    few_newcomers() : sync(two_an_hour()) {}
+
+    unsigned newcomer(unsigned n) {
+        last = h.call(add_version(some_id(100 + n), nil_id, "x"));
+        return last.status;
+    }
+    net::http_response last;
+};
+
+TEST_F(few_newcomers, so_many_strangers_are_let_in_in_an_hour) {
+    const std::string mine = add(nil_id);
+    h.advance(std::chrono::minutes{20});
+    EXPECT_EQ(newcomer(1), 200u);
+    EXPECT_EQ(newcomer(2), 429u);
+    EXPECT_EQ(header(last, "Retry-After"), "2400");
+    EXPECT_EQ(newcomer(3), 429u);
+    // Who is known goes on, and so does who was refused once there is a place.
+    const std::string next = add(mine);
+    h.advance(std::chrono::minutes{40});
+    EXPECT_EQ(newcomer(2), 200u);
+    EXPECT_EQ(newcomer(3), 429u);
+    add(next);
+    const auto accounts = *h.run(h.engine().ask([](read_tx& tx) { return tx.accounts(); }));
+    EXPECT_EQ(accounts.size(), 3u);
+}
+
+TEST_F(few_newcomers, the_hour_is_not_the_wall_clocks) {
+    EXPECT_EQ(newcomer(1), 200u);
+    EXPECT_EQ(newcomer(2), 200u);
+    h.clock().step_wall(std::chrono::hours{24});
+    EXPECT_EQ(newcomer(3), 429u);
+    h.clock().step_wall(-std::chrono::hours{72});
+    h.advance(std::chrono::hours{1});
+    EXPECT_EQ(newcomer(3), 200u);
+}
+
 // ---- get-child-version ----
 
 TEST_F(sync, GC_1_success) {
@@ -684,6 +727,29 @@ TEST_F(imports, a_chain_is_taken_over_word_for_word_and_only_once) {
     EXPECT_EQ(header(child, "X-Version-Id"), some_id(23));
     EXPECT_EQ(header(h.call(snapshot_of(client)), "X-Version-Id"), some_id(22));
     EXPECT_EQ(h.call(add_version(client, some_id(24), "goes on")).status, 200u);
+}
+
+// How many versions it is old is all that says when a new one is due.
+TEST_F(imports, a_snapshot_is_as_old_as_it_was_there) {
+    const auto asked_after = [&](int since) {
+        const std::string who = some_id(300 + static_cast<unsigned>(since));
+        EXPECT_EQ(h.call(asking(verb::put, "/v1/admin/client", {}, who)).status, 200u);
+        const std::string version = some_id(21);
+        h.call(asking(verb::post, "/v1/admin/client/versions/" + version + "?parent=" + nil_id, "v",
+                      who));
+        const auto taken = h.call(asking(verb::post,
+                                         "/v1/admin/client/snapshot/" + version +
+                                             "?takenAt=" + to_rfc3339(h.clock().now()) +
+                                             "&versionsSince=" + std::to_string(since),
+                                         "snapshot", who));
+        EXPECT_EQ(taken.status, 200u) << taken.body;
+        const auto added = h.call(add_version(who, version, "x"));
+        return std::string(header(added, "X-Snapshot-Request"));
+    };
+    EXPECT_EQ(asked_after(0), "");
+    EXPECT_EQ(asked_after(99), "");
+    EXPECT_EQ(asked_after(100), "urgency=low");
+    EXPECT_EQ(asked_after(150), "urgency=high");
 }
 
 TEST_F(imports, another_history_is_refused) {

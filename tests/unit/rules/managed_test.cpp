@@ -510,5 +510,32 @@ TEST_F(managed, all_tasks_are_read_with_the_version_they_are_of) {
     EXPECT_FALSE(rules::read_tasks(*tx, account_, 3));
 }
 
+// ---- tasks that Taskwarrior cannot keep ----
+
+// A device may have made it what it is: an edit answers for what it changes itself.
+TEST_F(managed, an_edit_is_refused_for_what_it_does_and_not_for_what_it_finds) {
+    send({create(uuid_of(1)), update(uuid_of(1), "status", "recurring"),
+          update(uuid_of(1), "until", "1600000000")});
+    using changes = std::vector<std::pair<std::string, std::optional<std::string>>>;
+    const auto edited = [&](changes wanted, bool purge = false) {
+        edit_task c{account_, uuid_of(1), std::move(wanted)};
+        c.purge = purge;
+        return run(c);
+    };
+    const auto said = edited({{"description", "said"}});
+    EXPECT_TRUE(std::holds_alternative<edit_task::edited>(said));
+    const auto again = edited({{"until", "1600000001"}});
+    ASSERT_TRUE(std::holds_alternative<edit_task::not_valid>(again));
+    EXPECT_EQ(std::get<edit_task::not_valid>(again).faults.front().attribute, "until");
+    EXPECT_TRUE(std::holds_alternative<edit_task::not_valid>(edited({{"recur", "often"}})));
+    EXPECT_TRUE(std::holds_alternative<edit_task::edited>(
+        edited({{"recur", "weekly"}, {"due", "1800000000"}})));
+    EXPECT_TRUE(std::holds_alternative<edit_task::not_valid>(edited({{"due", std::nullopt}})));
+    const auto last = chain().back();
+    EXPECT_EQ(attribute(uuid_of(1), "due"), "1800000000");
+    EXPECT_EQ(last.operations.front().property, "due");
+    EXPECT_TRUE(std::holds_alternative<edit_task::edited>(edited({}, true)));
+}
+
 }  // namespace
 }  // namespace callsign
