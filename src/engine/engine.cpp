@@ -188,7 +188,7 @@ class engine::impl {
                                : std::holds_alternative<key_conflict>(*outcome) ? what::conflict
                                : std::holds_alternative<in_progress>(*outcome)  ? what::in_progress
                                                                                 : what::refused);
-        if (retried_since) probe_.retry_seen(clock_.now() - *retried_since, late);
+        if (retried_since) probe_.retry_seen(writer_.last_moment() - *retried_since, late);
     }
 
     worked_on busy() const {

@@ -172,6 +172,7 @@ void writer::apply_and_commit(std::span<work* const> batch, bool& opened) {
     const auto begun = stopwatch::now();
     time_.read(clock_.now(), clock_.elapsed());
     clock_behind_ = time_.lead();
+    last_moment_ = time_.now();
     if (time_.jumped() > milliseconds{0}) probe_.clock_jumped(time_.jumped());
     const rules::moment moment{.now = time_.now(),
                                .ids = ids_,

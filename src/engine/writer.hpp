@@ -38,8 +38,9 @@ class writer {
 
     // Any thread.
     void push(work& w);
-    // At the last batch. Any thread.
+    // Of the last batch: how far the wall clock was behind, and the store's time. Any thread.
     milliseconds clock_behind() const noexcept { return clock_behind_; }
+    time_point last_moment() const noexcept { return last_moment_; }
 
   private:
     void schedule();
@@ -71,6 +72,7 @@ class writer {
     time_ordered_ids ids_;
     store_time time_;
     std::atomic<milliseconds> clock_behind_{milliseconds{0}};
+    std::atomic<time_point> last_moment_{time_point{}};
     boost::system::error_code stopped_;  // what everything is answered with from then on
 };
 

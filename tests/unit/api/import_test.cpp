@@ -90,7 +90,7 @@ TEST_F(task_imports, what_was_changed_tomorrow_was_changed_now) {
                          "attributes":{"description":"Two","modified":")" +
            in(-24) + R"("}}]})");
     auto question = [id = syn.id](read_tx& tx) { return tx.versions(id, 0, 1); };
-    const auto found = *h.run(h.engine().ask(question));
+    const auto found = *h.run(h.engine().ask(payer::house(), question));
     ASSERT_EQ(found.size(), 1u);
     for (const operation& o : found[0].operations) {
         if (o.property != "description") continue;
