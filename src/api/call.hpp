@@ -23,6 +23,7 @@ using net::http_request;
 using net::http_response;
 
 class known_clients;
+class server_snapshots;
 class turnstile;
 
 // An opaque account that is becoming a managed one.
@@ -43,6 +44,7 @@ struct rooms {
     const sync_options& sync;
     turnstile& turns;
     known_clients& clients;
+    server_snapshots& snapshots;
     const seal::key* master;  // none: no secret can be kept
     // Of keys from secrets, under way now. This and the next are shared with the guards in
     // handlers' frames: at shutdown those may outlive everything else.

@@ -3,6 +3,7 @@
 #include "handlers.hpp"
 #include "negotiation.hpp"
 #include "sync/known_clients.hpp"
+#include "sync/server_snapshots.hpp"
 #include "sync/sync_call.hpp"
 #include "sync/turnstile.hpp"
 
@@ -189,9 +190,10 @@ class service::impl {
           sync_(std::move(options.sync)),
           turns_(clock, sync_.turnstile),
           clients_(options.principals_max),
+          snapshots_(engine, clock, sync_.snapshot_bytes_max),
           master_(std::move(options.master_key)),
-          rooms_{engine, reaper, clock,  entropy,  tokens_,
-                 hooks_, sync_,  turns_, clients_, master_.get()} {}
+          rooms_{engine, reaper, clock,    entropy,    tokens_,      hooks_,
+                 sync_,  turns_, clients_, snapshots_, master_.get()} {}
 
     // Who is asking, and may they? A response: no.
     awaitable<maybe_response> authenticate(call& c) {
@@ -234,6 +236,7 @@ class service::impl {
     sync_options sync_;
     turnstile turns_;
     known_clients clients_;
+    server_snapshots snapshots_;
     std::shared_ptr<const seal::key> master_;
     rooms rooms_;
 };

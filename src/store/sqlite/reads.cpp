@@ -127,8 +127,11 @@ sealed_snapshot snapshot_of(query& q) {
 }
 
 side_version side_version_of(query& q) {
-    side_version side{q.id(0), q.id(1), q.integer(2), q.integer(3), q.instant(4), std::nullopt};
-    if (!q.is_null(5)) side.operations = decode_operations(q.blob(5));
+    side_version side{q.id(0), q.integer(1), q.instant(2), {}, {}, q.id(4)};
+    if (!decode_way(q.blob(3), side)) {
+        throw store_failure(store_failure::kind::refused,
+                            "damaged: side_versions, version " + to_string(side.id));
+    }
     return side;
 }
 

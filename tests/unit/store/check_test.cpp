@@ -178,10 +178,9 @@ INSTANTIATE_TEST_SUITE_P(
         damage{"a_version_that_made_another", "UPDATE tasks SET seq = 1 WHERE task_id = 5", "I2"},
         damage{"a_task_that_is_gone", "UPDATE tasks SET purged = 1 WHERE task_id = 5", "I6"},
         damage{"other_attributes", "UPDATE tasks SET attributes = x'' WHERE task_id = 5", "I6"},
-        damage{
-            "a_side_version_to_nowhere",
-            "INSERT INTO side_versions VALUES (randomblob(16), 1, zeroblob(16), 0, 1000, 0, x'')",
-            "I6"},
+        damage{"a_side_version_to_nowhere",
+               "INSERT INTO side_versions VALUES (1, 1, randomblob(16), 0, 1000, 0, x'', 0, 0)",
+               "I6"},
         damage{"a_device_without_a_key",
                "INSERT INTO devices (account_id, client_id, created_at, name)"
                " VALUES (1, randomblob(16), 0, 'a')",
