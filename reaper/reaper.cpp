@@ -33,6 +33,7 @@ class reaper::impl {
         while (sweeping_) co_await turn();
         sweeping_ = true;
         const time_point begun = clock_.now();
+        const milliseconds reading = clock_.elapsed();
         const auto swept = co_await sweep();
         sweeping_ = false;
         if (!turns_.empty()) turns_.front()->cancel();
@@ -40,8 +41,9 @@ class reaper::impl {
             ++status_.sweeps;
             status_.last_sweep = begun;
             status_.last_result = *swept;
-            probe_.swept(*swept, clock_.now() - begun);
+            probe_.swept(*swept, clock_.elapsed() - reading);
         }
+        probe_.clock_compared(engine_.clock_behind());
         co_return swept;
     }
 
@@ -50,7 +52,11 @@ class reaper::impl {
         pause_->cancel();  // a shorter interval need not wait for the longer one to end
     }
 
-    reaper_status status() const { return status_; }
+    reaper_status status() const {
+        reaper_status now = status_;
+        now.clock_behind = engine_.clock_behind();
+        return now;
+    }
 
   private:
     // Both halves in steps of `batch`; between two steps the queue serves clients. Each step is
@@ -68,7 +74,7 @@ class reaper::impl {
         }
         for (std::optional<slot_id> at = slot_id{}; at;) {
             const reaper_options now = status_.options;
-            forget_settled forget{*at, now.batch, clock_.now() - now.retention};
+            forget_settled forget{*at, now.batch, now.retention};
             const auto step = co_await engine_.submit(forget);
             if (!step) co_return step.error();
             all.scanned += step->scanned;

@@ -167,6 +167,9 @@ v1::ReaperStatus describe(const reaper_status& status, const pending_slots& pend
     }
     const milliseconds age = pending.oldest ? now - *pending.oldest : milliseconds{0};
     message.set_advice(advise(status.options, late_retries, age));
+    if (status.clock_behind >= clock_behind_noticed) {
+        message.set_clock_behind(to_duration_text(status.clock_behind));
+    }
     return message;
 }
 

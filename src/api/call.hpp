@@ -67,6 +67,11 @@ struct call {
     wire::format answer_form = wire::format::json;
     principal who;
 
+    // On whose account its bodies are held from here on.
+    void pays(net::body_payer payer) const {
+        if (request.memory) request.memory->pays(payer);
+    }
+
     // Requires: a route for accounts.
     account_id account() const {
         CALLSIGN_ASSERT(who.account);

@@ -27,8 +27,9 @@ awaitable<http_response> show_alive(rooms&, call&) {
 }
 
 awaitable<http_response> show_ready(rooms& r, call& c) {
-    if (r.engine.accepting()) co_return text(200, "ready\n");
-    co_return answer_error(c, errc::shutting_down);
+    if (!r.engine.accepting()) co_return answer_error(c, errc::shutting_down);
+    if (!r.engine.writable()) co_return answer_error(c, errc::store_damaged);
+    co_return text(200, "ready\n");
 }
 
 awaitable<http_response> show_metrics(rooms& r, call&) {

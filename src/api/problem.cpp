@@ -50,8 +50,16 @@ error_answer answer_for(errc error) noexcept {
     case errc::deadline_exceeded:
         return {problems::deadline_exceeded, "Nothing was done. Ask again in a moment.", true};
     case errc::store_refused:
-        return {problems::store_refused,
-                "Nothing was done. The store has no room, or may not be written.", false};
+        return {problems::store_refused, "Nothing was done. The store cannot be written now.",
+                true};
+    case errc::storage_full:
+        return {problems::storage_full,
+                "Nothing was done. What is stored can be read; ask again when there is room.",
+                true};
+    case errc::store_damaged:
+        return {problems::store_damaged,
+                "Nothing was done. The operator's log names the place; callsign check lists all.",
+                false};
     case errc::outcome_unknown:
         return {problems::outcome_unknown,
                 "The change may have been made. Ask again with the same key: that tells.", true};

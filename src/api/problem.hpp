@@ -87,7 +87,9 @@ inline constexpr problem overloaded{503, "overloaded", "The server is at its lim
 inline constexpr problem shutting_down{503, "shutting-down", "The server is shutting down"};
 inline constexpr problem deadline_exceeded{503, "deadline-exceeded",
                                            "The request's turn did not come in time"};
-inline constexpr problem store_refused{507, "store-refused", "The store refused the change"};
+inline constexpr problem store_refused{503, "store-refused", "The store refused the change"};
+inline constexpr problem storage_full{507, "storage-full", "The server's disk is full"};
+inline constexpr problem store_damaged{500, "store-damaged", "The store is damaged"};
 inline constexpr problem outcome_unknown{500, "outcome-unknown", "The outcome is not known"};
 inline constexpr problem store_unavailable{503, "store-unavailable", "The store cannot be read"};
 inline constexpr problem internal_error{500, "internal-error", "Something went wrong here"};

@@ -7,6 +7,7 @@
 #include "sync/sync_call.hpp"
 #include "sync/turnstile.hpp"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 
@@ -73,6 +74,15 @@ constexpr route routes[] = {
 
 // A label for what has no route: paths are the client's to make up, and labels must stay few.
 constexpr std::string_view no_route = "(none)";
+
+// Of a body that nobody looks at.
+constexpr std::size_t unread_body_bytes_max = 16u << 10;
+
+// On whose account a caller's bodies are: an account's own, or all operators' together.
+net::body_payer payer_of(const principal& who) {
+    constexpr net::body_payer operators = -1;
+    return who.account ? who.account->value : operators;
+}
 
 // No token is asked for.
 bool is_open(const route& where) {
@@ -211,8 +221,18 @@ class service::impl {
         co_return forbidden(c);
     }
 
-    // Room for a large body is for those who were here before: nobody can fill it with a client id
-    // or a token of his own making.
+    // Whether its body may come. What is found out here is remembered for when it has.
+    awaitable<net::admission> admit(call& c) {
+        if (c.where->needs == access::anyone) co_return net::admission{};
+        if (c.where->needs == access::device) co_return co_await admit_to_sync(rooms_, c);
+        net::admission given;
+        given.refused = co_await authenticate(c);
+        given.payer = payer_of(c.who);
+        co_return given;
+    }
+
+    // Room for a large body is for those who are known: nobody can fill it with a client id or a
+    // token of his own making.
     net::body_terms terms_of(const net::http_header& header, std::size_t usual_bytes_max,
                              const route& where, std::string_view path_id) {
         if (where.needs == access::device) {
@@ -254,6 +274,7 @@ awaitable<http_response> service::handle(http_request request) {
     maybe_response response = recognise(c);
     if (!response && !is_open(*c.where)) {
         response = co_await impl_->authenticate(c);
+        if (!response) c.pays(payer_of(c.who));
     }
     if (!response) response = co_await c.where->run(impl_->rooms_, c);
     impl_->answered(c, response->status, begun);
@@ -264,13 +285,23 @@ net::body_terms service::terms_of(const net::http_header& header,
                                   std::size_t usual_bytes_max) const {
     const std::string_view target(header.target().data(), header.target().size());
     const std::string_view path = target.substr(0, target.find('?'));
-    const bool may_be_large = path.starts_with("/v1/client/") || path.starts_with("/v1/admin/");
-    if (!may_be_large) return {.bytes_max = usual_bytes_max};
     const auto found = find_route<route>(routes, header.method(), path);
+    const bool is_looked_at = found.route && found.route->takes_body;
+    if (is_looked_at) return {.bytes_max = usual_bytes_max};
     if (!found.route || found.route->large == large_body::no) {
-        return {.bytes_max = usual_bytes_max};
+        return {.bytes_max = std::min(usual_bytes_max, unread_body_bytes_max)};
     }
     return impl_->terms_of(header, usual_bytes_max, *found.route, found.captured[0]);
+}
+
+awaitable<net::admission> service::admit(http_request head) {
+    const auto begun = std::chrono::steady_clock::now();
+    call c(std::move(head));
+    net::admission given;
+    given.refused = recognise(c);
+    if (!given.refused) given = co_await impl_->admit(c);
+    if (given.refused) impl_->answered(c, given.refused->status, begun);
+    co_return given;
 }
 
 awaitable<bool> service::opens_devices() {

@@ -15,6 +15,8 @@ class category final : public boost::system::error_category {
         case errc::store_refused: return "the store refused the change";
         case errc::outcome_unknown: return "the outcome of the change is not known";
         case errc::store_unavailable: return "the store cannot be read";
+        case errc::storage_full: return "the disk is full";
+        case errc::store_damaged: return "the store is damaged";
         }
         return "unknown error";
     }

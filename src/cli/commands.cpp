@@ -244,6 +244,7 @@ void show_reaper(session& s) {
                           {"sweeps", std::to_string(r.sweeps())},
                           {"last sweep", time_text(r.has_last_sweep(), r.last_sweep())},
                           {"last result", r.has_last_result() ? result_text(r.last_result()) : ""},
+                          {"clock behind", r.clock_behind()},
                           {"advice", r.advice()}});
         });
 }

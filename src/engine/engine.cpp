@@ -31,7 +31,8 @@ class engine::impl {
           drained_(clock.make_timer(executors.network)),
           writer_(store, clock, entropy, executors, options_, probe,
                   {[this](std::span<work* const> done) { completed(done); },
-                   [this](std::string why) { failed(std::move(why)); }}) {}
+                   [this](std::string why) { failed(std::move(why)); },
+                   [this](std::string why) { damaged(std::move(why)); }}) {}
 
     // ---- the queue's bounds ----
 
@@ -91,6 +92,11 @@ class engine::impl {
     void failed(std::string why) {
         accepting_ = false;
         if (on_fatal_) std::exchange(on_fatal_, nullptr)(std::move(why));
+    }
+
+    void damaged(std::string why) {
+        writable_ = false;
+        if (report_damage_) report_damage_(std::move(why));
     }
 
     // ---- creations ----
@@ -201,24 +207,24 @@ class engine::impl {
 
     // Those that come in one turn of the network thread are answered in one transaction: opening
     // it, waking a reader and coming back cost more than most questions do.
-    asio::awaitable<bool> read(std::function<void(read_tx&)> run) {
-        bool ok = false;
+    asio::awaitable<boost::system::error_code> read(std::function<void(read_tx&)> run) {
+        boost::system::error_code error;
         std::exception_ptr thrown;
         co_await asio::async_initiate<const asio::use_awaitable_t<>, void()>(
-            [this, &run, &ok, &thrown](auto handler) {
+            [this, &run, &error, &thrown](auto handler) {
                 if (questions_.empty()) asio::post(executors_.network, [this] { hand_over(); });
-                questions_.push_back({&run, &ok, &thrown, std::move(handler)});
+                questions_.push_back({&run, &error, &thrown, std::move(handler)});
                 if (questions_.size() == questions_max) hand_over();
             },
             asio::use_awaitable);
         if (thrown) std::rethrow_exception(thrown);
-        co_return ok;
+        co_return error;
     }
 
     struct question {
         // Of the frame that awaits the answer.
         std::function<void(read_tx&)>* run;
-        bool* ok;
+        boost::system::error_code* error;
         std::exception_ptr* thrown;
         asio::any_completion_handler<void()> back;
     };
@@ -238,17 +244,28 @@ class engine::impl {
         try {
             const auto tx = store_.begin_read();
             for (const question& q : asked) answer_one(q, *tx);
-        } catch (const store_failure&) {
+        } catch (const store_failure& failure) {
             // Nobody has an answer.
+            const auto error = read_failed(failure);
+            for (const question& q : asked) *q.error = error;
         }
     }
 
-    static void answer_one(const question& q, read_tx& tx) {
+    // Any thread.
+    boost::system::error_code read_failed(const store_failure& failure) {
+        if (failure.what_happened() != store_failure::kind::damaged) return errc::store_unavailable;
+        asio::post(executors_.network, [this, why = std::string(failure.what())]() mutable {
+            if (report_damage_) report_damage_(std::move(why));
+        });
+        return errc::store_damaged;
+    }
+
+    void answer_one(const question& q, read_tx& tx) {
         try {
             (*q.run)(tx);
-            *q.ok = true;
-        } catch (const store_failure&) {
+        } catch (const store_failure& failure) {
             // This one has no answer; the others may have theirs.
+            *q.error = read_failed(failure);
         } catch (...) {
             *q.thrown = std::current_exception();
         }
@@ -265,6 +282,8 @@ class engine::impl {
     std::function<void(std::string)> on_fatal_;
 
     // ---- network executor ----
+    std::function<void(std::string)> report_damage_;
+    bool writable_ = true;
     bool accepting_ = true;
     std::size_t depth_ = 0;
     std::size_t bytes_ = 0;      // of what is not oversized
@@ -326,7 +345,8 @@ asio::awaitable<result<create_answer>> engine::create(create_request request) {
     return impl_->create(std::move(request));
 }
 
-asio::awaitable<bool> engine::read_on_reader(std::function<void(read_tx&)> run) {
+asio::awaitable<boost::system::error_code> engine::read_on_reader(
+    std::function<void(read_tx&)> run) {
     return impl_->read(std::move(run));
 }
 
@@ -337,7 +357,7 @@ asio::awaitable<void> engine::run_on_reader(std::function<void()> run) {
 asio::awaitable<result<reconcile_pending::answer>> engine::reconcile(slot_id after,
                                                                      std::int64_t limit,
                                                                      milliseconds window) {
-    reconcile_pending c{after, limit, impl_->clock_.now() - window, impl_->busy()};
+    reconcile_pending c{after, limit, window, impl_->busy()};
     return submit(std::move(c));
 }
 
@@ -353,6 +373,18 @@ asio::awaitable<void> engine::drained() {
 
 bool engine::accepting() const noexcept {
     return impl_->accepting_;
+}
+
+bool engine::writable() const noexcept {
+    return impl_->writable_;
+}
+
+void engine::report_damage_to(std::function<void(std::string)> report) {
+    impl_->report_damage_ = std::move(report);
+}
+
+milliseconds engine::clock_behind() const noexcept {
+    return impl_->writer_.clock_behind();
 }
 
 std::size_t engine::queue_depth() const noexcept {

@@ -1,5 +1,6 @@
 #include "writer.hpp"
 
+#include <algorithm>
 #include <boost/asio/post.hpp>
 #include <utility>
 
@@ -12,6 +13,27 @@ using stopwatch = std::chrono::steady_clock;
 // too.
 void abandon_handlers(std::span<work* const> works) {
     for (work* w : works) w->take_handler();
+}
+
+// A batch of 1,024 with one guilty command takes 20.
+constexpr int attempts_max = 40;
+
+// A command that is most of the batch is tried alone at once, between those before and behind it;
+// else two halves.
+std::vector<std::span<work* const>> parts_of(std::span<work* const> batch) {
+    const auto largest = std::ranges::max_element(batch, {}, &work::bytes) - batch.begin();
+    std::size_t all = 0;
+    for (const work* w : batch) all += w->bytes;
+    std::size_t from = batch.size() / 2, to = from;
+    if (batch[static_cast<std::size_t>(largest)]->bytes > all / 2) {
+        from = static_cast<std::size_t>(largest);
+        to = from + 1;
+    }
+    std::vector<std::span<work* const>> parts;
+    for (const auto part : {batch.first(from), batch.subspan(from, to - from), batch.subspan(to)}) {
+        if (!part.empty()) parts.push_back(part);
+    }
+    return parts;
 }
 
 }  // namespace
@@ -46,7 +68,7 @@ writer::writer(store& store, clock& clock, entropy& entropy, const executors& ex
       probe_(probe),
       callbacks_(std::move(callbacks)),
       ids_(entropy),
-      now_(store.last_moment()) {
+      time_(store.last_moment(), options.trust_clock_after) {
     probe_.slots_counted(store_.counts());
 }
 
@@ -103,15 +125,10 @@ std::vector<work*> writer::take_batch(std::vector<work*>& expired) {
 }
 
 void writer::run(std::vector<work*>& batch) {
-    if (failed_) return finish(std::move(batch), errc::shutting_down);
+    if (stopped_) return finish(std::move(batch), stopped_);
     try {
-        apply_and_commit(batch);
-    } catch (const store_failure& failure) {
-        probe_.batch_failed(batch.size());
-        if (failure.what_happened() == store_failure::kind::refused) {
-            return finish(std::move(batch), errc::store_refused);
-        }
-        return abandon(failure.what(), std::move(batch));
+        int attempts = attempts_max;
+        apply_in_parts(batch, attempts);
     } catch (...) {
         // Not ours to handle, and nobody will be answered: the waiters go, or they would hold
         // themselves.
@@ -124,7 +141,7 @@ void writer::run(std::vector<work*>& batch) {
     {
         const std::scoped_lock lock(mutex_);
         for (work* w : batch) {
-            if (w->proceed()) {
+            if (!w->error && w->proceed()) {
                 w->deadline.reset();  // begun work runs to its end
                 queue_.push_back(w);
             } else {
@@ -133,23 +150,56 @@ void writer::run(std::vector<work*>& batch) {
         }
         idle = queue_.empty();
     }
-    if (!done.empty()) finish(std::move(done), {});
-    maintain(idle);
+    if (!done.empty()) finish(std::move(done));
+    if (!stopped_) maintain(idle);
 }
 
 void writer::maintain(bool idle) {
     try {
         store_.maintain(idle);
     } catch (const store_failure& failure) {
-        abandon(failure.what(), {});
+        failed(failure);
     }
 }
 
-void writer::apply_and_commit(std::span<work* const> batch) {
+// One command's failure is not its neighbours': what was refused together is applied again in
+// parts, the guilty alone at last. A disk that takes nothing is not asked for each.
+void writer::apply_in_parts(std::span<work* const> batch, int& attempts_left) {
+    bool opened = false;
+    const auto error = stopped_ ? stopped_ : attempt(batch, opened);
+    for (work* w : batch) w->error = error;
+    // A transaction that is not even begun is nobody's fault.
+    if (!error || !opened || stopped_ || batch.size() == 1) return;
+    for (const auto part : parts_of(batch)) {
+        if (attempts_left == 0) return;
+        --attempts_left;
+        apply_in_parts(part, attempts_left);
+    }
+}
+
+// `opened`: the store has begun the transaction.
+boost::system::error_code writer::attempt(std::span<work* const> batch, bool& opened) {
+    try {
+        apply_and_commit(batch, opened);
+        return {};
+    } catch (const store_failure& failure) {
+        probe_.batch_failed(batch.size());
+        return failed(failure);
+    }
+}
+
+void writer::apply_and_commit(std::span<work* const> batch, bool& opened) {
     const auto begun = stopwatch::now();
-    now_ = std::max(now_, clock_.now());
-    const rules::moment moment{now_, ids_, options_.key_attribute};
+    time_.read(clock_.now(), clock_.elapsed());
+    clock_behind_ = time_.lead();
+    if (time_.jumped() > milliseconds{0}) probe_.clock_jumped(time_.jumped());
+    const rules::moment moment{.now = time_.now(),
+                               .ids = ids_,
+                               .key_attribute = options_.key_attribute,
+                               .wall = time_.wall(),
+                               .ages = &time_};
     const auto tx = store_.begin_write();
+    opened = true;
     for (work* w : batch) {
         w->out = std::visit([&](const auto& c) { return answer{rules::apply(*tx, c, moment)}; },
                             w->what);
@@ -163,15 +213,30 @@ void writer::apply_and_commit(std::span<work* const> batch) {
 
 void writer::finish(std::vector<work*> done, boost::system::error_code error) {
     for (work* w : done) w->error = error;
+    finish(std::move(done));
+}
+
+void writer::finish(std::vector<work*> done) {
     boost::asio::post(executors_.network, completion(*this, std::move(done)));
 }
 
-// Nobody knows whether the batch is durable. Nothing more may be written: the process ends, and
-// after its restart the store's own recovery decides.
-void writer::abandon(const std::string& why, std::vector<work*> batch) {
-    failed_ = true;
-    finish(std::move(batch), errc::outcome_unknown);
+// What to answer, and whether anything more is written. Where nobody knows whether a batch is
+// durable the process ends, and after its restart the store's own recovery decides. Where the disk
+// holds something else than was written there, reading goes on.
+boost::system::error_code writer::failed(const store_failure& failure) {
+    const std::string why = failure.what();
+    switch (failure.what_happened()) {
+    case store_failure::kind::refused: return errc::store_refused;
+    case store_failure::kind::full: return errc::storage_full;
+    case store_failure::kind::damaged:
+        stopped_ = errc::store_damaged;
+        boost::asio::post(executors_.network, [this, why] { callbacks_.damaged(why); });
+        return stopped_;
+    case store_failure::kind::unknown: break;
+    }
+    stopped_ = errc::shutting_down;
     boost::asio::post(executors_.network, [this, why] { callbacks_.failed(why); });
+    return errc::outcome_unknown;
 }
 
 }  // namespace callsign

@@ -3,11 +3,13 @@
 // transaction, commits once, and answers each: group commit.
 
 #include "ids.hpp"
+#include "store_time.hpp"
 #include "work.hpp"
 
 #include <callsign/engine/engine.hpp>
 #include <callsign/rules/rules.hpp>
 
+#include <atomic>
 #include <deque>
 #include <mutex>
 #include <span>
@@ -18,10 +20,12 @@ namespace callsign {
 class writer {
   public:
     // `completed` is called on the network executor with a batch's finished works, in order;
-    // `failed` too, once, when the outcome of a commit is unknown.
+    // `failed` too, once, when the outcome of a commit is unknown, and `damaged`, once, when a
+    // command met damage. After either nothing more is written.
     struct callbacks {
         std::function<void(std::span<work* const>)> completed;
         std::function<void(std::string)> failed;
+        std::function<void(std::string)> damaged;
     };
 
     writer(store& store, clock& clock, entropy& entropy, const executors& executors,
@@ -33,6 +37,8 @@ class writer {
 
     // Any thread.
     void push(work& w);
+    // At the last batch. Any thread.
+    milliseconds clock_behind() const noexcept { return clock_behind_; }
 
   private:
     class completion;
@@ -42,9 +48,12 @@ class writer {
     std::vector<work*> take_batch(std::vector<work*>& expired);
     void run(std::vector<work*>& batch);
     void maintain(bool idle);
-    void apply_and_commit(std::span<work* const> batch);
+    void apply_in_parts(std::span<work* const> batch, int& attempts_left);
+    boost::system::error_code attempt(std::span<work* const> batch, bool& opened);
+    void apply_and_commit(std::span<work* const> batch, bool& opened);
+    boost::system::error_code failed(const store_failure& failure);
+    void finish(std::vector<work*> done);
     void finish(std::vector<work*> done, boost::system::error_code error);
-    void abandon(const std::string& why, std::vector<work*> batch);
 
     store& store_;
     clock& clock_;
@@ -60,8 +69,9 @@ class writer {
 
     // ---- writer's thread ----
     time_ordered_ids ids_;
-    time_point now_;
-    bool failed_ = false;
+    store_time time_;
+    std::atomic<milliseconds> clock_behind_{milliseconds{0}};
+    boost::system::error_code stopped_;  // what everything is answered with from then on
 };
 
 }  // namespace callsign

@@ -6,8 +6,10 @@
 #include <callsign/reaper/reaper.hpp>
 
 #include <chrono>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace callsign {
 
@@ -36,9 +38,46 @@ class sweep_log final : public reaper_probe {
                   {{"error", error.message()}});
     }
 
+    void clock_compared(milliseconds behind) override {
+        next_.clock_compared(behind);
+        const bool is_behind = behind >= clock_behind_noticed;
+        if (is_behind == std::exchange(was_behind_, is_behind)) return;
+        if (is_behind) {
+            log_->log(platform::log_level::warn,
+                      "the clock is behind the times in the store, which go on from there",
+                      {{"behind", to_duration_text(behind)}});
+        } else {
+            log_->log(platform::log_level::info, "the clock has caught up with the store", {});
+        }
+    }
+
   private:
     current_logger& log_;
     reaper_probe& next_;
+    bool was_behind_ = false;
+};
+
+// Where the store is damaged, each place at most once a minute: who asks for it may ask often.
+class damage_log final {
+  public:
+    explicit damage_log(current_logger& log) : log_(log) {}
+
+    void found(const std::string& where) {
+        const auto now = std::chrono::steady_clock::now();
+        if (now - minute_began_ >= std::chrono::minutes{1}) {
+            minute_began_ = now;
+            logged_.clear();
+        }
+        if (logged_.size() == places_per_minute_max || !logged_.insert(where).second) return;
+        log_->log(platform::log_level::error, "the store is damaged", {{"where", where}});
+    }
+
+  private:
+    static constexpr std::size_t places_per_minute_max = 100;
+
+    current_logger& log_;
+    std::chrono::steady_clock::time_point minute_began_{};
+    std::set<std::string> logged_;
 };
 
 class request_log final : public net::http_probe {
@@ -48,6 +87,7 @@ class request_log final : public net::http_probe {
     void connection_opened() override { next_.connection_opened(); }
     void connection_closed() override { next_.connection_closed(); }
     void connection_refused() override { next_.connection_refused(); }
+    void connection_displaced() override { next_.connection_displaced(); }
     void connection_timed_out() override { next_.connection_timed_out(); }
 
     void request_answered(const net::http_request& request, const net::http_response& response,

@@ -100,13 +100,18 @@ std::string local_url(const tcp::endpoint& at) {
     return to_url(asio::ip::address_v6::loopback(), at.port());
 }
 
-// Each connection is a file; the soft limit is often far below what the system allows.
-void raise_open_files_limit() {
+// Each connection is a file; the soft limit is often far below what the system allows. Returns the
+// limit in force; 0: it is not known.
+std::size_t raise_open_files_limit() {
     rlimit limit{};
-    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
     limit.rlim_cur = limit.rlim_max;
     ::setrlimit(RLIMIT_NOFILE, &limit);
+    return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : 0;
 }
+
+// Files beside the connections: the store's, and those that are told that they are too many.
+constexpr std::size_t other_files = 160;
 
 // ---- threads ----
 
@@ -134,6 +139,7 @@ class one_thread {
 // A file that is there while the server is.
 class listen_file {
   public:
+    // Throws std::system_error.
     listen_file(fs::path file, const std::string& url) : file_(std::move(file)) {
         write_file(file_, url + "\n", 0644);
     }
@@ -152,7 +158,8 @@ class listen_file {
 
 class server {
   public:
-    server(platform::config config, platform::config_source source);
+    // `files_max`: that it may have open; 0: not known.
+    server(platform::config config, platform::config_source source, std::size_t files_max);
     // The threads end before what they work on: the members after them are theirs to touch.
     ~server() {
         readers_.join();
@@ -165,6 +172,7 @@ class server {
     void run();
 
   private:
+    void fit_connections(std::size_t files_max);
     net::http_server listen();
     asio::awaitable<void> start_and_stop();
     asio::awaitable<std::string> prepare();
@@ -181,6 +189,7 @@ class server {
     platform::config_source source_;
     current_logger log_ = platform::make_logger(config_.log);
     platform::metrics metrics_;
+    damage_log damage_log_{log_};
     sweep_log sweep_log_{log_, metrics_.reaper()};
     request_log request_log_{log_, metrics_.http()};
     std::unique_ptr<clock> clock_ = platform::make_real_clock();
@@ -206,7 +215,7 @@ engine_options engine_options_of(const platform::config& config) {
     return options;
 }
 
-server::server(platform::config config, platform::config_source source)
+server::server(platform::config config, platform::config_source source, std::size_t files_max)
     : config_(std::move(config)),
       source_(std::move(source)),
       engine_(*store_, *clock_, *entropy_,
@@ -220,7 +229,24 @@ server::server(platform::config config, platform::config_source source)
                 [this](std::string_view route, unsigned status, std::chrono::nanoseconds took) {
                     metrics_.answered(route, status, took);
                 }}),
-      http_(listen()) {}
+      http_((fit_connections(files_max), listen())) {
+    engine_.report_damage_to([this](const std::string& where) { damage_log_.found(where); });
+}
+
+// Better fewer connections, of which the idle make room, than none that can be accepted.
+void server::fit_connections(std::size_t files_max) {
+    if (files_max == 0) return;
+    std::size_t& wanted = config_.http.connections_max;
+    const std::size_t possible =
+        files_max > 2 * other_files ? files_max - other_files : files_max / 2;
+    const bool too_few = possible < wanted;
+    if (too_few) wanted = possible;
+    log_->log(
+        too_few ? log_level::warn : log_level::info,
+        too_few ? "the limit of open files leaves fewer connections than configured"
+                : "limit of open files",
+        {{"open_files", std::to_string(files_max)}, {"connections_max", std::to_string(wanted)}});
+}
 
 net::http_server server::listen() {
     const std::string& where = config_.server.listen;
@@ -229,10 +255,13 @@ net::http_server server::listen() {
             network_.get_executor(), to_endpoint(where), config_.http,
             [this](net::http_request request) { return service_.handle(std::move(request)); },
             api::refusal, request_log_,
-            {[this](const net::http_header& header) {
-                 return service_.terms_of(header, config_.http.body_bytes_max);
-             },
-             [this](std::uint64_t connection) { service_.connection_closed(connection); }});
+            {.admit = [this](net::http_request head) { return service_.admit(std::move(head)); },
+             .terms_of =
+                 [this](const net::http_header& header) {
+                     return service_.terms_of(header, config_.http.body_bytes_max);
+                 },
+             .connection_closed =
+                 [this](std::uint64_t connection) { service_.connection_closed(connection); }});
     } catch (const boost::system::system_error& e) {
         throw std::runtime_error("cannot listen on " + where + ": " + e.code().message());
     }
@@ -275,7 +304,12 @@ asio::awaitable<std::string> server::prepare() {
 
 void server::announce(const std::string& welcome_text) {
     const tcp::endpoint at = http_.local_endpoint();
-    listen_file_.emplace(config_.store.data_dir / "listen.url", local_url(at));
+    try {
+        listen_file_.emplace(config_.store.data_dir / "listen.url", local_url(at));
+    } catch (const std::system_error& e) {
+        // A full disk: what is stored can be read all the same.
+        log_->log(log_level::warn, "no listen.url: callsign needs --url", {{"error", e.what()}});
+    }
     std::cout << welcome_text << "callsignd listening on " << to_url(at.address(), at.port())
               << std::endl;
     log_->log(log_level::info, "started",
@@ -368,8 +402,8 @@ int run(int argc, char** argv) {
         return 0;
     }
     std::signal(SIGPIPE, SIG_IGN);
-    raise_open_files_limit();
-    server s(std::get<platform::config>(std::move(loaded)), std::move(given->source));
+    const std::size_t files_max = raise_open_files_limit();
+    server s(std::get<platform::config>(std::move(loaded)), std::move(given->source), files_max);
     s.run();
     return 0;
 }

@@ -8,25 +8,38 @@ namespace callsign::net {
 bool body_budget::take(body_payer payer, std::size_t bytes) {
     if (bytes == 0) return true;
     const std::lock_guard lock(mutex_);
-    if (bytes > bytes_max_ - held_) return false;
     const auto found = by_payer_.find(payer);
     const std::size_t before = found == by_payer_.end() ? 0 : found->second;
-    if (bytes > payer_bytes_max_ - before) return false;
-    if (found == by_payer_.end()) {
-        by_payer_.emplace(payer, bytes);
-    } else {
-        found->second += bytes;
-    }
+    if (held_ + bytes > bytes_max_ || before + bytes > payer_bytes_max_) return false;
+    by_payer_[payer] += bytes;
     held_ += bytes;
     return true;
+}
+
+void body_budget::take_anyway(body_payer payer, std::size_t bytes) {
+    if (bytes == 0) return;
+    const std::lock_guard lock(mutex_);
+    by_payer_[payer] += bytes;
+    held_ += bytes;
 }
 
 void body_budget::give_back(body_payer payer, std::size_t bytes) noexcept {
     if (bytes == 0) return;
     const std::lock_guard lock(mutex_);
-    const auto found = by_payer_.find(payer);
-    CALLSIGN_ASSERT(found != by_payer_.end() && found->second >= bytes && held_ >= bytes);
+    drop(payer, bytes);
     held_ -= bytes;
+}
+
+void body_budget::move(body_payer from, body_payer to, std::size_t bytes) {
+    if (bytes == 0 || from == to) return;
+    const std::lock_guard lock(mutex_);
+    by_payer_[to] += bytes;
+    drop(from, bytes);
+}
+
+void body_budget::drop(body_payer payer, std::size_t bytes) noexcept {
+    const auto found = by_payer_.find(payer);
+    CALLSIGN_ASSERT(found != by_payer_.end() && found->second >= bytes);
     found->second -= bytes;
     if (found->second == 0) by_payer_.erase(found);
 }
@@ -69,13 +82,22 @@ bool body_lease::resize(std::size_t bytes) {
     return true;
 }
 
+void body_lease::resize_anyway(std::size_t bytes) {
+    if (bytes <= bytes_) {
+        resize(bytes);
+        return;
+    }
+    if (budget_) budget_->take_anyway(payer_, bytes - bytes_);
+    bytes_ = bytes;
+}
+
 void body_lease::give_back() noexcept {
     if (budget_) budget_->give_back(payer_, bytes_);
     bytes_ = 0;
 }
 
 void body_lease::pays(body_payer payer) {
-    CALLSIGN_ASSERT(bytes_ == 0);
+    if (budget_) budget_->move(payer_, payer, bytes_);
     payer_ = payer;
 }
 

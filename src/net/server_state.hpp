@@ -5,10 +5,14 @@
 
 #include <callsign/net/http.hpp>
 
+#include <boost/container_hash/hash.hpp>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace callsign::net {
@@ -23,7 +27,14 @@ struct server_state {
     http_probe* probe;
     http_hooks hooks{};
 
+    // Tests have a time of their own.
+    std::function<std::chrono::steady_clock::time_point()> now = &std::chrono::steady_clock::now;
+
     std::vector<session*> sessions{};
+    // Of each address that has some: its connections, and the requests that trusted proxies pass on
+    // for it.
+    std::unordered_map<address_bytes, std::size_t, boost::hash<address_bytes>> by_address{};
+    std::size_t turned_away = 0;  // of the sessions: those that are one too many
     bool stopping = false;
     bool abandoned = false;  // what the handler refers to may be gone
     date_cache date{};
@@ -37,6 +48,37 @@ struct server_state {
     std::function<void(bool /*any*/)> sessions_changed{};
 
     std::string draw_id();
+    bool trusts(const address_bytes& peer) const;
+    std::size_t count_of(const address_bytes& address) const;
+    // The session to close for one more: the one idle longest, else the one that takes longest for
+    // a header or to go; of this address, if one is given. nullptr: all are at work.
+    session* least_needed(const std::optional<address_bytes>& of) const;
+};
+
+// One of an address's by_address.
+class address_share {
+  public:
+    explicit address_share(server_state& server) : server_(server) {}
+    address_share(const address_share&) = delete;
+    address_share& operator=(const address_share&) = delete;
+    ~address_share() { give_back(); }
+
+    void take(const address_bytes& address) {
+        give_back();
+        address_ = address;
+        ++server_.by_address[address];
+    }
+    void give_back() {
+        if (!address_) return;
+        const auto found = server_.by_address.find(*address_);
+        if (--found->second == 0) server_.by_address.erase(found);
+        address_.reset();
+    }
+    const std::optional<address_bytes>& address() const noexcept { return address_; }
+
+  private:
+    server_state& server_;
+    std::optional<address_bytes> address_;
 };
 
 }  // namespace callsign::net

@@ -64,6 +64,8 @@ class engine_metrics final : public engine_probe {
                                     latency_seconds)),
           batches_failed_(
               counter(r, "callsign_batches_failed_total", "Batches that did not commit.")),
+          clock_jumps_(counter(r, "callsign_clock_jumps_total",
+                               "Times the wall clock was set forwards while the server ran.")),
           retry_seconds_(histogram(r, "callsign_retry_seconds",
                                    "From a key's reservation to the arrival of a retry.",
                                    retry_seconds)),
@@ -104,6 +106,7 @@ class engine_metrics final : public engine_probe {
         commit_seconds_.Observe(seconds(commit));
     }
     void batch_failed(std::size_t) override { batches_failed_.Increment(); }
+    void clock_jumped(milliseconds) override { clock_jumps_.Increment(); }
     void slots_counted(const slot_counts& counts) override {
         pending_->Set(static_cast<double>(counts.pending));
         committed_->Set(static_cast<double>(counts.committed));
@@ -119,6 +122,7 @@ class engine_metrics final : public engine_probe {
     Histogram& batch_seconds_;
     Histogram& commit_seconds_;
     Counter& batches_failed_;
+    Counter& clock_jumps_;
     Histogram& retry_seconds_;
     Counter& late_retries_;
     std::array<Counter*, creates_size> creates_{};
@@ -135,6 +139,8 @@ class reaper_metrics final : public reaper_probe {
                                    sweep_seconds)),
           failures_(counter(r, "callsign_reaper_failures_total",
                             "Sweeps that ended early; the next one does their work.")),
+          clock_behind_(gauge(r, "callsign_clock_behind_seconds",
+                              "How far the wall clock is behind the times in the store.")),
           slots_(prometheus::BuildCounter()
                      .Name("callsign_reaper_slots_total")
                      .Help("Slots the reaper dealt with, by what it did.")
@@ -153,11 +159,13 @@ class reaper_metrics final : public reaper_probe {
         forgotten_.Increment(static_cast<double>(result.forgotten));
     }
     void sweep_failed(const boost::system::error_code&) override { failures_.Increment(); }
+    void clock_compared(milliseconds behind) override { clock_behind_.Set(seconds(behind)); }
 
   private:
     Counter& sweeps_;
     Histogram& sweep_seconds_;
     Counter& failures_;
+    Gauge& clock_behind_;
     Family<Counter>& slots_;
     Counter& scanned_;
     Counter& committed_;
@@ -171,7 +179,9 @@ class http_metrics final : public net::http_probe {
     explicit http_metrics(Registry& r)
         : connections_(gauge(r, "callsign_http_connections", "Connections open.")),
           refused_(counter(r, "callsign_http_connections_refused_total",
-                           "Connections beyond http.connections_max.")),
+                           "Connections beyond http.connections_max or an address's part of it.")),
+          displaced_(counter(r, "callsign_http_connections_displaced_total",
+                             "Idle connections closed to make room for another.")),
           timeouts_(counter(r, "callsign_http_timeouts_total",
                             "Connections closed because the client took too long.")),
           failed_(counter(r, "callsign_http_sessions_failed_total",
@@ -180,12 +190,14 @@ class http_metrics final : public net::http_probe {
     void connection_opened() override { connections_.Increment(); }
     void connection_closed() override { connections_.Decrement(); }
     void connection_refused() override { refused_.Increment(); }
+    void connection_displaced() override { displaced_.Increment(); }
     void connection_timed_out() override { timeouts_.Increment(); }
     void session_failed(std::string_view) override { failed_.Increment(); }
 
   private:
     Gauge& connections_;
     Counter& refused_;
+    Counter& displaced_;
     Counter& timeouts_;
     Counter& failed_;
 };

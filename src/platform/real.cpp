@@ -5,6 +5,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <cerrno>
+#include <ctime>
 #include <sys/random.h>
 #include <system_error>
 #include <utility>
@@ -47,6 +48,14 @@ class real_clock final : public clock {
   public:
     time_point now() const override {
         return std::chrono::floor<milliseconds>(std::chrono::system_clock::now());
+    }
+
+    milliseconds elapsed() const override {
+        timespec since_boot{};
+        const int failed = ::clock_gettime(CLOCK_BOOTTIME, &since_boot);
+        CALLSIGN_ASSERT(failed == 0);
+        return std::chrono::seconds{since_boot.tv_sec} +
+               std::chrono::floor<milliseconds>(std::chrono::nanoseconds{since_boot.tv_nsec});
     }
 
     std::unique_ptr<timer> make_timer(asio::any_io_executor executor) override {

@@ -3,8 +3,6 @@
 #include "numbering.hpp"
 #include "series_choice.hpp"
 
-#include <callsign/base/assert.hpp>
-
 namespace callsign::rules {
 namespace {
 
@@ -27,7 +25,7 @@ class task_writer {
         if (keys_.empty()) return;
         const auto seq =
             tx_.append_version(account_, moment_.ids.next(moment_.now), moment_.now, keys_);
-        CALLSIGN_ASSERT(seq == seq_ + 1);
+        if (seq != seq_ + 1) throw_damaged("accounts", account_.value, "its head has moved");
     }
 
     std::int64_t numbered() const { return numbered_; }
@@ -35,7 +33,7 @@ class task_writer {
   private:
     void put(touched_tasks::touched& t) {
         const auto series = choose_series(tx_, account_, {}, project_of(t.now));
-        CALLSIGN_ASSERT(series);  // an account always has a default series
+        if (!series) throw_damaged("accounts", account_.value, "it has no default series");
         task made;
         made.account = account_;
         made.uuid = t.id;
@@ -47,7 +45,9 @@ class task_writer {
         made.attributes = std::move(t.now);
         const task_id id = tx_.put_task(made, series->id);
         for (const slot& waiting : tx_.pending_slots_of(account_, t.id)) {
-            CALLSIGN_ASSERT(tx_.commit_slot(waiting.id, id, false, moment_.now));
+            if (!tx_.commit_slot(waiting.id, id, false, moment_.now)) {
+                throw_damaged("slots", waiting.id.value, "it is not pending");
+            }
         }
         ++numbered_;
     }

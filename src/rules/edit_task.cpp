@@ -48,13 +48,13 @@ std::vector<operation> operations_for(const edit_task& c, const attributes& befo
         all.push_back({operation::kind::remove, c.uuid, {}, {}, {}});
         return all;
     }
-    for (auto& [name, value] : wanted_of(c, before, m.now)) {
+    for (auto& [name, value] : wanted_of(c, before, m.wall)) {
         const auto found = before.find(name);
         const bool same = found == before.end() ? !value : value == found->second;
-        if (!same) all.push_back({operation::kind::update, c.uuid, name, value, m.now});
+        if (!same) all.push_back({operation::kind::update, c.uuid, name, value, m.wall});
     }
     if (!all.empty()) {
-        all.push_back({operation::kind::update, c.uuid, "modified", epoch_text(m.now), m.now});
+        all.push_back({operation::kind::update, c.uuid, "modified", epoch_text(m.wall), m.wall});
     }
     return all;
 }

@@ -2,8 +2,6 @@
 
 #include "chain_place.hpp"
 
-#include <callsign/base/assert.hpp>
-
 namespace callsign::rules {
 
 child find_child(read_tx& tx, account_id account, const uuid& parent) {
@@ -11,7 +9,7 @@ child find_child(read_tx& tx, account_id account, const uuid& parent) {
     const auto place = place_of(tx, account, parent);
     if (!place) return unknown_version{};
     auto next = tx.versions(account, place->left_at, 1);
-    CALLSIGN_ASSERT(next.size() == 1);
+    if (next.size() != 1) throw_damaged("accounts", account.value, "its chain has a hole");
     auto& [seq, id, before, created_at, operations] = next[0];
     if (place->beside()) leave_out_dropped(*place, operations);
     return next_version{place->beside() ? place->after_next : id, std::move(operations)};

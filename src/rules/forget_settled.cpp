@@ -5,17 +5,18 @@
 
 namespace callsign::rules {
 
-forget_settled::answer apply(write_tx& tx, const forget_settled& c, const moment& /*m*/) {
+forget_settled::answer apply(write_tx& tx, const forget_settled& c, const moment& m) {
     forget_settled::answer done;
+    const time_point settled_before = m.stamped_before(c.retention);
     // As many as may be: there are likely more, however few slots there are.
-    if (tx.forget_side_versions(c.settled_before, c.limit) == c.limit) done.next = c.after;
+    if (tx.forget_side_versions(settled_before, c.limit) == c.limit) done.next = c.after;
     const auto oldest = tx.slots(c.after, c.limit, std::nullopt, std::nullopt);
     for (const slot& s : oldest) {
         // Slots stand in the order of their reservation, and none is settled before it is reserved:
         // from here on nothing is old enough.
-        if (s.created_at >= c.settled_before) return done;
+        if (s.created_at >= settled_before) return done;
         ++done.scanned;
-        if (s.settled_at && *s.settled_at < c.settled_before) {
+        if (s.settled_at && *s.settled_at < settled_before) {
             tx.forget_slot(s.id);
             ++done.forgotten;
         }

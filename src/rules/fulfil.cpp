@@ -4,7 +4,6 @@
 #include "numbering.hpp"
 #include "series_choice.hpp"
 
-#include <callsign/base/assert.hpp>
 #include <callsign/rules/rules.hpp>
 
 namespace callsign::rules {
@@ -38,7 +37,7 @@ fulfil::answer apply(write_tx& tx, const fulfil& c, const moment& m) {
     switch (found->state) {
     case slot_state::committed: {
         auto given = tx.find_receipt(*found);
-        CALLSIGN_ASSERT(given);
+        if (!given) throw_damaged("slots", found->id.value, "its task or its receipt is gone");
         return receipted{std::move(*given), true, found->created_at};
     }
     case slot_state::failed:
@@ -55,18 +54,20 @@ fulfil::answer apply(write_tx& tx, const fulfil& c, const moment& m) {
     t.account = found->account;
     t.uuid = found->uuid;
     t.created_at = m.now;
-    t.attributes = with_defaults(c.attributes, m.now);
+    t.attributes = with_defaults(c.attributes, m.wall);
     t.numbered = take_receipt(tx, *series, t.uuid, m);
     t.current_prefix = series->prefix;
     if (auto correction = key_correction(t, t.attributes, m)) {
         t.attributes.insert_or_assign(std::move(correction->property),
                                       std::move(*correction->value));
     }
-    const auto operations = creation_of(t, m.now);
+    const auto operations = creation_of(t, m.wall);
     t.last_seq = tx.append_version(t.account, m.ids.next(m.now), m.now, operations);
     t.numbered->seq = t.last_seq;
     const task_id id = tx.put_task(t, series->id);
-    CALLSIGN_ASSERT(tx.commit_slot(found->id, id, true, m.now));
+    if (!tx.commit_slot(found->id, id, true, m.now)) {
+        throw_damaged("slots", found->id.value, "it is not pending");
+    }
     return receipted{std::move(*t.numbered), false, found->created_at};
 }
 

@@ -50,7 +50,7 @@ import_tasks::answer apply(write_tx& tx, const import_tasks& c, const moment& m)
             continue;
         }
         ++done.imported;
-        const time_point at = changed_at(t.attributes, m.now);
+        const time_point at = changed_at(t.attributes, m.wall);
         add({operation::kind::create, t.uuid, {}, {}, {}});
         for (const auto& [name, value] : t.attributes) {
             if (name == m.key_attribute) continue;  // the key is the server's to give

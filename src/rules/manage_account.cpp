@@ -4,8 +4,6 @@
 #include "numbering.hpp"
 #include "series_choice.hpp"
 
-#include <callsign/base/assert.hpp>
-
 namespace callsign::rules {
 
 manage_account::answer apply(write_tx& tx, const manage_account& c, const moment& m) {
@@ -15,7 +13,9 @@ manage_account::answer apply(write_tx& tx, const manage_account& c, const moment
     const chain_head head = tx.head_of(c.account);
     if (head.seq != c.head.seq || head.version != c.head.version) return manage_account::moved_on{};
     const auto clients = tx.devices_of(c.account);
-    CALLSIGN_ASSERT(clients.size() == 1);  // an opaque account has one client id
+    if (clients.size() != 1) {
+        throw_damaged("accounts", c.account.value, "an opaque account has one client id");
+    }
 
     tx.become_managed(c.account, c.history);
     for (const version& v : c.history) tx.take_over_version(c.account, v);
@@ -27,7 +27,7 @@ manage_account::answer apply(write_tx& tx, const manage_account& c, const moment
         c.tasks.empty() || m.key_attribute.empty() ? head.seq : head.seq + 1;
     for (const auto& made : c.tasks) {
         const auto series = choose_series(tx, c.account, {}, project_of(made.attributes));
-        CALLSIGN_ASSERT(series);  // an account always has a default series
+        if (!series) throw_damaged("accounts", c.account.value, "it has no default series");
         task t;
         t.account = c.account;
         t.uuid = made.uuid;

@@ -2,15 +2,13 @@
 
 #include "series_choice.hpp"
 
-#include <callsign/base/assert.hpp>
-
 namespace callsign::rules {
 namespace {
 
 // The number that a task should have had from the start.
 receipt number_now(write_tx& tx, task existing, const moment& m) {
     const auto series = choose_series(tx, existing.account, {}, project_of(existing.attributes));
-    CALLSIGN_ASSERT(series);  // an account always has a default series
+    if (!series) throw_damaged("accounts", existing.account.value, "it has no default series");
     existing.numbered = take_receipt(tx, *series, existing.uuid, m);
     existing.numbered->created_at = existing.created_at;
     existing.current_prefix = series->prefix;
@@ -58,13 +56,15 @@ std::optional<operation> key_correction(const task& numbered, const attributes& 
     const auto found = now.find(m.key_attribute);
     if (found != now.end() && found->second == key) return std::nullopt;
     return operation{operation::kind::update, numbered.uuid, std::string(m.key_attribute),
-                     std::move(key), m.now};
+                     std::move(key), m.wall};
 }
 
 receipt settle_with_existing(write_tx& tx, const slot& pending, const task& existing,
                              const moment& m) {
     receipt r = existing.numbered ? *existing.numbered : number_now(tx, existing, m);
-    CALLSIGN_ASSERT(tx.commit_slot(pending.id, existing.id, false, m.now));
+    if (!tx.commit_slot(pending.id, existing.id, false, m.now)) {
+        throw_damaged("slots", pending.id.value, "it is not pending");
+    }
     r.created = false;
     return r;
 }

@@ -2,13 +2,13 @@
 
 #include "numbering.hpp"
 
-#include <callsign/base/assert.hpp>
 #include <callsign/rules/rules.hpp>
 
 namespace callsign::rules {
 
 reconcile_pending::answer apply(write_tx& tx, const reconcile_pending& c, const moment& m) {
     reconcile_pending::answer done;
+    const time_point reserved_before = m.stamped_before(c.window);
     const auto pending = tx.slots(c.after, c.limit, slot_state::pending, std::nullopt);
     for (const slot& s : pending) {
         ++done.scanned;
@@ -17,8 +17,10 @@ reconcile_pending::answer apply(write_tx& tx, const reconcile_pending& c, const 
         if (const auto existing = tx.find_task(s.account, s.uuid)) {
             settle_with_existing(tx, s, *existing, m);
             ++done.committed;
-        } else if (s.created_at < c.reserved_before) {
-            CALLSIGN_ASSERT(tx.fail_slot(s.id, failure_reason::window_passed, m.now));
+        } else if (s.created_at < reserved_before) {
+            if (!tx.fail_slot(s.id, failure_reason::window_passed, m.now)) {
+                throw_damaged("slots", s.id.value, "it is not pending");
+            }
             ++done.failed;
         }
     }

@@ -14,7 +14,7 @@ reserve::answer answer_from(write_tx& tx, const slot& known, const reserve& c) {
     switch (known.state) {
     case slot_state::committed: {
         auto found = tx.find_receipt(known);
-        CALLSIGN_ASSERT(found);
+        if (!found) throw_damaged("slots", known.id.value, "its task or its receipt is gone");
         return receipted{std::move(*found), true, known.created_at};
     }
     case slot_state::failed: return slot_failed{known.reason, known.created_at, *known.settled_at};

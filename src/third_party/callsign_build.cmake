@@ -20,7 +20,9 @@ find_package(tomlplusplus REQUIRED)
 
 find_program(CCACHE ccache)
 if(CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+  # What ccache wants to be told before it caches what is compiled with a precompiled header.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros
+      ${CCACHE})
 endif()
 find_program(MOLD mold)
 if(MOLD)
@@ -36,6 +38,13 @@ if(CALLSIGN_SANITIZE MATCHES thread)
   # Under this macro protobuf's headers give maps two members more than Debian's library has; the
   # standard library's own use of it is kept.
   add_compile_options(-U__SANITIZE_THREAD__ -D_GLIBCXX_TSAN=1)
+endif()
+
+# Libraries' own assertions stop a developer, not a server: what strangers send must not meet one that
+# ends the process. (Ours are CALLSIGN_ASSERT, and stay.) One setting for all that is built, since headers
+# are shared.
+if(CMAKE_BUILD_TYPE STREQUAL Release)
+  add_compile_definitions(NDEBUG)
 endif()
 
 # What every target of ours is built with. Third-party headers are system headers: no warnings there.
@@ -55,9 +64,10 @@ endif()
 target_compile_definitions(callsign_options INTERFACE CALLSIGN_VERSION="${PROJECT_VERSION}")
 target_link_libraries(callsign_options INTERFACE Threads::Threads)
 
-# callsign_room(NAME [SOURCES dir] DEPS targets...): a static library of the room's folder.
+# callsign_room(NAME [PRECOMPILED] [SOURCES dir] DEPS targets...): a static library of the room's folder. PRECOMPILED: one
+# that uses Beast, whose headers it has from callsign_pch.
 function(callsign_room name)
-  cmake_parse_arguments(ARG "" "SOURCES" "DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "PRECOMPILED" "SOURCES" "DEPS" ${ARGN})
   if(NOT ARG_SOURCES)
     set(ARG_SOURCES src/${name})
   endif()
@@ -71,6 +81,9 @@ function(callsign_room name)
   target_include_directories(callsign_${name} PUBLIC ${CMAKE_SOURCE_DIR}/include
                                               PRIVATE ${CMAKE_SOURCE_DIR}/${ARG_SOURCES})
   target_link_libraries(callsign_${name} PUBLIC ${ARG_DEPS} PRIVATE callsign_options)
+  if(ARG_PRECOMPILED)
+    target_precompile_headers(callsign_${name} REUSE_FROM callsign_pch)
+  endif()
 endfunction()
 
 # A room of headers alone.

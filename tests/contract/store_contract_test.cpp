@@ -128,17 +128,25 @@ TEST_P(store_contract, what_is_committed_is_found_again) {
 
 TEST_P(store_contract, a_dropped_transaction_leaves_no_trace) {
     const auto account = make_account();
+    account_id other;
     {
         const auto tx = store_->begin_write();
         tx->put_slot(new_slot(account, "lost", 1));
         tx->take_number(tx->default_series(account)->id, "");
         make_task(*tx, account, 2);
-        tx->put_account("other", t0);
+        other = tx->put_account("other", t0);
+        tx->put_series(other, "TASK", "", true, t0);
+        tx->put_series(account, "OPS", "", false, t0);
+        // Asked for, so that it may be remembered.
+        EXPECT_TRUE(tx->default_series(other));
+        EXPECT_TRUE(tx->find_series(account, "OPS"));
     }
     EXPECT_EQ(store_->counts().pending, 0);
     write([&](write_tx& tx) {
         EXPECT_FALSE(tx.find_slot(account, "lost"));
         EXPECT_FALSE(tx.find_account("other"));
+        EXPECT_FALSE(tx.default_series(other));
+        EXPECT_FALSE(tx.find_series(account, "OPS"));
         EXPECT_FALSE(tx.find_task(account, uuid_of(2)));
         EXPECT_EQ(tx.take_number(tx.default_series(account)->id, ""), 1);
         EXPECT_EQ(tx.append_version(account, uuid_of(3), t0, {}), 1);
@@ -510,7 +518,7 @@ TEST_P(store_contract, a_sweep_fails_what_is_old_and_idle_only) {
     now += std::chrono::minutes{20};
     reserve_key("young");
 
-    reconcile_pending sweep{slot_id{}, 100, now - std::chrono::minutes{10}, {{account, "busy"}}};
+    reconcile_pending sweep{slot_id{}, 100, std::chrono::minutes{10}, {{account, "busy"}}};
     const auto done = run(sweep);
     EXPECT_EQ(done.scanned, 4);
     EXPECT_EQ(done.failed, 1);
@@ -529,7 +537,7 @@ TEST_P(store_contract, a_sweep_fails_what_is_old_and_idle_only) {
     EXPECT_TRUE(run(sweep).next);
 
     now += std::chrono::hours{24 * 8};
-    const auto forgotten = run(forget_settled{slot_id{}, 100, now - std::chrono::hours{24 * 7}});
+    const auto forgotten = run(forget_settled{slot_id{}, 100, std::chrono::hours{24 * 7}});
     EXPECT_EQ(forgotten.forgotten, 2);
     EXPECT_EQ(store_->counts().pending, 2);
     EXPECT_TRUE(store_->begin_read()->find_task(account, uuid_of(77)));

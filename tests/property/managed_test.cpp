@@ -317,7 +317,7 @@ class player {
             if (!c.purge) c.changes = {{"q", "rest" + std::to_string(below(3))}};
             account_.run(c);
         } else {
-            account_.run(reconcile_pending{slot_id{}, 100, account_.now() - milliseconds{40}, {}});
+            account_.run(reconcile_pending{slot_id{}, 100, milliseconds{40}, {}});
         }
         disarm();
     }

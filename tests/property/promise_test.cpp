@@ -14,8 +14,8 @@
 #include "support/faulty_store.hpp"
 #include "support/house.hpp"
 #include "support/ledger.hpp"
-#include "support/power_cut.hpp"
 #include "support/temp_dir.hpp"
+#include "support/unsafe_disk.hpp"
 
 #include <callsign/store/sqlite.hpp>
 
@@ -93,11 +93,11 @@ class sqlite_disk : public disk {
 // Every kill is a power cut: what was not synced is lost, or torn, or there.
 class unpowered_disk final : public sqlite_disk {
   public:
-    unpowered_disk() { power_cut::install(); }
+    unpowered_disk() { unsafe_disk::install(); }
 
   private:
     void carry_over(const std::filesystem::path& from, const std::filesystem::path& to) override {
-        power_cut::install().strike(from, to, chance_);
+        unsafe_disk::install().strike(from, to, chance_);
     }
 
     seeded_entropy chance_{1};
@@ -178,7 +178,6 @@ class world {
     world& operator=(const world&) = delete;
 
     void perform(const action& a) {
-        latest();
         try {
             attempt(a);
         } catch (const killed&) {
@@ -188,7 +187,6 @@ class world {
         RC_ASSERT(house_->fatal().has_value() == faulty_->left_unknown());
         if (house_->fatal()) restart();
         watch_slots();
-        latest();
     }
 
     // No faults any more: everyone asks again, then the store is looked at.
@@ -214,12 +212,20 @@ class world {
         std::shared_ptr<std::optional<net::http_response>> response;
     };
 
-    // Time as the store has it: the wall clock may step back, what was forgotten stays forgotten.
-    time_point latest() { return latest_ = std::max(latest_, clock_.now()); }
+    // By the clock that is never set: what a client has waited, whatever the wall clock says.
+    time_point latest() const { return virtual_start + clock_.elapsed(); }
+
+    // A slot of an earlier run is as old as this one, as far as the server can know.
+    bool is_old(const slot& s) const {
+        const auto seen = first_seen_.find(s.id);
+        const milliseconds since = seen == first_seen_.end() ? clock_.elapsed() : seen->second;
+        return clock_.elapsed() - std::max(since, started_) > options_.window;
+    }
 
     // A slot's end is its end, whether a client was told or not.
     void watch_slots() {
         for (const slot& s : faulty_->begin_read()->slots(slot_id{}, 10'000, {}, {})) {
+            first_seen_.try_emplace(s.id, clock_.elapsed());
             const auto before = states_.try_emplace(s.id, s.state).first;
             RC_ASSERT(before->second == slot_state::pending || before->second == s.state);
             before->second = s.state;
@@ -301,7 +307,7 @@ class world {
         // I7: nothing idle and old is left, however often earlier sweeps were cut off.
         const auto tx = faulty_->begin_read();
         for (const slot& s : tx->slots(slot_id{}, 1000, slot_state::pending, {})) {
-            RC_ASSERT(clock_.now() - s.created_at <= options_.window);
+            RC_ASSERT(!is_old(s));
         }
     }
 
@@ -311,7 +317,7 @@ class world {
         std::optional<slot> old;
         for (const slot& s :
              faulty_->begin_read()->slots(slot_id{}, 1000, slot_state::pending, {})) {
-            if (clock_.now() - s.created_at > options_.window) old = s;
+            if (is_old(s)) old = s;
         }
         if (!old) return;
         const int who = faulty_->begin_read()->find_account(old->account)->name == "one" ? 0 : 1;
@@ -328,8 +334,11 @@ class world {
         static constexpr milliseconds spans[] = {
             std::chrono::milliseconds{1}, std::chrono::seconds{5},  std::chrono::minutes{4},
             std::chrono::minutes{11},     std::chrono::minutes{40}, std::chrono::hours{3}};
-        // The wall clock sometimes steps back; a store's time never does.
-        if (how % 7 == 6) return clock_.step_wall(std::chrono::seconds{-1});
+        // The wall clock is sometimes set, by a little or by years.
+        static constexpr milliseconds steps[] = {
+            std::chrono::seconds{-1}, std::chrono::hours{9}, std::chrono::hours{-8},
+            std::chrono::hours{24 * 3650}, std::chrono::hours{-24 * 3650}};
+        if (how % 7 == 6) return clock_.step_wall(steps[how / 7 % 5]);
         house_->advance(spans[how % 6]);
         collect();
     }
@@ -366,9 +375,14 @@ class world {
     }
 
     void start() {
+        started_ = clock_.elapsed();
         faulty_ = std::make_unique<faulty_store>(disk_->open());
-        house_.emplace(house_options{
-            .reaper = options_, .disk = faulty_.get(), .clock = &clock_, .entropy = &entropy_});
+        // The wall clock may be wrong by years for as long as it likes.
+        house_.emplace(house_options{.engine = {.trust_clock_after = std::chrono::years{100}},
+                                     .reaper = options_,
+                                     .disk = faulty_.get(),
+                                     .clock = &clock_,
+                                     .entropy = &entropy_});
     }
 
     void restart() {
@@ -383,7 +397,7 @@ class world {
 
     std::unique_ptr<disk> disk_;
     virtual_clock clock_;
-    time_point latest_{};
+    milliseconds started_{0};  // this run of the server
     seeded_entropy entropy_{1};
     reaper_options options_ = window_of_ten_minutes;
     std::unique_ptr<faulty_store> faulty_;
@@ -393,6 +407,7 @@ class world {
     std::vector<flight> flights_;
     std::map<std::string, std::string> first_payload_;
     std::map<slot_id, slot_state> states_;
+    std::map<slot_id, milliseconds> first_seen_;
     int keys_ = 0;
 };
 

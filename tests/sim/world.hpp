@@ -64,13 +64,13 @@ class world {
         for (auto& broken : audit(*disk_)) found.push_back(std::move(broken));
         // Everything acknowledged is given again.
         ledger again = ledger_;
-        for (const auto& [name, payload] : ledger_.acknowledged(clock_.now())) {
+        for (const auto& [name, payload] : ledger_.acknowledged(now())) {
             const auto key = name.substr(name.find('/') + 1);
-            const auto asked = again.sent(name, payload, clock_.now());
+            const auto asked = again.sent(name, payload, now());
             const auto response = house_->call(
                 post("/v1/tasks", payload, tokens_[static_cast<std::size_t>(name[0] - '0')], key));
             again.answered(asked, response, header(response, "Idempotent-Replayed") == "true",
-                           clock_.now());
+                           now());
         }
         for (const auto& v : again.violations()) found.push_back("asked again: " + v);
         return found;
@@ -87,6 +87,9 @@ class world {
     const events& seen() const { return seen_; }
 
   private:
+    // By the clock that is never set: what a client has waited, whatever the wall clock says.
+    time_point now() const { return virtual_start + clock_.elapsed(); }
+
     // A request on the network, or at the server. `response` is there once the server has answered.
     struct flight {
         ledger::request request;
@@ -112,7 +115,7 @@ class world {
         switch (chance_.below(100)) {
         case 0: seen_.kills++; throw killed{};
         case 1: arm(); break;
-        case 2: clock_.step_wall(milliseconds{static_cast<int>(chance_.below(4000)) - 2000}); break;
+        case 2: set_wall_clock(); break;
         default: break;
         }
         client& c = clients_[chance_.below(clients_.size())];
@@ -124,6 +127,13 @@ class world {
             for (auto n = chance_.below(6); n > 0; --n) house_->step();
         }
         if (chance_.once_in(2)) house_->advance(milliseconds{chance_.below(1500)});
+    }
+
+    // Mostly by what a time server would; now and then by years.
+    void set_wall_clock() {
+        const milliseconds unit =
+            chance_.once_in(8) ? milliseconds{std::chrono::hours{24 * 365}} : milliseconds{200};
+        clock_.step_wall((static_cast<int>(chance_.below(21)) - 10) * unit);
     }
 
     std::string key_of(const client& c) const {
@@ -141,7 +151,7 @@ class world {
     void go_on(client& c) {
         if (c.made == options_.tasks_a_client || clock_.elapsed() < c.wait_until) return;
         if (c.attempt++ > 0) ++seen_.retries;
-        const auto request = ledger_.sent(name_of(c), payload_of(c), clock_.now());
+        const auto request = ledger_.sent(name_of(c), payload_of(c), now());
         // Lost on the way there: the server never hears of it.
         if (chance_.once_in(10)) {
             c.out = flight{request, std::make_shared<std::optional<net::http_response>>(), true};
@@ -166,7 +176,7 @@ class world {
         const auto response = std::move(**c.out->response);
         c.out.reset();
         const bool replayed = header(response, "Idempotent-Replayed") == "true";
-        ledger_.answered(request, response, replayed, clock_.now());
+        ledger_.answered(request, response, replayed, now());
         seen_.trace +=
             key_of(c) + " " + std::to_string(response.status) + " " + response.body + "\n";
         if (response.status == 201) {
@@ -217,6 +227,7 @@ class world {
         engine.batch_commands_max = 1 + chance_.below(8);
         engine.queue_depth_max = 4 + chance_.below(30);
         engine.account_depth_max = engine.queue_depth_max;
+        engine.trust_clock_after = std::chrono::years{100};
         house_.emplace(house_options{.engine = engine,
                                      .reaper = reaper,
                                      .disk = faulty_.get(),

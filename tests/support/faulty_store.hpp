@@ -40,6 +40,13 @@ class faulty_store final : public store {
     // Strikes once, the next time the point is passed.
     void arm(fault_point where, fault_kind how) { armed_ = {where, how}; }
     void disarm() { armed_.reset(); }
+    // Whatever has to do with keys that begin so fails, until there is another; empty: nothing
+    // does.
+    void refuse_key(std::string begins_with, store_failure::kind how) {
+        refused_key_ = std::move(begins_with);
+        refused_how_ = how;
+    }
+    int refusals() const { return refusals_; }
     bool armed() const { return armed_.has_value(); }
     // A COMMIT failed and its outcome was left open: the server must stop writing.
     bool left_unknown() const { return left_unknown_; }
@@ -118,6 +125,11 @@ class faulty_store final : public store {
         }
         std::optional<receipt> find_receipt(const slot& s) override { return tx_->find_receipt(s); }
         std::optional<slot> find_slot(account_id a, std::string_view key) override {
+            const auto& refused = owner_.refused_key_;
+            if (!refused.empty() && key.starts_with(refused)) {
+                ++owner_.refusals_;
+                throw store_failure(owner_.refused_how_, "this key");
+            }
             return tx_->find_slot(a, key);
         }
         std::optional<slot> find_slot(slot_id id) override { return tx_->find_slot(id); }
@@ -274,6 +286,9 @@ class faulty_store final : public store {
     std::optional<fault> armed_;
     bool left_unknown_ = false;
     std::size_t reads_begun_ = 0;
+    std::string refused_key_;
+    store_failure::kind refused_how_ = store_failure::kind::refused;
+    int refusals_ = 0;
 };
 
 // Refusal and unknown outcomes belong before a commit: that is where a store fails.

@@ -37,8 +37,7 @@ class virtual_clock final : public clock {
         return std::make_unique<virtual_timer>(*this, std::move(executor));
     }
 
-    // Since the start, on the clock that does not step.
-    milliseconds elapsed() const noexcept { return elapsed_; }
+    milliseconds elapsed() const noexcept override { return elapsed_; }
 
     // The wall clock is set forwards or back.
     void step_wall(milliseconds by) noexcept { wall_offset_ += by; }

@@ -1,6 +1,7 @@
 // Goal: when COMMIT fails and nobody knows whether it took, the server answers so, ends with a code
-// that asks for a restart, and after it clients get their receipts by asking again. Method: the
-// real program with a disk whose syncs begin to fail.
+// that asks for a restart, and after it clients get their receipts by asking again. When the disk
+// is full it says so, goes on reading, starts, and recovers by itself. Method: the real program
+// with a disk whose syncs begin to fail, or whose files grow no more.
 
 #include "fixture.hpp"
 
@@ -44,6 +45,72 @@ TEST_F(failing_disk_test, an_unknown_outcome_ends_the_process_and_the_same_key_s
     ASSERT_TRUE(settled);
     EXPECT_EQ(settled->status, 201);
     EXPECT_NE(settled->body.find(R"("key":"DSK-2")"), std::string::npos) << settled->body;
+    s->child().signal(SIGTERM);
+    expect_exit(s->child(), 0);
+    expect_sound();
+}
+
+TEST_F(failing_disk_test, a_full_disk_refuses_writes_and_goes_on_reading) {
+    const auto switch_file = temp_path("the-disk-is-full");
+    const environment full{{"LD_PRELOAD", CALLSIGN_FAILING_DISK},
+                           {"CALLSIGN_DISK_FULL", switch_file.string()}};
+    auto s = start({}, full);
+    const std::string token = make_account(*s, "home2", "DSK");
+    const auto create = [&](int n, std::size_t bytes) {
+        http_client client(s->port(), token);
+        return client.post_json("/v1/tasks",
+                                R"({"description":")" + std::string(bytes, 'd') + R"("})",
+                                "key-" + std::to_string(n));
+    };
+    std::map<int, std::string> receipts;
+    const auto expect_all_there = [&] {
+        for (const auto& [n, receipt] : receipts) {
+            const auto again = create(n, 2000);
+            ASSERT_TRUE(again);
+            EXPECT_EQ(again->body, receipt);
+        }
+    };
+    const auto expect_refused_and_read = [&](int n) {
+        const auto refused = create(n, 2000);
+        ASSERT_TRUE(refused);
+        EXPECT_EQ(refused->status, 507) << refused->body;
+        EXPECT_NE(refused->body.find("storage-full"), std::string::npos) << refused->body;
+        EXPECT_NE(refused->header("Retry-After"), "");
+        http_client client(s->port(), token);
+        const auto task = client.get("/v1/tasks/DSK-1");
+        ASSERT_TRUE(task);
+        EXPECT_EQ(task->status, 200) << task->body;
+    };
+
+    for (int n = 0; n < 20; ++n) receipts[n] = create(n, 2000)->body;
+    std::ofstream(switch_file) << "now";
+    int n = 20;
+    for (;; ++n) {
+        ASSERT_LT(n, 20'000);
+        const auto answer = create(n, 2000);
+        ASSERT_TRUE(answer);
+        if (answer->status != 201) break;
+        receipts[n] = answer->body;
+    }
+    expect_refused_and_read(n);
+
+    s->child().signal(SIGKILL);
+    s->child().wait(patience);
+    s->start();
+    expect_refused_and_read(n);
+    s->child().signal(SIGTERM);
+    expect_exit(s->child(), 0);
+    s->start();
+    expect_all_there();
+
+    std::filesystem::remove(switch_file);
+    for (;; ++n) {
+        const auto answer = create(n, 2000);
+        ASSERT_TRUE(answer);
+        if (answer->status == 201) break;
+        ASSERT_LT(n, 40'000);
+    }
+    expect_all_there();
     s->child().signal(SIGTERM);
     expect_exit(s->child(), 0);
     expect_sound();

@@ -16,13 +16,17 @@ enum class errc {
     shutting_down,
     // The caller's deadline passed before the command was taken into a batch. Nothing was done.
     deadline_exceeded,
-    // The store said no before anything became durable (a full disk, say). Nothing was done.
+    // The store said no before anything became durable, for now. Nothing was done.
     store_refused,
     // COMMIT failed and nobody knows whether it took. Ask again with the same key after the
     // restart.
     outcome_unknown,
     // The store cannot be read now.
     store_unavailable,
+    // The disk has no room for it. Nothing was done.
+    storage_full,
+    // What the disk holds is not what was written there. Nothing was done.
+    store_damaged,
 };
 
 const boost::system::error_category& callsign_category() noexcept;

@@ -86,12 +86,12 @@ struct worked_on_hash {
 };
 using worked_on = std::unordered_set<std::pair<account_id, std::string>, worked_on_hash>;
 
-// Of at most `limit` pending slots after `after`: one whose task exists is committed; one reserved
-// before `reserved_before` is failed; one in `busy` is left alone, whatever its age.
+// Of at most `limit` pending slots after `after`: one whose task exists is committed; one older
+// than `window` is failed; one in `busy` is left alone, whatever its age.
 struct reconcile_pending {
     slot_id after;
     std::int64_t limit = 0;
-    time_point reserved_before;
+    milliseconds window{0};
     worked_on busy;
 
     struct answer {
@@ -102,12 +102,12 @@ struct reconcile_pending {
     };
 };
 
-// Of at most `limit` slots after `after`: one settled before `settled_before` is forgotten. Side
-// versions made before it, too, as many again: no sync lasts that long.
+// Of at most `limit` slots after `after`: one settled longer than `retention` ago is forgotten. Side
+// versions as old, too, as many again: no sync lasts that long.
 struct forget_settled {
     slot_id after;
     std::int64_t limit = 0;
-    time_point settled_before;
+    milliseconds retention{0};
 
     struct answer {
         std::int64_t scanned = 0;

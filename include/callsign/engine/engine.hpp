@@ -41,6 +41,10 @@ struct engine_options {
     milliseconds request_deadline{10'000};
     // The attribute that a task's key is written to, for clients to show. Empty: none.
     std::string key_attribute = "key";
+    // For slots from before the start there is only the wall clock's word of how old they are, and
+    // it may be wrong. It is believed once the server has run so long; until then they are as old
+    // as the run.
+    milliseconds trust_clock_after{std::chrono::hours{1}};
 };
 
 struct executors {
@@ -76,8 +80,8 @@ class engine {
     engine& operator=(const engine&) = delete;
 
     // Applies one command in some batch. Returns after the commit that holds it, or with
-    // errc::overloaded, shutting_down, deadline_exceeded, store_refused (nothing was done) or
-    // outcome_unknown.
+    // errc::overloaded, shutting_down, deadline_exceeded, store_refused, storage_full,
+    // store_damaged (nothing was done) or outcome_unknown.
     template <class Command>
     boost::asio::awaitable<result<typename Command::answer>> submit(Command command);
 
@@ -85,7 +89,8 @@ class engine {
     // is being worked on waits for that outcome. Errors as submit().
     boost::asio::awaitable<result<create_answer>> create(create_request request);
 
-    // Runs question(read_tx&) on the reader executor. errc::store_unavailable if the store throws.
+    // Runs question(read_tx&) on the reader executor. errc::store_unavailable or
+    // store_damaged if the store throws.
     template <class Question>
     boost::asio::awaitable<result<std::invoke_result_t<Question, read_tx&>>> ask(Question question);
 
@@ -109,13 +114,21 @@ class engine {
 
     // False once a commit's outcome was unknown or stop() was called.
     bool accepting() const noexcept;
+    // False once a command met damage: from then on no more are applied, questions are answered.
+    bool writable() const noexcept;
+    // Is told what damage was met, and where. Network executor.
+    void report_damage_to(std::function<void(std::string)> report);
     std::size_t queue_depth() const noexcept;
+    // How far the wall clock was behind the store's time at the last batch; zero: it was not. Any
+    // thread.
+    milliseconds clock_behind() const noexcept;
 
   private:
     class impl;
 
     boost::asio::awaitable<result<answer>> submit_any(command c);
-    boost::asio::awaitable<bool> read_on_reader(std::function<void(read_tx&)> run);
+    boost::asio::awaitable<boost::system::error_code> read_on_reader(
+        std::function<void(read_tx&)> run);
     boost::asio::awaitable<void> run_on_reader(std::function<void()> run);
 
     std::unique_ptr<impl> impl_;
@@ -135,8 +148,10 @@ boost::asio::awaitable<result<std::invoke_result_t<Question, read_tx&>>> engine:
     Question question) {
     std::optional<std::invoke_result_t<Question, read_tx&>> found;
     std::function<void(read_tx&)> run = [&](read_tx& tx) { found.emplace(question(tx)); };
-    const bool ok = co_await read_on_reader(std::move(run));
-    if (!ok) co_return errc::store_unavailable;
+    const boost::system::error_code error = co_await read_on_reader(std::move(run));
+    // Not left to conversion: a result<bool> could be made of it two ways.
+    using answered = result<std::invoke_result_t<Question, read_tx&>>;
+    if (error) co_return answered(boost::system::in_place_error, error);
     co_return std::move(*found);
 }
 

@@ -34,6 +34,8 @@ class engine_probe {
     // end.
     virtual void batch_committed(std::size_t /*commands*/, std::chrono::nanoseconds /*batch*/,
                                  std::chrono::nanoseconds /*commit*/) {}
+    // The wall clock was set forwards.
+    virtual void clock_jumped(milliseconds /*by*/) {}
     virtual void batch_failed(std::size_t /*commands*/) {}
     virtual void slots_counted(const slot_counts& /*counts*/) {}
 };

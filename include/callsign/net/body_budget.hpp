@@ -31,12 +31,18 @@ class body_budget {
 
     // False: nothing was taken, there is not as much left in all, or for this payer.
     bool take(body_payer payer, std::size_t bytes);
+    // Though there may be not as much left.
+    void take_anyway(body_payer payer, std::size_t bytes);
     void give_back(body_payer payer, std::size_t bytes) noexcept;
+    // What one has taken becomes another's.
+    void move(body_payer from, body_payer to, std::size_t bytes);
 
     std::size_t held() const;
     std::size_t held_by(body_payer payer) const;
 
   private:
+    void drop(body_payer payer, std::size_t bytes) noexcept;
+
     const std::size_t bytes_max_;
     const std::size_t payer_bytes_max_;
     mutable std::mutex mutex_;
@@ -59,8 +65,11 @@ class body_lease {
     bool reserve(std::size_t more);
     // So many in all, more or fewer than now. False: it holds what it held.
     bool resize(std::size_t bytes);
+    // The same, even if the budget has not as much left.
+    void resize_anyway(std::size_t bytes);
     void give_back() noexcept;
-    // On whose account from here on. Requires: it holds nothing.
+    // On whose account from here on, with what it holds by now: even if that is more than the
+    // payer's part, since it is there.
     void pays(body_payer payer);
 
     std::size_t bytes() const noexcept { return bytes_; }

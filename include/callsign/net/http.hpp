@@ -6,6 +6,7 @@
 // Memory: every body counts against one budget (body_budget.hpp).
 
 #include <callsign/base/time.hpp>
+#include <callsign/net/address.hpp>
 #include <callsign/net/body_budget.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
@@ -61,18 +62,28 @@ using http_header = boost::beast::http::request_header<>;
 // How large the body of one request may be.
 struct body_terms {
     std::size_t bytes_max = 0;
-    // On whose account it and its answer are held.
-    body_payer payer = strangers;
     // What a larger one is answered with; none: a refusal of 413.
     std::optional<http_response> too_large{};
 };
 
+// Whether a body may come.
+struct admission {
+    // No: this is the answer, whatever the body is.
+    std::optional<http_response> refused{};
+    // On whose account it and its answer are held.
+    body_payer payer = strangers;
+};
+
 // What those behind the server want to have a say in, or to be told. All optional.
 struct http_hooks {
-    // Decides when a request's header is complete; not set: body_bytes_max for all.
-    std::function<body_terms(const http_header&)> terms_of;
+    // Asked when a request's header is there and its body still has to come, before any of that is
+    // held or asked for: what can be refused is refused now. `head`: the request without its body.
+    // Not set: all may come.
+    std::function<boost::asio::awaitable<admission>(http_request head)> admit{};
+    // Decides when a request's header is complete and it may come; not set: body_bytes_max for all.
+    std::function<body_terms(const http_header&)> terms_of{};
     // No request of this connection will come any more.
-    std::function<void(std::uint64_t connection)> connection_closed;
+    std::function<void(std::uint64_t connection)> connection_closed{};
 };
 
 struct http_options {
@@ -85,14 +96,22 @@ struct http_options {
     std::size_t bodies_bytes_max = 256u << 20;
     // Of these, one account's part; strangers have one together. More: 503.
     std::size_t account_bodies_bytes_max = 192u << 20;
-    // Connections beyond this are answered 503 and closed.
+    // For one more, the connection that has been idle longest is closed, or the one whose header
+    // takes longest; when all are at work, the new one is answered 503 and closed.
     std::size_t connections_max = 2048;
+    // The same for the connections of one address (address.hpp), and of requests that a trusted
+    // proxy passes on for it.
+    std::size_t connections_per_address_max = 256;
+    // Peers that are not counted themselves: they say in X-Forwarded-For whom they ask for. A proxy
+    // is most often on the same machine.
+    std::vector<address_block> trusted_proxies = loopback_blocks();
     // A kept-alive connection without a request.
     milliseconds idle_timeout{std::chrono::seconds{75}};
-    // From a request's first byte to its last header byte (408), from there to its last body byte
-    // (408), and for an answer to be taken by the client (closed). The last two are for each
-    // body_bytes_max of a body, so that a large one has its time and a stalled one has not.
+    // From a request's first byte to its last header byte (408).
     milliseconds header_timeout{std::chrono::seconds{10}};
+    // A body must come at this rate at least, and an answer be taken: bytes a second. It may fall
+    // behind by the timeout below, and not more (408; an answer's connection is closed).
+    std::size_t body_rate_min = 16u << 10;
     milliseconds body_timeout{std::chrono::seconds{30}};
     milliseconds write_timeout{std::chrono::seconds{30}};
 };
@@ -103,6 +122,8 @@ class http_probe {
     virtual void connection_opened() {}
     virtual void connection_closed() {}
     virtual void connection_refused() {}
+    // It was closed to make room for another.
+    virtual void connection_displaced() {}
     virtual void connection_timed_out() {}
     // Of the request only id, method, target and version: the handler has had the rest. For one
     // that was refused (431, 413, 408, 400) only the id.
@@ -129,6 +150,9 @@ class http_server {
     http_server& operator=(const http_server&) = delete;
 
     boost::asio::ip::tcp::endpoint local_endpoint() const;
+
+    // The bytes of all bodies under way, for those who want to hold some beyond their request.
+    const std::shared_ptr<body_budget>& bodies() const noexcept;
 
     // Accepts until stop(). Spawn once.
     boost::asio::awaitable<void> run();

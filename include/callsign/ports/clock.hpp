@@ -25,8 +25,11 @@ class clock {
   public:
     virtual ~clock() = default;
 
-    // Wall time; may step back. Any thread.
+    // Wall time: may be set, either way. Any thread.
     virtual time_point now() const = 0;
+    // Since some instant of its own. Never goes back and is never set; what deadlines and other
+    // spans are measured with. Time that the machine sleeps counts. Any thread.
+    virtual milliseconds elapsed() const = 0;
     // Spans are measured on a clock that does not step.
     virtual std::unique_ptr<timer> make_timer(boost::asio::any_io_executor executor) = 0;
 };

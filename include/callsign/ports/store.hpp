@@ -30,8 +30,12 @@ namespace callsign {
 
 class store_failure : public std::runtime_error {
   public:
+    // Nothing of the transaction became durable, unless it is unknown. No text holds what tasks
+    // say.
     enum class kind {
-        refused,  // nothing of the transaction became durable
+        refused,  // for now
+        full,     // the disk has no room
+        damaged,  // what is on the disk is not what was written there; the text names the place
         unknown,  // COMMIT failed and it is not known whether it took: stop writing
     };
 
@@ -42,6 +46,13 @@ class store_failure : public std::runtime_error {
   private:
     kind what_;
 };
+
+// For rows that contradict each other: data from the disk is input, not an invariant.
+[[noreturn]] inline void throw_damaged(const std::string& table, std::int64_t row,
+                                       const std::string& what) {
+    throw store_failure(store_failure::kind::damaged,
+                        "damaged: " + table + ", row " + std::to_string(row) + ": " + what);
+}
 
 // What both kinds of transaction can be asked.
 class read_tx {
@@ -217,9 +228,11 @@ class store {
   public:
     virtual ~store() = default;
 
-    // Requires: no other write transaction is open. Writer's thread.
+    // Requires: no other write transaction is open. Throws store_failure, for no fault of what is
+    // to be written: there is no room, or damage was found. Writer's thread.
     virtual std::unique_ptr<write_tx> begin_write() = 0;
-    // Any thread; a bounded number at once, further ones wait.
+    // Any thread; a bounded number at once, further ones wait. Throws store_failure: so does every
+    // read.
     virtual std::unique_ptr<read_tx> begin_read() = 0;
 
     // The latest instant any committed row carries: `now` of a later transaction is never before
@@ -227,8 +240,8 @@ class store {
     virtual time_point last_moment() = 0;
     // Of the latest committed state. Writer's thread.
     virtual slot_counts counts() = 0;
-    // Called by the writer between transactions, on its thread: checkpoints, merges and the like,
-    // in bounded pieces. `idle`: nothing waits.
+    // Called by the writer between transactions, on its thread: checkpoints and the like, in
+    // bounded pieces. What cannot be done now is done another time. `idle`: nothing waits.
     virtual void maintain(bool idle) = 0;
 };
 

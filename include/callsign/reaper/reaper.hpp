@@ -41,13 +41,20 @@ class reaper_probe {
     virtual ~reaper_probe() = default;
     virtual void swept(const sweep_result& /*result*/, milliseconds /*took*/) {}
     virtual void sweep_failed(const boost::system::error_code& /*error*/) {}
+    // After each sweep: how far the wall clock is behind the store's time; zero if it is not.
+    virtual void clock_compared(milliseconds /*behind*/) {}
 };
+
+// A wall clock that is less behind the store's time is nothing to speak of: clocks are set a little
+// now and then.
+inline constexpr milliseconds clock_behind_noticed{std::chrono::seconds{5}};
 
 struct reaper_status {
     reaper_options options;
     std::int64_t sweeps = 0;
     std::optional<time_point> last_sweep;
     sweep_result last_result;
+    milliseconds clock_behind{0};  // as engine::clock_behind()
 };
 
 class reaper {

@@ -27,13 +27,30 @@ class id_source {
     virtual uuid next(time_point now) = 0;
 };
 
-// What comes from outside: the instant of a batch, the ids drawn in it, the settings. `now` never
-// goes backwards in a store.
+// How old stamps are, by a clock that is never set (engine/store_time.hpp).
+class age_source {
+  public:
+    virtual ~age_source() = default;
+    // What is stamped before this has been there for `span`.
+    virtual time_point stamped_before(milliseconds span) const = 0;
+};
+
+// What comes from outside: the instant of a batch, the ids drawn in it, the settings.
 struct moment {
+    // What rows are stamped with. Never goes backwards in a store.
     time_point now;
     id_source& ids;
     // The attribute that a task's key is written to, for clients to show. Empty: none.
     std::string_view key_attribute = "key";
+    // What the wall clock says: for times that people read, and that replicas compare with their
+    // own. May go backwards.
+    time_point wall = now;
+    // None: by `now` alone.
+    const age_source* ages = nullptr;
+
+    time_point stamped_before(milliseconds span) const {
+        return ages ? ages->stamped_before(span) : now - span;
+    }
 };
 
 reserve::answer apply(write_tx& tx, const reserve& c, const moment& m);

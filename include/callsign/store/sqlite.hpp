@@ -5,6 +5,7 @@
 // So the writer's connection is the only one that writes and the only one that checkpoints, readers
 // open read-only, and a lock file keeps a second process away.
 
+#include <callsign/base/time.hpp>
 #include <callsign/ports/store.hpp>
 
 #include <cstddef>
@@ -24,8 +25,14 @@ struct sqlite_options {
     // SQLite's page cache, for the writer; each reader has an eighth of it.
     std::size_t cache_bytes = 16u << 20;
     // The writer checkpoints when the WAL holds this many 4 KiB pages. Larger: fewer checkpoints,
-    // each longer, and a longer recovery after a crash.
+    // each longer, and a longer recovery after a crash. Twice as many (and a batch) are its bound:
+    // with readers in the way, or a full disk, nothing is written beyond it. Only a reader in
+    // another process, as `callsign check` is, lets it grow further.
     std::int64_t wal_pages_max = 8192;
+    // When the log is at its bound and cannot be shortened, it is tried again no sooner than this.
+    milliseconds full_retry{250};
+    // How long a read may have to wait then for the others to end; beyond it, it is refused.
+    milliseconds reader_wait_max{1000};
     // Keys kept in memory before they go to a sorted run on disk.
     std::size_t recent_keys_max = 16'384;
     // Memory for the filters that spare a look-up its disk read. Beyond it the largest runs go

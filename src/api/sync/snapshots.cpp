@@ -34,6 +34,7 @@ awaitable<http_response> get_snapshot(rooms& r, call& c) {
     const auto client = co_await client_of(r, asked.client);
     if (!client) co_return fail_sync(c, client.error());
     if (!*client) co_return refuse_sync(404, "No such client");
+    c.pays((*client)->account.value);
     if ((*client)->mode == account_mode::managed) {
         co_return co_await managed_snapshot(r, c, **client);
     }

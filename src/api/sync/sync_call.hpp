@@ -58,6 +58,9 @@ void add_parent_header(http_response& response, const uuid& parent);
 // The most that a body of this route may hold, whoever sends it.
 std::size_t large_bytes_max(const sync_options& options, const route& where) noexcept;
 
+// Whether the body of a client's request may come.
+awaitable<net::admission> admit_to_sync(rooms& r, call& c);
+
 // How large the body of a client's request to this route may be, and what a larger one is told.
 net::body_terms terms_of_sync(const rooms& r, std::size_t usual_bytes_max, const route& where,
                               std::string_view path_id, const net::http_header& header);

@@ -133,6 +133,7 @@ awaitable<http_response> get_child_version(rooms& r, call& c) {
     const auto client = co_await client_of(r, asked.client);
     if (!client) co_return fail_sync(c, client.error());
     if (!*client) co_return refuse_sync(404, "no such client");
+    c.pays((*client)->account.value);
     if ((*client)->mode == account_mode::managed) {
         co_return co_await next_managed_version(r, c, asked, **client);
     }

@@ -1,8 +1,12 @@
 // Proves the promise on the files: read-only, beside a running server or without one. Each proof is
 // a query whose rows are the offenders, so what it prints is what is wrong.
+//
+// Damage does not end it: what cannot be read is a fault like any other, by table and row, and the
+// rest is looked at all the same.
 
 #include "key_index.hpp"
 #include "migrations.hpp"
+#include "reads.hpp"
 #include "rows.hpp"
 #include "statements.hpp"
 
@@ -10,6 +14,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <utility>
 
 namespace callsign {
 namespace {
@@ -141,6 +147,64 @@ constexpr std::pair<const char*, const char*> counted[] = {
     {"clients", "SELECT count(*) FROM devices"},
 };
 
+// Every row of a table by itself, whatever the others are. `rows`: those after one, in their order.
+struct table {
+    const char* name;
+    const char* rows;
+    void (*look_at)(sqlite::query&);
+};
+
+template <auto row_of>
+void look_at(sqlite::query& q) {
+    row_of(q);
+}
+
+constexpr table tables[] = {
+    {"accounts",
+     "SELECT account_id, name, '', last_seq, created_at, mode, last_version FROM accounts"
+     " WHERE account_id > ? ORDER BY 1",
+     [](sqlite::query& q) {
+         sqlite::account_of(q);
+         q.id(6);
+     }},
+    {"series",
+     "SELECT series_id, account_id, prefix, project, is_default, 0 FROM series"
+     " WHERE series_id > ? ORDER BY 1",
+     look_at<sqlite::series_row_of>},
+    {"counters",
+     "SELECT counter_id, last_number, period FROM counters WHERE counter_id > ? ORDER BY 1",
+     [](sqlite::query& q) { q.integer(1); }},
+    {"tokens",
+     "SELECT token_id, account_id, name, scope, created_at, revoked_at FROM tokens"
+     " WHERE token_id > ? ORDER BY 1",
+     look_at<sqlite::token_of>},
+    {"slots",
+     "SELECT slot_id, account_id, key, fingerprint, uuid, created_at, attempts, created, reason,"
+     " state, task_id, settled_at FROM slots WHERE slot_id > ? ORDER BY 1",
+     look_at<sqlite::slot_of>},
+    {"tasks",
+     "SELECT task_id, account_id, uuid, '', NULL, NULL, prefix, NULL, last_seq, created_at, purged,"
+     " attributes FROM tasks WHERE task_id > ? ORDER BY 1",
+     look_at<sqlite::task_of>},
+    {"devices",
+     "SELECT device_id, client_id, account_id, 1, name, key, created_at, revoked_at FROM devices"
+     " WHERE device_id > ? ORDER BY 1",
+     look_at<sqlite::device_of>},
+    {"sealed_versions",
+     "SELECT sealed_id, version_id, parent_id, created_at, segment FROM sealed_versions"
+     " WHERE sealed_id > ? ORDER BY 1",
+     look_at<sqlite::sealed_version_of>},
+    {"sealed_snapshots",
+     "SELECT account_id, version_id, taken_at, bytes FROM sealed_snapshots WHERE account_id > ?"
+     " ORDER BY 1",
+     [](sqlite::query& q) {
+         q.at("sealed_snapshots", q.integer(0));
+         q.id(1);
+         q.instant(2);
+         q.blob(3);
+     }},
+};
+
 class checker {
   public:
     checker(const std::filesystem::path& file,
@@ -150,94 +214,247 @@ class checker {
     }
 
     check_report run() {
-        for (const auto& [what, text] : counted) {
-            report_.checked.push_back({what, db_.integer_of(text)});
-        }
+        part("the rows are counted", [&] {
+            for (const auto& [what, text] : counted) {
+                report_.checked.push_back({what, db_.integer_of(text)});
+            }
+        });
+        part("every row can be read", [&] { read_all(); });
         for (const proof& p : proofs) {
-            progress_(p.what);
-            auto q = db_.use(p.offenders);
-            while (q.step()) fault(p.invariant, std::string(p.what) + ": " + q.text(0));
+            part(p.what, [&] {
+                auto q = db_.use(p.offenders);
+                while (q.step()) fault(p.invariant, q.text(0));
+            });
         }
-        check_makers();
-        replay_chains();
-        check_keys();
-        progress_("the file is sound");
-        auto q = db_.use("PRAGMA integrity_check");
-        while (q.step()) {
-            if (q.text(0) != "ok") fault("file", "SQLite integrity_check: " + q.text(0));
-        }
+        part("a task's version is the one that made it, and what a version made is there",
+             [&] { check_makers(); });
+        part("the tasks are what the chain says", [&] { replay_chains(); });
+        part("every key finds its slot", [&] { check_keys(); });
+        part("the file is sound", [&] {
+            auto q = db_.use("PRAGMA integrity_check");
+            while (q.step()) {
+                if (q.text(0) != "ok") fault("file", q.text(0));
+            }
+        });
         return std::move(report_);
     }
 
   private:
-    // The version that a receipt names is the one that made the task. But where a chain begins
-    // elsewhere, there are tasks that no version here has made.
-    void check_makers() {
-        static constexpr const char* what = "a task's version is the one that made it";
+    template <class Look>
+    void part(const char* what, Look look) {
         progress_(what);
-        auto q = db_.use(
-            "SELECT t.uuid, t.seq, v.operations FROM tasks t JOIN versions v"
-            " ON v.account_id = t.account_id AND v.seq = t.seq JOIN versions f"
-            " ON f.account_id = t.account_id AND f.seq = 1 AND f.parent_id = zeroblob(16)");
-        while (q.step()) {
-            const uuid id = q.id(0);
-            const auto operations = sqlite::decode_operations(q.blob(2));
-            const bool made = std::any_of(operations.begin(), operations.end(), [&](const auto& o) {
-                return o.what == operation::kind::create && o.uuid == id;
+        part_ = what;
+        try {
+            look();
+        } catch (const store_failure& failure) {
+            fault("file", std::string("cannot be seen to its end: ") + failure.what());
+        }
+    }
+
+    // ---- rows ----
+
+    void read_all() {
+        for (const table& t : tables) read_rows(t.name, t.rows, t.look_at, {});
+        auto accounts = db_.use("SELECT account_id FROM accounts ORDER BY account_id");
+        while (accounts.step()) {
+            const account_id id{accounts.integer(0)};
+            read_rows("versions",
+                      "SELECT seq, version_id, parent_id, created_at, operations FROM versions"
+                      " WHERE seq > ? AND account_id = ? ORDER BY seq",
+                      look_at<sqlite::version_of>, id);
+        }
+        auto sides = db_.use("SELECT version_id, account_id FROM side_versions");
+        while (sides.step()) {
+            readable([&] {
+                auto q = db_.use(sql::side_get);
+                const uuid version = sides.id(0);
+                if (q.bind(version).bind(sides.integer(1)).step()) sqlite::side_version_of(q);
             });
-            if (made) continue;
-            fault("I2", std::string(what) + ": task " + to_string(id) + ", seq " +
-                            std::to_string(q.integer(1)));
+        }
+    }
+
+    // Around what cannot be read: behind it there may be more.
+    void read_rows(const char* table, const char* rows, void (*look_at)(sqlite::query&),
+                   std::optional<account_id> of) {
+        const std::string whose = of ? " of account " + std::to_string(of->value) : "";
+        std::int64_t last = INT64_MIN;
+        for (;;) {
+            std::string why;
+            try {
+                auto q = db_.use(rows);
+                q.bind(last);
+                if (of) q.bind(*of);
+                while (q.step()) {
+                    last = q.integer(0);
+                    q.at(table, last);
+                    readable([&] { look_at(q); }, whose);
+                }
+                return;
+            } catch (const store_failure& failure) {
+                why = failure.what();
+            }
+            const auto next = next_readable(rows, last, of);
+            fault("file", std::string(table) + whose + ": rows after " +
+                              (last == INT64_MIN ? "the beginning" : std::to_string(last)) +
+                              (next ? " and before " + std::to_string(*next + 1) : "") +
+                              " cannot be read: " + why);
+            if (!next) return;
+            last = *next;
+        }
+    }
+
+    // The row before the first that can be read again, going forward in ever longer steps.
+    std::optional<std::int64_t> next_readable(const char* rows, std::int64_t last,
+                                              std::optional<account_id> of) {
+        const std::int64_t from = std::max<std::int64_t>(last, 0);
+        for (int step = 0; step < 62; ++step) {
+            const std::int64_t after = from + (std::int64_t{1} << step);
+            if (after < from) break;
+            try {
+                auto q = db_.use(rows);
+                q.bind(after);
+                if (of) q.bind(*of);
+                if (!q.step()) return std::nullopt;
+                return after;
+            } catch (const store_failure&) {
+                // Not here yet.
+            }
+        }
+        return std::nullopt;
+    }
+
+    template <class Look>
+    void readable(Look look, const std::string& whose = {}) {
+        try {
+            look();
+        } catch (const store_failure& failure) {
+            fault("file", failure.what() + whose);
+        }
+    }
+
+    // ---- the chain and the tasks ----
+
+    // The version that a receipt names is the one that made the task, and whatever a version made
+    // is there, be it purged. But where a chain begins elsewhere, there are tasks that no version
+    // here has made; and of what was sealed once, what came and went has no row.
+    //
+    // Tasks and versions in the same order: each version is read once, however many it has made.
+    void check_makers() {
+        const std::map<account_id, begun> chains = begun_chains();
+        auto tasks =
+            db_.use("SELECT account_id, seq, uuid FROM tasks WHERE seq IS NOT NULL ORDER BY 1, 2");
+        bool more = tasks.step();
+        auto versions = db_.use(
+            "SELECT seq, version_id, parent_id, account_id, operations FROM versions"
+            " ORDER BY account_id, seq");
+        while (versions.step()) {
+            const std::int64_t seq = versions.integer(0), account = versions.integer(3);
+            const auto found = chains.find(account_id{account});
+            const begun chain = found == chains.end() ? begun{} : found->second;
+            const auto made = created_by(versions);
+            const auto place = std::pair(account, seq);
+            for (; more; more = tasks.step()) {
+                const auto of_task = std::pair(tasks.integer(0), tasks.integer(1));
+                if (of_task > place) break;
+                if (of_task < place || !chain.at_nothing || !made) continue;
+                const uuid id = tasks.id(2);
+                if (std::ranges::binary_search(*made, id)) continue;
+                fault("I2", "task " + to_string(id) + ", seq " + std::to_string(seq));
+            }
+            if (seq > chain.sealed_seq && made) look_for(account_id{account}, seq, *made);
+        }
+        report_.checked.push_back({"operations", operations_});
+    }
+
+    struct begun {
+        bool at_nothing = false;  // not elsewhere
+        std::int64_t sealed_seq = 0;
+    };
+
+    std::map<account_id, begun> begun_chains() {
+        std::map<account_id, begun> chains;
+        auto q = db_.use(
+            "SELECT a.account_id, f.parent_id IS zeroblob(16), a.sealed_seq FROM accounts a"
+            " LEFT JOIN versions f ON f.account_id = a.account_id AND f.seq = 1");
+        while (q.step()) chains[account_id{q.integer(0)}] = {q.integer(1) != 0, q.integer(2)};
+        return chains;
+    }
+
+    // None: it cannot be read, and is listed among the rows that cannot.
+    std::optional<std::vector<uuid>> created_by(sqlite::query& versions) {
+        const auto operations = sqlite::decode_operations(versions.blob(4));
+        if (!operations) return std::nullopt;
+        operations_ += std::ssize(*operations);
+        std::vector<uuid> made;
+        for (const operation& o : *operations) {
+            if (o.what == operation::kind::create) made.push_back(o.uuid);
+        }
+        std::ranges::sort(made);
+        return made;
+    }
+
+    void look_for(account_id account, std::int64_t seq, const std::vector<uuid>& made) {
+        for (const uuid& id : made) {
+            auto q = db_.use("SELECT 1 FROM tasks WHERE uuid = ? AND account_id = ?");
+            if (q.bind(id).bind(account).step()) continue;
+            fault("I1", "account " + std::to_string(account.value) + ": version " +
+                            std::to_string(seq) + " made " + to_string(id) + ", which is lost");
         }
     }
 
     // The tasks are what the chain says, each operation having had an effect. Of accounts whose
     // chain begins elsewhere or is longer than memory should hold, only the links are looked at.
     void replay_chains() {
-        progress_("the tasks are what the chain says");
+        std::map<account_id, std::int64_t> tasks_of;
+        {
+            auto q = db_.use("SELECT account_id, count(*) FROM tasks WHERE NOT purged GROUP BY 1");
+            while (q.step()) tasks_of[account_id{q.integer(0)}] = q.integer(1);
+        }
         std::int64_t replayed = 0;
         auto q = db_.use(
             "SELECT a.account_id FROM accounts a JOIN versions v ON v.account_id = a.account_id"
             " AND v.seq = 1 AND v.parent_id = zeroblob(16) WHERE a.mode = 1 AND a.last_seq <= ?");
         q.bind(replayed_versions_max);
-        for (; q.step(); ++replayed) replay(account_id{q.integer(0)});
+        for (; q.step(); ++replayed) {
+            const account_id id{q.integer(0)};
+            replay(id, tasks_of[id]);
+        }
         report_.checked.push_back({"chains replayed", replayed});
     }
 
-    void replay(account_id account) {
+    // `here`: how many tasks it has, purged ones left out.
+    void replay(account_id account, std::int64_t here) {
         const std::string who = "account " + std::to_string(account.value) + ": ";
         task_map tasks;
         auto versions = db_.use(sql::version_all);
         versions.bind(account).bind(0).bind(replayed_versions_max);
         while (versions.step()) {
-            for (const operation& o : sqlite::decode_operations(versions.blob(4))) {
+            const auto operations = sqlite::decode_operations(versions.blob(4));
+            if (!operations) return;  // what it says is not known any more
+            for (const operation& o : *operations) {
                 if (carry_out(tasks, o)) continue;
                 fault("I6", who + "version " + std::to_string(versions.integer(0)) +
                                 " has an operation without effect on task " + to_string(o.uuid));
             }
         }
-        auto rows = db_.use("SELECT uuid, purged, attributes FROM tasks WHERE account_id = ?");
-        rows.bind(account);
-        std::size_t there = 0;
-        while (rows.step()) {
-            const uuid id = rows.id(0);
-            const auto said = tasks.find(id);
-            const bool is_there = rows.integer(1) == 0;
-            there += is_there ? 1 : 0;
-            const bool same = is_there ? said != tasks.end() &&
-                                             said->second == sqlite::decode_attributes(rows.blob(2))
-                                       : said == tasks.end();
-            if (!same) {
-                fault("I6", who + "task " + to_string(id) + " is not what the chain says");
+        for (const auto& [id, said] : tasks) {
+            auto q = db_.use(
+                "SELECT attributes FROM tasks WHERE uuid = ? AND account_id = ? AND NOT purged");
+            if (!q.bind(id).bind(account).step() || sqlite::decode_attributes(q.blob(0)) != said) {
+                fault("I6", who + "task " + to_string(id) + " is another");
             }
         }
-        if (there != tasks.size()) fault("I6", who + "the chain has made tasks that are not here");
+        if (here != std::ssize(tasks)) {
+            fault("I6", who + std::to_string(here) + " tasks, and " + std::to_string(tasks.size()) +
+                            " on the chain");
+        }
     }
+
+    // ---- keys ----
 
     // Every slot is found under its key: it is in a run under its hash, or younger than all runs
     // (those are read at start).
     void check_keys() {
-        progress_("every key finds its slot");
         std::vector<bool> indexed = slots_in_runs();
         const auto through =
             db_.integer_of("SELECT coalesce(max(through), 0) FROM key_runs WHERE state = 2");
@@ -247,8 +464,7 @@ class checker {
             const auto id = q.integer(0);
             const auto at = static_cast<std::size_t>(id - first_slot_);
             if (id <= through && (at >= indexed.size() || !indexed[at])) {
-                fault("I3",
-                      "every key finds its slot: slot " + std::to_string(id) + " is not indexed");
+                fault("I3", "slot " + std::to_string(id) + " is not indexed");
             }
         }
         report_.checked.push_back({"keys", looked_at});
@@ -257,6 +473,9 @@ class checker {
     std::vector<bool> slots_in_runs() {
         first_slot_ = db_.integer_of(sql::slot_oldest);
         const auto last = db_.integer_of("SELECT coalesce(max(slot_id), 0) FROM slots");
+        if (last - first_slot_ >= slots_max) {
+            throw_damaged("slots", last, "its id is far from all others");
+        }
         std::vector<bool> indexed(static_cast<std::size_t>(last - first_slot_ + 1));
         auto pages = db_.use(
             "SELECT r.run_id, p.entries FROM key_runs r JOIN key_pages p ON p.page_id >= r.run_id "
@@ -272,7 +491,7 @@ class checker {
                 std::int64_t slot = 0;
                 std::memcpy(&hash, bytes.data() + at, sizeof hash);
                 std::memcpy(&slot, bytes.data() + at + sizeof hash, sizeof slot);
-                if (hash < before) fault("I3", "run " + std::to_string(run) + " is not in order");
+                if (hash < before) fault("I3", "run " + std::to_string(run) + " is out of order");
                 before = hash;
                 if (slot >= first_slot_ && slot <= last && hash_of_slot(slot) == hash) {
                     indexed[static_cast<std::size_t>(slot - first_slot_)] = true;
@@ -288,17 +507,20 @@ class checker {
         return sqlite::key_hash(account_id{q.integer(0)}, q.text(1));
     }
 
-    void fault(const char* invariant, std::string text) {
+    void fault(const char* invariant, const std::string& text) {
         if (report_.faults.size() < check_report::faults_max) {
-            report_.faults.push_back({invariant, std::move(text)});
+            report_.faults.push_back({invariant, std::string(part_) + ": " + text});
         }
     }
 
     connection db_;
     const std::function<void(std::string_view)>& progress_;
     check_report report_;
+    const char* part_ = "";
     std::int64_t first_slot_ = 0;
+    std::int64_t operations_ = 0;
 
+    static constexpr std::int64_t slots_max = std::int64_t{1} << 36;
     static constexpr std::int64_t replayed_versions_max = 200'000;
 };
 
@@ -325,6 +547,9 @@ check_report check_sqlite(const std::filesystem::path& data_dir,
     } catch (const SQLite::Exception& error) {
         throw std::runtime_error("cannot read " + file.string() + ": " + error.what());
     } catch (const store_failure& error) {
+        if (error.what_happened() == store_failure::kind::damaged) {
+            return {{}, {{"file", std::string("the file can be opened: ") + error.what()}}};
+        }
         throw std::runtime_error("cannot read " + file.string() + ": " + error.what());
     }
 }

@@ -1,20 +1,39 @@
 #include "connection.hpp"
 
-#include <callsign/base/assert.hpp>
+#include "page_sums.hpp"
 
 #include <cstring>
 #include <sqlite3.h>
 
 namespace callsign::sqlite {
 
+store_failure::kind meaning_of(int code, bool at_commit) {
+    using kind = store_failure::kind;
+    // The commit frame is written last: when the disk was full before it, or the file was
+    // another's, nothing took. After any other failure of COMMIT the frame may be in the file,
+    // durable or not: memory may run out, and the file of shared memory fail to grow, after it was
+    // synced.
+    if ((code & 0xFF) == SQLITE_FULL) return kind::full;
+    if (at_commit) return (code & 0xFF) == SQLITE_BUSY ? kind::refused : kind::unknown;
+    if (code == SQLITE_IOERR_SHMSIZE) return kind::full;
+    const bool damaged = (code & 0xFF) == SQLITE_CORRUPT || (code & 0xFF) == SQLITE_NOTADB ||
+                         code == SQLITE_IOERR_DATA;
+    return damaged ? kind::damaged : kind::refused;
+}
+
+namespace {
+
+int code_of(const SQLite::Exception& error) {
+    const int extended = error.getExtendedErrorCode();
+    return extended > 0 ? extended : error.getErrorCode();
+}
+
+}  // namespace
+
 void rethrow(const SQLite::Exception& error, bool at_commit) {
-    const int code = error.getErrorCode() & 0xFF;
-    // The commit frame is written last: when the disk was full before it, nothing took. After any
-    // other failure of COMMIT the frame may be in the file and may or may not be durable.
-    const bool certain =
-        !at_commit || code == SQLITE_FULL || code == SQLITE_BUSY || code == SQLITE_NOMEM;
-    throw store_failure(certain ? store_failure::kind::refused : store_failure::kind::unknown,
-                        std::string("SQLite: ") + error.what() + " (" + error.getErrorStr() + ")");
+    throw store_failure(meaning_of(code_of(error), at_commit),
+                        std::string("SQLite: ") + error.what() + " (" + error.getErrorStr() + ", " +
+                            std::to_string(code_of(error)) + ")");
 }
 
 namespace {
@@ -51,8 +70,16 @@ query& query::bind_null() {
     return *this;
 }
 
+// Which statement it was says where the damage is: its values are bound, not part of it.
 bool query::step() {
-    return guarded([&] { return prepared_.executeStep(); });
+    try {
+        return prepared_.executeStep();
+    } catch (const SQLite::Exception& error) {
+        const auto what = meaning_of(code_of(error));
+        if (what != store_failure::kind::damaged) rethrow(error);
+        throw store_failure(
+            what, std::string("damaged: ") + error.what() + " at " + prepared_.getQuery());
+    }
 }
 
 void query::run() {
@@ -69,21 +96,52 @@ void query::run_commit() {
 
 std::string_view query::blob(int column) const {
     const auto value = prepared_.getColumn(column);
-    return {static_cast<const char*>(value.getBlob()), static_cast<std::size_t>(value.getBytes())};
+    const auto* bytes = static_cast<const char*>(value.getBlob());
+    // Also what an empty one looks like.
+    if (!bytes && prepared_.getErrorCode() == SQLITE_NOMEM) {
+        throw store_failure(store_failure::kind::refused, "SQLite: out of memory");
+    }
+    return {bytes, static_cast<std::size_t>(value.getBytes())};
 }
 
+std::string query::text(int column) const {
+    return std::string(blob(column));
+}
+
+namespace {
+
+template <class Bytes>
+Bytes exactly(const query& q, int column, Bytes to) {
+    const auto bytes = q.blob(column);
+    if (bytes.size() != sizeof to) q.damaged("the size of an id or a digest");
+    std::memcpy(&to, bytes.data(), sizeof to);
+    return to;
+}
+
+// Beyond them neither our texts nor our arithmetic go.
+constexpr std::int64_t instant_min = -62'135'596'800'000;  // the year 1
+constexpr std::int64_t instant_max = 253'402'300'799'999;  // the year 9999
+
+}  // namespace
+
 uuid query::id(int column) const {
-    const auto bytes = blob(column);
-    uuid id{};
-    CALLSIGN_ASSERT(bytes.size() == id.size());
-    std::memcpy(id.data, bytes.data(), bytes.size());
-    return id;
+    return exactly(*this, column, uuid{});
+}
+
+digest query::hash(int column) const {
+    return exactly(*this, column, digest{});
+}
+
+time_point query::instant(int column) const {
+    const auto ms = integer(column);
+    if (ms < instant_min || ms > instant_max) damaged("an instant");
+    return time_point{milliseconds{ms}};
 }
 
 connection::connection(const std::filesystem::path& file, int flags, std::size_t cache_bytes)
     // No mutex in SQLite: a connection is used by one thread at a time (a fifteenth of a creation's
     // CPU).
-    : database_(file.string(), flags | SQLite::OPEN_NOMUTEX, 5'000) {
+    : database_(file.string(), flags | SQLite::OPEN_NOMUTEX, busy_timeout_ms, summed_pages()) {
     execute("PRAGMA foreign_keys = OFF");  // rules and `callsign check` see to that; lookups cost
     execute("PRAGMA temp_store = MEMORY");
     // Ours to choose in every connection: SQLite must not checkpoint behind the writer's back, nor

@@ -16,8 +16,9 @@
 
 namespace callsign::sqlite {
 
-// Says what SQLite said. `at_commit`: a failure whose outcome only a disk that is full leaves
-// certain.
+// What a failure of SQLite's means. `code` is an extended one. `at_commit`: only a disk that is
+// full, or a file that is busy, leaves the outcome certain.
+store_failure::kind meaning_of(int code, bool at_commit = false);
 [[noreturn]] void rethrow(const SQLite::Exception& error, bool at_commit = false);
 
 // A prepared statement in use: bind in order, then step or run. Bound bytes are not copied: they
@@ -53,18 +54,40 @@ class query {
     void run_commit();
 
     // ---- the row's columns, from 0 ----
+    // Whatever is on the disk: what cannot be is a store_failure that names the row.
+    void at(const char* table, std::int64_t row) {
+        table_ = table;
+        row_ = row;
+    }
+    [[noreturn]] void damaged(const char* what) const { throw_damaged(table_, row_, what); }
+
     bool is_null(int column) const { return prepared_.isColumnNull(column); }
     std::int64_t integer(int column) const { return prepared_.getColumn(column).getInt64(); }
-    std::string text(int column) const { return prepared_.getColumn(column).getString(); }
+    std::string text(int column) const;
     // Lives until the next step.
     std::string_view blob(int column) const;
     uuid id(int column) const;
-    time_point instant(int column) const { return time_point{milliseconds{integer(column)}}; }
+    digest hash(int column) const;
+    time_point instant(int column) const;
+    // One of an enumeration's values, which lie side by side.
+    template <class Enum>
+    Enum one_of(int column, Enum first, Enum last) const {
+        const auto value = integer(column);
+        if (value < static_cast<std::int64_t>(first) || value > static_cast<std::int64_t>(last)) {
+            damaged("a value that there is not");
+        }
+        return static_cast<Enum>(value);
+    }
 
   private:
     SQLite::Statement& prepared_;
     int next_ = 1;
+    const char* table_ = "a table";
+    std::int64_t row_ = 0;
 };
+
+// How long a statement waits for a file that another process holds.
+inline constexpr int busy_timeout_ms = 5'000;
 
 class connection {
   public:

@@ -2,7 +2,6 @@
 
 #include "statements.hpp"
 
-#include <callsign/base/assert.hpp>
 #include <callsign/base/sha256.hpp>
 
 #include <algorithm>
@@ -72,6 +71,7 @@ class key_index::run {
   public:
     std::int64_t page_id(std::int64_t page) const { return (id << 32) + page; }
     std::int64_t pages() const { return static_cast<std::int64_t>(first_hashes.size()); }
+    std::size_t filter_bytes() const { return keys ? keys->bytes() : 0; }
 
     void note_page(std::span<const entry> page) {
         first_hashes.push_back(page.front().hash);
@@ -88,41 +88,61 @@ class key_index::run {
     std::optional<filter> keys;               // none: beyond the bound on memory
 };
 
-// Reads a run's entries in order, a page at a time.
+// Reads a run's entries in order, a page at a time. A copy stands where the original stood.
 class key_index::reader {
   public:
-    reader(key_index& index, const run& r) : index_(&index), run_(&r) { next_page(); }
+    reader(key_index& index, std::shared_ptr<const run> r) : index_(&index), run_(std::move(r)) {
+        next_page();
+    }
 
-    const entry* front() const { return at_ < page_.size() ? &page_[at_] : nullptr; }
+    const entry* front() const { return page_ ? &(*page_)[at_] : nullptr; }
     void pop() {
-        if (++at_ == page_.size()) next_page();
+        if (at_ + 1 == page_->size()) return next_page();
+        ++at_;
     }
 
   private:
     void next_page() {
+        if (next_ == run_->pages()) return page_.reset();
+        page_ = std::make_shared<const page>(index_->read_page(*run_, next_));
+        ++next_;
         at_ = 0;
-        page_.clear();
-        if (next_ < run_->pages()) page_ = index_->read_page(run_->page_id(next_++));
     }
 
     key_index* index_;
-    const run* run_;
+    std::shared_ptr<const run> run_;
     std::int64_t next_ = 0;
-    std::vector<entry> page_;
+    std::shared_ptr<const page> page_;  // none: at the end
     std::size_t at_ = 0;
 };
 
 struct key_index::merge {
     std::vector<std::int64_t> inputs;
     std::vector<reader> readers;
-    std::unique_ptr<run> output;
-    std::vector<entry> page;
+    std::shared_ptr<run> output;
+    page unwritten;
     std::int64_t oldest_slot = 0;
 };
 
-key_index::key_index(connection& db, key_index_options options) : db_(db), options_(options) {
-    reload();
-}
+// What prepare_commit() may change, as it was.
+struct key_index::before {
+    struct length {
+        std::size_t pages;
+        std::int64_t entries;
+    };
+
+    std::optional<recent_keys> recent;  // there if it was flushed
+    std::vector<entry> recent_twins;
+    bool merges_due;
+    std::map<std::int64_t, std::shared_ptr<run>> runs;
+    std::map<int, merge> merges;
+    std::vector<length> outputs;  // of the merges, in their order: runs are only ever appended to
+    std::vector<std::int64_t> dead;
+    std::int64_t next_run;
+    std::int64_t through;
+};
+
+key_index::key_index(connection& db, key_index_options options) : db_(db), options_(options) {}
 
 key_index::~key_index() = default;
 
@@ -149,7 +169,7 @@ bool key_index::search(const run& r, std::uint64_t hash,
     auto page = std::lower_bound(first.begin(), first.end(), hash) - first.begin();
     if (page > 0) --page;
     for (; page < r.pages() && first[static_cast<std::size_t>(page)] <= hash; ++page) {
-        const auto entries = read_page(r.page_id(page));
+        const auto entries = read_page(r, page);
         auto at = std::lower_bound(entries.begin(), entries.end(), entry{hash, INT64_MIN});
         for (; at != entries.end() && at->hash == hash; ++at) {
             if (visit(slot_id{at->slot})) return true;
@@ -158,36 +178,95 @@ bool key_index::search(const run& r, std::uint64_t hash,
     return false;
 }
 
-std::vector<key_index::entry> key_index::read_page(std::int64_t page_id) {
+key_index::page key_index::read_page(const run& r, std::int64_t number) {
+    const std::int64_t id = r.page_id(number);
     auto q = db_.use(sql::page_get);
-    q.bind(page_id);
-    CALLSIGN_ASSERT(q.step());
-    return entries_of(q.blob(0));
+    if (!q.bind(id).step()) throw_damaged("key_pages", id, "it is not there");
+    page entries = entries_of(q.blob(0), id);
+    if (entries.front().hash != r.first_hashes[static_cast<std::size_t>(number)]) {
+        throw_damaged("key_pages", id, "it is another page");
+    }
+    return entries;
 }
 
-std::vector<key_index::entry> key_index::entries_of(std::string_view bytes) {
-    CALLSIGN_ASSERT(!bytes.empty() && bytes.size() % sizeof(entry) == 0);
-    std::vector<entry> entries(bytes.size() / sizeof(entry));
+key_index::page key_index::entries_of(std::string_view bytes, std::int64_t page_id) {
+    page entries(bytes.size() / sizeof(entry));
+    if (entries.empty() || entries.size() > page_entries || bytes.size() % sizeof(entry) != 0) {
+        throw_damaged("key_pages", page_id, "its size");
+    }
     std::memcpy(entries.data(), bytes.data(), bytes.size());
+    if (!std::is_sorted(entries.begin(), entries.end())) {
+        throw_damaged("key_pages", page_id, "its order");
+    }
     return entries;
 }
 
 // ---- growing ----
 
 void key_index::add(std::uint64_t hash, slot_id id) {
-    if (!recent_.emplace(hash, id.value).second) recent_twins_.push_back({hash, id.value});
-    ++added_;
+    added_.push_back({hash, id.value});
+    put_recent(added_.back());
+}
+
+void key_index::put_recent(const entry& e) {
+    if (!recent_.emplace(e.hash, e.slot).second) recent_twins_.push_back(e);
 }
 
 void key_index::prepare_commit() {
+    remember();
     if (recent_.size() + recent_twins_.size() >= options_.recent_max) flush_recent();
     for (auto at = merges_.begin(); at != merges_.end();) {
-        const bool finished = go_on(*at->second, added_ * options_.merged_per_add);
+        const bool finished = go_on(at->second, added_.size() * options_.merged_per_add);
         at = finished ? merges_.erase(at) : std::next(at);
     }
     if (std::exchange(merges_due_, false)) begin_merges();
     if (!dead_.empty()) delete_pages();
-    added_ = 0;
+}
+
+void key_index::remember() {
+    before_ = std::make_unique<before>(
+        before{{}, {}, merges_due_, runs_, merges_, {}, dead_, next_run_, through_});
+    for (const auto& [level, m] : merges_) {
+        before_->outputs.push_back({m.output->first_hashes.size(), m.output->entries});
+    }
+}
+
+void key_index::committed() noexcept {
+    added_.clear();
+    before_.reset();
+}
+
+void key_index::roll_back() noexcept {
+    if (before_) {
+        if (before_->recent) {
+            recent_ = std::move(*before_->recent);
+            recent_twins_ = std::move(before_->recent_twins);
+        }
+        merges_due_ = before_->merges_due;
+        runs_ = std::move(before_->runs);
+        merges_ = std::move(before_->merges);
+        dead_ = std::move(before_->dead);
+        next_run_ = before_->next_run;
+        through_ = before_->through;
+        auto length = before_->outputs.begin();
+        for (auto& [level, m] : merges_) {
+            m.output->first_hashes.resize(length->pages);
+            m.output->entries = length->entries;
+            ++length;
+        }
+        // Filters given up for a run that is no more are not made again: that costs reads, no
+        // truth.
+        filter_bytes_ = 0;
+        for (const auto& [id, r] : runs_) filter_bytes_ += r->filter_bytes();
+        for (const auto& [level, m] : merges_) filter_bytes_ += m.output->filter_bytes();
+        before_.reset();
+    }
+    for (const entry& e : added_) {
+        const auto found = recent_.find(e.hash);
+        if (found != recent_.end() && found->second == e.slot) recent_.erase(found);
+        std::erase(recent_twins_, e);
+    }
+    added_.clear();
 }
 
 void key_index::flush_recent() {
@@ -205,28 +284,28 @@ void key_index::flush_recent() {
         rest = rest.subspan(page.size());
     }
     through_ = through;
-    recent_.clear();
-    recent_twins_.clear();
+    before_->recent = std::exchange(recent_, {});
+    before_->recent_twins = std::exchange(recent_twins_, {});
     take_into_use(std::move(written));
 }
 
 // A merge for each level that has `fan_in` runs and none under way.
 void key_index::begin_merges() {
-    std::map<int, std::vector<run*>> levels;
-    for (const auto& [id, r] : runs_) levels[r->level].push_back(r.get());
+    std::map<int, std::vector<std::shared_ptr<run>>> levels;
+    for (const auto& [id, r] : runs_) levels[r->level].push_back(r);
     for (auto& [level, runs] : levels) {
         if (runs.size() < options_.fan_in || merges_.contains(level)) continue;
         runs.resize(options_.fan_in);  // the oldest
-        auto m = std::make_unique<merge>();
+        merge m;
         std::int64_t keys = 0, through = 0;
-        for (const run* r : runs) {
-            m->inputs.push_back(r->id);
-            m->readers.emplace_back(*this, *r);
+        for (const auto& r : runs) {
+            m.inputs.push_back(r->id);
+            m.readers.emplace_back(*this, r);
             keys += r->entries;
             through = std::max(through, r->through);
         }
-        m->output = begin_run(level + 1, static_cast<std::size_t>(keys), through);
-        m->oldest_slot = db_.integer_of(sql::slot_oldest);
+        m.output = begin_run(level + 1, static_cast<std::size_t>(keys), through);
+        m.oldest_slot = db_.integer_of(sql::slot_oldest);
         merges_.emplace(level, std::move(m));
     }
 }
@@ -242,24 +321,24 @@ bool key_index::go_on(merge& m, std::size_t budget) {
             finish(m);
             return true;
         }
-        if (least->front()->slot >= m.oldest_slot) m.page.push_back(*least->front());
+        if (least->front()->slot >= m.oldest_slot) m.unwritten.push_back(*least->front());
         least->pop();
-        if (m.page.size() == page_entries) append(*m.output, std::exchange(m.page, {}));
+        if (m.unwritten.size() == page_entries) append(*m.output, std::exchange(m.unwritten, {}));
     }
     return false;
 }
 
 void key_index::finish(merge& m) {
-    if (!m.page.empty()) append(*m.output, m.page);
+    if (!m.unwritten.empty()) append(*m.output, m.unwritten);
     for (const std::int64_t id : m.inputs) put_out_of_use(id);
-    take_into_use(std::move(m.output));
+    take_into_use(m.output);
 }
 
 // ---- runs ----
 
-std::unique_ptr<key_index::run> key_index::begin_run(int level, std::size_t keys,
+std::shared_ptr<key_index::run> key_index::begin_run(int level, std::size_t keys,
                                                      std::int64_t through) {
-    auto r = std::make_unique<run>();
+    auto r = std::make_shared<run>();
     r->id = next_run_++;
     r->level = level;
     r->through = through;
@@ -274,11 +353,37 @@ std::unique_ptr<key_index::run> key_index::begin_run(int level, std::size_t keys
     return r;
 }
 
+// Where there is no room for it, larger runs give theirs up: to go without costs a read for each
+// look-up, whatever the run's size.
 void key_index::give_filter(run& r, std::size_t keys) {
     const std::size_t bytes = filter::bytes_for(keys);
-    if (filter_bytes_ + bytes > options_.filter_bytes_max) return;
+    while (filter_bytes_ + bytes > options_.filter_bytes_max) {
+        run* const largest = largest_with_filter();
+        if (!largest || largest->filter_bytes() <= bytes) return;
+        filter_bytes_ -= largest->filter_bytes();
+        largest->keys.reset();
+    }
     filter_bytes_ += bytes;
     r.keys.emplace(keys);
+}
+
+key_index::run* key_index::largest_with_filter() {
+    run* largest = nullptr;
+    const auto look_at = [&](run& r) {
+        if (r.keys && (!largest || r.filter_bytes() > largest->filter_bytes())) largest = &r;
+    };
+    for (const auto& [id, r] : runs_) look_at(*r);
+    for (const auto& [level, m] : merges_) look_at(*m.output);
+    return largest;
+}
+
+std::pair<std::int64_t, std::int64_t> key_index::filter_border() const {
+    std::int64_t with = 0, without = 0;
+    for (const auto& [id, r] : runs_) {
+        if (r->keys) with = std::max(with, r->entries);
+        if (!r->keys && (without == 0 || r->entries < without)) without = r->entries;
+    }
+    return {with, without};
 }
 
 void key_index::append(run& r, std::span<const entry> page) {
@@ -289,7 +394,7 @@ void key_index::append(run& r, std::span<const entry> page) {
     r.note_page(page);
 }
 
-void key_index::take_into_use(std::unique_ptr<run> r) {
+void key_index::take_into_use(std::shared_ptr<run> r) {
     db_.use(sql::run_set)
         .bind(static_cast<int>(run_state::in_use))
         .bind(r->entries)
@@ -308,7 +413,7 @@ void key_index::put_out_of_use(std::int64_t run_id) {
         .bind(r.entries)
         .bind(run_id)
         .run();
-    if (r.keys) filter_bytes_ -= r.keys->bytes();
+    filter_bytes_ -= r.filter_bytes();
     runs_.erase(found);
     dead_.push_back(run_id);
 }
@@ -325,26 +430,21 @@ void key_index::delete_pages() {
     dead_.pop_back();
 }
 
-// ---- at start, and after a rollback ----
+// ---- at start ----
 
-void key_index::reload() {
-    recent_.clear();
-    recent_twins_.clear();
-    merges_.clear();
-    runs_.clear();
-    dead_.clear();
-    filter_bytes_ = 0;
-    next_run_ = 1;
-    through_ = 0;
-    std::vector<std::unique_ptr<run>> found;
+void key_index::load() {
+    std::vector<std::shared_ptr<run>> found;
     {
         auto q = db_.use(sql::run_all);
         while (q.step()) {
-            auto r = std::make_unique<run>();
+            auto r = std::make_shared<run>();
             r->id = q.integer(0);
             r->level = static_cast<int>(q.integer(1));
             r->entries = q.integer(3);
             r->through = q.integer(4);
+            if (r->id < 1 || r->id >= INT32_MAX || r->entries < 0 || r->entries >= INT32_MAX) {
+                throw_damaged("key_runs", r->id, "its numbers");
+            }
             next_run_ = std::max(next_run_, r->id + 1);
             if (q.integer(2) == static_cast<int>(run_state::in_use)) {
                 through_ = std::max(through_, r->through);
@@ -361,23 +461,24 @@ void key_index::reload() {
         const auto id = r->id;
         runs_.emplace(id, std::move(r));
     }
-    load_recent();
+    auto q = db_.use(sql::key_after);
+    q.bind(through_);
+    while (q.step()) {
+        put_recent({key_hash(account_id{q.integer(1)}, q.text(2)), q.integer(0)});
+    }
     merges_due_ = true;
 }
 
 void key_index::load_run(run& r) {
-    give_filter(r, static_cast<std::size_t>(r.entries));
-    r.entries = 0;
+    const std::int64_t entries = std::exchange(r.entries, 0);
+    give_filter(r, static_cast<std::size_t>(entries));
     auto q = db_.use(sql::page_all);
     q.bind(r.page_id(0)).bind(r.page_id(std::int64_t{1} << 32));
-    while (q.step()) r.note_page(entries_of(q.blob(0)));
-}
-
-void key_index::load_recent() {
-    auto q = db_.use(sql::key_after);
-    q.bind(through_);
-    while (q.step()) add(key_hash(account_id{q.integer(1)}, q.text(2)), slot_id{q.integer(0)});
-    added_ = 0;
+    while (q.step()) {
+        if (q.integer(0) != r.page_id(r.pages())) throw_damaged("key_runs", r.id, "a page is lost");
+        r.note_page(entries_of(q.blob(1), q.integer(0)));
+    }
+    if (r.entries != entries) throw_damaged("key_runs", r.id, "its entries");
 }
 
 }  // namespace callsign::sqlite

@@ -13,14 +13,16 @@
 //            so that no request waits for a merge
 //   filters  in memory, one a run: they say "not here" for all but about 1 % of the keys that
 //   aren't there;
-//            their memory is bounded, and the runs beyond the bound are read instead
+//            their memory is bounded, and where it runs out the largest runs are read instead
 //
 // Answers are exact: a hash only nominates slots, and the caller compares the slot's row. An entry
 // may outlive its slot (the reaper forgets slots, not entries); merges drop those below `oldest
-// slot`.
+// slot`. A page that is not as it was written is a store_failure: to miss a key is to make its task
+// twice.
 //
-// Threads: the writer's. All of it happens inside the caller's transaction; after a rollback call
-// reload().
+// Threads: the writer's. All of it happens inside the caller's transaction, and ends with it:
+// committed(), or roll_back(), which puts back what the transaction touched and reads nothing, so
+// that it cannot fail.
 
 #include "connection.hpp"
 
@@ -34,6 +36,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace callsign::sqlite {
@@ -59,6 +62,9 @@ class key_index {
     key_index(const key_index&) = delete;
     key_index& operator=(const key_index&) = delete;
 
+    // Reads what is there, at start. Once; of no use if it throws.
+    void load();
+
     // Calls visit(slot_id) for each slot nominated, until it returns true.
     void nominate(std::uint64_t hash, const std::function<bool(slot_id)>& visit);
 
@@ -68,13 +74,19 @@ class key_index {
     // Before COMMIT: writes a full `recent` as a run, goes on merging, deletes what was merged.
     void prepare_commit();
 
-    // Reads everything anew from the last committed state.
-    void reload();
+    // The transaction's end, one of them.
+    void committed() noexcept;
+    void roll_back() noexcept;
 
     // ---- for tests and check ----
     std::size_t runs() const { return runs_.size(); }
     std::size_t recent() const { return recent_.size(); }
+    std::size_t added() const { return added_.size(); }
+    std::size_t dead() const { return dead_.size(); }
+    std::int64_t through() const { return through_; }
     std::size_t filter_bytes() const { return filter_bytes_; }
+    // The entries of the largest run with a filter, and of the smallest without one (0: none).
+    std::pair<std::int64_t, std::int64_t> filter_border() const;
 
   private:
     struct entry {
@@ -82,47 +94,54 @@ class key_index {
         std::int64_t slot;
         friend auto operator<=>(const entry&, const entry&) = default;
     };
+    using page = std::vector<entry>;
+    using recent_keys = boost::unordered_flat_map<std::uint64_t, std::int64_t>;
     class filter;
     class run;
     class reader;
     struct merge;
+    struct before;
     enum class run_state { writing = 1, in_use = 2, dead = 3 };
 
     static constexpr std::size_t page_entries = 250;  // 4,000 bytes: a row fills a page of its own
 
     bool search(const run& r, std::uint64_t hash, const std::function<bool(slot_id)>& visit);
-    std::vector<entry> read_page(std::int64_t page_id);
-    static std::vector<entry> entries_of(std::string_view bytes);
+    page read_page(const run& r, std::int64_t number);
+    static page entries_of(std::string_view bytes, std::int64_t page_id);
 
-    std::unique_ptr<run> begin_run(int level, std::size_t keys, std::int64_t through);
+    std::shared_ptr<run> begin_run(int level, std::size_t keys, std::int64_t through);
     void give_filter(run& r, std::size_t keys);
+    run* largest_with_filter();
     void append(run& r, std::span<const entry> page);
-    void take_into_use(std::unique_ptr<run> r);
+    void take_into_use(std::shared_ptr<run> r);
     void put_out_of_use(std::int64_t run_id);
 
+    void remember();
     void flush_recent();
     void begin_merges();
     bool go_on(merge& m, std::size_t budget);
     void finish(merge& m);
     void delete_pages();
 
+    void put_recent(const entry& e);
     void load_run(run& r);
-    void load_recent();
 
     connection& db_;
     key_index_options options_;
 
-    boost::unordered_flat_map<std::uint64_t, std::int64_t> recent_;
+    recent_keys recent_;
     std::vector<entry> recent_twins_;  // equal hashes of different keys: practically never
-    std::size_t added_ = 0;            // in this transaction
+    std::vector<entry> added_;         // in this transaction
     bool merges_due_ = false;          // a level may have enough runs
 
-    std::map<std::int64_t, std::unique_ptr<run>> runs_;  // in use, by id
-    std::map<int, std::unique_ptr<merge>> merges_;       // at most one a level
+    std::map<std::int64_t, std::shared_ptr<run>> runs_;  // in use, by id
+    std::map<int, merge> merges_;                        // at most one a level
     std::vector<std::int64_t> dead_;                     // runs whose pages are yet to be deleted
     std::int64_t next_run_ = 1;
     std::int64_t through_ = 0;
     std::size_t filter_bytes_ = 0;
+
+    std::unique_ptr<before> before_;  // there from prepare_commit() to the transaction's end
 };
 
 }  // namespace callsign::sqlite

@@ -1,18 +1,7 @@
 #include "reads.hpp"
 
-#include <callsign/base/assert.hpp>
-
-#include <cstring>
-
 namespace callsign::sqlite {
 namespace {
-
-digest digest_of(std::string_view bytes) {
-    digest d{};
-    CALLSIGN_ASSERT(bytes.size() == d.size());
-    std::memcpy(d.data(), bytes.data(), d.size());
-    return d;
-}
 
 std::optional<time_point> maybe_instant(query& q, int column) {
     if (q.is_null(column)) return std::nullopt;
@@ -25,18 +14,36 @@ std::optional<Id> maybe_id(query& q, int column) {
     return Id{q.integer(column)};
 }
 
+attributes attributes_in(query& q, int column) {
+    auto all = decode_attributes(q.blob(column));
+    if (!all) q.damaged("its attributes");
+    return std::move(*all);
+}
+
+std::vector<operation> operations_in(query& q, int column) {
+    auto all = decode_operations(q.blob(column));
+    if (!all) q.damaged("its operations");
+    return std::move(*all);
+}
+
+account_mode mode_in(query& q, int column) {
+    return q.one_of(column, account_mode::managed, account_mode::opaque);
+}
+
+token_scope scope_in(query& q, int column) {
+    return q.one_of(column, token_scope::read, token_scope::admin);
+}
+
 }  // namespace
 
 account account_of(query& q) {
-    return {account_id{q.integer(0)},
-            q.text(1),
-            q.text(2),
-            q.integer(3),
-            q.instant(4),
-            static_cast<account_mode>(q.integer(5))};
+    q.at("accounts", q.integer(0));
+    return {
+        account_id{q.integer(0)}, q.text(1), q.text(2), q.integer(3), q.instant(4), mode_in(q, 5)};
 }
 
 series series_row_of(query& q) {
+    q.at("series", q.integer(0));
     return {series_id{q.integer(0)},
             account_id{q.integer(1)},
             q.text(2),
@@ -46,33 +53,35 @@ series series_row_of(query& q) {
 }
 
 token token_of(query& q) {
-    return {token_id{q.integer(0)},
-            maybe_id<account_id>(q, 1),
-            q.text(2),
-            static_cast<token_scope>(q.integer(3)),
-            q.instant(4),
-            maybe_instant(q, 5)};
+    q.at("tokens", q.integer(0));
+    return {token_id{q.integer(0)}, maybe_id<account_id>(q, 1), q.text(2), scope_in(q, 3),
+            q.instant(4),           maybe_instant(q, 5)};
 }
 
 slot slot_of(query& q) {
     slot s;
+    q.at("slots", q.integer(0));
     s.id = slot_id{q.integer(0)};
     s.account = account_id{q.integer(1)};
     s.key = q.text(2);
-    s.fingerprint = digest_of(q.blob(3));
+    s.fingerprint = q.hash(3);
     s.uuid = q.id(4);
     s.created_at = q.instant(5);
     s.attempts = q.integer(6);
     s.created = q.integer(7) != 0;
-    s.reason = static_cast<failure_reason>(q.integer(8));
-    s.state = static_cast<slot_state>(q.integer(9));
+    s.reason = q.one_of(8, failure_reason::none, failure_reason::window_passed);
+    s.state = q.one_of(9, slot_state::pending, slot_state::failed);
     s.task = maybe_id<task_id>(q, 10);
     s.settled_at = maybe_instant(q, 11);
+    const bool in_order = (s.state == slot_state::committed) == s.task.has_value() &&
+                          (s.state == slot_state::pending) != s.settled_at.has_value();
+    if (!in_order) q.damaged("its state");
     return s;
 }
 
 task task_of(query& q) {
     task t;
+    q.at("tasks", q.integer(0));
     t.id = task_id{q.integer(0)};
     t.account = account_id{q.integer(1)};
     t.uuid = q.id(2);
@@ -80,7 +89,7 @@ task task_of(query& q) {
     t.last_seq = q.integer(8);
     t.created_at = q.instant(9);
     t.purged = q.integer(10) != 0;
-    t.attributes = decode_attributes(q.blob(11));
+    t.attributes = attributes_in(q, 11);
     if (!q.is_null(5)) {
         t.numbered =
             receipt{t.uuid, q.text(6), q.text(4), q.integer(5), q.integer(7), t.created_at, true};
@@ -89,16 +98,17 @@ task task_of(query& q) {
 }
 
 principal principal_of(query& q) {
-    return {token_id{q.integer(0)}, maybe_id<account_id>(q, 1),
-            static_cast<token_scope>(q.integer(2)), static_cast<account_mode>(q.integer(3))};
+    q.at("tokens", q.integer(0));
+    return {token_id{q.integer(0)}, maybe_id<account_id>(q, 1), scope_in(q, 2), mode_in(q, 3)};
 }
 
 device device_of(query& q) {
     device d;
+    q.at("devices", q.integer(0));
     d.id = device_id{q.integer(0)};
     d.client_id = q.id(1);
     d.account = account_id{q.integer(2)};
-    d.mode = static_cast<account_mode>(q.integer(3));
+    d.mode = mode_in(q, 3);
     d.name = q.text(4);
     if (!q.is_null(5)) d.sealed_key = q.blob(5);
     d.created_at = q.instant(6);
@@ -107,10 +117,12 @@ device device_of(query& q) {
 }
 
 chain_head head_of(query& q) {
+    q.at("chain head at seq", q.integer(0));
     return {q.integer(0), q.id(1), q.integer(2)};
 }
 
 sealed_version sealed_version_of(query& q) {
+    q.at("sealed_versions, seq", q.integer(0));
     return {q.integer(0), q.id(1), q.id(2), q.instant(3), std::string(q.blob(4))};
 }
 
@@ -119,6 +131,7 @@ std::size_t byte_count_of(query& q) {
 }
 
 snapshot_mark snapshot_mark_of(query& q) {
+    q.at("sealed_snapshots, seq", q.integer(1));
     return {q.id(0), q.integer(1), q.integer(2), q.instant(3)};
 }
 
@@ -127,16 +140,15 @@ sealed_snapshot snapshot_of(query& q) {
 }
 
 side_version side_version_of(query& q) {
+    q.at("side_versions, left at", q.integer(1));
     side_version side{q.id(0), q.integer(1), q.instant(2), {}, {}, q.id(4)};
-    if (!decode_way(q.blob(3), side)) {
-        throw store_failure(store_failure::kind::refused,
-                            "damaged: side_versions, version " + to_string(side.id));
-    }
+    if (!decode_way(q.blob(3), side)) q.damaged("its way");
     return side;
 }
 
 version version_of(query& q) {
-    return {q.integer(0), q.id(1), q.id(2), q.instant(3), decode_operations(q.blob(4))};
+    q.at("versions, seq", q.integer(0));
+    return {q.integer(0), q.id(1), q.id(2), q.instant(3), operations_in(q, 4)};
 }
 
 }  // namespace callsign::sqlite

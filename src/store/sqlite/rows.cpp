@@ -2,8 +2,6 @@
 
 #include "callsign/store/v1/rows.pb.h"
 
-#include <callsign/base/assert.hpp>
-
 #include <algorithm>
 #include <cstring>
 
@@ -21,8 +19,20 @@ void put_time(rows::Operation& row, precise_time at) {
     row.set_at_rest(static_cast<std::int32_t>((at - ms).count()));
 }
 
-precise_time time_of(const rows::Operation& row) {
-    return time_point{milliseconds{row.at()}} + std::chrono::nanoseconds{row.at_rest()};
+std::optional<precise_time> time_of(const rows::Operation& row) {
+    using std::chrono::nanoseconds;
+    constexpr auto most = std::chrono::floor<milliseconds>(nanoseconds::max()).count() - 1;
+    if (row.at() > most || row.at() < -most) return std::nullopt;
+    if (row.at_rest() < 0 || row.at_rest() >= 1'000'000) return std::nullopt;
+    return time_point{milliseconds{row.at()}} + nanoseconds{row.at_rest()};
+}
+
+// Names the task, or says with nothing that it is the one before.
+bool take_uuid(const std::string& bytes, std::optional<uuid>& current) {
+    if (bytes.empty()) return current.has_value();
+    if (bytes.size() != sizeof(uuid)) return false;
+    std::memcpy(&current.emplace(), bytes.data(), bytes.size());
+    return true;
 }
 
 }  // namespace
@@ -41,9 +51,9 @@ std::string encode(const attributes& all) {
     return message.SerializeAsString();
 }
 
-attributes decode_attributes(std::string_view bytes) {
+std::optional<attributes> decode_attributes(std::string_view bytes) {
     rows::Attributes message;
-    CALLSIGN_ASSERT(message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())));
+    if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return std::nullopt;
     attributes all;
     all.reserve(static_cast<std::size_t>(message.attributes_size()));
     for (auto& a : *message.mutable_attributes()) {
@@ -71,21 +81,24 @@ std::string encode(std::span<const operation> operations) {
     return message.SerializeAsString();
 }
 
-std::vector<operation> decode_operations(std::string_view bytes) {
+std::optional<std::vector<operation>> decode_operations(std::string_view bytes) {
     rows::Operations message;
-    CALLSIGN_ASSERT(message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())));
+    if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return std::nullopt;
     std::vector<operation> operations;
     operations.reserve(static_cast<std::size_t>(message.operations_size()));
-    uuid id{};
-    precise_time at{};
+    std::optional<uuid> id;
+    std::optional<precise_time> at;
     for (auto& row : *message.mutable_operations()) {
-        if (row.uuid().size() == id.size()) std::memcpy(id.data, row.uuid().data(), id.size());
+        const bool is_known = row.kind() >= static_cast<int>(operation::kind::create) &&
+                              row.kind() <= static_cast<int>(operation::kind::update);
+        if (!is_known || !take_uuid(row.uuid(), id)) return std::nullopt;
         operation o;
         o.what = static_cast<operation::kind>(row.kind());
-        o.uuid = id;
+        o.uuid = *id;
         if (o.what == operation::kind::update) {
             if (row.has_at()) at = time_of(row);
-            o.at = at;
+            if (!at) return std::nullopt;
+            o.at = *at;
             o.property = std::move(*row.mutable_property());
             if (row.has_value()) o.value = std::move(*row.mutable_value());
         }
@@ -124,6 +137,7 @@ bool decode_way(std::string_view bytes, side_version& side) {
     const auto is_sound = [](std::uint64_t n) { return n < number_max; };
     rows::Way message;
     if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return false;
+    if (!is_sound(static_cast<std::uint64_t>(side.left_at))) return false;
     std::int64_t seq = side.left_at;
     for (const std::uint64_t step : message.own()) {
         if (step == 0 || !is_sound(step)) return false;

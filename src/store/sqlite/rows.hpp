@@ -1,9 +1,11 @@
 #pragma once
 // The columns of bytes: attributes and operations (schema/proto/callsign/store/v1/rows.proto).
+// Reading them trusts nothing: nullopt is what encode() would not have written.
 
 #include <callsign/domain/task.hpp>
 #include <callsign/domain/version.hpp>
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,10 +14,10 @@
 namespace callsign::sqlite {
 
 std::string encode(const attributes& all);
-attributes decode_attributes(std::string_view bytes);
+std::optional<attributes> decode_attributes(std::string_view bytes);
 
 std::string encode(std::span<const operation> operations);
-std::vector<operation> decode_operations(std::string_view bytes);
+std::optional<std::vector<operation>> decode_operations(std::string_view bytes);
 
 // A side version's `own` and `dropped`; `left_at` is another column's.
 std::string encode(const side_version& side);

@@ -1,11 +1,12 @@
 #include "migrations.hpp"
+#include "page_sums.hpp"
 #include "reads.hpp"
 #include "write_state.hpp"
 
-#include <callsign/base/assert.hpp>
 #include <callsign/store/sqlite.hpp>
 
 #include <cerrno>
+#include <chrono>
 #include <condition_variable>
 #include <cstring>
 #include <fcntl.h>
@@ -26,6 +27,7 @@ using sqlite::write_state;
 class sqlite_write final : public sqlite::reads_over<write_tx> {
   public:
     explicit sqlite_write(write_state& state) : reads_over(state.db), state_(state) {
+        end_on_disk();  // of one whose rollback failed: nothing is written before that is done
         db_.use(sql::begin_write).run();
     }
     sqlite_write(const sqlite_write&) = delete;
@@ -98,7 +100,7 @@ class sqlite_write final : public sqlite::reads_over<write_tx> {
     void count_attempt(slot_id id) override {
         changed_ = true;
         db_.use(sql::slot_attempt).bind(id).run();
-        CALLSIGN_ASSERT(changes() == 1);
+        expect_one("slots", id.value);
     }
     bool commit_slot(slot_id id, task_id task, bool created, time_point now) override {
         db_.use(sql::slot_commit).bind(task).bind(created ? 1 : 0).bind(now).bind(id).run();
@@ -111,7 +113,7 @@ class sqlite_write final : public sqlite::reads_over<write_tx> {
     void forget_slot(slot_id id) override {
         changed_ = true;
         auto q = db_.use(sql::slot_forget);
-        CALLSIGN_ASSERT(q.bind(id).step());
+        if (!q.bind(id).step()) throw_damaged("slots", id.value, "it is not as it was read");
         auto& slots = state_.now.slots;
         --(static_cast<slot_state>(q.integer(0)) == slot_state::failed ? slots.failed
                                                                        : slots.committed);
@@ -157,7 +159,7 @@ class sqlite_write final : public sqlite::reads_over<write_tx> {
             .bind(r.seq)
             .bind(id)
             .run();
-        CALLSIGN_ASSERT(changes() == 1);
+        expect_one("tasks", id.value);
     }
     void update_task(task_id id, const attributes& all, bool purged,
                      std::int64_t last_seq) override {
@@ -169,7 +171,7 @@ class sqlite_write final : public sqlite::reads_over<write_tx> {
             .bind(last_seq)
             .bind(id)
             .run();
-        CALLSIGN_ASSERT(changes() == 1);
+        expect_one("tasks", id.value);
     }
     std::int64_t append_version(account_id account, const uuid& id, time_point now,
                                 std::span<const operation> operations) override {
@@ -278,18 +280,20 @@ class sqlite_write final : public sqlite::reads_over<write_tx> {
         state_.flush();
         for (const version& v : sealed) {
             db_.use(sql::sealed_delete).bind(v.parent).bind(account).run();
-            CALLSIGN_ASSERT(changes() == 1);
+            expect_one("sealed_versions, seq", v.seq);
         }
         db_.use(sql::snapshot_delete).bind(account).run();
         db_.use(sql::account_manage).bind(std::int64_t{std::ssize(sealed)}).bind(account).run();
-        CALLSIGN_ASSERT(changes() == 1);
+        expect_one("accounts", account.value);
         state_.forget_head(account);
     }
     void take_over_version(account_id account, const version& v) override {
         moved(v.created_at);
         const auto& before = state_.head_of(account);
-        CALLSIGN_ASSERT(before.last_seq == 0 || before.last_version == v.parent);
-        CALLSIGN_ASSERT(state_.advance_head(account, v.id) == v.seq);
+        const bool is_next = before.last_seq + 1 == v.seq &&
+                             (before.last_seq == 0 || before.last_version == v.parent);
+        if (!is_next) throw_damaged("accounts", account.value, "another head than was read");
+        state_.advance_head(account, v.id);
         put_version(account, v.seq, v.id, v.parent, v.created_at, v.operations);
     }
     void give_key(device_id id, std::string_view name, std::string_view sealed_key) override {
@@ -300,7 +304,7 @@ class sqlite_write final : public sqlite::reads_over<write_tx> {
             .bind_blob(sealed_key.data(), sealed_key.size())
             .bind(id)
             .run();
-        CALLSIGN_ASSERT(changes() == 1);
+        expect_one("devices", id.value);
     }
 
     // ---- accounts, tokens, series ----
@@ -363,7 +367,7 @@ class sqlite_write final : public sqlite::reads_over<write_tx> {
         }
         db_.use(sql::commit).run_commit();
         committed_ = true;
-        state_.committed = state_.now;
+        state_.committed_all();
     }
 
   private:
@@ -383,6 +387,9 @@ class sqlite_write final : public sqlite::reads_over<write_tx> {
             .bind_blob(bytes.data(), bytes.size())
             .run();
     }
+    void expect_one(const char* table, std::int64_t row) {
+        if (changes() != 1) throw_damaged(table, row, "it is not as it was read");
+    }
     int changes() { return db_.database().getChanges(); }
     bool settled(time_point now, std::int64_t& to) {
         if (changes() == 0) return false;
@@ -391,15 +398,17 @@ class sqlite_write final : public sqlite::reads_over<write_tx> {
         ++to;
         return true;
     }
-    void roll_back() {
+    void roll_back() noexcept {
+        state_.roll_back();
         try {
-            // SQLite may have rolled back by itself (a full disk, say).
-            if (!sqlite3_get_autocommit(db_.database().getHandle())) db_.use(sql::rollback).run();
-            state_.forget();
-            state_.keys.reload();
+            end_on_disk();
         } catch (const store_failure&) {
-            // The connection is past use: the next transaction says so.
+            // The next transaction tries again.
         }
+    }
+    // SQLite may have rolled back by itself (a full disk, say).
+    void end_on_disk() {
+        if (!sqlite3_get_autocommit(db_.database().getHandle())) db_.use(sql::rollback).run();
     }
 
     write_state& state_;
@@ -411,14 +420,16 @@ class sqlite_write final : public sqlite::reads_over<write_tx> {
 
 class reader_pool {
   public:
-    reader_pool(const std::filesystem::path& file, const sqlite_options& options) {
-        for (std::size_t i = 0; i < std::max<std::size_t>(1, options.readers); ++i) {
+    reader_pool(const std::filesystem::path& file, const sqlite_options& options)
+        : all_(std::max<std::size_t>(1, options.readers)), wait_max_(options.reader_wait_max) {
+        for (std::size_t i = 0; i < all_; ++i) {
             free_.push_back(
                 std::make_unique<connection>(file, SQLite::OPEN_READONLY, options.cache_bytes / 8));
         }
     }
     std::unique_ptr<connection> take() {
         std::unique_lock lock(mutex_);
+        await_release(lock);
         available_.wait(lock, [this] { return !free_.empty(); });
         auto taken = std::move(free_.back());
         free_.pop_back();
@@ -428,14 +439,52 @@ class reader_pool {
         {
             const std::scoped_lock lock(mutex_);
             free_.push_back(std::move(reader));
+            if (free_.size() == all_) empty_since_ = steady::now();
         }
-        available_.notify_one();
+        available_.notify_all();
+    }
+
+    // Lets nobody in, so that those who read come to an end: the log can begin anew only when
+    // nobody reads from it.
+    void hold() {
+        const std::scoped_lock lock(mutex_);
+        held_ = true;
+    }
+    void release() {
+        {
+            const std::scoped_lock lock(mutex_);
+            held_ = false;
+        }
+        available_.notify_all();
+    }
+    bool nobody_reads() {
+        const std::scoped_lock lock(mutex_);
+        return free_.size() == all_;
     }
 
   private:
+    using steady = std::chrono::steady_clock;
+    // How long the writer has, once nobody reads, to begin the log anew: it may have nothing to do.
+    static constexpr milliseconds writers_turn{10};
+
+    void await_release(std::unique_lock<std::mutex>& lock) {
+        const auto end = steady::now() + wait_max_;
+        while (held_) {
+            const bool nobody = free_.size() == all_;
+            const auto until = nobody ? std::min(end, empty_since_ + writers_turn) : end;
+            if (available_.wait_until(lock, until) == std::cv_status::no_timeout) continue;
+            if (nobody) return;
+            throw store_failure(store_failure::kind::refused, "the log is at its bound");
+        }
+    }
+
+    std::size_t all_;
+    milliseconds wait_max_;
     std::mutex mutex_;
     std::condition_variable available_;
     std::vector<std::unique_ptr<connection>> free_;
+    bool held_ = false;
+    steady::time_point empty_since_ = steady::now();
 };
 
 // Holds the connection before reads_over refers to it.
@@ -448,7 +497,12 @@ class sqlite_read final : private borrowed, public sqlite::reads_over<read_tx> {
   public:
     explicit sqlite_read(reader_pool& from)
         : borrowed{from, from.take()}, reads_over(*borrowed::reader) {
-        db_.use(sql::begin_read).run();
+        try {
+            begin();
+        } catch (const store_failure&) {
+            pool.give_back(std::move(borrowed::reader));
+            throw;
+        }
     }
     sqlite_read(const sqlite_read&) = delete;
     sqlite_read& operator=(const sqlite_read&) = delete;
@@ -456,9 +510,15 @@ class sqlite_read final : private borrowed, public sqlite::reads_over<read_tx> {
         try {
             db_.use(sql::commit).run();
         } catch (const store_failure&) {
-            // Nothing was written; the next BEGIN on this connection says what is wrong.
+            // Nothing was written; whoever has the connection next ends it first.
         }
         pool.give_back(std::move(borrowed::reader));
+    }
+
+  private:
+    void begin() {
+        if (!sqlite3_get_autocommit(db_.database().getHandle())) db_.use(sql::rollback).run();
+        db_.use(sql::begin_read).run();
     }
 };
 
@@ -490,14 +550,74 @@ std::filesystem::path prepared(const sqlite_options& options) {
     return options.data_dir / "callsign.sqlite3";
 }
 
+// Puts sums into the pages of a file that was made without them. It goes without where there is no
+// room for a second one.
+void rewrite(connection& db, const std::filesystem::path& file) {
+    if (std::filesystem::space(file).available < 3 * std::filesystem::file_size(file)) return;
+    db.execute("PRAGMA journal_mode = DELETE");
+    db.execute("PRAGMA synchronous = FULL");
+    db.execute("VACUUM");
+    sqlite::mark_summed(db);
+}
+
 // Creates the file, or brings an older one up to date, before anyone else opens it.
 void prepare_file(const std::filesystem::path& file, const sqlite_options& options) {
     connection db(file, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, options.cache_bytes);
     std::filesystem::permissions(
         file, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+    sqlite::make_room_for_sums(db);
+    if (std::filesystem::file_size(file) == 0) {
+        sqlite::mark_summed(db);
+    } else if (!sqlite::has_sums(file)) {
+        rewrite(db, file);
+    }
     db.execute("PRAGMA journal_mode = WAL");
     db.execute("PRAGMA synchronous = FULL");
     sqlite::migrate(db);
+}
+
+// A little room kept for a start on a disk that is full: to open the files needs some.
+class reserve {
+  public:
+    explicit reserve(const std::filesystem::path& data_dir)
+        : file_(data_dir / "callsign.reserve") {}
+
+    // False: there was none.
+    bool give_up() {
+        std::error_code ignored;
+        return std::filesystem::remove(file_, ignored);
+    }
+    void make() {
+        const int file = ::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+        if (file < 0) return;
+        if (::posix_fallocate(file, 0, bytes) != 0) give_up();
+        ::close(file);
+    }
+
+  private:
+    static constexpr ::off_t bytes = 256 * 1024;
+    std::filesystem::path file_;
+};
+
+// Makes the file of the WAL's shared memory as large as the log may need it. Else it would grow in
+// the middle of a commit, after its frames were synced: on a full disk nobody could say then
+// whether it took.
+bool grow_shared_memory(connection& db, std::int64_t pages) {
+    constexpr int region_bytes = 32'768;
+    constexpr std::int64_t region_pages = 4'096;
+    sqlite3_file* file = nullptr;
+    if (sqlite3_file_control(db.database().getHandle(), "main", SQLITE_FCNTL_FILE_POINTER, &file) !=
+            SQLITE_OK ||
+        !file || !file->pMethods || file->pMethods->iVersion < 2) {
+        return false;
+    }
+    for (int region = 0; region <= pages / region_pages + 1; ++region) {
+        void volatile* mapped = nullptr;
+        if (file->pMethods->xShmMap(file, region, region_bytes, 1, &mapped) != SQLITE_OK) {
+            return false;
+        }
+    }
+    return true;
 }
 
 class sqlite_store final : public store {
@@ -509,10 +629,25 @@ class sqlite_store final : public store {
           state_((prepare_file(file_, options), file_), options),
           readers_(file_, options) {
         state_.db.execute("PRAGMA synchronous = FULL");
+        state_.db.execute(
+            ("PRAGMA journal_size_limit = " + std::to_string(log_bound() * wal_frame_bytes))
+                .c_str());
         sqlite3_wal_hook(state_.db.database().getHandle(), &sqlite_store::note_wal, this);
+        try {
+            state_.load();
+        } catch (const store_failure& failure) {
+            if (failure.what_happened() != store_failure::kind::damaged) throw;
+            stopped_ = failure;  // what is not damaged can be read
+        }
     }
 
     std::unique_ptr<write_tx> begin_write() override {
+        if (stopped_) throw *stopped_;
+        if (!shared_memory_grown_) {
+            shared_memory_grown_ = grow_shared_memory(state_.db, log_bound());
+            if (!shared_memory_grown_) throw store_failure(kind::full, "no room for callsign-shm");
+        }
+        if (wal_pages_ >= log_bound()) shorten_log();
         return std::make_unique<sqlite_write>(state_);
     }
     std::unique_ptr<read_tx> begin_read() override {
@@ -523,23 +658,74 @@ class sqlite_store final : public store {
 
     void maintain(bool idle) override {
         const auto due = idle ? options_.wal_pages_max / 2 : options_.wal_pages_max;
-        if (wal_pages_ < due) return;
-        int in_wal = 0, moved = 0;
-        // Passive: readers are not disturbed; what they still need is moved the next time.
-        const int code = sqlite3_wal_checkpoint_v2(state_.db.database().getHandle(), nullptr,
-                                                   SQLITE_CHECKPOINT_PASSIVE, &in_wal, &moved);
-        if (code != SQLITE_OK && code != SQLITE_BUSY) {
-            throw store_failure(store_failure::kind::unknown,
-                                std::string("SQLite checkpoint: ") + sqlite3_errstr(code));
-        }
-        // All moved: the next commit begins the WAL anew. Otherwise try again after as many pages
-        // more.
-        wal_pages_ = in_wal == moved ? 0 : wal_pages_ - due;
+        const bool turn_came = held_ && readers_.nobody_reads();
+        if (wal_pages_ >= std::max(due, next_checkpoint_) || turn_came) checkpoint();
     }
 
   private:
+    using kind = store_failure::kind;
+    static constexpr std::int64_t wal_frame_bytes = 4'096 + 24;
+
+    // Readers keep the log from beginning anew, and it grows. From here on new ones wait a moment,
+    std::int64_t hold_readers_at() const { return options_.wal_pages_max * 3 / 2; }
+    // and from here on nothing is written until it has: with one batch, this is its length.
+    std::int64_t log_bound() const { return options_.wal_pages_max * 2; }
+
+    // Moves what it can from the log to the database, and lets the log begin anew if nobody reads
+    // from it. No failure of it leaves anything in doubt: all that was committed is in the log. But
+    // after a failed sync nobody knows what the disk has of the database: a new start writes it
+    // again from the log.
+    void checkpoint() {
+        auto* const db = state_.db.database().getHandle();
+        sqlite3_busy_timeout(db, 0);
+        const int code =
+            sqlite3_wal_checkpoint_v2(db, nullptr, SQLITE_CHECKPOINT_RESTART, nullptr, nullptr);
+        const int extended = sqlite3_extended_errcode(db);
+        sqlite3_busy_timeout(db, sqlite::busy_timeout_ms);
+        checkpoint_failure_.reset();
+        if (code == SQLITE_OK) {
+            wal_pages_ = next_checkpoint_ = 0;
+            return release_readers();
+        }
+        next_checkpoint_ = wal_pages_ + std::max<std::int64_t>(1, options_.wal_pages_max / 4);
+        if ((code & 0xFF) == SQLITE_BUSY) return hold_readers();
+        release_readers();
+        const std::string text = std::string("SQLite checkpoint: ") + sqlite3_errstr(extended);
+        if (extended == SQLITE_IOERR_FSYNC || extended == SQLITE_IOERR_DIR_FSYNC) {
+            throw store_failure(kind::unknown, text);
+        }
+        checkpoint_failure_.emplace(sqlite::meaning_of(extended), text);
+        if (checkpoint_failure_->what_happened() == kind::damaged) throw *checkpoint_failure_;
+    }
+
+    // Of readers in other processes (`callsign check` is one) nothing is known but that they are
+    // there: to hold ours back would not help then.
+    void hold_readers() {
+        if (wal_pages_ < hold_readers_at() || readers_.nobody_reads()) return release_readers();
+        held_ = true;
+        readers_.hold();
+    }
+    void release_readers() {
+        if (std::exchange(held_, false)) readers_.release();
+    }
+
+    // The log is at its bound. Requests come faster than it is worth trying.
+    void shorten_log() {
+        const auto now = std::chrono::steady_clock::now();
+        const bool turn_came = held_ && readers_.nobody_reads();
+        if (now >= try_again_at_ || turn_came) {
+            try_again_at_ = now + options_.full_retry;
+            checkpoint();
+        }
+        if (wal_pages_ < log_bound()) return;
+        if (checkpoint_failure_) throw *checkpoint_failure_;
+        if (held_) throw store_failure(kind::refused, "readers keep the log at its bound");
+    }
+
     static int note_wal(void* self, sqlite3*, const char*, int pages) {
-        static_cast<sqlite_store*>(self)->wal_pages_ = pages;
+        auto& store = *static_cast<sqlite_store*>(self);
+        if (pages < store.wal_pages_) store.next_checkpoint_ = 0;  // it began anew
+        store.wal_pages_ = pages;
         return SQLITE_OK;
     }
 
@@ -550,20 +736,40 @@ class sqlite_store final : public store {
     directory_lock lock_;
     write_state state_;
     reader_pool readers_;
+    std::optional<store_failure> stopped_;  // damage stands in the way of writing
+    bool shared_memory_grown_ = false;
+
+    // ---- the log ----
     std::int64_t wal_pages_ = 0;
+    std::int64_t next_checkpoint_ = 0;  // not before it has so many pages
+    bool held_ = false;                 // the readers
+    std::optional<store_failure> checkpoint_failure_;
+    std::chrono::steady_clock::time_point try_again_at_{};
 };
+
+std::unique_ptr<store> open_with_reserve(const sqlite_options& options) {
+    reserve room(options.data_dir);
+    std::unique_ptr<store> opened;
+    try {
+        opened = std::make_unique<sqlite_store>(options);
+    } catch (const store_failure& failure) {
+        if (failure.what_happened() != store_failure::kind::full || !room.give_up()) throw;
+        opened = std::make_unique<sqlite_store>(options);
+    }
+    room.make();
+    return opened;
+}
 
 }  // namespace
 
 std::unique_ptr<store> open_sqlite(const sqlite_options& options) {
+    const std::string file = (options.data_dir / "callsign.sqlite3").string();
     try {
-        return std::make_unique<sqlite_store>(options);
+        return open_with_reserve(options);
     } catch (const SQLite::Exception& error) {
-        throw std::runtime_error("cannot open " + (options.data_dir / "callsign.sqlite3").string() +
-                                 ": " + error.what());
+        throw std::runtime_error("cannot open " + file + ": " + error.what());
     } catch (const store_failure& error) {
-        throw std::runtime_error("cannot open " + (options.data_dir / "callsign.sqlite3").string() +
-                                 ": " + error.what());
+        throw std::runtime_error("cannot open " + file + ": " + error.what());
     } catch (const std::filesystem::filesystem_error& error) {
         throw std::runtime_error("cannot make " + options.data_dir.string() + ": " +
                                  error.code().message());

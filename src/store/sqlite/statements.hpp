@@ -140,7 +140,7 @@ inline constexpr auto version_put =
     "INSERT INTO versions (account_id, seq, version_id, parent_id, created_at, operations)"
     " VALUES (?, ?, ?, ?, ?, ?)";
 inline constexpr auto version_all =
-    "SELECT seq, version_id, parent_id, created_at, operations FROM versions"
+    "SELECT seq, version_id, parent_id, created_at, operations, account_id FROM versions"
     " WHERE account_id = ? AND seq > ? ORDER BY seq LIMIT ?";
 inline constexpr auto version_seq =
     "SELECT seq FROM versions WHERE version_id = ? AND account_id = ?";
@@ -241,7 +241,7 @@ inline constexpr auto run_set = "UPDATE key_runs SET state = ?, entries = ? WHER
 inline constexpr auto run_delete = "DELETE FROM key_runs WHERE run_id = ?";
 inline constexpr auto page_get = "SELECT entries FROM key_pages WHERE page_id = ?";
 inline constexpr auto page_all =
-    "SELECT entries FROM key_pages WHERE page_id >= ? AND page_id < ? ORDER BY page_id";
+    "SELECT page_id, entries FROM key_pages WHERE page_id >= ? AND page_id < ? ORDER BY page_id";
 inline constexpr auto page_put = "INSERT INTO key_pages (page_id, entries) VALUES (?, ?)";
 inline constexpr auto page_delete =
     "DELETE FROM key_pages WHERE page_id IN (SELECT page_id FROM key_pages"

@@ -2,15 +2,20 @@
 
 #include "statements.hpp"
 
-#include <callsign/base/assert.hpp>
-
 namespace callsign::sqlite {
 
 write_state::write_state(const std::filesystem::path& file, const sqlite_options& options)
     : db(file, SQLite::OPEN_READWRITE, options.cache_bytes),
       keys(db, {.recent_max = options.recent_keys_max,
-                .filter_bytes_max = options.key_filter_bytes_max}) {
-    forget();
+                .filter_bytes_max = options.key_filter_bytes_max}) {}
+
+void write_state::load() {
+    committed_task_ = last_task = db.integer_of(sql::task_last);
+    auto q = db.use(sql::totals_get);
+    if (!q.step()) throw_damaged("totals", 1, "it is not there");
+    q.at("totals", 1);
+    now = committed = {{q.integer(0), q.integer(1), q.integer(2)}, q.integer(3), q.instant(4)};
+    keys.load();
 }
 
 write_state::head& write_state::find_head(account_id account) {
@@ -18,7 +23,7 @@ write_state::head& write_state::find_head(account_id account) {
     if (known != heads_.end()) return known->second;
     auto q = db.use(sql::account_head);
     q.bind(account);
-    CALLSIGN_ASSERT(q.step());
+    if (!q.step()) throw_damaged("accounts", account.value, "it is not there");
     return heads_.emplace(account, head{account, q.integer(0), q.id(1), q.integer(2), false})
         .first->second;
 }
@@ -71,18 +76,22 @@ void write_state::flush() {
     if (default_series.size() > remembered_max) default_series.clear();
 }
 
-void write_state::forget() {
+void write_state::committed_all() noexcept {
+    committed = now;
+    committed_task_ = last_task;
+    keys.committed();
+}
+
+void write_state::roll_back() noexcept {
     changed_heads_.clear();
     changed_counters_.clear();
     heads_.clear();
     counters_.clear();
     series_by_prefix.clear();
     default_series.clear();
-    last_task = db.integer_of(sql::task_last);
-    auto q = db.use(sql::totals_get);
-    CALLSIGN_ASSERT(q.step());
-    now = {{q.integer(0), q.integer(1), q.integer(2)}, q.integer(3), q.instant(4)};
-    committed = now;
+    now = committed;
+    last_task = committed_task_;
+    keys.roll_back();
 }
 
 }  // namespace callsign::sqlite

@@ -1,6 +1,7 @@
 #pragma once
 // What the writer remembers between transactions, so that it need not ask the file: it is the only
-// one that writes. After a rollback all of it is read anew.
+// one that writes. A transaction ends with committed_all() or roll_back(), neither of which reads
+// or can fail: what is remembered is always what is on the disk.
 
 #include "connection.hpp"
 #include "key_index.hpp"
@@ -25,6 +26,8 @@ struct totals {
 class write_state {
   public:
     write_state(const std::filesystem::path& file, const sqlite_options& options);
+    // Reads what is there. Once, and of no use if it throws.
+    void load();
 
     // The end of an account's chain.
     struct head {
@@ -40,7 +43,8 @@ class write_state {
         bool changed = false;
     };
 
-    // To be read; advance() is how they change. The references live until flush() or forget().
+    // To be read; advance() is how they change. The references live until flush() or the
+    // transaction's end.
     const head& head_of(account_id account) { return find_head(account); }
     const counter& counter_of(series_id series, std::string_view period) {
         return find_counter(series, period);
@@ -53,8 +57,9 @@ class write_state {
 
     // Writes the heads and counters that changed: a row each, however many numbers were taken.
     void flush();
-    // Drops everything and reads the committed state.
-    void forget();
+    // The transaction's end, one of them.
+    void committed_all() noexcept;
+    void roll_back() noexcept;
 
     connection db;
     key_index keys;
@@ -75,6 +80,7 @@ class write_state {
     std::map<std::pair<series_id, std::string>, counter> counters_;
     std::vector<head*> changed_heads_;
     std::vector<counter*> changed_counters_;
+    std::int64_t committed_task_ = 0;
 };
 
 }  // namespace callsign::sqlite

@@ -1,32 +1,77 @@
-// Preloaded into a server under test: from the moment the file named by CALLSIGN_FAIL_SYNC exists,
-// every fsync and fdatasync fails as on a dying disk.
+// Preloaded into a server under test. From the moment the file named by CALLSIGN_FAIL_SYNC exists,
+// every fsync and fdatasync fails as on a dying disk; from the moment the one named by
+// CALLSIGN_DISK_FULL exists, no file grows, as on a full one.
 
 #include <cerrno>
 #include <cstdlib>
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace {
 
-bool failing() {
-    const char* file = std::getenv("CALLSIGN_FAIL_SYNC");
+bool is_on(const char* name) {
+    const char* file = std::getenv(name);
     return file != nullptr && ::access(file, F_OK) == 0;
 }
 
+template <class Function>
+Function* real(const char* name) {
+    return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
+}
+
 int sync_by(const char* name, int descriptor) {
-    if (failing()) {
+    if (is_on("CALLSIGN_FAIL_SYNC")) {
         errno = EIO;
         return -1;
     }
-    return reinterpret_cast<int (*)(int)>(::dlsym(RTLD_NEXT, name))(descriptor);
+    return real<int(int)>(name)(descriptor);
+}
+
+// Whether a file would have to grow to reach `end`, and cannot.
+bool has_no_room(int descriptor, off64_t end) {
+    struct stat64 file {};
+    if (!is_on("CALLSIGN_DISK_FULL") || ::fstat64(descriptor, &file) != 0) return false;
+    if (!S_ISREG(file.st_mode) || end <= file.st_size) return false;
+    errno = ENOSPC;
+    return true;
+}
+
+ssize_t write_at(const char* name, int descriptor, const void* bytes, size_t size, off64_t at) {
+    if (has_no_room(descriptor, at + static_cast<off64_t>(size))) return -1;
+    return real<ssize_t(int, const void*, size_t, off64_t)>(name)(descriptor, bytes, size, at);
 }
 
 }  // namespace
 
-extern "C" int fsync(int descriptor) {
+extern "C" {
+
+int fsync(int descriptor) {
     return sync_by("fsync", descriptor);
 }
 
-extern "C" int fdatasync(int descriptor) {
+int fdatasync(int descriptor) {
     return sync_by("fdatasync", descriptor);
 }
+
+ssize_t pwrite(int descriptor, const void* bytes, size_t size, off_t at) {
+    return write_at("pwrite", descriptor, bytes, size, at);
+}
+
+ssize_t pwrite64(int descriptor, const void* bytes, size_t size, off64_t at) {
+    return write_at("pwrite64", descriptor, bytes, size, at);
+}
+
+ssize_t write(int descriptor, const void* bytes, size_t size) {
+    const off64_t at = ::lseek64(descriptor, 0, SEEK_CUR);
+    if (at >= 0 && has_no_room(descriptor, at + static_cast<off64_t>(size))) return -1;
+    return real<ssize_t(int, const void*, size_t)>("write")(descriptor, bytes, size);
+}
+
+int posix_fallocate(int descriptor, off_t at, off_t size) {
+    if (has_no_room(descriptor, at + size)) return ENOSPC;
+    return real<int(int, off_t, off_t)>("posix_fallocate")(descriptor, at, size);
+}
+
+}  // extern "C"

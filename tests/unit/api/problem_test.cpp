@@ -74,9 +74,11 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(mapping{errc::overloaded, 503, "overloaded", true},
                       mapping{errc::shutting_down, 503, "shutting-down", true},
                       mapping{errc::deadline_exceeded, 503, "deadline-exceeded", true},
-                      mapping{errc::store_refused, 507, "store-refused", false},
+                      mapping{errc::store_refused, 503, "store-refused", true},
                       mapping{errc::outcome_unknown, 500, "outcome-unknown", true},
-                      mapping{errc::store_unavailable, 503, "store-unavailable", true}));
+                      mapping{errc::store_unavailable, 503, "store-unavailable", true},
+                      mapping{errc::storage_full, 507, "storage-full", true},
+                      mapping{errc::store_damaged, 500, "store-damaged", false}));
 
 TEST(Problem, AForeignErrorSaysNothing) {
     const auto error = make_error_code(boost::system::errc::no_such_file_or_directory);

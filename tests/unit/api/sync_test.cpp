@@ -728,11 +728,13 @@ TEST_F(sync, large_bodies_are_for_those_who_may_send_them) {
     const auto stranger = terms(add_version("", nil_id, ""));
     EXPECT_EQ(stranger.bytes_max, usual);
     EXPECT_EQ(stranger.too_large->body, "bad x-client-id");
-    EXPECT_EQ(terms(child_of(client, nil_id)).bytes_max, usual);
+    // Of one that nobody looks at.
+    EXPECT_EQ(terms(child_of(client, nil_id)).bytes_max, 16u << 10);
+    EXPECT_EQ(terms(get("/livez")).bytes_max, 16u << 10);
     EXPECT_EQ(terms(post("/v1/tasks", "{}")).bytes_max, usual);
 }
 
-TEST_F(imports, large_bodies_are_for_those_who_were_here_before) {
+TEST_F(imports, large_bodies_are_for_those_who_are_known) {
     const std::size_t usual = 1u << 20;
     const auto most = [&](const net::http_request& request) {
         return h.service().terms_of(request, usual).bytes_max;
@@ -741,17 +743,43 @@ TEST_F(imports, large_bodies_are_for_those_who_were_here_before) {
     const auto import =
         asking(verb::post, "/v1/admin/client/versions/" + some_id(1) + "?parent=" + nil_id);
     EXPECT_EQ(most(segment), usual);
-    EXPECT_EQ(h.service().terms_of(segment, usual).too_large->status, 503u);
     EXPECT_EQ(most(import), usual);
+    EXPECT_EQ(h.admit(segment).refused->status, 404u);
     h.call(asking(verb::put, "/v1/admin/client"));
+    EXPECT_FALSE(h.admit(segment).refused);
+    EXPECT_FALSE(h.admit(import).refused);
     EXPECT_EQ(most(segment), 100u << 20);
     EXPECT_EQ(most(import), 100u << 20);
 
-    // After a restart, from the first question on.
+    // After a restart too, for the first request that comes.
     house next({.service = {.sync = {}}, .disk = &h.disk(), .clock = &h.clock()});
-    EXPECT_EQ(next.service().terms_of(segment, usual).bytes_max, usual);
-    next.call(child_of(client, nil_id));
+    const auto given = next.admit(segment);
+    EXPECT_FALSE(given.refused);
+    EXPECT_GT(given.payer, net::strangers);
     EXPECT_EQ(next.service().terms_of(segment, usual).bytes_max, 100u << 20);
+}
+
+// What the answer would hold is asked for before it is loaded.
+TEST_F(sync, what_there_is_no_memory_for_is_not_loaded) {
+    const auto chain = make_chain(2, nil_id);
+    const std::string large(200'000, 's');
+    add(chain.back(), large);
+    h.call(add_snapshot(client, chain[1], large));
+    const auto budget = std::make_shared<net::body_budget>(300'000, 250'000);
+    for (const bool crowded : {false, true}) {
+        net::body_lease others(budget);
+        if (crowded) others.reserve(150'000);
+        for (const auto& request : {child_of(client, chain.back()), snapshot_of(client)}) {
+            auto asked = request;
+            asked.memory = std::make_shared<net::body_lease>(budget, 99);
+            const auto memory = asked.memory;
+            const auto response = h.call(std::move(asked));
+            EXPECT_EQ(response.status, crowded ? 503u : 200u);
+            EXPECT_EQ(memory->bytes(), crowded ? 0u : large.size());
+            EXPECT_EQ(header(response, "Retry-After"), crowded ? "1" : "");
+            EXPECT_EQ(budget->held_by(99), 0u);  // its account pays
+        }
+    }
 }
 
 // ---- no fork ----

@@ -55,6 +55,8 @@ TEST(Metrics, ReaperAndConnectionEvents) {
     metrics m;
     m.reaper().swept({.scanned = 9, .committed = 2, .failed = 3, .forgotten = 4}, 15ms);
     m.reaper().sweep_failed({});
+    m.reaper().clock_compared(90s);
+    m.engine().clock_jumped(1s);
     m.http().connection_opened();
     m.http().connection_opened();
     m.http().connection_closed();
@@ -64,7 +66,8 @@ TEST(Metrics, ReaperAndConnectionEvents) {
     for (const char* line :
          {"callsign_reaper_slots_total{result=\"scanned\"} 9\n",
           "callsign_reaper_slots_total{result=\"forgotten\"} 4\n",
-          "callsign_reaper_failures_total 1\n", "callsign_http_connections 1\n",
+          "callsign_reaper_failures_total 1\n", "callsign_clock_behind_seconds 90\n",
+          "callsign_clock_jumps_total 1\n", "callsign_http_connections 1\n",
           "callsign_http_connections_refused_total 1\n", "callsign_http_timeouts_total 1\n"}) {
         EXPECT_THAT(text, HasSubstr(line));
     }

@@ -16,7 +16,10 @@ struct counting_probe final : reaper_probe {
     void sweep_failed(const boost::system::error_code&) override { ++failures; }
 
     std::vector<sweep_result> sweeps;
+    void clock_compared(milliseconds behind) override { behinds.push_back(behind); }
+
     int failures = 0;
+    std::vector<milliseconds> behinds;
 };
 
 class reaper_test : public ::testing::Test {
@@ -90,6 +93,63 @@ TEST_F(reaper_test, a_reload_is_in_force_at_once) {
     h.advance(2s);
     EXPECT_EQ(disk_.counts().failed, 1);
     EXPECT_EQ(h.reaper().status().options.window, milliseconds{1min});
+}
+
+TEST_F(reaper_test, says_when_the_wall_clock_is_behind_the_store) {
+    house h(options({.interval = 1min}, true));
+    h.make_account("home", "TASK");
+    h.advance(1min);
+    EXPECT_EQ(probe_.behinds.back(), 0s);
+    EXPECT_EQ(h.reaper().status().clock_behind, 0s);
+    clock_.step_wall(-1h);
+    h.advance(1min);
+    EXPECT_EQ(probe_.behinds.back(), 1h);
+    EXPECT_EQ(h.reaper().status().clock_behind, 1h);
+}
+
+// In the wrong year or back in the right one: a slot fails once it has been there for the window.
+TEST_F(reaper_test, a_wall_clock_that_is_set_neither_hurries_nor_holds_up_the_window) {
+    house h(options({.interval = 1min, .window = 10min}, true));
+    const auto account = h.make_account("home", "TASK").id;
+    const auto lose_client = [&](const char* key) {
+        reserve c{account, key, sha256("x"), {}, ""};
+        ASSERT_TRUE(h.run(h.engine().submit(std::move(c))));
+    };
+    constexpr milliseconds ten_years = 24h * 3650;
+    lose_client("before");
+    clock_.step_wall(ten_years);
+    lose_client("in the wrong year");
+    h.advance(9min);
+    EXPECT_EQ(disk_.counts().pending, 2);
+    clock_.step_wall(-ten_years);
+    lose_client("after");
+    h.advance(3min);
+    EXPECT_EQ(disk_.counts().pending, 1);
+    h.advance(9min);
+    EXPECT_EQ(disk_.counts().pending, 0);
+    EXPECT_EQ(disk_.counts().failed, 3);
+}
+
+TEST_F(reaper_test, a_start_in_the_wrong_year_forgets_no_receipt) {
+    lose_clients(3);
+    {
+        house h(options({.interval = 1min, .window = 1min, .retention = 24h * 7}, true));
+        h.advance(5min);
+        EXPECT_EQ(disk_.counts().failed, 3);
+    }
+    clock_.step_wall(24h * 3650);
+    {
+        house h(options({.interval = 1min, .window = 1min, .retention = 24h * 7}, true));
+        h.make_account("other", "OTH");
+        h.advance(50min);
+        EXPECT_EQ(disk_.counts().failed, 3);
+    }
+    clock_.step_wall(-24h * 3650);
+    house h(options({.interval = 1min, .window = 1min, .retention = 24h * 7}, true));
+    h.advance(5h);
+    EXPECT_EQ(disk_.counts().failed, 3);
+    h.advance(24h * 7);
+    EXPECT_EQ(disk_.counts().failed, 0);
 }
 
 TEST_F(reaper_test, sweeps_do_not_overlap) {

@@ -29,6 +29,7 @@ class fixture {
         db_->execute("PRAGMA journal_mode = MEMORY");
         migrate(*db_);
         index_.emplace(*db_, options_);
+        index_->load();
         // What `recent` is rebuilt from is the slots; here there are none but those in runs, so the
         // model is told what a restart loses.
         known_.erase_if_unflushed(through());
@@ -42,16 +43,22 @@ class fixture {
     void commit() {
         index_->prepare_commit();
         db_->execute("COMMIT");
+        index_->committed();
         for (const auto& [hash, slot] : pending_) known_.rows.emplace(hash, slot);
         pending_.clear();
     }
-    void roll_back() {
+    void roll_back(bool at_commit) {
         // As far as it came: pages and runs written, then undone.
-        index_->prepare_commit();
+        if (at_commit) index_->prepare_commit();
         db_->execute("ROLLBACK");
         pending_.clear();
-        index_->reload();
-        known_.erase_if_unflushed(through());
+        index_->roll_back();
+    }
+
+    // What a transaction that is rolled back must leave as it was.
+    auto look() const {
+        return std::tuple(index_->runs(), index_->recent(), index_->added(), index_->dead(),
+                          index_->through());
     }
 
     std::multimap<std::uint64_t, std::int64_t> nominated(std::uint64_t hash) {
@@ -100,13 +107,19 @@ RC_GTEST_PROP(key_index, finds_what_a_multimap_finds, ()) {
                .pages_deleted_per_commit = *rc::gen::inRange<std::size_t>(1, 4)});
     const auto steps = *rc::gen::container<std::vector<int>>(rc::gen::inRange(0, 30));
     for (const int step : steps) {
+        const auto before = f.look();
         f.begin();
         // A small space of hashes, so that equal ones are common.
         const auto hashes = *rc::gen::container<std::vector<std::uint64_t>>(rc::gen::oneOf(
             rc::gen::inRange<std::uint64_t>(0, 20), rc::gen::arbitrary<std::uint64_t>()));
         for (const auto hash : hashes) f.add(hash);
-        step == 0 ? f.roll_back() : f.commit();
-        if (step == 1) f.open();
+        if (step < 4) {
+            f.roll_back(step % 2 == 0);
+            RC_ASSERT(f.look() == before);
+        } else {
+            f.commit();
+        }
+        if (step == 4) f.open();
     }
     f.expect_all_found();
     for (std::uint64_t hash = 0; hash < 25; ++hash) {
@@ -129,9 +142,56 @@ TEST(key_index, stays_small_while_it_grows) {
         ASSERT_LE(f.index_->recent(), 600u);
         ASSERT_LE(f.index_->filter_bytes(), 4'000u);
     }
+    // To go without is for the largest.
+    const auto [largest_with, smallest_without] = f.index_->filter_border();
+    EXPECT_GT(smallest_without, 0);
+    EXPECT_LE(largest_with, smallest_without);
     EXPECT_LE(f.db_->integer_of("SELECT count(*) FROM key_pages"), 3 * 50'000 / 250);
     f.open();
     f.expect_all_found();
+}
+
+// The keys of a transaction that failed in the middle of a merge are asked for at once, and again
+// after the merge has ended.
+TEST(key_index, a_rollback_in_the_middle_of_a_merge_loses_nothing) {
+    fixture f({.recent_max = 300, .filter_bytes_max = 0, .fan_in = 2, .merged_per_add = 2});
+    std::uint64_t hash = 1;
+    for (int batch = 0; batch < 120; ++batch) {
+        f.begin();
+        for (int i = 0; i < 50; ++i) f.add(hash *= 0x9E3779B97F4A7C15ULL);
+        if (batch % 3 == 1) {
+            f.roll_back(true);
+        } else {
+            f.commit();
+        }
+    }
+    f.expect_all_found();
+    f.open();
+    f.expect_all_found();
+}
+
+TEST(key_index, a_page_that_is_another_is_damage) {
+    fixture f({.recent_max = 10, .filter_bytes_max = 0});
+    f.begin();
+    for (std::uint64_t i = 1; i <= 10; ++i) f.add(i * 0x9E3779B97F4A7C15ULL);
+    f.commit();
+    const auto expect_damage = [&](const char* sql) {
+        f.begin();
+        f.db_->execute(sql);
+        try {
+            f.nominated(5 * 0x9E3779B97F4A7C15ULL);
+            ADD_FAILURE() << sql;
+        } catch (const store_failure& failure) {
+            EXPECT_EQ(failure.what_happened(), store_failure::kind::damaged) << failure.what();
+            EXPECT_NE(std::string(failure.what()).find("key_pages"), std::string::npos);
+        }
+        f.db_->execute("ROLLBACK");
+    };
+    expect_damage("UPDATE key_pages SET entries = x''");
+    expect_damage("UPDATE key_pages SET entries = x'00'");
+    expect_damage("UPDATE key_pages SET entries = randomblob(160)");
+    expect_damage("UPDATE key_pages SET entries = substr(entries, 17)");
+    expect_damage("DELETE FROM key_pages");
 }
 
 TEST(key_index, a_merge_drops_entries_of_forgotten_slots) {

@@ -1,8 +1,12 @@
 #pragma once
-// A disk that loses power. As SQLite's default file system it passes everything on to the real one,
-// and keeps aside what each file would hold if the power went now: what was last synced, and of the
-// writes since then any part, in sectors of 512 bytes, in any order. The real files are never
-// synced, so this is fast.
+// A disk that fails. As SQLite's default file system it passes everything on to the real one,
+// numbers the calls, and at an armed one does what disks do: a read or a write fails, a read comes
+// short, there is no room, a sync fails, the power goes. And memory may run out: it stands between
+// SQLite and malloc too.
+//
+// When the power goes, what is left of each file is what was last synced, and of the writes since
+// then any part, in sectors of 512 bytes, in any order. The real files are never synced, so this is
+// fast.
 //
 // For one thread; lives as long as the process (SQLite keeps a pointer to it).
 
@@ -11,11 +15,13 @@
 #include <callsign/base/assert.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <new>
+#include <optional>
 #include <sqlite3.h>
 #include <string>
 #include <variant>
@@ -23,25 +29,57 @@
 
 namespace callsign::testing {
 
-class power_cut {
+enum class disk_fault {
+    read_fails,
+    read_is_short,
+    write_fails,
+    disk_is_full,  // what is there can be written over; nothing grows
+    sync_fails,
+    memory_is_out,
+    power_goes,  // at a write or a sync
+};
+
+class unsafe_disk {
   public:
     // Makes it SQLite's default file system.
-    static power_cut& install() {
-        static power_cut instance;
+    static unsafe_disk& install() {
+        static unsafe_disk instance;
         return instance;
     }
+
+    // Strikes at the n-th call from here (1 is the next) of those the fault can befall, and at
+    // `lasts` of them in all.
+    void arm(disk_fault what, std::int64_t nth, std::int64_t lasts = 1, std::uint64_t seed = 1) {
+        armed_ = what;
+        first_ = nth;
+        last_ = nth > INT64_MAX - lasts ? INT64_MAX : nth + lasts - 1;
+        seen_ = 0;
+        chance_ = seeded_entropy(seed);
+    }
+    // Passed since then.
+    std::int64_t seen() const { return seen_; }
+    bool has_struck() const { return seen_ >= first_; }
+    void heal() { armed_.reset(); }
+    std::optional<disk_fault> armed_with() const { return armed_; }
+
+    // The power went: nothing more comes from this process.
+    bool is_off() const { return left_.has_value(); }
 
     // The power goes: writes into `to` what is left of the files in `from`.
     void strike(const std::filesystem::path& from, const std::filesystem::path& to,
                 seeded_entropy& chance) {
-        for (auto& [path, file] : files_) {
+        if (!left_) cut(chance);
+        for (const auto& [path, bytes] : *left_) {
             const std::filesystem::path at(path);
             if (at.parent_path() != from) continue;
-            const std::string left = file.after_power_cut(chance);
-            std::ofstream(to / at.filename(), std::ios::binary) << left;
+            std::ofstream(to / at.filename(), std::ios::binary) << bytes;
         }
+        left_.reset();
+        forget(from);
+    }
+    void forget(const std::filesystem::path& dir) {
         std::erase_if(files_, [&](const auto& f) {
-            return std::filesystem::path(f.first).parent_path() == from;
+            return std::filesystem::path(f.first).parent_path() == dir;
         });
     }
 
@@ -92,6 +130,26 @@ class power_cut {
         }
     };
 
+    void cut(seeded_entropy& chance) {
+        left_.emplace();
+        for (auto& [path, file] : files_) left_->emplace(path, file.after_power_cut(chance));
+    }
+
+    bool strikes(disk_fault here) {
+        if (armed_ != here) return false;
+        ++seen_;
+        return seen_ >= first_ && seen_ <= last_;
+    }
+    // At what changes a file. SQLite's code; 0: nothing happens.
+    int befalls_change(int code_of_failure, disk_fault failure) {
+        if (left_) return code_of_failure;
+        if (strikes(disk_fault::power_goes)) {
+            cut(chance_);
+            return code_of_failure;
+        }
+        return strikes(failure) ? code_of_failure : SQLITE_OK;
+    }
+
     // What SQLite holds: ours, with the real file behind it in the same piece of memory.
     struct handle {
         sqlite3_file base;
@@ -107,15 +165,21 @@ class power_cut {
         return found == files.end() ? nullptr : &found->second;
     }
 
-    power_cut() {
+    unsafe_disk() {
+        CALLSIGN_ASSERT(memory_is_ours);
         real_ = sqlite3_vfs_find(nullptr);
         vfs_ = *real_;
-        vfs_.zName = "power-cut";
+        vfs_.zName = "unsafe";
         vfs_.szOsFile = static_cast<int>(sizeof(handle)) + real_->szOsFile;
         vfs_.pNext = nullptr;
         vfs_.xOpen = &open;
+        vfs_.xDelete = [](sqlite3_vfs*, const char* name, int sync) {
+            install().files_.erase(name);
+            return install().real_->xDelete(install().real_, name, sync);
+        };
         fill_methods();
         CALLSIGN_ASSERT(sqlite3_vfs_register(&vfs_, 1) == SQLITE_OK);
+        installed_ = this;
     }
 
     static int open(sqlite3_vfs*, const char* name, sqlite3_file* f, int flags, int* out) {
@@ -124,7 +188,8 @@ class power_cut {
         const int code = self.real_->xOpen(self.real_, name, real(f), flags, out);
         if (code != SQLITE_OK) return code;
         ours.base.pMethods = &self.methods_;
-        if (name && (flags & (SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_WAL)) != 0) {
+        if (name &&
+            (flags & (SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_WAL | SQLITE_OPEN_MAIN_JOURNAL)) != 0) {
             ours.path = new std::string(name);
             if (!self.files_.contains(name)) {
                 std::ifstream there(name, std::ios::binary);
@@ -138,7 +203,25 @@ class power_cut {
         delete of(f).path;
         return real(f)->pMethods->xClose(real(f));
     }
+    static int read(sqlite3_file* f, void* to, int size, sqlite3_int64 offset) {
+        if (install().strikes(disk_fault::read_fails)) return SQLITE_IOERR_READ;
+        if (install().strikes(disk_fault::read_is_short)) {
+            std::memset(to, 0, static_cast<std::size_t>(size));
+            const int code = real(f)->pMethods->xRead(real(f), to, size / 2, offset);
+            return code == SQLITE_OK ? SQLITE_IOERR_SHORT_READ : code;
+        }
+        return real(f)->pMethods->xRead(real(f), to, size, offset);
+    }
     static int write(sqlite3_file* f, const void* bytes, int size, sqlite3_int64 offset) {
+        if (const int code =
+                install().befalls_change(SQLITE_IOERR_WRITE, disk_fault::write_fails)) {
+            return code;
+        }
+        sqlite3_int64 there = 0;
+        real(f)->pMethods->xFileSize(real(f), &there);
+        if (offset + size > there && install().strikes(disk_fault::disk_is_full)) {
+            return SQLITE_FULL;
+        }
         if (file_state* s = watched(f)) {
             s->since.push_back(
                 written{static_cast<std::size_t>(offset),
@@ -147,25 +230,54 @@ class power_cut {
         return real(f)->pMethods->xWrite(real(f), bytes, size, offset);
     }
     static int truncate(sqlite3_file* f, sqlite3_int64 size) {
+        if (const int code =
+                install().befalls_change(SQLITE_IOERR_TRUNCATE, disk_fault::write_fails)) {
+            return code;
+        }
         if (file_state* s = watched(f))
             s->since.push_back(truncated{static_cast<std::size_t>(size)});
         return real(f)->pMethods->xTruncate(real(f), size);
     }
     static int sync(sqlite3_file* f, int) {
+        if (const int code = install().befalls_change(SQLITE_IOERR_FSYNC, disk_fault::sync_fails)) {
+            return code;
+        }
         if (file_state* s = watched(f)) s->sync();
         return SQLITE_OK;
     }
+    static int map_shared(sqlite3_file* f, int page, int size, int extend, void volatile** out) {
+        if (extend && install().strikes(disk_fault::disk_is_full)) return SQLITE_IOERR_SHMSIZE;
+        return real(f)->pMethods->xShmMap(real(f), page, size, extend, out);
+    }
+
+    // ---- memory ----
+
+    // Before SQLite is first used.
+    static bool stand_before_malloc() {
+        static sqlite3_mem_methods real;
+        if (sqlite3_config(SQLITE_CONFIG_GETMALLOC, &real) != SQLITE_OK) return false;
+        sqlite3_mem_methods ours = real;
+        ours.xMalloc = [](int size) { return asked_for_memory() ? nullptr : real.xMalloc(size); };
+        ours.xRealloc = [](void* from, int size) {
+            return asked_for_memory() ? nullptr : real.xRealloc(from, size);
+        };
+        return sqlite3_config(SQLITE_CONFIG_MALLOC, &ours) == SQLITE_OK;
+    }
+    static bool asked_for_memory() {
+        return installed_ && installed_->strikes(disk_fault::memory_is_out);
+    }
+    static inline const bool memory_is_ours = stand_before_malloc();
+    static inline unsafe_disk* installed_ = nullptr;
 
     void fill_methods() {
         methods_.iVersion = 3;
         methods_.xClose = &close;
+        methods_.xRead = &read;
         methods_.xWrite = &write;
+        methods_.xShmMap = &map_shared;
         methods_.xTruncate = &truncate;
         methods_.xSync = &sync;
         // The rest goes straight through.
-        methods_.xRead = [](sqlite3_file* f, void* to, int size, sqlite3_int64 offset) {
-            return real(f)->pMethods->xRead(real(f), to, size, offset);
-        };
         methods_.xFileSize = [](sqlite3_file* f, sqlite3_int64* size) {
             return real(f)->pMethods->xFileSize(real(f), size);
         };
@@ -187,10 +299,6 @@ class power_cut {
         methods_.xDeviceCharacteristics = [](sqlite3_file* f) {
             return real(f)->pMethods->xDeviceCharacteristics(real(f));
         };
-        methods_.xShmMap = [](sqlite3_file* f, int page, int size, int extend,
-                              void volatile** out) {
-            return real(f)->pMethods->xShmMap(real(f), page, size, extend, out);
-        };
         methods_.xShmLock = [](sqlite3_file* f, int offset, int n, int flags) {
             return real(f)->pMethods->xShmLock(real(f), offset, n, flags);
         };
@@ -209,6 +317,13 @@ class power_cut {
     sqlite3_vfs vfs_{};
     sqlite3_io_methods methods_{};
     std::map<std::string, file_state> files_;
+
+    std::optional<disk_fault> armed_;
+    std::int64_t first_ = 0;
+    std::int64_t last_ = 0;
+    std::int64_t seen_ = 0;
+    seeded_entropy chance_{1};
+    std::optional<std::map<std::string, std::string>> left_;  // when the power had gone
 };
 
 }  // namespace callsign::testing

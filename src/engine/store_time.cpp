@@ -1,0 +1,62 @@
+#include "store_time.hpp"
+
+#include <callsign/base/assert.hpp>
+
+#include <algorithm>
+#include <iterator>
+
+namespace callsign {
+
+void store_time::read(time_point wall, milliseconds elapsed) {
+    wall_ = wall;
+    jumped_ = milliseconds{0};
+    if (stretches_.empty()) {
+        start_wall_ = wall;
+        elapsed_ = elapsed;
+        now_ = std::max(last_moment_, wall);
+        return begin_stretch({now_, elapsed});
+    }
+    elapsed_ = std::max(elapsed_, elapsed);
+    const stretch& current = stretches_.back();
+    const time_point expected = current.at(elapsed_);
+    const milliseconds ahead = wall - expected;
+    now_ = expected;
+    if (ahead > tolerance) {
+        jumped_ = ahead;
+        now_ = wall;
+        begin_stretch({wall, elapsed_});
+    } else if (ahead < -tolerance && current.tenths == 10) {
+        begin_stretch({expected, elapsed_, 9});
+    } else if (ahead >= milliseconds{0} && current.tenths != 10) {
+        begin_stretch({expected, elapsed_});
+    }
+}
+
+void store_time::begin_stretch(const stretch& next) {
+    // The second oldest goes: what is before the first is of earlier runs.
+    if (stretches_.size() == stretches_max) stretches_.erase(std::next(stretches_.begin()));
+    stretches_.push_back(next);
+}
+
+time_point store_time::stamped_before(milliseconds span) const {
+    CALLSIGN_ASSERT(!stretches_.empty());
+    const milliseconds reading = elapsed_ - span;
+    const stretch& start = stretches_.front();
+    if (reading < start.elapsed) return stamped_before_start(start.elapsed - reading);
+    const auto after =
+        std::upper_bound(stretches_.begin(), stretches_.end(), reading,
+                         [](milliseconds r, const stretch& s) { return r < s.elapsed; });
+    const time_point at = std::prev(after)->at(reading);
+    return after == stretches_.end() ? at : std::min(at, after->now);
+}
+
+// What had been there for `before_start` when this run began.
+time_point store_time::stamped_before_start(milliseconds before_start) const {
+    const milliseconds uptime = elapsed_ - stretches_.front().elapsed;
+    if (uptime < trust_after_) return time_point::min();
+    // A store that is ahead of the wall clock was stamped by a wrong one: what it says of its last
+    // moment is worth no more.
+    return start_wall_ - before_start;
+}
+
+}  // namespace callsign

@@ -1,0 +1,226 @@
+#include "page_sums.hpp"
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <new>
+#include <sqlite3.h>
+
+namespace callsign::sqlite {
+namespace {
+
+constexpr int page_bytes = 4096;
+constexpr int sum_bytes = 8;
+constexpr int header_bytes = 100;
+// Of the header: how many bytes at each page's end are not SQLite's, and whose file it is. Either
+// says that there are sums, so that damage to one of them does not hide the rest.
+constexpr int reserved_at = 20;
+constexpr int application_at = 68;
+constexpr char application[] = {'C', 'S', 'G', 'N'};
+
+using page = std::array<char, page_bytes>;
+
+bool says_sums(const char* header) {
+    return std::memcmp(header, "SQLite format 3", 16) == 0 &&
+           (header[reserved_at] == sum_bytes ||
+            std::memcmp(header + application_at, application, sizeof application) == 0);
+}
+
+}  // namespace
+
+// Fletcher's, over words of 32 bits; the page's number is in it, so that it fits no other place.
+std::uint64_t page_sum(const char* bytes, std::int64_t offset) {
+    auto low = static_cast<std::uint32_t>(offset / page_bytes + 1);
+    std::uint32_t high = 0x9E3779B9;
+    for (int at = 0; at < page_bytes - sum_bytes; at += 8) {
+        std::uint32_t words[2];
+        std::memcpy(words, bytes + at, sizeof words);
+        low += words[0] + high;
+        high += words[1] + low;
+    }
+    return std::uint64_t{high} << 32 | low;
+}
+
+namespace {
+
+// What SQLite holds; the file of the default file system is behind it.
+struct file {
+    sqlite3_file base;
+    sqlite3_file* real;
+    bool is_database;
+    bool summed;  // as far as its header has been seen
+};
+
+file& of(sqlite3_file* f) {
+    return *reinterpret_cast<file*>(f);
+}
+
+bool is_page(const file& f, int size, sqlite3_int64 offset) {
+    return f.is_database && size == page_bytes && offset % page_bytes == 0;
+}
+
+int close(sqlite3_file* f) {
+    sqlite3_file* const real = of(f).real;
+    const int code = real->pMethods->xClose(real);
+    sqlite3_free(real);
+    return code;
+}
+
+int read(sqlite3_file* f, void* to, int size, sqlite3_int64 offset) {
+    file& self = of(f);
+    const int code = self.real->pMethods->xRead(self.real, to, size, offset);
+    const auto* bytes = static_cast<const char*>(to);
+    // SQLite takes what is missing for zeros. But pages that it asks for were written, whole.
+    if (code == SQLITE_IOERR_SHORT_READ && size == page_bytes) return SQLITE_IOERR_DATA;
+    if (code != SQLITE_OK || !self.is_database) return code;
+    if (offset == 0 && size >= header_bytes) self.summed = self.summed || says_sums(bytes);
+    if (!self.summed || !is_page(self, size, offset)) return SQLITE_OK;
+    std::uint64_t written = 0;
+    std::memcpy(&written, bytes + page_bytes - sum_bytes, sizeof written);
+    return written == page_sum(bytes, offset) ? SQLITE_OK : SQLITE_IOERR_DATA;
+}
+
+int write(sqlite3_file* f, const void* from, int size, sqlite3_int64 offset) {
+    file& self = of(f);
+    const auto* bytes = static_cast<const char*>(from);
+    if (self.is_database && offset == 0 && size >= header_bytes) self.summed = says_sums(bytes);
+    if (!self.summed || !is_page(self, size, offset)) {
+        return self.real->pMethods->xWrite(self.real, from, size, offset);
+    }
+    page with_sum;
+    std::memcpy(with_sum.data(), bytes, page_bytes - sum_bytes);
+    const std::uint64_t sum = page_sum(bytes, offset);
+    std::memcpy(with_sum.data() + page_bytes - sum_bytes, &sum, sizeof sum);
+    return self.real->pMethods->xWrite(self.real, with_sum.data(), size, offset);
+}
+
+// Passes a call on to the file behind.
+template <auto method, class... Args>
+int pass(sqlite3_file* f, Args... args) {
+    sqlite3_file* const real = of(f).real;
+    return (real->pMethods->*method)(real, args...);
+}
+
+constexpr sqlite3_io_methods make_methods() {
+    using methods = sqlite3_io_methods;
+    methods m{};
+    m.iVersion = 3;
+    m.xClose = &close;
+    m.xRead = &read;
+    m.xWrite = &write;
+    m.xTruncate = &pass<&methods::xTruncate, sqlite3_int64>;
+    m.xSync = &pass<&methods::xSync, int>;
+    m.xFileSize = &pass<&methods::xFileSize, sqlite3_int64*>;
+    m.xLock = &pass<&methods::xLock, int>;
+    m.xUnlock = &pass<&methods::xUnlock, int>;
+    m.xCheckReservedLock = &pass<&methods::xCheckReservedLock, int*>;
+    m.xFileControl = &pass<&methods::xFileControl, int, void*>;
+    m.xSectorSize = &pass<&methods::xSectorSize>;
+    m.xDeviceCharacteristics = &pass<&methods::xDeviceCharacteristics>;
+    m.xShmMap = &pass<&methods::xShmMap, int, int, int, void volatile**>;
+    m.xShmLock = &pass<&methods::xShmLock, int, int, int>;
+    m.xShmBarrier = [](sqlite3_file* f) { of(f).real->pMethods->xShmBarrier(of(f).real); };
+    m.xShmUnmap = &pass<&methods::xShmUnmap, int>;
+    // No memory maps: what is read through them passes by here.
+    m.xFetch = [](sqlite3_file*, sqlite3_int64, int, void** out) {
+        *out = nullptr;
+        return SQLITE_OK;
+    };
+    m.xUnfetch = [](sqlite3_file*, sqlite3_int64, void*) { return SQLITE_OK; };
+    return m;
+}
+
+const sqlite3_io_methods file_methods = make_methods();
+
+// Looked for at each call: tests put failing ones in its place.
+sqlite3_vfs* real_vfs() {
+    return sqlite3_vfs_find(nullptr);
+}
+
+int open(sqlite3_vfs*, const char* name, sqlite3_file* f, int flags, int* out) {
+    file& self = *new (f) file{};
+    sqlite3_vfs* const vfs = real_vfs();
+    auto* const real = static_cast<sqlite3_file*>(sqlite3_malloc(vfs->szOsFile));
+    if (!real) return SQLITE_NOMEM;
+    std::memset(real, 0, static_cast<std::size_t>(vfs->szOsFile));
+    const int code = vfs->xOpen(vfs, name, real, flags, out);
+    if (code != SQLITE_OK) {
+        if (real->pMethods) real->pMethods->xClose(real);
+        sqlite3_free(real);
+        return code;
+    }
+    self.base.pMethods = &file_methods;
+    self.real = real;
+    self.is_database = (flags & SQLITE_OPEN_MAIN_DB) != 0;
+    return SQLITE_OK;
+}
+
+sqlite3_vfs make_vfs() {
+    sqlite3_vfs vfs = *real_vfs();
+    vfs.iVersion = 2;
+    vfs.szOsFile = sizeof(file);
+    vfs.pNext = nullptr;
+    vfs.zName = "callsign";
+    vfs.pAppData = nullptr;
+    vfs.xOpen = &open;
+    vfs.xDelete = [](sqlite3_vfs*, const char* name, int sync) {
+        return real_vfs()->xDelete(real_vfs(), name, sync);
+    };
+    vfs.xAccess = [](sqlite3_vfs*, const char* name, int flags, int* out) {
+        return real_vfs()->xAccess(real_vfs(), name, flags, out);
+    };
+    vfs.xFullPathname = [](sqlite3_vfs*, const char* name, int size, char* out) {
+        return real_vfs()->xFullPathname(real_vfs(), name, size, out);
+    };
+    vfs.xRandomness = [](sqlite3_vfs*, int size, char* out) {
+        return real_vfs()->xRandomness(real_vfs(), size, out);
+    };
+    vfs.xSleep = [](sqlite3_vfs*, int us) { return real_vfs()->xSleep(real_vfs(), us); };
+    vfs.xCurrentTime = [](sqlite3_vfs*, double* out) {
+        return real_vfs()->xCurrentTime(real_vfs(), out);
+    };
+    vfs.xCurrentTimeInt64 = [](sqlite3_vfs*, sqlite3_int64* out) {
+        return real_vfs()->xCurrentTimeInt64(real_vfs(), out);
+    };
+    vfs.xGetLastError = [](sqlite3_vfs*, int size, char* out) {
+        return real_vfs()->xGetLastError(real_vfs(), size, out);
+    };
+    // No extensions are loaded.
+    vfs.xDlOpen = nullptr;
+    vfs.xDlError = nullptr;
+    vfs.xDlSym = nullptr;
+    vfs.xDlClose = nullptr;
+    return vfs;
+}
+
+}  // namespace
+
+const char* summed_pages() {
+    static sqlite3_vfs* const registered = [] {
+        sqlite3_initialize();
+        static sqlite3_vfs vfs = make_vfs();
+        sqlite3_vfs_register(&vfs, 0);
+        return &vfs;
+    }();
+    return registered->zName;
+}
+
+void make_room_for_sums(connection& db) {
+    int bytes = sum_bytes;
+    sqlite3_file_control(db.database().getHandle(), "main", SQLITE_FCNTL_RESERVE_BYTES, &bytes);
+}
+
+void mark_summed(connection& db) {
+    std::uint32_t number = 0;  // big-endian in the file
+    for (const char c : application) number = number << 8 | static_cast<unsigned char>(c);
+    db.execute(("PRAGMA application_id = " + std::to_string(number)).c_str());
+}
+
+bool has_sums(const std::filesystem::path& path) {
+    char header[header_bytes] = {};
+    std::ifstream(path, std::ios::binary).read(header, sizeof header);
+    return says_sums(header);
+}
+
+}  // namespace callsign::sqlite

@@ -1,0 +1,27 @@
+#pragma once
+// A file system between SQLite and the default one. It writes a sum at the end of every page of a
+// database, and looks at it whenever the page is read from the disk: a disk that gives back other
+// bytes than were written, or those of another page, is found out before anyone takes them for what
+// a task says. SQLite then has an I/O error (SQLITE_IOERR_DATA), which is store_failure's
+// `damaged`.
+//
+// Pages have room for sums in files that were made with it (make_room_for_sums), and in others once
+// they have been rewritten; others are read and written as they are. The log has sums of SQLite's
+// own.
+
+#include "connection.hpp"
+
+namespace callsign::sqlite {
+
+// The name to open files with. Registers it, the first time.
+const char* summed_pages();
+
+// Before anything was written to the file, or before VACUUM rewrites it; mark_summed() after it.
+void make_room_for_sums(connection& db);
+void mark_summed(connection& db);
+bool has_sums(const std::filesystem::path& file);
+
+// What the last 8 of a page's 4,096 bytes are to be, at `offset` in the file.
+std::uint64_t page_sum(const char* page, std::int64_t offset);
+
+}  // namespace callsign::sqlite

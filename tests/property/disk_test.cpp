@@ -1,0 +1,396 @@
+// Goal: whatever one call to the disk does - a read or a write fails, a read comes short, there is
+// no room, a sync fails, memory runs out, the power goes - every creation that was acknowledged
+// gives its receipt again, at once and after a restart; so does every edit and every sealed version
+// that was; and `callsign check` finds nothing.
+//
+// Method: a script through the whole server but its sockets (creations, retries, edits, sync, a
+// sweep, merges of keys, checkpoints, restarts) on a store whose bounds are so small that it
+// crosses them all. The disk numbers the calls. The script is run once for each call and each
+// fault, which befalls that call; then everything is asked for again.
+//
+// How many of the calls: CALLSIGN_DISK_STRIDE, every n-th; 1 by hand (see README.md).
+
+#include "support/audit.hpp"
+#include "support/sync_client.hpp"
+#include "support/temp_dir.hpp"
+#include "support/unsafe_disk.hpp"
+
+#include <callsign/store/sqlite.hpp>
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <boost/json.hpp>
+#include <cstdlib>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <map>
+#include <set>
+
+namespace callsign::testing {
+namespace {
+
+using boost::beast::http::verb;
+
+// How long a fault lasts: a full disk stays full for a while.
+std::int64_t lasts(disk_fault what) {
+    return what == disk_fault::disk_is_full ? 40 : 1;
+}
+
+class server {
+  public:
+    explicit server(unsafe_disk& disk) : disk_(disk) { std::filesystem::create_directories(at_); }
+    ~server() {
+        house_.reset();
+        store_.reset();
+        disk_.forget(at_);
+    }
+    server(const server&) = delete;
+    server& operator=(const server&) = delete;
+
+    // ---- the script ----
+
+    void prepare() {
+        start();
+        for (const char* name : {"one", "two"}) {
+            tokens_.push_back(house_->make_account(name, "SYN").token);
+        }
+    }
+
+    void run() {
+        for (int round = 0; round < 6; ++round) {
+            together(8);
+            retry(round * 5);
+            edit(round * 3);
+            sync();
+            sync();
+            sweep();
+            if (round == 2) restart();
+            if (round == 4) kill();
+        }
+    }
+
+    // ---- after it ----
+
+    // Nothing is wrong with the disk any more. At once, unless the server has ended: each receipt,
+    // edit and version is there.
+    std::string after() {
+        disk_.heal();
+        if (disk_.is_off() || !house_ || house_->fatal() || !house_->engine().writable()) kill();
+        std::string wrong = audit_all("at once: ");
+        kill();
+        wrong += audit_all("after a kill: ");
+        restart();
+        wrong += audit_all("after a restart: ");
+        house_.reset();
+        store_.reset();
+        const auto report = check_sqlite(at_, [](std::string_view) {});
+        for (const auto& f : report.faults) wrong += "check: " + f.text + "\n";
+        return wrong;
+    }
+
+    std::size_t receipts() const { return receipts_.size(); }
+
+  private:
+    static sqlite_options options_at(const std::filesystem::path& dir) {
+        sqlite_options options;
+        options.data_dir = dir;
+        options.recent_keys_max = 4;
+        options.key_filter_bytes_max = 256;
+        options.wal_pages_max = 24;
+        options.readers = 1;
+        options.cache_bytes = 64u << 10;
+        options.full_retry = milliseconds{0};
+        return options;
+    }
+
+    void start() {
+        store_.reset();
+        try {
+            store_ = open_sqlite(options_at(at_));
+        } catch (const std::runtime_error&) {
+            if (disk_.is_off()) return move();
+            store_ = open_sqlite(options_at(at_));  // it failed once; whoever starts it tries again
+        }
+        house_options options{.disk = store_.get(), .clock = &clock_, .entropy = &entropy_};
+        options.reaper.window = std::chrono::minutes{10};
+        options.reaper.retention = std::chrono::hours{99};
+        options.service.sync.open_registration = true;
+        options.service.sync.turnstile = milliseconds{0};
+        house_.emplace(std::move(options));
+    }
+    // The polite end: all is checkpointed.
+    void restart() {
+        if (disk_.is_off()) return kill();
+        house_.reset();
+        store_.reset();
+        start();
+    }
+    // The files as they lie are what the next process finds.
+    void kill() {
+        if (!disk_.is_off()) {
+            const auto next = next_life();
+            for (const auto& file : std::filesystem::directory_iterator(at_)) {
+                const auto name = file.path().filename();
+                if (name != "callsign.lock" && name != "callsign.sqlite3-shm") {
+                    std::filesystem::copy_file(file, next / name);
+                }
+            }
+            house_.reset();
+            store_.reset();
+            disk_.forget(at_);
+            at_ = next;
+            return start();
+        }
+        move();
+    }
+    // To where the power came back.
+    void move() {
+        const auto next = next_life();
+        disk_.strike(at_, next, entropy_);
+        disk_.heal();
+        house_.reset();
+        store_.reset();
+        at_ = next;
+        start();
+    }
+    std::filesystem::path next_life() {
+        const auto next = dir_.path() / ("life-" + std::to_string(++lives_));
+        std::filesystem::create_directories(next);
+        return next;
+    }
+
+    // A server that has ended is started again, as whoever watches over it does. That it ends is
+    // for outcomes that nobody knows: a full disk leaves none.
+    void revive() {
+        const bool ended = !house_ || house_->fatal() || !house_->engine().writable();
+        if (ended && disk_.armed_with() == disk_fault::disk_is_full) {
+            wrong_ += "ended: " + house_->fatal().value_or("damage") + "\n";
+        }
+        if (disk_.is_off() || ended) kill();
+    }
+
+    net::http_response call(net::http_request request) {
+        revive();
+        return house_->call(std::move(request));
+    }
+
+    net::http_request creation(const std::string& key) const {
+        return post("/v1/tasks", R"({"description":")" + key + R"(","project":"p"})",
+                    tokens_[key.size() % 2], key);
+    }
+
+    void answered(const std::string& key, const net::http_response& response) {
+        if (response.status >= 500) return;
+        if (response.status != 201) wrong_ += key + ": " + response.body + "\n";
+        const auto [known, is_new] = receipts_.emplace(key, response.body);
+        if (!is_new && known->second != response.body) {
+            wrong_ += key + ": " + known->second + " then " + response.body + "\n";
+        }
+    }
+
+    // Many share batches.
+    void together(int n) {
+        revive();
+        std::vector<std::pair<std::string, std::shared_ptr<std::optional<net::http_response>>>> all;
+        for (int i = 0; i < n; ++i) {
+            ++keys_;
+            const std::string key = std::string(1 + keys_ % 3u, 'k') + std::to_string(keys_);
+            sent_.push_back(key);
+            all.emplace_back(key, house_->start(creation(key)));
+        }
+        house_->advance(milliseconds{1});
+        for (const auto& [key, response] : all) {
+            if (*response) answered(key, **response);
+        }
+    }
+    void retry(int which) {
+        const auto key = sent_[static_cast<std::size_t>(which) % sent_.size()];
+        answered(key, call(creation(key)));
+    }
+    void edit(int which) {
+        if (receipts_.empty()) return;
+        auto chosen = receipts_.begin();
+        std::advance(chosen, static_cast<std::size_t>(which) % receipts_.size());
+        const auto& key = chosen->first;
+        const std::string text = "edit " + std::to_string(++edits_);
+        header_list headers = bearer(tokens_[key.size() % 2]);
+        headers.emplace_back("Content-Type", "application/merge-patch+json");
+        const auto response = call(make_request(verb::patch, "/v1/tasks/" + uuid_of(chosen->second),
+                                                R"({"description":")" + text + R"("})", headers));
+        auto& said = said_[key];
+        if (response.status == 200) said.clear();
+        said.insert(text);
+        if (response.status != 200 && response.status < 500) wrong_ += "edit: " + response.body;
+    }
+    // One opaque account's client, which asks again for what it was not told.
+    void sync() {
+        for (int attempt = 0; attempt < 3; ++attempt) {
+            const auto response = call(add_version(client_, head_, std::string(3000, 's')));
+            if (response.status == 409) {  // the one before was accepted after all
+                const auto child = call(child_of(client_, head_));
+                if (child.status == 200) accepted(header(child, "X-Version-Id"));
+                continue;
+            }
+            if (response.status == 200) accepted(header(response, "X-Version-Id"));
+            return;
+        }
+    }
+    void accepted(std::string_view version) {
+        chain_.emplace_back(head_, std::string(version));
+        head_ = version;
+    }
+    void sweep() {
+        revive();
+        house_->advance(std::chrono::minutes{11});
+        house_->run(house_->reaper().sweep_once());
+        call(get("/v1/tasks/SYN-1", tokens_[0]));
+    }
+
+    static std::string uuid_of(const std::string& receipt) {
+        return std::string(boost::json::parse(receipt).as_object().at("uuid").as_string());
+    }
+
+    std::string audit_all(const std::string& when) {
+        std::string wrong;
+        std::swap(wrong, wrong_);
+        for (const auto& [key, receipt] : receipts_) {
+            const auto again = call(creation(key));
+            if (again.status != 201 || again.body != receipt) {
+                wrong += when + key + ": " + receipt + " then " + std::to_string(again.status) +
+                         " " + again.body + "\n";
+            }
+            const auto said = said_.find(key);
+            if (said == said_.end()) continue;
+            const auto task = call(get("/v1/tasks/" + uuid_of(receipt), tokens_[key.size() % 2]));
+            if (task.status == 200 && is_said(said->second, task.body)) continue;
+            if (said->second.size() < 2) wrong += when + key + ": " + task.body + "\n";
+        }
+        for (const auto& [parent, version] : chain_) {
+            const auto child = call(child_of(client_, parent));
+            if (child.status != 200 || header(child, "X-Version-Id") != version) {
+                wrong += when + "the version after " + parent + " is lost\n";
+            }
+        }
+        for (const auto& broken : audit(*store_)) wrong += when + broken + "\n";
+        return wrong;
+    }
+    static bool is_said(const std::set<std::string>& said, const std::string& body) {
+        const auto task = boost::json::parse(body).as_object();
+        return said.contains(std::string(task.at("description").as_string()));
+    }
+
+    unsafe_disk& disk_;
+    temp_dir dir_;
+    std::filesystem::path at_ = dir_.path() / "life-0";
+    int lives_ = 0;
+    virtual_clock clock_;
+    seeded_entropy entropy_{7};
+    std::unique_ptr<store> store_;
+    std::optional<house> house_;
+    std::vector<std::string> tokens_;
+
+    unsigned keys_ = 0;
+    int edits_ = 0;
+    std::vector<std::string> sent_;
+    std::map<std::string, std::string> receipts_;        // by key
+    std::map<std::string, std::set<std::string>> said_;  // the last edit known, and those in doubt
+    const std::string client_ = some_id(5);
+    std::string head_ = nil_id;
+    std::vector<std::pair<std::string, std::string>> chain_;
+    std::string wrong_;
+};
+
+struct fault_of_disk {
+    const char* name;
+    disk_fault what;
+};
+
+void PrintTo(const fault_of_disk& f, std::ostream* out) {
+    *out << f.name;
+}
+
+class disk : public ::testing::TestWithParam<fault_of_disk> {};
+
+TEST_P(disk, any_call_may_fail_and_nothing_acknowledged_is_lost) {
+    auto& unsafe = unsafe_disk::install();
+    const disk_fault what = GetParam().what;
+    std::int64_t calls = 0;
+    {
+        server sound(unsafe);
+        sound.prepare();
+        unsafe.arm(what, INT64_MAX);
+        sound.run();
+        calls = unsafe.seen();
+        EXPECT_EQ(sound.after(), "");
+        ASSERT_EQ(sound.receipts(), 48u);
+    }
+    ASSERT_GT(calls, 40);
+    const char* by_hand = std::getenv("CALLSIGN_DISK_STRIDE");
+    const std::int64_t stride =
+        by_hand ? std::atoll(by_hand) : std::max<std::int64_t>(1, calls / CALLSIGN_DISK_CALLS);
+    std::int64_t struck = 0;
+    for (std::int64_t call = 1; call <= calls; call += stride) {
+        server s(unsafe);
+        s.prepare();
+        unsafe.arm(what, call, lasts(what), static_cast<std::uint64_t>(call));
+        s.run();
+        struck += unsafe.has_struck() ? 1 : 0;
+        ASSERT_EQ(s.after(), "") << "call " << call << " of " << calls;
+    }
+    RecordProperty("calls", static_cast<int>(calls));
+    RecordProperty("struck", static_cast<int>(struck));
+    std::cout << GetParam().name << ": " << calls << " calls, " << struck << " failed\n";
+    EXPECT_GT(struck, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    faults, disk,
+    ::testing::Values(fault_of_disk{"read_fails", disk_fault::read_fails},
+                      fault_of_disk{"read_is_short", disk_fault::read_is_short},
+                      fault_of_disk{"write_fails", disk_fault::write_fails},
+                      fault_of_disk{"disk_is_full", disk_fault::disk_is_full},
+                      fault_of_disk{"sync_fails", disk_fault::sync_fails},
+                      fault_of_disk{"memory_is_out", disk_fault::memory_is_out},
+                      fault_of_disk{"power_goes", disk_fault::power_goes}),
+    [](const auto& tested) { return tested.param.name; });
+
+// An upgrade too: each step of the schema and the number that says it was taken are one.
+TEST(disk_upgrade, the_power_may_go_at_any_call) {
+    auto& unsafe = unsafe_disk::install();
+    seeded_entropy chance{11};
+    const auto upgrade = [](const std::filesystem::path& dir) {
+        sqlite_options options;
+        options.data_dir = dir;
+        open_sqlite(options);
+    };
+    const auto make_old = [](const std::filesystem::path& dir) {
+        std::ifstream in(std::filesystem::path(CALLSIGN_SCHEMAS_DIR) / "0001.sql");
+        const std::string text{std::istreambuf_iterator<char>(in), {}};
+        SQLite::Database((dir / "callsign.sqlite3").string(),
+                         SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE)
+            .exec(text);
+    };
+    bool struck = true;
+    int calls = 0;
+    while (struck) {
+        temp_dir old, next;
+        make_old(old.path());
+        ++calls;
+        unsafe.arm(disk_fault::power_goes, calls, 1, static_cast<std::uint64_t>(calls));
+        try {
+            upgrade(old.path());
+        } catch (const std::runtime_error&) {
+            EXPECT_TRUE(unsafe.is_off());
+        }
+        struck = unsafe.is_off();
+        unsafe.strike(old.path(), next.path(), chance);
+        unsafe.heal();
+        ASSERT_NO_THROW(upgrade(next.path())) << "call " << calls;
+        const auto report = check_sqlite(next.path(), [](std::string_view) {});
+        ASSERT_TRUE(report.ok()) << "call " << calls << ": " << report.faults.front().text;
+        unsafe.forget(next.path());
+    }
+    EXPECT_GT(calls, 30);
+}
+
+}  // namespace
+}  // namespace callsign::testing

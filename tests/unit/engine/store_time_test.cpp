@@ -1,0 +1,164 @@
+// The store's time against wall clocks that are set, either way, and against a model that knows
+// when each stamp was really made.
+
+#include "engine/store_time.hpp"
+
+#include "support/virtual_clock.hpp"
+
+#include <gtest/gtest.h>
+#include <random>
+#include <rapidcheck/gtest.h>
+#include <utility>
+#include <vector>
+
+namespace callsign {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::virtual_start;
+
+constexpr milliseconds ten_years = 24h * 3650;
+
+// Two clocks, and a store that is read with them.
+struct clocks {
+    explicit clocks(time_point last_moment, time_point at = virtual_start,
+                    milliseconds trust_after = 1h)
+        : wall(at), time(last_moment, trust_after) {
+        read();
+    }
+
+    time_point read() {
+        time.read(wall, elapsed);
+        return time.now();
+    }
+    time_point after(milliseconds span) {
+        wall += span;
+        elapsed += span;
+        return read();
+    }
+    void set_wall(milliseconds by) { wall += by; }
+    bool is_older(time_point stamp, milliseconds span) const {
+        return stamp < time.stamped_before(span);
+    }
+
+    time_point wall;
+    milliseconds elapsed{12345};
+    store_time time;
+};
+
+TEST(store_time, follows_a_wall_clock_that_goes_on) {
+    clocks c(virtual_start - 1min);
+    EXPECT_EQ(c.read(), virtual_start);
+    EXPECT_EQ(c.after(5s), virtual_start + 5s);
+    EXPECT_EQ(c.time.lead(), 0ms);
+    EXPECT_EQ(c.time.jumped(), 0ms);
+}
+
+TEST(store_time, starts_at_the_last_moment_when_the_wall_clock_is_behind_it) {
+    clocks c(virtual_start + ten_years);
+    EXPECT_EQ(c.read(), virtual_start + ten_years);
+    EXPECT_EQ(c.time.wall(), virtual_start);
+    EXPECT_EQ(c.time.lead(), ten_years);
+}
+
+TEST(store_time, does_not_stand_still_while_the_wall_clock_is_behind) {
+    clocks c(virtual_start + ten_years);
+    c.after(1ms);
+    const time_point before = c.read();
+    const time_point later = c.after(10min);
+    EXPECT_EQ(later - before, milliseconds{10min} * 9 / 10);
+}
+
+TEST(store_time, lets_a_wall_clock_that_was_set_back_catch_up) {
+    clocks c(virtual_start - 1h);
+    const time_point before = c.after(1s);
+    c.set_wall(-2s);
+    time_point last = before;
+    for (int n = 0; n < 300; ++n) {
+        const time_point now = c.after(100ms);
+        EXPECT_GE(now, last);
+        last = now;
+    }
+    EXPECT_LE(c.time.lead(), store_time::tolerance);
+    const time_point caught_up = c.read();
+    EXPECT_EQ(c.after(1h) - caught_up, milliseconds{1h});
+}
+
+TEST(store_time, a_jump_ahead_is_told_and_makes_nothing_old) {
+    clocks c(virtual_start - 1h);
+    const time_point stamp = c.after(1s);
+    c.after(1min);
+    c.set_wall(ten_years);
+    EXPECT_EQ(c.read(), c.wall);
+    EXPECT_EQ(c.time.jumped(), ten_years);
+    EXPECT_FALSE(c.is_older(stamp, 61s));
+    EXPECT_TRUE(c.is_older(stamp, 59s));
+    c.after(1s);
+    EXPECT_EQ(c.time.jumped(), 0ms);
+}
+
+TEST(store_time, what_was_stamped_in_the_wrong_year_grows_old_in_the_right_one) {
+    clocks c(virtual_start - 1h);
+    c.set_wall(ten_years);
+    const time_point stamp = c.after(1s);
+    c.after(1s);
+    c.set_wall(-ten_years);
+    c.after(10min);
+    EXPECT_TRUE(c.is_older(stamp, 10min));
+    EXPECT_FALSE(c.is_older(stamp, 11min));
+}
+
+TEST(store_time, of_earlier_runs_knows_at_first_only_that_they_were_before_this_one) {
+    const time_point stamp = virtual_start - 24h * 30;
+    clocks c(virtual_start - 24h);
+    EXPECT_FALSE(c.is_older(stamp, 1ms));
+    c.after(10min);
+    EXPECT_TRUE(c.is_older(stamp, 9min));
+    EXPECT_FALSE(c.is_older(stamp, 11min));
+}
+
+TEST(store_time, of_earlier_runs_believes_the_wall_clock_after_a_while) {
+    clocks c(virtual_start - 24h);
+    c.after(1h - 1ms);
+    EXPECT_FALSE(c.is_older(virtual_start - 24h * 30, 24h * 7));
+    c.after(1ms);
+    EXPECT_TRUE(c.is_older(virtual_start - 24h * 30, 24h * 7));
+    EXPECT_TRUE(c.is_older(virtual_start - 24h * 7, 24h * 7));
+    EXPECT_FALSE(c.is_older(virtual_start - 24h * 6, 24h * 7));
+}
+
+TEST(store_time, a_run_in_the_wrong_year_does_not_make_older_runs_old) {
+    // The last one was stamped ten years ahead; the clock is right again.
+    clocks c(virtual_start + ten_years);
+    c.after(2h);
+    EXPECT_FALSE(c.is_older(virtual_start - 24h, 24h * 7));
+    EXPECT_TRUE(c.is_older(virtual_start - 24h * 8, 24h * 7));
+}
+
+// Whatever the wall clock does: moments never go back, and a stamp that is said to have been there
+// for a span really has. A tenth of it later it is said to.
+RC_GTEST_PROP(store_time, ages_are_those_of_the_steady_clock, (std::uint64_t seed)) {
+    std::mt19937_64 chance(seed);
+    const auto below = [&](std::uint64_t n) { return milliseconds{chance() % n}; };
+    clocks c(virtual_start - below(10'000) + below(10'000));
+    const milliseconds begun = c.elapsed;
+    std::vector<std::pair<time_point, milliseconds>> stamps;  // and when they were made
+    time_point last = c.read();
+    for (int n = 0; n < 200; ++n) {
+        if (chance() % 8 == 0) c.set_wall(below(chance() % 4 ? 4'000 : 400'000'000'000) * 2);
+        if (chance() % 8 == 0) c.set_wall(-below(chance() % 4 ? 4'000 : 400'000'000'000) * 2);
+        const time_point now = c.after(below(5'000));
+        RC_ASSERT(now >= last);
+        last = now;
+        stamps.emplace_back(now, c.elapsed);
+        const milliseconds span = below(static_cast<std::uint64_t>((c.elapsed - begun).count()) + 1);
+        for (const auto& [stamp, made] : stamps) {
+            const milliseconds age = c.elapsed - made;
+            if (c.is_older(stamp, span)) RC_ASSERT(age >= span);
+            if (age * 10 > span * 10 + milliseconds{20}) RC_ASSERT(c.is_older(stamp, span));
+        }
+    }
+}
+
+}  // namespace
+}  // namespace callsign

@@ -1,0 +1,118 @@
+// The write-ahead log has a bound, whoever reads and whatever the disk does, and so has the room a
+// start needs.
+
+#include "support/temp_dir.hpp"
+
+#include <callsign/rules/rules.hpp>
+#include <callsign/store/sqlite.hpp>
+
+#include <gtest/gtest.h>
+
+namespace callsign {
+namespace {
+
+constexpr std::int64_t pages_max = 64;
+constexpr std::uintmax_t frame_bytes = 4096 + 24;
+
+class log_bound : public ::testing::Test {
+  protected:
+    log_bound() { open(); }
+
+    void open() {
+        sqlite_options options;
+        options.data_dir = dir_.path();
+        options.wal_pages_max = pages_max;
+        options.readers = 3;
+        options.reader_wait_max = milliseconds{1};
+        store_.reset();
+        store_ = open_sqlite(options);
+    }
+
+    // One commit of a few pages. False: refused.
+    bool write() {
+        try {
+            const auto tx = store_->begin_write();
+            tx->put_token(std::nullopt, std::string(9000, 'n'), token_scope::read,
+                          sha256(std::to_string(++written_)), t0_);
+            tx->commit();
+        } catch (const store_failure& failure) {
+            EXPECT_EQ(failure.what_happened(), store_failure::kind::refused) << failure.what();
+            return false;
+        }
+        store_->maintain(false);
+        longest_ = std::max(longest_, std::filesystem::file_size(log()));
+        return true;
+    }
+    // Its snapshot begins with its first question.
+    std::unique_ptr<read_tx> read() {
+        try {
+            auto tx = store_->begin_read();
+            tx->accounts();
+            return tx;
+        } catch (const store_failure& failure) {
+            EXPECT_EQ(failure.what_happened(), store_failure::kind::refused) << failure.what();
+            return nullptr;
+        }
+    }
+    std::filesystem::path log() const { return dir_.path() / "callsign.sqlite3-wal"; }
+
+    testing::temp_dir dir_;
+    std::unique_ptr<store> store_;
+    const time_point t0_{milliseconds{1'700'000'000'000}};
+    int written_ = 0;
+    std::uintmax_t longest_ = 0;
+};
+
+// Before the bound, and the batch that reaches it.
+constexpr std::uintmax_t bound = (2 * pages_max + 16) * frame_bytes;
+
+TEST_F(log_bound, is_short_without_readers) {
+    for (int i = 0; i < 400; ++i) ASSERT_TRUE(write());
+    EXPECT_LT(longest_, (pages_max + 16) * frame_bytes);
+}
+
+TEST_F(log_bound, holds_though_somebody_reads_all_the_time) {
+    auto one = read();
+    int refused = 0;
+    for (int i = 0; i < 400; ++i) {
+        if (!write()) ++refused;
+        if (i % 5 != 4) continue;
+        auto next = read();
+        one = std::move(next);
+    }
+    EXPECT_LT(longest_, bound);
+    EXPECT_LT(refused, 100);
+}
+
+TEST_F(log_bound, holds_while_one_reader_stays_and_then_all_goes_on) {
+    auto one = read();
+    while (write()) ASSERT_LT(written_, 1000);
+    EXPECT_LT(longest_, bound);
+    EXPECT_FALSE(read());
+    one.reset();
+    EXPECT_TRUE(read());
+    EXPECT_TRUE(write());
+    for (int i = 0; i < 100; ++i) ASSERT_TRUE(write());
+    EXPECT_LT(longest_, bound);
+}
+
+// The readers' held turn ends by itself: there may be nothing more to write.
+TEST_F(log_bound, readers_do_not_wait_for_a_writer_that_has_nothing_to_do) {
+    auto one = read();
+    while (write()) ASSERT_LT(written_, 1000);
+    one.reset();
+    EXPECT_TRUE(read());
+    EXPECT_TRUE(read());
+}
+
+TEST_F(log_bound, a_reserve_is_kept_for_a_start_on_a_full_disk) {
+    const auto reserve = dir_.path() / "callsign.reserve";
+    ASSERT_TRUE(std::filesystem::exists(reserve));
+    EXPECT_GE(std::filesystem::file_size(reserve), 128u * 1024);
+    std::filesystem::remove(reserve);
+    open();
+    EXPECT_TRUE(std::filesystem::exists(reserve));
+}
+
+}  // namespace
+}  // namespace callsign

@@ -1,0 +1,139 @@
+// Files of every schema there has been, as it had them, come to this program's schema with all that
+// is in them; a newer one is refused.
+
+#include "support/temp_dir.hpp"
+
+#include <callsign/rules/rules.hpp>
+#include <callsign/store/sqlite.hpp>
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <set>
+#include <sqlite3.h>
+
+namespace callsign {
+namespace {
+
+using testing::temp_dir;
+
+std::filesystem::path file_in(const temp_dir& dir) {
+    return dir.path() / "callsign.sqlite3";
+}
+
+void make(const temp_dir& dir, int schema) {
+    char name[16];
+    std::snprintf(name, sizeof name, "%04d.sql", schema);
+    std::ifstream in(std::filesystem::path(CALLSIGN_SCHEMAS_DIR) / name);
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    ASSERT_FALSE(text.empty()) << "keep a file of each schema: " << name;
+    SQLite::Database(file_in(dir).string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE)
+        .exec(text);
+}
+
+std::unique_ptr<store> open(const temp_dir& dir) {
+    sqlite_options options;
+    options.data_dir = dir.path();
+    return open_sqlite(options);
+}
+
+std::set<std::string> schema_of(const temp_dir& dir) {
+    std::set<std::string> all;
+    SQLite::Database db(file_in(dir).string());
+    SQLite::Statement q(db, "SELECT coalesce(sql, name) FROM sqlite_master");
+    while (q.executeStep()) all.insert(q.getColumn(0).getString());
+    SQLite::Statement version(db, "PRAGMA user_version");
+    version.executeStep();
+    all.insert("schema " + version.getColumn(0).getString());
+    return all;
+}
+
+int newest() {
+    temp_dir dir;
+    open(dir);
+    SQLite::Database db(file_in(dir).string());
+    return db.execAndGet("PRAGMA user_version").getInt();
+}
+
+TEST(schema, each_that_there_was_comes_to_the_newest) {
+    temp_dir fresh;
+    open(fresh);
+    const int last = newest();
+    ASSERT_GE(last, 3);
+    for (int schema = 1; schema <= last; ++schema) {
+        SCOPED_TRACE(schema);
+        temp_dir dir;
+        make(dir, schema);
+        {
+            const auto store = open(dir);
+            EXPECT_EQ(store->last_moment(), time_point{milliseconds{1'700'000'000'009}});
+            EXPECT_EQ(store->counts().committed, 3);
+            const auto tx = store->begin_write();
+            const auto home = tx->find_account("home");
+            ASSERT_TRUE(home);
+            for (const int n : {1, 2, 3}) {
+                const auto slot = tx->find_slot(home->id, "key-" + std::to_string(n));
+                ASSERT_TRUE(slot);
+                const auto given = tx->find_receipt(*slot);
+                ASSERT_TRUE(given);
+                EXPECT_EQ(given->number, n);
+            }
+            EXPECT_EQ(tx->find_account("sealed").has_value(), schema >= 2);
+        }
+        EXPECT_EQ(schema_of(dir), schema_of(fresh));
+        const auto report = check_sqlite(dir.path(), [](std::string_view) {});
+        EXPECT_TRUE(report.ok()) << report.faults.front().text;
+        // Its pages have sums now, so other bytes are found.
+        std::fstream file(file_in(dir), std::ios::binary | std::ios::in | std::ios::out);
+        file.seekp(4096 + 100);
+        file.write("other bytes", 11);
+        file.close();
+        EXPECT_FALSE(check_sqlite(dir.path(), [](std::string_view) {}).ok());
+    }
+}
+
+TEST(schema, a_newer_one_is_refused_and_left_alone) {
+    temp_dir dir;
+    open(dir);
+    const int newer = newest() + 1;
+    SQLite::Database(file_in(dir).string(), SQLite::OPEN_READWRITE, 0, "callsign")
+        .exec("PRAGMA user_version = " + std::to_string(newer));
+    try {
+        open(dir);
+        ADD_FAILURE() << "it was opened";
+    } catch (const std::runtime_error& e) {
+        EXPECT_NE(std::string(e.what()).find("newer"), std::string::npos) << e.what();
+    }
+    EXPECT_TRUE(schema_of(dir).contains("schema " + std::to_string(newer)));
+}
+
+// Each step and the number that says it was taken are one: a step that fails leaves neither.
+TEST(schema, a_step_that_fails_is_not_taken) {
+    newest();  // makes the file system known that the file is written through
+    temp_dir dir;
+    make(dir, 1);
+    const auto put_in_the_way = [&](const char* sql) {
+        SQLite::Database(file_in(dir).string(), SQLite::OPEN_READWRITE, 0, "callsign").exec(sql);
+    };
+    // The last table of the second step: what it does before must be undone.
+    put_in_the_way("CREATE TABLE sealed_snapshots (x)");
+    EXPECT_THROW(open(dir), std::runtime_error);
+    put_in_the_way("DROP TABLE sealed_snapshots");
+    EXPECT_TRUE(open(dir));
+    EXPECT_TRUE(check_sqlite(dir.path(), [](std::string_view) {}).ok());
+}
+
+TEST(schema, time_goes_on_from_the_last_moment) {
+    temp_dir dir;
+    const time_point late{milliseconds{1'800'000'000'000}};
+    {
+        const auto store = open(dir);
+        const auto tx = store->begin_write();
+        tx->put_account("home", late);
+        tx->commit();
+    }
+    EXPECT_EQ(open(dir)->last_moment(), late);
+}
+
+}  // namespace
+}  // namespace callsign
