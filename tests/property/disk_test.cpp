@@ -174,12 +174,17 @@ class server {
     }
 
     net::http_request creation(const std::string& key) const {
-        return post("/v1/tasks", R"({"description":")" + key + R"(","project":"p"})",
+        const auto series = series_of_.find(key);
+        return post("/v1/tasks",
+                    R"({"description":")" + key +
+                        (series == series_of_.end() ? R"("})"
+                                                    : R"(","prefix":")" + series->second + R"("})"),
                     tokens_[key.size() % 2], key);
     }
 
     void answered(const std::string& key, const net::http_response& response) {
         if (response.status >= 500) return;
+        if (response.status == 400 && series_of_.contains(key)) return;  // it was not made
         if (response.status != 201) wrong_ += key + ": " + response.body + "\n";
         const auto [known, is_new] = receipts_.emplace(key, response.body);
         if (!is_new && known->second != response.body) {
@@ -191,10 +196,15 @@ class server {
     void together(int n) {
         revive();
         std::vector<std::pair<std::string, std::shared_ptr<std::optional<net::http_response>>>> all;
+        // And a series, with the first that are to be in it.
+        const std::string prefix = "S" + std::to_string(keys_);
+        house_->start(post("/v1/series", R"({"prefix":")" + prefix + R"("})", tokens_[0]));
+        house_->start(post("/v1/series", R"({"prefix":")" + prefix + R"("})", tokens_[1]));
         for (int i = 0; i < n; ++i) {
             ++keys_;
             const std::string key = std::string(1 + keys_ % 3u, 'k') + std::to_string(keys_);
             sent_.push_back(key);
+            if (i < 2) series_of_.emplace(key, prefix);
             all.emplace_back(key, house_->start(creation(key)));
         }
         house_->advance(milliseconds{1});
@@ -291,6 +301,7 @@ class server {
     unsigned keys_ = 0;
     int edits_ = 0;
     std::vector<std::string> sent_;
+    std::map<std::string, std::string> series_of_;  // of the keys that name one
     std::map<std::string, std::string> receipts_;        // by key
     std::map<std::string, std::set<std::string>> said_;  // the last edit known, and those in doubt
     const std::string client_ = some_id(5);
