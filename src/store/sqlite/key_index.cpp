@@ -213,8 +213,10 @@ void key_index::put_recent(const entry& e) {
 }
 
 void key_index::prepare_commit() {
+    const bool is_full = recent_.size() + recent_twins_.size() >= options_.recent_max;
+    if (!is_full && merges_.empty() && !merges_due_ && dead_.empty()) return;
     remember();
-    if (recent_.size() + recent_twins_.size() >= options_.recent_max) flush_recent();
+    if (is_full) flush_recent();
     for (auto at = merges_.begin(); at != merges_.end();) {
         const bool finished = go_on(at->second, added_.size() * options_.merged_per_add);
         at = finished ? merges_.erase(at) : std::next(at);

@@ -262,7 +262,7 @@ class sqlite_write final : public sqlite::reads_over<write_tx> {
         state_.flush();
         for (const version& v : sealed) {
             db_.use(sql::sealed_delete).bind(v.parent).bind(account).run();
-            expect_one("sealed_versions, seq", v.seq);
+            expect_one("sealed_versions by seq", v.seq);
         }
         db_.use(sql::snapshot_delete).bind(account).run();
         db_.use(sql::account_manage).bind(std::int64_t{std::ssize(sealed)}).bind(account).run();
@@ -538,6 +538,7 @@ void rewrite(connection& db, const std::filesystem::path& file) {
     if (std::filesystem::space(file).available < 3 * std::filesystem::file_size(file)) return;
     db.execute("PRAGMA journal_mode = DELETE");
     db.execute("PRAGMA synchronous = FULL");
+    db.execute("PRAGMA temp_store = FILE");  // as large as the database
     db.execute("VACUUM");
     sqlite::mark_summed(db);
 }
