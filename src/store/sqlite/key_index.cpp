@@ -28,8 +28,7 @@ std::uint64_t key_hash(account_id account, std::string_view key) {
 // line. With 12 bits a key about 1 % of the keys that are not there pass.
 class key_index::filter {
   public:
-    explicit filter(std::size_t keys)
-        : blocks_(std::max<std::size_t>(1, (keys * 12 + 511) / 512)) {}
+    explicit filter(std::size_t keys) : blocks_(blocks_for(keys)) {}
 
     void add(std::uint64_t hash) {
         block& b = blocks_[place(hash)];
@@ -45,11 +44,14 @@ class key_index::filter {
     }
 
     std::size_t bytes() const { return blocks_.size() * sizeof(block); }
-    static std::size_t bytes_for(std::size_t keys) { return filter(keys).bytes(); }
+    static std::size_t bytes_for(std::size_t keys) { return blocks_for(keys) * sizeof(block); }
 
   private:
     using block = std::array<std::uint64_t, 8>;
 
+    static std::size_t blocks_for(std::size_t keys) {
+        return std::max<std::size_t>(1, (keys * 12 + 511) / 512);
+    }
     std::size_t place(std::uint64_t hash) const {
         return static_cast<std::size_t>(((hash >> 32) * blocks_.size()) >> 32);
     }
