@@ -180,7 +180,7 @@ awaitable<http_response> list_accounts(rooms& r, call& c) {
     const page p = read_page(c, wrong);
     if (!wrong.empty()) co_return answer_faults(c, wrong);
     auto question = [](read_tx& tx) { return tx.accounts(); };
-    auto found = co_await r.engine.ask(std::move(question));
+    auto found = co_await r.engine.ask({c.payer(), many_rows}, std::move(question));
     if (!found) co_return answer_error(c, found.error());
     v1::AccountList message;
     message.set_next_page_token(cut_to_page(*found, p));
@@ -218,7 +218,7 @@ awaitable<http_response> list_slots(rooms& r, call& c) {
     const slot_filter filter = read_filter(c, wrong);
     if (!wrong.empty()) co_return answer_faults(c, wrong);
     auto question = [&filter](read_tx& tx) { return read_slots(tx, filter); };
-    const auto found = co_await r.engine.ask(std::move(question));
+    const auto found = co_await r.engine.ask({c.payer(), many_rows}, std::move(question));
     if (!found) co_return answer_error(c, found.error());
     if (!*found) co_return answer_no_account(c);
     co_return answer_message(c, 200, **found);
@@ -226,7 +226,7 @@ awaitable<http_response> list_slots(rooms& r, call& c) {
 
 awaitable<http_response> show_reaper(rooms& r, call& c) {
     auto question = [](read_tx& tx) { return count_pending(tx); };
-    const auto pending = co_await r.engine.ask(std::move(question));
+    const auto pending = co_await r.engine.ask({c.payer(), many_rows}, std::move(question));
     if (!pending) co_return answer_error(c, pending.error());
     co_return answer_message(c, 200,
                              describe(r.reaper.status(), *pending, r.late_retries, r.clock.now()));

@@ -7,6 +7,7 @@
 #include <callsign/api/service.hpp>
 #include <callsign/api/sync_options.hpp>
 #include <callsign/base/assert.hpp>
+#include <callsign/domain/claim.hpp>
 #include <callsign/seal/secret.hpp>
 #include <callsign/wire/message.hpp>
 
@@ -23,6 +24,8 @@ using net::http_request;
 using net::http_response;
 
 class known_clients;
+class registrations;
+class server_snapshots;
 class turnstile;
 
 // An opaque account that is becoming a managed one.
@@ -43,10 +46,10 @@ struct rooms {
     const sync_options& sync;
     turnstile& turns;
     known_clients& clients;
+    registrations& newcomers;
+    server_snapshots& snapshots;
     const seal::key* master;  // none: no secret can be kept
-    // Of keys from secrets, under way now. This and the next are shared with the guards in
-    // handlers' frames: at shutdown those may outlive everything else.
-    std::shared_ptr<int> derivations = std::make_shared<int>(0);
+    // Shared with the guard in a handler's frame: at shutdown that may outlive everything else.
     std::shared_ptr<std::optional<callsign::api::managing>> managing =
         std::make_shared<std::optional<callsign::api::managing>>();
     std::int64_t late_retries = 0;  // creations answered slot-failed since the start
@@ -64,6 +67,17 @@ struct call {
     wire::format body_form = wire::format::json;
     wire::format answer_form = wire::format::json;
     principal who;
+
+    // On whose account its bodies are held from here on.
+    void pays(net::body_payer payer) const {
+        if (request.memory) request.memory->pays(payer);
+    }
+    // On whose share it counts. Until it is known who is asking, a stranger does.
+    callsign::payer payer() const {
+        if (who.account) return *who.account;
+        return who.scope == token_scope::admin ? callsign::payer::operators()
+                                                : callsign::payer::strangers();
+    }
 
     // Requires: a route for accounts.
     account_id account() const {
@@ -98,6 +112,9 @@ struct route {
     handler run;
     large_body large = large_body::no;
 };
+
+// The whole table.
+std::span<const route> all_routes() noexcept;
 
 // The value of a header field; empty: not there.
 std::string_view header_of(const http_request& request, boost::beast::http::field name);

@@ -7,35 +7,19 @@
 namespace callsign::api {
 namespace {
 
-// Questions wait behind a derivation: more at once would slow down everybody for the few who add
-// devices.
-constexpr int derivations_max = 1;
-
-// One of those under way, as long as it lives.
-class derivation {
-  public:
-    explicit derivation(std::shared_ptr<int> under_way) : under_way_(std::move(under_way)) {
-        ++*under_way_;
-    }
-    ~derivation() { --*under_way_; }
-    derivation(const derivation&) = delete;
-    derivation& operator=(const derivation&) = delete;
-
-  private:
-    std::shared_ptr<int> under_way_;
-};
+// A good part of a second: as long as the store takes for so much.
+constexpr cost derivation_cost{.operations = 20'000};
 
 }  // namespace
 
-awaitable<std::optional<seal::key>> derive_aside(rooms& r, const std::string& secret,
-                                                 uuid client_id) {
-    if (*r.derivations >= derivations_max) co_return std::nullopt;
-    const derivation mine(r.derivations);
+awaitable<result<seal::key>> derive_aside(rooms& r, account_id account, const std::string& secret,
+                                          uuid client_id) {
     auto work = [&] {
         const auto* const text = reinterpret_cast<const std::uint8_t*>(secret.data());
         return seal::derive_key({text, secret.size()}, client_id);
     };
-    co_return co_await r.engine.run_aside(std::move(work));
+    const claim asks{account, derivation_cost};
+    co_return co_await r.engine.run_aside(asks, std::move(work));
 }
 
 std::string sealed_at_rest(rooms& r, const seal::belongs_to& owner, const seal::key& derived) {

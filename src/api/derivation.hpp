@@ -1,6 +1,6 @@
 #pragma once
 // Keys from secrets: PBKDF2 takes a good part of a second of a core, so it runs beside the network
-// thread, and few at a time.
+// thread, one at a time, for one account after the other.
 
 #include "handlers.hpp"
 
@@ -13,9 +13,9 @@
 
 namespace callsign::api {
 
-// nullopt: too many are being derived; ask again. `secret` is the awaiting frame's.
-awaitable<std::optional<seal::key>> derive_aside(rooms& r, const std::string& secret,
-                                                 uuid client_id);
+// Errors as engine::run_aside. `secret` is the awaiting frame's.
+awaitable<result<seal::key>> derive_aside(rooms& r, account_id account, const std::string& secret,
+                                          uuid client_id);
 
 // What is stored of a device's key. Requires: a master key.
 std::string sealed_at_rest(rooms& r, const seal::belongs_to& owner, const seal::key& derived);

@@ -8,6 +8,7 @@
 
 #include <callsign/rules/rules.hpp>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -64,10 +65,11 @@ std::string read_name(const call& c, wire::faults& found) {
 // line or .taskrc reads as anything else.
 std::string draw_secret(entropy& source) {
     constexpr std::string_view digits = "0123456789abcdef";
-    std::array<std::uint8_t, 32> bits{};
-    source.fill(bits);
+    seal::secret_bytes bits(32);
+    source.fill(bits.writable());
     std::string text;
-    for (const std::uint8_t byte : bits) {
+    text.reserve(2 * bits.size());  // once grown, it would leave a part of it behind
+    for (const std::uint8_t byte : bits.bytes()) {
         text += digits[byte >> 4];
         text += digits[byte & 0x0F];
     }
@@ -126,20 +128,18 @@ awaitable<http_response> create(rooms& r, call& c, whose owner) {
         meant.account = found->id;
         return {found->id, rules::refusal_of(tx, meant)};
     };
-    const auto ahead = co_await r.engine.ask(std::move(question));
+    const auto ahead = co_await r.engine.ask(c.payer(), std::move(question));
     if (!ahead) co_return answer_error(c, ahead.error());
     if (ahead->refusal) co_return answer_refusal(c, *ahead->refusal);
     if (r.master == nullptr) {
         co_return answer_no_master_key(c);
     }
     command.account = ahead->account;
-    const std::string secret = draw_secret(r.entropy);
+    std::string secret = draw_secret(r.entropy);
+    const seal::wiped afterwards(secret);
     const seal::belongs_to place{seal::purpose::device_key, command.account, command.client_id};
-    const auto derived = co_await derive_aside(r, secret, command.client_id);
-    if (!derived) {
-        co_return answer_busy(
-            c, "Another device is just being added. Nothing was done. Ask again in a moment.");
-    }
+    const auto derived = co_await derive_aside(r, command.account, secret, command.client_id);
+    if (!derived) co_return answer_error(c, derived.error());
     command.sealed_key = sealed_at_rest(r, place, *derived);
     const auto done = co_await r.engine.submit(std::move(command));
     if (!done) co_return answer_error(c, done.error());
@@ -155,7 +155,7 @@ awaitable<http_response> list(rooms& r, call& c, whose owner) {
     const page p = read_page(c, wrong);
     if (!wrong.empty()) co_return answer_faults(c, wrong);
     auto question = [&owner](read_tx& tx) { return find_devices(tx, owner); };
-    auto found = co_await r.engine.ask(std::move(question));
+    auto found = co_await r.engine.ask({c.payer(), many_rows}, std::move(question));
     if (!found) co_return answer_error(c, found.error());
     if (auto refused = not_managed(c, found->owner)) co_return std::move(*refused);
     v1::DeviceList message;
@@ -174,22 +174,27 @@ std::optional<device_id> parse_device_id(std::string_view captured) {
     return id;
 }
 
+http_response answer_no_device(const call& c) {
+    return answer_problem(c, problems::device_not_found, "No device of the account has this id.");
+}
+
 awaitable<http_response> revoke(rooms& r, call& c, whose owner, std::string_view captured_id) {
     const auto id = parse_device_id(captured_id);
     if (!id) co_return answer_problem(c, problems::device_not_found, "A device's id is a number.");
-    auto question = [&owner](read_tx& tx) { return find_owner(tx, owner); };
-    const auto found = co_await r.engine.ask(std::move(question));
+    auto question = [&owner](read_tx& tx) { return find_devices(tx, owner); };
+    const auto found = co_await r.engine.ask(c.payer(), std::move(question));
     if (!found) co_return answer_error(c, found.error());
-    if (auto refused = not_managed(c, *found)) co_return std::move(*refused);
-    const revoke_device command{(*found)->id, *id};
+    if (auto refused = not_managed(c, found->owner)) co_return std::move(*refused);
+    const auto meant = std::find_if(found->devices.begin(), found->devices.end(),
+                                    [&](const device& d) { return d.id == *id; });
+    if (meant == found->devices.end()) co_return answer_no_device(c);
+    const revoke_device command{found->owner->id, *id};
     const auto done = co_await r.engine.submit(command);
+    // Also where the outcome is not known: to forget too much costs a read.
+    r.clients.forget(meant->client_id);
     if (!done) co_return answer_error(c, done.error());
     const auto* revoked = std::get_if<device>(&*done);
-    if (revoked == nullptr) {
-        co_return answer_problem(c, problems::device_not_found,
-                                 "No device of the account has this id.");
-    }
-    r.clients.forget(revoked->client_id);
+    if (revoked == nullptr) co_return answer_no_device(c);
     co_return answer_message(c, 200, wire::to_message(*revoked));
 }
 

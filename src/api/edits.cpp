@@ -69,11 +69,11 @@ meant find_meant(read_tx& tx, account_id account, const task_ref& ref,
 // ---- what is to change ----
 
 // nullopt: `found` says why.
-std::optional<wire::decoded_edit> read_edit(const call& c, v1::EditTask& message,
+std::optional<wire::decoded_edit> read_edit(const rooms& r, const call& c, v1::EditTask& message,
                                             wire::faults& found) {
     if (!read_body(c, message, found)) return std::nullopt;
     wire::faults wrong;
-    auto decoded = wire::to_domain(message, wrong);
+    auto decoded = wire::to_domain(message, wrong, r.sync.key_attribute);
     for (wire::field_fault& fault : wrong) add_fault(found, std::move(fault));
     return found.empty() ? std::move(decoded) : std::nullopt;
 }
@@ -89,17 +89,17 @@ std::optional<bool> read_purge(const call& c, wire::faults& found) {
 
 // ---- answering ----
 
-http_response answer_changed(const call& c, const task& t) {
-    auto response = answer_message(c, 200, wire::to_message(t));
+http_response answer_changed(const rooms& r, const call& c, const task& t) {
+    auto response = answer_message(c, 200, wire::to_message(t, r.sync.key_attribute));
     response.headers.emplace_back("ETag", etag_of(t));
     response.headers.emplace_back("Vary", "Accept");
     return response;
 }
 
-http_response answer_edit(const call& c, const edit_task::answer& what) {
+http_response answer_edit(const rooms& r, const call& c, const edit_task::answer& what) {
     return std::visit(overloaded{
                           [&](const edit_task::edited& e) {
-                              if (!e.now.purged) return answer_changed(c, e.now);
+                              if (!e.now.purged) return answer_changed(r, c, e.now);
                               http_response gone;
                               gone.status = 204;
                               return gone;
@@ -110,6 +110,11 @@ http_response answer_edit(const call& c, const edit_task::answer& what) {
                               return answer_problem(
                                   c, problems::precondition_failed,
                                   "Read it again: its ETag is not among those of If-Match.");
+                          },
+                          [&](const edit_task::not_valid& wrong) {
+                              wire::faults found;
+                              wire::add_faults(found, wrong.faults, r.sync.key_attribute);
+                              return answer_faults(c, found);
                           },
                           [&](const task_too_large&) {
                               return answer_problem(c, problems::task_too_large,
@@ -122,7 +127,7 @@ http_response answer_edit(const call& c, const edit_task::answer& what) {
 awaitable<http_response> submit_edit(rooms& r, call& c, edit_task command) {
     const auto done = co_await r.engine.submit(std::move(command));
     if (!done) co_return answer_error(c, done.error());
-    co_return answer_edit(c, *done);
+    co_return answer_edit(r, c, *done);
 }
 
 }  // namespace
@@ -133,12 +138,12 @@ awaitable<http_response> change_task(rooms& r, call& c) {
     if (!ref) co_return answer_malformed_ref(c);
     wire::faults wrong;
     v1::EditTask message;
-    auto wanted = read_edit(c, message, wrong);
+    auto wanted = read_edit(r, c, message, wrong);
     if (!wanted) co_return answer_faults(c, wrong);
     auto question = [&, account = c.account()](read_tx& tx) {
         return find_meant(tx, account, *ref, wanted->depends);
     };
-    const auto found = co_await r.engine.ask(std::move(question));
+    const auto found = co_await r.engine.ask(c.payer(), std::move(question));
     if (!found) co_return answer_error(c, found.error());
     const auto* named = std::get_if<task>(&found->what);
     if (named == nullptr) co_return answer_unresolved(c, found->what);
@@ -165,7 +170,7 @@ awaitable<http_response> delete_task(rooms& r, call& c) {
     auto question = [&ref, account = c.account()](read_tx& tx) {
         return rules::resolve(tx, account, *ref);
     };
-    const auto found = co_await r.engine.ask(std::move(question));
+    const auto found = co_await r.engine.ask(c.payer(), std::move(question));
     if (!found) co_return answer_error(c, found.error());
     const auto* named = std::get_if<task>(&*found);
     if (named == nullptr) co_return answer_unresolved(c, *found);

@@ -91,6 +91,12 @@ http_response answer_wrong(const call& c, const history_opener::fault& wrong) {
     return answer_problem(c, what, wrong.why + end + " Nothing was changed.");
 }
 
+http_response answer_no_history(const call& c) {
+    return answer_problem(c, problems::no_history,
+                          "Nothing shows that this is its secret: let one of its Taskwarriors sync "
+                          "first. Nothing was changed.");
+}
+
 // The secret's bytes as they came; empty: `found` says why.
 std::string read_secret(const call& c, wire::faults& found) {
     v1::ManageAccount message;
@@ -119,7 +125,8 @@ awaitable<boost::system::error_code> open_history(rooms& r, account_id account, 
                                                   managing& progress) {
     for (;;) {
         auto step = [&](read_tx& tx) { return read_step(tx, account, opening); };
-        const auto more = co_await r.engine.ask(std::move(step));
+        const claim asks{account, {.bytes = step_bytes_max, .rows = step_versions_max}};
+        const auto more = co_await r.engine.ask(asks, std::move(step));
         if (!more) co_return more.error();
         progress.opened = opening.head.seq;
         progress.total = std::max(progress.total, progress.opened);
@@ -128,10 +135,11 @@ awaitable<boost::system::error_code> open_history(rooms& r, account_id account, 
 }
 
 awaitable<http_response> manage(rooms& r, call& c, opaque_account account, std::string secret) {
+    const seal::wiped afterwards(secret);
     management mine(r.managing, account.owner->name);
     mine.progress().total = account.head.seq;
-    auto derived = co_await derive_aside(r, secret, account.client.client_id);
-    if (!derived) co_return answer_busy(c, "A device is just being added. Ask again in a moment.");
+    auto derived = co_await derive_aside(r, account.owner->id, secret, account.client.client_id);
+    if (!derived) co_return answer_error(c, derived.error());
     const seal::belongs_to owner{seal::purpose::device_key, account.owner->id,
                                  account.client.client_id};
     for (int attempt = 0; attempt < attempts_max; ++attempt) {
@@ -142,8 +150,10 @@ awaitable<http_response> manage(rooms& r, call& c, opaque_account account, std::
         auto build = [&] {
             return command_from(account, opening, sealed_at_rest(r, owner, *derived));
         };
-        manage_account command = co_await r.engine.run_aside(std::move(build));
-        const auto done = co_await r.engine.submit(std::move(command));
+        const claim asks{account.owner->id, {.rows = static_cast<std::size_t>(opening.head.seq)}};
+        auto command = co_await r.engine.run_aside(asks, std::move(build));
+        if (!command) co_return answer_error(c, command.error());
+        const auto done = co_await r.engine.submit(std::move(*command));
         if (!done) co_return answer_error(c, done.error());
         if (std::holds_alternative<manage_account::moved_on>(*done)) continue;
         if (const auto* managed = std::get_if<manage_account::managed>(&*done)) {
@@ -157,6 +167,9 @@ awaitable<http_response> manage(rooms& r, call& c, opaque_account account, std::
             message.set_device(std::string(device_name));
             co_return answer_message(c, 200, message);
         }
+        if (std::holds_alternative<manage_account::no_history>(*done)) {
+            co_return answer_no_history(c);
+        }
         co_return answer_problem(c, problems::account_managed, "There is nothing to be done.");
     }
     co_return answer_busy(c, "Its clients add versions faster than they can be taken over.");
@@ -167,17 +180,20 @@ awaitable<http_response> manage(rooms& r, call& c, opaque_account account, std::
 awaitable<http_response> manage_opaque_account(rooms& r, call& c) {
     wire::faults wrong;
     std::string secret = read_secret(c, wrong);
+    seal::wipe(c.request.body());
+    const seal::wiped afterwards(secret);
     if (!wrong.empty()) co_return answer_faults(c, wrong);
     auto question = [name = percent_decoded(c.captured[0])](read_tx& tx) {
         return find_opaque(tx, name);
     };
-    auto found = co_await r.engine.ask(std::move(question));
+    auto found = co_await r.engine.ask(c.payer(), std::move(question));
     if (!found) co_return answer_error(c, found.error());
     if (!found->owner) co_return answer_no_account(c);
     if (found->owner->mode != account_mode::opaque) {
         co_return answer_problem(c, problems::account_managed, "There is nothing to be done.");
     }
     if (r.master == nullptr) co_return answer_no_master_key(c);
+    if (found->head.seq == 0) co_return answer_no_history(c);
     if (*r.managing) {
         co_return answer_busy(c, "Another account is just becoming managed. Ask again later.");
     }

@@ -72,6 +72,7 @@ inline constexpr problem account_opaque{409, "account-opaque",
 inline constexpr problem account_managed{409, "account-managed", "The account is managed already"};
 inline constexpr problem wrong_secret{422, "wrong-secret",
                                       "The secret does not open the account's history"};
+inline constexpr problem no_history{409, "no-history", "The account has no history yet"};
 inline constexpr problem history_unreadable{422, "history-unreadable",
                                             "The account's history cannot be taken over"};
 // 409, not 503: asking again does not help, and a server that is run without one is not unwell.

@@ -68,7 +68,7 @@ awaitable<http_response> create(rooms& r, call& c, account_id account, wanted_se
 
 awaitable<http_response> show_account(rooms& r, call& c) {
     auto question = [id = c.account()](read_tx& tx) { return tx.find_account(id); };
-    const auto found = co_await r.engine.ask(std::move(question));
+    const auto found = co_await r.engine.ask(c.payer(), std::move(question));
     if (!found) co_return answer_error(c, found.error());
     if (!*found) co_return answer_no_account(c);
     co_return answer_message(c, 200, wire::to_message(**found));
@@ -79,7 +79,7 @@ awaitable<http_response> list_series(rooms& r, call& c) {
     const page p = read_page(c, wrong);
     if (!wrong.empty()) co_return answer_faults(c, wrong);
     auto question = [id = c.account()](read_tx& tx) { return tx.series_of(id); };
-    auto found = co_await r.engine.ask(std::move(question));
+    auto found = co_await r.engine.ask(c.payer(), std::move(question));
     if (!found) co_return answer_error(c, found.error());
     co_return answer_series(c, p, std::move(*found));
 }
@@ -100,7 +100,7 @@ awaitable<http_response> list_series_of(rooms& r, call& c) {
         const auto owner = tx.find_account(name);
         return owner ? rows(tx.series_of(owner->id)) : rows();
     };
-    auto found = co_await r.engine.ask(std::move(question));
+    auto found = co_await r.engine.ask(c.payer(), std::move(question));
     if (!found) co_return answer_error(c, found.error());
     if (!*found) co_return answer_no_account(c);
     co_return answer_series(c, p, std::move(**found));
@@ -113,7 +113,7 @@ awaitable<http_response> add_series_to(rooms& r, call& c) {
     auto question = [name = percent_decoded(c.captured[0])](read_tx& tx) {
         return tx.find_account(name);
     };
-    const auto owner = co_await r.engine.ask(std::move(question));
+    const auto owner = co_await r.engine.ask(c.payer(), std::move(question));
     if (!owner) co_return answer_error(c, owner.error());
     if (!*owner) co_return answer_no_account(c);
     co_return co_await create(r, c, (*owner)->id, std::move(wanted));

@@ -3,9 +3,12 @@
 #include "handlers.hpp"
 #include "negotiation.hpp"
 #include "sync/known_clients.hpp"
+#include "sync/registrations.hpp"
+#include "sync/server_snapshots.hpp"
 #include "sync/sync_call.hpp"
 #include "sync/turnstile.hpp"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 
@@ -72,6 +75,15 @@ constexpr route routes[] = {
 
 // A label for what has no route: paths are the client's to make up, and labels must stay few.
 constexpr std::string_view no_route = "(none)";
+
+// Of a body that nobody looks at.
+constexpr std::size_t unread_body_bytes_max = 16u << 10;
+
+// On whose account a caller's bodies are: an account's own, or all operators' together.
+net::body_payer payer_of(const principal& who) {
+    constexpr net::body_payer operators = -1;
+    return who.account ? who.account->value : operators;
+}
 
 // No token is asked for.
 bool is_open(const route& where) {
@@ -174,7 +186,8 @@ maybe_response forbidden(const call& c) {
 
 authenticator::reader reader_of(engine& engine) {
     return [&engine](const digest& token_hash) {
-        return engine.ask([token_hash](read_tx& tx) { return tx.find_principal(token_hash); });
+        return engine.ask(payer::strangers(),
+                          [token_hash](read_tx& tx) { return tx.find_principal(token_hash); });
     };
 }
 
@@ -189,9 +202,11 @@ class service::impl {
           sync_(std::move(options.sync)),
           turns_(clock, sync_.turnstile),
           clients_(options.principals_max),
+          newcomers_(sync_.registrations_per_hour),
+          snapshots_(engine, clock, sync_.snapshot_bytes_max),
           master_(std::move(options.master_key)),
-          rooms_{engine, reaper, clock,  entropy,  tokens_,
-                 hooks_, sync_,  turns_, clients_, master_.get()} {}
+          rooms_{engine, reaper, clock,    entropy,    tokens_,    hooks_,
+                 sync_,  turns_, clients_, newcomers_, snapshots_, master_.get()} {}
 
     // Who is asking, and may they? A response: no.
     awaitable<maybe_response> authenticate(call& c) {
@@ -209,8 +224,18 @@ class service::impl {
         co_return forbidden(c);
     }
 
-    // Room for a large body is for those who were here before: nobody can fill it with a client id
-    // or a token of his own making.
+    // Whether its body may come. What is found out here is remembered for when it has.
+    awaitable<net::admission> admit(call& c) {
+        if (c.where->needs == access::anyone) co_return net::admission{};
+        if (c.where->needs == access::device) co_return co_await admit_to_sync(rooms_, c);
+        net::admission given;
+        given.refused = co_await authenticate(c);
+        given.payer = payer_of(c.who);
+        co_return given;
+    }
+
+    // Room for a large body is for those who are known: nobody can fill it with a client id or a
+    // token of his own making.
     net::body_terms terms_of(const net::http_header& header, std::size_t usual_bytes_max,
                              const route& where, std::string_view path_id) {
         if (where.needs == access::device) {
@@ -219,8 +244,8 @@ class service::impl {
         const auto token = bearer_token(header);
         const principal* const who = token ? tokens_.remembered(sha256(*token)) : nullptr;
         const bool is_operator = who && !who->account && who->scope == token_scope::admin;
-        if (!is_operator) return {usual_bytes_max, std::nullopt};
-        return {large_bytes_max(sync_, where), std::nullopt};
+        if (!is_operator) return {.bytes_max = usual_bytes_max};
+        return {.bytes_max = large_bytes_max(sync_, where)};
     }
 
     void answered(const call& c, unsigned status, std::chrono::steady_clock::time_point begun) {
@@ -234,6 +259,8 @@ class service::impl {
     sync_options sync_;
     turnstile turns_;
     known_clients clients_;
+    registrations newcomers_;
+    server_snapshots snapshots_;
     std::shared_ptr<const seal::key> master_;
     rooms rooms_;
 };
@@ -251,6 +278,7 @@ awaitable<http_response> service::handle(http_request request) {
     maybe_response response = recognise(c);
     if (!response && !is_open(*c.where)) {
         response = co_await impl_->authenticate(c);
+        if (!response) c.pays(payer_of(c.who));
     }
     if (!response) response = co_await c.where->run(impl_->rooms_, c);
     impl_->answered(c, response->status, begun);
@@ -261,13 +289,23 @@ net::body_terms service::terms_of(const net::http_header& header,
                                   std::size_t usual_bytes_max) const {
     const std::string_view target(header.target().data(), header.target().size());
     const std::string_view path = target.substr(0, target.find('?'));
-    const bool may_be_large = path.starts_with("/v1/client/") || path.starts_with("/v1/admin/");
-    if (!may_be_large) return {usual_bytes_max, std::nullopt};
     const auto found = find_route<route>(routes, header.method(), path);
+    const bool is_looked_at = found.route && found.route->takes_body;
+    if (is_looked_at) return {.bytes_max = usual_bytes_max};
     if (!found.route || found.route->large == large_body::no) {
-        return {usual_bytes_max, std::nullopt};
+        return {.bytes_max = std::min(usual_bytes_max, unread_body_bytes_max)};
     }
     return impl_->terms_of(header, usual_bytes_max, *found.route, found.captured[0]);
+}
+
+awaitable<net::admission> service::admit(http_request head) {
+    const auto begun = std::chrono::steady_clock::now();
+    call c(std::move(head));
+    net::admission given;
+    given.refused = recognise(c);
+    if (!given.refused) given = co_await impl_->admit(c);
+    if (given.refused) impl_->answered(c, given.refused->status, begun);
+    co_return given;
 }
 
 awaitable<bool> service::opens_devices() {
@@ -280,19 +318,20 @@ awaitable<bool> service::opens_devices() {
         }
         return std::nullopt;
     };
-    const auto found = co_await impl_->rooms_.engine.ask(std::move(question));
+    const auto found = co_await impl_->rooms_.engine.ask(payer::house(), std::move(question));
     if (!found || !*found) co_return true;
     co_return open_device_key(impl_->rooms_.master, **found) != nullptr;
 }
 
-void service::connection_closed(std::uint64_t connection) {
-    impl_->turns_.closed(connection);
+std::string make_token(entropy& source) {
+    seal::secret_bytes bits(32);
+    source.fill(bits.writable());
+    const auto* const text = reinterpret_cast<const char*>(bits.bytes().data());
+    return "cs_" + to_base64url({text, bits.size()});
 }
 
-std::string make_token(entropy& source) {
-    std::array<std::uint8_t, 32> bits{};
-    source.fill(bits);
-    return "cs_" + to_base64url({reinterpret_cast<const char*>(bits.data()), bits.size()});
+std::span<const route> all_routes() noexcept {
+    return routes;
 }
 
 // ---- words the handlers share ----

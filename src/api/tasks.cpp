@@ -28,13 +28,14 @@ key_or_refusal read_key(const call& c) {
 }
 
 // nullopt: `found` says why.
-std::optional<wire::decoded_create> read_create(const call& c, wire::faults& found) {
+std::optional<wire::decoded_create> read_create(const rooms& r, const call& c,
+                                                wire::faults& found) {
     // One message for all requests keeps its memory; nothing is awaited while it is in use.
     thread_local v1::CreateTask message;
     message.Clear();
     if (!read_body(c, message, found)) return std::nullopt;
     wire::faults meant;
-    auto decoded = wire::to_domain(message, meant);
+    auto decoded = wire::to_domain(message, meant, r.sync.key_attribute);
     for (wire::field_fault& fault : meant) add_fault(found, std::move(fault));
     return found.empty() ? std::move(decoded) : std::nullopt;
 }
@@ -53,11 +54,19 @@ awaitable<std::optional<http_response>> settle_depends(rooms& r, call& c,
     auto question = [account = c.account(), &wanted](read_tx& tx) {
         return resolve_depends(tx, account, wanted.depends);
     };
-    auto found = co_await r.engine.ask(std::move(question));
+    auto found = co_await r.engine.ask(c.payer(), std::move(question));
     if (!found) co_return answer_error(c, found.error());
     if (!found->missing.empty()) co_return answer_missing(c, *found);
     for (const auto& [ref, id] : found->tasks) wanted.attributes["dep_" + to_string(id)] = "";
     co_return std::nullopt;
+}
+
+std::optional<http_response> refuse_age(const rooms& r, const call& c,
+                                        const wire::decoded_create& wanted) {
+    wire::faults found;
+    wire::add_faults(found, faults_of_age(wanted.attributes, r.clock.now()), r.sync.key_attribute);
+    if (found.empty()) return std::nullopt;
+    return answer_faults(c, found);
 }
 
 // The same bytes for every retry: all of it comes from the receipt. What differs is said in a
@@ -119,13 +128,13 @@ bool none_match_fails(std::string_view if_none_match, std::string_view etag) {
     return if_none_match == "*" || if_none_match.find(etag) != std::string_view::npos;
 }
 
-http_response answer_task(const call& c, const task& t) {
+http_response answer_task(const rooms& r, const call& c, const task& t) {
     const std::string etag = etag_of(t);
     http_response response;
     if (none_match_fails(header_of(c.request, field::if_none_match), etag)) {
         response.status = 304;
     } else {
-        response = answer_message(c, 200, wire::to_message(t));
+        response = answer_message(c, 200, wire::to_message(t, r.sync.key_attribute));
     }
     response.headers.emplace_back("ETag", etag);
     response.headers.emplace_back("Vary", "Accept");
@@ -141,15 +150,15 @@ awaitable<http_response> create_task(rooms& r, call& c) {
     auto key = read_key(c);
     if (auto* refused = std::get_if<http_response>(&key)) co_return std::move(*refused);
     wire::faults found;
-    auto wanted = read_create(c, found);
+    auto wanted = read_create(r, c, found);
     if (!wanted) co_return answer_faults(c, found);
-    if (!wanted->depends.empty()) {
-        auto refused = co_await settle_depends(r, c, *wanted);
-        if (refused) {
-            // A retry gets its answer, whatever has become of those tasks since.
-            const bool settled = co_await is_settled(r, c, std::get<std::string>(key));
-            if (!settled) co_return std::move(*refused);
-        }
+    // What the world has to be like for the task to be made. A retry gets its answer, whatever it
+    // has become since.
+    auto refused = refuse_age(r, c, *wanted);
+    if (!refused && !wanted->depends.empty()) refused = co_await settle_depends(r, c, *wanted);
+    if (refused) {
+        const bool settled = co_await is_settled(r, c, std::get<std::string>(key));
+        if (!settled) co_return std::move(*refused);
     }
     create_request request{c.account(),
                            std::get<std::string>(std::move(key)),
@@ -168,9 +177,9 @@ awaitable<http_response> show_task(rooms& r, call& c) {
     auto question = [account = c.account(), &ref](read_tx& tx) {
         return rules::resolve(tx, account, *ref);
     };
-    const auto found = co_await r.engine.ask(std::move(question));
+    const auto found = co_await r.engine.ask(c.payer(), std::move(question));
     if (!found) co_return answer_error(c, found.error());
-    if (const auto* t = std::get_if<task>(&*found)) co_return answer_task(c, *t);
+    if (const auto* t = std::get_if<task>(&*found)) co_return answer_task(r, c, *t);
     co_return answer_unresolved(c, *found);
 }
 

@@ -48,7 +48,7 @@ http_response answer_tokens(const call& c, const page& p, std::vector<token> row
 
 awaitable<http_response> list(rooms& r, call& c, std::optional<account_id> owner, page p) {
     auto question = [owner](read_tx& tx) { return tx.tokens_of(owner); };
-    auto found = co_await r.engine.ask(std::move(question));
+    auto found = co_await r.engine.ask({c.payer(), many_rows}, std::move(question));
     if (!found) co_return answer_error(c, found.error());
     co_return answer_tokens(c, p, std::move(*found));
 }
@@ -90,7 +90,7 @@ awaitable<http_response> add_token(rooms& r, call& c) {
     wanted_token wanted = read_token(c, token_scope::write, wrong);
     if (!wrong.empty()) co_return answer_faults(c, wrong);
     auto question = [id = c.account()](read_tx& tx) { return tx.find_account(id); };
-    const auto owner = co_await r.engine.ask(std::move(question));
+    const auto owner = co_await r.engine.ask(c.payer(), std::move(question));
     if (!owner) co_return answer_error(c, owner.error());
     if (!*owner) co_return answer_no_account(c);
     std::optional<std::string> name = (*owner)->name;
@@ -112,7 +112,7 @@ awaitable<http_response> list_tokens_of(rooms& r, call& c) {
         const auto owner = tx.find_account(name);
         return owner ? rows(tx.tokens_of(owner->id)) : rows();
     };
-    auto found = co_await r.engine.ask(std::move(question));
+    auto found = co_await r.engine.ask({c.payer(), many_rows}, std::move(question));
     if (!found) co_return answer_error(c, found.error());
     if (!*found) co_return answer_no_account(c);
     co_return answer_tokens(c, p, std::move(**found));

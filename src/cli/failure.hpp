@@ -20,4 +20,10 @@ class failure : public std::runtime_error {
     exit_status status_;
 };
 
+// The server has understood, and says no: to this, not to everything.
+class refusal : public failure {
+  public:
+    using failure::failure;
+};
+
 }  // namespace callsign::cli

@@ -7,6 +7,7 @@
 #include <boost/asio/connect.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/address.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
@@ -104,6 +105,14 @@ server_url parse_server_url(std::string_view text) {
     server_url url{parsed->host_address(), port, path, std::string(text)};
     while (!url.base.empty() && url.base.back() == '/') url.base.pop_back();
     return url;
+}
+
+bool is_loopback(const server_url& server) {
+    if (server.host == "localhost") return true;
+    boost::system::error_code not_an_address;
+    const auto address = asio::ip::make_address(server.host, not_an_address);
+    // Nobody else can be meant by the address that stands for none.
+    return !not_an_address && (address.is_loopback() || address.is_unspecified());
 }
 
 http_answer exchange(const server_url& server, const http_call& call, milliseconds patience) {

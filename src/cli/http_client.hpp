@@ -24,6 +24,9 @@ struct server_url {
 // http://HOST[:PORT][/BASE]; throws failure for anything else.
 server_url parse_server_url(std::string_view text);
 
+// What is said to it does not leave this machine.
+bool is_loopback(const server_url& server);
+
 struct http_call {
     verb method = verb::get;
     std::string target;  // /v1/...

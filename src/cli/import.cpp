@@ -1,6 +1,7 @@
 // `callsign import taskchampion-sync-server FILE`: each client's chain in its order, then its
 // snapshot, through the operator's API. What is there already is left alone, so it can be run
-// again, after an interruption or to fetch what came since.
+// again, after an interruption or to fetch what came since. A client whose account has gone its own
+// way here is told of and left as it is; the others go on.
 
 #include "callsign/v1/callsign.pb.h"
 #include "commands.hpp"
@@ -21,6 +22,8 @@ struct import_counts {
     std::int64_t versions = 0;
     std::int64_t versions_there = 0;
     std::int64_t snapshots = 0;
+    std::int64_t managed = 0;  // clients left as they are: the account is managed by now
+    std::int64_t refused = 0;  // clients whose history here has gone another way
 };
 
 // Client ids open accounts, so people are shown the account's name.
@@ -41,22 +44,37 @@ class importer {
 
   private:
     void import_client(const taskchampion_file::client& client, const std::string& place) {
-        const auto chain = file_.chain_of(client);
         const auto known = session_.send_for_client<v1::Client>(verb::put, "/v1/admin/client",
                                                                 to_string(client.id));
+        const std::string who = "client " + place + ", account " + known.account();
+        if (known.mode() == "managed") {
+            ++counts_.managed;
+            say(who + ": it has become managed here, and is left as it is");
+            return;
+        }
+        try {
+            import_history(client, known, who);
+        } catch (const refusal& no) {
+            ++counts_.refused;
+            say(who + ": " + no.what());
+        }
+    }
+
+    void import_history(const taskchampion_file::client& client, const v1::Client& known,
+                        const std::string& who) {
+        const auto chain = file_.chain_of(client);
         const auto begun = first_missing(chain, known);
         counts_.versions_there += begun - chain.begin();
         for (auto at = begun; at != chain.end(); ++at) {
             import_version(client, *at);
             const auto done = at - chain.begin() + 1;
             if (done % 100 == 0 || at + 1 == chain.end()) {
-                tell("client " + place + ", account " + known.account() + ": version " +
-                     std::to_string(done) + " of " + std::to_string(chain.size()));
+                tell(who + ": version " + std::to_string(done) + " of " +
+                     std::to_string(chain.size()));
             }
         }
         if (client.snapshot) import_snapshot(client);
-        tell("client " + place + ", account " + known.account() + ": all " +
-             std::to_string(chain.size()) + " versions are here");
+        tell(who + ": all " + std::to_string(chain.size()) + " versions are here");
     }
 
     // Where to go on: behind the server's last version, if the file has it.
@@ -89,13 +107,22 @@ class importer {
     }
 
     void tell(const std::string& progress) {
-        if (session_.around().err_is_terminal) session_.around().err << progress << '\n';
+        if (session_.around().err_is_terminal) say(progress);
     }
+    void say(const std::string& sentence) { session_.around().err << sentence << '\n'; }
 
     session& session_;
     taskchampion_file& file_;
     import_counts counts_;
 };
+
+void show(session& s, const import_counts& counts) {
+    print_fields(s.out(), {{"clients", std::to_string(counts.clients)},
+                           {"versions taken over", std::to_string(counts.versions)},
+                           {"versions here already", std::to_string(counts.versions_there)},
+                           {"snapshots taken over", std::to_string(counts.snapshots)}});
+    s.out() << "Point the clients' sync.server.url here: they go on where they were.\n";
+}
 
 }  // namespace
 
@@ -107,14 +134,17 @@ void import_taskchampion(session& s, const std::string& name) {
             boost::json::object{{"clients", counts.clients},
                                 {"versions", counts.versions},
                                 {"versionsThereAlready", counts.versions_there},
-                                {"snapshots", counts.snapshots}}));
-        return;
+                                {"snapshots", counts.snapshots},
+                                {"managed", counts.managed},
+                                {"refused", counts.refused}}));
+    } else {
+        show(s, counts);
     }
-    print_fields(s.out(), {{"clients", std::to_string(counts.clients)},
-                           {"versions taken over", std::to_string(counts.versions)},
-                           {"versions here already", std::to_string(counts.versions_there)},
-                           {"snapshots taken over", std::to_string(counts.snapshots)}});
-    s.out() << "Point the clients' sync.server.url here: they go on where they were.\n";
+    if (counts.refused > 0) {
+        throw failure("the histories of " + std::to_string(counts.refused) + " of " +
+                      std::to_string(counts.clients) +
+                      " clients have gone another way here; the others are taken over");
+    }
 }
 
 }  // namespace callsign::cli

@@ -70,11 +70,12 @@ struct totals {
     std::size_t tasks = 0;
     std::int64_t imported = 0;
     std::int64_t there_already = 0;
+    std::int64_t keys_left_out = 0;
 };
 
 totals send_all(session& s, const std::string& account, std::span<const exported_task> left) {
     const std::string target = "/v1/admin/accounts/" + percent_encode(account) + "/import";
-    totals sum{left.size(), 0, 0};
+    totals sum{.tasks = left.size()};
     // Without tasks one request goes all the same: the account may not be there.
     do {
         const v1::ImportTasks message = take_batch(left);
@@ -82,6 +83,7 @@ totals send_all(session& s, const std::string& account, std::span<const exported
         session::read(s.ask(verb::post, target, &message), result);
         sum.imported += result.imported();
         sum.there_already += result.there_already();
+        sum.keys_left_out += result.keys_left_out();
         if (s.around().err_is_terminal) {
             s.around().err << "task " << sum.tasks - left.size() << " of " << sum.tasks << '\n';
         }
@@ -94,8 +96,8 @@ totals send_all(session& s, const std::string& account, std::span<const exported
 void import_taskwarrior(session& s, const std::string& file, const std::string& account) {
     const taskwarrior_export read = read_checked(s.around(), file);
     const totals sum = send_all(s, account, read.tasks);
-    if (read.keys_left_out > 0) {
-        s.around().err << "Tasks that had a `key` already: " << read.keys_left_out
+    if (sum.keys_left_out > 0) {
+        s.around().err << "Tasks that had a key already: " << sum.keys_left_out
                        << ". It was not taken over; keys are the server's.\n";
     }
     if (s.json()) {

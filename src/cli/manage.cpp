@@ -6,6 +6,8 @@
 #include "failure.hpp"
 #include "text.hpp"
 
+#include <callsign/seal/secret.hpp>
+
 #include <chrono>
 #include <fstream>
 #include <future>
@@ -57,6 +59,7 @@ void tell_progress(session& s, const std::string& target) {
 void manage_account(session& s, const std::string& account, const std::string& secret_file) {
     v1::ManageAccount body;
     body.set_encryption_secret(read_secret(s, secret_file));
+    const seal::wiped afterwards(*body.mutable_encryption_secret());
     const std::string target = "/v1/admin/accounts/" + percent_encode(account) + "/manage";
     s.ask(verb::get, target);  // finds the server, before there are two who look for it
     auto done =

@@ -50,6 +50,8 @@ void add_globals(CLI::App& app, arguments& a) {
     app.add_option("--data-dir", a.global.data_dir,
                    "The server's directory (else CALLSIGN_STORE_DATA_DIR, callsign-data)");
     app.add_option("--timeout", a.global.timeout, "How long to wait for an answer: 60s");
+    app.add_flag("--insecure", a.global.insecure,
+                 "Send tokens and secrets in clear to a server on another machine");
     app.add_flag("--json", a.global.json, "Print one JSON object, for programs");
     app.set_version_flag("--version", "callsign " CALLSIGN_VERSION);
 }

@@ -82,22 +82,31 @@ std::filesystem::path session::data_dir() const {
 
 // --url, CALLSIGN_URL, what a server wrote into its data directory, the default.
 void session::find_server() {
-    std::string url = options_.url.empty() ? variable(around_, "CALLSIGN_URL") : options_.url;
-    const bool given = !url.empty();
-    if (!given) url = first_line(data_dir() / "listen.url");
+    const std::string given =
+        options_.url.empty() ? variable(around_, "CALLSIGN_URL") : options_.url;
+    const std::string of_directory = first_line(data_dir() / "listen.url");
+    const std::string& url = given.empty() ? of_directory : given;
     server_ = parse_server_url(url.empty() ? default_url : url);
-    token_ = find_token(given);
+    const bool is_of_directory = given.empty() || given == of_directory;
+    token_ = find_token(is_of_directory);
+    // What a server on this machine wrote stays on this machine, by whatever address.
+    if (!is_of_directory && !is_loopback(server_) && !options_.insecure) {
+        throw failure("the token, and any secret, would go to " + server_.text +
+                          " for all to read: use a tunnel or a proxy with TLS that listens on this "
+                          "machine, or say --insecure",
+                      exit_status::not_understood);
+    }
 }
 
-// A token from a directory nobody named goes to no server that somebody named: it could be
-// anyone's.
-std::string session::find_token(bool url_is_given) const {
+// A token from a directory nobody named goes to the server of that directory alone: another one
+// could be anyone's.
+std::string session::find_token(bool url_is_of_directory) const {
     if (!options_.token.empty()) return options_.token;
     std::string token = variable(around_, "CALLSIGN_TOKEN");
     if (!token.empty()) return token;
     const bool directory_is_given =
         !options_.data_dir.empty() || !variable(around_, "CALLSIGN_STORE_DATA_DIR").empty();
-    if (directory_is_given || !url_is_given) {
+    if (directory_is_given || url_is_of_directory) {
         token = first_line(data_dir() / "admin.token");
         if (!token.empty()) return token;
     }
@@ -122,6 +131,7 @@ std::string session::send(http_call call, milliseconds at_least) {
     if (server_.text.empty()) find_server();
     call.token = token_;
     http_answer answer = around_.exchange(server_, call, std::max(patience_, at_least));
+    if (answer.status == 409 || answer.status == 422) throw refusal(describe(answer));
     if (answer.status < 200 || answer.status > 299) throw failure(describe(answer));
     return std::move(answer.body);
 }

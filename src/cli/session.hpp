@@ -40,6 +40,7 @@ struct global_options {
     std::string token;
     std::string data_dir;
     std::string timeout = "60s";
+    bool insecure = false;
     bool json = false;
 };
 
@@ -107,7 +108,7 @@ class session {
     // The body of a successful answer; the token is filled in.
     std::string send(http_call call, milliseconds at_least = {});
     void find_server();
-    std::string find_token(bool url_is_given) const;
+    std::string find_token(bool url_is_of_directory) const;
 
     const surroundings& around_;
     const global_options& options_;

@@ -45,7 +45,7 @@ bool is_instant(std::string_view name) {
 }
 
 bool is_left_out(std::string_view name) {
-    return name == "id" || name == "urgency" || name == "key";
+    return name == "id" || name == "urgency";
 }
 
 // A number as Taskwarrior keeps it: text. nullopt: it is none.
@@ -83,8 +83,6 @@ class task_reader {
                 });
             } else if (name == "annotations") {
                 read_annotations(member.value(), task);
-            } else if (name == "key") {
-                ++out_.keys_left_out;
             } else if (!is_left_out(name)) {
                 read_attribute(name, member.value(), task);
             }

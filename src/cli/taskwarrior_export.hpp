@@ -4,8 +4,8 @@
 // A JSON array of objects, or (older versions) one object a line. Instants of Taskwarrior's own
 // attributes become seconds since the epoch, tags and dependencies and annotations an attribute
 // each; the status `waiting` of older versions is `pending`; everything else is kept as text. Left
-// out: `id` and `urgency`, which are made up by each Taskwarrior for itself, and `key`, which is
-// the server's.
+// out: `id` and `urgency`, which are made up by each Taskwarrior for itself. A key is left out by
+// the server, which knows the attribute it is in.
 
 #include <callsign/domain/task.hpp>
 
@@ -25,7 +25,6 @@ struct exported_task {
 struct taskwarrior_export {
     // In the order of their `entry`; those without one last.
     std::vector<exported_task> tasks;
-    std::size_t keys_left_out = 0;
     // A sentence each, with the place: "entry 3: ..." (of an array) or "line 3: ...". If there is
     // one, `tasks` is not to be used.
     std::vector<std::string> faults;

@@ -5,8 +5,9 @@
 namespace callsign {
 namespace {
 
+// But for what its reservation carries.
 std::size_t content_bytes(const create_request& r) {
-    std::size_t bytes = r.key.size() + r.prefix.size();
+    std::size_t bytes = 0;
     for (const auto& [name, value] : r.attributes) bytes += name.size() + value.size();
     return bytes;
 }
@@ -16,10 +17,8 @@ std::size_t content_bytes(const create_request& r) {
 creation::creation(create_request request)
     : work(reserve{request.account, std::move(request.key), request.fingerprint, request.uuid,
                    request.prefix}),
-      request_(std::move(request)) {
-    bytes = content_bytes(request_);
-    account = request_.account;
-}
+      held_bytes_(price.bytes + content_bytes(request)),
+      request_(std::move(request)) {}
 
 bool creation::proceed() {
     const auto* reservation = std::get_if<reserve::answer>(&out);
@@ -27,7 +26,10 @@ bool creation::proceed() {
     const auto* reserved = std::get_if<reserve::reserved>(reservation);
     if (!reserved) return false;
     if (reserved->resumed) retried_since_ = reserved->reserved_at;
-    what = fulfil{reserved->slot, std::move(request_.prefix), std::move(request_.attributes)};
+    fulfil next{reserved->slot, std::move(request_.prefix), std::move(request_.attributes)};
+    price = claim_of(next).price;
+    weight = price.weight();
+    what = std::move(next);
     return true;
 }
 

@@ -20,6 +20,7 @@ class creation final : public work {
     explicit creation(create_request request);
 
     bool proceed() override;
+    std::size_t held_bytes() const override { return held_bytes_; }
 
     // Requires: done, and no error. Once: the answer is moved out.
     create_answer take_outcome();
@@ -28,6 +29,7 @@ class creation final : public work {
     std::optional<time_point> retried_since() const { return retried_since_; }
 
   private:
+    std::size_t held_bytes_;
     create_request request_;
     std::optional<time_point> retried_since_;
 };

@@ -1,4 +1,5 @@
 #include "creation.hpp"
+#include "readers.hpp"
 #include "writer.hpp"
 
 #include <callsign/base/assert.hpp>
@@ -10,6 +11,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <exception>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -22,55 +24,37 @@ class engine::impl {
   public:
     impl(store& store, clock& clock, entropy& entropy, const executors& executors,
          engine_options options, engine_probe& probe, std::function<void(std::string)> on_fatal)
-        : store_(store),
-          clock_(clock),
-          executors_(executors),
+        : clock_(clock),
+          executors_(with_aside(executors)),
           options_(std::move(options)),
           probe_(probe),
           on_fatal_(std::move(on_fatal)),
+          shares_(std::make_shared<shares>(limits_of(options_))),
           drained_(clock.make_timer(executors.network)),
-          writer_(store, clock, entropy, executors, options_, probe,
+          readers_(store, clock, executors_, options_,
+                   {[this](std::span<job* const> done) { completed(done); },
+                    [this](const store_failure& failure) { return read_failed(failure); }}),
+          writer_(store, clock, entropy, executors_, options_, probe,
                   {[this](std::span<work* const> done) { completed(done); },
                    [this](std::string why) { failed(std::move(why)); },
                    [this](std::string why) { damaged(std::move(why)); }}) {}
 
-    // ---- the queue's bounds ----
+    // ---- one thing, to its end ----
 
-    boost::system::error_code admit(const work& w) {
-        if (!accepting_) return errc::shutting_down;
-        // One request at a time may be larger than the bound: on a busy server the queue is never
-        // empty, and it must have its turn too.
-        const bool oversized = w.bytes > options_.queue_bytes_max;
-        const bool fits =
-            oversized ? oversized_ == 0 : bytes_ + w.bytes <= options_.queue_bytes_max;
-        if (depth_ >= options_.queue_depth_max || !fits) return errc::overloaded;
-        if (w.account.value != 0) {
-            auto& share = shares_[w.account];
-            if (share >= options_.account_depth_max) return errc::overloaded;
-            ++share;
+    boost::system::error_code admit(waiter& w, std::size_t bytes) {
+        if (const auto short_of = shares_->take(w.who, bytes)) {
+            probe_.turned_away(*short_of);
+            return errc::overloaded;
         }
-        ++depth_;
-        oversized ? ++oversized_ : bytes_ += w.bytes;
-        probe_.queue_depth_changed(depth_);
+        w.share = held_share(shares_, w.who, bytes);
+        probe_.queue_depth_changed(shares_->depth());
         return {};
     }
 
-    void leave(const work& w) {
-        --depth_;
-        w.bytes > options_.queue_bytes_max ? --oversized_ : bytes_ -= w.bytes;
-        probe_.queue_depth_changed(depth_);
-        if (w.account.value != 0) {
-            const auto share = shares_.find(w.account);
-            if (--share->second == 0) shares_.erase(share);
-        }
-        if (depth_ == 0 && !accepting_) drained_->cancel();
-    }
-
-    // ---- one work, to its end ----
-
-    asio::awaitable<boost::system::error_code> perform(work& w) {
-        if (const auto refused = admit(w)) co_return refused;
-        w.deadline = clock_.now() + options_.request_deadline;
+    asio::awaitable<boost::system::error_code> perform(work& w, milliseconds deadline) {
+        if (!accepting_) co_return errc::shutting_down;
+        if (const auto refused = admit(w, w.held_bytes())) co_return refused;
+        w.deadline = deadline;
         co_await asio::async_initiate<const asio::use_awaitable_t<>, void()>(
             [this, &w](auto handler) {
                 w.done.emplace(std::move(handler));
@@ -80,14 +64,50 @@ class engine::impl {
         co_return w.error;
     }
 
-    // The works leave the queue before any waiter runs: a waiter that submits again finds room.
-    void completed(std::span<work* const> done) {
-        for (const work* w : done) leave(*w);
-        for (work* w : done) {
+    // Reads go on when nothing more is written.
+    asio::awaitable<boost::system::error_code> perform(claim asks, job_kind kind,
+                                                       std::function<void(read_tx*)> run) {
+        job j(asks, kind, std::move(run));
+        if (const auto refused = admit(j, asks.price.bytes)) co_return refused;
+        j.deadline = deadline();
+        co_await asio::async_initiate<const asio::use_awaitable_t<>, void()>(
+            [this, &j](auto handler) {
+                j.done.emplace(std::move(handler));
+                readers_.push(j);
+            },
+            asio::use_awaitable);
+        if (j.thrown) std::rethrow_exception(j.thrown);
+        co_return j.error;
+    }
+
+    // The shares are given back before any waiter runs: one that asks again finds room.
+    template <class Waiter>
+    void completed(std::span<Waiter* const> done) {
+        for (Waiter* w : done) {
+            w->share.give_back();
+            if (w->error == errc::deadline_exceeded) {
+                probe_.turned_away(engine_probe::lacking::time);
+            }
+        }
+        probe_.queue_depth_changed(shares_->depth());
+        if (shares_->depth() == 0 && !accepting_) drained_->cancel();
+        for (Waiter* w : done) {
             auto handler = w->take_handler();
             std::move(handler)();
         }
     }
+
+    // Any thread.
+    boost::system::error_code read_failed(const store_failure& failure) {
+        if (failure.what_happened() != store_failure::kind::damaged) return errc::store_unavailable;
+        asio::post(executors_.network, [this, why = std::string(failure.what())]() mutable {
+            if (report_damage_) report_damage_(std::move(why));
+        });
+        return errc::store_damaged;
+    }
+
+    // On the clock that is never set.
+    milliseconds deadline() const { return clock_.elapsed() + options_.request_deadline; }
 
     void failed(std::string why) {
         accepting_ = false;
@@ -102,11 +122,11 @@ class engine::impl {
     // ---- creations ----
 
     asio::awaitable<result<create_answer>> create(create_request request) {
-        const time_point deadline = clock_.now() + options_.request_deadline;
+        const milliseconds until = deadline();
         for (;;) {
             const auto under_way = creations_.find(std::pair(request.account, request.key));
-            if (under_way == creations_.end()) co_return co_await lead(std::move(request));
-            auto outcome = co_await follow(*under_way->second, request, deadline);
+            if (under_way == creations_.end()) co_return co_await lead(std::move(request), until);
+            auto outcome = co_await follow(*under_way->second, request, until);
             if (outcome) {
                 record(*outcome, {});
                 co_return std::move(*outcome);
@@ -114,13 +134,13 @@ class engine::impl {
         }
     }
 
-    asio::awaitable<result<create_answer>> lead(create_request request) {
+    asio::awaitable<result<create_answer>> lead(create_request request, milliseconds until) {
         leader self{request.fingerprint, {}};
         // The element's address outlives a rehash; its iterator would not.
         const auto& key =
             creations_.emplace(std::pair(request.account, request.key), &self).first->first;
         creation w(std::move(request));
-        const auto error = co_await perform(w);
+        const auto error = co_await perform(w, until);
         creations_.erase(creations_.find(key));
 
         result<create_answer> outcome = error;
@@ -136,11 +156,11 @@ class engine::impl {
     // What another request's outcome means for this one; none: it must try for itself.
     asio::awaitable<std::optional<result<create_answer>>> follow(leader& ahead,
                                                                  const create_request& request,
-                                                                 time_point deadline) {
+                                                                 milliseconds until) {
         const bool same = ahead.fingerprint == request.fingerprint;
         follower self{clock_.make_timer(executors_.network), {}};
         ahead.followers.push_back(&self);
-        const auto patience = std::max(deadline - clock_.now(), milliseconds{0});
+        const auto patience = std::max(until - clock_.elapsed(), milliseconds{0});
         co_await self.patience->wait(patience);
         if (!self.outcome) {
             // Out of patience, and `ahead` is still there: it tells its followers before it goes.
@@ -168,7 +188,7 @@ class engine::impl {
                                : std::holds_alternative<key_conflict>(*outcome) ? what::conflict
                                : std::holds_alternative<in_progress>(*outcome)  ? what::in_progress
                                                                                 : what::refused);
-        if (retried_since) probe_.retry_seen(clock_.now() - *retried_since, late);
+        if (retried_since) probe_.retry_seen(writer_.last_moment() - *retried_since, late);
     }
 
     worked_on busy() const {
@@ -177,104 +197,17 @@ class engine::impl {
         return keys;
     }
 
-    // ---- what runs beside the network thread ----
+    // ---- set-up ----
 
-    asio::awaitable<void> run_aside(std::function<void()> run) {
-        std::exception_ptr thrown;
-        co_await asio::async_initiate<const asio::use_awaitable_t<>, void()>(
-            [this, &run, &thrown](auto handler) {
-                asio::any_completion_handler<void()> back = std::move(handler);
-                asio::post(executors_.reader,
-                           [this, &run, &thrown, back = std::move(back)]() mutable {
-                               thrown = what_is_thrown_by(run);
-                               asio::post(executors_.network, std::move(back));
-                           });
-            },
-            asio::use_awaitable);
-        if (thrown) std::rethrow_exception(thrown);
+    static executors with_aside(executors given) {
+        if (!given.aside) given.aside = given.reader;
+        return given;
     }
 
-    static std::exception_ptr what_is_thrown_by(const std::function<void()>& run) {
-        try {
-            run();
-            return nullptr;
-        } catch (...) {
-            return std::current_exception();
-        }
+    static share_limits limits_of(const engine_options& o) {
+        return {o.queue_depth_max, o.queue_bytes_max, o.account_depth_max, o.account_bytes_max};
     }
 
-    // ---- questions ----
-
-    // Those that come in one turn of the network thread are answered in one transaction: opening
-    // it, waking a reader and coming back cost more than most questions do.
-    asio::awaitable<boost::system::error_code> read(std::function<void(read_tx&)> run) {
-        boost::system::error_code error;
-        std::exception_ptr thrown;
-        co_await asio::async_initiate<const asio::use_awaitable_t<>, void()>(
-            [this, &run, &error, &thrown](auto handler) {
-                if (questions_.empty()) asio::post(executors_.network, [this] { hand_over(); });
-                questions_.push_back({&run, &error, &thrown, std::move(handler)});
-                if (questions_.size() == questions_max) hand_over();
-            },
-            asio::use_awaitable);
-        if (thrown) std::rethrow_exception(thrown);
-        co_return error;
-    }
-
-    struct question {
-        // Of the frame that awaits the answer.
-        std::function<void(read_tx&)>* run;
-        boost::system::error_code* error;
-        std::exception_ptr* thrown;
-        asio::any_completion_handler<void()> back;
-    };
-
-    void hand_over() {
-        if (questions_.empty()) return;
-        asio::post(executors_.reader, [this, asked = std::exchange(questions_, {})]() mutable {
-            answer_all(asked);
-            asio::post(executors_.network, [answered = std::move(asked)]() mutable {
-                for (question& q : answered) std::move(q.back)();
-            });
-        });
-    }
-
-    // The transaction begins after all of them were asked: each sees what was durable by then.
-    void answer_all(std::span<const question> asked) {
-        try {
-            const auto tx = store_.begin_read();
-            for (const question& q : asked) answer_one(q, *tx);
-        } catch (const store_failure& failure) {
-            // Nobody has an answer.
-            const auto error = read_failed(failure);
-            for (const question& q : asked) *q.error = error;
-        }
-    }
-
-    // Any thread.
-    boost::system::error_code read_failed(const store_failure& failure) {
-        if (failure.what_happened() != store_failure::kind::damaged) return errc::store_unavailable;
-        asio::post(executors_.network, [this, why = std::string(failure.what())]() mutable {
-            if (report_damage_) report_damage_(std::move(why));
-        });
-        return errc::store_damaged;
-    }
-
-    void answer_one(const question& q, read_tx& tx) {
-        try {
-            (*q.run)(tx);
-        } catch (const store_failure& failure) {
-            // This one has no answer; the others may have theirs.
-            *q.error = read_failed(failure);
-        } catch (...) {
-            *q.thrown = std::current_exception();
-        }
-    }
-
-    // A slow one among them keeps the others waiting: few enough for a second reader to find some.
-    static constexpr std::size_t questions_max = 32;
-
-    store& store_;
     clock& clock_;
     executors executors_;
     engine_options options_;
@@ -285,14 +218,11 @@ class engine::impl {
     std::function<void(std::string)> report_damage_;
     bool writable_ = true;
     bool accepting_ = true;
-    std::size_t depth_ = 0;
-    std::size_t bytes_ = 0;      // of what is not oversized
-    std::size_t oversized_ = 0;  // works larger than queue_bytes_max
-    std::unordered_map<account_id, std::size_t> shares_;
+    std::shared_ptr<shares> shares_;
     creations creations_;
-    std::vector<question> questions_;  // not handed over yet
     std::unique_ptr<timer> drained_;
 
+    readers readers_;
     writer writer_;
 };
 
@@ -306,37 +236,16 @@ engine::~engine() = default;
 
 namespace {
 
-// How much of a request's content a command carries.
-template <class Command>
-std::size_t content_bytes(const Command& c) {
-    if constexpr (requires { c.segment; }) {
-        return c.segment.size();
-    } else if constexpr (requires { c.bytes.size(); }) {
-        return c.bytes.size();
-    } else if constexpr (requires { c.bytes; }) {
-        return c.bytes;
-    } else {
-        return 0;
-    }
-}
-
-// A command by itself; one that says whose it is counts on that account.
+// A command by itself.
 struct plain final : work {
-    explicit plain(command c) : work(std::move(c)) {
-        std::visit(
-            [this](const auto& of) {
-                bytes = content_bytes(of);
-                if constexpr (requires { account = of.account; }) account = of.account;
-            },
-            what);
-    }
+    using work::work;
 };
 
 }  // namespace
 
 asio::awaitable<result<answer>> engine::submit_any(command c) {
     plain w(std::move(c));
-    const auto error = co_await impl_->perform(w);
+    const auto error = co_await impl_->perform(w, impl_->deadline());
     if (error) co_return error;
     co_return std::move(w.out);
 }
@@ -345,13 +254,14 @@ asio::awaitable<result<create_answer>> engine::create(create_request request) {
     return impl_->create(std::move(request));
 }
 
-asio::awaitable<boost::system::error_code> engine::read_on_reader(
-    std::function<void(read_tx&)> run) {
-    return impl_->read(std::move(run));
+asio::awaitable<boost::system::error_code> engine::run_question(claim asks,
+                                                                std::function<void(read_tx*)> run) {
+    return impl_->perform(asks, job_kind::question, std::move(run));
 }
 
-asio::awaitable<void> engine::run_on_reader(std::function<void()> run) {
-    return impl_->run_aside(std::move(run));
+asio::awaitable<boost::system::error_code> engine::run_work(claim asks,
+                                                            std::function<void(read_tx*)> run) {
+    return impl_->perform(asks, job_kind::aside, std::move(run));
 }
 
 asio::awaitable<result<reconcile_pending::answer>> engine::reconcile(slot_id after,
@@ -363,12 +273,12 @@ asio::awaitable<result<reconcile_pending::answer>> engine::reconcile(slot_id aft
 
 void engine::stop() {
     impl_->accepting_ = false;
-    if (impl_->depth_ == 0) impl_->drained_->cancel();
+    if (queue_depth() == 0) impl_->drained_->cancel();
 }
 
 asio::awaitable<void> engine::drained() {
     CALLSIGN_ASSERT(!impl_->accepting_);
-    while (impl_->depth_ != 0) co_await impl_->drained_->wait(std::chrono::hours{1});
+    while (queue_depth() != 0) co_await impl_->drained_->wait(std::chrono::hours{1});
 }
 
 bool engine::accepting() const noexcept {
@@ -388,7 +298,7 @@ milliseconds engine::clock_behind() const noexcept {
 }
 
 std::size_t engine::queue_depth() const noexcept {
-    return impl_->depth_;
+    return impl_->shares_->depth();
 }
 
 }  // namespace callsign

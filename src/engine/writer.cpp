@@ -9,23 +9,18 @@ namespace {
 
 using stopwatch = std::chrono::steady_clock;
 
-// Drops the handlers, and with them the coroutine frames that wait; the works in those frames die
-// too.
-void abandon_handlers(std::span<work* const> works) {
-    for (work* w : works) w->take_handler();
-}
-
 // A batch of 1,024 with one guilty command takes 20.
 constexpr int attempts_max = 40;
 
 // A command that is most of the batch is tried alone at once, between those before and behind it;
 // else two halves.
 std::vector<std::span<work* const>> parts_of(std::span<work* const> batch) {
-    const auto largest = std::ranges::max_element(batch, {}, &work::bytes) - batch.begin();
+    const auto bytes_of = [](const work* w) { return w->price.bytes; };
+    const auto largest = std::ranges::max_element(batch, {}, bytes_of) - batch.begin();
     std::size_t all = 0;
-    for (const work* w : batch) all += w->bytes;
+    for (const work* w : batch) all += bytes_of(w);
     std::size_t from = batch.size() / 2, to = from;
-    if (batch[static_cast<std::size_t>(largest)]->bytes > all / 2) {
+    if (bytes_of(batch[static_cast<std::size_t>(largest)]) > all / 2) {
         from = static_cast<std::size_t>(largest);
         to = from + 1;
     }
@@ -37,27 +32,6 @@ std::vector<std::span<work* const>> parts_of(std::span<work* const> batch) {
 }
 
 }  // namespace
-
-// A finished batch on its way to the network executor. If the executor dies first, the waiters are
-// dropped rather than leaked.
-class writer::completion {
-  public:
-    completion(writer& owner, std::vector<work*> done) : owner_(&owner), done_(std::move(done)) {}
-    completion(completion&& other) noexcept
-        : owner_(other.owner_), done_(std::exchange(other.done_, {})) {}
-    completion(const completion&) = delete;
-    completion& operator=(const completion&) = delete;
-    ~completion() { abandon_handlers(done_); }
-
-    void operator()() {
-        const auto done = std::exchange(done_, {});
-        owner_->callbacks_.completed(done);
-    }
-
-  private:
-    writer* owner_;
-    std::vector<work*> done_;
-};
 
 writer::writer(store& store, clock& clock, entropy& entropy, const executors& executors,
                const engine_options& options, engine_probe& probe, callbacks callbacks)
@@ -73,14 +47,14 @@ writer::writer(store& store, clock& clock, entropy& entropy, const executors& ex
 }
 
 writer::~writer() {
-    const std::vector<work*> left(queue_.begin(), queue_.end());
-    queue_.clear();
-    abandon_handlers(left);
+    std::vector<work*> left;
+    while (queue_.next()) left.push_back(&queue_.take());
+    abandon_handlers<work>(left);
 }
 
 void writer::push(work& w) {
     const std::scoped_lock lock(mutex_);
-    queue_.push_back(&w);
+    queue_.push(w);
     if (!scheduled_) schedule();
 }
 
@@ -106,22 +80,28 @@ void writer::drain() {
 }
 
 std::vector<work*> writer::take_batch(std::vector<work*>& expired) {
-    const time_point now = clock_.now();
+    const milliseconds now = clock_.elapsed();
     std::vector<work*> batch;
-    std::size_t bytes = 0;
+    cost sum{.operations = 0};
     const std::scoped_lock lock(mutex_);
-    while (!queue_.empty() && batch.size() < options_.batch_commands_max &&
-           bytes < options_.batch_bytes_max) {
-        work* w = queue_.front();
-        queue_.pop_front();
-        if (w->deadline && *w->deadline < now) {
-            expired.push_back(w);
+    while (work* w = queue_.next()) {
+        if (w->is_late(now)) {
+            expired.push_back(&queue_.take());
             continue;
         }
-        bytes += w->bytes;
-        batch.push_back(w);
+        if (!batch.empty() && !has_room(batch.size(), sum, w->price)) break;
+        sum.bytes += w->price.bytes;
+        sum.operations += w->price.operations;
+        sum.rows += w->price.rows;
+        batch.push_back(&queue_.take());
     }
     return batch;
+}
+
+bool writer::has_room(std::size_t commands, const cost& sum, const cost& more) const {
+    return commands < options_.batch_commands_max &&
+           sum.bytes + more.bytes <= options_.batch_bytes_max &&
+           sum.operations + more.operations + sum.rows + more.rows <= options_.batch_operations_max;
 }
 
 void writer::run(std::vector<work*>& batch) {
@@ -132,7 +112,7 @@ void writer::run(std::vector<work*>& batch) {
     } catch (...) {
         // Not ours to handle, and nobody will be answered: the waiters go, or they would hold
         // themselves.
-        abandon_handlers(batch);
+        abandon_handlers<work>(batch);
         throw;
     }
     std::vector<work*> done;
@@ -143,7 +123,7 @@ void writer::run(std::vector<work*>& batch) {
         for (work* w : batch) {
             if (!w->error && w->proceed()) {
                 w->deadline.reset();  // begun work runs to its end
-                queue_.push_back(w);
+                queue_.push(*w);
             } else {
                 done.push_back(w);
             }
@@ -192,6 +172,7 @@ void writer::apply_and_commit(std::span<work* const> batch, bool& opened) {
     const auto begun = stopwatch::now();
     time_.read(clock_.now(), clock_.elapsed());
     clock_behind_ = time_.lead();
+    last_moment_ = time_.now();
     if (time_.jumped() > milliseconds{0}) probe_.clock_jumped(time_.jumped());
     const rules::moment moment{.now = time_.now(),
                                .ids = ids_,
@@ -217,7 +198,9 @@ void writer::finish(std::vector<work*> done, boost::system::error_code error) {
 }
 
 void writer::finish(std::vector<work*> done) {
-    boost::asio::post(executors_.network, completion(*this, std::move(done)));
+    boost::asio::post(executors_.network, [this, these = carried<work>(std::move(done))]() mutable {
+        callbacks_.completed(these.take());
+    });
 }
 
 // What to answer, and whether anything more is written. Where nobody knows whether a batch is

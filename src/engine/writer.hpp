@@ -1,7 +1,9 @@
 #pragma once
-// The only part that opens a write transaction. It takes everything that waits, applies it in one
-// transaction, commits once, and answers each: group commit.
+// The only part that opens a write transaction. It takes what waits, account by account in turn and
+// up to what keeps it busy for about 20 ms, applies it in one transaction, commits once, and
+// answers each: group commit.
 
+#include "fair_queue.hpp"
 #include "ids.hpp"
 #include "store_time.hpp"
 #include "work.hpp"
@@ -10,7 +12,6 @@
 #include <callsign/rules/rules.hpp>
 
 #include <atomic>
-#include <deque>
 #include <mutex>
 #include <span>
 #include <vector>
@@ -37,15 +38,15 @@ class writer {
 
     // Any thread.
     void push(work& w);
-    // At the last batch. Any thread.
+    // Of the last batch: how far the wall clock was behind, and the store's time. Any thread.
     milliseconds clock_behind() const noexcept { return clock_behind_; }
+    time_point last_moment() const noexcept { return last_moment_; }
 
   private:
-    class completion;
-
     void schedule();
     void drain();
     std::vector<work*> take_batch(std::vector<work*>& expired);
+    bool has_room(std::size_t commands, const cost& sum, const cost& more) const;
     void run(std::vector<work*>& batch);
     void maintain(bool idle);
     void apply_in_parts(std::span<work* const> batch, int& attempts_left);
@@ -64,13 +65,14 @@ class writer {
 
     // ---- the only lock of the house ----
     std::mutex mutex_;
-    std::deque<work*> queue_;  // bounded by the engine, which counts what it pushes
-    bool scheduled_ = false;   // drain() is posted or running
+    fair_queue<work> queue_;  // bounded by the engine, which counts what it pushes
+    bool scheduled_ = false;  // drain() is posted or running
 
     // ---- writer's thread ----
     time_ordered_ids ids_;
     store_time time_;
     std::atomic<milliseconds> clock_behind_{milliseconds{0}};
+    std::atomic<time_point> last_moment_{time_point{}};
     boost::system::error_code stopped_;  // what everything is answered with from then on
 };
 

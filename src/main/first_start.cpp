@@ -73,7 +73,7 @@ boost::asio::awaitable<void> ensure_admin_token(engine& engine, entropy& entropy
 boost::asio::awaitable<std::optional<std::string>> ensure_account(engine& engine,
                                                                   entropy& entropy) {
     auto question = [](read_tx& tx) { return !tx.accounts().empty(); };
-    const auto found = co_await engine.ask(std::move(question));
+    const auto found = co_await engine.ask(payer::house(), std::move(question));
     // A store that is damaged is not a new one; what can be read is served.
     if (found.has_error() && found.error() == errc::store_damaged) co_return std::nullopt;
     if (!found) throw std::runtime_error("cannot look for accounts: " + found.error().message());
@@ -87,10 +87,11 @@ boost::asio::awaitable<std::optional<std::string>> ensure_account(engine& engine
 
 std::string welcome(std::string_view url, std::string_view token, const fs::path& admin_token) {
     std::string text =
-        "This is a new server. Its first account is \"home\", with this token:\n\n  ";
-    text.append(token).append("\n\nIt is not shown again. To create a task:\n\n");
+        "This is a new server. Its first account is \"home\", with this token:\n\n  TOKEN=";
+    text.append(token).append(
+        "\n\nIt is not shown again. To create a task, paste that line and:\n\n");
     text.append("  curl -sS ").append(url).append("/v1/tasks \\\n");
-    text.append("    -H 'Authorization: Bearer ").append(token).append("' \\\n");
+    text.append("    -H \"Authorization: Bearer $TOKEN\" \\\n");
     text.append("    -H 'Idempotency-Key: \"my-first-task\"' \\\n");
     text.append("    -H 'Content-Type: application/json' \\\n");
     text.append("    -d '{\"description\": \"Say its number out loud\"}'\n\n");

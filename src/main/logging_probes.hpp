@@ -87,6 +87,7 @@ class request_log final : public net::http_probe {
     void connection_opened() override { next_.connection_opened(); }
     void connection_closed() override { next_.connection_closed(); }
     void connection_refused() override { next_.connection_refused(); }
+    void connection_displaced() override { next_.connection_displaced(); }
     void connection_timed_out() override { next_.connection_timed_out(); }
 
     void request_answered(const net::http_request& request, const net::http_response& response,

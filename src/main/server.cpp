@@ -1,10 +1,11 @@
 // callsignd: the composition root. It builds the rooms in order, as locals that die in reverse, and
 // connects them; what a room does is the room's affair.
 //
-// Threads: this one for the network, one for the writer, a few for readers.
+// Threads: this one for the network, one for the writer, a few for readers, one for long work.
 
 #include "first_start.hpp"
 #include "logging_probes.hpp"
+#include "no_dumps.hpp"
 
 #include <callsign/api/service.hpp>
 #include <callsign/engine/engine.hpp>
@@ -100,13 +101,18 @@ std::string local_url(const tcp::endpoint& at) {
     return to_url(asio::ip::address_v6::loopback(), at.port());
 }
 
-// Each connection is a file; the soft limit is often far below what the system allows.
-void raise_open_files_limit() {
+// Each connection is a file; the soft limit is often far below what the system allows. Returns the
+// limit in force; 0: it is not known.
+std::size_t raise_open_files_limit() {
     rlimit limit{};
-    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
     limit.rlim_cur = limit.rlim_max;
     ::setrlimit(RLIMIT_NOFILE, &limit);
+    return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : 0;
 }
+
+// Files beside the connections: the store's, and those that are told that they are too many.
+constexpr std::size_t other_files = 160;
 
 // ---- threads ----
 
@@ -153,10 +159,12 @@ class listen_file {
 
 class server {
   public:
-    server(platform::config config, platform::config_source source);
+    // `files_max`: that it may have open; 0: not known.
+    server(platform::config config, platform::config_source source, std::size_t files_max);
     // The threads end before what they work on: the members after them are theirs to touch.
     ~server() {
         readers_.join();
+        aside_.join();
         writer_.join();
     }
     server(const server&) = delete;
@@ -166,6 +174,7 @@ class server {
     void run();
 
   private:
+    void fit_connections(std::size_t files_max);
     net::http_server listen();
     asio::awaitable<void> start_and_stop();
     asio::awaitable<std::string> prepare();
@@ -193,6 +202,7 @@ class server {
     asio::steady_timer last_words_{network_};
     std::unique_ptr<store> store_ = open_sqlite(config_.store);
     asio::thread_pool readers_{config_.store.readers};
+    one_thread aside_;
     one_thread writer_;
     engine engine_;
     reaper reaper_;
@@ -208,11 +218,12 @@ engine_options engine_options_of(const platform::config& config) {
     return options;
 }
 
-server::server(platform::config config, platform::config_source source)
+server::server(platform::config config, platform::config_source source, std::size_t files_max)
     : config_(std::move(config)),
       source_(std::move(source)),
       engine_(*store_, *clock_, *entropy_,
-              {network_.get_executor(), writer_.executor(), readers_.get_executor()},
+              {network_.get_executor(), writer_.executor(), readers_.get_executor(),
+               aside_.executor(), config_.store.readers},
               engine_options_of(config_), metrics_.engine(),
               [this](const std::string& why) { end_at_once(why); }),
       reaper_(engine_, *clock_, network_.get_executor(), config_.reaper, sweep_log_),
@@ -222,8 +233,23 @@ server::server(platform::config config, platform::config_source source)
                 [this](std::string_view route, unsigned status, std::chrono::nanoseconds took) {
                     metrics_.answered(route, status, took);
                 }}),
-      http_(listen()) {
+      http_((fit_connections(files_max), listen())) {
     engine_.report_damage_to([this](const std::string& where) { damage_log_.found(where); });
+}
+
+// Better fewer connections, of which the idle make room, than none that can be accepted.
+void server::fit_connections(std::size_t files_max) {
+    if (files_max == 0) return;
+    std::size_t& wanted = config_.http.connections_max;
+    const std::size_t possible =
+        files_max > 2 * other_files ? files_max - other_files : files_max / 2;
+    const bool too_few = possible < wanted;
+    if (too_few) wanted = possible;
+    log_->log(
+        too_few ? log_level::warn : log_level::info,
+        too_few ? "the limit of open files leaves fewer connections than configured"
+                : "limit of open files",
+        {{"open_files", std::to_string(files_max)}, {"connections_max", std::to_string(wanted)}});
 }
 
 net::http_server server::listen() {
@@ -233,10 +259,11 @@ net::http_server server::listen() {
             network_.get_executor(), to_endpoint(where), config_.http,
             [this](net::http_request request) { return service_.handle(std::move(request)); },
             api::refusal, request_log_,
-            {[this](const net::http_header& header) {
-                 return service_.terms_of(header, config_.http.body_bytes_max);
-             },
-             [this](std::uint64_t connection) { service_.connection_closed(connection); }});
+            {.admit = [this](net::http_request head) { return service_.admit(std::move(head)); },
+             .terms_of =
+                 [this](const net::http_header& header) {
+                     return service_.terms_of(header, config_.http.body_bytes_max);
+                 }});
     } catch (const boost::system::system_error& e) {
         throw std::runtime_error("cannot listen on " + where + ": " + e.code().message());
     }
@@ -377,8 +404,8 @@ int run(int argc, char** argv) {
         return 0;
     }
     std::signal(SIGPIPE, SIG_IGN);
-    raise_open_files_limit();
-    server s(std::get<platform::config>(std::move(loaded)), std::move(given->source));
+    const std::size_t files_max = raise_open_files_limit();
+    server s(std::get<platform::config>(std::move(loaded)), std::move(given->source), files_max);
     s.run();
     return 0;
 }
@@ -387,6 +414,7 @@ int run(int argc, char** argv) {
 }  // namespace callsign
 
 int main(int argc, char** argv) {
+    callsign::keep_out_of_dumps();
     try {
         return callsign::run(argc, argv);
     } catch (const std::exception& e) {

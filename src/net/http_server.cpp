@@ -11,7 +11,10 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <charconv>
+#include <netinet/tcp.h>
+#include <optional>
 #include <random>
+#include <sys/socket.h>
 
 namespace callsign::net {
 namespace {
@@ -24,6 +27,8 @@ using boost::system::error_code;
 constexpr std::size_t turned_away_max = 64;
 // When the process is out of descriptors, say: until some connection has ended.
 constexpr milliseconds accept_pause{100};
+// Of one answer, how much the kernel takes beyond what is on its way to the client.
+constexpr int unsent_bytes_max = 128 << 10;
 
 // Often enough that a deadline is met with a quarter of itself, rarely enough to cost nothing.
 milliseconds tick_of(const http_options& o) {
@@ -46,6 +51,28 @@ http_probe& silent_probe() {
 }
 
 }  // namespace
+
+bool server_state::trusts(const address_bytes& peer) const {
+    return std::any_of(options.trusted_proxies.begin(), options.trusted_proxies.end(),
+                       [&](const address_block& block) { return block.contains(peer); });
+}
+
+std::size_t server_state::count_of(const address_bytes& address) const {
+    const auto found = by_address.find(address);
+    return found == by_address.end() ? 0 : found->second;
+}
+
+session* server_state::least_needed(const std::optional<address_bytes>& of) const {
+    session* found = nullptr;
+    for (session* s : sessions) {
+        if (s->needed() == session::need::at_work || (of && s->peer() != of)) continue;
+        const bool goes_first =
+            !found || s->needed() < found->needed() ||
+            (s->needed() == found->needed() && s->waits_since() < found->waits_since());
+        if (goes_first) found = s;
+    }
+    return found;
+}
 
 std::string server_state::draw_id() {
     std::array<char, 16> digits;
@@ -73,15 +100,18 @@ class http_server::impl : public std::enable_shared_from_this<http_server::impl>
     tcp::endpoint local_endpoint() const { return acceptor_.local_endpoint(); }
 
     static asio::awaitable<void> run(std::shared_ptr<impl> self);
-    static asio::awaitable<void> serve(std::shared_ptr<impl> self, tcp::socket socket);
+    static asio::awaitable<void> serve(std::shared_ptr<impl> self, tcp::socket socket,
+                                       std::optional<address_bytes> peer);
     static asio::awaitable<void> turn_away(std::shared_ptr<impl> self, tcp::socket socket);
     static asio::awaitable<void> drained(std::shared_ptr<impl> self, milliseconds patience);
 
     void stop();
     void abandon();
+    const std::shared_ptr<body_budget>& bodies() const noexcept { return state_.bodies; }
 
   private:
     void admit(const std::shared_ptr<impl>& self, tcp::socket socket);
+    bool make_room(const std::optional<address_bytes>& peer);
     void watch();
     void rest();
     void cut_off_all();
@@ -112,21 +142,46 @@ asio::awaitable<void> http_server::impl::run(std::shared_ptr<impl> self) {
 void http_server::impl::admit(const std::shared_ptr<impl>& self, tcp::socket socket) {
     error_code ignored;
     socket.set_option(tcp::no_delay(true), ignored);
-    const std::size_t open = state_.sessions.size();
-    if (open < state_.options.connections_max) {
-        asio::co_spawn(executor_, serve(self, std::move(socket)), asio::detached);
+    // A client that is slow to take an answer shows here, not when megabytes are in the kernel.
+    ::setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent_bytes_max,
+                 sizeof unsent_bytes_max);
+    error_code gone;
+    const tcp::endpoint from = socket.remote_endpoint(gone);
+    if (gone) return;
+    std::optional<address_bytes> peer = to_bytes(from.address());
+    if (state_.trusts(*peer)) {
+        peer.reset();
+    } else {
+        peer = counted_as(*peer);
+    }
+    if (make_room(peer)) {
+        asio::co_spawn(executor_, serve(self, std::move(socket), peer), asio::detached);
         return;
     }
     state_.probe->connection_refused();
-    if (open < state_.options.connections_max + turned_away_max) {
+    if (state_.turned_away < turned_away_max) {
         asio::co_spawn(executor_, turn_away(self, std::move(socket)), asio::detached);
     }
 }
 
-asio::awaitable<void> http_server::impl::serve(std::shared_ptr<impl> self, tcp::socket socket) {
+// One that was displaced is still counted until its coroutine has seen it; so each that comes
+// displaces one, and there are never more.
+bool http_server::impl::make_room(const std::optional<address_bytes>& peer) {
+    const http_options& o = state_.options;
+    const bool address_full = peer && state_.count_of(*peer) >= o.connections_per_address_max;
+    const bool full = state_.sessions.size() - state_.turned_away >= o.connections_max;
+    if (!address_full && !full) return true;
+    session* const least = state_.least_needed(address_full ? peer : std::nullopt);
+    if (!least) return false;
+    least->displace();
+    return true;
+}
+
+asio::awaitable<void> http_server::impl::serve(std::shared_ptr<impl> self, tcp::socket socket,
+                                               std::optional<address_bytes> peer) {
     std::string failure;
     try {
-        session s(self->state_, std::move(socket));
+        session s(self->state_, std::move(socket), peer);
         co_await s.serve();
     } catch (const std::exception& e) {
         failure = e.what();
@@ -137,7 +192,7 @@ asio::awaitable<void> http_server::impl::serve(std::shared_ptr<impl> self, tcp::
 asio::awaitable<void> http_server::impl::turn_away(std::shared_ptr<impl> self, tcp::socket socket) {
     std::string failure;
     try {
-        session s(self->state_, std::move(socket));
+        session s(self->state_, std::move(socket), std::nullopt);
         co_await s.turn_away();
     } catch (const std::exception& e) {
         failure = e.what();
@@ -153,7 +208,7 @@ void http_server::impl::watch() {
     watchdog_.async_wait([weak = weak_from_this()](const error_code& error) {
         const std::shared_ptr<impl> self = weak.lock();
         if (error || !self) return;
-        const auto now = session::steady::now();
+        const auto now = self->state_.now();
         for (session* s : self->state_.sessions) s->check_deadline(now);
         if (!self->state_.sessions.empty()) self->watch();
     });
@@ -202,8 +257,8 @@ http_server::http_server(asio::any_io_executor executor, const tcp::endpoint& li
                          http_options options, http_handler handler, http_refusal refusal,
                          http_probe& probe, http_hooks hooks)
     : impl_(std::make_shared<impl>(std::move(executor), listen,
-                                   server_state{options, std::move(handler), std::move(refusal),
-                                                &probe, std::move(hooks)})) {}
+                                   server_state{std::move(options), std::move(handler),
+                                                std::move(refusal), &probe, std::move(hooks)})) {}
 
 http_server::~http_server() {
     impl_->abandon();
@@ -211,6 +266,10 @@ http_server::~http_server() {
 
 tcp::endpoint http_server::local_endpoint() const {
     return impl_->local_endpoint();
+}
+
+const std::shared_ptr<body_budget>& http_server::bodies() const noexcept {
+    return impl_->bodies();
 }
 
 asio::awaitable<void> http_server::run() {

@@ -1,23 +1,22 @@
 #include "request_reader.hpp"
 
 #include <callsign/base/assert.hpp>
+#include <callsign/base/hex.hpp>
 
 #include <algorithm>
 #include <boost/beast/core/string.hpp>
-#include <boost/beast/http/error.hpp>
 #include <boost/beast/http/rfc7230.hpp>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 namespace callsign::net {
 namespace {
 
-namespace http = boost::beast::http;
-
 // Most requests fit, and an idle connection costs little more than this.
 constexpr std::size_t first_buffer_bytes = 4u << 10;
-// Large bodies are read in pieces of this size.
-constexpr std::size_t body_buffer_bytes = 64u << 10;
+// A body's first room; from there it doubles, as its bytes arrive.
+constexpr std::size_t first_body_bytes = 16u << 10;
 // A chunk's header with its extensions, or the trailer, must fit in as much.
 constexpr std::size_t chunk_header_bytes_max = 8u << 10;
 
@@ -28,35 +27,85 @@ bool has_absolute_target(std::string_view target) {
            boost::beast::iequals(target.substr(0, 8), "https://");
 }
 
+// White space, what can be seen, and bytes beyond ASCII.
+bool is_field_text(std::string_view text) {
+    return std::all_of(text.begin(), text.end(), [](char c) {
+        const auto byte = static_cast<unsigned char>(c);
+        return byte == '\t' || (byte >= 0x20 && byte != 0x7f);
+    });
+}
+
+// RFC 9110, 5.6.2: what a field's name is made of.
+bool is_token(std::string_view text) {
+    return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+        const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        const bool digit = c >= '0' && c <= '9';
+        constexpr std::string_view signs = "!#$%&'*+-.^_`|~";
+        return letter || digit || signs.find(c) != signs.npos;
+    });
+}
+
+// The size at the beginning of a chunk's header; nullopt: it is none.
+std::optional<std::size_t> chunk_size_of(std::string_view line) {
+    std::size_t size = 0;
+    std::size_t digits = 0;
+    for (; digits < line.size() && hex_value(line[digits]) >= 0; ++digits) {
+        if (size >> (8 * sizeof size - 4) != 0) return std::nullopt;
+        size = size * 16 + static_cast<std::size_t>(hex_value(line[digits]));
+    }
+    std::string_view rest = line.substr(digits);
+    if (digits == 0 || !is_field_text(rest)) return std::nullopt;
+    rest.remove_prefix(std::min(rest.find_first_not_of(" \t"), rest.size()));
+    const bool ends = rest.empty() && digits == line.size();
+    return ends || rest.starts_with(';') ? std::optional(size) : std::nullopt;
+}
+
 }  // namespace
 
 request_reader::request_reader(const http_options& options, const http_hooks& hooks,
-                               std::function<bool(std::size_t)> cover)
-    : options_(options), hooks_(hooks), cover_(std::move(cover)), bytes_(first_buffer_bytes) {}
+                               body_lease& memory)
+    : options_(options), hooks_(hooks), memory_(memory), bytes_(first_buffer_bytes) {}
 
 void request_reader::begin() {
-    // What a large body needed is not kept for the life of the connection.
+    // What a large header needed is not kept for the life of the connection.
     if (!has_unread() && bytes_.size() > first_buffer_bytes) {
         bytes_ = std::vector<char>(first_buffer_bytes);
         begin_ = end_ = 0;
     }
     parser_.emplace();
-    error_ = {};
-    // Headers are handed over whole, after they were measured here.
+    // Headers are handed over whole, after they were measured here; bodies never are.
     parser_->header_limit(static_cast<std::uint32_t>(options_.header_bytes_max) + 1);
-    parser_->body_limit(boost::none);  // set when the header is complete
-    parser_->eager(true);
+    parser_->skip(true);
     line_ = scanned_ = 0;
-    header_done_ = may_continue_ = false;
+    header_done_ = asks_ = may_continue_ = bad_line_ = into_body_ = false;
+    next_ = part::nothing;
+    drop_body();
+}
+
+void request_reader::drop_body() {
+    body_ = std::string();
+    arrived_ = to_come_ = trailer_bytes_ = 0;
+    into_body_ = false;
+    memory_.give_back();
 }
 
 request_reader::step request_reader::advance() {
     if (!header_done_) {
         const step next = advance_header();
         if (next != step::ready) return next;
+        asks_ = next_ != part::nothing && !body_is_here();
+        if (asks_) return step::ask;
+        const step allowed = check_terms();
+        if (allowed != step::ready) return allowed;
+    }
+    if (std::exchange(asks_, false)) {
+        const step allowed = check_terms();
+        if (allowed != step::ready) return allowed;
     }
     return advance_body();
 }
+
+// ---- the header ----
 
 // Beast's own limit is one for each part that arrives, so a header in many small parts would have
 // none. Here it is the whole header's; and the parser sees each byte once.
@@ -70,33 +119,34 @@ request_reader::step request_reader::advance_header() {
         return refuse(400, "malformed-request", "This is not HTTP/1.1.");
     }
     const std::size_t header = find_header_end();
-    if (error_) return refuse(400, "malformed-request", "A line of the header ends wrongly.");
-    const std::size_t known = header == not_found ? end_ - begin_ : header;
+    const std::size_t known = header != not_found ? header : bad_line_ ? scanned_ : end_ - begin_;
     if (known > options_.header_bytes_max) {
         return refuse(431, "header-too-large", "The request's header is too large.");
     }
+    if (bad_line_) return refuse(400, "malformed-request", "A line of the header ends wrongly.");
     if (header == not_found) return step::need_more;
-    if (!parse(header) || !parser_->is_header_done()) {
+    boost::beast::error_code error;
+    const auto parsed = parser_->put(boost::asio::buffer(bytes_.data() + begin_, header), error);
+    if (error || parsed != header || !parser_->is_done()) {
         return refuse(400, "malformed-request", "The request's header is malformed.");
     }
+    begin_ += header;
     header_done_ = true;
     return check_header();
 }
 
-// The length of the header with its last empty line. A line that ends in a bare newline sets
-// error_: waiting for more would not mend it.
+// The length of the header with its last empty line. A line that ends in a bare newline is a bad
+// one, and scanned_ is behind it: waiting for more would not mend it.
 std::size_t request_reader::find_header_end() {
     const char* start = bytes_.data() + begin_;
     const std::size_t size = end_ - begin_;
     while (const void* at = std::memchr(start + scanned_, '\n', size - scanned_)) {
         const auto newline = static_cast<std::size_t>(static_cast<const char*>(at) - start);
-        if (newline == line_ || start[newline - 1] != '\r') {
-            error_ = http::error::bad_line_ending;
-            return not_found;
-        }
-        const bool is_empty_line = newline - line_ == 1;
+        const std::size_t before = line_;
         line_ = scanned_ = newline + 1;
-        if (is_empty_line) return line_;
+        bad_line_ = newline == before || start[newline - 1] != '\r';
+        if (bad_line_) return not_found;
+        if (newline - before == 1) return line_;
     }
     scanned_ = size;
     return not_found;
@@ -104,14 +154,18 @@ std::size_t request_reader::find_header_end() {
 
 // What Beast lets pass, and RFC 9112 does not.
 request_reader::step request_reader::check_header() {
-    const auto& request = parser_->get();
+    namespace http = boost::beast::http;
+    const http_header& request = header();
     const bool is_1_1 = request.version() == 11;
     const std::size_t hosts = request.count(http::field::host);
     if (hosts > 1 || (is_1_1 && hosts == 0)) {
         return refuse(400, "malformed-request", "The request must have one Host.");
     }
     // A coding we do not know hides where the request ends, and so where the next one begins.
-    if (request.count(http::field::transfer_encoding) > 0 && (!parser_->chunked() || !is_1_1)) {
+    chunked_ = parser_->chunked();
+    const auto [coding, last] = request.equal_range(http::field::transfer_encoding);
+    if (coding != last && (!chunked_ || !is_1_1 || std::next(coding) != last ||
+                           !boost::beast::iequals(coding->value(), "chunked"))) {
         return refuse(400, "malformed-request", "The transfer coding must be chunked.");
     }
     if (const auto expect = request.find(http::field::expect); is_1_1 && expect != request.end()) {
@@ -120,75 +174,169 @@ request_reader::step request_reader::check_header() {
         }
         may_continue_ = true;
     }
-    return check_terms();
-}
-
-// How large may the body be, and is there memory for it?
-request_reader::step request_reader::check_terms() {
-    terms_ = hooks_.terms_of ? hooks_.terms_of(parser_->get().base())
-                             : body_terms{options_.body_bytes_max, std::nullopt};
-    const auto announced = parser_->content_length();
-    if (announced && *announced > terms_.bytes_max) return refuse_too_large();
-    if (announced && !cover_(static_cast<std::size_t>(*announced))) return refuse_uncovered();
-    parser_->body_limit(terms_.bytes_max);
+    to_come_ = static_cast<std::size_t>(parser_->content_length().value_or(0));
+    next_ = chunked_ ? part::chunk_header : to_come_ > 0 ? part::bytes : part::nothing;
     return step::ready;
 }
 
-request_reader::step request_reader::refuse_too_large() {
-    refuse(413, "body-too-large", "The request's body is too large.");
-    why_.said = std::move(terms_.too_large);
-    return step::refused;
+bool request_reader::body_is_here() const noexcept {
+    return !chunked_ && end_ - begin_ >= to_come_;
 }
 
-request_reader::step request_reader::refuse_uncovered() {
-    return refuse(503, "overloaded", "Too many large bodies are under way. Ask again in a moment.");
+// How large may the body be?
+request_reader::step request_reader::check_terms() {
+    if (next_ == part::nothing) return step::ready;
+    terms_ = hooks_.terms_of ? hooks_.terms_of(header())
+                             : body_terms{.bytes_max = options_.body_bytes_max};
+    if (!chunked_ && to_come_ > terms_.bytes_max) return refuse_too_large();
+    return step::ready;
 }
+
+// ---- the body ----
 
 request_reader::step request_reader::advance_body() {
-    while (!parser_->is_done()) {
-        if (begin_ == end_) {
-            return std::exchange(may_continue_, false) ? step::want_continue : step::need_more;
+    for (step next = step::ready; next == step::ready;) {
+        switch (next_) {
+        case part::bytes: next = read_bytes(); break;
+        case part::chunk_header: next = read_chunk_header(); break;
+        case part::chunk_end: next = read_chunk_end(); break;
+        case part::trailer: next = read_trailer(); break;
+        case part::nothing: return step::ready;
         }
-        may_continue_ = false;
-        // A body whose size was not announced: its text doubles its memory as it grows.
-        if (!cover_(std::max(parser_->get().body().capacity(),
-                             parser_->get().body().size() + (end_ - begin_)))) {
-            return refuse_uncovered();
-        }
-        if (parse(end_ - begin_)) continue;
-        if (error_ == http::error::body_limit) return refuse_too_large();
-        if (error_ != http::error::need_more || end_ - begin_ > chunk_header_bytes_max) {
-            return refuse(400, "malformed-request", "The request's body is malformed.");
-        }
-        return step::need_more;
+        if (next != step::ready) return next;
     }
     return step::ready;
 }
 
-// Hands the next bytes to the parser, which takes some of them.
-bool request_reader::parse(std::size_t bytes) {
-    begin_ += parser_->put(boost::asio::buffer(bytes_.data() + begin_, bytes), error_);
-    if (begin_ == end_) begin_ = end_ = 0;
-    return !error_;
+// What there is of them; the rest is read into the body at once.
+request_reader::step request_reader::read_bytes() {
+    while (to_come_ > 0) {
+        if (arrived_ == body_.size() && !make_room()) {
+            return refuse(503, "overloaded",
+                          "Too many bodies are under way. Ask again in a moment.");
+        }
+        const std::size_t some = std::min({to_come_, end_ - begin_, body_.size() - arrived_});
+        if (some == 0) return await_more();
+        std::memcpy(body_.data() + arrived_, bytes_.data() + begin_, some);
+        begin_ += some;
+        arrived_ += some;
+        to_come_ -= some;
+    }
+    next_ = chunked_ ? part::chunk_end : part::nothing;
+    return step::ready;
 }
 
+// Room as the bytes arrive, not as they are announced: twice as much each time. False: the budget
+// has none.
+bool request_reader::make_room() {
+    const std::size_t most = chunked_ ? terms_.bytes_max : arrived_ + to_come_;
+    const std::size_t wanted = std::min(most, std::max(first_body_bytes, 2 * body_.size()));
+    if (!memory_.resize(wanted)) return false;
+    std::string larger;
+    larger.reserve(wanted);
+    larger.append(body_, 0, arrived_).resize(wanted);
+    body_ = std::move(larger);
+    return true;
+}
+
+request_reader::step request_reader::read_chunk_header() {
+    const auto line = next_line();
+    if (bad_line_) return refuse_body();
+    if (!line) return await_more();
+    const auto size = chunk_size_of(*line);
+    if (!size) return refuse_body();
+    if (*size > terms_.bytes_max - arrived_) return refuse_too_large();
+    to_come_ = *size;
+    next_ = *size > 0 ? part::bytes : part::trailer;
+    return step::ready;
+}
+
+request_reader::step request_reader::read_chunk_end() {
+    constexpr std::string_view end = "\r\n";
+    const std::string_view here(bytes_.data() + begin_, std::min(end.size(), end_ - begin_));
+    if (!end.starts_with(here)) return refuse_body();
+    if (here.size() < end.size()) return await_more();
+    begin_ += end.size();
+    next_ = part::chunk_header;
+    return step::ready;
+}
+
+// Its fields are dropped (RFC 9110, 6.5.1): what comes after the body was there for nobody who
+// decided on it, and must not look as if it had been.
+request_reader::step request_reader::read_trailer() {
+    const auto line = next_line();
+    if (bad_line_) return refuse_body();
+    if (!line) return await_more();
+    trailer_bytes_ += line->size() + 2;
+    if (line->empty()) {
+        next_ = part::nothing;
+        return step::ready;
+    }
+    const std::size_t colon = std::min(line->find(':'), line->size());
+    const bool is_field = colon < line->size() && is_token(line->substr(0, colon)) &&
+                          is_field_text(line->substr(colon + 1));
+    if (!is_field || trailer_bytes_ > chunk_header_bytes_max) return refuse_body();
+    return step::ready;
+}
+
+// Without its end, until the next step; nullopt: it is not all there, or it is a bad one.
+std::optional<std::string_view> request_reader::next_line() {
+    const char* start = bytes_.data() + begin_;
+    const std::size_t size = std::min(end_ - begin_, chunk_header_bytes_max);
+    const void* at = std::memchr(start, '\n', size);
+    if (!at) {
+        bad_line_ = size == chunk_header_bytes_max;
+        return std::nullopt;
+    }
+    const auto newline = static_cast<std::size_t>(static_cast<const char*>(at) - start);
+    bad_line_ = newline == 0 || start[newline - 1] != '\r';
+    if (bad_line_) return std::nullopt;
+    begin_ += newline + 1;
+    return std::string_view(start, newline - 1);
+}
+
+// A client that has begun with its body does not wait to be told so.
+request_reader::step request_reader::await_more() {
+    const bool waits = std::exchange(may_continue_, false) && arrived_ == 0 && begin_ == end_;
+    return waits ? step::want_continue : step::need_more;
+}
+
+// ---- bytes ----
+
 boost::asio::mutable_buffer request_reader::space() {
-    if (begin_ > 0) {
-        std::memmove(bytes_.data(), bytes_.data() + begin_, end_ - begin_);
-        end_ -= begin_;
-        begin_ = 0;
+    into_body_ = header_done_ && next_ == part::bytes && begin_ == end_;
+    if (into_body_) {
+        return boost::asio::buffer(body_.data() + arrived_,
+                                   std::min(to_come_, body_.size() - arrived_));
     }
-    if (header_done_ && parser_->content_length_remaining().value_or(0) > bytes_.size()) {
-        bytes_.resize(std::max(bytes_.size(), body_buffer_bytes));
+    std::memmove(bytes_.data(), bytes_.data() + begin_, end_ - begin_);
+    end_ -= begin_;
+    begin_ = 0;
+    if (end_ == bytes_.size()) {
+        // A header or a line that is larger has been refused by now.
+        const std::size_t most =
+            std::max(options_.header_bytes_max, chunk_header_bytes_max) + first_buffer_bytes;
+        bytes_.resize(std::min(most, bytes_.size() * 2));
     }
-    if (end_ == bytes_.size()) bytes_.resize(bytes_.size() * 2);
     return boost::asio::buffer(bytes_.data() + end_, bytes_.size() - end_);
 }
 
+void request_reader::received(std::size_t bytes) noexcept {
+    if (into_body_) {
+        arrived_ += bytes;
+        to_come_ -= bytes;
+        may_continue_ = false;
+    } else {
+        end_ += bytes;
+    }
+}
+
 http_request request_reader::take() {
-    CALLSIGN_ASSERT(parser_->is_done());
+    CALLSIGN_ASSERT(header_done_ && next_ == part::nothing);
     http_request out;
-    static_cast<http::request<http::string_body>&>(out) = parser_->release();
+    out.base() = std::move(parser_->get().base());
+    body_.resize(arrived_);
+    out.body() = std::move(body_);
     // RFC 9112, 3.2.2: a server takes the absolute form too. Handlers know paths alone.
     const std::string_view target(out.target().data(), out.target().size());
     if (has_absolute_target(target)) {
@@ -200,9 +348,21 @@ http_request request_reader::take() {
     return out;
 }
 
+// ---- refusing ----
+
 request_reader::step request_reader::refuse(unsigned status, std::string_view code,
                                             std::string_view detail) noexcept {
     why_ = {status, code, detail, std::nullopt};
+    return step::refused;
+}
+
+request_reader::step request_reader::refuse_body() noexcept {
+    return refuse(400, "malformed-request", "The request's body is malformed.");
+}
+
+request_reader::step request_reader::refuse_too_large() noexcept {
+    refuse(413, "body-too-large", "The request's body is too large.");
+    why_.said = std::move(terms_.too_large);
     return step::refused;
 }
 

@@ -1,6 +1,8 @@
 #include "response_text.hpp"
 
+#include <algorithm>
 #include <array>
+#include <boost/beast/core/string.hpp>
 #include <boost/beast/http/status.hpp>
 #include <charconv>
 
@@ -29,9 +31,10 @@ void append_field(std::string_view name, std::string_view value, std::string& ou
     out.append("\r\n");
 }
 
-// RFC 9110: these never have a body, and 204 must not even have its length.
-bool has_body(unsigned status) {
-    return status != 204 && status != 304;
+bool says_when(const http_response& response) {
+    return std::any_of(response.headers.begin(), response.headers.end(), [](const auto& field) {
+        return boost::beast::iequals(field.first, "Retry-After");
+    });
 }
 
 void append_two_digits(unsigned value, std::string& out) {
@@ -41,7 +44,11 @@ void append_two_digits(unsigned value, std::string& out) {
 
 }  // namespace
 
-void append_response(const http_response& response, const response_frame& frame, std::string& out) {
+bool may_have_body(unsigned status) noexcept {
+    return status != 204 && status != 304;
+}
+
+void append_head(const http_response& response, const response_frame& frame, std::string& out) {
     const auto reason =
         boost::beast::http::obsolete_reason(boost::beast::http::int_to_status(response.status));
     out.append("HTTP/1.1 ");
@@ -51,7 +58,9 @@ void append_response(const http_response& response, const response_frame& frame,
     out.append("\r\nX-Request-Id: ").append(frame.request_id).append("\r\n");
     if (!response.content_type.empty()) append_field("Content-Type", response.content_type, out);
     for (const auto& [name, value] : response.headers) append_field(name, value, out);
-    if (has_body(response.status)) {
+    if (response.status == 503 && !says_when(response)) append_field("Retry-After", "1", out);
+    // 204 must not even have its length.
+    if (may_have_body(response.status)) {
         out.append("Content-Length: ");
         append_number(response.body.size(), out);
         out.append("\r\n");
@@ -62,7 +71,6 @@ void append_response(const http_response& response, const response_frame& frame,
         out.append("Connection: keep-alive\r\n");
     }
     out.append("\r\n");
-    if (has_body(response.status) && !frame.drop_body) out.append(response.body);
 }
 
 std::string_view date_cache::at(std::chrono::system_clock::time_point now) {

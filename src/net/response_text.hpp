@@ -25,10 +25,13 @@ struct response_frame {
     std::string_view request_id;
     std::string_view date;
     bool keep_alive = true;
-    bool http_1_0 = false;   // which takes a connection as closed unless told otherwise
-    bool drop_body = false;  // HEAD
+    bool http_1_0 = false;  // which takes a connection as closed unless told otherwise
 };
 
-void append_response(const http_response& response, const response_frame& frame, std::string& out);
+// RFC 9110: 204 and 304 never have a body.
+bool may_have_body(unsigned status) noexcept;
+
+// The answer but for its body. Every 503 says when to ask again: here, if nobody has said so yet.
+void append_head(const http_response& response, const response_frame& frame, std::string& out);
 
 }  // namespace callsign::net

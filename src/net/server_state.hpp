@@ -5,9 +5,14 @@
 
 #include <callsign/net/http.hpp>
 
+#include <boost/container_hash/hash.hpp>
+#include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace callsign::net {
@@ -22,48 +27,58 @@ struct server_state {
     http_probe* probe;
     http_hooks hooks{};
 
+    // Tests have a time of their own.
+    std::function<std::chrono::steady_clock::time_point()> now = &std::chrono::steady_clock::now;
+
     std::vector<session*> sessions{};
+    // Of each address that has some: its connections, and the requests that trusted proxies pass on
+    // for it.
+    std::unordered_map<address_bytes, std::size_t, boost::hash<address_bytes>> by_address{};
+    std::size_t turned_away = 0;  // of the sessions: those that are one too many
     bool stopping = false;
     bool abandoned = false;  // what the handler refers to may be gone
     date_cache date{};
     std::string id_prefix{};  // differs from run to run
     std::uint64_t ids_drawn = 0;
     std::uint64_t connections_seen = 0;
-    std::size_t large_bytes = 0;  // of options.large_bodies_bytes_max
+    std::shared_ptr<body_budget> bodies =
+        std::make_shared<body_budget>(options.bodies_bytes_max, options.account_bodies_bytes_max);
 
     // Told when the first session came, and when the last one went.
     std::function<void(bool /*any*/)> sessions_changed{};
 
     std::string draw_id();
+    bool trusts(const address_bytes& peer) const;
+    std::size_t count_of(const address_bytes& address) const;
+    // The session to close for one more: the one idle longest, else the one that takes longest for
+    // a header or to go; of this address, if one is given. nullptr: all are at work.
+    session* least_needed(const std::optional<address_bytes>& of) const;
 };
 
-// One session's part of large_bodies_bytes_max.
-class large_body_share {
+// One of an address's by_address.
+class address_share {
   public:
-    explicit large_body_share(server_state& server) : server_(server) {}
-    large_body_share(const large_body_share&) = delete;
-    large_body_share& operator=(const large_body_share&) = delete;
-    ~large_body_share() { give_back(); }
+    explicit address_share(server_state& server) : server_(server) {}
+    address_share(const address_share&) = delete;
+    address_share& operator=(const address_share&) = delete;
+    ~address_share() { give_back(); }
 
-    // Makes the share large enough for a body of `bytes`; a body that is not large needs none.
-    // False: the others hold too much.
-    bool cover(std::size_t bytes) {
-        if (bytes <= server_.options.body_bytes_max || bytes <= held_) return true;
-        const std::size_t others = server_.large_bytes - held_;
-        // Alone, any one that its terms allow has its turn.
-        if (others != 0 && others + bytes > server_.options.large_bodies_bytes_max) return false;
-        server_.large_bytes = others + bytes;
-        held_ = bytes;
-        return true;
+    void take(const address_bytes& address) {
+        give_back();
+        address_ = address;
+        ++server_.by_address[address];
     }
     void give_back() {
-        server_.large_bytes -= held_;
-        held_ = 0;
+        if (!address_) return;
+        const auto found = server_.by_address.find(*address_);
+        if (--found->second == 0) server_.by_address.erase(found);
+        address_.reset();
     }
+    const std::optional<address_bytes>& address() const noexcept { return address_; }
 
   private:
     server_state& server_;
-    std::size_t held_ = 0;
+    std::optional<address_bytes> address_;
 };
 
 }  // namespace callsign::net

@@ -3,6 +3,7 @@
 #include "use_result.hpp"
 
 #include <algorithm>
+#include <array>
 #include <boost/asio/buffer.hpp>
 #include <utility>
 
@@ -16,17 +17,23 @@ using boost::system::error_code;
 // at once would reset the connection and take the answer with it.
 constexpr milliseconds linger_timeout{2'000};
 constexpr std::size_t linger_bytes_max = 16u << 20;
-// A buffer that one large answer made is not kept for the life of the connection.
-constexpr std::size_t kept_buffer_bytes_max = 64u << 10;
+// What is thrown away is read in pieces of this size; no larger buffer is kept for a connection.
+constexpr std::size_t linger_buffer_bytes = 16u << 10;
+// An answer no larger than this is given even when there is no memory left for bodies.
+constexpr std::size_t small_answer_bytes_max = 16u << 10;
 
 constexpr std::string_view continue_line = "HTTP/1.1 100 Continue\r\n\r\n";
 
 constexpr refusal_reason too_slow{408, "request-timeout", "The request took too long to arrive."};
 constexpr refusal_reason too_many{503, "too-many-connections",
                                   "The server has as many connections as it takes."};
+constexpr refusal_reason too_many_requests{503, "too-many-connections",
+                                           "As many requests of this address are under way as "
+                                           "there may be."};
+constexpr refusal_reason failed{500, "internal-error", "The server failed."};
 
 // What is left of a request for the probe, once the handler has the rest.
-http_request outline_of(const http_request& request) {
+http_request outline_of(const http_header& request, std::string_view id) {
     http_request outline;
     if (request.method() == boost::beast::http::verb::unknown) {
         outline.method_string(request.method_string());
@@ -35,19 +42,22 @@ http_request outline_of(const http_request& request) {
     }
     outline.target(request.target());
     outline.version(request.version());
-    outline.id = request.id;
+    outline.id = id;
     return outline;
 }
 
 }  // namespace
 
-session::session(server_state& server, asio::ip::tcp::socket socket)
+session::session(server_state& server, asio::ip::tcp::socket socket,
+                 const std::optional<address_bytes>& peer)
     : server_(server),
       connection_(++server.connections_seen),
       socket_(std::move(socket)),
-      share_(server),
-      reader_(server.options, server.hooks,
-              [this](std::size_t bytes) { return share_.cover(bytes); }) {
+      peer_(server),
+      client_(server),
+      memory_(std::make_shared<body_lease>(server.bodies)),
+      reader_(server.options, server.hooks, *memory_) {
+    if (peer) peer_.take(*peer);
     place = server_.sessions.size();
     server_.sessions.push_back(this);
     enter(phase::idle);
@@ -59,8 +69,8 @@ session::~session() {
     server_.sessions[place] = server_.sessions.back();
     server_.sessions[place]->place = place;
     server_.sessions.pop_back();
+    if (turned_away_) --server_.turned_away;
     server_.probe->connection_closed();
-    if (server_.hooks.connection_closed) server_.hooks.connection_closed(connection_);
     if (server_.sessions.empty()) server_.sessions_changed(false);
 }
 
@@ -75,40 +85,113 @@ asio::awaitable<void> session::serve() {
 
 // False: the connection is over, the client having been told why if there was a reason.
 asio::awaitable<bool> session::read_request() {
+    using step = request_reader::step;
     reader_.begin();
-    body_parts_ = 0;
-    for (;;) {
-        const request_reader::step next = reader_.advance();
-        if (next == request_reader::step::ready) co_return true;
-        if (next == request_reader::step::refused) {
-            co_await refuse(reader_.why());
-            co_return false;
+    memory_->pays(strangers);
+    client_.give_back();
+    id_.clear();
+    for (bool counted = false;;) {
+        const step next = reader_.advance();
+        if (!counted && reader_.header_done() && next != step::refused) {
+            counted = true;
+            if (!count_client(reader_.header())) {
+                co_await refuse(too_many_requests);
+                co_return false;
+            }
         }
-        if (next == request_reader::step::want_continue) {
+        switch (next) {
+        case step::ready: co_return true;
+        case step::refused: co_await refuse(reader_.why()); co_return false;
+        case step::ask: {
+            const bool allowed = co_await may_come();
+            if (!allowed) co_return false;
+            break;
+        }
+        case step::want_continue: {
             const bool written = co_await write(continue_line);
             if (!written) co_return false;
-            continue;
+            break;
         }
-        enter_reading_phase();
-        if (phase_ == phase::idle && server_.stopping) co_return false;
-        const auto space = reader_.space();
-        const auto [error, bytes] = co_await socket_.async_read_some(space, use_result);
-        if (expired_ && error && phase_ != phase::idle) {
-            co_await refuse(too_slow);
-            co_return false;
+        case step::need_more: {
+            const bool read = co_await read_more();
+            if (!read) co_return false;
+            break;
         }
-        if (error) co_return false;
-        reader_.received(bytes);
+        }
     }
+}
+
+asio::awaitable<bool> session::read_more() {
+    enter_reading_phase();
+    if (phase_ == phase::idle && server_.stopping) co_return false;
+    if (phase_ != phase::body && displaced_) co_return false;
+    const auto space = reader_.space();
+    const auto [error, bytes] = co_await socket_.async_read_some(space, use_result);
+    if (expired_ && phase_ != phase::idle) {
+        co_await refuse(too_slow);
+        co_return false;
+    }
+    if (error) co_return false;
+    reader_.received(bytes);
+    co_return true;
+}
+
+// Whether the body of the request may come, before there is any memory for it.
+asio::awaitable<bool> session::may_come() {
+    if (!server_.hooks.admit) co_return true;
+    if (server_.abandoned) co_return false;
+    id_ = server_.draw_id();
+    http_request head;
+    head.base() = reader_.header();
+    head.id = id_;
+    head.connection = connection_;
+    enter(phase::handler);
+    admission given;
+    std::string failure;
+    try {
+        asio::awaitable<admission> asking = server_.hooks.admit(std::move(head));
+        given = co_await std::move(asking);
+    } catch (const std::exception& e) {
+        failure = e.what();
+    }
+    if (!failure.empty()) {
+        server_.probe->session_failed(failure);
+        co_await refuse(failed);
+        co_return false;
+    }
+    if (given.refused) {
+        refusal_reason why{.said = std::move(given.refused)};
+        co_await refuse(std::move(why));
+        co_return false;
+    }
+    memory_->pays(given.payer);
+    co_return true;
+}
+
+// Of a trusted proxy's connection: each request counts for whom it comes from. False: one too many.
+bool session::count_client(const http_header& header) {
+    if (peer_.address()) return true;
+    std::vector<std::string_view> named;
+    const auto [first, last] = header.equal_range("X-Forwarded-For");
+    for (auto field = first; field != last; ++field) {
+        named.emplace_back(field->value().data(), field->value().size());
+    }
+    const auto client = forwarded_for(named, server_.options.trusted_proxies);
+    if (!client) return true;
+    const address_bytes address = counted_as(*client);
+    if (server_.count_of(address) >= server_.options.connections_per_address_max) return false;
+    client_.take(address);
+    return true;
 }
 
 // False: this was the connection's last answer.
 asio::awaitable<bool> session::answer() {
     if (server_.abandoned) co_return false;
     http_request request = reader_.take();
-    request.id = server_.draw_id();
+    request.id = id_.empty() ? server_.draw_id() : id_;
     request.connection = connection_;
-    const http_request outline = outline_of(request);
+    request.memory = memory_;
+    const http_request outline = outline_of(request, request.id);
     const bool client_stays = request.keep_alive();
     enter(phase::handler);
 
@@ -125,70 +208,67 @@ asio::awaitable<bool> session::answer() {
     }
     if (!failure.empty()) {
         server_.probe->session_failed(failure);
-        response = server_.refusal(500, "internal-error", "The server failed.");
+        response = server_.refusal(failed.status, failed.code, failed.detail);
     }
-    share_.give_back();  // the request's body is gone by now
-    if (!share_.cover(response.body.size())) {
-        response = server_.refusal(503, "overloaded", "Too many large bodies are under way.");
-        response.headers.emplace_back("Retry-After", "1");
+    // The request's body is gone by now, and what was reserved for the answer has become it. A
+    // small one is always given: what was asked for has been done.
+    if (response.body.size() <= small_answer_bytes_max) {
+        memory_->resize_anyway(response.body.size());
+    } else if (!memory_->resize(response.body.size())) {
+        response = server_.refusal(503, "overloaded", "Too many bodies are under way.");
+        memory_->resize_anyway(response.body.size());
     }
-    const bool keep_alive = client_stays && failure.empty() && !server_.stopping;
+    const bool keep_alive = client_stays && failure.empty() && !server_.stopping && !displaced_;
     server_.probe->request_answered(outline, response, steady::now() - start);
-    const bool apart = is_large(response);
-    compose(response, outline, keep_alive, !apart);
-    bool written = co_await write(out_);
+    compose(response, outline, keep_alive);
     const bool is_head = outline.method() == boost::beast::http::verb::head;
-    if (written && apart && !is_head) written = co_await write(response.body);
-    share_.give_back();
+    const bool has_body = !is_head && may_have_body(response.status);
+    const bool written = co_await write(out_, has_body ? response.body : std::string_view());
+    memory_->give_back();
     co_return written&& keep_alive;
 }
 
-// Such a body is written from where it is, not copied behind its header.
-bool session::is_large(const http_response& response) const {
-    return response.body.size() > server_.options.body_bytes_max;
-}
-
-asio::awaitable<bool> session::write(std::string_view bytes) {
-    const phase before = phase_;
-    const std::size_t part = std::max(server_.options.body_bytes_max, kept_buffer_bytes_max);
+asio::awaitable<bool> session::write(std::string_view head, std::string_view body) {
     enter(phase::write);
-    for (std::size_t left = part; !bytes.empty();) {
-        const auto buffer = asio::buffer(bytes.data(), std::min(bytes.size(), left));
-        const auto [error, written] = co_await socket_.async_write_some(buffer, use_result);
-        if (error) co_return false;
-        bytes.remove_prefix(written);
-        left -= written;
-        if (left > 0) continue;
-        left = part;
-        enter(phase::write);
+    while (!head.empty() || !body.empty()) {
+        const std::array<asio::const_buffer, 2> both{asio::buffer(head.data(), head.size()),
+                                                     asio::buffer(body.data(), body.size())};
+        const auto [error, written] = co_await socket_.async_write_some(both, use_result);
+        if (error || expired_) co_return false;
+        pace_.moved(written, server_.now());
+        const std::size_t of_head = std::min(written, head.size());
+        head.remove_prefix(of_head);
+        body.remove_prefix(written - of_head);
     }
-    enter(before);
     co_return true;
 }
 
 asio::awaitable<void> session::refuse(refusal_reason why) {
-    http_request nothing;
-    nothing.version(11);
-    nothing.id = server_.draw_id();
+    if (id_.empty()) id_ = server_.draw_id();
+    http_request outline;
+    outline.version(11);
+    outline.id = id_;
+    if (reader_.header_done()) outline = outline_of(reader_.header(), id_);
     const http_response response =
         why.said ? std::move(*why.said) : server_.refusal(why.status, why.code, why.detail);
-    server_.probe->request_answered(nothing, response, {});
-    compose(response, nothing, false);
-    const bool written = co_await write(out_);
+    // Nothing of the request is held while its client reads why.
+    reader_.drop_body();
+    server_.probe->request_answered(outline, response, {});
+    compose(response, outline, false);
+    const bool is_head = outline.method() == boost::beast::http::verb::head;
+    const bool written = co_await write(out_, is_head ? std::string_view() : response.body);
     if (written) co_await linger();
 }
 
 asio::awaitable<void> session::turn_away() {
+    turned_away_ = true;
+    ++server_.turned_away;
     http_request nothing;
     nothing.version(11);
     nothing.id = server_.draw_id();
-    http_response response = server_.refusal(too_many.status, too_many.code, too_many.detail);
-    const bool says_when =
-        std::any_of(response.headers.begin(), response.headers.end(),
-                    [](const auto& header) { return header.first == "Retry-After"; });
-    if (!says_when) response.headers.emplace_back("Retry-After", "1");
+    const http_response response = server_.refusal(too_many.status, too_many.code, too_many.detail);
     compose(response, nothing, false);
-    const bool written = co_await write(out_);
+    const bool written = co_await write(out_, response.body);
     if (written) co_await linger();
 }
 
@@ -197,70 +277,91 @@ asio::awaitable<void> session::linger() {
     error_code ignored;
     socket_.shutdown(asio::socket_base::shutdown_send, ignored);
     enter(phase::linger);
-    out_.resize(kept_buffer_bytes_max);
+    out_.resize(linger_buffer_bytes);
     for (std::size_t total = 0; total < linger_bytes_max && !server_.stopping;) {
         const auto buffer = asio::buffer(out_);
         const auto [error, bytes] = co_await socket_.async_read_some(buffer, use_result);
-        if (error) co_return;
+        if (error || expired_ || displaced_) co_return;
         total += bytes;
     }
 }
 
-void session::compose(const http_response& response, const http_request& request, bool keep_alive,
-                      bool with_body) {
-    if (out_.capacity() > kept_buffer_bytes_max) std::string().swap(out_);
+void session::compose(const http_response& response, const http_request& request, bool keep_alive) {
+    if (out_.capacity() > linger_buffer_bytes) std::string().swap(out_);
     out_.clear();
     const response_frame frame{
         .request_id = request.id,
         .date = server_.date.at(std::chrono::system_clock::now()),
         .keep_alive = keep_alive,
         .http_1_0 = request.version() == 10,
-        .drop_body = !with_body || request.method() == boost::beast::http::verb::head,
     };
-    append_response(response, frame, out_);
+    append_head(response, frame, out_);
 }
 
 // ---- deadlines ----
 
-// The phases of reading have one deadline each, however many reads they take; a large body has one
-// for each part of it.
+// The phases of reading have one deadline each, however many reads they take; a body's moves as it
+// comes.
 void session::enter_reading_phase() {
     const phase next = reader_.header_done() ? phase::body
                        : reader_.begun()     ? phase::header
                                              : phase::idle;
-    const std::size_t parts = reader_.body_bytes() / server_.options.body_bytes_max;
-    if (next != phase_ || parts > body_parts_) enter(next);
-    body_parts_ = parts;
+    const std::size_t before = std::exchange(body_bytes_, reader_.body_bytes());
+    if (next != phase_) {
+        enter(next);
+    } else if (next == phase::body) {
+        pace_.moved(body_bytes_ - before, server_.now());
+    }
 }
 
 void session::enter(phase next) {
     phase_ = next;
     expired_ = false;
+    since_ = server_.now();
     const http_options& o = server_.options;
     switch (next) {
-    case phase::idle: deadline_ = steady::now() + o.idle_timeout; break;
-    case phase::header: deadline_ = steady::now() + o.header_timeout; break;
-    case phase::body: deadline_ = steady::now() + o.body_timeout; break;
-    case phase::write: deadline_ = steady::now() + o.write_timeout; break;
-    case phase::linger: deadline_ = steady::now() + linger_timeout; break;
-    case phase::handler: deadline_ = steady::time_point::max(); break;
+    case phase::idle: pace_.begin(since_, o.idle_timeout, 0); break;
+    case phase::header: pace_.begin(since_, o.header_timeout, 0); break;
+    case phase::body: pace_.begin(since_, o.body_timeout, o.body_rate_min); break;
+    case phase::write: pace_.begin(since_, o.write_timeout, o.body_rate_min); break;
+    case phase::linger: pace_.begin(since_, linger_timeout, 0); break;
+    case phase::handler: break;
     }
 }
 
-// A cancelled operation comes back to the session as an error; one that had just completed does
-// not, and then the next look, a tick later, cancels the next one.
+// A cancelled operation comes back to the session as an error; one that had just completed finds
+// that it has expired.
 void session::check_deadline(steady::time_point now) {
-    if (now < deadline_) return;
-    const bool first = !std::exchange(expired_, true);
-    if (first && phase_ != phase::idle && phase_ != phase::linger) {
-        server_.probe->connection_timed_out();
-    }
+    if (phase_ == phase::handler || now < pace_.deadline()) return;
+    const bool is_late = phase_ != phase::idle && phase_ != phase::linger;
+    if (is_late && !std::exchange(timed_out_, true)) server_.probe->connection_timed_out();
+    expired_ = true;
     error_code ignored;
     socket_.cancel(ignored);
 }
 
 void session::close_if_idle() {
     if (phase_ != phase::idle && phase_ != phase::linger) return;
+    error_code ignored;
+    socket_.cancel(ignored);
+}
+
+session::need session::needed() const noexcept {
+    if (displaced_ || turned_away_) return need::at_work;
+    switch (phase_) {
+    case phase::idle: return need::idle;
+    case phase::header:
+    case phase::linger: return need::on_its_way;
+    case phase::body:
+    case phase::handler:
+    case phase::write: return need::at_work;
+    }
+    return need::at_work;
+}
+
+void session::displace() {
+    displaced_ = true;
+    server_.probe->connection_displaced();
     error_code ignored;
     socket_.cancel(ignored);
 }

@@ -2,6 +2,7 @@
 // One connection: read a request, have it answered, write the answer, again. Lives in the frame of
 // the coroutine that serves it.
 
+#include "pace.hpp"
 #include "request_reader.hpp"
 #include "server_state.hpp"
 
@@ -11,6 +12,7 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -20,8 +22,10 @@ class session {
   public:
     using steady = std::chrono::steady_clock;
 
-    // Registers itself with the server for as long as it lives.
-    session(server_state& server, boost::asio::ip::tcp::socket socket);
+    // Registers itself with the server for as long as it lives. `peer`: whose connection it counts
+    // as; none: a trusted proxy's.
+    session(server_state& server, boost::asio::ip::tcp::socket socket,
+            const std::optional<address_bytes>& peer);
     ~session();
     session(const session&) = delete;
     session& operator=(const session&) = delete;
@@ -37,7 +41,16 @@ class session {
     void check_deadline(steady::time_point now);
     // Ends it if no request is under way.
     void close_if_idle();
+    // Ends it as soon as the request that may just have come is answered.
+    void displace();
     void cut_off();
+
+    // What may be closed for another: nothing is lost with an idle one, a client's patience with
+    // one that is on its way. At work: neither.
+    enum class need : std::uint8_t { idle, on_its_way, at_work };
+    need needed() const noexcept;
+    steady::time_point waits_since() const noexcept { return since_; }
+    const std::optional<address_bytes>& peer() const noexcept { return peer_.address(); }
 
     std::size_t place = 0;  // in server_state::sessions
 
@@ -46,27 +59,36 @@ class session {
     enum class phase : std::uint8_t { idle, header, body, handler, write, linger };
 
     boost::asio::awaitable<bool> read_request();
+    boost::asio::awaitable<bool> read_more();
+    boost::asio::awaitable<bool> may_come();
     boost::asio::awaitable<bool> answer();
-    boost::asio::awaitable<bool> write(std::string_view bytes);
+    boost::asio::awaitable<bool> write(std::string_view head, std::string_view body = {});
     boost::asio::awaitable<void> refuse(refusal_reason why);
     boost::asio::awaitable<void> linger();
 
     void enter(phase next);
     void enter_reading_phase();
-    void compose(const http_response& response, const http_request& request, bool keep_alive,
-                 bool with_body = true);
-    bool is_large(const http_response& response) const;
+    bool count_client(const http_header& header);
+    void compose(const http_response& response, const http_request& request, bool keep_alive);
 
     server_state& server_;
     const std::uint64_t connection_;
     boost::asio::ip::tcp::socket socket_;
-    large_body_share share_;
+    address_share peer_;
+    address_share client_;  // of the request under way, behind a proxy
+    // Of the request under way and its answer. Its requests share it.
+    const std::shared_ptr<body_lease> memory_;
     request_reader reader_;
-    std::size_t body_parts_ = 0;  // how many times body_bytes_max of the body have arrived
-    std::string out_;
+    std::string id_;   // of the request under way; empty: none was drawn yet
+    std::string out_;  // an answer's head
     phase phase_ = phase::idle;
-    steady::time_point deadline_;
-    bool expired_ = false;  // the deadline of this phase passed, and the socket was told
+    steady::time_point since_;  // it is in this phase
+    pace pace_;
+    std::size_t body_bytes_ = 0;  // that had come when they were last looked at
+    bool expired_ = false;        // the deadline of this phase passed, and the socket was told
+    bool timed_out_ = false;      // which is told once
+    bool displaced_ = false;      // this is its last request
+    bool turned_away_ = false;
 };
 
 }  // namespace callsign::net

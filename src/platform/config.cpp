@@ -49,17 +49,23 @@ const std::array keys{
     config_key{"server", "listen", address_key{CALLSIGN_AT(server.listen)}},
     config_key{"server", "drain_timeout",
                duration_key{CALLSIGN_AT(server.drain_timeout), 0ms, 1h, {}}},
+    config_key{"server", "trusted_proxies", addresses_key{CALLSIGN_AT(http.trusted_proxies)}},
 
     config_key{"http", "header_bytes_max",
                bytes(CALLSIGN_AT(http.header_bytes_max), 1 * KiB, 1 * MiB)},
     config_key{"http", "body_bytes_max",
                bytes(CALLSIGN_AT(http.body_bytes_max), 1 * KiB, 64 * MiB)},
-    config_key{"http", "large_bodies_bytes_max",
-               bytes(CALLSIGN_AT(http.large_bodies_bytes_max), 1 * MiB, 64 * GiB)},
+    config_key{"http", "bodies_bytes_max",
+               bytes(CALLSIGN_AT(http.bodies_bytes_max), 1 * MiB, 64 * GiB)},
+    config_key{"http", "account_bodies_bytes_max",
+               bytes(CALLSIGN_AT(http.account_bodies_bytes_max), 1 * MiB, 64 * GiB)},
     config_key{"http", "connections_max", count(CALLSIGN_AT(http.connections_max), 1, 1'000'000)},
+    config_key{"http", "connections_per_address_max",
+               count(CALLSIGN_AT(http.connections_per_address_max), 1, 1'000'000)},
     config_key{"http", "idle_timeout", duration_key{CALLSIGN_AT(http.idle_timeout), 10ms, day, {}}},
     config_key{"http", "header_timeout",
                duration_key{CALLSIGN_AT(http.header_timeout), 10ms, 1h, {}}},
+    config_key{"http", "body_rate_min", bytes(CALLSIGN_AT(http.body_rate_min), 0, 1 * GiB)},
     config_key{"http", "body_timeout", duration_key{CALLSIGN_AT(http.body_timeout), 10ms, 1h, {}}},
     config_key{"http", "write_timeout",
                duration_key{CALLSIGN_AT(http.write_timeout), 10ms, 1h, {}}},
@@ -70,10 +76,16 @@ const std::array keys{
                bytes(CALLSIGN_AT(engine.queue_bytes_max), 1 * KiB, 1 * GiB)},
     config_key{"engine", "account_depth_max",
                count(CALLSIGN_AT(engine.account_depth_max), 1, 1'000'000)},
+    config_key{"engine", "account_bytes_max",
+               bytes(CALLSIGN_AT(engine.account_bytes_max), 1 * KiB, 1 * GiB)},
+    config_key{"engine", "account_readers_max",
+               count(CALLSIGN_AT(engine.account_readers_max), 1, 64)},
     config_key{"engine", "batch_commands_max",
                count(CALLSIGN_AT(engine.batch_commands_max), 1, 100'000)},
     config_key{"engine", "batch_bytes_max",
                bytes(CALLSIGN_AT(engine.batch_bytes_max), 1 * KiB, 1 * GiB)},
+    config_key{"engine", "batch_operations_max",
+               count(CALLSIGN_AT(engine.batch_operations_max), 1, 1'000'000)},
     config_key{"engine", "request_deadline",
                duration_key{CALLSIGN_AT(engine.request_deadline), 10ms, 10min, {}}},
     config_key{"engine", "trust_clock_after",
@@ -102,6 +114,8 @@ const std::array keys{
     config_key{"sync", "snapshot_versions",
                count(CALLSIGN_AT(sync.snapshots.versions), 1, 1'000'000'000)},
     config_key{"sync", "open_registration", flag_key{CALLSIGN_AT(sync.open_registration)}},
+    config_key{"sync", "registrations_per_hour",
+               count(CALLSIGN_AT(sync.registrations_per_hour), 1, 1'000'000)},
     config_key{"sync", "allow_client_ids", uuids_key{CALLSIGN_AT(sync.allow_client_ids)}},
     config_key{"sync", "turnstile", duration_key{CALLSIGN_AT(sync.turnstile), 0ms, 5s, {}}},
     config_key{"sync", "key_attribute", attribute_key{CALLSIGN_AT(sync.key_attribute)}},
@@ -121,6 +135,13 @@ using complaint = std::string;
 
 std::string in_quotes(std::string_view text) {
     return std::string("\"").append(text).append("\"");
+}
+
+template <class Item>
+std::string list_text(const std::vector<Item>& all) {
+    std::string list;
+    for (const Item& item : all) list += (list.empty() ? "" : ", ") + in_quotes(to_string(item));
+    return "[" + list + "]";
 }
 
 std::string count_text(const count_key& kind, std::int64_t value) {
@@ -250,28 +271,42 @@ complaint set_text(const flag_key& kind, std::string_view text, config& into) {
     return {};
 }
 
-// Client ids are what clients prove themselves with, so a faulty one is not repeated.
-complaint set_text(const uuids_key& kind, std::string_view text, config& into) {
-    std::vector<uuid> all;
+// What `parse` makes of each entry of a list with commas. Client ids are what clients prove
+// themselves with, so a faulty entry is not repeated.
+template <class Item, class Parse>
+complaint set_entries(std::string_view text, const char* not_one, Parse parse,
+                      std::vector<Item>& into) {
+    std::vector<Item> all;
     while (!text.empty()) {
         const auto comma = text.find(',');
         std::string_view one = text.substr(0, comma);
         text.remove_prefix(comma == text.npos ? text.size() : comma + 1);
         while (one.starts_with(' ')) one.remove_prefix(1);
         while (one.ends_with(' ')) one.remove_suffix(1);
-        const auto id = parse_uuid(one);
-        if (!id) return "entry " + std::to_string(all.size() + 1) + " is not a UUID";
-        all.push_back(*id);
+        const std::optional<Item> item = parse(one);
+        if (!item) return "entry " + std::to_string(all.size() + 1) + " is " + not_one;
+        all.push_back(*item);
     }
-    kind.target(into) = std::move(all);
+    into = std::move(all);
     return {};
 }
 
-complaint set_list(const uuids_key& kind, const toml::array& list, config& into) {
+complaint set_text(const uuids_key& kind, std::string_view text, config& into) {
+    return set_entries(text, "not a UUID", parse_uuid, kind.target(into));
+}
+
+complaint set_text(const addresses_key& kind, std::string_view text, config& into) {
+    return set_entries(text, "no address and no block of them", net::parse_address_block,
+                       kind.target(into));
+}
+
+template <class Key>
+complaint set_list(const Key& kind, const toml::node& node, const std::string& what, config& into) {
+    if (!node.is_array()) return "must be a list of " + what + ": []";
     std::string joined;
-    for (const toml::node& node : list) {
-        const auto* const text = node.as_string();
-        if (!text) return "must be a list of UUIDs in quotes";
+    for (const toml::node& entry : *node.as_array()) {
+        const auto* const text = entry.as_string();
+        if (!text) return "must be a list of " + what + " in quotes";
         joined += (joined.empty() ? "" : ",") + text->get();
     }
     return set_text(kind, joined, into);
@@ -288,8 +323,10 @@ complaint set_node(const config_key& key, const toml::node& node, config& into) 
         return {};
     }
     if (const auto* const uuids = std::get_if<uuids_key>(&key.kind)) {
-        if (!node.is_array()) return "must be a list of UUIDs: []";
-        return set_list(*uuids, *node.as_array(), into);
+        return set_list(*uuids, node, "UUIDs", into);
+    }
+    if (const auto* const blocks = std::get_if<addresses_key>(&key.kind)) {
+        return set_list(*blocks, node, "addresses", into);
     }
     const auto* const kind = std::get_if<count_key>(&key.kind);
     if (const auto* const number = node.as_integer(); kind && number) {
@@ -403,6 +440,19 @@ class loader {
         require("engine.account_depth_max", "engine.queue_depth_max",
                 config_.engine.account_depth_max <= config_.engine.queue_depth_max,
                 "must be at most engine.queue_depth_max: it is one account's part of it");
+        require("http.account_bodies_bytes_max", "http.bodies_bytes_max",
+                config_.http.account_bodies_bytes_max <= config_.http.bodies_bytes_max,
+                "must be at most http.bodies_bytes_max: it is one account's part of it");
+        const std::size_t body_max = config_.http.account_bodies_bytes_max;
+        require("sync.segment_bytes_max", "http.account_bodies_bytes_max",
+                config_.sync.segment_bytes_max <= body_max,
+                "must be at most http.account_bodies_bytes_max: there would never be room for one");
+        require("sync.snapshot_bytes_max", "http.account_bodies_bytes_max",
+                config_.sync.snapshot_bytes_max <= body_max,
+                "must be at most http.account_bodies_bytes_max: there would never be room for one");
+        require("engine.account_bytes_max", "engine.queue_bytes_max",
+                config_.engine.account_bytes_max <= config_.engine.queue_bytes_max,
+                "must be at most engine.queue_bytes_max: it is one account's part of it");
         require("server.drain_timeout", "engine.request_deadline",
                 config_.server.drain_timeout >= config_.engine.request_deadline,
                 "must be at least engine.request_deadline: a shutdown would cut off requests that "
@@ -495,13 +545,8 @@ std::string value_text(const config_key& key, const config& from) {
         std::string operator()(const path_key& k) const { return in_quotes(k.target(c).string()); }
         std::string operator()(const attribute_key& k) const { return in_quotes(k.target(c)); }
         std::string operator()(const flag_key& k) const { return k.target(c) ? "true" : "false"; }
-        std::string operator()(const uuids_key& k) const {
-            std::string list;
-            for (const uuid& id : k.target(c)) {
-                list += (list.empty() ? "" : ", ") + in_quotes(to_string(id));
-            }
-            return "[" + list + "]";
-        }
+        std::string operator()(const uuids_key& k) const { return list_text(k.target(c)); }
+        std::string operator()(const addresses_key& k) const { return list_text(k.target(c)); }
     } const write{copy};
     return std::visit(write, key.kind);
 }

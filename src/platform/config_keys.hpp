@@ -2,6 +2,7 @@
 // The one table of configuration keys: what each is called, what it may hold, and where it lands.
 // Defaults are not here; they are those of the options structs.
 
+#include <callsign/net/address.hpp>
 #include <callsign/platform/config.hpp>
 
 #include <cstddef>
@@ -53,6 +54,11 @@ struct uuids_key {
     std::vector<uuid>& (*target)(config&);
 };
 
+// Addresses and blocks of them: a list in the file; with commas between them in a text.
+struct addresses_key {
+    std::vector<net::address_block>& (*target)(config&);
+};
+
 // The name of a Taskwarrior attribute, or nothing.
 struct attribute_key {
     std::string& (*target)(config&);
@@ -68,7 +74,7 @@ struct config_key {
     std::string_view section;
     std::string_view name;
     std::variant<count_key, duration_key, choice_key, address_key, path_key, flag_key, uuids_key,
-                 attribute_key>
+                 addresses_key, attribute_key>
         kind;
 
     // reaper.window

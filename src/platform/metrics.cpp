@@ -53,7 +53,8 @@ Histogram& histogram(Registry& registry, const char* name, const char* help, con
 class engine_metrics final : public engine_probe {
   public:
     explicit engine_metrics(Registry& r)
-        : queue_depth_(gauge(r, "callsign_queue_depth", "Commands waiting or under way.")),
+        : queue_depth_(gauge(r, "callsign_queue_depth",
+                             "Commands, questions and long work waiting or under way.")),
           batch_commands_(
               histogram(r, "callsign_batch_commands", "Commands in one batch.", batch_sizes)),
           batch_seconds_(histogram(r, "callsign_batch_seconds",
@@ -82,6 +83,18 @@ class engine_metrics final : public engine_probe {
         for (std::size_t i = 0; i < creates_size; ++i) {
             creates_[i] = &creates.Add({{"outcome", outcomes[i]}});
         }
+        auto& turned_away = prometheus::BuildCounter()
+                                .Name("callsign_turned_away_total")
+                                .Help(
+                                    "Not begun and answered 503, by what there was no more of: "
+                                    "depth or bytes of the queue, of one account's share of it, "
+                                    "or time before the deadline.")
+                                .Register(r);
+        constexpr std::array reasons{"depth", "bytes", "account_depth", "account_bytes", "time"};
+        static_assert(reasons.size() == reasons_size);
+        for (std::size_t i = 0; i < reasons_size; ++i) {
+            turned_away_[i] = &turned_away.Add({{"lacking", reasons[i]}});
+        }
         auto& slots =
             prometheus::BuildGauge().Name("callsign_slots").Help("Slots, by state.").Register(r);
         pending_ = &slots.Add({{"state", "pending"}});
@@ -91,6 +104,9 @@ class engine_metrics final : public engine_probe {
 
     void queue_depth_changed(std::size_t depth) override {
         queue_depth_.Set(static_cast<double>(depth));
+    }
+    void turned_away(lacking what) override {
+        turned_away_.at(static_cast<std::size_t>(what))->Increment();
     }
     void create_answered(create_outcome outcome) override {
         creates_.at(static_cast<std::size_t>(outcome))->Increment();
@@ -117,6 +133,8 @@ class engine_metrics final : public engine_probe {
     static constexpr std::size_t creates_size =
         static_cast<std::size_t>(create_outcome::refused) + 1;
 
+    static constexpr std::size_t reasons_size = static_cast<std::size_t>(lacking::time) + 1;
+
     Gauge& queue_depth_;
     Histogram& batch_commands_;
     Histogram& batch_seconds_;
@@ -126,6 +144,7 @@ class engine_metrics final : public engine_probe {
     Histogram& retry_seconds_;
     Counter& late_retries_;
     std::array<Counter*, creates_size> creates_{};
+    std::array<Counter*, reasons_size> turned_away_{};
     Gauge* pending_;
     Gauge* committed_;
     Gauge* failed_;
@@ -179,7 +198,9 @@ class http_metrics final : public net::http_probe {
     explicit http_metrics(Registry& r)
         : connections_(gauge(r, "callsign_http_connections", "Connections open.")),
           refused_(counter(r, "callsign_http_connections_refused_total",
-                           "Connections beyond http.connections_max.")),
+                           "Connections beyond http.connections_max or an address's part of it.")),
+          displaced_(counter(r, "callsign_http_connections_displaced_total",
+                             "Idle connections closed to make room for another.")),
           timeouts_(counter(r, "callsign_http_timeouts_total",
                             "Connections closed because the client took too long.")),
           failed_(counter(r, "callsign_http_sessions_failed_total",
@@ -188,12 +209,14 @@ class http_metrics final : public net::http_probe {
     void connection_opened() override { connections_.Increment(); }
     void connection_closed() override { connections_.Decrement(); }
     void connection_refused() override { refused_.Increment(); }
+    void connection_displaced() override { displaced_.Increment(); }
     void connection_timed_out() override { timeouts_.Increment(); }
     void session_failed(std::string_view) override { failed_.Increment(); }
 
   private:
     Gauge& connections_;
     Counter& refused_;
+    Counter& displaced_;
     Counter& timeouts_;
     Counter& failed_;
 };

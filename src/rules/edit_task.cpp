@@ -4,6 +4,7 @@
 #include "numbering.hpp"
 
 #include <callsign/base/assert.hpp>
+#include <callsign/domain/task_faults.hpp>
 
 #include <algorithm>
 #include <map>
@@ -63,6 +64,32 @@ bool is_expected(const std::optional<std::vector<std::int64_t>>& among, std::int
     return !among || std::find(among->begin(), among->end(), seq) != among->end();
 }
 
+bool is_changed(const edit_task& c, std::string_view name) {
+    return std::any_of(c.changes.begin(), c.changes.end(),
+                       [&](const auto& change) { return change.first == name; });
+}
+
+std::vector<task_fault> faults_now(const attributes& all, time_point now) {
+    std::vector<task_fault> found = faults_of(all);
+    for (const task_fault& old : faults_of_age(all, now)) found.push_back(old);
+    if (is_over(all) && !all.contains("end")) {
+        found.push_back({"end", "required", "A task that is over has one."});
+    }
+    return found;
+}
+
+// What the edit is to blame for: a device may have made the task what it is.
+std::vector<task_fault> new_faults(const edit_task& c, const attributes& before,
+                                   const attributes& after, time_point now) {
+    std::vector<task_fault> found = faults_now(after, now);
+    const std::vector<task_fault> known = faults_now(before, now);
+    std::erase_if(found, [&](const task_fault& fault) {
+        return !is_changed(c, fault.attribute) &&
+               std::find(known.begin(), known.end(), fault) != known.end();
+    });
+    return found;
+}
+
 }  // namespace
 
 edit_task::answer apply(write_tx& tx, const edit_task& c, const moment& m) {
@@ -75,6 +102,11 @@ edit_task::answer apply(write_tx& tx, const edit_task& c, const moment& m) {
     touched_tasks tasks(tx, c.account);
     for (const operation& o : operations) CALLSIGN_ASSERT(tasks.carry_out(o));
     if (const auto grown = tasks.too_large()) return task_too_large{*grown};
+    if (!c.purge) {
+        const attributes& after = tasks.all().front().now;
+        auto wrong = new_faults(c, found->attributes, after, m.wall);
+        if (!wrong.empty()) return edit_task::not_valid{std::move(wrong)};
+    }
     append_changes(tx, c.account, operations, tasks, m);
     return edit_task::edited{*tx.find_task(c.account, c.uuid)};
 }

@@ -4,6 +4,7 @@
 #include "numbering.hpp"
 #include "series_choice.hpp"
 
+#include <callsign/domain/task_faults.hpp>
 #include <callsign/rules/rules.hpp>
 
 namespace callsign::rules {
@@ -15,6 +16,7 @@ attributes with_defaults(const attributes& given, time_point now) {
     all.emplace("status", "pending");
     all.emplace("entry", epoch_text(now));
     all.emplace("modified", epoch_text(now));
+    if (is_over(all)) all.emplace("end", epoch_text(now));
     return all;
 }
 

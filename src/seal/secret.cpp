@@ -43,6 +43,12 @@ void secret_bytes::wipe() noexcept {
     if (size_ > 0) OPENSSL_cleanse(data_.get(), size_);
 }
 
+void wipe(std::string& text) noexcept {
+    text.resize(text.capacity());  // what was moved away from it may be there still
+    OPENSSL_cleanse(text.data(), text.size());
+    text.clear();
+}
+
 bool operator==(const secret_bytes& a, const secret_bytes& b) noexcept {
     return a.size_ == b.size_ &&
            (a.size_ == 0 || CRYPTO_memcmp(a.data_.get(), b.data_.get(), a.size_) == 0);

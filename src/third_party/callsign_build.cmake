@@ -40,6 +40,13 @@ if(CALLSIGN_SANITIZE MATCHES thread)
   add_compile_options(-U__SANITIZE_THREAD__ -D_GLIBCXX_TSAN=1)
 endif()
 
+# Libraries' own assertions stop a developer, not a server: what strangers send must not meet one that
+# ends the process. (Ours are CALLSIGN_ASSERT, and stay.) One setting for all that is built, since headers
+# are shared.
+if(CMAKE_BUILD_TYPE STREQUAL Release)
+  add_compile_definitions(NDEBUG)
+endif()
+
 # What every target of ours is built with. Third-party headers are system headers: no warnings there.
 add_library(callsign_options INTERFACE)
 target_compile_options(callsign_options INTERFACE -Wall -Wextra -Wpedantic -Werror -Wshadow=local

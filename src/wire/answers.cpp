@@ -29,6 +29,12 @@ std::optional<std::int64_t> parse_seconds(std::string_view text) noexcept {
     return seconds;
 }
 
+// As those with a field of their own are shown; as it is, where it is none.
+std::string instant_text(const std::string& value) {
+    const std::optional<std::int64_t> seconds = parse_seconds(value);
+    return seconds ? to_rfc3339(time_point{std::chrono::seconds{*seconds}}) : value;
+}
+
 // The part of `name` after `start`; nullopt if it does not start so, or has no more.
 std::optional<std::string_view> after(std::string_view name, std::string_view start) noexcept {
     if (!name.starts_with(start) || name.size() == start.size()) return std::nullopt;
@@ -82,7 +88,7 @@ v1::Receipt to_message(const receipt& r) {
     return out;
 }
 
-v1::Task to_message(const task& t) {
+v1::Task to_message(const task& t, std::string_view key_attribute) {
     v1::Task out;
     out.set_uuid(to_string(t.uuid));
     if (t.numbered) {
@@ -94,10 +100,12 @@ v1::Task to_message(const task& t) {
         // The server's own: createdAt and seq say what a reader wants of the first two, and the key
         // may be an attribute as well, for Taskwarrior.
         if (name == "entry" || name == "modified") continue;
-        if (name == "key" && value == out.key()) continue;
+        if (name == key_attribute && value == out.key()) continue;
         // Taskwarrior's second copies of its lists.
         if (name == "tags" || name == "depends") continue;
-        if (!put_in_field(name, value, out)) (*out.mutable_attributes())[name] = value;
+        if (!put_in_field(name, value, out)) {
+            (*out.mutable_attributes())[name] = is_instant_name(name) ? instant_text(value) : value;
+        }
     }
     return out;
 }

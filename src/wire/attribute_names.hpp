@@ -23,12 +23,18 @@ inline bool is_well_formed(std::string_view name) noexcept {
 }
 
 // Written by another field or by the server itself, so that a client must not set it twice.
-inline bool is_owned(std::string_view name) noexcept {
-    constexpr std::array<std::string_view, 13> owned{
-        "annotations", "depends", "description", "due",  "entry", "key", "modified",
+// `key_attribute`: where the server writes keys; empty: nowhere.
+inline bool is_owned(std::string_view name, std::string_view key_attribute) noexcept {
+    constexpr std::array<std::string_view, 12> owned{
+        "annotations", "depends", "description", "due",  "entry", "modified",
         "priority",    "project", "status",      "tags", "uuid",  "wait"};
-    return std::find(owned.begin(), owned.end(), name) != owned.end() || name.starts_with(tag) ||
-           name.starts_with(dependency) || name.starts_with(annotation);
+    return name == key_attribute || std::find(owned.begin(), owned.end(), name) != owned.end() ||
+           name.starts_with(tag) || name.starts_with(dependency) || name.starts_with(annotation);
+}
+
+// The attribute as a client names it in a body.
+inline std::string field_of(std::string_view name, std::string_view key_attribute) {
+    return is_owned(name, key_attribute) ? std::string(name) : "attributes." + std::string(name);
 }
 
 }  // namespace callsign::wire::names

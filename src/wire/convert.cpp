@@ -1,5 +1,7 @@
 // A creation, from its message to TaskChampion's attributes, with every fault of it named.
 
+#include "attribute_names.hpp"
+#include "fault.hpp"
 #include "task_fields.hpp"
 
 #include <callsign/wire/convert.hpp>
@@ -13,8 +15,13 @@ namespace {
 // Reads one CreateTask.
 class create_reader {
   public:
-    create_reader(const v1::CreateTask& message, decoded_create& out, faults& found)
-        : in_(message), out_(out), fields_(out.attributes, found) {}
+    create_reader(const v1::CreateTask& message, decoded_create& out, faults& found,
+                  std::string_view key_attribute)
+        : in_(message),
+          out_(out),
+          found_(found),
+          key_attribute_(key_attribute),
+          fields_(out.attributes, found, key_attribute) {}
 
     void read() {
         constexpr int entries_max = task_fields::entries_max;
@@ -34,6 +41,7 @@ class create_reader {
         out_.depends = fields_.read_depends(in_.depends(), out_.uuid);
         fields_.read_annotations(in_.annotations());
         fields_.read_attributes(in_.attributes());
+        add_faults(found_, faults_of(out_.attributes), key_attribute_);
     }
 
   private:
@@ -68,6 +76,8 @@ class create_reader {
 
     const v1::CreateTask& in_;
     decoded_create& out_;
+    faults& found_;
+    std::string_view key_attribute_;
     task_fields fields_;
 };
 
@@ -107,9 +117,17 @@ digest fingerprint_of(const decoded_create& c) {
 
 }  // namespace
 
-std::optional<decoded_create> to_domain(const v1::CreateTask& message, faults& found) {
+void add_faults(faults& found, std::span<const task_fault> wrong, std::string_view key_attribute) {
+    for (const task_fault& fault : wrong) {
+        add_fault(found, names::field_of(fault.attribute, key_attribute), fault.code,
+                  std::string(fault.detail));
+    }
+}
+
+std::optional<decoded_create> to_domain(const v1::CreateTask& message, faults& found,
+                                        std::string_view key_attribute) {
     std::optional<decoded_create> out(std::in_place);
-    create_reader(message, *out, found).read();
+    create_reader(message, *out, found, key_attribute).read();
     if (!found.empty()) return std::nullopt;
     out->fingerprint = fingerprint_of(*out);
     return out;

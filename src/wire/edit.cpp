@@ -17,8 +17,9 @@ constexpr std::string_view in_attributes = "attributes.";
 // Reads one EditTask.
 class edit_reader {
   public:
-    edit_reader(const v1::EditTask& message, decoded_edit& out, faults& found)
-        : in_(message), out_(out), fields_(set_, found) {}
+    edit_reader(const v1::EditTask& message, decoded_edit& out, faults& found,
+                std::string_view key_attribute)
+        : in_(message), out_(out), fields_(set_, found, key_attribute) {}
 
     void read() {
         read_clear();
@@ -77,7 +78,7 @@ class edit_reader {
     // A name that cannot be given may be there all the same, from Taskwarrior.
     void clear_attribute(std::string name) {
         const std::string where = std::string(in_attributes).append(shortened(name));
-        if (names::is_owned(name)) {
+        if (fields_.is_owned(name)) {
             fields_.fault(where, "invalid", "This attribute belongs to another field.");
         } else if (in_.attributes().contains(name)) {
             fields_.fault(where, "invalid", "It is both given and to be removed.");
@@ -146,9 +147,10 @@ class edit_reader {
 
 }  // namespace
 
-std::optional<decoded_edit> to_domain(const v1::EditTask& message, faults& found) {
+std::optional<decoded_edit> to_domain(const v1::EditTask& message, faults& found,
+                                      std::string_view key_attribute) {
     std::optional<decoded_edit> out(std::in_place);
-    edit_reader(message, *out, found).read();
+    edit_reader(message, *out, found, key_attribute).read();
     if (!found.empty()) return std::nullopt;
     return out;
 }

@@ -3,7 +3,10 @@
 #include "attribute_names.hpp"
 #include "fault.hpp"
 
+#include <callsign/domain/task_faults.hpp>
+
 #include <algorithm>
+#include <charconv>
 
 namespace callsign::wire {
 namespace {
@@ -39,6 +42,10 @@ std::string one_of(std::span<const std::string_view> words) {
 
 std::string element(std::string_view list, int index) {
     return std::string(list).append("[").append(std::to_string(index)).append("]");
+}
+
+bool task_fields::is_owned(std::string_view attribute) const {
+    return names::is_owned(attribute, key_attribute_);
 }
 
 void task_fields::fault(std::string field, std::string_view code, std::string detail) {
@@ -83,6 +90,25 @@ std::optional<std::int64_t> task_fields::seconds_of(const google::protobuf::Time
     }
     fault(field, "invalid", "Must be an instant of the years 0001 to 9999.");
     return std::nullopt;
+}
+
+// As it is shown, or as it is kept: in seconds since the epoch.
+void task_fields::read_instant_text(const std::string& name, const std::string& text,
+                                    const std::string& field) {
+    std::int64_t seconds = 0;
+    if (const auto at = parse_rfc3339(text)) {
+        seconds = std::chrono::floor<std::chrono::seconds>(*at).time_since_epoch().count();
+    } else {
+        const char* const end = text.data() + text.size();
+        const auto read = std::from_chars(text.data(), end, seconds);
+        if (read.ec != std::errc{} || read.ptr != end) {
+            fault(field, "invalid", "Must be an instant such as 2026-11-20T12:48:00Z.");
+            return;
+        }
+    }
+    google::protobuf::Timestamp stamp;
+    stamp.set_seconds(seconds);
+    if (const auto good = seconds_of(stamp, field)) put(name, std::to_string(*good));
 }
 
 // ---- fields ----
@@ -182,8 +208,10 @@ void task_fields::read_attributes(const google::protobuf::Map<std::string, std::
             fault(where, "malformed",
                   "A name is a lower-case letter, then lower-case letters, digits, '_', '.' and "
                   "'-'.");
-        } else if (names::is_owned(name)) {
+        } else if (is_owned(name)) {
             fault(where, "invalid", "This attribute belongs to another field.");
+        } else if (is_instant_name(name)) {
+            read_instant_text(name, value, where);
         } else if (is_value(value, where)) {
             put(name, value);
         }

@@ -24,7 +24,9 @@ class task_fields {
     // Entries of one list or map.
     static constexpr int entries_max = 100;
 
-    task_fields(attributes& out, faults& found) : out_(out), found_(found) {}
+    // `key_attribute` is the server's own; it outlives this.
+    task_fields(attributes& out, faults& found, std::string_view key_attribute)
+        : out_(out), found_(found), key_attribute_(key_attribute) {}
 
     // Must not be empty.
     void read_description(const std::string& text);
@@ -39,6 +41,7 @@ class task_fields {
     void read_annotations(const list<v1::Annotation>& annotations);
     void read_attributes(const google::protobuf::Map<std::string, std::string>& entries);
 
+    bool is_owned(std::string_view attribute) const;
     void fault(std::string field, std::string_view code, std::string detail);
     bool is_few(std::size_t count, std::string_view field);
 
@@ -48,9 +51,12 @@ class task_fields {
     bool is_value(const std::string& text, std::string_view field);
     std::optional<std::int64_t> seconds_of(const google::protobuf::Timestamp& at,
                                            const std::string& field);
+    void read_instant_text(const std::string& name, const std::string& text,
+                           const std::string& field);
 
     attributes& out_;
     faults& found_;
+    std::string_view key_attribute_;
 };
 
 // "list[3]"

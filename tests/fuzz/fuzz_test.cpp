@@ -7,6 +7,7 @@
 #include "head_targets.hpp"
 #include "support/vectors.hpp"
 #include "targets.hpp"
+#include "unit/net/request_forms.hpp"
 
 #include <array>
 #include <gtest/gtest.h>
@@ -192,6 +193,16 @@ TEST(fuzz, heads) {
          "GET /v1/client/snapshot" + end + "\r\nGET http://h/" + end + "\r\n",
          "POST /v1/tasks" + end + "Idempotency-Key: \"k\"\r\nContent-Length: 0\r\n\r\n"},
         8, CALLSIGN_FUZZ_ROUNDS / 10, head_signs);
+}
+
+TEST(fuzz, pieces) {
+    std::vector<std::string> from;
+    for (const net::request_form& form : net::request_forms()) {
+        const std::string bytes = "\7\1\40\2" + form.bytes;
+        if (fuzz_pieces(bytes)) from.push_back(bytes);
+    }
+    EXPECT_GT(from.size(), 20u);
+    run(fuzz_pieces, from, 10, CALLSIGN_FUZZ_ROUNDS, head_signs);
 }
 
 // Every byte chooses something; few are needed for a request that is answered.

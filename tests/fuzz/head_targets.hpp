@@ -13,12 +13,14 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdint>
 #include <cstring>
 #include <regex>
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 namespace callsign::testing {
 
@@ -154,16 +156,30 @@ inline void check_answer(fuzzed_server& server, const net::http_request& request
     }
 }
 
-// True: a handler has had a request of it.
-inline bool answer_all(fuzzed_server& server, std::string_view bytes) {
+// What is asked of the server before a body may come; what it refuses then, it would refuse whole.
+inline bool may_come(fuzzed_server& server, const net::http_header& header) {
+    net::http_request head;
+    head.base() = header;
+    head.id = "test";
+    const auto given = server.rooms().admit(std::move(head));
+    CALLSIGN_ASSERT(!given.refused || is_documented(given.refused->status));
+    return !given.refused;
+}
+
+// The bytes come in pieces of these sizes, over and over; in one, if there are none. True: a
+// handler has had a request of them, or what stands before it has.
+inline bool answer_all(fuzzed_server& server, std::string_view bytes,
+                       const std::vector<std::size_t>& pieces = {}) {
     using step = net::request_reader::step;
     const net::http_options options;
     net::http_hooks hooks;
     hooks.terms_of = [&](const net::http_header& header) {
         return server.rooms().service().terms_of(header, options.body_bytes_max);
     };
-    net::request_reader reader(options, hooks, [](std::size_t) { return true; });
+    net::body_lease memory;
+    net::request_reader reader(options, hooks, memory);
     bool answered = false;
+    std::size_t reads = 0;
     for (reader.begin();;) {
         const step next = reader.advance();
         if (next == step::refused) {
@@ -171,6 +187,7 @@ inline bool answer_all(fuzzed_server& server, std::string_view bytes) {
             CALLSIGN_ASSERT(is_documented(why.said ? why.said->status : why.status));
             return answered;
         }
+        if (next == step::ask && !may_come(server, reader.header())) return true;
         if (next == step::ready) {
             check_answer(server, reader.take());
             answered = true;
@@ -178,7 +195,9 @@ inline bool answer_all(fuzzed_server& server, std::string_view bytes) {
         } else if (next == step::need_more) {
             if (bytes.empty()) return answered;
             const auto space = reader.space();
-            const std::size_t some = std::min(bytes.size(), space.size());
+            CALLSIGN_ASSERT(space.size() > 0);
+            std::size_t some = std::min(bytes.size(), space.size());
+            if (!pieces.empty()) some = std::min(some, pieces[reads++ % pieces.size()]);
             std::memcpy(space.data(), bytes.data(), some);
             reader.received(some);
             bytes.remove_prefix(some);
@@ -190,6 +209,52 @@ inline bool answer_all(fuzzed_server& server, std::string_view bytes) {
 inline bool fuzz_head(std::string_view bytes) {
     fuzzed_server server;
     return answer_all(server, bytes);
+}
+
+// What a reader makes of requests: each, and what refused the last one.
+inline std::string read_in(std::string_view bytes, const std::vector<std::size_t>& pieces) {
+    using step = net::request_reader::step;
+    const net::http_options options;
+    const net::http_hooks hooks;
+    net::body_lease memory;
+    net::request_reader reader(options, hooks, memory);
+    std::string out;
+    std::size_t reads = 0;
+    for (reader.begin();;) {
+        const step next = reader.advance();
+        if (next == step::refused) return out + std::string(reader.why().code);
+        if (next == step::ready) {
+            const net::http_request request = reader.take();
+            out += std::string(request.method_string()) + " " + std::string(request.target());
+            for (const auto& field : request) {
+                out += "|" + std::string(field.name_string()) + ":" + std::string(field.value());
+            }
+            out += "|" + request.body() + "\n";
+            reader.begin();
+        } else if (next == step::need_more) {
+            if (bytes.empty()) return out;
+            const auto space = reader.space();
+            const std::size_t some =
+                std::min({bytes.size(), space.size(), pieces[reads++ % pieces.size()]});
+            std::memcpy(space.data(), bytes.data(), some);
+            reader.received(some);
+            bytes.remove_prefix(some);
+        }
+    }
+}
+
+// The first four bytes are the sizes of pieces, the rest is what comes in them: it is read as it is
+// in one piece.
+inline bool fuzz_pieces(std::string_view bytes) {
+    std::vector<std::size_t> pieces;
+    for (; pieces.size() < 4 && !bytes.empty(); bytes.remove_prefix(1)) {
+        pieces.push_back(static_cast<std::uint8_t>(bytes.front()) % 32 + 1u);
+    }
+    if (pieces.empty()) return false;
+    const std::string whole = read_in(bytes, {bytes.size() + 1});
+    CALLSIGN_ASSERT(read_in(bytes, pieces) == whole);
+    CALLSIGN_ASSERT(read_in(bytes, {1}) == whole);
+    return whole.find('\n') != whole.npos;
 }
 
 // ---- heads that are mostly well formed ----
@@ -311,6 +376,29 @@ inline std::string choose_field(chooser& c, const fuzzed_server& server) {
     return field += c.text();
 }
 
+// The body in chunks, with what may stand beside them, and sometimes with damage.
+inline std::string choose_chunks(chooser& c, std::string_view body) {
+    std::string out;
+    while (!body.empty()) {
+        const std::string_view chunk = body.substr(0, c.below(8) + 1);
+        body.remove_prefix(chunk.size());
+        std::array<char, 16> size{};
+        const auto end = std::to_chars(size.data(), size.data() + size.size(), chunk.size(), 16);
+        out.append(size.data(), end.ptr);
+        out += c.one_of<4>({"", ";a", ";a=b", ";a=\"b c\""}) + "\r\n";
+        out.append(chunk) += "\r\n";
+    }
+    out += c.one_of<4>({"0", "0;a", "00", "000000"}) + "\r\n";
+    for (std::size_t fields = c.below(3); fields > 0; --fields) {
+        out +=
+            c.one_of<4>({"A: b", "Authorization: Bearer x", "Content-Length: 5", "Host:"}) + "\r\n";
+    }
+    out += "\r\n";
+    if (c.below(4) == 0) out.erase(c.below(out.size()), c.below(3));
+    if (c.below(4) == 0) out.insert(c.below(out.size()), c.one_of<4>({"\r", "\n", "0", ";"}));
+    return out;
+}
+
 // A request that the input chooses the parts of.
 inline bool fuzz_chosen_head(std::string_view bytes) {
     fuzzed_server server;
@@ -323,8 +411,14 @@ inline bool fuzz_chosen_head(std::string_view bytes) {
         request += choose_field(c, server) + "\r\n";
     }
     const std::string body = c.below(2) == 0 ? "{}" : c.text();
-    request += "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
-    return answer_all(server, request);
+    if (c.below(2) == 0) {
+        request += "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+    } else {
+        request += "Transfer-Encoding: chunked\r\n\r\n" + choose_chunks(c, body);
+    }
+    std::vector<std::size_t> pieces;
+    for (std::size_t count = c.below(4); count > 0; --count) pieces.push_back(c.below(64) + 1);
+    return answer_all(server, request, pieces);
 }
 
 }  // namespace callsign::testing

@@ -260,7 +260,7 @@ void write_on(const std::filesystem::path& dir) {
         return;
     }
     house h({.disk = disk.get()});
-    const auto accounts = h.run(h.engine().ask([](read_tx& tx) { return tx.accounts(); }));
+    const auto accounts = h.run(h.engine().ask(payer::house(), [](read_tx& tx) { return tx.accounts(); }));
     if (!accounts) return;
     for (const account& a : *accounts) {
         for (int i = 0; i < 40; i += 3) {
@@ -268,7 +268,7 @@ void write_on(const std::filesystem::path& dir) {
             h.run(h.engine().create({a.id, key, sha256(key), {}, "", {{"description", "d"}}}));
         }
         auto question = [id = a.id](read_tx& tx) { return tx.tasks(id, task_id{}, 20); };
-        const auto tasks = h.run(h.engine().ask(std::move(question)));
+        const auto tasks = h.run(h.engine().ask(payer::house(), std::move(question)));
         if (!tasks) continue;
         for (const task& t : *tasks) {
             edit_task edit;

@@ -173,6 +173,10 @@ class faulty_store final : public store {
         std::optional<sealed_version> find_sealed_child(account_id a, const uuid& parent) override {
             return tx_->find_sealed_child(a, parent);
         }
+        std::size_t sealed_child_bytes(account_id a, const uuid& parent) override {
+            return tx_->sealed_child_bytes(a, parent);
+        }
+        std::size_t snapshot_bytes(account_id a) override { return tx_->snapshot_bytes(a); }
         std::optional<chain_head> find_child_place(account_id a, const uuid& parent) override {
             return tx_->find_child_place(a, parent);
         }
@@ -203,8 +207,12 @@ class faulty_store final : public store {
         std::optional<side_version> find_side_version(account_id a, const uuid& id) override {
             return tx_->find_side_version(a, id);
         }
-        void put_side_version(account_id a, const side_version& side) override {
-            tx_->put_side_version(a, side);
+        void put_side_version(account_id a, const side_version& side,
+                              const side_version_bounds& keep) override {
+            tx_->put_side_version(a, side, keep);
+        }
+        void forget_side_version(account_id a, const uuid& id) override {
+            tx_->forget_side_version(a, id);
         }
         std::int64_t forget_side_versions(time_point before, std::int64_t limit) override {
             return tx_->forget_side_versions(before, limit);

@@ -180,6 +180,12 @@ class house {
         return run(service_.handle(std::move(request)));
     }
 
+    // Whether a request's body may come, once its header is there.
+    net::admission admit(net::http_request head) {
+        head.body().clear();
+        return run(service_.admit(std::move(head)));
+    }
+
     // Starts a request and lets others run beside it: `*response` is there once it was answered.
     std::shared_ptr<std::optional<net::http_response>> start(net::http_request request) {
         auto slot = std::make_shared<std::optional<net::http_response>>();

@@ -1,5 +1,6 @@
 #include "recording_proxy.hpp"
 
+#include <atomic>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -84,7 +85,15 @@ class recording_proxy::impl {
         if (missing_ > 0) one_has_come();
     }
 
+    void lose_answers(int nth) { lost_nth_ = nth; }
+    void close_after_each() { closes_ = true; }
+
   private:
+    bool is_lost() {
+        const int nth = lost_nth_;
+        return nth > 0 && ++answers_ % nth == 0;
+    }
+
     awaitable<void> accept() {
         for (;;) {
             auto [error, socket] = co_await acceptor_.async_accept(use_result);
@@ -115,10 +124,11 @@ class recording_proxy::impl {
         }
         const auto [unsent, out] = co_await http::async_write(server.socket, request, use_result);
         if (unsent || (is_version && reach(moment::sent))) co_return false;
-        const auto answer = co_await read<false>(server);
+        auto answer = co_await read<false>(server);
         if (!answer) co_return false;
-        if (is_version && reach(moment::answered)) co_return false;
+        if (is_version && (reach(moment::answered) || is_lost())) co_return false;
         record_answer(number, *answer);
+        if (closes_) answer->keep_alive(false);
         const auto [untold, in] = co_await http::async_write(client.socket, *answer, use_result);
         co_return !untold && answer->keep_alive();
     }
@@ -174,7 +184,10 @@ class recording_proxy::impl {
     std::vector<exchange> seen_;
     std::size_t forgotten_ = 0;
     std::optional<std::pair<moment, std::function<void()>>> awaited_;
-    int missing_ = 0;  // versions that others wait for
+    int missing_ = 0;                // versions that others wait for
+    std::atomic<int> lost_nth_ = 0;  // 0: none is
+    int answers_ = 0;
+    std::atomic<bool> closes_ = false;
     std::vector<asio::steady_timer*> waiting_;
     std::thread thread_;
 };
@@ -206,6 +219,14 @@ void recording_proxy::forget_exchanges() {
 
 void recording_proxy::at_next_version(moment when, std::function<void()> then) {
     impl_->at_next_version(when, std::move(then));
+}
+
+void recording_proxy::lose_answers(int nth) {
+    impl_->lose_answers(nth);
+}
+
+void recording_proxy::close_after_each() {
+    impl_->close_after_each();
 }
 
 void recording_proxy::gather_versions(int count) {

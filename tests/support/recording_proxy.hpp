@@ -53,6 +53,11 @@ class recording_proxy {
     // One of them will not come. Nothing, if they have gone on.
     void gather_one_fewer();
 
+    // Of the answers to versions each `nth` one is lost: the client is cut off without it.
+    void lose_answers(int nth);
+    // As some proxies do: a connection, on either side, is for one request.
+    void close_after_each();
+
   private:
     class impl;
     std::unique_ptr<impl> impl_;

@@ -11,7 +11,7 @@ class edits_test : public with_taskwarrior<system_test> {
   protected:
     // The task with this key; empty: there is none.
     static json::object task_of(const taskwarrior& device, const std::string& key) {
-        const json::value found = json::parse(device({"key:" + key, "export"}).out);
+        const json::value found = json::parse(device({"key.is:" + key, "export"}).out);
         return found.as_array().empty() ? json::object{} : found.as_array()[0].as_object();
     }
     static std::string text(const json::object& from, std::string_view name) {
@@ -45,7 +45,7 @@ TEST_F(edits_test, an_edit_over_http_is_on_a_device_with_its_next_sync) {
     EXPECT_EQ(text(task, "due").size(), 18u);
 
     // Both at once, on different attributes: both hold.
-    expect_done(laptop({"key:OPS-1", "modify", "-c", "priority:H"}));
+    expect_done(laptop({"key.is:OPS-1", "modify", "-c", "priority:H"}));
     patch("OPS-1", R"({"status":"completed"})");
     expect_done(laptop.sync());
     task = task_of(laptop, "OPS-1");

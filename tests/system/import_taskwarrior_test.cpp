@@ -118,13 +118,13 @@ TEST_F(import_from_taskwarrior_test, every_device_then_has_the_tasks_with_their_
     const taskwarrior fresh = add_device(*s, "fresh");
     expect_done(fresh.sync());
     EXPECT_EQ(tasks_of(fresh), before);
-    const std::string first = fresh({"key:OPS-1", "export"}).out;
+    const std::string first = fresh({"key.is:OPS-1", "export"}).out;
     EXPECT_NE(first.find("\"First\""), std::string::npos) << first;
 
     // The old one syncs too, and both agree; a further import has nothing to add.
     expect_done(old.sync());
     EXPECT_EQ(tasks_of(old), before);
-    expect_done(old({"key:OPS-1", "modify", "-loud", "+quiet"}));
+    expect_done(old({"key.is:OPS-1", "modify", "-loud", "+quiet"}));
     expect_done(old.sync());
     expect_done(fresh.sync());
     EXPECT_EQ(tasks_of(fresh), tasks_of(old));

@@ -37,7 +37,7 @@ class managed_taskwarrior_test : public managed_test {
     }
     // What `task key:KEY info` shows.
     static std::string info(const taskwarrior& device, const std::string& key) {
-        return device({"key:" + key, "info"}).out;
+        return device({"key.is:" + key, "info"}).out;
     }
     static std::string key_of(const taskwarrior& device, const std::string& description) {
         for (const auto& [uuid, task] : tasks_of(device)) {
@@ -131,9 +131,9 @@ TEST_F(managed_taskwarrior_test, changes_over_rest_are_in_the_next_sync) {
     EXPECT_EQ(value_of(first, numbered_uuid(3), "status"), "deleted");
 
     // Lists that Taskwarrior has written, too, and what it is to forget.
-    expect_done((*laptop)({"key:SYN-1", "modify", "+mine", "wait:", "project:home"}));
-    expect_done((*laptop)({"key:SYN-1", "annotate", "a note"}));
-    expect_done((*laptop)({"key:SYN-5", "modify", "+old", "+older"}));
+    expect_done((*laptop)({"key.is:SYN-1", "modify", "+mine", "wait:", "project:home"}));
+    expect_done((*laptop)({"key.is:SYN-1", "annotate", "a note"}));
+    expect_done((*laptop)({"key.is:SYN-5", "modify", "+old", "+older"}));
     expect_done(laptop->sync());
     EXPECT_EQ(edit("SYN-1", {{"tags", {"other"}},
                              {"due", nullptr},
@@ -454,7 +454,7 @@ TEST_F(managed_taskwarrior_test, an_answer_lost_with_the_server_doubles_nothing)
     for (const moment when : {moment::answered, moment::sent, moment::answered, moment::sent}) {
         const std::string name = "Sent " + std::to_string(++last);
         expect_done((*laptop)({"add", name}));
-        expect_done((*laptop)({"key:SYN-1", "modify", "Changed with " + name}));
+        expect_done((*laptop)({"key.is:SYN-1", "modify", "Changed with " + name}));
         const std::int64_t before = versions();
         wire.at_next_version(when, [&] { s->child().signal(SIGKILL); });
         EXPECT_NE(laptop->sync().status, (exit_status{0, 0}));
@@ -524,7 +524,7 @@ TEST_F(managed_taskwarrior_test, without_a_key_attribute_a_key_is_the_clients_ow
     expect_done(phone->sync());
     EXPECT_EQ(key_of(*phone, "With its own"), "MINE");
     EXPECT_EQ(key_of(*phone, "With none"), "");
-    expect_done((*phone)({"key:MINE", "modify", "key:OURS"}));
+    expect_done((*phone)({"key.is:MINE", "modify", "key:OURS"}));
     expect_done(phone->sync());
     expect_done(laptop->sync());
     EXPECT_EQ(key_of(*laptop, "With its own"), "OURS");
@@ -547,7 +547,7 @@ TEST_F(managed_taskwarrior_test, templates_their_instances_and_copies_have_keys_
     EXPECT_EQ(text_in(show("SYN-1"), "status"), "recurring");
     expect_done((*laptop)({"rc.recurrence.limit=3", "list"}));
     expect_done(laptop->sync());
-    expect_done((*laptop)({"key:SYN-2", "duplicate"}));
+    expect_done((*laptop)({"key.is:SYN-2", "duplicate"}));
     expect_done(laptop->sync());
     expect_done(phone->sync());
     laptop->configure("recurrence=no");

@@ -46,32 +46,20 @@ class start_stop_test : public system_test {
     }
 };
 
-TEST_F(start_stop_test, the_line_it_prints_on_an_empty_directory_works_when_pasted) {
+TEST_F(start_stop_test, the_lines_it_prints_on_an_empty_directory_work_when_pasted) {
     auto s = start();
-    std::string command;
-    auto lines = s->banner();
-    const auto curl_begins = [](const std::string& line) {
-        return line.find("curl ") != std::string::npos;
-    };
-    auto first = std::find_if(lines.begin(), lines.end(), curl_begins);
-    while (first == lines.end()) {
-        const auto line = s->child().read_line(patience);
-        ASSERT_TRUE(line.has_value()) << "no curl line on standard output";
-        lines = {*line};
-        first = std::find_if(lines.begin(), lines.end(), curl_begins);
+    std::string pasted;
+    bool goes_on = false;
+    for (const std::string& line : s->banner()) {
+        const bool begins = line.starts_with("  TOKEN=") || line.starts_with("  curl ");
+        if (begins || goes_on) pasted += line + "\n";
+        goes_on = (begins || goes_on) && line.ends_with('\\');
     }
-    command.assign(first->substr(first->find("curl ")));
-    // A long command goes on after a backslash.
-    for (auto next = first + 1; command.ends_with('\\'); ++next) {
-        const auto line =
-            next < lines.end() ? std::optional(*next) : s->child().read_line(patience);
-        ASSERT_TRUE(line.has_value());
-        command += "\n" + *line;
-        if (next >= lines.end()) next = lines.end() - 1;
-    }
-    const finished pasted =
-        run({"sh", "-c", command + " --silent --fail-with-body --max-time 30"}, patience);
-    EXPECT_EQ(pasted.status, (exit_status{0, 0})) << command << "\n" << pasted.out << pasted.err;
+    ASSERT_NE(pasted.find("TOKEN=cs_"), std::string::npos) << pasted;
+    ASSERT_NE(pasted.find("curl "), std::string::npos) << pasted;
+    pasted.insert(pasted.size() - 1, " --silent --fail-with-body --max-time 30");
+    const finished done = run({"sh", "-c", pasted}, patience);
+    EXPECT_EQ(done.status, (exit_status{0, 0})) << pasted << done.out << done.err;
 }
 
 TEST_F(start_stop_test, the_operators_token_is_for_its_owner_alone) {
@@ -217,6 +205,40 @@ TEST_F(start_stop_test, termination_under_load_finishes_what_is_under_way) {
     s->child().signal(SIGINT);
     expect_exit(s->child(), 0);
     expect_sound();
+}
+
+// From outside to inside: whoever has begun to ask is answered before the queue closes.
+TEST_F(start_stop_test, a_request_half_sent_at_the_end_gets_its_answer) {
+    auto s = start();
+    const std::string token = make_account(*s, "late", "SYN");
+    const std::string body = R"({"description":"Before the end"})";
+    const std::string head = "POST /v1/tasks HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " +
+                             token +
+                             "\r\nContent-Type: application/json\r\nIdempotency-Key: \"k\"\r\n"
+                             "Content-Length: " +
+                             std::to_string(body.size()) + "\r\n\r\n";
+    http_client late(s->port());
+    ASSERT_TRUE(late.send(head + body.substr(0, 5)));
+    // The server has it: another connection is served after it.
+    ASSERT_TRUE(http_client(s->port()).get("/livez").has_value());
+    s->child().signal(SIGTERM);
+    ASSERT_TRUE(eventually([&] {
+        return s->child().errors().find("stopping") != std::string::npos;
+    })) << s->child().errors();
+    // It takes no more connections once it has begun to stop.
+    ASSERT_TRUE(eventually([&] { return !http_client(s->port()).get("/livez").has_value(); }));
+    ASSERT_TRUE(late.send(body.substr(5)));
+    const auto answer = late.receive();
+    ASSERT_TRUE(answer.has_value());
+    EXPECT_EQ(answer->status, 201u) << answer->body;
+    expect_exit(s->child(), 0);
+
+    s->start();
+    http_client again(s->port(), token);
+    const auto replay = again.post_json("/v1/tasks", body, "k");
+    ASSERT_TRUE(replay.has_value());
+    EXPECT_TRUE(replay->replayed());
+    EXPECT_EQ(replay->body, answer->body);
 }
 
 }  // namespace

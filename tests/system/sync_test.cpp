@@ -233,14 +233,17 @@ TEST_F(sync_test, the_reference_servers_file_is_taken_over) {
     file.add_version(other, version_id(500), version_id(501), "of the other");
     file.set_snapshot(client_id, version_id(9), 101, 1'700'000'000, "snapshot bytes");
 
-    auto s = start();  // registration is closed: what was imported is let in all the same
+    // Registration is closed: what was imported is let in all the same.
+    auto s = start({}, {{"CALLSIGN_MASTER_KEY", std::string(64, '7')}});
     const std::vector<std::string> import = {"import", "taskchampion-sync-server", path.string()};
     const json::object first = ask_callsign(import);
     EXPECT_EQ(json::serialize(first),
-              R"({"clients":3,"versions":13,"versionsThereAlready":0,"snapshots":1})");
+              R"({"clients":3,"versions":13,"versionsThereAlready":0,"snapshots":1,)"
+              R"("managed":0,"refused":0})");
     const json::object second = ask_callsign(import);
     EXPECT_EQ(json::serialize(second),
-              R"({"clients":3,"versions":0,"versionsThereAlready":13,"snapshots":0})");
+              R"({"clients":3,"versions":0,"versionsThereAlready":13,"snapshots":0,)"
+              R"("managed":0,"refused":0})");
 
     // The old server went on for a while; what it took meanwhile follows.
     file.add_version(client_id, version_id(12), version_id(13), "later");
@@ -263,10 +266,26 @@ TEST_F(sync_test, the_reference_servers_file_is_taken_over) {
     EXPECT_EQ(next->status, 200u);
     EXPECT_EQ(next->header("X-Snapshot-Request"), "urgency=high");  // it is from 2023
     // Here the history has gone on, there it has too: nothing is overwritten, and it is said.
+    // All others are taken over, but for one that the server can read by now.
+    ask_callsign({"account", "create", "ops", "--prefix", "OPS"});
+    const json::object device = ask_callsign({"device", "add", "ops", "--name", "laptop"});
+    const std::string managed(device.at("clientId").as_string());
+    file.add_client(managed);
+    file.add_version(managed, nil_id, version_id(601), "of a managed one");
     file.add_version(client_id, version_id(13), version_id(14), "elsewhere");
+    file.add_version(other, version_id(501), version_id(502), "and more of the other");
+    file.add_version(empty, nil_id, version_id(701), "not empty any more");
     const finished refused = callsign(import);
     EXPECT_EQ(refused.status, (exit_status{1, 0}));
+    EXPECT_EQ(json::serialize(json::parse(refused.out)),
+              R"({"clients":4,"versions":2,"versionsThereAlready":14,"snapshots":0,)"
+              R"("managed":1,"refused":1})");
     EXPECT_NE(refused.err.find("history-differs"), std::string::npos) << refused.err;
+    EXPECT_NE(refused.err.find("account ops: it has become managed here"), std::string::npos)
+        << refused.err;
+    const auto more = c.request("GET", "/v1/client/get-child-version/" + version_id(501),
+                                {{"X-Client-Id", other}});
+    EXPECT_EQ(more->body, "and more of the other");
     expect_sound();
 }
 

@@ -87,6 +87,40 @@ TEST(ToDomain, NamesEachFault) {
                  "depends[0]", "invalid");
 }
 
+// Those that have no field of their own come and are shown as `due` is.
+TEST(ToDomain, InstantsAmongTheAttributesAreInstants) {
+    for (const char* name : {"until", "scheduled", "start", "end"}) {
+        const std::string before = R"({"description": "a", "attributes": {")" + std::string(name);
+        for (const char* text :
+             {"2026-11-20T12:48:00Z", "2026-11-20T13:48:00.9+01:00", "1795178880"}) {
+            const decoded_create c = read(before + R"(": ")" + text + R"("}})");
+            EXPECT_EQ(c.attributes.at(name), "1795178880") << text;
+            task t;
+            t.attributes = c.attributes;
+            EXPECT_EQ(to_message(t).attributes().at(name), "2026-11-20T12:48:00.000Z");
+        }
+        for (const char* text :
+             {"", "tomorrow", "20261120T124800Z", "1795178880.5", "999999999999"}) {
+            expect_fault(before + R"(": ")" + text + R"("}})", std::string("attributes.") + name,
+                         "invalid");
+        }
+    }
+}
+
+TEST(ToDomain, ATaskThatRecursSaysWhenAndHowOften) {
+    const std::string start = R"({"description": "a", "status": "recurring")";
+    const std::string due = R"(, "due": "2026-11-20T12:48:00Z")";
+    const std::string often = R"(, "attributes": {"recur": "weekly"})";
+    EXPECT_EQ(read(start + due + often + "}").attributes.at("status"), "recurring");
+    expect_fault(start + often + "}", "due", "required");
+    expect_fault(start + due + "}", "attributes.recur", "required");
+    expect_fault(start + often + R"(, "due": "1970-01-01T00:00:00Z"})", "due", "invalid");
+    for (const char* text : {"often", "0d", "1000d", "3", "1s", "P", "P1D2", "-1d", "01d"}) {
+        expect_fault(start + due + R"(, "attributes": {"recur": ")" + text + R"("}})",
+                     "attributes.recur", "invalid");
+    }
+}
+
 // A field whose value could not be read is not also reported as missing.
 TEST(ToDomain, DoesNotRepeatAFault) {
     expect_fault(R"({"description": 1})", "description", "wrong-type");
@@ -203,6 +237,32 @@ TEST(ToMessage, TaskPutsEachAttributeInItsField) {
         R"("annotations":[{"entry":"2026-11-20T12:48:00.000Z","description":"one"}],)"
         R"("attributes":{"annotation_x":"odd","estimate":"3h","wait":"someday"},)"
         R"("createdAt":"2026-11-20T12:48:00.000Z"})");
+}
+
+// The server writes keys where it is told to; elsewhere `key` is a word like any other.
+TEST(ToMessage, TheKeyIsInItsAttribute) {
+    faults found;
+    v1::CreateTask m;
+    m.set_description("a");
+    (*m.mutable_attributes())["key"] = "of the safe";
+    const auto mine = to_domain(m, found, "ticket");
+    ASSERT_TRUE(mine);
+    EXPECT_EQ(mine->attributes.at("key"), "of the safe");
+    EXPECT_TRUE(to_domain(m, found, ""));
+    EXPECT_FALSE(to_domain(m, found, "key"));
+    (*m.mutable_attributes())["ticket"] = "SYN-1";
+    found.clear();
+    EXPECT_FALSE(to_domain(m, found, "ticket"));
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(found[0].field, "attributes.ticket");
+
+    task t;
+    t.numbered = receipt{{}, "SYN", "", 1, 1, {}, true};
+    t.current_prefix = "SYN";
+    t.attributes = {{"key", "of the safe"}, {"ticket", "SYN-1"}};
+    EXPECT_EQ(to_message(t, "ticket").attributes().count("ticket"), 0u);
+    EXPECT_EQ(to_message(t, "ticket").attributes().at("key"), "of the safe");
+    EXPECT_EQ(to_message(t, "key").attributes().at("ticket"), "SYN-1");
 }
 
 TEST(ToMessage, OtherNouns) {

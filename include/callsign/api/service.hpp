@@ -47,16 +47,17 @@ class service {
     // Never throws for input.
     boost::asio::awaitable<net::http_response> handle(net::http_request request);
 
-    // How large the body of a request with this header may be; `usual_bytes_max` but for the few
-    // that bring what a client sealed.
+    // Whether a request may send the body that is still to come: `head` is all but that. What it
+    // will be refused for whatever its body is, it is refused for here, with the same answer.
+    boost::asio::awaitable<net::admission> admit(net::http_request head);
+
+    // How large the body of a request with this header may be: `usual_bytes_max`, but for the few
+    // that bring what a client sealed, and for those whose body nobody looks at.
     net::body_terms terms_of(const net::http_header& header, std::size_t usual_bytes_max) const;
 
     // Whether the master key opens the devices' keys (one of them is tried), or there are none: so
     // that an operator hears of a wrong one before the devices do. The store's failure is a yes.
     boost::asio::awaitable<bool> opens_devices();
-
-    // No request of the connection will come any more.
-    void connection_closed(std::uint64_t connection);
 
   private:
     class impl;

@@ -19,10 +19,12 @@ struct sync_options {
     snapshot_policy snapshots;
     // An unknown client id that sends its first version gets an opaque account of its own.
     bool open_registration = false;
+    // So many of those in any hour; the next one is answered 429.
+    std::size_t registrations_per_hour = 100;
     // If any are named, all others are answered 403.
     std::vector<uuid> allow_client_ids;
-    // How long a connection that was told "up to date" may take to send its version before
-    // others of the same client id are told so too. Zero: they are told at once.
+    // How long a replica that was told "up to date" may take to send its version before others of
+    // the same client id are told so too. Zero: they are told at once.
     milliseconds turnstile{50};
     // The attribute a task's key is written to, for Taskwarrior to show. Empty: none.
     std::string key_attribute = "key";

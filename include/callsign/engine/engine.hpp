@@ -2,13 +2,17 @@
 // The one way in: submit a command, ask a question, create a task. The engine owns the command
 // queue and the writer, and is the only part that opens a write transaction.
 //
+// All three are admitted by one rule: each says on whose share it counts and what it will take
+// (domain/claim.hpp), has a deadline, and is served account by account in turn.
+//
 // Threads: every public function is called on the network executor and completes there. Batches run
-// on the writer executor, questions on the reader executor; in tests all three may be one.
-// Lifetime: store, clock, entropy and probe outlive the engine; the engine outlives its callers'
-// coroutines (stop it, await drained(), then destroy).
+// on the writer executor, questions on the reader executor, long work aside; in tests all may be
+// one. Lifetime: store, clock, entropy and probe outlive the engine; the engine outlives its
+// callers' coroutines (stop it, await drained(), then destroy).
 
 #include <callsign/base/result.hpp>
 #include <callsign/base/time.hpp>
+#include <callsign/domain/claim.hpp>
 #include <callsign/domain/command.hpp>
 #include <callsign/engine/probe.hpp>
 #include <callsign/ports/clock.hpp>
@@ -26,17 +30,25 @@
 namespace callsign {
 
 struct engine_options {
-    // Commands that may wait or be under way at once. More: errc::overloaded.
+    // Requests that may wait or be under way at once: commands, questions and long work together.
+    // More: errc::overloaded.
     std::size_t queue_depth_max = 4096;
     // Bytes of request content in them together: what bounds memory when requests are large. One
     // request larger than that is taken besides.
     std::size_t queue_bytes_max = 64u << 20;
-    // Of the commands, how many may be one account's, so that none can fill the queue alone.
+    // Of both, one account's part, so that none can fill the queue alone. All strangers together
+    // are one account. Beside others an account gets as much of what is left (shares.hpp).
     std::size_t account_depth_max = 3072;
+    std::size_t account_bytes_max = 48u << 20;
+    // Readers that long questions of one account may have at once.
+    std::size_t account_readers_max = 1;
     // Commands in one transaction. Larger batches cost latency, smaller ones commits.
     std::size_t batch_commands_max = 1024;
-    // Bytes of request content in one transaction.
-    std::size_t batch_bytes_max = 8u << 20;
+    // Bytes of request content in one transaction, and operations with the rows they look at: each
+    // is about 20 ms of the writer on a small machine, which is how long a quiet account may have
+    // to wait for its neighbours' batch. A single command that is larger is a batch by itself.
+    std::size_t batch_bytes_max = 4u << 20;
+    std::size_t batch_operations_max = 2048;
     // How long a request may wait for its turn, or for another one's outcome.
     milliseconds request_deadline{10'000};
     // The attribute that a task's key is written to, for clients to show. Empty: none.
@@ -51,6 +63,9 @@ struct executors {
     boost::asio::any_io_executor network;
     boost::asio::any_io_executor writer;
     boost::asio::any_io_executor reader;
+    // For long work; none: the readers'.
+    boost::asio::any_io_executor aside{};
+    std::size_t readers = 1;  // threads that `reader` has
 };
 
 // A decoded creation.
@@ -89,20 +104,22 @@ class engine {
     // is being worked on waits for that outcome. Errors as submit().
     boost::asio::awaitable<result<create_answer>> create(create_request request);
 
-    // Runs question(read_tx&) on the reader executor. errc::store_unavailable or
-    // store_damaged if the store throws.
+    // Runs question(read_tx&) on the reader executor. One that may look at much says so in its
+    // claim: it has a transaction of its own, and others do not wait behind it. errc::overloaded,
+    // deadline_exceeded (it was not asked), store_unavailable or store_damaged if the store throws.
     template <class Question>
-    boost::asio::awaitable<result<std::invoke_result_t<Question, read_tx&>>> ask(Question question);
+    boost::asio::awaitable<result<std::invoke_result_t<Question, read_tx&>>> ask(claim asks,
+                                                                                 Question question);
 
-    // Runs `work` on the reader executor: what would hold up the network thread, and asks the store
-    // nothing. Whoever calls bounds how much of it there is, because questions wait behind it. What
-    // it throws is thrown here.
+    // Runs `work` aside: what would hold up the network thread, and asks the store nothing. One at
+    // a time. errc::overloaded, deadline_exceeded (it was not begun). What it throws is thrown
+    // here.
     template <class Work>
-    boost::asio::awaitable<std::invoke_result_t<Work&>> run_aside(Work work);
+    boost::asio::awaitable<result<std::invoke_result_t<Work&>>> run_aside(claim asks, Work work);
 
     // One bounded step of a sweep: reconcile_pending with everything now being created marked as
     // busy. The caller is on the network executor, so nothing can begin between the marking and the
-    // queueing.
+    // queueing; and it is the house's own, so what begins after that is applied after it.
     boost::asio::awaitable<result<reconcile_pending::answer>> reconcile(slot_id after,
                                                                         std::int64_t limit,
                                                                         milliseconds window);
@@ -118,6 +135,7 @@ class engine {
     bool writable() const noexcept;
     // Is told what damage was met, and where. Network executor.
     void report_damage_to(std::function<void(std::string)> report);
+    // Requests that wait or are under way.
     std::size_t queue_depth() const noexcept;
     // How far the wall clock was behind the store's time at the last batch; zero: it was not. Any
     // thread.
@@ -127,9 +145,10 @@ class engine {
     class impl;
 
     boost::asio::awaitable<result<answer>> submit_any(command c);
-    boost::asio::awaitable<boost::system::error_code> read_on_reader(
-        std::function<void(read_tx&)> run);
-    boost::asio::awaitable<void> run_on_reader(std::function<void()> run);
+    boost::asio::awaitable<boost::system::error_code> run_question(
+        claim asks, std::function<void(read_tx*)> run);
+    boost::asio::awaitable<boost::system::error_code> run_work(claim asks,
+                                                               std::function<void(read_tx*)> run);
 
     std::unique_ptr<impl> impl_;
 };
@@ -145,10 +164,10 @@ boost::asio::awaitable<result<typename Command::answer>> engine::submit(Command 
 
 template <class Question>
 boost::asio::awaitable<result<std::invoke_result_t<Question, read_tx&>>> engine::ask(
-    Question question) {
+    claim asks, Question question) {
     std::optional<std::invoke_result_t<Question, read_tx&>> found;
-    std::function<void(read_tx&)> run = [&](read_tx& tx) { found.emplace(question(tx)); };
-    const boost::system::error_code error = co_await read_on_reader(std::move(run));
+    std::function<void(read_tx*)> run = [&](read_tx* tx) { found.emplace(question(*tx)); };
+    const boost::system::error_code error = co_await run_question(asks, std::move(run));
     // Not left to conversion: a result<bool> could be made of it two ways.
     using answered = result<std::invoke_result_t<Question, read_tx&>>;
     if (error) co_return answered(boost::system::in_place_error, error);
@@ -156,10 +175,13 @@ boost::asio::awaitable<result<std::invoke_result_t<Question, read_tx&>>> engine:
 }
 
 template <class Work>
-boost::asio::awaitable<std::invoke_result_t<Work&>> engine::run_aside(Work work) {
+boost::asio::awaitable<result<std::invoke_result_t<Work&>>> engine::run_aside(claim asks,
+                                                                              Work work) {
     std::optional<std::invoke_result_t<Work&>> done;
-    std::function<void()> run = [&] { done.emplace(work()); };
-    co_await run_on_reader(std::move(run));
+    std::function<void(read_tx*)> run = [&](read_tx*) { done.emplace(work()); };
+    const boost::system::error_code error = co_await run_work(asks, std::move(run));
+    using done_or_not = result<std::invoke_result_t<Work&>>;
+    if (error) co_return done_or_not(boost::system::in_place_error, error);
     co_return std::move(*done);
 }
 

@@ -2,8 +2,12 @@
 // HTTP/1.1 mechanics: sockets, keep-alive, limits, deadlines. Knows no route.
 //
 // Threads: a server and all its sessions live on one executor; the handler runs there.
+//
+// Memory: every body counts against one budget (body_budget.hpp).
 
 #include <callsign/base/time.hpp>
+#include <callsign/net/address.hpp>
+#include <callsign/net/body_budget.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
@@ -29,6 +33,13 @@ struct http_request : boost::beast::http::request<boost::beast::http::string_bod
     std::string id;
     // Which connection it came on: never 0, never given twice by one server. 0: on none.
     std::uint64_t connection = 0;
+    // Covers this request's body, and what was reserved for its answer. Shared with its session,
+    // which may be cut off while a question still runs for the handler. None: of no server.
+    std::shared_ptr<body_lease> memory{};
+
+    // Room for so many bytes more, before a handler loads them for its answer (body_budget.hpp).
+    // False: there is none, answer 503. Any thread, one at a time.
+    bool reserve(std::size_t bytes) const { return !memory || memory->reserve(bytes); }
 
     // The target up to '?', as sent (percent-encoded), and after it.
     std::string_view path() const noexcept;
@@ -52,33 +63,53 @@ using http_header = boost::beast::http::request_header<>;
 struct body_terms {
     std::size_t bytes_max = 0;
     // What a larger one is answered with; none: a refusal of 413.
-    std::optional<http_response> too_large;
+    std::optional<http_response> too_large{};
+};
+
+// Whether a body may come.
+struct admission {
+    // No: this is the answer, whatever the body is.
+    std::optional<http_response> refused{};
+    // On whose account it and its answer are held.
+    body_payer payer = strangers;
 };
 
 // What those behind the server want to have a say in, or to be told. All optional.
 struct http_hooks {
-    // Decides when a request's header is complete; not set: body_bytes_max for all.
-    std::function<body_terms(const http_header&)> terms_of;
-    // No request of this connection will come any more.
-    std::function<void(std::uint64_t connection)> connection_closed;
+    // Asked when a request's header is there and its body still has to come, before any of that is
+    // held or asked for: what can be refused is refused now. `head`: the request without its body.
+    // Not set: all may come.
+    std::function<boost::asio::awaitable<admission>(http_request head)> admit{};
+    // Decides when a request's header is complete and it may come; not set: body_bytes_max for all.
+    std::function<body_terms(const http_header&)> terms_of{};
 };
 
 struct http_options {
     // Start line and all header fields together. More: 431.
     std::size_t header_bytes_max = 16u << 10;
-    // More: 413. A request whose own terms are wider has a large body when it uses them.
+    // More: 413. A request's own terms may be wider.
     std::size_t body_bytes_max = 1u << 20;
-    // All large bodies together, requests' and answers', while they are under way: what bounds
-    // memory. More: 503.
-    std::size_t large_bodies_bytes_max = 256u << 20;
-    // Connections beyond this are answered 503 and closed.
+    // All bodies together, requests' and answers', while they are under way: what bounds memory.
+    // More: 503.
+    std::size_t bodies_bytes_max = 256u << 20;
+    // Of these, one account's part; strangers have one together. More: 503.
+    std::size_t account_bodies_bytes_max = 192u << 20;
+    // For one more, the connection that has been idle longest is closed, or the one whose header
+    // takes longest; when all are at work, the new one is answered 503 and closed.
     std::size_t connections_max = 2048;
+    // The same for the connections of one address (address.hpp), and of requests that a trusted
+    // proxy passes on for it.
+    std::size_t connections_per_address_max = 256;
+    // Peers that are not counted themselves: they say in X-Forwarded-For whom they ask for. A proxy
+    // is most often on the same machine.
+    std::vector<address_block> trusted_proxies = loopback_blocks();
     // A kept-alive connection without a request.
     milliseconds idle_timeout{std::chrono::seconds{75}};
-    // From a request's first byte to its last header byte (408), from there to its last body byte
-    // (408), and for an answer to be taken by the client (closed). The last two are for each
-    // body_bytes_max of a body, so that a large one has its time and a stalled one has not.
+    // From a request's first byte to its last header byte (408).
     milliseconds header_timeout{std::chrono::seconds{10}};
+    // A body must come at this rate at least, and an answer be taken: bytes a second. It may fall
+    // behind by the timeout below, and not more (408; an answer's connection is closed).
+    std::size_t body_rate_min = 16u << 10;
     milliseconds body_timeout{std::chrono::seconds{30}};
     milliseconds write_timeout{std::chrono::seconds{30}};
 };
@@ -89,6 +120,8 @@ class http_probe {
     virtual void connection_opened() {}
     virtual void connection_closed() {}
     virtual void connection_refused() {}
+    // It was closed to make room for another.
+    virtual void connection_displaced() {}
     virtual void connection_timed_out() {}
     // Of the request only id, method, target and version: the handler has had the rest. For one
     // that was refused (431, 413, 408, 400) only the id.
@@ -115,6 +148,9 @@ class http_server {
     http_server& operator=(const http_server&) = delete;
 
     boost::asio::ip::tcp::endpoint local_endpoint() const;
+
+    // The bytes of all bodies under way, for those who want to hold some beyond their request.
+    const std::shared_ptr<body_budget>& bodies() const noexcept;
 
     // Accepts until stop(). Spawn once.
     boost::asio::awaitable<void> run();

@@ -113,12 +113,22 @@ class read_tx {
     // The version after `parent`, which need not be one of ours itself.
     virtual std::optional<sealed_version> find_sealed_child(account_id account,
                                                             const uuid& parent) = 0;
+    // How many bytes that would load, without loading them; 0: there is none.
+    virtual std::size_t sealed_child_bytes(account_id account, const uuid& parent) = 0;
     // Its place alone, without the segment.
     virtual std::optional<chain_head> find_child_place(account_id account, const uuid& parent) = 0;
     // The version at the beginning. Looks through all accounts' versions.
     virtual std::optional<sealed_version> find_first_sealed(account_id account) = 0;
     virtual std::optional<snapshot_mark> find_snapshot_mark(account_id account) = 0;
     virtual std::optional<sealed_snapshot> find_snapshot(account_id account) = 0;
+    // How many bytes that would load, without loading them; 0: there is none.
+    virtual std::size_t snapshot_bytes(account_id account) = 0;
+};
+
+// Of one account's side versions.
+struct side_version_bounds {
+    std::int64_t count_max = 0;
+    std::int64_t bytes_max = 0;  // as size_of() has it
 };
 
 class write_tx : public read_tx {
@@ -159,8 +169,11 @@ class write_tx : public read_tx {
     virtual std::int64_t append_version(account_id account, const uuid& id, time_point now,
                                         std::span<const operation> operations) = 0;
 
-    // Requires: the account has no version of this id, and has come to `side.seq`.
-    virtual void put_side_version(account_id account, const side_version& side) = 0;
+    // Requires: the account has no version of this id, and has come to the last of `side.own`. Then
+    // its oldest ones go until they are within `keep`, this one excepted.
+    virtual void put_side_version(account_id account, const side_version& side,
+                                  const side_version_bounds& keep) = 0;
+    virtual void forget_side_version(account_id account, const uuid& id) = 0;
     // Of the `limit` oldest, those made before `before`; returns how many.
     virtual std::int64_t forget_side_versions(time_point before, std::int64_t limit) = 0;
 

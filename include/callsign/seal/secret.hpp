@@ -1,12 +1,13 @@
 #pragma once
 // Bytes that nobody else may see: wiped when they are let go, never printed, compared in a time
-// that does not depend on what they are. What a secret does not do: hide from the kernel or from a
-// core dump of the living process.
+// that does not depend on what they are. What a secret does not do: hide from the kernel. The
+// programs leave no core dumps of themselves (main/no_dumps.hpp).
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace callsign::seal {
@@ -43,6 +44,22 @@ class secret_bytes {
     // On the heap whatever its size, so that a move leaves no copy behind on a stack.
     std::unique_ptr<std::uint8_t[]> data_;
     std::size_t size_ = 0;
+};
+
+// Text that had to be a string, for a message or a header say, wiped before it is let go. What it
+// is copied to is not.
+void wipe(std::string& text) noexcept;
+
+// Does so at the end of a scope.
+class wiped {
+  public:
+    explicit wiped(std::string& text) noexcept : text_(text) {}
+    ~wiped() { wipe(text_); }
+    wiped(const wiped&) = delete;
+    wiped& operator=(const wiped&) = delete;
+
+  private:
+    std::string& text_;
 };
 
 constexpr std::size_t key_bytes = 32;

@@ -7,9 +7,11 @@
 #include <callsign/domain/device.hpp>
 #include <callsign/domain/slot.hpp>
 #include <callsign/domain/task.hpp>
+#include <callsign/domain/task_faults.hpp>
 #include <callsign/wire/message.hpp>
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -30,11 +32,21 @@ struct decoded_create {
     digest fingerprint{};
 };
 
+// `key_attribute` here and below: where the server writes a task's key (empty: nowhere). It is no
+// client's to set, and not shown a second time.
+
 // Bounds: description 1..65,536 bytes without control characters but tab and newline; project, tag,
 // priority and attribute names 1..255 bytes; at most 100 tags, 100 depends, 100 annotations, 100
 // attributes; tags have no white space; attribute names are [a-z][a-z0-9_.-]* and none of those the
-// other fields own. nullopt: `found` has a fault for everything wrong.
-std::optional<decoded_create> to_domain(const v1::CreateTask& message, faults& found);
+// other fields own; those that hold an instant (until, scheduled, start, end) have it as RFC 3339
+// or in seconds since the epoch, which is what becomes of both. Nor is it a task that Taskwarrior
+// cannot keep (domain/task_faults.hpp), but for its age. nullopt: `found` has a fault for
+// everything wrong.
+std::optional<decoded_create> to_domain(const v1::CreateTask& message, faults& found,
+                                        std::string_view key_attribute = "key");
+
+// What a task cannot be like, by the names that a client gives its attributes.
+void add_faults(faults& found, std::span<const task_fault> wrong, std::string_view key_attribute);
 
 // An edit as the client meant it, in the terms of the command edit_task.
 struct decoded_edit {
@@ -48,12 +60,13 @@ struct decoded_edit {
 
 // Bounds as in a creation, the names under `clear` counted among the attributes; a text that is
 // given is not empty. Faults name fields as JSON has them: of what null says, the field itself.
-std::optional<decoded_edit> to_domain(const v1::EditTask& message, faults& found);
+std::optional<decoded_edit> to_domain(const v1::EditTask& message, faults& found,
+                                      std::string_view key_attribute = "key");
 
 v1::Receipt to_message(const receipt& r);
 // The reverse of to_domain, of any task, however it came: what has no field of its own is in
 // `attributes`.
-v1::Task to_message(const task& t);
+v1::Task to_message(const task& t, std::string_view key_attribute = "key");
 v1::Slot to_message(const slot& s, const std::optional<receipt>& r);
 v1::Series to_message(const series& s);
 v1::Account to_message(const account& a);

@@ -67,6 +67,7 @@ awaitable<http_response> put_client(rooms& r, call& c) {
     message.set_account_id(std::to_string(done->account.id.value));
     message.set_account(done->account.name);
     message.set_seq(done->head.seq);
+    message.set_mode(std::string(to_string(done->account.mode)));
     if (done->head.seq > 0) message.set_last_version(to_string(done->head.version));
     co_return answer_message(c, 200, message);
 }

@@ -34,21 +34,27 @@ awaitable<http_response> get_snapshot(rooms& r, call& c) {
     const auto client = co_await client_of(r, asked.client);
     if (!client) co_return fail_sync(c, client.error());
     if (!*client) co_return refuse_sync(404, "No such client");
+    c.pays((*client)->account.value);
     if ((*client)->mode == account_mode::managed) {
         co_return co_await managed_snapshot(r, c, **client);
     }
     struct snapshot_found {
         std::optional<sealed_snapshot> snapshot;
         bool is_managed = false;  // the account has become so
+        bool has_room = true;     // for as many bytes
     };
-    auto question = [account = (*client)->account](read_tx& tx) {
+    auto question = [&request = c.request, account = (*client)->account](read_tx& tx) {
         snapshot_found found;
+        found.has_room = request.reserve(tx.snapshot_bytes(account));
+        if (!found.has_room) return found;
         found.snapshot = tx.find_snapshot(account);
         if (!found.snapshot) found.is_managed = is_managed(tx, account);
         return found;
     };
-    auto found = co_await r.engine.ask(std::move(question));
+    const claim asks{(*client)->account, snapshot_cost};
+    auto found = co_await r.engine.ask(asks, std::move(question));
     if (!found) co_return fail_sync(c, found.error());
+    if (!found->has_room) co_return refuse_crowded();
     if (found->is_managed) {
         r.clients.forget(asked.client);
         co_return answer_changed();

@@ -1,6 +1,7 @@
 #include "sync_call.hpp"
 
 #include "../derivation.hpp"
+#include "managed.hpp"
 
 #include <algorithm>
 
@@ -23,6 +24,16 @@ std::string_view media_type_of(const net::http_header& header) {
     const auto first = type.find_first_not_of(" \t");
     if (first == type.npos) return {};
     return type.substr(first, type.find_last_not_of(" \t") - first + 1);
+}
+
+// Of a client's request to this route; empty: it has no body of its own.
+std::string_view type_of_body(const route& where) {
+    switch (where.large) {
+    case large_body::no: return {};
+    case large_body::segment: return segment_type;
+    case large_body::snapshot: return snapshot_type;
+    }
+    return {};
 }
 
 bool is_allowed(const sync_options& options, const uuid& client) {
@@ -79,7 +90,7 @@ awaitable<result<std::optional<known_client>>> client_of(rooms& r, uuid client) 
     if (const known_client* known = r.clients.find(client)) co_return *known;
     const std::uint64_t edition = r.clients.edition();
     auto question = [client](read_tx& tx) { return tx.find_device(client); };
-    const auto found = co_await r.engine.ask(std::move(question));
+    const auto found = co_await r.engine.ask(payer::strangers(), std::move(question));
     if (!found) co_return found.error();
     if (!*found) co_return std::nullopt;
     const device& d = **found;
@@ -112,6 +123,12 @@ http_response fail_sync(const call& c, const boost::system::error_code& error) {
     return response;
 }
 
+http_response refuse_crowded() {
+    http_response response = refuse_sync(503, "too many bodies are under way: ask again");
+    response.headers.emplace_back("Retry-After", "1");
+    return response;
+}
+
 bool is_managed(read_tx& tx, account_id account) {
     const auto found = tx.find_account(account);
     return found && found->mode == account_mode::managed;
@@ -136,23 +153,40 @@ std::size_t large_bytes_max(const sync_options& options, const route& where) noe
                                               : options.snapshot_bytes_max;
 }
 
+awaitable<net::admission> admit_to_sync(rooms& r, call& c) {
+    auto head = read_sync_head(r.sync, c.captured[0], type_of_body(*c.where), c.request);
+    if (auto* refused = std::get_if<http_response>(&head)) {
+        co_return net::admission{.refused = std::move(*refused)};
+    }
+    const auto client = co_await client_of(r, std::get<sync_head>(head).client);
+    if (!client) co_return net::admission{.refused = fail_sync(c, client.error())};
+    if (!*client) {
+        // A stranger, who opens an account with a first version if that is allowed.
+        const bool may_open = r.sync.open_registration && c.where->large == large_body::segment;
+        if (may_open) co_return net::admission{};
+        co_return net::admission{.refused = refuse_sync(404, "No such client")};
+    }
+    const bool is_revoked = (*client)->mode == account_mode::managed && (*client)->revoked;
+    if (is_revoked) co_return net::admission{.refused = refuse_revoked()};
+    co_return net::admission{.payer = (*client)->account.value};
+}
+
 net::body_terms terms_of_sync(const rooms& r, std::size_t usual_bytes_max, const route& where,
                               std::string_view path_id, const net::http_header& header) {
     const bool is_segment = where.large == large_body::segment;
     const std::size_t most = large_bytes_max(r.sync, where);
-    auto head = read_sync_head(r.sync, path_id, is_segment ? segment_type : snapshot_type, header);
+    auto head = read_sync_head(r.sync, path_id, type_of_body(where), header);
     if (auto* refused = std::get_if<http_response>(&head)) {
         // Its handler says the same of a smaller one.
-        return {usual_bytes_max, std::move(*refused)};
+        return {.bytes_max = usual_bytes_max, .too_large = std::move(*refused)};
     }
+    // Who was admitted is remembered, unless nobody knows him.
     const bool is_known = r.clients.find(std::get<sync_head>(head).client) != nullptr;
-    if (!is_known && !r.sync.open_registration) {
-        // A client asks for the next version before it sends one, and is known from then on.
-        http_response first_ask = refuse_sync(503, "unknown until it has asked for a version");
-        first_ask.headers.emplace_back("Retry-After", "1");
-        return {std::min(most, usual_bytes_max), std::move(first_ask)};
-    }
-    return {most, refuse_sync(400, is_segment ? "overflow" : "Snapshot over maximum allowed size")};
+    return {
+        .bytes_max = is_known || r.sync.open_registration ? most : std::min(most, usual_bytes_max),
+        .too_large =
+            refuse_sync(400, is_segment ? "overflow" : "Snapshot over maximum allowed size"),
+    };
 }
 
 }  // namespace callsign::api

@@ -35,6 +35,9 @@ std::variant<sync_head, http_response> read_sync_head(const sync_options& option
                                                       std::string_view type,
                                                       const net::http_header& header);
 
+// Of a question for a snapshot, or of the work on one: nobody knows yet how large it is.
+inline constexpr cost snapshot_cost{.rows = 10'000};
+
 // What the client id opens; nullopt: nothing.
 awaitable<result<std::optional<known_client>>> client_of(rooms& r, uuid client);
 
@@ -42,6 +45,9 @@ http_response answer_sync(unsigned status);
 http_response refuse_sync(unsigned status, std::string_view why);
 // Broken machinery; the status is the same as everywhere.
 http_response fail_sync(const call& c, const boost::system::error_code& error);
+
+// There is no room for what the answer would hold: the client asks again.
+http_response refuse_crowded();
 
 // What a chain or snapshot that is not there may mean.
 bool is_managed(read_tx& tx, account_id account);
@@ -54,6 +60,9 @@ void add_parent_header(http_response& response, const uuid& parent);
 
 // The most that a body of this route may hold, whoever sends it.
 std::size_t large_bytes_max(const sync_options& options, const route& where) noexcept;
+
+// Whether the body of a client's request may come.
+awaitable<net::admission> admit_to_sync(rooms& r, call& c);
 
 // How large the body of a client's request to this route may be, and what a larger one is told.
 net::body_terms terms_of_sync(const rooms& r, std::size_t usual_bytes_max, const route& where,

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <boost/asio/this_coro.hpp>
+#include <deque>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -31,65 +33,53 @@ class place {
 
 struct turnstile::state {
     struct client_turn {
-        std::uint64_t holder = 0;  // a connection; 0: nobody
-        time_point until;          // when the holder has had its time
-        bool sending = false;      // the holder's version is on its way
+        std::optional<milliseconds> until;  // the turn that is taken, or was
+        std::vector<visit*> sending;        // versions on their way
         std::uint64_t accepted = 0;
+        uuid latest{};  // the version accepted last
+        // Nobody but its sender knows of it yet, and he has not asked for what comes after it.
+        bool is_senders_alone = false;
+        bool more_may_follow = false;
         int visits = 0;
         std::vector<timer*> waiting;  // each lives in a visit's frame
-    };
-    struct connection_turn {
-        uuid client{};
-        bool has_sent = false;  // a version, since it was last told "up to date"
     };
 
     client_turn& turn_of(const uuid& client) { return clients.at(client); }
 
+    milliseconds left_until(milliseconds instant) const { return instant - clock.elapsed(); }
     bool is_taken(const client_turn& t) const {
-        return t.holder != 0 && (t.sending || clock.now() < t.until);
+        return !t.sending.empty() || (t.until && left_until(*t.until).count() > 0);
     }
 
-    void take(client_turn& t, std::uint64_t connection) {
-        t.holder = connection;
-        t.until = clock.now() + hold;
+    void take(const uuid& client, client_turn& t) {
+        t.until = clock.elapsed() + hold;
+        taken.emplace_back(*t.until, client);
     }
-
-    void release(client_turn& t) {
-        t.holder = 0;
-        t.sending = false;
+    static void release(client_turn& t) {
+        t.until.reset();
         wake(t);
     }
-
     static void wake(client_turn& t) {
         for (timer* waiting : t.waiting) waiting->cancel();
     }
 
     void forget_if_idle(const uuid& client) {
         const auto found = clients.find(client);
-        if (found->second.visits == 0 && found->second.holder == 0) clients.erase(found);
+        if (found == clients.end()) return;
+        if (found->second.visits == 0 && !is_taken(found->second)) clients.erase(found);
     }
-
-    // Lets go of what the connection held of another client id, or holds at its end.
-    void leave(std::uint64_t connection, const uuid& client) {
-        const auto held = clients.find(client);
-        if (held == clients.end()) return;
-        if (held->second.holder == connection) release(held->second);
-        forget_if_idle(client);
-    }
-
-    // What is known of the connection, for this client id.
-    connection_turn& turn_of(std::uint64_t connection, const uuid& client) {
-        connection_turn& mine = connections[connection];
-        if (mine.client == client) return mine;
-        leave(connection, mine.client);
-        mine = {client, false};
-        return mine;
+    // Turns are all of one length, so they end in the order in which they were taken.
+    void forget_what_is_over() {
+        while (!taken.empty() && left_until(taken.front().first).count() <= 0) {
+            forget_if_idle(taken.front().second);
+            taken.pop_front();
+        }
     }
 
     callsign::clock& clock;
     milliseconds hold;
     std::unordered_map<uuid, client_turn, boost::hash<uuid>> clients;
-    std::unordered_map<std::uint64_t, connection_turn> connections;
+    std::deque<std::pair<milliseconds, uuid>> taken;  // until when, and whose
 };
 
 turnstile::turnstile(clock& clock, milliseconds hold)
@@ -97,29 +87,26 @@ turnstile::turnstile(clock& clock, milliseconds hold)
 
 turnstile::~turnstile() = default;
 
-turnstile::visit turnstile::enter(const uuid& client, std::uint64_t connection) {
-    return {state_, client, connection};
+turnstile::visit turnstile::enter(const uuid& client) {
+    return {state_, client};
 }
 
-void turnstile::closed(std::uint64_t connection) {
-    const auto found = state_->connections.find(connection);
-    if (found == state_->connections.end()) return;
-    const uuid client = found->second.client;
-    state_->connections.erase(found);
-    state_->leave(connection, client);
+milliseconds turnstile::patience() const noexcept {
+    return (turns_waited_max + 1) * state_->hold;
 }
 
 std::size_t turnstile::size() const noexcept {
     return state_->clients.size();
 }
 
-turnstile::visit::visit(std::shared_ptr<state> owner, const uuid& client, std::uint64_t connection)
-    : state_(std::move(owner)), client_(client), connection_(connection) {
+turnstile::visit::visit(std::shared_ptr<state> owner, const uuid& client)
+    : state_(std::move(owner)), client_(client) {
+    state_->forget_what_is_over();
     ++state_->clients[client_].visits;
 }
 
 turnstile::visit::~visit() {
-    if (sending_) sent(false);
+    if (sending_) sent();
     --state_->turn_of(client_).visits;
     state_->forget_if_idle(client_);
 }
@@ -128,52 +115,80 @@ void turnstile::visit::look() {
     seen_ = state_->turn_of(client_).accepted;
 }
 
-boost::asio::awaitable<bool> turnstile::visit::may_say_up_to_date() {
-    if (state_->hold.count() == 0 || connection_ == 0) co_return true;
+void turnstile::visit::found(const uuid& parent, const uuid& version) {
+    auto& turn = state_->turn_of(client_);
+    for (visit* sender : turn.sending) {
+        if (sender->parent_ == parent) sender->is_known_ = true;
+    }
+    if (!turn.is_senders_alone || version != turn.latest) return;
+    // From now on it may be either of them who asks for what comes after it.
+    turn.is_senders_alone = false;
+    state::release(turn);
+}
+
+boost::asio::awaitable<bool> turnstile::visit::may_say_up_to_date(const uuid& parent) {
+    if (state_->hold.count() == 0) co_return true;
     auto& turn = state_->turn_of(client_);
     if (turn.accepted != seen_) co_return false;  // one came while the chain was looked at
-    auto& mine = state_->turn_of(connection_, client_);
-    if (std::exchange(mine.has_sent, false)) co_return true;
-    if (turn.holder == connection_ || !state_->is_taken(turn)) {
-        state_->take(turn, connection_);
+    if (turn.is_senders_alone && parent == turn.latest) {
+        turn.is_senders_alone = false;
+        // What comes after several versions of one sync is more of them, or its end.
+        if (turn.more_may_follow) {
+            state_->take(client_, turn);
+        } else {
+            state::release(turn);
+        }
+        co_return true;
+    }
+    if (!state_->is_taken(turn)) {
+        state_->take(client_, turn);
         co_return true;
     }
     if (waited_ >= turns_waited_max * state_->hold) co_return true;
 
-    const milliseconds left = turn.until - state_->clock.now();
+    const bool lasts = !turn.sending.empty() || !turn.until;
     const milliseconds span =
-        turn.sending ? state_->hold : std::clamp(left, milliseconds{1}, state_->hold);
+        lasts ? state_->hold
+              : std::clamp(state_->left_until(*turn.until), milliseconds{1}, state_->hold);
     const auto executor = co_await boost::asio::this_coro::executor;
     const auto alarm = state_->clock.make_timer(executor);
-    const time_point begun = state_->clock.now();
+    const milliseconds begun = state_->clock.elapsed();
     {
         // The visit keeps the turn in the map, and its address outlives a rehash.
         const place in_line(turn.waiting, *alarm);
         co_await alarm->wait(span);
     }
-    waited_ += std::clamp(milliseconds{state_->clock.now() - begun}, milliseconds{1}, span);
+    waited_ += std::clamp(state_->clock.elapsed() - begun, milliseconds{1}, span);
     co_return false;
 }
 
-void turnstile::visit::sending() {
+void turnstile::visit::sending(const uuid& parent) {
     sending_ = true;
-    auto& turn = state_->turn_of(client_);
-    if (connection_ != 0 && turn.holder == connection_) turn.sending = true;
+    parent_ = parent;
+    state_->turn_of(client_).sending.push_back(this);
 }
 
-void turnstile::visit::sent(bool accepted) {
+void turnstile::visit::accepted(const uuid& version, bool more_may_follow) {
+    auto& turn = state_->turn_of(client_);
+    ++turn.accepted;
+    turn.latest = version;
+    turn.is_senders_alone = !is_known_;
+    turn.more_may_follow = more_may_follow;
+    // It is what the others wait for. They get it when its sender has come to his end, so that he
+    // is known by what he asks for; or a turn later, if he never does.
+    if (is_known_ || state_->hold.count() == 0) {
+        state::release(turn);
+    } else {
+        state_->take(client_, turn);
+    }
+    sent();
+}
+
+void turnstile::visit::sent() {
     sending_ = false;
     auto& turn = state_->turn_of(client_);
-    if (accepted) {
-        ++turn.accepted;
-        if (connection_ != 0) state_->turn_of(connection_, client_).has_sent = true;
-    }
-    const bool held = connection_ != 0 && turn.holder == connection_;
-    if (held) {
-        state_->release(turn);
-    } else if (accepted) {
-        state::wake(turn);
-    }
+    std::erase(turn.sending, this);
+    if (!state_->is_taken(turn)) state::wake(turn);
 }
 
 }  // namespace callsign::api

@@ -3,13 +3,17 @@
 // can go wrong for good, and it is answered so when two replicas are told "up to date" at the same
 // moment and both send a version.
 //
-// So a connection that is told "up to date" holds the turn of its client id for a short while;
-// another one that has come to the end of the chain waits until the holder has sent its version,
-// has gone, or has had its time, and then looks again. A connection that has sent a version since
-// it was last told does not take the turn again: this is the end of its sync.
+// So whoever is told "up to date" takes the turn of its client id for a short while; others that
+// have come to the end of the chain wait until the version that is likely to follow has come, or
+// the turn has had its time, and then look again. One of them takes no turn: who has just sent a
+// version asks once more, for the child of that version, and that is the end of its sync. Nobody
+// else can ask for that child before he was given the version itself.
+//
+// Replicas are told apart by what they ask for alone: connections say nothing, since proxies share
+// them out or close each.
 //
 // It only ever delays an answer, and by no more than patience(): what is right is decided by the
-// rule. Threads: the network executor. Without a connection (0) nobody waits.
+// rule. Threads: the network executor.
 
 #include <callsign/base/time.hpp>
 #include <callsign/base/uuid.hpp>
@@ -31,13 +35,13 @@ class turnstile {
     turnstile& operator=(const turnstile&) = delete;
 
     class visit;
-    // One request of `connection`; lives in its handler's frame.
-    visit enter(const uuid& client, std::uint64_t connection);
+    // One request; lives in its handler's frame.
+    visit enter(const uuid& client);
 
-    // No request of the connection will come any more.
-    void closed(std::uint64_t connection);
+    // The longest that one answer is delayed, but for what the store takes.
+    milliseconds patience() const noexcept;
 
-    // Client ids with a turn taken or a request under way: at most one a connection.
+    // Client ids with a request under way, or with a turn that was taken less than two turns ago.
     std::size_t size() const noexcept;
 
   private:
@@ -48,7 +52,7 @@ class turnstile {
 
 class turnstile::visit {
   public:
-    visit(std::shared_ptr<state> owner, const uuid& client, std::uint64_t connection);
+    visit(std::shared_ptr<state> owner, const uuid& client);
     ~visit();
     visit(const visit&) = delete;
     visit& operator=(const visit&) = delete;
@@ -57,22 +61,31 @@ class turnstile::visit {
 
     // Before the chain is looked at.
     void look();
-    // Nothing newer was found. True: say so, the turn is taken if it is due. False: look again.
-    boost::asio::awaitable<bool> may_say_up_to_date();
+    // What comes after `parent` is this one, and will be answered.
+    void found(const uuid& parent, const uuid& version);
+    // Nothing comes after `parent`. True: say so, the turn is taken if it is due. False: look
+    // again.
+    boost::asio::awaitable<bool> may_say_up_to_date(const uuid& parent);
 
     // ---- a version ----
 
-    // It is on its way: a turn does not end before its outcome is known.
-    void sending();
-    void sent(bool accepted);
+    // One that comes after `parent` is on its way: a turn does not end before its outcome is known,
+    // or the visit over.
+    void sending(const uuid& parent);
+    // It is in the chain, under this id. `more_may_follow`: it may be one of several that a client
+    // sends in one sync.
+    void accepted(const uuid& version, bool more_may_follow);
 
   private:
+    void sent();
+
     std::shared_ptr<state> state_;
     const uuid client_;
-    const std::uint64_t connection_;
     std::uint64_t seen_ = 0;  // versions that had been accepted when the chain was looked at
     milliseconds waited_{0};
     bool sending_ = false;
+    uuid parent_{};          // of what is on its way
+    bool is_known_ = false;  // to others too: it was in the chain before its outcome came here
 };
 
 }  // namespace callsign::api

@@ -1,6 +1,7 @@
 // POST /v1/client/add-version/{parent} and GET /v1/client/get-child-version/{parent}.
 
 #include "managed.hpp"
+#include "registrations.hpp"
 #include "sync_call.hpp"
 #include "turnstile.hpp"
 
@@ -24,6 +25,18 @@ http_response answer_added(const rooms& r, const add_sealed_version::added& adde
     return response;
 }
 
+// Somebody else may have made the account meanwhile; to count one too many does no harm.
+bool added_to(const result<add_sealed_version::answer>& done) {
+    return done && std::holds_alternative<add_sealed_version::added>(*done);
+}
+
+http_response refuse_newcomer(milliseconds span) {
+    http_response response = refuse_sync(429, "too many new clients in this hour");
+    const auto seconds = std::chrono::ceil<std::chrono::seconds>(span).count();
+    response.headers.emplace_back("Retry-After", std::to_string(seconds));
+    return response;
+}
+
 http_response answer_conflict(const add_sealed_version::expected_parent& expected) {
     http_response response = answer_sync(409);
     add_parent_header(response, expected.latest);
@@ -36,10 +49,14 @@ struct child_found {
     std::optional<sealed_version> child;
     bool is_tip = false;      // nothing can come after the parent yet
     bool is_managed = false;  // the account has become so: this chain is gone
+    bool has_room = true;     // for the bytes of the child
 };
 
-child_found find_sealed_child(read_tx& tx, account_id account, const uuid& parent) {
+child_found find_sealed_child(read_tx& tx, account_id account, const uuid& parent,
+                              const http_request& request) {
     child_found found;
+    found.has_room = request.reserve(tx.sealed_child_bytes(account, parent));
+    if (!found.has_room) return found;
     found.child = tx.find_sealed_child(account, parent);
     if (found.child) return found;
     const chain_head head = tx.head_of(account);
@@ -59,16 +76,26 @@ http_response answer_child(sealed_version child) {
 
 // ---- of an opaque account ----
 
+// A client sends what it has in batches of about 1 MB: after one as large as this there may be
+// another.
+constexpr std::size_t full_batch_bytes = 500'000;
+
 awaitable<http_response> add_sealed(rooms& r, call& c, const sync_head& asked, account_id account) {
-    turnstile::visit visit(r.turns.enter(asked.client, c.request.connection));
-    visit.sending();
+    turnstile::visit visit(r.turns.enter(asked.client));
+    visit.sending(asked.version);
+    const bool is_full = c.request.body().size() >= full_batch_bytes;
     add_sealed_version command{asked.client, asked.version, std::move(c.request.body()),
                                r.sync.open_registration, account};
+    const bool is_stranger = account == account_id{};
+    if (is_stranger) {
+        const auto span = r.newcomers.enter(r.clock.elapsed());
+        if (span) co_return refuse_newcomer(*span);
+    }
     const auto done = co_await r.engine.submit(std::move(command));
-    const auto* added = done ? std::get_if<add_sealed_version::added>(&*done) : nullptr;
-    visit.sent(added != nullptr);
+    if (is_stranger && !added_to(done)) r.newcomers.give_back();
     if (!done) co_return fail_sync(c, done.error());
-    if (added) {
+    if (const auto* added = std::get_if<add_sealed_version::added>(&*done)) {
+        visit.accepted(added->version, is_full);
         r.clients.remember(asked.client, {.account = added->account});
         co_return answer_added(r, *added);
     }
@@ -84,21 +111,25 @@ awaitable<http_response> add_sealed(rooms& r, call& c, const sync_head& asked, a
 
 awaitable<http_response> next_sealed(rooms& r, call& c, const sync_head& asked,
                                      account_id account) {
-    turnstile::visit visit(r.turns.enter(asked.client, c.request.connection));
+    turnstile::visit visit(r.turns.enter(asked.client));
     for (;;) {
         visit.look();
-        auto question = [account, parent = asked.version](read_tx& tx) {
-            return find_sealed_child(tx, account, parent);
+        auto question = [&request = c.request, account, parent = asked.version](read_tx& tx) {
+            return find_sealed_child(tx, account, parent, request);
         };
-        auto found = co_await r.engine.ask(std::move(question));
+        auto found = co_await r.engine.ask(account, std::move(question));
         if (!found) co_return fail_sync(c, found.error());
-        if (found->child) co_return answer_child(std::move(*found->child));
+        if (!found->has_room) co_return refuse_crowded();
+        if (found->child) {
+            visit.found(asked.version, found->child->id);
+            co_return answer_child(std::move(*found->child));
+        }
         if (found->is_managed) {
             r.clients.forget(asked.client);
             co_return answer_changed();
         }
         if (!found->is_tip) co_return refuse_sync(410, "version has been deleted");
-        const bool say_so = co_await visit.may_say_up_to_date();
+        const bool say_so = co_await visit.may_say_up_to_date(asked.version);
         if (say_so) co_return refuse_sync(404, "no such version");
     }
 }
@@ -128,6 +159,7 @@ awaitable<http_response> get_child_version(rooms& r, call& c) {
     const auto client = co_await client_of(r, asked.client);
     if (!client) co_return fail_sync(c, client.error());
     if (!*client) co_return refuse_sync(404, "no such client");
+    c.pays((*client)->account.value);
     if ((*client)->mode == account_mode::managed) {
         co_return co_await next_managed_version(r, c, asked, **client);
     }

@@ -21,6 +21,7 @@ side_version side_version_of(query& q);
 chain_head head_of(query& q);
 sealed_version sealed_version_of(query& q);
 snapshot_mark snapshot_mark_of(query& q);
+std::size_t byte_count_of(query& q);
 sealed_snapshot snapshot_of(query& q);
 
 template <class Row>
@@ -169,6 +170,10 @@ class reads_over : public Base {
         auto q = db_.use(sql::sealed_child);
         return one(q.bind(parent).bind(account), sealed_version_of);
     }
+    std::size_t sealed_child_bytes(account_id account, const uuid& parent) override {
+        auto q = db_.use(sql::sealed_child_bytes);
+        return one(q.bind(parent).bind(account), byte_count_of).value_or(0);
+    }
     std::optional<chain_head> find_child_place(account_id account, const uuid& parent) override {
         auto q = db_.use(sql::sealed_child_place);
         return one(q.bind(parent).bind(account), sqlite::head_of);
@@ -184,6 +189,10 @@ class reads_over : public Base {
     std::optional<sealed_snapshot> find_snapshot(account_id account) override {
         auto q = db_.use(sql::snapshot_get);
         return one(q.bind(account), snapshot_of);
+    }
+    std::size_t snapshot_bytes(account_id account) override {
+        auto q = db_.use(sql::snapshot_bytes);
+        return one(q.bind(account), byte_count_of).value_or(0);
     }
 
   protected:

@@ -101,6 +101,19 @@ TEST_F(Authenticator, ForgetsOnRevocation) {
     EXPECT_EQ(a.remembered(hash), nullptr);
 }
 
+// Wherever it is kept.
+TEST_F(Authenticator, ForgetsWhatItHasNotSeenForALongTime) {
+    auto a = make(4);
+    const digest hash = issue("cs_a", token_scope::write);
+    ask(a, hash);
+    for (int i = 0; i < 3; ++i) ask(a, issue("cs_" + std::to_string(i), token_scope::read));
+    EXPECT_EQ(a.size(), 4u);
+    store.tokens.clear();
+    a.token_revoked();
+    EXPECT_EQ(a.remembered(hash), nullptr);
+    EXPECT_EQ(a.size(), 0u);
+}
+
 TEST_F(Authenticator, AReadBegunBeforeARevocationIsNotRemembered) {
     auto a = make(10);
     const digest hash = issue("cs_a", token_scope::write);

@@ -12,6 +12,7 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <openssl/evp.h>
+#include <set>
 
 namespace {
 int derivations_counted = 0;
@@ -81,7 +82,7 @@ struct devices : ::testing::Test {
     device stored(const object& made) {
         const auto id = *parse_uuid(text_of(made.at("clientId")));
         auto question = [id](read_tx& tx) { return tx.find_device(id); };
-        return h.run(h.engine().ask(question))->value();
+        return h.run(h.engine().ask(payer::house(), question))->value();
     }
 
     house h;
@@ -141,6 +142,25 @@ TEST_F(devices, what_is_stored_is_the_key_sealed_for_this_device_alone) {
                                      d.client_id};
     EXPECT_TRUE(std::holds_alternative<seal::open_error>(
         seal::open_at_rest(master, elsewhere, d.sealed_key)));
+}
+
+// Under the master key are those of all devices.
+TEST_F(devices, no_two_keys_are_sealed_under_one_nonce_and_no_two_secrets_are_alike) {
+    std::set<std::string> nonces{std::string(seal::nonce_bytes, '\0')};
+    std::vector<std::string> secrets;
+    constexpr std::size_t count = 4;
+    for (std::size_t n = 0; n < count; ++n) {
+        const object made = body_of(add("device-" + std::to_string(n)));
+        secrets.push_back(text_of(made.at("encryptionSecret")));
+        nonces.insert(stored(made).sealed_key.substr(1, seal::nonce_bytes));
+    }
+    EXPECT_EQ(nonces.size(), count + 1);
+    // Nowhere: each of its bytes is drawn.
+    for (std::size_t at = 0; at < secrets[0].size(); at += 2) {
+        std::set<std::string> bytes;
+        for (const std::string& secret : secrets) bytes.insert(secret.substr(at, 2));
+        EXPECT_GT(bytes.size(), 1u) << "byte " << at / 2;
+    }
 }
 
 TEST_F(devices, a_proxy_says_what_protocol_the_client_used) {
@@ -232,7 +252,7 @@ TEST_F(devices, an_opaque_account_has_none_to_manage) {
         h.call(post("/v1/admin/accounts", R"({"name":"desk","prefix":"D","mode":"opaque"})", root));
     const auto id = *parse_uuid(text_of(body_of(made).at("clientId")));
     auto question = [id](read_tx& tx) { return tx.find_device(id); };
-    const device way_in = h.run(h.engine().ask(question))->value();
+    const device way_in = h.run(h.engine().ask(payer::house(), question))->value();
     const auto head = h.make_token("desk", token_scope::admin);
     const std::string path = "/v1/admin/accounts/desk/devices";
     const object row{{"deviceId", std::to_string(way_in.id.value)}};

@@ -74,7 +74,7 @@ struct edits : ::testing::Test {
     }
     std::vector<version> chain() {
         auto question = [id = syn.id](read_tx& tx) { return tx.versions(id, 0, 1000); };
-        return std::move(*h.run(h.engine().ask(question)));
+        return std::move(*h.run(h.engine().ask(payer::house(), question)));
     }
 
     int created_ = 0;
@@ -203,7 +203,39 @@ TEST_F(edits, end_follows_the_status_as_in_taskwarrior) {
     EXPECT_NE(end_after(R"({"status":"completed"})"), "");
     EXPECT_EQ(end_after(R"({"status":"pending"})"), "");
     EXPECT_EQ(end_after(R"({"status":"completed","attributes":{"end":"1700000000"}})"),
-              "\"1700000000\"");
+              "\"2023-11-14T22:13:20.000Z\"");
+}
+
+// Taskwarrior deletes it, or shows nothing any more. Whatever the edit leaves as it is counts too.
+TEST_F(edits, a_task_is_not_made_one_that_taskwarrior_cannot_keep) {
+    const auto faults_after = [&](std::string body) {
+        const auto answer = patch("SYN-2", std::move(body));
+        return answer.status == 400 ? faults_of(answer) : std::vector<std::string>{};
+    };
+    using faults = std::vector<std::string>;
+    EXPECT_EQ(faults_after(R"({"status":"recurring"})"),
+              (faults{"attributes.recur required", "due required"}));
+    EXPECT_EQ(faults_after(R"({"status":"recurring","due":"2026-12-24T00:00:00Z"})"),
+              faults{"attributes.recur required"});
+    EXPECT_EQ(chain().size(), 2u);
+    EXPECT_EQ(faults_after(R"({"status":"recurring","due":"2026-12-24T00:00:00Z",
+                               "attributes":{"recur":"weekly"}})"),
+              faults{});
+    EXPECT_EQ(faults_after(R"({"due":null})"), faults{"due required"});
+    EXPECT_EQ(faults_after(R"({"attributes":{"recur":null}})"),
+              faults{"attributes.recur required"});
+    EXPECT_EQ(faults_after(R"({"attributes":{"recur":"often"}})"),
+              faults{"attributes.recur invalid"});
+    EXPECT_EQ(faults_after(R"({"description":"Said"})"), faults{});
+
+    EXPECT_EQ(faults_after(R"({"attributes":{"until":"2026-11-20T11:59:59Z"}})"),
+              faults{"attributes.until invalid"});
+    EXPECT_EQ(
+        faults_after(R"({"status":"completed","attributes":{"until":"2026-11-20T11:59:59Z"}})"),
+        faults{});
+    EXPECT_EQ(faults_after(R"({"attributes":{"end":null}})"), faults{"attributes.end required"});
+    EXPECT_EQ(faults_after(R"({"status":"pending"})"), faults{"attributes.until invalid"});
+    EXPECT_EQ(faults_after(R"({"status":"pending","attributes":{"until":null}})"), faults{});
 }
 
 TEST_F(edits, if_match_keeps_others_changes) {

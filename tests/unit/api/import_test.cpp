@@ -32,9 +32,9 @@ struct task_imports : ::testing::Test {
 TEST_F(task_imports, tasks_are_taken_once) {
     const auto first = import(two);
     ASSERT_EQ(first.status, 200u) << first.body;
-    EXPECT_EQ(first.body, R"({"imported":2,"thereAlready":0})");
-    EXPECT_EQ(import(two).body, R"({"imported":0,"thereAlready":2})");
-    EXPECT_EQ(import("{}").body, R"({"imported":0,"thereAlready":0})");
+    EXPECT_EQ(first.body, R"({"imported":2,"thereAlready":0,"keysLeftOut":0})");
+    EXPECT_EQ(import(two).body, R"({"imported":0,"thereAlready":2,"keysLeftOut":0})");
+    EXPECT_EQ(import("{}").body, R"({"imported":0,"thereAlready":0,"keysLeftOut":0})");
     const object task = body_of(h.call(get("/v1/tasks/SYN-1", syn.token)));
     EXPECT_EQ(task.at("uuid").as_string(), "11111111-2222-4333-8444-555555555555");
     EXPECT_EQ(task.at("status").as_string(), "completed");
@@ -72,7 +72,41 @@ TEST_F(task_imports, a_request_has_at_most_500_tasks) {
     };
     EXPECT_EQ(send().status, 400u);
     message.mutable_tasks()->RemoveLast();
-    EXPECT_EQ(send().body, R"({"imported":500,"thereAlready":0})");
+    EXPECT_EQ(send().body, R"({"imported":500,"thereAlready":0,"keysLeftOut":0})");
+}
+
+// Who has a task too, and changed it since, is newer than the import; but nobody is who changes it
+// tomorrow.
+TEST_F(task_imports, what_was_changed_tomorrow_was_changed_now) {
+    const auto seconds = std::chrono::floor<std::chrono::seconds>(h.clock().now());
+    const auto in = [&](int hours) {
+        const auto at = (seconds + std::chrono::hours{hours}).time_since_epoch();
+        return std::to_string(at.count());
+    };
+    import(R"({"tasks":[{"uuid":"11111111-2222-4333-8444-555555555555",
+                         "attributes":{"description":"One","modified":")" +
+           in(24) + R"("}},
+                        {"uuid":"11111111-2222-4333-8444-666666666666",
+                         "attributes":{"description":"Two","modified":")" +
+           in(-24) + R"("}}]})");
+    auto question = [id = syn.id](read_tx& tx) { return tx.versions(id, 0, 1); };
+    const auto found = *h.run(h.engine().ask(payer::house(), question));
+    ASSERT_EQ(found.size(), 1u);
+    for (const operation& o : found[0].operations) {
+        if (o.property != "description") continue;
+        EXPECT_EQ(o.at, precise_time{o.value == "One" ? h.clock().now()
+                                                      : seconds - std::chrono::hours{24}})
+            << *o.value;
+    }
+}
+
+TEST_F(task_imports, a_key_is_left_out_and_counted) {
+    const auto done = import(R"({"tasks":[{"uuid":"11111111-2222-4333-8444-555555555555",
+                                           "attributes":{"description":"One","key":"OLD-7"}}]})");
+    EXPECT_EQ(done.body, R"({"imported":1,"thereAlready":0,"keysLeftOut":1})");
+    const object task = body_of(h.call(get("/v1/tasks/SYN-1", syn.token)));
+    EXPECT_EQ(task.at("key").as_string(), "SYN-1");
+    EXPECT_FALSE(task.contains("attributes"));
 }
 
 TEST_F(task_imports, who_and_into_what_is_looked_at) {

@@ -10,6 +10,7 @@
 
 #include <boost/json.hpp>
 #include <gtest/gtest.h>
+#include <set>
 
 namespace callsign::testing {
 namespace {
@@ -118,7 +119,7 @@ struct managed_sync : ::testing::Test {
     }
     std::int64_t seq() {
         auto question = [](read_tx& tx) { return tx.find_account("syn")->last_seq; };
-        return *h->run(h->engine().ask(question));
+        return *h->run(h->engine().ask(payer::house(), question));
     }
 
     std::unique_ptr<strict_memory_store> disk = make_memory_store();
@@ -171,14 +172,22 @@ TEST_F(managed_sync, nobody_is_told_of_a_conflict) {
     EXPECT_EQ(own.at(task_id_of(2)).at("key"), "SYN-2");
 }
 
+// In steps, of which the device is told the last: it reads all keys, and everybody agrees.
 TEST_F(managed_sync, a_large_segment_is_taken_too) {
-    const replica laptop = add_device("laptop");
+    const replica laptop = add_device("laptop"), phone = add_device("phone");
     operations many;
-    for (int n = 0; n < 2000; ++n) {
+    for (int n = 0; n < 4000; ++n) {
         for (auto& o : new_task(n, std::string(50, 'x'))) many.push_back(std::move(o));
     }
-    sent(laptop, nil_id, many);
-    EXPECT_EQ(h->call(get("/v1/tasks/SYN-2000", syn.token)).status, 200u);
+    ASSERT_LT(rules::step_of(many), many.size());
+    const std::string version = sent(laptop, nil_id, many);
+    EXPECT_GT(seq(), 2);
+    EXPECT_EQ(h->call(get("/v1/tasks/SYN-4000", syn.token)).status, 200u);
+    task_map own, other;
+    for (const auto& o : many) carry_out(own, o);
+    EXPECT_EQ(pull(laptop, version, own), pull(phone, nil_id, other));
+    EXPECT_TRUE(own == other);
+    EXPECT_EQ(own.at(task_id_of(3999)).at("key"), "SYN-4000");
 }
 
 TEST_F(managed_sync, a_new_device_begins_with_a_snapshot_of_the_servers) {
@@ -219,6 +228,31 @@ TEST_F(managed_sync, what_does_not_open_or_parse_changes_nothing) {
     EXPECT_EQ(send(laptop, some_id(5), new_task(1, "x")).status, 410u);
     EXPECT_EQ(h->call(child_of(laptop.client(), some_id(5))).status, 410u);
     EXPECT_EQ(seq(), 0);
+}
+
+// One key seals all that a device reads: two bodies under one nonce would give each other away.
+TEST_F(managed_sync, no_two_bodies_have_one_nonce) {
+    const replica laptop = add_device("laptop"), phone = add_device("phone");
+    std::string last = nil_id;
+    std::set<std::string> nonces{std::string(seal::nonce_bytes, '\0')};
+    std::size_t bodies = nonces.size();
+    const auto note = [&](const net::http_response& response) {
+        EXPECT_EQ(response.status, 200u);
+        nonces.insert(response.body.substr(1, seal::nonce_bytes));
+        ++bodies;
+    };
+    for (int n = 1; n <= 5; ++n) last = sent(laptop, last, new_task(n, "one"));
+    for (int twice = 0; twice < 2; ++twice) {
+        for (std::string at = nil_id;;) {
+            const auto response = h->call(child_of(phone.client(), at));
+            if (response.status == 404) break;
+            note(response);
+            at = header(response, "X-Version-Id");
+        }
+        note(h->call(snapshot_of(phone.client())));
+    }
+    EXPECT_EQ(nonces.size(), bodies);
+    EXPECT_GT(bodies, 20u);
 }
 
 TEST_F(managed_sync, a_revoked_device_is_out_with_its_next_request) {
@@ -279,7 +313,7 @@ struct manage : managed_sync {
     }
     std::optional<account> vault() {
         auto question = [](read_tx& tx) { return tx.find_account("vault"); };
-        return *h->run(h->engine().ask(question));
+        return *h->run(h->engine().ask(payer::house(), question));
     }
 
     const std::string secret = "hush";
@@ -393,9 +427,36 @@ TEST_F(manage, versions_that_come_meanwhile_are_taken_along) {
     for (const auto& [id, all] : seen) EXPECT_TRUE(all.contains("key"));
 }
 
-TEST_F(manage, an_empty_account_and_what_is_none) {
-    EXPECT_EQ(body_of(manage_account(secret)).at("tasks"), 0);
-    sent(old, nil_id, new_task(1, "one"));
+// A later edit of any of them, on whatever device, has to find where it stands.
+TEST_F(manage, each_task_stands_at_the_end_of_the_chain) {
+    add(add(nil_id, new_task(1, "one")), new_task(2, "two"));
+    ASSERT_EQ(manage_account(secret).status, 200u);
+    const auto end = vault()->last_seq;
+    EXPECT_EQ(end, 3);  // the keys
+    for (const char* key : {"VLT-1", "VLT-2"}) {
+        const auto shown = h->call(get("/v1/tasks/" + std::string(key), token));
+        EXPECT_EQ(body_of(shown).at("seq"), end);
+    }
+}
+
+TEST_F(manage, an_account_without_a_history_takes_no_secret) {
+    const auto refused = manage_account("any");
+    EXPECT_EQ(refused.status, 409u);
+    EXPECT_EQ(code_of(refused), "no-history");
+    EXPECT_EQ(vault()->mode, account_mode::opaque);
+    // Nor does the rule, whoever asks it.
+    callsign::manage_account command;
+    command.account = vault()->id;
+    const auto done = h->run(h->engine().submit(std::move(command)));
+    EXPECT_TRUE(done && std::holds_alternative<callsign::manage_account::no_history>(*done));
+    // Its own clients are let in as before.
+    add(nil_id, new_task(1, "one"));
+    EXPECT_EQ(manage_account(secret).status, 200u);
+}
+
+TEST_F(manage, what_is_no_such_account) {
+    add(nil_id, new_task(1, "one"));
+    EXPECT_EQ(body_of(manage_account(secret)).at("tasks"), 1);
     const auto none =
         h->call(post("/v1/admin/accounts/none/manage", R"({"encryptionSecret":"x"})", root));
     EXPECT_EQ(code_of(none), "account-not-found");

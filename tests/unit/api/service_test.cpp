@@ -166,6 +166,37 @@ TEST_F(Service, DependenciesAreResolvedByKeyAndUuid) {
                                         "depends[3] task-not-found"}));
 }
 
+// Taskwarrior deletes it when `until` has come. Whoever has made it already is told so, however
+// late he asks.
+TEST_F(Service, ATaskIsNotMadeToBeDeleted) {
+    const std::string body = R"({"description":"x","attributes":{"until":"2026-11-20T12:30:00Z"}})";
+    EXPECT_EQ(create(body, "k1").status, 201u);
+    h.advance(std::chrono::minutes{30});
+    EXPECT_EQ(create(body, "k1").status, 201u);
+    const auto refused = create(body, "k2");
+    EXPECT_EQ(refused.status, 400u);
+    EXPECT_EQ(faults_of(refused), std::vector<std::string>{"attributes.until invalid"});
+    EXPECT_EQ(read("/v1/slots/k2").status, 404u);
+    EXPECT_EQ(create(R"({"description":"x","status":"completed",
+                         "attributes":{"until":"2026-11-20T12:30:00Z"}})",
+                     "k3")
+                  .status,
+              201u);
+}
+
+TEST_F(Service, WhatIsOverHasAnEnd) {
+    create(R"({"description":"x","status":"completed"})", "k1");
+    create(R"({"description":"x","status":"completed",
+               "attributes":{"end":"2026-11-19T12:00:00Z"}})",
+           "k2");
+    const auto end_of = [&](const char* key) {
+        const auto task = body_of(read(std::string("/v1/tasks/") + key));
+        return text_of(task.at("attributes").as_object().at("end"));
+    };
+    EXPECT_EQ(end_of("SYN-1"), "2026-11-20T12:00:00.000Z");
+    EXPECT_EQ(end_of("SYN-2"), "2026-11-19T12:00:00.000Z");
+}
+
 TEST_F(Service, ATaskThatIsThereAnswers200) {
     const std::string body = R"({"description":"x","uuid":"11111111-2222-4333-8444-555555555555"})";
     EXPECT_EQ(create(body, "k1").status, 201u);
@@ -184,12 +215,16 @@ void leave_pending_slot(house& h, account_id account, std::string key, digest fi
     ASSERT_TRUE(reserved && std::holds_alternative<reserve::reserved>(*reserved));
 }
 
-TEST_F(Service, ALateRetryHearsThatItIsTooLate) {
-    const std::string body = R"({"description":"x"})";
+digest fingerprint_of(std::string_view json) {
     wire::faults none;
     v1::CreateTask message;
-    message.set_description("x");
-    leave_pending_slot(h, syn.id, "k1", wire::to_domain(message, none)->fingerprint);
+    wire::decode(wire::format::json, json, message, none);
+    return wire::to_domain(message, none)->fingerprint;
+}
+
+TEST_F(Service, ALateRetryHearsThatItIsTooLate) {
+    const std::string body = R"({"description":"x"})";
+    leave_pending_slot(h, syn.id, "k1", fingerprint_of(body));
     EXPECT_EQ(text_of(body_of(read("/v1/slots/k1")).at("state")), "pending");
 
     h.advance(std::chrono::minutes{8});
@@ -212,6 +247,32 @@ TEST_F(Service, ALateRetryHearsThatItIsTooLate) {
     EXPECT_NE(text_of(status.at("advice")).find("lengthen"), std::string::npos);
     EXPECT_EQ(create(body, "k2").status, 201u);
     EXPECT_EQ(text_of(body_of(read("/v1/tasks/SYN-1")).at("description")), "x");
+}
+
+// Nothing has been answered yet, so nothing holds: it would come out without what it depends on.
+TEST_F(Service, APendingCreationWaitsForWhatItDependsOn) {
+    const std::string body = R"({"description":"x","depends":["SYN-1"]})";
+    create(R"({"description":"first"})", "k1");
+    leave_pending_slot(h, syn.id, "k2", fingerprint_of(body));
+    h.call(make_request(verb::delete_, "/v1/tasks/SYN-1?purge=true", "", bearer(syn.token)));
+    const auto refused = create(body, "k2");
+    EXPECT_EQ(refused.status, 400u) << refused.body;
+    EXPECT_EQ(faults_of(refused), std::vector<std::string>{"depends[0] task-deleted"});
+    EXPECT_EQ(text_of(body_of(read("/v1/slots/k2")).at("state")), "pending");
+    EXPECT_EQ(read("/v1/tasks/SYN-2").status, 404u);
+}
+
+TEST_F(Service, EachAttemptIsCountedUntilOneSucceeds) {
+    const std::string body = R"({"description":"x"})";
+    const auto attempts = [&] { return body_of(read("/v1/slots/k1")).at("attempts").as_int64(); };
+    leave_pending_slot(h, syn.id, "k1", fingerprint_of(body));
+    EXPECT_EQ(attempts(), 1);
+    leave_pending_slot(h, syn.id, "k1", fingerprint_of(body));
+    EXPECT_EQ(attempts(), 2);
+    EXPECT_EQ(create(body, "k1").status, 201u);
+    EXPECT_EQ(attempts(), 3);
+    create(body, "k1");
+    EXPECT_EQ(attempts(), 3);
 }
 
 TEST_F(Service, AKilledProcessLeavesWhatItsSuccessorFinishes) {

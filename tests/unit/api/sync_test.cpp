@@ -53,7 +53,7 @@ struct sync : ::testing::Test {
             const auto known = tx.find_device(*parse_uuid(client));
             return known ? tx.head_of(known->account) : chain_head{};
         };
-        return *h.run(h.engine().ask(question));
+        return *h.run(h.engine().ask(payer::house(), question));
     }
 
     house h;
@@ -84,7 +84,8 @@ TEST_F(sync, AV_2_an_unknown_client_is_registered_where_that_is_open) {
     EXPECT_EQ(response.status, 200u);
     EXPECT_EQ(to_string(head().version), header(response, "X-Version-Id"));
     EXPECT_EQ(h.call(snapshot_of(client)).status, 404u);
-    const auto accounts = *h.run(h.engine().ask([](read_tx& tx) { return tx.accounts(); }));
+    const auto accounts =
+        *h.run(h.engine().ask(payer::house(), [](read_tx& tx) { return tx.accounts(); }));
     ASSERT_EQ(accounts.size(), 1u);
     EXPECT_EQ(accounts[0].mode, account_mode::opaque);
     EXPECT_EQ(accounts[0].name.find(client.substr(0, 8)), std::string::npos);
@@ -125,6 +126,49 @@ TEST_F(sync, AV_6_empty_body) {
     EXPECT_EQ(response.status, 400u);
     EXPECT_EQ(response.body, "Empty body");
     expect_no_version_headers(response);
+}
+
+// Each is an account for good, and anybody may ask for one.
+struct few_newcomers : sync {
+    static api::sync_options two_an_hour() {
+        api::sync_options options = open();
+        options.registrations_per_hour = 2;
+        return options;
+    }
+    few_newcomers() : sync(two_an_hour()) {}
+
+    unsigned newcomer(unsigned n) {
+        last = h.call(add_version(some_id(100 + n), nil_id, "x"));
+        return last.status;
+    }
+    net::http_response last;
+};
+
+TEST_F(few_newcomers, so_many_strangers_are_let_in_in_an_hour) {
+    const std::string mine = add(nil_id);
+    h.advance(std::chrono::minutes{20});
+    EXPECT_EQ(newcomer(1), 200u);
+    EXPECT_EQ(newcomer(2), 429u);
+    EXPECT_EQ(header(last, "Retry-After"), "2400");
+    EXPECT_EQ(newcomer(3), 429u);
+    // Who is known goes on, and so does who was refused once there is a place.
+    const std::string next = add(mine);
+    h.advance(std::chrono::minutes{40});
+    EXPECT_EQ(newcomer(2), 200u);
+    EXPECT_EQ(newcomer(3), 429u);
+    add(next);
+    const auto accounts = *h.run(h.engine().ask(payer::house(), [](read_tx& tx) { return tx.accounts(); }));
+    EXPECT_EQ(accounts.size(), 3u);
+}
+
+TEST_F(few_newcomers, the_hour_is_not_the_wall_clocks) {
+    EXPECT_EQ(newcomer(1), 200u);
+    EXPECT_EQ(newcomer(2), 200u);
+    h.clock().step_wall(std::chrono::hours{24});
+    EXPECT_EQ(newcomer(3), 429u);
+    h.clock().step_wall(-std::chrono::hours{72});
+    h.advance(std::chrono::hours{1});
+    EXPECT_EQ(newcomer(3), 200u);
 }
 
 // ---- get-child-version ----
@@ -685,6 +729,29 @@ TEST_F(imports, a_chain_is_taken_over_word_for_word_and_only_once) {
     EXPECT_EQ(h.call(add_version(client, some_id(24), "goes on")).status, 200u);
 }
 
+// How many versions it is old is all that says when a new one is due.
+TEST_F(imports, a_snapshot_is_as_old_as_it_was_there) {
+    const auto asked_after = [&](int since) {
+        const std::string who = some_id(300 + static_cast<unsigned>(since));
+        EXPECT_EQ(h.call(asking(verb::put, "/v1/admin/client", {}, who)).status, 200u);
+        const std::string version = some_id(21);
+        h.call(asking(verb::post, "/v1/admin/client/versions/" + version + "?parent=" + nil_id, "v",
+                      who));
+        const auto taken = h.call(asking(verb::post,
+                                         "/v1/admin/client/snapshot/" + version +
+                                             "?takenAt=" + to_rfc3339(h.clock().now()) +
+                                             "&versionsSince=" + std::to_string(since),
+                                         "snapshot", who));
+        EXPECT_EQ(taken.status, 200u) << taken.body;
+        const auto added = h.call(add_version(who, version, "x"));
+        return std::string(header(added, "X-Snapshot-Request"));
+    };
+    EXPECT_EQ(asked_after(0), "");
+    EXPECT_EQ(asked_after(99), "");
+    EXPECT_EQ(asked_after(100), "urgency=low");
+    EXPECT_EQ(asked_after(150), "urgency=high");
+}
+
 TEST_F(imports, another_history_is_refused) {
     h.call(asking(verb::put, "/v1/admin/client"));
     EXPECT_EQ(import_version(nil_id, some_id(21), "x").status, 200u);
@@ -728,11 +795,13 @@ TEST_F(sync, large_bodies_are_for_those_who_may_send_them) {
     const auto stranger = terms(add_version("", nil_id, ""));
     EXPECT_EQ(stranger.bytes_max, usual);
     EXPECT_EQ(stranger.too_large->body, "bad x-client-id");
-    EXPECT_EQ(terms(child_of(client, nil_id)).bytes_max, usual);
+    // Of one that nobody looks at.
+    EXPECT_EQ(terms(child_of(client, nil_id)).bytes_max, 16u << 10);
+    EXPECT_EQ(terms(get("/livez")).bytes_max, 16u << 10);
     EXPECT_EQ(terms(post("/v1/tasks", "{}")).bytes_max, usual);
 }
 
-TEST_F(imports, large_bodies_are_for_those_who_were_here_before) {
+TEST_F(imports, large_bodies_are_for_those_who_are_known) {
     const std::size_t usual = 1u << 20;
     const auto most = [&](const net::http_request& request) {
         return h.service().terms_of(request, usual).bytes_max;
@@ -741,17 +810,43 @@ TEST_F(imports, large_bodies_are_for_those_who_were_here_before) {
     const auto import =
         asking(verb::post, "/v1/admin/client/versions/" + some_id(1) + "?parent=" + nil_id);
     EXPECT_EQ(most(segment), usual);
-    EXPECT_EQ(h.service().terms_of(segment, usual).too_large->status, 503u);
     EXPECT_EQ(most(import), usual);
+    EXPECT_EQ(h.admit(segment).refused->status, 404u);
     h.call(asking(verb::put, "/v1/admin/client"));
+    EXPECT_FALSE(h.admit(segment).refused);
+    EXPECT_FALSE(h.admit(import).refused);
     EXPECT_EQ(most(segment), 100u << 20);
     EXPECT_EQ(most(import), 100u << 20);
 
-    // After a restart, from the first question on.
+    // After a restart too, for the first request that comes.
     house next({.service = {.sync = {}}, .disk = &h.disk(), .clock = &h.clock()});
-    EXPECT_EQ(next.service().terms_of(segment, usual).bytes_max, usual);
-    next.call(child_of(client, nil_id));
+    const auto given = next.admit(segment);
+    EXPECT_FALSE(given.refused);
+    EXPECT_GT(given.payer, net::strangers);
     EXPECT_EQ(next.service().terms_of(segment, usual).bytes_max, 100u << 20);
+}
+
+// What the answer would hold is asked for before it is loaded.
+TEST_F(sync, what_there_is_no_memory_for_is_not_loaded) {
+    const auto chain = make_chain(2, nil_id);
+    const std::string large(200'000, 's');
+    add(chain.back(), large);
+    h.call(add_snapshot(client, chain[1], large));
+    const auto budget = std::make_shared<net::body_budget>(300'000, 250'000);
+    for (const bool crowded : {false, true}) {
+        net::body_lease others(budget);
+        if (crowded) others.reserve(150'000);
+        for (const auto& request : {child_of(client, chain.back()), snapshot_of(client)}) {
+            auto asked = request;
+            asked.memory = std::make_shared<net::body_lease>(budget, 99);
+            const auto memory = asked.memory;
+            const auto response = h.call(std::move(asked));
+            EXPECT_EQ(response.status, crowded ? 503u : 200u);
+            EXPECT_EQ(memory->bytes(), crowded ? 0u : large.size());
+            EXPECT_EQ(header(response, "Retry-After"), crowded ? "1" : "");
+            EXPECT_EQ(budget->held_by(99), 0u);  // its account pays
+        }
+    }
 }
 
 // ---- no fork ----

@@ -2,10 +2,13 @@
 
 #include "support/virtual_clock.hpp"
 
+#include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <gtest/gtest.h>
+#include <memory>
+#include <vector>
 
 namespace callsign::api {
 namespace {
@@ -13,32 +16,31 @@ namespace {
 namespace asio = boost::asio;
 using std::chrono_literals::operator""ms;
 
-asio::awaitable<void> finish(turnstile::visit& v, std::optional<bool>& out) {
-    out = co_await v.may_say_up_to_date();
+uuid some_version(std::uint64_t n) {
+    return make_uuid_v7(time_point{}, n, n);
 }
 
+// A client id's chain, and the questions for it as the handlers ask them.
 struct turnstile_test : ::testing::Test {
-    // How a question for the next version ended; none: it waits.
+    // How a question for the child of a version ended; none: it waits.
     struct outcome {
         std::optional<bool> up_to_date;
+        uuid child{};
         milliseconds after{0};
-        int looks = 0;
     };
 
-    // Asks as a handler does: looks, and looks again until it may say "up to date" or `child` is
-    // there to be given.
-    static asio::awaitable<void> ask(turnstile_test& t, std::uint64_t connection,
-                                     std::shared_ptr<outcome> out) {
-        turnstile::visit visit(t.turns.enter(t.client, connection));
-        const int known = t.versions;
+    static asio::awaitable<void> ask(turnstile_test& t, uuid parent, std::shared_ptr<outcome> out) {
+        turnstile::visit visit(t.turns.enter(t.client));
         for (;;) {
-            ++out->looks;
             visit.look();
-            if (t.versions != known) {
+            const auto child = t.child_of(parent);
+            if (child) {
+                visit.found(parent, *child);
+                out->child = *child;
                 out->up_to_date = false;
                 break;
             }
-            const bool say_so = co_await visit.may_say_up_to_date();
+            const bool say_so = co_await visit.may_say_up_to_date(parent);
             if (say_so) {
                 out->up_to_date = true;
                 break;
@@ -46,21 +48,38 @@ struct turnstile_test : ::testing::Test {
         }
         out->after = t.clock.elapsed();
     }
-    std::shared_ptr<outcome> start(std::uint64_t connection) {
+    std::shared_ptr<outcome> start(const uuid& parent) {
         auto out = std::make_shared<outcome>();
-        asio::co_spawn(io, ask(*this, connection, out), [](std::exception_ptr e) {
+        asio::co_spawn(io, ask(*this, parent, out), [](std::exception_ptr e) {
             if (e) std::rethrow_exception(e);
         });
         settle();
         return out;
     }
-    void send(std::uint64_t connection, bool accepted = true) {
-        turnstile::visit visit(turns.enter(client, connection));
-        visit.sending();
-        if (accepted) ++versions;
-        visit.sent(accepted);
+    // A version that is appended; its id.
+    uuid send(bool more_may_follow = false) {
+        turnstile::visit visit(turns.enter(client));
+        visit.sending(tip());
+        append();
+        visit.accepted(tip(), more_may_follow);
+        settle();
+        return tip();
+    }
+    // One that is answered 409, or not taken for another reason.
+    void send_in_vain() {
+        turnstile::visit visit(turns.enter(client));
+        visit.sending(chain.front());
         settle();
     }
+
+    void append() { chain.push_back(some_version(chain.size())); }
+    const uuid& tip() const { return chain.back(); }
+    std::optional<uuid> child_of(const uuid& parent) const {
+        const auto at = std::find(chain.begin(), chain.end(), parent);
+        if (at == chain.end() || at + 1 == chain.end()) return std::nullopt;
+        return *(at + 1);
+    }
+
     void settle() {
         io.restart();
         while (io.poll() > 0) {
@@ -75,33 +94,30 @@ struct turnstile_test : ::testing::Test {
     testing::virtual_clock clock;
     asio::io_context io;
     turnstile turns{clock, 50ms};
-    const uuid client = make_uuid_v7(time_point{}, 1, 1);
-    int versions = 0;
+    const uuid client = some_version(1'000);
+    std::vector<uuid> chain{uuid{}};
 };
 
 TEST_F(turnstile_test, the_first_is_told_at_once) {
-    EXPECT_EQ(start(1)->up_to_date, true);
+    EXPECT_EQ(start(tip())->up_to_date, true);
 }
 
-TEST_F(turnstile_test, the_holder_itself_does_not_wait) {
-    start(1);
-    EXPECT_EQ(start(1)->up_to_date, true);
-}
-
-TEST_F(turnstile_test, another_waits_for_the_holders_version) {
-    start(1);
-    const auto second = start(2);
+TEST_F(turnstile_test, another_gets_the_version_that_follows) {
+    start(tip());
+    const auto second = start(tip());
     EXPECT_FALSE(second->up_to_date);
     advance(20ms);
     EXPECT_FALSE(second->up_to_date);
-    send(1);
-    EXPECT_EQ(second->up_to_date, false);  // and gets it
+    const uuid sent = send();
+    start(sent);  // its sender has come to his end
+    EXPECT_EQ(second->up_to_date, false);
+    EXPECT_EQ(second->child, sent);
     EXPECT_EQ(second->after, 20ms);
 }
 
-TEST_F(turnstile_test, or_until_the_holder_has_had_its_time) {
-    start(1);
-    const auto second = start(2);
+TEST_F(turnstile_test, or_is_told_when_the_turn_has_had_its_time) {
+    start(tip());
+    const auto second = start(tip());
     advance(49ms);
     EXPECT_FALSE(second->up_to_date);
     advance(1ms);
@@ -109,111 +125,217 @@ TEST_F(turnstile_test, or_until_the_holder_has_had_its_time) {
     EXPECT_EQ(second->after, 50ms);
 }
 
-TEST_F(turnstile_test, or_until_the_holder_has_gone) {
-    start(1);
-    const auto second = start(2);
-    turns.closed(1);
-    settle();
-    EXPECT_EQ(second->up_to_date, true);
-    EXPECT_EQ(second->after, 0ms);
-}
-
 TEST_F(turnstile_test, the_turn_goes_from_one_to_the_next) {
-    start(1);
-    const auto second = start(2);
-    const auto third = start(3);
-    turns.closed(1);
-    settle();
-    // One of the two has the turn now, the other one waits for it.
+    start(tip());
+    const auto second = start(tip());
+    const auto third = start(tip());
+    advance(50ms);
     EXPECT_EQ(second->up_to_date.has_value() + third->up_to_date.has_value(), 1);
     const auto& waiting = second->up_to_date ? third : second;
-    send(second->up_to_date ? 2 : 3);
-    EXPECT_EQ(waiting->up_to_date, false);
+    const uuid sent = send();
+    start(sent);
+    EXPECT_EQ(waiting->child, sent);
 }
 
-TEST_F(turnstile_test, who_has_sent_does_not_take_the_turn_again) {
-    start(1);
-    send(1);
-    EXPECT_EQ(start(1)->up_to_date, true);  // the end of its sync
-    EXPECT_EQ(start(2)->up_to_date, true);  // nobody holds the turn
-    EXPECT_FALSE(start(1)->up_to_date);     // a further sync on the same connection waits again
+TEST_F(turnstile_test, the_end_of_a_sync_takes_no_turn) {
+    start(tip());
+    const uuid sent = send();
+    EXPECT_EQ(start(sent)->up_to_date, true);
+    EXPECT_EQ(start(sent)->up_to_date, true);  // nobody had the turn
+    EXPECT_FALSE(start(sent)->up_to_date);
 }
 
-TEST_F(turnstile_test, a_refused_version_ends_the_turn_and_not_the_sync) {
-    start(1);
-    send(1, false);
-    EXPECT_EQ(start(1)->up_to_date, true);
-    EXPECT_FALSE(start(2)->up_to_date);
+TEST_F(turnstile_test, the_same_replica_takes_one_in_its_next_sync) {
+    start(tip());
+    const uuid sent = send();
+    start(sent);
+    advance(1000ms);
+    EXPECT_EQ(start(sent)->up_to_date, true);
+    EXPECT_FALSE(start(sent)->up_to_date);
+}
+
+TEST_F(turnstile_test, who_reads_his_own_version_takes_one) {
+    const uuid before = tip();
+    start(before);
+    const uuid sent = send();  // whose answer is lost
+    EXPECT_EQ(start(before)->child, sent);
+    EXPECT_EQ(start(sent)->up_to_date, true);
+    const auto second = start(sent);
+    EXPECT_FALSE(second->up_to_date);
+    const uuid next = send();
+    start(next);
+    EXPECT_EQ(second->child, next);
+}
+
+TEST_F(turnstile_test, who_is_given_a_version_before_its_sender_has_ended_takes_one) {
+    const uuid before = tip();
+    start(before);
+    const uuid sent = send();
+    EXPECT_EQ(start(before)->child, sent);
+    // One of the two is its sender, the other may have something to send.
+    EXPECT_EQ(start(sent)->up_to_date, true);
+    EXPECT_FALSE(start(sent)->up_to_date);
+}
+
+TEST_F(turnstile_test, also_if_it_was_given_before_its_outcome_was_known_here) {
+    const uuid before = tip();
+    start(before);
+    turnstile::visit visit(turns.enter(client));
+    visit.sending(before);
+    append();
+    EXPECT_EQ(start(before)->child, tip());
+    visit.accepted(tip(), false);
+    EXPECT_EQ(start(tip())->up_to_date, true);
+    EXPECT_FALSE(start(tip())->up_to_date);
+}
+
+TEST_F(turnstile_test, a_sender_who_never_asks_again_holds_a_turn_up_and_no_more) {
+    start(tip());
+    const auto second = start(tip());
+    advance(10ms);
+    const uuid sent = send();
+    advance(49ms);
+    advance(1ms);
+    EXPECT_EQ(second->child, sent);
+    EXPECT_LE(second->after, 60ms);
+}
+
+TEST_F(turnstile_test, after_a_full_batch_its_sender_has_the_turn_again) {
+    start(tip());
+    const uuid sent = send(true);
+    EXPECT_EQ(start(sent)->up_to_date, true);
+    const auto second = start(sent);
+    EXPECT_FALSE(second->up_to_date);
+    const uuid last = send();
+    EXPECT_EQ(start(last)->up_to_date, true);
+    EXPECT_EQ(second->child, last);
+}
+
+TEST_F(turnstile_test, a_version_that_is_not_taken_ends_no_turn) {
+    start(tip());
+    const auto second = start(tip());
+    send_in_vain();
+    EXPECT_FALSE(second->up_to_date);
+    advance(49ms);
+    EXPECT_FALSE(second->up_to_date);
+    advance(1ms);
+    EXPECT_EQ(second->up_to_date, true);
+}
+
+// Else a question that is under way would be asked again for each of them.
+TEST_F(turnstile_test, nor_is_it_taken_for_one_that_came) {
+    int looks = 0;
+    const auto look_once = [](turnstile_test& t, int& count) -> asio::awaitable<bool> {
+        turnstile::visit visit(t.turns.enter(t.client));
+        visit.look();
+        ++count;
+        t.send_in_vain();
+        const bool say_so = co_await visit.may_say_up_to_date(t.tip());
+        co_return say_so;
+    };
+    std::optional<bool> said;
+    asio::co_spawn(io, look_once(*this, looks), [&](std::exception_ptr, bool is) { said = is; });
+    settle();
+    EXPECT_EQ(said, true);
+    EXPECT_EQ(looks, 1);
 }
 
 TEST_F(turnstile_test, a_version_on_its_way_keeps_the_turn) {
-    start(1);
-    turnstile::visit visit(turns.enter(client, 1));
-    visit.sending();
-    const auto second = start(2);
+    start(tip());
+    std::unique_ptr<turnstile::visit> visit(new turnstile::visit(turns.enter(client)));
+    visit->sending(tip());
+    const auto second = start(tip());
     advance(120ms);
     EXPECT_FALSE(second->up_to_date);
-    ++versions;
-    visit.sent(true);
+    append();
+    visit->accepted(tip(), false);
+    visit.reset();
+    start(tip());
+    EXPECT_EQ(second->child, tip());
+}
+
+TEST_F(turnstile_test, and_gives_it_back_when_it_is_not_taken) {
+    start(tip());
+    std::unique_ptr<turnstile::visit> visit(new turnstile::visit(turns.enter(client)));
+    visit->sending(tip());
+    const auto second = start(tip());
+    advance(120ms);
+    visit.reset();
     settle();
-    EXPECT_EQ(second->up_to_date, false);
+    EXPECT_EQ(second->up_to_date, true);
+    EXPECT_EQ(second->after, 120ms);
 }
 
 TEST_F(turnstile_test, what_came_while_the_chain_was_looked_at_is_looked_for_again) {
-    turnstile::visit visit(turns.enter(client, 2));
+    turnstile::visit visit(turns.enter(client));
+    const uuid before = tip();
     visit.look();
-    start(1);
-    send(1);
+    send();
     std::optional<bool> said;
-    asio::co_spawn(io, finish(visit, said), asio::detached);
+    const auto finish = [](turnstile::visit& v, uuid parent) -> asio::awaitable<bool> {
+        co_return co_await v.may_say_up_to_date(parent);
+    };
+    asio::co_spawn(io, finish(visit, before), [&](std::exception_ptr, bool is) { said = is; });
     settle();
     EXPECT_EQ(said, false);
 }
 
 TEST_F(turnstile_test, nobody_waits_for_ever) {
-    start(1);
-    turnstile::visit stuck(turns.enter(client, 1));
-    stuck.sending();
-    const auto second = start(2);
+    start(tip());
+    turnstile::visit stuck(turns.enter(client));
+    stuck.sending(tip());
+    const auto second = start(tip());
     advance(10'000ms);
     EXPECT_EQ(second->up_to_date, true);
-    EXPECT_LE(second->after, 1000ms);
+    EXPECT_LE(second->after, turns.patience());
 }
 
-TEST_F(turnstile_test, without_a_connection_nobody_waits) {
-    start(1);
-    EXPECT_EQ(start(0)->up_to_date, true);
+TEST_F(turnstile_test, nor_does_the_wall_clock_decide) {
+    start(tip());
+    clock.step_wall(std::chrono::hours{24});
+    const auto second = start(tip());
+    EXPECT_FALSE(second->up_to_date);
+    clock.step_wall(-std::chrono::hours{72});
+    advance(50ms);
+    EXPECT_EQ(second->up_to_date, true);
 }
 
 TEST_F(turnstile_test, clients_do_not_wait_for_each_other) {
-    start(1);
-    turnstile::visit other(turns.enter(make_uuid_v7(time_point{}, 2, 2), 2));
+    start(tip());
+    turnstile::visit other(turns.enter(some_version(2'000)));
     other.look();
     std::optional<bool> said;
-    asio::co_spawn(io, finish(other, said), asio::detached);
+    const auto finish = [](turnstile::visit& v, uuid parent) -> asio::awaitable<bool> {
+        co_return co_await v.may_say_up_to_date(parent);
+    };
+    asio::co_spawn(io, finish(other, tip()), [&](std::exception_ptr, bool is) { said = is; });
     settle();
     EXPECT_EQ(said, true);
 }
 
 TEST_F(turnstile_test, what_is_over_is_forgotten) {
-    for (std::uint64_t connection = 1; connection <= 100; ++connection) {
-        start(connection);
-        turns.closed(connection);
+    for (std::uint64_t n = 0; n < 1000; ++n) {
+        turnstile::visit visit(turns.enter(some_version(2'000 + n)));
+        visit.sending(tip());
+        visit.accepted(some_version(n), false);
     }
-    settle();
+    EXPECT_EQ(turns.size(), 1000u);
+    advance(50ms);
+    turns.enter(client);
     EXPECT_EQ(turns.size(), 0u);
 }
 
 TEST_F(turnstile_test, a_handler_that_is_dropped_leaves_its_place) {
-    start(1);
+    start(tip());
     auto away = std::make_unique<asio::io_context>();
     auto out = std::make_shared<outcome>();
-    asio::co_spawn(*away, ask(*this, 2, out), asio::detached);
+    asio::co_spawn(*away, ask(*this, tip(), out), asio::detached);
     away->poll();
     EXPECT_FALSE(out->up_to_date);
     away.reset();
-    send(1);  // wakes whoever waits
-    turns.closed(1);
+    start(send());  // wakes whoever waits
+    advance(1000ms);
+    turns.enter(client);
     EXPECT_EQ(turns.size(), 0u);
 }
 

@@ -131,13 +131,14 @@ std::string exported(int n, const std::string& more = "") {
 
 TEST_F(Cli, ImportsTasksFromStandardInput) {
     in.str("[" + exported(1, R"(,"id":1,"key":"OLD-1","tags":["a"])") + "]");
-    answer(R"({"imported":1,"thereAlready":0})");
+    answer(R"({"imported":1,"thereAlready":0,"keysLeftOut":1})");
     EXPECT_EQ(run({"import", "taskwarrior", "-", "--account", "ada"}), 0);
     EXPECT_EQ(requests,
               std::vector<std::string>{
                   "POST " + local + R"( /v1/admin/accounts/ada/import {"tasks":[{"uuid":)" +
                   R"("11111111-2222-4333-8444-000000100001",)" +
-                  R"("attributes":{"description":"d","status":"pending","tag_a":""}}]})"});
+                  R"("attributes":{"description":"d","key":"OLD-1","status":"pending",)" +
+                  R"("tag_a":""}}]})"});
     EXPECT_EQ(out.str(), "tasks         1\nimported      1\nhere already  0\n");
     EXPECT_THAT(err.str(), HasSubstr("keys are the server's"));
 }
@@ -213,24 +214,77 @@ TEST_F(Cli, TheServerIsTheOneGivenElseTheOneWhoseDirectoryItIs) {
         const std::string request = requests.back().substr(4);
         return request.substr(0, request.find(' ')) + " " + tokens.back();
     };
-    EXPECT_EQ(asked({"--url", "http://h:1"}), "http://h:1 cs_operator");
+    EXPECT_EQ(asked({"--url", "http://127.0.0.9:1"}), "http://127.0.0.9:1 cs_operator");
     EXPECT_EQ(asked({"--data-dir", dir}), "http://127.0.0.1:4711 cs_operator");
     environment.clear();
     EXPECT_EQ(asked({"--data-dir", dir}), "http://127.0.0.1:4711 cs_of_the_directory");
     EXPECT_EQ(asked({"--data-dir", dir, "--token", "cs_t"}), "http://127.0.0.1:4711 cs_t");
-    EXPECT_EQ(asked({"--data-dir", dir, "--url", "http://h:1"}), "http://h:1 cs_of_the_directory");
-    environment = {{"CALLSIGN_URL", "http://e:2"}, {"CALLSIGN_STORE_DATA_DIR", dir}};
-    EXPECT_EQ(asked({}), "http://e:2 cs_of_the_directory");
-    EXPECT_EQ(asked({"--url", "http://h:1"}), "http://h:1 cs_of_the_directory");
+    EXPECT_EQ(asked({"--data-dir", dir, "--url", "http://127.0.0.9:1"}),
+              "http://127.0.0.9:1 cs_of_the_directory");
+    environment = {{"CALLSIGN_URL", "http://127.0.0.8:2"}, {"CALLSIGN_STORE_DATA_DIR", dir}};
+    EXPECT_EQ(asked({}), "http://127.0.0.8:2 cs_of_the_directory");
+    EXPECT_EQ(asked({"--url", "http://127.0.0.9:1"}), "http://127.0.0.9:1 cs_of_the_directory");
 }
 
 TEST_F(Cli, NoTokenMeansNoRequest) {
     environment.clear();
-    EXPECT_EQ(run({"account", "list", "--url", "http://h:1"}), 2);
+    EXPECT_EQ(run({"account", "list", "--url", "http://127.0.0.9:1"}), 2);
     EXPECT_THAT(err.str(), HasSubstr("an operator's token is needed"));
     EXPECT_EQ(run({"account", "list", "--data-dir", data_dir.string()}), 1);
     EXPECT_THAT(err.str(), HasSubstr("there is no operator's token in " + data_dir.string()));
     EXPECT_TRUE(requests.empty());
+}
+
+// As in a shell that stands where a server's data is.
+struct CliBesideData : Cli {
+    CliBesideData() {
+        std::filesystem::create_directory(data_dir / "callsign-data");
+        put_file("callsign-data/admin.token", "cs_of_the_directory\n");
+        put_file("callsign-data/listen.url", "http://127.0.0.1:4711\n");
+        std::filesystem::current_path(data_dir);
+        environment.clear();
+    }
+    ~CliBesideData() override { std::filesystem::current_path(before); }
+
+    const std::filesystem::path before = std::filesystem::current_path();
+};
+
+TEST_F(CliBesideData, ItsTokenGoesToItsServerAlone) {
+    answer("{}");
+    EXPECT_EQ(run({"account", "list"}), 0);
+    EXPECT_EQ(tokens, std::vector<std::string>{"cs_of_the_directory"});
+    answer("{}");
+    EXPECT_EQ(run({"account", "list", "--url", "http://127.0.0.1:4711"}), 0);
+    EXPECT_EQ(tokens.back(), "cs_of_the_directory");
+    for (const char* other : {"http://127.0.0.1:4712", "http://127.0.0.1:4711/x", "http://h:1"}) {
+        EXPECT_EQ(run({"account", "list", "--url", other, "--insecure"}), 2);
+        environment = {{"CALLSIGN_URL", other}};
+        EXPECT_EQ(run({"account", "list", "--insecure"}), 2);
+        environment.clear();
+    }
+    EXPECT_EQ(tokens.size(), 2u);
+}
+
+TEST_F(Cli, NothingGoesInClearToAnotherMachineUnlessItIsSaid) {
+    for (const char* other : {"http://h:1", "http://10.0.0.1:1", "http://[2001:db8::1]:1",
+                              "http://127.0.0.1.example.org", "http://localhost.example.org"}) {
+        err.str("");
+        EXPECT_EQ(run({"account", "list", "--url", other}), 2) << other;
+        EXPECT_THAT(err.str(), HasSubstr("--insecure")) << other;
+        EXPECT_TRUE(requests.empty()) << other;
+        answer("{}");
+        EXPECT_EQ(run({"account", "list", "--url", other, "--insecure"}), 0) << other;
+        requests.clear();
+    }
+    for (const char* own : {"http://localhost:1", "http://127.9.9.9:1", "http://[::1]:1"}) {
+        answer("{}");
+        EXPECT_EQ(run({"account", "list", "--url", own}), 0) << own;
+    }
+    // What a server on this machine wrote is this machine's.
+    put_file("listen.url", "http://192.168.1.2:4711\n");
+    answer("{}");
+    EXPECT_EQ(run({"account", "list", "--data-dir", data_dir.string()}), 0);
+    EXPECT_THAT(requests.back(), HasSubstr("http://192.168.1.2:4711"));
 }
 
 TEST_F(Cli, AProblemIsASentenceAndALineForEachField) {

@@ -145,9 +145,11 @@ TEST_F(engine_test, a_batch_is_bounded_by_commands) {
 
 TEST_F(engine_test, a_batch_of_large_requests_is_small) {
     build({.batch_bytes_max = 1000});
-    for (int n = 0; n < 4; ++n) create("k" + std::to_string(n), std::string(600, 'x'));
+    for (int n = 0; n < 4; ++n) create("k" + std::to_string(n), std::string(400, 'x'));
+    run_batch();  // reservations carry a key, whatever the task will be
     run_batch();
-    EXPECT_EQ(probe_.batches, (std::vector<std::size_t>{2}));
+    run_batch();
+    EXPECT_EQ(probe_.batches, (std::vector<std::size_t>{4, 2, 2}));
     settle();
 }
 
@@ -216,17 +218,28 @@ TEST_F(engine_test, an_account_cannot_fill_the_queue_alone) {
 TEST_F(engine_test, what_waited_too_long_is_dropped_undone) {
     build({.request_deadline = 5s});
     const auto late = create("a");
-    clock_.step_wall(6s);
+    clock_.advance_to_next(6s);
     settle();
     EXPECT_EQ(late->value().error(), errc::deadline_exceeded);
     EXPECT_EQ(store_.counts().pending, 0);
+}
+
+TEST_F(engine_test, setting_the_wall_clock_makes_nothing_late) {
+    build({.request_deadline = 5s});
+    const auto one = create("a");
+    clock_.step_wall(24h);
+    const auto other = create("b");
+    clock_.step_wall(-48h);
+    settle();
+    EXPECT_EQ(given(one).receipt.number, 1);
+    EXPECT_EQ(given(other).receipt.number, 2);
 }
 
 TEST_F(engine_test, what_was_begun_runs_to_its_end) {
     build({.request_deadline = 5s});
     const auto slow = create("a");
     run_batch();
-    clock_.step_wall(6s);
+    clock_.advance_to_next(6s);
     settle();
     EXPECT_EQ(given(slow).receipt.number, 1);
 }
@@ -321,7 +334,7 @@ TEST_F(engine_test, a_question_sees_what_was_committed) {
     settle();
     const auto id = account_;
     const auto asked =
-        start(engine_->ask([id](read_tx& tx) { return tx.find_account(id)->last_seq; }));
+        start(engine_->ask(account_, [id](read_tx& tx) { return tx.find_account(id)->last_seq; }));
     settle();
     EXPECT_EQ(asked->value().value(), 1);
 }
@@ -333,7 +346,7 @@ TEST_F(engine_test, questions_asked_in_one_turn_share_a_transaction) {
     const auto id = account_;
     for (int i = 0; i < 3; ++i) {
         asked.push_back(
-            spawn(engine_->ask([id](read_tx& tx) { return tx.find_account(id)->name; })));
+            spawn(engine_->ask(account_, [id](read_tx& tx) { return tx.find_account(id)->name; })));
     }
     settle();
     for (const auto& answer : asked) EXPECT_EQ(answer->value().value(), "home");
@@ -344,7 +357,8 @@ TEST_F(engine_test, a_crowd_of_questions_is_shared_out) {
     build();
     const auto before = store_.reads_begun();
     std::vector<later<int>> asked;
-    for (int i = 0; i < 100; ++i) asked.push_back(spawn(engine_->ask([i](read_tx&) { return i; })));
+    for (int i = 0; i < 100; ++i)
+        asked.push_back(spawn(engine_->ask(account_, [i](read_tx&) { return i; })));
     settle();
     for (int i = 0; i < 100; ++i) EXPECT_EQ(asked[static_cast<std::size_t>(i)]->value().value(), i);
     EXPECT_GT(store_.reads_begun() - before, 1u);
@@ -356,9 +370,9 @@ TEST_F(engine_test, a_question_that_fails_fails_alone) {
     const auto fails = [](read_tx&) -> int {
         throw store_failure(store_failure::kind::unknown, "a bad page");
     };
-    const auto one = spawn(engine_->ask([](read_tx&) { return 1; }));
-    const auto none = spawn(engine_->ask(fails));
-    const auto two = spawn(engine_->ask([](read_tx&) { return 2; }));
+    const auto one = spawn(engine_->ask(account_, [](read_tx&) { return 1; }));
+    const auto none = spawn(engine_->ask(account_, fails));
+    const auto two = spawn(engine_->ask(account_, [](read_tx&) { return 2; }));
     settle();
     EXPECT_EQ(one->value().value(), 1);
     EXPECT_EQ(none->value().error(), errc::store_unavailable);
@@ -399,10 +413,10 @@ TEST_F(aside, runs_on_the_reader_and_goes_on_on_the_network) {
         ran_on = reader.get_executor().running_in_this_thread() ? &reader : &network;
         return std::string("made");
     };
-    boost::asio::co_spawn(network, e.run_aside(std::move(work)),
-                          [&](std::exception_ptr, std::string made) {
+    boost::asio::co_spawn(network, e.run_aside(payer::house(), std::move(work)),
+                          [&](std::exception_ptr, result<std::string> made) {
                               EXPECT_TRUE(network.get_executor().running_in_this_thread());
-                              done = std::move(made);
+                              done = std::move(*made);
                           });
     network.poll();
     EXPECT_EQ(ran_on, nullptr) << "the network must be free meanwhile";
@@ -417,10 +431,11 @@ TEST_F(aside, runs_on_the_reader_and_goes_on_on_the_network) {
 TEST_F(aside, what_is_thrown_there_is_thrown_here) {
     bool thrown = false;
     auto work = []() -> int { throw std::bad_alloc(); };
-    boost::asio::co_spawn(network, e.run_aside(work), [&](std::exception_ptr what, int) {
-        EXPECT_THROW(std::rethrow_exception(what), std::bad_alloc);
-        thrown = true;
-    });
+    boost::asio::co_spawn(network, e.run_aside(payer::house(), work),
+                          [&](std::exception_ptr what, const result<int>&) {
+                              EXPECT_THROW(std::rethrow_exception(what), std::bad_alloc);
+                              thrown = true;
+                          });
     network.poll();
     reader.poll();
     network.restart();

@@ -151,7 +151,8 @@ RC_GTEST_PROP(store_time, ages_are_those_of_the_steady_clock, (std::uint64_t see
         RC_ASSERT(now >= last);
         last = now;
         stamps.emplace_back(now, c.elapsed);
-        const milliseconds span = below(static_cast<std::uint64_t>((c.elapsed - begun).count()) + 1);
+        const milliseconds span =
+            below(static_cast<std::uint64_t>((c.elapsed - begun).count()) + 1);
         for (const auto& [stamp, made] : stamps) {
             const milliseconds age = c.elapsed - made;
             if (c.is_older(stamp, span)) RC_ASSERT(age >= span);

@@ -35,6 +35,7 @@ class counting_probe : public http_probe {
     void connection_opened() override { add(opened); }
     void connection_closed() override { add(closed); }
     void connection_refused() override { add(refused); }
+    void connection_displaced() override { add(displaced); }
     void connection_timed_out() override { add(timed_out); }
     void session_failed(std::string_view what) override {
         last_failure = what;
@@ -53,7 +54,7 @@ class counting_probe : public http_probe {
             changed_.wait_for(lock, std::chrono::seconds(10), [&] { return count >= wanted; }));
     }
 
-    int opened = 0, closed = 0, refused = 0, timed_out = 0, failed = 0, answered = 0;
+    int opened = 0, closed = 0, refused = 0, displaced = 0, timed_out = 0, failed = 0, answered = 0;
     // Read after await() alone.
     std::string last_failure, last_target;
     unsigned last_status = 0;
@@ -86,8 +87,11 @@ struct answer_text {
 
 class client {
   public:
-    explicit client(const tcp::endpoint& server) : socket_(io_) {
+    explicit client(const tcp::endpoint& server, const char* from = "127.0.0.1") : socket_(io_) {
+        socket_.open(server.protocol());
+        socket_.bind({asio::ip::make_address(from), 0});
         socket_.connect(server);
+        socket_.set_option(tcp::no_delay(true));
         const timeval patience{10, 0};
         ::setsockopt(socket_.native_handle(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     }
@@ -171,6 +175,11 @@ class running_server {
     }
     void drained(milliseconds patience) {
         asio::co_spawn(io_, server_.drained(patience), asio::use_future).get();
+    }
+    // Until all that has been sent to it was looked at.
+    void round_trip() {
+        on_its_thread([] {});
+        on_its_thread([] {});
     }
     void release() {
         on_its_thread([this] { gate_.expires_at(asio::steady_timer::time_point::min()); });

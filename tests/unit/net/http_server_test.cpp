@@ -1,6 +1,8 @@
 #include "http_fixture.hpp"
+#include "request_forms.hpp"
 
 #include <algorithm>
+#include <list>
 #include <sstream>
 
 namespace callsign::net {
@@ -188,8 +190,9 @@ TEST(HttpServer, RefusesLargeBodies) {
 http_hooks wide_terms_for_size() {
     http_hooks hooks;
     hooks.terms_of = [](const http_header& header) {
-        if (header.target() != "/size") return body_terms{1000, std::nullopt};
-        return body_terms{200'000, http_response{400, "text/plain", "overflow", {}}};
+        if (header.target() != "/size") return body_terms{.bytes_max = 1000};
+        return body_terms{.bytes_max = 200'000,
+                          .too_large = http_response{400, "text/plain", "overflow", {}}};
     };
     return hooks;
 }
@@ -226,60 +229,17 @@ TEST(HttpServer, ARequestsOwnTermsDecideHowLargeItsBodyMayBe) {
     EXPECT_EQ(status_of(other + in_chunks + chunked(1001, 100)), "413 body-too-large");
 }
 
-TEST(HttpServer, LargeBodiesTogetherAreBounded) {
-    http_options o;
-    o.body_bytes_max = 1000;
-    o.large_bodies_bytes_max = 300'000;
-    running_server server(o, wide_terms_for_size());
-    const std::string put = "PUT /size HTTP/1.1\r\nHost: h\r\n";
-    const std::string whole = std::string(200'000, 'b');
+TEST(HttpServer, TellsWhichConnectionARequestCameOn) {
+    running_server server;
     client first(server.endpoint());
-    first.send(put + "Content-Length: 200000\r\nExpect: 100-continue\r\n\r\n");
-    first.read_answer(false);  // it has its share now
-    {
-        client second(server.endpoint());
-        second.send(put + "Content-Length: 200000\r\n\r\n");
-        EXPECT_EQ(second.read_answer().status(), 503u);
-        client third(server.endpoint());
-        third.send(put + "Transfer-Encoding: chunked\r\n\r\n" + chunked(200'000));
-        EXPECT_EQ(third.read_answer().status(), 503u);
-        client small(server.endpoint());
-        small.send(put + "Content-Length: 500\r\n\r\n" + std::string(500, 'b'));
-        EXPECT_EQ(small.read_answer().status(), 200u);
-    }
-    first.send(whole);
-    EXPECT_EQ(first.read_answer().body, "200000");
-    client again(server.endpoint());
-    again.send(put + "Content-Length: 200000\r\n\r\n" + whole);
-    EXPECT_EQ(again.read_answer().body, "200000");
-}
-
-TEST(HttpServer, TellsWhichConnectionARequestCameOnAndWhenItIsOver) {
-    std::mutex mutex;
-    std::vector<std::uint64_t> closed;
-    http_hooks hooks;
-    hooks.connection_closed = [&](std::uint64_t connection) {
-        const std::lock_guard lock(mutex);
-        closed.push_back(connection);
-    };
-    running_server server({}, std::move(hooks));
-    std::string first_id;
-    {
-        client first(server.endpoint());
-        first.send("GET /connection HTTP/1.1\r\nHost: h\r\n\r\n");
-        first_id = first.read_answer().body;
-        first.send("GET /connection HTTP/1.1\r\nHost: h\r\n\r\n");
-        EXPECT_EQ(first.read_answer().body, first_id);
-        client second(server.endpoint());
-        second.send("GET /connection HTTP/1.1\r\nHost: h\r\n\r\n");
-        EXPECT_NE(second.read_answer().body, first_id);
-        EXPECT_NE(first_id, "0");
-    }
-    server.probe.await(server.probe.closed, 2);
-    server.stop();
-    const std::lock_guard lock(mutex);
-    EXPECT_EQ(closed.size(), 2u);
-    EXPECT_TRUE(std::count(closed.begin(), closed.end(), std::stoull(first_id)) == 1);
+    first.send("GET /connection HTTP/1.1\r\nHost: h\r\n\r\n");
+    const std::string first_id = first.read_answer().body;
+    first.send("GET /connection HTTP/1.1\r\nHost: h\r\n\r\n");
+    EXPECT_EQ(first.read_answer().body, first_id);
+    client second(server.endpoint());
+    second.send("GET /connection HTTP/1.1\r\nHost: h\r\n\r\n");
+    EXPECT_NE(second.read_answer().body, first_id);
+    EXPECT_NE(first_id, "0");
 }
 
 TEST(HttpServer, RefusesWhatIsMalformed) {
@@ -309,25 +269,167 @@ TEST(HttpServer, RefusesWhatIsMalformed) {
     expect_refused({}, endless_chunk_header, 400, "malformed-request");
 }
 
-TEST(HttpServer, TurnsAwayConnectionsBeyondItsBound) {
+// ---- connections ----
+
+constexpr std::string_view hold = "GET /hold HTTP/1.1\r\nHost: h\r\n\r\n";
+
+void expect_served(client& c) {
+    c.send(get_a);
+    EXPECT_EQ(c.read_answer().status(), 200u);
+}
+
+void expect_turned_away(client& c) {
+    c.send(get_a);
+    const answer_text a = c.read_answer();
+    EXPECT_EQ(a.status(), 503u);
+    EXPECT_EQ(a.body, "too-many-connections");
+    EXPECT_TRUE(a.has("Retry-After: 1"));
+    EXPECT_EQ(c.read_rest(), "");
+}
+
+http_options with_connections(std::size_t all, std::size_t per_address) {
     http_options o;
-    o.connections_max = 1;
-    running_server server(o);
+    o.connections_max = all;
+    o.connections_per_address_max = per_address;
+    o.trusted_proxies.clear();
+    return o;
+}
+
+TEST(HttpServer, TheConnectionIdleLongestMakesRoom) {
+    running_server server(with_connections(2, 2));
     client first(server.endpoint());
-    first.send(get_a);
-    EXPECT_EQ(first.read_answer().status(), 200u);
+    expect_served(first);
+    client second(server.endpoint());
+    expect_served(second);
+    client third(server.endpoint());
+    expect_served(third);
+    EXPECT_EQ(first.read_rest(), "");
+    expect_served(second);
+    client fourth(server.endpoint());
+    expect_served(fourth);
+    EXPECT_EQ(third.read_rest(), "");
+    expect_served(second);
+    EXPECT_EQ(server.probe.displaced, 2);
+    EXPECT_EQ(server.probe.refused, 0);
+}
+
+// However many there are, and whether they send nothing or half a header.
+TEST(HttpServer, SilentConnectionsShutNobodyOut) {
+    running_server server(with_connections(8, 8));
+    std::list<client> silent;
+    for (int i = 0; i < 30; ++i) {
+        client& c = silent.emplace_back(server.endpoint());
+        if (i % 2 == 0) c.send("GET / HT");
+        server.probe.await(server.probe.opened, i + 1);
+    }
+    client polite(server.endpoint());
+    for (int i = 0; i < 3; ++i) expect_served(polite);
+}
+
+TEST(HttpServer, TurnsAwayConnectionsWhenAllAreAtWork) {
+    running_server server(with_connections(1, 1));
+    client first(server.endpoint());
+    first.send(hold);
+    server.held.wait(0);
     {
         client second(server.endpoint());
-        second.send(get_a);
-        const answer_text a = second.read_answer();
-        EXPECT_EQ(a.status(), 503u);
-        EXPECT_EQ(a.body, "too-many-connections");
-        EXPECT_TRUE(a.has("Retry-After: 1"));
-        EXPECT_EQ(second.read_rest(), "");
+        expect_turned_away(second);
     }
-    first.send(get_a);
+    server.release();
     EXPECT_EQ(first.read_answer().status(), 200u);
-    server.probe.await(server.probe.refused, 1);
+    server.probe.await(server.probe.closed, 1);
+    expect_served(first);
+    EXPECT_EQ(server.probe.refused, 1);
+    EXPECT_EQ(server.probe.displaced, 0);
+}
+
+TEST(HttpServer, AnAddressHasItsPart) {
+    running_server server(with_connections(100, 2));
+    client first(server.endpoint());
+    first.send(hold);
+    client second(server.endpoint());
+    expect_served(second);
+    client third(server.endpoint());
+    expect_served(third);
+    EXPECT_EQ(second.read_rest(), "");  // its own, not another's
+    third.send(hold);
+    for (int held = 0; (held = server.held) < 2;) server.held.wait(held);
+    client fourth(server.endpoint());
+    expect_turned_away(fourth);
+    client other(server.endpoint(), "127.0.0.2");
+    expect_served(other);
+    server.release();
+    EXPECT_EQ(first.read_answer().status(), 200u);
+    EXPECT_EQ(third.read_answer().status(), 200u);
+}
+
+TEST(HttpServer, BehindATrustedProxyItIsTheClientsThatAreCounted) {
+    http_options o = with_connections(100, 2);
+    o.trusted_proxies = loopback_blocks();
+    running_server server(o);
+    const auto from = [](std::string_view path, std::string_view whom) {
+        return "GET " + std::string(path) +
+               " HTTP/1.1\r\nHost: h\r\nX-Forwarded-For: " + std::string(whom) + "\r\n\r\n";
+    };
+    std::list<client> pooled;
+    for (int i = 0; i < 5; ++i) expect_served(pooled.emplace_back(server.endpoint()));
+    client first(server.endpoint()), second(server.endpoint()), third(server.endpoint());
+    first.send(from("/hold", "198.51.100.1, 192.0.2.1"));
+    second.send(from("/hold", "198.51.100.2, 192.0.2.1"));
+    for (int held = 0; (held = server.held) < 2;) server.held.wait(held);
+    third.send(from("/a", "192.0.2.2"));
+    EXPECT_EQ(third.read_answer().status(), 200u);
+    third.send(from("/a", "198.51.100.3, 192.0.2.1"));
+    const answer_text one_too_many = third.read_answer();
+    EXPECT_EQ(one_too_many.status(), 503u);
+    EXPECT_TRUE(one_too_many.has("Retry-After: 1"));
+    server.release();
+    EXPECT_EQ(first.read_answer().status(), 200u);
+    EXPECT_EQ(second.read_answer().status(), 200u);
+    // Of each of these, one request is under way at a time.
+    for (int i = 0; i < 3; ++i) {
+        first.send(from("/a", "192.0.2.1"));
+        EXPECT_EQ(first.read_answer().status(), 200u);
+    }
+}
+
+// ---- pieces ----
+
+// What a client that sends `bytes` in pieces is answered, until it has all; what is different each
+// time is left out.
+std::string answers_to(running_server& server, std::string_view bytes, std::size_t cut,
+                       std::size_t second_cut) {
+    client c(server.endpoint());
+    for (const std::size_t piece : {cut, second_cut, bytes.size()}) {
+        c.send(bytes.substr(0, piece));
+        bytes.remove_prefix(std::min(piece, bytes.size()));
+        // Nothing tells when the server has read it. It has when it answers another one.
+        if (!bytes.empty()) server.round_trip();
+    }
+    c.half_close();
+    std::istringstream rest(c.read_rest());
+    std::string out;
+    for (std::string line; std::getline(rest, line);) {
+        const bool differs = line.starts_with("Date: ") || line.starts_with("X-Request-Id: ");
+        const bool is_interim = line == "HTTP/1.1 100 Continue\r";
+        if (!differs && !is_interim && line != "\r") out += line + "\n";
+    }
+    return out;
+}
+
+TEST(HttpServer, AnswersEachFormInPiecesAsItAnswersItWhole) {
+    running_server server;
+    for (const request_form& form : request_forms()) {
+        SCOPED_TRACE(form.name);
+        const std::size_t size = form.bytes.size();
+        const std::string whole = answers_to(server, form.bytes, size, 0);
+        for (std::size_t cut = 1; cut<size; cut += size> 120 ? 7 : 3) {
+            EXPECT_EQ(answers_to(server, form.bytes, cut, size), whole) << cut;
+        }
+        for (std::size_t end = size > 6 ? size - 6 : 1; end < size; ++end) {
+            EXPECT_EQ(answers_to(server, form.bytes, end, 1), whole) << end;
+        }
+    }
 }
 
 // ---- deadlines ----

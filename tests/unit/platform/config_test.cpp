@@ -161,6 +161,32 @@ TEST(Config, ValuesThatContradictEachOther) {
               "CALLSIGN_SERVER_DRAIN_TIMEOUT: server.drain_timeout: must be");
 }
 
+TEST(Config, WhatNeverHadRoom) {
+    EXPECT_EQ(faults({.file = "[http]\naccount_bodies_bytes_max = '300MiB'\n"}),
+              std::vector<std::string>{"2: http.account_bodies_bytes_max: must be at most "
+                                       "http.bodies_bytes_max: it is one account's part of it"});
+    EXPECT_EQ(faults({.file = "[sync]\nsegment_bytes_max = '193MiB'\n"}),
+              std::vector<std::string>{"2: sync.segment_bytes_max: must be at most "
+                                       "http.account_bodies_bytes_max: there would never be room "
+                                       "for one"});
+}
+
+TEST(Config, ProxiesAreAddressesAndBlocks) {
+    const auto given = loaded({.file = "[server]\ntrusted_proxies = ['10.0.0.0/8', '::1']\n"});
+    ASSERT_EQ(given.http.trusted_proxies.size(), 2u);
+    EXPECT_EQ(net::to_string(given.http.trusted_proxies[0]), "10.0.0.0/8");
+    EXPECT_EQ(net::to_string(given.http.trusted_proxies[1]), "::1");
+    EXPECT_EQ(loaded({.environment = {{"CALLSIGN_SERVER_TRUSTED_PROXIES", "192.0.2.1, fd00::/8"}}})
+                  .http.trusted_proxies.size(),
+              2u);
+    EXPECT_EQ(faults({.file = "[server]\ntrusted_proxies = ['::1', 'proxy']\n"}),
+              std::vector<std::string>{"2: server.trusted_proxies: entry 2 is no address and no "
+                                       "block of them"});
+    EXPECT_EQ(faults({.file = "[server]\ntrusted_proxies = '::1'\n"}),
+              std::vector<std::string>{"2: server.trusted_proxies: must be a list of addresses: "
+                                       "[]"});
+}
+
 TEST(Config, AFileThatIsNotToml) {
     const auto found = faults({.file = "[reaper]\nwindow = \n"});
     ASSERT_EQ(found.size(), 1u);

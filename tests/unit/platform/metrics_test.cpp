@@ -31,6 +31,7 @@ TEST(Metrics, AllButTheRoutesIsThereFromTheStart) {
 TEST(Metrics, EngineEvents) {
     metrics m;
     m.engine().queue_depth_changed(17);
+    m.engine().turned_away(engine_probe::lacking::account_bytes);
     m.engine().create_answered(engine_probe::create_outcome::replayed);
     m.engine().create_answered(engine_probe::create_outcome::in_progress);
     m.engine().retry_seen(3s, false);
@@ -40,7 +41,9 @@ TEST(Metrics, EngineEvents) {
     m.engine().slots_counted({.pending = 1, .committed = 2, .failed = 3});
     const std::string text = m.text();
     for (const char* line :
-         {"callsign_queue_depth 17\n", "callsign_creates_total{outcome=\"replayed\"} 1\n",
+         {"callsign_queue_depth 17\n", "callsign_turned_away_total{lacking=\"account_bytes\"} 1\n",
+          "callsign_turned_away_total{lacking=\"time\"} 0\n",
+          "callsign_creates_total{outcome=\"replayed\"} 1\n",
           "callsign_creates_total{outcome=\"in_progress\"} 1\n",
           "callsign_creates_total{outcome=\"created\"} 0\n",
           "callsign_retry_seconds_bucket{le=\"5\"} 1\n", "callsign_retry_seconds_count 2\n",

@@ -1,0 +1,389 @@
+// neighbours: what a quiet account notices of a loud one. For each kind of load it starts a
+// callsignd on an empty directory, times the quiet account's creations and reads alone, then beside
+// the load, and prints both with the server's peak of memory. The loads are those that one account,
+// or an operator, may well put on a server; each is answered 2xx, or 503 with Retry-After.
+//
+//     neighbours                       all loads, 5 s each
+//     neighbours --loads snapshots     some of them, with commas
+//
+// Exits 1 if the quiet account was refused anything, or somebody was not answered.
+
+#include "draw.hpp"
+#include "histogram.hpp"
+#include "options.hpp"
+#include "support/http_client.hpp"
+#include "support/server.hpp"
+#include "support/temp_dir.hpp"
+
+#include <callsign/seal/envelope.hpp>
+#include <callsign/wire/segment.hpp>
+
+#include <array>
+#include <atomic>
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <boost/json/value.hpp>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <thread>
+
+namespace callsign::bench {
+namespace {
+
+namespace json = boost::json;
+using steady_clock = std::chrono::steady_clock;
+using testing::http_answer;
+using testing::http_client;
+
+constexpr const char* segment_type = "application/vnd.taskchampion.history-segment";
+constexpr const char* nil_id = "00000000-0000-0000-0000-000000000000";
+
+struct settings {
+    std::string program;
+    std::string data_parent = std::filesystem::temp_directory_path().string();
+    std::string loads = "creations,segments,late,snapshots,imports,devices,migration";
+    milliseconds duration{std::chrono::seconds{5}};
+};
+
+// ---- a server, and what is asked of it before anything is measured ----
+
+json::value expect(const std::optional<http_answer>& answer, unsigned status) {
+    if (!answer || answer->status != status) {
+        options::fail("preparing failed: " + (answer ? answer->body : "no answer"));
+    }
+    return json::parse(answer->body);
+}
+
+struct world {
+    testing::server server;
+    std::string admin = server.admin_token();
+
+    http_client as_operator() const { return http_client(server.port(), admin); }
+
+    std::string make_account(const std::string& name) const {
+        auto c = as_operator();
+        const json::object wanted{{"name", name}, {"prefix", "TASK"}};
+        const auto made = expect(c.post_json("/v1/admin/accounts", json::serialize(wanted)), 201);
+        return std::string(made.at("token").as_string());
+    }
+
+    struct device {
+        std::string client_id;
+        seal::key key;
+    };
+    device make_device(const std::string& account, const std::string& name) const {
+        auto c = as_operator();
+        const auto made = expect(c.post_json("/v1/admin/accounts/" + account + "/devices",
+                                             "{\"name\":\"" + name + "\"}"),
+                                 201);
+        const std::string secret(made.at("encryptionSecret").as_string());
+        std::string id(made.at("clientId").as_string());
+        const std::span bytes(reinterpret_cast<const std::uint8_t*>(secret.data()), secret.size());
+        auto key = seal::derive_key(bytes, *parse_uuid(id));
+        return {std::move(id), std::move(key)};
+    }
+
+    std::string proc(const char* file) {
+        return "/proc/" + std::to_string(server.child().id()) + "/" + file;
+    }
+    // Of resident memory since forget_peak(), in MiB.
+    unsigned long peak_memory() {
+        constexpr std::string_view field = "VmHWM:";
+        std::ifstream status(proc("status"));
+        for (std::string line; std::getline(status, line);) {
+            if (line.starts_with(field)) return std::stoul(line.substr(field.size())) / 1024;
+        }
+        return 0;
+    }
+    void forget_peak() { std::ofstream(proc("clear_refs")) << "5"; }
+};
+
+// A batch of tasks as a migration sends them.
+std::string import_batch(std::uint64_t seed, int tasks) {
+    json::array all;
+    for (int n = 0; n < tasks; ++n) {
+        all.push_back(json::object{
+            {"uuid", to_string(draw_uuid(seed, static_cast<std::uint64_t>(n)))},
+            {"attributes", json::object{{"description", "Mend the tap in the corridor"},
+                                        {"status", "pending"},
+                                        {"entry", "1700000000"},
+                                        {"modified", "1700000000"},
+                                        {"project", "house.corridor"}}}});
+    }
+    return json::serialize(json::object{{"tasks", std::move(all)}});
+}
+
+void import_tasks(const world& w, const std::string& account, int batches) {
+    auto c = w.as_operator();
+    for (int n = 0; n < batches; ++n) {
+        expect(c.post_json("/v1/admin/accounts/" + account + "/import",
+                           import_batch(static_cast<std::uint64_t>(n + 1), 500)),
+               200);
+    }
+}
+
+std::string segment_of(const world::device& from, const std::string& parent, std::uint64_t seed,
+                       int tasks) {
+    std::vector<operation> all;
+    const precise_time now = std::chrono::system_clock::now();
+    for (int n = 0; n < tasks; ++n) {
+        const uuid id = draw_uuid(seed, static_cast<std::uint64_t>(n));
+        all.push_back({operation::kind::create, id, {}, {}, {}});
+        for (const auto& [name, value] : {std::pair("description", "Mend the tap in the corridor"),
+                                          std::pair("status", "pending")}) {
+            all.push_back({operation::kind::update, id, name, value, now});
+        }
+    }
+    std::array<std::uint8_t, seal::nonce_bytes> nonce{};
+    std::memcpy(nonce.data(), &seed, sizeof seed);
+    return seal::seal_body(from.key, *parse_uuid(parent), nonce, wire::encode_segment(all));
+}
+
+// ---- a load ----
+
+// What one connection of it does, again and again until it is told to stop.
+using act =
+    std::function<std::optional<http_answer>(http_client&, unsigned connection, std::uint64_t n)>;
+
+struct load {
+    unsigned connections = 1;
+    std::string token;
+    act ask;
+};
+
+struct load_counts {
+    std::mutex mutex;
+    std::map<unsigned, std::uint64_t> by_status;
+    std::uint64_t unanswered = 0;
+    std::uint64_t silent_refusals = 0;  // 503 without Retry-After
+
+    void count(const std::optional<http_answer>& answer) {
+        const std::lock_guard lock(mutex);
+        if (!answer) {
+            ++unanswered;
+            return;
+        }
+        ++by_status[answer->status];
+        if (answer->status == 503 && answer->header("Retry-After").empty()) ++silent_refusals;
+    }
+};
+
+class running_load {
+  public:
+    running_load(const world& w, const load& l, load_counts& counts) {
+        for (unsigned i = 0; i < l.connections; ++i) {
+            threads_.emplace_back([this, &w, &l, &counts, i] {
+                http_client c(w.server.port(), l.token, std::chrono::seconds{60});
+                for (std::uint64_t n = 0; !stop_; ++n) {
+                    const auto answer = l.ask(c, i, n);
+                    counts.count(answer);
+                    // As a client does that was told to wait: but for a tenth of the time.
+                    if (answer && answer->status == 503 && !stop_)
+                        std::this_thread::sleep_for(milliseconds{100});
+                }
+            });
+        }
+    }
+    ~running_load() {
+        stop_ = true;
+        for (std::thread& t : threads_) t.join();
+    }
+
+  private:
+    std::atomic<bool> stop_ = false;
+    std::vector<std::thread> threads_;
+};
+
+load large_creations(const world& w) {
+    const std::string body =
+        "{\"description\":\"" + std::string(std::size_t{1'040'000}, 'x') + "\"}";
+    return {80, w.make_account("loud"), [body](http_client& c, unsigned i, std::uint64_t n) {
+                return c.post_json("/v1/tasks", body, std::to_string(i) + "-" + std::to_string(n));
+            }};
+}
+
+load segments(const world& w, unsigned connections, int tasks, bool late) {
+    w.make_account("loud");
+    const auto device = std::make_shared<const world::device>(w.make_device("loud", "laptop"));
+    const auto parents = std::make_shared<std::vector<std::string>>(connections, nil_id);
+    return {connections, "",
+            [device, parents, tasks, late](http_client& c, unsigned i, std::uint64_t n) {
+                const std::string& parent = (*parents)[i];
+                const std::uint64_t seed = mixed(i * 1'000'003 + n);
+                auto answer =
+                    c.request("POST", "/v1/client/add-version/" + parent,
+                              {{"Content-Type", segment_type}, {"X-Client-Id", device->client_id}},
+                              segment_of(*device, parent, seed, tasks));
+                const bool goes_on = answer && answer->status == 200 && (!late || n == 0);
+                if (goes_on) (*parents)[i] = answer->header("X-Version-Id");
+                // Larger than this server lets anybody send at first: it asks before it does.
+                if (answer && answer->status == 503)
+                    c.request("GET", "/v1/client/get-child-version/" + parent,
+                              {{"X-Client-Id", device->client_id}});
+                return answer;
+            }};
+}
+
+load snapshots(const world& w) {
+    w.make_account("loud");
+    import_tasks(w, "loud", 100);
+    const auto id = w.make_device("loud", "laptop").client_id;
+    return {64, "", [id](http_client& c, unsigned, std::uint64_t) {
+                return c.request("GET", "/v1/client/snapshot", {{"X-Client-Id", id}});
+            }};
+}
+
+// An operator's, batch by batch, over so many connections. One is how a large account is moved
+// here: 100,000 tasks are 200 of these.
+load imports(const world& w, unsigned connections) {
+    w.make_account("loud");
+    return {connections, w.admin, [](http_client& c, unsigned i, std::uint64_t n) {
+                return c.post_json("/v1/admin/accounts/loud/import",
+                                   import_batch(mixed(i * 1'000'003 + n), 500));
+            }};
+}
+
+// Some are added, while the others ask for what is new and bring a little.
+load many_devices(const world& w) {
+    w.make_account("loud");
+    const auto device = std::make_shared<const world::device>(w.make_device("loud", "laptop"));
+    return {64, w.admin, [device](http_client& c, unsigned i, std::uint64_t n) {
+                if (i < 4) {
+                    return c.post_json(
+                        "/v1/admin/accounts/loud/devices",
+                        "{\"name\":\"d" + std::to_string(i) + "-" + std::to_string(n) + "\"}");
+                }
+                return c.request("GET", std::string("/v1/client/get-child-version/") + nil_id,
+                                 {{"X-Client-Id", device->client_id}});
+            }};
+}
+
+load make_load(const world& w, std::string_view name) {
+    if (name == "creations") return large_creations(w);
+    if (name == "segments") return segments(w, 4, 4000, false);
+    if (name == "late") return segments(w, 16, 1, true);
+    if (name == "snapshots") return snapshots(w);
+    if (name == "imports") return imports(w, 8);
+    if (name == "devices") return many_devices(w);
+    if (name == "migration") return imports(w, 1);
+    options::fail("no such load: " + std::string(name));
+}
+
+// ---- the quiet account ----
+
+struct noticed {
+    histogram creates;
+    histogram reads;
+    std::uint64_t refused = 0;
+};
+
+// One request at a time, a hundred a second: a person's few devices.
+noticed live_quietly(const world& w, const std::string& token, const std::string& run,
+                     milliseconds duration) {
+    noticed n;
+    http_client c(w.server.port(), token, std::chrono::seconds{60});
+    const auto timed = [&](histogram& into, unsigned status, const auto& ask) {
+        const auto begun = steady_clock::now();
+        const std::optional<http_answer> answer = ask();
+        into.record(steady_clock::now() - begun);
+        if (!answer || answer->status != status) ++n.refused;
+    };
+    const auto end = steady_clock::now() + duration;
+    for (int i = 0; steady_clock::now() < end; ++i) {
+        timed(n.creates, 201, [&] {
+            return c.post_json("/v1/tasks", R"({"description":"Mend the tap"})",
+                               run + std::to_string(i));
+        });
+        timed(n.reads, 200, [&] { return c.get("/v1/tasks/TASK-1"); });
+        std::this_thread::sleep_for(milliseconds{10});
+    }
+    return n;
+}
+
+// ---- the table ----
+
+double ms(std::chrono::nanoseconds span) {
+    return std::chrono::duration<double, std::milli>(span).count();
+}
+
+void print_row(const std::string& name, const char* what, const histogram& alone,
+               const histogram& beside, unsigned long peak) {
+    const double before = ms(alone.quantile(0.99));
+    const double after = ms(beside.quantile(0.99));
+    std::printf("%-10s %-7s %9.2f %9.2f %10.2f %10.2f %7.1f %6s %9lu\n", name.c_str(), what,
+                ms(alone.quantile(0.5)), before, ms(beside.quantile(0.5)), after, after / before,
+                after <= std::max(50.0, 3 * before) ? "yes" : "NO", peak);
+}
+
+// Whether all was answered as it should be.
+bool measure(const settings& s, const std::string& name) {
+    const testing::temp_dir dir(s.data_parent);
+    world w{testing::server(
+        {s.program, dir.path() / "data", {}, {{"CALLSIGN_MASTER_KEY", std::string(64, 'a')}}})};
+    const std::string token = w.make_account("quiet");
+    const load l = make_load(w, name);
+    const noticed alone = live_quietly(w, token, "alone", s.duration);
+    load_counts counts;
+    noticed beside;
+    w.forget_peak();
+    {
+        const running_load running(w, l, counts);
+        beside = live_quietly(w, token, "beside", s.duration);
+    }
+    const unsigned long peak = w.peak_memory();
+    print_row(name, "create", alone.creates, beside.creates, peak);
+    print_row(name, "read", alone.reads, beside.reads, peak);
+    std::printf("%-10s the load was answered", "");
+    for (const auto& [status, number] : counts.by_status)
+        std::printf(" %u: %llu", status, static_cast<unsigned long long>(number));
+    std::printf("\n");
+    std::fflush(stdout);
+    const std::uint64_t refused = alone.refused + beside.refused;
+    if (refused != 0)
+        std::printf("%-10s THE QUIET ACCOUNT WAS REFUSED %llu times\n", "",
+                    static_cast<unsigned long long>(refused));
+    if (counts.unanswered + counts.silent_refusals != 0)
+        std::printf("%-10s %llu NOT ANSWERED, %llu times 503 without Retry-After\n", "",
+                    static_cast<unsigned long long>(counts.unanswered),
+                    static_cast<unsigned long long>(counts.silent_refusals));
+    return refused + counts.unanswered + counts.silent_refusals == 0;
+}
+
+int run(const settings& s) {
+    std::printf("%-10s %-7s %9s %9s %10s %10s %7s %6s %9s\n", "load", "quiet", "p50/ms", "p99/ms",
+                "p50 beside", "p99 beside", "ratio", "aim", "peak/MiB");
+    bool all_well = true;
+    for (std::string_view rest = s.loads; !rest.empty();) {
+        const auto comma = std::min(rest.find(','), rest.size());
+        all_well = measure(s, std::string(rest.substr(0, comma))) && all_well;
+        rest.remove_prefix(std::min(comma + 1, rest.size()));
+    }
+    return all_well ? 0 : 1;
+}
+
+settings read_settings(int argc, char** argv) {
+    settings s;
+    s.program = std::filesystem::canonical("/proc/self/exe").parent_path().parent_path().string();
+    options o("neighbours: what a quiet account notices of a loud one.");
+    o.add("--program", s.program, "the folder with callsignd");
+    o.add("--dir", s.data_parent, "data directories there: measure the disk you mean");
+    o.add("--loads", s.loads, "which, with commas between them");
+    o.add("--duration", s.duration, "of each measurement: alone, and beside");
+    o.parse(argc, argv);
+    return s;
+}
+
+}  // namespace
+}  // namespace callsign::bench
+
+int main(int argc, char** argv) {
+    try {
+        return callsign::bench::run(callsign::bench::read_settings(argc, argv));
+    } catch (const std::exception& e) {
+        std::cerr << "neighbours: " << e.what() << "\n";
+        return 2;
+    }
+}

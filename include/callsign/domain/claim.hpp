@@ -1,0 +1,97 @@
+#pragma once
+// What a request asks of the server, before anything is done for it: on whose share it counts, and
+// how much it will take. Commands, questions and long work are admitted by this alone (engine.hpp).
+// Measured is what can be known without looking into the store; a claim is an estimate, made the
+// same way for everybody.
+
+#include <callsign/domain/command.hpp>
+
+#include <compare>
+#include <cstddef>
+#include <functional>
+
+namespace callsign {
+
+// Whose share. Everybody without a token or a known client id is one: strangers cannot get more by
+// being many.
+class payer {
+  public:
+    // Requires: a real account's id, which is larger than 0.
+    constexpr payer(account_id account) : id_(account.value) {}  // NOLINT: an account pays
+
+    // The server's own work, the reaper's above all. It is always first in turn: what it decides
+    // must not be overtaken by what came after (engine::reconcile), and there is little of it.
+    static constexpr payer house() { return payer(0); }
+    static constexpr payer strangers() { return payer(-1); }
+    // What they do to an account counts on that account; this is for the rest.
+    static constexpr payer operators() { return payer(-2); }
+
+    constexpr bool is_house() const { return id_ == 0; }
+    constexpr std::int64_t id() const { return id_; }
+
+    friend auto operator<=>(const payer&, const payer&) = default;
+
+  private:
+    constexpr explicit payer(std::int64_t id) : id_(id) {}
+
+    std::int64_t id_;
+};
+
+struct cost {
+    std::size_t bytes = 0;       // of content: held in memory meanwhile, written or read
+    std::size_t operations = 1;  // changes of a task, or of something as small; at least 1
+    std::size_t rows = 0;        // looked at besides
+
+    // One number, in bytes. On a small machine the store writes a MiB in some 3 ms, an operation
+    // takes some 15 us, a row 5 us: as long as so many bytes.
+    constexpr std::size_t weight() const { return bytes + operations * 4096 + rows * 1536; }
+};
+
+// Of a question that looks at all there is, however much that may be.
+inline constexpr cost many_rows{.rows = 1000};
+
+struct claim {
+    claim(payer pays, const cost& takes = {}) : who(pays), price(takes) {}       // NOLINT
+    claim(account_id pays, const cost& takes = {}) : who(pays), price(takes) {}  // NOLINT
+
+    payer who;
+    cost price;
+};
+
+// ---- what each command asks for ----
+// There is one for each, and no template: a command without one does not compile.
+
+claim claim_of(const reserve& c);
+// The account is its creation's, which alone knows it.
+claim claim_of(const fulfil& c);
+claim claim_of(const reconcile_pending& c);
+claim claim_of(const forget_settled& c);
+claim claim_of(const look_up_slot& c);
+claim claim_of(const create_account& c);
+claim claim_of(const create_token& c);
+claim claim_of(const revoke_token& c);
+claim claim_of(const create_series& c);
+claim claim_of(const create_device& c);
+claim claim_of(const revoke_device& c);
+claim claim_of(const add_version& c);
+claim claim_of(const manage_account& c);
+claim claim_of(const edit_task& c);
+claim claim_of(const import_tasks& c);
+claim claim_of(const add_sealed_version& c);
+claim claim_of(const add_sealed_snapshot& c);
+claim claim_of(const register_client& c);
+claim claim_of(const import_sealed_version& c);
+claim claim_of(const import_sealed_snapshot& c);
+
+// Of whichever it is. Named otherwise: a command turns into a `command` by itself, and one that was
+// forgotten above would come back here for ever.
+claim claim_of_any(const command& c);
+
+}  // namespace callsign
+
+template <>
+struct std::hash<callsign::payer> {
+    std::size_t operator()(const callsign::payer& who) const noexcept {
+        return std::hash<std::int64_t>{}(who.id());
+    }
+};

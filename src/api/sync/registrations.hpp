@@ -1,0 +1,36 @@
+#pragma once
+// How many strangers get an account of their own, where registration is open: so many an hour, and
+// no more, whoever they are. Instants are those of a clock that is never set. Network executor.
+
+#include <callsign/base/time.hpp>
+
+#include <cstddef>
+#include <deque>
+#include <optional>
+
+namespace callsign::api {
+
+class registrations {
+  public:
+    explicit registrations(std::size_t hourly_max) : hourly_max_(hourly_max) {}
+
+    // Takes a place. A span: there is none, and one comes free then.
+    std::optional<milliseconds> enter(milliseconds now) {
+        while (!taken_.empty() && now - taken_.front() >= hour) taken_.pop_front();
+        if (taken_.size() >= hourly_max_) return hour - (now - taken_.front());
+        taken_.push_back(now);
+        return std::nullopt;
+    }
+    // It came to nothing.
+    void give_back() {
+        if (!taken_.empty()) taken_.pop_back();
+    }
+
+  private:
+    static constexpr milliseconds hour = std::chrono::hours{1};
+
+    std::size_t hourly_max_;
+    std::deque<milliseconds> taken_;
+};
+
+}  // namespace callsign::api

@@ -1,0 +1,159 @@
+#pragma once
+// Who is next: account by account in turn (deficit round robin, Shreedhar and Varghese 1995). In
+// its turn an account is given a quantum of credit and is served while its credit lasts; what is
+// too heavy for that waits, and the credit is kept for the next round. So of two accounts that
+// always have something waiting none gets ahead of the other by more than a quantum and one item,
+// whatever they send; and one that has just come waits for one round, however long the others'
+// lanes are. Within an account it is first come, first served. The house's own work is before
+// everybody's.
+//
+// A pure data structure: no lock, no clock, no allocation for an item. An item is a T with `who`, a
+// payer; `weight`, in bytes (claim.hpp); and `behind`, a T* that is the queue's while it holds it.
+
+#include <callsign/base/assert.hpp>
+#include <callsign/domain/claim.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace callsign {
+
+// As much as the lightest dozen of commands: most turns serve all that a client has waiting, few
+// need a second round. And small beside a batch's bounds: a batch holds the turns of 64 accounts,
+// so one that comes to 64 busy ones is in the next batch.
+inline constexpr std::size_t quantum_bytes = std::size_t{64} * 1024;
+
+template <class T>
+class fair_queue {
+  public:
+    explicit fair_queue(std::size_t quantum = quantum_bytes) : quantum_(quantum) {}
+
+    bool empty() const noexcept { return size_ == 0; }
+    std::size_t size() const noexcept { return size_; }
+
+    void push(T& item) {
+        item.behind = nullptr;
+        ++size_;
+        lane& l = item.who.is_house() ? house_ : lane_of(item.who);
+        (l.first ? l.last->behind : l.first) = &item;
+        l.last = &item;
+    }
+
+    // What take() would take; null: nothing, or nothing of whom `may` says yes to.
+    template <class May>
+    T* next(const May& may) {
+        if (house_.first) return house_.first;
+        for (std::size_t passed_over = 0; passed_over < lanes_.size();) {
+            lane& l = *last_->next;
+            if (!may(l.first->who)) {
+                ++passed_over;
+                go_on();
+                continue;
+            }
+            // Alone, there is nobody to be fair to.
+            if (lanes_.size() == 1 || can_pay(l)) return l.first;
+            passed_over = 0;
+            go_on();
+        }
+        return nullptr;
+    }
+    T* next() {
+        return next([](payer) { return true; });
+    }
+
+    // Requires: next() has just returned it.
+    T& take() {
+        CALLSIGN_ASSERT(!empty());
+        --size_;
+        if (house_.first) return pop(house_);
+        lane& l = *last_->next;
+        T& item = pop(l);
+        l.credit -= std::min(l.credit, item.weight);
+        if (!l.first) remove_lane(item.who);
+        return item;
+    }
+
+  private:
+    // Of one account that has something waiting. They make a ring.
+    struct lane {
+        T* first = nullptr;
+        T* last = nullptr;
+        std::size_t credit = 0;
+        lane* next = nullptr;
+    };
+    using lanes = std::unordered_map<payer, lane>;
+
+    lane& lane_of(payer who) {
+        const auto found = lanes_.find(who);
+        if (found != lanes_.end()) return found->second;
+        lane& added = add_lane(who);
+        if (!last_) {
+            added.next = &added;
+            has_come_ = false;
+        } else {
+            added.next = std::exchange(last_->next, &added);
+        }
+        last_ = &added;
+        return added;
+    }
+
+    // An account with one request at a time comes and goes with each of them: its lane's memory is
+    // kept for the next one.
+    lane& add_lane(payer who) {
+        if (spare_.empty()) return lanes_[who];
+        auto node = std::move(spare_.back());
+        spare_.pop_back();
+        node.key() = who;
+        node.mapped() = {};
+        return lanes_.insert(std::move(node)).position->second;
+    }
+
+    // The one that has its turn; what was left of its credit goes with it.
+    void remove_lane(payer who) {
+        lane* const gone = last_->next;
+        if (last_ == gone) {
+            last_ = nullptr;
+        } else {
+            last_->next = gone->next;
+        }
+        has_come_ = false;
+        auto node = lanes_.extract(who);
+        if (spare_.size() < spare_max) spare_.push_back(std::move(node));
+    }
+
+    static constexpr std::size_t spare_max = 256;
+
+    static T& pop(lane& l) {
+        T& item = *l.first;
+        l.first = item.behind;
+        return item;
+    }
+
+    // The credit of a turn is given once. Before it there is less than the first item needs, unless
+    // the account was passed over: it saves nothing up by that.
+    bool can_pay(lane& l) {
+        if (!has_come_) {
+            l.credit = std::min(l.credit, l.first->weight) + quantum_;
+            has_come_ = true;
+        }
+        return l.first->weight <= l.credit;
+    }
+
+    void go_on() {
+        last_ = last_->next;
+        has_come_ = false;
+    }
+
+    std::size_t quantum_;
+    std::size_t size_ = 0;
+    lane house_;
+    lanes lanes_;
+    std::vector<typename lanes::node_type> spare_;
+    lane* last_ = nullptr;   // of the ring; the one after it has its turn
+    bool has_come_ = false;  // its turn has begun: it has been given its credit
+};
+
+}  // namespace callsign

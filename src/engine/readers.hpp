@@ -1,0 +1,98 @@
+#pragma once
+// What runs beside the network thread and changes nothing: questions, and long work that asks the
+// store nothing. Each is in one of three lanes, and each lane serves account by account in turn:
+//
+//   quick   questions that take a moment. Those that wait are answered in one transaction: opening
+//           it, waking a reader and coming back cost more than most of them do.
+//   long    questions that say they look at much. Each has a reader and a transaction to itself.
+//   One
+//           reader is left to the quick ones, if there are two; one account has
+//           `account_readers_max`.
+//   aside   long work: one thing at a time, on a thread that answers no questions.
+
+#include "fair_queue.hpp"
+#include "waiter.hpp"
+
+#include <callsign/engine/engine.hpp>
+
+#include <functional>
+#include <span>
+#include <vector>
+
+namespace callsign {
+
+enum class job_kind { question, aside };
+
+class job final : public waiter {
+  public:
+    job(const claim& asks, job_kind of, std::function<void(read_tx*)> what)
+        : waiter(asks), kind(of), run(std::move(what)) {}
+
+    bool is_long() const { return weight > quick_weight_max; }
+
+    // About a millisecond of a reader.
+    static constexpr std::size_t quick_weight_max = std::size_t{256} * 1024;
+
+    job_kind kind;
+    std::function<void(read_tx*)> run;  // with a transaction for a question, else with none
+    std::exception_ptr thrown;          // by `run`, unless it is a store_failure
+    job* behind = nullptr;              // the queue's
+};
+
+// Network executor, but for what says otherwise.
+class readers {
+  public:
+    // `completed` is called on the network executor with those that have ended, their errors set;
+    // `failed` on a reader's thread, for what a failure of the store is to be called.
+    struct callbacks {
+        std::function<void(std::span<job* const>)> completed;
+        std::function<boost::system::error_code(const store_failure&)> failed;
+    };
+
+    readers(store& store, clock& clock, const executors& executors, const engine_options& options,
+            callbacks callbacks);
+    // Abandons what is queued: the handlers are destroyed uncalled.
+    ~readers();
+    readers(const readers&) = delete;
+    readers& operator=(const readers&) = delete;
+
+    void push(job& j);
+
+  private:
+    using jobs = std::vector<job*>;
+
+    void hand_over_soon();
+    void hand_over();
+    bool hand_over_quick(milliseconds now, jobs& late);
+    bool hand_over_long(milliseconds now, jobs& late);
+    void hand_over_aside(milliseconds now, jobs& late);
+    bool has_a_reader_left(payer who) const;
+    void finish(jobs done);
+    static jobs take_all(fair_queue<job>& from);
+
+    // ---- on the job's thread ----
+    void answer_all(std::span<job* const> asked);
+    void run_one(job& j, read_tx* tx);
+
+    // One slow one among them keeps the others waiting: few enough for a second reader to find
+    // some.
+    static constexpr std::size_t batch_max = 32;
+
+    store& store_;
+    clock& clock_;
+    executors executors_;
+    std::size_t long_max_;          // readers that long questions may have together
+    std::size_t account_long_max_;  // and those of one account
+    callbacks callbacks_;
+
+    fair_queue<job> quick_;
+    fair_queue<job> long_;
+    fair_queue<job> aside_;
+    std::size_t free_;                 // readers
+    std::vector<payer> long_running_;  // whose long questions have a reader now
+    bool aside_running_ = false;
+    bool quick_is_next_ = true;  // with one reader they take turns
+    bool scheduled_ = false;     // hand_over() is posted
+};
+
+}  // namespace callsign

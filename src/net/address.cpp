@@ -1,0 +1,116 @@
+#include <callsign/net/address.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <ranges>
+
+namespace callsign::net {
+namespace {
+
+namespace ip = boost::asio::ip;
+
+constexpr address_bytes v4_block{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+constexpr unsigned v4_bits = 96;
+
+bool is_v4(const address_bytes& address) noexcept {
+    return std::equal(address.begin(), address.begin() + 12, v4_block.begin());
+}
+
+std::optional<ip::address> parse_address(std::string_view text) {
+    boost::system::error_code error;
+    const auto address = ip::make_address(std::string(text), error);
+    return error ? std::nullopt : std::optional(address);
+}
+
+std::string_view without_space(std::string_view text) {
+    const auto first = text.find_first_not_of(" \t");
+    if (first == text.npos) return {};
+    return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+// "192.0.2.7", "192.0.2.7:4711", "2001:db8::1", "[2001:db8::1]", "[2001:db8::1]:4711"
+std::optional<ip::address> parse_entry(std::string_view text) {
+    if (text.starts_with('[')) {
+        const auto end = text.find(']');
+        return end == text.npos ? std::nullopt : parse_address(text.substr(1, end - 1));
+    }
+    const bool has_port = std::count(text.begin(), text.end(), ':') == 1;
+    return parse_address(has_port ? text.substr(0, text.find(':')) : text);
+}
+
+}  // namespace
+
+address_bytes to_bytes(const ip::address& address) {
+    if (address.is_v6()) return address.to_v6().to_bytes();
+    address_bytes bytes = v4_block;
+    const auto four = address.to_v4().to_bytes();
+    std::copy(four.begin(), four.end(), bytes.begin() + 12);
+    return bytes;
+}
+
+address_bytes counted_as(address_bytes address) noexcept {
+    if (!is_v4(address)) std::fill(address.begin() + 8, address.end(), std::uint8_t{0});
+    return address;
+}
+
+bool address_block::contains(const address_bytes& address) const noexcept {
+    const std::size_t whole = bits / 8;
+    if (!std::equal(first.begin(), first.begin() + static_cast<std::ptrdiff_t>(whole),
+                    address.begin())) {
+        return false;
+    }
+    const unsigned rest = bits % 8;
+    return rest == 0 || (first[whole] ^ address[whole]) >> (8 - rest) == 0;
+}
+
+std::vector<address_block> loopback_blocks() {
+    return {{to_bytes(ip::make_address_v4(0x7f000000)), v4_bits + 8},
+            {to_bytes(ip::address_v6::loopback()), 128}};
+}
+
+std::optional<address_block> parse_address_block(std::string_view text) {
+    const auto slash = text.find('/');
+    const auto address = parse_address(text.substr(0, slash));
+    if (!address) return std::nullopt;
+    const unsigned most = address->is_v4() ? 32 : 128;
+    unsigned bits = most;
+    if (slash != text.npos) {
+        const char* const end = text.data() + text.size();
+        const auto [stop, error] = std::from_chars(text.data() + slash + 1, end, bits);
+        if (error != std::errc{} || stop != end || bits > most) return std::nullopt;
+    }
+    return address_block{to_bytes(*address), bits + 128 - most};
+}
+
+std::string to_string(const address_block& block) {
+    const bool four = is_v4(block.first) && block.bits >= v4_bits;
+    const ip::address_v6 whole(block.first);
+    const std::string address =
+        four ? ip::make_address_v4(ip::v4_mapped, whole).to_string() : whole.to_string();
+    if (block.bits == 128) return address;
+    return address + "/" + std::to_string(four ? block.bits - v4_bits : block.bits);
+}
+
+std::optional<address_bytes> forwarded_for(std::span<const std::string_view> fields,
+                                           std::span<const address_block> trusted) {
+    std::optional<address_bytes> found;
+    for (std::string_view list : std::views::reverse(fields)) {
+        for (bool more = true; more;) {
+            const auto comma = list.rfind(',');
+            const std::string_view entry =
+                without_space(comma == list.npos ? list : list.substr(comma + 1));
+            more = comma != list.npos;
+            list = list.substr(0, more ? comma : 0);
+            const auto address = parse_entry(entry);
+            // What is before it is nobody's word.
+            if (!address) return found;
+            found = to_bytes(*address);
+            const bool passed_on = std::any_of(trusted.begin(), trusted.end(),
+                                               [&](const auto& t) { return t.contains(*found); });
+            if (!passed_on) return found;
+        }
+    }
+    return found;
+}
+
+}  // namespace callsign::net

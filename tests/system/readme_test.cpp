@@ -1,0 +1,139 @@
+// Goal: the README's lines work as they stand, one pasted after the other. Method: the fenced lines
+// of a section, in one shell, in a home directory and beside a server of their own; nothing about
+// them is changed but where the server listens and where /etc is.
+
+#include "taskwarrior_fixture.hpp"
+
+#include <fstream>
+#include <sstream>
+
+namespace callsign::testing {
+namespace {
+
+std::string readme() {
+    std::ostringstream text;
+    text << std::ifstream(CALLSIGN_README).rdbuf();
+    return text.str();
+}
+
+// The fenced lines between that heading and the next one, without those that serve.
+std::string lines_of(const std::string& heading) {
+    std::istringstream text(readme());
+    std::string line, found;
+    bool is_section = false, is_fenced = false;
+    while (std::getline(text, line)) {
+        if (line.starts_with("## ")) is_section = line == "## " + heading;
+        if (!is_section) continue;
+        if (line.starts_with("```")) {
+            is_fenced = line == "```sh";
+        } else if (is_fenced && line != "scripts/serve") {
+            found += line + "\n";
+        }
+    }
+    return found;
+}
+
+std::string replaced(std::string text, const std::string& what, const std::string& by) {
+    for (auto at = text.find(what); at != text.npos; at = text.find(what, at + by.size())) {
+        text.replace(at, what.size(), by);
+    }
+    return text;
+}
+
+class readme_test : public with_taskwarrior<system_test> {
+  protected:
+    void SetUp() override {
+        with_taskwarrior<system_test>::SetUp();
+        if (IsSkipped()) return;
+        // As in a checkout that was built and where scripts/serve runs.
+        s = std::make_unique<server>(
+            server::options{programs(),
+                            here() / "callsign-data",
+                            {},
+                            {{"CALLSIGN_MASTER_KEY", std::string(64, '7')}}});
+        std::filesystem::create_directories(here() / "build");
+        std::filesystem::create_directories(home());
+        std::filesystem::create_directory_symlink(programs(), here() / "build" / "release");
+        std::filesystem::create_directory_symlink(std::filesystem::path(program).parent_path(),
+                                                  here() / "build" / "taskwarrior");
+        std::filesystem::create_directory_symlink(
+            std::filesystem::path(CALLSIGN_README).parent_path() / "scripts", here() / "scripts");
+    }
+
+    // In one shell, to its first line that fails.
+    finished paste(const std::string& lines) const {
+        std::string text =
+            replaced(lines, "127.0.0.1:8080", "127.0.0.1:" + std::to_string(s->port()));
+        text = replaced(text, "/etc/", (home() / "etc/").string());
+        return run({"sh", "-e", "-c", "cd " + here().string() + "\n" + text}, patience,
+                   {{"HOME", home().string()},
+                    {"HTTP_PROXY", ""},
+                    {"http_proxy", ""},
+                    {"TASKRC", ""},
+                    {"TASKDATA", ""},
+                    {"CALLSIGN_URL", ""},
+                    {"CALLSIGN_TOKEN", ""},
+                    {"CALLSIGN_STORE_DATA_DIR", ""}});
+    }
+    std::filesystem::path here() const { return temp_path("here"); }
+    std::filesystem::path home() const { return temp_path("home"); }
+
+    // What the server prints to be pasted.
+    std::string token_line() const {
+        for (const std::string& line : s->banner()) {
+            if (line.starts_with("  TOKEN=")) return line + "\n";
+        }
+        return {};
+    }
+
+    static void expect_no_problem(const finished& done) {
+        expect_done(done);
+        EXPECT_EQ(done.out.find("\"code\""), std::string::npos) << done.out;
+    }
+
+    std::unique_ptr<server> s;
+};
+
+TEST_F(readme_test, a_first_task_and_its_retry) {
+    const std::string lines = lines_of("A first task, and its retry");
+    ASSERT_NE(lines.find("Idempotency-Key"), std::string::npos);
+    const finished done = paste(token_line() + lines);
+    expect_no_problem(done);
+    EXPECT_NE(done.out.find(R"("key":"TASK-1")"), std::string::npos) << done.out;
+    EXPECT_NE(done.out.find(R"("status":"deleted")"), std::string::npos) << done.out;
+}
+
+TEST_F(readme_test, taskwarrior_with_keys) {
+    const std::string lines = lines_of("Taskwarrior, with keys");
+    ASSERT_NE(lines.find("scripts/get-taskwarrior\n"), std::string::npos);
+    ASSERT_NE(lines.find("key.is:TASK-1"), std::string::npos);
+    const finished done = paste(lines);
+    expect_no_problem(done);
+    EXPECT_NE(done.out.find("Say its number out loud"), std::string::npos) << done.out;
+    EXPECT_NE(done.out.find("TASK-2"), std::string::npos) << done.out;  // in the report
+}
+
+TEST_F(readme_test, devices) {
+    const std::string lines = lines_of("Devices");
+    ASSERT_NE(lines.find("device revoke"), std::string::npos);
+    // A Taskwarrior that has tasks from before.
+    const finished done = paste(
+        "PATH=$PWD/build/release:$PWD/build/taskwarrior:$PATH\n"
+        "echo data.location=$HOME/.task > ~/.taskrc\n"
+        "task add From before\n" +
+        lines);
+    expect_no_problem(done);
+    EXPECT_TRUE(std::filesystem::exists(home() / "etc/callsign/master.key")) << done.out;
+    EXPECT_NE(done.out.find("imported      1"), std::string::npos) << done.out;
+}
+
+// A filter without it matches beginnings, and nothing asks.
+TEST_F(readme_test, keys_are_named_whole_everywhere) {
+    const std::string text = readme();
+    for (auto at = text.find("task key"); at != text.npos; at = text.find("task key", at + 1)) {
+        EXPECT_EQ(text.compare(at, 12, "task key.is:"), 0) << text.substr(at, 60);
+    }
+}
+
+}  // namespace
+}  // namespace callsign::testing

@@ -1,0 +1,169 @@
+// Goal: every route lets in whom it should, and nobody else; and who was let out stays out. Method:
+// all of the route table against all kinds of token, with what each route needs said once more
+// here; and revocations at every step of a request.
+
+#include "api/handlers.hpp"
+#include "support/sync_client.hpp"
+
+#include <boost/json.hpp>
+#include <gtest/gtest.h>
+#include <map>
+
+namespace callsign::testing {
+namespace {
+
+using boost::beast::http::verb;
+
+std::string code_of(const net::http_response& response) {
+    if (!response.content_type.starts_with("application/problem+json")) return {};
+    const auto problem = boost::json::parse(response.body).as_object();
+    return std::string(problem.at("code").as_string());
+}
+
+enum class needs { nothing, read, write, admin, operators };
+
+const std::map<std::string, needs> expected{
+    {"GET /", needs::nothing},
+    {"GET /livez", needs::nothing},
+    {"GET /readyz", needs::nothing},
+    {"GET /metrics", needs::nothing},
+    {"GET /v1/client/get-child-version/{parent}", needs::nothing},
+    {"POST /v1/client/add-version/{parent}", needs::nothing},
+    {"GET /v1/client/snapshot", needs::nothing},
+    {"POST /v1/client/add-snapshot/{version}", needs::nothing},
+    {"GET /v1/tasks/{ref}", needs::read},
+    {"GET /v1/slots/{key}", needs::read},
+    {"GET /v1/account", needs::read},
+    {"GET /v1/series", needs::read},
+    {"POST /v1/tasks", needs::write},
+    {"PATCH /v1/tasks/{ref}", needs::write},
+    {"DELETE /v1/tasks/{ref}", needs::write},
+    {"POST /v1/series", needs::write},
+    {"GET /v1/tokens", needs::admin},
+    {"POST /v1/tokens", needs::admin},
+    {"DELETE /v1/tokens/{id}", needs::admin},
+    {"GET /v1/devices", needs::admin},
+    {"POST /v1/devices", needs::admin},
+    {"DELETE /v1/devices/{id}", needs::admin},
+};
+
+// All others are the operator's.
+needs expected_of(const api::route& where) {
+    const std::string path(where.path);
+    const auto found = expected.find(std::string(to_string(where.method)) + " " + path);
+    if (found != expected.end()) return found->second;
+    EXPECT_TRUE(path.starts_with("/v1/admin/")) << path << " is not expected";
+    return needs::operators;
+}
+
+// With something for each {name}.
+std::string target_of(std::string path) {
+    for (auto at = path.find('{'); at != path.npos; at = path.find('{')) {
+        path.replace(at, path.find('}') - at + 1, "none");
+    }
+    return path;
+}
+
+TEST(Access, IsWhatEachRouteSays) {
+    house h;
+    h.make_account("syn", "SYN");
+    struct caller {
+        const char* name;
+        std::string token;
+        needs most;  // of an account's routes
+        bool is_operator = false;
+    };
+    const std::vector<caller> callers{
+        {"nobody", "", needs::nothing},
+        {"a stranger", "cs_nobodys", needs::nothing},
+        {"read", h.make_token("syn", token_scope::read), needs::read},
+        {"write", h.make_token("syn", token_scope::write), needs::write},
+        {"admin", h.make_token("syn", token_scope::admin), needs::admin},
+        {"operator", h.operator_token(), needs::nothing, true},
+    };
+    std::size_t seen = 0;
+    for (const api::route& where : api::all_routes()) {
+        ++seen;
+        const needs needed = expected_of(where);
+        for (const caller& who : callers) {
+            header_list headers = bearer(who.token);
+            headers.emplace_back("Content-Type", "application/json");
+            const auto response =
+                h.call(make_request(where.method, target_of(std::string(where.path)), "", headers));
+            const bool may = needed == needs::nothing ||
+                             (needed == needs::operators ? who.is_operator
+                                                         : !who.is_operator && who.most >= needed);
+            const std::string what = std::string(to_string(where.method)) + " " +
+                                     std::string(where.path) + " by " + who.name;
+            if (may) {
+                EXPECT_NE(response.status, 401u) << what;
+                EXPECT_NE(response.status, 403u) << what;
+            } else if (who.most == needs::nothing && !who.is_operator) {
+                EXPECT_EQ(response.status, 401u) << what;
+            } else {
+                EXPECT_EQ(response.status, 403u) << what;
+                EXPECT_EQ(code_of(response), "insufficient-scope") << what;
+            }
+        }
+    }
+    EXPECT_GT(seen, expected.size());
+}
+
+TEST(Access, ANewTokenMayWriteAndNoMoreUnlessItIsSaid) {
+    house h;
+    h.make_account("syn", "SYN");
+    const std::string admin = h.make_token("syn", token_scope::admin);
+    const auto scope_of = [&](const std::string& path, const std::string& token) {
+        const auto made = h.call(post(path, R"({"name":"ci"})", token));
+        EXPECT_EQ(made.status, 201u) << made.body;
+        return std::string(boost::json::parse(made.body).as_object().at("scope").as_string());
+    };
+    EXPECT_EQ(scope_of("/v1/tokens", admin), "write");
+    EXPECT_EQ(scope_of("/v1/admin/accounts/syn/tokens", h.operator_token()), "write");
+}
+
+// ---- revocations at every step of a request ----
+
+constexpr int steps_max = 40;
+
+TEST(Access, ARevokedTokenStaysOutWhateverWasUnderWay) {
+    for (int steps = 0; steps < steps_max; ++steps) {
+        house h;
+        h.make_account("syn", "SYN");
+        const std::string token = h.make_token("syn", token_scope::read);
+        const std::string root = h.operator_token();
+        const auto under_way = h.start(get("/v1/account", token));
+        const auto revoking =
+            h.start(make_request(verb::delete_, "/v1/admin/tokens/2", "", bearer(root)));
+        for (int n = 0; n < steps; ++n) h.step();
+        const auto another = h.start(get("/v1/account", token));
+        h.advance(milliseconds{1000});
+        ASSERT_TRUE(*under_way && *revoking && *another);
+        ASSERT_EQ((*revoking)->status, 200u) << (*revoking)->body;
+        EXPECT_EQ(h.call(get("/v1/account", token)).status, 401u) << steps;
+    }
+}
+
+TEST(Access, ARevokedDeviceStaysOutWhateverWasUnderWay) {
+    for (int steps = 0; steps < steps_max; ++steps) {
+        house h;
+        const auto syn = h.make_account("syn", "SYN");
+        const std::string root = h.operator_token();
+        // Nothing opens this; who is in is told so, who is out is not.
+        create_device command{syn.id, "laptop", *parse_uuid(some_id(1)), "sealed"};
+        const auto made = *h.run(h.engine().submit(std::move(command)));
+        const std::string id = std::to_string(std::get<device>(made).id.value);
+        const auto under_way = h.start(child_of(some_id(1), nil_id));
+        const auto revoking = h.start(
+            make_request(verb::delete_, "/v1/admin/accounts/syn/devices/" + id, "", bearer(root)));
+        for (int n = 0; n < steps; ++n) h.step();
+        const auto another = h.start(child_of(some_id(1), nil_id));
+        h.advance(milliseconds{1000});
+        ASSERT_TRUE(*under_way && *revoking && *another);
+        ASSERT_EQ((*revoking)->status, 200u) << (*revoking)->body;
+        EXPECT_EQ(h.call(child_of(some_id(1), nil_id)).status, 403u) << steps;
+    }
+}
+
+}  // namespace
+}  // namespace callsign::testing

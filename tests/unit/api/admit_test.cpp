@@ -1,0 +1,105 @@
+// Goal: what a request will be refused for at its header, it is refused for there, with the answer
+// that it would have had with its body; and nothing else is. Method: routes by tokens, each asked
+// for admission and then answered as a whole.
+
+#include "support/house.hpp"
+
+#include <gtest/gtest.h>
+
+namespace callsign::testing {
+namespace {
+
+using boost::beast::http::verb;
+
+constexpr const char* client = "9d2b6c9e-2f47-4a55-9b4f-6f0f5f2c7a11";
+constexpr const char* stranger = "00000000-0000-4000-8000-000000000009";
+constexpr const char* nil = "00000000-0000-0000-0000-000000000000";
+
+struct admitting : ::testing::Test {
+    struct path {
+        verb method;
+        std::string target;
+        std::string type;
+    };
+    const std::vector<path> paths{
+        {verb::post, "/v1/tasks", "application/json"},
+        {verb::post, "/v1/tasks", "text/plain"},
+        {verb::patch, "/v1/tasks/SYN-1", "application/merge-patch+json"},
+        {verb::get, "/v1/tasks/SYN-1", ""},
+        {verb::post, "/v1/series", "application/json"},
+        {verb::post, "/v1/tokens", "application/json"},
+        {verb::post, "/v1/devices", "application/json"},
+        {verb::post, "/v1/admin/accounts", "application/json"},
+        {verb::post, "/v1/admin/accounts/syn/import", "application/json"},
+        {verb::put, "/v1/tasks", "application/json"},
+        {verb::post, "/v1/nothing", "application/json"},
+        {verb::get, "/livez", ""},
+        {verb::post, std::string("/v1/client/add-version/") + nil,
+         "application/vnd.taskchampion.history-segment"},
+        {verb::post, std::string("/v1/client/add-version/") + nil, "text/plain"},
+        {verb::post, "/v1/client/add-version/x", "application/vnd.taskchampion.history-segment"},
+        {verb::post, std::string("/v1/client/add-snapshot/") + nil,
+         "application/vnd.taskchampion.snapshot"},
+        {verb::get, "/v1/client/snapshot", ""},
+        {verb::post, "/v1/client/nothing", ""},
+    };
+
+    admitting() {
+        write = h.make_account("syn", "SYN").token;
+        read = h.make_token("syn", token_scope::read);
+        admin = h.make_token("syn", token_scope::admin);
+        root = h.operator_token();
+        h.run(h.engine().submit(
+            create_account{"desk", "DESK", "default", sha256("t"), *parse_uuid(client)}));
+    }
+
+    static bool is_of_the_header(unsigned status) {
+        return status == 401 || status == 403 || status == 405 || status == 406 || status == 415;
+    }
+
+    house h;
+    std::string write, read, admin, root;
+};
+
+TEST_F(admitting, refuses_what_the_header_is_refused_for_and_nothing_else) {
+    int refused = 0, admitted = 0;
+    for (const path& p : paths) {
+        for (const std::string& token :
+             {std::string(), std::string("cs_x"), read, write, admin, root}) {
+            for (const char* id : {"", "x", stranger, client}) {
+                header_list headers = bearer(token);
+                if (!p.type.empty()) headers.emplace_back("Content-Type", p.type);
+                if (*id) headers.emplace_back("X-Client-Id", id);
+                const auto request = make_request(p.method, p.target, "{", headers);
+                SCOPED_TRACE(p.target + " " + p.type + " " + token + " " + id);
+                const auto given = h.admit(request);
+                const auto answer = h.call(request);
+                if (given.refused) {
+                    ++refused;
+                    EXPECT_EQ(given.refused->status, answer.status);
+                    EXPECT_EQ(given.refused->body, answer.body);
+                    EXPECT_EQ(given.refused->headers, answer.headers);
+                } else {
+                    ++admitted;
+                    EXPECT_FALSE(is_of_the_header(answer.status)) << answer.status;
+                    EXPECT_NE(answer.body, "No such client");
+                }
+            }
+        }
+    }
+    EXPECT_GT(refused, 200);
+    EXPECT_GT(admitted, 80);
+}
+
+TEST_F(admitting, says_who_pays) {
+    const auto payer = [&](std::string_view target, std::string_view token) {
+        return h.admit(post(target, "{}", token)).payer;
+    };
+    EXPECT_GT(payer("/v1/tasks", write), 0);
+    EXPECT_EQ(payer("/v1/tasks", write), payer("/v1/series", admin));
+    EXPECT_LT(payer("/v1/admin/accounts", root), 0);
+    EXPECT_EQ(h.admit(get("/livez")).payer, net::strangers);
+}
+
+}  // namespace
+}  // namespace callsign::testing

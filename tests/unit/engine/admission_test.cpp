@@ -1,0 +1,416 @@
+// Who gets on, and who does not: commands, questions and long work of several accounts beside each
+// other. Network, writer, readers and the thread for long work are io_contexts of their own, so
+// that a test decides who runs when. Whatever a test does, in the end every share has come back.
+
+#include "support/faulty_store.hpp"
+#include "support/seeded_entropy.hpp"
+#include "support/virtual_clock.hpp"
+
+#include <callsign/engine/engine.hpp>
+#include <callsign/store/memory.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <gtest/gtest.h>
+#include <map>
+
+namespace callsign {
+namespace {
+
+using namespace callsign::testing;
+using namespace std::chrono_literals;
+
+struct admission_probe final : engine_probe {
+    void turned_away(lacking what) override { ++turned[what]; }
+    std::map<lacking, int> turned;
+};
+
+// What waits goes before what it refers to, as at a kill.
+struct droppable : boost::asio::io_context {
+    using boost::asio::io_context::shutdown;
+};
+
+class admission : public ::testing::Test {
+  protected:
+    ~admission() override { drop_all(); }
+
+    void drop_all() {
+        network_.shutdown();
+        writer_.shutdown();
+        reader_.shutdown();
+        aside_.shutdown();
+    }
+
+    void build(engine_options options = {}, std::size_t readers = 2) {
+        engine_.emplace(store_, clock_, entropy_,
+                        executors{network_.get_executor(), writer_.get_executor(),
+                                  reader_.get_executor(), aside_.get_executor(), readers},
+                        options, probe_, [](const std::string&) {});
+        for (account_id* a : {&loud_, &quiet_}) {
+            const std::string name = a == &loud_ ? "loud" : "quiet";
+            const auto made = submit(create_account{name, "TASK", "t", sha256(name)});
+            settle();
+            *a = std::get<account>(made->value().value()).id;
+        }
+    }
+
+    template <class T>
+    using later = std::shared_ptr<std::optional<result<T>>>;
+
+    template <class T>
+    later<T> start(boost::asio::awaitable<result<T>> work) {
+        auto slot = std::make_shared<std::optional<result<T>>>();
+        boost::asio::co_spawn(network_, std::move(work), [slot](std::exception_ptr e, result<T> r) {
+            if (!e) slot->emplace(std::move(r));
+        });
+        run(network_);
+        return slot;
+    }
+
+    template <class Command>
+    later<typename Command::answer> submit(Command c) {
+        return start(engine_->submit(std::move(c)));
+    }
+
+    later<create_answer> create(account_id who, std::string key, std::size_t bytes = 1) {
+        create_request r;
+        r.account = who;
+        r.key = std::move(key);
+        r.attributes = {{"description", std::string(bytes, 'x')}};
+        r.fingerprint = sha256(r.key);
+        return start(engine_->create(std::move(r)));
+    }
+
+    later<int> ask(payer who, const cost& price = {}) {
+        return start(engine_->ask({who, price}, [](read_tx&) { return 1; }));
+    }
+    later<int> work_aside(payer who) {
+        return start(engine_->run_aside({who}, [] { return 1; }));
+    }
+
+    static std::size_t run(boost::asio::io_context& io) {
+        io.restart();
+        return io.poll();
+    }
+    static void run_one(boost::asio::io_context& io) {
+        io.restart();
+        io.poll_one();
+    }
+    void run_batch() {
+        run_one(writer_);
+        run(network_);
+    }
+    void run_reader() {
+        run_one(reader_);
+        run(network_);
+    }
+    void settle() {
+        while (run(network_) + run(writer_) + run(reader_) + run(aside_) > 0) {
+        }
+    }
+
+    template <class T>
+    static bool is_overloaded(const later<T>& r) {
+        return *r && (*r)->has_error() && (*r)->error() == errc::overloaded;
+    }
+
+    std::unique_ptr<strict_memory_store> memory_ = make_memory_store();
+    faulty_store store_{*memory_};
+    virtual_clock clock_;
+    seeded_entropy entropy_{1};
+    admission_probe probe_;
+    droppable network_;
+    droppable writer_;
+    droppable reader_;
+    droppable aside_;
+    std::optional<engine> engine_;
+    account_id loud_;
+    account_id quiet_;
+};
+
+constexpr cost long_question{.rows = 10'000};
+
+// ---- commands ----
+
+TEST_F(admission, a_quiet_accounts_command_is_in_the_next_batch) {
+    build({.batch_bytes_max = 300'000});
+    for (int n = 0; n < 40; ++n) create(loud_, "l" + std::to_string(n), 100'000);
+    run_batch();  // reserves them all
+    run_batch();  // and makes the first tasks
+    const auto made = create(quiet_, "q");
+    EXPECT_FALSE(*made);
+    run_batch();
+    run_batch();
+    EXPECT_TRUE(*made) << "two batches, one for each phase";
+    EXPECT_LT(store_.counts().committed, 20);
+    settle();
+    EXPECT_EQ(store_.counts().committed, 41);
+}
+
+TEST_F(admission, a_batch_is_bounded_by_operations) {
+    build({.batch_operations_max = 10});
+    std::vector<later<add_version::answer>> all;
+    for (int n = 0; n < 4; ++n) {
+        add_version segment;
+        segment.account = loud_;
+        segment.operations.resize(3);
+        all.push_back(submit(std::move(segment)));
+    }
+    run_batch();
+    EXPECT_TRUE(*all[1]);
+    EXPECT_FALSE(*all[2]) << "4 + 4 + 4 operations";
+    run_batch();
+    EXPECT_TRUE(*all[3]);
+}
+
+// The sweep knows who is being worked on when it is asked for: what comes later is applied later.
+TEST_F(admission, a_sweep_is_overtaken_by_nobody) {
+    build({.batch_commands_max = 1});
+    for (int n = 0; n < 3; ++n) create(loud_, "l" + std::to_string(n));
+    const auto swept = start(engine_->reconcile({}, 100, 1min));
+    const auto after = create(quiet_, "k");
+    run_batch();
+    ASSERT_TRUE(*swept);
+    EXPECT_EQ((*swept)->value().scanned, 0);
+    settle();
+    EXPECT_TRUE(*after);
+}
+
+TEST_F(admission, strangers_together_have_one_share) {
+    build({.queue_depth_max = 10, .account_depth_max = 2});
+    const auto add = [&](std::uint8_t client) {
+        add_sealed_version c;
+        c.client_id.data[0] = client;
+        c.segment = "s";
+        c.may_register = true;
+        return submit(std::move(c));
+    };
+    const auto first = add(1);
+    const auto second = add(2);
+    const auto third = add(3);
+    EXPECT_TRUE(is_overloaded(third));
+    EXPECT_TRUE(is_overloaded(ask(payer::strangers()))) << "questions count with commands";
+    EXPECT_EQ(probe_.turned[engine_probe::lacking::account_depth], 2);
+    const auto neighbour = create(quiet_, "k");
+    EXPECT_FALSE(is_overloaded(neighbour));
+    settle();
+    EXPECT_TRUE((*first)->has_value());
+    EXPECT_TRUE((*second)->has_value());
+    EXPECT_TRUE((*neighbour)->has_value());
+}
+
+// ---- questions ----
+
+TEST_F(admission, a_short_question_does_not_wait_for_long_ones) {
+    build();
+    std::vector<later<int>> longs;
+    for (int n = 0; n < 64; ++n) longs.push_back(ask(loud_, long_question));
+    const auto quick = ask(quiet_);
+    run_reader();
+    run_reader();
+    EXPECT_TRUE(*quick) << "with two readers, one has a long question and one is free";
+    settle();
+    for (const auto& l : longs) EXPECT_EQ((*l)->value(), 1);
+}
+
+TEST_F(admission, long_questions_have_a_transaction_each) {
+    build();
+    const auto before = store_.reads_begun();
+    for (int n = 0; n < 3; ++n) ask(loud_, long_question);
+    settle();
+    EXPECT_EQ(store_.reads_begun() - before, 3u);
+}
+
+TEST_F(admission, an_account_has_its_part_of_the_readers) {
+    build({.account_readers_max = 1}, 4);
+    std::vector<later<int>> loud;
+    for (int n = 0; n < 10; ++n) loud.push_back(ask(loud_, long_question));
+    const auto other = ask(quiet_, long_question);
+    run_reader();
+    run_reader();
+    EXPECT_TRUE(*loud[0]);
+    EXPECT_TRUE(*other);
+    EXPECT_FALSE(*loud[2]);
+    settle();
+    EXPECT_TRUE(*loud[9]);
+}
+
+TEST_F(admission, with_one_reader_long_and_short_questions_take_turns) {
+    build({}, 1);
+    for (int n = 0; n < 10; ++n) ask(loud_, long_question);
+    const auto quick = ask(quiet_);
+    run_reader();
+    run_reader();
+    EXPECT_TRUE(*quick);
+}
+
+TEST_F(admission, a_question_past_its_deadline_is_not_asked) {
+    build({.request_deadline = 5s});
+    int asked = 0;
+    const auto count = [&](read_tx&) { return ++asked; };
+    std::vector<later<int>> all;
+    for (int n = 0; n < 3; ++n) all.push_back(start(engine_->ask({loud_, long_question}, count)));
+    all.push_back(work_aside(loud_));
+    all.push_back(work_aside(loud_));
+    clock_.advance_to_next(6s);
+    settle();
+    EXPECT_EQ(asked, 1) << "the first was with a reader";
+    EXPECT_EQ((*all[1])->error(), errc::deadline_exceeded);
+    EXPECT_EQ((*all[2])->error(), errc::deadline_exceeded);
+    EXPECT_EQ((*all[4])->error(), errc::deadline_exceeded);
+    EXPECT_EQ(probe_.turned[engine_probe::lacking::time], 3);
+    EXPECT_EQ(engine_->queue_depth(), 0u);
+}
+
+TEST_F(admission, questions_have_a_bound) {
+    build({.queue_depth_max = 2, .account_depth_max = 2});
+    ask(loud_);
+    ask(loud_);
+    EXPECT_TRUE(is_overloaded(ask(quiet_)));
+    settle();
+    const auto again = ask(quiet_);
+    settle();
+    EXPECT_EQ((*again)->value(), 1);
+}
+
+// ---- long work ----
+
+TEST_F(admission, long_work_goes_one_at_a_time_account_by_account_and_leaves_the_readers_alone) {
+    build();
+    std::vector<later<int>> loud;
+    for (int n = 0; n < 10; ++n) loud.push_back(work_aside(loud_));
+    const auto other = work_aside(quiet_);
+    const auto quick = ask(quiet_);
+    run_reader();
+    EXPECT_TRUE(*quick);
+    for (int n = 0; n < 3; ++n) {
+        run_one(aside_);
+        EXPECT_EQ(run(aside_), 0u) << "one at a time";
+        run(network_);
+    }
+    EXPECT_TRUE(*loud[0]);
+    EXPECT_FALSE(*loud[9]);
+    settle();
+    EXPECT_TRUE(*other);
+    EXPECT_TRUE(*loud[9]);
+}
+
+TEST_F(admission, of_long_work_a_newcomers_is_next_in_turn) {
+    build();
+    constexpr cost heavy{.operations = 20'000};
+    std::vector<later<int>> loud;
+    const auto work = [&](payer who) {
+        return start(engine_->run_aside({who, heavy}, [] { return 1; }));
+    };
+    for (int n = 0; n < 10; ++n) loud.push_back(work(loud_));
+    const auto other = work(quiet_);
+    for (int n = 0; n < 3; ++n) {
+        run_one(aside_);
+        run(network_);
+    }
+    EXPECT_TRUE(*other);
+    EXPECT_FALSE(*loud[2]);
+}
+
+// ---- every share comes back ----
+
+TEST_F(admission, shares_come_back_on_every_path) {
+    build({.queue_bytes_max = 1000, .account_bytes_max = 900, .request_deadline = 5s});
+    const auto everything_is_back = [&] {
+        EXPECT_EQ(engine_->queue_depth(), 0u);
+        // All of its bytes: one that needs them all finds them.
+        const auto whole = create(quiet_,
+                                  "whole" + std::to_string(clock_.elapsed().count()) +
+                                      std::to_string(store_.counts().committed),
+                                  850);
+        EXPECT_FALSE(is_overloaded(whole));
+        settle();
+        EXPECT_TRUE((*whole)->has_value());
+    };
+    everything_is_back();
+
+    // Refused for want of a share, again and again.
+    create(loud_, "large", 800);
+    for (int n = 0; n < 50; ++n) EXPECT_TRUE(is_overloaded(create(loud_, "no", 800)));
+    settle();
+    everything_is_back();
+
+    // The store says no.
+    for (const auto at : {fault_point::before_reserve_commit, fault_point::before_fulfil_commit}) {
+        store_.arm(at, fault_kind::refuse);
+        const auto refused = create(loud_, "refused" + std::to_string(int(at)), 800);
+        settle();
+        EXPECT_EQ((*refused)->error(), errc::store_refused);
+        everything_is_back();
+    }
+
+    // Past the deadline.
+    create(loud_, "late", 800);
+    clock_.advance_to_next(6s);
+    settle();
+    everything_is_back();
+
+    // A question, or work, that throws.
+    start(engine_->ask({loud_, {.bytes = 800}}, [](read_tx&) -> int { throw std::bad_alloc(); }));
+    settle();
+    start(engine_->ask({loud_, {.bytes = 800}}, [](read_tx&) -> int {
+        throw store_failure(store_failure::kind::unknown, "a bad page");
+    }));
+    settle();
+    start(engine_->run_aside({loud_, {.bytes = 800}}, []() -> int { throw std::bad_alloc(); }));
+    settle();
+    everything_is_back();
+
+    // The end: what is queued is finished, what comes is refused.
+    create(loud_, "last", 800);
+    engine_->stop();
+    EXPECT_EQ((*create(loud_, "too late"))->error(), errc::shutting_down);
+    settle();
+    EXPECT_EQ(engine_->queue_depth(), 0u);
+}
+
+TEST_F(admission, an_unknown_outcome_gives_shares_back) {
+    build();
+    store_.arm(fault_point::before_reserve_commit, fault_kind::unknown_durable);
+    create(loud_, "k", 100);
+    create(quiet_, "k", 100);
+    settle();
+    EXPECT_EQ(engine_->queue_depth(), 0u);
+    const auto read = ask(quiet_);
+    settle();
+    EXPECT_EQ((*read)->value(), 1) << "reads go on";
+}
+
+// Frames that are dropped give back too, before the engine or after it.
+TEST_F(admission, what_is_abandoned_gives_back_and_touches_nothing) {
+    build();
+    create(loud_, "queued", 100);
+    ask(loud_, long_question);
+    ask(loud_);
+    work_aside(loud_);
+    work_aside(quiet_);
+    drop_all();
+    EXPECT_EQ(engine_->queue_depth(), 2u) << "what the engine's own queues hold";
+    engine_.reset();
+}
+
+// ---- waiting for another one's outcome ----
+
+TEST_F(admission, who_has_lost_patience_is_not_told_any_more) {
+    build({.request_deadline = 5s});
+    const auto first = create(quiet_, "k");
+    const auto second = create(quiet_, "k");
+    run_batch();  // begun: the first one will be finished
+    while (clock_.advance_to_next(5s)) run(network_);
+    ASSERT_TRUE(*second);
+    EXPECT_TRUE(std::holds_alternative<in_progress>((*second)->value()));
+    // Its frame is gone; the first one's outcome must not look for it (AddressSanitizer does).
+    settle();
+    EXPECT_TRUE(std::holds_alternative<receipted>((*first)->value()));
+    const auto third = create(quiet_, "k");
+    settle();
+    EXPECT_TRUE(std::get<receipted>((*third)->value()).replayed);
+}
+
+}  // namespace
+}  // namespace callsign

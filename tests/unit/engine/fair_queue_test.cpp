@@ -1,0 +1,203 @@
+// Goal: whatever the others send, an account that has something waiting is served, and none gets
+// more than its part. Method: a few cases that can be followed by eye, then drawn lists of arrivals
+// and services, checked against what the queue promises of any two accounts.
+
+#include "engine/fair_queue.hpp"
+
+#include <deque>
+#include <gtest/gtest.h>
+#include <map>
+#include <memory>
+#include <rapidcheck/gtest.h>
+#include <string>
+
+namespace callsign {
+namespace {
+
+struct item {
+    payer who;
+    std::size_t weight = 1;
+    int number = 0;
+    item* behind = nullptr;
+};
+
+payer account(std::int64_t n) {
+    return account_id{n};
+}
+
+class queue_of_items {
+  public:
+    explicit queue_of_items(std::size_t quantum) : queue(quantum) {}
+
+    void push(payer who, std::size_t weight) {
+        all_.push_back(std::make_unique<item>(item{who, weight, static_cast<int>(all_.size())}));
+        queue.push(*all_.back());
+    }
+    item* take() { return queue.next() ? &queue.take() : nullptr; }
+
+    // Whose items come, as letters: account 1 is a.
+    std::string take_all() {
+        std::string order;
+        while (item* i = take())
+            order += i->who.is_house() ? '!' : static_cast<char>('a' + i->who.id() - 1);
+        return order;
+    }
+
+    fair_queue<item> queue;
+
+  private:
+    std::deque<std::unique_ptr<item>> all_;
+};
+
+TEST(fair_queue, one_account_is_served_as_it_comes) {
+    queue_of_items q(10);
+    for (const std::size_t weight : {5u, 500u, 1u, 70u}) q.push(account(1), weight);
+    for (int n = 0; n < 4; ++n) EXPECT_EQ(q.take()->number, n);
+    EXPECT_TRUE(q.queue.empty());
+    EXPECT_EQ(q.take(), nullptr);
+}
+
+TEST(fair_queue, accounts_take_turns_by_weight_not_by_number) {
+    queue_of_items q(10);
+    for (int n = 0; n < 3; ++n) q.push(account(1), 10);
+    for (int n = 0; n < 8; ++n) q.push(account(2), 5);
+    EXPECT_EQ(q.take_all(), "abbabbabbbb");
+}
+
+TEST(fair_queue, what_is_heavy_waits_while_others_have_their_turns) {
+    queue_of_items q(10);
+    q.push(account(1), 30);
+    for (int n = 0; n < 5; ++n) q.push(account(2), 10);
+    EXPECT_EQ(q.take_all(), "bbabbb");
+}
+
+TEST(fair_queue, who_comes_to_a_long_lane_is_next_in_turn) {
+    queue_of_items q(10);
+    for (int n = 0; n < 1000; ++n) q.push(account(1), 10);
+    for (int n = 0; n < 500; ++n) q.take();
+    q.push(account(2), 10);
+    EXPECT_EQ(q.take()->who, account(1)) << "its turn ends";
+    EXPECT_EQ(q.take()->who, account(2));
+}
+
+TEST(fair_queue, strangers_together_are_one_account) {
+    queue_of_items q(10);
+    for (int n = 0; n < 4; ++n) q.push(payer::strangers(), 10);
+    q.push(account(1), 10);
+    q.take();
+    EXPECT_EQ(q.take()->who, account(1));
+}
+
+TEST(fair_queue, the_house_goes_first) {
+    queue_of_items q(10);
+    q.push(account(1), 1);
+    q.push(payer::house(), 1000);
+    q.push(account(2), 1);
+    q.push(payer::house(), 1000);
+    EXPECT_EQ(q.take_all(), "!!ab");
+}
+
+TEST(fair_queue, who_may_not_go_now_does_not_hold_up_the_others) {
+    queue_of_items q(10);
+    q.push(account(1), 10);
+    q.push(account(2), 10);
+    const auto not_the_first = [](payer who) { return who != account(1); };
+    ASSERT_NE(q.queue.next(not_the_first), nullptr);
+    EXPECT_EQ(q.queue.take().who, account(2));
+    EXPECT_EQ(q.queue.next(not_the_first), nullptr);
+    EXPECT_EQ(q.take()->who, account(1));
+}
+
+TEST(fair_queue, who_was_passed_over_has_saved_nothing_up) {
+    queue_of_items q(10);
+    const auto not_the_first = [](payer who) { return who != account(1); };
+    for (int n = 0; n < 100; ++n) q.push(account(1), 10);
+    for (int n = 0; n < 100; ++n) {
+        q.push(account(2), 10);
+        if (n < 50) {
+            ASSERT_NE(q.queue.next(not_the_first), nullptr);
+            q.queue.take();
+        }
+    }
+    int ahead = 0;
+    for (int n = 0; n < 20; ++n) ahead += q.take()->who == account(1) ? 1 : -1;
+    EXPECT_LE(std::abs(ahead), 2);
+}
+
+// What one drawn run does with a queue, and what it must promise.
+class fairness {
+  public:
+    fairness(std::size_t quantum, std::size_t weight_max)
+        : quantum_(quantum), weight_max_(weight_max), queue_(quantum) {}
+
+    void push(std::int64_t who, std::size_t weight) {
+        queue_.push(account(who), weight);
+        auto& of = waiting_[who];
+        if (of.empty()) since(who);
+        of.push_back({next_number_++, weight});
+    }
+
+    void take() {
+        item* const got = queue_.take();
+        RC_ASSERT((got == nullptr) == waiting_.empty());
+        if (!got) return;
+        const std::int64_t who = got->who.id();
+        auto& of = waiting_.at(who);
+        RC_ASSERT(of.front().number == got->number);  // first come, first served
+        of.pop_front();
+        for (auto& [pair, lead] : leads_) {
+            if (pair.first == who) lead += static_cast<std::int64_t>(got->weight);
+            if (pair.second == who) lead -= static_cast<std::int64_t>(got->weight);
+            // The bound of the paper, for any time in which both had something waiting.
+            RC_ASSERT(std::abs(lead) <= static_cast<std::int64_t>(quantum_ + 2 * weight_max_));
+        }
+        if (of.empty()) gone(who);
+    }
+
+    bool is_empty() const { return waiting_.empty(); }
+
+  private:
+    struct expected {
+        int number;
+        std::size_t weight;
+    };
+
+    void since(std::int64_t who) {
+        for (const auto& [other, of] : waiting_) {
+            if (other != who) leads_[{std::min(who, other), std::max(who, other)}] = 0;
+        }
+    }
+    void gone(std::int64_t who) {
+        waiting_.erase(who);
+        std::erase_if(
+            leads_, [who](const auto& l) { return l.first.first == who || l.first.second == who; });
+    }
+
+    std::size_t quantum_;
+    std::size_t weight_max_;
+    queue_of_items queue_;
+    std::map<std::int64_t, std::deque<expected>> waiting_;
+    // By how much the first of a pair is ahead, since both have had something waiting.
+    std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> leads_;
+    int next_number_ = 0;
+};
+
+RC_GTEST_PROP(fair_queue, nobody_gets_ahead_of_who_is_waiting, ()) {
+    const auto quantum = *rc::gen::inRange<std::size_t>(1, 100);
+    const auto weight_max = *rc::gen::inRange<std::size_t>(1, 1000);
+    fairness run(quantum, weight_max);
+    const auto steps = *rc::gen::inRange(1, 400);
+    for (int n = 0; n < steps; ++n) {
+        if (*rc::gen::inRange(0, 5) < 3) {
+            run.push(*rc::gen::inRange<std::int64_t>(1, 6),
+                     *rc::gen::inRange<std::size_t>(1, weight_max + 1));
+        } else {
+            run.take();
+        }
+    }
+    while (!run.is_empty()) run.take();
+    run.take();  // nothing is left behind
+}
+
+}  // namespace
+}  // namespace callsign

@@ -1,0 +1,77 @@
+#include <callsign/net/address.hpp>
+
+#include <gtest/gtest.h>
+
+namespace callsign::net {
+namespace {
+
+address_bytes bytes_of(const char* text) {
+    return to_bytes(boost::asio::ip::make_address(text));
+}
+
+TEST(Address, CountsANetworkOf64BitsAsOne) {
+    EXPECT_EQ(counted_as(bytes_of("2001:db8::1")), counted_as(bytes_of("2001:db8::ffff:0:0:1")));
+    EXPECT_NE(counted_as(bytes_of("2001:db8::1")), counted_as(bytes_of("2001:db8:0:1::1")));
+    EXPECT_NE(counted_as(bytes_of("192.0.2.1")), counted_as(bytes_of("192.0.2.2")));
+    EXPECT_EQ(counted_as(bytes_of("192.0.2.1")), counted_as(bytes_of("::ffff:192.0.2.1")));
+}
+
+TEST(Address, BlocksAreReadAndWritten) {
+    for (const char* text : {"10.0.0.0/8", "192.0.2.1", "::1", "fd00::/8", "2001:db8::/33", "::/0",
+                             "0.0.0.0/0", "10.1.2.3/31"}) {
+        const auto block = parse_address_block(text);
+        ASSERT_TRUE(block) << text;
+        EXPECT_EQ(to_string(*block), text);
+    }
+    for (const char* text : {"", "proxy", "10.0.0.0/33", "10.0.0.0/", "10.0.0.0/8x", "::1/129",
+                             "10.0.0/8", "/8", "10.0.0.0/-1", " 10.0.0.0"}) {
+        EXPECT_FALSE(parse_address_block(text)) << text;
+    }
+}
+
+TEST(Address, BlocksHoldWhatBeginsLikeThem) {
+    const auto holds = [](const char* block, const char* address) {
+        return parse_address_block(block)->contains(bytes_of(address));
+    };
+    EXPECT_TRUE(holds("10.0.0.0/8", "10.255.0.1"));
+    EXPECT_FALSE(holds("10.0.0.0/8", "11.0.0.1"));
+    EXPECT_TRUE(holds("10.0.0.0/9", "10.127.0.1"));
+    EXPECT_FALSE(holds("10.0.0.0/9", "10.128.0.1"));
+    EXPECT_TRUE(holds("10.1.2.2/31", "10.1.2.3"));
+    EXPECT_FALSE(holds("10.1.2.2/31", "10.1.2.4"));
+    EXPECT_TRUE(holds("0.0.0.0/0", "192.0.2.1"));
+    EXPECT_FALSE(holds("0.0.0.0/0", "2001:db8::1"));
+    EXPECT_TRUE(holds("192.0.2.1", "::ffff:192.0.2.1"));
+    EXPECT_TRUE(holds("::1", "::1"));
+    EXPECT_FALSE(holds("::1", "::2"));
+    for (const address_block& block : loopback_blocks()) {
+        EXPECT_FALSE(block.contains(bytes_of("192.0.2.1")));
+    }
+    EXPECT_TRUE(loopback_blocks()[0].contains(bytes_of("127.0.0.2")));
+    EXPECT_TRUE(loopback_blocks()[1].contains(bytes_of("::1")));
+}
+
+TEST(Address, TheClientIsTheRightMostWhomNoTrustedOneNames) {
+    const std::vector<address_block> trusted{*parse_address_block("10.0.0.0/8"),
+                                             *parse_address_block("::1")};
+    const auto client = [&](std::vector<std::string_view> fields) {
+        return forwarded_for(fields, trusted);
+    };
+    const auto is = [](const char* text) { return std::optional(bytes_of(text)); };
+    EXPECT_EQ(client({}), std::nullopt);
+    EXPECT_EQ(client({"192.0.2.1"}), is("192.0.2.1"));
+    EXPECT_EQ(client({"198.51.100.9, 192.0.2.1"}), is("192.0.2.1"));  // the first is hearsay
+    EXPECT_EQ(client({"198.51.100.9,192.0.2.1 ,10.0.0.7,::1"}), is("192.0.2.1"));
+    EXPECT_EQ(client({"198.51.100.9", "192.0.2.1", "10.0.0.7"}), is("192.0.2.1"));
+    EXPECT_EQ(client({"10.0.0.7, 10.0.0.8"}), is("10.0.0.7"));
+    EXPECT_EQ(client({"192.0.2.1:4711"}), is("192.0.2.1"));
+    EXPECT_EQ(client({"[2001:db8::1]:4711"}), is("2001:db8::1"));
+    EXPECT_EQ(client({"2001:db8::1"}), is("2001:db8::1"));
+    EXPECT_EQ(client({"[2001:db8::1]"}), is("2001:db8::1"));
+    for (const char* nobody : {"", "unknown", "192.0.2", "[::1", "192.0.2.1, _hidden", ","}) {
+        EXPECT_EQ(client({nobody}), std::nullopt) << nobody;
+    }
+}
+
+}  // namespace
+}  // namespace callsign::net

@@ -1,0 +1,40 @@
+#include "net/response_text.hpp"
+
+#include <gtest/gtest.h>
+
+namespace callsign::net {
+namespace {
+
+std::string head_of(const http_response& response) {
+    std::string head;
+    append_head(response, {.request_id = "r", .date = "d"}, head);
+    return head;
+}
+
+std::size_t count(const std::string& text, const std::string& part) {
+    std::size_t found = 0;
+    for (auto at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++found;
+    return found;
+}
+
+// Whoever makes it: a problem of the API's, a plain text for Taskwarrior, a refusal of net's.
+TEST(ResponseText, Every503SaysWhenToAskAgain) {
+    EXPECT_EQ(count(head_of({503, "text/plain", "", {}}), "\r\nRetry-After: 1\r\n"), 1u);
+    const std::string said = head_of({503, "text/plain", "", {{"retry-after", "30"}}});
+    EXPECT_EQ(count(said, "\r\nretry-after: 30\r\n"), 1u);
+    EXPECT_EQ(count(said, "Retry-After"), 0u);
+    for (const unsigned status : {200u, 409u, 500u, 507u}) {
+        EXPECT_EQ(count(head_of({status, "text/plain", "", {}}), "Retry-After"), 0u) << status;
+    }
+}
+
+TEST(ResponseText, SaysHowLongTheBodyIsWhereThereMayBeOne) {
+    EXPECT_EQ(count(head_of({200, "text/plain", "abc", {}}), "\r\nContent-Length: 3\r\n"), 1u);
+    for (const unsigned status : {204u, 304u}) {
+        EXPECT_FALSE(may_have_body(status));
+        EXPECT_EQ(count(head_of({status, "", "", {}}), "Content-Length"), 0u);
+    }
+}
+
+}  // namespace
+}  // namespace callsign::net

@@ -1,0 +1,502 @@
+// Goal: nobody holds a connection or memory for longer than he may, by whatever small steps he goes
+// on. Method: real sessions on loopback sockets, whose time is the test's: it passes between two
+// bytes, as much as is said, and nothing waits for it.
+
+#include "net/session.hpp"
+
+#include "http_fixture.hpp"
+
+#include <list>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+namespace callsign::net {
+namespace {
+
+using namespace std::chrono_literals;
+
+// What a session tells, here without threads.
+class noting_probe : public http_probe {
+  public:
+    void connection_timed_out() override { ++timed_out; }
+    void connection_displaced() override { ++displaced; }
+    int timed_out = 0, displaced = 0;
+};
+
+class sessions {
+  public:
+    explicit sessions(http_options options, http_hooks hooks = {})
+        : acceptor_(io_, {asio::ip::make_address("127.0.0.1"), 0}),
+          state_{std::move(options), [this](http_request r) { return answer(this, std::move(r)); },
+                 [](unsigned status, std::string_view code, std::string_view) {
+                     return http_response{status, "text/plain", std::string(code), {}};
+                 },
+                 &probe, std::move(hooks)} {
+        state_.now = [this] { return now_; };
+        state_.sessions_changed = [](bool) {};
+    }
+
+    // The client's end of a new connection.
+    class peer {
+      public:
+        explicit peer(sessions& all) : all_(all), socket_(all.io_) {
+            // Small, so that an answer does not fit into what the two kernels hold.
+            socket_.open(tcp::v4());
+            socket_.set_option(asio::socket_base::receive_buffer_size(16 << 10));
+            socket_.connect(all.acceptor_.local_endpoint());
+            all.accept();
+            socket_.non_blocking(true);
+        }
+
+        void send(std::string_view bytes) {
+            while (!bytes.empty()) {
+                boost::system::error_code error;
+                bytes.remove_prefix(
+                    socket_.write_some(asio::buffer(bytes.data(), bytes.size()), error));
+                if (error == asio::error::would_block) {
+                    all_.settle_soon();
+                } else if (error) {
+                    return;  // a server that refuses may be gone already
+                }
+            }
+            all_.settle();
+        }
+        // As much as that, or all there is before the end.
+        std::string read_all(std::size_t bytes) {
+            std::string got;
+            while (got.size() < bytes && !closed_) {
+                got += read(bytes - got.size());
+                all_.settle_soon();
+            }
+            return got;
+        }
+        // What has come, at most `most`.
+        std::string read(std::size_t most = 64u << 20) {
+            std::string got;
+            char bytes[16384];
+            for (;;) {
+                boost::system::error_code error;
+                const std::size_t n = socket_.read_some(
+                    asio::buffer(bytes, std::min(sizeof bytes, most - got.size())), error);
+                closed_ =
+                    closed_ || error == asio::error::eof || error == asio::error::connection_reset;
+                if (error || n == 0) break;
+                got.append(bytes, n);
+                all_.settle();
+            }
+            all_.settle();
+            return got;
+        }
+        bool closed() {
+            read();
+            return closed_;
+        }
+
+      private:
+        sessions& all_;
+        tcp::socket socket_;
+        bool closed_ = false;
+    };
+
+    // Time passes, and the server looks at its deadlines.
+    void pass(milliseconds by) {
+        now_ += by;
+        const std::vector<session*> all = state_.sessions;
+        for (session* s : all) s->check_deadline(now_);
+        settle();
+    }
+
+    void settle() {
+        io_.restart();
+        while (io_.poll() > 0) {
+        }
+    }
+    // The kernel may need a moment to pass on what does not fit.
+    void settle_soon() {
+        io_.restart();
+        io_.run_one_for(1ms);
+        settle();
+    }
+    void release() { gate_.expires_at(asio::steady_timer::time_point::min()), settle(); }
+
+    std::size_t open() const { return state_.sessions.size(); }
+    std::size_t held() const { return state_.bodies->held(); }
+    const std::shared_ptr<body_budget>& bodies() const { return state_.bodies; }
+    server_state& state() { return state_; }
+
+    noting_probe probe;
+
+  private:
+    void accept() {
+        tcp::socket socket = acceptor_.accept();
+        const int unsent = 16 << 10;
+        ::setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent,
+                     sizeof unsent);
+        socket.set_option(asio::socket_base::send_buffer_size(16 << 10));
+        asio::co_spawn(io_, serve(this, std::move(socket)), asio::detached);
+        settle();
+    }
+    static asio::awaitable<void> serve(sessions* self, tcp::socket socket) {
+        session s(self->state_, std::move(socket), std::nullopt);
+        co_await s.serve();
+    }
+    // "/hold" waits for release(); "/large" has 8 MiB, for which "/reserve" asks before.
+    static asio::awaitable<http_response> answer(sessions* self, http_request request) {
+        http_response out;
+        if (request.path() == "/hold") {
+            boost::system::error_code ignored;
+            auto waiting =
+                self->gate_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+            co_await std::move(waiting);
+        }
+        if (request.path() == "/reserve" && !request.reserve(8u << 20)) {
+            out.status = 503;
+            co_return out;
+        }
+        if (request.path() == "/large" || request.path() == "/reserve") {
+            out.body.assign(8u << 20, 'l');
+        } else {
+            out.body = std::to_string(request.body().size());
+        }
+        co_return out;
+    }
+
+    struct droppable : asio::io_context {
+        using asio::io_context::shutdown;
+        ~droppable() { shutdown(); }
+    };
+
+    session::steady::time_point now_{24h};
+    droppable io_;
+    tcp::acceptor acceptor_;
+    asio::steady_timer gate_{io_, asio::steady_timer::time_point::max()};
+    server_state state_;
+
+  public:
+    ~sessions() { io_.shutdown(); }
+};
+
+http_options patient() {
+    http_options o;
+    o.idle_timeout = 75s;
+    o.header_timeout = 10s;
+    o.body_timeout = 30s;
+    o.write_timeout = 30s;
+    o.body_rate_min = 1000;
+    return o;
+}
+
+// Sends `step` every `every` until the server has had enough; how long that took, at most `limit`.
+milliseconds drip(sessions& all, sessions::peer& client, std::string_view step, milliseconds every,
+                  milliseconds limit) {
+    milliseconds took{0};
+    while (took < limit && all.open() > 0 && !client.closed()) {
+        client.send(step);
+        all.pass(every);
+        took += every;
+    }
+    return took;
+}
+
+// ---- drips ----
+
+TEST(Session, AHeaderThatDripsHasOneDeadline) {
+    sessions all(patient());
+    sessions::peer client(all);
+    client.send("GET / HTTP/1.1\r\nHost: h\r\nA: ");
+    EXPECT_EQ(drip(all, client, "x", 1s, 100s), 10s);
+    EXPECT_EQ(all.probe.timed_out, 1);
+}
+
+TEST(Session, AHeaderInManyLinesHasOneDeadlineToo) {
+    sessions all(patient());
+    sessions::peer client(all);
+    client.send("GET / HTTP/1.1\r\nHost: h\r\n");
+    EXPECT_EQ(drip(all, client, "A: b\r\n", 3s, 100s), 12s);
+}
+
+TEST(Session, EmptyLinesDoNotKeepAnIdleConnection) {
+    sessions all(patient());
+    sessions::peer client(all);
+    EXPECT_EQ(drip(all, client, "\r\n", 5s, 500s), 75s);
+    EXPECT_EQ(all.probe.timed_out, 0);
+}
+
+constexpr std::string_view large_put =
+    "PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 900000\r\n\r\n";
+
+TEST(Session, ABodyThatDripsIsCutOff) {
+    sessions all(patient());
+    sessions::peer client(all);
+    client.send(large_put);
+    EXPECT_EQ(drip(all, client, "x", 1s, 1000s), 31s);  // its bytes have bought 31 ms
+    EXPECT_EQ(all.probe.timed_out, 1);
+    EXPECT_EQ(all.held(), 0u);
+    EXPECT_EQ(client.read(), "");
+}
+
+// Its chunks' headers buy nothing.
+TEST(Session, ABodyThatDripsInChunksIsCutOff) {
+    sessions all(patient());
+    sessions::peer client(all);
+    client.send("PUT / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n");
+    EXPECT_EQ(drip(all, client, "1;" + std::string(900, 'x') + "\r\na\r\n", 1s, 1000s), 31s);
+    EXPECT_EQ(all.held(), 0u);
+}
+
+TEST(Session, ATrailerThatDripsIsCutOff) {
+    sessions all(patient());
+    sessions::peer client(all);
+    client.send("PUT / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n");
+    EXPECT_EQ(drip(all, client, "A: b\r\n", 1s, 1000s), 30s);
+}
+
+TEST(Session, ABodyBelowTheLeastRateFallsBehindUntilItIsCutOff) {
+    sessions all(patient());
+    sessions::peer client(all);
+    client.send(large_put);
+    // Half a second behind with each: the grace is used up after twice as long.
+    EXPECT_EQ(drip(all, client, std::string(500, 'x'), 1s, 1000s), 59s);
+}
+
+TEST(Session, ABodyAtTheLeastRateIsTakenHoweverLongItIs) {
+    sessions all(patient());
+    sessions::peer client(all);
+    client.send(large_put);
+    EXPECT_EQ(drip(all, client, std::string(1000, 'x'), 1s, 899s), 899s);
+    client.send(std::string(1000, 'x'));
+    EXPECT_NE(client.read().find("900000"), std::string::npos);
+    EXPECT_EQ(all.open(), 1u);
+}
+
+TEST(Session, AFastBeginningDoesNotPayForALongStall) {
+    sessions all(patient());
+    sessions::peer client(all);
+    client.send(large_put);
+    client.send(std::string(800'000, 'x'));
+    all.pass(29s);
+    EXPECT_EQ(all.open(), 1u);
+    all.pass(1s);
+    EXPECT_NE(client.read().find(" 408 "), std::string::npos);
+}
+
+constexpr std::string_view large_get =
+    "GET /large HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
+constexpr std::size_t until_the_end = std::size_t{1} << 40;
+
+TEST(Session, AnAnswerTakenInDripsIsCutOff) {
+    sessions all(patient());
+    sessions::peer client(all);
+    client.send(large_get);
+    EXPECT_GE(all.held(), 8u << 20);
+    std::size_t seconds = 0;
+    for (; all.open() > 0 && seconds < 2000; ++seconds) {
+        client.read(10);
+        all.pass(1s);
+    }
+    // The kernels' buffers bought some time at first.
+    EXPECT_LT(seconds, 600u);
+    EXPECT_EQ(all.probe.timed_out, 1);
+    EXPECT_EQ(all.held(), 0u);
+}
+
+TEST(Session, AnAnswerTakenAtTheLeastRateIsGivenHoweverLongItTakes) {
+    sessions all(patient());
+    sessions::peer client(all);
+    client.send(large_get);
+    std::size_t taken = 0;
+    for (int i = 0; i < 2000 && all.open() > 0 && taken < (8u << 20); ++i) {
+        taken += client.read_all(8u << 10).size();
+        all.pass(5s);
+    }
+    EXPECT_GE(taken, 8u << 20);
+    client.read_all(until_the_end);
+    EXPECT_EQ(all.held(), 0u);
+    EXPECT_EQ(all.probe.timed_out, 0);
+}
+
+// ---- memory ----
+
+TEST(Session, WhatIsHeldForARequestGoesWithItsAnswer) {
+    sessions all(patient());
+    sessions::peer client(all);
+    client.send("PUT /hold HTTP/1.1\r\nHost: h\r\nContent-Length: 5000\r\n\r\n" +
+                std::string(2000, 'x'));
+    EXPECT_EQ(all.held(), 5000u);
+    client.send(std::string(3000, 'x'));
+    EXPECT_EQ(all.held(), 5000u);  // the handler has it
+    all.release();
+    EXPECT_EQ(all.held(), 0u);
+    EXPECT_NE(client.read().find("5000"), std::string::npos);
+    EXPECT_EQ(all.open(), 1u);
+}
+
+TEST(Session, AnAnswerIsPaidForUntilItIsWritten) {
+    sessions all(patient());
+    sessions::peer client(all);
+    client.send(large_get);
+    EXPECT_EQ(all.held(), 8u << 20);
+    EXPECT_GT(client.read_all(until_the_end).size(), 8u << 20);
+    EXPECT_EQ(all.held(), 0u);
+}
+
+TEST(Session, AnswersTogetherAreBounded) {
+    http_options o = patient();
+    o.bodies_bytes_max = o.account_bodies_bytes_max = 20u << 20;
+    sessions all(std::move(o));
+    for (const char* path : {"/large", "/reserve"}) {
+        std::list<sessions::peer> clients;
+        for (int i = 0; i < 3; ++i) {
+            clients.emplace_back(all).send("GET " + std::string(path) +
+                                           " HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
+            EXPECT_LE(all.held(), 20u << 20);
+        }
+        EXPECT_EQ(all.held(), 16u << 20);
+        const std::string third = clients.back().read();
+        EXPECT_EQ(third.substr(0, 12), "HTTP/1.1 503");
+        EXPECT_NE(third.find("\r\nRetry-After: 1\r\n"), std::string::npos);
+        EXPECT_GT(clients.front().read_all(until_the_end).size(), 8u << 20);
+        EXPECT_EQ(all.held(), 8u << 20);
+        // A small one is always given.
+        sessions::peer small(all);
+        small.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
+        EXPECT_EQ(small.read().substr(0, 12), "HTTP/1.1 200");
+        clients.clear();
+        all.settle();
+        EXPECT_EQ(all.held(), 0u);
+    }
+}
+
+TEST(Session, BodiesTogetherAreBounded) {
+    http_options o = patient();
+    o.bodies_bytes_max = 300'000;
+    sessions all(std::move(o));
+    const std::string put = "PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 200000\r\n\r\n";
+    const std::string in_chunks =
+        "PUT / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n30d40\r\n";
+    const std::string body(200'000, 'b');
+    sessions::peer first(all);
+    first.send(put);
+    EXPECT_LE(all.held(), 16u << 10);  // announced, not there
+    first.send(std::string_view(body).substr(0, 150'000));
+    EXPECT_EQ(all.held(), 200'000u);
+    for (const std::string& head : {put, in_chunks}) {
+        sessions::peer other(all);
+        other.send(head);
+        other.send(body);
+        const std::string answer = other.read();
+        EXPECT_EQ(answer.substr(0, 12), "HTTP/1.1 503");
+        EXPECT_NE(answer.find("\r\nRetry-After: 1\r\n"), std::string::npos);
+        EXPECT_EQ(all.held(), 200'000u);
+    }
+    sessions::peer small(all);
+    small.send("PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc");
+    EXPECT_EQ(small.read().substr(0, 12), "HTTP/1.1 200");
+    first.send(std::string_view(body).substr(150'000));
+    EXPECT_EQ(first.read().substr(0, 12), "HTTP/1.1 200");
+    EXPECT_EQ(all.held(), 0u);
+}
+
+TEST(Session, ARefusedBodyIsNotHeldWhileItsClientReadsWhy) {
+    http_options o = patient();
+    o.body_bytes_max = 50'000;
+    sessions all(std::move(o));
+    sessions::peer client(all);
+    client.send("PUT / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n9c40\r\n" +
+                std::string(40'000, 'x') + "\r\n");
+    EXPECT_GE(all.held(), 40'000u);
+    client.send("9c40\r\n");
+    EXPECT_EQ(all.open(), 1u);
+    EXPECT_EQ(all.held(), 0u);
+}
+
+TEST(Session, AClientThatLeavesGivesBackWhatItHeld) {
+    sessions all(patient());
+    {
+        sessions::peer client(all);
+        client.send(large_put);
+        client.send(std::string(100'000, 'x'));
+        EXPECT_GE(all.held(), 100'000u);
+    }
+    all.settle();
+    EXPECT_EQ(all.open(), 0u);
+    EXPECT_EQ(all.held(), 0u);
+}
+
+// ---- who may send a body ----
+
+TEST(Session, ABodyIsAskedForOnlyOnceItMayCome) {
+    http_hooks hooks;
+    std::vector<std::string> asked;
+    hooks.admit = [&](http_request head) -> asio::awaitable<admission> {
+        asked.push_back(std::string(head.target()) + " " + head.body());
+        admission given{.payer = 7};
+        if (head.target() == "/refused") given.refused = http_response{401, "text/plain", "no", {}};
+        co_return given;
+    };
+    sessions all(patient(), hooks);
+    const auto put = [](const std::string& path) {
+        return "PUT " + path +
+               " HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 2000\r\n\r\n";
+    };
+    sessions::peer refused(all);
+    refused.send(put("/refused"));
+    EXPECT_EQ(refused.read().substr(0, 12), "HTTP/1.1 401");
+    EXPECT_EQ(all.held(), 0u);
+    refused.send(std::string(2000, 'x'));
+    EXPECT_EQ(all.held(), 0u);
+
+    sessions::peer allowed(all);
+    allowed.send(put("/hold"));
+    EXPECT_EQ(allowed.read(), "HTTP/1.1 100 Continue\r\n\r\n");
+    allowed.send(std::string(1000, 'x'));
+    EXPECT_EQ(all.bodies()->held_by(7), 2000u);
+    EXPECT_EQ(all.bodies()->held_by(strangers), 0u);
+    allowed.send(std::string(1000, 'x'));
+    all.release();
+    EXPECT_NE(allowed.read().find("2000"), std::string::npos);
+
+    // There is nothing to ask about when the body is there.
+    allowed.send("PUT /whole HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nab");
+    EXPECT_EQ(allowed.read().substr(0, 12), "HTTP/1.1 200");
+    allowed.send("GET /none HTTP/1.1\r\nHost: h\r\n\r\n");
+    EXPECT_EQ(allowed.read().substr(0, 12), "HTTP/1.1 200");
+    EXPECT_EQ(asked, (std::vector<std::string>{"/refused ", "/hold "}));
+}
+
+// ---- who goes for another ----
+
+TEST(Session, TheOneIdleLongestIsLeastNeeded) {
+    sessions all(patient());
+    sessions::peer working(all);
+    working.send("GET /hold HTTP/1.1\r\nHost: h\r\n\r\n");
+    all.pass(1s);
+    sessions::peer sending(all);
+    sending.send(large_put);
+    EXPECT_EQ(all.state().least_needed(std::nullopt), nullptr);
+    all.pass(1s);
+    sessions::peer slow(all);
+    slow.send("GET / HT");
+    all.pass(1s);
+    sessions::peer slower(all);
+    slower.send("GET / HT");
+    EXPECT_EQ(all.state().least_needed(std::nullopt), all.state().sessions[2]);
+    all.pass(1s);
+    sessions::peer idle(all);
+    all.pass(1s);
+    sessions::peer fresh(all);
+    EXPECT_EQ(all.state().least_needed(std::nullopt), all.state().sessions[4]);
+    all.pass(1s);
+    idle.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n");  // it waits anew from here on
+    all.pass(1s);
+    EXPECT_EQ(all.state().least_needed(std::nullopt), all.state().sessions[5]);
+    all.state().least_needed(std::nullopt)->displace();
+    EXPECT_EQ(all.state().least_needed(std::nullopt), all.state().sessions[4]);
+    all.settle();
+    EXPECT_TRUE(fresh.closed());
+    EXPECT_FALSE(idle.closed());
+    EXPECT_EQ(all.probe.displaced, 1);
+}
+
+}  // namespace
+}  // namespace callsign::net
