@@ -473,7 +473,11 @@ class reader_pool {
             const bool nobody = free_.size() == all_;
             const auto until = nobody ? std::min(end, empty_since_ + writers_turn) : end;
             if (available_.wait_until(lock, until) == std::cv_status::no_timeout) continue;
-            if (nobody) return;
+            if (nobody) {
+                held_ = false;  // the writer lets its turn pass: nobody waits for it again
+                available_.notify_all();
+                return;
+            }
             throw store_failure(store_failure::kind::refused, "the log is at its bound");
         }
     }
