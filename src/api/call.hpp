@@ -25,6 +25,7 @@ using net::http_response;
 
 class known_clients;
 class registrations;
+class server_snapshots;
 class turnstile;
 
 // An opaque account that is becoming a managed one.
@@ -46,6 +47,7 @@ struct rooms {
     turnstile& turns;
     known_clients& clients;
     registrations& newcomers;
+    server_snapshots& snapshots;
     const seal::key* master;  // none: no secret can be kept
     // Shared with the guard in a handler's frame: at shutdown that may outlive everything else.
     std::shared_ptr<std::optional<callsign::api::managing>> managing =

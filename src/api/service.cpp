@@ -4,6 +4,7 @@
 #include "negotiation.hpp"
 #include "sync/known_clients.hpp"
 #include "sync/registrations.hpp"
+#include "sync/server_snapshots.hpp"
 #include "sync/sync_call.hpp"
 #include "sync/turnstile.hpp"
 
@@ -202,9 +203,10 @@ class service::impl {
           turns_(clock, sync_.turnstile),
           clients_(options.principals_max),
           newcomers_(sync_.registrations_per_hour),
+          snapshots_(engine, clock, sync_.snapshot_bytes_max),
           master_(std::move(options.master_key)),
-          rooms_{engine, reaper, clock,    entropy,    tokens_,      hooks_,
-                 sync_,  turns_, clients_, newcomers_, master_.get()} {}
+          rooms_{engine, reaper, clock,    entropy,    tokens_,    hooks_,
+                 sync_,  turns_, clients_, newcomers_, snapshots_, master_.get()} {}
 
     // Who is asking, and may they? A response: no.
     awaitable<maybe_response> authenticate(call& c) {
@@ -258,6 +260,7 @@ class service::impl {
     turnstile turns_;
     known_clients clients_;
     registrations newcomers_;
+    server_snapshots snapshots_;
     std::shared_ptr<const seal::key> master_;
     rooms rooms_;
 };

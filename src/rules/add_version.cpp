@@ -3,36 +3,30 @@
 
 #include "chain_place.hpp"
 #include "changes.hpp"
+#include "work.hpp"
 
 #include <callsign/rules/transform.hpp>
 
 #include <algorithm>
-#include <functional>
-#include <unordered_map>
+#include <span>
 
 namespace callsign::rules {
 namespace {
 
-// Of what the device sent, what had an effect for it; `was_there`: before it sent anything. Tasks
-// that come and go again within it are left out: nobody else need ever hear of them, and they would
-// leave operations on the chain, but no row.
-std::vector<operation> effective_for_device(std::vector<operation> sent,
-                                            const std::function<bool(const uuid&)>& was_there) {
-    std::unordered_map<uuid, bool, boost::hash<uuid>> passing;
-    auto all = effective_only(std::move(sent), [&](const uuid& id) {
-        const bool there = was_there(id);
-        if (!there) passing.emplace(id, false);
-        return there;
-    });
-    for (const operation& o : all) {
-        const auto found = passing.find(o.uuid);
-        if (found != passing.end()) found->second = o.what == operation::kind::remove;
+// How many operations, from the first, are within `work_max`; `look_at` says what an operation's
+// task costs. One at least, if there is one. Better up to the last that begins with another task:
+// when the rest comes, its tasks are such as the server's own version behind this one, with the
+// keys, is not about.
+template <class Look>
+std::size_t within(std::size_t work_max, std::span<const operation> all, Look look_at) {
+    std::size_t work = 0;
+    std::size_t whole_tasks = 0;
+    for (std::size_t n = 0; n < all.size(); ++n) {
+        if (n > 0 && all[n].uuid != all[n - 1].uuid) whole_tasks = n;
+        work += work_of(all[n]) + look_at(n);
+        if (work > work_max && n > 0) return whole_tasks > 0 ? whole_tasks : n;
     }
-    std::erase_if(all, [&](const operation& o) {
-        const auto found = passing.find(o.uuid);
-        return found != passing.end() && found->second;
-    });
-    return all;
+    return all.size();
 }
 
 // Whether nobody has touched these tasks since `left_at`, the device itself included: then what it
@@ -45,33 +39,59 @@ bool are_untouched(const std::vector<operation>& sent, touched_tasks& tasks, std
                        [&](const operation& o) { return tasks.last_seq(o.uuid) <= left_at; });
 }
 
-// What is to be appended, and what leads the device back if it is late.
+// What is to be appended, and what of the others' means nothing to the device from now on.
 struct decision {
     std::vector<operation> local;
-    std::optional<std::vector<operation>> edge;  // none: what it missed, as it is
+    std::vector<chain_position> dropped;  // in order
 };
 
+std::vector<chain_position> merged(std::vector<chain_position> known,
+                                   std::span<const chain_position> places,
+                                   std::span<const std::size_t> dropped) {
+    const auto middle = static_cast<std::ptrdiff_t>(known.size());
+    for (const std::size_t each : dropped) known.push_back(places[each]);
+    std::inplace_merge(known.begin(), known.begin() + middle, known.end());
+    return known;
+}
+
 // nullopt: it has missed too much.
-std::optional<decision> decide(write_tx& tx, account_id account, const add_version& c,
+std::optional<decision> decide(write_tx& tx, account_id account, std::vector<operation> sent,
                                const chain_place& place, const chain_head& head,
                                touched_tasks& tasks) {
     const auto is_there = [&](const uuid& id) { return tasks.is_there(id); };
-    const bool late = head.version != c.parent;
-    if (!late || are_untouched(c.operations, tasks, place.left_at, head.sealed_seq)) {
-        return decision{effective_for_device(c.operations, is_there), std::nullopt};
+    const bool late = place.left_at != head.seq;
+    if (!late || are_untouched(sent, tasks, place.left_at, head.sealed_seq)) {
+        return decision{without_passing(effective_only(std::move(sent), is_there), {}),
+                        place.dropped};
     }
     auto missed = missed_at(tx, account, place, head.seq);
     if (!missed) return std::nullopt;
-    const presence before = there_before(*missed);
-    auto sent = effective_for_device(c.operations, [&](const uuid& id) {
+    const presence before = there_before(missed->all);
+    sent = effective_only(std::move(sent), [&](const uuid& id) {
         const auto known = before.find(id);
         return known == before.end() ? tasks.is_there(id) : known->second;
     });
-    auto lists = transform_lists(std::move(*missed), std::move(sent));
-    return decision{std::move(lists.local), std::move(lists.server)};
+    const auto lists =
+        transform_lists(std::move(missed->all), without_passing(std::move(sent), before));
+    auto dropped = merged(place.dropped, missed->places, lists.dropped);
+    if (dropped.size() > add_version::missed_operations_max) return std::nullopt;
+    return decision{lists.local, std::move(dropped)};
+}
+
+void put_beside(write_tx& tx, account_id account, const add_version& c, side_version side) {
+    // Its name was told to nobody, and the new one says all that it said.
+    if (c.continues) tx.forget_side_version(account, c.parent);
+    tx.put_side_version(account, side,
+                        {add_version::side_versions_max, add_version::side_version_bytes_max});
 }
 
 }  // namespace
+
+std::size_t step_of(std::span<const operation> all) {
+    return within(step_work_max, all, [&](std::size_t n) {
+        return n > 0 && all[n].uuid == all[n - 1].uuid ? 0 : work_of_task;
+    });
+}
 
 add_version::answer apply(write_tx& tx, const add_version& c, const moment& m) {
     const auto sender = tx.find_device(c.client_id);
@@ -81,26 +101,36 @@ add_version::answer apply(write_tx& tx, const add_version& c, const moment& m) {
 
     const chain_head head = tx.head_of(account);
     const bool late = head.version != c.parent;
-    const auto place =
-        late ? place_of(tx, account, c.parent) : chain_place{head.seq, head.seq, std::nullopt};
+    auto place = late ? place_of(tx, account, c.parent) : chain_place{head.seq, {}, {}, {}};
     if (!place) return add_version::unknown_parent{};
+    if (place->own.size() >= add_version::own_versions_max) return add_version::missed_too_much{};
     touched_tasks tasks(tx, account);
-    auto decided = decide(tx, account, c, *place, head, tasks);
+    add_version::added done;
+    done.late = late;
+    done.taken = within(c.work_max, c.operations,
+                        [&](std::size_t n) { return tasks.look_at(c.operations[n].uuid); });
+    auto decided = decide(tx, account,
+                          {c.operations.begin(), c.operations.begin() + std::ptrdiff_t(done.taken)},
+                          *place, head, tasks);
     if (!decided) return add_version::missed_too_much{};
     // All have an effect here too: the transform keeps it so. Were one without, it would do no one
     // any good on the chain.
     std::erase_if(decided->local, [&](const operation& o) { return !tasks.carry_out(o); });
     if (const auto grown = tasks.too_large()) return task_too_large{*grown};
 
-    add_version::added done;
-    done.late = late;
     const appended_changes appended = append_changes(tx, account, decided->local, tasks, m);
     done.numbered = appended.numbered;
     done.version = appended.version;
     if (late) {
-        done.version = m.ids.next(m.now);
-        tx.put_side_version(account, {done.version, c.parent, place->left_at, appended.seq, m.now,
-                                      std::move(decided->edge)});
+        done.version = side_name(m.ids.next(m.now));
+        side_version side{done.version,
+                          place->left_at,
+                          m.now,
+                          std::move(place->own),
+                          std::move(decided->dropped),
+                          {}};
+        side.own.push_back(appended.seq);
+        put_beside(tx, account, c, std::move(side));
     }
     return done;
 }

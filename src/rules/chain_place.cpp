@@ -1,52 +1,67 @@
 #include "chain_place.hpp"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
 namespace callsign::rules {
 namespace {
 
-// A stretch of the chain: the versions after `after`, up to `to`.
-struct stretch {
-    std::int64_t after = 0;
-    std::int64_t to = 0;
-};
+// The last bytes of a side version's name are zero; in the names of the places on its way back they
+// hold how far on the chain that is.
+constexpr std::size_t step_bytes = 5;
 
-class missed_list {
-  public:
-    // False: more than may be missed. One version at a time, for each may be a large one.
-    bool append(read_tx& tx, account_id account, stretch s) {
-        for (; s.after < s.to; ++s.after) {
-            auto next = tx.versions(account, s.after, 1);
-            if (next.empty() || !append(std::move(next.front().operations))) return false;
-        }
-        return true;
+uuid name_on_the_way(uuid side, std::int64_t steps) noexcept {
+    for (std::size_t i = 0; i < step_bytes; ++i) {
+        side.data[15 - i] = static_cast<std::uint8_t>(steps >> (8 * i));
     }
+    return side;
+}
 
-    bool append(std::vector<operation> more) {
-        for (const operation& o : more) {
-            bytes_ += sizeof o + o.property.size() + (o.value ? o.value->size() : 0);
-        }
-        std::move(more.begin(), more.end(), std::back_inserter(all_));
-        return all_.size() <= add_version::missed_operations_max &&
-               bytes_ <= add_version::missed_bytes_max;
-    }
+std::int64_t steps_of(const uuid& name) noexcept {
+    std::int64_t steps = 0;
+    for (std::size_t i = 16 - step_bytes; i < 16; ++i) steps = steps << 8 | name.data[i];
+    return steps;
+}
 
-    std::vector<operation> take() { return std::move(all_); }
+// The last of the versions that follow `seq` without a gap and are its own; `seq` if there are
+// none. Moves `own` past them.
+std::int64_t pass_own(std::vector<std::int64_t>::const_iterator& own,
+                      std::vector<std::int64_t>::const_iterator end, std::int64_t seq) {
+    for (; own != end && *own <= seq + 1; ++own) seq = std::max(seq, *own);
+    return seq;
+}
 
-  private:
-    std::vector<operation> all_;
-    std::size_t bytes_ = 0;
-};
+std::optional<chain_place> place_beside(side_version side, std::int64_t steps) {
+    chain_place place;
+    auto own = side.own.cbegin();
+    place.left_at = pass_own(own, side.own.cend(), side.left_at + steps);
+    // There it would be back, and that place is the chain's to name.
+    if (own == side.own.cend()) return std::nullopt;
+    place.own.assign(own, side.own.cend());
+    const auto dropped = std::upper_bound(
+        side.dropped.begin(), side.dropped.end(), place.left_at,
+        [](std::int64_t seq, const chain_position& position) { return seq < position.seq; });
+    place.dropped.assign(dropped, side.dropped.end());
+
+    const std::int64_t next = place.left_at + 1;
+    pass_own(own, side.own.cend(), next);
+    const bool is_back = own == side.own.cend();
+    place.after_next = is_back ? side.back : name_on_the_way(side.id, next - side.left_at);
+    return place;
+}
 
 }  // namespace
 
+uuid side_name(uuid drawn) noexcept {
+    return name_on_the_way(drawn, 0);
+}
+
 std::optional<chain_place> place_of(read_tx& tx, account_id account, const uuid& version) {
-    if (const auto seq = tx.find_version_seq(account, version)) {
-        return chain_place{*seq, *seq, std::nullopt};
-    }
-    if (auto side = tx.find_side_version(account, version)) {
-        return chain_place{side->seq, side->left_at, std::move(side)};
+    if (const auto seq = tx.find_version_seq(account, version))
+        return chain_place{*seq, {}, {}, {}};
+    if (auto side = tx.find_side_version(account, side_name(version))) {
+        return place_beside(std::move(*side), steps_of(version));
     }
     // Nil, but for a chain that was begun on another server before it was sealed here.
     const auto first = tx.versions(account, 0, 1);
@@ -55,23 +70,50 @@ std::optional<chain_place> place_of(read_tx& tx, account_id account, const uuid&
     return std::nullopt;
 }
 
-std::optional<std::vector<operation>> missed_at(read_tx& tx, account_id account,
-                                                const chain_place& place, std::int64_t seq) {
-    // Backwards to where it is said in full: a side version with operations, or the chain.
-    std::vector<stretch> stretches{{place.seq, seq}};
-    missed_list missed;
-    std::optional<side_version> side = place.side;
-    while (side && !side->operations) {
-        auto before = place_of(tx, account, side->parent);
-        if (!before) return std::nullopt;
-        stretches.push_back({before->seq, side->seq - 1});
-        side = std::move(before->side);
+void leave_out_dropped(const chain_place& place, std::vector<operation>& all) {
+    auto dropped = place.dropped.begin();
+    chain_position at{place.left_at + 1, 0};
+    std::erase_if(all, [&](const operation&) {
+        const bool gone = dropped != place.dropped.end() && *dropped == at;
+        if (gone) ++dropped;
+        ++at.index;
+        return gone;
+    });
+}
+
+std::optional<missed_operations> missed_at(read_tx& tx, account_id account,
+                                           const chain_place& place, std::int64_t seq) {
+    if (seq - place.left_at > add_version::missed_versions_max) return std::nullopt;
+    missed_operations missed;
+    std::size_t bytes = 0;
+    auto own = place.own.begin();
+    auto dropped = place.dropped.begin();
+    for (std::int64_t next = place.left_at + 1; next <= seq; ++next) {
+        if (own != place.own.end() && *own == next) {
+            ++own;
+            continue;
+        }
+        // One at a time, for each may be a large one.
+        auto found = tx.versions(account, next - 1, 1);
+        if (found.empty()) return std::nullopt;
+        chain_position at{next, 0};
+        for (operation& o : found.front().operations) {
+            const bool gone = dropped != place.dropped.end() && *dropped == at;
+            if (gone) {
+                ++dropped;
+            } else {
+                bytes += sizeof o + o.property.size() + (o.value ? o.value->size() : 0);
+                missed.all.push_back(std::move(o));
+                missed.places.push_back(at);
+            }
+            ++at.index;
+        }
+        if (missed.all.size() > add_version::missed_operations_max ||
+            bytes > add_version::missed_bytes_max) {
+            return std::nullopt;
+        }
     }
-    if (side && !missed.append(std::move(*side->operations))) return std::nullopt;
-    for (auto s = stretches.rbegin(); s != stretches.rend(); ++s) {
-        if (!missed.append(tx, account, *s)) return std::nullopt;
-    }
-    return missed.take();
+    return missed;
 }
 
 }  // namespace callsign::rules

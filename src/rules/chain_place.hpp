@@ -1,5 +1,11 @@
 #pragma once
 // Where a device stands that names a version as its last: on the chain, or beside it.
+//
+// Beside it, it has the chain up to where it left it and its own versions after that. It is led
+// back as any device is led on: each of the others' versions that it lacks, one at a time, less the
+// operations that its own hold against. Where it stands after each has a name too, made of the side
+// version's and of how far it has come, and when none is lacking up to the last of its own, it is
+// on the chain again.
 
 #include <callsign/rules/rules.hpp>
 
@@ -8,20 +14,36 @@
 namespace callsign::rules {
 
 struct chain_place {
-    // The chain's version it has, or (beside) the one that comes next for it. 0: before the first.
-    std::int64_t seq = 0;
-    // Where it was last on the chain itself.
-    std::int64_t left_at = 0;
-    std::optional<side_version> side;  // none: it is on the chain
+    std::int64_t left_at = 0;  // it has the chain up to here
+    // Beside the chain: what it has of it besides, and what of it means nothing to it. The first of
+    // its own is not the next one.
+    std::vector<std::int64_t> own{};
+    std::vector<chain_position> dropped{};
+
+    // What is next to it calls itself so, and so does what comes when that was read.
+    uuid after_next{};
+
+    bool beside() const noexcept { return !own.empty(); }
 };
 
-// nullopt: the account has no such version. The parent of the first, which is nil unless the chain
-// was begun elsewhere, is the place before it.
+// nullopt: the account has no such version, or has forgotten it. The parent of the first, which is
+// nil unless the chain was begun elsewhere, is the place before it.
 std::optional<chain_place> place_of(read_tx& tx, account_id account, const uuid& version);
 
-// What somebody there lacks of the chain up to `seq`; nullopt: that is more than add_version has
-// bounds for, or a side version on the way is forgotten.
-std::optional<std::vector<operation>> missed_at(read_tx& tx, account_id account,
-                                                const chain_place& place, std::int64_t seq);
+// A name for a side version: those of the places on the way back differ in their last bytes.
+uuid side_name(uuid drawn) noexcept;
+
+// `all` without those of `place.dropped`; they are the version's after `place.left_at`.
+void leave_out_dropped(const chain_place& place, std::vector<operation>& all);
+
+// What somebody there lacks of the chain up to `seq`, and where each of it stands.
+struct missed_operations {
+    std::vector<operation> all;
+    std::vector<chain_position> places;
+};
+
+// nullopt: that is more than add_version has bounds for.
+std::optional<missed_operations> missed_at(read_tx& tx, account_id account,
+                                           const chain_place& place, std::int64_t seq);
 
 }  // namespace callsign::rules

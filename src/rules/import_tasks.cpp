@@ -1,6 +1,7 @@
 // Tasks that another program had: a version as a device would have sent it.
 
 #include "changes.hpp"
+#include "work.hpp"
 
 #include <callsign/base/assert.hpp>
 
@@ -37,9 +38,14 @@ import_tasks::answer apply(write_tx& tx, const import_tasks& c, const moment& m)
         CALLSIGN_ASSERT(tasks.carry_out(o));
         operations.push_back(std::move(o));
     };
+    std::size_t work = 0;
     for (const auto& t : c.tasks) {
+        work += tasks.look_at(t.uuid) + work_of(t.attributes) +
+                work_of_operation * (1 + t.attributes.size());
+        if (work > c.work_max && done.taken > 0) break;
+        ++done.taken;
         // A purged one too: whoever removed it here does not want it back.
-        if (tx.find_task(c.account, t.uuid) || tasks.is_there(t.uuid)) {
+        if (tasks.has_been(t.uuid)) {
             ++done.there_already;
             continue;
         }

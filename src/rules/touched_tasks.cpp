@@ -1,6 +1,35 @@
 #include "touched_tasks.hpp"
 
+#include "work.hpp"
+
 namespace callsign::rules {
+namespace {
+
+// Two sorted lists into one: put in one by one, each change would move all that stands behind it.
+void merge_changes(touched_tasks::touched& t) {
+    if (t.changes.empty()) return;
+    auto before = t.now.extract_sequence();
+    decltype(before) after;
+    after.reserve(before.size() + t.changes.size());
+    auto old = before.begin();
+    const auto keep_old = [&] { after.push_back(std::move(*old++)); };
+    for (auto& [name, value] : t.changes) {
+        while (old != before.end() && old->first < name) keep_old();
+        if (old != before.end() && old->first == name) ++old;
+        if (value) after.emplace_back(name, std::move(*value));
+    }
+    while (old != before.end()) keep_old();
+    t.now.adopt_sequence(boost::container::ordered_unique_range, std::move(after));
+    t.changes.clear();
+}
+
+}  // namespace
+
+std::size_t touched_tasks::look_at(const uuid& id) {
+    const std::size_t known = all_.size();
+    const touched& t = find(id);
+    return all_.size() == known ? 0 : work_of_task + work_of(t.now);
+}
 
 bool touched_tasks::carry_out(const operation& o) {
     touched& t = find(o.uuid);
@@ -11,20 +40,20 @@ bool touched_tasks::carry_out(const operation& o) {
     case operation::kind::remove:
         t.there = false;
         t.now.clear();
+        t.changes.clear();
         break;
-    case operation::kind::update:
-        if (o.value) {
-            t.now.insert_or_assign(o.property, *o.value);
-        } else {
-            t.now.erase(o.property);
-        }
-        break;
+    case operation::kind::update: t.changes.insert_or_assign(o.property, o.value); break;
     }
     return true;
 }
 
-std::optional<uuid> touched_tasks::too_large() const {
-    for (const touched& t : all_) {
+std::vector<touched_tasks::touched>& touched_tasks::all() {
+    for (touched& t : all_) merge_changes(t);
+    return all_;
+}
+
+std::optional<uuid> touched_tasks::too_large() {
+    for (const touched& t : all()) {
         std::size_t bytes = 0;
         for (const auto& [name, value] : t.now) bytes += name.size() + value.size();
         if (bytes > task_bytes_max) return t.id;
@@ -39,7 +68,7 @@ touched_tasks::touched& touched_tasks::find(const uuid& id) {
     t.id = id;
     t.before = tx_.find_task(account_, id);
     t.there = t.was_there();
-    if (t.there) t.now = t.before->attributes;
+    if (t.there) t.now = std::move(t.before->attributes);
     return all_.emplace_back(std::move(t));
 }
 

@@ -1,11 +1,15 @@
 #pragma once
 // The tasks a list of operations is about: each read once, changed here as often as it takes, to be
-// written once.
+// written once. A change costs the logarithm of the changes of its task, and all of them together
+// the task's size once, however large it is.
 
 #include <callsign/rules/rules.hpp>
 
 #include <boost/functional/hash.hpp>
+#include <cstddef>
+#include <map>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -18,7 +22,8 @@ class touched_tasks {
     struct touched {
         uuid id{};
         std::optional<task> before;  // its row; a purged one too
-        attributes now;
+        attributes now;              // but for `changes`
+        std::map<std::string, std::optional<std::string>, std::less<>> changes{};
         bool there = false;
         bool changed = false;  // an operation was carried out, if only to set what was set
 
@@ -28,20 +33,29 @@ class touched_tasks {
 
     bool is_there(const uuid& id) { return find(id).there; }
 
+    // It is there, or was once.
+    bool has_been(const uuid& id) {
+        const touched& t = find(id);
+        return t.there || t.before;
+    }
+
     // Of its last change; 0: it has never been.
     std::int64_t last_seq(const uuid& id) {
         const touched& t = find(id);
         return t.before ? t.before->last_seq : 0;
     }
 
+    // What looking at it costs (work.hpp): nothing once it was looked at.
+    std::size_t look_at(const uuid& id);
+
     // False: it is without effect, and nothing was changed.
     bool carry_out(const operation& o);
 
     // One whose attributes, names and values together, are more than task_bytes_max.
-    std::optional<uuid> too_large() const;
+    std::optional<uuid> too_large();
 
-    // In the order of their first operation.
-    std::vector<touched>& all() { return all_; }
+    // In the order of their first operation. Their `changes` are in `now`.
+    std::vector<touched>& all();
 
   private:
     touched& find(const uuid& id);

@@ -129,8 +129,15 @@ transformed_pair transform(const operation& server, const operation& local) {
 
 transformed_lists transform_lists(std::vector<operation> server, std::vector<operation> local) {
     local_list locals(std::move(local));
-    std::erase_if(server, [&](const operation& o) { return !locals.pass(o); });
-    return {std::move(server), std::move(locals).rest()};
+    std::vector<std::size_t> dropped;
+    std::size_t place = 0;
+    std::erase_if(server, [&](const operation& o) {
+        const bool gone = !locals.pass(o);
+        if (gone) dropped.push_back(place);
+        ++place;
+        return gone;
+    });
+    return {std::move(server), std::move(locals).rest(), std::move(dropped)};
 }
 
 presence there_before(std::span<const operation> since) {
@@ -150,6 +157,24 @@ std::vector<operation> effective_only(std::vector<operation> operations,
         return false;
     });
     return operations;
+}
+
+std::vector<operation> without_passing(std::vector<operation> effective, const presence& met) {
+    struct stay {
+        bool comes = false;  // its first operation makes it
+        bool goes = false;   // its last one removes it
+    };
+    std::unordered_map<uuid, stay, boost::hash<uuid>> stays;
+    for (const operation& o : effective) {
+        const auto [found, first] = stays.try_emplace(o.uuid);
+        if (first) found->second.comes = o.what == kind::create;
+        found->second.goes = o.what == kind::remove;
+    }
+    std::erase_if(effective, [&](const operation& o) {
+        const stay& s = stays.at(o.uuid);
+        return s.comes && s.goes && !met.contains(o.uuid);
+    });
+    return effective;
 }
 
 }  // namespace callsign::rules

@@ -137,17 +137,6 @@ inflated inflate_all(std::string_view packed, std::size_t bytes_max) {
     return out;
 }
 
-std::string deflate_all(std::string_view bytes) {
-    uLongf size = compressBound(static_cast<uLong>(bytes.size()));
-    std::string out(size, '\0');
-    const int status =
-        compress(reinterpret_cast<Bytef*>(out.data()), &size,
-                 reinterpret_cast<const Bytef*>(bytes.data()), static_cast<uLong>(bytes.size()));
-    CALLSIGN_ASSERT(status == Z_OK);
-    out.resize(size);
-    return out;
-}
-
 }  // namespace
 
 decoded_snapshot decode_snapshot(std::string_view packed, const snapshot_limits& limits) {
@@ -161,24 +150,73 @@ decoded_snapshot decode_snapshot(std::string_view packed, const snapshot_limits&
     return tasks;
 }
 
-std::string encode_snapshot(const task_map& tasks) {
-    std::string json = "{";
-    std::string scratch;
-    for (const auto& [id, properties] : tasks) {
-        if (json.size() > 1) json += ',';
-        json.append("\"").append(to_string(id)).append("\":{");
+class snapshot_writer::impl {
+  public:
+    impl() { CALLSIGN_ASSERT(deflateInit(&stream_, Z_DEFAULT_COMPRESSION) == Z_OK); }
+    ~impl() { deflateEnd(&stream_); }
+    impl(const impl&) = delete;
+    impl& operator=(const impl&) = delete;
+
+    void add(const uuid& id, const attributes& properties) {
+        text_.append(first_task_ ? "{\"" : ",\"").append(to_string(id)).append("\":{");
+        first_task_ = false;
         bool first = true;
         for (const auto& [name, value] : properties) {
-            if (!first) json += ',';
+            if (!first) text_ += ',';
             first = false;
-            write_text(sound_text(name, scratch), json);
-            json += ':';
-            write_text(sound_text(value, scratch), json);
+            write_text(sound_text(name, scratch_), text_);
+            text_ += ':';
+            write_text(sound_text(value, scratch_), text_);
         }
-        json += '}';
+        text_ += '}';
+        if (text_.size() >= deflated_at_once) deflate_text(Z_NO_FLUSH);
     }
-    json += '}';
-    return deflate_all(json);
+
+    std::string finish() {
+        text_.append(first_task_ ? "{}" : "}");
+        deflate_text(Z_FINISH);
+        return std::move(out_);
+    }
+
+  private:
+    static constexpr std::size_t deflated_at_once = std::size_t{64} * 1024;
+
+    void deflate_text(int flush) {
+        stream_.next_in = reinterpret_cast<Bytef*>(text_.data());
+        stream_.avail_in = static_cast<uInt>(text_.size());
+        do {
+            const std::size_t used = out_.size();
+            out_.resize(used + deflated_at_once);
+            stream_.next_out = reinterpret_cast<Bytef*>(out_.data() + used);
+            stream_.avail_out = static_cast<uInt>(deflated_at_once);
+            CALLSIGN_ASSERT(deflate(&stream_, flush) != Z_STREAM_ERROR);
+            out_.resize(out_.size() - stream_.avail_out);
+        } while (stream_.avail_out == 0);
+        text_.clear();
+    }
+
+    z_stream stream_{};
+    bool first_task_ = true;
+    std::string text_;  // not deflated yet
+    std::string scratch_;
+    std::string out_;
+};
+
+snapshot_writer::snapshot_writer() : impl_(std::make_unique<impl>()) {}
+snapshot_writer::~snapshot_writer() = default;
+
+void snapshot_writer::add(const uuid& id, const attributes& properties) {
+    impl_->add(id, properties);
+}
+
+std::string snapshot_writer::finish() {
+    return impl_->finish();
+}
+
+std::string encode_snapshot(const task_map& tasks) {
+    snapshot_writer writer;
+    for (const auto& [id, properties] : tasks) writer.add(id, properties);
+    return writer.finish();
 }
 
 }  // namespace callsign::wire

@@ -797,36 +797,90 @@ TEST_P(store_contract, a_version_is_found_by_its_id) {
     EXPECT_FALSE(tx->find_version_seq(account_id{id.value + 1}, uuid_of(1)));
 }
 
+constexpr side_version_bounds keep_all{1000, 1'000'000};
+
+side_version beside(const uuid& id, std::int64_t own, time_point at = t0) {
+    return {id, 0, at, {own}, {}, {}};
+}
+
 TEST_P(store_contract, side_versions_are_kept_for_a_while) {
     const auto id = make_account();
-    const std::vector<operation> edge{
-        {operation::kind::create, uuid_of(70), {}, {}, {}},
-        {operation::kind::update, uuid_of(70), "p", "v", t0 + std::chrono::nanoseconds{3}}};
+    side_version full = beside(uuid_of(11), 2);
+    full.own = {2, 4};
+    full.dropped = {{1, 0}, {1, 1}, {1, 7}, {3, 0}};
     write([&](write_tx& tx) {
-        tx.append_version(id, uuid_of(1), t0, {});
-        tx.put_side_version(id, {uuid_of(11), uuid_of(5), 0, 1, t0, edge});
-        tx.put_side_version(id, {uuid_of(12), {}, 0, 1, t0 + milliseconds{10}, std::nullopt});
+        for (int n = 1; n <= 4; ++n) tx.append_version(id, uuid_of(n), t0, {});
+        tx.put_side_version(id, full, keep_all);
+        tx.put_side_version(id, beside(uuid_of(12), 1, t0 + milliseconds{10}), keep_all);
     });
     if (GetParam().durable) reopen();
     const auto found = store_->begin_read()->find_side_version(id, uuid_of(11));
     ASSERT_TRUE(found);
     EXPECT_EQ(found->id, uuid_of(11));
-    EXPECT_EQ(found->parent, uuid_of(5));
     EXPECT_EQ(found->left_at, 0);
-    EXPECT_EQ(found->seq, 1);
     EXPECT_EQ(found->created_at, t0);
-    EXPECT_EQ(found->operations, edge);
-    EXPECT_FALSE(store_->begin_read()->find_side_version(id, uuid_of(12))->operations);
+    EXPECT_EQ(found->own, full.own);
+    EXPECT_EQ(found->dropped, full.dropped);
+    EXPECT_EQ(found->back, uuid_of(4));
+    const auto other = store_->begin_read()->find_side_version(id, uuid_of(12));
+    EXPECT_EQ(other->dropped, std::vector<chain_position>{});
+    EXPECT_EQ(other->back, uuid_of(1));
     EXPECT_FALSE(store_->begin_read()->find_side_version(id, uuid_of(1)));
+    EXPECT_FALSE(store_->begin_read()->find_side_version(account_id{id.value + 1}, uuid_of(11)));
     write([&](write_tx& tx) {
         EXPECT_EQ(tx.forget_side_versions(t0, 10), 0);
         EXPECT_EQ(tx.forget_side_versions(t0 + milliseconds{10}, 10), 1);
         EXPECT_FALSE(tx.find_side_version(id, uuid_of(11)));
         EXPECT_TRUE(tx.find_side_version(id, uuid_of(12)));
-        tx.put_side_version(id, {uuid_of(13), {}, 0, 1, t0, std::nullopt});
+        tx.put_side_version(id, beside(uuid_of(13), 1), keep_all);
         EXPECT_EQ(tx.forget_side_versions(t0 + milliseconds{20}, 1), 1);
         EXPECT_TRUE(tx.find_side_version(id, uuid_of(13)));
+        tx.forget_side_version(id, uuid_of(13));
+        EXPECT_FALSE(tx.find_side_version(id, uuid_of(13)));
     });
+}
+
+// Of each account by itself: its oldest go, and the newest stays whatever it is.
+TEST_P(store_contract, side_versions_stay_within_their_bounds) {
+    const auto id = make_account();
+    const auto other = make_account("other");
+    const auto put = [&](account_id account, int n, const side_version_bounds& keep,
+                         std::size_t dropped = 0) {
+        side_version side = beside(uuid_of(100 + n), 2);
+        for (std::size_t i = 0; i < dropped; ++i) side.dropped.push_back({1, i});
+        write([&](write_tx& tx) { tx.put_side_version(account, side, keep); });
+        return static_cast<std::int64_t>(size_of(side));
+    };
+    const auto kept = [&](account_id account) {
+        std::vector<int> all;
+        for (int n = 0; n < 100; ++n) {
+            if (store_->begin_read()->find_side_version(account, uuid_of(100 + n)))
+                all.push_back(n);
+        }
+        return all;
+    };
+    using numbers = std::vector<int>;
+    write([&](write_tx& tx) {
+        for (const account_id account : {id, other}) {
+            tx.append_version(account, uuid_of(static_cast<int>(account.value)), t0, {});
+            tx.append_version(account, uuid_of(50 + static_cast<int>(account.value)), t0, {});
+        }
+    });
+    put(other, 99, keep_all);
+    for (int n = 0; n < 5; ++n) put(id, n, {3, 1'000'000});
+    EXPECT_EQ(kept(id), (numbers{2, 3, 4}));
+    const std::int64_t each = put(id, 5, keep_all);
+    EXPECT_EQ(kept(id), (numbers{2, 3, 4, 5}));
+    put(id, 6, {100, 3 * each});
+    EXPECT_EQ(kept(id), (numbers{4, 5, 6}));
+    put(id, 7, {100, 3 * each - 1});
+    EXPECT_EQ(kept(id), (numbers{6, 7}));
+    if (GetParam().durable) reopen();
+    put(id, 8, {100, 3 * each}, 1000);
+    EXPECT_EQ(kept(id), (numbers{8}));
+    put(id, 9, keep_all);
+    EXPECT_EQ(kept(id), (numbers{8, 9}));
+    EXPECT_EQ(kept(other), (numbers{99}));
 }
 
 TEST_P(store_contract, a_task_changes) {

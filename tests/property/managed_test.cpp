@@ -109,7 +109,9 @@ class managed_account {
 // One device's way to it.
 class device_link final : public model_server {
   public:
-    device_link(managed_account& account, uuid client) : account_(account), client_(client) {}
+    // `work_max`: what one command takes of a segment.
+    device_link(managed_account& account, uuid client, std::size_t work_max)
+        : account_(account), client_(client), work_max_(work_max) {}
 
     std::optional<child> child_of(const uuid& parent) override {
         const auto tx = account_.data().begin_read();
@@ -120,49 +122,60 @@ class device_link final : public model_server {
         return child{next->id, std::move(next->operations)};
     }
 
+    // As the server's handler does it: one command after the other, until all is taken.
     std::variant<accepted, expected> add_version(const uuid& parent,
                                                  std::vector<operation> all) override {
         callsign::add_version c{client_, parent, std::move(all), account_.id(), 0};
-        const auto seq = account_.data().begin_read()->head_of(account_.id()).seq;
-        const auto expected_ones = expected_on_chain(parent, c.operations, seq);
-        const auto answer = account_.run(c);
-        find_forgotten();
-        if (!answer) return accepted{};  // the server died; the caller knows that it is not told
-        const auto* const added = std::get_if<callsign::add_version::added>(&*answer);
-        EXPECT_TRUE(added) << "a device was refused";
-        if (!added) return expected{};
-        late += added->late ? 1 : 0;
-        const auto tx = account_.data().begin_read();
-        if (expected_ones && tx->versions(account_.id(), seq, 1)[0].operations != *expected_ones) {
-            faults.insert("a late version became another than its client makes of it");
+        c.work_max = work_max_;
+        for (;;) {
+            const auto seq = account_.data().begin_read()->head_of(account_.id()).seq;
+            const auto answer = account_.run(c);
+            find_forgotten();
+            if (!answer)
+                return accepted{};  // the server died; the caller knows that it is not told
+            const auto* const added = std::get_if<callsign::add_version::added>(&*answer);
+            EXPECT_TRUE(added) << "a device was refused";
+            if (!added) return expected{};
+            late += added->late ? 1 : 0;
+            const auto rest = c.operations.begin() + static_cast<std::ptrdiff_t>(added->taken);
+            judge(c.parent, {c.operations.begin(), rest}, seq);
+            c.operations.erase(c.operations.begin(), rest);
+            if (c.operations.empty()) return accepted{added->version};
+            EXPECT_GT(added->taken, 0u);
+            c.parent = added->version;
+            c.continues = true;
+            ++steps;
         }
-        return accepted{added->version};
     }
 
     int late = 0;
+    int steps = 0;  // beyond the first of a segment
     std::set<std::string> faults;
 
   private:
-    // What the client's own loop makes of it, had it pulled first; tasks that come and go within it
-    // are nobody's. None: it stands beside the chain, where only the server knows the way.
-    std::optional<std::vector<operation>> expected_on_chain(const uuid& parent,
-                                                            std::vector<operation> sent,
-                                                            std::int64_t seq) {
+    // What was appended behind `seq` is what the client's own loop makes of it, had it pulled
+    // first; tasks that come and go within it are nobody's, unless they have come from somebody
+    // else meanwhile. Of a version beside the chain only the server knows the way.
+    void judge(const uuid& parent, std::vector<operation> sent, std::int64_t seq) {
         const auto tx = account_.data().begin_read();
         const auto left_at = parent.is_nil() ? 0 : tx->find_version_seq(account_.id(), parent);
-        if (!left_at) return std::nullopt;
-        std::map<uuid, std::pair<kind, kind>> ends;  // of what is sent of a task
-        for (const operation& o : sent) ends.try_emplace(o.uuid, o.what, o.what);
-        for (const operation& o : sent) ends[o.uuid].second = o.what;
-        std::erase_if(sent, [&](const operation& o) {
-            return ends[o.uuid] == std::pair(kind::create, kind::remove);
-        });
+        if (!left_at) return;
         std::vector<operation> missed;
         for (const version& v : tx->versions(account_.id(), *left_at, seq - *left_at)) {
             missed.insert(missed.end(), v.operations.begin(), v.operations.end());
         }
+        std::map<uuid, std::pair<kind, kind>> ends;  // of what is sent of a task
+        for (const operation& o : sent) ends.try_emplace(o.uuid, o.what, o.what);
+        for (const operation& o : sent) ends[o.uuid].second = o.what;
+        for (const operation& o : missed) ends.erase(o.uuid);
+        std::erase_if(sent, [&](const operation& o) {
+            const auto found = ends.find(o.uuid);
+            return found != ends.end() && found->second == std::pair(kind::create, kind::remove);
+        });
         pull(missed, sent);
-        return sent;
+        if (tx->versions(account_.id(), seq, 1)[0].operations != sent) {
+            faults.insert("a late version became another than its client makes of it");
+        }
     }
 
     // A slot that waits for a task is committed when a device brings it. Looked at at once: the
@@ -181,6 +194,7 @@ class device_link final : public model_server {
 
     managed_account& account_;
     uuid client_;
+    std::size_t work_max_;
 };
 
 // ---- accounts played from a seed ----
@@ -192,6 +206,7 @@ struct game {
     int crashes_in_hundred = 0;
     bool rest = true;
     std::size_t piece_max = model_client::no_limit;
+    std::size_t work_max = step_work_max;  // 1: the server takes one operation at a time
 };
 
 class player {
@@ -199,7 +214,8 @@ class player {
     player(unsigned seed, const game& rules, managed_account::opener open)
         : chance_(seed), rules_(rules), account_(std::move(open)) {
         for (int i = 0; i < rules.devices; ++i) {
-            links_.push_back(std::make_unique<device_link>(account_, account_.add_device(i)));
+            links_.push_back(
+                std::make_unique<device_link>(account_, account_.add_device(i), rules.work_max));
             clients_.push_back(std::make_unique<model_client>(
                 *links_.back(), model_client::no_limit, rules.piece_max));
         }
@@ -232,6 +248,7 @@ class player {
             }
         }
         find_stale(*tx, found);
+        if (read_wrong_) found.push_back("a device was given another state than the version's");
         for (const auto& link : links_) {
             found.insert(found.end(), link->faults.begin(), link->faults.end());
         }
@@ -318,7 +335,26 @@ class player {
         crash_ = false;
     }
 
+    // Everything, read step by step while the game goes on, is what it was at the version it names.
+    void read_on() {
+        if (!reading_) {
+            if (below(20) == 0) reading_.emplace(account_.id(), std::size_t{1} << 20);
+            return;
+        }
+        const auto tx = account_.data().begin_read();
+        if (reading_->step(*tx, 1)) return;
+        const auto all = reading_->take();
+        reading_.reset();
+        task_map said;
+        for (const version& v : tx->versions(account_.id(), 0, all_rows)) {
+            for (const operation& o : v.operations) carry_out(said, o);
+            if (v.id == all->version) break;
+        }
+        if (all->tasks != said) read_wrong_ = true;
+    }
+
     void move() {
+        read_on();
         if (rules_.rest && below(5) == 0) return use_rest();
         model_client& client = *clients_[static_cast<std::size_t>(below(rules_.devices))];
         if (client.syncing()) {
@@ -340,6 +376,8 @@ class player {
     std::vector<std::unique_ptr<model_client>> clients_;
     int keys_ = 0;
     bool crash_ = false;
+    std::optional<rules::tasks_reading> reading_;
+    bool read_wrong_ = false;
 };
 
 // A memory store that outlives a crash.
@@ -411,12 +449,24 @@ TEST(managed_account, devices_that_send_in_pieces_agree_over_crashes) {
     play_all(play_in_memory, seeds, {.crashes_in_hundred = 15, .piece_max = 2});
 }
 
+TEST(managed_account, devices_agree_whose_segments_are_taken_in_steps) {
+    play_all(play_in_memory, seeds, {.work_max = 1});
+}
+
+TEST(managed_account, devices_agree_whose_segments_are_taken_in_steps_over_crashes) {
+    play_all(play_in_memory, seeds / 2, {.tasks = 6, .crashes_in_hundred = 15, .work_max = 2'000});
+}
+
 TEST(managed_account, a_crowd_agrees) {
     play_all(play_in_memory, seeds / 4, {.devices = 8, .moves = 700, .crashes_in_hundred = 5});
 }
 
 TEST(managed_account, devices_and_rest_agree_over_crashes_on_sqlite) {
     play_all(play_on_sqlite, seeds / 50, {.crashes_in_hundred = 10});
+}
+
+TEST(managed_account, devices_agree_whose_segments_are_taken_in_steps_on_sqlite) {
+    play_all(play_on_sqlite, seeds / 50, {.crashes_in_hundred = 10, .piece_max = 3, .work_max = 1});
 }
 
 }  // namespace

@@ -209,8 +209,12 @@ class faulty_store final : public store {
         std::optional<side_version> find_side_version(account_id a, const uuid& id) override {
             return tx_->find_side_version(a, id);
         }
-        void put_side_version(account_id a, const side_version& side) override {
-            tx_->put_side_version(a, side);
+        void put_side_version(account_id a, const side_version& side,
+                              const side_version_bounds& keep) override {
+            tx_->put_side_version(a, side, keep);
+        }
+        void forget_side_version(account_id a, const uuid& id) override {
+            tx_->forget_side_version(a, id);
         }
         std::int64_t forget_side_versions(time_point before, std::int64_t limit) override {
             return tx_->forget_side_versions(before, limit);

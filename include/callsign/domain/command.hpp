@@ -219,26 +219,48 @@ struct task_too_large {
 };
 inline constexpr std::size_t task_bytes_max = std::size_t{4} << 20;
 
+// How much of something large one command does, in the bytes it would be if all cost were that of
+// bytes (rules/work.hpp); the rest is another command's, and others' go between.
+inline constexpr std::size_t step_work_max = std::size_t{1} << 20;
+
 // What a device did, appended to its account's chain, whatever came between: operations that are
 // late are transformed over those they missed, and the device goes on from a side version. New
 // tasks are numbered, slots that wait for them are committed, and the key attribute is put right by
 // a version behind it.
+//
+// However much a device sends at once, one command takes no more of it than the writer does in
+// about 20 ms, and says how much that was. The rest comes with the next, whose parent is the
+// version that this one gave: exactly as a device would send piece by piece. The device itself is
+// told of the last one alone. If the server dies on the way, the device was told nothing, reads
+// what there is of its own as it would after a lost answer, and sends the rest.
 struct add_version {
     // A device that has missed more than this, of tasks that it has changed too, is to fetch it
     // first, as all do.
     static constexpr std::size_t missed_operations_max = 20'000;
-    static constexpr std::size_t missed_bytes_max = std::size_t{16} << 20;
+    static constexpr std::size_t missed_bytes_max = std::size_t{4} << 20;
+    static constexpr std::int64_t missed_versions_max = 4'000;
+    // Versions of its own that a device may have beside the chain; and what is kept of an account's
+    // side versions. A device needs its own until its sync has ended; without it that sync fails
+    // (410), and the next one begins where the last good one ended, on the chain.
+    static constexpr std::size_t own_versions_max = 4'000;
+    static constexpr std::int64_t side_versions_max = 2'048;
+    static constexpr std::int64_t side_version_bytes_max = std::int64_t{4} << 20;
 
     uuid client_id{};
     uuid parent{};  // nil: there was none yet
     std::vector<operation> operations;
     account_id account;     // whose share of the queue it takes
     std::size_t bytes = 0;  // of the segment they came in
+    // The rest of what came with the version before, whose name nobody was told.
+    bool continues = false;
+    // Of what one command takes: see work_of() in rules/work.hpp. One operation at least is taken.
+    std::size_t work_max = step_work_max;
 
     struct added {
         uuid version{};  // what the device is to call the state it has now
         bool late = false;
         std::int64_t numbered = 0;  // tasks that got a number
+        std::size_t taken = 0;      // of `operations`, from the first
     };
     // The parent is no version of this account's, or one whose side version is forgotten.
     struct unknown_parent {};
@@ -311,7 +333,8 @@ struct edit_task {
 // ---- tasks taken over from elsewhere ----
 
 // Those that the account has never had become tasks of its own, in one version, numbered in this
-// order. The others are left as they are, purged ones gone.
+// order. The others are left as they are, purged ones gone. As with add_version one command takes
+// what fits, and the rest is for the next.
 struct import_tasks {
     static constexpr std::size_t tasks_max = 500;
 
@@ -323,11 +346,13 @@ struct import_tasks {
     account_id account;
     std::vector<imported_task> tasks{};
     std::size_t bytes = 0;  // of the request they came in
+    std::size_t work_max = step_work_max;
 
     struct done {
         std::int64_t imported = 0;
         std::int64_t there_already = 0;
         std::int64_t keys_left_out = 0;  // of the imported; the server gives them
+        std::size_t taken = 0;  // of `tasks`, from the first: the two above together
     };
     using answer = std::variant<done, no_such_account, account_is_opaque, task_too_large>;
 };

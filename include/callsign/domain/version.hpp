@@ -6,6 +6,8 @@
 #include <callsign/base/uuid.hpp>
 #include <callsign/domain/task.hpp>
 
+#include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -44,18 +46,33 @@ struct version {
     std::vector<operation> operations;
 };
 
-// What a device has that sent a version late: the chain as it knew it, and its own operations. Not
-// on the chain, but with an edge that leads back to it: the chain's version `seq` is its child, and
-// to that device its operations are these.
+// An operation of the chain: the version it stands in, and which of that version's it is.
+struct chain_position {
+    std::int64_t seq = 0;
+    std::size_t index = 0;
+
+    friend auto operator<=>(const chain_position&, const chain_position&) = default;
+};
+
+// What a device has that sent a version late: the chain up to `left_at`, and its own versions that
+// come after. It is not on the chain, but a way leads from it back there, over the others' versions
+// that it lacks (rules/chain_place.hpp). It copies nothing of the chain, which never changes.
 struct side_version {
     callsign::uuid id{};
-    callsign::uuid parent{};   // what the device had before: on the chain, or beside it too
-    std::int64_t left_at = 0;  // where it was last on the chain itself
-    std::int64_t seq = 0;
+    std::int64_t left_at = 0;
     time_point created_at;
-    // None: what it lacked at `parent`, and the chain's versions from there to before `seq`, which
-    // is so whenever nobody else has touched the tasks it is about.
-    std::optional<std::vector<operation>> operations;
+    // Of the chain, after `left_at`, in order; one at least. Past the last one it is back.
+    std::vector<std::int64_t> own{};
+    // Others' operations after `left_at` that mean nothing to it, for what it did itself holds
+    // against them. In order.
+    std::vector<chain_position> dropped{};
+    // What the chain calls the last of `own`; a store fills it in.
+    callsign::uuid back{};
 };
+
+// What it counts against an account's bound.
+inline std::size_t size_of(const side_version& side) noexcept {
+    return 64 + 4 * (side.own.size() + side.dropped.size());
+}
 
 }  // namespace callsign

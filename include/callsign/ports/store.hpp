@@ -125,6 +125,12 @@ class read_tx {
     virtual std::size_t snapshot_bytes(account_id account) = 0;
 };
 
+// Of one account's side versions.
+struct side_version_bounds {
+    std::int64_t count_max = 0;
+    std::int64_t bytes_max = 0;  // as size_of() has it
+};
+
 class write_tx : public read_tx {
   public:
     // ---- slots ----
@@ -163,8 +169,11 @@ class write_tx : public read_tx {
     virtual std::int64_t append_version(account_id account, const uuid& id, time_point now,
                                         std::span<const operation> operations) = 0;
 
-    // Requires: the account has no version of this id, and has come to `side.seq`.
-    virtual void put_side_version(account_id account, const side_version& side) = 0;
+    // Requires: the account has no version of this id, and has come to the last of `side.own`. Then
+    // its oldest ones go until they are within `keep`, this one excepted.
+    virtual void put_side_version(account_id account, const side_version& side,
+                                  const side_version_bounds& keep) = 0;
+    virtual void forget_side_version(account_id account, const uuid& id) = 0;
     // Of the `limit` oldest, those made before `before`; returns how many.
     virtual std::int64_t forget_side_versions(time_point before, std::int64_t limit) = 0;
 

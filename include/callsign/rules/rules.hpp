@@ -8,8 +8,15 @@
 #include <callsign/domain/command.hpp>
 #include <callsign/ports/store.hpp>
 
+#include <boost/functional/hash.hpp>
+#include <cstddef>
 #include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <utility>
 #include <variant>
+#include <vector>
 
 namespace callsign::rules {
 
@@ -68,6 +75,10 @@ create_device::answer apply(write_tx& tx, const create_device& c, const moment& 
 revoke_device::answer apply(write_tx& tx, const revoke_device& c, const moment& m);
 import_tasks::answer apply(write_tx& tx, const import_tasks& c, const moment& m);
 
+// How many of a device's operations, from the first, one add_version is handed: what it takes if
+// nothing is known of their tasks. One at least, if there is one.
+std::size_t step_of(std::span<const operation> all);
+
 // What create_device would be answered now, if that is a no: for a caller whose command is costly
 // to make. Does not look at `sealed_key`.
 std::optional<create_device::answer> refusal_of(read_tx& tx, const create_device& c);
@@ -81,7 +92,7 @@ struct next_version {
 };
 struct up_to_date {};
 struct unknown_version {};
-using child = std::variant<next_version, up_to_date, unknown_version, add_version::missed_too_much>;
+using child = std::variant<next_version, up_to_date, unknown_version>;
 
 child find_child(read_tx& tx, account_id account, const uuid& parent);
 
@@ -91,7 +102,40 @@ struct tasks_at {
     task_map tasks;
 };
 
-// nullopt: names and values together are more than `bytes_max`.
+// The same, a step at a time in as many transactions, so that none is held for long: what changes
+// while it is read is carried out at the end, operation by operation.
+class tasks_reading {
+  public:
+    tasks_reading(account_id account, std::size_t bytes_max)
+        : account_(account), bytes_max_(bytes_max) {}
+
+    // False: that was all, as of this transaction, or it is more than `bytes_max`.
+    bool step(read_tx& tx, std::size_t work_max = step_work_max);
+
+    // Names and values so far; more than there are, if they changed meanwhile.
+    std::size_t bytes() const noexcept { return bytes_; }
+
+    // Once, after the last step. nullopt: more than `bytes_max`.
+    std::optional<tasks_at> take();
+
+  private:
+    void begin(read_tx& tx);
+    std::size_t read_page(read_tx& tx);
+    std::optional<std::size_t> catch_up(read_tx& tx);
+
+    account_id account_;
+    std::size_t bytes_max_;
+    bool begun_ = false;
+    std::vector<std::pair<series_id, std::string>> places_;  // to be read, page by page
+    std::size_t place_ = 0;
+    std::int64_t last_number_ = 0;
+    std::int64_t caught_up_ = 0;  // versions up to this one are in the rows, or carried out
+    std::size_t bytes_ = 0;
+    tasks_at found_;
+    std::unordered_map<uuid, std::int64_t, boost::hash<uuid>> changed_;  // the rows' last_seq
+};
+
+// In one step. nullopt: names and values together are more than `bytes_max`.
 std::optional<tasks_at> read_tasks(read_tx& tx, account_id account, std::size_t bytes_max);
 
 // ---- the resolver: which task does this ref name? ----

@@ -13,6 +13,7 @@
 #include <callsign/domain/version.hpp>
 
 #include <boost/functional/hash.hpp>
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <span>
@@ -30,8 +31,9 @@ struct transformed_pair {
 transformed_pair transform(const operation& server, const operation& local);
 
 struct transformed_lists {
-    std::vector<operation> server;  // to be applied after all the local ones
-    std::vector<operation> local;   // to be applied after all the server's
+    std::vector<operation> server;     // to be applied after all the local ones
+    std::vector<operation> local;      // to be applied after all the server's
+    std::vector<std::size_t> dropped;  // places in the server's list, of those that are gone
 };
 
 // List against list, as the client does it: one server operation at a time over all local ones;
@@ -50,5 +52,10 @@ presence there_before(std::span<const operation> since);
 // most once a task, about the state the list was made on.
 std::vector<operation> effective_only(std::vector<operation> operations,
                                       const std::function<bool(const uuid&)>& is_there);
+
+// Without tasks that come and go again within the list: nobody else need ever hear of them. Those
+// in `met` stay: others are about them too, and what the list says of them holds, the Delete above
+// all. Requires: they all have an effect where they stand.
+std::vector<operation> without_passing(std::vector<operation> effective, const presence& met);
 
 }  // namespace callsign::rules

@@ -15,6 +15,7 @@
 #include <callsign/domain/version.hpp>
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -58,5 +59,22 @@ decoded_snapshot decode_snapshot(std::string_view packed, const snapshot_limits&
 
 // Text as in encode_segment.
 std::string encode_snapshot(const task_map& tasks);
+
+// The same, task by task: a large one takes seconds.
+class snapshot_writer {
+  public:
+    snapshot_writer();
+    ~snapshot_writer();
+    snapshot_writer(const snapshot_writer&) = delete;
+    snapshot_writer& operator=(const snapshot_writer&) = delete;
+
+    void add(const uuid& id, const attributes& properties);
+    // Once; nothing comes after it.
+    std::string finish();
+
+  private:
+    class impl;
+    std::unique_ptr<impl> impl_;
+};
 
 }  // namespace callsign::wire

@@ -16,9 +16,11 @@ namespace callsign::api {
 
 class history_opener {
   public:
-    // Of all versions together: they are held in memory, and written in one transaction.
-    static constexpr std::size_t operations_max = 2'000'000;
-    static constexpr std::size_t bytes_max = std::size_t{1} << 30;
+    // Of all versions together: they are held in memory, and written in one transaction. It is the
+    // one that is not cut in steps, for nobody may see an account half taken over: so much keeps
+    // the writer a few seconds (bench/heavy), once in an account's life, when an operator says so.
+    static constexpr std::size_t operations_max = 500'000;
+    static constexpr std::size_t bytes_max = std::size_t{256} << 20;
 
     explicit history_opener(const seal::key& key) : key_(key) {}
 

@@ -1,10 +1,13 @@
 #include "managed.hpp"
 
+#include "server_snapshots.hpp"
+
 #include <callsign/rules/rules.hpp>
 #include <callsign/seal/envelope.hpp>
 #include <callsign/wire/segment.hpp>
 
 #include <array>
+#include <span>
 
 namespace callsign::api {
 namespace {
@@ -70,6 +73,30 @@ std::string sealed(rooms& r, const seal::key& key, const uuid& version, std::str
     return seal::seal_body(key, version, nonce, text);
 }
 
+// ---- adding ----
+
+// One command after the other, each behind the version that the one before gave, until all is added
+// or one is refused. What was added by then stays: the device, told of a failure, reads it as its
+// own at its next sync, and sends the rest.
+awaitable<result<callsign::add_version::answer>> add_step_by_step(rooms& r,
+                                                                  callsign::add_version next,
+                                                                  std::vector<operation> all) {
+    const std::size_t bytes = next.bytes;
+    for (std::size_t begun = 0;;) {
+        const auto rest = std::span<const operation>(all).subspan(begun);
+        const auto step = rest.first(rules::step_of(rest));
+        callsign::add_version command = next;
+        command.operations.assign(step.begin(), step.end());
+        command.bytes = all.empty() ? bytes : bytes / all.size() * step.size();
+        auto done = co_await r.engine.submit(std::move(command));
+        const auto* added = done ? std::get_if<callsign::add_version::added>(&*done) : nullptr;
+        if (!added || begun + added->taken == all.size()) co_return done;
+        begun += added->taken;
+        next.parent = added->version;
+        next.continues = true;
+    }
+}
+
 http_response answer_added(const callsign::add_version::added& added) {
     http_response response = answer_sync(200);
     add_version_header(response, added.version);
@@ -104,10 +131,13 @@ awaitable<http_response> add_managed_version(rooms& r, call& c, sync_head asked,
     if (const auto* wrong = std::get_if<refused_segment>(&*opened)) {
         co_return refuse_sync(wrong->status, wrong->why);
     }
-    callsign::add_version command{asked.client, asked.version,
-                                  std::get<std::vector<operation>>(std::move(*opened)),
-                                  client.account, c.request.body().size()};
-    const auto done = co_await r.engine.submit(std::move(command));
+    callsign::add_version command{.client_id = asked.client,
+                                  .parent = asked.version,
+                                  .operations = {},
+                                  .account = client.account,
+                                  .bytes = c.request.body().size()};
+    auto operations = std::get<std::vector<operation>>(std::move(*opened));
+    const auto done = co_await add_step_by_step(r, std::move(command), std::move(operations));
     if (!done) co_return fail_sync(c, done.error());
     using what = callsign::add_version;
     co_return std::visit(overloaded{
@@ -132,18 +162,17 @@ awaitable<http_response> next_managed_version(rooms& r, call& c, sync_head asked
         uuid id{};
         std::string body;
     };
-    using answer = std::variant<sealed_child, rules::up_to_date, rules::unknown_version,
-                                callsign::add_version::missed_too_much>;
-    auto question = [&r, &client, &asked](read_tx& tx) -> answer {
+    struct no_room {};
+    using answer = std::variant<sealed_child, rules::up_to_date, rules::unknown_version, no_room>;
+    auto question = [&r, &c, &client, &asked](read_tx& tx) -> answer {
         auto found = rules::find_child(tx, client.account, asked.version);
-        const auto* const next = std::get_if<rules::next_version>(&found);
-        if (next) {
-            return sealed_child{next->id, sealed(r, *client.key, asked.version,
-                                                 wire::encode_segment(next->operations))};
+        if (const auto* const next = std::get_if<rules::next_version>(&found)) {
+            const std::string text = wire::encode_segment(next->operations);
+            if (!c.request.reserve(text.size())) return no_room{};
+            return sealed_child{next->id, sealed(r, *client.key, asked.version, text)};
         }
         if (std::holds_alternative<rules::up_to_date>(found)) return rules::up_to_date{};
-        if (std::holds_alternative<rules::unknown_version>(found)) return rules::unknown_version{};
-        return callsign::add_version::missed_too_much{};
+        return rules::unknown_version{};
     };
     auto found = co_await r.engine.ask(client.account, std::move(question));
     if (!found) co_return fail_sync(c, found.error());
@@ -151,7 +180,7 @@ awaitable<http_response> next_managed_version(rooms& r, call& c, sync_head asked
         co_return refuse_sync(404, "no such version");
     }
     if (std::holds_alternative<rules::unknown_version>(*found)) co_return answer_unknown_parent();
-    if (!std::holds_alternative<sealed_child>(*found)) co_return answer_too_far();
+    if (std::holds_alternative<no_room>(*found)) co_return fail_sync(c, errc::overloaded);
     auto& child = std::get<sealed_child>(*found);
     http_response response = answer_sync(200);
     response.content_type = segment_type;
@@ -163,24 +192,21 @@ awaitable<http_response> next_managed_version(rooms& r, call& c, sync_head asked
 
 awaitable<http_response> managed_snapshot(rooms& r, call& c, known_client client) {
     if (auto refused = refuse_client(client)) co_return std::move(*refused);
-    auto question = [account = client.account, bytes_max = r.sync.snapshot_bytes_max](read_tx& tx) {
-        return rules::read_tasks(tx, account, bytes_max);
-    };
-    const claim asks{client.account, snapshot_cost};
-    const auto found = co_await r.engine.ask(asks, std::move(question));
+    const auto room = [&c](std::size_t bytes) { return c.request.reserve(bytes); };
+    const auto found = co_await r.snapshots.of(client.account, room);
     if (!found) co_return fail_sync(c, found.error());
     // Without one a client reads the chain from its beginning.
-    if (!*found || (*found)->version.is_nil()) co_return refuse_sync(404, "no snapshot");
-    // Not in the question: it needs no reader.
-    auto seal = [&r, &client, &all = **found] {
-        return sealed(r, *client.key, all.version, wire::encode_snapshot(all.tasks));
-    };
+    if (!*found) co_return refuse_sync(404, "no snapshot");
+    const server_snapshot& all = **found;
+    if (!room(all.packed.size())) co_return fail_sync(c, errc::overloaded);
+    auto seal = [&r, &client, &all] { return sealed(r, *client.key, all.version, all.packed); };
+    const claim asks{client.account, {.bytes = all.packed.size()}};
     auto body = co_await r.engine.run_aside(asks, std::move(seal));
     if (!body) co_return fail_sync(c, body.error());
     http_response response = answer_sync(200);
     response.content_type = snapshot_type;
     response.body = std::move(*body);
-    add_version_header(response, (*found)->version);
+    add_version_header(response, all.version);
     co_return response;
 }
 

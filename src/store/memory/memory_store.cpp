@@ -31,7 +31,8 @@ struct state {
     std::map<account_id, uuid> last_versions;
     std::map<account_id, std::int64_t> sealed_seqs;
     std::map<std::pair<account_id, uuid>, std::int64_t> version_seqs;
-    std::map<std::pair<uuid, account_id>, side_version> side_versions;
+    // In the order they were made.
+    std::map<account_id, std::vector<side_version>> side_versions;
     std::map<uuid, device> devices;                                         // by client id
     std::map<std::pair<account_id, uuid>, sealed_version> sealed_children;  // by parent
     std::map<account_id, sealed_snapshot> snapshots;
@@ -168,7 +169,14 @@ class transaction final : public write_tx {
         return copy(find(state_->version_seqs, {account, id}));
     }
     std::optional<side_version> find_side_version(account_id account, const uuid& id) override {
-        return copy(find(state_->side_versions, {id, account}));
+        const auto* all = find(state_->side_versions, account);
+        if (!all) return std::nullopt;
+        const auto found = std::find_if(all->begin(), all->end(),
+                                        [&](const side_version& side) { return side.id == id; });
+        if (found == all->end()) return std::nullopt;
+        side_version side = *found;
+        side.back = state_->versions.at({account, side.own.back()}).id;
+        return side;
     }
 
     std::vector<slot> slots(slot_id after, std::int64_t limit, std::optional<slot_state> wanted,
@@ -333,19 +341,39 @@ class transaction final : public write_tx {
         state_->versions.emplace(std::pair(account, v.seq), std::move(v));
         return owner.last_seq;
     }
-    void put_side_version(account_id account, const side_version& side) override {
+    void put_side_version(account_id account, const side_version& side,
+                          const side_version_bounds& keep) override {
         moved(side.created_at);
-        CALLSIGN_ASSERT(side.seq <= state_->accounts.at(account).last_seq);
+        CALLSIGN_ASSERT(side.own.back() <= state_->accounts.at(account).last_seq);
         CALLSIGN_ASSERT(!state_->version_seqs.contains({account, side.id}));
-        CALLSIGN_ASSERT(state_->side_versions.emplace(std::pair(side.id, account), side).second);
+        CALLSIGN_ASSERT(!find_side_version(account, side.id));
+        auto& all = state_->side_versions[account];
+        all.push_back(side);
+        std::int64_t bytes = 0;
+        auto first = all.end();  // that stays
+        do {
+            bytes += static_cast<std::int64_t>(size_of(*--first));
+        } while (first != all.begin() && all.end() - first < keep.count_max &&
+                 bytes + static_cast<std::int64_t>(size_of(*std::prev(first))) <= keep.bytes_max);
+        all.erase(all.begin(), first);
+    }
+    void forget_side_version(account_id account, const uuid& id) override {
+        wrote_ = true;
+        std::erase_if(state_->side_versions[account],
+                      [&](const side_version& side) { return side.id == id; });
     }
     std::int64_t forget_side_versions(time_point before, std::int64_t limit) override {
+        std::vector<std::pair<uuid, account_id>> oldest;
+        for (const auto& [account, all] : state_->side_versions) {
+            for (const side_version& side : all) oldest.emplace_back(side.id, account);
+        }
+        std::sort(oldest.begin(), oldest.end());
         std::int64_t forgotten = 0;
-        auto at = state_->side_versions.begin();
-        for (; at != state_->side_versions.end() && limit > 0; --limit) {
-            const bool old = at->second.created_at < before;
-            at = old ? state_->side_versions.erase(at) : std::next(at);
-            forgotten += old ? 1 : 0;
+        for (std::int64_t i = 0; i < std::min<std::int64_t>(limit, std::ssize(oldest)); ++i) {
+            const auto& [id, account] = oldest[static_cast<std::size_t>(i)];
+            forgotten += std::erase_if(state_->side_versions[account], [&](const auto& side) {
+                return side.id == id && side.created_at < before;
+            });
         }
         if (forgotten > 0) wrote_ = true;
         return forgotten;

@@ -140,9 +140,9 @@ sealed_snapshot snapshot_of(query& q) {
 }
 
 side_version side_version_of(query& q) {
-    q.at("side_versions, seq", q.integer(3));
-    side_version side{q.id(0), q.id(1), q.integer(2), q.integer(3), q.instant(4), std::nullopt};
-    if (!q.is_null(5)) side.operations = operations_in(q, 5);
+    q.at("side_versions, left at", q.integer(1));
+    side_version side{q.id(0), q.integer(1), q.instant(2), {}, {}, q.id(4)};
+    if (!decode_way(q.blob(3), side)) q.damaged("its way");
     return side;
 }
 

@@ -2,6 +2,7 @@
 
 #include "callsign/store/v1/rows.pb.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace callsign::sqlite {
@@ -104,6 +105,55 @@ std::optional<std::vector<operation>> decode_operations(std::string_view bytes) 
         operations.push_back(std::move(o));
     }
     return operations;
+}
+
+std::string encode(const side_version& side) {
+    rows::Way message;
+    std::int64_t before = side.left_at;
+    for (const std::int64_t seq : side.own) {
+        message.add_own(static_cast<std::uint64_t>(seq - before));
+        before = seq;
+    }
+    before = side.left_at;
+    for (auto at = side.dropped.begin(); at != side.dropped.end();) {
+        const chain_position first = *at;
+        std::size_t count = 0;
+        while (at != side.dropped.end() && *at == chain_position{first.seq, first.index + count}) {
+            ++at;
+            ++count;
+        }
+        message.add_dropped(static_cast<std::uint64_t>(first.seq - before));
+        message.add_dropped(first.index);
+        message.add_dropped(count);
+        before = first.seq;
+    }
+    return message.SerializeAsString();
+}
+
+bool decode_way(std::string_view bytes, side_version& side) {
+    // More than any has; and what is added up from it stays far from overflow.
+    constexpr std::uint64_t number_max = std::uint64_t{1} << 40;
+    constexpr std::size_t dropped_max = std::size_t{1} << 20;
+    const auto is_sound = [](std::uint64_t n) { return n < number_max; };
+    rows::Way message;
+    if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return false;
+    if (!is_sound(static_cast<std::uint64_t>(side.left_at))) return false;
+    std::int64_t seq = side.left_at;
+    for (const std::uint64_t step : message.own()) {
+        if (step == 0 || !is_sound(step)) return false;
+        side.own.push_back(seq += static_cast<std::int64_t>(step));
+    }
+    const auto& runs = message.dropped();
+    if (side.own.empty() || runs.size() % 3 != 0) return false;
+    seq = side.left_at;
+    for (int i = 0; i < runs.size(); i += 3) {
+        const std::uint64_t count = runs[i + 2];
+        if (!is_sound(runs[i]) || !is_sound(runs[i + 1]) || !is_sound(count)) return false;
+        if (count > dropped_max - side.dropped.size()) return false;
+        seq += static_cast<std::int64_t>(runs[i]);
+        for (std::uint64_t n = 0; n < count; ++n) side.dropped.push_back({seq, runs[i + 1] + n});
+    }
+    return std::is_sorted(side.dropped.begin(), side.dropped.end());
 }
 
 }  // namespace callsign::sqlite

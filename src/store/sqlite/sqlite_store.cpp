@@ -182,19 +182,37 @@ class sqlite_write final : public sqlite::reads_over<write_tx> {
         return seq;
     }
 
-    void put_side_version(account_id account, const side_version& side) override {
+    void put_side_version(account_id account, const side_version& side,
+                          const side_version_bounds& keep) override {
         moved(side.created_at);
-        std::string bytes;
-        auto q = db_.use(sql::side_put);
-        q.bind(side.id).bind(account).bind(side.parent).bind(side.left_at).bind(side.seq);
-        q.bind(side.created_at);
-        if (side.operations) {
-            bytes = sqlite::encode(*side.operations);
-            q.bind_blob(bytes.data(), bytes.size());
-        } else {
-            q.bind_null();
+        std::int64_t place = 1, bytes_before = 0;
+        if (auto last = db_.use(sql::side_last); last.bind(account).step()) {
+            place = last.integer(0) + 1;
+            bytes_before = last.integer(1);
         }
-        q.run();
+        const auto bytes = static_cast<std::int64_t>(size_of(side));
+        const std::string way = sqlite::encode(side);
+        db_.use(sql::side_put)
+            .bind(account)
+            .bind(place)
+            .bind(side.id)
+            .bind(side.left_at)
+            .bind(side.own.back())
+            .bind(side.created_at)
+            .bind_blob(way.data(), way.size())
+            .bind(bytes_before)
+            .bind(bytes)
+            .run();
+        db_.use(sql::side_trim_count).bind(account).bind(place - keep.count_max).run();
+        db_.use(sql::side_trim_bytes)
+            .bind(account)
+            .bind(bytes_before + bytes - keep.bytes_max)
+            .bind(place)
+            .run();
+    }
+    void forget_side_version(account_id account, const uuid& id) override {
+        changed_ = true;
+        db_.use(sql::side_delete).bind(id).bind(account).run();
     }
     std::int64_t forget_side_versions(time_point before, std::int64_t limit) override {
         db_.use(sql::side_forget).bind(before).bind(limit).run();

@@ -146,16 +146,29 @@ inline constexpr auto version_seq =
     "SELECT seq FROM versions WHERE version_id = ? AND account_id = ?";
 
 inline constexpr auto side_get =
-    "SELECT version_id, parent_id, left_at, seq, created_at, operations FROM side_versions"
-    " WHERE version_id = ? AND account_id = ?";
+    "SELECT s.version_id, s.left_at, s.created_at, s.way, v.version_id FROM side_versions s"
+    " JOIN versions v ON v.account_id = s.account_id AND v.seq = s.seq"
+    " WHERE s.version_id = ? AND s.account_id = ?";
+inline constexpr auto side_last =
+    "SELECT place, bytes_before + bytes FROM side_versions WHERE account_id = ?"
+    " ORDER BY place DESC LIMIT 1";
 inline constexpr auto side_put =
-    "INSERT INTO side_versions"
-    " (version_id, account_id, parent_id, left_at, seq, created_at, operations)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?)";
+    "INSERT INTO side_versions (account_id, place, version_id, left_at, seq, created_at, way,"
+    " bytes_before, bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
+// Up to a place; and those with too many bytes from them to the newest, which stays. Both look at
+// no more rows than go, and one.
+inline constexpr auto side_trim_count =
+    "DELETE FROM side_versions WHERE account_id = ? AND place <= ?";
+inline constexpr auto side_trim_bytes =
+    "DELETE FROM side_versions WHERE account_id = ?1 AND place < (SELECT place FROM side_versions"
+    " WHERE account_id = ?1 AND (bytes_before >= ?2 OR place = ?3) ORDER BY place LIMIT 1)";
+inline constexpr auto side_delete =
+    "DELETE FROM side_versions WHERE version_id = ? AND account_id = ?";
 // Their ids are in the order of their making.
 inline constexpr auto side_forget =
-    "DELETE FROM side_versions WHERE created_at < ?1 AND (version_id, account_id) IN"
-    " (SELECT version_id, account_id FROM side_versions ORDER BY version_id, account_id LIMIT ?2)";
+    "DELETE FROM side_versions WHERE created_at < ?1 AND (account_id, place) IN"
+    " (SELECT account_id, place FROM side_versions INDEXED BY side_versions_by_id"
+    " ORDER BY version_id, account_id LIMIT ?2)";
 
 // ---- devices ----
 

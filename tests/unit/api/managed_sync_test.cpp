@@ -172,14 +172,22 @@ TEST_F(managed_sync, nobody_is_told_of_a_conflict) {
     EXPECT_EQ(own.at(task_id_of(2)).at("key"), "SYN-2");
 }
 
+// In steps, of which the device is told the last: it reads all keys, and everybody agrees.
 TEST_F(managed_sync, a_large_segment_is_taken_too) {
-    const replica laptop = add_device("laptop");
+    const replica laptop = add_device("laptop"), phone = add_device("phone");
     operations many;
-    for (int n = 0; n < 2000; ++n) {
+    for (int n = 0; n < 4000; ++n) {
         for (auto& o : new_task(n, std::string(50, 'x'))) many.push_back(std::move(o));
     }
-    sent(laptop, nil_id, many);
-    EXPECT_EQ(h->call(get("/v1/tasks/SYN-2000", syn.token)).status, 200u);
+    ASSERT_LT(rules::step_of(many), many.size());
+    const std::string version = sent(laptop, nil_id, many);
+    EXPECT_GT(seq(), 2);
+    EXPECT_EQ(h->call(get("/v1/tasks/SYN-4000", syn.token)).status, 200u);
+    task_map own, other;
+    for (const auto& o : many) carry_out(own, o);
+    EXPECT_EQ(pull(laptop, version, own), pull(phone, nil_id, other));
+    EXPECT_TRUE(own == other);
+    EXPECT_EQ(own.at(task_id_of(3999)).at("key"), "SYN-4000");
 }
 
 TEST_F(managed_sync, a_new_device_begins_with_a_snapshot_of_the_servers) {
