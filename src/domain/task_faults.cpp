@@ -8,6 +8,9 @@
 namespace callsign {
 namespace {
 
+// Taskwarrior takes less for no instant at all.
+constexpr std::int64_t instant_seconds_min = 315'532'800;
+
 constexpr bool is_digit(char c) noexcept {
     return c >= '0' && c <= '9';
 }
@@ -76,8 +79,8 @@ std::vector<task_fault> faults_of(const attributes& all) {
     const std::string_view due = value_of(all, "due");
     if (due.empty()) {
         found.push_back({"due", "required", "A task that recurs has a first one."});
-    } else if (seconds_in(due).value_or(0) <= 0) {
-        found.push_back({"due", "invalid", "The first of a task that recurs is after 1970."});
+    } else if (seconds_in(due).value_or(0) < instant_seconds_min) {
+        found.push_back({"due", "invalid", "The first of a task that recurs is after 1979."});
     }
     const std::string_view recur = value_of(all, "recur");
     if (recur.empty()) {
