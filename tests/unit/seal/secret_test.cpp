@@ -174,8 +174,10 @@ TEST_F(master_key_file, is_refused_if_it_is_missing_no_file_or_malformed) {
     };
     EXPECT_EQ(error(path_), master_key_error::unreadable);
     EXPECT_EQ(error(dir_.path()), master_key_error::not_a_file);
-    for (const std::string& text : {std::string(), std::string("x"), std::string(digits) + "\n\n\n",
-                                    std::string(digits) + std::string(1000, '0')}) {
+    std::string followed(digits), longer(digits);
+    followed.append(3, '\n');
+    longer.append(1000, '0');
+    for (const std::string& text : {std::string(), std::string("x"), followed, longer}) {
         std::filesystem::remove(path_);
         write(text, own | std::filesystem::perms::owner_write);
         EXPECT_EQ(error(path_), master_key_error::malformed) << text;
