@@ -85,6 +85,10 @@ std::vector<task_fault> faults_of(const attributes& all) {
     } else if (seconds_in(due).value_or(0) < instant_seconds_min) {
         found.push_back({"due", "invalid", "The first of a task that recurs is after 1979."});
     }
+    const auto until = seconds_in(value_of(all, "until"));
+    if (until && *until <= seconds_in(due).value_or(0)) {
+        found.push_back({"until", "invalid", "A task that recurs has at least two times."});
+    }
     const std::string_view recur = value_of(all, "recur");
     if (recur.empty()) {
         found.push_back({"recur", "required", "A task that recurs says how often."});

@@ -99,12 +99,13 @@ class drawing {
 
 class taskwarrior_keeps_test : public managed_test {
   protected:
-    // Everything of `less` is in `more`; where not, in words.
+    // Everything of `less` is in `more`; where not, in words. To Taskwarrior an empty attribute is
+    // none.
     static std::string missing(const plain_task& less, const plain_task& more) {
         std::string text;
         for (const auto& [name, value] : less) {
             const auto found = more.find(name);
-            if (found != more.end() && found->second == value) continue;
+            if (found != more.end() ? found->second == value : value.empty()) continue;
             text += name + ": " + value + " became " +
                     (found == more.end() ? "nothing" : found->second) + "\n";
         }

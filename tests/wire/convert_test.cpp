@@ -115,6 +115,10 @@ TEST(ToDomain, ATaskThatRecursSaysWhenAndHowOften) {
     expect_fault(start + often + "}", "due", "required");
     expect_fault(start + due + "}", "attributes.recur", "required");
     expect_fault(start + often + R"(, "due": "1970-01-01T00:00:00Z"})", "due", "invalid");
+    // It would be deleted as soon as somebody has seen to the only one.
+    expect_fault(
+        start + due + R"(, "attributes": {"recur": "weekly", "until": "2026-11-20T12:48:00Z"}})",
+        "attributes.until", "invalid");
     for (const char* text : {"often", "0d", "1000d", "3", "1s", "12h", "P", "P1D2", "-1d", "01d"}) {
         expect_fault(start + due + R"(, "attributes": {"recur": ")" + text + R"("}})",
                      "attributes.recur", "invalid");
