@@ -65,6 +65,7 @@ awaitable<result<import_tasks::answer>> import_step_by_step(rooms& r, import_tas
         if (!done) co_return answer;
         all.imported += done->imported;
         all.there_already += done->there_already;
+        all.keys_left_out += done->keys_left_out;
         all.taken += done->taken;
         if (done->taken == rest.tasks.size()) co_return all;
         rest.tasks.erase(rest.tasks.begin(),

@@ -43,6 +43,9 @@ writer::writer(store& store, clock& clock, entropy& entropy, const executors& ex
       callbacks_(std::move(callbacks)),
       ids_(entropy),
       time_(store.last_moment(), options.trust_clock_after) {
+    // This run begins now, not with its first batch.
+    time_.read(clock_.now(), clock_.elapsed());
+    last_moment_ = time_.now();
     probe_.slots_counted(store_.counts());
 }
 

@@ -219,6 +219,9 @@ class checker {
                 report_.checked.push_back({what, db_.integer_of(text)});
             }
         });
+        part("the latest time is known", [&] {
+            report_.last_moment = time_point{milliseconds{db_.integer_of(sql::moment_last)}};
+        });
         part("every row can be read", [&] { read_all(); });
         for (const proof& p : proofs) {
             part(p.what, [&] {

@@ -1,3 +1,4 @@
+#include "directory_lock.hpp"
 #include "migrations.hpp"
 #include "page_sums.hpp"
 #include "reads.hpp"
@@ -13,13 +14,13 @@
 #include <functional>
 #include <mutex>
 #include <sqlite3.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 namespace callsign {
 namespace {
 
 using sqlite::connection;
+using sqlite::directory_lock;
 using sqlite::write_state;
 
 // ---- the writer's transaction ----
@@ -523,27 +524,6 @@ class sqlite_read final : private borrowed, public sqlite::reads_over<read_tx> {
 };
 
 // ---- the store ----
-
-// Held for the process's life: two processes on one directory could lose committed pages.
-class directory_lock {
-  public:
-    explicit directory_lock(const std::filesystem::path& file)
-        : descriptor_(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
-        if (descriptor_ < 0) {
-            throw std::runtime_error("cannot open " + file.string() + ": " + std::strerror(errno));
-        }
-        if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
-            ::close(descriptor_);
-            throw std::runtime_error("another callsignd holds " + file.parent_path().string());
-        }
-    }
-    directory_lock(const directory_lock&) = delete;
-    directory_lock& operator=(const directory_lock&) = delete;
-    ~directory_lock() { ::close(descriptor_); }
-
-  private:
-    int descriptor_;
-};
 
 std::filesystem::path prepared(const sqlite_options& options) {
     std::filesystem::create_directories(options.data_dir);

@@ -545,6 +545,28 @@ TEST_F(Cli, CheckNeedsNoServer) {
     EXPECT_TRUE(requests.empty());
 }
 
+TEST_F(Cli, CheckSaysThatTheStoresTimeIsAhead) {
+    report.last_moment = std::chrono::floor<milliseconds>(std::chrono::system_clock::now()) +
+                         std::chrono::hours{24 * 3650};
+    EXPECT_EQ(run({"check", "--data-dir", data_dir.string()}), 0);
+    EXPECT_THAT(out.str(), HasSubstr("The latest time in the store is 203"));
+    EXPECT_THAT(out.str(), HasSubstr("callsign repair-clock"));
+    out.str("");
+    EXPECT_EQ(run({"check", "--json", "--data-dir", data_dir.string()}), 0);
+    EXPECT_THAT(out.str(), HasSubstr(R"("note":"The latest time)"));
+}
+
+TEST_F(Cli, RepairClockAsksAndNeedsAStore) {
+    EXPECT_EQ(run({"repair-clock", "--data-dir", data_dir.string()}), 2);
+    EXPECT_THAT(err.str(), HasSubstr("say --yes"));
+    err.str("");
+    EXPECT_EQ(run({"repair-clock", "--yes", "--data-dir", data_dir.string()}), 1);
+    EXPECT_THAT(err.str(), HasSubstr("there is no "));
+    open_sqlite({.data_dir = data_dir});
+    EXPECT_EQ(run({"repair-clock", "--yes", "--data-dir", data_dir.string()}), 0);
+    EXPECT_THAT(out.str(), HasSubstr("Nothing to repair"));
+}
+
 TEST_F(Cli, CheckNamesWhatIsBrokenAndFails) {
     report.checked = {{"tasks", 1}};
     report.faults = {{"I1", "series 3 has number 4 twice"}};

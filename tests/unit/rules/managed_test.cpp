@@ -623,6 +623,9 @@ TEST_F(managed, end_follows_the_status) {
     send({create(uuid_of(1)), update(uuid_of(1), "status", "pending")});
     const auto set = [&](std::string status, std::optional<std::string> end = {}) {
         edit_task c{account_, uuid_of(1), {{"status", std::move(status)}}};
+        // Of which a recurring task has to have both.
+        c.changes.emplace_back("due", "1800000000");
+        c.changes.emplace_back("recur", "weekly");
         if (end) c.changes.emplace_back("end", std::move(end));
         run(c);
         return attribute(uuid_of(1), "end");
