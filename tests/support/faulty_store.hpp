@@ -24,7 +24,9 @@ enum class fault_point {
     inside_sweep,
     before_sweep_commit,
     after_sweep_commit,
+    before_any_commit,
 };
+// Those of creations and sweeps, to be drawn from.
 inline constexpr int fault_points = 8;
 
 enum class fault_kind {
@@ -255,6 +257,7 @@ class faulty_store final : public store {
         void revoke_token(token_id id, time_point now) override { tx_->revoke_token(id, now); }
 
         void commit() override {
+            strike(fault_point::before_any_commit);
             if (reserves_) strike(fault_point::before_reserve_commit);
             if (fulfils_) strike(fault_point::before_fulfil_commit);
             if (sweeps_) strike(fault_point::before_sweep_commit);
