@@ -628,10 +628,7 @@ class sqlite_store final : public store {
 
     std::unique_ptr<write_tx> begin_write() override {
         if (stopped_) throw *stopped_;
-        if (!shared_memory_grown_) {
-            shared_memory_grown_ = grow_shared_memory(state_.db, log_bound());
-            if (!shared_memory_grown_) throw store_failure(kind::full, "no room for callsign-shm");
-        }
+        if (!shared_memory_grown_) grow_shared_memory();
         if (wal_pages_ >= log_bound()) shorten_log();
         return std::make_unique<sqlite_write>(state_);
     }
@@ -648,6 +645,14 @@ class sqlite_store final : public store {
     }
 
   private:
+    void grow_shared_memory() {
+        const auto grow = [this] { return callsign::grow_shared_memory(state_.db, log_bound()); };
+        shared_memory_grown_ = grow() || (reserve(options_.data_dir).give_up() && grow());
+        if (!shared_memory_grown_) {
+            throw store_failure(kind::full, "no room for the file of shared memory");
+        }
+    }
+
     using kind = store_failure::kind;
     static constexpr std::int64_t wal_frame_bytes = 4'096 + 24;
 

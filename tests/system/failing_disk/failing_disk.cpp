@@ -1,7 +1,8 @@
 // Preloaded into a server under test. From the moment the file named by CALLSIGN_FAIL_SYNC exists,
 // every fsync and fdatasync fails as on a dying disk; from the moment the one named by
-// CALLSIGN_DISK_FULL exists, no file grows, as on a full one.
+// CALLSIGN_DISK_FULL exists, files grow by no more than others give up, as on a full one.
 
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <dlfcn.h>
@@ -29,13 +30,31 @@ int sync_by(const char* name, int descriptor) {
     return real<int(int)>(name)(descriptor);
 }
 
+// What files have given up on the full disk, and others may take.
+std::atomic<off64_t> room{0};
+
+off64_t size_of(const struct stat64& file) {
+    return S_ISREG(file.st_mode) ? file.st_size : 0;
+}
+
 // Whether a file would have to grow to reach `end`, and cannot.
 bool has_no_room(int descriptor, off64_t end) {
     struct stat64 file {};
     if (!is_on("CALLSIGN_DISK_FULL") || ::fstat64(descriptor, &file) != 0) return false;
     if (!S_ISREG(file.st_mode) || end <= file.st_size) return false;
+    const off64_t more = end - file.st_size;
+    if (room.fetch_sub(more) >= more) return false;
+    room += more;
     errno = ENOSPC;
     return true;
+}
+
+int truncate_by(const char* name, int descriptor, off64_t size) {
+    struct stat64 file {};
+    const bool known = is_on("CALLSIGN_DISK_FULL") && ::fstat64(descriptor, &file) == 0;
+    const int done = real<int(int, off64_t)>(name)(descriptor, size);
+    if (known && done == 0 && size < size_of(file)) room += size_of(file) - size;
+    return done;
 }
 
 ssize_t write_at(const char* name, int descriptor, const void* bytes, size_t size, off64_t at) {
@@ -72,6 +91,26 @@ ssize_t write(int descriptor, const void* bytes, size_t size) {
 int posix_fallocate(int descriptor, off_t at, off_t size) {
     if (has_no_room(descriptor, at + size)) return ENOSPC;
     return real<int(int, off_t, off_t)>("posix_fallocate")(descriptor, at, size);
+}
+
+int ftruncate(int descriptor, off_t size) {
+    return truncate_by("ftruncate", descriptor, size);
+}
+
+int ftruncate64(int descriptor, off64_t size) {
+    return truncate_by("ftruncate64", descriptor, size);
+}
+
+int unlink(const char* name) {
+    struct stat64 file {};
+    const bool known = is_on("CALLSIGN_DISK_FULL") && ::stat64(name, &file) == 0;
+    const int done = real<int(const char*)>("unlink")(name);
+    if (known && done == 0) room += size_of(file);
+    return done;
+}
+
+int remove(const char* name) {
+    return ::unlink(name);
 }
 
 }  // extern "C"
