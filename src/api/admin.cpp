@@ -192,7 +192,8 @@ awaitable<http_response> add_account(rooms& r, call& c) {
     wire::faults wrong;
     const v1::CreateAccount wanted = read_account(c, wrong);
     if (!wrong.empty()) co_return answer_faults(c, wrong);
-    const std::string secret = make_token(r.entropy);
+    std::string secret = make_token(r.entropy);
+    const seal::wiped afterwards(secret);
     const auto client_id = client_id_for(wanted, r.entropy);
     create_account command{wanted.name(), wanted.prefix(), "default", sha256(secret), client_id};
     const auto made = co_await r.engine.submit(std::move(command));

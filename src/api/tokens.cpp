@@ -28,7 +28,8 @@ wanted_token read_token(const call& c, token_scope otherwise, wire::faults& foun
 // A new token of `owner` (none: the operator's), its secret in this answer and nowhere else.
 awaitable<http_response> create(rooms& r, call& c, std::optional<std::string> owner,
                                 wanted_token wanted) {
-    const std::string secret = make_token(r.entropy);
+    std::string secret = make_token(r.entropy);
+    const seal::wiped afterwards(secret);
     create_token command{std::move(owner), std::move(wanted.name), wanted.scope, sha256(secret)};
     const auto made = co_await r.engine.submit(std::move(command));
     if (!made) co_return answer_error(c, made.error());

@@ -4,11 +4,22 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
+#include <chrono>
 
 namespace callsign::cli {
 namespace {
 
 namespace json = boost::json;
+
+// A wrong clock once, or one that is wrong now. No promise is broken, so it is no fault.
+std::string clock_note(const check_report& report) {
+    const auto now = std::chrono::floor<milliseconds>(std::chrono::system_clock::now());
+    constexpr milliseconds noticed = std::chrono::minutes{1};
+    if (report.last_moment < now + noticed) return {};
+    return "The latest time in the store is " + to_rfc3339(report.last_moment) +
+           ", and this machine's clock says " + to_rfc3339(now) +
+           ". If the clock is right: callsign repair-clock, while no server runs.";
+}
 
 std::string to_json(const check_report& report) {
     json::object checked;
@@ -17,8 +28,10 @@ std::string to_json(const check_report& report) {
     for (const auto& [invariant, text] : report.faults) {
         faults.push_back(json::object{{"invariant", invariant}, {"text", text}});
     }
-    return json::serialize(json::object{
-        {"ok", report.ok()}, {"checked", std::move(checked)}, {"faults", std::move(faults)}});
+    json::object all{
+        {"ok", report.ok()}, {"checked", std::move(checked)}, {"faults", std::move(faults)}};
+    if (const auto note = clock_note(report); !note.empty()) all["note"] = note;
+    return json::serialize(all);
 }
 
 void show(session& s, const check_report& report) {
@@ -31,6 +44,7 @@ void show(session& s, const check_report& report) {
     if (report.faults.size() == check_report::faults_max) {
         s.out() << "There may be more: these are the first.\n";
     }
+    if (const auto note = clock_note(report); !note.empty()) s.out() << note << '\n';
     if (report.ok()) s.out() << "I1, I2, I3, I4 and I6 hold.\n";
 }
 

@@ -44,19 +44,6 @@ void show_device(std::ostream& out, const v1::Device& device) {
     show_taskrc(out, device);
 }
 
-// Asks, where there is somebody to ask; else --yes must have been said.
-void confirm(session& s, bool yes, const std::string& question, const std::string& consequence) {
-    const surroundings& around = s.around();
-    if (yes) return;
-    if (!around.in_is_terminal) {
-        throw failure(consequence + ": say --yes", exit_status::not_understood);
-    }
-    around.err << question << " [y/N] " << std::flush;
-    std::string answer;
-    std::getline(around.in, answer);
-    if (answer != "y" && answer != "Y" && answer != "yes") throw failure("nothing was revoked");
-}
-
 void show_series(std::ostream& out, const google::protobuf::RepeatedPtrField<v1::Series>& all) {
     std::vector<row> rows;
     for (const v1::Series& s : all) {
@@ -94,6 +81,18 @@ std::string result_text(const v1::SweepResult& result) {
 }
 
 }  // namespace
+
+void confirm(session& s, bool yes, const std::string& question, const std::string& consequence) {
+    const surroundings& around = s.around();
+    if (yes) return;
+    if (!around.in_is_terminal) {
+        throw failure(consequence + ": say --yes", exit_status::not_understood);
+    }
+    around.err << question << " [y/N] " << std::flush;
+    std::string answer;
+    std::getline(around.in, answer);
+    if (answer != "y" && answer != "Y" && answer != "yes") throw failure("nothing was done");
+}
 
 void create_account(session& s, const account_choice& choice) {
     if (!choice.client_id.empty() && !choice.opaque) {

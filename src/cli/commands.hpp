@@ -8,6 +8,10 @@
 
 namespace callsign::cli {
 
+// Asks, where there is somebody to ask; else `yes` must have been said. `consequence`: the reason
+// why that is wanted.
+void confirm(session& s, bool yes, const std::string& question, const std::string& consequence);
+
 struct account_choice {
     std::string name;
     std::string prefix;
@@ -61,5 +65,9 @@ void make_master_key(session& s, const std::string& file);
 
 // Reads the data directory itself. False: an invariant does not hold.
 bool check(session& s);
+
+// Sets the time of a store back that a wrong clock has put ahead. On the data directory itself,
+// which no server may have open.
+void repair_clock(session& s, bool yes);
 
 }  // namespace callsign::cli

@@ -174,6 +174,10 @@ void add_operating_commands(CLI::App& app, arguments& a) {
         command(*master_key, "new", "Write a new one to a file; needs no server", a,
                 [&a](session& s) { make_master_key(s, a.file); });
     fresh->add_option("FILE", a.file, "Where to; it must not be there yet")->required();
+    CLI::App* const repair = command(
+        app, "repair-clock", "Set back the time of a store that a wrong clock put ahead; no server",
+        a, [&a](session& s) { repair_clock(s, a.yes); });
+    repair->add_flag("--yes", a.yes, "Do not ask");
     command(app, "check", "Prove that a data directory is sound; needs no server", a,
             [&a](session& s) { a.check_failed = !check(s); });
 }

@@ -8,6 +8,12 @@
 namespace callsign {
 namespace {
 
+// Taskwarrior takes less for no instant at all.
+constexpr std::int64_t instant_seconds_min = 315'532'800;
+
+// A year of them, and not a life's, are made at once.
+constexpr std::int64_t recurring_for_seconds_max = std::int64_t{366} * 24 * 3600;
+
 constexpr bool is_digit(char c) noexcept {
     return c >= '0' && c <= '9';
 }
@@ -39,16 +45,16 @@ bool take_number(std::string_view& text) noexcept {
 }
 
 // How often: of what Taskwarrior 3 reads, the words, a number and a unit, or P and one unit of ISO
-// 8601. Anything else ends each of its reports with an error. Periods below an hour are left out:
+// 8601. Anything else ends each of its reports with an error. Periods below a day are left out:
 // each device makes a task for each of them.
 bool is_recurrence(std::string_view text) noexcept {
     constexpr std::array<std::string_view, 18> words{
         "annual",     "biannual",  "bimonthly", "biweekly", "biyearly", "daily",
         "day",        "fortnight", "month",     "monthly",  "quarter",  "quarterly",
         "semiannual", "week",      "weekdays",  "weekly",   "year",     "yearly"};
-    constexpr std::array<std::string_view, 22> units{
-        "d", "day",     "days",     "h", "hour", "hours", "hr", "hrs", "mo", "month", "months",
-        "q", "quarter", "quarters", "w", "week", "weeks", "wk", "wks", "y",  "year",  "years"};
+    constexpr std::array<std::string_view, 18> units{
+        "d", "day",  "days",  "mo", "month", "months", "q",    "quarter", "quarters",
+        "w", "week", "weeks", "wk", "wks",   "y",      "year", "years",   "yr"};
     constexpr std::array<std::string_view, 4> iso_units{"D", "M", "W", "Y"};
     if (is_among(words, text)) return true;
     const bool is_iso = text.starts_with('P');
@@ -76,8 +82,12 @@ std::vector<task_fault> faults_of(const attributes& all) {
     const std::string_view due = value_of(all, "due");
     if (due.empty()) {
         found.push_back({"due", "required", "A task that recurs has a first one."});
-    } else if (seconds_in(due).value_or(0) <= 0) {
-        found.push_back({"due", "invalid", "The first of a task that recurs is after 1970."});
+    } else if (seconds_in(due).value_or(0) < instant_seconds_min) {
+        found.push_back({"due", "invalid", "The first of a task that recurs is after 1979."});
+    }
+    const auto until = seconds_in(value_of(all, "until"));
+    if (until && *until <= seconds_in(due).value_or(0)) {
+        found.push_back({"until", "invalid", "A task that recurs has at least two times."});
     }
     const std::string_view recur = value_of(all, "recur");
     if (recur.empty()) {
@@ -85,18 +95,29 @@ std::vector<task_fault> faults_of(const attributes& all) {
     } else if (!is_recurrence(recur)) {
         found.push_back({"recur", "invalid",
                          "How often is a word such as weekly, or a number and a unit: 3d, 2weeks, "
-                         "P1M. Nothing below an hour."});
+                         "P1M. Nothing below a day."});
     }
     return found;
 }
 
 std::vector<task_fault> faults_of_age(const attributes& all, time_point now) {
+    if (is_over(all)) return {};
+    const std::int64_t now_seconds =
+        std::chrono::floor<std::chrono::seconds>(now).time_since_epoch().count();
+    std::vector<task_fault> found;
     const auto until = seconds_in(value_of(all, "until"));
-    if (!until || is_over(all)) return {};
-    if (*until > std::chrono::floor<std::chrono::seconds>(now).time_since_epoch().count()) {
-        return {};
+    if (until && *until <= now_seconds) {
+        found.push_back(
+            {"until", "invalid", "It is over: Taskwarrior deletes a task when this has come."});
     }
-    return {{"until", "invalid", "It is over: Taskwarrior deletes a task when this has come."}};
+    const auto due = seconds_in(value_of(all, "due"));
+    const bool recurs = value_of(all, "status") == "recurring";
+    if (recurs && due && *due < now_seconds - recurring_for_seconds_max) {
+        found.push_back({"due", "invalid",
+                         "The first of a task that recurs is less than a year ago: Taskwarrior "
+                         "makes a task for each time since."});
+    }
+    return found;
 }
 
 }  // namespace callsign

@@ -14,9 +14,11 @@ namespace {
 constexpr std::size_t text_bytes_max = 65'536;
 constexpr std::size_t name_bytes_max = 255;
 
-// What google.protobuf.Timestamp may hold: the years 0001 to 9999.
-constexpr std::int64_t stamp_seconds_min = -62'135'596'800;
-constexpr std::int64_t stamp_seconds_max = 253'402'300'799;
+// What Taskwarrior takes for an instant. One that has another in a task exports nothing any more.
+constexpr std::int64_t stamp_seconds_min = 315'532'800;
+constexpr std::int64_t stamp_seconds_max = 253'402'293'598;
+// Of an annotation it reads no more.
+constexpr std::int64_t annotation_seconds_max = 2'147'483'647;
 
 bool is_control(char c) noexcept {
     return static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
@@ -88,7 +90,7 @@ std::optional<std::int64_t> task_fields::seconds_of(const google::protobuf::Time
         at.nanos() < 1'000'000'000) {
         return at.seconds();
     }
-    fault(field, "invalid", "Must be an instant of the years 0001 to 9999.");
+    fault(field, "invalid", "Must be an instant of the years 1980 to 9999.");
     return std::nullopt;
 }
 
@@ -191,6 +193,10 @@ void task_fields::read_annotations(const list<v1::Annotation>& annotations) {
             continue;
         }
         auto at = seconds_of(annotation.entry(), where + ".entry");
+        if (at && *at > annotation_seconds_max) {
+            fault(where + ".entry", "invalid", "Must be an instant of the years 1980 to 2037.");
+            continue;
+        }
         if (!at || !has_text) continue;
         std::string name = names::annotation + std::to_string(*at);
         while (out_.contains(name)) name = names::annotation + std::to_string(++*at);

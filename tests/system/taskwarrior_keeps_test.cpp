@@ -36,14 +36,14 @@ class drawing {
     }
     // Mostly of these years.
     std::string instant() {
-        static constexpr const char* odd[] = {"1970-01-02T00:00:00Z", "2000-02-29T12:00:00Z",
-                                              "2037-12-31T23:59:59Z", "2106-02-07T06:28:16Z",
-                                              "9999-12-31T23:59:59Z", "1999-12-31T23:59:59.5Z"};
+        static constexpr const char* odd[] = {
+            "1970-01-02T00:00:00Z", "1980-01-01T00:00:00Z", "0001-01-01T00:00:00Z",
+            "2000-02-29T12:00:00Z", "2037-12-31T23:59:59Z", "2106-02-07T06:28:16Z",
+            "9999-12-31T21:59:58Z", "9999-12-31T23:59:59Z", "1999-12-31T23:59:59.5Z"};
         if (one_in(6)) return of(odd);
         const auto two = [](int n) { return (n < 10 ? "0" : "") + std::to_string(n); };
         return std::to_string(2025 + below(6)) + "-" + two(1 + below(12)) + "-" +
-               two(1 + below(28)) + "T" + two(below(24)) + ":" + two(below(60)) + ":00" +
-               (one_in(4) ? "+02:00" : "Z");
+               two(1 + below(28)) + "T" + two(below(24)) + ":" + two(below(60)) + ":00" + "Z";
     }
     std::string recurrence() {
         static constexpr const char* all[] = {
@@ -81,7 +81,8 @@ class drawing {
         if (one_in(4)) {
             task["annotations"] = json::array{
                 json::object{{"entry", "2026-11-20T12:48:00Z"}, {"description", text()}},
-                json::object{{"entry", "2026-11-20T12:49:00Z"}, {"description", text()}}};
+                json::object{{"entry", one_in(4) ? instant() : "2026-11-20T12:49:00Z"},
+                             {"description", text()}}};
         }
         for (const char* name : attribute_names) {
             if (one_in(5)) attributes[name] = instant();
@@ -98,12 +99,13 @@ class drawing {
 
 class taskwarrior_keeps_test : public managed_test {
   protected:
-    // Everything of `less` is in `more`; where not, in words.
+    // Everything of `less` is in `more`; where not, in words. To Taskwarrior an empty attribute is
+    // none.
     static std::string missing(const plain_task& less, const plain_task& more) {
         std::string text;
         for (const auto& [name, value] : less) {
             const auto found = more.find(name);
-            if (found != more.end() && found->second == value) continue;
+            if (found != more.end() ? found->second == value : value.empty()) continue;
             text += name + ": " + value + " became " +
                     (found == more.end() ? "nothing" : found->second) + "\n";
         }

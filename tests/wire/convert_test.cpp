@@ -115,7 +115,11 @@ TEST(ToDomain, ATaskThatRecursSaysWhenAndHowOften) {
     expect_fault(start + often + "}", "due", "required");
     expect_fault(start + due + "}", "attributes.recur", "required");
     expect_fault(start + often + R"(, "due": "1970-01-01T00:00:00Z"})", "due", "invalid");
-    for (const char* text : {"often", "0d", "1000d", "3", "1s", "P", "P1D2", "-1d", "01d"}) {
+    // It would be deleted as soon as somebody has seen to the only one.
+    expect_fault(
+        start + due + R"(, "attributes": {"recur": "weekly", "until": "2026-11-20T12:48:00Z"}})",
+        "attributes.until", "invalid");
+    for (const char* text : {"often", "0d", "1000d", "3", "1s", "12h", "P", "P1D2", "-1d", "01d"}) {
         expect_fault(start + due + R"(, "attributes": {"recur": ")" + text + R"("}})",
                      "attributes.recur", "invalid");
     }
@@ -135,7 +139,7 @@ TEST(ToDomain, KeepsToItsBounds) {
     for (int i = 0; i < 100; ++i) (*m.mutable_attributes())["a" + std::to_string(i)] = "v";
     for (int i = 0; i < 100; ++i) {
         v1::Annotation& annotation = *m.add_annotations();
-        annotation.mutable_entry()->set_seconds(1);
+        annotation.mutable_entry()->set_seconds(1'000'000'000);
         annotation.set_description("same second");
     }
     faults found;
@@ -156,6 +160,20 @@ TEST(ToDomain, KeepsToItsBounds) {
     EXPECT_EQ(fields, (std::vector<std::string>{"description too-long", "project too-long",
                                                 "tags too-many", "depends too-many",
                                                 "annotations too-many", "attributes too-many"}));
+}
+
+// Taskwarrior takes what is before 1980 for no instant, and then exports no task at all.
+TEST(ToDomain, RefusesInstantsThatTaskwarriorCannotHold) {
+    const std::string start = R"({"description": "a", )";
+    expect_fault(start + R"("due": "1979-12-31T23:59:59Z"})", "due", "invalid");
+    expect_fault(start + R"("wait": "0001-01-01T00:00:00Z"})", "wait", "invalid");
+    expect_fault(start + R"("wait": "9999-12-31T23:59:59Z"})", "wait", "invalid");
+    expect_fault(start + R"("attributes": {"start": "86400"}})", "attributes.start", "invalid");
+    const std::string noted = start + R"("annotations": [{"description": "a", "entry": ")";
+    expect_fault(noted + R"(2038-01-19T03:14:08Z"}]})", "annotations[0].entry", "invalid");
+    EXPECT_EQ(read(noted + R"(2038-01-19T03:14:07Z"}]})").attributes.count("annotation_2147483647"),
+              1u);
+    EXPECT_EQ(read(start + R"("due": "1980-01-01T00:00:00Z"})").attributes.at("due"), "315532800");
 }
 
 TEST(ToDomain, RefusesInstantsThatTimestampsCannotHold) {

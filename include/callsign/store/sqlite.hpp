@@ -56,6 +56,8 @@ struct check_report {
     };
     std::vector<count> checked;
     std::vector<fault> faults;  // at most faults_max
+    // The latest time that the store has stamped anything with.
+    time_point last_moment{};
     static constexpr std::size_t faults_max = 100;
     bool ok() const noexcept { return faults.empty(); }
 };
@@ -65,5 +67,16 @@ struct check_report {
 // it begins.
 check_report check_sqlite(const std::filesystem::path& data_dir,
                           const std::function<void(std::string_view)>& progress);
+
+// What a clock that was far ahead once has left: a store whose time is not that of the world.
+struct clock_repair {
+    time_point last_moment;  // as it was found
+    bool repaired = false;   // false: it was not after `now`, and nothing was done
+    std::int64_t slots = 0;  // whose times were later than `now`, and are `now`
+};
+
+// Sets the store's time back to `now`, all or nothing. Throws std::runtime_error, with a sentence
+// for people, if there is no store or a server has it open.
+clock_repair repair_sqlite_clock(const std::filesystem::path& data_dir, time_point now);
 
 }  // namespace callsign

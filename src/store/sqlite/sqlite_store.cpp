@@ -1,3 +1,4 @@
+#include "directory_lock.hpp"
 #include "migrations.hpp"
 #include "page_sums.hpp"
 #include "reads.hpp"
@@ -13,13 +14,13 @@
 #include <functional>
 #include <mutex>
 #include <sqlite3.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 namespace callsign {
 namespace {
 
 using sqlite::connection;
+using sqlite::directory_lock;
 using sqlite::write_state;
 
 // ---- the writer's transaction ----
@@ -280,7 +281,7 @@ class sqlite_write final : public sqlite::reads_over<write_tx> {
         state_.flush();
         for (const version& v : sealed) {
             db_.use(sql::sealed_delete).bind(v.parent).bind(account).run();
-            expect_one("sealed_versions, seq", v.seq);
+            expect_one("sealed_versions by seq", v.seq);
         }
         db_.use(sql::snapshot_delete).bind(account).run();
         db_.use(sql::account_manage).bind(std::int64_t{std::ssize(sealed)}).bind(account).run();
@@ -473,7 +474,11 @@ class reader_pool {
             const bool nobody = free_.size() == all_;
             const auto until = nobody ? std::min(end, empty_since_ + writers_turn) : end;
             if (available_.wait_until(lock, until) == std::cv_status::no_timeout) continue;
-            if (nobody) return;
+            if (nobody) {
+                held_ = false;  // the writer lets its turn pass: nobody waits for it again
+                available_.notify_all();
+                return;
+            }
             throw store_failure(store_failure::kind::refused, "the log is at its bound");
         }
     }
@@ -524,27 +529,6 @@ class sqlite_read final : private borrowed, public sqlite::reads_over<read_tx> {
 
 // ---- the store ----
 
-// Held for the process's life: two processes on one directory could lose committed pages.
-class directory_lock {
-  public:
-    explicit directory_lock(const std::filesystem::path& file)
-        : descriptor_(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
-        if (descriptor_ < 0) {
-            throw std::runtime_error("cannot open " + file.string() + ": " + std::strerror(errno));
-        }
-        if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
-            ::close(descriptor_);
-            throw std::runtime_error("another callsignd holds " + file.parent_path().string());
-        }
-    }
-    directory_lock(const directory_lock&) = delete;
-    directory_lock& operator=(const directory_lock&) = delete;
-    ~directory_lock() { ::close(descriptor_); }
-
-  private:
-    int descriptor_;
-};
-
 std::filesystem::path prepared(const sqlite_options& options) {
     std::filesystem::create_directories(options.data_dir);
     return options.data_dir / "callsign.sqlite3";
@@ -556,6 +540,7 @@ void rewrite(connection& db, const std::filesystem::path& file) {
     if (std::filesystem::space(file).available < 3 * std::filesystem::file_size(file)) return;
     db.execute("PRAGMA journal_mode = DELETE");
     db.execute("PRAGMA synchronous = FULL");
+    db.execute("PRAGMA temp_store = FILE");  // as large as the database
     db.execute("VACUUM");
     sqlite::mark_summed(db);
 }

@@ -106,6 +106,16 @@ inline constexpr auto totals_get =
 inline constexpr auto totals_set =
     "UPDATE totals SET pending = ?, committed = ?, failed = ?, last_slot = ?, last_moment = ?";
 
+// ---- a store whose time is ahead ----
+
+inline constexpr auto moment_last = "SELECT last_moment FROM totals";
+inline constexpr auto moment_set = "UPDATE totals SET last_moment = ?";
+inline constexpr auto slot_not_after =
+    "UPDATE slots SET created_at = min(created_at, ?1), settled_at = min(settled_at, ?1)"
+    " WHERE created_at > ?1 OR settled_at > ?1";
+inline constexpr auto side_not_after =
+    "UPDATE side_versions SET created_at = ?1 WHERE created_at > ?1";
+
 // ---- tasks and versions ----
 
 #define CALLSIGN_TASK                                                                        \

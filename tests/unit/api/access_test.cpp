@@ -3,6 +3,7 @@
 // here; and revocations at every step of a request.
 
 #include "api/handlers.hpp"
+#include "support/faulty_store.hpp"
 #include "support/sync_client.hpp"
 
 #include <boost/json.hpp>
@@ -162,6 +163,33 @@ TEST(Access, ARevokedDeviceStaysOutWhateverWasUnderWay) {
         ASSERT_TRUE(*under_way && *revoking && *another);
         ASSERT_EQ((*revoking)->status, 200u) << (*revoking)->body;
         EXPECT_EQ(h.call(child_of(some_id(1), nil_id)).status, 403u) << steps;
+    }
+}
+
+// Nobody knows whether it holds; who reads it anew sees.
+TEST(Access, ARevocationWhoseOutcomeIsUnknownIsLookedUp) {
+    for (const bool of_device : {false, true}) {
+        const auto disk = make_memory_store();
+        faulty_store failing(*disk);
+        house h({.disk = &failing});
+        const auto syn = h.make_account("syn", "SYN");
+        const std::string token = h.make_token("syn", token_scope::read);
+        const std::string root = h.operator_token();
+        create_device command{syn.id, "laptop", *parse_uuid(some_id(1)), "sealed"};
+        const auto made = *h.run(h.engine().submit(std::move(command)));
+        const std::string id = std::to_string(std::get<device>(made).id.value);
+        const auto ask = [&] {
+            return of_device ? h.call(child_of(some_id(1), nil_id)).status
+                             : h.call(get("/v1/account", token)).status;
+        };
+        EXPECT_EQ(ask(), of_device ? 503u : 200u);
+        failing.arm(fault_point::before_any_commit, fault_kind::unknown_durable);
+        const auto revoked = h.call(
+            make_request(verb::delete_,
+                         of_device ? "/v1/admin/accounts/syn/devices/" + id : "/v1/admin/tokens/2",
+                         "", bearer(root)));
+        EXPECT_EQ(code_of(revoked), "outcome-unknown");
+        EXPECT_EQ(ask(), of_device ? 403u : 401u);
     }
 }
 

@@ -184,6 +184,19 @@ TEST_F(Service, ATaskIsNotMadeToBeDeleted) {
               201u);
 }
 
+// Taskwarrior would make thousands of tasks of it, on each device, with its next report.
+TEST_F(Service, ATaskDoesNotRecurSinceLongAgo) {
+    const auto made = [&](const char* due, const char* key) {
+        return create(std::string(R"({"description":"x","status":"recurring","due":")") + due +
+                          R"(","attributes":{"recur":"daily"}})",
+                      key);
+    };
+    EXPECT_EQ(made("2025-11-21T00:00:00Z", "k1").status, 201u);
+    const auto refused = made("2025-11-18T00:00:00Z", "k2");
+    EXPECT_EQ(refused.status, 400u);
+    EXPECT_EQ(faults_of(refused), std::vector<std::string>{"due invalid"});
+}
+
 TEST_F(Service, WhatIsOverHasAnEnd) {
     create(R"({"description":"x","status":"completed"})", "k1");
     create(R"({"description":"x","status":"completed",

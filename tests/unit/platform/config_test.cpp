@@ -317,7 +317,11 @@ std::string written(const toml::node& node) {
     if (const auto* text = node.as_string()) return "\"" + text->get() + "\"";
     if (const auto* number = node.as_integer()) return std::to_string(number->get());
     if (const auto* flag = node.as_boolean()) return flag->get() ? "true" : "false";
-    if (const auto* list = node.as_array(); list && list->empty()) return "[]";
+    if (const auto* list = node.as_array()) {
+        std::string all;
+        for (const toml::node& each : *list) all += (all.empty() ? "" : ", ") + written(each);
+        return "[" + all + "]";
+    }
     return "?";
 }
 

@@ -1,0 +1,37 @@
+// `callsign repair-clock`: on a data directory that no server has open.
+
+#include "commands.hpp"
+
+#include <callsign/store/sqlite.hpp>
+
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+#include <chrono>
+
+namespace callsign::cli {
+
+void repair_clock(session& s, bool yes) {
+    const std::filesystem::path dir = s.data_dir();
+    const time_point now = std::chrono::floor<milliseconds>(std::chrono::system_clock::now());
+    confirm(s, yes,
+            "Set the time of " + dir.string() + " back to " + to_rfc3339(now) +
+                "? This machine's clock must be right.",
+            "the store's time is set by this machine's clock, which must be right");
+    const clock_repair done = repair_sqlite_clock(dir, now);
+    if (s.json()) {
+        return s.print_json(boost::json::serialize(
+            boost::json::object{{"repaired", done.repaired},
+                                {"lastMoment", to_rfc3339(done.last_moment)},
+                                {"slots", done.slots}}));
+    }
+    if (!done.repaired) {
+        s.out() << "Nothing to repair: the latest time in the store is "
+                << to_rfc3339(done.last_moment) << ".\n";
+        return;
+    }
+    s.out() << "The store's time was " << to_rfc3339(done.last_moment) << ", and is "
+            << to_rfc3339(now) << ".\nSlots set back: " << done.slots
+            << ". Receipts keep the times that they were given out with.\n";
+}
+
+}  // namespace callsign::cli

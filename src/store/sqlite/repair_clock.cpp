@@ -1,0 +1,47 @@
+// A wrong clock has stamped the store with times that have not come: puts right what the store
+// measures by. What was given out with such a time keeps it: receipts stay as they are, byte for
+// byte.
+
+#include "connection.hpp"
+#include "directory_lock.hpp"
+#include "statements.hpp"
+
+#include <callsign/store/sqlite.hpp>
+
+#include <stdexcept>
+
+namespace callsign {
+namespace {
+
+using sqlite::connection;
+
+clock_repair repair(connection& db, time_point now) {
+    clock_repair done;
+    done.last_moment = time_point{milliseconds{db.integer_of(sql::moment_last)}};
+    if (done.last_moment <= now) return done;
+    db.use(sql::begin_write).run();
+    db.use(sql::moment_set).bind(now).run();
+    db.use(sql::slot_not_after).bind(now).run();
+    done.slots = db.database().getChanges();
+    db.use(sql::side_not_after).bind(now).run();
+    db.use(sql::commit).run_commit();
+    done.repaired = true;
+    return done;
+}
+
+}  // namespace
+
+clock_repair repair_sqlite_clock(const std::filesystem::path& data_dir, time_point now) {
+    const std::filesystem::path file = data_dir / "callsign.sqlite3";
+    if (!std::filesystem::exists(file)) {
+        throw std::runtime_error("there is no " + file.string());
+    }
+    // Opened and closed by the store itself first: that brings an older file up to date.
+    open_sqlite({.data_dir = data_dir});
+    const sqlite::directory_lock lock(data_dir / "callsign.lock");
+    connection db(file, SQLite::OPEN_READWRITE, std::size_t{2} << 20);
+    db.execute("PRAGMA synchronous = FULL");
+    return repair(db, now);
+}
+
+}  // namespace callsign

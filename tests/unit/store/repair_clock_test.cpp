@@ -1,0 +1,83 @@
+// A store that was stamped ten years ahead, set back.
+
+#include "support/temp_dir.hpp"
+
+#include <callsign/store/sqlite.hpp>
+
+#include <gtest/gtest.h>
+
+namespace callsign::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr time_point now = std::chrono::sys_days{std::chrono::year{2026} / 11 / 20};
+constexpr time_point ahead = now + 24h * 3650;
+
+class repair_clock : public ::testing::Test {
+  protected:
+    std::unique_ptr<store> open() { return open_sqlite({.data_dir = dir_.path()}); }
+
+    static slot pending(account_id account, std::string key, time_point at) {
+        slot s;
+        s.account = account;
+        s.key = std::move(key);
+        s.uuid = make_uuid_v7(at, 1, 1);
+        s.created_at = at;
+        return s;
+    }
+
+    // One slot of before, one pending and one failed ten years ahead.
+    void fill() {
+        const auto disk = open();
+        const auto tx = disk->begin_write();
+        const account_id account = tx->put_account("home", now);
+        tx->put_slot(pending(account, "before", now));
+        tx->put_slot(pending(account, "waits", ahead));
+        const slot_id failed = tx->put_slot(pending(account, "failed", ahead));
+        tx->fail_slot(failed, failure_reason::window_passed, ahead + 1min);
+        tx->commit();
+    }
+
+    temp_dir dir_;
+};
+
+TEST_F(repair_clock, sets_back_what_the_store_measures_by) {
+    fill();
+    EXPECT_EQ(open()->last_moment(), ahead + 1min);
+    const clock_repair done = repair_sqlite_clock(dir_.path(), now + 1h);
+    EXPECT_TRUE(done.repaired);
+    EXPECT_EQ(done.last_moment, ahead + 1min);
+    EXPECT_EQ(done.slots, 2);
+
+    const auto disk = open();
+    EXPECT_EQ(disk->last_moment(), now + 1h);
+    const auto slots = disk->begin_read()->slots(slot_id{}, 10, {}, {});
+    ASSERT_EQ(slots.size(), 3u);
+    EXPECT_EQ(slots[0].created_at, now);
+    EXPECT_EQ(slots[1].created_at, now + 1h);
+    EXPECT_FALSE(slots[1].settled_at);
+    EXPECT_EQ(slots[2].settled_at, now + 1h);
+    EXPECT_TRUE(check_sqlite(dir_.path(), [](std::string_view) {}).ok());
+}
+
+TEST_F(repair_clock, leaves_a_store_alone_that_is_not_ahead) {
+    fill();
+    EXPECT_FALSE(repair_sqlite_clock(dir_.path(), ahead + 1h).repaired);
+    EXPECT_EQ(open()->last_moment(), ahead + 1min);
+}
+
+TEST_F(repair_clock, is_refused_while_a_server_has_the_store_open) {
+    fill();
+    const auto server = open();
+    EXPECT_THROW(repair_sqlite_clock(dir_.path(), now), std::runtime_error);
+    EXPECT_EQ(server->last_moment(), ahead + 1min);
+}
+
+TEST_F(repair_clock, check_knows_the_latest_time) {
+    fill();
+    EXPECT_EQ(check_sqlite(dir_.path(), [](std::string_view) {}).last_moment, ahead + 1min);
+}
+
+}  // namespace
+}  // namespace callsign::testing
