@@ -23,7 +23,10 @@ std::size_t within(std::size_t work_max, std::span<const operation> all, Look lo
     std::size_t whole_tasks = 0;
     for (std::size_t n = 0; n < all.size(); ++n) {
         if (n > 0 && all[n].uuid != all[n - 1].uuid) whole_tasks = n;
-        work += work_of(all[n]) + look_at(n);
+        // However large the first one's task is, it is read and written for one operation as for
+        // many: there is room for more of them.
+        const std::size_t looked = look_at(n);
+        work += work_of(all[n]) + (n == 0 ? std::min(looked, work_max / 2) : looked);
         if (work > work_max && n > 0) return whole_tasks > 0 ? whole_tasks : n;
     }
     return all.size();

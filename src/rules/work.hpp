@@ -10,9 +10,9 @@
 
 namespace callsign::rules {
 
-inline constexpr std::size_t work_of_task = 640;      // its row found, read and written
-inline constexpr std::size_t work_of_operation = 32;  // one of a version's
-inline constexpr std::size_t work_of_attribute = 16;  // one of a row's
+inline constexpr std::size_t work_of_task = 1024;      // its row found, read and written
+inline constexpr std::size_t work_of_operation = 128;  // one of a version's
+inline constexpr std::size_t work_of_attribute = 32;   // one of a row's
 
 inline std::size_t work_of(const operation& o) noexcept {
     return work_of_operation + o.property.size() + (o.value ? o.value->size() : 0);
