@@ -85,8 +85,9 @@ class shares {
 
         const auto found = by_payer_.find(who);
         const taken mine = found == by_payer_.end() ? taken{} : found->second;
-        if (!leaves_enough(limits_.depth_max, depth_ + 1, mine.depth + 1,
-                           limits_.account_depth_max)) {
+        // Who has nothing is not refused for what the others have.
+        if (mine.depth > 0 && !leaves_enough(limits_.depth_max, depth_ + 1, mine.depth + 1,
+                                             limits_.account_depth_max)) {
             return shortage::account_depth;
         }
         const bool is_first = mine.bytes == 0 || bytes == 0 || is_oversized(bytes);

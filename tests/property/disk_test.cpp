@@ -104,11 +104,14 @@ class server {
 
     void start() {
         store_.reset();
-        try {
-            store_ = open_sqlite(options_at(at_));
-        } catch (const std::runtime_error&) {
-            if (disk_.is_off()) return move();
-            store_ = open_sqlite(options_at(at_));  // it failed once; whoever starts it tries again
+        // Whoever starts it tries again, as long as a fault lasts.
+        for (int attempt = 1; !store_; ++attempt) {
+            try {
+                store_ = open_sqlite(options_at(at_));
+            } catch (const std::runtime_error&) {
+                if (disk_.is_off()) return move();
+                if (attempt == 100) throw;
+            }
         }
         house_options options{.disk = store_.get(), .clock = &clock_, .entropy = &entropy_};
         options.reaper.window = std::chrono::minutes{10};
@@ -174,12 +177,17 @@ class server {
     }
 
     net::http_request creation(const std::string& key) const {
-        return post("/v1/tasks", R"({"description":")" + key + R"(","project":"p"})",
+        const auto series = series_of_.find(key);
+        return post("/v1/tasks",
+                    R"({"description":")" + key +
+                        (series == series_of_.end() ? R"("})"
+                                                    : R"(","prefix":")" + series->second + R"("})"),
                     tokens_[key.size() % 2], key);
     }
 
     void answered(const std::string& key, const net::http_response& response) {
         if (response.status >= 500) return;
+        if (response.status == 400 && series_of_.contains(key)) return;  // it was not made
         if (response.status != 201) wrong_ += key + ": " + response.body + "\n";
         const auto [known, is_new] = receipts_.emplace(key, response.body);
         if (!is_new && known->second != response.body) {
@@ -191,10 +199,15 @@ class server {
     void together(int n) {
         revive();
         std::vector<std::pair<std::string, std::shared_ptr<std::optional<net::http_response>>>> all;
+        // And a series, with the first that are to be in it.
+        const std::string prefix = "S" + std::to_string(keys_);
+        house_->start(post("/v1/series", R"({"prefix":")" + prefix + R"("})", tokens_[0]));
+        house_->start(post("/v1/series", R"({"prefix":")" + prefix + R"("})", tokens_[1]));
         for (int i = 0; i < n; ++i) {
             ++keys_;
             const std::string key = std::string(1 + keys_ % 3u, 'k') + std::to_string(keys_);
             sent_.push_back(key);
+            if (i < 2) series_of_.emplace(key, prefix);
             all.emplace_back(key, house_->start(creation(key)));
         }
         house_->advance(milliseconds{1});
@@ -216,7 +229,7 @@ class server {
         headers.emplace_back("Content-Type", "application/merge-patch+json");
         const auto response = call(make_request(verb::patch, "/v1/tasks/" + uuid_of(chosen->second),
                                                 R"({"description":")" + text + R"("})", headers));
-        auto& said = said_[key];
+        auto& said = said_.try_emplace(key, std::set{key}).first->second;
         if (response.status == 200) said.clear();
         said.insert(text);
         if (response.status != 200 && response.status < 500) wrong_ += "edit: " + response.body;
@@ -262,7 +275,7 @@ class server {
             if (said == said_.end()) continue;
             const auto task = call(get("/v1/tasks/" + uuid_of(receipt), tokens_[key.size() % 2]));
             if (task.status == 200 && is_said(said->second, task.body)) continue;
-            if (said->second.size() < 2) wrong += when + key + ": " + task.body + "\n";
+            wrong += when + key + ": " + task.body + "\n";
         }
         for (const auto& [parent, version] : chain_) {
             const auto child = call(child_of(client_, parent));
@@ -291,6 +304,7 @@ class server {
     unsigned keys_ = 0;
     int edits_ = 0;
     std::vector<std::string> sent_;
+    std::map<std::string, std::string> series_of_;       // of the keys that name one
     std::map<std::string, std::string> receipts_;        // by key
     std::map<std::string, std::set<std::string>> said_;  // the last edit known, and those in doubt
     const std::string client_ = some_id(5);
@@ -321,7 +335,7 @@ TEST_P(disk, any_call_may_fail_and_nothing_acknowledged_is_lost) {
         sound.run();
         calls = unsafe.seen();
         EXPECT_EQ(sound.after(), "");
-        ASSERT_EQ(sound.receipts(), 48u);
+        ASSERT_GE(sound.receipts(), 36u);
     }
     ASSERT_GT(calls, 40);
     const char* by_hand = std::getenv("CALLSIGN_DISK_STRIDE");

@@ -42,7 +42,11 @@ uuid task_uuid(int n) {
 
 class counted_ids final : public rules::id_source {
   public:
-    uuid next(time_point now) override { return make_uuid_v7(now, 0, ++drawn_); }
+    // As real ones do they differ before their last bytes.
+    uuid next(time_point now) override {
+        ++drawn_;
+        return make_uuid_v7(now, static_cast<std::uint32_t>(drawn_ & 0x3FFFF), drawn_);
+    }
 
   private:
     std::uint64_t drawn_ = 0;

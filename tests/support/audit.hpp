@@ -38,7 +38,8 @@ inline std::vector<std::string> audit(store& store) {
                 found.push_back(who + "I6: without effect, at seq " + std::to_string(v.seq));
             }
         }
-        if (a.last_seq != seq) found.push_back(who + "I6: the head is not the last version");
+        if (a.mode == account_mode::managed && a.last_seq != seq)
+            found.push_back(who + "I6: the head is not the last version");
 
         // I1, I2: every task numbered by its own version, each series 1..n.
         std::map<std::pair<std::string, std::string>, std::set<std::int64_t>> numbers;

@@ -5,6 +5,7 @@
 
 #include <callsign/ports/store.hpp>
 
+#include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -48,6 +49,7 @@ class faulty_store final : public store {
         refused_key_ = std::move(begins_with);
         refused_how_ = how;
     }
+    void refuse_tasks_over(std::size_t bytes) { task_bytes_max_ = bytes; }
     int refusals() const { return refusals_; }
     bool armed() const { return armed_.has_value(); }
     // A COMMIT failed and its outcome was left open: the server must stop writing.
@@ -159,6 +161,12 @@ class faulty_store final : public store {
         }
         task_id put_task(const task& t, series_id s) override {
             fulfils_ = true;
+            std::size_t bytes = 0;
+            for (const auto& [name, value] : t.attributes) bytes += value.size();
+            if (bytes > owner_.task_bytes_max_) {
+                ++owner_.refusals_;
+                throw store_failure(store_failure::kind::refused, "this task");
+            }
             return tx_->put_task(t, s);
         }
         void number_task(task_id id, series_id s, const receipt& r) override {
@@ -291,6 +299,7 @@ class faulty_store final : public store {
     std::size_t reads_begun_ = 0;
     std::string refused_key_;
     store_failure::kind refused_how_ = store_failure::kind::refused;
+    std::size_t task_bytes_max_ = std::numeric_limits<std::size_t>::max();
     int refusals_ = 0;
 };
 

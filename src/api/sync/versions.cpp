@@ -47,15 +47,24 @@ http_response answer_conflict(const add_sealed_version::expected_parent& expecte
 
 struct child_found {
     std::optional<sealed_version> child;
-    bool is_tip = false;      // nothing can come after the parent yet
-    bool is_managed = false;  // the account has become so: this chain is gone
-    bool has_room = true;     // for the bytes of the child
+    bool is_tip = false;        // nothing can come after the parent yet
+    bool is_managed = false;    // the account has become so: this chain is gone
+    bool has_room = true;       // for the bytes of the child
+    std::size_t too_large = 0;  // its bytes, if they are more than the question was for
 };
 
+// What is loaded among the questions of others, which wait for it.
+constexpr std::size_t child_bytes_quick = std::size_t{256} * 1024;
+
 child_found find_sealed_child(read_tx& tx, account_id account, const uuid& parent,
-                              const http_request& request) {
+                              std::size_t bytes_max, const http_request& request) {
     child_found found;
-    found.has_room = request.reserve(tx.sealed_child_bytes(account, parent));
+    const std::size_t bytes = tx.sealed_child_bytes(account, parent);
+    if (bytes > bytes_max) {
+        found.too_large = bytes;
+        return found;
+    }
+    found.has_room = request.reserve(bytes);
     if (!found.has_room) return found;
     found.child = tx.find_sealed_child(account, parent);
     if (found.child) return found;
@@ -112,13 +121,20 @@ awaitable<http_response> add_sealed(rooms& r, call& c, const sync_head& asked, a
 awaitable<http_response> next_sealed(rooms& r, call& c, const sync_head& asked,
                                      account_id account) {
     turnstile::visit visit(r.turns.enter(asked.client));
-    for (;;) {
+    cost price;
+    for (std::size_t bytes_max = child_bytes_quick;;) {
         visit.look();
-        auto question = [&request = c.request, account, parent = asked.version](read_tx& tx) {
-            return find_sealed_child(tx, account, parent, request);
+        auto question = [&request = c.request, account, parent = asked.version,
+                         bytes_max](read_tx& tx) {
+            return find_sealed_child(tx, account, parent, bytes_max, request);
         };
-        auto found = co_await r.engine.ask(account, std::move(question));
+        auto found = co_await r.engine.ask({account, price}, std::move(question));
         if (!found) co_return fail_sync(c, found.error());
+        if (found->too_large > 0) {
+            // Now its size is known, it is asked for as what it is.
+            price.bytes = bytes_max = found->too_large;
+            continue;
+        }
         if (!found->has_room) co_return refuse_crowded();
         if (found->child) {
             visit.found(asked.version, found->child->id);

@@ -28,8 +28,7 @@ std::uint64_t key_hash(account_id account, std::string_view key) {
 // line. With 12 bits a key about 1 % of the keys that are not there pass.
 class key_index::filter {
   public:
-    explicit filter(std::size_t keys)
-        : blocks_(std::max<std::size_t>(1, (keys * 12 + 511) / 512)) {}
+    explicit filter(std::size_t keys) : blocks_(blocks_for(keys)) {}
 
     void add(std::uint64_t hash) {
         block& b = blocks_[place(hash)];
@@ -45,11 +44,14 @@ class key_index::filter {
     }
 
     std::size_t bytes() const { return blocks_.size() * sizeof(block); }
-    static std::size_t bytes_for(std::size_t keys) { return filter(keys).bytes(); }
+    static std::size_t bytes_for(std::size_t keys) { return blocks_for(keys) * sizeof(block); }
 
   private:
     using block = std::array<std::uint64_t, 8>;
 
+    static std::size_t blocks_for(std::size_t keys) {
+        return std::max<std::size_t>(1, (keys * 12 + 511) / 512);
+    }
     std::size_t place(std::uint64_t hash) const {
         return static_cast<std::size_t>(((hash >> 32) * blocks_.size()) >> 32);
     }
@@ -213,8 +215,10 @@ void key_index::put_recent(const entry& e) {
 }
 
 void key_index::prepare_commit() {
+    const bool is_full = recent_.size() + recent_twins_.size() >= options_.recent_max;
+    if (!is_full && merges_.empty() && !merges_due_ && dead_.empty()) return;
     remember();
-    if (recent_.size() + recent_twins_.size() >= options_.recent_max) flush_recent();
+    if (is_full) flush_recent();
     for (auto at = merges_.begin(); at != merges_.end();) {
         const bool finished = go_on(at->second, added_.size() * options_.merged_per_add);
         at = finished ? merges_.erase(at) : std::next(at);

@@ -117,12 +117,12 @@ device device_of(query& q) {
 }
 
 chain_head head_of(query& q) {
-    q.at("chain head at seq", q.integer(0));
+    q.at("accounts by last_seq", q.integer(0));
     return {q.integer(0), q.id(1), q.integer(2)};
 }
 
 sealed_version sealed_version_of(query& q) {
-    q.at("sealed_versions, seq", q.integer(0));
+    q.at("sealed_versions by seq", q.integer(0));
     return {q.integer(0), q.id(1), q.id(2), q.instant(3), std::string(q.blob(4))};
 }
 
@@ -131,7 +131,7 @@ std::size_t byte_count_of(query& q) {
 }
 
 snapshot_mark snapshot_mark_of(query& q) {
-    q.at("sealed_snapshots, seq", q.integer(1));
+    q.at("sealed_snapshots by seq", q.integer(1));
     return {q.id(0), q.integer(1), q.integer(2), q.instant(3)};
 }
 
@@ -140,14 +140,14 @@ sealed_snapshot snapshot_of(query& q) {
 }
 
 side_version side_version_of(query& q) {
-    q.at("side_versions, left at", q.integer(1));
+    q.at("side_versions by left_at", q.integer(1));
     side_version side{q.id(0), q.integer(1), q.instant(2), {}, {}, q.id(4)};
     if (!decode_way(q.blob(3), side)) q.damaged("its way");
     return side;
 }
 
 version version_of(query& q) {
-    q.at("versions, seq", q.integer(0));
+    q.at("versions by seq", q.integer(0));
     return {q.integer(0), q.id(1), q.id(2), q.instant(3), operations_in(q, 4)};
 }
 

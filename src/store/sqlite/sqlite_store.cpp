@@ -281,7 +281,7 @@ class sqlite_write final : public sqlite::reads_over<write_tx> {
         state_.flush();
         for (const version& v : sealed) {
             db_.use(sql::sealed_delete).bind(v.parent).bind(account).run();
-            expect_one("sealed_versions, seq", v.seq);
+            expect_one("sealed_versions by seq", v.seq);
         }
         db_.use(sql::snapshot_delete).bind(account).run();
         db_.use(sql::account_manage).bind(std::int64_t{std::ssize(sealed)}).bind(account).run();
@@ -474,7 +474,11 @@ class reader_pool {
             const bool nobody = free_.size() == all_;
             const auto until = nobody ? std::min(end, empty_since_ + writers_turn) : end;
             if (available_.wait_until(lock, until) == std::cv_status::no_timeout) continue;
-            if (nobody) return;
+            if (nobody) {
+                held_ = false;  // the writer lets its turn pass: nobody waits for it again
+                available_.notify_all();
+                return;
+            }
             throw store_failure(store_failure::kind::refused, "the log is at its bound");
         }
     }
@@ -536,6 +540,7 @@ void rewrite(connection& db, const std::filesystem::path& file) {
     if (std::filesystem::space(file).available < 3 * std::filesystem::file_size(file)) return;
     db.execute("PRAGMA journal_mode = DELETE");
     db.execute("PRAGMA synchronous = FULL");
+    db.execute("PRAGMA temp_store = FILE");  // as large as the database
     db.execute("VACUUM");
     sqlite::mark_summed(db);
 }

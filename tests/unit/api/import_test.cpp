@@ -109,6 +109,34 @@ TEST_F(task_imports, a_key_is_left_out_and_counted) {
     EXPECT_FALSE(task.contains("attributes"));
 }
 
+// More than one command takes: told as one.
+TEST_F(task_imports, a_large_request_is_taken_in_steps) {
+    v1::ImportTasks message;
+    for (int i = 0; i < 500; ++i) {
+        auto& task = *message.add_tasks();
+        task.set_uuid(to_string(make_uuid_v7({}, 1, static_cast<std::uint64_t>(i))));
+        (*task.mutable_attributes())["description"] = std::string(4000, 'x');
+        (*task.mutable_attributes())["key"] = "OLD-1";
+    }
+    header_list headers = bearer(root);
+    headers.emplace_back("Content-Type", "application/x-protobuf");
+    const auto send = [&] {
+        const auto response =
+            h.call(make_request(boost::beast::http::verb::post, "/v1/admin/accounts/syn/import",
+                                message.SerializeAsString(), headers));
+        v1::ImportTasksResult result;
+        EXPECT_TRUE(result.ParseFromString(response.body)) << response.status;
+        return result;
+    };
+    const auto first = send();
+    EXPECT_EQ(first.imported(), 500);
+    EXPECT_EQ(first.keys_left_out(), 500);
+    auto question = [](read_tx& tx) { return tx.find_account("syn")->last_seq; };
+    EXPECT_GT(*h.run(h.engine().ask(payer::house(), question)), 2);
+    EXPECT_EQ(h.call(get("/v1/tasks/SYN-500", syn.token)).status, 200u);
+    EXPECT_EQ(send().there_already(), 500);
+}
+
 TEST_F(task_imports, who_and_into_what_is_looked_at) {
     const std::string path = "/v1/admin/accounts/syn/import";
     EXPECT_EQ(h.call(post(path, two, syn.token)).status, 403u);

@@ -117,16 +117,15 @@ TEST_F(snapshots, asks_for_room_before_it_is_there) {
 }
 
 TEST_F(snapshots, of_several_accounts_take_turns) {
-    std::vector<std::shared_ptr<outcome>> told;
+    std::vector<account_id> accounts;
     for (int n = 0; n < 6; ++n) {
         account = h.make_account("a" + std::to_string(n), "A").id;
         add_tasks(50);
-        told.push_back(nullptr);
+        accounts.push_back(account);
     }
-    const auto first = account.value - 5;
-    for (int n = 0; n < 6; ++n) {
-        told[static_cast<std::size_t>(n)] =
-            start(account_id{first + n}, [](std::size_t) { return true; });
+    std::vector<std::shared_ptr<outcome>> told;
+    for (const account_id each : accounts) {
+        told.push_back(start(each, [](std::size_t) { return true; }));
     }
     h.settle();
     EXPECT_EQ(made.made(), 6);

@@ -66,7 +66,7 @@ TEST_F(parts, only_the_guilty_command_is_refused) {
 
 // Its bytes say who it is: two attempts find it.
 TEST_F(parts, a_large_command_is_tried_alone_at_once) {
-    store_.refuse_key("x-guilty", kind::refused);
+    store_.refuse_tasks_over(1u << 20);
     std::vector<creation> all;
     for (int n = 0; n < 100; ++n) all.push_back(create("key-" + std::to_string(n)));
     const auto guilty = create("x-guilty", 2u << 20);

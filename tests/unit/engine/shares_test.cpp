@@ -104,6 +104,12 @@ TEST(shares, what_is_held_comes_back_once_however_its_owner_ends) {
     EXPECT_EQ(book->bytes(), 0u);
 }
 
+TEST(shares, who_has_nothing_gets_something_as_long_as_there_is_any) {
+    shares book({.depth_max = 5, .bytes_max = 5, .account_depth_max = 1, .account_bytes_max = 1});
+    for (int n = 1; n <= 5; ++n) EXPECT_EQ(book.take(account(n), 1), std::nullopt) << n;
+    EXPECT_EQ(book.take(account(6), 1), shortage::depth);
+}
+
 RC_GTEST_PROP(shares, are_what_was_taken_and_not_given_back, ()) {
     const share_limits limits{.depth_max = *rc::gen::inRange<std::size_t>(1, 40),
                               .bytes_max = *rc::gen::inRange<std::size_t>(1, 400),

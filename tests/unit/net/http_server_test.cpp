@@ -407,12 +407,16 @@ std::string answers_to(running_server& server, std::string_view bytes, std::size
         if (!bytes.empty()) server.round_trip();
     }
     c.half_close();
-    std::istringstream rest(c.read_rest());
+    std::string all = c.read_rest();
+    constexpr std::string_view interim = "HTTP/1.1 100 Continue\r\n\r\n";
+    for (auto at = all.find(interim); at != all.npos; at = all.find(interim)) {
+        all.erase(at, interim.size());
+    }
+    std::istringstream rest(std::move(all));
     std::string out;
     for (std::string line; std::getline(rest, line);) {
         const bool differs = line.starts_with("Date: ") || line.starts_with("X-Request-Id: ");
-        const bool is_interim = line == "HTTP/1.1 100 Continue\r";
-        if (!differs && !is_interim && line != "\r") out += line + "\n";
+        if (!differs) out += line + "\n";
     }
     return out;
 }

@@ -283,7 +283,7 @@ constexpr damage damages[] = {
      proofs::rows, "tasks, row 5"},
     {"operations_that_are_none",
      "UPDATE versions SET operations = x'FF' WHERE seq = 5 AND account_id = 2", "file",
-     proofs::rows, "versions, seq, row 5"},
+     proofs::rows, "versions by seq, row 5"},
     {"a_state_that_there_is_not", "UPDATE slots SET state = 7 WHERE slot_id = 3", "file",
      proofs::rows, "slots, row 3"},
     {"a_uuid_too_short", "UPDATE devices SET client_id = x'00'", "file", proofs::rows,

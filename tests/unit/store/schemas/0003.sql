@@ -1,4 +1,4 @@
--- A store as schema 3 had it: an account with three tasks, a slot pending and one failed, an opaque account, a device with a key.
+-- A store as schema 3 had it: an account with three tasks, a slot pending and one failed, an opaque account, a device with a key, a side version.
 BEGIN TRANSACTION;
 CREATE TABLE accounts (
     account_id   INTEGER PRIMARY KEY,
@@ -87,6 +87,7 @@ CREATE TABLE side_versions (
     operations BLOB,
     PRIMARY KEY (version_id, account_id)
 ) STRICT, WITHOUT ROWID;
+INSERT INTO "side_versions" VALUES(X'018BCFE56800705A800000000000005A',1,X'018BCFE5680070658000000000000065',1,2,1700000000004,NULL);
 CREATE TABLE slots (
     slot_id     INTEGER PRIMARY KEY,
     account_id  INTEGER NOT NULL REFERENCES accounts,
