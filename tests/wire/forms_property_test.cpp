@@ -32,9 +32,9 @@ rc::Gen<std::string> any_word() {
     return rc::gen::map(rc::gen::inRange(0, 50), [](int n) { return "w" + std::to_string(n); });
 }
 
-// Whole milliseconds: what the JSON form can say.
+// Whole milliseconds: what the JSON form can say; from 1980 to 2037, what all may be.
 void set_instant(google::protobuf::Timestamp& out) {
-    out.set_seconds(*rc::gen::inRange<std::int64_t>(-62'135'596'800, 253'402'300'800));
+    out.set_seconds(*rc::gen::inRange<std::int64_t>(315'532'800, 2'147'483'648));
     out.set_nanos(*rc::gen::inRange(0, 1000) * 1'000'000);
 }
 
@@ -59,6 +59,10 @@ v1::CreateTask any_create() {
     }
     for (int n = *rc::gen::inRange(0, 6); n > 0; --n) {
         (*m.mutable_attributes())[*any_word()] = *any_text();
+    }
+    if (m.status() == "recurring") {
+        set_instant(*m.mutable_due());
+        (*m.mutable_attributes())["recur"] = "weekly";
     }
     return m;
 }
