@@ -3,6 +3,7 @@
 // here; and revocations at every step of a request.
 
 #include "api/handlers.hpp"
+#include "api/sync/known_clients.hpp"
 #include "support/faulty_store.hpp"
 #include "support/sync_client.hpp"
 
@@ -175,6 +176,15 @@ TEST(Access, ARevokedDeviceStaysOutWhateverWasUnderWay) {
         ASSERT_EQ((*revoking)->status, 200u) << (*revoking)->body;
         EXPECT_EQ(h.call(child_of(some_id(1), nil_id)).status, 403u) << steps;
     }
+}
+
+// Whoever reads a client while it is forgotten sees that what he has read may be old, though it was
+// not remembered yet.
+TEST(Access, WhatIsForgottenBeginsANewEdition) {
+    api::known_clients clients(4);
+    const std::uint64_t before = clients.edition();
+    clients.forget(*parse_uuid(some_id(1)));
+    EXPECT_NE(clients.edition(), before);
 }
 
 // Nobody knows whether it holds; who reads it anew sees.
