@@ -198,8 +198,10 @@ class running_load {
 };
 
 load large_creations(const world& w) {
+    json::object attributes;
+    for (int n = 0; n < 16; ++n) attributes["note" + std::to_string(n)] = std::string(65'000, 'x');
     const std::string body =
-        "{\"description\":\"" + std::string(std::size_t{1'040'000}, 'x') + "\"}";
+        json::serialize(json::object{{"description", "large"}, {"attributes", attributes}});
     return {80, w.make_account("loud"), [body](http_client& c, unsigned i, std::uint64_t n) {
                 return c.post_json("/v1/tasks", body, std::to_string(i) + "-" + std::to_string(n));
             }};

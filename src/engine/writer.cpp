@@ -9,6 +9,9 @@ namespace {
 
 using stopwatch = std::chrono::steady_clock;
 
+// What is heavier is a batch by itself: nobody's small command is to wait for its commit.
+constexpr std::size_t shared_weight_max = std::size_t{512} * 1024;
+
 // A batch of 1,024 with one guilty command takes 20.
 constexpr int attempts_max = 40;
 
@@ -92,11 +95,13 @@ std::vector<work*> writer::take_batch(std::vector<work*>& expired) {
             expired.push_back(&queue_.take());
             continue;
         }
-        if (!batch.empty() && !has_room(batch.size(), sum, w->price)) break;
+        const bool alone = w->weight > shared_weight_max;
+        if (!batch.empty() && (alone || !has_room(batch.size(), sum, w->price))) break;
         sum.bytes += w->price.bytes;
         sum.operations += w->price.operations;
         sum.rows += w->price.rows;
         batch.push_back(&queue_.take());
+        if (alone) break;
     }
     return batch;
 }

@@ -92,7 +92,10 @@ TEST_F(neighbours, large_creations) {
     auto s = start({}, {{"CALLSIGN_ENGINE_QUEUE_BYTES_MAX", "8MiB"},
                         {"CALLSIGN_ENGINE_ACCOUNT_BYTES_MAX", "6MiB"}});
     const std::string loud = make_account(*s, "loud", "TASK");
-    const std::string body = R"({"description":")" + std::string(600'000, 'x') + R"("})";
+    json::object attributes;
+    for (int n = 0; n < 9; ++n) attributes["note" + std::to_string(n)] = std::string(65'000, 'x');
+    const std::string body =
+        json::serialize(json::object{{"description", "large"}, {"attributes", attributes}});
     run(*s, loud, 32, 6, [&](http_client& c, unsigned i, unsigned n) {
         return c.post_json("/v1/tasks", body, std::to_string(i) + "-" + std::to_string(n));
     });

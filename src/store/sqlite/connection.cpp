@@ -70,20 +70,32 @@ query& query::bind_null() {
     return *this;
 }
 
+namespace {
+
 // Which statement it was says where the damage is: its values are bound, not part of it.
+[[noreturn]] void rethrow_at(const SQLite::Statement& statement, const SQLite::Exception& error) {
+    const auto what = meaning_of(code_of(error));
+    if (what != store_failure::kind::damaged) rethrow(error);
+    throw store_failure(what,
+                        std::string("damaged: ") + error.what() + " at " + statement.getQuery());
+}
+
+}  // namespace
+
 bool query::step() {
     try {
         return prepared_.executeStep();
     } catch (const SQLite::Exception& error) {
-        const auto what = meaning_of(code_of(error));
-        if (what != store_failure::kind::damaged) rethrow(error);
-        throw store_failure(
-            what, std::string("damaged: ") + error.what() + " at " + prepared_.getQuery());
+        rethrow_at(prepared_, error);
     }
 }
 
 void query::run() {
-    guarded([&] { return prepared_.exec(); });
+    try {
+        prepared_.exec();
+    } catch (const SQLite::Exception& error) {
+        rethrow_at(prepared_, error);
+    }
 }
 
 void query::run_commit() {

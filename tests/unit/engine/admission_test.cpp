@@ -147,6 +147,18 @@ TEST_F(admission, a_quiet_accounts_command_is_in_the_next_batch) {
     EXPECT_EQ(store_.counts().committed, 41);
 }
 
+TEST_F(admission, a_heavy_command_is_a_batch_by_itself) {
+    build();
+    const auto heavy = create(loud_, "heavy", 600'000);
+    const auto light = create(quiet_, "light");
+    run_batch();  // both are reserved
+    run_batch();
+    EXPECT_TRUE(*light);
+    EXPECT_FALSE(*heavy);
+    run_batch();
+    EXPECT_TRUE(*heavy);
+}
+
 TEST_F(admission, a_batch_is_bounded_by_operations) {
     build({.batch_operations_max = 10});
     std::vector<later<add_version::answer>> all;
