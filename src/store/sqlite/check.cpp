@@ -218,8 +218,6 @@ class checker {
             for (const auto& [what, text] : counted) {
                 report_.checked.push_back({what, db_.integer_of(text)});
             }
-        });
-        part("the latest time is known", [&] {
             report_.last_moment = time_point{milliseconds{db_.integer_of(sql::moment_last)}};
         });
         part("every row can be read", [&] { read_all(); });

@@ -773,7 +773,7 @@ TEST_F(managed, an_edit_is_refused_for_what_it_does_and_not_for_what_it_finds) {
     EXPECT_EQ(std::get<edit_task::not_valid>(again).faults.front().attribute, "until");
     EXPECT_TRUE(std::holds_alternative<edit_task::not_valid>(edited({{"recur", "often"}})));
     EXPECT_TRUE(std::holds_alternative<edit_task::edited>(
-        edited({{"recur", "weekly"}, {"due", "1800000000"}})));
+        edited({{"recur", "weekly"}, {"due", "1800000000"}, {"until", "1900000000"}})));
     EXPECT_TRUE(std::holds_alternative<edit_task::not_valid>(edited({{"due", std::nullopt}})));
     const auto last = chain().back();
     EXPECT_EQ(attribute(uuid_of(1), "due"), "1800000000");
