@@ -188,7 +188,13 @@ class server {
     void answered(const std::string& key, const net::http_response& response) {
         if (response.status >= 500) return;
         if (response.status == 400 && series_of_.contains(key)) return;  // it was not made
-        if (response.status != 201) wrong_ += key + ": " + response.body + "\n";
+        // What no retry finished, a sweep has ended: for good.
+        const bool is_failed = response.body.find("slot-failed") != std::string::npos;
+        if (is_failed && !receipts_.contains(key)) return void(failed_.insert(key));
+        if (response.status != 201 || failed_.contains(key)) {
+            wrong_ += key + ": " + response.body + "\n";
+            return;
+        }
         const auto [known, is_new] = receipts_.emplace(key, response.body);
         if (!is_new && known->second != response.body) {
             wrong_ += key + ": " + known->second + " then " + response.body + "\n";
@@ -306,6 +312,7 @@ class server {
     std::vector<std::string> sent_;
     std::map<std::string, std::string> series_of_;       // of the keys that name one
     std::map<std::string, std::string> receipts_;        // by key
+    std::set<std::string> failed_;                       // keys
     std::map<std::string, std::set<std::string>> said_;  // the last edit known, and those in doubt
     const std::string client_ = some_id(5);
     std::string head_ = nil_id;
