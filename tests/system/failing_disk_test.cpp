@@ -84,20 +84,23 @@ TEST_F(failing_disk_test, a_full_disk_refuses_writes_and_goes_on_reading) {
 
     for (int n = 0; n < 20; ++n) receipts[n] = create(n, 2000)->body;
     std::ofstream(switch_file) << "now";
+    // The log makes room once more each time it is tried, until there is none.
     int n = 20;
-    for (;; ++n) {
-        ASSERT_LT(n, 20'000);
+    auto last_made = std::chrono::steady_clock::now();
+    for (; std::chrono::steady_clock::now() - last_made < std::chrono::seconds{2}; ++n) {
         const auto answer = create(n, 2000);
         ASSERT_TRUE(answer);
-        if (answer->status != 201) break;
+        if (answer->status != 201) continue;
         receipts[n] = answer->body;
+        last_made = std::chrono::steady_clock::now();
     }
     expect_refused_and_read(n);
 
     s->child().signal(SIGKILL);
     s->child().wait(patience);
     s->start();
-    expect_refused_and_read(n);
+    // A start may need the room that is kept for it, and what it leaves is for writes.
+    expect_all_there();
     s->child().signal(SIGTERM);
     expect_exit(s->child(), 0);
     s->start();

@@ -43,6 +43,8 @@ class neighbours : public system_test {
     void run(const server& s, const std::string& loud_token, unsigned connections,
              unsigned requests, const act& ask) {
         const std::string quiet = make_account(s, "quiet", "SYN");
+        // Known from now on: until its first request it is a stranger like others.
+        ASSERT_EQ(http_client(s.port(), quiet).get("/v1/account")->status, 200);
         std::atomic<unsigned> left = connections;
         std::vector<std::thread> threads;
         for (unsigned i = 0; i < connections; ++i) {

@@ -743,9 +743,12 @@ std::unique_ptr<store> open_with_reserve(const sqlite_options& options) {
     try {
         opened = std::make_unique<sqlite_store>(options);
     } catch (const store_failure& failure) {
-        if (failure.what_happened() != store_failure::kind::full || !room.give_up()) throw;
-        opened = std::make_unique<sqlite_store>(options);
+        // Not all that a full disk does to SQLite is called so: shared memory that cannot grow is
+        // an I/O error.
+        const bool damaged = failure.what_happened() == store_failure::kind::damaged;
+        if (damaged || !room.give_up()) throw;
     }
+    if (!opened) opened = std::make_unique<sqlite_store>(options);
     room.make();
     return opened;
 }

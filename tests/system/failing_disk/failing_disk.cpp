@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <string>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -30,8 +32,26 @@ int sync_by(const char* name, int descriptor) {
     return real<int(int)>(name)(descriptor);
 }
 
-// What files have given up on the full disk, and others may take.
-std::atomic<off64_t> room{0};
+// What files have given up on the full disk, and others may take: in a file of its own, for the next
+// process finds it there too.
+std::atomic<off64_t>& map_room() {
+    static std::atomic<off64_t> none{0};
+    const char* file = std::getenv("CALLSIGN_DISK_FULL");
+    if (file == nullptr) return none;
+    const int descriptor = ::open((std::string(file) + ".room").c_str(), O_RDWR | O_CREAT, 0600);
+    if (descriptor < 0 || real<int(int, off64_t)>("ftruncate64")(descriptor, sizeof none) != 0) {
+        return none;
+    }
+    void* const mapped =
+        ::mmap(nullptr, sizeof none, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    ::close(descriptor);
+    return mapped == MAP_FAILED ? none : *static_cast<std::atomic<off64_t>*>(mapped);
+}
+
+std::atomic<off64_t>& room() {
+    static std::atomic<off64_t>& mapped = map_room();
+    return mapped;
+}
 
 off64_t size_of(const struct stat64& file) {
     return S_ISREG(file.st_mode) ? file.st_size : 0;
@@ -43,8 +63,8 @@ bool has_no_room(int descriptor, off64_t end) {
     if (!is_on("CALLSIGN_DISK_FULL") || ::fstat64(descriptor, &file) != 0) return false;
     if (!S_ISREG(file.st_mode) || end <= file.st_size) return false;
     const off64_t more = end - file.st_size;
-    if (room.fetch_sub(more) >= more) return false;
-    room += more;
+    if (room().fetch_sub(more) >= more) return false;
+    room() += more;
     errno = ENOSPC;
     return true;
 }
@@ -53,7 +73,7 @@ int truncate_by(const char* name, int descriptor, off64_t size) {
     struct stat64 file {};
     const bool known = is_on("CALLSIGN_DISK_FULL") && ::fstat64(descriptor, &file) == 0;
     const int done = real<int(int, off64_t)>(name)(descriptor, size);
-    if (known && done == 0 && size < size_of(file)) room += size_of(file) - size;
+    if (known && done == 0 && size < size_of(file)) room() += size_of(file) - size;
     return done;
 }
 
@@ -105,7 +125,7 @@ int unlink(const char* name) {
     struct stat64 file {};
     const bool known = is_on("CALLSIGN_DISK_FULL") && ::stat64(name, &file) == 0;
     const int done = real<int(const char*)>("unlink")(name);
-    if (known && done == 0) room += size_of(file);
+    if (known && done == 0) room() += size_of(file);
     return done;
 }
 
