@@ -76,7 +76,7 @@ struct call {
     callsign::payer payer() const {
         if (who.account) return *who.account;
         return who.scope == token_scope::admin ? callsign::payer::operators()
-                                                : callsign::payer::strangers();
+                                               : callsign::payer::strangers();
     }
 
     // Requires: a route for accounts.

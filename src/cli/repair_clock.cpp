@@ -19,10 +19,10 @@ void repair_clock(session& s, bool yes) {
             "the store's time is set by this machine's clock, which must be right");
     const clock_repair done = repair_sqlite_clock(dir, now);
     if (s.json()) {
-        return s.print_json(boost::json::serialize(
-            boost::json::object{{"repaired", done.repaired},
-                                {"lastMoment", to_rfc3339(done.last_moment)},
-                                {"slots", done.slots}}));
+        return s.print_json(
+            boost::json::serialize(boost::json::object{{"repaired", done.repaired},
+                                                       {"lastMoment", to_rfc3339(done.last_moment)},
+                                                       {"slots", done.slots}}));
     }
     if (!done.repaired) {
         s.out() << "Nothing to repair: the latest time in the store is "

@@ -50,8 +50,8 @@ create_answer creation::take_outcome() {
     auto& fulfilment = std::get<fulfil::answer>(out);
     if (auto* given = std::get_if<receipted>(&fulfilment)) return std::move(*given);
     if (auto* failed = std::get_if<slot_failed>(&fulfilment)) return *failed;
-    // Settled and forgotten since: with a short enough retention that happens. How it was settled is
-    // not known any more; the next request with this key finds out.
+    // Settled and forgotten since: with a short enough retention that happens. How it was settled
+    // is not known any more; the next request with this key finds out.
     if (std::holds_alternative<fulfil::slot_missing>(fulfilment)) return in_progress{};
     CALLSIGN_ASSERT(std::holds_alternative<unknown_series>(fulfilment));
     return unknown_series{};

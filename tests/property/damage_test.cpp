@@ -260,7 +260,8 @@ void write_on(const std::filesystem::path& dir) {
         return;
     }
     house h({.disk = disk.get()});
-    const auto accounts = h.run(h.engine().ask(payer::house(), [](read_tx& tx) { return tx.accounts(); }));
+    const auto accounts =
+        h.run(h.engine().ask(payer::house(), [](read_tx& tx) { return tx.accounts(); }));
     if (!accounts) return;
     for (const account& a : *accounts) {
         for (int i = 0; i < 40; i += 3) {

@@ -103,8 +103,8 @@ struct reconcile_pending {
     };
 };
 
-// Of at most `limit` slots after `after`: one settled longer than `retention` ago is forgotten. Side
-// versions as old, too, as many again: no sync lasts that long.
+// Of at most `limit` slots after `after`: one settled longer than `retention` ago is forgotten.
+// Side versions as old, too, as many again: no sync lasts that long.
 struct forget_settled {
     slot_id after;
     std::int64_t limit = 0;
@@ -352,7 +352,7 @@ struct import_tasks {
         std::int64_t imported = 0;
         std::int64_t there_already = 0;
         std::int64_t keys_left_out = 0;  // of the imported; the server gives them
-        std::size_t taken = 0;  // of `tasks`, from the first: the two above together
+        std::size_t taken = 0;           // of `tasks`, from the first: the two above together
     };
     using answer = std::variant<done, no_such_account, account_is_opaque, task_too_large>;
 };

@@ -32,8 +32,8 @@ int sync_by(const char* name, int descriptor) {
     return real<int(int)>(name)(descriptor);
 }
 
-// What files have given up on the full disk, and others may take: in a file of its own, for the next
-// process finds it there too.
+// What files have given up on the full disk, and others may take: in a file of its own, for the
+// next process finds it there too.
 std::atomic<off64_t>& map_room() {
     static std::atomic<off64_t> none{0};
     const char* file = std::getenv("CALLSIGN_DISK_FULL");

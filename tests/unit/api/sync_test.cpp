@@ -157,7 +157,8 @@ TEST_F(few_newcomers, so_many_strangers_are_let_in_in_an_hour) {
     EXPECT_EQ(newcomer(2), 200u);
     EXPECT_EQ(newcomer(3), 429u);
     add(next);
-    const auto accounts = *h.run(h.engine().ask(payer::house(), [](read_tx& tx) { return tx.accounts(); }));
+    const auto accounts =
+        *h.run(h.engine().ask(payer::house(), [](read_tx& tx) { return tx.accounts(); }));
     EXPECT_EQ(accounts.size(), 3u);
 }
 
