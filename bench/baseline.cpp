@@ -77,7 +77,7 @@ class database {
 
     // When the server would.
     void checkpoint_if_due() {
-        if (wal_pages_ < 8192) return;
+        if (wal_pages_ < 2048) return;
         check(sqlite3_wal_checkpoint_v2(db_, nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr));
         wal_pages_ = 0;
     }

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <chrono>
 
 namespace callsign::api {
@@ -76,7 +77,7 @@ constexpr route routes[] = {
 // A label for what has no route: paths are the client's to make up, and labels must stay few.
 constexpr std::string_view no_route = "(none)";
 
-// Of a body that nobody looks at.
+// Of a body that nobody looks at; and what makes one large.
 constexpr std::size_t unread_body_bytes_max = 16u << 10;
 
 // On whose account a caller's bodies are: an account's own, or all operators' together.
@@ -227,11 +228,32 @@ class service::impl {
     // Whether its body may come. What is found out here is remembered for when it has.
     awaitable<net::admission> admit(call& c) {
         if (c.where->needs == access::anyone) co_return net::admission{};
-        if (c.where->needs == access::device) co_return co_await admit_to_sync(rooms_, c);
+        const bool is_sync = c.where->needs == access::device;
         net::admission given;
-        given.refused = co_await authenticate(c);
-        given.payer = payer_of(c.who);
+        if (is_sync) {
+            given = co_await admit_to_sync(rooms_, c);
+        } else {
+            given.refused = co_await authenticate(c);
+            given.payer = payer_of(c.who);
+        }
+        if (!given.refused && comes_in_vain(c, given.payer)) {
+            const boost::system::error_code why = errc::overloaded;
+            given.refused = is_sync ? fail_sync(c, why) : answer_error(c, why);
+        }
         co_return given;
+    }
+
+    // A large body that there is no room for in its account's share. A small one is here as soon as
+    // it could be refused, and what an operator sends counts on an account that the body names.
+    bool comes_in_vain(const call& c, net::body_payer pays) {
+        if (pays < 0) return false;
+        const std::string_view field =
+            header_of(c.request, boost::beast::http::field::content_length);
+        std::size_t announced = 0;
+        std::from_chars(field.data(), field.data() + field.size(), announced);
+        if (announced <= unread_body_bytes_max) return false;
+        const payer who = pays == net::strangers ? payer::strangers() : payer(account_id{pays});
+        return rooms_.engine.turns_away({who, {.bytes = announced}});
     }
 
     // Room for a large body is for those who are known: nobody can fill it with a client id or a

@@ -297,6 +297,12 @@ milliseconds engine::clock_behind() const noexcept {
     return impl_->writer_.clock_behind();
 }
 
+bool engine::turns_away(const claim& asks) {
+    const auto short_of = impl_->shares_->missing_for(asks.who, asks.price.bytes);
+    if (short_of) impl_->probe_.turned_away(*short_of);
+    return short_of.has_value();
+}
+
 std::size_t engine::queue_depth() const noexcept {
     return impl_->shares_->depth();
 }

@@ -52,6 +52,29 @@ class shares {
         return std::nullopt;
     }
 
+    // What there is not enough of for that now; nullopt: take() would take it.
+    std::optional<shortage> missing_for(payer who, std::size_t bytes) const {
+        if (depth_ >= limits_.depth_max) return shortage::depth;
+        const bool fits =
+            is_oversized(bytes) ? oversized_ == 0 : bytes_ + bytes <= limits_.bytes_max;
+        if (!fits) return shortage::bytes;
+        if (who.is_house()) return std::nullopt;
+
+        const auto found = by_payer_.find(who);
+        const taken mine = found == by_payer_.end() ? taken{} : found->second;
+        // Who has nothing is not refused for what the others have.
+        if (mine.depth > 0 && !leaves_enough(limits_.depth_max, depth_ + 1, mine.depth + 1,
+                                             limits_.account_depth_max)) {
+            return shortage::account_depth;
+        }
+        const bool is_first = mine.bytes == 0 || bytes == 0 || is_oversized(bytes);
+        if (!is_first && !leaves_enough(limits_.bytes_max, bytes_ + bytes, mine.bytes + bytes,
+                                        limits_.account_bytes_max)) {
+            return shortage::account_bytes;
+        }
+        return std::nullopt;
+    }
+
     void give_back(payer who, std::size_t bytes) {
         const auto mine = by_payer_.find(who);
         CALLSIGN_ASSERT(mine != by_payer_.end());
@@ -75,28 +98,6 @@ class shares {
     };
 
     bool is_oversized(std::size_t bytes) const { return bytes > limits_.bytes_max; }
-
-    std::optional<shortage> missing_for(payer who, std::size_t bytes) const {
-        if (depth_ >= limits_.depth_max) return shortage::depth;
-        const bool fits =
-            is_oversized(bytes) ? oversized_ == 0 : bytes_ + bytes <= limits_.bytes_max;
-        if (!fits) return shortage::bytes;
-        if (who.is_house()) return std::nullopt;
-
-        const auto found = by_payer_.find(who);
-        const taken mine = found == by_payer_.end() ? taken{} : found->second;
-        // Who has nothing is not refused for what the others have.
-        if (mine.depth > 0 && !leaves_enough(limits_.depth_max, depth_ + 1, mine.depth + 1,
-                                             limits_.account_depth_max)) {
-            return shortage::account_depth;
-        }
-        const bool is_first = mine.bytes == 0 || bytes == 0 || is_oversized(bytes);
-        if (!is_first && !leaves_enough(limits_.bytes_max, bytes_ + bytes, mine.bytes + bytes,
-                                        limits_.account_bytes_max)) {
-            return shortage::account_bytes;
-        }
-        return std::nullopt;
-    }
 
     // Where `mine` is all that is taken, this is mine <= account_max.
     static bool leaves_enough(std::size_t whole, std::size_t taken, std::size_t mine,

@@ -229,7 +229,10 @@ server::server(platform::config config, platform::config_source source, std::siz
       reaper_(engine_, *clock_, network_.get_executor(), config_.reaper, sweep_log_),
       service_(engine_, reaper_, *clock_, *entropy_,
                {.sync = config_.sync, .master_key = config_.secrets.master_key},
-               {[this] { return metrics_.text(); },
+               {[this] {
+                    metrics_.bodies_held(http_.bodies()->held());
+                    return metrics_.text();
+                },
                 [this](std::string_view route, unsigned status, std::chrono::nanoseconds took) {
                     metrics_.answered(route, status, took);
                 }}),

@@ -40,7 +40,6 @@ struct server_state {
     date_cache date{};
     std::string id_prefix{};  // differs from run to run
     std::uint64_t ids_drawn = 0;
-    std::uint64_t connections_seen = 0;
     std::shared_ptr<body_budget> bodies =
         std::make_shared<body_budget>(options.bodies_bytes_max, options.account_bodies_bytes_max);
 

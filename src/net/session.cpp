@@ -51,7 +51,6 @@ http_request outline_of(const http_header& request, std::string_view id) {
 session::session(server_state& server, asio::ip::tcp::socket socket,
                  const std::optional<address_bytes>& peer)
     : server_(server),
-      connection_(++server.connections_seen),
       socket_(std::move(socket)),
       peer_(server),
       client_(server),
@@ -144,7 +143,6 @@ asio::awaitable<bool> session::may_come() {
     http_request head;
     head.base() = reader_.header();
     head.id = id_;
-    head.connection = connection_;
     enter(phase::handler);
     admission given;
     std::string failure;
@@ -189,7 +187,6 @@ asio::awaitable<bool> session::answer() {
     if (server_.abandoned) co_return false;
     http_request request = reader_.take();
     request.id = id_.empty() ? server_.draw_id() : id_;
-    request.connection = connection_;
     request.memory = memory_;
     const http_request outline = outline_of(request, request.id);
     const bool client_stays = request.keep_alive();

@@ -72,7 +72,6 @@ class session {
     void compose(const http_response& response, const http_request& request, bool keep_alive);
 
     server_state& server_;
-    const std::uint64_t connection_;
     boost::asio::ip::tcp::socket socket_;
     address_share peer_;
     address_share client_;  // of the request under way, behind a proxy

@@ -197,6 +197,8 @@ class http_metrics final : public net::http_probe {
   public:
     explicit http_metrics(Registry& r)
         : connections_(gauge(r, "callsign_http_connections", "Connections open.")),
+          bodies_(gauge(r, "callsign_http_bodies_bytes",
+                        "Memory held for bodies, of http.bodies_bytes_max.")),
           refused_(counter(r, "callsign_http_connections_refused_total",
                            "Connections beyond http.connections_max or an address's part of it.")),
           displaced_(counter(r, "callsign_http_connections_displaced_total",
@@ -212,9 +214,11 @@ class http_metrics final : public net::http_probe {
     void connection_displaced() override { displaced_.Increment(); }
     void connection_timed_out() override { timeouts_.Increment(); }
     void session_failed(std::string_view) override { failed_.Increment(); }
+    void bodies_held(std::size_t bytes) { bodies_.Set(static_cast<double>(bytes)); }
 
   private:
     Gauge& connections_;
+    Gauge& bodies_;
     Counter& refused_;
     Counter& displaced_;
     Counter& timeouts_;
@@ -314,6 +318,10 @@ net::http_probe& metrics::http() {
 
 void metrics::answered(std::string_view route, unsigned status, std::chrono::nanoseconds took) {
     impl_->requests.answered(route, status, took);
+}
+
+void metrics::bodies_held(std::size_t bytes) {
+    impl_->http.bodies_held(bytes);
 }
 
 std::string metrics::text() const {

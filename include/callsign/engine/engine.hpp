@@ -124,6 +124,10 @@ class engine {
                                                                         std::int64_t limit,
                                                                         milliseconds window);
 
+    // Whether so much would be refused for its share, if it came now: then it need not come. It is
+    // counted as refused. Network executor.
+    bool turns_away(const claim& asks);
+
     // No further commands are taken; those queued are finished.
     void stop();
     // Completes when the queue is empty and the writer is at rest. After stop().

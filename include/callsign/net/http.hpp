@@ -31,8 +31,6 @@ namespace callsign::net {
 struct http_request : boost::beast::http::request<boost::beast::http::string_body> {
     // Drawn by the server; in the answer's X-Request-Id and in each log line.
     std::string id;
-    // Which connection it came on: never 0, never given twice by one server. 0: on none.
-    std::uint64_t connection = 0;
     // Covers this request's body, and what was reserved for its answer. Shared with its session,
     // which may be cut off while a question still runs for the handler. None: of no server.
     std::shared_ptr<body_lease> memory{};

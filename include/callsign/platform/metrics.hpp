@@ -25,6 +25,8 @@ class metrics {
     net::http_probe& http();
     // One request answered, by route template and status class.
     void answered(std::string_view route, unsigned status, std::chrono::nanoseconds took);
+    // As net's budget for bodies is now: asked for before a text is made.
+    void bodies_held(std::size_t bytes);
 
     // The text exposition format, version 0.0.4.
     std::string text() const;

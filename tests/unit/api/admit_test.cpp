@@ -101,5 +101,59 @@ TEST_F(admitting, says_who_pays) {
     EXPECT_EQ(h.admit(get("/livez")).payer, net::strangers);
 }
 
+// While its account's share is taken, a large body need not come: by anybody else it may.
+TEST(Admitting, ALargeBodyThatThereIsNoRoomForIsRefusedAtItsHeader) {
+    house_options options;
+    options.engine.queue_bytes_max = 400'000;
+    options.engine.account_bytes_max = 200'000;
+    house h(options);
+    const std::string loud = h.make_account("loud", "LOUD").token;
+    const std::string quiet = h.make_account("quiet", "QUIET").token;
+    const auto head = [](std::string_view token, std::size_t bytes) {
+        auto request = post("/v1/tasks", "", token, "k");
+        request.insert("Content-Length", std::to_string(bytes));
+        return request;
+    };
+    // Asked for beside what is under way, and answered while that is.
+    const auto is_refused = [&](std::string_view token, std::size_t bytes) {
+        std::optional<net::admission> given;
+        boost::asio::co_spawn(
+            h.io(), h.service().admit(head(token, bytes)),
+            [&](const std::exception_ptr&, net::admission a) { given = std::move(a); });
+        while (!given && h.step()) {
+        }
+        EXPECT_TRUE(given);
+        if (given->refused) {
+            EXPECT_EQ(given->refused->status, 503u);
+            EXPECT_EQ(header(*given->refused, "Retry-After"), "1");
+        }
+        return given->refused.has_value();
+    };
+    for (const auto& token : {loud, quiet}) EXPECT_FALSE(is_refused(token, 150'000));
+
+    const auto large = [&](std::size_t bytes) {
+        std::string notes;
+        for (char name = 'a'; bytes > 0; ++name) {
+            const std::size_t here = std::min<std::size_t>(bytes, 60'000);
+            notes += std::string(notes.empty() ? "\"" : ",\"") + name + "\":\"" +
+                     std::string(here, 'x') + "\"";
+            bytes -= here;
+        }
+        return h.start(post("/v1/tasks", R"({"description":"large","attributes":{)" + notes + "}}",
+                            loud, "l"));
+    };
+    const auto answer = large(150'000);
+    while (h.engine().queue_depth() == 0 && h.step()) {
+    }
+    ASSERT_EQ(h.engine().queue_depth(), 1u);
+    EXPECT_TRUE(is_refused(loud, 150'000));
+    EXPECT_FALSE(is_refused(loud, 10'000));
+    EXPECT_FALSE(is_refused(quiet, 150'000));
+    h.settle();
+    ASSERT_TRUE(*answer);
+    EXPECT_EQ((*answer)->status, 201u);
+    EXPECT_FALSE(is_refused(loud, 150'000));
+}
+
 }  // namespace
 }  // namespace callsign::testing

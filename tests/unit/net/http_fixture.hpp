@@ -223,10 +223,6 @@ class running_server {
             out.body = std::to_string(request.body().size());
             co_return out;
         }
-        if (request.path() == "/connection") {
-            out.body = std::to_string(request.connection);
-            co_return out;
-        }
         out.headers.emplace_back("X-Split", "a\r\nX-Injected: b");
         out.body.append(request.method_string().data(), request.method_string().size());
         out.body.append(" ").append(request.path()).append(" ").append(request.query());

@@ -229,19 +229,6 @@ TEST(HttpServer, ARequestsOwnTermsDecideHowLargeItsBodyMayBe) {
     EXPECT_EQ(status_of(other + in_chunks + chunked(1001, 100)), "413 body-too-large");
 }
 
-TEST(HttpServer, TellsWhichConnectionARequestCameOn) {
-    running_server server;
-    client first(server.endpoint());
-    first.send("GET /connection HTTP/1.1\r\nHost: h\r\n\r\n");
-    const std::string first_id = first.read_answer().body;
-    first.send("GET /connection HTTP/1.1\r\nHost: h\r\n\r\n");
-    EXPECT_EQ(first.read_answer().body, first_id);
-    client second(server.endpoint());
-    second.send("GET /connection HTTP/1.1\r\nHost: h\r\n\r\n");
-    EXPECT_NE(second.read_answer().body, first_id);
-    EXPECT_NE(first_id, "0");
-}
-
 TEST(HttpServer, RefusesWhatIsMalformed) {
     for (const std::string_view bytes : {
              "\x16\x03\x01\x02",
