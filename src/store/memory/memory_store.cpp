@@ -2,8 +2,8 @@
 #include <callsign/store/memory.hpp>
 
 #include <algorithm>
+#include <boost/container/flat_map.hpp>
 #include <functional>
-#include <map>
 #include <mutex>
 #include <tuple>
 
@@ -15,27 +15,51 @@ struct stored_task {
     series_id series;
 };
 
+// A row that the copies of a state share, until one of them changes it.
+template <class T>
+class row {
+  public:
+    row(T value) : shared_(std::make_shared<const T>(std::move(value))) {}  // NOLINT: it is one
+
+    const T& operator*() const { return *shared_; }
+    const T* operator->() const { return shared_.get(); }
+
+    template <class Change>
+    void edit(const Change& change) {
+        T mine = *shared_;
+        change(mine);
+        shared_ = std::make_shared<const T>(std::move(mine));
+    }
+
+  private:
+    std::shared_ptr<const T> shared_;
+};
+
+// Flat: a state is copied for every batch.
+template <class Key, class T>
+using table = boost::container::flat_map<Key, T>;
+
 struct state {
-    std::map<account_id, account> accounts;
-    std::map<series_id, series> series_rows;
-    std::map<std::pair<account_id, std::string>, series_id> prefixes;
-    std::map<token_id, token> tokens;
-    std::map<digest, token_id> token_hashes;
-    std::map<slot_id, slot> slots;
-    std::map<std::pair<account_id, std::string>, slot_id> slot_keys;
-    std::map<task_id, stored_task> tasks;
-    std::map<std::pair<account_id, uuid>, task_id> task_uuids;
-    std::map<std::tuple<series_id, std::string, std::int64_t>, task_id> task_numbers;
-    std::map<std::pair<series_id, std::string>, std::int64_t> counters;
-    std::map<std::pair<account_id, std::int64_t>, version> versions;
-    std::map<account_id, uuid> last_versions;
-    std::map<account_id, std::int64_t> sealed_seqs;
-    std::map<std::pair<account_id, uuid>, std::int64_t> version_seqs;
+    table<account_id, account> accounts;
+    table<series_id, series> series_rows;
+    table<std::pair<account_id, std::string>, series_id> prefixes;
+    table<token_id, token> tokens;
+    table<digest, token_id> token_hashes;
+    table<slot_id, row<slot>> slots;
+    table<std::pair<account_id, std::string>, slot_id> slot_keys;
+    table<task_id, row<stored_task>> tasks;
+    table<std::pair<account_id, uuid>, task_id> task_uuids;
+    table<std::tuple<series_id, std::string, std::int64_t>, task_id> task_numbers;
+    table<std::pair<series_id, std::string>, std::int64_t> counters;
+    table<std::pair<account_id, std::int64_t>, row<version>> versions;
+    table<account_id, uuid> last_versions;
+    table<account_id, std::int64_t> sealed_seqs;
+    table<std::pair<account_id, uuid>, std::int64_t> version_seqs;
     // In the order they were made.
-    std::map<account_id, std::vector<side_version>> side_versions;
-    std::map<uuid, device> devices;                                         // by client id
-    std::map<std::pair<account_id, uuid>, sealed_version> sealed_children;  // by parent
-    std::map<account_id, sealed_snapshot> snapshots;
+    table<account_id, std::vector<side_version>> side_versions;
+    table<uuid, device> devices;                                         // by client id
+    table<std::pair<account_id, uuid>, sealed_version> sealed_children;  // by parent
+    table<account_id, sealed_snapshot> snapshots;
     std::int64_t last_id = 0;  // of any row: ids grow and are never reused
     time_point last_moment{};
 };
@@ -49,6 +73,10 @@ typename Map::mapped_type* find(Map& map, const typename Map::key_type& key) {
 template <class T>
 std::optional<T> copy(const T* found) {
     return found ? std::optional<T>(*found) : std::nullopt;
+}
+template <class T>
+std::optional<T> copy(const row<T>* found) {
+    return found ? std::optional<T>(**found) : std::nullopt;
 }
 
 // One class serves both kinds: a reader holds the committed state, the writer a copy of its own.
@@ -120,18 +148,18 @@ class transaction final : public write_tx {
 
     std::optional<task> find_task(account_id account, const uuid& id) override {
         const auto* row = find(state_->task_uuids, {account, id});
-        return row ? std::optional(shown(state_->tasks.at(*row))) : std::nullopt;
+        return row ? std::optional(shown(*state_->tasks.at(*row))) : std::nullopt;
     }
     std::optional<task> find_task(series_id series, std::string_view period,
                                   std::int64_t number) override {
         const auto* row = find(state_->task_numbers, {series, std::string(period), number});
-        return row ? std::optional(shown(state_->tasks.at(*row))) : std::nullopt;
+        return row ? std::optional(shown(*state_->tasks.at(*row))) : std::nullopt;
     }
     std::vector<task> tasks(account_id account, task_id after, std::int64_t limit) override {
         std::vector<task> some;
         for (auto at = state_->tasks.upper_bound(after);
              at != state_->tasks.end() && std::ssize(some) < limit; ++at) {
-            if (at->second.task.account == account) some.push_back(shown(at->second));
+            if (at->second->task.account == account) some.push_back(shown(*at->second));
         }
         return some;
     }
@@ -150,7 +178,7 @@ class transaction final : public write_tx {
              at != state_->task_numbers.end() && std::get<0>(at->first) == series &&
              std::get<1>(at->first) == in && std::ssize(some) < limit;
              ++at) {
-            some.push_back(shown(state_->tasks.at(at->second)));
+            some.push_back(shown(*state_->tasks.at(at->second)));
         }
         return some;
     }
@@ -160,7 +188,7 @@ class transaction final : public write_tx {
         for (auto at = state_->versions.upper_bound({account, after});
              at != state_->versions.end() && at->first.first == account && std::ssize(some) < limit;
              ++at) {
-            some.push_back(at->second);
+            some.push_back(*at->second);
         }
         return some;
     }
@@ -175,7 +203,7 @@ class transaction final : public write_tx {
                                         [&](const side_version& side) { return side.id == id; });
         if (found == all->end()) return std::nullopt;
         side_version side = *found;
-        side.back = state_->versions.at({account, side.own.back()}).id;
+        side.back = state_->versions.at({account, side.own.back()})->id;
         return side;
     }
 
@@ -184,7 +212,7 @@ class transaction final : public write_tx {
         std::vector<slot> some;
         for (auto at = state_->slots.upper_bound(after);
              at != state_->slots.end() && std::ssize(some) < limit; ++at) {
-            const slot& s = at->second;
+            const slot& s = *at->second;
             if ((!wanted || s.state == *wanted) && (!account || s.account == *account)) {
                 some.push_back(s);
             }
@@ -195,7 +223,7 @@ class transaction final : public write_tx {
         if (!committed.task) return std::nullopt;
         const auto* found = find(state_->tasks, *committed.task);
         if (!found) return std::nullopt;
-        auto given = found->task.numbered;
+        auto given = (*found)->task.numbered;
         if (given) given->created = committed.created;
         return given;
     }
@@ -250,38 +278,48 @@ class transaction final : public write_tx {
 
     std::optional<slot> find_slot(account_id account, std::string_view key) override {
         const auto* id = find(state_->slot_keys, {account, std::string(key)});
-        return id ? std::optional(state_->slots.at(*id)) : std::nullopt;
+        return id ? std::optional(*state_->slots.at(*id)) : std::nullopt;
     }
     std::optional<slot> find_slot(slot_id id) override { return copy(find(state_->slots, id)); }
     slot_id put_slot(const slot& s) override {
         const slot_id id{next_id(s.created_at)};
         CALLSIGN_ASSERT(state_->slot_keys.emplace(std::pair(s.account, s.key), id).second);
-        state_->slots.emplace(id, s).first->second.id = id;
+        slot kept = s;
+        kept.id = id;
+        state_->slots.emplace(id, std::move(kept));
         return id;
     }
     void count_attempt(slot_id id) override {
         wrote_ = true;
-        ++pending(id)->attempts;
+        pending(id)->edit([](slot& s) { ++s.attempts; });
     }
     bool commit_slot(slot_id id, task_id task, bool created, time_point now) override {
-        slot* s = pending(id);
-        if (!s) return false;
+        row<slot>* found = pending(id);
+        if (!found) return false;
         CALLSIGN_ASSERT(state_->tasks.contains(task));
-        s->task = task;
-        s->created = created;
-        settle(*s, slot_state::committed, now);
+        moved(now);
+        found->edit([&](slot& s) {
+            s.task = task;
+            s.created = created;
+            s.state = slot_state::committed;
+            s.settled_at = now;
+        });
         return true;
     }
     bool fail_slot(slot_id id, failure_reason reason, time_point now) override {
-        slot* s = pending(id);
-        if (!s) return false;
-        s->reason = reason;
-        settle(*s, slot_state::failed, now);
+        row<slot>* found = pending(id);
+        if (!found) return false;
+        moved(now);
+        found->edit([&](slot& s) {
+            s.reason = reason;
+            s.state = slot_state::failed;
+            s.settled_at = now;
+        });
         return true;
     }
     void forget_slot(slot_id id) override {
         wrote_ = true;
-        const slot& s = state_->slots.at(id);
+        const slot& s = *state_->slots.at(id);
         CALLSIGN_ASSERT(s.state != slot_state::pending);
         state_->slot_keys.erase({s.account, s.key});
         state_->slots.erase(id);
@@ -289,8 +327,8 @@ class transaction final : public write_tx {
     std::vector<slot> pending_slots_of(account_id account, const uuid& id) override {
         std::vector<slot> waiting;
         for (const auto& [key, s] : state_->slots) {
-            if (s.state == slot_state::pending && s.account == account && s.uuid == id) {
-                waiting.push_back(s);
+            if (s->state == slot_state::pending && s->account == account && s->uuid == id) {
+                waiting.push_back(*s);
             }
         }
         return waiting;
@@ -304,27 +342,30 @@ class transaction final : public write_tx {
     task_id put_task(const task& t, series_id series) override {
         const task_id id{next_id(t.created_at)};
         CALLSIGN_ASSERT(state_->task_uuids.emplace(std::pair(t.account, t.uuid), id).second);
-        auto& row = state_->tasks.emplace(id, stored_task{t, series}).first->second;
-        row.task.id = id;
+        stored_task kept{t, series};
+        kept.task.id = id;
+        state_->tasks.emplace(id, std::move(kept));
         if (t.numbered) index_number(id, series, *t.numbered);
         return id;
     }
     void number_task(task_id id, series_id series, const receipt& r) override {
         wrote_ = true;
-        stored_task& row = state_->tasks.at(id);
-        CALLSIGN_ASSERT(!row.task.numbered);
-        row.task.numbered = r;
-        row.task.last_seq = r.seq;
-        row.series = series;
+        state_->tasks.at(id).edit([&](stored_task& kept) {
+            CALLSIGN_ASSERT(!kept.task.numbered);
+            kept.task.numbered = r;
+            kept.task.last_seq = r.seq;
+            kept.series = series;
+        });
         index_number(id, series, r);
     }
     void update_task(task_id id, const attributes& all, bool purged,
                      std::int64_t last_seq) override {
         wrote_ = true;
-        task& t = state_->tasks.at(id).task;
-        t.attributes = all;
-        t.purged = purged;
-        t.last_seq = last_seq;
+        state_->tasks.at(id).edit([&](stored_task& kept) {
+            kept.task.attributes = all;
+            kept.task.purged = purged;
+            kept.task.last_seq = last_seq;
+        });
     }
     std::int64_t append_version(account_id account, const uuid& id, time_point now,
                                 std::span<const operation> operations) override {
@@ -497,19 +538,14 @@ class transaction final : public write_tx {
         d.mode = state_->accounts.at(d.account).mode;
         return d;
     }
-    task shown(const stored_task& row) {
-        task t = row.task;
-        t.current_prefix = state_->series_rows.at(row.series).prefix;
+    task shown(const stored_task& kept) {
+        task t = kept.task;
+        t.current_prefix = state_->series_rows.at(kept.series).prefix;
         return t;
     }
-    slot* pending(slot_id id) {
-        slot* s = find(state_->slots, id);
-        return s && s->state == slot_state::pending ? s : nullptr;
-    }
-    void settle(slot& s, slot_state to, time_point now) {
-        moved(now);
-        s.state = to;
-        s.settled_at = now;
+    row<slot>* pending(slot_id id) {
+        row<slot>* s = find(state_->slots, id);
+        return s && (*s)->state == slot_state::pending ? s : nullptr;
     }
     void index_number(task_id id, series_id series, const receipt& r) {
         CALLSIGN_ASSERT(
@@ -550,9 +586,9 @@ class memory_store final : public strict_memory_store {
     slot_counts counts() override {
         slot_counts all;
         for (const auto& [id, s] : view()->slots) {
-            (s.state == slot_state::pending     ? all.pending
-             : s.state == slot_state::committed ? all.committed
-                                                : all.failed)++;
+            (s->state == slot_state::pending     ? all.pending
+             : s->state == slot_state::committed ? all.committed
+                                                 : all.failed)++;
         }
         return all;
     }
