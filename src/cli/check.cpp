@@ -4,7 +4,6 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
-#include <chrono>
 
 namespace callsign::cli {
 namespace {
@@ -12,8 +11,7 @@ namespace {
 namespace json = boost::json;
 
 // A wrong clock once, or one that is wrong now. No promise is broken, so it is no fault.
-std::string clock_note(const check_report& report) {
-    const auto now = std::chrono::floor<milliseconds>(std::chrono::system_clock::now());
+std::string clock_note(const check_report& report, time_point now) {
     constexpr milliseconds noticed = std::chrono::minutes{1};
     if (report.last_moment < now + noticed) return {};
     return "The latest time in the store is " + to_rfc3339(report.last_moment) +
@@ -21,7 +19,7 @@ std::string clock_note(const check_report& report) {
            ". If the clock is right: callsign repair-clock, while no server runs.";
 }
 
-std::string to_json(const check_report& report) {
+std::string to_json(const check_report& report, std::string note) {
     json::object checked;
     for (const auto& [what, rows] : report.checked) checked[what] = rows;
     json::array faults;
@@ -30,11 +28,11 @@ std::string to_json(const check_report& report) {
     }
     json::object all{
         {"ok", report.ok()}, {"checked", std::move(checked)}, {"faults", std::move(faults)}};
-    if (const auto note = clock_note(report); !note.empty()) all["note"] = note;
+    if (!note.empty()) all["note"] = std::move(note);
     return json::serialize(all);
 }
 
-void show(session& s, const check_report& report) {
+void show(session& s, const check_report& report, const std::string& note) {
     std::vector<row> counts;
     for (const auto& [what, rows] : report.checked) counts.push_back({what, std::to_string(rows)});
     print_table(s.out(), {"CHECKED", "ROWS"}, counts);
@@ -44,7 +42,7 @@ void show(session& s, const check_report& report) {
     if (report.faults.size() == check_report::faults_max) {
         s.out() << "There may be more: these are the first.\n";
     }
-    if (const auto note = clock_note(report); !note.empty()) s.out() << note << '\n';
+    if (!note.empty()) s.out() << note << '\n';
     if (report.ok()) s.out() << "I1, I2, I3, I4 and I6 hold.\n";
 }
 
@@ -56,10 +54,11 @@ bool check(session& s) {
         if (s.around().err_is_terminal) s.around().err << "checking " << what << " ...\n";
     };
     const check_report report = s.around().check(dir, progress);
+    const std::string note = clock_note(report, s.around().now());
     if (s.json()) {
-        s.print_json(to_json(report));
+        s.print_json(to_json(report, note));
     } else {
-        show(s, report);
+        show(s, report, note);
     }
     return report.ok();
 }

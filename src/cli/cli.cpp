@@ -5,6 +5,7 @@
 #include <callsign/store/sqlite.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <iostream>
 #include <sys/random.h>
@@ -34,6 +35,7 @@ int run(int argc, const char* const* argv) {
         .exchange = exchange,
         .check = check_sqlite,
         .random = fill_from_system,
+        .now = [] { return std::chrono::floor<milliseconds>(std::chrono::system_clock::now()); },
     };
     return run(std::vector<std::string>(argv + std::min(argc, 1), argv + argc), around);
 }

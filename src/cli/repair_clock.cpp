@@ -6,13 +6,12 @@
 
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
-#include <chrono>
 
 namespace callsign::cli {
 
 void repair_clock(session& s, bool yes) {
     const std::filesystem::path dir = s.data_dir();
-    const time_point now = std::chrono::floor<milliseconds>(std::chrono::system_clock::now());
+    const time_point now = s.around().now();
     confirm(s, yes,
             "Set the time of " + dir.string() + " back to " + to_rfc3339(now) +
                 "? This machine's clock must be right.",

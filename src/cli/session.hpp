@@ -32,6 +32,7 @@ struct surroundings {
         check;
     // Unpredictable bytes, fit for keys.
     std::function<void(std::span<std::uint8_t>)> random{};
+    std::function<time_point()> now{};
 };
 
 // As given; empty: not given.

@@ -580,7 +580,7 @@ class reserve {
     }
 
   private:
-    static constexpr ::off_t bytes = 256 * 1024;
+    static constexpr ::off_t bytes = 512 * 1024;
     std::filesystem::path file_;
 };
 
@@ -646,7 +646,9 @@ class sqlite_store final : public store {
 
   private:
     void grow_shared_memory() {
-        const auto grow = [this] { return callsign::grow_shared_memory(state_.db, log_bound()); };
+        const auto grow = [this] {
+            return callsign::grow_shared_memory(state_.db, log_bound() + batch_pages_max);
+        };
         shared_memory_grown_ = grow() || (reserve(options_.data_dir).give_up() && grow());
         if (!shared_memory_grown_) {
             throw store_failure(kind::full, "no room for the file of shared memory");
@@ -655,6 +657,8 @@ class sqlite_store final : public store {
 
     using kind = store_failure::kind;
     static constexpr std::int64_t wal_frame_bytes = 4'096 + 24;
+    // Of the largest command there is, a segment or a snapshot of 100 MiB, and a little.
+    static constexpr std::int64_t batch_pages_max = 28'000;
 
     // Readers keep the log from beginning anew, and it grows. From here on new ones wait a moment,
     std::int64_t hold_readers_at() const { return options_.wal_pages_max * 3 / 2; }

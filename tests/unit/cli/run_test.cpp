@@ -21,6 +21,7 @@ struct Cli : testing::Test {
     std::ostringstream out;
     std::ostringstream err;
     bool terminal = false;
+    time_point now{std::chrono::seconds{1'795'000'000}};  // in November 2026
     std::map<std::string, std::string> environment{{"CALLSIGN_TOKEN", "cs_operator"}};
     std::vector<http_answer> answers;
     // "VERB URL TARGET BODY" of each request, and the token it bore.
@@ -74,7 +75,8 @@ struct Cli : testing::Test {
                     progress("slots");
                     return report;
                 },
-            .random = [](std::span<std::uint8_t> bytes) { std::ranges::fill(bytes, 0x5A); }};
+            .random = [](std::span<std::uint8_t> bytes) { std::ranges::fill(bytes, 0x5A); },
+            .now = [this] { return now; }};
         return cli::run(std::move(words), around);
     }
 };
@@ -546,10 +548,14 @@ TEST_F(Cli, CheckNeedsNoServer) {
 }
 
 TEST_F(Cli, CheckSaysThatTheStoresTimeIsAhead) {
-    report.last_moment = std::chrono::floor<milliseconds>(std::chrono::system_clock::now()) +
-                         std::chrono::hours{24 * 3650};
-    EXPECT_EQ(run({"check", "--data-dir", data_dir.string()}), 0);
-    EXPECT_THAT(out.str(), HasSubstr("The latest time in the store is 203"));
+    const std::vector<std::string> check{"check", "--data-dir", data_dir.string()};
+    report.last_moment = now + std::chrono::seconds{59};
+    EXPECT_EQ(run(check), 0);
+    EXPECT_EQ(out.str().find("The latest time"), std::string::npos);
+    report.last_moment = now + std::chrono::hours{24 * 3650};
+    EXPECT_EQ(run(check), 0);
+    EXPECT_THAT(out.str(), HasSubstr("The latest time in the store is 2036-11-"));
+    EXPECT_THAT(out.str(), HasSubstr("this machine's clock says 2026-11-"));
     EXPECT_THAT(out.str(), HasSubstr("callsign repair-clock"));
     out.str("");
     EXPECT_EQ(run({"check", "--json", "--data-dir", data_dir.string()}), 0);
