@@ -3,7 +3,7 @@
 // the load, and prints both with the server's peak of memory. The loads are those that one account,
 // or an operator, may well put on a server; each is answered 2xx, or 503 with Retry-After.
 //
-//     neighbours                       all loads, 5 s each
+//     neighbours                       all loads, 10 s each
 //     neighbours --loads snapshots     some of them, with commas
 //
 // Exits 1 if the quiet account was refused anything, or somebody was not answered.
@@ -45,7 +45,7 @@ struct settings {
     std::string program;
     std::string data_parent = std::filesystem::temp_directory_path().string();
     std::string loads = "creations,segments,late,snapshots,imports,devices,migration";
-    milliseconds duration{std::chrono::seconds{5}};
+    milliseconds duration{std::chrono::seconds{10}};
 };
 
 // ---- a server, and what is asked of it before anything is measured ----

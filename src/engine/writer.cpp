@@ -15,6 +15,9 @@ constexpr std::size_t shared_weight_max = std::size_t{512} * 1024;
 // A batch of 1,024 with one guilty command takes 20.
 constexpr int attempts_max = 40;
 
+// Batches that may go before the store's maintenance: as many as a creation has.
+constexpr int put_off_max = 2;
+
 // A command that is most of the batch is tried alone at once, between those before and behind it;
 // else two halves.
 std::vector<std::span<work* const>> parts_of(std::span<work* const> batch) {
@@ -125,7 +128,7 @@ void writer::run(std::vector<work*>& batch) {
     }
     std::vector<work*> done;
     done.reserve(batch.size());
-    bool idle = false;
+    bool idle = false, light_waits = false;
     {
         const std::scoped_lock lock(mutex_);
         for (work* w : batch) {
@@ -136,13 +139,22 @@ void writer::run(std::vector<work*>& batch) {
                 done.push_back(w);
             }
         }
-        idle = queue_.empty();
+        const work* const next = queue_.next();
+        idle = !next;
+        light_waits = next && next->weight <= shared_weight_max;
     }
     if (!done.empty()) finish(std::move(done));
-    if (!stopped_) maintain(idle);
+    if (!stopped_) maintain(idle, light_waits);
 }
 
-void writer::maintain(bool idle) {
+// To move the log takes as long as the largest commands do: what is light goes before it. Measured
+// with bench/neighbours: beside large creations the p99 of a quiet account's was a third longer.
+void writer::maintain(bool idle, bool light_waits) {
+    if (light_waits && put_off_ < put_off_max) {
+        ++put_off_;
+        return;
+    }
+    put_off_ = 0;
     try {
         store_.maintain(idle);
     } catch (const store_failure& failure) {

@@ -48,7 +48,7 @@ class writer {
     std::vector<work*> take_batch(std::vector<work*>& expired);
     bool has_room(std::size_t commands, const cost& sum, const cost& more) const;
     void run(std::vector<work*>& batch);
-    void maintain(bool idle);
+    void maintain(bool idle, bool light_waits);
     void apply_in_parts(std::span<work* const> batch, int& attempts_left);
     boost::system::error_code attempt(std::span<work* const> batch, bool& opened);
     void apply_and_commit(std::span<work* const> batch, bool& opened);
@@ -73,6 +73,7 @@ class writer {
     store_time time_;
     std::atomic<milliseconds> clock_behind_{milliseconds{0}};
     std::atomic<time_point> last_moment_{time_point{}};
+    int put_off_ = 0;                    // batches in a row without maintenance
     boost::system::error_code stopped_;  // what everything is answered with from then on
 };
 

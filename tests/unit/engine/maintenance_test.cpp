@@ -1,0 +1,86 @@
+// Goal: the store's maintenance, which takes as long as the largest commands do, comes after what
+// is light and waits; and it comes, however much of that there is.
+
+#include "support/house.hpp"
+
+#include <callsign/store/memory.hpp>
+
+#include <gtest/gtest.h>
+
+namespace callsign::testing {
+namespace {
+
+// Keeps a log: w, a transaction; m, maintenance while something waits; i, while nothing does.
+class logging_store final : public store {
+  public:
+    explicit logging_store(std::string& log) : log_(log) {}
+
+    std::unique_ptr<write_tx> begin_write() override {
+        log_ += 'w';
+        return within_->begin_write();
+    }
+    std::unique_ptr<read_tx> begin_read() override { return within_->begin_read(); }
+    time_point last_moment() override { return within_->last_moment(); }
+    slot_counts counts() override { return within_->counts(); }
+    void maintain(bool idle) override { log_ += idle ? 'i' : 'm'; }
+
+  private:
+    std::unique_ptr<store> within_ = make_memory_store();
+    std::string& log_;
+};
+
+class maintenance : public ::testing::Test {
+  protected:
+    maintenance() {
+        // A batch for each command.
+        options_.engine.batch_commands_max = 1;
+        options_.disk = &store_;
+        house_ = std::make_unique<house>(options_);
+        account_ = house_->make_account("home", "TASK").id;
+    }
+
+    // What the store was asked for, as two commands for each of these were taken.
+    std::string log_of(const std::vector<std::size_t>& creations) {
+        log_.clear();
+        int ended = 0;
+        for (const std::size_t bytes : creations) {
+            create_request request;
+            request.account = account_;
+            request.key = "key-" + std::to_string(++made_);
+            request.fingerprint = sha256(request.key);
+            request.attributes = {{"description", std::string(bytes, 'd')}};
+            boost::asio::co_spawn(house_->io(), house_->engine().create(std::move(request)),
+                                  [&](const std::exception_ptr&, const result<create_answer>& r) {
+                                      EXPECT_TRUE(r);
+                                      ++ended;
+                                  });
+        }
+        house_->settle();
+        EXPECT_EQ(ended, std::ssize(creations));
+        return log_;
+    }
+
+    std::string log_;
+    logging_store store_{log_};
+    house_options options_;
+    std::unique_ptr<house> house_;
+    account_id account_;
+    int made_ = 0;
+};
+
+TEST_F(maintenance, a_creations_second_half_goes_before_it) {
+    EXPECT_EQ(log_of({10}), "wwi");
+}
+
+TEST_F(maintenance, is_not_put_off_for_ever) {
+    EXPECT_EQ(log_of({10, 10, 10, 10, 10}), "wwwmwwwmwwwmwi");
+}
+
+TEST_F(maintenance, goes_before_what_is_large) {
+    constexpr std::size_t large = 1u << 20;
+    // To reserve is light, whatever will follow.
+    EXPECT_EQ(log_of({large, large}), "wwmwmwi");
+}
+
+}  // namespace
+}  // namespace callsign::testing
