@@ -186,30 +186,25 @@ class sqlite_write final : public sqlite::reads_over<write_tx> {
     void put_side_version(account_id account, const side_version& side,
                           const side_version_bounds& keep) override {
         moved(side.created_at);
-        std::int64_t place = 1, bytes_before = 0;
-        if (auto last = db_.use(sql::side_last); last.bind(account).step()) {
-            place = last.integer(0) + 1;
-            bytes_before = last.integer(1);
-        }
-        const auto bytes = static_cast<std::int64_t>(size_of(side));
+        auto& all = state_.change_sides(account);
+        const std::int64_t place = ++all.places, bytes_before = all.bytes;
+        all.bytes += static_cast<std::int64_t>(size_of(side));
+        // The newest stays, however large it is.
+        all.gone_to = std::max(all.gone_to, place - std::max<std::int64_t>(1, keep.count_max));
+        all.gone_below =
+            std::max(all.gone_below, std::min(bytes_before, all.bytes - keep.bytes_max));
         const std::string way = sqlite::encode(side);
         db_.use(sql::side_put)
-            .bind(account)
-            .bind(place)
             .bind(side.id)
+            .bind(account)
             .bind(side.left_at)
             .bind(side.own.back())
             .bind(side.created_at)
             .bind_blob(way.data(), way.size())
-            .bind(bytes_before)
-            .bind(bytes)
-            .run();
-        db_.use(sql::side_trim_count).bind(account).bind(place - keep.count_max).run();
-        db_.use(sql::side_trim_bytes)
-            .bind(account)
-            .bind(bytes_before + bytes - keep.bytes_max)
             .bind(place)
+            .bind(bytes_before)
             .run();
+        sweep_side_versions();
     }
     void forget_side_version(account_id account, const uuid& id) override {
         changed_ = true;
@@ -398,6 +393,27 @@ class sqlite_write final : public sqlite::reads_over<write_tx> {
         --state_.now.slots.pending;
         ++to;
         return true;
+    }
+    // Looks at a few of all accounts' side versions, in turn: those that are gone leave the file,
+    // at twice the pace that new ones come. So there are never many more than twice as many as the
+    // bounds allow.
+    void sweep_side_versions() {
+        constexpr std::int64_t looked_at = 2;
+        auto& last = state_.last_swept;
+        std::vector<std::pair<uuid, account_id>> gone;
+        std::int64_t seen = 0;
+        {
+            auto q = db_.use(sql::side_next);
+            q.bind(last.first).bind(last.second).bind(looked_at);
+            for (; q.step(); ++seen) {
+                last = {q.id(0), account_id{q.integer(1)}};
+                const auto& all = state_.head_of(last.second).sides;
+                if (all.is_gone(q.integer(2), q.integer(3))) gone.push_back(last);
+            }
+        }
+        if (seen < looked_at) last = {};
+        for (const auto& [id, account] : gone)
+            db_.use(sql::side_delete).bind(id).bind(account).run();
     }
     void roll_back() noexcept {
         state_.roll_back();

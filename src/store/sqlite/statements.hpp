@@ -26,9 +26,11 @@ inline constexpr auto account_manage =
     "UPDATE accounts SET mode = 1, sealed_seq = ?, last_seq = 0, last_version = zeroblob(16)"
     " WHERE account_id = ? AND mode = 2";
 inline constexpr auto account_head =
-    "SELECT last_seq, last_version, sealed_seq FROM accounts WHERE account_id = ?";
+    "SELECT last_seq, last_version, sealed_seq, side_place, side_bytes, side_gone_to,"
+    " side_gone_below FROM accounts WHERE account_id = ?";
 inline constexpr auto account_advance =
-    "UPDATE accounts SET last_seq = ?, last_version = ? WHERE account_id = ?";
+    "UPDATE accounts SET last_seq = ?, last_version = ?, side_place = ?, side_bytes = ?,"
+    " side_gone_to = ?, side_gone_below = ? WHERE account_id = ?";
 
 #define CALLSIGN_SERIES                                                                 \
     "SELECT s.series_id, s.account_id, s.prefix, s.project, s.is_default,"              \
@@ -155,30 +157,25 @@ inline constexpr auto version_all =
 inline constexpr auto version_seq =
     "SELECT seq FROM versions WHERE version_id = ? AND account_id = ?";
 
+// One that is within its account's bounds.
 inline constexpr auto side_get =
     "SELECT s.version_id, s.left_at, s.created_at, s.way, v.version_id FROM side_versions s"
     " JOIN versions v ON v.account_id = s.account_id AND v.seq = s.seq"
-    " WHERE s.version_id = ? AND s.account_id = ?";
-inline constexpr auto side_last =
-    "SELECT place, bytes_before + bytes FROM side_versions WHERE account_id = ?"
-    " ORDER BY place DESC LIMIT 1";
+    " JOIN accounts a ON a.account_id = s.account_id"
+    " WHERE s.version_id = ? AND s.account_id = ? AND s.place > a.side_gone_to"
+    " AND s.bytes_before >= a.side_gone_below";
 inline constexpr auto side_put =
-    "INSERT INTO side_versions (account_id, place, version_id, left_at, seq, created_at, way,"
-    " bytes_before, bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
-// Up to a place; and those with too many bytes from them to the newest, which stays. Both look at
-// no more rows than go, and one.
-inline constexpr auto side_trim_count =
-    "DELETE FROM side_versions WHERE account_id = ? AND place <= ?";
-inline constexpr auto side_trim_bytes =
-    "DELETE FROM side_versions WHERE account_id = ?1 AND place < (SELECT place FROM side_versions"
-    " WHERE account_id = ?1 AND (bytes_before >= ?2 OR place = ?3) ORDER BY place LIMIT 1)";
+    "INSERT INTO side_versions (version_id, account_id, left_at, seq, created_at, way, place,"
+    " bytes_before) VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
+inline constexpr auto side_next =
+    "SELECT version_id, account_id, place, bytes_before FROM side_versions"
+    " WHERE (version_id, account_id) > (?, ?) ORDER BY version_id, account_id LIMIT ?";
 inline constexpr auto side_delete =
     "DELETE FROM side_versions WHERE version_id = ? AND account_id = ?";
 // Their ids are in the order of their making.
 inline constexpr auto side_forget =
-    "DELETE FROM side_versions WHERE created_at < ?1 AND (account_id, place) IN"
-    " (SELECT account_id, place FROM side_versions INDEXED BY side_versions_by_id"
-    " ORDER BY version_id, account_id LIMIT ?2)";
+    "DELETE FROM side_versions WHERE created_at < ?1 AND (version_id, account_id) IN"
+    " (SELECT version_id, account_id FROM side_versions ORDER BY version_id, account_id LIMIT ?2)";
 
 // ---- devices ----
 

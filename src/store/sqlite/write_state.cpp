@@ -24,8 +24,9 @@ write_state::head& write_state::find_head(account_id account) {
     auto q = db.use(sql::account_head);
     q.bind(account);
     if (!q.step()) throw_damaged("accounts", account.value, "it is not there");
-    return heads_.emplace(account, head{account, q.integer(0), q.id(1), q.integer(2), false})
-        .first->second;
+    head found{account, q.integer(0), q.id(1), q.integer(2), {}, false};
+    found.sides = {q.integer(3), q.integer(4), q.integer(5), q.integer(6)};
+    return heads_.emplace(account, found).first->second;
 }
 
 write_state::counter& write_state::find_counter(series_id series, std::string_view period) {
@@ -46,9 +47,14 @@ write_state::counter& write_state::find_counter(series_id series, std::string_vi
     return counters_.emplace(std::move(name), found).first->second;
 }
 
-std::int64_t write_state::advance_head(account_id account, const uuid& version) {
+write_state::head& write_state::changed(account_id account) {
     head& h = find_head(account);
     if (!std::exchange(h.changed, true)) changed_heads_.push_back(&h);
+    return h;
+}
+
+std::int64_t write_state::advance_head(account_id account, const uuid& version) {
+    head& h = changed(account);
     h.last_version = version;
     return ++h.last_seq;
 }
@@ -62,7 +68,15 @@ std::int64_t write_state::advance_counter(series_id series, std::string_view per
 void write_state::flush() {
     for (head* h : changed_heads_) {
         h->changed = false;
-        db.use(sql::account_advance).bind(h->last_seq).bind(h->last_version).bind(h->account).run();
+        db.use(sql::account_advance)
+            .bind(h->last_seq)
+            .bind(h->last_version)
+            .bind(h->sides.places)
+            .bind(h->sides.bytes)
+            .bind(h->sides.gone_to)
+            .bind(h->sides.gone_below)
+            .bind(h->account)
+            .run();
     }
     for (counter* c : changed_counters_) {
         c->changed = false;

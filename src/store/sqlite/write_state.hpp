@@ -29,12 +29,25 @@ class write_state {
     // Reads what is there. Once, and of no use if it throws.
     void load();
 
+    // An account's: all there have been, and which of them are gone, deleted or not.
+    struct side_versions {
+        std::int64_t places = 0;
+        std::int64_t bytes = 0;
+        std::int64_t gone_to = 0;
+        std::int64_t gone_below = 0;
+
+        bool is_gone(std::int64_t place, std::int64_t bytes_before) const noexcept {
+            return place <= gone_to || bytes_before < gone_below;
+        }
+    };
+
     // The end of an account's chain.
     struct head {
         account_id account;
         std::int64_t last_seq = 0;
         uuid last_version{};
         std::int64_t sealed_seq = 0;
+        side_versions sides{};
         bool changed = false;
     };
     struct counter {
@@ -50,6 +63,7 @@ class write_state {
         return find_counter(series, period);
     }
     std::int64_t advance_head(account_id account, const uuid& version);
+    side_versions& change_sides(account_id account) { return changed(account).sides; }
     std::int64_t advance_counter(series_id series, std::string_view period);
 
     // Requires: flushed. It is read again.
@@ -68,12 +82,15 @@ class write_state {
     std::int64_t last_task = 0;
     std::map<std::pair<account_id, std::string>, series> series_by_prefix;
     std::unordered_map<account_id, series> default_series;
+    // The side version that was last looked at for being gone. Only a place to go on from.
+    std::pair<uuid, account_id> last_swept{};
 
   private:
     // More than this is dropped and read again.
     static constexpr std::size_t remembered_max = 65'536;
 
     head& find_head(account_id account);
+    head& changed(account_id account);
     counter& find_counter(series_id series, std::string_view period);
 
     std::unordered_map<account_id, head> heads_;

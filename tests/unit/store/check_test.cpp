@@ -250,7 +250,7 @@ constexpr damage damages[] = {
     {"other_attributes", "UPDATE tasks SET attributes = x'' WHERE task_id = 5", "I6",
      proofs::replay},
     {"a_side_version_to_nowhere",
-     "INSERT INTO side_versions VALUES (1, 1, randomblob(16), 0, 1000, 0, x'', 0, 0)", "I6",
+     "INSERT INTO side_versions VALUES (randomblob(16), 1, 0, 1000, 0, x'', 1, 0)", "I6",
      proofs::sides},
     {"a_device_without_a_key",
      "INSERT INTO devices (account_id, client_id, created_at, name)"
