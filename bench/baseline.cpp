@@ -64,6 +64,8 @@ class database {
         if (s == nullptr)
             check(sqlite3_prepare_v3(db_, sql, -1, SQLITE_PREPARE_PERSISTENT, &s, nullptr));
         sqlite3_reset(s);
+        if (sqlite3_bind_parameter_count(s) != static_cast<int>(sizeof...(values)))
+            throw std::logic_error(std::string("another number of values: ") + sql);
         int at = 0;
         (bind(s, ++at, values), ...);
         const int code = sqlite3_step(s);
@@ -77,7 +79,7 @@ class database {
 
     // When the server would.
     void checkpoint_if_due() {
-        if (wal_pages_ < 2048) return;
+        if (wal_pages_ < sqlite_options{}.wal_pages_max) return;
         check(sqlite3_wal_checkpoint_v2(db_, nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr));
         wal_pages_ = 0;
     }
@@ -138,7 +140,8 @@ class writer {
         db_.run(sql::commit);
         db_.run(sql::begin_write);
         for (const reserved& s : slots_) fulfil(s, now);
-        db_.run(sql::account_advance, seq_, last_version_, account_);
+        constexpr std::int64_t sides = 0;  // a creation leaves no side version
+        db_.run(sql::account_advance, seq_, last_version_, sides, sides, sides, sides, account_);
         db_.run(sql::counter_set, number_, counter_);
         committed_ += batch;
         write_totals(0, now);
