@@ -12,6 +12,10 @@ using stopwatch = std::chrono::steady_clock;
 // What is heavier is a batch by itself: nobody's small command is to wait for its commit.
 constexpr std::size_t shared_weight_max = std::size_t{512} * 1024;
 
+bool is_light(const work& w) {
+    return w.weight <= shared_weight_max;
+}
+
 // A batch of 1,024 with one guilty command takes 20.
 constexpr int attempts_max = 40;
 
@@ -98,7 +102,7 @@ std::vector<work*> writer::take_batch(std::vector<work*>& expired) {
             expired.push_back(&queue_.take());
             continue;
         }
-        const bool alone = w->weight > shared_weight_max;
+        const bool alone = !is_light(*w);
         if (!batch.empty() && (alone || !has_room(batch.size(), sum, w->price))) break;
         sum.bytes += w->price.bytes;
         sum.operations += w->price.operations;
@@ -141,7 +145,7 @@ void writer::run(std::vector<work*>& batch) {
         }
         const work* const next = queue_.next();
         idle = !next;
-        light_waits = next && next->weight <= shared_weight_max;
+        light_waits = next && is_light(*next);
     }
     if (!done.empty()) finish(std::move(done));
     if (!stopped_) maintain(idle, light_waits);
