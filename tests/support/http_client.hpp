@@ -121,7 +121,7 @@ class http_client {
     // for receive().
     bool closed_by_server() {
         const auto until = steady_clock::now() + deadline_;
-        while (fd_ >= 0 && await(POLLIN, until)) receive_more(until);
+        while (fd_ >= 0 && await(POLLIN, until)) read_some();
         return fd_ < 0;
     }
 
@@ -162,6 +162,11 @@ class http_client {
 
     bool receive_more(steady_clock::time_point until) {
         if (fd_ < 0 || !await(POLLIN, until)) return lose();
+        return read_some();
+    }
+
+    // What has arrived, without another look at the clock.
+    bool read_some() {
         std::array<char, 16'384> buffer;
         const ssize_t bytes = ::recv(fd_, buffer.data(), buffer.size(), 0);
         if (bytes <= 0) {

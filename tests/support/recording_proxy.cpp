@@ -71,9 +71,10 @@ class recording_proxy::impl {
         forgotten_ += seen_.size();
         seen_.clear();
     }
-    void at_next_version(moment when, std::function<void()> then) {
+    std::future<void> at_next_version(moment when, std::function<void()> then) {
         const std::lock_guard lock(mutex_);
-        awaited_.emplace(when, std::move(then));
+        return awaited_.emplace(when, std::packaged_task<void()>(std::move(then)))
+            .second.get_future();
     }
 
     void gather(int count) {
@@ -166,7 +167,7 @@ class recording_proxy::impl {
 
     // True: this was the moment.
     bool reach(moment now) {
-        std::function<void()> then;
+        std::packaged_task<void()> then;
         {
             const std::lock_guard lock(mutex_);
             if (!awaited_ || awaited_->first != now) return false;
@@ -183,7 +184,7 @@ class recording_proxy::impl {
     mutable std::mutex mutex_;
     std::vector<exchange> seen_;
     std::size_t forgotten_ = 0;
-    std::optional<std::pair<moment, std::function<void()>>> awaited_;
+    std::optional<std::pair<moment, std::packaged_task<void()>>> awaited_;
     int missing_ = 0;                // versions that others wait for
     std::atomic<int> lost_nth_ = 0;  // 0: none is
     int answers_ = 0;
@@ -217,8 +218,8 @@ void recording_proxy::forget_exchanges() {
     impl_->forget();
 }
 
-void recording_proxy::at_next_version(moment when, std::function<void()> then) {
-    impl_->at_next_version(when, std::move(then));
+std::future<void> recording_proxy::at_next_version(moment when, std::function<void()> then) {
+    return impl_->at_next_version(when, std::move(then));
 }
 
 void recording_proxy::lose_answers(int nth) {

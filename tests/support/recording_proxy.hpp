@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <future>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -44,8 +45,9 @@ class recording_proxy {
         answered,  // the answer has arrived here; the client is cut off without it
     };
     // Calls `then` at that moment of the next version that a client sends, on the proxy's thread:
-    // meanwhile nothing is passed on. Once.
-    void at_next_version(moment when, std::function<void()> then);
+    // meanwhile nothing is passed on. Once. Wait for what is returned before using what `then`
+    // uses.
+    [[nodiscard]] std::future<void> at_next_version(moment when, std::function<void()> then);
 
     // The next versions wait here for each other, until there are so many, and go on together: all
     // their senders have looked before any of them was sent.

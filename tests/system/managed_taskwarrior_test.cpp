@@ -297,13 +297,14 @@ TEST_F(managed_taskwarrior_test, a_late_version_is_taken_and_its_device_led_back
         expect_done((*laptop)({"add", "New on the laptop " + mark}));
 
         const std::string of_rest = round == 0 ? "L" : "M";
-        wire.at_next_version(recording_proxy::moment::arrived, [&] {
+        auto others_were_first = wire.at_next_version(recording_proxy::moment::arrived, [&] {
             expect_done(phone->sync());
             create("first-" + mark, {{"description", "Over REST " + mark}});
             EXPECT_EQ(edit(numbered_uuid(3), {{"priority", of_rest}, {"project", "rest" + mark}}),
                       200u);
         });
         expect_done(laptop->sync());
+        ASSERT_EQ(others_were_first.wait_for(patience), std::future_status::ready);
         EXPECT_EQ(checked().at("side versions"), round + 1);
         EXPECT_EQ(key_of(*laptop, "Over REST " + mark), round == 0 ? "SYN-8" : "SYN-11");
         EXPECT_EQ(key_of(*laptop, "New on the laptop " + mark), round == 0 ? "SYN-9" : "SYN-12");
@@ -456,8 +457,9 @@ TEST_F(managed_taskwarrior_test, an_answer_lost_with_the_server_doubles_nothing)
         expect_done((*laptop)({"add", name}));
         expect_done((*laptop)({"key.is:SYN-1", "modify", "Changed with " + name}));
         const std::int64_t before = versions();
-        wire.at_next_version(when, [&] { s->child().signal(SIGKILL); });
+        auto killed = wire.at_next_version(when, [&] { s->child().signal(SIGKILL); });
         EXPECT_NE(laptop->sync().status, (exit_status{0, 0}));
+        ASSERT_EQ(killed.wait_for(patience), std::future_status::ready);
         EXPECT_EQ(s->child().wait(patience), (exit_status{-1, SIGKILL}));
         // It was taken whole, with its key behind it, or not at all.
         const std::int64_t taken = versions() - before;
