@@ -95,6 +95,8 @@ const std::array keys{
     config_key{"store", "readers", count(CALLSIGN_AT(store.readers), 1, 64)},
     config_key{"store", "cache_bytes", bytes(CALLSIGN_AT(store.cache_bytes), 1 * MiB, 64 * GiB)},
     config_key{"store", "wal_pages_max", count(CALLSIGN_AT(store.wal_pages_max), 16, 10'000'000)},
+    config_key{"store", "moved_pages_max",
+               count(CALLSIGN_AT(store.moved_pages_max), 16, 10'000'000)},
     config_key{"store", "recent_keys_max",
                count(CALLSIGN_AT(store.recent_keys_max), 1, 10'000'000)},
     config_key{"store", "key_filter_bytes_max",

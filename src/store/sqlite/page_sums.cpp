@@ -1,9 +1,12 @@
 #include "page_sums.hpp"
 
+#include "log_pages.hpp"
+
 #include <array>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
+#include <memory>
 #include <new>
 #include <sqlite3.h>
 
@@ -49,7 +52,8 @@ struct file {
     sqlite3_file base;
     sqlite3_file* real;
     bool is_database;
-    bool summed;  // as far as its header has been seen
+    bool summed;                     // as far as its header has been seen
+    std::unique_ptr<log_pages> log;  // of a WAL
 };
 
 file& of(sqlite3_file* f) {
@@ -64,6 +68,7 @@ int close(sqlite3_file* f) {
     sqlite3_file* const real = of(f).real;
     const int code = real->pMethods->xClose(real);
     sqlite3_free(real);
+    of(f).~file();
     return code;
 }
 
@@ -85,6 +90,7 @@ int write(sqlite3_file* f, const void* from, int size, sqlite3_int64 offset) {
     file& self = of(f);
     const auto* bytes = static_cast<const char*>(from);
     if (self.is_database && offset == 0 && size >= header_bytes) self.summed = says_sums(bytes);
+    if (self.log) self.log->wrote(from, size, offset);
     if (!self.summed || !is_page(self, size, offset)) {
         return self.real->pMethods->xWrite(self.real, from, size, offset);
     }
@@ -153,6 +159,7 @@ int open(sqlite3_vfs*, const char* name, sqlite3_file* f, int flags, int* out) {
     self.base.pMethods = &file_methods;
     self.real = real;
     self.is_database = (flags & SQLITE_OPEN_MAIN_DB) != 0;
+    if ((flags & SQLITE_OPEN_WAL) != 0) self.log.reset(new (std::nothrow) log_pages);
     return SQLITE_OK;
 }
 
@@ -215,6 +222,13 @@ void mark_summed(connection& db) {
     std::uint32_t number = 0;  // big-endian in the file
     for (const char c : application) number = number << 8 | static_cast<unsigned char>(c);
     db.execute(("PRAGMA application_id = " + std::to_string(number)).c_str());
+}
+
+std::int64_t pages_in_log(connection& db) {
+    sqlite3_file* log = nullptr;
+    sqlite3_file_control(db.database().getHandle(), "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+    const bool counts = log && log->pMethods == &file_methods && of(log).log;
+    return counts ? of(log).log->count() : 0;
 }
 
 bool has_sums(const std::filesystem::path& path) {

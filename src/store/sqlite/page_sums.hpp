@@ -7,7 +7,7 @@
 //
 // Pages have room for sums in files that were made with it (make_room_for_sums), and in others once
 // they have been rewritten; others are read and written as they are. The log has sums of SQLite's
-// own.
+// own; of it the pages are counted.
 
 #include "connection.hpp"
 
@@ -23,5 +23,8 @@ bool has_sums(const std::filesystem::path& file);
 
 // What the last 8 of a page's 4,096 bytes are to be, at `offset` in the file.
 std::uint64_t page_sum(const char* page, std::int64_t offset);
+
+// How many different pages a checkpoint would move, of those that this connection has written.
+std::int64_t pages_in_log(connection& db);
 
 }  // namespace callsign::sqlite

@@ -655,9 +655,11 @@ class sqlite_store final : public store {
     slot_counts counts() override { return state_.committed.slots; }
 
     void maintain(bool idle) override {
-        const auto due = idle ? options_.wal_pages_max / 2 : options_.wal_pages_max;
+        const std::int64_t parts = idle ? 2 : 1;
+        const bool due = wal_pages_ >= options_.wal_pages_max / parts ||
+                         pages_in_log(state_.db) >= options_.moved_pages_max / parts;
         const bool turn_came = held_ && readers_.nobody_reads();
-        if (wal_pages_ >= std::max(due, next_checkpoint_) || turn_came) checkpoint();
+        if ((due && wal_pages_ >= next_checkpoint_) || turn_came) checkpoint();
     }
 
   private:
@@ -697,7 +699,8 @@ class sqlite_store final : public store {
             wal_pages_ = next_checkpoint_ = 0;
             return release_readers();
         }
-        next_checkpoint_ = wal_pages_ + std::max<std::int64_t>(1, options_.wal_pages_max / 4);
+        const auto step = std::min(options_.wal_pages_max, options_.moved_pages_max) / 4;
+        next_checkpoint_ = wal_pages_ + std::max<std::int64_t>(1, step);
         if ((code & 0xFF) == SQLITE_BUSY) return hold_readers();
         release_readers();
         const std::string text = std::string("SQLite checkpoint: ") + sqlite3_errstr(extended);

@@ -22,6 +22,7 @@ class log_bound : public ::testing::Test {
         sqlite_options options;
         options.data_dir = dir_.path();
         options.wal_pages_max = pages_max;
+        options.moved_pages_max = moved_max_;
         options.readers = 3;
         options.reader_wait_max = milliseconds{1};
         store_.reset();
@@ -57,6 +58,7 @@ class log_bound : public ::testing::Test {
     std::filesystem::path log() const { return dir_.path() / "callsign.sqlite3-wal"; }
 
     testing::temp_dir dir_;
+    std::int64_t moved_max_ = pages_max;
     std::unique_ptr<store> store_;
     const time_point t0_{milliseconds{1'700'000'000'000}};
     int written_ = 0;
@@ -69,6 +71,30 @@ constexpr std::uintmax_t bound = (2 * pages_max + 16) * frame_bytes;
 TEST_F(log_bound, is_short_without_readers) {
     for (int i = 0; i < 400; ++i) ASSERT_TRUE(write());
     EXPECT_LT(longest_, (pages_max + 16) * frame_bytes);
+}
+
+// What a checkpoint moves has a bound of its own, and of pages written again and again each counts
+// once.
+TEST_F(log_bound, comes_sooner_where_many_different_pages_are_to_be_moved) {
+    moved_max_ = 16;
+    open();
+    for (int i = 0; i < 50; ++i) ASSERT_TRUE(write());
+    // The leaf that each of them ends in is in the log once for each.
+    EXPECT_LT(longest_, 3 * 16 * frame_bytes);
+}
+
+TEST_F(log_bound, is_reached_where_the_same_pages_are_written_again) {
+    moved_max_ = 16;
+    open();
+    ASSERT_TRUE(write());
+    const auto moved = std::filesystem::file_size(log());
+    for (int i = 0; i < 400; ++i) {
+        const auto tx = store_->begin_write();
+        tx->revoke_token(token_id{1}, t0_ + milliseconds{i});
+        tx->commit();
+        store_->maintain(false);
+    }
+    EXPECT_GT(std::filesystem::file_size(log()), std::max(moved, (pages_max - 8) * frame_bytes));
 }
 
 TEST_F(log_bound, holds_though_somebody_reads_all_the_time) {

@@ -1,0 +1,54 @@
+#pragma once
+// How many different pages of the database a WAL holds. A page that was written ten times is ten
+// frames of the log, and a checkpoint moves it once: this is what a checkpoint costs, the log's
+// length is not.
+//
+// Not thread safe: for the connection that writes. Frames that were there before it opened are not
+// counted.
+
+#include <cstdint>
+#include <new>
+#include <vector>
+
+namespace callsign::sqlite {
+
+class log_pages {
+  public:
+    // To be told of each write. SQLite writes the log's header when it begins anew, and for each
+    // frame a header, which begins with the page's number, and then the page (WAL file format,
+    // sqlite.org/fileformat2.html, section 4.1).
+    void wrote(const void* bytes, int size, std::int64_t offset) noexcept {
+        if (offset == 0) {
+            forget();
+        } else if (size == frame_header_bytes) {
+            const auto* b = static_cast<const unsigned char*>(bytes);
+            add(std::uint32_t{b[0]} << 24 | std::uint32_t{b[1]} << 16 | std::uint32_t{b[2]} << 8 |
+                b[3]);
+        }
+    }
+
+    std::int64_t count() const noexcept { return count_; }
+
+  private:
+    static constexpr int frame_header_bytes = 24;
+
+    void add(std::uint32_t page) noexcept {
+        try {
+            if (page >= in_log_.size()) in_log_.resize(page + page / 2 + 1);
+            if (in_log_[page]) return;
+            in_log_[page] = true;
+        } catch (const std::bad_alloc&) {
+            // Counted again, then: checkpoints come sooner.
+        }
+        ++count_;
+    }
+    void forget() noexcept {
+        in_log_.assign(in_log_.size(), false);
+        count_ = 0;
+    }
+
+    std::vector<bool> in_log_;  // by page, a bit each
+    std::int64_t count_ = 0;
+};
+
+}  // namespace callsign::sqlite
