@@ -659,7 +659,10 @@ class sqlite_store final : public store {
         const bool due = wal_pages_ >= options_.wal_pages_max / parts ||
                          pages_in_log(state_.db) >= options_.moved_pages_max / parts;
         const bool turn_came = held_ && readers_.nobody_reads();
-        if ((due && wal_pages_ >= next_checkpoint_) || turn_came) checkpoint();
+        // An empty log has nothing to move, whatever it held until it begins anew.
+        if ((due && wal_pages_ >= std::max<std::int64_t>(1, next_checkpoint_)) || turn_came) {
+            checkpoint();
+        }
     }
 
   private:
