@@ -4,7 +4,43 @@
 #include "numbering.hpp"
 #include "series_choice.hpp"
 
+#include <algorithm>
+#include <span>
+
 namespace callsign::rules {
+namespace {
+
+// Who reads a version reads it whole.
+constexpr std::size_t keys_of_version_max = 10'000;
+
+// Makes those tasks. What tells clients their keys is version `seq`.
+std::vector<operation> number(write_tx& tx, account_id account,
+                              std::span<const manage_account::made_task> tasks, std::int64_t seq,
+                              const moment& m) {
+    std::vector<operation> keys;
+    for (const auto& made : tasks) {
+        const auto series = choose_series(tx, account, {}, project_of(made.attributes));
+        if (!series) throw_damaged("accounts", account.value, "it has no default series");
+        task t;
+        t.account = account;
+        t.uuid = made.uuid;
+        t.created_at = made.created_at;
+        t.numbered = take_receipt(tx, *series, made.uuid, m);
+        t.numbered->seq = made.seq;
+        t.numbered->created_at = made.created_at;
+        t.current_prefix = series->prefix;
+        t.last_seq = seq;
+        t.attributes = made.attributes;
+        if (auto correction = key_correction(t, t.attributes, m)) {
+            t.attributes.insert_or_assign(correction->property, *correction->value);
+            keys.push_back(std::move(*correction));
+        }
+        tx.put_task(t, series->id);
+    }
+    return keys;
+}
+
+}  // namespace
 
 manage_account::answer apply(write_tx& tx, const manage_account& c, const moment& m) {
     const auto owner = tx.find_account(c.account);
@@ -22,30 +58,15 @@ manage_account::answer apply(write_tx& tx, const manage_account& c, const moment
     for (const version& v : c.history) tx.take_over_version(c.account, v);
     tx.give_key(clients.front().id, c.device_name, c.sealed_key);
 
-    // The version that carries the keys is the next one, if there is one.
-    std::vector<operation> keys;
-    const std::int64_t last_seq =
-        c.tasks.empty() || m.key_attribute.empty() ? head.seq : head.seq + 1;
-    for (const auto& made : c.tasks) {
-        const auto series = choose_series(tx, c.account, {}, project_of(made.attributes));
-        if (!series) throw_damaged("accounts", c.account.value, "it has no default series");
-        task t;
-        t.account = c.account;
-        t.uuid = made.uuid;
-        t.created_at = made.created_at;
-        t.numbered = take_receipt(tx, *series, made.uuid, m);
-        t.numbered->seq = made.seq;
-        t.numbered->created_at = made.created_at;
-        t.current_prefix = series->prefix;
-        t.last_seq = last_seq;
-        t.attributes = made.attributes;
-        if (auto correction = key_correction(t, t.attributes, m)) {
-            t.attributes.insert_or_assign(correction->property, *correction->value);
-            keys.push_back(std::move(*correction));
-        }
-        tx.put_task(t, series->id);
+    // Versions that carry the keys come behind the history.
+    std::int64_t seq = head.seq;
+    for (std::span<const manage_account::made_task> rest = c.tasks; !rest.empty();) {
+        const auto some = rest.first(std::min(rest.size(), keys_of_version_max));
+        rest = rest.subspan(some.size());
+        if (!m.key_attribute.empty()) ++seq;
+        const auto keys = number(tx, c.account, some, seq, m);
+        if (seq > head.seq) tx.append_version(c.account, m.ids.next(m.now), m.now, keys);
     }
-    if (last_seq > head.seq) tx.append_version(c.account, m.ids.next(m.now), m.now, keys);
     return manage_account::managed{static_cast<std::int64_t>(c.history.size()),
                                    static_cast<std::int64_t>(c.tasks.size())};
 }

@@ -162,7 +162,7 @@ namespace proofs {
 constexpr const char* numbers = "the numbers of each series and period are exactly 1..n";
 constexpr const char* counted =
     "every number is counted by a series of the task's own account, under a prefix it has";
-constexpr const char* every_task = "every task has its number, and a version that made it";
+constexpr const char* every_task = "every task has its number, and says which version made it";
 constexpr const char* one_slot = "a key has one slot";
 constexpr const char* slot_task = "a committed slot's task is there, with the uuid it reserved";
 constexpr const char* one_maker = "a task was made by one slot at most";
@@ -202,7 +202,11 @@ constexpr damage damages[] = {
      "UPDATE tasks SET number = NULL, counter_id = NULL, seq = NULL WHERE task_id = 4", "I2",
      proofs::every_task},
     {"version_missing", "DELETE FROM versions WHERE seq = 7 AND account_id = 1", "I2",
-     proofs::every_task},
+     proofs::makers, "there is no such version"},
+    {"last_version_missing",
+     "DELETE FROM versions WHERE account_id = 1 AND seq = (SELECT last_seq FROM accounts WHERE"
+     " account_id = 1)",
+     "I2", proofs::makers, "there is no such version"},
     {"key_twice", "UPDATE slots SET key = 'key-1' WHERE slot_id = 3", "I3", proofs::one_slot},
     {"slot_of_another_task", "UPDATE slots SET task_id = 9 WHERE slot_id = 3", "I3",
      proofs::slot_task},
