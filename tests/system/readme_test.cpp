@@ -1,6 +1,6 @@
-// Goal: the README's lines work as they stand, one pasted after the other. Method: the fenced lines
-// of a section, in one shell, in a home directory and beside a server of their own; nothing about
-// them is changed but where the server listens and where /etc is.
+// Goal: the lines of the README and of docs/ work as they stand, one pasted after the other.
+// Method: the fenced lines of a section, in one shell, in a home directory and beside a server of
+// their own; nothing about them is changed but where the server listens and where /etc is.
 
 #include "taskwarrior_fixture.hpp"
 
@@ -10,15 +10,14 @@
 namespace callsign::testing {
 namespace {
 
-std::string readme() {
-    std::ostringstream text;
-    text << std::ifstream(CALLSIGN_README).rdbuf();
-    return text.str();
-}
+const std::filesystem::path readme = CALLSIGN_README;
+const std::filesystem::path root = readme.parent_path();
+const std::filesystem::path taskwarrior_page = root / "docs/taskwarrior.md";
+const std::filesystem::path api_page = root / "docs/api.md";
 
 // The fenced lines between that heading and the next one, without those that serve.
-std::string lines_of(const std::string& heading) {
-    std::istringstream text(readme());
+std::string lines_of(const std::filesystem::path& page, const std::string& heading) {
+    std::ifstream text(page);
     std::string line, found;
     bool is_section = false, is_fenced = false;
     while (std::getline(text, line)) {
@@ -56,8 +55,7 @@ class readme_test : public with_taskwarrior<system_test> {
         std::filesystem::create_directory_symlink(programs(), here() / "build" / "release");
         std::filesystem::create_directory_symlink(std::filesystem::path(program).parent_path(),
                                                   here() / "build" / "taskwarrior");
-        std::filesystem::create_directory_symlink(
-            std::filesystem::path(CALLSIGN_README).parent_path() / "scripts", here() / "scripts");
+        std::filesystem::create_directory_symlink(root / "scripts", here() / "scripts");
     }
 
     // In one shell, to its first line that fails.
@@ -95,16 +93,26 @@ class readme_test : public with_taskwarrior<system_test> {
 };
 
 TEST_F(readme_test, a_first_task_and_its_retry) {
-    const std::string lines = lines_of("A first task, and its retry");
+    const std::string lines = lines_of(readme, "A first task, and its retry");
+    const std::string changes = lines_of(api_page, "Changing and deleting");
     ASSERT_NE(lines.find("Idempotency-Key"), std::string::npos);
-    const finished done = paste(token_line() + lines);
+    ASSERT_NE(changes.find("If-Match"), std::string::npos);
+    const finished done = paste(token_line() + lines + changes);
     expect_no_problem(done);
     EXPECT_NE(done.out.find(R"("key":"TASK-1")"), std::string::npos) << done.out;
     EXPECT_NE(done.out.find(R"("status":"deleted")"), std::string::npos) << done.out;
 }
 
+TEST_F(readme_test, taskwarrior_in_ten_lines) {
+    const std::string lines = lines_of(readme, "Taskwarrior in ten lines");
+    ASSERT_NE(lines.find("scripts/get-taskwarrior\n"), std::string::npos);
+    const finished done = paste(lines);
+    expect_no_problem(done);
+    EXPECT_NE(done.out.find("Say its number out loud"), std::string::npos) << done.out;
+}
+
 TEST_F(readme_test, taskwarrior_with_keys) {
-    const std::string lines = lines_of("Taskwarrior, with keys");
+    const std::string lines = lines_of(taskwarrior_page, "Taskwarrior, with keys");
     ASSERT_NE(lines.find("scripts/get-taskwarrior\n"), std::string::npos);
     ASSERT_NE(lines.find("key.is:TASK-1"), std::string::npos);
     const finished done = paste(lines);
@@ -114,7 +122,7 @@ TEST_F(readme_test, taskwarrior_with_keys) {
 }
 
 TEST_F(readme_test, devices) {
-    const std::string lines = lines_of("Devices");
+    const std::string lines = lines_of(taskwarrior_page, "Devices");
     ASSERT_NE(lines.find("device revoke"), std::string::npos);
     // A Taskwarrior that has tasks from before.
     const finished done = paste(
@@ -129,9 +137,14 @@ TEST_F(readme_test, devices) {
 
 // A filter without it matches beginnings, and nothing asks.
 TEST_F(readme_test, keys_are_named_whole_everywhere) {
-    const std::string text = readme();
-    for (auto at = text.find("task key"); at != text.npos; at = text.find("task key", at + 1)) {
-        EXPECT_EQ(text.compare(at, 12, "task key.is:"), 0) << text.substr(at, 60);
+    for (const auto& page : {readme, taskwarrior_page}) {
+        std::ostringstream bytes;
+        bytes << std::ifstream(page).rdbuf();
+        const std::string text = bytes.str();
+        ASSERT_NE(text.find("task key.is:"), text.npos) << page;
+        for (auto at = text.find("task key"); at != text.npos; at = text.find("task key", at + 1)) {
+            EXPECT_EQ(text.compare(at, 12, "task key.is:"), 0) << text.substr(at, 60);
+        }
     }
 }
 
