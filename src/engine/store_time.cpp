@@ -33,8 +33,13 @@ void store_time::read(time_point wall, milliseconds elapsed) {
 }
 
 void store_time::begin_stretch(const stretch& next) {
-    // The second oldest goes: what is before the first is of earlier runs.
-    if (stretches_.size() == stretches_max) stretches_.erase(std::next(stretches_.begin()));
+    // The second oldest goes: what is before the first is of earlier runs. The first stands for it,
+    // at the slower pace of the two, so that no stamp seems older than it is.
+    if (stretches_.size() == stretches_max) {
+        const auto second = std::next(stretches_.begin());
+        stretches_.front().tenths = std::min(stretches_.front().tenths, second->tenths);
+        stretches_.erase(second);
+    }
     stretches_.push_back(next);
 }
 
@@ -46,8 +51,7 @@ time_point store_time::stamped_before(milliseconds span) const {
     const auto after =
         std::upper_bound(stretches_.begin(), stretches_.end(), reading,
                          [](milliseconds r, const stretch& s) { return r < s.elapsed; });
-    const time_point at = std::prev(after)->at(reading);
-    return after == stretches_.end() ? at : std::min(at, after->now);
+    return std::prev(after)->at(reading);
 }
 
 // What had been there for `before_start` when this run began.

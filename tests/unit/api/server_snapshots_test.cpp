@@ -32,6 +32,14 @@ struct snapshots : ::testing::Test {
         std::shared_ptr<outcome> told) {
         *told = co_await std::move(asked);
     }
+    static boost::asio::awaitable<void> without_memory(
+        boost::asio::awaitable<result<server_snapshots::shared>> asked) {
+        try {
+            co_await std::move(asked);
+            ADD_FAILURE() << "it had memory";
+        } catch (const std::bad_alloc&) {
+        }
+    }
     std::shared_ptr<outcome> start(account_id of, server_snapshots::room room) {
         auto told = std::make_shared<outcome>();
         h.spawn(waited_for(made.of(of, std::move(room)), told));
@@ -133,6 +141,17 @@ TEST_F(snapshots, of_several_accounts_take_turns) {
         ASSERT_TRUE(*each && **each);
         EXPECT_EQ(tasks_in(****each), 50u);
     }
+}
+
+// Memory may run out where it is made: the turn is free for the next.
+TEST_F(snapshots, a_maker_that_fails_in_the_middle_gives_its_turn_back) {
+    add_tasks(300);
+    for (std::size_t n = 0; n < server_snapshots::made_at_once_max; ++n) {
+        auto fails = [](std::size_t) -> bool { throw std::bad_alloc(); };
+        h.spawn(without_memory(made.of(account, fails)));
+        h.settle();
+    }
+    EXPECT_TRUE(ask());
 }
 
 // The one who makes it goes away: those who wait are told, and nothing is left behind.

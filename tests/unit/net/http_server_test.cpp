@@ -330,6 +330,27 @@ TEST(HttpServer, TurnsAwayConnectionsWhenAllAreAtWork) {
     EXPECT_EQ(server.probe.displaced, 0);
 }
 
+// They have been told so and may take their time to read it, beside those who are let in.
+TEST(HttpServer, WhoIsTurnedAwayTakesNoPlace) {
+    running_server server(with_connections(2, 8));
+    client first(server.endpoint());
+    first.send(hold);
+    server.held.wait(0);
+    auto second = std::make_unique<client>(server.endpoint());
+    second->send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n12345");
+    server.round_trip();
+    client third(server.endpoint());
+    expect_turned_away(third);
+    client fourth(server.endpoint());
+    expect_turned_away(fourth);
+    second.reset();
+    server.probe.await(server.probe.closed, 1);
+    client fifth(server.endpoint());
+    expect_served(fifth);
+    server.release();
+    EXPECT_EQ(first.read_answer().status(), 200u);
+}
+
 TEST(HttpServer, AnAddressHasItsPart) {
     running_server server(with_connections(100, 2));
     client first(server.endpoint());

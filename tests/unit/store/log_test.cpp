@@ -2,6 +2,7 @@
 // start needs.
 
 #include "support/temp_dir.hpp"
+#include "support/unsafe_disk.hpp"
 
 #include <callsign/rules/rules.hpp>
 #include <callsign/store/sqlite.hpp>
@@ -120,6 +121,22 @@ TEST_F(log_bound, holds_while_one_reader_stays_and_then_all_goes_on) {
     EXPECT_TRUE(write());
     for (int i = 0; i < 100; ++i) ASSERT_TRUE(write());
     EXPECT_LT(longest_, bound);
+}
+
+// When the log has begun anew nobody is held back any more, and it is not begun anew again and
+// again: each commit costs one sync, of the log.
+TEST_F(log_bound, is_begun_anew_once_for_a_turn_that_readers_left) {
+    auto& disk = testing::unsafe_disk::install();
+    open();
+    auto one = read();
+    while (write()) ASSERT_LT(written_, 1000);
+    one.reset();
+    ASSERT_TRUE(write());
+    disk.arm(testing::disk_fault::sync_fails, INT64_MAX);
+    for (int i = 0; i < 5; ++i) ASSERT_TRUE(write());
+    const auto syncs = disk.seen();
+    disk.heal();
+    EXPECT_LE(syncs, 5 + 1);
 }
 
 // The readers' held turn ends by itself: there may be nothing more to write.
