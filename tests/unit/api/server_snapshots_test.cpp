@@ -100,6 +100,16 @@ TEST_F(snapshots, holds_what_came_while_it_was_made) {
     EXPECT_LE(made.made(), 2);
 }
 
+TEST_F(snapshots, is_whole_though_it_is_packed_in_steps) {
+    server_snapshots large(h.engine(), h.clock(), 64u << 20);
+    for (int n = 0; n < 6; ++n) add_tasks(17, std::string(20'000, 'x'));
+    auto told = std::make_shared<outcome>();
+    h.spawn(waited_for(large.of(account, [](std::size_t) { return true; }), told));
+    h.settle();
+    ASSERT_TRUE(*told && **told);
+    EXPECT_EQ(tasks_in(****told), 6u * 17);
+}
+
 TEST_F(snapshots, of_more_than_the_bound_there_is_none) {
     for (int n = 0; n < 3; ++n) add_tasks(2, std::string(200'000, 'x'));
     EXPECT_EQ(ask(), nullptr);

@@ -32,6 +32,8 @@ class sessions {
                      return http_response{status, "text/plain", std::string(code), {}};
                  },
                  &probe, std::move(hooks)} {
+        // Small, as the clients' (below).
+        acceptor_.set_option(asio::socket_base::send_buffer_size(16 << 10));
         state_.now = [this] { return now_; };
         state_.sessions_changed = [](bool) {};
     }
@@ -302,6 +304,24 @@ TEST(Session, AnAnswerTakenInDripsIsCutOff) {
     EXPECT_EQ(all.held(), 0u);
 }
 
+// Each piece buys the time of its own bytes, and no more.
+TEST(Session, AnAnswerTakenBelowTheLeastRateIsCutOff) {
+    http_options o = patient();
+    o.body_rate_min = 10'000;
+    sessions all(std::move(o));
+    sessions::peer client(all);
+    client.send(large_get);
+    std::size_t taken = 0;
+    for (int i = 0; i < 100 && all.open() > 0; ++i) {
+        // More than the two kernels hold: the server has to write for each.
+        taken += client.read_all(64u << 10).size();
+        all.pass(8s);
+    }
+    EXPECT_EQ(all.open(), 0u);
+    EXPECT_LT(taken, 2u << 20);
+    EXPECT_EQ(all.probe.timed_out, 1);
+}
+
 TEST(Session, AnAnswerTakenAtTheLeastRateIsGivenHoweverLongItTakes) {
     sessions all(patient());
     sessions::peer client(all);
@@ -339,6 +359,16 @@ TEST(Session, AnAnswerIsPaidForUntilItIsWritten) {
     client.send(large_get);
     EXPECT_EQ(all.held(), 8u << 20);
     EXPECT_GT(client.read_all(until_the_end).size(), 8u << 20);
+    EXPECT_EQ(all.held(), 0u);
+}
+
+TEST(Session, AnAnswerThatIsWrittenIsNotPaidForWhileItsClientLingers) {
+    sessions all(patient());
+    sessions::peer client(all);
+    client.send("GET /large HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n" +
+                std::string(large_get));
+    EXPECT_GT(client.read_all(until_the_end).size(), 8u << 20);
+    EXPECT_EQ(all.open(), 1u);
     EXPECT_EQ(all.held(), 0u);
 }
 
