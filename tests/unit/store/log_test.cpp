@@ -148,6 +148,17 @@ TEST_F(log_bound, readers_do_not_wait_for_a_writer_that_has_nothing_to_do) {
     EXPECT_TRUE(read());
 }
 
+// On a full disk nobody could say then whether the commit took.
+TEST_F(log_bound, shared_memory_does_not_grow_in_a_commit) {
+    const auto shared_memory = dir_.path() / "callsign.sqlite3-shm";
+    const auto tx = store_->begin_write();
+    const auto before = std::filesystem::file_size(shared_memory);
+    tx->put_token(std::nullopt, std::string(20u << 20, 'n'), token_scope::read, sha256("large"),
+                  t0_);
+    tx->commit();
+    EXPECT_EQ(std::filesystem::file_size(shared_memory), before);
+}
+
 TEST_F(log_bound, a_reserve_is_kept_for_a_start_on_a_full_disk) {
     const auto reserve = dir_.path() / "callsign.reserve";
     ASSERT_TRUE(std::filesystem::exists(reserve));
