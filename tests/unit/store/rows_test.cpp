@@ -1,0 +1,87 @@
+// The columns of bytes: what was encoded is decoded, and nothing else is.
+
+#include "store/sqlite/rows.hpp"
+
+#include "callsign/store/v1/rows.pb.h"
+
+#include <functional>
+#include <gtest/gtest.h>
+
+namespace callsign::sqlite {
+namespace {
+
+using kind = operation::kind;
+namespace rows = ::callsign::store::v1;
+
+constexpr time_point t0{milliseconds{1'700'000'000'000}};
+
+uuid id_of(std::uint64_t n) {
+    return make_uuid_v7(t0, 1, n);
+}
+
+const std::vector<operation> sample = {
+    {kind::create, id_of(1), {}, {}, {}},
+    {kind::update, id_of(1), "description", "one", t0},
+    {kind::update, id_of(1), "tag", std::nullopt, t0 + std::chrono::nanoseconds{7}},
+    {kind::remove, id_of(2), {}, {}, {}},
+};
+
+// One field is another than encode() would have written.
+struct damage {
+    const char* name;
+    std::function<void(rows::Operations&)> done;
+};
+
+class damaged_operations : public ::testing::TestWithParam<damage> {};
+
+TEST(operation_rows, are_read_as_they_were_written) {
+    EXPECT_EQ(decode_operations(encode(sample)), sample);
+    EXPECT_EQ(decode_operations(""), std::vector<operation>{});
+}
+
+TEST(operation_rows, cut_anywhere_or_with_any_byte_changed_end_nothing) {
+    const std::string whole = encode(sample);
+    for (std::size_t cut = 0; cut < whole.size(); ++cut) {
+        const auto read = decode_operations(std::string_view(whole).substr(0, cut));
+        // What ends between two of them looks whole.
+        if (read) {
+            EXPECT_LT(read->size(), sample.size());
+        }
+    }
+    for (std::size_t at = 0; at < whole.size(); ++at) {
+        for (int bit = 0; bit < 8; ++bit) {
+            std::string other = whole;
+            other[at] = static_cast<char>(other[at] ^ (1 << bit));
+            const auto read = decode_operations(other);
+            if (!read) continue;
+            for (const operation& o : *read) {
+                EXPECT_TRUE(o.what == kind::create || o.what == kind::remove ||
+                            o.what == kind::update);
+            }
+        }
+    }
+}
+
+TEST_P(damaged_operations, are_not_believed) {
+    rows::Operations message;
+    ASSERT_TRUE(message.ParseFromString(encode(sample)));
+    GetParam().done(message);
+    EXPECT_FALSE(decode_operations(message.SerializeAsString()));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    damages, damaged_operations,
+    ::testing::Values(
+        damage{"no_kind", [](auto& m) { m.mutable_operations(1)->clear_kind(); }},
+        damage{"another_kind", [](auto& m) { m.mutable_operations(1)->set_kind(4); }},
+        damage{"a_negative_kind", [](auto& m) { m.mutable_operations(3)->set_kind(-1); }},
+        damage{"no_task", [](auto& m) { m.mutable_operations(0)->clear_uuid(); }},
+        damage{"half_a_uuid", [](auto& m) { m.mutable_operations(3)->set_uuid("12345678"); }},
+        damage{"no_time", [](auto& m) { m.mutable_operations(1)->clear_at(); }},
+        damage{"a_time_beyond_all", [](auto& m) { m.mutable_operations(1)->set_at(INT64_MAX); }},
+        damage{"a_second_of_nanoseconds",
+               [](auto& m) { m.mutable_operations(2)->set_at_rest(1'000'000); }}),
+    [](const auto& each) { return std::string(each.param.name); });
+
+}  // namespace
+}  // namespace callsign::sqlite
