@@ -7,6 +7,7 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <atomic>
+#include <ctime>
 #include <thread>
 
 namespace callsign::testing {
@@ -231,7 +232,7 @@ TEST_F(sync_test, the_reference_servers_file_is_taken_over) {
                          bodies.back());
     }
     file.add_version(other, version_id(500), version_id(501), "of the other");
-    file.set_snapshot(client_id, version_id(9), 101, 1'700'000'000, "snapshot bytes");
+    file.set_snapshot(client_id, version_id(9), 150, std::time(nullptr), "snapshot bytes");
 
     // Registration is closed: what was imported is let in all the same.
     auto s = start({}, {{"CALLSIGN_MASTER_KEY", std::string(64, '7')}});
@@ -264,7 +265,7 @@ TEST_F(sync_test, the_reference_servers_file_is_taken_over) {
 
     const auto next = add(c, version_id(13), "goes on here");
     EXPECT_EQ(next->status, 200u);
-    EXPECT_EQ(next->header("X-Snapshot-Request"), "urgency=high");  // it is from 2023
+    EXPECT_EQ(next->header("X-Snapshot-Request"), "urgency=high");  // of 150 versions
     // Here the history has gone on, there it has too: nothing is overwritten, and it is said.
     // All others are taken over, but for one that the server can read by now.
     ask_callsign({"account", "create", "ops", "--prefix", "OPS"});
