@@ -77,7 +77,7 @@ class database {
     // After the columns of a row were read.
     void reset(const char* sql) { sqlite3_reset(prepared_.at(sql)); }
 
-    // When the server would.
+    // When the server would at the latest: it also counts the different pages.
     void checkpoint_if_due() {
         if (wal_pages_ < sqlite_options{}.wal_pages_max) return;
         check(sqlite3_wal_checkpoint_v2(db_, nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr));

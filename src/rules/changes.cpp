@@ -1,7 +1,6 @@
 #include "changes.hpp"
 
 #include "numbering.hpp"
-#include "series_choice.hpp"
 
 namespace callsign::rules {
 namespace {
@@ -32,18 +31,15 @@ class task_writer {
 
   private:
     void put(touched_tasks::touched& t) {
-        const auto series = choose_series(tx_, account_, {}, project_of(t.now));
-        if (!series) throw_damaged("accounts", account_.value, "it has no default series");
         task made;
         made.account = account_;
         made.uuid = t.id;
         made.created_at = moment_.now;
-        made.numbered = take_receipt(tx_, *series, t.id, moment_);
+        const series_id series = give_number(tx_, made, project_of(t.now), moment_);
         made.numbered->seq = seq_;
-        made.current_prefix = series->prefix;
         made.last_seq = correct_key(made, t.now);
         made.attributes = std::move(t.now);
-        const task_id id = tx_.put_task(made, series->id);
+        const task_id id = tx_.put_task(made, series);
         for (const slot& waiting : tx_.pending_slots_of(account_, t.id)) {
             if (!tx_.commit_slot(waiting.id, id, false, moment_.now)) {
                 throw_damaged("slots", waiting.id.value, "it is not pending");
@@ -62,9 +58,8 @@ class task_writer {
     // The seq of the last version that changes the task.
     std::int64_t correct_key(const task& numbered, attributes& now) {
         if (!numbered.numbered) return seq_;
-        auto correction = key_correction(numbered, now, moment_);
+        auto correction = rules::correct_key(numbered, now, moment_);
         if (!correction) return seq_;
-        now.insert_or_assign(correction->property, *correction->value);
         keys_.push_back(std::move(*correction));
         return seq_ + 1;
     }

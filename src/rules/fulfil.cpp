@@ -59,10 +59,7 @@ fulfil::answer apply(write_tx& tx, const fulfil& c, const moment& m) {
     t.attributes = with_defaults(c.attributes, m.wall);
     t.numbered = take_receipt(tx, *series, t.uuid, m);
     t.current_prefix = series->prefix;
-    if (auto correction = key_correction(t, t.attributes, m)) {
-        t.attributes.insert_or_assign(std::move(correction->property),
-                                      std::move(*correction->value));
-    }
+    correct_key(t, t.attributes, m);  // the version that makes the task says so, too
     const auto operations = creation_of(t, m.wall);
     t.last_seq = tx.append_version(t.account, m.ids.next(m.now), m.now, operations);
     t.numbered->seq = t.last_seq;

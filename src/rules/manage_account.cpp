@@ -2,7 +2,6 @@
 // tasks get their numbers, in one transaction.
 
 #include "numbering.hpp"
-#include "series_choice.hpp"
 
 #include <algorithm>
 #include <span>
@@ -19,23 +18,17 @@ std::vector<operation> number(write_tx& tx, account_id account,
                               const moment& m) {
     std::vector<operation> keys;
     for (const auto& made : tasks) {
-        const auto series = choose_series(tx, account, {}, project_of(made.attributes));
-        if (!series) throw_damaged("accounts", account.value, "it has no default series");
         task t;
         t.account = account;
         t.uuid = made.uuid;
         t.created_at = made.created_at;
-        t.numbered = take_receipt(tx, *series, made.uuid, m);
+        t.attributes = made.attributes;
+        const series_id series = give_number(tx, t, project_of(t.attributes), m);
         t.numbered->seq = made.seq;
         t.numbered->created_at = made.created_at;
-        t.current_prefix = series->prefix;
         t.last_seq = seq;
-        t.attributes = made.attributes;
-        if (auto correction = key_correction(t, t.attributes, m)) {
-            t.attributes.insert_or_assign(correction->property, *correction->value);
-            keys.push_back(std::move(*correction));
-        }
-        tx.put_task(t, series->id);
+        if (auto key = correct_key(t, t.attributes, m)) keys.push_back(*std::move(key));
+        tx.put_task(t, series);
     }
     return keys;
 }

@@ -7,19 +7,14 @@ namespace {
 
 // The number that a task should have had from the start.
 receipt number_now(write_tx& tx, task existing, const moment& m) {
-    const auto series = choose_series(tx, existing.account, {}, project_of(existing.attributes));
-    if (!series) throw_damaged("accounts", existing.account.value, "it has no default series");
-    existing.numbered = take_receipt(tx, *series, existing.uuid, m);
+    const series_id series = give_number(tx, existing, project_of(existing.attributes), m);
     existing.numbered->created_at = existing.created_at;
-    existing.current_prefix = series->prefix;
     std::vector<operation> changes;
-    if (auto correction = key_correction(existing, existing.attributes, m)) {
-        existing.attributes.insert_or_assign(correction->property, *correction->value);
-        changes.push_back(std::move(*correction));
-    }
+    if (auto key = correct_key(existing, existing.attributes, m))
+        changes.push_back(*std::move(key));
     const auto seq = tx.append_version(existing.account, m.ids.next(m.now), m.now, changes);
     existing.numbered->seq = seq;
-    tx.number_task(existing.id, series->id, *existing.numbered);
+    tx.number_task(existing.id, series, *existing.numbered);
     tx.update_task(existing.id, existing.attributes, existing.purged, seq);
     return *existing.numbered;
 }
@@ -33,6 +28,14 @@ receipt take_receipt(write_tx& tx, const series& series, const uuid& task, const
     r.number = tx.take_number(series.id, r.period);
     r.created_at = m.now;
     return r;
+}
+
+series_id give_number(write_tx& tx, task& t, std::string_view project, const moment& m) {
+    const auto series = choose_series(tx, t.account, {}, project);
+    if (!series) throw_damaged("accounts", t.account.value, "it has no default series");
+    t.numbered = take_receipt(tx, *series, t.uuid, m);
+    t.current_prefix = series->prefix;
+    return series->id;
 }
 
 std::string epoch_text(time_point at) {
@@ -49,14 +52,15 @@ std::string current_key(const task& numbered) {
                       numbered.numbered->number);
 }
 
-std::optional<operation> key_correction(const task& numbered, const attributes& now,
-                                        const moment& m) {
+std::optional<operation> correct_key(const task& numbered, attributes& now, const moment& m) {
     if (m.key_attribute.empty()) return std::nullopt;
     std::string key = current_key(numbered);
     const auto found = now.find(m.key_attribute);
     if (found != now.end() && found->second == key) return std::nullopt;
-    return operation{operation::kind::update, numbered.uuid, std::string(m.key_attribute),
-                     std::move(key), m.wall};
+    std::string name(m.key_attribute);
+    now.insert_or_assign(name, key);
+    return operation{operation::kind::update, numbered.uuid, std::move(name), std::move(key),
+                     m.wall};
 }
 
 receipt settle_with_existing(write_tx& tx, const slot& pending, const task& existing,

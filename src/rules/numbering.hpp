@@ -19,9 +19,13 @@ std::string_view project_of(const attributes& all);
 // A task's key as people say it today.
 std::string current_key(const task& numbered);
 
-// What makes the key attribute of a task hold its key; none: it does, or there is to be none.
-std::optional<operation> key_correction(const task& numbered, const attributes& now,
-                                        const moment& m);
+// Numbers a task of `t.account` that names no series: in its project's, else in the account's
+// default, which is given back. The receipt's `seq` is the caller's to fill in.
+series_id give_number(write_tx& tx, task& t, std::string_view project, const moment& m);
+
+// Makes the key attribute among `now` hold the task's key, and says what changed; none: it did, or
+// there is to be none.
+std::optional<operation> correct_key(const task& numbered, attributes& now, const moment& m);
 
 // The answer of a slot whose task exists already: its receipt as it was given, or a number taken
 // now if it has none. The slot is committed.
