@@ -1,0 +1,132 @@
+// When the log is moved, and what happens if it cannot be.
+
+#include "checkpointer.hpp"
+
+#include "disk_reserve.hpp"
+#include "page_sums.hpp"
+
+#include <algorithm>
+#include <sqlite3.h>
+#include <string>
+#include <utility>
+
+namespace callsign::sqlite {
+namespace {
+
+using kind = store_failure::kind;
+
+// Makes the file of the WAL's shared memory as large as the log may need it. Else it would grow in
+// the middle of a commit, after its frames were synced: on a full disk nobody could say then
+// whether it took.
+bool map_shared_memory(connection& db, std::int64_t pages) {
+    constexpr int region_bytes = 32'768;
+    constexpr std::int64_t region_pages = 4'096;
+    sqlite3_file* file = nullptr;
+    if (sqlite3_file_control(db.database().getHandle(), "main", SQLITE_FCNTL_FILE_POINTER, &file) !=
+            SQLITE_OK ||
+        !file || !file->pMethods || file->pMethods->iVersion < 2) {
+        return false;
+    }
+    for (int region = 0; region <= pages / region_pages + 1; ++region) {
+        void volatile* mapped = nullptr;
+        if (file->pMethods->xShmMap(file, region, region_bytes, 1, &mapped) != SQLITE_OK) {
+            return false;
+        }
+    }
+    return true;
+}
+
+}  // namespace
+
+checkpointer::checkpointer(connection& writer, reader_pool& readers, const sqlite_options& options)
+    : db_(writer), readers_(readers), options_(options) {
+    db_.execute(
+        ("PRAGMA journal_size_limit = " + std::to_string(log_bound() * wal_frame_bytes)).c_str());
+    sqlite3_wal_hook(db_.database().getHandle(), &checkpointer::note_wal, this);
+}
+
+void checkpointer::make_room() {
+    if (!shared_memory_grown_) grow_shared_memory();
+    if (wal_pages_ >= log_bound()) shorten_log();
+}
+
+void checkpointer::maintain(bool idle) {
+    const std::int64_t parts = idle ? 2 : 1;
+    const bool due = wal_pages_ >= options_.wal_pages_max / parts ||
+                     pages_in_log(db_) >= options_.moved_pages_max / parts;
+    const bool turn_came = held_ && readers_.nobody_reads();
+    // An empty log has nothing to move, whatever it held until it begins anew.
+    if ((due && wal_pages_ >= std::max<std::int64_t>(1, next_checkpoint_)) || turn_came) {
+        checkpoint();
+    }
+}
+
+void checkpointer::grow_shared_memory() {
+    const auto grow = [this] { return map_shared_memory(db_, log_bound() + batch_pages_max); };
+    shared_memory_grown_ = grow() || (disk_reserve(options_.data_dir).give_up() && grow());
+    if (!shared_memory_grown_) {
+        throw store_failure(kind::full, "no room for the file of shared memory");
+    }
+}
+
+// Moves what it can from the log to the database, and lets the log begin anew if nobody reads
+// from it. No failure of it leaves anything in doubt: all that was committed is in the log. But
+// after a failed sync nobody knows what the disk has of the database: a new start writes it
+// again from the log.
+void checkpointer::checkpoint() {
+    auto* const db = db_.database().getHandle();
+    sqlite3_busy_timeout(db, 0);
+    const int code =
+        sqlite3_wal_checkpoint_v2(db, nullptr, SQLITE_CHECKPOINT_RESTART, nullptr, nullptr);
+    const int extended = sqlite3_extended_errcode(db);
+    sqlite3_busy_timeout(db, busy_timeout_ms);
+    checkpoint_failure_.reset();
+    if (code == SQLITE_OK) {
+        wal_pages_ = next_checkpoint_ = 0;
+        return release_readers();
+    }
+    const auto step = std::min(options_.wal_pages_max, options_.moved_pages_max) / 4;
+    next_checkpoint_ = wal_pages_ + std::max<std::int64_t>(1, step);
+    if ((code & 0xFF) == SQLITE_BUSY) return hold_readers();
+    release_readers();
+    const std::string text = std::string("SQLite checkpoint: ") + sqlite3_errstr(extended);
+    if (extended == SQLITE_IOERR_FSYNC || extended == SQLITE_IOERR_DIR_FSYNC) {
+        throw store_failure(kind::unknown, text);
+    }
+    checkpoint_failure_.emplace(meaning_of(extended), text);
+    if (checkpoint_failure_->what_happened() == kind::damaged) throw *checkpoint_failure_;
+}
+
+// Of readers in other processes (`callsign check` is one) nothing is known but that they are
+// there: to hold ours back would not help then.
+void checkpointer::hold_readers() {
+    if (wal_pages_ < hold_readers_at() || readers_.nobody_reads()) return release_readers();
+    held_ = true;
+    readers_.hold();
+}
+
+void checkpointer::release_readers() {
+    if (std::exchange(held_, false)) readers_.release();
+}
+
+// The log is at its bound. Requests come faster than it is worth trying.
+void checkpointer::shorten_log() {
+    const auto now = std::chrono::steady_clock::now();
+    const bool turn_came = held_ && readers_.nobody_reads();
+    if (now >= try_again_at_ || turn_came) {
+        try_again_at_ = now + options_.full_retry;
+        checkpoint();
+    }
+    if (wal_pages_ < log_bound()) return;
+    if (checkpoint_failure_) throw *checkpoint_failure_;
+    if (held_) throw store_failure(kind::refused, "readers keep the log at its bound");
+}
+
+int checkpointer::note_wal(void* self, sqlite3*, const char*, int pages) {
+    auto& log = *static_cast<checkpointer*>(self);
+    if (pages < log.wal_pages_) log.next_checkpoint_ = 0;  // it began anew
+    log.wal_pages_ = pages;
+    return SQLITE_OK;
+}
+
+}  // namespace callsign::sqlite

@@ -1,0 +1,61 @@
+#pragma once
+// Keeps the log, SQLite's WAL, within its bound: it says when what is in the log is moved to the
+// database, holds readers back that keep the log from beginning anew, and refuses to write beyond
+// the bound. Of the writer's thread.
+
+#include "connection.hpp"
+#include "reader_pool.hpp"
+
+#include <callsign/store/sqlite.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
+struct sqlite3;
+
+namespace callsign::sqlite {
+
+class checkpointer {
+  public:
+    // `writer` is the connection that writes. Both outlive it, and `writer` writes nothing after
+    // it.
+    checkpointer(connection& writer, reader_pool& readers, const sqlite_options& options);
+    checkpointer(const checkpointer&) = delete;
+    checkpointer& operator=(const checkpointer&) = delete;
+
+    // Before each write transaction. Throws store_failure if there is no room and none can be made.
+    void make_room();
+    // Checkpoints if it is due, sooner if the writer is idle. Throws store_failure if nobody knows
+    // what the disk has of the database now.
+    void maintain(bool idle);
+
+  private:
+    static constexpr std::int64_t wal_frame_bytes = 4'096 + 24;
+    // Of the largest command there is, a segment or a snapshot of 100 MiB, and a little.
+    static constexpr std::int64_t batch_pages_max = 28'000;
+
+    // Readers keep the log from beginning anew, and it grows. From here on new ones wait a moment,
+    std::int64_t hold_readers_at() const { return options_.wal_pages_max * 3 / 2; }
+    // and from here on nothing is written until it has: with one batch, this is its length.
+    std::int64_t log_bound() const { return options_.wal_pages_max * 2; }
+
+    void grow_shared_memory();
+    void checkpoint();
+    void hold_readers();
+    void release_readers();
+    void shorten_log();
+    static int note_wal(void* self, sqlite3*, const char*, int pages);
+
+    connection& db_;
+    reader_pool& readers_;
+    sqlite_options options_;
+    bool shared_memory_grown_ = false;
+    std::int64_t wal_pages_ = 0;
+    std::int64_t next_checkpoint_ = 0;  // not before it has so many pages
+    bool held_ = false;                 // the readers
+    std::optional<store_failure> checkpoint_failure_;
+    std::chrono::steady_clock::time_point try_again_at_{};
+};
+
+}  // namespace callsign::sqlite

@@ -1,0 +1,53 @@
+// A transaction on a connection of the pool, which has it back at the end.
+
+#include "read_transaction.hpp"
+
+#include "reads.hpp"
+
+#include <sqlite3.h>
+
+namespace callsign::sqlite {
+namespace {
+
+// Holds the connection before reads_over refers to it.
+struct borrowed {
+    reader_pool& pool;
+    std::unique_ptr<connection> reader;
+};
+
+class read_transaction final : private borrowed, public reads_over<read_tx> {
+  public:
+    explicit read_transaction(reader_pool& from)
+        : borrowed{from, from.take()}, reads_over(*borrowed::reader) {
+        try {
+            begin();
+        } catch (const store_failure&) {
+            pool.give_back(std::move(borrowed::reader));
+            throw;
+        }
+    }
+    read_transaction(const read_transaction&) = delete;
+    read_transaction& operator=(const read_transaction&) = delete;
+    ~read_transaction() override {
+        try {
+            db_.use(sql::commit).run();
+        } catch (const store_failure&) {
+            // Nothing was written; whoever has the connection next ends it first.
+        }
+        pool.give_back(std::move(borrowed::reader));
+    }
+
+  private:
+    void begin() {
+        if (!sqlite3_get_autocommit(db_.database().getHandle())) db_.use(sql::rollback).run();
+        db_.use(sql::begin_read).run();
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<read_tx> begin_read(reader_pool& pool) {
+    return std::make_unique<read_transaction>(pool);
+}
+
+}  // namespace callsign::sqlite

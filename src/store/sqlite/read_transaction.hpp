@@ -1,0 +1,15 @@
+#pragma once
+// A reader's transaction: a snapshot of the store, on a connection that it borrows from the pool.
+
+#include "reader_pool.hpp"
+
+#include <callsign/ports/store.hpp>
+
+#include <memory>
+
+namespace callsign::sqlite {
+
+// Waits for a free connection. `pool` outlives it. Throws store_failure.
+std::unique_ptr<read_tx> begin_read(reader_pool& pool);
+
+}  // namespace callsign::sqlite

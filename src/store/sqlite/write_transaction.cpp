@@ -1,0 +1,427 @@
+// The transaction over its tables, one function for each of the port's.
+
+#include "write_transaction.hpp"
+
+#include "reads.hpp"
+
+#include <algorithm>
+#include <sqlite3.h>
+
+namespace callsign::sqlite {
+namespace {
+
+class write_transaction final : public reads_over<write_tx> {
+  public:
+    explicit write_transaction(write_state& state) : reads_over(state.db), state_(state) {
+        end_on_disk();  // of one whose rollback failed: nothing is written before that is done
+        db_.use(sql::begin_write).run();
+    }
+    write_transaction(const write_transaction&) = delete;
+    write_transaction& operator=(const write_transaction&) = delete;
+    ~write_transaction() override {
+        if (!committed_) roll_back();
+    }
+
+    // ---- reads that would miss what is not flushed yet, or that are worth remembering ----
+
+    std::optional<account> find_account(account_id id) override {
+        state_.flush();
+        return reads_over::find_account(id);
+    }
+    std::optional<account> find_account(std::string_view name) override {
+        state_.flush();
+        return reads_over::find_account(name);
+    }
+    std::optional<series> find_series(account_id account, std::string_view prefix) override {
+        std::pair name(account, std::string(prefix));
+        const auto known = state_.series_by_prefix.find(name);
+        if (known != state_.series_by_prefix.end()) return known->second;
+        auto found = reads_over::find_series(account, prefix);
+        if (found) state_.series_by_prefix.emplace(std::move(name), *found);
+        return found;
+    }
+    std::optional<series> default_series(account_id account) override {
+        const auto known = state_.default_series.find(account);
+        if (known != state_.default_series.end()) return known->second;
+        auto found = reads_over::default_series(account);
+        if (found) state_.default_series.emplace(account, *found);
+        return found;
+    }
+    std::vector<series> series_of(account_id account) override {
+        state_.flush();
+        return reads_over::series_of(account);
+    }
+
+    // ---- slots ----
+
+    std::optional<slot> find_slot(account_id account, std::string_view key) override {
+        std::optional<slot> found;
+        state_.keys.nominate(key_hash(account, key), [&](slot_id id) {
+            auto nominated = find_slot(id);
+            if (!nominated || nominated->account != account || nominated->key != key) return false;
+            found = std::move(nominated);
+            return true;
+        });
+        return found;
+    }
+    std::optional<slot> find_slot(slot_id id) override {
+        auto q = db_.use(sql::slot_by_id);
+        return one(q.bind(id), slot_of);
+    }
+    slot_id put_slot(const slot& s) override {
+        moved(s.created_at);
+        const slot_id id{++state_.now.last_slot};
+        db_.use(sql::slot_put)
+            .bind(id)
+            .bind(s.account)
+            .bind(s.key)
+            .bind(s.fingerprint)
+            .bind(s.uuid)
+            .bind(s.created_at)
+            .run();
+        state_.keys.add(key_hash(s.account, s.key), id);
+        ++state_.now.slots.pending;
+        return id;
+    }
+    void count_attempt(slot_id id) override {
+        changed_ = true;
+        db_.use(sql::slot_attempt).bind(id).run();
+        expect_one("slots", id.value);
+    }
+    bool commit_slot(slot_id id, task_id task, bool created, time_point now) override {
+        db_.use(sql::slot_commit).bind(task).bind(created ? 1 : 0).bind(now).bind(id).run();
+        return settled(now, state_.now.slots.committed);
+    }
+    bool fail_slot(slot_id id, failure_reason reason, time_point now) override {
+        db_.use(sql::slot_fail).bind(static_cast<int>(reason)).bind(now).bind(id).run();
+        return settled(now, state_.now.slots.failed);
+    }
+    void forget_slot(slot_id id) override {
+        changed_ = true;
+        auto q = db_.use(sql::slot_forget);
+        if (!q.bind(id).step()) throw_damaged("slots", id.value, "it is not as it was read");
+        auto& slots = state_.now.slots;
+        --(static_cast<slot_state>(q.integer(0)) == slot_state::failed ? slots.failed
+                                                                       : slots.committed);
+    }
+
+    std::vector<slot> pending_slots_of(account_id account, const uuid& id) override {
+        auto q = db_.use(sql::slot_waiting);
+        return all(q.bind(id).bind(account), slot_of);
+    }
+
+    // ---- numbers, tasks, the chain ----
+
+    std::int64_t take_number(series_id series, std::string_view period) override {
+        changed_ = true;
+        return state_.advance_counter(series, period);
+    }
+
+    task_id put_task(const task& t, series_id series) override {
+        moved(t.created_at);
+        const task_id id{++state_.last_task};
+        const std::string attributes = encode(t.attributes);
+        auto q = db_.use(sql::task_put);
+        q.bind(id).bind(t.account).bind(t.uuid).bind(series);
+        if (t.numbered) {
+            q.bind(state_.counter_of(series, t.numbered->period).id)
+                .bind(t.numbered->number)
+                .bind(t.numbered->prefix)
+                .bind(t.numbered->seq);
+        } else {
+            q.bind_null().bind_null().bind_null().bind_null();
+        }
+        q.bind(t.last_seq).bind(t.created_at).bind_blob(attributes.data(), attributes.size()).run();
+        return id;
+    }
+    void number_task(task_id id, series_id series, const receipt& r) override {
+        changed_ = true;
+        db_.use(sql::task_number)
+            .bind(series)
+            .bind(state_.counter_of(series, r.period).id)
+            .bind(r.number)
+            .bind(r.prefix)
+            .bind(r.seq)
+            .bind(r.seq)
+            .bind(id)
+            .run();
+        expect_one("tasks", id.value);
+    }
+    void update_task(task_id id, const attributes& all, bool purged,
+                     std::int64_t last_seq) override {
+        changed_ = true;
+        const std::string bytes = encode(all);
+        db_.use(sql::task_update)
+            .bind_blob(bytes.data(), bytes.size())
+            .bind(purged ? 1 : 0)
+            .bind(last_seq)
+            .bind(id)
+            .run();
+        expect_one("tasks", id.value);
+    }
+    std::int64_t append_version(account_id account, const uuid& id, time_point now,
+                                std::span<const operation> operations) override {
+        moved(now);
+        const uuid parent = state_.head_of(account).last_version;
+        const std::int64_t seq = state_.advance_head(account, id);
+        put_version(account, seq, id, parent, now, operations);
+        return seq;
+    }
+
+    void put_side_version(account_id account, const side_version& side,
+                          const side_version_bounds& keep) override {
+        moved(side.created_at);
+        auto& all = state_.change_sides(account);
+        const std::int64_t place = ++all.places, bytes_before = all.bytes;
+        all.bytes += static_cast<std::int64_t>(size_of(side));
+        // The newest stays, however large it is.
+        all.gone_to = std::max(all.gone_to, place - std::max<std::int64_t>(1, keep.count_max));
+        all.gone_below =
+            std::max(all.gone_below, std::min(bytes_before, all.bytes - keep.bytes_max));
+        const std::string way = encode(side);
+        db_.use(sql::side_put)
+            .bind(side.id)
+            .bind(account)
+            .bind(side.left_at)
+            .bind(side.own.back())
+            .bind(side.created_at)
+            .bind_blob(way.data(), way.size())
+            .bind(place)
+            .bind(bytes_before)
+            .run();
+        sweep_side_versions();
+    }
+    void forget_side_version(account_id account, const uuid& id) override {
+        changed_ = true;
+        db_.use(sql::side_delete).bind(id).bind(account).run();
+    }
+    std::int64_t forget_side_versions(time_point before, std::int64_t limit) override {
+        db_.use(sql::side_forget).bind(before).bind(limit).run();
+        const std::int64_t forgotten = changes();
+        if (forgotten > 0) changed_ = true;
+        return forgotten;
+    }
+
+    // ---- devices ----
+
+    device_id put_device(const device& d) override {
+        moved(d.created_at);
+        auto q = db_.use(sql::device_put);
+        q.bind(d.client_id).bind(d.account).bind(d.name);
+        if (d.sealed_key.empty()) {
+            q.bind_null();
+        } else {
+            q.bind_blob(d.sealed_key.data(), d.sealed_key.size());
+        }
+        q.bind(d.created_at).run();
+        return device_id{db_.last_row()};
+    }
+    void revoke_device(device_id id, time_point now) override {
+        moved(now);
+        db_.use(sql::device_revoke).bind(now).bind(id).run();
+    }
+
+    // ---- sealed chains ----
+
+    chain_head head_of(account_id account) override {
+        const auto& head = state_.head_of(account);
+        return {head.last_seq, head.last_version, head.sealed_seq};
+    }
+    std::int64_t append_sealed_version(account_id account, const uuid& id, const uuid& parent,
+                                       time_point now, std::string_view segment) override {
+        moved(now);
+        const std::int64_t seq = state_.advance_head(account, id);
+        db_.use(sql::sealed_put)
+            .bind(account)
+            .bind(seq)
+            .bind(id)
+            .bind(parent)
+            .bind(now)
+            .bind_blob(segment.data(), segment.size())
+            .run();
+        return seq;
+    }
+    void put_snapshot(account_id account, const snapshot_mark& mark, time_point now,
+                      std::string_view bytes) override {
+        moved(now);
+        db_.use(sql::snapshot_put)
+            .bind(account)
+            .bind(mark.version)
+            .bind(mark.seq)
+            .bind(mark.taken_seq)
+            .bind(mark.taken_at)
+            .bind_blob(bytes.data(), bytes.size())
+            .run();
+    }
+
+    // ---- an opaque account becomes managed ----
+
+    void become_managed(account_id account, std::span<const version> sealed) override {
+        changed_ = true;
+        state_.flush();
+        for (const version& v : sealed) {
+            db_.use(sql::sealed_delete).bind(v.parent).bind(account).run();
+            expect_one("sealed_versions by seq", v.seq);
+        }
+        db_.use(sql::snapshot_delete).bind(account).run();
+        db_.use(sql::account_manage).bind(std::int64_t{std::ssize(sealed)}).bind(account).run();
+        expect_one("accounts", account.value);
+        state_.forget_head(account);
+    }
+    void take_over_version(account_id account, const version& v) override {
+        moved(v.created_at);
+        const auto& before = state_.head_of(account);
+        const bool is_next = before.last_seq + 1 == v.seq &&
+                             (before.last_seq == 0 || before.last_version == v.parent);
+        if (!is_next) throw_damaged("accounts", account.value, "another head than was read");
+        state_.advance_head(account, v.id);
+        put_version(account, v.seq, v.id, v.parent, v.created_at, v.operations);
+    }
+    void give_key(device_id id, std::string_view name, std::string_view sealed_key) override {
+        changed_ = true;
+        const std::string text(name);
+        db_.use(sql::device_key)
+            .bind(text)
+            .bind_blob(sealed_key.data(), sealed_key.size())
+            .bind(id)
+            .run();
+        expect_one("devices", id.value);
+    }
+
+    // ---- accounts, tokens, series ----
+
+    account_id put_account(std::string_view name, time_point now, account_mode mode) override {
+        moved(now);
+        const std::string text(name);
+        db_.use(sql::account_put).bind(text).bind(now).bind(static_cast<int>(mode)).run();
+        return account_id{db_.last_row()};
+    }
+    series_id put_series(account_id account, std::string_view prefix, std::string_view project,
+                         bool is_default, time_point now) override {
+        moved(now);
+        const std::string text(prefix), bound(project);
+        db_.use(sql::series_put)
+            .bind(account)
+            .bind(text)
+            .bind(bound)
+            .bind(is_default ? 1 : 0)
+            .bind(now)
+            .run();
+        const series_id id{db_.last_row()};
+        db_.use(sql::prefix_put).bind(account).bind(text).bind(id).run();
+        return id;
+    }
+    token_id put_token(std::optional<account_id> account, std::string_view name, token_scope scope,
+                       const digest& hash, time_point now) override {
+        moved(now);
+        const std::string text(name);
+        db_.use(sql::token_put)
+            .bind(account)
+            .bind(text)
+            .bind(static_cast<int>(scope))
+            .bind(hash)
+            .bind(now)
+            .run();
+        return token_id{db_.last_row()};
+    }
+    std::optional<token> find_token(token_id id) override {
+        auto q = db_.use(sql::token_by_id);
+        return one(q.bind(id), token_of);
+    }
+    void revoke_token(token_id id, time_point now) override {
+        moved(now);
+        db_.use(sql::token_revoke).bind(now).bind(id).run();
+    }
+
+    void commit() override {
+        if (changed_) {
+            state_.flush();
+            state_.keys.prepare_commit();
+            const auto& now = state_.now;
+            db_.use(sql::totals_set)
+                .bind(now.slots.pending)
+                .bind(now.slots.committed)
+                .bind(now.slots.failed)
+                .bind(now.last_slot)
+                .bind(now.last_moment)
+                .run();
+        }
+        db_.use(sql::commit).run_commit();
+        committed_ = true;
+        state_.committed_all();
+    }
+
+  private:
+    void moved(time_point now) {
+        changed_ = true;
+        state_.now.last_moment = std::max(state_.now.last_moment, now);
+    }
+    void put_version(account_id account, std::int64_t seq, const uuid& id, const uuid& parent,
+                     time_point at, std::span<const operation> operations) {
+        const std::string bytes = encode(operations);
+        db_.use(sql::version_put)
+            .bind(account)
+            .bind(seq)
+            .bind(id)
+            .bind(parent)
+            .bind(at)
+            .bind_blob(bytes.data(), bytes.size())
+            .run();
+    }
+    void expect_one(const char* table, std::int64_t row) {
+        if (changes() != 1) throw_damaged(table, row, "it is not as it was read");
+    }
+    int changes() { return db_.database().getChanges(); }
+    bool settled(time_point now, std::int64_t& to) {
+        if (changes() == 0) return false;
+        moved(now);
+        --state_.now.slots.pending;
+        ++to;
+        return true;
+    }
+    // Looks at a few of all accounts' side versions, in turn: those that are gone leave the file,
+    // at twice the pace that new ones come. So there are never many more than twice as many as the
+    // bounds allow.
+    void sweep_side_versions() {
+        constexpr std::int64_t looked_at = 2;
+        auto& last = state_.last_swept;
+        std::vector<std::pair<uuid, account_id>> gone;
+        std::int64_t seen = 0;
+        {
+            auto q = db_.use(sql::side_next);
+            q.bind(last.first).bind(last.second).bind(looked_at);
+            for (; q.step(); ++seen) {
+                last = {q.id(0), account_id{q.integer(1)}};
+                const auto& all = state_.head_of(last.second).sides;
+                if (all.is_gone(q.integer(2), q.integer(3))) gone.push_back(last);
+            }
+        }
+        if (seen < looked_at) last = {};
+        for (const auto& [id, account] : gone)
+            db_.use(sql::side_delete).bind(id).bind(account).run();
+    }
+    void roll_back() noexcept {
+        state_.roll_back();
+        try {
+            end_on_disk();
+        } catch (const store_failure&) {
+            // The next transaction tries again.
+        }
+    }
+    // SQLite may have rolled back by itself (a full disk, say).
+    void end_on_disk() {
+        if (!sqlite3_get_autocommit(db_.database().getHandle())) db_.use(sql::rollback).run();
+    }
+
+    write_state& state_;
+    bool changed_ = false;
+    bool committed_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<write_tx> begin_write(write_state& state) {
+    return std::make_unique<write_transaction>(state);
+}
+
+}  // namespace callsign::sqlite
