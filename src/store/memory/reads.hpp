@@ -1,0 +1,228 @@
+#pragma once
+// What both kinds of transaction can be asked, over one state.
+
+#include "state.hpp"
+
+#include <callsign/ports/store.hpp>
+
+#include <algorithm>
+
+namespace callsign::memory {
+
+// Base is read_tx or write_tx.
+template <class Base>
+class reads_over : public Base {
+  public:
+    explicit reads_over(std::shared_ptr<state> view) : state_(std::move(view)) {}
+
+    std::optional<account> find_account(account_id id) override {
+        return copy(find(state_->accounts, id));
+    }
+    std::optional<account> find_account(std::string_view name) override {
+        for (const auto& [id, a] : state_->accounts) {
+            if (a.name == name) return a;
+        }
+        return std::nullopt;
+    }
+    std::vector<account> accounts() override {
+        std::vector<account> all;
+        for (const auto& [id, a] : state_->accounts) all.push_back(a);
+        return all;
+    }
+
+    std::optional<series> find_series(account_id account, std::string_view prefix) override {
+        const auto* id = find(state_->prefixes, {account, std::string(prefix)});
+        return id ? with_number(state_->series_rows.at(*id)) : std::nullopt;
+    }
+    std::optional<series> find_series_for_project(account_id account,
+                                                  std::string_view project) override {
+        if (project.empty()) return std::nullopt;
+        return find_series_if(
+            [&](const series& s) { return s.account == account && s.project == project; });
+    }
+    std::optional<series> default_series(account_id account) override {
+        return find_series_if(
+            [&](const series& s) { return s.account == account && s.is_default; });
+    }
+    std::vector<series> series_of(account_id account) override {
+        std::vector<series> all;
+        for (const auto& [id, s] : state_->series_rows) {
+            if (s.account == account) all.push_back(*with_number(s));
+        }
+        return all;
+    }
+
+    std::optional<principal> find_principal(const digest& token_hash) override {
+        const auto* id = find(state_->token_hashes, token_hash);
+        if (!id) return std::nullopt;
+        const token& t = state_->tokens.at(*id);
+        if (t.revoked_at) return std::nullopt;
+        const auto mode = t.account ? state_->accounts.at(*t.account).mode : account_mode::managed;
+        return principal{t.id, t.account, t.scope, mode};
+    }
+    std::vector<token> tokens_of(std::optional<account_id> account) override {
+        std::vector<token> all;
+        for (const auto& [id, t] : state_->tokens) {
+            if (t.account == account) all.push_back(t);
+        }
+        return all;
+    }
+
+    std::optional<task> find_task(account_id account, const uuid& id) override {
+        const auto* row = find(state_->task_uuids, {account, id});
+        return row ? std::optional(shown(*state_->tasks.at(*row))) : std::nullopt;
+    }
+    std::optional<task> find_task(series_id series, std::string_view period,
+                                  std::int64_t number) override {
+        const auto* row = find(state_->task_numbers, {series, std::string(period), number});
+        return row ? std::optional(shown(*state_->tasks.at(*row))) : std::nullopt;
+    }
+    std::vector<task> tasks(account_id account, task_id after, std::int64_t limit) override {
+        std::vector<task> some;
+        for (auto at = state_->tasks.upper_bound(after);
+             at != state_->tasks.end() && std::ssize(some) < limit; ++at) {
+            if (at->second->task.account == account) some.push_back(shown(*at->second));
+        }
+        return some;
+    }
+    std::vector<std::string> periods_of(series_id series) override {
+        std::vector<std::string> all;
+        for (const auto& [name, last] : state_->counters) {
+            if (name.first == series) all.push_back(name.second);
+        }
+        return all;
+    }
+    std::vector<task> numbered_tasks(series_id series, std::string_view period, std::int64_t after,
+                                     std::int64_t limit) override {
+        std::vector<task> some;
+        const std::string in(period);
+        for (auto at = state_->task_numbers.upper_bound({series, in, after});
+             at != state_->task_numbers.end() && std::get<0>(at->first) == series &&
+             std::get<1>(at->first) == in && std::ssize(some) < limit;
+             ++at) {
+            some.push_back(shown(*state_->tasks.at(at->second)));
+        }
+        return some;
+    }
+    std::vector<version> versions(account_id account, std::int64_t after,
+                                  std::int64_t limit) override {
+        std::vector<version> some;
+        for (auto at = state_->versions.upper_bound({account, after});
+             at != state_->versions.end() && at->first.first == account && std::ssize(some) < limit;
+             ++at) {
+            some.push_back(*at->second);
+        }
+        return some;
+    }
+
+    std::optional<std::int64_t> find_version_seq(account_id account, const uuid& id) override {
+        return copy(find(state_->version_seqs, {account, id}));
+    }
+    std::optional<side_version> find_side_version(account_id account, const uuid& id) override {
+        const auto* all = find(state_->side_versions, account);
+        if (!all) return std::nullopt;
+        const auto found = std::find_if(all->begin(), all->end(),
+                                        [&](const side_version& side) { return side.id == id; });
+        if (found == all->end()) return std::nullopt;
+        side_version side = *found;
+        side.back = state_->versions.at({account, side.own.back()})->id;
+        return side;
+    }
+
+    std::vector<slot> slots(slot_id after, std::int64_t limit, std::optional<slot_state> wanted,
+                            std::optional<account_id> account) override {
+        std::vector<slot> some;
+        for (auto at = state_->slots.upper_bound(after);
+             at != state_->slots.end() && std::ssize(some) < limit; ++at) {
+            const slot& s = *at->second;
+            if ((!wanted || s.state == *wanted) && (!account || s.account == *account)) {
+                some.push_back(s);
+            }
+        }
+        return some;
+    }
+    std::optional<receipt> find_receipt(const slot& committed) override {
+        if (!committed.task) return std::nullopt;
+        const auto* found = find(state_->tasks, *committed.task);
+        if (!found) return std::nullopt;
+        auto given = (*found)->task.numbered;
+        if (given) given->created = committed.created;
+        return given;
+    }
+
+    std::optional<device> find_device(const uuid& client_id) override {
+        const auto* found = find(state_->devices, client_id);
+        return found ? std::optional(with_mode(*found)) : std::nullopt;
+    }
+    std::vector<device> devices_of(account_id account) override {
+        std::vector<device> all;
+        for (const auto& [client, d] : state_->devices) {
+            if (d.account == account) all.push_back(with_mode(d));
+        }
+        std::sort(all.begin(), all.end(),
+                  [](const device& a, const device& b) { return a.id < b.id; });
+        return all;
+    }
+    chain_head head_of(account_id account) override {
+        const auto* last = find(state_->last_versions, account);
+        const auto* sealed = find(state_->sealed_seqs, account);
+        return {state_->accounts.at(account).last_seq, last ? *last : uuid{}, sealed ? *sealed : 0};
+    }
+    std::optional<sealed_version> find_sealed_child(account_id account,
+                                                    const uuid& parent) override {
+        return copy(find(state_->sealed_children, {account, parent}));
+    }
+    std::size_t sealed_child_bytes(account_id account, const uuid& parent) override {
+        const auto* found = find(state_->sealed_children, {account, parent});
+        return found ? found->segment.size() : 0;
+    }
+    std::optional<chain_head> find_child_place(account_id account, const uuid& parent) override {
+        const auto* found = find(state_->sealed_children, {account, parent});
+        return found ? std::optional(chain_head{found->seq, found->id}) : std::nullopt;
+    }
+    std::optional<sealed_version> find_first_sealed(account_id account) override {
+        for (const auto& [place, v] : state_->sealed_children) {
+            if (place.first == account && v.seq == 1) return v;
+        }
+        return std::nullopt;
+    }
+    std::optional<snapshot_mark> find_snapshot_mark(account_id account) override {
+        const auto* found = find(state_->snapshots, account);
+        return found ? std::optional(found->mark) : std::nullopt;
+    }
+    std::optional<sealed_snapshot> find_snapshot(account_id account) override {
+        return copy(find(state_->snapshots, account));
+    }
+    std::size_t snapshot_bytes(account_id account) override {
+        const auto* found = find(state_->snapshots, account);
+        return found ? found->bytes.size() : 0;
+    }
+
+  protected:
+    // A reader's is the committed one, which is shared: it is only asked, never told.
+    std::shared_ptr<state> state_;
+
+  private:
+    template <class Predicate>
+    std::optional<series> find_series_if(Predicate wanted) {
+        for (const auto& [id, s] : state_->series_rows) {
+            if (wanted(s)) return with_number(s);
+        }
+        return std::nullopt;
+    }
+    std::optional<series> with_number(series s) {
+        if (const auto* last = find(state_->counters, {s.id, std::string{}})) s.last_number = *last;
+        return s;
+    }
+    device with_mode(device d) {
+        d.mode = state_->accounts.at(d.account).mode;
+        return d;
+    }
+    task shown(const stored_task& kept) {
+        task t = kept.task;
+        t.current_prefix = state_->series_rows.at(kept.series).prefix;
+        return t;
+    }
+};
+
+}  // namespace callsign::memory

@@ -1,0 +1,86 @@
+#pragma once
+// All that a store in memory holds, as one value: tables by key, and rows that copies share.
+
+#include <callsign/ports/store.hpp>
+
+#include <boost/container/flat_map.hpp>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace callsign::memory {
+
+struct stored_task {
+    callsign::task task;
+    series_id series;
+};
+
+// A row that the copies of a state share, until one of them changes it.
+template <class T>
+class row {
+  public:
+    row(T value) : shared_(std::make_shared<const T>(std::move(value))) {}  // NOLINT: it is one
+
+    const T& operator*() const { return *shared_; }
+    const T* operator->() const { return shared_.get(); }
+
+    template <class Change>
+    void edit(const Change& change) {
+        T mine = *shared_;
+        change(mine);
+        shared_ = std::make_shared<const T>(std::move(mine));
+    }
+
+  private:
+    std::shared_ptr<const T> shared_;
+};
+
+// Flat: a state is copied for every batch.
+template <class Key, class T>
+using table = boost::container::flat_map<Key, T>;
+
+struct state {
+    table<account_id, account> accounts;
+    table<series_id, series> series_rows;
+    table<std::pair<account_id, std::string>, series_id> prefixes;
+    table<token_id, token> tokens;
+    table<digest, token_id> token_hashes;
+    table<slot_id, row<slot>> slots;
+    table<std::pair<account_id, std::string>, slot_id> slot_keys;
+    table<task_id, row<stored_task>> tasks;
+    table<std::pair<account_id, uuid>, task_id> task_uuids;
+    table<std::tuple<series_id, std::string, std::int64_t>, task_id> task_numbers;
+    table<std::pair<series_id, std::string>, std::int64_t> counters;
+    table<std::pair<account_id, std::int64_t>, row<version>> versions;
+    table<account_id, uuid> last_versions;
+    table<account_id, std::int64_t> sealed_seqs;
+    table<std::pair<account_id, uuid>, std::int64_t> version_seqs;
+    // In the order they were made.
+    table<account_id, std::vector<side_version>> side_versions;
+    table<uuid, device> devices;                                         // by client id
+    table<std::pair<account_id, uuid>, sealed_version> sealed_children;  // by parent
+    table<account_id, sealed_snapshot> snapshots;
+    std::int64_t last_id = 0;  // of any row: ids grow and are never reused
+    time_point last_moment{};
+};
+
+template <class Map>
+typename Map::mapped_type* find(Map& map, const typename Map::key_type& key) {
+    const auto found = map.find(key);
+    return found == map.end() ? nullptr : &found->second;
+}
+
+template <class T>
+std::optional<T> copy(const T* found) {
+    return found ? std::optional<T>(*found) : std::nullopt;
+}
+template <class T>
+std::optional<T> copy(const row<T>* found) {
+    return found ? std::optional<T>(**found) : std::nullopt;
+}
+
+}  // namespace callsign::memory

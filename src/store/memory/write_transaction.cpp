@@ -1,0 +1,301 @@
+// The transaction over its tables, one function for each of the port's. What the port rules out is
+// asserted.
+
+#include "write_transaction.hpp"
+
+#include "reads.hpp"
+
+#include <callsign/base/assert.hpp>
+
+#include <algorithm>
+
+namespace callsign::memory {
+namespace {
+
+class write_transaction final : public reads_over<write_tx> {
+  public:
+    write_transaction(std::shared_ptr<state> copy, committer commit, int* forgotten)
+        : reads_over(std::move(copy)), commit_(std::move(commit)), forgotten_(forgotten) {}
+    write_transaction(const write_transaction&) = delete;
+    write_transaction& operator=(const write_transaction&) = delete;
+    ~write_transaction() override {
+        if (wrote_) ++*forgotten_;
+    }
+
+    std::optional<slot> find_slot(account_id account, std::string_view key) override {
+        const auto* id = find(state_->slot_keys, {account, std::string(key)});
+        return id ? std::optional(*state_->slots.at(*id)) : std::nullopt;
+    }
+    std::optional<slot> find_slot(slot_id id) override { return copy(find(state_->slots, id)); }
+    slot_id put_slot(const slot& s) override {
+        const slot_id id{next_id(s.created_at)};
+        CALLSIGN_ASSERT(state_->slot_keys.emplace(std::pair(s.account, s.key), id).second);
+        slot kept = s;
+        kept.id = id;
+        state_->slots.emplace(id, std::move(kept));
+        return id;
+    }
+    void count_attempt(slot_id id) override {
+        wrote_ = true;
+        pending(id)->edit([](slot& s) { ++s.attempts; });
+    }
+    bool commit_slot(slot_id id, task_id task, bool created, time_point now) override {
+        row<slot>* found = pending(id);
+        if (!found) return false;
+        CALLSIGN_ASSERT(state_->tasks.contains(task));
+        moved(now);
+        found->edit([&](slot& s) {
+            s.task = task;
+            s.created = created;
+            s.state = slot_state::committed;
+            s.settled_at = now;
+        });
+        return true;
+    }
+    bool fail_slot(slot_id id, failure_reason reason, time_point now) override {
+        row<slot>* found = pending(id);
+        if (!found) return false;
+        moved(now);
+        found->edit([&](slot& s) {
+            s.reason = reason;
+            s.state = slot_state::failed;
+            s.settled_at = now;
+        });
+        return true;
+    }
+    void forget_slot(slot_id id) override {
+        wrote_ = true;
+        const slot& s = *state_->slots.at(id);
+        CALLSIGN_ASSERT(s.state != slot_state::pending);
+        state_->slot_keys.erase({s.account, s.key});
+        state_->slots.erase(id);
+    }
+    std::vector<slot> pending_slots_of(account_id account, const uuid& id) override {
+        std::vector<slot> waiting;
+        for (const auto& [key, s] : state_->slots) {
+            if (s->state == slot_state::pending && s->account == account && s->uuid == id) {
+                waiting.push_back(*s);
+            }
+        }
+        return waiting;
+    }
+
+    std::int64_t take_number(series_id series, std::string_view period) override {
+        wrote_ = true;
+        return ++state_->counters[{series, std::string(period)}];
+    }
+
+    task_id put_task(const task& t, series_id series) override {
+        const task_id id{next_id(t.created_at)};
+        CALLSIGN_ASSERT(state_->task_uuids.emplace(std::pair(t.account, t.uuid), id).second);
+        stored_task kept{t, series};
+        kept.task.id = id;
+        state_->tasks.emplace(id, std::move(kept));
+        if (t.numbered) index_number(id, series, *t.numbered);
+        return id;
+    }
+    void number_task(task_id id, series_id series, const receipt& r) override {
+        wrote_ = true;
+        state_->tasks.at(id).edit([&](stored_task& kept) {
+            CALLSIGN_ASSERT(!kept.task.numbered);
+            kept.task.numbered = r;
+            kept.task.last_seq = r.seq;
+            kept.series = series;
+        });
+        index_number(id, series, r);
+    }
+    void update_task(task_id id, const attributes& all, bool purged,
+                     std::int64_t last_seq) override {
+        wrote_ = true;
+        state_->tasks.at(id).edit([&](stored_task& kept) {
+            kept.task.attributes = all;
+            kept.task.purged = purged;
+            kept.task.last_seq = last_seq;
+        });
+    }
+    std::int64_t append_version(account_id account, const uuid& id, time_point now,
+                                std::span<const operation> operations) override {
+        moved(now);
+        auto& owner = state_->accounts.at(account);
+        CALLSIGN_ASSERT(owner.mode == account_mode::managed);
+        version v;
+        v.seq = ++owner.last_seq;
+        v.id = id;
+        v.parent = std::exchange(state_->last_versions[account], id);
+        v.created_at = now;
+        v.operations.assign(operations.begin(), operations.end());
+        CALLSIGN_ASSERT(state_->version_seqs.emplace(std::pair(account, id), v.seq).second);
+        state_->versions.emplace(std::pair(account, v.seq), std::move(v));
+        return owner.last_seq;
+    }
+    void put_side_version(account_id account, const side_version& side,
+                          const side_version_bounds& keep) override {
+        moved(side.created_at);
+        CALLSIGN_ASSERT(side.own.back() <= state_->accounts.at(account).last_seq);
+        CALLSIGN_ASSERT(!state_->version_seqs.contains({account, side.id}));
+        CALLSIGN_ASSERT(!find_side_version(account, side.id));
+        auto& all = state_->side_versions[account];
+        all.push_back(side);
+        std::int64_t bytes = 0;
+        auto first = all.end();  // that stays
+        do {
+            bytes += static_cast<std::int64_t>(size_of(*--first));
+        } while (first != all.begin() && all.end() - first < keep.count_max &&
+                 bytes + static_cast<std::int64_t>(size_of(*std::prev(first))) <= keep.bytes_max);
+        all.erase(all.begin(), first);
+    }
+    void forget_side_version(account_id account, const uuid& id) override {
+        wrote_ = true;
+        std::erase_if(state_->side_versions[account],
+                      [&](const side_version& side) { return side.id == id; });
+    }
+    std::int64_t forget_side_versions(time_point before, std::int64_t limit) override {
+        std::vector<std::pair<uuid, account_id>> oldest;
+        for (const auto& [account, all] : state_->side_versions) {
+            for (const side_version& side : all) oldest.emplace_back(side.id, account);
+        }
+        std::sort(oldest.begin(), oldest.end());
+        std::int64_t forgotten = 0;
+        for (std::int64_t i = 0; i < std::min<std::int64_t>(limit, std::ssize(oldest)); ++i) {
+            const auto& [id, account] = oldest[static_cast<std::size_t>(i)];
+            forgotten += std::erase_if(state_->side_versions[account], [&](const auto& side) {
+                return side.id == id && side.created_at < before;
+            });
+        }
+        if (forgotten > 0) wrote_ = true;
+        return forgotten;
+    }
+
+    device_id put_device(const device& d) override {
+        for (const auto& [client, other] : state_->devices) {
+            CALLSIGN_ASSERT(d.name.empty() || other.account != d.account || other.revoked_at ||
+                            other.name != d.name);
+        }
+        const device_id id{next_id(d.created_at)};
+        const auto [at, fresh] = state_->devices.emplace(d.client_id, d);
+        CALLSIGN_ASSERT(fresh);
+        at->second.id = id;
+        at->second.revoked_at.reset();
+        return id;
+    }
+    void revoke_device(device_id id, time_point now) override {
+        moved(now);
+        for (auto& [client, d] : state_->devices) {
+            if (d.id == id) d.revoked_at = now;
+        }
+    }
+    std::int64_t append_sealed_version(account_id account, const uuid& id, const uuid& parent,
+                                       time_point now, std::string_view segment) override {
+        moved(now);
+        auto& owner = state_->accounts.at(account);
+        CALLSIGN_ASSERT(owner.mode == account_mode::opaque);
+        CALLSIGN_ASSERT(owner.last_seq == 0 || state_->last_versions.at(account) == parent);
+        state_->last_versions[account] = id;
+        sealed_version v{++owner.last_seq, id, parent, now, std::string(segment)};
+        CALLSIGN_ASSERT(
+            state_->sealed_children.emplace(std::pair(account, parent), std::move(v)).second);
+        return owner.last_seq;
+    }
+    void put_snapshot(account_id account, const snapshot_mark& mark, time_point now,
+                      std::string_view bytes) override {
+        moved(now);
+        state_->snapshots.insert_or_assign(account, sealed_snapshot{mark, std::string(bytes)});
+    }
+
+    void become_managed(account_id account, std::span<const version> sealed) override {
+        wrote_ = true;
+        state_->sealed_seqs[account] = std::ssize(sealed);
+        auto& owner = state_->accounts.at(account);
+        CALLSIGN_ASSERT(owner.mode == account_mode::opaque);
+        owner.mode = account_mode::managed;
+        owner.last_seq = 0;
+        state_->last_versions.erase(account);
+        state_->snapshots.erase(account);
+        for (const version& v : sealed) {
+            CALLSIGN_ASSERT(state_->sealed_children.erase({account, v.parent}) == 1);
+        }
+    }
+    void take_over_version(account_id account, const version& v) override {
+        moved(v.created_at);
+        auto& owner = state_->accounts.at(account);
+        CALLSIGN_ASSERT(owner.mode == account_mode::managed && v.seq == owner.last_seq + 1);
+        CALLSIGN_ASSERT(owner.last_seq == 0 || state_->last_versions.at(account) == v.parent);
+        owner.last_seq = v.seq;
+        state_->last_versions[account] = v.id;
+        CALLSIGN_ASSERT(state_->version_seqs.emplace(std::pair(account, v.id), v.seq).second);
+        state_->versions.emplace(std::pair(account, v.seq), v);
+    }
+    void give_key(device_id id, std::string_view name, std::string_view sealed_key) override {
+        wrote_ = true;
+        for (auto& [client, d] : state_->devices) {
+            if (d.id != id) continue;
+            CALLSIGN_ASSERT(d.sealed_key.empty());
+            d.name = name;
+            d.sealed_key = sealed_key;
+        }
+    }
+
+    account_id put_account(std::string_view name, time_point now, account_mode mode) override {
+        const account_id id{next_id(now)};
+        state_->accounts.emplace(id, account{id, std::string(name), {}, 0, now, mode});
+        return id;
+    }
+    series_id put_series(account_id account, std::string_view prefix, std::string_view project,
+                         bool is_default, time_point now) override {
+        const series_id id{next_id(now)};
+        CALLSIGN_ASSERT(
+            state_->prefixes.emplace(std::pair(account, std::string(prefix)), id).second);
+        state_->series_rows.emplace(
+            id, series{id, account, std::string(prefix), std::string(project), is_default, 0});
+        if (is_default) state_->accounts.at(account).default_prefix = prefix;
+        return id;
+    }
+    token_id put_token(std::optional<account_id> account, std::string_view name, token_scope scope,
+                       const digest& hash, time_point now) override {
+        const token_id id{next_id(now)};
+        CALLSIGN_ASSERT(state_->token_hashes.emplace(hash, id).second);
+        state_->tokens.emplace(id, token{id, account, std::string(name), scope, now, {}});
+        return id;
+    }
+    std::optional<token> find_token(token_id id) override { return copy(find(state_->tokens, id)); }
+    void revoke_token(token_id id, time_point now) override {
+        moved(now);
+        state_->tokens.at(id).revoked_at = now;
+    }
+
+    void commit() override {
+        wrote_ = false;
+        commit_(std::move(state_));
+    }
+
+  private:
+    row<slot>* pending(slot_id id) {
+        row<slot>* s = find(state_->slots, id);
+        return s && (*s)->state == slot_state::pending ? s : nullptr;
+    }
+    void index_number(task_id id, series_id series, const receipt& r) {
+        CALLSIGN_ASSERT(
+            state_->task_numbers.emplace(std::tuple(series, r.period, r.number), id).second);
+    }
+    void moved(time_point now) {
+        wrote_ = true;
+        state_->last_moment = std::max(state_->last_moment, now);
+    }
+    std::int64_t next_id(time_point now) {
+        moved(now);
+        return ++state_->last_id;
+    }
+
+    committer commit_;
+    int* forgotten_;
+    bool wrote_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<write_tx> begin_write(std::shared_ptr<state> copy, committer commit,
+                                      int* forgotten) {
+    return std::make_unique<write_transaction>(std::move(copy), std::move(commit), forgotten);
+}
+
+}  // namespace callsign::memory
