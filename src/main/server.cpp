@@ -29,7 +29,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <iostream>
-#include <sqlite3.h>
 #include <sys/resource.h>
 #include <thread>
 
@@ -321,9 +320,9 @@ void server::announce(const std::string& welcome_text) {
               {{"version", CALLSIGN_VERSION},
                {"url", to_url(at.address(), at.port())},
                {"data_dir", config_.store.data_dir.string()}});
-    if (sqlite3_libversion_number() < 3'051'003) {
+    if (const sqlite_release sqlite = sqlite_in_use(); sqlite.loses_pages) {
         log_->log(log_level::debug, "old sqlite, one connection writes and checkpoints",
-                  {{"version", sqlite3_libversion()}});
+                  {{"version", sqlite.version}});
     }
 }
 

@@ -1,4 +1,5 @@
 #include <callsign/platform/metrics.hpp>
+#include <callsign/store/sqlite.hpp>
 
 #include <array>
 #include <mutex>
@@ -7,7 +8,6 @@
 #include <prometheus/histogram.h>
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
-#include <sqlite3.h>
 #include <unordered_map>
 
 namespace callsign::platform {
@@ -292,7 +292,7 @@ class metrics::impl {
             .Name("callsign_build_info")
             .Help("Always 1; the labels say what runs.")
             .Register(registry)
-            .Add({{"version", CALLSIGN_VERSION}, {"sqlite", sqlite3_libversion()}})
+            .Add({{"version", CALLSIGN_VERSION}, {"sqlite", sqlite_in_use().version}})
             .Set(1);
     }
 

@@ -82,4 +82,11 @@ struct clock_repair {
 // for people, if there is no store or a server has it open.
 clock_repair repair_sqlite_clock(const std::filesystem::path& data_dir, time_point now);
 
+// The SQLite that this program runs with.
+struct sqlite_release {
+    std::string version;       // "3.40.1"
+    bool loses_pages = false;  // the WAL-reset bug, of those before 3.51.3
+};
+sqlite_release sqlite_in_use();
+
 }  // namespace callsign
