@@ -6,13 +6,13 @@
 #include "first_start.hpp"
 #include "logging_probes.hpp"
 #include "no_dumps.hpp"
+#include "setup/config.hpp"
+#include "setup/metrics.hpp"
 
 #include <callsign/api/service.hpp>
 #include <callsign/engine/engine.hpp>
 #include <callsign/net/http.hpp>
-#include <callsign/platform/config.hpp>
 #include <callsign/platform/log.hpp>
-#include <callsign/platform/metrics.hpp>
 #include <callsign/platform/real.hpp>
 #include <callsign/reaper/reaper.hpp>
 #include <callsign/store/sqlite.hpp>
@@ -49,7 +49,7 @@ constexpr auto use_result = asio::as_tuple(asio::use_awaitable);
 // ---- the command line ----
 
 struct command_line {
-    platform::config_source source;
+    setup::config_source source;
     bool check_config = false;
 };
 
@@ -159,7 +159,7 @@ class listen_file {
 class server {
   public:
     // `files_max`: that it may have open; 0: not known.
-    server(platform::config config, platform::config_source source, std::size_t files_max);
+    server(setup::config config, setup::config_source source, std::size_t files_max);
     // The threads end before what they work on: the members after them are theirs to touch.
     ~server() {
         readers_.join();
@@ -186,10 +186,10 @@ class server {
 
     fs::path admin_token_file() const { return config_.store.data_dir / "admin.token"; }
 
-    platform::config config_;
-    platform::config_source source_;
+    setup::config config_;
+    setup::config_source source_;
     current_logger log_ = platform::make_logger(config_.log);
-    platform::metrics metrics_;
+    setup::metrics metrics_;
     damage_log damage_log_{log_};
     sweep_log sweep_log_{log_, metrics_.reaper()};
     request_log request_log_{log_, metrics_.http()};
@@ -211,13 +211,13 @@ class server {
 };
 
 // What concerns sync as well has its place there.
-engine_options engine_options_of(const platform::config& config) {
+engine_options engine_options_of(const setup::config& config) {
     engine_options options = config.engine;
     options.key_attribute = config.sync.key_attribute;
     return options;
 }
 
-server::server(platform::config config, platform::config_source source, std::size_t files_max)
+server::server(setup::config config, setup::config_source source, std::size_t files_max)
     : config_(std::move(config)),
       source_(std::move(source)),
       engine_(*store_, *clock_, *entropy_,
@@ -354,9 +354,9 @@ asio::awaitable<void> server::stop() {
 }
 
 void server::reload() {
-    auto loaded = platform::load_config(source_);
-    if (const auto* faults = std::get_if<std::vector<platform::config_fault>>(&loaded)) {
-        for (const platform::config_fault& fault : *faults) {
+    auto loaded = setup::load_config(source_);
+    if (const auto* faults = std::get_if<std::vector<setup::config_fault>>(&loaded)) {
+        for (const setup::config_fault& fault : *faults) {
             log_->log(log_level::error, "configuration fault",
                       {{"where", fault.where}, {"text", fault.text}});
         }
@@ -364,7 +364,7 @@ void server::reload() {
                   {{"faults", std::to_string(faults->size())}});
         return;
     }
-    const auto& fresh = std::get<platform::config>(loaded);
+    const auto& fresh = std::get<setup::config>(loaded);
     config_.reaper = fresh.reaper;
     config_.log.level = fresh.log.level;
     reaper_.reload(config_.reaper);
@@ -386,8 +386,8 @@ void server::end_at_once(const std::string& why) {
     last_words_.async_wait([](const boost::system::error_code&) { std::_Exit(exit_fatal); });
 }
 
-void print(const std::vector<platform::config_fault>& faults) {
-    for (const platform::config_fault& fault : faults) {
+void print(const std::vector<setup::config_fault>& faults) {
+    for (const setup::config_fault& fault : faults) {
         std::cerr << fault.where << ": " << fault.text << "\n";
     }
 }
@@ -396,8 +396,8 @@ int run(int argc, char** argv) {
     int exit_code = 0;
     auto given = read_command_line(argc, argv, exit_code);
     if (!given) return exit_code;
-    auto loaded = platform::load_config(given->source);
-    if (const auto* faults = std::get_if<std::vector<platform::config_fault>>(&loaded)) {
+    auto loaded = setup::load_config(given->source);
+    if (const auto* faults = std::get_if<std::vector<setup::config_fault>>(&loaded)) {
         print(*faults);
         return exit_bad_configuration;
     }
@@ -407,7 +407,7 @@ int run(int argc, char** argv) {
     }
     std::signal(SIGPIPE, SIG_IGN);
     const std::size_t files_max = raise_open_files_limit();
-    server s(std::get<platform::config>(std::move(loaded)), std::move(given->source), files_max);
+    server s(std::get<setup::config>(std::move(loaded)), std::move(given->source), files_max);
     s.run();
     return 0;
 }

@@ -1,8 +1,6 @@
 #pragma once
 // Structured logs on standard error, through spdlog. No secret, token or task text goes in.
 
-#include <callsign/platform/config.hpp>
-
 #include <initializer_list>
 #include <memory>
 #include <string>
@@ -10,6 +8,11 @@
 #include <utility>
 
 namespace callsign::platform {
+
+struct log_options {
+    std::string level = "info";   // debug, info, warn, error
+    std::string format = "text";  // text, json
+};
 
 enum class log_level { debug, info, warn, error };
 

@@ -2,8 +2,9 @@
 // The one table of configuration keys: what each is called, what it may hold, and where it lands.
 // Defaults are not here; they are those of the options structs.
 
+#include "config.hpp"
+
 #include <callsign/net/address.hpp>
-#include <callsign/platform/config.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +14,7 @@
 #include <string_view>
 #include <variant>
 
-namespace callsign::platform {
+namespace callsign::setup {
 
 // A whole number.
 struct count_key {
@@ -86,4 +87,4 @@ std::span<const config_key> config_keys();
 // What the key holds, as it would be written in the file: 500, "30s", "127.0.0.1:8080".
 std::string value_text(const config_key& key, const config& from);
 
-}  // namespace callsign::platform
+}  // namespace callsign::setup

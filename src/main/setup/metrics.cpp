@@ -1,4 +1,5 @@
-#include <callsign/platform/metrics.hpp>
+#include "metrics.hpp"
+
 #include <callsign/store/sqlite.hpp>
 
 #include <array>
@@ -10,7 +11,7 @@
 #include <prometheus/text_serializer.h>
 #include <unordered_map>
 
-namespace callsign::platform {
+namespace callsign::setup {
 namespace {
 
 using prometheus::Counter;
@@ -328,4 +329,4 @@ std::string metrics::text() const {
     return prometheus::TextSerializer().Serialize(impl_->registry.Collect());
 }
 
-}  // namespace callsign::platform
+}  // namespace callsign::setup

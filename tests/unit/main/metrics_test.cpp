@@ -1,9 +1,9 @@
-#include <callsign/platform/metrics.hpp>
+#include "main/setup/metrics.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace callsign::platform {
+namespace callsign::setup {
 namespace {
 
 using namespace std::chrono_literals;
@@ -106,4 +106,4 @@ TEST(Metrics, RoutesAreBounded) {
 }
 
 }  // namespace
-}  // namespace callsign::platform
+}  // namespace callsign::setup

@@ -15,7 +15,7 @@
 #include <set>
 #include <toml++/toml.h>
 
-namespace callsign::platform {
+namespace callsign::setup {
 namespace {
 
 using namespace std::chrono_literals;
@@ -557,4 +557,4 @@ std::variant<config, std::vector<config_fault>> load_config(const config_source&
     return loader(source).run();
 }
 
-}  // namespace callsign::platform
+}  // namespace callsign::setup

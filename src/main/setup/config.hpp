@@ -1,6 +1,6 @@
 #pragma once
 // Configuration: a TOML file, then the environment (CALLSIGN_SECTION_KEY), then flags; the later
-// wins. One table (src/platform/config.cpp) lists every key with its type and bounds; each room
+// wins. One table (config.cpp) lists every key with its type and bounds; each room
 // owns its options and their defaults. Unknown keys are errors, and all faults come at once.
 //
 // One variable has no key: CALLSIGN_MASTER_KEY is the master key itself, which belongs in no file
@@ -9,6 +9,7 @@
 #include <callsign/api/sync_options.hpp>
 #include <callsign/engine/engine.hpp>
 #include <callsign/net/http.hpp>
+#include <callsign/platform/log.hpp>
 #include <callsign/reaper/reaper.hpp>
 #include <callsign/seal/secret.hpp>
 #include <callsign/store/sqlite.hpp>
@@ -21,12 +22,7 @@
 #include <variant>
 #include <vector>
 
-namespace callsign::platform {
-
-struct log_options {
-    std::string level = "info";   // debug, info, warn, error
-    std::string format = "text";  // text, json
-};
+namespace callsign::setup {
 
 struct server_options {
     std::string listen = "127.0.0.1:8080";
@@ -53,7 +49,7 @@ struct config {
     reaper_options reaper;
     api::sync_options sync;
     secrets_options secrets;
-    log_options log;
+    platform::log_options log;
 };
 
 struct config_fault {
@@ -71,4 +67,4 @@ struct config_source {
 // The configuration, or every fault in it. Reads the master key's file too.
 std::variant<config, std::vector<config_fault>> load_config(const config_source& source);
 
-}  // namespace callsign::platform
+}  // namespace callsign::setup

@@ -1,4 +1,4 @@
-#include "platform/config_keys.hpp"
+#include "main/setup/config_keys.hpp"
 
 #include <cstdlib>
 #include <fstream>
@@ -8,7 +8,7 @@
 #include <toml++/toml.h>
 #include <unistd.h>
 
-namespace callsign::platform {
+namespace callsign::setup {
 namespace {
 
 using std::filesystem::path;
@@ -356,4 +356,4 @@ TEST(ConfigFiles, BothLoad) {
 }
 
 }  // namespace
-}  // namespace callsign::platform
+}  // namespace callsign::setup

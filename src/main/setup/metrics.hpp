@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace callsign::platform {
+namespace callsign::setup {
 
 class metrics {
   public:
@@ -36,4 +36,4 @@ class metrics {
     std::unique_ptr<impl> impl_;
 };
 
-}  // namespace callsign::platform
+}  // namespace callsign::setup
