@@ -1,6 +1,6 @@
 #pragma once
 // Configuration: a TOML file, then the environment (CALLSIGN_SECTION_KEY), then flags; the later
-// wins. One table (config.cpp) lists every key with its type and bounds; each room
+// wins. One table (config_keys.cpp) lists every key with its type and bounds; each room
 // owns its options and their defaults. Unknown keys are errors, and all faults come at once.
 //
 // One variable has no key: CALLSIGN_MASTER_KEY is the master key itself, which belongs in no file

@@ -16,6 +16,10 @@
 
 namespace callsign::setup {
 
+inline constexpr std::int64_t KiB = 1024;
+inline constexpr std::int64_t MiB = 1024 * KiB;
+inline constexpr std::int64_t GiB = 1024 * MiB;
+
 // A whole number.
 struct count_key {
     std::variant<std::size_t& (*)(config&), std::int64_t& (*)(config&)> target;
@@ -83,8 +87,5 @@ struct config_key {
 };
 
 std::span<const config_key> config_keys();
-
-// What the key holds, as it would be written in the file: 500, "30s", "127.0.0.1:8080".
-std::string value_text(const config_key& key, const config& from);
 
 }  // namespace callsign::setup

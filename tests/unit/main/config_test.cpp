@@ -1,4 +1,4 @@
-#include "main/setup/config_keys.hpp"
+#include "main/setup/config_values.hpp"
 
 #include <cstdlib>
 #include <fstream>

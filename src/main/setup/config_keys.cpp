@@ -1,0 +1,125 @@
+// The table.
+
+#include "config_keys.hpp"
+
+#include <array>
+
+namespace callsign::setup {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr milliseconds day = 24h;
+
+constexpr std::array<std::string_view, 4> levels{"debug", "info", "warn", "error"};
+constexpr std::array<std::string_view, 2> formats{"text", "json"};
+
+// Where a key lands. NOLINTBEGIN(bugprone-macro-parentheses): a member's name cannot have them.
+#define CALLSIGN_AT(member)   \
+    [](config & c) -> auto& { \
+        return c.member;      \
+    }
+// NOLINTEND(bugprone-macro-parentheses)
+
+count_key count(std::size_t& (*target)(config&), std::int64_t min, std::int64_t max) {
+    return {target, min, max, false};
+}
+count_key count(std::int64_t& (*target)(config&), std::int64_t min, std::int64_t max) {
+    return {target, min, max, false};
+}
+count_key bytes(std::size_t& (*target)(config&), std::int64_t min, std::int64_t max) {
+    return {target, min, max, true};
+}
+
+const std::array keys{
+    config_key{"server", "listen", address_key{CALLSIGN_AT(server.listen)}},
+    config_key{"server", "drain_timeout",
+               duration_key{CALLSIGN_AT(server.drain_timeout), 0ms, 1h, {}}},
+    config_key{"server", "trusted_proxies", addresses_key{CALLSIGN_AT(http.trusted_proxies)}},
+
+    config_key{"http", "header_bytes_max",
+               bytes(CALLSIGN_AT(http.header_bytes_max), 1 * KiB, 1 * MiB)},
+    config_key{"http", "body_bytes_max",
+               bytes(CALLSIGN_AT(http.body_bytes_max), 1 * KiB, 64 * MiB)},
+    config_key{"http", "bodies_bytes_max",
+               bytes(CALLSIGN_AT(http.bodies_bytes_max), 1 * MiB, 64 * GiB)},
+    config_key{"http", "account_bodies_bytes_max",
+               bytes(CALLSIGN_AT(http.account_bodies_bytes_max), 1 * MiB, 64 * GiB)},
+    config_key{"http", "connections_max", count(CALLSIGN_AT(http.connections_max), 1, 1'000'000)},
+    config_key{"http", "connections_per_address_max",
+               count(CALLSIGN_AT(http.connections_per_address_max), 1, 1'000'000)},
+    config_key{"http", "idle_timeout", duration_key{CALLSIGN_AT(http.idle_timeout), 10ms, day, {}}},
+    config_key{"http", "header_timeout",
+               duration_key{CALLSIGN_AT(http.header_timeout), 10ms, 1h, {}}},
+    config_key{"http", "body_rate_min", bytes(CALLSIGN_AT(http.body_rate_min), 0, 1 * GiB)},
+    config_key{"http", "body_timeout", duration_key{CALLSIGN_AT(http.body_timeout), 10ms, 1h, {}}},
+    config_key{"http", "write_timeout",
+               duration_key{CALLSIGN_AT(http.write_timeout), 10ms, 1h, {}}},
+
+    config_key{"engine", "queue_depth_max",
+               count(CALLSIGN_AT(engine.queue_depth_max), 1, 1'000'000)},
+    config_key{"engine", "queue_bytes_max",
+               bytes(CALLSIGN_AT(engine.queue_bytes_max), 1 * KiB, 1 * GiB)},
+    config_key{"engine", "account_depth_max",
+               count(CALLSIGN_AT(engine.account_depth_max), 1, 1'000'000)},
+    config_key{"engine", "account_bytes_max",
+               bytes(CALLSIGN_AT(engine.account_bytes_max), 1 * KiB, 1 * GiB)},
+    config_key{"engine", "account_readers_max",
+               count(CALLSIGN_AT(engine.account_readers_max), 1, 64)},
+    config_key{"engine", "batch_commands_max",
+               count(CALLSIGN_AT(engine.batch_commands_max), 1, 100'000)},
+    config_key{"engine", "batch_bytes_max",
+               bytes(CALLSIGN_AT(engine.batch_bytes_max), 1 * KiB, 1 * GiB)},
+    config_key{"engine", "batch_operations_max",
+               count(CALLSIGN_AT(engine.batch_operations_max), 1, 1'000'000)},
+    config_key{"engine", "request_deadline",
+               duration_key{CALLSIGN_AT(engine.request_deadline), 10ms, 10min, {}}},
+    config_key{"engine", "trust_clock_after",
+               duration_key{CALLSIGN_AT(engine.trust_clock_after), 0ms, 30 * day, {}}},
+
+    config_key{"store", "data_dir", path_key{CALLSIGN_AT(store.data_dir), false}},
+    config_key{"store", "readers", count(CALLSIGN_AT(store.readers), 1, 64)},
+    config_key{"store", "cache_bytes", bytes(CALLSIGN_AT(store.cache_bytes), 1 * MiB, 64 * GiB)},
+    config_key{"store", "wal_pages_max", count(CALLSIGN_AT(store.wal_pages_max), 16, 10'000'000)},
+    config_key{"store", "moved_pages_max",
+               count(CALLSIGN_AT(store.moved_pages_max), 16, 10'000'000)},
+    config_key{"store", "recent_keys_max",
+               count(CALLSIGN_AT(store.recent_keys_max), 1, 10'000'000)},
+    config_key{"store", "key_filter_bytes_max",
+               bytes(CALLSIGN_AT(store.key_filter_bytes_max), 0, 16 * GiB)},
+
+    config_key{"reaper", "interval", duration_key{CALLSIGN_AT(reaper.interval), 10ms, day, {}}},
+    config_key{"reaper", "window", duration_key{CALLSIGN_AT(reaper.window), 1ms, 30 * day, "auto"}},
+    config_key{"reaper", "batch", count(CALLSIGN_AT(reaper.batch), 1, 100'000)},
+    config_key{"reaper", "retention",
+               duration_key{CALLSIGN_AT(reaper.retention), 1ms, 3650 * day, {}}},
+
+    config_key{"sync", "segment_bytes_max",
+               bytes(CALLSIGN_AT(sync.segment_bytes_max), 1 * KiB, 512 * MiB)},
+    config_key{"sync", "snapshot_bytes_max",
+               bytes(CALLSIGN_AT(sync.snapshot_bytes_max), 1 * KiB, 512 * MiB)},
+    config_key{"sync", "snapshot_days", count(CALLSIGN_AT(sync.snapshots.days), 1, 36'500)},
+    config_key{"sync", "snapshot_versions",
+               count(CALLSIGN_AT(sync.snapshots.versions), 1, 1'000'000'000)},
+    config_key{"sync", "open_registration", flag_key{CALLSIGN_AT(sync.open_registration)}},
+    config_key{"sync", "registrations_per_hour",
+               count(CALLSIGN_AT(sync.registrations_per_hour), 1, 1'000'000)},
+    config_key{"sync", "allow_client_ids", uuids_key{CALLSIGN_AT(sync.allow_client_ids)}},
+    config_key{"sync", "turnstile", duration_key{CALLSIGN_AT(sync.turnstile), 0ms, 5s, {}}},
+    config_key{"sync", "key_attribute", attribute_key{CALLSIGN_AT(sync.key_attribute)}},
+
+    config_key{"secrets", "master_key_file", path_key{CALLSIGN_AT(secrets.master_key_file), true}},
+
+    config_key{"log", "level", choice_key{CALLSIGN_AT(log.level), levels}},
+    config_key{"log", "format", choice_key{CALLSIGN_AT(log.format), formats}},
+};
+
+#undef CALLSIGN_AT
+
+}  // namespace
+
+std::span<const config_key> config_keys() {
+    return keys;
+}
+
+}  // namespace callsign::setup

@@ -1,0 +1,210 @@
+// What each kind of value may be, and what is said of one that it may not be.
+
+#include "config_values.hpp"
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/ip/address.hpp>
+#include <charconv>
+#include <limits>
+
+namespace callsign::setup {
+namespace {
+
+std::string in_quotes(std::string_view text) {
+    return std::string("\"").append(text).append("\"");
+}
+
+template <class Item>
+std::string list_text(const std::vector<Item>& all) {
+    std::string list;
+    for (const Item& item : all) list += (list.empty() ? "" : ", ") + in_quotes(to_string(item));
+    return "[" + list + "]";
+}
+
+std::string count_text(const count_key& kind, std::int64_t value) {
+    if (kind.bytes && value != 0) {
+        if (value % GiB == 0) return in_quotes(std::to_string(value / GiB) + "GiB");
+        if (value % MiB == 0) return in_quotes(std::to_string(value / MiB) + "MiB");
+        if (value % KiB == 0) return in_quotes(std::to_string(value / KiB) + "KiB");
+    }
+    return std::to_string(value);
+}
+
+std::optional<std::int64_t> parse_count(std::string_view text, bool bytes) {
+    std::int64_t value = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, value);
+    if (error != std::errc{} || value < 0) return std::nullopt;
+    const std::string_view unit(stop, static_cast<std::size_t>(end - stop));
+    if (unit.empty()) return value;
+    const std::int64_t scale = unit == "KiB" ? KiB : unit == "MiB" ? MiB : unit == "GiB" ? GiB : 0;
+    if (!bytes || scale == 0 || value > std::numeric_limits<std::int64_t>::max() / scale) {
+        return std::nullopt;
+    }
+    return value * scale;
+}
+
+complaint set_text(const count_key& kind, std::string_view text, config& into) {
+    const auto value = parse_count(text, kind.bytes);
+    if (value) return set_number(kind, *value, into);
+    if (kind.bytes)
+        return "must be a number of bytes such as 65536 or \"64KiB\", not " + in_quotes(text);
+    return "must be a whole number, not " + in_quotes(text);
+}
+
+complaint set_text(const duration_key& kind, std::string_view text, config& into) {
+    if (!kind.reserved.empty() && text == kind.reserved) {
+        return "cannot be " + in_quotes(text) +
+               " in this version: a duration is needed, such as \"10m\"";
+    }
+    const auto span = parse_duration(text);
+    if (!span)
+        return "must be a duration such as \"250ms\", \"30s\" or \"7d\", not " + in_quotes(text);
+    if (*span < kind.min || *span > kind.max) {
+        return "must be from " + in_quotes(to_duration_text(kind.min)) + " to " +
+               in_quotes(to_duration_text(kind.max)) + ", not " + in_quotes(text);
+    }
+    kind.target(into) = *span;
+    return {};
+}
+
+complaint set_text(const choice_key& kind, std::string_view text, config& into) {
+    if (std::find(kind.choices.begin(), kind.choices.end(), text) != kind.choices.end()) {
+        kind.target(into) = text;
+        return {};
+    }
+    std::string all;
+    for (const std::string_view choice : kind.choices) {
+        if (!all.empty()) all += choice == kind.choices.back() ? " or " : ", ";
+        all += in_quotes(choice);
+    }
+    return "must be " + all + ", not " + in_quotes(text);
+}
+
+complaint set_text(const address_key& kind, std::string_view text, config& into) {
+    const auto colon = text.rfind(':');
+    std::string_view host = text.substr(0, colon);
+    if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+    boost::system::error_code not_an_address;
+    boost::asio::ip::make_address(std::string(host), not_an_address);
+    const auto port =
+        colon == text.npos ? std::nullopt : parse_count(text.substr(colon + 1), false);
+    if (not_an_address || !port || *port > 65'535) {
+        return "must be ADDRESS:PORT such as \"127.0.0.1:8080\" or \"[::1]:8080\", not " +
+               in_quotes(text);
+    }
+    kind.target(into) = text;
+    return {};
+}
+
+complaint set_text(const path_key& kind, std::string_view text, config& into) {
+    if (text.empty() && !kind.optional) return "must not be empty";
+    kind.target(into) = std::filesystem::path(text);
+    return {};
+}
+
+// Taskwarrior's rules for a UDA's name, and those it has attributes of its own for.
+complaint set_text(const attribute_key& kind, std::string_view text, config& into) {
+    constexpr std::array<std::string_view, 26> taken{
+        "annotations", "depends", "description", "due",      "end",    "entry",    "id",
+        "imask",       "last",    "mask",        "modified", "parent", "priority", "project",
+        "recur",       "rtype",   "scheduled",   "start",    "status", "tags",     "template",
+        "until",       "urgency", "uuid",        "wait",     "limit"};
+    const auto is_lower = [](char c) { return c >= 'a' && c <= 'z'; };
+    const bool named =
+        text.empty() || (text.size() <= 64 && is_lower(text.front()) &&
+                         std::all_of(text.begin(), text.end(), [&](char c) {
+                             return is_lower(c) || (c >= '0' && c <= '9') || c == '_';
+                         }));
+    if (!named) {
+        return "must be a lower-case letter and up to 63 more of a-z, 0-9 and _, or empty, not " +
+               in_quotes(text);
+    }
+    if (std::find(taken.begin(), taken.end(), text) != taken.end() || text.starts_with("tag_") ||
+        text.starts_with("dep_") || text.starts_with("annotation_")) {
+        return "must be an attribute that Taskwarrior has no use for, not " + in_quotes(text);
+    }
+    kind.target(into) = text;
+    return {};
+}
+
+complaint set_text(const flag_key& kind, std::string_view text, config& into) {
+    if (text != "true" && text != "false") return "must be true or false, not " + in_quotes(text);
+    kind.target(into) = text == "true";
+    return {};
+}
+
+// What `parse` makes of each entry of a list with commas. Client ids are what clients prove
+// themselves with, so a faulty entry is not repeated.
+template <class Item, class Parse>
+complaint set_entries(std::string_view text, const char* not_one, Parse parse,
+                      std::vector<Item>& into) {
+    std::vector<Item> all;
+    while (!text.empty()) {
+        const auto comma = text.find(',');
+        std::string_view one = text.substr(0, comma);
+        text.remove_prefix(comma == text.npos ? text.size() : comma + 1);
+        while (one.starts_with(' ')) one.remove_prefix(1);
+        while (one.ends_with(' ')) one.remove_suffix(1);
+        const std::optional<Item> item = parse(one);
+        if (!item) return "entry " + std::to_string(all.size() + 1) + " is " + not_one;
+        all.push_back(*item);
+    }
+    into = std::move(all);
+    return {};
+}
+
+complaint set_text(const uuids_key& kind, std::string_view text, config& into) {
+    return set_entries(text, "not a UUID", parse_uuid, kind.target(into));
+}
+
+complaint set_text(const addresses_key& kind, std::string_view text, config& into) {
+    return set_entries(text, "no address and no block of them", net::parse_address_block,
+                       kind.target(into));
+}
+
+}  // namespace
+
+complaint set_text(const config_key& key, std::string_view text, config& into) {
+    return std::visit([&](const auto& kind) { return set_text(kind, text, into); }, key.kind);
+}
+
+complaint set_number(const count_key& kind, std::int64_t value, config& into) {
+    if (value < kind.min || value > kind.max) {
+        return "must be from " + count_text(kind, kind.min) + " to " + count_text(kind, kind.max) +
+               ", not " + std::to_string(value);
+    }
+    std::visit(
+        [&](auto target) {
+            auto& place = target(into);
+            place = static_cast<std::remove_reference_t<decltype(place)>>(value);
+        },
+        kind.target);
+    return {};
+}
+
+std::string value_text(const config_key& key, const config& from) {
+    config copy = from;
+    struct {
+        config& c;
+        std::string operator()(const count_key& k) const {
+            return count_text(
+                k, std::visit([&](auto target) { return static_cast<std::int64_t>(target(c)); },
+                              k.target));
+        }
+        std::string operator()(const duration_key& k) const {
+            return in_quotes(to_duration_text(k.target(c)));
+        }
+        std::string operator()(const choice_key& k) const { return in_quotes(k.target(c)); }
+        std::string operator()(const address_key& k) const { return in_quotes(k.target(c)); }
+        std::string operator()(const path_key& k) const { return in_quotes(k.target(c).string()); }
+        std::string operator()(const attribute_key& k) const { return in_quotes(k.target(c)); }
+        std::string operator()(const flag_key& k) const { return k.target(c) ? "true" : "false"; }
+        std::string operator()(const uuids_key& k) const { return list_text(k.target(c)); }
+        std::string operator()(const addresses_key& k) const { return list_text(k.target(c)); }
+    } const write{copy};
+    return std::visit(write, key.kind);
+}
+
+}  // namespace callsign::setup
