@@ -3,11 +3,16 @@
 //
 // Threads: this one for the network, one for the writer, a few for readers, one for long work.
 
-#include "first_start.hpp"
 #include "logging_probes.hpp"
 #include "no_dumps.hpp"
+#include "one_thread.hpp"
+#include "setup/command_line.hpp"
 #include "setup/config.hpp"
+#include "setup/first_start.hpp"
+#include "setup/listen_address.hpp"
+#include "setup/listen_file.hpp"
 #include "setup/metrics.hpp"
+#include "setup/open_files.hpp"
 
 #include <callsign/api/service.hpp>
 #include <callsign/engine/engine.hpp>
@@ -17,10 +22,8 @@
 #include <callsign/reaper/reaper.hpp>
 #include <callsign/store/sqlite.hpp>
 
-#include <CLI/CLI.hpp>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -29,8 +32,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <iostream>
-#include <sys/resource.h>
-#include <thread>
 
 namespace callsign {
 namespace {
@@ -40,121 +41,10 @@ namespace fs = std::filesystem;
 using asio::ip::tcp;
 using platform::log_level;
 
-constexpr int exit_bad_configuration = 2;
 constexpr int exit_cannot_start = 1;
 constexpr int exit_fatal = 70;  // EX_SOFTWARE: start it again
 
 constexpr auto use_result = asio::as_tuple(asio::use_awaitable);
-
-// ---- the command line ----
-
-struct command_line {
-    setup::config_source source;
-    bool check_config = false;
-};
-
-// nullopt: there is nothing more to do than to end with `exit_code`.
-std::optional<command_line> read_command_line(int argc, char** argv, int& exit_code) {
-    CLI::App app{"Callsign: a sync server that gives every task a number people can say."};
-    std::string config_file;
-    std::string data_dir;
-    std::string listen;
-    command_line given;
-    app.add_option("--config", config_file, "Configuration file (TOML)");
-    app.add_option("--data-dir", data_dir, "Where everything is kept");
-    app.add_option("--listen", listen, "ADDRESS:PORT; port 0 takes a free one");
-    app.add_flag("--check-config", given.check_config, "Check the configuration and end");
-    app.set_version_flag("--version", "callsignd " CALLSIGN_VERSION);
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::ParseError& e) {
-        exit_code = app.exit(e) == 0 ? 0 : exit_bad_configuration;
-        return std::nullopt;
-    }
-    if (!config_file.empty()) given.source.file = config_file;
-    given.source.environment = [](const char* name) -> const char* { return std::getenv(name); };
-    if (app.count("--data-dir") > 0) given.source.flags.emplace_back("store.data_dir", data_dir);
-    if (app.count("--listen") > 0) given.source.flags.emplace_back("server.listen", listen);
-    return given;
-}
-
-// load_config has seen that it is ADDRESS:PORT.
-tcp::endpoint to_endpoint(const std::string& listen) {
-    const auto colon = listen.rfind(':');
-    std::string host = listen.substr(0, colon);
-    if (host.starts_with('[')) host = host.substr(1, host.size() - 2);
-    return {asio::ip::make_address(host),
-            static_cast<std::uint16_t>(std::stoul(listen.substr(colon + 1)))};
-}
-
-std::string to_url(const asio::ip::address& address, std::uint16_t port) {
-    const std::string host =
-        address.is_v6() ? "[" + address.to_string() + "]" : address.to_string();
-    return "http://" + host + ":" + std::to_string(port);
-}
-
-// Where a program on this machine reaches it: a server that listens everywhere is also here.
-std::string local_url(const tcp::endpoint& at) {
-    if (!at.address().is_unspecified()) return to_url(at.address(), at.port());
-    if (at.address().is_v4()) return to_url(asio::ip::address_v4::loopback(), at.port());
-    return to_url(asio::ip::address_v6::loopback(), at.port());
-}
-
-// Each connection is a file; the soft limit is often far below what the system allows. Returns the
-// limit in force; 0: it is not known.
-std::size_t raise_open_files_limit() {
-    rlimit limit{};
-    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
-    limit.rlim_cur = limit.rlim_max;
-    ::setrlimit(RLIMIT_NOFILE, &limit);
-    return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : 0;
-}
-
-// Files beside the connections: the store's, and those that are told that they are too many.
-constexpr std::size_t other_files = 160;
-
-// ---- threads ----
-
-// An io_context with a thread of its own; joined once what is queued has run.
-class one_thread {
-  public:
-    one_thread() : work_(io_.get_executor()), thread_([this] { io_.run(); }) {}
-    ~one_thread() { join(); }
-    one_thread(const one_thread&) = delete;
-    one_thread& operator=(const one_thread&) = delete;
-
-    asio::any_io_executor executor() { return io_.get_executor(); }
-
-    void join() {
-        work_.reset();
-        if (thread_.joinable()) thread_.join();
-    }
-
-  private:
-    asio::io_context io_{1};
-    asio::executor_work_guard<asio::io_context::executor_type> work_;
-    std::thread thread_;
-};
-
-// A file that is there while the server is.
-class listen_file {
-  public:
-    // Throws std::system_error.
-    listen_file(fs::path file, const std::string& url) : file_(std::move(file)) {
-        write_file(file_, url + "\n", 0644);
-    }
-    ~listen_file() {
-        std::error_code ignored;
-        fs::remove(file_, ignored);
-    }
-    listen_file(const listen_file&) = delete;
-    listen_file& operator=(const listen_file&) = delete;
-
-  private:
-    fs::path file_;
-};
-
-// ---- the server ----
 
 class server {
   public:
@@ -207,7 +97,7 @@ class server {
     reaper reaper_;
     api::service service_;
     net::http_server http_;
-    std::optional<listen_file> listen_file_;
+    std::optional<setup::listen_file> listen_file_;
 };
 
 // What concerns sync as well has its place there.
@@ -243,8 +133,7 @@ server::server(setup::config config, setup::config_source source, std::size_t fi
 void server::fit_connections(std::size_t files_max) {
     if (files_max == 0) return;
     std::size_t& wanted = config_.http.connections_max;
-    const std::size_t possible =
-        files_max > 2 * other_files ? files_max - other_files : files_max / 2;
+    const std::size_t possible = setup::connections_possible(files_max);
     const bool too_few = possible < wanted;
     if (too_few) wanted = possible;
     log_->log(
@@ -258,7 +147,7 @@ net::http_server server::listen() {
     const std::string& where = config_.server.listen;
     try {
         return net::http_server(
-            network_.get_executor(), to_endpoint(where), config_.http,
+            network_.get_executor(), setup::to_endpoint(where), config_.http,
             [this](net::http_request request) { return service_.handle(std::move(request)); },
             api::refusal, request_log_,
             {.admit = [this](net::http_request head) { return service_.admit(std::move(head)); },
@@ -295,30 +184,31 @@ asio::awaitable<void> server::start_and_stop() {
 // What must be there before the first request. Returns what to tell people, if there is news.
 asio::awaitable<std::string> server::prepare() {
     fs::path token_file = admin_token_file();
-    co_await ensure_admin_token(engine_, *entropy_, std::move(token_file));
-    const auto account_token = co_await ensure_account(engine_, *entropy_);
+    co_await setup::ensure_admin_token(engine_, *entropy_, std::move(token_file));
+    const auto account_token = co_await setup::ensure_account(engine_, *entropy_);
     const bool opens = co_await service_.opens_devices();
     if (!opens) {
         log_->log(log_level::warn, "devices cannot sync: the master key is missing, or another",
                   {{"setting", "secrets.master_key_file"}});
     }
     if (!account_token) co_return std::string();
-    co_return welcome(local_url(http_.local_endpoint()), *account_token, admin_token_file());
+    co_return setup::welcome(setup::local_url(http_.local_endpoint()), *account_token,
+                             admin_token_file());
 }
 
 void server::announce(const std::string& welcome_text) {
     const tcp::endpoint at = http_.local_endpoint();
     try {
-        listen_file_.emplace(config_.store.data_dir / "listen.url", local_url(at));
+        listen_file_.emplace(config_.store.data_dir / "listen.url", setup::local_url(at));
     } catch (const std::system_error& e) {
         // A full disk: what is stored can be read all the same.
         log_->log(log_level::warn, "no listen.url: callsign needs --url", {{"error", e.what()}});
     }
-    std::cout << welcome_text << "callsignd listening on " << to_url(at.address(), at.port())
+    std::cout << welcome_text << "callsignd listening on " << setup::to_url(at.address(), at.port())
               << std::endl;
     log_->log(log_level::info, "started",
               {{"version", CALLSIGN_VERSION},
-               {"url", to_url(at.address(), at.port())},
+               {"url", setup::to_url(at.address(), at.port())},
                {"data_dir", config_.store.data_dir.string()}});
     if (const sqlite_release sqlite = sqlite_in_use(); sqlite.loses_pages) {
         log_->log(log_level::debug, "old sqlite, one connection writes and checkpoints",
@@ -394,19 +284,19 @@ void print(const std::vector<setup::config_fault>& faults) {
 
 int run(int argc, char** argv) {
     int exit_code = 0;
-    auto given = read_command_line(argc, argv, exit_code);
+    auto given = setup::read_command_line(argc, argv, exit_code);
     if (!given) return exit_code;
     auto loaded = setup::load_config(given->source);
     if (const auto* faults = std::get_if<std::vector<setup::config_fault>>(&loaded)) {
         print(*faults);
-        return exit_bad_configuration;
+        return setup::exit_bad_configuration;
     }
     if (given->check_config) {
         std::cout << "The configuration is in order.\n";
         return 0;
     }
     std::signal(SIGPIPE, SIG_IGN);
-    const std::size_t files_max = raise_open_files_limit();
+    const std::size_t files_max = setup::raise_open_files_limit();
     server s(std::get<setup::config>(std::move(loaded)), std::move(given->source), files_max);
     s.run();
     return 0;

@@ -17,10 +17,7 @@
 #include <string>
 #include <string_view>
 
-namespace callsign {
-
-// Creates or replaces a small file in one step, durable, readable as `mode` says.
-void write_file(const std::filesystem::path& file, std::string_view text, unsigned mode);
+namespace callsign::setup {
 
 // Registers a token of the operator's and writes it to `file`, unless that exists.
 boost::asio::awaitable<void> ensure_admin_token(engine& engine, entropy& entropy,
@@ -33,4 +30,4 @@ boost::asio::awaitable<std::optional<std::string>> ensure_account(engine& engine
 std::string welcome(std::string_view url, std::string_view token,
                     const std::filesystem::path& admin_token);
 
-}  // namespace callsign
+}  // namespace callsign::setup
