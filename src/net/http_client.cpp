@@ -1,0 +1,232 @@
+#include "use_result.hpp"
+
+#include <callsign/net/http_client.hpp>
+
+#include <array>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/use_future.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/core/error.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/string.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/read.hpp>
+#include <boost/beast/http/string_body.hpp>
+
+namespace callsign::net {
+namespace {
+
+namespace asio = boost::asio;
+namespace http = boost::beast::http;
+using asio::ip::tcp;
+using boost::system::error_code;
+using steady = std::chrono::steady_clock;
+
+constexpr std::uint32_t answer_header_bytes_max = 64u << 10;
+constexpr std::size_t read_bytes = 16u << 10;
+
+std::string authority_of(const http_client_options& options) {
+    const bool is_v6 = options.host.find(':') != options.host.npos;
+    return (is_v6 ? "[" + options.host + "]" : options.host) + ":" + options.port;
+}
+
+std::string head_of(const http_call& call, const std::string& authority) {
+    std::string text = call.method + " " + call.target + " HTTP/1.1\r\nHost: " + authority + "\r\n";
+    for (const auto& [name, value] : call.headers) {
+        text.append(name).append(": ").append(value).append("\r\n");
+    }
+    const bool has_length = !call.body.empty() || call.method == "POST" || call.method == "PUT" ||
+                            call.method == "PATCH";
+    if (has_length) text += "Content-Length: " + std::to_string(call.body.size()) + "\r\n";
+    return text += "\r\n";
+}
+
+http_answer answer_of(http::response<http::string_body> response) {
+    http_answer answer{response.result_int(), {}, std::move(response.body())};
+    for (const auto& field : response) {
+        answer.headers.emplace_back(field.name_string(), field.value());
+    }
+    return answer;
+}
+
+}  // namespace
+
+std::string http_answer::header(std::string_view name) const {
+    for (const auto& [have, value] : headers) {
+        if (boost::beast::iequals(have, {name.data(), name.size()})) return value;
+    }
+    return {};
+}
+
+bool http_failure::timed_out() const noexcept {
+    return error == boost::beast::error::timeout;
+}
+
+// The stream has the deadline. Its timer is looked at after what has arrived, so an answer that is
+// there is never thrown away for being looked at late.
+class http_client::impl {
+  public:
+    impl(asio::any_io_executor executor, http_client_options options)
+        : options_(std::move(options)), stream_(std::move(executor)) {}
+
+    void begin_call() { stream_.expires_after(options_.deadline); }
+
+    asio::awaitable<http_outcome> exchange(http_call call) {
+        if (!connected()) {
+            const error_code unreachable = co_await connect();
+            if (unreachable) co_return http_failure{unreachable, false};
+        }
+        const bool has_body = call.method != "HEAD";
+        std::string head = head_of(call, authority_of(options_));
+        // A server may answer and close before it has read everything, to refuse a large body say:
+        // its answer is worth more than the broken pipe.
+        const error_code broken = co_await write(std::move(head), std::move(call.body));
+        http_outcome outcome = co_await receive(has_body);
+        if (!outcome && broken) co_return http_failure{broken, true};
+        co_return outcome;
+    }
+
+    asio::awaitable<error_code> connect() {
+        close();
+        tcp::resolver resolver(stream_.get_executor());
+        error_code is_name;
+        auto addresses =
+            resolver.resolve(options_.host, options_.port, tcp::resolver::numeric_host, is_name);
+        if (is_name) {
+            auto [unknown, found] =
+                co_await resolver.async_resolve(options_.host, options_.port, use_result);
+            if (unknown) co_return unknown;
+            addresses = std::move(found);
+        }
+        const auto [unreachable, address] =
+            co_await stream_.async_connect(std::move(addresses), use_result);
+        if (unreachable) {
+            close();
+            co_return unreachable;
+        }
+        error_code ignored;
+        stream_.socket().set_option(tcp::no_delay(true), ignored);
+        co_return error_code{};
+    }
+
+    asio::awaitable<error_code> write(std::string head, std::string body) {
+        const std::array parts{asio::buffer(std::as_const(head)),
+                               asio::buffer(std::as_const(body))};
+        const auto [error, written] = co_await asio::async_write(stream_, parts, use_result);
+        co_return error;
+    }
+
+    asio::awaitable<http_outcome> receive(bool has_body) {
+        http::response_parser<http::string_body> parser;
+        parser.header_limit(answer_header_bytes_max);
+        parser.body_limit(options_.answer_bytes_max);
+        parser.skip(!has_body);
+        const auto [error, bytes] = co_await http::async_read(stream_, unread_, parser, use_result);
+        if (error || !parser.keep_alive()) close();
+        if (error) co_return http_failure{error, true};
+        co_return answer_of(parser.release());
+    }
+
+    asio::awaitable<error_code> read_more() {
+        const auto [error, bytes] =
+            co_await stream_.async_read_some(unread_.prepare(read_bytes), use_result);
+        unread_.commit(bytes);
+        if (error) stream_.close();
+        co_return error;
+    }
+
+    bool connected() const noexcept { return stream_.socket().is_open(); }
+    void close() noexcept {
+        stream_.close();
+        unread_.clear();
+    }
+    int native_handle() { return stream_.socket().native_handle(); }
+
+  private:
+    const http_client_options options_;
+    boost::beast::tcp_stream stream_;
+    boost::beast::flat_buffer unread_;
+};
+
+http_client::http_client(asio::any_io_executor executor, http_client_options options)
+    : impl_(std::make_unique<impl>(std::move(executor), std::move(options))) {}
+http_client::~http_client() = default;
+http_client::http_client(http_client&&) noexcept = default;
+http_client& http_client::operator=(http_client&&) noexcept = default;
+
+asio::awaitable<http_outcome> http_client::exchange(http_call call) {
+    impl_->begin_call();
+    return impl_->exchange(std::move(call));
+}
+
+asio::awaitable<error_code> http_client::connect() {
+    impl_->begin_call();
+    return impl_->connect();
+}
+
+asio::awaitable<error_code> http_client::send(std::string bytes) {
+    impl_->begin_call();
+    if (!connected()) {
+        const error_code unreachable = co_await impl_->connect();
+        if (unreachable) co_return unreachable;
+    }
+    std::string nothing;
+    co_return co_await impl_->write(std::move(bytes), std::move(nothing));
+}
+
+asio::awaitable<http_outcome> http_client::receive(bool has_body) {
+    impl_->begin_call();
+    return impl_->receive(has_body);
+}
+
+asio::awaitable<error_code> http_client::read_more() {
+    impl_->begin_call();
+    return impl_->read_more();
+}
+
+bool http_client::connected() const noexcept {
+    return impl_->connected();
+}
+
+void http_client::close() noexcept {
+    impl_->close();
+}
+
+int http_client::native_handle() {
+    return impl_->native_handle();
+}
+
+blocking_http_client::blocking_http_client(http_client_options options)
+    : client_(context_.get_executor(), std::move(options)) {}
+
+template <class T>
+T blocking_http_client::wait_for(asio::awaitable<T> call) {
+    auto outcome = asio::co_spawn(context_, std::move(call), asio::use_future);
+    context_.restart();
+    context_.run();
+    return outcome.get();
+}
+
+http_outcome blocking_http_client::exchange(http_call call) {
+    return wait_for(client_.exchange(std::move(call)));
+}
+
+error_code blocking_http_client::connect() {
+    return wait_for(client_.connect());
+}
+
+error_code blocking_http_client::send(std::string bytes) {
+    return wait_for(client_.send(std::move(bytes)));
+}
+
+http_outcome blocking_http_client::receive(bool has_body) {
+    return wait_for(client_.receive(has_body));
+}
+
+error_code blocking_http_client::read_more() {
+    return wait_for(client_.read_more());
+}
+
+}  // namespace callsign::net

@@ -1,0 +1,137 @@
+#include "http_fixture.hpp"
+
+#include <callsign/net/http_client.hpp>
+
+#include <gmock/gmock.h>
+
+namespace callsign::net {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+http_client_options options_for(const running_server& server, milliseconds deadline = 10s) {
+    return {"127.0.0.1", std::to_string(server.endpoint().port()), deadline};
+}
+
+TEST(HttpClient, KeepsItsConnection) {
+    running_server server;
+    blocking_http_client client(options_for(server));
+    for (int i = 0; i < 3; ++i) {
+        const auto answer = client.exchange({"PUT", "/p?q", {{"X-A", "a"}}, "body"});
+        ASSERT_TRUE(answer) << answer.error().error.message();
+        EXPECT_EQ(answer->status, 200u);
+        EXPECT_EQ(answer->body, "PUT /p q body");
+        EXPECT_EQ(answer->header("content-TYPE"), "text/plain");
+        EXPECT_EQ(answer->header("X-None"), "");
+    }
+    server.probe.await(server.probe.answered, 3);
+    EXPECT_EQ(server.probe.opened, 1);
+}
+
+TEST(HttpClient, AnswersWithoutABody) {
+    running_server server;
+    blocking_http_client client(options_for(server));
+    const auto head = client.exchange({"HEAD", "/a"});
+    ASSERT_TRUE(head);
+    EXPECT_EQ(head->body, "");
+    EXPECT_EQ(client.exchange({"GET", "/empty"})->status, 204u);
+    EXPECT_EQ(client.exchange({"GET", "/a"})->body, "GET /a  ");
+    server.probe.await(server.probe.answered, 3);
+    EXPECT_EQ(server.probe.opened, 1);
+}
+
+TEST(HttpClient, ConnectsAgainWhenTheServerHasClosed) {
+    running_server server;
+    blocking_http_client client(options_for(server));
+    EXPECT_TRUE(client.exchange({"GET", "/a", {{"Connection", "close"}}}));
+    EXPECT_FALSE(client.connected());
+    EXPECT_TRUE(client.exchange({"GET", "/a"}));
+    EXPECT_TRUE(client.connected());
+    server.probe.await(server.probe.answered, 2);
+    EXPECT_EQ(server.probe.opened, 2);
+}
+
+TEST(HttpClient, NothingWasSentWhereNobodyListens) {
+    asio::io_context context;
+    tcp::acceptor gone(context, {asio::ip::address_v4::loopback(), 0});
+    const std::string port = std::to_string(gone.local_endpoint().port());
+    gone.close();
+    blocking_http_client client({"127.0.0.1", port, 10s});
+    const auto outcome = client.exchange({"GET", "/"});
+    ASSERT_FALSE(outcome);
+    EXPECT_EQ(outcome.error().error, asio::error::connection_refused);
+    EXPECT_FALSE(outcome.error().sent);
+    EXPECT_FALSE(client.connected());
+}
+
+TEST(HttpClient, WaitsUntilItsDeadline) {
+    running_server server;
+    blocking_http_client client(options_for(server, 100ms));
+    const auto outcome = client.exchange({"GET", "/hold"});
+    ASSERT_FALSE(outcome);
+    EXPECT_TRUE(outcome.error().timed_out());
+    EXPECT_TRUE(outcome.error().sent);
+    EXPECT_FALSE(client.connected());
+    // The next call is a new one.
+    EXPECT_TRUE(client.exchange({"GET", "/a"}));
+}
+
+// The thread comes back from elsewhere after the deadline; the answer had come before.
+TEST(HttpClient, AnAnswerThatIsThereIsNotLate) {
+    running_server server;
+    asio::io_context context;
+    http_client client(context.get_executor(), options_for(server, 1s));
+    auto outcome = asio::co_spawn(context, client.exchange({"GET", "/hold"}), asio::use_future);
+    while (server.held == 0) context.poll();
+    server.release();
+    server.probe.await(server.probe.answered, 1);
+    std::this_thread::sleep_for(1100ms);
+    context.run();
+    const http_outcome answer = outcome.get();
+    ASSERT_TRUE(answer) << answer.error().error.message();
+    EXPECT_EQ(answer->body, "GET /hold  ");
+}
+
+TEST(HttpClient, AnAnswerIsBounded) {
+    running_server server;
+    http_client_options options = options_for(server);
+    options.answer_bytes_max = 1000;
+    blocking_http_client client(options);
+    const auto outcome = client.exchange({"GET", "/large"});
+    ASSERT_FALSE(outcome);
+    EXPECT_THAT(outcome.error().error.message(), HasSubstr("body limit"));
+    EXPECT_FALSE(client.connected());
+}
+
+TEST(HttpClient, SendsWhatIsNoCallAndKeepsWhatComes) {
+    running_server server;
+    blocking_http_client client(options_for(server));
+    EXPECT_FALSE(client.send("GET /a HTTP/1.1\r\nHost: h\r\n"));
+    EXPECT_FALSE(client.send("Connection: close\r\n\r\n"));
+    while (!client.read_more()) {
+    }
+    EXPECT_FALSE(client.connected());
+    const auto answer = client.receive();
+    ASSERT_TRUE(answer) << answer.error().error.message();
+    EXPECT_EQ(answer->body, "GET /a  ");
+}
+
+TEST(HttpClient, ManyAtATimeOnOneThread) {
+    running_server server;
+    asio::io_context context;
+    std::vector<http_client> clients;
+    std::vector<std::future<http_outcome>> outcomes;
+    for (int i = 0; i < 20; ++i) {
+        clients.emplace_back(context.get_executor(), options_for(server));
+        outcomes.push_back(
+            asio::co_spawn(context, clients.back().exchange({"GET", "/hold"}), asio::use_future));
+    }
+    while (server.held < 20) context.poll();
+    server.release();
+    context.run();
+    for (auto& outcome : outcomes) EXPECT_TRUE(outcome.get());
+}
+
+}  // namespace
+}  // namespace callsign::net
