@@ -1,6 +1,7 @@
 #pragma once
-// One HTTP/1.1 request and its answer, on a connection of its own. Blocks. Plain http:// only: TLS
-// is a proxy's affair, or an SSH tunnel's.
+// How the commands use the HTTP client of net: the server's URL, a request and its answer on a
+// connection of its own, and what went wrong in a sentence. Plain http:// only: TLS is a proxy's
+// affair, or an SSH tunnel's.
 
 #include <callsign/base/time.hpp>
 
