@@ -3,6 +3,8 @@
 
 #include "named_tasks.hpp"
 
+#include <callsign/base/text.hpp>
+
 #include <algorithm>
 #include <boost/beast/http/field.hpp>
 #include <charconv>
@@ -23,12 +25,6 @@ std::optional<std::int64_t> parse_etag(std::string_view text) {
     const bool is_whole = error == std::errc{} && end == text.data() + text.size();
     if (!is_whole || text != std::to_string(seq)) return std::nullopt;
     return seq;
-}
-
-std::string_view trimmed(std::string_view text) {
-    const auto first = text.find_first_not_of(" \t");
-    if (first == text.npos) return {};
-    return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
 // RFC 9110 section 13.1.1: "*" holds for any task that is there, a list for those it has; weak tags

@@ -1,13 +1,9 @@
 #include "negotiation.hpp"
 
+#include <callsign/base/text.hpp>
+
 namespace callsign::api {
 namespace {
-
-std::string_view trimmed(std::string_view text) noexcept {
-    while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-    while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-    return text;
-}
 
 // Takes what stands before the next `mark`, trimmed, and the mark with it.
 std::string_view take_until(std::string_view& text, char mark) noexcept {

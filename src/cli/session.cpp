@@ -4,6 +4,7 @@
 #include "failure.hpp"
 #include "text.hpp"
 
+#include <callsign/base/text.hpp>
 #include <callsign/base/time.hpp>
 
 #include <algorithm>
@@ -34,9 +35,7 @@ std::string first_line(const std::filesystem::path& file) {
     if (!in.is_open() && errno != ENOENT && errno != ENOTDIR) {
         throw failure("cannot read " + file.string() + ": " + std::strerror(errno));
     }
-    const auto first = line.find_first_not_of(" \t\r");
-    if (first == line.npos) return {};
-    return line.substr(first, line.find_last_not_of(" \t\r") - first + 1);
+    return std::string(trimmed(line, " \t\r"));
 }
 
 // What the server said is wrong, with a line for each field. The text is the server's, or that of

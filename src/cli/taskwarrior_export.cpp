@@ -1,5 +1,6 @@
 #include "taskwarrior_export.hpp"
 
+#include <callsign/base/text.hpp>
 #include <callsign/base/time.hpp>
 
 #include <algorithm>
@@ -19,12 +20,7 @@ std::string_view view(const json::string& text) {
     return {text.data(), text.size()};
 }
 
-std::string_view trimmed(std::string_view text) {
-    constexpr std::string_view space = " \t\r\n";
-    const auto first = text.find_first_not_of(space);
-    if (first == text.npos) return {};
-    return text.substr(first, text.find_last_not_of(space) - first + 1);
-}
+constexpr std::string_view blank = " \t\r\n";
 
 // YYYYMMDDTHHMMSSZ as seconds since the epoch; nullopt: it is not in this form, or no such day.
 std::optional<std::int64_t> parse_stamp(std::string_view text) {
@@ -142,7 +138,9 @@ class task_reader {
             std::string_view rest = view(value.get_string());
             while (!rest.empty()) {
                 const auto end = std::min(rest.find(','), rest.size());
-                if (!take(trimmed(rest.substr(0, end)))) fault(field + ": an element is not valid");
+                if (!take(trimmed(rest.substr(0, end), blank))) {
+                    fault(field + ": an element is not valid");
+                }
                 rest.remove_prefix(std::min(end + 1, rest.size()));
             }
             return;
@@ -187,8 +185,8 @@ class export_reader {
     explicit export_reader(taskwarrior_export& out) : out_(out) {}
 
     void read(std::string_view text) {
-        if (trimmed(text).starts_with('[')) {
-            read_array(trimmed(text));
+        if (trimmed(text, blank).starts_with('[')) {
+            read_array(trimmed(text, blank));
         } else {
             read_lines(text);
         }
@@ -211,7 +209,7 @@ class export_reader {
     void read_lines(std::string_view text) {
         for (std::size_t n = 1; !text.empty(); ++n) {
             const auto end = std::min(text.find('\n'), text.size());
-            std::string_view line = trimmed(text.substr(0, end));
+            std::string_view line = trimmed(text.substr(0, end), blank);
             text.remove_prefix(std::min(end + 1, text.size()));
             if (line.ends_with(',')) line.remove_suffix(1);
             if (line.empty()) continue;

@@ -1,3 +1,4 @@
+#include <callsign/base/text.hpp>
 #include <callsign/net/address.hpp>
 
 #include <algorithm>
@@ -20,12 +21,6 @@ std::optional<ip::address> parse_address(std::string_view text) {
     boost::system::error_code error;
     const auto address = ip::make_address(std::string(text), error);
     return error ? std::nullopt : std::optional(address);
-}
-
-std::string_view without_space(std::string_view text) {
-    const auto first = text.find_first_not_of(" \t");
-    if (first == text.npos) return {};
-    return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
 // "192.0.2.7", "192.0.2.7:4711", "2001:db8::1", "[2001:db8::1]", "[2001:db8::1]:4711"
@@ -98,7 +93,7 @@ std::optional<address_bytes> forwarded_for(std::span<const std::string_view> fie
         for (bool more = true; more;) {
             const auto comma = list.rfind(',');
             const std::string_view entry =
-                without_space(comma == list.npos ? list : list.substr(comma + 1));
+                trimmed(comma == list.npos ? list : list.substr(comma + 1));
             more = comma != list.npos;
             list = list.substr(0, more ? comma : 0);
             const auto address = parse_entry(entry);

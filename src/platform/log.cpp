@@ -1,5 +1,7 @@
 #include "log_line.hpp"
 
+#include <callsign/base/text.hpp>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -31,27 +33,6 @@ spdlog::level::level_enum to_spdlog(std::string_view name) {
 
 spdlog::level::level_enum to_spdlog(log_level level) {
     return to_spdlog(name_of(level));
-}
-
-// The length of the well-formed UTF-8 sequence at the front of `text` (RFC 3629: no surrogates, no
-// overlong forms, nothing above U+10FFFF); 0: there is none.
-std::size_t utf8_length(std::string_view text) noexcept {
-    const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(text[i]); };
-    const std::uint8_t lead = byte(0);
-    const std::size_t length = lead < 0x80                    ? 1
-                               : lead >= 0xC2 && lead <= 0xDF ? 2
-                               : (lead & 0xF0) == 0xE0        ? 3
-                               : lead >= 0xF0 && lead <= 0xF4 ? 4
-                                                              : 0;
-    if (length == 0 || length > text.size()) return 0;
-    for (std::size_t i = 1; i < length; ++i) {
-        if ((byte(i) & 0xC0) != 0x80) return 0;
-    }
-    if (lead == 0xE0 && byte(1) < 0xA0) return 0;
-    if (lead == 0xED && byte(1) > 0x9F) return 0;
-    if (lead == 0xF0 && byte(1) < 0x90) return 0;
-    if (lead == 0xF4 && byte(1) > 0x8F) return 0;
-    return length;
 }
 
 void put_escape(std::string& out, unsigned code) {

@@ -1,6 +1,7 @@
 // The Idempotency-Key header: an Item of RFC 9651 that is a String, or a bare key as most clients
 // send it.
 
+#include <callsign/base/text.hpp>
 #include <callsign/domain/slot.hpp>
 #include <callsign/wire/convert.hpp>
 
@@ -127,13 +128,6 @@ class field_scanner {
 
     std::string_view rest_;
 };
-
-std::string_view trimmed(std::string_view text) noexcept {
-    constexpr std::string_view blank = " \t";
-    const std::size_t first = text.find_first_not_of(blank);
-    if (first == std::string_view::npos) return {};
-    return text.substr(first, text.find_last_not_of(blank) - first + 1);
-}
 
 }  // namespace
 

@@ -1,5 +1,7 @@
 #include "json_text.hpp"
 
+#include <callsign/base/text.hpp>
+
 #include <array>
 #include <cstddef>
 
@@ -20,24 +22,6 @@ constexpr std::array<char, 256> make_escapes() {
     return table;
 }
 constexpr std::array<char, 256> escapes = make_escapes();
-
-// How long the well-formed character at the front is; 0: there is none.
-std::size_t character_bytes(std::string_view text) noexcept {
-    const auto at = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-    const unsigned char lead = at(0);
-    if (lead < 0x80) return 1;
-    const std::size_t size = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-    if (lead < 0xC2 || lead > 0xF4 || text.size() < size) return 0;
-    // The second byte of some is bounded closer, against overlong forms, surrogates and what is
-    // beyond U+10FFFF.
-    const unsigned char low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
-    const unsigned char high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
-    if (at(1) < low || at(1) > high) return 0;
-    for (std::size_t i = 2; i < size; ++i) {
-        if ((at(i) & 0xC0) != 0x80) return 0;
-    }
-    return size;
-}
 
 }  // namespace
 
@@ -63,14 +47,14 @@ void write_text(std::string_view text, std::string& out) {
 std::string_view sound_text(std::string_view text, std::string& copy) {
     std::size_t sound = 0;
     while (sound < text.size()) {
-        const std::size_t size = character_bytes(text.substr(sound));
+        const std::size_t size = utf8_length(text.substr(sound));
         if (size == 0) break;
         sound += size;
     }
     if (sound == text.size()) return text;
     copy.assign(text, 0, sound);
     while (sound < text.size()) {
-        const std::size_t size = character_bytes(text.substr(sound));
+        const std::size_t size = utf8_length(text.substr(sound));
         if (size == 0) {
             copy.append("\xEF\xBF\xBD");
         } else {

@@ -3,6 +3,8 @@
 #include "../derivation.hpp"
 #include "managed.hpp"
 
+#include <callsign/base/text.hpp>
+
 #include <algorithm>
 
 namespace callsign::api {
@@ -19,11 +21,8 @@ std::optional<std::string_view> first_of(const net::http_header& header, std::st
 
 // Up to the parameters, without the white space around it.
 std::string_view media_type_of(const net::http_header& header) {
-    std::string_view type = first_of(header, "Content-Type").value_or("");
-    type = type.substr(0, type.find(';'));
-    const auto first = type.find_first_not_of(" \t");
-    if (first == type.npos) return {};
-    return type.substr(first, type.find_last_not_of(" \t") - first + 1);
+    const std::string_view type = first_of(header, "Content-Type").value_or("");
+    return trimmed(type.substr(0, type.find(';')));
 }
 
 // Of a client's request to this route; empty: it has no body of its own.

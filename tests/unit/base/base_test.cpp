@@ -1,6 +1,7 @@
-// Time, UUIDs and digests as text and bytes.
+// Time, UUIDs, digests and text from outside.
 
 #include <callsign/base/sha256.hpp>
+#include <callsign/base/text.hpp>
 #include <callsign/base/time.hpp>
 #include <callsign/base/uuid.hpp>
 
@@ -116,6 +117,26 @@ TEST(digests, are_sha_256) {
     EXPECT_EQ(to_hex(bytes_of(sha256("abc"))),
               "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
     EXPECT_EQ(sha256({"a", "", "bc"}), sha256("abc"));
+}
+
+TEST(texts, are_trimmed_of_white_space) {
+    EXPECT_EQ(trimmed(" \t a b\t "), "a b");
+    EXPECT_EQ(trimmed("a\r\n"), "a\r\n");
+    EXPECT_EQ(trimmed("a\r\n", " \t\r\n"), "a");
+    EXPECT_EQ(trimmed(" \t"), "");
+    EXPECT_EQ(trimmed(""), "");
+}
+
+TEST(texts, have_characters_of_utf_8) {
+    EXPECT_EQ(utf8_length("ab"), 1u);
+    EXPECT_EQ(utf8_length("\xC3\xA9x"), 2u);
+    EXPECT_EQ(utf8_length("\xE2\x82\xACx"), 3u);
+    EXPECT_EQ(utf8_length("\xF4\x8F\xBF\xBFx"), 4u);
+    for (const char* text :
+         {"", "\x80", "\xC0\x80", "\xC3", "\xC3\x28", "\xE0\x9F\xBF", "\xED\xA0\x80", "\xE2\x82",
+          "\xF0\x8F\xBF\xBF", "\xF4\x90\x80\x80", "\xF5\x80\x80\x80"}) {
+        EXPECT_EQ(utf8_length(text), 0u) << text;
+    }
 }
 
 }  // namespace

@@ -1,0 +1,37 @@
+#pragma once
+// What several rooms do with text from outside: leave out the white space around it, and tell what
+// is UTF-8.
+
+#include <cstddef>
+#include <string_view>
+
+namespace callsign {
+
+// `text` without what is `blank` at its ends: if nothing else is said, what HTTP calls optional
+// white space (RFC 9110, 5.6.3).
+constexpr std::string_view trimmed(std::string_view text, std::string_view blank = " \t") noexcept {
+    const std::size_t first = text.find_first_not_of(blank);
+    if (first == std::string_view::npos) return {};
+    return text.substr(first, text.find_last_not_of(blank) - first + 1);
+}
+
+// How many bytes the well-formed character of UTF-8 at the front has (RFC 3629: no surrogates, no
+// overlong forms, nothing above U+10FFFF); 0: there is none.
+constexpr std::size_t utf8_length(std::string_view text) noexcept {
+    if (text.empty()) return 0;
+    const auto at = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+    const unsigned char lead = at(0);
+    if (lead < 0x80) return 1;
+    const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+    if (lead < 0xC2 || lead > 0xF4 || text.size() < length) return 0;
+    // The second byte of some is bounded closer.
+    const unsigned char low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+    const unsigned char high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
+    if (at(1) < low || at(1) > high) return 0;
+    for (std::size_t i = 2; i < length; ++i) {
+        if ((at(i) & 0xC0) != 0x80) return 0;
+    }
+    return length;
+}
+
+}  // namespace callsign
