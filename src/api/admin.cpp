@@ -64,12 +64,6 @@ slot_filter read_filter(const call& c, wire::faults& found) {
     return filter;
 }
 
-void set_time(google::protobuf::Timestamp& out, time_point at) {
-    const auto ms = at.time_since_epoch().count();
-    out.set_seconds(ms / 1000);
-    out.set_nanos(static_cast<std::int32_t>(ms % 1000) * 1'000'000);
-}
-
 // What an operator sees of a slot beyond what its owner does.
 v1::Slot describe(read_tx& tx, const slot& s, std::unordered_map<account_id, std::string>& names) {
     auto& name = names[s.account];
@@ -81,7 +75,7 @@ v1::Slot describe(read_tx& tx, const slot& s, std::unordered_map<account_id, std
     v1::Slot message = wire::to_message(s, receipt);
     message.set_account(name);
     message.set_idempotency_key(s.key);
-    if (s.settled_at) set_time(*message.mutable_settled_at(), *s.settled_at);
+    if (s.settled_at) wire::set_timestamp(*message.mutable_settled_at(), *s.settled_at);
     return message;
 }
 
@@ -158,11 +152,11 @@ v1::ReaperStatus describe(const reaper_status& status, const pending_slots& pend
     message.set_retention(to_duration_text(status.options.retention));
     message.set_batch(status.options.batch);
     message.set_pending(pending.count);
-    if (pending.oldest) set_time(*message.mutable_oldest_pending(), *pending.oldest);
+    if (pending.oldest) wire::set_timestamp(*message.mutable_oldest_pending(), *pending.oldest);
     message.set_late_retries(late_retries);
     message.set_sweeps(status.sweeps);
     if (status.last_sweep) {
-        set_time(*message.mutable_last_sweep(), *status.last_sweep);
+        wire::set_timestamp(*message.mutable_last_sweep(), *status.last_sweep);
         *message.mutable_last_result() = to_message(status.last_result);
     }
     const milliseconds age = pending.oldest ? now - *pending.oldest : milliseconds{0};

@@ -1,6 +1,7 @@
 #include "text.hpp"
 
 #include <callsign/base/time.hpp>
+#include <callsign/wire/message.hpp>
 
 #include <algorithm>
 
@@ -66,7 +67,7 @@ std::string printable(std::string_view text) {
 
 std::string time_text(bool set, const google::protobuf::Timestamp& at) {
     if (!set) return {};
-    return to_rfc3339(time_point{milliseconds{at.seconds() * 1000 + at.nanos() / 1'000'000}});
+    return to_rfc3339(wire::to_time_point(at));
 }
 
 }  // namespace callsign::cli

@@ -13,13 +13,6 @@ namespace {
 constexpr std::int64_t seconds_min = -62'135'596'800;
 constexpr std::int64_t seconds_max = 253'402'300'799;
 
-void set(google::protobuf::Timestamp& out, time_point at) {
-    const auto seconds = std::chrono::floor<std::chrono::seconds>(at);
-    const std::chrono::nanoseconds rest = at - seconds;
-    out.set_seconds(seconds.time_since_epoch().count());
-    out.set_nanos(static_cast<std::int32_t>(rest.count()));
-}
-
 // Seconds since the epoch as TaskChampion writes them; nullopt for what a Timestamp cannot hold.
 std::optional<std::int64_t> parse_seconds(std::string_view text) noexcept {
     std::int64_t seconds = 0;
@@ -83,7 +76,7 @@ v1::Receipt to_message(const receipt& r) {
     out.set_period(r.period);
     out.set_number(r.number);
     out.set_seq(r.seq);
-    set(*out.mutable_created_at(), r.created_at);
+    set_timestamp(*out.mutable_created_at(), r.created_at);
     out.set_created(r.created);
     return out;
 }
@@ -95,7 +88,7 @@ v1::Task to_message(const task& t, std::string_view key_attribute) {
         out.set_key(format_key(t.current_prefix, t.numbered->period, t.numbered->number));
     }
     out.set_seq(t.last_seq);
-    set(*out.mutable_created_at(), t.created_at);
+    set_timestamp(*out.mutable_created_at(), t.created_at);
     for (const auto& [name, value] : t.attributes) {
         // The server's own: createdAt and seq say what a reader wants of the first two, and the key
         // may be an attribute as well, for Taskwarrior.
@@ -116,7 +109,7 @@ v1::Slot to_message(const slot& s, const std::optional<receipt>& r) {
     out.set_uuid(to_string(s.uuid));
     if (r) *out.mutable_receipt() = to_message(*r);
     out.set_reason(std::string(to_string(s.reason)));
-    set(*out.mutable_created_at(), s.created_at);
+    set_timestamp(*out.mutable_created_at(), s.created_at);
     out.set_attempts(s.attempts);
     return out;
 }
@@ -137,7 +130,7 @@ v1::Account to_message(const account& a) {
     out.set_account_id(std::to_string(a.id.value));
     out.set_name(a.name);
     out.set_prefix(a.default_prefix);
-    set(*out.mutable_created_at(), a.created_at);
+    set_timestamp(*out.mutable_created_at(), a.created_at);
     out.set_seq(a.last_seq);
     out.set_mode(std::string(to_string(a.mode)));
     return out;
@@ -148,8 +141,8 @@ v1::Token to_message(const token& t) {
     out.set_token_id(std::to_string(t.id.value));
     out.set_name(t.name);
     out.set_scope(std::string(to_string(t.scope)));
-    set(*out.mutable_created_at(), t.created_at);
-    if (t.revoked_at) set(*out.mutable_revoked_at(), *t.revoked_at);
+    set_timestamp(*out.mutable_created_at(), t.created_at);
+    if (t.revoked_at) set_timestamp(*out.mutable_revoked_at(), *t.revoked_at);
     return out;
 }
 
@@ -158,8 +151,8 @@ v1::Device to_message(const device& d) {
     out.set_device_id(std::to_string(d.id.value));
     out.set_name(d.name);
     if (d.mode == account_mode::managed) out.set_client_id(to_string(d.client_id));
-    set(*out.mutable_created_at(), d.created_at);
-    if (d.revoked_at) set(*out.mutable_revoked_at(), *d.revoked_at);
+    set_timestamp(*out.mutable_created_at(), d.created_at);
+    if (d.revoked_at) set_timestamp(*out.mutable_revoked_at(), *d.revoked_at);
     return out;
 }
 

@@ -1,6 +1,9 @@
 // A handler of Boost.JSON's push parser that sets fields as their values arrive. Without a document
 // there is nothing to copy, and a name that comes twice is seen, where a document keeps the last
 // one.
+//
+// Protobuf's own reader of JSON tells the first error alone, where a client wants all of them with
+// their paths, and it knows no merge patch.
 
 #include "fault.hpp"
 #include "json.hpp"
@@ -269,13 +272,9 @@ class json_reader {
         const frame& in = top();
         const Reflection& access = *in.message->GetReflection();
         // Every Timestamp of a generated message is a generated Timestamp.
-        auto& stamp = static_cast<google::protobuf::Timestamp&>(
-            in.what == frame::kind::list ? *access.AddMessage(in.message, f.field)
-                                         : *access.MutableMessage(in.message, f.field));
-        const auto seconds = std::chrono::floor<std::chrono::seconds>(*at);
-        const std::chrono::nanoseconds rest = *at - seconds;
-        stamp.set_seconds(seconds.time_since_epoch().count());
-        stamp.set_nanos(static_cast<std::int32_t>(rest.count()));
+        Message& stamp = in.what == frame::kind::list ? *access.AddMessage(in.message, f.field)
+                                                      : *access.MutableMessage(in.message, f.field);
+        set_timestamp(static_cast<google::protobuf::Timestamp&>(stamp), *at);
     }
 
     void take_whole(std::int64_t value) {

@@ -26,10 +26,8 @@ void write_whole(std::int64_t value, std::string& out) {
 
 void write_timestamp(const Message& message, std::string& out) {
     const auto& stamp = static_cast<const google::protobuf::Timestamp&>(message);
-    const time_point at{std::chrono::seconds{stamp.seconds()} +
-                        std::chrono::floor<milliseconds>(std::chrono::nanoseconds{stamp.nanos()})};
     out += '"';
-    out += to_rfc3339(at);
+    out += to_rfc3339(to_time_point(stamp));
     out += '"';
 }
 

@@ -110,6 +110,18 @@ std::string encode(format to, const Message& message) {
     return out;
 }
 
+void set_timestamp(google::protobuf::Timestamp& out, time_point at) {
+    const auto seconds = std::chrono::floor<std::chrono::seconds>(at);
+    const std::chrono::nanoseconds rest = at - seconds;
+    out.set_seconds(seconds.time_since_epoch().count());
+    out.set_nanos(static_cast<std::int32_t>(rest.count()));
+}
+
+time_point to_time_point(const google::protobuf::Timestamp& at) {
+    return time_point{std::chrono::seconds{at.seconds()} +
+                      std::chrono::floor<milliseconds>(std::chrono::nanoseconds{at.nanos()})};
+}
+
 std::string_view media_type(format f) noexcept {
     return f == format::json ? "application/json" : "application/x-protobuf";
 }

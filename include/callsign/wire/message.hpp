@@ -12,8 +12,11 @@
 // merge patch (RFC 7396): `clear` is no field of the JSON form but holds the names of those that
 // are null, for entries of a map as "attributes.NAME".
 
+#include <callsign/base/time.hpp>
+
 #include <cstdint>
 #include <google/protobuf/message.h>
+#include <google/protobuf/timestamp.pb.h>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +39,10 @@ using faults = std::vector<field_fault>;
 bool decode(format from, std::string_view bytes, google::protobuf::Message& out, faults& found);
 
 std::string encode(format to, const google::protobuf::Message& message);
+
+void set_timestamp(google::protobuf::Timestamp& out, time_point at);
+// What is finer than a millisecond is cut off.
+time_point to_time_point(const google::protobuf::Timestamp& at);
 
 // "application/json" or "application/x-protobuf" (or "application/protobuf"), for Content-Type.
 std::string_view media_type(format f) noexcept;
