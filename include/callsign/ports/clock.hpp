@@ -1,6 +1,5 @@
 #pragma once
-// Time from outside: the real one (platform/real_clock.hpp), or a simulation's that moves only when
-// told.
+// Time from outside: the real one (platform/real.hpp), or a simulation's that moves only when told.
 
 #include <callsign/base/time.hpp>
 

@@ -1,5 +1,5 @@
 #pragma once
-// Chance from outside: the operating system's (platform/real_entropy.hpp), or a seed's.
+// Chance from outside: the operating system's (platform/real.hpp), or a seed's.
 
 #include <cstddef>
 #include <cstdint>
