@@ -1,5 +1,6 @@
 #pragma once
-// RFC 4648 section 5, without padding: what tokens and page tokens are written in.
+// RFC 4648 section 5, without padding: what tokens and page tokens are written in. OpenSSL's
+// EVP_EncodeBlock and EVP_DecodeBlock have the other alphabet and pad; to translate takes as much.
 
 #include <optional>
 #include <string>

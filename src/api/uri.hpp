@@ -1,5 +1,6 @@
 #pragma once
-// The parts of a request target that handlers look at. Pure.
+// The parts of a request target that handlers look at. Pure. Boost.URL refuses a text as a whole
+// for one escape that is none, or one character that should have been escaped; here both stay.
 
 #include <callsign/wire/message.hpp>
 
