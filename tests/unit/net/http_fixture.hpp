@@ -85,6 +85,8 @@ struct answer_text {
     }
 };
 
+// On a socket of its own and not net's client, because it sends what is malformed, comes from an
+// address that it chooses, and shows answers byte by byte.
 class client {
   public:
     explicit client(const tcp::endpoint& server, const char* from = "127.0.0.1") : socket_(io_) {
