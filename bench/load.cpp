@@ -189,18 +189,18 @@ void make_account(settings& s) {
     std::snprintf(name, sizeof name, "load-%016llx", static_cast<unsigned long long>(s.seed));
     const std::string body = "{\"name\":\"" + std::string(name) + "\",\"prefix\":\"LOAD\"}";
     const auto answer =
-        prepare(s.to, {post_json(s.to, s.admin_token, "/v1/admin/accounts", body)}, {201});
+        prepare(s.to, {post_json(s.admin_token, "/v1/admin/accounts", body)}, {201});
     s.token = member(answer.body, "token");
 }
 
 void make_series(const settings& s) {
-    std::vector<std::string> requests;
+    std::vector<net::http_call> calls;
     for (unsigned i = 0; i < s.series; ++i) {
         const std::string body = "{\"prefix\":\"" + series_name(i) + "\"}";
-        requests.push_back(post_json(s.to, s.token, "/v1/series", body));
+        calls.push_back(post_json(s.token, "/v1/series", body));
     }
     // 409: an earlier run of this account made it.
-    prepare(s.to, std::move(requests), {201, 409});
+    prepare(s.to, std::move(calls), {201, 409});
 }
 
 // ---- after the run ----

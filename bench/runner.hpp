@@ -1,7 +1,8 @@
 #pragma once
 // Sends a workload over keep-alive connections and measures the answers. One thread, one request
 // under way per connection, no coroutine and no allocation per request, so that on a machine with
-// few cores the server gets what there is.
+// few cores the server gets what there is. That is why it has sockets of its own beside net's HTTP
+// client, which has both.
 //
 // Closed loop (no rate): each connection sends its next request when it has its answer.
 // Open loop: request n is due at n/rate, whether or not the server keeps up, and its latency counts

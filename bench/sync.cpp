@@ -82,14 +82,14 @@ std::string account_name(const settings& s, unsigned n) {
 }
 
 void make_accounts(const settings& s) {
-    std::vector<std::string> requests;
+    std::vector<net::http_call> calls;
     for (unsigned i = 0; i < s.accounts; ++i) {
         std::string body = "{\"name\":\"" + account_name(s, i) + "\",\"prefix\":\"SYNC\"";
         if (!s.is_managed())
             body += ",\"mode\":\"opaque\",\"clientId\":\"" + to_string(draw_uuid(s.seed, i)) + "\"";
-        requests.push_back(post_json(s.to, s.admin_token, "/v1/admin/accounts", body + "}"));
+        calls.push_back(post_json(s.admin_token, "/v1/admin/accounts", body + "}"));
     }
-    prepare(s.to, std::move(requests), {201});
+    prepare(s.to, std::move(calls), {201});
 }
 
 struct device {
@@ -102,8 +102,7 @@ device make_device(const settings& s, unsigned n) {
     const std::string path = "/v1/admin/accounts/" + account_name(s, n % s.accounts) + "/devices";
     const std::string body = "{\"name\":\"device-" + std::to_string(n) + "\"}";
     for (int tries = 0; tries < 600; ++tries) {
-        const auto answer =
-            prepare(s.to, {post_json(s.to, s.admin_token, path, body)}, {200, 201, 503});
+        const auto answer = prepare(s.to, {post_json(s.admin_token, path, body)}, {200, 201, 503});
         if (answer.status != 503)
             return {member(answer.body, "clientId"), member(answer.body, "encryptionSecret")};
         std::this_thread::sleep_for(milliseconds(100));

@@ -4,7 +4,13 @@
 #include "options.hpp"
 #include "runner.hpp"
 
+#include <callsign/net/http_client.hpp>
+
+#include <algorithm>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/use_future.hpp>
 #include <charconv>
+#include <future>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,51 +53,53 @@ inline std::string post_head(const target& to, std::string_view token, std::stri
     return text + "Content-Length: " + std::to_string(body_bytes) + "\r\n\r\n";
 }
 
-inline std::string post_json(const target& to, std::string_view token, std::string_view path,
-                             std::string_view body) {
-    return post_head(to, token, path, "", "application/json", body.size()) + std::string(body);
+inline net::http_call post_json(std::string_view token, std::string path, std::string body) {
+    return {
+        "POST",
+        std::move(path),
+        {{"Authorization", "Bearer " + std::string(token)}, {"Content-Type", "application/json"}},
+        std::move(body)};
 }
 
-// Requests made beforehand, one for each n, any of some statuses being fine.
-class preparations : public workload {
-  public:
-    preparations(std::vector<std::string> requests, std::vector<unsigned> fine)
-        : requests_(std::move(requests)), fine_(std::move(fine)) {}
-
-    job next(std::uint64_t n) override { return {n}; }
-    std::string_view request(const job& j) override { return requests_[j.item]; }
-    const char* fault_in(const job&, const response& answer) override {
-        last_.status = answer.status;
-        last_.body = answer.body;
-        for (const unsigned status : fine_)
-            if (answer.status == status) return nullptr;
-        return "unexpected status";
-    }
-
-    struct outcome {
-        unsigned status = 0;
-        std::string body;
-    };
-    const outcome& last() const { return last_; }
-
-  private:
-    std::vector<std::string> requests_;
-    std::vector<unsigned> fine_;
-    outcome last_;
+// What is asked beforehand, and how far that has come.
+struct preparations {
+    std::vector<net::http_call> calls;
+    std::vector<unsigned> fine;  // statuses
+    std::size_t next = 0;
+    net::http_answer last{};  // to the last of the calls
 };
 
-// The last of the answers; a fault ends the program.
-inline preparations::outcome prepare(const target& to, std::vector<std::string> requests,
-                                     std::vector<unsigned> fine) {
-    plan p;
-    p.requests = requests.size();
-    p.connections = std::min<unsigned>(16, static_cast<unsigned>(requests.size()));
-    p.duration = std::chrono::minutes(5);
-    p.timeout = std::chrono::seconds(30);
-    preparations work(std::move(requests), std::move(fine));
-    const tally done = runner(to.endpoint, work, p).run();
-    if (!done.ok()) options::fail("preparing failed: " + done.first_fault);
-    return work.last();
+// Asks what nobody has asked yet, one after the other. `all` is its caller's, who waits for it.
+inline asio::awaitable<void> ask_in_turn(net::http_client client, preparations& all) {
+    while (all.next < all.calls.size()) {
+        const bool is_last = all.next + 1 == all.calls.size();
+        net::http_call call = all.calls[all.next++];
+        net::http_outcome outcome = co_await client.exchange(std::move(call));
+        if (!outcome) options::fail("preparing failed: " + outcome.error().error.message());
+        if (std::find(all.fine.begin(), all.fine.end(), outcome->status) == all.fine.end()) {
+            options::fail("preparing failed: unexpected status: " +
+                          std::to_string(outcome->status) + " " + outcome->body);
+        }
+        if (is_last) all.last = std::move(*outcome);
+    }
+}
+
+// Over a few connections. Any status that is not fine ends the program. The answer to the last.
+inline net::http_answer prepare(const target& to, std::vector<net::http_call> calls,
+                                std::vector<unsigned> fine) {
+    constexpr std::size_t connections_max = 16;
+    const net::http_client_options server{to.endpoint.address().to_string(),
+                                          std::to_string(to.endpoint.port())};
+    preparations all{std::move(calls), std::move(fine)};
+    asio::io_context io(1);
+    std::vector<std::future<void>> done;
+    while (done.size() < std::min(connections_max, all.calls.size())) {
+        net::http_client client(io.get_executor(), server);
+        done.push_back(asio::co_spawn(io, ask_in_turn(std::move(client), all), asio::use_future));
+    }
+    io.run();
+    for (auto& each : done) each.get();
+    return std::move(all.last);
 }
 
 // The text of one member of a flat JSON object, which must be there.
