@@ -3,7 +3,9 @@
 // Keeps what a pipelining client sent ahead.
 //
 // Beast parses headers, each handed over whole and once: its parser of bodies takes some pieces of
-// a chunked one for broken code of its caller's. Bodies are read here, into their text at once.
+// a chunked one for broken code of its caller's, and asserts. Bodies are read here, into their text
+// at once. All in all that costs 1.2 times what Beast's parser does, 0.2 us a request more
+// (bench/README.md).
 
 #include <callsign/net/http.hpp>
 
