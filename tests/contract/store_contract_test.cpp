@@ -7,6 +7,7 @@
 #include <callsign/store/memory.hpp>
 #include <callsign/store/sqlite.hpp>
 
+#include <algorithm>
 #include <future>
 #include <gtest/gtest.h>
 
@@ -927,6 +928,155 @@ TEST_P(store_contract, slots_that_wait_for_a_uuid_are_found) {
         EXPECT_EQ(tx.pending_slots_of(id, uuid_of(70)).size(), 1u);
         EXPECT_TRUE(tx.pending_slots_of(account_id{id.value + 1}, uuid_of(70)).empty());
     });
+}
+
+// ---- from end to end, for an auditor ----
+
+TEST_P(store_contract, accounts_are_listed_in_pages) {
+    for (const char* name : {"a", "b", "c"}) make_account(name, "ABC");
+    const auto tx = store_->begin_read();
+    const auto all = tx->accounts();
+    ASSERT_EQ(all.size(), 3u);
+    EXPECT_EQ(all[0].name, "a");
+    const auto rest = tx->accounts(all[0].id, 10);
+    ASSERT_EQ(rest.size(), 2u);
+    EXPECT_EQ(rest[0].name, "b");
+    EXPECT_EQ(rest[0].default_prefix, "ABC");
+    EXPECT_EQ(tx->accounts(all[0].id, 1).size(), 1u);
+    EXPECT_TRUE(tx->accounts(all[2].id, 10).empty());
+}
+
+TEST_P(store_contract, a_series_says_how_many_numbers_it_has_given) {
+    const auto account = make_account();
+    const auto series = store_->begin_read()->default_series(account)->id;
+    write([&](write_tx& tx) {
+        for (int n = 0; n < 3; ++n) tx.take_number(series, "2026");
+        tx.take_number(series, "2025");
+    });
+    if (GetParam().durable) reopen();
+    const auto tx = store_->begin_read();
+    const auto given = tx->numbers_of(series);
+    ASSERT_EQ(given.size(), 2u);
+    EXPECT_EQ(given[0].period, "2025");
+    EXPECT_EQ(given[0].last_number, 1);
+    EXPECT_EQ(given[1].period, "2026");
+    EXPECT_EQ(given[1].last_number, 3);
+    EXPECT_EQ(tx->periods_of(series), (std::vector<std::string>{"2025", "2026"}));
+    EXPECT_TRUE(tx->numbers_of(series_id{series.value + 1}).empty());
+}
+
+TEST_P(store_contract, tasks_without_a_number_are_found_whosever_they_are) {
+    const auto one = make_account("one");
+    const auto two = make_account("two");
+    write([&](write_tx& tx) {
+        for (const account_id account : {one, two}) {
+            make_task(tx, account, 1);
+            task t;
+            t.account = account;
+            t.uuid = uuid_of(2);
+            t.attributes = {{"a", "b"}};
+            tx.put_task(t, tx.default_series(account)->id);
+        }
+    });
+    const auto tx = store_->begin_read();
+    const auto all = tx->unnumbered_tasks(task_id{}, 10);
+    ASSERT_EQ(all.size(), 2u);
+    EXPECT_EQ(all[0].account, one);
+    EXPECT_EQ(all[0].uuid, uuid_of(2));
+    EXPECT_EQ(all[0].attributes, (attributes{{"a", "b"}}));
+    EXPECT_FALSE(all[0].numbered);
+    EXPECT_EQ(all[1].account, two);
+    EXPECT_EQ(tx->unnumbered_tasks(task_id{}, 1).size(), 1u);
+    EXPECT_EQ(tx->unnumbered_tasks(all[0].id, 10).front().account, two);
+}
+
+TEST_P(store_contract, a_chain_is_shown_a_version_at_a_time) {
+    const auto one = make_account("one");
+    const auto two = make_account("two");
+    write([&](write_tx& tx) {
+        for (int n = 1; n <= 3; ++n) {
+            make_task(tx, one, n);
+            make_task(tx, two, n);
+        }
+    });
+    const auto tx = store_->begin_read();
+    std::vector<std::int64_t> seqs;
+    uuid parent{};
+    tx->visit_versions(one, 0, [&](const version& v) {
+        seqs.push_back(v.seq);
+        EXPECT_EQ(v.parent, std::exchange(parent, v.id));
+        // Other things may be asked meanwhile.
+        EXPECT_TRUE(tx->find_task(one, v.operations.front().uuid));
+        EXPECT_EQ(tx->versions(one, v.seq - 1, 1).front().id, v.id);
+    });
+    EXPECT_EQ(seqs, (std::vector<std::int64_t>{1, 2, 3}));
+    seqs.clear();
+    tx->visit_versions(two, 2, [&](const version& v) { seqs.push_back(v.seq); });
+    EXPECT_EQ(seqs, (std::vector<std::int64_t>{3}));
+    EXPECT_THROW(tx->visit_versions(one, 0, [](const version&) { throw 1; }), int);
+    int after = 0;
+    tx->visit_versions(one, 0, [&](const version&) { ++after; });
+    EXPECT_EQ(after, 3);
+}
+
+TEST_P(store_contract, side_versions_say_where_they_lead) {
+    const auto one = make_account("one");
+    const auto two = make_account("two");
+    write([&](write_tx& tx) {
+        for (const account_id account : {one, two}) {
+            for (int n = 1; n <= 3; ++n) tx.append_version(account, uuid_of(n), t0, {});
+        }
+        tx.put_side_version(two, beside(uuid_of(11), 3), keep_all);
+        tx.put_side_version(one, beside(uuid_of(11), 2), keep_all);
+        tx.put_side_version(one, beside(uuid_of(10), 1), keep_all);
+    });
+    const auto tx = store_->begin_read();
+    const auto all = tx->side_returns({}, 10);
+    ASSERT_EQ(all.size(), 3u);
+    EXPECT_EQ(all[0].id, uuid_of(10));
+    EXPECT_EQ(all[0].seq, 1);
+    EXPECT_EQ(all[1].account, one);
+    EXPECT_EQ(all[1].seq, 2);
+    EXPECT_EQ(all[2].account, two);
+    EXPECT_EQ(all[2].seq, 3);
+    EXPECT_EQ(tx->side_returns(all[0], 1).front().account, one);
+    EXPECT_EQ(tx->side_returns(all[1], 10).size(), 1u);
+    EXPECT_TRUE(tx->side_returns(all[2], 10).empty());
+}
+
+TEST_P(store_contract, the_links_of_sealed_chains_are_listed) {
+    const auto [a, b] = write([](write_tx& tx) {
+        const auto first = put_opaque(tx, "a", client_a);
+        const auto second = put_opaque(tx, "b", client_b);
+        for (int n = 1; n <= 3; ++n) {
+            tx.append_sealed_version(first, uuid_of(n), uuid_of(n - 1), t0, "segment");
+            tx.append_sealed_version(second, uuid_of(n), uuid_of(n - 1), t0, "segment");
+        }
+        return std::pair(first, second);
+    });
+    if (GetParam().durable) reopen();
+    const auto tx = store_->begin_read();
+    std::vector<sealed_link> of_b;
+    std::int64_t place = 0, seen = 0;
+    for (;;) {
+        const auto some = tx->sealed_links(place, 2);
+        for (const sealed_link& link : some) {
+            EXPECT_GT(link.place, place);
+            place = link.place;
+            ++seen;
+            if (link.account == b) of_b.push_back(link);
+        }
+        if (some.size() < 2) break;
+    }
+    EXPECT_EQ(seen, 6);
+    ASSERT_EQ(of_b.size(), 3u);
+    std::ranges::sort(of_b, {}, &sealed_link::seq);
+    for (int n = 1; n <= 3; ++n) {
+        const auto& link = of_b[static_cast<std::size_t>(n - 1)];
+        EXPECT_EQ(link.seq, n);
+        EXPECT_EQ(link.id, uuid_of(n));
+        EXPECT_EQ(link.parent, uuid_of(n - 1));
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(stores, store_contract,

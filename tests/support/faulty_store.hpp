@@ -86,7 +86,9 @@ class faulty_store final : public store {
         std::optional<account> find_account(std::string_view name) override {
             return tx_->find_account(name);
         }
-        std::vector<account> accounts() override { return tx_->accounts(); }
+        std::vector<account> accounts(account_id after, std::int64_t limit) override {
+            return tx_->accounts(after, limit);
+        }
         std::optional<series> find_series(account_id a, std::string_view prefix) override {
             return tx_->find_series(a, prefix);
         }
@@ -114,7 +116,10 @@ class faulty_store final : public store {
         std::vector<task> tasks(account_id a, task_id after, std::int64_t limit) override {
             return tx_->tasks(a, after, limit);
         }
-        std::vector<std::string> periods_of(series_id s) override { return tx_->periods_of(s); }
+        std::vector<task> unnumbered_tasks(task_id after, std::int64_t limit) override {
+            return tx_->unnumbered_tasks(after, limit);
+        }
+        std::vector<numbers_given> numbers_of(series_id s) override { return tx_->numbers_of(s); }
         std::vector<task> numbered_tasks(series_id s, std::string_view period, std::int64_t after,
                                          std::int64_t limit) override {
             return tx_->numbered_tasks(s, period, after, limit);
@@ -122,6 +127,17 @@ class faulty_store final : public store {
         std::vector<version> versions(account_id a, std::int64_t after,
                                       std::int64_t limit) override {
             return tx_->versions(a, after, limit);
+        }
+        void visit_versions(account_id a, std::int64_t after,
+                            const version_visitor& visit) override {
+            tx_->visit_versions(a, after, visit);
+        }
+        std::vector<side_return> side_returns(const side_return& after,
+                                              std::int64_t limit) override {
+            return tx_->side_returns(after, limit);
+        }
+        std::vector<sealed_link> sealed_links(std::int64_t place, std::int64_t limit) override {
+            return tx_->sealed_links(place, limit);
         }
         std::vector<slot> slots(slot_id after, std::int64_t limit, std::optional<slot_state> state,
                                 std::optional<account_id> a) override {

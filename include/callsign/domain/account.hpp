@@ -34,6 +34,12 @@ struct series {
     std::int64_t last_number = 0;  // of the current period; 0: none taken yet
 };
 
+// What a series has given in one period: 1..last_number.
+struct numbers_given {
+    std::string period;  // empty: the series never resets
+    std::int64_t last_number = 0;
+};
+
 enum class token_scope : std::uint8_t { read = 1, write = 2, admin = 3 };
 
 // What a token proves. An admin token without an account is the operator's.

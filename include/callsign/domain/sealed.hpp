@@ -30,6 +30,15 @@ struct sealed_version {
     std::string segment;
 };
 
+// Where a sealed version stands, without what it seals.
+struct sealed_link {
+    std::int64_t place = 0;  // among all accounts' ones: it grows
+    account_id account;
+    std::int64_t seq = 0;
+    uuid id{};
+    uuid parent{};
+};
+
 // Where on the chain a snapshot stands.
 struct snapshot_mark {
     uuid version{};

@@ -2,6 +2,7 @@
 // One link of an account's chain. Every accepted change of a task, from any surface, is a version;
 // version n has seq n, and its parent is version n-1 (the first one's parent is the nil UUID).
 
+#include <callsign/base/strong_id.hpp>
 #include <callsign/base/time.hpp>
 #include <callsign/base/uuid.hpp>
 #include <callsign/domain/task.hpp>
@@ -68,6 +69,13 @@ struct side_version {
     std::vector<chain_position> dropped{};
     // What the chain calls the last of `own`; a store fills it in.
     callsign::uuid back{};
+};
+
+// Where a side version leads back to the chain: the last of `own`.
+struct side_return {
+    callsign::uuid id{};
+    account_id account;
+    std::int64_t seq = 0;
 };
 
 // What it counts against an account's bound.

@@ -18,12 +18,15 @@
 #include <callsign/domain/version.hpp>
 
 #include <cstdint>
+#include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace callsign {
@@ -54,15 +57,20 @@ class store_failure : public std::runtime_error {
                         "damaged: " + table + ", row " + std::to_string(row) + ": " + what);
 }
 
+using version_visitor = std::function<void(const version&)>;
+
 // What both kinds of transaction can be asked.
 class read_tx {
   public:
+    static constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
+
     virtual ~read_tx() = default;
 
     virtual std::optional<account> find_account(account_id id) = 0;
     virtual std::optional<account> find_account(std::string_view name) = 0;
-    // In the order of their ids.
-    virtual std::vector<account> accounts() = 0;
+    // At most `limit` after `after`, in the order of their ids.
+    virtual std::vector<account> accounts(account_id after, std::int64_t limit) = 0;
+    std::vector<account> accounts() { return accounts(account_id{}, no_limit); }
 
     // By prefix, a renamed series' old ones included. In a write transaction `last_number` may lag.
     virtual std::optional<series> find_series(account_id account, std::string_view prefix) = 0;
@@ -83,8 +91,17 @@ class read_tx {
     // At most `limit` of the account's tasks after `after`, in the order of their ids; purged ones
     // included.
     virtual std::vector<task> tasks(account_id account, task_id after, std::int64_t limit) = 0;
-    // The periods in which the series has given numbers, in order.
-    virtual std::vector<std::string> periods_of(series_id series) = 0;
+    // At most `limit` tasks that have no number, whoever's, after `after`, in the order of their
+    // ids.
+    virtual std::vector<task> unnumbered_tasks(task_id after, std::int64_t limit) = 0;
+    // The periods in which the series has given numbers, in order. In a write transaction
+    // `last_number` may lag.
+    virtual std::vector<numbers_given> numbers_of(series_id series) = 0;
+    std::vector<std::string> periods_of(series_id series) {
+        std::vector<std::string> periods;
+        for (auto& given : numbers_of(series)) periods.push_back(std::move(given.period));
+        return periods;
+    }
     // At most `limit` tasks with numbers of (series, period) after `after`, in order; purged ones
     // included. All tasks of an account are found so without looking at other accounts' ones.
     virtual std::vector<task> numbered_tasks(series_id series, std::string_view period,
@@ -92,9 +109,17 @@ class read_tx {
     // At most `limit` links of the account's chain after seq `after`, in order.
     virtual std::vector<version> versions(account_id account, std::int64_t after,
                                           std::int64_t limit) = 0;
+    // Shows all of them, one at a time: a version may be as large as the rest of the chain, and to
+    // look for each by its seq may cost as much. `visit` may ask for anything but this; what it
+    // throws passes through.
+    virtual void visit_versions(account_id account, std::int64_t after,
+                                const version_visitor& visit) = 0;
     // Where a version stands on the account's chain of operations; none: it is not on it.
     virtual std::optional<std::int64_t> find_version_seq(account_id account, const uuid& id) = 0;
     virtual std::optional<side_version> find_side_version(account_id account, const uuid& id) = 0;
+    // At most `limit` of all accounts' side versions after `after`, in the order of id and account.
+    // Those beyond their account's bounds may be among them.
+    virtual std::vector<side_return> side_returns(const side_return& after, std::int64_t limit) = 0;
 
     // At most `limit` slots after `after`, in the order of their ids; `state` and `account` narrow.
     virtual std::vector<slot> slots(slot_id after, std::int64_t limit,
@@ -119,6 +144,8 @@ class read_tx {
     virtual std::optional<chain_head> find_child_place(account_id account, const uuid& parent) = 0;
     // The version at the beginning. Looks through all accounts' versions.
     virtual std::optional<sealed_version> find_first_sealed(account_id account) = 0;
+    // At most `limit` links of all accounts' sealed chains after `place`, in the order of places.
+    virtual std::vector<sealed_link> sealed_links(std::int64_t place, std::int64_t limit) = 0;
     virtual std::optional<snapshot_mark> find_snapshot_mark(account_id account) = 0;
     virtual std::optional<sealed_snapshot> find_snapshot(account_id account) = 0;
     // How many bytes that would load, without loading them; 0: there is none.

@@ -24,10 +24,13 @@ class reads_over : public Base {
         }
         return std::nullopt;
     }
-    std::vector<account> accounts() override {
-        std::vector<account> all;
-        for (const auto& [id, a] : state_->accounts) all.push_back(a);
-        return all;
+    std::vector<account> accounts(account_id after, std::int64_t limit) override {
+        std::vector<account> some;
+        for (auto at = state_->accounts.upper_bound(after);
+             at != state_->accounts.end() && std::ssize(some) < limit; ++at) {
+            some.push_back(at->second);
+        }
+        return some;
     }
 
     std::optional<series> find_series(account_id account, std::string_view prefix) override {
@@ -85,10 +88,18 @@ class reads_over : public Base {
         }
         return some;
     }
-    std::vector<std::string> periods_of(series_id series) override {
-        std::vector<std::string> all;
+    std::vector<task> unnumbered_tasks(task_id after, std::int64_t limit) override {
+        std::vector<task> some;
+        for (auto at = state_->tasks.upper_bound(after);
+             at != state_->tasks.end() && std::ssize(some) < limit; ++at) {
+            if (!at->second->task.numbered) some.push_back(shown(*at->second));
+        }
+        return some;
+    }
+    std::vector<numbers_given> numbers_of(series_id series) override {
+        std::vector<numbers_given> all;
         for (const auto& [name, last] : state_->counters) {
-            if (name.first == series) all.push_back(name.second);
+            if (name.first == series) all.push_back({name.second, last});
         }
         return all;
     }
@@ -115,6 +126,14 @@ class reads_over : public Base {
         return some;
     }
 
+    void visit_versions(account_id account, std::int64_t after,
+                        const version_visitor& visit) override {
+        for (auto at = state_->versions.upper_bound({account, after});
+             at != state_->versions.end() && at->first.first == account; ++at) {
+            visit(*at->second);
+        }
+    }
+
     std::optional<std::int64_t> find_version_seq(account_id account, const uuid& id) override {
         return copy(find(state_->version_seqs, {account, id}));
     }
@@ -127,6 +146,19 @@ class reads_over : public Base {
         side_version side = *found;
         side.back = state_->versions.at({account, side.own.back()})->id;
         return side;
+    }
+    std::vector<side_return> side_returns(const side_return& after, std::int64_t limit) override {
+        table<std::pair<uuid, account_id>, std::int64_t> all;
+        for (const auto& [account, sides] : state_->side_versions) {
+            for (const side_version& side : sides)
+                all.emplace(std::pair(side.id, account), side.own.back());
+        }
+        std::vector<side_return> some;
+        for (auto at = all.upper_bound({after.id, after.account});
+             at != all.end() && std::ssize(some) < limit; ++at) {
+            some.push_back({at->first.first, at->first.second, at->second});
+        }
+        return some;
     }
 
     std::vector<slot> slots(slot_id after, std::int64_t limit, std::optional<slot_state> wanted,
@@ -185,6 +217,16 @@ class reads_over : public Base {
             if (place.first == account && v.seq == 1) return v;
         }
         return std::nullopt;
+    }
+    std::vector<sealed_link> sealed_links(std::int64_t place, std::int64_t limit) override {
+        const auto& all = state_->sealed_children;
+        std::vector<sealed_link> some;
+        for (auto at = std::max<std::int64_t>(place, 0);
+             at < std::ssize(all) && std::ssize(some) < limit; ++at) {
+            const auto& [key, v] = *all.nth(static_cast<std::size_t>(at));
+            some.push_back({at + 1, key.first, v.seq, v.id, v.parent});
+        }
+        return some;
     }
     std::optional<snapshot_mark> find_snapshot_mark(account_id account) override {
         const auto* found = find(state_->snapshots, account);

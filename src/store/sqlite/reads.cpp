@@ -130,6 +130,20 @@ std::size_t byte_count_of(query& q) {
     return static_cast<std::size_t>(q.integer(0));
 }
 
+numbers_given numbers_given_of(query& q) {
+    return {q.text(0), q.integer(1)};
+}
+
+side_return side_return_of(query& q) {
+    q.at("side_versions by seq", q.integer(2));
+    return {q.id(0), account_id{q.integer(1)}, q.integer(2)};
+}
+
+sealed_link sealed_link_of(query& q) {
+    q.at("sealed_versions", q.integer(0));
+    return {q.integer(0), account_id{q.integer(1)}, q.integer(2), q.id(3), q.id(4)};
+}
+
 snapshot_mark snapshot_mark_of(query& q) {
     q.at("sealed_snapshots by seq", q.integer(1));
     return {q.id(0), q.integer(1), q.integer(2), q.instant(3)};

@@ -22,6 +22,9 @@ chain_head head_of(query& q);
 sealed_version sealed_version_of(query& q);
 snapshot_mark snapshot_mark_of(query& q);
 std::size_t byte_count_of(query& q);
+numbers_given numbers_given_of(query& q);
+side_return side_return_of(query& q);
+sealed_link sealed_link_of(query& q);
 sealed_snapshot snapshot_of(query& q);
 
 template <class Row>
@@ -52,9 +55,9 @@ class reads_over : public Base {
         auto q = db_.use(sql::account_by_name);
         return one(q.bind(wanted), account_of);
     }
-    std::vector<account> accounts() override {
-        auto q = db_.use(sql::account_all);
-        return all(q, account_of);
+    std::vector<account> accounts(account_id after, std::int64_t limit) override {
+        auto q = db_.use(sql::account_page);
+        return all(q.bind(after).bind(limit), account_of);
     }
 
     std::optional<series> find_series(account_id account, std::string_view prefix) override {
@@ -100,12 +103,13 @@ class reads_over : public Base {
         auto q = db_.use(sql::task_all);
         return all(q.bind(after).bind(account).bind(limit), task_of);
     }
-    std::vector<std::string> periods_of(series_id series) override {
-        std::vector<std::string> periods;
-        auto q = db_.use(sql::counter_periods);
-        q.bind(series);
-        while (q.step()) periods.push_back(q.text(0));
-        return periods;
+    std::vector<task> unnumbered_tasks(task_id after, std::int64_t limit) override {
+        auto q = db_.use(sql::task_unnumbered);
+        return all(q.bind(after).bind(limit), task_of);
+    }
+    std::vector<numbers_given> numbers_of(series_id series) override {
+        auto q = db_.use(sql::counter_all);
+        return all(q.bind(series), numbers_given_of);
     }
     std::vector<task> numbered_tasks(series_id series, std::string_view period, std::int64_t after,
                                      std::int64_t limit) override {
@@ -118,6 +122,12 @@ class reads_over : public Base {
         auto q = db_.use(sql::version_all);
         return all(q.bind(account).bind(after).bind(limit), version_of);
     }
+    void visit_versions(account_id account, std::int64_t after,
+                        const version_visitor& visit) override {
+        auto q = db_.use(sql::version_each);
+        q.bind(account).bind(after);
+        while (q.step()) visit(version_of(q));
+    }
     std::optional<std::int64_t> find_version_seq(account_id account, const uuid& id) override {
         auto q = db_.use(sql::version_seq);
         if (!q.bind(id).bind(account).step()) return std::nullopt;
@@ -126,6 +136,10 @@ class reads_over : public Base {
     std::optional<side_version> find_side_version(account_id account, const uuid& id) override {
         auto q = db_.use(sql::side_get);
         return one(q.bind(id).bind(account), side_version_of);
+    }
+    std::vector<side_return> side_returns(const side_return& after, std::int64_t limit) override {
+        auto q = db_.use(sql::side_returns);
+        return all(q.bind(after.id).bind(after.account).bind(limit), side_return_of);
     }
 
     std::vector<slot> slots(slot_id after, std::int64_t limit, std::optional<slot_state> state,
@@ -181,6 +195,10 @@ class reads_over : public Base {
     std::optional<sealed_version> find_first_sealed(account_id account) override {
         auto q = db_.use(sql::sealed_first);
         return one(q.bind(account), sealed_version_of);
+    }
+    std::vector<sealed_link> sealed_links(std::int64_t place, std::int64_t limit) override {
+        auto q = db_.use(sql::sealed_links);
+        return all(q.bind(place).bind(limit), sealed_link_of);
     }
     std::optional<snapshot_mark> find_snapshot_mark(account_id account) override {
         auto q = db_.use(sql::snapshot_mark);

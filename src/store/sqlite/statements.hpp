@@ -18,7 +18,8 @@ inline constexpr auto rollback = "ROLLBACK";
     " LEFT JOIN series s ON s.account_id = a.account_id AND s.is_default"
 inline constexpr auto account_by_id = CALLSIGN_ACCOUNT " WHERE a.account_id = ?";
 inline constexpr auto account_by_name = CALLSIGN_ACCOUNT " WHERE a.name = ?";
-inline constexpr auto account_all = CALLSIGN_ACCOUNT " ORDER BY a.account_id";
+inline constexpr auto account_page =
+    CALLSIGN_ACCOUNT " WHERE a.account_id > ? ORDER BY a.account_id LIMIT ?";
 #undef CALLSIGN_ACCOUNT
 inline constexpr auto account_put =
     "INSERT INTO accounts (name, created_at, last_version, mode) VALUES (?, ?, zeroblob(16), ?)";
@@ -52,8 +53,8 @@ inline constexpr auto prefix_put =
 
 inline constexpr auto counter_get =
     "SELECT counter_id, last_number FROM counters WHERE series_id = ? AND period = ?";
-inline constexpr auto counter_periods =
-    "SELECT period FROM counters WHERE series_id = ? ORDER BY period";
+inline constexpr auto counter_all =
+    "SELECT period, last_number FROM counters WHERE series_id = ? ORDER BY period";
 inline constexpr auto counter_put =
     "INSERT INTO counters (series_id, period, last_number) VALUES (?, ?, 0)";
 inline constexpr auto counter_set = "UPDATE counters SET last_number = ? WHERE counter_id = ?";
@@ -135,6 +136,8 @@ inline constexpr auto task_numbered = CALLSIGN_TASK
     " AND t.number > ?3 ORDER BY t.number LIMIT ?4";
 inline constexpr auto task_all =
     CALLSIGN_TASK " WHERE t.task_id > ? AND t.account_id = ? ORDER BY t.task_id LIMIT ?";
+inline constexpr auto task_unnumbered =
+    CALLSIGN_TASK " WHERE t.number IS NULL AND t.task_id > ? ORDER BY t.task_id LIMIT ?";
 #undef CALLSIGN_TASK
 inline constexpr auto task_put =
     "INSERT INTO tasks (task_id, account_id, uuid, series_id, counter_id, number, prefix, seq,"
@@ -154,6 +157,9 @@ inline constexpr auto version_put =
 inline constexpr auto version_all =
     "SELECT seq, version_id, parent_id, created_at, operations, account_id FROM versions"
     " WHERE account_id = ? AND seq > ? ORDER BY seq LIMIT ?";
+inline constexpr auto version_each =
+    "SELECT seq, version_id, parent_id, created_at, operations FROM versions"
+    " WHERE account_id = ? AND seq > ? ORDER BY seq";
 inline constexpr auto version_seq =
     "SELECT seq FROM versions WHERE version_id = ? AND account_id = ?";
 
@@ -169,6 +175,9 @@ inline constexpr auto side_put =
     " bytes_before) VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
 inline constexpr auto side_next =
     "SELECT version_id, account_id, place, bytes_before FROM side_versions"
+    " WHERE (version_id, account_id) > (?, ?) ORDER BY version_id, account_id LIMIT ?";
+inline constexpr auto side_returns =
+    "SELECT version_id, account_id, seq FROM side_versions"
     " WHERE (version_id, account_id) > (?, ?) ORDER BY version_id, account_id LIMIT ?";
 inline constexpr auto side_delete =
     "DELETE FROM side_versions WHERE version_id = ? AND account_id = ?";
@@ -204,6 +213,10 @@ inline constexpr auto sealed_child_place =
 inline constexpr auto sealed_first =
     "SELECT seq, version_id, parent_id, created_at, segment FROM sealed_versions"
     " WHERE account_id = ? AND seq = 1";
+// The segment comes last: its pages are not touched.
+inline constexpr auto sealed_links =
+    "SELECT sealed_id, account_id, seq, version_id, parent_id FROM sealed_versions"
+    " WHERE sealed_id > ? ORDER BY sealed_id LIMIT ?";
 inline constexpr auto sealed_delete =
     "DELETE FROM sealed_versions WHERE parent_id = ? AND account_id = ?";
 inline constexpr auto sealed_put =
