@@ -6,6 +6,7 @@
 // open read-only, and a lock file keeps a second process away.
 
 #include <callsign/base/time.hpp>
+#include <callsign/domain/findings.hpp>
 #include <callsign/ports/store.hpp>
 
 #include <cstddef>
@@ -13,8 +14,6 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <string>
-#include <vector>
 
 namespace callsign {
 
@@ -47,23 +46,6 @@ struct sqlite_options {
 // std::runtime_error, with a sentence for people: another process holds the directory, the schema
 // is newer than this program, the file is not a database, no permission.
 std::unique_ptr<store> open_sqlite(const sqlite_options& options);
-
-struct check_report {
-    struct count {
-        std::string what;
-        std::int64_t rows = 0;
-    };
-    struct fault {
-        std::string invariant;  // I1..I6
-        std::string text;       // names the offending row
-    };
-    std::vector<count> checked;
-    std::vector<fault> faults;  // at most faults_max
-    // The latest time that the store has stamped anything with.
-    time_point last_moment{};
-    static constexpr std::size_t faults_max = 100;
-    bool ok() const noexcept { return faults.empty(); }
-};
 
 // Proves I1-I4 and I6 on a data directory, read-only, beside a running server or without one.
 // Throws std::runtime_error if there is nothing to read. `progress` is told what is looked at, as

@@ -49,8 +49,10 @@ class managed : public ::testing::Test {
         run(create_account{"board", "SYN", "t", {}, {}});
         account_ = store_->begin_read()->find_account("board")->id;
         write([&](write_tx& tx) {
-            tx.put_device({.client_id = laptop, .account = account_, .name = "laptop"});
-            tx.put_device({.client_id = phone, .account = account_, .name = "phone"});
+            tx.put_device(
+                {.client_id = laptop, .account = account_, .name = "laptop", .sealed_key = "key"});
+            tx.put_device(
+                {.client_id = phone, .account = account_, .name = "phone", .sealed_key = "key"});
         });
     }
     ~managed() override { EXPECT_EQ(testing::audit(*store_), std::vector<std::string>{}); }

@@ -1,0 +1,255 @@
+#include "audit/parts.hpp"
+
+#include <algorithm>
+#include <boost/functional/hash.hpp>
+#include <unordered_set>
+#include <utility>
+
+namespace callsign::rules::auditing {
+namespace {
+
+// Beyond them only the links of a chain are looked at, and who made what.
+constexpr std::int64_t replayed_versions_max = 200'000;
+constexpr std::size_t replayed_bytes_max = std::size_t{1} << 30;
+constexpr std::size_t bytes_of_operation = 64;
+
+// From the first through the second.
+using seq_range = std::pair<std::int64_t, std::int64_t>;
+
+bool contains(const std::vector<seq_range>& ranges, std::int64_t seq) {
+    const auto behind = std::ranges::upper_bound(ranges, seq, {}, &seq_range::first);
+    return behind != ranges.begin() && std::prev(behind)->second >= seq;
+}
+
+class chain_audit {
+  public:
+    chain_audit(read_tx& tx, findings& found, subject& s, std::span<const side_return> sides,
+                tally& all)
+        : tx_(tx), found_(found), s_(s), sides_(sides), all_(all) {
+        for (const side_return& side : sides) side_ids_.insert(side.id);
+    }
+
+    void run() {
+        read();
+        const bool is_managed = s_.owner.mode == account_mode::managed;
+        if (is_managed) look_at_ends();
+        if (!is_managed && versions_ > 0) {
+            found_.fault(proofs::own_kind, s_.who + "an opaque account with versions");
+        }
+        pass_sides(no_more);
+        for (const kept_task& t : s_.tasks) look_at_maker(t);
+        if (replays_) end_replay();
+    }
+
+  private:
+    // ---- each version once ----
+
+    void read() {
+        const auto id = s_.owner.id;
+        const auto in_order = [](std::int64_t before, const version& v) {
+            if (v.seq <= before) throw_damaged("versions by seq", v.seq, "out of order");
+            return v.seq;
+        };
+        for (std::int64_t after = std::numeric_limits<std::int64_t>::min();;) {
+            std::string why;
+            try {
+                tx_.visit_versions(id, after, [&](const version& v) {
+                    after = in_order(after, v);
+                    see(v);
+                });
+                return;
+            } catch (const store_failure& failure) {
+                why = failure.what();
+            }
+            const auto next = next_readable(after, [&](std::int64_t place) {
+                for (const version& v : tx_.versions(id, place, 1)) in_order(place, v);
+            });
+            pass_over(after, next.value_or(no_more), why);
+            if (!next) return;
+            after = *next;
+        }
+    }
+
+    void see(const version& v) {
+        look_at_place(v);
+        if (side_ids_.contains(v.id)) {
+            found_.fault(proofs::sides,
+                         s_.who + "side version " + to_string(v.id) + " is on the chain");
+        }
+        all_.operations += std::ssize(v.operations);
+        for (const operation& o : v.operations) {
+            if (o.what == operation::kind::create) look_at_made(o.uuid, v.seq);
+        }
+        if (replays_) replay(v);
+    }
+
+    void look_at_place(const version& v) {
+        pass_sides(v.seq);
+        if (v.seq - 1 > last_) missing_.emplace_back(last_ + 1, v.seq - 1);
+        const bool is_first = versions_ == 0 && unread_.empty();
+        // What was sealed may have begun elsewhere.
+        const bool may_be_any = is_first && v.seq == 1 && (!s_.head || s_.head->sealed_seq > 0);
+        if (before_ && v.parent != *before_ && !may_be_any) {
+            found_.fault(proofs::parents,
+                         s_.who + "version " + std::to_string(v.seq) + " has another parent");
+        }
+        if (versions_++ == 0) first_ = v.seq;
+        last_ = v.seq;
+        before_ = v.id;
+        if (v.seq == s_.owner.last_seq) head_ = v.id;
+        if (v.seq != 1) return;
+        begins_at_nothing_ = v.parent == uuid{};
+        replays_ = begins_at_nothing_ && s_.owner.mode == account_mode::managed &&
+                   s_.owner.last_seq <= replayed_versions_max;
+    }
+
+    void pass_over(std::int64_t from, std::int64_t to, const std::string& why) {
+        found_.unreadable(proofs::seqs,
+                          s_.who + "versions" + between(from, to) + " cannot be read: " + why);
+        unread_.emplace_back(std::max<std::int64_t>(from, 0) + 1, to);
+        last_ = to;
+        before_.reset();
+        give_up_replay();  // what the chain says is not known any more
+    }
+
+    // ---- the ends ----
+
+    void look_at_ends() {
+        const std::int64_t end = s_.owner.last_seq;
+        if (unread_.empty() && (versions_ != end || last_ != end || (end > 0 && first_ != 1))) {
+            found_.fault(proofs::seqs, s_.who + "head at " + std::to_string(end) + ", but " +
+                                           std::to_string(versions_) + " versions " +
+                                           std::to_string(first_) + ".." + std::to_string(last_));
+        }
+        if (!unread_.empty() && !missing_.empty()) {
+            found_.fault(proofs::seqs,
+                         s_.who + "there is no version " + std::to_string(missing_.front().first));
+        }
+        if (!s_.head || contains(unread_, end)) return;
+        if (s_.head->version != head_) {
+            found_.fault(proofs::parents, s_.who + "the head is not its last version");
+        }
+    }
+
+    // ---- side versions ----
+
+    // Those that lead to a version before `seq`, and have not met it.
+    void pass_sides(std::int64_t seq) {
+        for (; !sides_.empty() && sides_.front().seq < seq; sides_ = sides_.subspan(1)) {
+            const side_return& side = sides_.front();
+            if (has(side.seq) || contains(unread_, side.seq)) continue;
+            found_.fault(proofs::sides, s_.who + "side version " + to_string(side.id) +
+                                            " leads to seq " + std::to_string(side.seq) +
+                                            ", which is not there");
+        }
+    }
+
+    bool has(std::int64_t seq) const {
+        return versions_ > 0 && seq >= first_ && seq <= last_ && !contains(missing_, seq) &&
+               !contains(unread_, seq);
+    }
+
+    // ---- who made what ----
+
+    // The version that a receipt names is the one that made the task. But where a chain begins
+    // elsewhere, there are tasks that no version here has made.
+    void look_at_maker(const kept_task& t) {
+        if (t.was_made || !t.numbered || contains(unread_, t.seq)) return;
+        const std::string which =
+            s_.who + "task " + to_string(t.uuid) + ", seq " + std::to_string(t.seq);
+        if (!has(t.seq)) {
+            found_.fault(proofs::makers, which + ": there is no such version");
+        } else if (begins_at_nothing_) {
+            found_.fault(proofs::makers, which + ": that version has not made it");
+        }
+    }
+
+    // Whatever a version made is there, be it purged. But of what was sealed once, what came and
+    // went has no row.
+    void look_at_made(const uuid& id, std::int64_t seq) {
+        if (kept_task* t = find(id)) {
+            t->was_made = t->was_made || t->seq == seq;
+            return;
+        }
+        const looked_up there = look_up(tx_, s_.owner.id, id);
+        if (!there.readable) return;
+        const std::string which = "version " + std::to_string(seq) + " made " + to_string(id);
+        if (there.row && s_.all_tasks_read) {
+            found_.fault(proofs::counted,
+                         s_.who + which + ", whose number no series of the account counts");
+        } else if (!there.row && s_.head && seq > s_.head->sealed_seq) {
+            found_.fault(proofs::made, s_.who + which + ", which is lost");
+        }
+    }
+
+    kept_task* find(const uuid& id) {
+        const auto found = std::ranges::lower_bound(s_.tasks, id, {}, &kept_task::uuid);
+        return found != s_.tasks.end() && found->uuid == id ? &*found : nullptr;
+    }
+
+    // ---- the tasks are what the chain says, each operation having had an effect ----
+
+    void replay(const version& v) {
+        for (const operation& o : v.operations) {
+            bytes_ += bytes_of_operation + o.property.size() + (o.value ? o.value->size() : 0);
+            if (carry_out(said_, o)) continue;
+            found_.fault(proofs::replay, s_.who + "version " + std::to_string(v.seq) +
+                                             " has an operation without effect on task " +
+                                             to_string(o.uuid));
+        }
+        if (versions_ > replayed_versions_max || bytes_ > replayed_bytes_max) give_up_replay();
+    }
+
+    void give_up_replay() {
+        replays_ = false;
+        said_.clear();
+    }
+
+    void end_replay() {
+        ++all_.chains_replayed;
+        for (const auto& [id, attributes] : said_) {
+            if (!is(id, attributes)) {
+                found_.fault(proofs::replay, s_.who + "task " + to_string(id) + " is another");
+            }
+        }
+        if (!s_.all_tasks_read) return;
+        const auto here = std::ranges::count(s_.tasks, false, &kept_task::purged);
+        if (here == std::ssize(said_)) return;
+        found_.fault(proofs::replay, s_.who + std::to_string(here) + " tasks, and " +
+                                         std::to_string(said_.size()) + " on the chain");
+    }
+
+    // What cannot be read is taken for right: it is listed elsewhere.
+    bool is(const uuid& id, const attributes& said) {
+        if (const kept_task* t = find(id)) return !t->purged && t->said == hash_of(said);
+        const looked_up there = look_up(tx_, s_.owner.id, id);
+        return !there.readable ||
+               (there.row && !there.row->purged && there.row->attributes == said);
+    }
+
+    read_tx& tx_;
+    findings& found_;
+    subject& s_;
+    std::span<const side_return> sides_;  // those that are ahead
+    std::unordered_set<uuid, boost::hash<uuid>> side_ids_;
+    tally& all_;
+
+    std::int64_t versions_ = 0, first_ = 0, last_ = 0;
+    std::vector<seq_range> missing_, unread_;
+    std::optional<uuid> before_ = uuid{};  // none: it cannot be read
+    uuid head_{};                          // what the account's last seq is called
+    bool begins_at_nothing_ = false;
+
+    bool replays_ = false;
+    task_map said_;
+    std::size_t bytes_ = 0;
+};
+
+}  // namespace
+
+void look_at_chain(read_tx& tx, findings& found, subject& s, std::span<const side_return> sides,
+                   tally& all) {
+    chain_audit(tx, found, s, sides, all).run();
+}
+
+}  // namespace callsign::rules::auditing

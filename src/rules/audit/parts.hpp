@@ -1,0 +1,153 @@
+#pragma once
+// What the auditor's parts share: the proofs, one account as far as it has been looked at, and how
+// rows are read around damage.
+
+#include <callsign/domain/findings.hpp>
+#include <callsign/ports/around_damage.hpp>
+#include <callsign/ports/store.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace callsign::rules::auditing {
+
+namespace proofs {
+inline constexpr proof numbers{"I1", "the numbers of each series and period are exactly 1..n"};
+inline constexpr proof counted{
+    "I1", "every number is counted by a series of the task's own account, under a prefix it has"};
+inline constexpr proof every_task{"I2",
+                                  "every task has its number, and says which version made it"};
+inline constexpr proof one_slot{"I3", "a key has one slot"};
+inline constexpr proof slot_task{"I3",
+                                 "a committed slot's task is there, with the uuid it reserved"};
+inline constexpr proof one_maker{"I3", "a task was made by one slot at most"};
+inline constexpr proof slot_state{
+    "I4", "a slot that is not committed holds no task, and a pending one no end"};
+inline constexpr proof seqs{"I6", "each account's chain has seq 1..n without a hole"};
+inline constexpr proof own_kind{"I6", "an account's versions are of its own kind"};
+inline constexpr proof sealed_parents{
+    "I6", "each sealed version's parent is the one before it, and the head is the last"};
+inline constexpr proof sealed_once{
+    "I6", "no sealed version is its own ancestor, and none is a parent twice"};
+inline constexpr proof snapshots{"I6", "a snapshot is of a version of its account's chain"};
+inline constexpr proof device_keys{
+    "I8", "a device of a managed account has a key, and one of an opaque account has none"};
+inline constexpr proof clients{"I8",
+                               "a client opens one account, and an opaque account has a client"};
+inline constexpr proof parents{
+    "I6", "each version's parent is the one before it, and the head is the last"};
+inline constexpr proof sides{
+    "I6", "a side version leads back to its account's chain, and is not on it itself"};
+// One proof, of two invariants.
+inline constexpr proof makers{
+    "I2", "a task's version is the one that made it, and what a version made is there"};
+inline constexpr proof made{"I1", makers.what};
+inline constexpr proof replay{"I6", "the tasks are what the chain says"};
+}  // namespace proofs
+
+// ---- one account ----
+
+// What is kept of a task until its chain has been read.
+struct kept_task {
+    callsign::uuid uuid{};
+    std::int64_t seq = 0;
+    std::size_t said = 0;  // a hash of its attributes
+    bool numbered = true;
+    bool purged = false;
+    bool was_made = false;  // by the version that its receipt names
+};
+
+struct subject {
+    const account& owner;
+    std::string who;
+    std::optional<chain_head> head;  // none: it cannot be read
+    std::vector<kept_task> tasks{};  // by uuid
+    bool all_tasks_read = true;
+};
+
+inline std::string name_of(account_id id) {
+    return "account " + std::to_string(id.value) + ": ";
+}
+
+kept_task keep(const task& t);
+std::size_t hash_of(const attributes& all);
+// Who has which task. Equal for equal tasks alone, as far as 64 bits tell.
+std::size_t mark_of(task_id id, account_id account, const uuid& uuid);
+
+struct looked_up {
+    bool readable = true;
+    std::optional<task> row;
+};
+looked_up look_up(read_tx& tx, account_id account, const uuid& id);
+
+struct tally {
+    std::vector<std::size_t> tasks;  // each task's mark
+    std::int64_t operations = 0;
+    std::int64_t chains_replayed = 0;
+};
+
+// Of each series of the account. Adds the tasks to the subject's, which are then in order, and
+// their marks to the tally.
+void look_at_tasks(read_tx& tx, findings& found, subject& s, tally& all);
+// Requires: look_at_tasks() was done. `sides`: the account's, by seq.
+void look_at_chain(read_tx& tx, findings& found, subject& s, std::span<const side_return> sides,
+                   tally& all);
+// `links`: the account's, by seq.
+void look_at_sealed_chain(read_tx& tx, findings& found, const subject& s,
+                          std::span<const sealed_link> links);
+// Of all accounts. Requires: all tasks' marks are there.
+void look_at_slots(read_tx& tx, findings& found, tally& all);
+
+// ---- reading ----
+
+inline constexpr std::int64_t no_more = std::numeric_limits<std::int64_t>::max();
+
+// Rows in the order of `place_of(row)`. Where one cannot be read, `passed(from, to, why)` is told
+// the places after `from` and through `to` that were passed over, and reading goes on behind them.
+// `page(after, limit)` asks the store; `see(row)` throws nothing of the store's.
+template <class Page, class PlaceOf, class See, class Passed>
+void each_row(std::int64_t page_rows, Page page, PlaceOf place_of, See see, Passed passed) {
+    const auto in_order = [&](std::int64_t before, const auto& row) {
+        if (place_of(row) <= before) {
+            throw store_failure(store_failure::kind::damaged, "damaged: rows out of order");
+        }
+        return place_of(row);
+    };
+    std::int64_t after = std::numeric_limits<std::int64_t>::min();
+    for (std::int64_t limit = page_rows;;) {
+        std::string why;
+        try {
+            const auto rows = page(after, limit);
+            for (const auto& row : rows) {
+                after = in_order(after, row);
+                see(row);
+            }
+            if (std::ssize(rows) < limit) return;
+            limit = std::min(2 * limit, page_rows);
+            continue;
+        } catch (const store_failure& failure) {
+            why = failure.what();
+        }
+        if (limit > 1) {
+            limit /= 2;
+            continue;
+        }
+        const auto next = next_readable(after, [&](std::int64_t place) {
+            for (const auto& row : page(place, 1)) in_order(place, row);
+        });
+        passed(after, next.value_or(no_more), why);
+        if (!next) return;
+        after = *next;
+    }
+}
+
+// Where that was, in words.
+std::string between(std::int64_t from, std::int64_t to);
+
+}  // namespace callsign::rules::auditing
