@@ -2,6 +2,7 @@
 #include "run.hpp"
 
 #include <callsign/cli/cli.hpp>
+#include <callsign/rules/audit.hpp>
 #include <callsign/store/sqlite.hpp>
 
 #include <algorithm>
@@ -33,7 +34,10 @@ int run(int argc, const char* const* argv) {
         .err_is_terminal = isatty(STDERR_FILENO) == 1,
         .environment = [](const char* name) -> const char* { return std::getenv(name); },
         .exchange = exchange,
-        .check = check_sqlite,
+        .check =
+            [](const std::filesystem::path& data_dir, const findings::progress& progress) {
+                return check_sqlite(data_dir, rules::audit, progress);
+            },
         .random = fill_from_system,
         .now = [] { return std::chrono::floor<milliseconds>(std::chrono::system_clock::now()); },
     };

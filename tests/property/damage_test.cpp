@@ -8,6 +8,7 @@
 // again, as if the bytes had been written so: there only that nothing ends the process.
 
 #include "store/sqlite/page_sums.hpp"
+#include "support/check.hpp"
 #include "support/house.hpp"
 #include "support/sync_client.hpp"
 #include "support/temp_dir.hpp"
@@ -318,7 +319,7 @@ TEST_P(damaged_store, overwritten_bytes_are_found_and_never_believed) {
         put(dir, overwritten(file_, seed));
         bool is_ok = false;
         try {
-            is_ok = check_sqlite(dir.path(), [](std::string_view) {}).ok();
+            is_ok = report_on(dir.path()).ok();
         } catch (const std::runtime_error&) {
             // It says that it is no database of ours.
         }
@@ -339,7 +340,7 @@ TEST_P(damaged_store, bytes_that_were_written_so_end_nothing) {
         temp_dir dir;
         put(dir, with_right_sums(overwritten(file_, seed)));
         try {
-            check_sqlite(dir.path(), [](std::string_view) {});
+            report_on(dir.path());
         } catch (const std::runtime_error&) {
         }
         answers(dir.path(), questions_);

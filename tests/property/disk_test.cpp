@@ -11,6 +11,7 @@
 // How many of the calls: CALLSIGN_DISK_STRIDE, every n-th; 1 by hand (see README.md).
 
 #include "support/audit.hpp"
+#include "support/check.hpp"
 #include "support/sync_client.hpp"
 #include "support/temp_dir.hpp"
 #include "support/unsafe_disk.hpp"
@@ -82,7 +83,7 @@ class server {
         wrong += audit_all("after a restart: ");
         house_.reset();
         store_.reset();
-        const auto report = check_sqlite(at_, [](std::string_view) {});
+        const auto report = report_on(at_);
         for (const auto& f : report.faults) wrong += "check: " + f.text + "\n";
         return wrong;
     }
@@ -406,7 +407,7 @@ TEST(disk_upgrade, the_power_may_go_at_any_call) {
         unsafe.strike(old.path(), next.path(), chance);
         unsafe.heal();
         ASSERT_NO_THROW(upgrade(next.path())) << "call " << calls;
-        const auto report = check_sqlite(next.path(), [](std::string_view) {});
+        const auto report = report_on(next.path());
         ASSERT_TRUE(report.ok()) << "call " << calls << ": " << report.faults.front().text;
         unsafe.forget(next.path());
     }

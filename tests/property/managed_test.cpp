@@ -13,6 +13,7 @@
 // are played from a seed.
 
 #include "support/audit.hpp"
+#include "support/check.hpp"
 #include "support/model_client.hpp"
 #include "support/temp_dir.hpp"
 
@@ -412,7 +413,7 @@ void play_on_sqlite(unsigned seed, const game& rules, int& late) {
     p.play();
     late += p.late();
     ASSERT_EQ(p.faults(), std::vector<std::string>{}) << "seed " << seed;
-    const auto report = check_sqlite(dir.path(), [](std::string_view) {});
+    const auto report = report_on(dir.path());
     for (const auto& fault : report.faults) ADD_FAILURE() << fault.invariant << ": " << fault.text;
 }
 

@@ -47,11 +47,14 @@ struct sqlite_options {
 // is newer than this program, the file is not a database, no permission.
 std::unique_ptr<store> open_sqlite(const sqlite_options& options);
 
-// Proves I1-I4 and I6 on a data directory, read-only, beside a running server or without one.
-// Throws std::runtime_error if there is nothing to read. `progress` is told what is looked at, as
-// it begins.
-check_report check_sqlite(const std::filesystem::path& data_dir,
-                          const std::function<void(std::string_view)>& progress);
+// Proves the promise on what the port shows: rules::audit.
+using auditor = std::function<void(read_tx&, findings&)>;
+
+// Proves a data directory, read-only, beside a running server or without one: first what SQLite
+// keeps, then, by `audit`, the promise. Damage does not end it. Throws std::runtime_error if there
+// is nothing to read. `progress` is told what is looked at, as it begins.
+check_report check_sqlite(const std::filesystem::path& data_dir, const auditor& audit,
+                          const findings::progress& progress);
 
 // What a clock that was far ahead once has left: a store whose time is not that of the world.
 struct clock_repair {

@@ -3,6 +3,7 @@
 // what its code does besides.
 
 #include "api/sync/sync_call.hpp"
+#include "support/check.hpp"
 #include "support/sync_client.hpp"
 #include "support/temp_dir.hpp"
 
@@ -908,7 +909,7 @@ TEST(sync_property, CC_1_nor_do_they_on_disk) {
         const auto disk = open_sqlite({.data_dir = dir.path()});
         expect_no_fork(7, 200, disk.get());
     }
-    const auto report = check_sqlite(dir.path(), [](std::string_view) {});
+    const auto report = report_on(dir.path());
     EXPECT_TRUE(report.ok()) << report.faults.front().text;
 }
 

@@ -1,5 +1,6 @@
 // A store that was stamped ten years ahead, set back.
 
+#include "support/check.hpp"
 #include "support/temp_dir.hpp"
 
 #include <callsign/store/sqlite.hpp>
@@ -58,7 +59,7 @@ TEST_F(repair_clock, sets_back_what_the_store_measures_by) {
     EXPECT_EQ(slots[1].created_at, now + 1h);
     EXPECT_FALSE(slots[1].settled_at);
     EXPECT_EQ(slots[2].settled_at, now + 1h);
-    EXPECT_TRUE(check_sqlite(dir_.path(), [](std::string_view) {}).ok());
+    EXPECT_TRUE(testing::report_on(dir_.path()).ok());
 }
 
 TEST_F(repair_clock, leaves_a_store_alone_that_is_not_ahead) {
@@ -76,7 +77,7 @@ TEST_F(repair_clock, is_refused_while_a_server_has_the_store_open) {
 
 TEST_F(repair_clock, check_knows_the_latest_time) {
     fill();
-    EXPECT_EQ(check_sqlite(dir_.path(), [](std::string_view) {}).last_moment, ahead + 1min);
+    EXPECT_EQ(testing::report_on(dir_.path()).last_moment, ahead + 1min);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Files of every schema there has been, as it had them, come to this program's schema with all that
 // is in them; a newer one is refused.
 
+#include "support/check.hpp"
 #include "support/temp_dir.hpp"
 
 #include <callsign/rules/rules.hpp>
@@ -81,14 +82,14 @@ TEST(schema, each_that_there_was_comes_to_the_newest) {
             EXPECT_EQ(tx->find_account("sealed").has_value(), schema >= 2);
         }
         EXPECT_EQ(schema_of(dir), schema_of(fresh));
-        const auto report = check_sqlite(dir.path(), [](std::string_view) {});
+        const auto report = testing::report_on(dir.path());
         EXPECT_TRUE(report.ok()) << report.faults.front().text;
         // Its pages have sums now, so other bytes are found.
         std::fstream file(file_in(dir), std::ios::binary | std::ios::in | std::ios::out);
         file.seekp(4096 + 100);
         file.write("other bytes", 11);
         file.close();
-        EXPECT_FALSE(check_sqlite(dir.path(), [](std::string_view) {}).ok());
+        EXPECT_FALSE(testing::report_on(dir.path()).ok());
     }
 }
 
@@ -120,7 +121,7 @@ TEST(schema, a_step_that_fails_is_not_taken) {
     EXPECT_THROW(open(dir), std::runtime_error);
     put_in_the_way("DROP TABLE sealed_snapshots");
     EXPECT_TRUE(open(dir));
-    EXPECT_TRUE(check_sqlite(dir.path(), [](std::string_view) {}).ok());
+    EXPECT_TRUE(testing::report_on(dir.path()).ok());
 }
 
 TEST(schema, time_goes_on_from_the_last_moment) {

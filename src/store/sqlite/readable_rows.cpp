@@ -1,0 +1,153 @@
+// Every row of every table, read as the store reads it. Damage does not end it: what cannot be read
+// is a fault by table and row, and the rest is read all the same.
+
+#include "reads.hpp"
+#include "statements.hpp"
+#include "storage_checks.hpp"
+
+#include <callsign/ports/around_damage.hpp>
+
+namespace callsign::sqlite {
+namespace {
+
+constexpr proof readable_rows{"file", "every row can be read"};
+
+// Every row of a table by itself, whatever the others are. `rows`: those after one, in their order.
+struct table {
+    const char* name;
+    const char* rows;
+    void (*look_at)(query&);
+};
+
+template <auto row_of>
+void look_at(query& q) {
+    row_of(q);
+}
+
+constexpr table tables[] = {
+    {"accounts",
+     "SELECT account_id, name, '', last_seq, created_at, mode, last_version FROM accounts"
+     " WHERE account_id > ? ORDER BY 1",
+     [](query& q) {
+         account_of(q);
+         q.id(6);
+     }},
+    {"series",
+     "SELECT series_id, account_id, prefix, project, is_default, 0 FROM series"
+     " WHERE series_id > ? ORDER BY 1",
+     look_at<series_row_of>},
+    {"counters",
+     "SELECT counter_id, last_number, period FROM counters WHERE counter_id > ? ORDER BY 1",
+     [](query& q) { q.integer(1); }},
+    {"tokens",
+     "SELECT token_id, account_id, name, scope, created_at, revoked_at FROM tokens"
+     " WHERE token_id > ? ORDER BY 1",
+     look_at<token_of>},
+    {"slots",
+     "SELECT slot_id, account_id, key, fingerprint, uuid, created_at, attempts, created, reason,"
+     " state, task_id, settled_at FROM slots WHERE slot_id > ? ORDER BY 1",
+     look_at<slot_of>},
+    {"tasks",
+     "SELECT task_id, account_id, uuid, '', NULL, NULL, prefix, NULL, last_seq, created_at, purged,"
+     " attributes FROM tasks WHERE task_id > ? ORDER BY 1",
+     look_at<task_of>},
+    {"devices",
+     "SELECT device_id, client_id, account_id, 1, name, key, created_at, revoked_at FROM devices"
+     " WHERE device_id > ? ORDER BY 1",
+     look_at<device_of>},
+    {"sealed_versions",
+     "SELECT sealed_id, version_id, parent_id, created_at, segment FROM sealed_versions"
+     " WHERE sealed_id > ? ORDER BY 1",
+     look_at<sealed_version_of>},
+    {"sealed_snapshots",
+     "SELECT account_id, version_id, taken_at, bytes FROM sealed_snapshots WHERE account_id > ?"
+     " ORDER BY 1",
+     [](query& q) {
+         q.at("sealed_snapshots", q.integer(0));
+         q.id(1);
+         q.instant(2);
+         q.blob(3);
+     }},
+};
+
+// Of one account.
+constexpr table versions{"versions",
+                         "SELECT seq, version_id, parent_id, created_at, operations FROM versions"
+                         " WHERE seq > ? AND account_id = ? ORDER BY seq",
+                         look_at<version_of>};
+
+class row_reader {
+  public:
+    row_reader(connection& db, findings& found) : db_(db), found_(found) {}
+
+    void run() {
+        for (const table& t : tables) read_rows(t, {});
+        auto accounts = db_.use("SELECT account_id FROM accounts ORDER BY account_id");
+        while (accounts.step()) read_rows(versions, account_id{accounts.integer(0)});
+        auto sides = db_.use("SELECT version_id, account_id FROM side_versions");
+        while (sides.step()) {
+            readable([&] {
+                auto q = db_.use(sql::side_get);
+                const uuid version = sides.id(0);
+                if (q.bind(version).bind(sides.integer(1)).step()) side_version_of(q);
+            });
+        }
+    }
+
+  private:
+    void read_rows(const table& t, std::optional<account_id> of) {
+        const std::string whose = of ? " of account " + std::to_string(of->value) : "";
+        const auto begin = [&](query& q, std::int64_t after) {
+            q.bind(after);
+            if (of) q.bind(*of);
+        };
+        for (std::int64_t last = INT64_MIN, passed = last;;) {
+            std::string why;
+            try {
+                auto q = db_.use(t.rows);
+                begin(q, last);
+                while (q.step()) {
+                    last = q.integer(0);
+                    q.at(t.name, last);
+                    readable([&] { t.look_at(q); }, whose);
+                }
+                return;
+            } catch (const store_failure& failure) {
+                why = failure.what();
+            }
+            const auto next = next_readable(last, [&](std::int64_t place) {
+                auto q = db_.use(t.rows);
+                begin(q, place);
+                q.step();
+            });
+            found_.fault(readable_rows,
+                         std::string(t.name) + whose + ": rows after " +
+                             (last == INT64_MIN ? "the beginning" : std::to_string(last)) +
+                             (next ? " and before " + std::to_string(*next + 1) : "") +
+                             " cannot be read: " + why);
+            // Rows out of order would lead round and round.
+            if (!next || *next <= passed) return;
+            passed = last = *next;
+        }
+    }
+
+    template <class Look>
+    void readable(Look look, const std::string& whose = {}) {
+        try {
+            look();
+        } catch (const store_failure& failure) {
+            found_.fault(readable_rows, failure.what() + whose);
+        }
+    }
+
+    connection& db_;
+    findings& found_;
+};
+
+}  // namespace
+
+void check_rows(connection& db, findings& found) {
+    check_part(found, readable_rows, [&] { row_reader(db, found).run(); });
+}
+
+}  // namespace callsign::sqlite

@@ -1,0 +1,13 @@
+#pragma once
+// `callsign check` on a data directory, without the program.
+
+#include <callsign/rules/audit.hpp>
+#include <callsign/store/sqlite.hpp>
+
+namespace callsign::testing {
+
+inline check_report report_on(const std::filesystem::path& data_dir) {
+    return check_sqlite(data_dir, rules::audit, [](std::string_view) {});
+}
+
+}  // namespace callsign::testing
