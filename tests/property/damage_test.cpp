@@ -11,6 +11,7 @@
 #include "support/check.hpp"
 #include "support/house.hpp"
 #include "support/sync_client.hpp"
+#include "support/tasks_of.hpp"
 #include "support/temp_dir.hpp"
 
 #include <callsign/rules/rules.hpp>
@@ -162,7 +163,7 @@ std::vector<question> questions_about(const std::filesystem::path& dir) {
         all.push_back([id](read_tx& t) { return say(t.slots(slot_id{}, 9999, {}, id)); });
         all.push_back([id](read_tx& t) { return to_string(t.head_of(id).version); });
         all.push_back([id](read_tx& t) { return say(t.find_first_sealed(id)); });
-        for (const task& one : tx->tasks(id, task_id{}, 9999)) {
+        for (const task& one : tasks_of(*tx, id)) {
             all.push_back([id, uuid = one.uuid](read_tx& t) { return say(t.find_task(id, uuid)); });
         }
         for (const version& v : tx->versions(id, 0, 9999)) {
@@ -269,7 +270,11 @@ void write_on(const std::filesystem::path& dir) {
             const std::string key = a.name + std::to_string(i);
             h.run(h.engine().create({a.id, key, sha256(key), {}, "", {{"description", "d"}}}));
         }
-        auto question = [id = a.id](read_tx& tx) { return tx.tasks(id, task_id{}, 20); };
+        auto question = [id = a.id](read_tx& tx) {
+            auto some = tasks_of(tx, id);
+            some.resize(std::min<std::size_t>(some.size(), 20));
+            return some;
+        };
         const auto tasks = h.run(h.engine().ask(payer::house(), std::move(question)));
         if (!tasks) continue;
         for (const task& t : *tasks) {

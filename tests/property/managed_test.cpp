@@ -15,6 +15,7 @@
 #include "support/audit.hpp"
 #include "support/check.hpp"
 #include "support/model_client.hpp"
+#include "support/tasks_of.hpp"
 #include "support/temp_dir.hpp"
 
 #include <callsign/rules/rules.hpp>
@@ -273,7 +274,7 @@ class player {
         for (const version& v : tx.versions(account_.id(), 0, all_rows)) {
             for (const operation& o : v.operations) last[o.uuid] = v.seq;
         }
-        for (const task& t : tx.tasks(account_.id(), task_id{}, all_rows)) {
+        for (const task& t : tasks_of(tx, account_.id())) {
             if (t.last_seq != last[t.uuid]) {
                 found.push_back("the last change of " + to_string(t.uuid));
             }

@@ -113,9 +113,6 @@ class faulty_store final : public store {
                                       std::int64_t number) override {
             return tx_->find_task(s, period, number);
         }
-        std::vector<task> tasks(account_id a, task_id after, std::int64_t limit) override {
-            return tx_->tasks(a, after, limit);
-        }
         std::vector<task> unnumbered_tasks(task_id after, std::int64_t limit) override {
             return tx_->unnumbered_tasks(after, limit);
         }

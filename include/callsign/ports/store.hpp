@@ -88,9 +88,6 @@ class read_tx {
     virtual std::optional<task> find_task(series_id series, std::string_view period,
                                           std::int64_t number) = 0;
 
-    // At most `limit` of the account's tasks after `after`, in the order of their ids; purged ones
-    // included.
-    virtual std::vector<task> tasks(account_id account, task_id after, std::int64_t limit) = 0;
     // At most `limit` tasks that have no number, whoever's, after `after`, in the order of their
     // ids.
     virtual std::vector<task> unnumbered_tasks(task_id after, std::int64_t limit) = 0;

@@ -80,14 +80,6 @@ class reads_over : public Base {
         const auto* row = find(state_->task_numbers, {series, std::string(period), number});
         return row ? std::optional(shown(*state_->tasks.at(*row))) : std::nullopt;
     }
-    std::vector<task> tasks(account_id account, task_id after, std::int64_t limit) override {
-        std::vector<task> some;
-        for (auto at = state_->tasks.upper_bound(after);
-             at != state_->tasks.end() && std::ssize(some) < limit; ++at) {
-            if (at->second->task.account == account) some.push_back(shown(*at->second));
-        }
-        return some;
-    }
     std::vector<task> unnumbered_tasks(task_id after, std::int64_t limit) override {
         std::vector<task> some;
         for (auto at = state_->tasks.upper_bound(after);

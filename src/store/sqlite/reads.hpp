@@ -99,10 +99,6 @@ class reads_over : public Base {
         auto q = db_.use(sql::task_by_number);
         return one(q.bind(series).bind(wanted).bind(number), task_of);
     }
-    std::vector<task> tasks(account_id account, task_id after, std::int64_t limit) override {
-        auto q = db_.use(sql::task_all);
-        return all(q.bind(after).bind(account).bind(limit), task_of);
-    }
     std::vector<task> unnumbered_tasks(task_id after, std::int64_t limit) override {
         auto q = db_.use(sql::task_unnumbered);
         return all(q.bind(after).bind(limit), task_of);

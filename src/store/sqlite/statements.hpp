@@ -134,8 +134,6 @@ inline constexpr auto task_by_number = CALLSIGN_TASK
 inline constexpr auto task_numbered = CALLSIGN_TASK
     " WHERE t.counter_id = (SELECT counter_id FROM counters WHERE series_id = ?1 AND period = ?2)"
     " AND t.number > ?3 ORDER BY t.number LIMIT ?4";
-inline constexpr auto task_all =
-    CALLSIGN_TASK " WHERE t.task_id > ? AND t.account_id = ? ORDER BY t.task_id LIMIT ?";
 inline constexpr auto task_unnumbered =
     CALLSIGN_TASK " WHERE t.number IS NULL AND t.task_id > ? ORDER BY t.task_id LIMIT ?";
 #undef CALLSIGN_TASK

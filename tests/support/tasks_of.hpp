@@ -1,0 +1,21 @@
+#pragma once
+// All tasks of an account that have numbers, purged ones included, series by series.
+
+#include <callsign/ports/store.hpp>
+
+#include <vector>
+
+namespace callsign::testing {
+
+inline std::vector<task> tasks_of(read_tx& tx, account_id account) {
+    std::vector<task> all;
+    for (const series& from : tx.series_of(account)) {
+        for (const auto& given : tx.numbers_of(from.id)) {
+            auto some = tx.numbered_tasks(from.id, given.period, 0, read_tx::no_limit);
+            all.insert(all.end(), some.begin(), some.end());
+        }
+    }
+    return all;
+}
+
+}  // namespace callsign::testing
