@@ -74,7 +74,7 @@ class heavy_account {
         add_version c{client_, parent, {}, account_, 0};
         for (std::size_t begun = 0;;) {
             const auto rest = std::span<const operation>(all).subspan(begun);
-            const auto step = rest.first(rules::step_of(rest));
+            const auto step = rest.first(step_of(rest));
             c.operations.assign(step.begin(), step.end());
             const auto added = std::get<add_version::added>(run(c));
             begun += added.taken;

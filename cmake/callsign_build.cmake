@@ -64,34 +64,49 @@ endif()
 target_compile_definitions(callsign_options INTERFACE CALLSIGN_VERSION="${PROJECT_VERSION}")
 target_link_libraries(callsign_options INTERFACE Threads::Threads)
 
-# callsign_room(NAME [PRECOMPILED] [SOURCES dir] DEPS targets...): a static library of the room's folder. PRECOMPILED: one
-# that uses Beast, whose headers it has from callsign_pch.
+# callsign_room(NAME [UNITY n] [PRECOMPILED] [FOLDER dir] [DOORS headers...] DEPS targets...): a static library of the
+# room's folder, or of headers alone if that has no sources. UNITY: n sources are compiled as one, which parses their
+# headers once. PRECOMPILED: one that uses Beast, whose headers it has from callsign_pch.
 function(callsign_room name)
-  cmake_parse_arguments(ARG "PRECOMPILED" "SOURCES" "DEPS" ${ARGN})
-  if(NOT ARG_SOURCES)
-    set(ARG_SOURCES src/${name})
+  cmake_parse_arguments(ARG "PRECOMPILED" "FOLDER;UNITY" "DEPS;DOORS" ${ARGN})
+  if(NOT ARG_FOLDER)
+    set(ARG_FOLDER src/${name})
   endif()
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${ARG_SOURCES}/*.cpp
-                                      ${CMAKE_SOURCE_DIR}/${ARG_SOURCES}/*/*.cpp)
+  if(NOT ARG_DOORS)
+    set(ARG_DOORS ${name})
+  endif()
+  string(REPLACE ";" "," doors "${ARG_DOORS}")
+  string(REPLACE ";" "," deps "${ARG_DEPS}")
+  set_property(GLOBAL APPEND PROPERTY CALLSIGN_ROOMS "${name}|${ARG_FOLDER}|${doors}|${deps}")
+
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${ARG_FOLDER}/*.cpp
+                                      ${CMAKE_SOURCE_DIR}/${ARG_FOLDER}/*/*.cpp)
   if(NOT sources)
-    callsign_headers(${name} DEPS ${ARG_DEPS})
+    add_library(callsign_${name} INTERFACE)
+    target_include_directories(callsign_${name} INTERFACE ${CMAKE_SOURCE_DIR}/include)
+    target_link_libraries(callsign_${name} INTERFACE ${ARG_DEPS})
     return()
   endif()
   add_library(callsign_${name} STATIC ${sources})
   target_include_directories(callsign_${name} PUBLIC ${CMAKE_SOURCE_DIR}/include
-                                              PRIVATE ${CMAKE_SOURCE_DIR}/${ARG_SOURCES})
+                                              PRIVATE ${CMAKE_SOURCE_DIR}/${ARG_FOLDER})
   target_link_libraries(callsign_${name} PUBLIC ${ARG_DEPS} PRIVATE callsign_options)
+  if(ARG_UNITY AND CALLSIGN_UNITY)
+    set_target_properties(callsign_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${ARG_UNITY})
+    # A source that is included looks like a header to GCC, whose unnamed namespaces it warns of.
+    target_compile_options(callsign_${name} PRIVATE -Wno-subobject-linkage)
+  endif()
   if(ARG_PRECOMPILED)
+    target_link_libraries(callsign_${name} PRIVATE callsign_beast)  # its definitions, as the headers were parsed with
     target_precompile_headers(callsign_${name} REUSE_FROM callsign_pch)
   endif()
 endfunction()
 
-# A room of headers alone.
-function(callsign_headers name)
-  cmake_parse_arguments(ARG "" "" "DEPS" ${ARGN})
-  add_library(callsign_${name} INTERFACE)
-  target_include_directories(callsign_${name} INTERFACE ${CMAKE_SOURCE_DIR}/include)
-  target_link_libraries(callsign_${name} INTERFACE ${ARG_DEPS})
+# The lines of the rooms, for the test that holds the sources against them.
+function(callsign_write_rooms)
+  get_property(rooms GLOBAL PROPERTY CALLSIGN_ROOMS)
+  list(JOIN rooms "\n" text)
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/rooms.txt CONTENT "${text}\n" @ONLY)
 endfunction()
 
 # callsign_program(NAME source [more sources...] DEPS targets...)

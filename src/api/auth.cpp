@@ -38,7 +38,15 @@ boost::asio::awaitable<result<std::optional<principal>>> authenticator::ask(dige
     co_return who;
 }
 
-void authenticator::token_revoked() {
+// A principal holds its account's mode, too.
+void authenticator::follow(const event& what) {
+    const bool concerns = std::holds_alternative<events::token_revoked>(what) ||
+                          std::holds_alternative<events::account_managed>(what) ||
+                          std::holds_alternative<events::outcome_lost>(what);
+    if (concerns) forget_all();
+}
+
+void authenticator::forget_all() {
     ++revocations_;
     young_.clear();
     old_.clear();

@@ -8,6 +8,7 @@
 #include <callsign/base/result.hpp>
 #include <callsign/base/sha256.hpp>
 #include <callsign/domain/account.hpp>
+#include <callsign/domain/event.hpp>
 #include <callsign/net/http.hpp>
 
 #include <boost/asio/awaitable.hpp>
@@ -38,8 +39,8 @@ class authenticator {
     // From the store; an empty optional: nobody's token, or a revoked one.
     boost::asio::awaitable<result<std::optional<principal>>> ask(digest token_hash);
 
-    // A token was revoked, durably. Called before the revocation is answered.
-    void token_revoked();
+    // What has happened to the store: before a revocation is answered, it is noticed here.
+    void follow(const event& what);
 
     std::size_t size() const noexcept { return young_.size() + old_.size(); }
 
@@ -55,6 +56,7 @@ class authenticator {
     using principals = std::unordered_map<digest, principal, digest_hash>;
 
     void remember(const digest& token_hash, const principal& who);
+    void forget_all();
 
     reader read_;
     std::size_t half_max_;

@@ -71,25 +71,25 @@ error_answer answer_for(errc error) noexcept {
 
 }  // namespace
 
-http_response answer_problem(const call& c, const problem& what, std::string_view detail,
+http_response answer_problem(const request_context& c, const problem& what, std::string_view detail,
                              const wire::faults& errors) {
-    return answer(c.answer_form, what, detail, c.request.id, errors);
+    return answer(c.head.answer_form, what, detail, c.request.id, errors);
 }
 
-http_response answer_busy(const call& c, std::string_view why) {
+http_response answer_busy(const request_context& c, std::string_view why) {
     http_response response = answer_problem(c, problems::overloaded, why);
     response.headers.emplace_back("Retry-After", "1");
     return response;
 }
 
-http_response answer_faults(const call& c, const wire::faults& found) {
+http_response answer_faults(const request_context& c, const wire::faults& found) {
     const std::string detail =
         found.size() == 1 ? std::string("One thing is wrong with it.")
                           : std::to_string(found.size()) + " things are wrong with it, all listed.";
     return answer_problem(c, problems::validation_failed, detail, found);
 }
 
-http_response answer_error(const call& c, const boost::system::error_code& error) {
+http_response answer_error(const request_context& c, const boost::system::error_code& error) {
     // Another category's number means nothing here; no enumerator is 0.
     const int value = error.category() == callsign_category() ? error.value() : 0;
     const error_answer a = answer_for(static_cast<errc>(value));

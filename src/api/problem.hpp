@@ -1,7 +1,7 @@
 #pragma once
 // RFC 9457 problems: every kind there is, and how one is answered.
 
-#include "call.hpp"
+#include "request_context.hpp"
 
 #include <callsign/base/errc.hpp>
 #include <callsign/wire/message.hpp>
@@ -73,6 +73,8 @@ inline constexpr problem account_managed{409, "account-managed", "The account is
 inline constexpr problem wrong_secret{422, "wrong-secret",
                                       "The secret does not open the account's history"};
 inline constexpr problem no_history{409, "no-history", "The account has no history yet"};
+inline constexpr problem cancelled{409, "cancelled", "An operator has cancelled it"};
+inline constexpr problem not_under_way{404, "not-under-way", "No such work is under way"};
 inline constexpr problem history_unreadable{422, "history-unreadable",
                                             "The account's history cannot be taken over"};
 // 409, not 503: asking again does not help, and a server that is run without one is not unwell.
@@ -98,16 +100,16 @@ inline constexpr problem internal_error{500, "internal-error", "Something went w
 }  // namespace problems
 
 // In the form the call wants its answer in.
-http_response answer_problem(const call& c, const problem& what, std::string_view detail,
+http_response answer_problem(const request_context& c, const problem& what, std::string_view detail,
                              const wire::faults& errors = {});
 
 // `overloaded`, to be asked again in a moment; nothing was done.
-http_response answer_busy(const call& c, std::string_view why);
+http_response answer_busy(const request_context& c, std::string_view why);
 
 // Every fault of a request at once.
-http_response answer_faults(const call& c, const wire::faults& found);
+http_response answer_faults(const request_context& c, const wire::faults& found);
 
 // What the machinery's errors look like from outside. The one place that decides.
-http_response answer_error(const call& c, const boost::system::error_code& error);
+http_response answer_error(const request_context& c, const boost::system::error_code& error);
 
 }  // namespace callsign::api

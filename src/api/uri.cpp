@@ -75,14 +75,14 @@ std::string_view query::get(std::string_view name) const noexcept {
     return {};
 }
 
-page read_page(const query& asked, wire::faults& found) {
-    page p;
+page_request read_page(const query& asked, wire::faults& found) {
+    page_request p;
     if (const auto text = asked.get("pageSize"); !text.empty()) {
         const auto size = to_integer(text);
         if (!size || *size < 0) {
             found.push_back({"pageSize", "invalid", "A page size is a whole number, 1 to 1000."});
         } else if (*size > 0) {
-            p.size = std::min(*size, page::size_max);
+            p.size = std::min(*size, page_size_max);
         }
     }
     if (const auto text = asked.get("pageToken"); !text.empty()) {

@@ -2,6 +2,7 @@
 // The parts of a request target that handlers look at. Pure. Boost.URL refuses a text as a whole
 // for one escape that is none, or one character that should have been escaped; here both stay.
 
+#include <callsign/domain/queries/page.hpp>
 #include <callsign/wire/message.hpp>
 
 #include <cstdint>
@@ -32,16 +33,9 @@ class query {
     std::vector<std::pair<std::string, std::string>> pairs_;
 };
 
-// pageSize and pageToken of a listing in the order of its rows' ids.
-struct page {
-    static constexpr std::int64_t size_default = 100;
-    static constexpr std::int64_t size_max = 1000;
-
-    std::int64_t size = size_default;  // larger wishes get the maximum
-    std::int64_t after = 0;            // the id of the last row seen
-};
-
-page read_page(const query& asked, wire::faults& found);
+// pageSize and pageToken of a listing in the order of its rows' ids; larger wishes get the maximum.
+inline constexpr std::int64_t page_size_max = 1000;
+page_request read_page(const query& asked, wire::faults& found);
 
 // What `pageToken` is read back from.
 std::string page_token(std::int64_t last_id);

@@ -1,6 +1,7 @@
 #include <callsign/base/hex.hpp>
 #include <callsign/base/uuid.hpp>
 
+#include <algorithm>
 #include <boost/uuid/uuid_io.hpp>
 
 namespace callsign {
@@ -38,6 +39,14 @@ uuid make_uuid_v7(time_point now, std::uint32_t counter, std::uint64_t random) n
     id.data[7] = static_cast<std::uint8_t>(counter >> 6);
     id.data[8] = static_cast<std::uint8_t>(0x80 | (counter & 0x3F));  // variant 10
     for (int i = 0; i < 7; ++i) id.data[9 + i] = static_cast<std::uint8_t>(random >> (48 - 8 * i));
+    return id;
+}
+
+uuid make_uuid_v4(std::span<const std::uint8_t, 16> random) noexcept {
+    uuid id{};
+    std::copy(random.begin(), random.end(), id.begin());
+    id.data[6] = static_cast<std::uint8_t>(0x40 | (id.data[6] & 0x0F));  // version 4
+    id.data[8] = static_cast<std::uint8_t>(0x80 | (id.data[8] & 0x3F));  // variant 10
     return id;
 }
 

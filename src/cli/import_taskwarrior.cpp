@@ -23,10 +23,6 @@ namespace {
 constexpr int batch_tasks_max = 500;
 constexpr std::size_t batch_bytes_max = std::size_t{512} * 1024;
 
-std::string read_all(std::istream& in) {
-    return {std::istreambuf_iterator<char>(in), {}};
-}
-
 std::string read_input(const surroundings& around, const std::string& file) {
     if (file == "-") return read_all(around.in);
     std::ifstream in(file, std::ios::binary);

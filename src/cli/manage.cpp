@@ -21,10 +21,6 @@ constexpr std::size_t secret_bytes_max = std::size_t{64} * 1024;
 constexpr milliseconds patience = std::chrono::hours{24};
 constexpr milliseconds between_looks{300};
 
-std::string read_all(std::istream& in) {
-    return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-}
-
 // As a .taskrc has it: one line, without its end.
 std::string read_secret(session& s, const std::string& name) {
     std::string secret;

@@ -4,6 +4,7 @@
 #include <callsign/wire/message.hpp>
 
 #include <algorithm>
+#include <iterator>
 
 namespace callsign::cli {
 namespace {
@@ -51,6 +52,10 @@ void print_fields(std::ostream& out,
     for (const auto& [name, value] : fields) {
         if (!value.empty()) print_row(out, {name, printable(value)}, {longest, width(value)});
     }
+}
+
+std::string read_all(std::istream& in) {
+    return {std::istreambuf_iterator<char>(in), {}};
 }
 
 std::string printable(std::string_view text) {

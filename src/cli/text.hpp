@@ -1,7 +1,9 @@
 #pragma once
-// Answers as people read them: columns that line up, and nothing that could move the cursor.
+// Answers as people read them: columns that line up, and nothing that could move the cursor; and
+// what they give to read.
 
 #include <google/protobuf/timestamp.pb.h>
+#include <istream>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -17,6 +19,9 @@ void print_table(std::ostream& out, const row& head, const std::vector<row>& row
 // "name  value" lines; those without a value are left out.
 void print_fields(std::ostream& out,
                   const std::vector<std::pair<std::string, std::string>>& fields);
+
+// To its end.
+std::string read_all(std::istream& in);
 
 // Control characters become '?'. Bytes of UTF-8 pass.
 std::string printable(std::string_view text);

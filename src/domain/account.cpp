@@ -1,4 +1,5 @@
 #include <callsign/base/assert.hpp>
+#include <callsign/base/text.hpp>
 #include <callsign/domain/account.hpp>
 
 #include <algorithm>
@@ -12,9 +13,6 @@ constexpr std::size_t name_bytes_max = 63;
 // Not <cctype>: these must not follow the process's locale.
 constexpr bool is_upper(char c) noexcept {
     return c >= 'A' && c <= 'Z';
-}
-constexpr bool is_digit(char c) noexcept {
-    return c >= '0' && c <= '9';
 }
 constexpr bool is_letter(char c) noexcept {
     return is_upper(c) || (c >= 'a' && c <= 'z');

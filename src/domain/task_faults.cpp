@@ -1,3 +1,4 @@
+#include <callsign/base/text.hpp>
 #include <callsign/domain/task_faults.hpp>
 
 #include <algorithm>
@@ -13,10 +14,6 @@ constexpr std::int64_t instant_seconds_min = 315'532'800;
 
 // A year of them, and not a life's, are made at once.
 constexpr std::int64_t recurring_for_seconds_max = std::int64_t{366} * 24 * 3600;
-
-constexpr bool is_digit(char c) noexcept {
-    return c >= '0' && c <= '9';
-}
 
 template <std::size_t n>
 bool is_among(const std::array<std::string_view, n>& words, std::string_view word) noexcept {

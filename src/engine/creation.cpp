@@ -5,20 +5,16 @@
 namespace callsign {
 namespace {
 
-// But for what its reservation carries.
-std::size_t content_bytes(const create_request& r) {
-    std::size_t bytes = 0;
-    for (const auto& [name, value] : r.attributes) bytes += name.size() + value.size();
-    return bytes;
+claim until(claim asks, milliseconds deadline) {
+    asks.deadline = deadline;
+    return asks;
 }
 
 }  // namespace
 
-creation::creation(create_request request)
-    : work(reserve{request.account, std::move(request.key), request.fingerprint, request.uuid,
-                   request.prefix}),
-      held_bytes_(price.bytes + content_bytes(request)),
-      request_(std::move(request)) {}
+creation::creation(command request, milliseconds deadline)
+    : work(until(claim_of_any(request), deadline), std::move(request)),
+      held_bytes_(price.bytes + size_of(std::get<reserve>(what).attributes)) {}
 
 bool creation::proceed() {
     const auto* reservation = std::get_if<reserve::answer>(&out);
@@ -26,7 +22,9 @@ bool creation::proceed() {
     const auto* reserved = std::get_if<reserve::reserved>(reservation);
     if (!reserved) return false;
     if (reserved->resumed) retried_since_ = reserved->reserved_at;
-    fulfil next{reserved->slot, std::move(request_.prefix), std::move(request_.attributes)};
+    auto& wanted = std::get<reserve>(what);
+    for (const uuid& other : reserved->depends) wanted.attributes["dep_" + to_string(other)] = "";
+    fulfil next{reserved->slot, std::move(wanted.prefix), std::move(wanted.attributes)};
     price = claim_of(next).price;
     weight = price.weight();
     what = std::move(next);
@@ -43,6 +41,8 @@ create_answer creation::take_outcome() {
             retried_since_ = failed->reserved_at;
             return *failed;
         }
+        if (auto* wrong = std::get_if<task_not_valid>(reservation)) return std::move(*wrong);
+        if (auto* unmet = std::get_if<depends_unmet>(reservation)) return std::move(*unmet);
         if (std::holds_alternative<key_conflict>(*reservation)) return key_conflict{};
         CALLSIGN_ASSERT(std::holds_alternative<unknown_series>(*reservation));
         return unknown_series{};

@@ -17,7 +17,8 @@ namespace callsign {
 // creation.
 class creation final : public work {
   public:
-    explicit creation(create_request request);
+    // Requires: a reserve. `deadline`: see claim.
+    creation(command request, milliseconds deadline);
 
     bool proceed() override;
     std::size_t held_bytes() const override { return held_bytes_; }
@@ -30,7 +31,6 @@ class creation final : public work {
 
   private:
     std::size_t held_bytes_;
-    create_request request_;
     std::optional<time_point> retried_since_;
 };
 

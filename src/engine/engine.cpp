@@ -25,7 +25,7 @@ class engine::impl {
     impl(store& store, clock& clock, entropy& entropy, const executors& executors,
          engine_options options, engine_probe& probe, std::function<void(std::string)> on_fatal)
         : clock_(clock),
-          executors_(with_aside(executors)),
+          executors_(with_offload(executors)),
           options_(std::move(options)),
           probe_(probe),
           on_fatal_(std::move(on_fatal)),
@@ -35,7 +35,8 @@ class engine::impl {
                    {[this](std::span<job* const> done) { completed(done); },
                     [this](const store_failure& failure) { return read_failed(failure); }}),
           writer_(store, clock, entropy, executors_, options_, probe,
-                  {[this](std::span<work* const> done) { completed(done); },
+                  {[this](std::span<const event> batch) { events_.deliver(batch); },
+                   [this](std::span<work* const> done) { completed(done); },
                    [this](std::string why) { failed(std::move(why)); },
                    [this](std::string why) { damaged(std::move(why)); }}) {}
 
@@ -51,10 +52,10 @@ class engine::impl {
         return {};
     }
 
-    asio::awaitable<boost::system::error_code> perform(work& w, milliseconds deadline) {
+    asio::awaitable<boost::system::error_code> perform(work& w) {
         if (!accepting_) co_return errc::shutting_down;
         if (const auto refused = admit(w, w.held_bytes())) co_return refused;
-        w.deadline = deadline;
+        if (!w.deadline) w.deadline = deadline();
         co_await asio::async_initiate<const asio::use_awaitable_t<>, void()>(
             [this, &w](auto handler) {
                 w.done.emplace(std::move(handler));
@@ -65,11 +66,11 @@ class engine::impl {
     }
 
     // Reads go on when nothing more is written.
-    asio::awaitable<boost::system::error_code> perform(claim asks, job_kind kind,
+    asio::awaitable<boost::system::error_code> perform(claim asks, read_kind kind,
                                                        std::function<void(read_tx*)> run) {
         job j(asks, kind, std::move(run));
         if (const auto refused = admit(j, asks.price.bytes)) co_return refused;
-        j.deadline = deadline();
+        if (!j.deadline) j.deadline = deadline();
         co_await asio::async_initiate<const asio::use_awaitable_t<>, void()>(
             [this, &j](auto handler) {
                 j.done.emplace(std::move(handler));
@@ -111,6 +112,8 @@ class engine::impl {
 
     void failed(std::string why) {
         accepting_ = false;
+        const event lost = events::outcome_lost{};
+        events_.deliver({&lost, 1});
         if (on_fatal_) std::exchange(on_fatal_, nullptr)(std::move(why));
     }
 
@@ -121,7 +124,7 @@ class engine::impl {
 
     // ---- creations ----
 
-    asio::awaitable<result<create_answer>> create(create_request request) {
+    asio::awaitable<result<create_answer>> create(reserve request) {
         const milliseconds until = deadline();
         for (;;) {
             const auto under_way = creations_.find(std::pair(request.account, request.key));
@@ -134,13 +137,13 @@ class engine::impl {
         }
     }
 
-    asio::awaitable<result<create_answer>> lead(create_request request, milliseconds until) {
+    asio::awaitable<result<create_answer>> lead(reserve request, milliseconds until) {
         leader self{request.fingerprint, {}};
         // The element's address outlives a rehash; its iterator would not.
         const auto& key =
             creations_.emplace(std::pair(request.account, request.key), &self).first->first;
-        creation w(std::move(request));
-        const auto error = co_await perform(w, until);
+        creation w(std::move(request), until);
+        const auto error = co_await perform(w);
         creations_.erase(creations_.find(key));
 
         result<create_answer> outcome = error;
@@ -155,7 +158,7 @@ class engine::impl {
 
     // What another request's outcome means for this one; none: it must try for itself.
     asio::awaitable<std::optional<result<create_answer>>> follow(leader& ahead,
-                                                                 const create_request& request,
+                                                                 const reserve& request,
                                                                  milliseconds until) {
         const bool same = ahead.fingerprint == request.fingerprint;
         follower self{clock_.make_timer(executors_.network), {}};
@@ -199,8 +202,8 @@ class engine::impl {
 
     // ---- set-up ----
 
-    static executors with_aside(executors given) {
-        if (!given.aside) given.aside = given.reader;
+    static executors with_offload(executors given) {
+        if (!given.offload) given.offload = given.reader;
         return given;
     }
 
@@ -219,6 +222,7 @@ class engine::impl {
     bool writable_ = true;
     bool accepting_ = true;
     std::shared_ptr<shares> shares_;
+    hub events_;
     creations creations_;
     std::unique_ptr<timer> drained_;
 
@@ -245,23 +249,27 @@ struct plain final : work {
 
 asio::awaitable<result<answer>> engine::submit_any(command c) {
     plain w(std::move(c));
-    const auto error = co_await impl_->perform(w, impl_->deadline());
+    const auto error = co_await impl_->perform(w);
     if (error) co_return error;
     co_return std::move(w.out);
 }
 
-asio::awaitable<result<create_answer>> engine::create(create_request request) {
+asio::awaitable<result<create_answer>> engine::create(reserve request) {
     return impl_->create(std::move(request));
 }
 
-asio::awaitable<boost::system::error_code> engine::run_question(claim asks,
-                                                                std::function<void(read_tx*)> run) {
-    return impl_->perform(asks, job_kind::question, std::move(run));
+asio::awaitable<boost::system::error_code> engine::run_query(claim asks,
+                                                             std::function<void(read_tx*)> run) {
+    return impl_->perform(asks, read_kind::query, std::move(run));
 }
 
-asio::awaitable<boost::system::error_code> engine::run_work(claim asks,
-                                                            std::function<void(read_tx*)> run) {
-    return impl_->perform(asks, job_kind::aside, std::move(run));
+asio::awaitable<boost::system::error_code> engine::run_offloaded(
+    claim asks, std::function<void(read_tx*)> run) {
+    return impl_->perform(asks, read_kind::offloaded, std::move(run));
+}
+
+hub& engine::events() noexcept {
+    return impl_->events_;
 }
 
 asio::awaitable<result<reconcile_pending::answer>> engine::reconcile(slot_id after,

@@ -20,7 +20,7 @@ readers::readers(store& store, clock& clock, const executors& executors,
       free_(executors.readers) {}
 
 readers::~readers() {
-    for (auto* lane : {&quick_, &long_, &aside_}) {
+    for (auto* lane : {&quick_, &long_, &offloaded_}) {
         const jobs left = take_all(*lane);
         abandon_handlers<job>(left);
     }
@@ -33,7 +33,9 @@ readers::jobs readers::take_all(fair_queue<job>& from) {
 }
 
 void readers::push(job& j) {
-    fair_queue<job>& lane = j.kind == job_kind::aside ? aside_ : j.is_long() ? long_ : quick_;
+    fair_queue<job>& lane = j.kind == read_kind::offloaded ? offloaded_
+                            : j.is_long()                  ? long_
+                                                           : quick_;
     lane.push(j);
     if (quick_.size() == batch_max) return hand_over();
     hand_over_soon();
@@ -61,7 +63,7 @@ void readers::hand_over() {
             break;
         }
     }
-    hand_over_aside(now, late);
+    hand_over_offloaded(now, late);
     if (late.empty()) return;
     for (job* j : late) j->error = errc::deadline_exceeded;
     // Not at once: whoever has just pushed is not ready for an answer.
@@ -115,18 +117,18 @@ bool readers::hand_over_long(milliseconds now, jobs& late) {
     return true;
 }
 
-void readers::hand_over_aside(milliseconds now, jobs& late) {
+void readers::hand_over_offloaded(milliseconds now, jobs& late) {
     job* next = nullptr;
-    while (!next && !aside_running_ && aside_.next()) {
-        job& j = aside_.take();
+    while (!next && !offload_running_ && offloaded_.next()) {
+        job& j = offloaded_.take();
         j.is_late(now) ? late.push_back(&j) : void(next = &j);
     }
     if (!next) return;
-    aside_running_ = true;
-    asio::post(executors_.aside, [this, these = carried<job>({next})]() mutable {
+    offload_running_ = true;
+    asio::post(executors_.offload, [this, these = carried<job>({next})]() mutable {
         run_one(*these.look().front(), nullptr);
         asio::post(executors_.network, [this, these = std::move(these)]() mutable {
-            aside_running_ = false;
+            offload_running_ = false;
             finish(these.take());
         });
     });

@@ -1,14 +1,14 @@
 #pragma once
-// What runs beside the network thread and changes nothing: questions, and long work that asks the
-// store nothing. Each is in one of three lanes, and each lane serves account by account in turn:
+// What runs beside the network thread and changes nothing: queries, and offloaded work, which asks
+// the store nothing. Each is in one of three lanes, and each lane serves account by account in
+// turn:
 //
-//   quick   questions that take a moment. Those that wait are answered in one transaction: opening
-//           it, waking a reader and coming back cost more than most of them do.
-//   long    questions that say they look at much. Each has a reader and a transaction to itself.
-//   One
-//           reader is left to the quick ones, if there are two; one account has
-//           `account_readers_max`.
-//   aside   long work: one thing at a time, on a thread that answers no questions.
+//   quick      queries that take a moment. Those that wait are answered in one transaction: opening
+//              it, waking a reader and coming back cost more than most of them do.
+//   long       queries whose claim says that they look at much. Each has a reader and a transaction
+//              to itself. One reader is left to the quick ones, if there are two; one account has
+//              `account_readers_max`.
+//   offloaded  one thing at a time, on a thread that answers no queries.
 
 #include "fair_queue.hpp"
 #include "waiter.hpp"
@@ -21,11 +21,11 @@
 
 namespace callsign {
 
-enum class job_kind { question, aside };
+enum class read_kind { query, offloaded };
 
 class job final : public waiter {
   public:
-    job(const claim& asks, job_kind of, std::function<void(read_tx*)> what)
+    job(const claim& asks, read_kind of, std::function<void(read_tx*)> what)
         : waiter(asks), kind(of), run(std::move(what)) {}
 
     bool is_long() const { return weight > quick_weight_max; }
@@ -33,8 +33,8 @@ class job final : public waiter {
     // About a millisecond of a reader.
     static constexpr std::size_t quick_weight_max = std::size_t{256} * 1024;
 
-    job_kind kind;
-    std::function<void(read_tx*)> run;  // with a transaction for a question, else with none
+    read_kind kind;
+    std::function<void(read_tx*)> run;  // with a transaction for a query, else with none
     std::exception_ptr thrown;          // by `run`, unless it is a store_failure
     job* behind = nullptr;              // the queue's
 };
@@ -65,7 +65,7 @@ class readers {
     void hand_over();
     bool hand_over_quick(milliseconds now, jobs& late);
     bool hand_over_long(milliseconds now, jobs& late);
-    void hand_over_aside(milliseconds now, jobs& late);
+    void hand_over_offloaded(milliseconds now, jobs& late);
     bool has_a_reader_left(payer who) const;
     void finish(jobs done);
     static jobs take_all(fair_queue<job>& from);
@@ -87,10 +87,10 @@ class readers {
 
     fair_queue<job> quick_;
     fair_queue<job> long_;
-    fair_queue<job> aside_;
+    fair_queue<job> offloaded_;
     std::size_t free_;                 // readers
     std::vector<payer> long_running_;  // whose long questions have a reader now
-    bool aside_running_ = false;
+    bool offload_running_ = false;
     bool quick_is_next_ = true;  // with one reader they take turns
     bool scheduled_ = false;     // hand_over() is posted
 };

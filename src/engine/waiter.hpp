@@ -22,16 +22,16 @@ namespace callsign {
 class waiter {
   public:
     explicit waiter(const claim& asks)
-        : who(asks.who), price(asks.price), weight(asks.price.weight()) {}
+        : who(asks.who), price(asks.price), weight(price.weight()), deadline(asks.deadline) {}
     waiter(const waiter&) = delete;
     waiter& operator=(const waiter&) = delete;
 
     payer who;
     cost price;
-    std::size_t weight;  // of `price`
-    held_share share;
+    std::size_t weight;                    // of `price`
     std::optional<milliseconds> deadline;  // by clock::elapsed(); not begun by then: dropped
-    boost::system::error_code error;       // why nothing was done
+    held_share share;
+    boost::system::error_code error;  // why nothing was done
     // Moved by construction only: Boost 1.81's move assignment of this type calls itself for ever.
     std::optional<boost::asio::any_completion_handler<void()>> done;
 

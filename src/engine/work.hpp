@@ -13,7 +13,9 @@ namespace callsign {
 // and after.
 class work : public waiter {
   public:
-    explicit work(command first) : waiter(claim_of_any(first)), what(std::move(first)) {}
+    explicit work(command first) : work(claim_of_any(first), std::move(first)) {}
+    // By reference: the claim is made of what is then moved.
+    work(const claim& asks, command&& first) : waiter(asks), what(std::move(first)) {}
 
     // Called on the writer's thread once the batch that holds `what` is durable and `out` is its
     // answer. True: `what` is now a further command, `price` and `weight` are its own, and it is to

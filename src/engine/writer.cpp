@@ -147,7 +147,7 @@ void writer::run(std::vector<work*>& batch) {
         idle = !next;
         light_waits = next && is_light(*next);
     }
-    if (!done.empty()) finish(std::move(done));
+    finish(std::move(done), std::exchange(happened_, {}));
     if (!stopped_) maintain(idle, light_waits);
 }
 
@@ -198,11 +198,13 @@ void writer::apply_and_commit(std::span<work* const> batch, bool& opened) {
     clock_behind_ = time_.lead();
     last_moment_ = time_.now();
     if (time_.jumped() > milliseconds{0}) probe_.clock_jumped(time_.jumped());
+    std::vector<event> happened;
     const rules::moment moment{.now = time_.now(),
                                .ids = ids_,
                                .key_attribute = options_.key_attribute,
                                .wall = time_.wall(),
-                               .ages = &time_};
+                               .ages = &time_,
+                               .events = &happened};
     const auto tx = store_.begin_write();
     opened = true;
     for (work* w : batch) {
@@ -212,6 +214,7 @@ void writer::apply_and_commit(std::span<work* const> batch, bool& opened) {
     const auto applied = stopwatch::now();
     tx->commit();
     const auto committed = stopwatch::now();
+    happened_.insert(happened_.end(), happened.begin(), happened.end());
     probe_.batch_committed(batch.size(), committed - begun, committed - applied);
     probe_.slots_counted(store_.counts());
 }
@@ -221,9 +224,13 @@ void writer::finish(std::vector<work*> done, boost::system::error_code error) {
     finish(std::move(done));
 }
 
-void writer::finish(std::vector<work*> done) {
-    boost::asio::post(executors_.network, [this, these = carried<work>(std::move(done))]() mutable {
-        callbacks_.completed(these.take());
+void writer::finish(std::vector<work*> done, std::vector<event> happened) {
+    if (done.empty() && happened.empty()) return;
+    boost::asio::post(executors_.network, [this, these = carried<work>(std::move(done)),
+                                           happened = std::move(happened)]() mutable {
+        callbacks_.happened(happened);
+        const auto all = these.take();
+        if (!all.empty()) callbacks_.completed(all);
     });
 }
 

@@ -20,10 +20,12 @@ namespace callsign {
 
 class writer {
   public:
-    // `completed` is called on the network executor with a batch's finished works, in order;
-    // `failed` too, once, when the outcome of a commit is unknown, and `damaged`, once, when a
-    // command met damage. After either nothing more is written.
+    // All are called on the network executor. `happened` has a batch's events, after its commit and
+    // before `completed`, which has its finished works, in order. `failed` is called once, when the
+    // outcome of a commit is unknown, and `damaged`, once, when a command met damage. After either
+    // nothing more is written.
     struct callbacks {
+        std::function<void(std::span<const event>)> happened;
         std::function<void(std::span<work* const>)> completed;
         std::function<void(std::string)> failed;
         std::function<void(std::string)> damaged;
@@ -53,7 +55,7 @@ class writer {
     boost::system::error_code attempt(std::span<work* const> batch, bool& opened);
     void apply_and_commit(std::span<work* const> batch, bool& opened);
     boost::system::error_code failed(const store_failure& failure);
-    void finish(std::vector<work*> done);
+    void finish(std::vector<work*> done, std::vector<event> happened = {});
     void finish(std::vector<work*> done, boost::system::error_code error);
 
     store& store_;
@@ -74,6 +76,7 @@ class writer {
     std::atomic<milliseconds> clock_behind_{milliseconds{0}};
     std::atomic<time_point> last_moment_{time_point{}};
     int put_off_ = 0;                    // batches in a row without maintenance
+    std::vector<event> happened_;        // in the batches committed since they were handed over
     boost::system::error_code stopped_;  // what everything is answered with from then on
 };
 

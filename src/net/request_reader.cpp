@@ -79,6 +79,7 @@ void request_reader::begin() {
     line_ = scanned_ = 0;
     header_done_ = asks_ = may_continue_ = bad_line_ = into_body_ = false;
     next_ = part::nothing;
+    terms_ = {};
     drop_body();
 }
 
@@ -155,11 +156,19 @@ std::size_t request_reader::find_header_end() {
 // What Beast lets pass, and RFC 9112 does not.
 request_reader::step request_reader::check_header() {
     namespace http = boost::beast::http;
-    const http_header& request = header();
+    http_header& request = parser_->get().base();
     const bool is_1_1 = request.version() == 11;
     const std::size_t hosts = request.count(http::field::host);
     if (hosts > 1 || (is_1_1 && hosts == 0)) {
         return refuse(400, "malformed-request", "The request must have one Host.");
+    }
+    // Section 3.2.2: a server takes the absolute form too. Handlers know paths alone.
+    const std::string_view target(request.target().data(), request.target().size());
+    if (has_absolute_target(target)) {
+        const std::size_t path = target.find('/', target.find("//") + 2);
+        const std::string origin =
+            path == std::string_view::npos ? "/" : std::string(target.substr(path));
+        request.target(origin);
     }
     // A coding we do not know hides where the request ends, and so where the next one begins.
     chunked_ = parser_->chunked();
@@ -337,14 +346,6 @@ http_request request_reader::take() {
     out.base() = std::move(parser_->get().base());
     body_.resize(arrived_);
     out.body() = std::move(body_);
-    // RFC 9112, 3.2.2: a server takes the absolute form too. Handlers know paths alone.
-    const std::string_view target(out.target().data(), out.target().size());
-    if (has_absolute_target(target)) {
-        const std::size_t path = target.find('/', target.find("//") + 2);
-        const std::string origin =
-            path == std::string_view::npos ? "/" : std::string(target.substr(path));
-        out.target(origin);
-    }
     return out;
 }
 

@@ -52,6 +52,8 @@ class request_reader {
     const http_header& header() const { return parser_->get().base(); }
     // The request, once ready. Its id is the caller's affair.
     http_request take();
+    // What was found out about it when its header was complete.
+    const std::shared_ptr<const void>& notes() const noexcept { return terms_.notes; }
     // The body as far as it has come, and what covers it, are given back.
     void drop_body();
 

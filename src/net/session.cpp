@@ -143,6 +143,7 @@ asio::awaitable<bool> session::may_come() {
     http_request head;
     head.base() = reader_.header();
     head.id = id_;
+    head.notes = reader_.notes();
     enter(phase::handler);
     admission given;
     std::string failure;
@@ -188,6 +189,7 @@ asio::awaitable<bool> session::answer() {
     http_request request = reader_.take();
     request.id = id_.empty() ? server_.draw_id() : id_;
     request.memory = memory_;
+    request.notes = reader_.notes();
     const http_request outline = outline_of(request, request.id);
     const bool client_stays = request.keep_alive();
     enter(phase::handler);

@@ -1,5 +1,7 @@
 // Accounts, tokens and series.
 
+#include "resolve.hpp"
+
 #include <callsign/rules/rules.hpp>
 
 namespace callsign::rules {
@@ -12,17 +14,20 @@ create_account::answer apply(write_tx& tx, const create_account& c, const moment
     if (c.client_id) tx.put_device({.client_id = *c.client_id, .account = id, .created_at = m.now});
     tx.put_series(id, c.prefix, {}, true, m.now);
     tx.put_token(id, c.token_name, token_scope::write, c.token_hash, m.now);
+    m.tell(events::account_created{id, c.client_id});
     return *tx.find_account(id);
 }
 
 create_token::answer apply(write_tx& tx, const create_token& c, const moment& m) {
     std::optional<account_id> owner;
     if (c.account) {
-        const auto found = tx.find_account(*c.account);
+        const auto found = resolve(tx, *c.account);
         if (!found) return no_such_account{};
         owner = found->id;
     }
-    return *tx.find_token(tx.put_token(owner, c.name, c.scope, c.token_hash, m.now));
+    const token_id id = tx.put_token(owner, c.name, c.scope, c.token_hash, m.now);
+    m.tell(events::token_created{id, owner});
+    return *tx.find_token(id);
 }
 
 revoke_token::answer apply(write_tx& tx, const revoke_token& c, const moment& m) {
@@ -32,17 +37,21 @@ revoke_token::answer apply(write_tx& tx, const revoke_token& c, const moment& m)
     if (!found->revoked_at) {
         tx.revoke_token(c.token, m.now);
         found->revoked_at = m.now;
+        m.tell(events::token_revoked{c.token, found->account});
     }
     return std::move(*found);
 }
 
 create_series::answer apply(write_tx& tx, const create_series& c, const moment& m) {
-    if (tx.find_series(c.account, c.prefix)) return create_series::prefix_taken{};
-    if (!c.project.empty() && tx.find_series_for_project(c.account, c.project)) {
+    const auto owner = resolve(tx, c.account);
+    if (!owner) return no_such_account{};
+    if (tx.find_series(owner->id, c.prefix)) return create_series::prefix_taken{};
+    if (!c.project.empty() && tx.find_series_for_project(owner->id, c.project)) {
         return create_series::project_taken{};
     }
-    tx.put_series(c.account, c.prefix, c.project, false, m.now);
-    return *tx.find_series(c.account, c.prefix);
+    const series_id id = tx.put_series(owner->id, c.prefix, c.project, false, m.now);
+    m.tell(events::series_created{owner->id, id});
+    return *tx.find_series(owner->id, c.prefix);
 }
 
 }  // namespace callsign::rules

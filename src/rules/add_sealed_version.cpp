@@ -25,7 +25,8 @@ add_sealed_version::answer apply(write_tx& tx, const add_sealed_version& c, cons
     const account_id account = known ? known->account : registered(tx, c.client_id, m);
     add_sealed_version::added done{account, m.ids.next(m.now),
                                    age_of(tx, account, tx.head_of(account), m.now)};
-    tx.append_sealed_version(account, done.version, c.parent, m.now, c.segment);
+    const auto seq = tx.append_sealed_version(account, done.version, c.parent, m.now, c.segment);
+    m.tell(events::version_appended{account, seq});
     return done;
 }
 

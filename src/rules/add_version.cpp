@@ -3,8 +3,8 @@
 
 #include "chain_place.hpp"
 #include "changes.hpp"
-#include "work.hpp"
 
+#include <callsign/domain/work.hpp>
 #include <callsign/rules/transform.hpp>
 
 #include <algorithm>
@@ -12,25 +12,6 @@
 
 namespace callsign::rules {
 namespace {
-
-// How many operations, from the first, are within `work_max`; `look_at` says what an operation's
-// task costs. One at least, if there is one. Better up to the last that begins with another task:
-// when the rest comes, its tasks are such as the server's own version behind this one, with the
-// keys, is not about.
-template <class Look>
-std::size_t within(std::size_t work_max, std::span<const operation> all, Look look_at) {
-    std::size_t work = 0;
-    std::size_t whole_tasks = 0;
-    for (std::size_t n = 0; n < all.size(); ++n) {
-        if (n > 0 && all[n].uuid != all[n - 1].uuid) whole_tasks = n;
-        // However large the first one's task is, it is read and written for one operation as for
-        // many: there is room for more of them.
-        const std::size_t looked = look_at(n);
-        work += work_of(all[n]) + (n == 0 ? std::min(looked, work_max / 2) : looked);
-        if (work > work_max && n > 0) return whole_tasks > 0 ? whole_tasks : n;
-    }
-    return all.size();
-}
 
 // Whether nobody has touched these tasks since `left_at`, the device itself included: then what it
 // missed and what it sends have nothing to do with each other. Each operation on a task moves its
@@ -90,12 +71,6 @@ void put_beside(write_tx& tx, account_id account, const add_version& c, side_ver
 
 }  // namespace
 
-std::size_t step_of(std::span<const operation> all) {
-    return within(step_work_max, all, [&](std::size_t n) {
-        return n > 0 && all[n].uuid == all[n - 1].uuid ? 0 : work_of_task;
-    });
-}
-
 add_version::answer apply(write_tx& tx, const add_version& c, const moment& m) {
     const auto sender = tx.find_device(c.client_id);
     if (!sender || sender->mode != account_mode::managed) return no_such_client{};
@@ -110,8 +85,9 @@ add_version::answer apply(write_tx& tx, const add_version& c, const moment& m) {
     touched_tasks tasks(tx, account);
     add_version::added done;
     done.late = late;
-    done.taken = within(c.work_max, c.operations,
-                        [&](std::size_t n) { return tasks.look_at(c.operations[n].uuid); });
+    done.taken = operations_within(c.work_max, c.operations, [&](std::size_t n) {
+        return tasks.look_at(c.operations[n].uuid);
+    });
     auto decided = decide(tx, account,
                           {c.operations.begin(), c.operations.begin() + std::ptrdiff_t(done.taken)},
                           *place, head, tasks);

@@ -25,6 +25,7 @@ class task_writer {
         const auto seq =
             tx_.append_version(account_, moment_.ids.next(moment_.now), moment_.now, keys_);
         if (seq != seq_ + 1) throw_damaged("accounts", account_.value, "its head has moved");
+        moment_.tell(events::version_appended{account_, seq});
     }
 
     std::int64_t numbered() const { return numbered_; }
@@ -41,9 +42,7 @@ class task_writer {
         made.attributes = std::move(t.now);
         const task_id id = tx_.put_task(made, series);
         for (const slot& waiting : tx_.pending_slots_of(account_, t.id)) {
-            if (!tx_.commit_slot(waiting.id, id, false, moment_.now)) {
-                throw_damaged("slots", waiting.id.value, "it is not pending");
-            }
+            commit_slot(tx_, waiting, id, false, moment_);
         }
         ++numbered_;
     }
@@ -80,6 +79,7 @@ appended_changes append_changes(write_tx& tx, account_id account,
     appended_changes done;
     done.version = m.ids.next(m.now);
     done.seq = tx.append_version(account, done.version, m.now, operations);
+    m.tell(events::version_appended{account, done.seq});
     task_writer writer(tx, account, done.seq, m);
     for (auto& t : tasks.all()) writer.write(t);
     writer.append_keys();

@@ -1,5 +1,8 @@
 // Devices of managed accounts.
 
+#include "device_refusal.hpp"
+#include "resolve.hpp"
+
 #include <callsign/rules/rules.hpp>
 
 #include <algorithm>
@@ -27,20 +30,24 @@ create_device::answer apply(write_tx& tx, const create_device& c, const moment& 
                    .name = c.name,
                    .sealed_key = c.sealed_key,
                    .created_at = m.now});
+    m.tell(events::device_created{c.account, c.client_id});
     return *tx.find_device(c.client_id);
 }
 
 revoke_device::answer apply(write_tx& tx, const revoke_device& c, const moment& m) {
-    auto all = tx.devices_of(c.account);
+    const auto owner = resolve(tx, c.account);
+    if (!owner) return no_such_account{};
     // An opaque account's only row is the account's way in, not a device to take away.
-    const auto found = std::find_if(all.begin(), all.end(), [&](const device& d) {
-        return d.id == c.device && d.mode == account_mode::managed;
-    });
+    if (owner->mode == account_mode::opaque) return account_is_opaque{};
+    auto all = tx.devices_of(owner->id);
+    const auto found =
+        std::find_if(all.begin(), all.end(), [&](const device& d) { return d.id == c.device; });
     if (found == all.end()) return revoke_device::no_such_device{};
     // Revoking twice is no fault, and keeps the first instant.
     if (!found->revoked_at) {
         tx.revoke_device(c.device, m.now);
         found->revoked_at = m.now;
+        m.tell(events::device_revoked{owner->id, found->client_id});
     }
     return std::move(*found);
 }

@@ -2,6 +2,7 @@
 
 #include "changes.hpp"
 #include "numbering.hpp"
+#include "resolve.hpp"
 
 #include <callsign/base/assert.hpp>
 #include <callsign/domain/task_faults.hpp>
@@ -33,8 +34,10 @@ void let_end_follow(changes& wanted, const attributes& before, time_point now) {
     }
 }
 
-changes wanted_of(const edit_task& c, const attributes& before, time_point now) {
+changes wanted_of(const edit_task& c, const std::vector<uuid>& depends, const attributes& before,
+                  time_point now) {
     changes wanted(c.changes.begin(), c.changes.end());
+    for (const uuid& other : depends) wanted.insert_or_assign("dep_" + to_string(other), "");
     for (const auto& [name, value] : before) {
         if (is_replaced(c, name)) wanted.emplace(name, std::nullopt);
     }
@@ -42,20 +45,21 @@ changes wanted_of(const edit_task& c, const attributes& before, time_point now) 
     return wanted;
 }
 
-std::vector<operation> operations_for(const edit_task& c, const attributes& before,
+std::vector<operation> operations_for(const edit_task& c, const uuid& task,
+                                      const std::vector<uuid>& depends, const attributes& before,
                                       const moment& m) {
     std::vector<operation> all;
     if (c.purge) {
-        all.push_back({operation::kind::remove, c.uuid, {}, {}, {}});
+        all.push_back({operation::kind::remove, task, {}, {}, {}});
         return all;
     }
-    for (auto& [name, value] : wanted_of(c, before, m.wall)) {
+    for (auto& [name, value] : wanted_of(c, depends, before, m.wall)) {
         const auto found = before.find(name);
         const bool same = found == before.end() ? !value : value == found->second;
-        if (!same) all.push_back({operation::kind::update, c.uuid, name, value, m.wall});
+        if (!same) all.push_back({operation::kind::update, task, name, value, m.wall});
     }
     if (!all.empty()) {
-        all.push_back({operation::kind::update, c.uuid, "modified", epoch_text(m.wall), m.wall});
+        all.push_back({operation::kind::update, task, "modified", epoch_text(m.wall), m.wall});
     }
     return all;
 }
@@ -93,22 +97,26 @@ std::vector<task_fault> new_faults(const edit_task& c, const attributes& before,
 }  // namespace
 
 edit_task::answer apply(write_tx& tx, const edit_task& c, const moment& m) {
-    const auto found = tx.find_task(c.account, c.uuid);
-    if (!found || found->purged) return edit_task::no_such_task{};
-    if (!is_expected(c.if_seq, found->last_seq)) return edit_task::changed_since{};
-    const auto operations = operations_for(c, found->attributes, m);
-    if (operations.empty()) return edit_task::edited{*found};
+    const auto named = resolve(tx, c.account, c.task);
+    if (const auto* const why = std::get_if<ref_fault>(&named)) return *why;
+    const task& before = std::get<task>(named);
+    resolved_depends depends;
+    if (c.depends) depends = resolve_depends(tx, c.account, *c.depends, before.uuid);
+    if (!depends.faults.empty()) return depends_unmet{std::move(depends.faults)};
+    if (!is_expected(c.if_seq, before.last_seq)) return edit_task::changed_since{};
+    const auto operations = operations_for(c, before.uuid, depends.tasks, before.attributes, m);
+    if (operations.empty()) return edit_task::edited{before};
 
     touched_tasks tasks(tx, c.account);
     for (const operation& o : operations) CALLSIGN_ASSERT(tasks.carry_out(o));
     if (const auto grown = tasks.too_large()) return task_too_large{*grown};
     if (!c.purge) {
         const attributes& after = tasks.all().front().now;
-        auto wrong = new_faults(c, found->attributes, after, m.wall);
-        if (!wrong.empty()) return edit_task::not_valid{std::move(wrong)};
+        auto wrong = new_faults(c, before.attributes, after, m.wall);
+        if (!wrong.empty()) return task_not_valid{std::move(wrong)};
     }
     append_changes(tx, c.account, operations, tasks, m);
-    return edit_task::edited{*tx.find_task(c.account, c.uuid)};
+    return edit_task::edited{*tx.find_task(c.account, before.uuid)};
 }
 
 }  // namespace callsign::rules

@@ -63,10 +63,8 @@ fulfil::answer apply(write_tx& tx, const fulfil& c, const moment& m) {
     const auto operations = creation_of(t, m.wall);
     t.last_seq = tx.append_version(t.account, m.ids.next(m.now), m.now, operations);
     t.numbered->seq = t.last_seq;
-    const task_id id = tx.put_task(t, series->id);
-    if (!tx.commit_slot(found->id, id, true, m.now)) {
-        throw_damaged("slots", found->id.value, "it is not pending");
-    }
+    m.tell(events::version_appended{t.account, t.last_seq});
+    commit_slot(tx, *found, tx.put_task(t, series->id), true, m);
     return receipted{std::move(*t.numbered), false, found->created_at};
 }
 

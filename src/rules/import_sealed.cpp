@@ -18,7 +18,9 @@ import_sealed_version::answer apply(write_tx& tx, const import_sealed_version& c
     const bool fits = (head.seq == 0 || head.version == c.parent) && c.version != c.parent &&
                       !seq_of(tx, known->account, head, c.version);
     if (!fits || c.version.is_nil()) return import_sealed_version::differs{};
-    tx.append_sealed_version(known->account, c.version, c.parent, m.now, c.segment);
+    const auto seq =
+        tx.append_sealed_version(known->account, c.version, c.parent, m.now, c.segment);
+    m.tell(events::version_appended{known->account, seq});
     return import_sealed_version::imported{};
 }
 

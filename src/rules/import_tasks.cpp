@@ -1,9 +1,9 @@
 // Tasks that another program had: a version as a device would have sent it.
 
 #include "changes.hpp"
-#include "work.hpp"
 
 #include <callsign/base/assert.hpp>
+#include <callsign/domain/work.hpp>
 
 #include <algorithm>
 #include <charconv>

@@ -50,6 +50,7 @@ manage_account::answer apply(write_tx& tx, const manage_account& c, const moment
     tx.become_managed(c.account, c.history);
     for (const version& v : c.history) tx.take_over_version(c.account, v);
     tx.give_key(clients.front().id, c.device_name, c.sealed_key);
+    m.tell(events::account_managed{c.account, clients.front().client_id});
 
     // Versions that carry the keys come behind the history.
     std::int64_t seq = head.seq;
@@ -60,6 +61,7 @@ manage_account::answer apply(write_tx& tx, const manage_account& c, const moment
         const auto keys = number(tx, c.account, some, seq, m);
         if (seq > head.seq) tx.append_version(c.account, m.ids.next(m.now), m.now, keys);
     }
+    m.tell(events::version_appended{c.account, seq});
     return manage_account::managed{static_cast<std::int64_t>(c.history.size()),
                                    static_cast<std::int64_t>(c.tasks.size())};
 }

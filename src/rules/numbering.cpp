@@ -13,6 +13,7 @@ receipt number_now(write_tx& tx, task existing, const moment& m) {
     if (auto key = correct_key(existing, existing.attributes, m))
         changes.push_back(*std::move(key));
     const auto seq = tx.append_version(existing.account, m.ids.next(m.now), m.now, changes);
+    m.tell(events::version_appended{existing.account, seq});
     existing.numbered->seq = seq;
     tx.number_task(existing.id, series, *existing.numbered);
     tx.update_task(existing.id, existing.attributes, existing.purged, seq);
@@ -63,12 +64,17 @@ std::optional<operation> correct_key(const task& numbered, attributes& now, cons
                      m.wall};
 }
 
+void commit_slot(write_tx& tx, const slot& pending, task_id task, bool created, const moment& m) {
+    if (!tx.commit_slot(pending.id, task, created, m.now)) {
+        throw_damaged("slots", pending.id.value, "it is not pending");
+    }
+    m.tell(events::slot_settled{pending.account, pending.id, slot_state::committed});
+}
+
 receipt settle_with_existing(write_tx& tx, const slot& pending, const task& existing,
                              const moment& m) {
     receipt r = existing.numbered ? *existing.numbered : number_now(tx, existing, m);
-    if (!tx.commit_slot(pending.id, existing.id, false, m.now)) {
-        throw_damaged("slots", pending.id.value, "it is not pending");
-    }
+    commit_slot(tx, pending, existing.id, false, m);
     r.created = false;
     return r;
 }

@@ -27,6 +27,9 @@ series_id give_number(write_tx& tx, task& t, std::string_view project, const mom
 // there is to be none.
 std::optional<operation> correct_key(const task& numbered, attributes& now, const moment& m);
 
+// A pending slot becomes committed, holding `task`; `created`: by its own request.
+void commit_slot(write_tx& tx, const slot& pending, task_id task, bool created, const moment& m);
+
 // The answer of a slot whose task exists already: its receipt as it was given, or a number taken
 // now if it has none. The slot is committed.
 receipt settle_with_existing(write_tx& tx, const slot& pending, const task& existing,

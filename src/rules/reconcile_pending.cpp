@@ -21,6 +21,7 @@ reconcile_pending::answer apply(write_tx& tx, const reconcile_pending& c, const 
             if (!tx.fail_slot(s.id, failure_reason::window_passed, m.now)) {
                 throw_damaged("slots", s.id.value, "it is not pending");
             }
+            m.tell(events::slot_settled{s.account, s.id, slot_state::failed});
             ++done.failed;
         }
     }

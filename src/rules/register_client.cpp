@@ -1,31 +1,6 @@
 #include "registration.hpp"
 
-#include <callsign/base/sha256.hpp>
-
 namespace callsign::rules {
-namespace {
-
-// The name of an account nobody named. It follows from the client id without giving it away: the id
-// is all that a client proves itself with.
-std::string name_for(const uuid& client_id) {
-    const std::string_view bytes(reinterpret_cast<const char*>(client_id.data), client_id.size());
-    return "client-" + to_hex(bytes_of(sha256({"callsign client name", bytes}))).substr(0, 24);
-}
-
-constexpr std::string_view prefix = "TASK";
-
-}  // namespace
-
-account_id registered(write_tx& tx, const uuid& client_id, const moment& m) {
-    if (const auto known = tx.find_device(client_id)) return known->account;
-    std::string name = name_for(client_id);
-    // Somebody may have given just this name to an account by hand.
-    while (tx.find_account(name)) name += "-";
-    const account_id id = tx.put_account(name, m.now, account_mode::opaque);
-    tx.put_series(id, prefix, {}, true, m.now);
-    tx.put_device({.client_id = client_id, .account = id, .created_at = m.now});
-    return id;
-}
 
 register_client::answer apply(write_tx& tx, const register_client& c, const moment& m) {
     const account_id id = registered(tx, c.client_id, m);

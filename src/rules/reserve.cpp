@@ -1,15 +1,17 @@
 // Phase 1 of a creation: the key gets a pending slot and the task its uuid, but no number.
 
+#include "numbering.hpp"
+#include "resolve.hpp"
 #include "series_choice.hpp"
 
-#include <callsign/base/assert.hpp>
 #include <callsign/rules/rules.hpp>
 
 namespace callsign::rules {
 namespace {
 
-// The key is known: what became of it decides.
-reserve::answer answer_from(write_tx& tx, const slot& known, const reserve& c) {
+// The definite answer of a key that is known; none: its slot is pending.
+std::optional<reserve::answer> answer_from(write_tx& tx, const slot& known, const reserve& c,
+                                           const moment& m) {
     if (known.fingerprint != c.fingerprint) return key_conflict{};
     switch (known.state) {
     case slot_state::committed: {
@@ -17,11 +19,12 @@ reserve::answer answer_from(write_tx& tx, const slot& known, const reserve& c) {
         if (!found) throw_damaged("slots", known.id.value, "its task or its receipt is gone");
         return receipted{std::move(*found), true, known.created_at};
     }
-    case slot_state::failed: return slot_failed{known.reason, known.created_at, *known.settled_at};
+    case slot_state::failed:
+        m.tell(events::late_retry_seen{known.account, known.id});
+        return slot_failed{known.reason, known.created_at, *known.settled_at};
     case slot_state::pending: break;
     }
-    tx.count_attempt(known.id);
-    return reserve::reserved{known.id, true, known.created_at};
+    return std::nullopt;
 }
 
 slot pending_slot(const reserve& c, const moment& m) {
@@ -37,18 +40,31 @@ slot pending_slot(const reserve& c, const moment& m) {
 }  // namespace
 
 reserve::answer apply(write_tx& tx, const reserve& c, const moment& m) {
-    if (auto known = tx.find_slot(c.account, c.key)) return answer_from(tx, *known, c);
+    const auto known = tx.find_slot(c.account, c.key);
+    if (known) {
+        if (auto settled = answer_from(tx, *known, c, m)) return std::move(*settled);
+    }
+    if (auto wrong = faults_of_age(c.attributes, m.wall); !wrong.empty()) {
+        return task_not_valid{std::move(wrong)};
+    }
+    auto depends = resolve_depends(tx, c.account, c.depends);
+    if (!depends.faults.empty()) return depends_unmet{std::move(depends.faults)};
+    if (known) {
+        tx.count_attempt(known->id);
+        return reserve::reserved{known->id, true, known->created_at, std::move(depends.tasks)};
+    }
     if (!choose_series(tx, c.account, c.prefix, {})) return unknown_series{};
 
     std::optional<task> existing;
     if (c.uuid) existing = tx.find_task(c.account, *c.uuid);
-    const slot_id id = tx.put_slot(pending_slot(c, m));
+    slot made = pending_slot(c, m);
+    made.id = tx.put_slot(made);
     if (!existing || !existing->numbered) {
-        return reserve::reserved{id, false, m.now};
+        return reserve::reserved{made.id, false, m.now, std::move(depends.tasks)};
     }
     // The task came another way before. The slot is settled at once, so that the key is bound to
     // this answer like any other.
-    CALLSIGN_ASSERT(tx.commit_slot(id, existing->id, false, m.now));
+    commit_slot(tx, made, existing->id, false, m);
     receipt found = *existing->numbered;
     found.created = false;
     return receipted{std::move(found), false, m.now};

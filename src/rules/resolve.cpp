@@ -1,22 +1,42 @@
-#include <callsign/rules/rules.hpp>
+#include "resolve.hpp"
 
 namespace callsign::rules {
 namespace {
 
-resolved told(std::optional<task> found) {
-    if (!found) return task_not_found{};
-    if (found->purged) return task_deleted{};
+std::variant<task, ref_fault> usable(std::optional<task> found) {
+    if (!found) return ref_fault::task_not_found;
+    if (found->purged) return ref_fault::task_deleted;
     return std::move(*found);
 }
 
 }  // namespace
 
-resolved resolve(read_tx& tx, account_id account, const task_ref& ref) {
-    if (const auto* id = std::get_if<uuid>(&ref)) return told(tx.find_task(account, *id));
+std::optional<account> resolve(read_tx& tx, const account_ref& ref) {
+    return std::visit([&](const auto& by) { return tx.find_account(by); }, ref);
+}
+
+std::variant<task, ref_fault> resolve(read_tx& tx, account_id account, const task_ref& ref) {
+    if (const auto* id = std::get_if<uuid>(&ref)) return usable(tx.find_task(account, *id));
     const auto& key = std::get<task_key>(ref);
     const auto series = tx.find_series(account, key.prefix);
-    if (!series) return unknown_prefix{};
-    return told(tx.find_task(series->id, key.period, key.number));
+    if (!series) return ref_fault::unknown_prefix;
+    return usable(tx.find_task(series->id, key.period, key.number));
+}
+
+resolved_depends resolve_depends(read_tx& tx, account_id account, const std::vector<task_ref>& refs,
+                                 const uuid& itself) {
+    resolved_depends found;
+    for (const task_ref& ref : refs) {
+        const auto named = resolve(tx, account, ref);
+        if (const auto* const why = std::get_if<ref_fault>(&named)) {
+            found.faults.emplace_back(ref, *why);
+        } else if (const uuid& id = std::get<task>(named).uuid; id == itself) {
+            found.faults.emplace_back(ref, ref_fault::is_itself);
+        } else {
+            found.tasks.push_back(id);
+        }
+    }
+    return found;
 }
 
 }  // namespace callsign::rules

@@ -1,6 +1,6 @@
 #include "touched_tasks.hpp"
 
-#include "work.hpp"
+#include <callsign/domain/work.hpp>
 
 namespace callsign::rules {
 namespace {
@@ -54,9 +54,7 @@ std::vector<touched_tasks::touched>& touched_tasks::all() {
 
 std::optional<uuid> touched_tasks::too_large() {
     for (const touched& t : all()) {
-        std::size_t bytes = 0;
-        for (const auto& [name, value] : t.now) bytes += name.size() + value.size();
-        if (bytes > task_bytes_max) return t.id;
+        if (size_of(t.now) > task_bytes_max) return t.id;
     }
     return std::nullopt;
 }

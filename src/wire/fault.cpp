@@ -5,7 +5,7 @@
 namespace callsign::wire {
 namespace {
 
-constexpr std::size_t name_bytes_max = 64;
+constexpr std::size_t shown_name_bytes_max = 64;
 
 }  // namespace
 
@@ -19,8 +19,8 @@ void add_fault(faults& found, std::string field, std::string_view code, std::str
 
 // Never inside a character: the bytes that continue one in UTF-8 are 10xxxxxx.
 std::string_view shortened(std::string_view name) noexcept {
-    if (name.size() <= name_bytes_max) return name;
-    std::size_t end = name_bytes_max;
+    if (name.size() <= shown_name_bytes_max) return name;
+    std::size_t end = shown_name_bytes_max;
     while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xC0) == 0x80) --end;
     return name.substr(0, end);
 }

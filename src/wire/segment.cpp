@@ -12,7 +12,7 @@ namespace {
 using kind = operation::kind;
 
 // {"operations":[{"Create":{ and one more, which has no place, and is refused with where it is.
-constexpr std::size_t depth_max = 5;
+constexpr std::size_t segment_depth_max = 5;
 
 struct form {
     kind what;
@@ -197,7 +197,7 @@ void write_update(const operation& o, std::string& scratch, std::string& out) {
 decoded_segment decode_segment(std::string_view json, const segment_limits& limits) {
     if (json.size() > limits.bytes_max) return malformed{"The segment is too large."};
     std::vector<operation> operations;
-    std::string fault = read_strictly<segment_reader>(json, depth_max, limits, operations);
+    std::string fault = read_strictly<segment_reader>(json, segment_depth_max, limits, operations);
     if (!fault.empty()) return malformed{std::move(fault)};
     return operations;
 }

@@ -14,7 +14,7 @@ namespace callsign::wire {
 namespace {
 
 // {U:{ and one more, which has no place, and is refused with where it is.
-constexpr std::size_t depth_max = 3;
+constexpr std::size_t snapshot_depth_max = 3;
 
 class snapshot_reader : public strict_reader<snapshot_reader> {
   public:
@@ -144,8 +144,8 @@ decoded_snapshot decode_snapshot(std::string_view packed, const snapshot_limits&
     inflated json = inflate_all(packed, limits.bytes_max);
     if (auto* fault = std::get_if<malformed>(&json)) return std::move(*fault);
     task_map tasks;
-    std::string fault =
-        read_strictly<snapshot_reader>(std::get<std::string>(json), depth_max, limits, tasks);
+    std::string fault = read_strictly<snapshot_reader>(std::get<std::string>(json),
+                                                       snapshot_depth_max, limits, tasks);
     if (!fault.empty()) return malformed{std::move(fault)};
     return tasks;
 }

@@ -2,6 +2,7 @@
 // What must hold of any request head whatever, on the server's own way: from bytes to a request, to
 // a line of the route table, to a handler on a store. Driven like targets.hpp.
 
+#include "api/head.hpp"
 #include "api/sync/sync_call.hpp"
 #include "api/uri.hpp"
 #include "net/request_reader.hpp"
@@ -143,23 +144,23 @@ inline void check_answer(fuzzed_server& server, const net::http_request& request
     CALLSIGN_ASSERT(!server.rooms().fatal());
     const sync_route* const route = sync_route_of(request);
     if (!route) return;
-    const std::string_view id = request.path().substr(route->path.size());
-    const auto head = api::read_sync_head(fuzzed_server::options(), id, route->type, request);
+    const auto head = api::read_head(request, fuzzed_server::options());
     const unsigned refused = refusal_of(request, *route);
-    if (const auto* refusal = std::get_if<net::http_response>(&head)) {
-        CALLSIGN_ASSERT(refusal->status == refused && answer.status == refused);
-        CALLSIGN_ASSERT(answer.body == refusal->body);
+    if (head.sync_refused) {
+        CALLSIGN_ASSERT(head.sync_refused->status == refused && answer.status == refused);
+        CALLSIGN_ASSERT(answer.body == head.sync_refused->body);
     } else {
         CALLSIGN_ASSERT(refused == 0 && request.count("X-Client-Id") > 0);
         const auto client = api::parse_uuid_in_any_form(request["X-Client-Id"]);
-        CALLSIGN_ASSERT(std::get<api::sync_head>(head).client == client);
+        CALLSIGN_ASSERT(head.sync.client == client);
     }
 }
 
 // What is asked of the server before a body may come; what it refuses then, it would refuse whole.
-inline bool may_come(fuzzed_server& server, const net::http_header& header) {
+inline bool may_come(fuzzed_server& server, const net::request_reader& reader) {
     net::http_request head;
-    head.base() = header;
+    head.base() = reader.header();
+    head.notes = reader.notes();
     head.id = "test";
     const auto given = server.rooms().admit(std::move(head));
     CALLSIGN_ASSERT(!given.refused || is_documented(given.refused->status));
@@ -187,9 +188,11 @@ inline bool answer_all(fuzzed_server& server, std::string_view bytes,
             CALLSIGN_ASSERT(is_documented(why.said ? why.said->status : why.status));
             return answered;
         }
-        if (next == step::ask && !may_come(server, reader.header())) return true;
+        if (next == step::ask && !may_come(server, reader)) return true;
         if (next == step::ready) {
-            check_answer(server, reader.take());
+            net::http_request request = reader.take();
+            request.notes = reader.notes();
+            check_answer(server, request);
             answered = true;
             reader.begin();
         } else if (next == step::need_more) {

@@ -262,25 +262,19 @@ void write_on(const std::filesystem::path& dir) {
         return;
     }
     house h({.disk = disk.get()});
-    const auto accounts =
-        h.run(h.engine().ask(payer::house(), [](read_tx& tx) { return tx.accounts(); }));
+    const auto accounts = h.run(h.engine().ask(list_accounts{}));
     if (!accounts) return;
-    for (const account& a : *accounts) {
+    for (const account& a : accounts->rows) {
         for (int i = 0; i < 40; i += 3) {
             const std::string key = a.name + std::to_string(i);
             h.run(h.engine().create({a.id, key, sha256(key), {}, "", {{"description", "d"}}}));
         }
-        auto question = [id = a.id](read_tx& tx) {
-            auto some = tasks_of(tx, id);
-            some.resize(std::min<std::size_t>(some.size(), 20));
-            return some;
-        };
-        const auto tasks = h.run(h.engine().ask(payer::house(), std::move(question)));
+        const auto tasks = h.run(h.engine().ask(read_tasks{a.id}));
         if (!tasks) continue;
-        for (const task& t : *tasks) {
+        for (const task& t : tasks->tasks) {
             edit_task edit;
             edit.account = a.id;
-            edit.uuid = t.uuid;
+            edit.task = t.uuid;
             edit.changes = {{"description", "changed"}};
             h.run(h.engine().submit(std::move(edit)));
         }

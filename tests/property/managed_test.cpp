@@ -14,10 +14,12 @@
 
 #include "support/audit.hpp"
 #include "support/check.hpp"
+#include "support/collect.hpp"
 #include "support/model_client.hpp"
 #include "support/tasks_of.hpp"
 #include "support/temp_dir.hpp"
 
+#include <callsign/rules/read.hpp>
 #include <callsign/rules/rules.hpp>
 #include <callsign/store/memory.hpp>
 #include <callsign/store/sqlite.hpp>
@@ -121,9 +123,9 @@ class device_link final : public model_server {
 
     std::optional<child> child_of(const uuid& parent) override {
         const auto tx = account_.data().begin_read();
-        auto found = rules::find_child(*tx, account_.id(), parent);
-        EXPECT_FALSE(std::holds_alternative<rules::unknown_version>(found));
-        auto* const next = std::get_if<rules::next_version>(&found);
+        auto found = rules::read(*tx, find_child{account_.id(), parent});
+        EXPECT_FALSE(std::holds_alternative<unknown_version>(found));
+        auto* const next = std::get_if<find_child::next_version>(&found);
         if (!next) return std::nullopt;
         return child{next->id, std::move(next->operations)};
     }
@@ -241,7 +243,7 @@ class player {
     std::vector<std::string> faults() {
         auto found = audit(account_.data());
         const auto tx = account_.data().begin_read();
-        const task_map tasks = rules::read_tasks(*tx, account_.id(), std::size_t{1} << 20)->tasks;
+        const task_map tasks = collect(*tx, account_.id(), std::size_t{1} << 20).tasks();
         for (const auto& client : clients_) {
             if (client->tasks() != tasks) found.push_back("a device differs from the server");
             if (client->conflicts() != 0) found.push_back("a device was told of a conflict");
@@ -318,7 +320,7 @@ class player {
         } else if (what < 9) {
             edit_task c;
             c.account = account_.id();
-            c.uuid = task_uuid(below(rules_.tasks));
+            c.task = task_uuid(below(rules_.tasks));
             c.purge = below(5) == 0;
             if (!c.purge) c.changes = {{"q", "rest" + std::to_string(below(3))}};
             account_.run(c);
@@ -348,15 +350,15 @@ class player {
             return;
         }
         const auto tx = account_.data().begin_read();
-        if (reading_->step(*tx, 1)) return;
-        const auto all = reading_->take();
+        if (collect_step(*reading_, *tx, 1)) return;
+        auto all = std::move(*reading_);
         reading_.reset();
         task_map said;
         for (const version& v : tx->versions(account_.id(), 0, all_rows)) {
             for (const operation& o : v.operations) carry_out(said, o);
-            if (v.id == all->version) break;
+            if (v.id == all.version()) break;
         }
-        if (all->tasks != said) read_wrong_ = true;
+        if (all.tasks() != said) read_wrong_ = true;
     }
 
     void move() {
@@ -382,7 +384,7 @@ class player {
     std::vector<std::unique_ptr<model_client>> clients_;
     int keys_ = 0;
     bool crash_ = false;
-    std::optional<rules::tasks_reading> reading_;
+    std::optional<collected_tasks> reading_;
     bool read_wrong_ = false;
 };
 

@@ -197,6 +197,13 @@ class house {
         return slot;
     }
 
+    // What the disk holds now, asked by look(read_tx&).
+    template <class Look>
+    auto look(Look look) {
+        const auto tx = disk_.begin_read();
+        return look(*tx);
+    }
+
     // Takes nothing more and finishes what is queued.
     void close() {
         reaper_.stop();

@@ -38,6 +38,7 @@ struct service_hooks {
 
 class service {
   public:
+    class impl;
     service(engine& engine, reaper& reaper, clock& clock, entropy& entropy, service_options options,
             service_hooks hooks);
     ~service();
@@ -60,7 +61,6 @@ class service {
     boost::asio::awaitable<bool> opens_devices();
 
   private:
-    class impl;
     std::unique_ptr<impl> impl_;
 };
 

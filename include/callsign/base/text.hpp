@@ -1,11 +1,15 @@
 #pragma once
-// What several rooms do with text from outside: leave out the white space around it, and tell what
-// is UTF-8.
+// What several rooms do with text from outside: digits, the white space around it, and what
+// is UTF-8 in it.
 
 #include <cstddef>
 #include <string_view>
 
 namespace callsign {
+
+constexpr bool is_digit(char c) noexcept {
+    return c >= '0' && c <= '9';
+}
 
 // `text` without what is `blank` at its ends: if nothing else is said, what HTTP calls optional
 // white space (RFC 9110, 5.6.3).

@@ -8,6 +8,7 @@
 #include <boost/uuid/uuid_hash.hpp>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -25,5 +26,8 @@ std::string to_string(const uuid& id);
 // that ids of one instant keep their order, then 56 bits of `random`. Ids drawn in order sort in
 // order, which is what a B-tree likes.
 uuid make_uuid_v7(time_point now, std::uint32_t counter, std::uint64_t random) noexcept;
+
+// A UUIDv4 (section 5.4) of these 16 random bytes: nothing of it can be guessed from the time.
+uuid make_uuid_v4(std::span<const std::uint8_t, 16> random) noexcept;
 
 }  // namespace callsign

@@ -9,8 +9,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 
 namespace callsign {
+
+// How an account is named: by its id, or by the name that operators gave it.
+using account_ref = std::variant<account_id, std::string>;
 
 // managed: the server may read the tasks. opaque: it holds sealed bytes only.
 enum class account_mode : std::uint8_t { managed = 1, opaque = 2 };

@@ -1,14 +1,18 @@
 #pragma once
-// What a request asks of the server, before anything is done for it: on whose share it counts, and
-// how much it will take. Commands, questions and long work are admitted by this alone (engine.hpp).
-// Measured is what can be known without looking into the store; a claim is an estimate, made the
-// same way for everybody.
+// What a request asks of the server, before anything is done for it: on whose share it counts, how
+// much it will take, and how long it can wait. Commands, queries and offloaded work are admitted by
+// this alone (engine.hpp). Each command and query says its own, in a function claim_of() beside it;
+// there is no general one, so that one without does not compile. A claim is an estimate from what
+// can be known without looking into the store, made the same way for everybody.
 
-#include <callsign/domain/command.hpp>
+#include <callsign/base/strong_id.hpp>
+#include <callsign/base/time.hpp>
 
 #include <compare>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <optional>
 
 namespace callsign {
 
@@ -56,36 +60,10 @@ struct claim {
 
     payer who;
     cost price;
+    // By clock::elapsed(): not begun by then, it is dropped. None: engine_options::request_deadline
+    // from when it comes.
+    std::optional<milliseconds> deadline{};
 };
-
-// ---- what each command asks for ----
-// There is one for each, and no template: a command without one does not compile.
-
-claim claim_of(const reserve& c);
-// The account is its creation's, which alone knows it.
-claim claim_of(const fulfil& c);
-claim claim_of(const reconcile_pending& c);
-claim claim_of(const forget_settled& c);
-claim claim_of(const look_up_slot& c);
-claim claim_of(const create_account& c);
-claim claim_of(const create_token& c);
-claim claim_of(const revoke_token& c);
-claim claim_of(const create_series& c);
-claim claim_of(const create_device& c);
-claim claim_of(const revoke_device& c);
-claim claim_of(const add_version& c);
-claim claim_of(const manage_account& c);
-claim claim_of(const edit_task& c);
-claim claim_of(const import_tasks& c);
-claim claim_of(const add_sealed_version& c);
-claim claim_of(const add_sealed_snapshot& c);
-claim claim_of(const register_client& c);
-claim claim_of(const import_sealed_version& c);
-claim claim_of(const import_sealed_snapshot& c);
-
-// Of whichever it is. Named otherwise: a command turns into a `command` by itself, and one that was
-// forgotten above would come back here for ever.
-claim claim_of_any(const command& c);
 
 }  // namespace callsign
 

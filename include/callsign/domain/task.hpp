@@ -8,6 +8,7 @@
 #include <callsign/base/uuid.hpp>
 
 #include <boost/container/flat_map.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -18,6 +19,13 @@
 namespace callsign {
 
 using attributes = boost::container::flat_map<std::string, std::string, std::less<>>;
+
+// Names and values together, in bytes.
+inline std::size_t size_of(const attributes& all) noexcept {
+    std::size_t bytes = 0;
+    for (const auto& [name, value] : all) bytes += name.size() + value.size();
+    return bytes;
+}
 
 // All tasks of a replica.
 using task_map = std::map<uuid, attributes>;
@@ -68,6 +76,9 @@ using task_ref = std::variant<uuid, task_key>;
 
 // UUID first, then PREFIX-N or PREFIX-PERIOD-N, prefix in any case; nullopt: malformed.
 std::optional<task_ref> parse_task_ref(std::string_view text);
+
+// Why a ref does not name a task that can be used. is_itself: a task cannot depend on itself.
+enum class ref_fault : std::uint8_t { unknown_prefix, task_not_found, task_deleted, is_itself };
 
 // The form parse_task_ref reads back; equal refs give equal text.
 std::string to_string(const task_ref& ref);

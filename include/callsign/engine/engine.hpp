@@ -1,19 +1,21 @@
 #pragma once
-// The one way in: submit a command, ask a question, create a task. The engine owns the command
-// queue and the writer, and is the only part that opens a write transaction.
+// The one way in: submit a command, ask a query, create a task. The engine owns the command queue
+// and the writer, and is the only part that opens a write transaction.
 //
-// All three are admitted by one rule: each says on whose share it counts and what it will take
-// (domain/claim.hpp), has a deadline, and is served account by account in turn.
+// All are admitted by one rule: each has a claim (domain/claim.hpp), which says on whose share it
+// counts, what it will take and how long it can wait, and is served account by account in turn.
 //
 // Threads: every public function is called on the network executor and completes there. Batches run
-// on the writer executor, questions on the reader executor, long work aside; in tests all may be
-// one. Lifetime: store, clock, entropy and probe outlive the engine; the engine outlives its
+// on the writer executor, queries on the reader executor, offloaded work on its own; in tests all
+// may be one. Lifetime: store, clock, entropy and probe outlive the engine; the engine outlives its
 // callers' coroutines (stop it, await drained(), then destroy).
 
 #include <callsign/base/result.hpp>
 #include <callsign/base/time.hpp>
 #include <callsign/domain/claim.hpp>
 #include <callsign/domain/command.hpp>
+#include <callsign/domain/query.hpp>
+#include <callsign/engine/hub.hpp>
 #include <callsign/engine/probe.hpp>
 #include <callsign/ports/clock.hpp>
 #include <callsign/ports/entropy.hpp>
@@ -30,8 +32,8 @@
 namespace callsign {
 
 struct engine_options {
-    // Requests that may wait or be under way at once: commands, questions and long work together.
-    // More: errc::overloaded.
+    // Requests that may wait or be under way at once: commands, queries and offloaded work
+    // together. More: errc::overloaded.
     std::size_t queue_depth_max = 4096;
     // Bytes of request content in them together: what bounds memory when requests are large. One
     // request larger than that is taken besides.
@@ -40,7 +42,7 @@ struct engine_options {
     // are one account. Beside others an account gets as much of what is left (shares.hpp).
     std::size_t account_depth_max = 3072;
     std::size_t account_bytes_max = 48u << 20;
-    // Readers that long questions of one account may have at once.
+    // Readers that long queries of one account may have at once.
     std::size_t account_readers_max = 1;
     // Commands in one transaction. Larger batches cost latency, smaller ones commits.
     std::size_t batch_commands_max = 1024;
@@ -63,25 +65,15 @@ struct executors {
     boost::asio::any_io_executor network;
     boost::asio::any_io_executor writer;
     boost::asio::any_io_executor reader;
-    // For long work; none: the readers'.
-    boost::asio::any_io_executor aside{};
+    // For offloaded work; none: the readers'.
+    boost::asio::any_io_executor offload{};
     std::size_t readers = 1;  // threads that `reader` has
-};
-
-// A decoded creation.
-struct create_request {
-    account_id account;
-    std::string key;
-    digest fingerprint{};
-    std::optional<callsign::uuid> uuid;
-    std::string prefix;
-    callsign::attributes attributes;
 };
 
 // Another request with this key is being worked on, and did not end before this one's deadline.
 struct in_progress {};
-using create_answer =
-    std::variant<receipted, slot_failed, key_conflict, unknown_series, in_progress>;
+using create_answer = std::variant<receipted, slot_failed, key_conflict, unknown_series,
+                                   task_not_valid, depends_unmet, in_progress>;
 
 class engine {
   public:
@@ -102,20 +94,22 @@ class engine {
 
     // The two phases: reserve, then fulfil, each durable in a batch of its own. A request whose key
     // is being worked on waits for that outcome. Errors as submit().
-    boost::asio::awaitable<result<create_answer>> create(create_request request);
+    boost::asio::awaitable<result<create_answer>> create(reserve request);
 
-    // Runs question(read_tx&) on the reader executor. One that may look at much says so in its
-    // claim: it has a transaction of its own, and others do not wait behind it. errc::overloaded,
-    // deadline_exceeded (it was not asked), store_unavailable or store_damaged if the store throws.
-    template <class Question>
-    boost::asio::awaitable<result<std::invoke_result_t<Question, read_tx&>>> ask(claim asks,
-                                                                                 Question question);
+    // Answers a query on the reader executor. One whose claim is large has a transaction of its
+    // own, and others do not wait behind it. errc::overloaded, deadline_exceeded (it was not
+    // asked), store_unavailable or store_damaged if the store throws.
+    template <class Query>
+    boost::asio::awaitable<result<typename Query::answer>> ask(Query query);
 
-    // Runs `work` aside: what would hold up the network thread, and asks the store nothing. One at
-    // a time. errc::overloaded, deadline_exceeded (it was not begun). What it throws is thrown
-    // here.
+    // Runs what would hold up the network thread, and asks the store nothing, on the executor for
+    // that. One at a time. errc::overloaded, deadline_exceeded (it was not begun). What it throws
+    // is thrown here.
     template <class Work>
-    boost::asio::awaitable<result<std::invoke_result_t<Work&>>> run_aside(claim asks, Work work);
+    boost::asio::awaitable<result<std::invoke_result_t<Work&>>> offload(claim asks, Work work);
+
+    // Where to subscribe to what happens.
+    hub& events() noexcept;
 
     // One bounded step of a sweep: reconcile_pending with everything now being created marked as
     // busy. The caller is on the network executor, so nothing can begin between the marking and the
@@ -149,41 +143,20 @@ class engine {
     class impl;
 
     boost::asio::awaitable<result<answer>> submit_any(command c);
-    boost::asio::awaitable<boost::system::error_code> run_question(
+    boost::asio::awaitable<boost::system::error_code> run_query(claim asks,
+                                                                std::function<void(read_tx*)> run);
+    boost::asio::awaitable<boost::system::error_code> run_offloaded(
         claim asks, std::function<void(read_tx*)> run);
-    boost::asio::awaitable<boost::system::error_code> run_work(claim asks,
-                                                               std::function<void(read_tx*)> run);
 
     std::unique_ptr<impl> impl_;
 };
 
-template <class Command>
-boost::asio::awaitable<result<typename Command::answer>> engine::submit(Command command) {
-    // Named first: GCC 12 destroys a temporary in a co_await twice.
-    callsign::command any{std::move(command)};
-    result<answer> done = co_await submit_any(std::move(any));
-    if (!done) co_return done.error();
-    co_return std::get<typename Command::answer>(std::move(*done));
-}
-
-template <class Question>
-boost::asio::awaitable<result<std::invoke_result_t<Question, read_tx&>>> engine::ask(
-    claim asks, Question question) {
-    std::optional<std::invoke_result_t<Question, read_tx&>> found;
-    std::function<void(read_tx*)> run = [&](read_tx* tx) { found.emplace(question(*tx)); };
-    const boost::system::error_code error = co_await run_question(asks, std::move(run));
-    // Not left to conversion: a result<bool> could be made of it two ways.
-    using answered = result<std::invoke_result_t<Question, read_tx&>>;
-    if (error) co_return answered(boost::system::in_place_error, error);
-    co_return std::move(*found);
-}
-
 template <class Work>
-boost::asio::awaitable<result<std::invoke_result_t<Work&>>> engine::run_aside(claim asks,
-                                                                              Work work) {
+boost::asio::awaitable<result<std::invoke_result_t<Work&>>> engine::offload(claim asks, Work work) {
     std::optional<std::invoke_result_t<Work&>> done;
     std::function<void(read_tx*)> run = [&](read_tx*) { done.emplace(work()); };
-    const boost::system::error_code error = co_await run_work(asks, std::move(run));
+    const boost::system::error_code error = co_await run_offloaded(asks, std::move(run));
+    // Not left to conversion: a result<bool> could be made of it two ways.
     using done_or_not = result<std::invoke_result_t<Work&>>;
     if (error) co_return done_or_not(boost::system::in_place_error, error);
     co_return std::move(*done);

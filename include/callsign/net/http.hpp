@@ -34,6 +34,8 @@ struct http_request : boost::beast::http::request<boost::beast::http::string_bod
     // Covers this request's body, and what was reserved for its answer. Shared with its session,
     // which may be cut off while a question still runs for the handler. None: of no server.
     std::shared_ptr<body_lease> memory{};
+    // What those behind the server found out when its header was complete (body_terms::notes).
+    std::shared_ptr<const void> notes{};
 
     // Room for so many bytes more, before a handler loads them for its answer (body_budget.hpp).
     // False: there is none, answer 503. Any thread, one at a time.
@@ -62,6 +64,8 @@ struct body_terms {
     std::size_t bytes_max = 0;
     // What a larger one is answered with; none: a refusal of 413.
     std::optional<http_response> too_large{};
+    // Comes back with the request, so that its header is read once.
+    std::shared_ptr<const void> notes{};
 };
 
 // Whether a body may come.

@@ -1,21 +1,18 @@
 #pragma once
 // The verbs: what each command does to a store. Pure and synchronous: no clock, no chance, no I/O
 // but the transaction's. A rule checks first and writes last, so an answer that says no has written
-// nothing and needs no savepoint. Thrown store_failures pass through.
+// nothing and needs no savepoint. What has happened it tells as events (domain/event.hpp). Thrown
+// store_failures pass through.
 
 #include <callsign/base/time.hpp>
 #include <callsign/base/uuid.hpp>
 #include <callsign/domain/command.hpp>
+#include <callsign/domain/event.hpp>
 #include <callsign/ports/store.hpp>
 
-#include <boost/functional/hash.hpp>
 #include <cstddef>
-#include <optional>
 #include <span>
-#include <string>
-#include <unordered_map>
-#include <utility>
-#include <variant>
+#include <string_view>
 #include <vector>
 
 namespace callsign::rules {
@@ -35,7 +32,8 @@ class age_source {
     virtual time_point stamped_before(milliseconds span) const = 0;
 };
 
-// What comes from outside: the instant of a batch, the ids drawn in it, the settings.
+// What a batch gives its rules: its instant, the ids drawn in it, the settings, and where their
+// events go.
 struct moment {
     // What rows are stamped with. Never goes backwards in a store.
     time_point now;
@@ -47,9 +45,14 @@ struct moment {
     time_point wall = now;
     // None: by `now` alone.
     const age_source* ages = nullptr;
+    // None: nobody is told.
+    std::vector<event>* events = nullptr;
 
     time_point stamped_before(milliseconds span) const {
         return ages ? ages->stamped_before(span) : now - span;
+    }
+    void tell(event what) const {
+        if (events) events->push_back(std::move(what));
     }
 };
 
@@ -74,77 +77,5 @@ import_sealed_snapshot::answer apply(write_tx& tx, const import_sealed_snapshot&
 create_device::answer apply(write_tx& tx, const create_device& c, const moment& m);
 revoke_device::answer apply(write_tx& tx, const revoke_device& c, const moment& m);
 import_tasks::answer apply(write_tx& tx, const import_tasks& c, const moment& m);
-
-// How many of a device's operations, from the first, one add_version is handed: what it takes if
-// nothing is known of their tasks. One at least, if there is one.
-std::size_t step_of(std::span<const operation> all);
-
-// What create_device would be answered now, if that is a no: for a caller whose command is costly
-// to make. Does not look at `sealed_key`.
-std::optional<create_device::answer> refusal_of(read_tx& tx, const create_device& c);
-
-// ---- reading along the chain of a managed account ----
-
-// What comes after `parent`, to whoever has that.
-struct next_version {
-    uuid id{};
-    std::vector<operation> operations;
-};
-struct up_to_date {};
-struct unknown_version {};
-using child = std::variant<next_version, up_to_date, unknown_version>;
-
-child find_child(read_tx& tx, account_id account, const uuid& parent);
-
-// All tasks as of the last version, which is named.
-struct tasks_at {
-    uuid version{};
-    task_map tasks;
-};
-
-// The same, a step at a time in as many transactions, so that none is held for long: what changes
-// while it is read is carried out at the end, operation by operation.
-class tasks_reading {
-  public:
-    tasks_reading(account_id account, std::size_t bytes_max)
-        : account_(account), bytes_max_(bytes_max) {}
-
-    // False: that was all, as of this transaction, or it is more than `bytes_max`.
-    bool step(read_tx& tx, std::size_t work_max = step_work_max);
-
-    // Names and values so far; more than there are, if they changed meanwhile.
-    std::size_t bytes() const noexcept { return bytes_; }
-
-    // Once, after the last step. nullopt: more than `bytes_max`.
-    std::optional<tasks_at> take();
-
-  private:
-    void begin(read_tx& tx);
-    std::size_t read_page(read_tx& tx);
-    std::optional<std::size_t> catch_up(read_tx& tx);
-
-    account_id account_;
-    std::size_t bytes_max_;
-    bool begun_ = false;
-    std::vector<std::pair<series_id, std::string>> places_;  // to be read, page by page
-    std::size_t place_ = 0;
-    std::int64_t last_number_ = 0;
-    std::int64_t caught_up_ = 0;  // versions up to this one are in the rows, or carried out
-    std::size_t bytes_ = 0;
-    tasks_at found_;
-    std::unordered_map<uuid, std::int64_t, boost::hash<uuid>> changed_;  // the rows' last_seq
-};
-
-// In one step. nullopt: names and values together are more than `bytes_max`.
-std::optional<tasks_at> read_tasks(read_tx& tx, account_id account, std::size_t bytes_max);
-
-// ---- the resolver: which task does this ref name? ----
-
-struct unknown_prefix {};
-struct task_not_found {};
-struct task_deleted {};
-using resolved = std::variant<task, unknown_prefix, task_not_found, task_deleted>;
-
-resolved resolve(read_tx& tx, account_id account, const task_ref& ref);
 
 }  // namespace callsign::rules

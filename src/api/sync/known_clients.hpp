@@ -1,12 +1,12 @@
 #pragma once
 // Which account a client id opens, and with what key, remembered: so that a stranger's upload does
 // not take up the writer's time, a client's one counts on its own account, and a device's key is
-// opened once. What is remembered is what the store says: whoever changes a device or an account's
-// kind says so with forget(). Network executor.
+// opened once. What is remembered is what the store says: follow() keeps it so. Network executor.
 
 #include <callsign/base/strong_id.hpp>
 #include <callsign/base/uuid.hpp>
 #include <callsign/domain/account.hpp>
+#include <callsign/domain/event.hpp>
 #include <callsign/seal/secret.hpp>
 
 #include <cstddef>
@@ -44,12 +44,26 @@ class known_clients {
         clients_.insert_or_assign(client, std::move(what));
     }
 
+    // What has happened to the store.
+    void follow(const event& what) {
+        if (const auto* made = std::get_if<events::account_created>(&what)) {
+            if (made->client_id) remember(*made->client_id, {.account = made->account});
+        } else if (const auto* managed = std::get_if<events::account_managed>(&what)) {
+            forget(managed->client_id);
+        } else if (const auto* revoked = std::get_if<events::device_revoked>(&what)) {
+            forget(revoked->client_id);
+        } else if (std::holds_alternative<events::outcome_lost>(what)) {
+            ++edition_;
+            clients_.clear();
+        }
+    }
+
+  private:
     void forget(const uuid& client) {
         ++edition_;
         clients_.erase(client);
     }
 
-  private:
     std::size_t clients_max_;
     std::unordered_map<uuid, known_client, boost::hash<uuid>> clients_;
     std::uint64_t edition_ = 0;

@@ -3,14 +3,14 @@
 #include "managed.hpp"
 #include "sync_call.hpp"
 
-namespace callsign::api {
-awaitable<http_response> add_snapshot(rooms& r, call& c) {
-    auto head = read_sync_head(r.sync, c.captured[0], snapshot_type, c.request);
-    if (auto* refused = std::get_if<http_response>(&head)) co_return std::move(*refused);
-    const auto& asked = std::get<sync_head>(head);
-    if (c.request.body().empty()) co_return refuse_sync(400, "No snapshot supplied");
+#include <callsign/domain/query.hpp>
 
-    const auto client = co_await client_of(r, asked.client);
+namespace callsign::api {
+
+awaitable<http_response> add_snapshot(sync_context& s, request_context& c) {
+    const sync_head& asked = c.head.sync;
+    if (c.request.body().empty()) co_return refuse_sync(400, "No snapshot supplied");
+    const auto client = co_await client_of(s, asked.client);
     if (!client) co_return fail_sync(c, client.error());
     if (!*client) co_return refuse_sync(404, "No such client");
     // Those of a managed account the server makes itself.
@@ -19,51 +19,33 @@ awaitable<http_response> add_snapshot(rooms& r, call& c) {
     }
     add_sealed_snapshot command{asked.client, asked.version, std::move(c.request.body()),
                                 (*client)->account};
-    const auto done = co_await r.engine.submit(std::move(command));
+    const auto done = co_await s.engine.submit(std::move(command));
     if (!done) co_return fail_sync(c, done.error());
     if (std::holds_alternative<no_such_client>(*done)) co_return refuse_sync(404, "No such client");
-    if (std::holds_alternative<account_changed>(*done)) r.clients.forget(asked.client);
     // One that was not kept is answered so too: the client did nothing wrong, it was only late.
     co_return answer_sync(200);
 }
 
-awaitable<http_response> get_snapshot(rooms& r, call& c) {
-    auto head = read_sync_head(r.sync, {}, {}, c.request);
-    if (auto* refused = std::get_if<http_response>(&head)) co_return std::move(*refused);
-    const sync_head asked = std::get<sync_head>(head);
-    const auto client = co_await client_of(r, asked.client);
+awaitable<http_response> get_snapshot(sync_context& s, request_context& c) {
+    const auto client = co_await client_of(s, c.head.sync.client);
     if (!client) co_return fail_sync(c, client.error());
     if (!*client) co_return refuse_sync(404, "No such client");
     c.pays((*client)->account.value);
     if ((*client)->mode == account_mode::managed) {
-        co_return co_await managed_snapshot(r, c, **client);
+        co_return co_await managed_snapshot(s, c, **client);
     }
-    struct snapshot_found {
-        std::optional<sealed_snapshot> snapshot;
-        bool is_managed = false;  // the account has become so
-        bool has_room = true;     // for as many bytes
-    };
-    auto question = [&request = c.request, account = (*client)->account](read_tx& tx) {
-        snapshot_found found;
-        found.has_room = request.reserve(tx.snapshot_bytes(account));
-        if (!found.has_room) return found;
-        found.snapshot = tx.find_snapshot(account);
-        if (!found.snapshot) found.is_managed = is_managed(tx, account);
-        return found;
-    };
-    const claim asks{(*client)->account, snapshot_cost};
-    auto found = co_await r.engine.ask(asks, std::move(question));
+    const auto reserve = [&c](std::size_t bytes) { return c.request.reserve(bytes); };
+    find_sealed_snapshot question{(*client)->account, reserve};
+    auto found = co_await s.engine.ask(std::move(question));
     if (!found) co_return fail_sync(c, found.error());
-    if (!found->has_room) co_return refuse_crowded();
-    if (found->is_managed) {
-        r.clients.forget(asked.client);
-        co_return answer_changed();
-    }
-    if (!found->snapshot) co_return refuse_sync(404, "no snapshot");
+    if (std::holds_alternative<no_room>(*found)) co_return refuse_crowded();
+    if (std::holds_alternative<account_changed>(*found)) co_return answer_changed();
+    auto* const snapshot = std::get_if<sealed_snapshot>(&*found);
+    if (snapshot == nullptr) co_return refuse_sync(404, "no snapshot");
     http_response response = answer_sync(200);
     response.content_type = snapshot_type;
-    response.body = std::move(found->snapshot->bytes);
-    add_version_header(response, found->snapshot->mark.version);
+    response.body = std::move(snapshot->bytes);
+    add_version_header(response, snapshot->mark.version);
     co_return response;
 }
 

@@ -1,11 +1,13 @@
 #include "sync_call.hpp"
 
-#include "../derivation.hpp"
 #include "managed.hpp"
 
 #include <callsign/base/text.hpp>
+#include <callsign/domain/query.hpp>
+#include <callsign/jobs/device_keys.hpp>
 
 #include <algorithm>
+#include <array>
 
 namespace callsign::api {
 namespace {
@@ -27,11 +29,8 @@ std::string_view media_type_of(const net::http_header& header) {
 
 // Of a client's request to this route; empty: it has no body of its own.
 std::string_view type_of_body(const route& where) {
-    switch (where.large) {
-    case large_body::no: return {};
-    case large_body::segment: return segment_type;
-    case large_body::snapshot: return snapshot_type;
-    }
+    if (where.takes == body::segment) return segment_type;
+    if (where.takes == body::snapshot) return snapshot_type;
     return {};
 }
 
@@ -65,9 +64,9 @@ bool is_sync_path(std::string_view path) noexcept {
 }
 
 std::variant<sync_head, http_response> read_sync_head(const sync_options& options,
-                                                      std::string_view path_id,
-                                                      std::string_view type,
+                                                      const route& where, std::string_view path_id,
                                                       const net::http_header& header) {
+    const std::string_view type = type_of_body(where);
     sync_head head;
     if (!path_id.empty()) {
         const auto version = parse_uuid_in_any_form(percent_decoded(path_id));
@@ -85,18 +84,17 @@ std::variant<sync_head, http_response> read_sync_head(const sync_options& option
     return head;
 }
 
-awaitable<result<std::optional<known_client>>> client_of(rooms& r, uuid client) {
-    if (const known_client* known = r.clients.find(client)) co_return *known;
-    const std::uint64_t edition = r.clients.edition();
-    auto question = [client](read_tx& tx) { return tx.find_device(client); };
-    const auto found = co_await r.engine.ask(payer::strangers(), std::move(question));
+awaitable<result<std::optional<known_client>>> client_of(sync_context& s, uuid client) {
+    if (const known_client* known = s.clients.find(client)) co_return *known;
+    const std::uint64_t edition = s.clients.edition();
+    const auto found = co_await s.engine.ask(find_device{client});
     if (!found) co_return found.error();
     if (!*found) co_return std::nullopt;
     const device& d = **found;
     known_client known{.account = d.account, .mode = d.mode, .revoked = d.revoked_at.has_value()};
-    if (d.mode == account_mode::managed) known.key = open_device_key(r.master, d);
+    if (d.mode == account_mode::managed) known.key = jobs::open_device_key(s.jobs.master, d);
     // What was forgotten meanwhile may be just this.
-    if (edition == r.clients.edition()) r.clients.remember(client, known);
+    if (edition == s.clients.edition()) s.clients.remember(client, known);
     co_return known;
 }
 
@@ -115,7 +113,7 @@ http_response refuse_sync(unsigned status, std::string_view why) {
     return response;
 }
 
-http_response fail_sync(const call& c, const boost::system::error_code& error) {
+http_response fail_sync(const request_context& c, const boost::system::error_code& error) {
     const http_response usual = answer_error(c, error);
     http_response response = refuse_sync(usual.status, error.message());
     for (const auto& field : usual.headers) response.headers.push_back(field);
@@ -126,11 +124,6 @@ http_response refuse_crowded() {
     http_response response = refuse_sync(503, "too many bodies are under way: ask again");
     response.headers.emplace_back("Retry-After", "1");
     return response;
-}
-
-bool is_managed(read_tx& tx, account_id account) {
-    const auto found = tx.find_account(account);
-    return found && found->mode == account_mode::managed;
 }
 
 http_response answer_changed() {
@@ -147,21 +140,12 @@ void add_parent_header(http_response& response, const uuid& parent) {
     response.headers.emplace_back("X-Parent-Version-Id", to_string(parent));
 }
 
-std::size_t large_bytes_max(const sync_options& options, const route& where) noexcept {
-    return where.large == large_body::segment ? options.segment_bytes_max
-                                              : options.snapshot_bytes_max;
-}
-
-awaitable<net::admission> admit_to_sync(rooms& r, call& c) {
-    auto head = read_sync_head(r.sync, c.captured[0], type_of_body(*c.where), c.request);
-    if (auto* refused = std::get_if<http_response>(&head)) {
-        co_return net::admission{.refused = std::move(*refused)};
-    }
-    const auto client = co_await client_of(r, std::get<sync_head>(head).client);
+awaitable<net::admission> admit_to_sync(sync_context& s, request_context& c) {
+    const auto client = co_await client_of(s, c.head.sync.client);
     if (!client) co_return net::admission{.refused = fail_sync(c, client.error())};
     if (!*client) {
         // A stranger, who opens an account with a first version if that is allowed.
-        const bool may_open = r.sync.open_registration && c.where->large == large_body::segment;
+        const bool may_open = s.options.open_registration && c.head.route->takes == body::segment;
         if (may_open) co_return net::admission{};
         co_return net::admission{.refused = refuse_sync(404, "No such client")};
     }
@@ -170,21 +154,20 @@ awaitable<net::admission> admit_to_sync(rooms& r, call& c) {
     co_return net::admission{.payer = (*client)->account.value};
 }
 
-net::body_terms terms_of_sync(const rooms& r, std::size_t usual_bytes_max, const route& where,
-                              std::string_view path_id, const net::http_header& header) {
-    const bool is_segment = where.large == large_body::segment;
-    const std::size_t most = large_bytes_max(r.sync, where);
-    auto head = read_sync_head(r.sync, path_id, type_of_body(where), header);
-    if (auto* refused = std::get_if<http_response>(&head)) {
-        // Its handler says the same of a smaller one.
-        return {.bytes_max = usual_bytes_max, .too_large = std::move(*refused)};
+net::body_terms terms_of_sync(const sync_context& s, std::size_t usual_bytes_max,
+                              std::size_t large_bytes_max, const route& where,
+                              const request_head& head) {
+    // Its handler says the same of a smaller one.
+    if (head.sync_refused) {
+        return {.bytes_max = usual_bytes_max, .too_large = head.sync_refused};
     }
     // Who was admitted is remembered, unless nobody knows him.
-    const bool is_known = r.clients.find(std::get<sync_head>(head).client) != nullptr;
+    const bool is_known = s.clients.find(head.sync.client) != nullptr;
+    const bool may_be_large = is_known || s.options.open_registration;
     return {
-        .bytes_max = is_known || r.sync.open_registration ? most : std::min(most, usual_bytes_max),
-        .too_large =
-            refuse_sync(400, is_segment ? "overflow" : "Snapshot over maximum allowed size"),
+        .bytes_max = may_be_large ? large_bytes_max : std::min(large_bytes_max, usual_bytes_max),
+        .too_large = refuse_sync(
+            400, where.takes == body::segment ? "overflow" : "Snapshot over maximum allowed size"),
     };
 }
 

@@ -1,5 +1,7 @@
 #include "turnstile.hpp"
 
+#include <callsign/engine/engine.hpp>
+
 #include <algorithm>
 #include <boost/asio/this_coro.hpp>
 #include <deque>

@@ -17,12 +17,15 @@
 
 #include <callsign/base/time.hpp>
 #include <callsign/base/uuid.hpp>
-#include <callsign/ports/clock.hpp>
 
 #include <boost/asio/awaitable.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+
+namespace callsign {
+class clock;
+}
 
 namespace callsign::api {
 

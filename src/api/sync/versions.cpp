@@ -5,15 +5,17 @@
 #include "sync_call.hpp"
 #include "turnstile.hpp"
 
+#include <callsign/domain/query.hpp>
+
 namespace callsign::api {
 namespace {
 
 // ---- adding ----
 
-http_response answer_added(const rooms& r, const add_sealed_version::added& added) {
+http_response answer_added(const sync_context& s, const add_sealed_version::added& added) {
     http_response response = answer_sync(200);
     add_version_header(response, added.version);
-    switch (urgency_of(r.sync.snapshots, added.snapshot)) {
+    switch (urgency_of(s.options.snapshots, added.snapshot)) {
     case snapshot_urgency::none: break;
     case snapshot_urgency::low:
         response.headers.emplace_back("X-Snapshot-Request", "urgency=low");
@@ -45,35 +47,6 @@ http_response answer_conflict(const add_sealed_version::expected_parent& expecte
 
 // ---- the next one ----
 
-struct child_found {
-    std::optional<sealed_version> child;
-    bool is_tip = false;        // nothing can come after the parent yet
-    bool is_managed = false;    // the account has become so: this chain is gone
-    bool has_room = true;       // for the bytes of the child
-    std::size_t too_large = 0;  // its bytes, if they are more than the question was for
-};
-
-// What is loaded among the questions of others, which wait for it.
-constexpr std::size_t child_bytes_quick = std::size_t{256} * 1024;
-
-child_found find_sealed_child(read_tx& tx, account_id account, const uuid& parent,
-                              std::size_t bytes_max, const http_request& request) {
-    child_found found;
-    const std::size_t bytes = tx.sealed_child_bytes(account, parent);
-    if (bytes > bytes_max) {
-        found.too_large = bytes;
-        return found;
-    }
-    found.has_room = request.reserve(bytes);
-    if (!found.has_room) return found;
-    found.child = tx.find_sealed_child(account, parent);
-    if (found.child) return found;
-    const chain_head head = tx.head_of(account);
-    found.is_tip = head.seq == 0 || head.version == parent;
-    if (!found.is_tip) found.is_managed = is_managed(tx, account);
-    return found;
-}
-
 http_response answer_child(sealed_version child) {
     http_response response = answer_sync(200);
     response.content_type = segment_type;
@@ -89,97 +62,82 @@ http_response answer_child(sealed_version child) {
 // another.
 constexpr std::size_t full_batch_bytes = 500'000;
 
-awaitable<http_response> add_sealed(rooms& r, call& c, const sync_head& asked, account_id account) {
-    turnstile::visit visit(r.turns.enter(asked.client));
+awaitable<http_response> add_sealed(sync_context& s, request_context& c, account_id account) {
+    const sync_head& asked = c.head.sync;
+    turnstile::visit visit(s.turnstile.enter(asked.client));
     visit.sending(asked.version);
     const bool is_full = c.request.body().size() >= full_batch_bytes;
     add_sealed_version command{asked.client, asked.version, std::move(c.request.body()),
-                               r.sync.open_registration, account};
+                               s.options.open_registration, account};
     const bool is_stranger = account == account_id{};
     if (is_stranger) {
-        const auto span = r.newcomers.enter(r.clock.elapsed());
+        const auto span = s.registrations.enter(s.clock.elapsed());
         if (span) co_return refuse_newcomer(*span);
     }
-    const auto done = co_await r.engine.submit(std::move(command));
-    if (is_stranger && !added_to(done)) r.newcomers.give_back();
+    const auto done = co_await s.engine.submit(std::move(command));
+    if (is_stranger && !added_to(done)) s.registrations.give_back();
     if (!done) co_return fail_sync(c, done.error());
     if (const auto* added = std::get_if<add_sealed_version::added>(&*done)) {
         visit.accepted(added->version, is_full);
-        r.clients.remember(asked.client, {.account = added->account});
-        co_return answer_added(r, *added);
+        co_return answer_added(s, *added);
     }
     if (const auto* other = std::get_if<add_sealed_version::expected_parent>(&*done)) {
         co_return answer_conflict(*other);
     }
-    if (std::holds_alternative<account_changed>(*done)) {
-        r.clients.forget(asked.client);
-        co_return answer_changed();
-    }
+    if (std::holds_alternative<account_changed>(*done)) co_return answer_changed();
     co_return refuse_sync(404, "No such client");
 }
 
-awaitable<http_response> next_sealed(rooms& r, call& c, const sync_head& asked,
-                                     account_id account) {
-    turnstile::visit visit(r.turns.enter(asked.client));
-    cost price;
-    for (std::size_t bytes_max = child_bytes_quick;;) {
+awaitable<http_response> next_sealed(sync_context& s, request_context& c, account_id account) {
+    const uuid parent = c.head.sync.version;
+    turnstile::visit visit(s.turnstile.enter(c.head.sync.client));
+    const auto reserve = [&c](std::size_t bytes) { return c.request.reserve(bytes); };
+    for (std::size_t bytes_max = find_sealed_child::quick_bytes_max;;) {
         visit.look();
-        auto question = [&request = c.request, account, parent = asked.version,
-                         bytes_max](read_tx& tx) {
-            return find_sealed_child(tx, account, parent, bytes_max, request);
-        };
-        auto found = co_await r.engine.ask({account, price}, std::move(question));
+        find_sealed_child question{account, parent, bytes_max, reserve};
+        auto found = co_await s.engine.ask(std::move(question));
         if (!found) co_return fail_sync(c, found.error());
-        if (found->too_large > 0) {
+        if (auto* const child = std::get_if<sealed_version>(&*found)) {
+            visit.found(parent, child->id);
+            co_return answer_child(std::move(*child));
+        }
+        if (const auto* large = std::get_if<find_sealed_child::too_large>(&*found)) {
             // Now its size is known, it is asked for as what it is.
-            price.bytes = bytes_max = found->too_large;
+            bytes_max = large->bytes;
             continue;
         }
-        if (!found->has_room) co_return refuse_crowded();
-        if (found->child) {
-            visit.found(asked.version, found->child->id);
-            co_return answer_child(std::move(*found->child));
+        if (std::holds_alternative<no_room>(*found)) co_return refuse_crowded();
+        if (std::holds_alternative<account_changed>(*found)) co_return answer_changed();
+        if (std::holds_alternative<unknown_version>(*found)) {
+            co_return refuse_sync(410, "version has been deleted");
         }
-        if (found->is_managed) {
-            r.clients.forget(asked.client);
-            co_return answer_changed();
-        }
-        if (!found->is_tip) co_return refuse_sync(410, "version has been deleted");
-        const bool say_so = co_await visit.may_say_up_to_date(asked.version);
+        const bool say_so = co_await visit.may_say_up_to_date(parent);
         if (say_so) co_return refuse_sync(404, "no such version");
     }
 }
 
 }  // namespace
 
-awaitable<http_response> add_version(rooms& r, call& c) {
-    auto head = read_sync_head(r.sync, c.captured[0], segment_type, c.request);
-    if (auto* refused = std::get_if<http_response>(&head)) co_return std::move(*refused);
-    const sync_head asked = std::get<sync_head>(head);
+awaitable<http_response> add_version(sync_context& s, request_context& c) {
     if (c.request.body().empty()) co_return refuse_sync(400, "Empty body");
-
-    const auto client = co_await client_of(r, asked.client);
+    const auto client = co_await client_of(s, c.head.sync.client);
     if (!client) co_return fail_sync(c, client.error());
-    if (!*client && !r.sync.open_registration) co_return refuse_sync(404, "No such client");
+    if (!*client && !s.options.open_registration) co_return refuse_sync(404, "No such client");
     if (*client && (*client)->mode == account_mode::managed) {
-        co_return co_await add_managed_version(r, c, asked, **client);
+        co_return co_await add_managed_version(s, c, **client);
     }
-    co_return co_await add_sealed(r, c, asked, *client ? (*client)->account : account_id{});
+    co_return co_await add_sealed(s, c, *client ? (*client)->account : account_id{});
 }
 
-awaitable<http_response> get_child_version(rooms& r, call& c) {
-    auto head = read_sync_head(r.sync, c.captured[0], {}, c.request);
-    if (auto* refused = std::get_if<http_response>(&head)) co_return std::move(*refused);
-    const sync_head asked = std::get<sync_head>(head);
-
-    const auto client = co_await client_of(r, asked.client);
+awaitable<http_response> get_child_version(sync_context& s, request_context& c) {
+    const auto client = co_await client_of(s, c.head.sync.client);
     if (!client) co_return fail_sync(c, client.error());
     if (!*client) co_return refuse_sync(404, "no such client");
     c.pays((*client)->account.value);
     if ((*client)->mode == account_mode::managed) {
-        co_return co_await next_managed_version(r, c, asked, **client);
+        co_return co_await next_managed_version(s, c, **client);
     }
-    co_return co_await next_sealed(r, c, asked, (*client)->account);
+    co_return co_await next_sealed(s, c, (*client)->account);
 }
 
 }  // namespace callsign::api

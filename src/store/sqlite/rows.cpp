@@ -1,13 +1,13 @@
 #include "rows.hpp"
 
-#include "callsign/store/v1/rows.pb.h"
+#include "callsign/rows/v1/rows.pb.h"
 
 #include <algorithm>
 #include <cstring>
 
 namespace callsign::sqlite {
 
-namespace rows = ::callsign::store::v1;
+namespace rows = ::callsign::rows::v1;
 
 namespace {
 

@@ -1,5 +1,5 @@
 #pragma once
-// The columns of bytes: attributes and operations (schema/proto/callsign/store/v1/rows.proto).
+// The columns of bytes: attributes and operations (schema/proto/callsign/rows/v1/rows.proto).
 // Reading them trusts nothing: nullopt is what encode() would not have written.
 
 #include <callsign/domain/task.hpp>

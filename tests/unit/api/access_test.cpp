@@ -2,7 +2,7 @@
 // all of the route table against all kinds of token, with what each route needs said once more
 // here; and revocations at every step of a request.
 
-#include "api/handlers.hpp"
+#include "api/routes.hpp"
 #include "api/sync/known_clients.hpp"
 #include "support/faulty_store.hpp"
 #include "support/sync_client.hpp"
@@ -131,7 +131,7 @@ constexpr int steps_max = 40;
 // Where the operator revokes the account's token of scope read.
 std::string path_of_token(house& h, account_id account) {
     auto question = [account](read_tx& tx) { return tx.tokens_of(account); };
-    for (const token& t : *h.run(h.engine().ask(account, question))) {
+    for (const token& t : h.look(question)) {
         if (t.scope == token_scope::read) {
             return "/v1/admin/tokens/" + std::to_string(t.id.value);
         }
@@ -183,7 +183,7 @@ TEST(Access, ARevokedDeviceStaysOutWhateverWasUnderWay) {
 TEST(Access, WhatIsForgottenBeginsANewEdition) {
     api::known_clients clients(4);
     const std::uint64_t before = clients.edition();
-    clients.forget(*parse_uuid(some_id(1)));
+    clients.follow(events::device_revoked{{}, *parse_uuid(some_id(1))});
     EXPECT_NE(clients.edition(), before);
 }
 

@@ -97,7 +97,7 @@ TEST_F(Authenticator, ForgetsOnRevocation) {
     const digest hash = issue("cs_a", token_scope::write);
     ask(a, hash);
     store.tokens.clear();
-    a.token_revoked();
+    a.follow(events::token_revoked{});
     EXPECT_EQ(a.remembered(hash), nullptr);
 }
 
@@ -109,7 +109,7 @@ TEST_F(Authenticator, ForgetsWhatItHasNotSeenForALongTime) {
     for (int i = 0; i < 3; ++i) ask(a, issue("cs_" + std::to_string(i), token_scope::read));
     EXPECT_EQ(a.size(), 4u);
     store.tokens.clear();
-    a.token_revoked();
+    a.follow(events::token_revoked{});
     EXPECT_EQ(a.remembered(hash), nullptr);
     EXPECT_EQ(a.size(), 0u);
 }
@@ -121,7 +121,7 @@ TEST_F(Authenticator, AReadBegunBeforeARevocationIsNotRemembered) {
     const auto answer = ask(a, hash);
     EXPECT_FALSE(*answer);
     store.tokens.clear();
-    a.token_revoked();
+    a.follow(events::token_revoked{});
     store.let_go();
     settle();
     ASSERT_TRUE(*answer && **answer && ***answer);  // its request came before the revocation's end

@@ -82,7 +82,7 @@ struct devices : ::testing::Test {
     device stored(const object& made) {
         const auto id = *parse_uuid(text_of(made.at("clientId")));
         auto question = [id](read_tx& tx) { return tx.find_device(id); };
-        return h.run(h.engine().ask(payer::house(), question))->value();
+        return h.look(question).value();
     }
 
     house h;
@@ -250,7 +250,7 @@ TEST_F(devices, an_opaque_account_has_none_to_manage) {
         h.call(post("/v1/admin/accounts", R"({"name":"desk","prefix":"D","mode":"opaque"})", root));
     const auto id = *parse_uuid(text_of(body_of(made).at("clientId")));
     auto question = [id](read_tx& tx) { return tx.find_device(id); };
-    const device way_in = h.run(h.engine().ask(payer::house(), question))->value();
+    const device way_in = h.look(question).value();
     const auto head = h.make_token("desk", token_scope::admin);
     const std::string path = "/v1/admin/accounts/desk/devices";
     const object row{{"deviceId", std::to_string(way_in.id.value)}};

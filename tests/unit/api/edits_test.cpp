@@ -74,7 +74,7 @@ struct edits : ::testing::Test {
     }
     std::vector<version> chain() {
         auto question = [id = syn.id](read_tx& tx) { return tx.versions(id, 0, 1000); };
-        return std::move(*h.run(h.engine().ask(payer::house(), question)));
+        return h.look(question);
     }
 
     int created_ = 0;

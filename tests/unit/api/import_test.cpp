@@ -90,7 +90,7 @@ TEST_F(task_imports, what_was_changed_tomorrow_was_changed_now) {
                          "attributes":{"description":"Two","modified":")" +
            in(-24) + R"("}}]})");
     auto question = [id = syn.id](read_tx& tx) { return tx.versions(id, 0, 1); };
-    const auto found = *h.run(h.engine().ask(payer::house(), question));
+    const auto found = h.look(question);
     ASSERT_EQ(found.size(), 1u);
     for (const operation& o : found[0].operations) {
         if (o.property != "description") continue;
@@ -132,7 +132,7 @@ TEST_F(task_imports, a_large_request_is_taken_in_steps) {
     EXPECT_EQ(first.imported(), 500);
     EXPECT_EQ(first.keys_left_out(), 500);
     auto question = [](read_tx& tx) { return tx.find_account("syn")->last_seq; };
-    EXPECT_GT(*h.run(h.engine().ask(payer::house(), question)), 2);
+    EXPECT_GT(h.look(question), 2);
     EXPECT_EQ(h.call(get("/v1/tasks/SYN-500", syn.token)).status, 200u);
     EXPECT_EQ(send().there_already(), 500);
 }

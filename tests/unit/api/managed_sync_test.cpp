@@ -4,7 +4,7 @@
 
 #include "support/sync_client.hpp"
 
-#include <callsign/rules/rules.hpp>
+#include <callsign/domain/work.hpp>
 #include <callsign/seal/envelope.hpp>
 #include <callsign/wire/segment.hpp>
 
@@ -119,7 +119,7 @@ struct managed_sync : ::testing::Test {
     }
     std::int64_t seq() {
         auto question = [](read_tx& tx) { return tx.find_account("syn")->last_seq; };
-        return *h->run(h->engine().ask(payer::house(), question));
+        return h->look(question);
     }
 
     std::unique_ptr<strict_memory_store> disk = make_memory_store();
@@ -179,7 +179,7 @@ TEST_F(managed_sync, a_large_segment_is_taken_too) {
     for (int n = 0; n < 4000; ++n) {
         for (auto& o : new_task(n, std::string(50, 'x'))) many.push_back(std::move(o));
     }
-    ASSERT_LT(rules::step_of(many), many.size());
+    ASSERT_LT(step_of(many), many.size());
     const std::string version = sent(laptop, nil_id, many);
     EXPECT_GT(seq(), 2);
     EXPECT_EQ(h->call(get("/v1/tasks/SYN-4000", syn.token)).status, 200u);
@@ -313,7 +313,7 @@ struct manage : managed_sync {
     }
     std::optional<account> vault() {
         auto question = [](read_tx& tx) { return tx.find_account("vault"); };
-        return *h->run(h->engine().ask(payer::house(), question));
+        return h->look(question);
     }
 
     const std::string secret = "hush";
@@ -437,6 +437,16 @@ TEST_F(manage, each_task_stands_at_the_end_of_the_chain) {
         const auto shown = h->call(get("/v1/tasks/" + std::string(key), token));
         EXPECT_EQ(body_of(shown).at("seq"), end);
     }
+}
+
+TEST_F(manage, there_is_nothing_to_see_or_cancel_where_nothing_is_under_way) {
+    const std::string path = "/v1/admin/accounts/vault/manage";
+    const auto status = h->call(get(path, root));
+    EXPECT_EQ(status.status, 200u);
+    EXPECT_EQ(body_of(status).at("running"), false);
+    EXPECT_EQ(code_of(h->call(make_request(verb::delete_, path, "", bearer(root)))),
+              "not-under-way");
+    EXPECT_EQ(h->call(get("/v1/admin/accounts/nobody/manage", root)).status, 404u);
 }
 
 TEST_F(manage, an_account_without_a_history_takes_no_secret) {

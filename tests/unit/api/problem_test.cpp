@@ -2,6 +2,8 @@
 
 #include "callsign/v1/callsign.pb.h"
 
+#include <callsign/api/service.hpp>
+
 #include <boost/json.hpp>
 #include <gtest/gtest.h>
 
@@ -15,16 +17,16 @@ std::string_view header(const http_response& response, std::string_view name) {
     return {};
 }
 
-call call_with_id(std::string id, wire::format form) {
+request_context request_with_id(std::string id, wire::format form) {
     http_request request;
     request.id = std::move(id);
-    call c(std::move(request));
-    c.answer_form = form;
-    return c;
+    request_head head;
+    head.answer_form = form;
+    return {std::move(request), std::move(head)};
 }
 
 TEST(Problem, IsRfc9457InJson) {
-    const call c = call_with_id("r1", wire::format::json);
+    const request_context c = request_with_id("r1", wire::format::json);
     const auto response = answer_faults(c, {{"description", "required", "A task has one."}});
     EXPECT_EQ(response.status, 400u);
     EXPECT_EQ(response.content_type, "application/problem+json");
@@ -41,7 +43,7 @@ TEST(Problem, IsRfc9457InJson) {
 }
 
 TEST(Problem, IsTheSameInProtobuf) {
-    const call c = call_with_id("r2", wire::format::protobuf);
+    const request_context c = request_with_id("r2", wire::format::protobuf);
     const auto response = answer_problem(c, problems::task_not_found, "No such task.");
     EXPECT_EQ(response.content_type, "application/x-protobuf");
     v1::Problem body;
@@ -63,7 +65,7 @@ class ErrorMapping : public ::testing::TestWithParam<mapping> {};
 
 TEST_P(ErrorMapping, DecidesStatusCodeAndRetry) {
     const auto [error, status, code, ask_again] = GetParam();
-    const auto response = answer_error(call_with_id("r", wire::format::json), error);
+    const auto response = answer_error(request_with_id("r", wire::format::json), error);
     EXPECT_EQ(response.status, status);
     EXPECT_EQ(boost::json::parse(response.body).at("code").as_string(), code);
     EXPECT_EQ(header(response, "Retry-After"), ask_again ? "1" : "");
@@ -82,7 +84,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(Problem, AForeignErrorSaysNothing) {
     const auto error = make_error_code(boost::system::errc::no_such_file_or_directory);
-    const auto response = answer_error(call_with_id("r", wire::format::json), error);
+    const auto response = answer_error(request_with_id("r", wire::format::json), error);
     EXPECT_EQ(response.status, 500u);
     EXPECT_EQ(boost::json::parse(response.body).at("code").as_string(), "internal-error");
     EXPECT_EQ(response.body.find(error.message()), std::string::npos);

@@ -54,7 +54,7 @@ struct sync : ::testing::Test {
             const auto known = tx.find_device(*parse_uuid(client));
             return known ? tx.head_of(known->account) : chain_head{};
         };
-        return *h.run(h.engine().ask(payer::house(), question));
+        return h.look(question);
     }
 
     house h;
@@ -85,8 +85,7 @@ TEST_F(sync, AV_2_an_unknown_client_is_registered_where_that_is_open) {
     EXPECT_EQ(response.status, 200u);
     EXPECT_EQ(to_string(head().version), header(response, "X-Version-Id"));
     EXPECT_EQ(h.call(snapshot_of(client)).status, 404u);
-    const auto accounts =
-        *h.run(h.engine().ask(payer::house(), [](read_tx& tx) { return tx.accounts(); }));
+    const auto accounts = h.look([](read_tx& tx) { return tx.accounts(); });
     ASSERT_EQ(accounts.size(), 1u);
     EXPECT_EQ(accounts[0].mode, account_mode::opaque);
     EXPECT_EQ(accounts[0].name.find(client.substr(0, 8)), std::string::npos);
@@ -158,8 +157,7 @@ TEST_F(few_newcomers, so_many_strangers_are_let_in_in_an_hour) {
     EXPECT_EQ(newcomer(2), 200u);
     EXPECT_EQ(newcomer(3), 429u);
     add(next);
-    const auto accounts =
-        *h.run(h.engine().ask(payer::house(), [](read_tx& tx) { return tx.accounts(); }));
+    const auto accounts = h.look([](read_tx& tx) { return tx.accounts(); });
     EXPECT_EQ(accounts.size(), 3u);
 }
 

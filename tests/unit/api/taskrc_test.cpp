@@ -1,4 +1,4 @@
-#include "api/taskrc.hpp"
+#include "api/rest/taskrc.hpp"
 
 #include <gtest/gtest.h>
 

@@ -38,22 +38,22 @@ TEST(Uri, AMisspeltOrRepeatedParameterIsAFault) {
     EXPECT_EQ(found[1].code, "duplicate-parameter");
 }
 
-page page_of(const std::string& text, wire::faults& found) {
+page_request read_from(const std::string& text, wire::faults& found) {
     const query q(text, {"pageSize", "pageToken"}, found);
     return read_page(q, found);
 }
 
 TEST(Uri, PagesHaveBounds) {
     wire::faults found;
-    EXPECT_EQ(page_of("", found).size, 100);
-    EXPECT_EQ(page_of("pageSize=0", found).size, 100);
-    EXPECT_EQ(page_of("pageSize=7", found).size, 7);
-    EXPECT_EQ(page_of("pageSize=100000", found).size, 1000);
+    EXPECT_EQ(read_from("", found).size, 100);
+    EXPECT_EQ(read_from("pageSize=0", found).size, 100);
+    EXPECT_EQ(read_from("pageSize=7", found).size, 7);
+    EXPECT_EQ(read_from("pageSize=100000", found).size, 1000);
     EXPECT_TRUE(found.empty());
     for (const auto* size :
          {"pageSize=-1", "pageSize=ten", "pageSize=5x", "pageSize=99999999999999999999"}) {
         found.clear();
-        page_of(size, found);
+        read_from(size, found);
         ASSERT_EQ(found.size(), 1u) << size;
         EXPECT_EQ(found[0].field, "pageSize");
     }
@@ -61,11 +61,11 @@ TEST(Uri, PagesHaveBounds) {
 
 TEST(Uri, APageTokenIsReadBack) {
     wire::faults found;
-    EXPECT_EQ(page_of("pageToken=" + page_token(123456789), found).after, 123456789);
+    EXPECT_EQ(read_from("pageToken=" + page_token(123456789), found).after, 123456789);
     EXPECT_TRUE(found.empty());
     for (const std::string token : {"42", "*", "YWZ0ZXI6", "YWZ0ZXI6LTE"}) {
         found.clear();
-        page_of("pageToken=" + token, found);
+        read_from("pageToken=" + token, found);
         ASSERT_EQ(found.size(), 1u) << token;
         EXPECT_EQ(found[0].code, "malformed");
     }

@@ -1,4 +1,5 @@
-#include <callsign/domain/claim.hpp>
+#include <callsign/domain/command.hpp>
+#include <callsign/domain/query.hpp>
 
 #include <gtest/gtest.h>
 

@@ -73,7 +73,7 @@ class admission : public ::testing::Test {
     }
 
     later<create_answer> create(account_id who, std::string key, std::size_t bytes = 1) {
-        create_request r;
+        reserve r;
         r.account = who;
         r.key = std::move(key);
         r.attributes = {{"description", std::string(bytes, 'x')}};
@@ -81,11 +81,24 @@ class admission : public ::testing::Test {
         return start(engine_->create(std::move(r)));
     }
 
-    later<int> ask(payer who, const cost& price = {}) {
-        return start(engine_->ask({who, price}, [](read_tx&) { return 1; }));
+    template <class T>
+    static boost::asio::awaitable<result<int>> one(boost::asio::awaitable<result<T>> asked) {
+        const result<T> answer = co_await std::move(asked);
+        if (!answer) co_return answer.error();
+        co_return 1;
+    }
+    later<int> ask(account_id who) { return start(one(engine_->ask(find_head{who}))); }
+    // It looks at much.
+    later<int> ask_long(account_id who) {
+        return start(one(engine_->ask(list_tokens{account_ref(who), {}})));
+    }
+    later<int> ask_as_stranger() { return start(one(engine_->ask(find_device{}))); }
+    // `what` happens where it is answered.
+    void ask_and(const std::function<bool(std::size_t)>& what) {
+        start(one(engine_->ask(find_sealed_snapshot{loud_, what})));
     }
     later<int> work_aside(payer who) {
-        return start(engine_->run_aside({who}, [] { return 1; }));
+        return start(engine_->offload({who}, [] { return 1; }));
     }
 
     static std::size_t run(boost::asio::io_context& io) {
@@ -127,8 +140,6 @@ class admission : public ::testing::Test {
     account_id loud_;
     account_id quiet_;
 };
-
-constexpr cost long_question{.rows = 10'000};
 
 // ---- commands ----
 
@@ -201,7 +212,7 @@ TEST_F(admission, strangers_together_have_one_share) {
     const auto second = add(2);
     const auto third = add(3);
     EXPECT_TRUE(is_overloaded(third));
-    EXPECT_TRUE(is_overloaded(ask(payer::strangers()))) << "questions count with commands";
+    EXPECT_TRUE(is_overloaded(ask_as_stranger())) << "questions count with commands";
     EXPECT_EQ(probe_.turned[engine_probe::lacking::account_depth], 2);
     const auto neighbour = create(quiet_, "k");
     EXPECT_FALSE(is_overloaded(neighbour));
@@ -216,7 +227,7 @@ TEST_F(admission, strangers_together_have_one_share) {
 TEST_F(admission, a_short_question_does_not_wait_for_long_ones) {
     build();
     std::vector<later<int>> longs;
-    for (int n = 0; n < 64; ++n) longs.push_back(ask(loud_, long_question));
+    for (int n = 0; n < 64; ++n) longs.push_back(ask_long(loud_));
     const auto quick = ask(quiet_);
     run_reader();
     run_reader();
@@ -228,7 +239,7 @@ TEST_F(admission, a_short_question_does_not_wait_for_long_ones) {
 TEST_F(admission, long_questions_have_a_transaction_each) {
     build();
     const auto before = store_.reads_begun();
-    for (int n = 0; n < 3; ++n) ask(loud_, long_question);
+    for (int n = 0; n < 3; ++n) ask_long(loud_);
     settle();
     EXPECT_EQ(store_.reads_begun() - before, 3u);
 }
@@ -236,8 +247,8 @@ TEST_F(admission, long_questions_have_a_transaction_each) {
 TEST_F(admission, an_account_has_its_part_of_the_readers) {
     build({.account_readers_max = 1}, 4);
     std::vector<later<int>> loud;
-    for (int n = 0; n < 10; ++n) loud.push_back(ask(loud_, long_question));
-    const auto other = ask(quiet_, long_question);
+    for (int n = 0; n < 10; ++n) loud.push_back(ask_long(loud_));
+    const auto other = ask_long(quiet_);
     run_reader();
     run_reader();
     EXPECT_TRUE(*loud[0]);
@@ -249,7 +260,7 @@ TEST_F(admission, an_account_has_its_part_of_the_readers) {
 
 TEST_F(admission, with_one_reader_long_and_short_questions_take_turns) {
     build({}, 1);
-    for (int n = 0; n < 10; ++n) ask(loud_, long_question);
+    for (int n = 0; n < 10; ++n) ask_long(loud_);
     const auto quick = ask(quiet_);
     run_reader();
     run_reader();
@@ -258,15 +269,14 @@ TEST_F(admission, with_one_reader_long_and_short_questions_take_turns) {
 
 TEST_F(admission, a_question_past_its_deadline_is_not_asked) {
     build({.request_deadline = 5s});
-    int asked = 0;
-    const auto count = [&](read_tx&) { return ++asked; };
+    const auto before = store_.reads_begun();
     std::vector<later<int>> all;
-    for (int n = 0; n < 3; ++n) all.push_back(start(engine_->ask({loud_, long_question}, count)));
+    for (int n = 0; n < 3; ++n) all.push_back(ask_long(loud_));
     all.push_back(work_aside(loud_));
     all.push_back(work_aside(loud_));
     clock_.advance_to_next(6s);
     settle();
-    EXPECT_EQ(asked, 1) << "the first was with a reader";
+    EXPECT_EQ(store_.reads_begun() - before, 1u) << "the first was with a reader";
     EXPECT_EQ((*all[1])->error(), errc::deadline_exceeded);
     EXPECT_EQ((*all[2])->error(), errc::deadline_exceeded);
     EXPECT_EQ((*all[4])->error(), errc::deadline_exceeded);
@@ -312,7 +322,7 @@ TEST_F(admission, of_long_work_a_newcomers_is_next_in_turn) {
     constexpr cost heavy{.operations = 20'000};
     std::vector<later<int>> loud;
     const auto work = [&](payer who) {
-        return start(engine_->run_aside({who, heavy}, [] { return 1; }));
+        return start(engine_->offload({who, heavy}, [] { return 1; }));
     };
     for (int n = 0; n < 10; ++n) loud.push_back(work(loud_));
     const auto other = work(quiet_);
@@ -363,13 +373,13 @@ TEST_F(admission, shares_come_back_on_every_path) {
     everything_is_back();
 
     // A question, or work, that throws.
-    start(engine_->ask({loud_, {.bytes = 800}}, [](read_tx&) -> int { throw std::bad_alloc(); }));
+    ask_and([](std::size_t) -> bool { throw std::bad_alloc(); });
     settle();
-    start(engine_->ask({loud_, {.bytes = 800}}, [](read_tx&) -> int {
+    ask_and([](std::size_t) -> bool {
         throw store_failure(store_failure::kind::unknown, "a bad page");
-    }));
+    });
     settle();
-    start(engine_->run_aside({loud_, {.bytes = 800}}, []() -> int { throw std::bad_alloc(); }));
+    start(engine_->offload({loud_, {.bytes = 800}}, []() -> int { throw std::bad_alloc(); }));
     settle();
     everything_is_back();
 
@@ -397,7 +407,7 @@ TEST_F(admission, an_unknown_outcome_gives_shares_back) {
 TEST_F(admission, what_is_abandoned_gives_back_and_touches_nothing) {
     build();
     create(loud_, "queued", 100);
-    ask(loud_, long_question);
+    ask_long(loud_);
     ask(loud_);
     work_aside(loud_);
     work_aside(quiet_);

@@ -79,7 +79,7 @@ class engine_test : public ::testing::Test {
 
     later<create_answer> create(std::string key, std::string description = "x",
                                 std::optional<account_id> who = {}) {
-        create_request r;
+        reserve r;
         r.account = who.value_or(account_);
         r.key = std::move(key);
         r.fingerprint = sha256(description);
@@ -332,51 +332,44 @@ TEST_F(engine_test, a_question_sees_what_was_committed) {
     build();
     create("a");
     settle();
-    const auto id = account_;
-    const auto asked =
-        start(engine_->ask(account_, [id](read_tx& tx) { return tx.find_account(id)->last_seq; }));
+    const auto asked = start(engine_->ask(find_account{account_}));
     settle();
-    EXPECT_EQ(asked->value().value(), 1);
+    EXPECT_EQ(asked->value().value()->last_seq, 1);
 }
 
 TEST_F(engine_test, questions_asked_in_one_turn_share_a_transaction) {
     build();
     const auto before = store_.reads_begun();
-    std::vector<later<std::string>> asked;
-    const auto id = account_;
-    for (int i = 0; i < 3; ++i) {
-        asked.push_back(
-            spawn(engine_->ask(account_, [id](read_tx& tx) { return tx.find_account(id)->name; })));
-    }
+    std::vector<later<find_account::answer>> asked;
+    for (int i = 0; i < 3; ++i) asked.push_back(spawn(engine_->ask(find_account{account_})));
     settle();
-    for (const auto& answer : asked) EXPECT_EQ(answer->value().value(), "home");
+    for (const auto& answer : asked) EXPECT_EQ(answer->value().value()->name, "home");
     EXPECT_EQ(store_.reads_begun() - before, 1u);
 }
 
 TEST_F(engine_test, a_crowd_of_questions_is_shared_out) {
     build();
     const auto before = store_.reads_begun();
-    std::vector<later<int>> asked;
-    for (int i = 0; i < 100; ++i)
-        asked.push_back(spawn(engine_->ask(account_, [i](read_tx&) { return i; })));
+    std::vector<later<find_account::answer>> asked;
+    for (int i = 0; i < 100; ++i) asked.push_back(spawn(engine_->ask(find_account{account_})));
     settle();
-    for (int i = 0; i < 100; ++i) EXPECT_EQ(asked[static_cast<std::size_t>(i)]->value().value(), i);
+    for (const auto& answer : asked) EXPECT_EQ(answer->value().value()->name, "home");
     EXPECT_GT(store_.reads_begun() - before, 1u);
     EXPECT_LT(store_.reads_begun() - before, 10u);
 }
 
 TEST_F(engine_test, a_question_that_fails_fails_alone) {
     build();
-    const auto fails = [](read_tx&) -> int {
+    const auto fails = [](std::size_t) -> bool {
         throw store_failure(store_failure::kind::unknown, "a bad page");
     };
-    const auto one = spawn(engine_->ask(account_, [](read_tx&) { return 1; }));
-    const auto none = spawn(engine_->ask(account_, fails));
-    const auto two = spawn(engine_->ask(account_, [](read_tx&) { return 2; }));
+    const auto one = spawn(engine_->ask(find_account{account_}));
+    const auto none = spawn(engine_->ask(find_sealed_child{.account = account_, .reserve = fails}));
+    const auto two = spawn(engine_->ask(find_account{account_}));
     settle();
-    EXPECT_EQ(one->value().value(), 1);
+    EXPECT_EQ(one->value().value()->name, "home");
     EXPECT_EQ(none->value().error(), errc::store_unavailable);
-    EXPECT_EQ(two->value().value(), 2);
+    EXPECT_EQ(two->value().value()->name, "home");
 }
 
 // ---- what runs beside the network thread ----
@@ -413,7 +406,7 @@ TEST_F(aside, runs_on_the_reader_and_goes_on_on_the_network) {
         ran_on = reader.get_executor().running_in_this_thread() ? &reader : &network;
         return std::string("made");
     };
-    boost::asio::co_spawn(network, e.run_aside(payer::house(), std::move(work)),
+    boost::asio::co_spawn(network, e.offload(payer::house(), std::move(work)),
                           [&](std::exception_ptr, result<std::string> made) {
                               EXPECT_TRUE(network.get_executor().running_in_this_thread());
                               done = std::move(*made);
@@ -431,7 +424,7 @@ TEST_F(aside, runs_on_the_reader_and_goes_on_on_the_network) {
 TEST_F(aside, what_is_thrown_there_is_thrown_here) {
     bool thrown = false;
     auto work = []() -> int { throw std::bad_alloc(); };
-    boost::asio::co_spawn(network, e.run_aside(payer::house(), work),
+    boost::asio::co_spawn(network, e.offload(payer::house(), work),
                           [&](std::exception_ptr what, const result<int>&) {
                               EXPECT_THROW(std::rethrow_exception(what), std::bad_alloc);
                               thrown = true;

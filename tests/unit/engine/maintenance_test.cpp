@@ -44,7 +44,7 @@ class maintenance : public ::testing::Test {
         log_.clear();
         int ended = 0;
         for (const std::size_t bytes : creations) {
-            create_request request;
+            reserve request;
             request.account = account_;
             request.key = "key-" + std::to_string(++made_);
             request.fingerprint = sha256(request.key);

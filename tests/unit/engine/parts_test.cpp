@@ -23,7 +23,7 @@ class parts : public ::testing::Test {
     using creation = std::shared_ptr<std::optional<result<create_answer>>>;
 
     creation create(const std::string& key, std::size_t bytes = 10) {
-        create_request request;
+        reserve request;
         request.account = key.front() == 'x' ? other_ : account_;
         request.key = key;
         request.fingerprint = sha256(key);
@@ -107,15 +107,15 @@ TEST_F(parts, damage_that_a_command_meets_stops_writing_and_not_reading) {
     EXPECT_EQ((*next)->error(), errc::store_damaged);
     EXPECT_EQ(house_.call(get("/readyz")).status, 500u);
     EXPECT_NE(house_.call(get("/readyz")).body.find("store-damaged"), std::string::npos);
-    auto question = [](read_tx& tx) { return tx.accounts().size(); };
-    EXPECT_EQ(house_.run(house_.engine().ask(payer::house(), std::move(question))).value(), 2u);
+    EXPECT_EQ(house_.run(house_.engine().ask(list_accounts{}))->rows.size(), 2u);
 }
 
 TEST_F(parts, damage_that_a_question_meets_is_reported_and_stops_nothing) {
     std::vector<std::string> reported;
     house_.engine().report_damage_to([&](std::string where) { reported.push_back(where); });
-    auto question = [](read_tx&) -> int { throw_damaged("tasks", 5, "its attributes"); };
-    const auto answer = house_.run(house_.engine().ask(payer::house(), std::move(question)));
+    const auto fail = [](std::size_t) -> bool { throw_damaged("tasks", 5, "its attributes"); };
+    find_sealed_snapshot question{account_, fail};
+    const auto answer = house_.run(house_.engine().ask(std::move(question)));
     EXPECT_EQ(answer.error(), errc::store_damaged);
     house_.settle();
     ASSERT_EQ(reported.size(), 1u);

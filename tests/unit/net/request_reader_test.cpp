@@ -7,6 +7,7 @@
 
 #include "request_forms.hpp"
 
+#include <cstring>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -219,6 +220,35 @@ TEST(RequestReader, ABodyIsPaidForAsItArrivesNotAsItIsAnnounced) {
         r.reader().drop_body();
         EXPECT_EQ(r.held(), 0u);
     }
+}
+
+// What was found out at one request's header is not taken for the next one's, though that has no
+// body to be asked about; and the absolute form of a target is gone before anybody looks at it.
+TEST(RequestReader, NotesAreOfTheirOwnRequest) {
+    const http_options options;
+    http_hooks hooks;
+    hooks.terms_of = [](const http_header& header) {
+        body_terms terms{.bytes_max = 100};
+        terms.notes = std::make_shared<const std::string>(header.target());
+        return terms;
+    };
+    body_lease memory;
+    request_reader reader(options, hooks, memory);
+    const std::string bytes =
+        "POST http://h/one HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nab"
+        "GET /two HTTP/1.1\r\nHost: h\r\n\r\n";
+    reader.begin();
+    const auto space = reader.space();
+    std::memcpy(space.data(), bytes.data(), bytes.size());
+    reader.received(bytes.size());
+    ASSERT_EQ(reader.advance(), step::ready);
+    EXPECT_EQ(reader.take().target(), "/one");
+    ASSERT_TRUE(reader.notes());
+    EXPECT_EQ(*static_cast<const std::string*>(reader.notes().get()), "/one");
+    reader.begin();
+    ASSERT_EQ(reader.advance(), step::ready);
+    EXPECT_EQ(reader.take().target(), "/two");
+    EXPECT_FALSE(reader.notes());
 }
 
 TEST(RequestReader, ASmallBodyCountsToo) {

@@ -2,7 +2,9 @@
 // proved in tests/property/managed_test.cpp.
 
 #include "support/audit.hpp"
+#include "support/collect.hpp"
 
+#include <callsign/rules/read.hpp>
 #include <callsign/rules/rules.hpp>
 #include <callsign/store/memory.hpp>
 
@@ -103,14 +105,14 @@ class managed : public ::testing::Test {
         return value == found->attributes.end() ? "(none)" : value->second;
     }
     std::vector<version> chain() { return store_->begin_read()->versions(account_, 0, 1'000'000); }
-    rules::child child_of(const uuid& parent) {
-        return rules::find_child(*store_->begin_read(), account_, parent);
+    find_child::answer child_of(const uuid& parent) {
+        return rules::read(*store_->begin_read(), find_child{account_, parent});
     }
 
     // What somebody there comes to who has `own`.
     void follow(const uuid& from, task_map& own) {
         for (auto next = child_of(from);
-             const auto* const version = std::get_if<rules::next_version>(&next);
+             const auto* const version = std::get_if<find_child::next_version>(&next);
              next = child_of(version->id)) {
             for (const auto& o : version->operations) EXPECT_TRUE(carry_out(own, o));
         }
@@ -276,11 +278,11 @@ TEST_F(managed, what_rest_makes_is_there_for_devices_with_its_key) {
     reserve c{account_, "k", {}, uuid_of(1), ""};
     const auto slot = std::get<reserve::reserved>(run(c)).slot;
     run(fulfil{slot, "", {{"description", "by REST"}}});
-    const auto next = std::get<rules::next_version>(child_of(uuid{}));
+    const auto next = std::get<find_child::next_version>(child_of(uuid{}));
     task_map seen;
     for (const auto& o : next.operations) EXPECT_TRUE(carry_out(seen, o));
     EXPECT_EQ(seen.at(uuid_of(1)).at("key"), "SYN-1");
-    EXPECT_TRUE(std::holds_alternative<rules::up_to_date>(child_of(next.id)));
+    EXPECT_TRUE(std::holds_alternative<up_to_date>(child_of(next.id)));
 }
 
 // ---- late versions ----
@@ -296,10 +298,10 @@ TEST_F(managed, a_late_version_is_transformed_and_its_device_led_back) {
     EXPECT_EQ(attribute(uuid_of(1), "p"), "later");
     EXPECT_EQ(attribute(uuid_of(1), "q"), "by laptop");
     // The phone has p already; what it lacks is q.
-    const auto back = std::get<rules::next_version>(child_of(late.version));
+    const auto back = std::get<find_child::next_version>(child_of(late.version));
     EXPECT_EQ(back.id, head().version);
     EXPECT_EQ(back.operations, (operations{update(uuid_of(1), "q", "by laptop")}));
-    EXPECT_TRUE(std::holds_alternative<rules::up_to_date>(child_of(back.id)));
+    EXPECT_TRUE(std::holds_alternative<up_to_date>(child_of(back.id)));
     // On the chain there is only what it said.
     EXPECT_EQ(chain().back().operations,
               (operations{update(uuid_of(1), "p", "later", t0 + milliseconds{2})}));
@@ -315,7 +317,7 @@ TEST_F(managed, a_version_on_a_side_version_is_late_too) {
     EXPECT_TRUE(again.late);
     task_map own{{uuid_of(2), {{"p", "v"}}}};
     follow(again.version, own);
-    EXPECT_EQ(own, rules::read_tasks(*store_->begin_read(), account_, 10'000)->tasks);
+    EXPECT_EQ(own, testing::collect(*store_->begin_read(), account_, 10'000).tasks());
     EXPECT_EQ(own.at(uuid_of(2)).at("p"), "v");
     EXPECT_EQ(own.at(uuid_of(2)).at("key"), "SYN-2");
 }
@@ -339,7 +341,7 @@ TEST_F(managed, a_device_far_behind_is_led_back_over_all_it_missed) {
     own.at(uuid_of(0))["p"] = "w";
     own.at(uuid_of(0))["key"] = "X";
     follow(again.version, own);
-    EXPECT_EQ(own, rules::read_tasks(*store_->begin_read(), account_, 10'000)->tasks);
+    EXPECT_EQ(own, testing::collect(*store_->begin_read(), account_, 10'000).tasks());
     EXPECT_EQ(own.size(), 10u);
     EXPECT_EQ(own.at(uuid_of(0)).at("key"), key_of(*find(uuid_of(0))->numbered));
 }
@@ -357,7 +359,7 @@ TEST_F(managed, a_late_delete_of_a_task_that_others_have_made_too_is_not_lost) {
     EXPECT_FALSE(find(uuid_of(3)));  // nobody else need ever hear of it
     task_map own{{uuid_of(2), {{"key", "SYN-1"}}}};
     follow(late.version, own);
-    EXPECT_EQ(own, rules::read_tasks(*store_->begin_read(), account_, 10'000)->tasks);
+    EXPECT_EQ(own, testing::collect(*store_->begin_read(), account_, 10'000).tasks());
 }
 
 TEST_F(managed, what_had_no_effect_is_not_on_the_chain) {
@@ -371,9 +373,9 @@ TEST_F(managed, side_versions_are_forgotten_in_time) {
     const auto late = std::get<add_version::added>(send(phone, uuid{}, {create(uuid_of(2))}));
     now_ += std::chrono::hours{1};
     run(forget_settled{slot_id{}, 10, std::chrono::hours{2}});
-    EXPECT_TRUE(std::holds_alternative<rules::next_version>(child_of(late.version)));
+    EXPECT_TRUE(std::holds_alternative<find_child::next_version>(child_of(late.version)));
     run(forget_settled{slot_id{}, 10, milliseconds{1}});
-    EXPECT_TRUE(std::holds_alternative<rules::unknown_version>(child_of(late.version)));
+    EXPECT_TRUE(std::holds_alternative<unknown_version>(child_of(late.version)));
     EXPECT_TRUE(std::holds_alternative<add_version::unknown_parent>(
         send(phone, late.version, {create(uuid_of(3))})));
 }
@@ -414,7 +416,7 @@ TEST_F(managed, who_has_missed_too_much_fetches_it_first) {
     EXPECT_TRUE(late.late);
     task_map own{{uuid_of(2), {}}};
     follow(late.version, own);
-    EXPECT_EQ(own, rules::read_tasks(*store_->begin_read(), account_, 10'000)->tasks);
+    EXPECT_EQ(own, testing::collect(*store_->begin_read(), account_, 10'000).tasks());
 }
 
 TEST_F(managed, missed_versions_are_bounded_too) {
@@ -435,7 +437,7 @@ TEST_F(managed, missed_versions_are_bounded_too) {
 TEST_F(managed, a_late_device_is_led_back_version_by_version) {
     send({create(uuid_of(1)), update(uuid_of(1), "p", "0")});
     const uuid common = head().version;
-    task_map own = rules::read_tasks(*store_->begin_read(), account_, 10'000)->tasks;
+    task_map own = testing::collect(*store_->begin_read(), account_, 10'000).tasks();
     send({update(uuid_of(1), "p", "1"), update(uuid_of(1), "q", "1")});
     send({update(uuid_of(1), "p", "2"), update(uuid_of(1), "r", "2")});
     const auto late = std::get<add_version::added>(
@@ -443,9 +445,9 @@ TEST_F(managed, a_late_device_is_led_back_version_by_version) {
     const uuid on_chain = head().version;
     // What its own holds against is not among them, and where it stands on the way has a name, from
     // which it may even go on by itself.
-    const auto first = std::get<rules::next_version>(child_of(late.version));
+    const auto first = std::get<find_child::next_version>(child_of(late.version));
     EXPECT_EQ(first.operations, operations{update(uuid_of(1), "q", "1")});
-    const auto second = std::get<rules::next_version>(child_of(first.id));
+    const auto second = std::get<find_child::next_version>(child_of(first.id));
     EXPECT_EQ(second.operations, operations{update(uuid_of(1), "r", "2")});
     EXPECT_EQ(second.id, on_chain);
 
@@ -456,7 +458,7 @@ TEST_F(managed, a_late_device_is_led_back_version_by_version) {
     own.at(uuid_of(1))["q"] = "1";
     own.at(uuid_of(1))["r"] = "mine";
     follow(again.version, own);
-    EXPECT_EQ(own, rules::read_tasks(*store_->begin_read(), account_, 10'000)->tasks);
+    EXPECT_EQ(own, testing::collect(*store_->begin_read(), account_, 10'000).tasks());
 }
 
 // Past the last of its own a device is on the chain, and only the chain names that place.
@@ -465,7 +467,7 @@ TEST_F(managed, a_place_beyond_the_way_back_is_none) {
     uuid name = std::get<add_version::added>(send(phone, uuid{}, {create(uuid_of(2))})).version;
     for (const int steps : {3, 4, 200}) {
         name.data[15] = static_cast<std::uint8_t>(steps);
-        EXPECT_TRUE(std::holds_alternative<rules::unknown_version>(child_of(name))) << steps;
+        EXPECT_TRUE(std::holds_alternative<unknown_version>(child_of(name))) << steps;
     }
 }
 
@@ -506,13 +508,13 @@ TEST_F(managed, a_device_whose_side_version_is_forgotten_syncs_again) {
         });
     };
     abandon(add_version::side_versions_max - 1);
-    EXPECT_TRUE(std::holds_alternative<rules::next_version>(child_of(first.version)));
+    EXPECT_TRUE(std::holds_alternative<find_child::next_version>(child_of(first.version)));
     abandon(1);
-    EXPECT_TRUE(std::holds_alternative<rules::unknown_version>(child_of(first.version)));
+    EXPECT_TRUE(std::holds_alternative<unknown_version>(child_of(first.version)));
     // As the client does it: what it had not finished is transformed over what it pulls.
     task_map own{{uuid_of(1), {{"key", "SYN-1"}}}};
     follow(common, own);
-    EXPECT_EQ(own, rules::read_tasks(*store_->begin_read(), account_, 10'000)->tasks);
+    EXPECT_EQ(own, testing::collect(*store_->begin_read(), account_, 10'000).tasks());
     EXPECT_EQ(own.at(uuid_of(1)).at("p"), "mine");
 }
 
@@ -547,7 +549,7 @@ TEST_F(managed, a_large_segment_is_taken_in_steps) {
     EXPECT_EQ(attribute(uuid_of(49), "key"), "SYN-50");
     // The device gets all the keys, and of the names on the way only the last one is kept.
     follow(c.parent, own);
-    EXPECT_EQ(own, rules::read_tasks(*store_->begin_read(), account_, 100'000)->tasks);
+    EXPECT_EQ(own, testing::collect(*store_->begin_read(), account_, 100'000).tasks());
     told.pop_back();
     for (const uuid& id : told) {
         EXPECT_FALSE(store_->begin_read()->find_side_version(account_, id));
@@ -570,17 +572,17 @@ TEST_F(managed, what_one_step_takes_counts_the_tasks_it_touches) {
 
 TEST_F(managed, a_segment_is_handed_over_in_steps) {
     operations all;
-    EXPECT_EQ(rules::step_of(all), 0u);
+    EXPECT_EQ(step_of(all), 0u);
     all.push_back(update(uuid_of(1), "p", std::string(2 * step_work_max, 'x')));
-    EXPECT_EQ(rules::step_of(all), 1u);
+    EXPECT_EQ(step_of(all), 1u);
     all = operations(3, update(uuid_of(1), "p", std::string(step_work_max / 2, 'x')));
-    EXPECT_EQ(rules::step_of(all), 1u);
+    EXPECT_EQ(step_of(all), 1u);
     all = operations(1000, create(uuid_of(1)));
-    EXPECT_EQ(rules::step_of(all), 1000u);
+    EXPECT_EQ(step_of(all), 1000u);
     for (int n = 0; n < 1000; ++n) all[static_cast<std::size_t>(n)] = create(uuid_of(n));
     for (int n = 0; n < 1000; ++n) all.push_back(create(uuid_of(1000 + n)));
-    EXPECT_LT(rules::step_of(all), 2000u);
-    EXPECT_GT(rules::step_of(all), 500u);
+    EXPECT_LT(step_of(all), 2000u);
+    EXPECT_GT(step_of(all), 500u);
 }
 
 TEST_F(managed, an_import_is_taken_in_steps) {
@@ -627,7 +629,7 @@ TEST_F(managed, an_edit_is_a_version_that_says_what_changed) {
     const auto before = find(uuid_of(1))->last_seq;
     edit_task c;
     c.account = account_;
-    c.uuid = uuid_of(1);
+    c.task = uuid_of(1);
     c.changes = {{"p", "new"}, {"q", std::nullopt}, {"r", std::nullopt}};
     c.if_seq = {before + 7, before};
     const auto edited = std::get<edit_task::edited>(run(c)).now;
@@ -641,9 +643,9 @@ TEST_F(managed, an_edit_is_a_version_that_says_what_changed) {
     EXPECT_EQ(std::get<edit_task::edited>(run(c)).now.last_seq, before + 1);  // nothing to do
     c.purge = true;
     EXPECT_TRUE(std::get<edit_task::edited>(run(c)).now.purged);
-    EXPECT_TRUE(std::holds_alternative<edit_task::no_such_task>(run(c)));
-    c.uuid = uuid_of(2);
-    EXPECT_TRUE(std::holds_alternative<edit_task::no_such_task>(run(c)));
+    EXPECT_EQ(std::get<ref_fault>(run(c)), ref_fault::task_deleted);
+    c.task = uuid_of(2);
+    EXPECT_EQ(std::get<ref_fault>(run(c)), ref_fault::task_not_found);
 }
 
 TEST_F(managed, a_list_that_is_given_whole_replaces_what_is_there_by_then) {
@@ -776,12 +778,12 @@ TEST_F(managed, all_tasks_are_read_with_the_version_they_are_of) {
     send({create(uuid_of(1)), create(uuid_of(2)), update(uuid_of(2), "p", "v")});
     send({remove(uuid_of(1))});
     const auto tx = store_->begin_read();
-    const auto all = rules::read_tasks(*tx, account_, 1000);
-    ASSERT_TRUE(all);
-    EXPECT_EQ(all->version, head().version);
-    ASSERT_EQ(all->tasks.size(), 1u);
-    EXPECT_EQ(all->tasks.at(uuid_of(2)).at("p"), "v");
-    EXPECT_FALSE(rules::read_tasks(*tx, account_, 3));
+    auto all = testing::collect(*tx, account_, 1000);
+    ASSERT_FALSE(all.too_large());
+    EXPECT_EQ(all.version(), head().version);
+    ASSERT_EQ(all.tasks().size(), 1u);
+    EXPECT_EQ(all.tasks().at(uuid_of(2)).at("p"), "v");
+    EXPECT_TRUE(testing::collect(*tx, account_, 3).too_large());
 }
 
 // ---- tasks that Taskwarrior cannot keep ----
@@ -799,12 +801,12 @@ TEST_F(managed, an_edit_is_refused_for_what_it_does_and_not_for_what_it_finds) {
     const auto said = edited({{"description", "said"}});
     EXPECT_TRUE(std::holds_alternative<edit_task::edited>(said));
     const auto again = edited({{"until", "1600000001"}});
-    ASSERT_TRUE(std::holds_alternative<edit_task::not_valid>(again));
-    EXPECT_EQ(std::get<edit_task::not_valid>(again).faults.front().attribute, "until");
-    EXPECT_TRUE(std::holds_alternative<edit_task::not_valid>(edited({{"recur", "often"}})));
+    ASSERT_TRUE(std::holds_alternative<task_not_valid>(again));
+    EXPECT_EQ(std::get<task_not_valid>(again).faults.front().attribute, "until");
+    EXPECT_TRUE(std::holds_alternative<task_not_valid>(edited({{"recur", "often"}})));
     EXPECT_TRUE(std::holds_alternative<edit_task::edited>(
         edited({{"recur", "weekly"}, {"due", "1800000000"}, {"until", "1900000000"}})));
-    EXPECT_TRUE(std::holds_alternative<edit_task::not_valid>(edited({{"due", std::nullopt}})));
+    EXPECT_TRUE(std::holds_alternative<task_not_valid>(edited({{"due", std::nullopt}})));
     const auto last = chain().back();
     EXPECT_EQ(attribute(uuid_of(1), "due"), "1800000000");
     EXPECT_EQ(last.operations.front().property, "due");
@@ -824,9 +826,9 @@ TEST_F(managed, all_tasks_are_read_in_steps_while_they_change) {
                            c.operations.begin() + static_cast<std::ptrdiff_t>(added.taken));
         c.parent = added.version;
     }
-    rules::tasks_reading reading(account_, 1'000'000);
+    collected_tasks all(account_, 1'000'000);
     int steps = 0;
-    while (reading.step(*store_->begin_read(), 100'000)) {
+    while (testing::collect_step(all, *store_->begin_read(), 100'000)) {
         if (++steps > 20) continue;
         // Of those read already and of those to come; gone, come back, new.
         send({update(uuid_of(1), "p", "w" + std::to_string(steps)),
@@ -838,10 +840,10 @@ TEST_F(managed, all_tasks_are_read_in_steps_while_they_change) {
         if (steps % 2 == 0) send({remove(uuid_of(10 + steps)), remove(uuid_of(5'000 + steps))});
     }
     EXPECT_GT(steps, 20);
-    const auto all = reading.take();
-    ASSERT_TRUE(all);
-    EXPECT_EQ(all->version, head().version);
-    EXPECT_TRUE(all->tasks == rules::read_tasks(*store_->begin_read(), account_, 1'000'000)->tasks);
+    ASSERT_FALSE(all.too_large());
+    EXPECT_EQ(all.version(), head().version);
+    EXPECT_TRUE(all.tasks() ==
+                testing::collect(*store_->begin_read(), account_, 1'000'000).tasks());
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 #include "store/sqlite/rows.hpp"
 
-#include "callsign/store/v1/rows.pb.h"
+#include "callsign/rows/v1/rows.pb.h"
 
 #include <functional>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ namespace callsign::sqlite {
 namespace {
 
 using kind = operation::kind;
-namespace rows = ::callsign::store::v1;
+namespace rows = ::callsign::rows::v1;
 
 constexpr time_point t0{milliseconds{1'700'000'000'000}};
 

@@ -1,0 +1,60 @@
+#pragma once
+// Accounts, their tokens and their series.
+
+#include <callsign/base/uuid.hpp>
+#include <callsign/domain/account.hpp>
+#include <callsign/domain/claim.hpp>
+
+#include <optional>
+#include <string>
+#include <variant>
+
+namespace callsign {
+
+struct name_taken {};
+struct no_such_account {};
+struct client_id_taken {};
+
+struct create_account {
+    std::string name;
+    std::string prefix;
+    std::string token_name;
+    digest token_hash{};
+    // With a client id the account is opaque, and that id opens its chain.
+    std::optional<uuid> client_id{};
+
+    using answer = std::variant<account, name_taken, client_id_taken>;
+};
+claim claim_of(const create_account& c);
+
+struct create_token {
+    std::optional<account_ref> account;  // none: the operator's
+    std::string name;
+    token_scope scope = token_scope::write;
+    digest token_hash{};
+
+    using answer = std::variant<token, no_such_account>;
+};
+claim claim_of(const create_token& c);
+
+struct revoke_token {
+    token_id token;
+    std::optional<account_id> account;  // must be this account's, if given
+
+    struct no_such_token {};
+    using answer = std::variant<callsign::token, no_such_token>;
+};
+claim claim_of(const revoke_token& c);
+
+struct create_series {
+    account_ref account;
+    std::string prefix;
+    std::string project;
+
+    struct prefix_taken {};
+    struct project_taken {};
+    using answer = std::variant<series, prefix_taken, project_taken, no_such_account>;
+};
+claim claim_of(const create_series& c);
+
+}  // namespace callsign

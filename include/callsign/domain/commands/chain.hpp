@@ -1,0 +1,100 @@
+#pragma once
+// The chain of a managed account, to which its devices add, and how an account comes to have one.
+
+#include <callsign/domain/claim.hpp>
+#include <callsign/domain/commands/accounts.hpp>
+#include <callsign/domain/commands/sealed_chain.hpp>
+#include <callsign/domain/commands/tasks.hpp>
+#include <callsign/domain/sealed.hpp>
+#include <callsign/domain/version.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace callsign {
+
+// What a device did, appended to its account's chain, whatever came between: operations that are
+// late are transformed over those they missed, and the device goes on from a side version. New
+// tasks are numbered, slots that wait for them are committed, and the key attribute is put right by
+// a version behind it.
+//
+// However much a device sends at once, one command takes no more of it than the writer does in
+// about 20 ms, and says how much that was. The rest comes with the next, whose parent is the
+// version that this one gave: exactly as a device would send piece by piece. The device itself is
+// told of the last one alone. If the server dies on the way, the device was told nothing, reads
+// what there is of its own as it would after a lost answer, and sends the rest.
+struct add_version {
+    // A device that has missed more than this, of tasks that it has changed too, is to fetch it
+    // first, as all do.
+    static constexpr std::size_t missed_operations_max = 20'000;
+    static constexpr std::size_t missed_bytes_max = std::size_t{4} << 20;
+    static constexpr std::int64_t missed_versions_max = 4'000;
+    // Versions of its own that a device may have beside the chain; and what is kept of an account's
+    // side versions. A device needs its own until its sync has ended; without it that sync fails
+    // (410), and the next one begins where the last good one ended, on the chain.
+    static constexpr std::size_t own_versions_max = 4'000;
+    static constexpr std::int64_t side_versions_max = 2'048;
+    static constexpr std::int64_t side_version_bytes_max = std::int64_t{4} << 20;
+
+    uuid client_id{};
+    uuid parent{};  // nil: there was none yet
+    std::vector<operation> operations;
+    account_id account;     // whose share of the queue it takes
+    std::size_t bytes = 0;  // of the segment they came in
+    // The rest of what came with the version before, whose name nobody was told.
+    bool continues = false;
+    // Of what one command takes: see work_of() in domain/work.hpp. One operation at least is taken.
+    std::size_t work_max = step_work_max;
+
+    struct added {
+        uuid version{};  // what the device is to call the state it has now
+        bool late = false;
+        std::int64_t numbered = 0;  // tasks that got a number
+        std::size_t taken = 0;      // of `operations`, from the first
+    };
+    // The parent is no version of this account's, or one whose side version is forgotten.
+    struct unknown_parent {};
+    struct missed_too_much {};
+    using answer = std::variant<added, unknown_parent, missed_too_much, task_too_large,
+                                no_such_client, device_revoked>;
+};
+claim claim_of(const add_version& c);
+
+// ---- an opaque account becomes managed ----
+
+// Its history, opened by somebody who was given the secret. All or nothing: the versions stand in
+// for the sealed ones, the tasks they made are numbered in the order given, and the client that the
+// account's devices share has a key from now on.
+struct manage_account {
+    struct made_task {
+        callsign::uuid uuid{};
+        std::int64_t seq = 0;  // of the version that made it
+        time_point created_at;
+        callsign::attributes attributes;
+    };
+
+    account_id account;
+    chain_head head;  // what was opened: not one version more or less
+    std::vector<version> history;
+    std::vector<made_task> tasks;
+    std::string device_name;
+    std::string sealed_key;
+    std::size_t bytes = 0;  // of the sealed versions
+
+    struct managed {
+        std::int64_t versions = 0;
+        std::int64_t tasks = 0;
+    };
+    // A client has added to it meanwhile.
+    struct moved_on {};
+    struct not_opaque {};
+    // There is nothing that the secret could have opened: it may be anything.
+    struct no_history {};
+    using answer = std::variant<managed, moved_on, not_opaque, no_history, no_such_account>;
+};
+claim claim_of(const manage_account& c);
+
+}  // namespace callsign

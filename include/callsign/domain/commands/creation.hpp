@@ -1,0 +1,110 @@
+#pragma once
+// A creation: two commands, each durable in a batch of its own. engine::create submits both.
+
+#include <callsign/domain/claim.hpp>
+#include <callsign/domain/slot.hpp>
+#include <callsign/domain/task.hpp>
+#include <callsign/domain/task_faults.hpp>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace callsign {
+
+// ---- answers of both phases ----
+
+// The task exists; here is what its creation was answered with. `replayed`: not by this request.
+// `reserved_at`: when the key was first seen.
+struct receipted {
+    callsign::receipt receipt;
+    bool replayed = false;
+    time_point reserved_at;
+};
+
+// The reaper failed the slot: definite, a new key is safe.
+struct slot_failed {
+    failure_reason reason = failure_reason::none;
+    time_point reserved_at;
+    time_point failed_at;
+};
+
+// The key was used with another payload.
+struct key_conflict {};
+
+// The creation names a prefix the account does not have.
+struct unknown_series {};
+
+// It would be a task that Taskwarrior cannot keep (task_faults.hpp).
+struct task_not_valid {
+    std::vector<task_fault> faults;
+};
+
+// The tasks it is to depend on that it cannot: each as it was named, and why.
+struct depends_unmet {
+    std::vector<std::pair<task_ref, ref_fault>> refs;
+};
+
+// ---- phase 1: reserve ----
+
+// Key unknown: append a pending slot. Known: say what became of it. A key that has its definite
+// answer gets it, whatever has become of the world since; any other is refused for what the task
+// cannot be now.
+struct reserve {
+    account_id account;
+    std::string key;
+    digest fingerprint{};
+    std::optional<callsign::uuid> uuid;  // the client's own
+    std::string prefix;  // the series asked for; empty: by project, else the default
+    // What the task will hold, for phase 2. This phase looks at its instants, and stores nothing
+    // of it.
+    callsign::attributes attributes{};
+    // The tasks it is to depend on, as the client named them.
+    std::vector<task_ref> depends{};
+
+    // A slot is pending for this request to fulfil. `resumed`: it was pending already.
+    struct reserved {
+        slot_id slot;
+        bool resumed = false;
+        time_point reserved_at;
+        std::vector<callsign::uuid> depends{};  // the refs, resolved
+    };
+    using answer = std::variant<reserved, receipted, slot_failed, key_conflict, unknown_series,
+                                task_not_valid, depends_unmet>;
+};
+claim claim_of(const reserve& c);
+
+// ---- phase 2: fulfil ----
+
+// The pending slot becomes a task with its number, in one transaction.
+struct fulfil {
+    slot_id slot;
+    std::string prefix;
+    callsign::attributes attributes;
+
+    // The slot is not there any more: a store put back from an older copy, say.
+    struct slot_missing {};
+    using answer = std::variant<receipted, slot_failed, unknown_series, slot_missing>;
+};
+// The account is its creation's, which alone knows it.
+claim claim_of(const fulfil& c);
+
+// ---- what became of it ----
+
+// Changes nothing. It is a command, and no query, so that its place in the queue settles it: it
+// sees everything that was acknowledged before it was asked.
+struct look_up_slot {
+    account_id account;
+    std::string key;
+
+    struct found {
+        callsign::slot slot;
+        std::optional<callsign::receipt> receipt;
+    };
+    using answer = std::optional<found>;
+};
+claim claim_of(const look_up_slot& c);
+
+}  // namespace callsign

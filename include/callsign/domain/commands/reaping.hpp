@@ -1,0 +1,58 @@
+#pragma once
+// What a sweep of the reaper does, a bounded step at a time.
+
+#include <callsign/domain/claim.hpp>
+#include <callsign/domain/slot.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <unordered_set>
+#include <utility>
+
+namespace callsign {
+
+// Slots that a request of this process is working on, as (account, idempotency key).
+struct worked_on_hash {
+    std::size_t operator()(const std::pair<account_id, std::string>& p) const noexcept {
+        return std::hash<std::string>{}(p.second) ^
+               static_cast<std::size_t>(p.first.value * 0x9E3779B97F4A7C15ULL);
+    }
+};
+using worked_on = std::unordered_set<std::pair<account_id, std::string>, worked_on_hash>;
+
+// Of at most `limit` pending slots after `after`: one whose task exists is committed; one older
+// than `window` is failed; one in `busy` is left alone, whatever its age.
+struct reconcile_pending {
+    slot_id after;
+    std::int64_t limit = 0;
+    milliseconds window{0};
+    worked_on busy;
+
+    struct answer {
+        std::int64_t scanned = 0;
+        std::int64_t committed = 0;
+        std::int64_t failed = 0;
+        std::optional<slot_id> next;  // where to go on; none: that was the last pending slot
+    };
+};
+
+claim claim_of(const reconcile_pending& c);
+
+// Of at most `limit` slots after `after`: one settled longer than `retention` ago is forgotten.
+// Side versions as old, too, as many again: no sync lasts that long.
+struct forget_settled {
+    slot_id after;
+    std::int64_t limit = 0;
+    milliseconds retention{0};
+
+    struct answer {
+        std::int64_t scanned = 0;
+        std::int64_t forgotten = 0;
+        std::optional<slot_id> next;  // none: no slot that old is left
+    };
+};
+claim claim_of(const forget_settled& c);
+
+}  // namespace callsign

@@ -1,0 +1,84 @@
+#pragma once
+// Changes of tasks that no device made.
+
+#include <callsign/domain/account.hpp>
+#include <callsign/domain/claim.hpp>
+#include <callsign/domain/commands/accounts.hpp>
+#include <callsign/domain/commands/creation.hpp>
+#include <callsign/domain/commands/devices.hpp>
+#include <callsign/domain/task.hpp>
+#include <callsign/domain/task_faults.hpp>
+#include <callsign/domain/work.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace callsign {
+
+// Its attributes would be more than task_bytes_max, names and values together.
+struct task_too_large {
+    callsign::uuid task{};
+};
+inline constexpr std::size_t task_bytes_max = std::size_t{4} << 20;
+
+// ---- a change by way of REST ----
+
+// The task gets these attributes, or is purged: a version of its own, unless nothing changes. With
+// a status its `end` follows, as Taskwarrior has it, unless it is among the changes.
+struct edit_task {
+    account_id account;
+    task_ref task{};
+    // None: the attribute goes. Of a name that comes twice the first holds.
+    std::vector<std::pair<std::string, std::optional<std::string>>> changes{};
+    // Attributes that start so and are not among the changes go: lists that are given whole.
+    std::vector<std::string> replaced{};
+    // The tasks it depends on from now on, as the client named them, if that is to change.
+    std::optional<std::vector<task_ref>> depends{};
+    bool purge = false;
+    // Only if the seq of its last change is among these.
+    std::optional<std::vector<std::int64_t>> if_seq{};
+    std::size_t bytes = 0;  // of the request it came in
+
+    struct edited {
+        callsign::task now;
+    };
+    struct changed_since {};
+    using answer = std::variant<edited, ref_fault, depends_unmet, changed_since, task_not_valid,
+                                task_too_large>;
+};
+claim claim_of(const edit_task& c);
+
+// ---- tasks taken over from elsewhere ----
+
+// Those that the account has never had become tasks of its own, in one version, numbered in this
+// order. The others are left as they are, purged ones gone. As with add_version one command takes
+// what fits, and the rest is for the next.
+struct import_tasks {
+    static constexpr std::size_t tasks_max = 500;
+
+    struct imported_task {
+        callsign::uuid uuid{};
+        callsign::attributes attributes{};
+    };
+
+    account_id account;
+    std::vector<imported_task> tasks{};
+    std::size_t bytes = 0;  // of the request they came in
+    std::size_t work_max = step_work_max;
+
+    struct done {
+        std::int64_t imported = 0;
+        std::int64_t there_already = 0;
+        std::int64_t keys_left_out = 0;  // of the imported; the server gives them
+        std::size_t taken = 0;           // of `tasks`, from the first: the two above together
+    };
+    using answer = std::variant<done, no_such_account, account_is_opaque, task_too_large>;
+};
+claim claim_of(const import_tasks& c);
+
+}  // namespace callsign

@@ -1,0 +1,83 @@
+#pragma once
+// What has happened to a store, as values: a rule yields them beside its answer, and the engine
+// delivers those of a batch after its commit, in order, before anybody is answered
+// (engine/hub.hpp). They say what to look at, and carry no content.
+
+#include <callsign/base/strong_id.hpp>
+#include <callsign/base/uuid.hpp>
+#include <callsign/domain/slot.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <variant>
+
+namespace callsign::events {
+
+// Something of the account's tasks has changed: its chain has come to `seq`.
+struct version_appended {
+    account_id account;
+    std::int64_t seq = 0;
+};
+
+// A pending slot was committed or failed.
+struct slot_settled {
+    account_id account;
+    slot_id slot;
+    slot_state state = slot_state::committed;
+};
+
+// A retry came after its slot had been failed.
+struct late_retry_seen {
+    account_id account;
+    slot_id slot;
+};
+
+struct account_created {
+    account_id account;
+    std::optional<uuid> client_id;  // of an opaque one: what opens it
+};
+
+// An opaque account has become managed.
+struct account_managed {
+    account_id account;
+    uuid client_id{};
+};
+
+struct series_created {
+    account_id account;
+    series_id series;
+};
+
+struct device_created {
+    account_id account;
+    uuid client_id{};
+};
+
+struct device_revoked {
+    account_id account;
+    uuid client_id{};
+};
+
+struct token_created {
+    token_id token;
+    std::optional<account_id> account;  // none: the operator's
+};
+
+struct token_revoked {
+    token_id token;
+    std::optional<account_id> account;
+};
+
+// Nobody knows whether the last batch is durable: what is remembered of the store may be wrong.
+struct outcome_lost {};
+
+}  // namespace callsign::events
+
+namespace callsign {
+
+using event = std::variant<events::version_appended, events::slot_settled, events::late_retry_seen,
+                           events::account_created, events::account_managed, events::series_created,
+                           events::device_created, events::device_revoked, events::token_created,
+                           events::token_revoked, events::outcome_lost>;
+
+}  // namespace callsign

@@ -1,0 +1,51 @@
+#pragma once
+// Chains, and what comes after a version on a managed account's.
+
+#include <callsign/domain/claim.hpp>
+#include <callsign/domain/commands/tasks.hpp>
+#include <callsign/domain/sealed.hpp>
+#include <callsign/domain/version.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+namespace callsign {
+
+struct find_head {
+    account_id account;
+
+    using answer = chain_head;
+};
+claim claim_of(const find_head& q);
+
+// Nothing comes after it yet.
+struct up_to_date {};
+// It is no version of this account's, or one that is not kept.
+struct unknown_version {};
+
+// What comes after `parent`, to a device that has that.
+struct find_child {
+    account_id account;
+    uuid parent{};
+
+    struct next_version {
+        uuid id{};
+        std::vector<operation> operations;
+    };
+    using answer = std::variant<next_version, up_to_date, unknown_version>;
+};
+claim claim_of(const find_child& q);
+
+// The versions after `after`, in order, a bounded number at a time; none: that was all.
+struct read_versions {
+    account_id account;
+    std::int64_t after = 0;
+    std::size_t work_max = step_work_max;  // one at least is read
+
+    using answer = std::vector<version>;
+};
+claim claim_of(const read_versions& q);
+
+}  // namespace callsign

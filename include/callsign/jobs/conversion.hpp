@@ -1,0 +1,43 @@
+#pragma once
+// An opaque account becomes managed: somebody who has its secret gives it away. The history is read
+// and opened in bounded steps; then one command puts it in the place of the sealed one. Until then
+// nothing has changed, and the account's clients go on as if nothing were.
+
+#include <callsign/domain/queries/sealed_chain.hpp>
+#include <callsign/jobs/context.hpp>
+#include <callsign/jobs/device_keys.hpp>
+
+#include <boost/asio/awaitable.hpp>
+#include <string>
+#include <string_view>
+#include <variant>
+
+namespace callsign::jobs {
+
+// What all existing replicas share is one device, under this name.
+inline constexpr std::string_view converted_device_name = "shared";
+
+struct converted {
+    std::string account;
+    manage_account::managed counts;
+};
+// The history does not open, or cannot be taken over.
+struct history_fault {
+    bool wrong_secret = false;
+    std::string why;
+};
+// Another account is just being converted: a history is held in memory, so it is one at a time.
+struct another_under_way {};
+// Its clients add versions faster than they can be taken over.
+struct outpaced {};
+struct cancelled {};
+
+using conversion_answer =
+    std::variant<converted, no_such_account, account_is_managed, manage_account::no_history,
+                 no_master_key, history_fault, another_under_way, outpaced, cancelled>;
+
+// `secret`: as the account's clients have it; the caller's to wipe, and its frame's.
+boost::asio::awaitable<result<conversion_answer>> convert_account(context& with, std::string name,
+                                                                  const std::string& secret);
+
+}  // namespace callsign::jobs

@@ -1,0 +1,31 @@
+#pragma once
+// What each query finds in a store. Pure and synchronous, as the rules of commands are; it writes
+// nothing. Thrown store_failures pass through.
+
+#include <callsign/domain/query.hpp>
+#include <callsign/ports/store.hpp>
+
+namespace callsign::rules {
+
+find_account::answer read(read_tx& tx, const find_account& q);
+list_accounts::answer read(read_tx& tx, const list_accounts& q);
+list_series::answer read(read_tx& tx, const list_series& q);
+find_principal::answer read(read_tx& tx, const find_principal& q);
+list_tokens::answer read(read_tx& tx, const list_tokens& q);
+find_device::answer read(read_tx& tx, const find_device& q);
+list_devices::answer read(read_tx& tx, const list_devices& q);
+find_device_with_key::answer read(read_tx& tx, const find_device_with_key& q);
+foresee_create_device::answer read(read_tx& tx, const foresee_create_device& q);
+find_task::answer read(read_tx& tx, const find_task& q);
+read_tasks::answer read(read_tx& tx, const read_tasks& q);
+list_slots::answer read(read_tx& tx, const list_slots& q);
+count_pending_slots::answer read(read_tx& tx, const count_pending_slots& q);
+find_head::answer read(read_tx& tx, const find_head& q);
+find_child::answer read(read_tx& tx, const find_child& q);
+read_versions::answer read(read_tx& tx, const read_versions& q);
+find_opaque_account::answer read(read_tx& tx, const find_opaque_account& q);
+find_sealed_child::answer read(read_tx& tx, const find_sealed_child& q);
+find_sealed_snapshot::answer read(read_tx& tx, const find_sealed_snapshot& q);
+read_sealed_versions::answer read(read_tx& tx, const read_sealed_versions& q);
+
+}  // namespace callsign::rules

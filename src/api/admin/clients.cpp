@@ -1,0 +1,123 @@
+// /v1/admin/client/*: an operator takes chains over from another server, version by version. The
+// client id is in X-Client-Id here too, not in the path: it is what a client proves itself with.
+
+#include "answers.hpp"
+#include "handlers.hpp"
+
+#include <charconv>
+
+namespace callsign::api {
+namespace {
+
+std::optional<std::int64_t> parse_count(std::string_view text) {
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size() || value < 0) return std::nullopt;
+    return value;
+}
+
+struct import_head {
+    uuid client{};
+    uuid version{};
+};
+
+import_head read_import_head(const request_context& c, bool has_version, wire::faults& found) {
+    import_head head;
+    const auto field = c.request.find("X-Client-Id");
+    const auto client = field == c.request.end()
+                            ? std::nullopt
+                            : parse_uuid({field->value().data(), field->value().size()});
+    if (!client) {
+        found.push_back({"X-Client-Id", "malformed", "The header holds the client's UUID."});
+    }
+    head.client = client.value_or(uuid{});
+    if (!has_version) return head;
+    const auto version = parse_uuid(c.captured[0]);
+    if (!version) found.push_back({"version", "malformed", "The path ends in a version's UUID."});
+    head.version = version.value_or(uuid{});
+    if (c.request.body().empty()) {
+        found.push_back({"", "required", "The body is what the client had sealed."});
+    }
+    return head;
+}
+
+http_response answer_result(const request_context& c, bool imported) {
+    v1::ImportResult message;
+    message.set_imported(imported);
+    return answer_message(c, 200, message);
+}
+
+http_response answer_no_client(const request_context& c) {
+    return answer_problem(c, problems::client_not_found, "PUT /v1/admin/client makes its account.");
+}
+
+}  // namespace
+
+awaitable<http_response> put_client(admin_context& a, request_context& c) {
+    wire::faults wrong;
+    const import_head head = read_import_head(c, false, wrong);
+    if (!wrong.empty()) co_return answer_faults(c, wrong);
+    register_client command{head.client};
+    const auto done = co_await a.engine.submit(std::move(command));
+    if (!done) co_return answer_error(c, done.error());
+    v1::Client message;
+    message.set_account_id(std::to_string(done->account.id.value));
+    message.set_account(done->account.name);
+    message.set_seq(done->head.seq);
+    message.set_mode(std::string(to_string(done->account.mode)));
+    if (done->head.seq > 0) message.set_last_version(to_string(done->head.version));
+    co_return answer_message(c, 200, message);
+}
+
+awaitable<http_response> import_version(admin_context& a, request_context& c) {
+    wire::faults wrong;
+    const query asked(c.request.query(), {"parent"}, wrong);
+    const import_head head = read_import_head(c, true, wrong);
+    const auto parent = parse_uuid(asked.get("parent"));
+    if (!parent) wrong.push_back({"parent", "malformed", "The parent version's UUID."});
+    if (!wrong.empty()) co_return answer_faults(c, wrong);
+    import_sealed_version command{head.client, *parent, head.version, std::move(c.request.body())};
+    const auto done = co_await a.engine.submit(std::move(command));
+    if (!done) co_return answer_error(c, done.error());
+    using what = import_sealed_version;
+    co_return std::visit(overloaded{
+                             [&](what::imported) { return answer_result(c, true); },
+                             [&](what::there_already) { return answer_result(c, false); },
+                             [&](what::differs) {
+                                 return answer_problem(
+                                     c, problems::history_differs,
+                                     "Here another version follows that parent, or none can.");
+                             },
+                             [&](no_such_client) { return answer_no_client(c); },
+                         },
+                         *done);
+}
+
+awaitable<http_response> import_snapshot(admin_context& a, request_context& c) {
+    wire::faults wrong;
+    const query asked(c.request.query(), {"takenAt", "versionsSince"}, wrong);
+    const import_head head = read_import_head(c, true, wrong);
+    const auto taken_at = parse_rfc3339(asked.get("takenAt"));
+    if (!taken_at) wrong.push_back({"takenAt", "malformed", "When it was taken, as RFC 3339."});
+    const auto since = parse_count(asked.get("versionsSince"));
+    if (!since) wrong.push_back({"versionsSince", "malformed", "Versions added since: a number."});
+    if (!wrong.empty()) co_return answer_faults(c, wrong);
+    import_sealed_snapshot command{head.client, head.version, *taken_at, *since,
+                                   std::move(c.request.body())};
+    const auto done = co_await a.engine.submit(std::move(command));
+    if (!done) co_return answer_error(c, done.error());
+    using what = import_sealed_snapshot;
+    co_return std::visit(overloaded{
+                             [&](what::imported) { return answer_result(c, true); },
+                             [&](what::there_already) { return answer_result(c, false); },
+                             [&](what::unknown_version) {
+                                 return answer_problem(
+                                     c, problems::history_differs,
+                                     "The snapshot is of a version that is not here.");
+                             },
+                             [&](no_such_client) { return answer_no_client(c); },
+                         },
+                         *done);
+}
+
+}  // namespace callsign::api

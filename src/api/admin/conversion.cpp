@@ -1,0 +1,117 @@
+// An opaque account becomes managed: somebody who has its secret gives it away.
+
+#include "answers.hpp"
+#include "handlers.hpp"
+
+#include <callsign/domain/query.hpp>
+#include <callsign/jobs/conversion.hpp>
+
+namespace callsign::api {
+namespace {
+
+// The secret's bytes as they came; empty: `found` says why.
+std::string read_secret(const request_context& c, wire::faults& found) {
+    v1::ManageAccount message;
+    if (!read_body(c, message, found)) return {};
+    if (message.encryption_secret().empty()) {
+        add_fault(found, {"encryptionSecret", "required",
+                          "What the account's Taskwarriors have as sync.encryption_secret."});
+    }
+    return std::move(*message.mutable_encryption_secret());
+}
+
+http_response answer_fault(const request_context& c, const jobs::history_fault& wrong) {
+    const problem& what =
+        wrong.wrong_secret ? problems::wrong_secret : problems::history_unreadable;
+    const std::string end = wrong.why.ends_with('.') ? "" : ".";
+    return answer_problem(c, what, wrong.why + end + " Nothing was changed.");
+}
+
+http_response answer_converted(const request_context& c, const jobs::converted& done) {
+    v1::ManagedAccount message;
+    message.set_account(done.account);
+    message.set_versions(done.counts.versions);
+    message.set_tasks(done.counts.tasks);
+    message.set_device(std::string(jobs::converted_device_name));
+    return answer_message(c, 200, message);
+}
+
+http_response answer(const request_context& c, const jobs::conversion_answer& what) {
+    return std::visit(
+        overloaded{
+            [&](const jobs::converted& done) { return answer_converted(c, done); },
+            [&](no_such_account) { return answer_no_account(c); },
+            [&](account_is_managed) {
+                return answer_problem(c, problems::account_managed, "There is nothing to be done.");
+            },
+            [&](manage_account::no_history) {
+                return answer_problem(c, problems::no_history,
+                                      "Nothing shows that this is its secret: let one of its "
+                                      "Taskwarriors sync first. Nothing was changed.");
+            },
+            [&](jobs::no_master_key) { return answer_no_master_key(c); },
+            [&](const jobs::history_fault& wrong) { return answer_fault(c, wrong); },
+            [&](jobs::another_under_way) {
+                return answer_busy(c, "Another account is just becoming managed. Ask again later.");
+            },
+            [&](jobs::outpaced) {
+                return answer_busy(c,
+                                   "Its clients add versions faster than they can be taken over.");
+            },
+            [&](jobs::cancelled) {
+                return answer_problem(c, problems::cancelled, "Nothing was changed.");
+            },
+        },
+        what);
+}
+
+// The job's account, by the name in the path; none: `refused` is the answer.
+awaitable<std::optional<account_id>> find_owner(admin_context& a, request_context& c,
+                                                http_response& refused) {
+    find_account question{percent_decoded(c.captured[0])};
+    const auto found = co_await a.engine.ask(std::move(question));
+    if (found && *found) co_return (*found)->id;
+    refused = found ? answer_no_account(c) : answer_error(c, found.error());
+    co_return std::nullopt;
+}
+
+}  // namespace
+
+awaitable<http_response> convert_account(admin_context& a, request_context& c) {
+    wire::faults wrong;
+    std::string secret = read_secret(c, wrong);
+    seal::wipe(c.request.body());
+    const seal::wiped afterwards(secret);
+    if (!wrong.empty()) co_return answer_faults(c, wrong);
+    std::string name = percent_decoded(c.captured[0]);
+    const auto done = co_await jobs::convert_account(a.jobs, std::move(name), secret);
+    if (!done) co_return answer_error(c, done.error());
+    co_return answer(c, *done);
+}
+
+awaitable<http_response> show_conversion(admin_context& a, request_context& c) {
+    http_response refused;
+    const auto owner = co_await find_owner(a, c, refused);
+    if (!owner) co_return refused;
+    v1::ManagingStatus message;
+    if (const auto now = a.jobs.board.find(jobs::kind::conversion, *owner)) {
+        message.set_running(true);
+        message.set_opened(now->done);
+        message.set_total(now->total);
+    }
+    co_return answer_message(c, 200, message);
+}
+
+awaitable<http_response> cancel_conversion(admin_context& a, request_context& c) {
+    http_response refused;
+    const auto owner = co_await find_owner(a, c, refused);
+    if (!owner) co_return refused;
+    if (!a.jobs.board.cancel(jobs::kind::conversion, *owner)) {
+        co_return answer_problem(c, problems::not_under_way, "There is nothing to cancel.");
+    }
+    http_response done;
+    done.status = 204;
+    co_return done;
+}
+
+}  // namespace callsign::api

@@ -1,0 +1,27 @@
+#pragma once
+// For operators: /v1/admin/*.
+
+#include "contexts.hpp"
+#include "request_context.hpp"
+
+namespace callsign::api {
+
+// accounts.cpp
+awaitable<http_response> list_accounts(admin_context& a, request_context& c);
+awaitable<http_response> add_account(admin_context& a, request_context& c);
+// slots.cpp
+awaitable<http_response> list_slots(admin_context& a, request_context& c);
+awaitable<http_response> show_reaper(admin_context& a, request_context& c);
+awaitable<http_response> sweep_now(admin_context& a, request_context& c);
+// clients.cpp
+awaitable<http_response> put_client(admin_context& a, request_context& c);
+awaitable<http_response> import_version(admin_context& a, request_context& c);
+awaitable<http_response> import_snapshot(admin_context& a, request_context& c);
+// conversion.cpp
+awaitable<http_response> convert_account(admin_context& a, request_context& c);
+awaitable<http_response> show_conversion(admin_context& a, request_context& c);
+awaitable<http_response> cancel_conversion(admin_context& a, request_context& c);
+// import.cpp
+awaitable<http_response> import_tasks_to(admin_context& a, request_context& c);
+
+}  // namespace callsign::api

@@ -1,0 +1,84 @@
+// POST /v1/admin/accounts/{name}/import: tasks as they are elsewhere, a batch at a time. What they
+// hold was a task's before, so nothing is asked of it but that it can be one's here.
+
+#include "answers.hpp"
+#include "handlers.hpp"
+
+#include <callsign/jobs/import.hpp>
+
+namespace callsign::api {
+namespace {
+
+void read_task(const v1::ImportedTask& message, const std::string& where, import_tasks& out,
+               wire::faults& found) {
+    const auto id = parse_uuid(message.uuid());
+    if (!id || id->is_nil()) {
+        add_fault(found, {where + ".uuid", "malformed", "A task has a UUID."});
+        return;
+    }
+    import_tasks::imported_task& task = out.tasks.emplace_back();
+    task.uuid = *id;
+    task.attributes.reserve(message.attributes().size());
+    for (const auto& [name, value] : message.attributes()) {
+        if (name.empty()) {
+            add_fault(found, {where + ".attributes", "invalid", "An attribute has a name."});
+        } else {
+            task.attributes.emplace(name, value);
+        }
+    }
+}
+
+import_tasks read_tasks(const request_context& c, wire::faults& found) {
+    import_tasks command;
+    command.bytes = c.request.body().size();
+    v1::ImportTasks message;
+    if (!read_body(c, message, found)) return command;
+    if (static_cast<std::size_t>(message.tasks_size()) > import_tasks::tasks_max) {
+        add_fault(found, {"tasks", "too-many", "Must have at most 500 entries."});
+        return command;
+    }
+    for (int i = 0; i < message.tasks_size(); ++i) {
+        read_task(message.tasks(i), "tasks[" + std::to_string(i) + "]", command, found);
+    }
+    return command;
+}
+
+http_response answer_too_large(const request_context& c, const uuid& task) {
+    return answer_problem(
+        c, problems::task_too_large,
+        "Task " + to_string(task) + " has more than 4 MiB of attributes. None was imported.");
+}
+
+http_response answer_done(const request_context& c, const import_tasks::done& done) {
+    v1::ImportTasksResult message;
+    message.set_imported(done.imported);
+    message.set_there_already(done.there_already);
+    message.set_keys_left_out(done.keys_left_out);
+    return answer_message(c, 200, message);
+}
+
+}  // namespace
+
+awaitable<http_response> import_tasks_to(admin_context& a, request_context& c) {
+    wire::faults wrong;
+    import_tasks wanted = read_tasks(c, wrong);
+    if (!wrong.empty()) co_return answer_faults(c, wrong);
+    std::string name = percent_decoded(c.captured[0]);
+    const auto done = co_await jobs::import_into(a.jobs, std::move(name), std::move(wanted));
+    if (!done) co_return answer_error(c, done.error());
+    co_return std::visit(
+        overloaded{
+            [&](const import_tasks::done& counts) { return answer_done(c, counts); },
+            [&](no_such_account) { return answer_no_account(c); },
+            [&](account_is_opaque) {
+                return answer_problem(
+                    c, problems::account_opaque,
+                    "Nobody here could seal tasks for its clients: set up sync in "
+                    "the Taskwarrior that has them.");
+            },
+            [&](const task_too_large& large) { return answer_too_large(c, large.task); },
+        },
+        *done);
+}
+
+}  // namespace callsign::api

@@ -1,0 +1,80 @@
+#include "answers.hpp"
+
+#include <charconv>
+
+namespace callsign::api {
+
+http_response answer_message(const request_context& c, unsigned status,
+                             const google::protobuf::Message& message) {
+    http_response response;
+    response.status = status;
+    response.content_type = wire::media_type(c.head.answer_form);
+    response.body = wire::encode(c.head.answer_form, message);
+    return response;
+}
+
+http_response answer_secret(const request_context& c, unsigned status,
+                            const google::protobuf::Message& message) {
+    http_response response = answer_message(c, status, message);
+    response.headers.emplace_back("Cache-Control", "no-store");
+    return response;
+}
+
+bool read_body(const request_context& c, google::protobuf::Message& message, wire::faults& found) {
+    if (wire::decode(c.head.body_form, c.request.body(), message, found)) return true;
+    for (const wire::field_fault& fault : found) {
+        if (fault.field.empty()) return false;
+    }
+    return true;
+}
+
+void add_fault(wire::faults& found, wire::field_fault fault) {
+    for (const wire::field_fault& known : found) {
+        if (known.field == fault.field) return;
+    }
+    found.push_back(std::move(fault));
+}
+
+void check_name(const std::string& name, std::string_view whose, wire::faults& found) {
+    if (name.empty()) {
+        add_fault(found, {"name", "required", std::string(whose) + " has a name."});
+    } else if (!is_valid_name(name)) {
+        add_fault(found, {"name", "malformed",
+                          "A name is up to 63 letters, digits, dots, hyphens and underscores, a "
+                          "letter or digit first."});
+    }
+}
+
+void check_prefix(const std::string& prefix, std::string_view whose, wire::faults& found) {
+    if (prefix.empty()) {
+        add_fault(found, {"prefix", "required", std::string(whose) + " has a prefix."});
+    } else if (!is_valid_prefix(prefix)) {
+        add_fault(found, {"prefix", "malformed",
+                          "A prefix is a capital letter and up to 9 more of A-Z, 0-9 and _."});
+    }
+}
+
+http_response answer_no_account(const request_context& c) {
+    return answer_problem(c, problems::account_not_found, "GET /v1/admin/accounts lists them.");
+}
+
+http_response answer_no_master_key(const request_context& c) {
+    return answer_problem(c, problems::no_master_key,
+                          "`callsign master-key new FILE` makes one; name the file in [secrets] "
+                          "master_key_file and start the server again.");
+}
+
+page_request read_page(const request_context& c, wire::faults& found) {
+    const query asked(c.request.query(), {"pageSize", "pageToken"}, found);
+    return read_page(asked, found);
+}
+
+std::optional<std::int64_t> parse_id(std::string_view text) noexcept {
+    std::int64_t id = 0;
+    const char* const end = text.data() + text.size();
+    const auto read = std::from_chars(text.data(), end, id);
+    if (read.ec != std::errc{} || read.ptr != end) return std::nullopt;
+    return id;
+}
+
+}  // namespace callsign::api

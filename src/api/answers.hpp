@@ -1,0 +1,58 @@
+#pragma once
+// Words that handlers share: bodies read, messages answered.
+
+#include "problem.hpp"
+#include "uri.hpp"
+
+#include <callsign/domain/queries/page.hpp>
+#include <callsign/wire/convert.hpp>
+
+#include <google/protobuf/message.h>
+#include <variant>
+
+namespace callsign::api {
+
+template <class... Cases>
+struct overloaded : Cases... {
+    using Cases::operator()...;
+};
+template <class... Cases>
+overloaded(Cases...) -> overloaded<Cases...>;
+
+http_response answer_message(const request_context& c, unsigned status,
+                             const google::protobuf::Message& message);
+
+// An answer that holds a secret: nothing on the way may keep it.
+http_response answer_secret(const request_context& c, unsigned status,
+                            const google::protobuf::Message& message);
+
+// Reads the body as far as it can be read, so that what is wrong with the fields that could be is
+// told in the same answer. False: it is no message at all.
+bool read_body(const request_context& c, google::protobuf::Message& message, wire::faults& found);
+
+// Adds a fault unless its field has one already: what could not be read is not also "required".
+void add_fault(wire::faults& found, wire::field_fault fault);
+
+// A fault of this field, unless it is a name (domain/account.hpp). `whose`: "A device", say.
+void check_name(const std::string& name, std::string_view whose, wire::faults& found);
+// The same of a field `prefix`.
+void check_prefix(const std::string& prefix, std::string_view whose, wire::faults& found);
+
+http_response answer_no_account(const request_context& c);
+
+// No secret can be kept here.
+http_response answer_no_master_key(const request_context& c);
+
+// Of a listing that has pages and nothing else to ask for.
+page_request read_page(const request_context& c, wire::faults& found);
+
+// The token of the page after this one; empty: that was all.
+template <class Row>
+std::string next_page_token(const page_of<Row>& page) {
+    return page.has_more ? page_token(page.rows.back().id.value) : std::string();
+}
+
+// The id at the end of a path; nullopt: it is no number.
+std::optional<std::int64_t> parse_id(std::string_view text) noexcept;
+
+}  // namespace callsign::api

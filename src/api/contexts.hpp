@@ -1,0 +1,56 @@
+#pragma once
+// What each group of handlers is given to answer with. They outlive every request.
+
+#include <callsign/api/service.hpp>
+#include <callsign/jobs/context.hpp>
+
+namespace callsign::jobs {
+class server_snapshots;
+}
+
+namespace callsign::api {
+
+class known_clients;
+class registrations;
+class turnstile;
+
+struct rest_context {
+    callsign::engine& engine;
+    jobs::context& jobs;
+    callsign::entropy& entropy;
+    const std::string& key_attribute;  // that tasks' keys are written to; empty: none
+};
+
+struct sync_context {
+    callsign::engine& engine;
+    jobs::context& jobs;
+    callsign::clock& clock;
+    const sync_options& options;
+    api::turnstile& turnstile;
+    known_clients& clients;
+    api::registrations& registrations;
+    jobs::server_snapshots& snapshots;
+};
+
+struct admin_context {
+    callsign::engine& engine;
+    jobs::context& jobs;
+    callsign::reaper& reaper;
+    callsign::clock& clock;
+    callsign::entropy& entropy;
+    const std::int64_t& late_retries;  // creations answered slot-failed since the start
+};
+
+struct ops_context {
+    callsign::engine& engine;
+    const service_hooks& hooks;
+};
+
+struct contexts {
+    rest_context rest;
+    sync_context sync;
+    admin_context admin;
+    ops_context ops;
+};
+
+}  // namespace callsign::api

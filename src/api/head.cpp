@@ -1,0 +1,92 @@
+#include "head.hpp"
+
+#include "negotiation.hpp"
+#include "problem.hpp"
+#include "routes.hpp"
+#include "sync/sync_call.hpp"
+
+namespace callsign::api {
+namespace {
+
+using boost::beast::http::field;
+
+http_response refuse_path(const request_context& c) {
+    return answer_problem(c, problems::no_such_path, "See the documentation for what there is.");
+}
+
+http_response refuse_method(const request_context& c) {
+    std::string allowed = allowed_methods<route>(all_routes(), c.request.path());
+    auto response = answer_problem(c, problems::method_not_allowed, "It has " + allowed + ".");
+    response.headers.emplace_back("Allow", std::move(allowed));
+    return response;
+}
+
+// Of one of the reference server's, where a wrong method is a wrong path.
+http_response refuse_sync_path(const request_context&) {
+    return refuse_sync(404, "");
+}
+
+http_response refuse_sync_head(const request_context& c) {
+    return *c.head.sync_refused;
+}
+
+http_response refuse_answer_form(const request_context& c) {
+    return answer_problem(c, problems::not_acceptable,
+                          "Answers are application/json or application/x-protobuf.");
+}
+
+http_response refuse_body_form(const request_context& c) {
+    auto response = answer_problem(c, problems::unsupported_media_type,
+                                   "Send application/json or application/x-protobuf.");
+    if (c.request.method() == verb::patch) {
+        response.headers.emplace_back(
+            "Accept-Patch",
+            "application/merge-patch+json, application/json, application/x-protobuf");
+    }
+    return response;
+}
+
+void read_sync(const net::http_header& header, const sync_options& sync, std::string_view path_id,
+               request_head& head) {
+    auto read = read_sync_head(sync, *head.route, path_id, header);
+    if (const auto* said = std::get_if<sync_head>(&read)) {
+        head.sync = *said;
+    } else {
+        head.sync_refused = std::get<http_response>(std::move(read));
+        head.refuse = refuse_sync_head;
+    }
+}
+
+}  // namespace
+
+request_head read_head(const net::http_header& header, const sync_options& sync) {
+    const std::string_view target(header.target().data(), header.target().size());
+    const std::string_view path = target.substr(0, target.find('?'));
+    const std::string_view content_type = header_of(header, field::content_type);
+    const bool is_patch = header.method() == verb::patch;
+    const auto body_form = is_patch ? form_of_patch(content_type) : form_of_body(content_type);
+    request_head head;
+    head.body_form = body_form.value_or(wire::format::json);
+    const auto answer_form = form_of_answer(header_of(header, field::accept), head.body_form);
+    head.answer_form = answer_form.value_or(wire::format::json);
+
+    const auto found = find_route<route>(all_routes(), header.method(), path);
+    head.route = found.route;
+    // The reference server answers no HEAD of a client's.
+    const bool is_head = header.method() == verb::head;
+    if (head.route && head.route->needs == access::device && is_head) head.route = nullptr;
+    if (!head.route) {
+        head.refuse = is_sync_path(path) ? refuse_sync_path
+                      : found.path_known ? refuse_method
+                                         : refuse_path;
+    } else if (head.route->needs == access::device) {
+        read_sync(header, sync, found.captured[0], head);
+    } else if (!head.route->is_open()) {  // the others have forms of their own
+        const bool takes_message = head.route->takes == body::message;
+        if (takes_message && !body_form) head.refuse = refuse_body_form;
+        if (!answer_form) head.refuse = refuse_answer_form;
+    }
+    return head;
+}
+
+}  // namespace callsign::api

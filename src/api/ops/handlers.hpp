@@ -1,0 +1,14 @@
+#pragma once
+// What supervisors and monitoring ask.
+
+#include "contexts.hpp"
+#include "request_context.hpp"
+
+namespace callsign::api {
+
+awaitable<http_response> show_product(ops_context& o, request_context& c);
+awaitable<http_response> show_alive(ops_context& o, request_context& c);
+awaitable<http_response> show_ready(ops_context& o, request_context& c);
+awaitable<http_response> show_metrics(ops_context& o, request_context& c);
+
+}  // namespace callsign::api

@@ -1,0 +1,30 @@
+#include "request_context.hpp"
+
+#include "routes.hpp"
+#include "uri.hpp"
+
+#include <utility>
+
+namespace callsign::api {
+
+request_context::request_context(http_request asked, request_head read)
+    : request(std::move(asked)), head(std::move(read)) {
+    if (head.route) matches(head.route->path, request.path(), captured);
+}
+
+account_ref request_context::owner() const {
+    if (head.route->needs == access::operators) return percent_decoded(captured[0]);
+    return account();
+}
+
+std::string request_context::named() const {
+    return percent_decoded(captured[1].empty() ? captured[0] : captured[1]);
+}
+
+std::string_view header_of(const net::http_header& request, boost::beast::http::field name) {
+    const auto found = request.find(name);
+    if (found == request.end()) return {};
+    return {found->value().data(), found->value().size()};
+}
+
+}  // namespace callsign::api

@@ -1,0 +1,35 @@
+#pragma once
+// The REST API: tasks, and an account's own affairs. Each handler is: decode, one await, encode.
+
+#include "contexts.hpp"
+#include "request_context.hpp"
+
+namespace callsign::api {
+
+// tasks.cpp
+awaitable<http_response> create_task(rest_context& r, request_context& c);
+awaitable<http_response> show_task(rest_context& r, request_context& c);
+// edits.cpp
+awaitable<http_response> change_task(rest_context& r, request_context& c);
+awaitable<http_response> delete_task(rest_context& r, request_context& c);
+// slots.cpp
+awaitable<http_response> show_slot(rest_context& r, request_context& c);
+
+// Of the account, whether its own token asks or an operator's.
+// accounts.cpp
+awaitable<http_response> show_account(rest_context& r, request_context& c);
+awaitable<http_response> list_series(rest_context& r, request_context& c);
+awaitable<http_response> add_series(rest_context& r, request_context& c);
+// tokens.cpp
+awaitable<http_response> list_tokens(rest_context& r, request_context& c);
+awaitable<http_response> add_token(rest_context& r, request_context& c);
+awaitable<http_response> revoke_own_token(rest_context& r, request_context& c);
+awaitable<http_response> list_operator_tokens(rest_context& r, request_context& c);
+awaitable<http_response> add_operator_token(rest_context& r, request_context& c);
+awaitable<http_response> revoke_any_token(rest_context& r, request_context& c);
+// devices.cpp
+awaitable<http_response> list_devices(rest_context& r, request_context& c);
+awaitable<http_response> add_device(rest_context& r, request_context& c);
+awaitable<http_response> revoke_device(rest_context& r, request_context& c);
+
+}  // namespace callsign::api

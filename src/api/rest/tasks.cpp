@@ -1,0 +1,148 @@
+#include "handlers.hpp"
+#include "task_answers.hpp"
+
+#include <callsign/domain/query.hpp>
+
+#include <boost/beast/http/field.hpp>
+
+namespace callsign::api {
+namespace {
+
+using boost::beast::http::field;
+
+// ---- creating ----
+
+using key_or_refusal = std::variant<std::string, http_response>;
+
+key_or_refusal read_key(const request_context& c) {
+    std::vector<std::string_view> values;
+    const auto fields = c.request.equal_range("Idempotency-Key");
+    for (auto f = fields.first; f != fields.second; ++f) {
+        values.emplace_back(f->value().data(), f->value().size());
+    }
+    auto read = wire::parse_idempotency_key(values);
+    if (auto* key = std::get_if<std::string>(&read)) return std::move(*key);
+    if (const auto* malformed = std::get_if<wire::key_malformed>(&read)) {
+        return answer_problem(c, problems::key_malformed, malformed->detail);
+    }
+    return answer_problem(c, problems::key_missing,
+                          "Send Idempotency-Key: \"KEY\", a new one for each creation and the same "
+                          "one for each retry of it.");
+}
+
+// nullopt: `found` says why.
+std::optional<wire::decoded_create> read_create(const rest_context& r, const request_context& c,
+                                                wire::faults& found) {
+    // One message for all requests keeps its memory; nothing is awaited while it is in use.
+    thread_local v1::CreateTask message;
+    message.Clear();
+    if (!read_body(c, message, found)) return std::nullopt;
+    wire::faults meant;
+    auto decoded = wire::to_domain(message, meant, r.key_attribute);
+    for (wire::field_fault& fault : meant) add_fault(found, std::move(fault));
+    return found.empty() ? std::move(decoded) : std::nullopt;
+}
+
+// The same bytes for every retry: all of it comes from the receipt. What differs is said in a
+// header field.
+http_response answer_receipt(const request_context& c, const receipted& given) {
+    const receipt& r = given.receipt;
+    auto response = answer_message(c, r.created ? 201 : 200, wire::to_message(r));
+    response.headers.emplace_back("Location", "/v1/tasks/" + key_of(r));
+    if (given.replayed) response.headers.emplace_back("Idempotent-Replayed", "true");
+    return response;
+}
+
+http_response answer_failed(const request_context& c, const slot_failed& failed) {
+    return answer_problem(c, problems::slot_failed,
+                          "Reserved at " + to_rfc3339(failed.reserved_at) + ", failed at " +
+                              to_rfc3339(failed.failed_at) + " (" +
+                              std::string(to_string(failed.reason)) +
+                              "). This is definite: no task was made, none will be, and a new key "
+                              "is safe.");
+}
+
+// A decoded creation has its dependencies in an order of its own, so they are read again.
+http_response answer_unmet(const request_context& c, const depends_unmet& unmet) {
+    v1::CreateTask message;
+    wire::faults unread;
+    read_body(c, message, unread);
+    return answer_faults(c, faults_of_depends(message.depends(), unmet));
+}
+
+http_response answer_create(const rest_context& r, const request_context& c,
+                            const create_answer& what) {
+    return std::visit(
+        overloaded{
+            [&](const receipted& given) { return answer_receipt(c, given); },
+            [&](const slot_failed& failed) { return answer_failed(c, failed); },
+            [&](key_conflict) {
+                return answer_problem(c, problems::key_reused,
+                                      "Another payload came with this key before. A new creation "
+                                      "needs a new key.");
+            },
+            [&](unknown_series) {
+                return answer_faults(c, {{"prefix", "unknown-prefix",
+                                          "The account has no series with this prefix."}});
+            },
+            [&](const task_not_valid& wrong) {
+                wire::faults found;
+                wire::add_faults(found, wrong.faults, r.key_attribute);
+                return answer_faults(c, found);
+            },
+            [&](const depends_unmet& unmet) { return answer_unmet(c, unmet); },
+            [&](in_progress) {
+                auto response = answer_problem(c, problems::request_in_progress,
+                                               "Ask again with the same key.");
+                response.headers.emplace_back("Retry-After", "1");
+                return response;
+            },
+        },
+        what);
+}
+
+// ---- showing ----
+
+bool none_match_fails(std::string_view if_none_match, std::string_view etag) {
+    return if_none_match == "*" || if_none_match.find(etag) != std::string_view::npos;
+}
+
+}  // namespace
+
+awaitable<http_response> create_task(rest_context& r, request_context& c) {
+    if (c.who.mode == account_mode::opaque) co_return answer_unseen(c);
+    auto key = read_key(c);
+    if (auto* refused = std::get_if<http_response>(&key)) co_return std::move(*refused);
+    wire::faults found;
+    auto wanted = read_create(r, c, found);
+    if (!wanted) co_return answer_faults(c, found);
+    reserve request{c.account(),
+                    std::get<std::string>(std::move(key)),
+                    wanted->fingerprint,
+                    wanted->uuid,
+                    std::move(wanted->prefix),
+                    std::move(wanted->attributes),
+                    std::move(wanted->depends)};
+    const auto answer = co_await r.engine.create(std::move(request));
+    if (!answer) co_return answer_error(c, answer.error());
+    co_return answer_create(r, c, *answer);
+}
+
+awaitable<http_response> show_task(rest_context& r, request_context& c) {
+    const auto ref = parse_task_ref(percent_decoded(c.captured[0]));
+    if (!ref) co_return answer_malformed_ref(c);
+    find_task question{c.account(), *ref};
+    const auto found = co_await r.engine.ask(std::move(question));
+    if (!found) co_return answer_error(c, found.error());
+    const auto* const t = std::get_if<task>(&*found);
+    if (t == nullptr) co_return answer_unresolved(c, std::get<ref_fault>(*found));
+    http_response response = answer_task(c, *t, r.key_attribute);
+    if (none_match_fails(header_of(c.request, field::if_none_match), etag_of(*t))) {
+        response.status = 304;
+        response.body.clear();
+        response.content_type.clear();
+    }
+    co_return response;
+}
+
+}  // namespace callsign::api

@@ -1,0 +1,104 @@
+// Tokens of accounts, and the operators' own.
+
+#include "answers.hpp"
+#include "handlers.hpp"
+
+#include <callsign/domain/query.hpp>
+
+namespace callsign::api {
+namespace {
+
+create_token read_token(const request_context& c, token_scope otherwise, wire::faults& found) {
+    create_token command;
+    v1::CreateToken message;
+    if (!read_body(c, message, found)) return command;
+    command.name = message.name().empty() ? "default" : message.name();
+    check_name(command.name, "A token", found);
+    const auto scope =
+        message.scope().empty() ? std::optional(otherwise) : parse_token_scope(message.scope());
+    if (!scope) add_fault(found, {"scope", "invalid", "A scope is read, write or admin."});
+    command.scope = scope.value_or(otherwise);
+    return command;
+}
+
+// A new token, its secret in this answer and nowhere else.
+awaitable<http_response> create(rest_context& r, request_context& c, create_token command) {
+    std::string secret = make_token(r.entropy);
+    const seal::wiped afterwards(secret);
+    command.token_hash = sha256(secret);
+    const auto made = co_await r.engine.submit(std::move(command));
+    if (!made) co_return answer_error(c, made.error());
+    const auto* given = std::get_if<token>(&*made);
+    if (given == nullptr) co_return answer_no_account(c);
+    v1::Token message = wire::to_message(*given);
+    message.set_token(secret);
+    co_return answer_secret(c, 201, message);
+}
+
+// `owner`: none, the operator's.
+awaitable<http_response> list(rest_context& r, request_context& c,
+                              std::optional<account_ref> owner) {
+    wire::faults wrong;
+    callsign::list_tokens question{std::move(owner), read_page(c, wrong)};
+    if (!wrong.empty()) co_return answer_faults(c, wrong);
+    const auto found = co_await r.engine.ask(std::move(question));
+    if (!found) co_return answer_error(c, found.error());
+    if (!*found) co_return answer_no_account(c);
+    v1::TokenList message;
+    message.set_next_page_token(next_page_token(**found));
+    for (const token& t : (*found)->rows) *message.add_tokens() = wire::to_message(t);
+    co_return answer_message(c, 200, message);
+}
+
+// Of `owner` alone, if given.
+awaitable<http_response> revoke(rest_context& r, request_context& c,
+                                std::optional<account_id> owner) {
+    const auto id = parse_id(c.named());
+    if (!id) co_return answer_problem(c, problems::token_not_found, "A token's id is a number.");
+    const revoke_token command{token_id{*id}, owner};
+    const auto done = co_await r.engine.submit(command);
+    if (!done) co_return answer_error(c, done.error());
+    const auto* revoked = std::get_if<token>(&*done);
+    if (revoked == nullptr) {
+        co_return answer_problem(c, problems::token_not_found, "No token here has this id.");
+    }
+    co_return answer_message(c, 200, wire::to_message(*revoked));
+}
+
+}  // namespace
+
+awaitable<http_response> list_tokens(rest_context& r, request_context& c) {
+    return list(r, c, c.owner());
+}
+
+awaitable<http_response> add_token(rest_context& r, request_context& c) {
+    wire::faults wrong;
+    create_token command = read_token(c, token_scope::write, wrong);
+    if (!wrong.empty()) co_return answer_faults(c, wrong);
+    command.account = c.owner();
+    co_return co_await create(r, c, std::move(command));
+}
+
+awaitable<http_response> revoke_own_token(rest_context& r, request_context& c) {
+    return revoke(r, c, c.account());
+}
+
+awaitable<http_response> list_operator_tokens(rest_context& r, request_context& c) {
+    return list(r, c, std::nullopt);
+}
+
+awaitable<http_response> add_operator_token(rest_context& r, request_context& c) {
+    wire::faults wrong;
+    create_token command = read_token(c, token_scope::admin, wrong);
+    if (command.scope != token_scope::admin) {
+        add_fault(wrong, {"scope", "invalid", "An operator's token has the scope admin."});
+    }
+    if (!wrong.empty()) co_return answer_faults(c, wrong);
+    co_return co_await create(r, c, std::move(command));
+}
+
+awaitable<http_response> revoke_any_token(rest_context& r, request_context& c) {
+    return revoke(r, c, std::nullopt);
+}
+
+}  // namespace callsign::api

@@ -1,0 +1,209 @@
+// What each command and each query asks for, side by side, so that they can be compared.
+
+#include <callsign/domain/command.hpp>
+#include <callsign/domain/query.hpp>
+
+namespace callsign {
+namespace {
+
+// Of an account that may not be known yet: a client that may register is a stranger.
+payer known_or_stranger(account_id account) {
+    return account.value > 0 ? payer(account) : payer::strangers();
+}
+
+// An account that came from a token or a look-up; 0 stands for one that is not there, whose command
+// is refused by its rule.
+payer known_or_operators(account_id account) {
+    return account.value > 0 ? payer(account) : payer::operators();
+}
+
+// An account that is named by its name is an operator's affair: who it is, only the store knows.
+payer account_or_operators(const account_ref& account) {
+    const auto* const id = std::get_if<account_id>(&account);
+    return id ? known_or_operators(*id) : payer::operators();
+}
+
+}  // namespace
+
+claim claim_of(const reserve& c) {
+    return {known_or_operators(c.account),
+            {.bytes = c.key.size() + c.prefix.size(), .rows = c.depends.size()}};
+}
+
+claim claim_of(const fulfil& c) {
+    return {payer::operators(), {.bytes = size_of(c.attributes)}};
+}
+
+claim claim_of(const reconcile_pending& c) {
+    return {payer::house(), {.rows = static_cast<std::size_t>(c.limit)}};
+}
+
+// Slots, and side versions as many again.
+claim claim_of(const forget_settled& c) {
+    return {payer::house(), {.rows = 2 * static_cast<std::size_t>(c.limit)}};
+}
+
+claim claim_of(const look_up_slot& c) {
+    return {known_or_operators(c.account), {.bytes = c.key.size()}};
+}
+
+claim claim_of(const create_account&) {
+    return {payer::operators(), {}};
+}
+
+claim claim_of(const create_token&) {
+    return {payer::operators(), {}};
+}
+
+claim claim_of(const revoke_token& c) {
+    return {known_or_operators(c.account.value_or(account_id{})), {}};
+}
+
+claim claim_of(const create_series& c) {
+    return {account_or_operators(c.account), {}};
+}
+
+// It looks through the devices there are.
+claim claim_of(const create_device& c) {
+    return {known_or_operators(c.account), {.rows = c.active_max}};
+}
+
+claim claim_of(const revoke_device& c) {
+    return {account_or_operators(c.account), {}};
+}
+
+// One more: the version itself, which may have none.
+claim claim_of(const add_version& c) {
+    return {known_or_operators(c.account),
+            {.bytes = c.bytes, .operations = 1 + c.operations.size()}};
+}
+
+claim claim_of(const manage_account& c) {
+    return {known_or_operators(c.account),
+            {.bytes = c.bytes, .operations = 1 + c.history.size() + c.tasks.size()}};
+}
+
+claim claim_of(const edit_task& c) {
+    const std::size_t depends = c.depends ? c.depends->size() : 0;
+    return {known_or_operators(c.account),
+            {.bytes = c.bytes, .operations = 1 + c.changes.size() + depends, .rows = depends}};
+}
+
+// Each is a task and its operations on the chain.
+claim claim_of(const import_tasks& c) {
+    return {known_or_operators(c.account),
+            {.bytes = c.bytes, .operations = 1 + 2 * c.tasks.size()}};
+}
+
+claim claim_of(const add_sealed_version& c) {
+    return {known_or_stranger(c.account), {.bytes = c.segment.size()}};
+}
+
+claim claim_of(const add_sealed_snapshot& c) {
+    return {known_or_stranger(c.account), {.bytes = c.bytes.size()}};
+}
+
+claim claim_of(const register_client&) {
+    return {payer::operators(), {}};
+}
+
+claim claim_of(const import_sealed_version& c) {
+    return {payer::operators(), {.bytes = c.segment.size()}};
+}
+
+claim claim_of(const import_sealed_snapshot& c) {
+    return {payer::operators(), {.bytes = c.bytes.size()}};
+}
+
+// ---- queries ----
+
+claim claim_of(const find_account& q) {
+    return account_or_operators(q.account);
+}
+
+claim claim_of(const list_accounts&) {
+    return {payer::operators(), many_rows};
+}
+
+claim claim_of(const list_series& q) {
+    return account_or_operators(q.account);
+}
+
+claim claim_of(const find_principal&) {
+    return payer::strangers();
+}
+
+claim claim_of(const list_tokens& q) {
+    return {q.account ? account_or_operators(*q.account) : payer::operators(), many_rows};
+}
+
+claim claim_of(const list_devices& q) {
+    return {account_or_operators(q.account), many_rows};
+}
+
+claim claim_of(const find_device&) {
+    return payer::strangers();
+}
+
+claim claim_of(const find_device_with_key&) {
+    return payer::house();
+}
+
+claim claim_of(const foresee_create_device& q) {
+    return account_or_operators(q.account);
+}
+
+claim claim_of(const find_task& q) {
+    return q.account;
+}
+
+claim claim_of(const list_slots&) {
+    return {payer::operators(), many_rows};
+}
+
+claim claim_of(const count_pending_slots&) {
+    return {payer::operators(), many_rows};
+}
+
+claim claim_of(const find_head& q) {
+    return q.account;
+}
+
+claim claim_of(const find_child& q) {
+    return q.account;
+}
+
+claim claim_of(const read_tasks& q) {
+    return {q.account, {.rows = 500}};
+}
+
+claim claim_of(const read_versions& q) {
+    return {q.account, {.rows = 500}};
+}
+
+claim claim_of(const find_opaque_account&) {
+    return payer::operators();
+}
+
+// A larger one than a quick question may load is asked for a second time, as what it is.
+claim claim_of(const find_sealed_child& q) {
+    const bool is_known = q.bytes_max > find_sealed_child::quick_bytes_max;
+    return {q.account, {.bytes = is_known ? q.bytes_max : 0}};
+}
+
+// Nobody knows yet how large it is.
+claim claim_of(const find_sealed_snapshot& q) {
+    return {q.account, {.rows = 10'000}};
+}
+
+claim claim_of(const read_sealed_versions& q) {
+    return {q.account,
+            {.bytes = read_sealed_versions::bytes_max,
+             .rows = static_cast<std::size_t>(read_sealed_versions::versions_max)}};
+}
+
+claim claim_of_any(const command& c) {
+    return std::visit([](const auto& of) { return claim_of(of); }, c);
+}
+
+}  // namespace callsign

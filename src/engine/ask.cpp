@@ -1,0 +1,44 @@
+// engine::ask, once for each query.
+
+#include <callsign/engine/engine.hpp>
+#include <callsign/rules/read.hpp>
+
+namespace callsign {
+
+using boost::asio::awaitable;
+
+template <class Query>
+awaitable<result<typename Query::answer>> engine::ask(Query query) {
+    std::optional<typename Query::answer> found;
+    std::function<void(read_tx*)> run = [&](read_tx* tx) {
+        found.emplace(rules::read(*tx, query));
+    };
+    const claim asks = claim_of(query);
+    const boost::system::error_code error = co_await run_query(asks, std::move(run));
+    using answered = result<typename Query::answer>;
+    if (error) co_return answered(boost::system::in_place_error, error);
+    co_return answered(boost::system::in_place_value, std::move(*found));
+}
+
+template awaitable<result<find_account::answer>> engine::ask(find_account);
+template awaitable<result<list_accounts::answer>> engine::ask(list_accounts);
+template awaitable<result<list_series::answer>> engine::ask(list_series);
+template awaitable<result<find_principal::answer>> engine::ask(find_principal);
+template awaitable<result<list_tokens::answer>> engine::ask(list_tokens);
+template awaitable<result<find_device::answer>> engine::ask(find_device);
+template awaitable<result<list_devices::answer>> engine::ask(list_devices);
+template awaitable<result<find_device_with_key::answer>> engine::ask(find_device_with_key);
+template awaitable<result<foresee_create_device::answer>> engine::ask(foresee_create_device);
+template awaitable<result<find_task::answer>> engine::ask(find_task);
+template awaitable<result<read_tasks::answer>> engine::ask(read_tasks);
+template awaitable<result<list_slots::answer>> engine::ask(list_slots);
+template awaitable<result<count_pending_slots::answer>> engine::ask(count_pending_slots);
+template awaitable<result<find_head::answer>> engine::ask(find_head);
+template awaitable<result<find_child::answer>> engine::ask(find_child);
+template awaitable<result<read_versions::answer>> engine::ask(read_versions);
+template awaitable<result<find_opaque_account::answer>> engine::ask(find_opaque_account);
+template awaitable<result<find_sealed_child::answer>> engine::ask(find_sealed_child);
+template awaitable<result<find_sealed_snapshot::answer>> engine::ask(find_sealed_snapshot);
+template awaitable<result<read_sealed_versions::answer>> engine::ask(read_sealed_versions);
+
+}  // namespace callsign

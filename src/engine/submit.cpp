@@ -1,0 +1,39 @@
+// engine::submit, once for each command.
+
+#include <callsign/engine/engine.hpp>
+
+namespace callsign {
+
+using boost::asio::awaitable;
+
+template <class Command>
+awaitable<result<typename Command::answer>> engine::submit(Command command) {
+    // Named first: GCC 12 destroys a temporary in a co_await twice.
+    callsign::command any{std::move(command)};
+    result<answer> done = co_await submit_any(std::move(any));
+    if (!done) co_return done.error();
+    co_return std::get<typename Command::answer>(std::move(*done));
+}
+
+template awaitable<result<reserve::answer>> engine::submit(reserve);
+template awaitable<result<fulfil::answer>> engine::submit(fulfil);
+template awaitable<result<look_up_slot::answer>> engine::submit(look_up_slot);
+template awaitable<result<reconcile_pending::answer>> engine::submit(reconcile_pending);
+template awaitable<result<forget_settled::answer>> engine::submit(forget_settled);
+template awaitable<result<create_account::answer>> engine::submit(create_account);
+template awaitable<result<create_token::answer>> engine::submit(create_token);
+template awaitable<result<revoke_token::answer>> engine::submit(revoke_token);
+template awaitable<result<create_series::answer>> engine::submit(create_series);
+template awaitable<result<create_device::answer>> engine::submit(create_device);
+template awaitable<result<revoke_device::answer>> engine::submit(revoke_device);
+template awaitable<result<edit_task::answer>> engine::submit(edit_task);
+template awaitable<result<import_tasks::answer>> engine::submit(import_tasks);
+template awaitable<result<add_version::answer>> engine::submit(add_version);
+template awaitable<result<manage_account::answer>> engine::submit(manage_account);
+template awaitable<result<add_sealed_version::answer>> engine::submit(add_sealed_version);
+template awaitable<result<add_sealed_snapshot::answer>> engine::submit(add_sealed_snapshot);
+template awaitable<result<register_client::answer>> engine::submit(register_client);
+template awaitable<result<import_sealed_version::answer>> engine::submit(import_sealed_version);
+template awaitable<result<import_sealed_snapshot::answer>> engine::submit(import_sealed_snapshot);
+
+}  // namespace callsign

@@ -1,0 +1,28 @@
+#include <callsign/jobs/board.hpp>
+
+#include <algorithm>
+
+namespace callsign::jobs {
+
+std::size_t board::count(kind what) const noexcept {
+    return static_cast<std::size_t>(
+        std::count_if(all_->begin(), all_->end(), [&](const entry* e) { return e->what == what; }));
+}
+
+std::optional<progress> board::find(kind what, account_id account) const noexcept {
+    for (const entry* e : *all_) {
+        if (e->what == what && e->account == account) return e->now;
+    }
+    return std::nullopt;
+}
+
+bool board::cancel(kind what, account_id account) noexcept {
+    bool found = false;
+    for (entry* e : *all_) {
+        if (e->what != what || e->account != account) continue;
+        e->cancelled = found = true;
+    }
+    return found;
+}
+
+}  // namespace callsign::jobs

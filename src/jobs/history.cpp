@@ -1,0 +1,117 @@
+#include "history.hpp"
+
+#include <callsign/wire/segment.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <tuple>
+
+namespace callsign::jobs {
+namespace {
+
+// Seconds since the epoch, as clients write them; 0: none that can be read.
+std::int64_t entry_of(const attributes& all) {
+    std::int64_t seconds = 0;
+    const auto found = all.find("entry");
+    if (found == all.end()) return seconds;
+    const std::string& text = found->second;
+    std::from_chars(text.data(), text.data() + text.size(), seconds);
+    return seconds;
+}
+
+}  // namespace
+
+std::optional<history_fault> history_opener::add(const read_sealed_versions::answer& page) {
+    if (history_.empty() && !page.versions.empty()) {
+        if (auto wrong = begin(page.versions.front().parent, page.before)) return wrong;
+    }
+    for (const sealed_version& each : page.versions) {
+        if (auto wrong = add(each)) return wrong;
+    }
+    return std::nullopt;
+}
+
+// What was before the first version is in no version: a history that begins later needs the
+// snapshot of it.
+std::optional<history_fault> history_opener::begin(const uuid& first_parent,
+                                                   const std::optional<sealed_snapshot>& snapshot) {
+    if (first_parent.is_nil()) return std::nullopt;
+    if (!snapshot) {
+        return history_fault{
+            false,
+            "the history does not begin at its beginning, and there is no snapshot of "
+            "what was before"};
+    }
+    auto opened = seal::open_body(key_, snapshot->mark.version, snapshot->bytes);
+    if (const auto* error = std::get_if<seal::open_error>(&opened)) {
+        return history_fault{*error == seal::open_error::does_not_open,
+                             "the snapshot: " + std::string(to_string(*error))};
+    }
+    auto decoded = wire::decode_snapshot(std::get<std::string>(opened));
+    if (const auto* wrong = std::get_if<wire::malformed>(&decoded)) {
+        return history_fault{false, "the snapshot does not parse: " + wrong->detail};
+    }
+    tasks_ = std::get<task_map>(std::move(decoded));
+    known_from_ = snapshot->mark.seq;
+    return std::nullopt;
+}
+
+std::optional<history_fault> history_opener::add(const sealed_version& sealed) {
+    const std::string place = "version " + std::to_string(sealed.seq) + ": ";
+    auto opened = seal::open_body(key_, sealed.parent, sealed.segment);
+    if (const auto* error = std::get_if<seal::open_error>(&opened)) {
+        return history_fault{*error == seal::open_error::does_not_open,
+                             place + std::string(to_string(*error))};
+    }
+    auto decoded = wire::decode_segment(std::get<std::string>(opened));
+    if (const auto* wrong = std::get_if<wire::malformed>(&decoded)) {
+        return history_fault{false, place + "it does not parse: " + wrong->detail};
+    }
+    version v{sealed.seq, sealed.id, sealed.parent, sealed.created_at,
+              std::get<std::vector<operation>>(std::move(decoded))};
+    operations_ += v.operations.size();
+    bytes_ += sealed.segment.size();
+    if (operations_ > operations_max || bytes_ > bytes_max) {
+        return history_fault{false, place + "the history has more than " +
+                                        std::to_string(operations_max) + " operations, or " +
+                                        std::to_string(bytes_max) + " bytes"};
+    }
+    follow(v);
+    head_ = {v.seq, v.id};
+    history_.push_back(std::move(v));
+    return std::nullopt;
+}
+
+// What has no effect is left out, where that is known: a chain of a managed account has none of it.
+void history_opener::follow(version& v) {
+    const bool known = v.seq > known_from_;
+    std::erase_if(v.operations, [&](const operation& o) {
+        if (known && !carry_out(tasks_, o)) return true;
+        if (o.what == operation::kind::create) {
+            made_.insert_or_assign(o.uuid, making{v.seq, made_.size(), v.created_at});
+        }
+        return false;
+    });
+}
+
+std::vector<manage_account::made_task> history_opener::take_tasks() {
+    using ordered = std::tuple<std::int64_t, std::size_t, std::int64_t, uuid>;
+    std::vector<std::pair<ordered, manage_account::made_task>> all;
+    const time_point begun = history_.empty() ? time_point{} : history_.front().created_at;
+    for (auto& [id, attributes] : tasks_) {
+        const auto found = made_.find(id);
+        const making how = found == made_.end() ? making{0, 0, begun} : found->second;
+        const std::int64_t entry = found == made_.end() ? entry_of(attributes) : 0;
+        all.push_back({{how.seq, how.order, entry, id},
+                       {id, std::max<std::int64_t>(how.seq, 1), how.at, std::move(attributes)}});
+    }
+    std::sort(all.begin(), all.end(),
+              [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::vector<manage_account::made_task> tasks;
+    tasks.reserve(all.size());
+    for (auto& [place, made] : all) tasks.push_back(std::move(made));
+    tasks_.clear();
+    return tasks;
+}
+
+}  // namespace callsign::jobs

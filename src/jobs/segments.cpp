@@ -1,0 +1,87 @@
+#include <callsign/domain/work.hpp>
+#include <callsign/jobs/segments.hpp>
+#include <callsign/seal/envelope.hpp>
+#include <callsign/wire/segment.hpp>
+
+#include <array>
+
+namespace callsign::jobs {
+
+using boost::asio::awaitable;
+
+namespace {
+
+// What is opened or sealed on the network thread.
+constexpr std::size_t at_once_bytes_max = std::size_t{32} * 1024;
+
+opened_segment open_now(const seal::key& key, const uuid& parent, std::string_view body,
+                        std::size_t bytes_max) {
+    auto opened = seal::open_body(key, parent, body);
+    if (const auto* error = std::get_if<seal::open_error>(&opened)) {
+        return segment_fault{*error == seal::open_error::does_not_open,
+                             std::string(to_string(*error))};
+    }
+    auto decoded = wire::decode_segment(std::get<std::string>(opened), {.bytes_max = bytes_max});
+    if (auto* wrong = std::get_if<wire::malformed>(&decoded)) {
+        return segment_fault{false, "the segment does not parse: " + wrong->detail};
+    }
+    return std::get<std::vector<operation>>(std::move(decoded));
+}
+
+std::string seal_now(context& with, const seal::key& key, const uuid& version,
+                     std::string_view text) {
+    std::array<std::uint8_t, seal::nonce_bytes> nonce{};
+    with.entropy.fill(nonce);
+    return seal::seal_body(key, version, nonce, text);
+}
+
+}  // namespace
+
+awaitable<result<opened_segment>> open_segment(context& with, account_id account,
+                                               const seal::key& key, uuid parent,
+                                               std::string_view body, std::size_t bytes_max) {
+    auto open = [&key, parent, body, bytes_max] { return open_now(key, parent, body, bytes_max); };
+    if (body.size() <= at_once_bytes_max) co_return open();
+    const claim asks{account, {.bytes = body.size()}};
+    co_return co_await with.engine.offload(asks, std::move(open));
+}
+
+awaitable<result<std::string>> seal_segment(context& with, account_id account, const seal::key& key,
+                                            uuid parent, std::span<const operation> operations) {
+    std::size_t bytes = 0;
+    for (const operation& o : operations) bytes += work_of(o);
+    auto seal = [&with, &key, parent, operations] {
+        return seal_now(with, key, parent, wire::encode_segment(operations));
+    };
+    if (bytes <= at_once_bytes_max) co_return seal();
+    const claim asks{account, {.bytes = bytes}};
+    co_return co_await with.engine.offload(asks, std::move(seal));
+}
+
+awaitable<result<std::string>> seal_snapshot(context& with, account_id account,
+                                             const seal::key& key, uuid version,
+                                             std::string_view packed) {
+    auto seal = [&with, &key, version, packed] { return seal_now(with, key, version, packed); };
+    const claim asks{account, {.bytes = packed.size()}};
+    co_return co_await with.engine.offload(asks, std::move(seal));
+}
+
+awaitable<result<add_version::answer>> add_in_steps(context& with, add_version next,
+                                                    std::vector<operation> all) {
+    const std::size_t bytes = next.bytes;
+    for (std::size_t begun = 0;;) {
+        const auto rest = std::span<const operation>(all).subspan(begun);
+        const auto step = rest.first(step_of(rest));
+        add_version command = next;
+        command.operations.assign(step.begin(), step.end());
+        command.bytes = all.empty() ? bytes : bytes / all.size() * step.size();
+        auto done = co_await with.engine.submit(std::move(command));
+        const auto* added = done ? std::get_if<add_version::added>(&*done) : nullptr;
+        if (!added || begun + added->taken == all.size()) co_return done;
+        begun += added->taken;
+        next.parent = added->version;
+        next.continues = true;
+    }
+}
+
+}  // namespace callsign::jobs

@@ -1,0 +1,32 @@
+#include "resolve.hpp"
+
+#include <callsign/rules/read.hpp>
+
+namespace callsign::rules {
+
+find_account::answer read(read_tx& tx, const find_account& q) {
+    return resolve(tx, q.account);
+}
+
+list_accounts::answer read(read_tx& tx, const list_accounts& q) {
+    return page_from(tx.accounts(account_id{q.page.after}, q.page.size + 1), q.page);
+}
+
+list_series::answer read(read_tx& tx, const list_series& q) {
+    const auto owner = resolve(tx, q.account);
+    if (!owner) return std::nullopt;
+    return page_from(tx.series_of(owner->id), q.page);
+}
+
+find_principal::answer read(read_tx& tx, const find_principal& q) {
+    return tx.find_principal(q.token_hash);
+}
+
+list_tokens::answer read(read_tx& tx, const list_tokens& q) {
+    if (!q.account) return page_from(tx.tokens_of(std::nullopt), q.page);
+    const auto owner = resolve(tx, *q.account);
+    if (!owner) return std::nullopt;
+    return page_from(tx.tokens_of(owner->id), q.page);
+}
+
+}  // namespace callsign::rules

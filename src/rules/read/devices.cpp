@@ -1,0 +1,37 @@
+#include "device_refusal.hpp"
+#include "resolve.hpp"
+
+#include <callsign/rules/read.hpp>
+
+namespace callsign::rules {
+
+find_device::answer read(read_tx& tx, const find_device& q) {
+    return tx.find_device(q.client_id);
+}
+
+list_devices::answer read(read_tx& tx, const list_devices& q) {
+    const auto owner = resolve(tx, q.account);
+    if (!owner) return no_such_account{};
+    if (owner->mode == account_mode::opaque) return account_is_opaque{};
+    return page_from(tx.devices_of(owner->id), q.page);
+}
+
+find_device_with_key::answer read(read_tx& tx, const find_device_with_key&) {
+    for (const account& a : tx.accounts()) {
+        if (a.mode != account_mode::managed) continue;
+        for (device& d : tx.devices_of(a.id)) {
+            if (!d.sealed_key.empty() && !d.revoked_at) return std::move(d);
+        }
+    }
+    return std::nullopt;
+}
+
+foresee_create_device::answer read(read_tx& tx, const foresee_create_device& q) {
+    const auto owner = resolve(tx, q.account);
+    if (!owner) return {{}, no_such_account{}};
+    const create_device wanted{
+        .account = owner->id, .name = q.name, .client_id = q.client_id, .sealed_key = {}};
+    return {owner->id, refusal_of(tx, wanted)};
+}
+
+}  // namespace callsign::rules

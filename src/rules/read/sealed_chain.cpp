@@ -1,0 +1,64 @@
+#include <callsign/rules/read.hpp>
+
+namespace callsign::rules {
+namespace {
+
+// What a chain or a snapshot that is not there may mean.
+bool is_managed(read_tx& tx, account_id account) {
+    const auto found = tx.find_account(account);
+    return found && found->mode == account_mode::managed;
+}
+
+bool has_room(const reserve_bytes& reserve, std::size_t bytes) {
+    return !reserve || reserve(bytes);
+}
+
+}  // namespace
+
+find_opaque_account::answer read(read_tx& tx, const find_opaque_account& q) {
+    const auto owner = tx.find_account(q.name);
+    if (!owner) return no_such_account{};
+    if (owner->mode != account_mode::opaque) return account_is_managed{};
+    auto clients = tx.devices_of(owner->id);
+    if (clients.size() != 1) {
+        throw_damaged("accounts", owner->id.value, "an opaque account has one client id");
+    }
+    return find_opaque_account::found{*owner, std::move(clients.front()), tx.head_of(owner->id)};
+}
+
+find_sealed_child::answer read(read_tx& tx, const find_sealed_child& q) {
+    const std::size_t bytes = tx.sealed_child_bytes(q.account, q.parent);
+    if (bytes > q.bytes_max) return find_sealed_child::too_large{bytes};
+    if (!has_room(q.reserve, bytes)) return no_room{};
+    if (auto child = tx.find_sealed_child(q.account, q.parent)) return std::move(*child);
+    const chain_head head = tx.head_of(q.account);
+    if (head.seq == 0 || head.version == q.parent) return up_to_date{};
+    if (is_managed(tx, q.account)) return account_changed{};
+    return unknown_version{};
+}
+
+find_sealed_snapshot::answer read(read_tx& tx, const find_sealed_snapshot& q) {
+    if (!has_room(q.reserve, tx.snapshot_bytes(q.account))) return no_room{};
+    if (auto found = tx.find_snapshot(q.account)) return std::move(*found);
+    if (is_managed(tx, q.account)) return account_changed{};
+    return find_sealed_snapshot::none{};
+}
+
+read_sealed_versions::answer read(read_tx& tx, const read_sealed_versions& q) {
+    read_sealed_versions::answer found;
+    std::size_t bytes = 0;
+    chain_head at = q.after;
+    for (std::int64_t n = 0;
+         n < read_sealed_versions::versions_max && bytes < read_sealed_versions::bytes_max; ++n) {
+        auto next = at.seq == 0 ? tx.find_first_sealed(q.account)
+                                : tx.find_sealed_child(q.account, at.version);
+        if (!next) break;
+        if (at.seq == 0 && !next->parent.is_nil()) found.before = tx.find_snapshot(q.account);
+        at = {next->seq, next->id};
+        bytes += next->segment.size();
+        found.versions.push_back(std::move(*next));
+    }
+    return found;
+}
+
+}  // namespace callsign::rules

@@ -1,0 +1,41 @@
+#include <callsign/rules/read.hpp>
+
+#include <unordered_map>
+
+namespace callsign::rules {
+
+list_slots::answer read(read_tx& tx, const list_slots& q) {
+    std::optional<account_id> account;
+    if (q.account) {
+        const auto owner = tx.find_account(*q.account);
+        if (!owner) return std::nullopt;
+        account = owner->id;
+    }
+    // One more than asked for tells whether there is another page.
+    auto rows = tx.slots(slot_id{q.page.after}, q.page.size + 1, q.state, account);
+    auto found = page_from(std::move(rows), q.page);
+    std::unordered_map<account_id, std::string> names;
+    page_of<listed_slot> page{{}, found.has_more};
+    for (slot& s : found.rows) {
+        auto& name = names[s.account];
+        if (name.empty()) {
+            if (const auto owner = tx.find_account(s.account)) name = owner->name;
+        }
+        std::optional<receipt> given;
+        if (s.state == slot_state::committed) given = tx.find_receipt(s);
+        const slot_id id = s.id;
+        page.rows.push_back({id, std::move(s), std::move(given), name});
+    }
+    return page;
+}
+
+count_pending_slots::answer read(read_tx& tx, const count_pending_slots&) {
+    const auto rows =
+        tx.slots(slot_id{}, count_pending_slots::counted_max, slot_state::pending, std::nullopt);
+    count_pending_slots::answer counted;
+    counted.count = static_cast<std::int64_t>(rows.size());
+    if (!rows.empty()) counted.oldest = rows.front().created_at;
+    return counted;
+}
+
+}  // namespace callsign::rules

@@ -1,0 +1,188 @@
+// Goal: no source includes what its room may not know. Method: the rooms are taken from the lines
+// of CMakeLists.txt, which name each room's folder, its doors and the rooms it may include; every
+// #include of every source is held against them.
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace callsign {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct room {
+    std::string name;
+    std::string folder;              // of its sources, from the root of the repository
+    std::vector<std::string> doors;  // public headers: a folder or a file below include/callsign
+    std::set<std::string> deps;      // rooms and libraries
+};
+
+// As CMake has written them: name|folder|door,door|dep,dep
+std::vector<room> read_rooms(std::istream& in) {
+    const auto list = [](const std::string& text) {
+        std::vector<std::string> all;
+        std::istringstream parts(text);
+        for (std::string part; std::getline(parts, part, ',');) all.push_back(part);
+        return all;
+    };
+    std::vector<room> rooms;
+    for (std::string line; std::getline(in, line);) {
+        std::istringstream fields(line);
+        std::string name, folder, doors, deps;
+        std::getline(fields, name, '|');
+        std::getline(fields, folder, '|');
+        std::getline(fields, doors, '|');
+        std::getline(fields, deps, '|');
+        const auto named = list(deps);
+        rooms.push_back({name, folder, list(doors), {named.begin(), named.end()}});
+    }
+    return rooms;
+}
+
+const room* owner_of(const std::vector<room>& rooms, const std::string& header) {
+    for (const room& r : rooms) {
+        for (const std::string& door : r.doors) {
+            if (header == door || header.starts_with(door + "/")) return &r;
+        }
+    }
+    return nullptr;
+}
+
+// From schema/proto.
+bool is_generated(const std::string& include) {
+    return include.ends_with(".pb.h");
+}
+
+// Libraries that only those may include who link them: how an include begins, and any of what must
+// be among the deps then.
+const std::vector<std::pair<std::string, std::set<std::string>>>& libraries() {
+    static const std::vector<std::pair<std::string, std::set<std::string>>> all{
+        {"sqlite3", {"SQLite::SQLite3"}},
+        {"SQLiteCpp/", {"SQLiteCpp"}},
+        {"prometheus/", {"prometheus-cpp::core"}},
+        {"spdlog/", {"spdlog::spdlog"}},
+        {"toml++/", {"tomlplusplus::tomlplusplus"}},
+        {"openssl/", {"OpenSSL::Crypto"}},
+        {"zlib", {"ZLIB::ZLIB"}},
+        {"boost/json", {"callsign_json"}},
+        {"boost/url", {"callsign_beast", "callsign_net"}},
+        {"boost/beast", {"callsign_beast", "callsign_net"}},
+        {"boost/asio",
+         {"callsign_asio", "callsign_beast", "callsign_ports", "callsign_engine", "callsign_net"}},
+        {"google/protobuf", {"callsign_proto", "callsign_wire"}},
+        {"callsign/", {"callsign_proto", "callsign_wire"}},  // generated
+    };
+    return all;
+}
+
+// Empty: the include is allowed.
+std::string fault_of(const std::vector<room>& rooms, const room& from, const std::string& include) {
+    if (include.starts_with("callsign/") && !is_generated(include)) {
+        const room* const to = owner_of(rooms, include.substr(9));
+        if (to == nullptr) return "no room has this door";
+        const bool is_known = to->name == from.name || from.deps.contains("callsign_" + to->name);
+        return is_known ? "" : from.name + " may not include " + to->name;
+    }
+    for (const auto& [begin, any] : libraries()) {
+        if (!include.starts_with(begin)) continue;
+        const bool is_linked = std::any_of(any.begin(), any.end(), [&](const std::string& each) {
+            return from.deps.contains(each);
+        });
+        return is_linked ? "" : from.name + " does not link what has it";
+    }
+    return {};
+}
+
+const fs::path root = CALLSIGN_SOURCE_DIR;
+
+std::vector<room> rooms_of_the_house() {
+    std::ifstream in(CALLSIGN_ROOMS);
+    return read_rooms(in);
+}
+
+std::vector<fs::path> sources_in(const fs::path& at) {
+    std::vector<fs::path> all;
+    if (fs::is_regular_file(at)) all.push_back(at);
+    if (!fs::is_directory(at)) return all;
+    for (const auto& each : fs::recursive_directory_iterator(at)) {
+        const auto kind = each.path().extension();
+        if (kind == ".cpp" || kind == ".hpp") all.push_back(each.path());
+    }
+    return all;
+}
+
+// The includes of a source as they stand there: <...> and "...".
+std::vector<std::pair<bool, std::string>> includes_of(const fs::path& source) {
+    static const std::regex line(R"re(^#include ([<"])([^>"]+)[>"])re");
+    std::vector<std::pair<bool, std::string>> all;
+    std::ifstream in(source);
+    for (std::string text; std::getline(in, text);) {
+        std::smatch found;
+        if (std::regex_search(text, found, line)) all.emplace_back(found[1] == "\"", found[2]);
+    }
+    return all;
+}
+
+TEST(arrows, no_source_includes_what_its_room_may_not_know) {
+    const auto rooms = rooms_of_the_house();
+    ASSERT_GT(rooms.size(), 12u);
+    std::size_t seen = 0;
+    for (const room& r : rooms) {
+        std::vector<fs::path> sources = sources_in(root / r.folder);
+        for (const std::string& door : r.doors) {
+            for (const fs::path& header : sources_in(root / "include/callsign" / door)) {
+                sources.push_back(header);
+            }
+        }
+        for (const fs::path& source : sources) {
+            for (const auto& [is_own, include] : includes_of(source)) {
+                ++seen;
+                const std::string fault = fault_of(rooms, r, include);
+                EXPECT_EQ(fault, "") << source << " includes " << include;
+                if (!is_own || is_generated(include)) continue;
+                const bool is_inside = fs::exists(source.parent_path() / include) ||
+                                       fs::exists(root / r.folder / include);
+                EXPECT_TRUE(is_inside)
+                    << source << " includes \"" << include << "\", which is not in its room";
+            }
+        }
+    }
+    EXPECT_GT(seen, 500u);
+}
+
+TEST(arrows, every_source_is_in_a_room) {
+    const auto rooms = rooms_of_the_house();
+    const fs::path doors = root / "include/callsign";
+    for (const fs::path& header : sources_in(doors)) {
+        EXPECT_NE(owner_of(rooms, fs::relative(header, doors).string()), nullptr) << header;
+    }
+}
+
+TEST(arrows, an_include_that_crosses_them_is_found) {
+    std::istringstream lines(
+        "base|src/base|base|OpenSSL::Crypto\n"
+        "store_sqlite|src/store/sqlite|store/sqlite.hpp|callsign_base,SQLiteCpp\n"
+        "api|src/api|api|callsign_base,callsign_net\n");
+    const auto rooms = read_rooms(lines);
+    ASSERT_EQ(rooms.size(), 3u);
+    const room& api = rooms[2];
+    EXPECT_EQ(fault_of(rooms, api, "callsign/base/uuid.hpp"), "");
+    EXPECT_EQ(fault_of(rooms, api, "callsign/api/service.hpp"), "");
+    EXPECT_EQ(fault_of(rooms, api, "vector"), "");
+    EXPECT_NE(fault_of(rooms, api, "callsign/store/sqlite.hpp"), "");
+    EXPECT_NE(fault_of(rooms, rooms[0], "callsign/api/service.hpp"), "");
+    EXPECT_NE(fault_of(rooms, api, "callsign/nowhere/x.hpp"), "");
+    EXPECT_NE(fault_of(rooms, api, "sqlite3.h"), "");
+    EXPECT_EQ(fault_of(rooms, rooms[1], "SQLiteCpp/Database.h"), "");
+}
+
+}  // namespace
+}  // namespace callsign

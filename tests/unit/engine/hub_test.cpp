@@ -1,0 +1,133 @@
+// What has happened reaches its subscribers: in order, after it is durable, before anybody acts on
+// an answer; and what did not happen reaches nobody.
+
+#include "support/faulty_store.hpp"
+#include "support/house.hpp"
+
+#include <gtest/gtest.h>
+
+namespace callsign {
+namespace {
+
+using namespace callsign::testing;
+
+TEST(hub, subscribers_are_told_in_order_until_they_end) {
+    hub h;
+    std::vector<std::string> told;
+    const auto note = [&](std::string who) {
+        return [&told, who = std::move(who)](const event& what) {
+            told.push_back(who + std::to_string(std::get<events::version_appended>(what).seq));
+        };
+    };
+    const std::vector<event> batch{events::version_appended{account_id{1}, 1},
+                                   events::version_appended{account_id{1}, 2}};
+    const auto first = h.subscribe(note("a"));
+    {
+        const auto second = h.subscribe(note("b"));
+        h.deliver(batch);
+    }
+    EXPECT_EQ(told, (std::vector<std::string>{"a1", "b1", "a2", "b2"}));
+    told.clear();
+    h.deliver(batch);
+    EXPECT_EQ(told, (std::vector<std::string>{"a1", "a2"}));
+}
+
+TEST(hub, a_subscriber_may_subscribe_and_end_others) {
+    hub h;
+    std::vector<hub::subscription> more(3);
+    int told = 0;
+    more[0] = h.subscribe([&](const event&) {
+        for (auto& each : more) {
+            if (&each != &more[0]) each = h.subscribe([&](const event&) { ++told; });
+        }
+    });
+    const event what = events::outcome_lost{};
+    for (int n = 0; n < 100; ++n) h.deliver({&what, 1});
+    EXPECT_GT(told, 0);
+    more.clear();
+    told = 0;
+    h.deliver({&what, 1});
+    EXPECT_EQ(told, 0);
+}
+
+struct engine_events : ::testing::Test {
+    engine_events() {
+        account = h.make_account("syn", "SYN").id;
+        subscription =
+            h.engine().events().subscribe([this](const event& what) { happened.push_back(what); });
+    }
+    auto create(std::string key) {
+        reserve r{account, std::move(key), {}, {}, "", {{"description", "x"}}};
+        return h.run(h.engine().create(std::move(r)));
+    }
+    template <class Event>
+    std::vector<Event> all() const {
+        std::vector<Event> some;
+        for (const event& each : happened) {
+            if (const auto* what = std::get_if<Event>(&each)) some.push_back(*what);
+        }
+        return some;
+    }
+
+    std::unique_ptr<store> disk = make_memory_store();
+    faulty_store failing{*disk};
+    house h{{.disk = &failing}};
+    account_id account;
+    std::vector<event> happened;
+    hub::subscription subscription;
+};
+
+TEST_F(engine_events, a_creation_is_a_version_and_a_settled_slot) {
+    ASSERT_TRUE(create("k"));
+    ASSERT_EQ(happened.size(), 2u);
+    EXPECT_EQ(all<events::version_appended>().at(0).seq, 1);
+    EXPECT_EQ(all<events::slot_settled>().at(0).state, slot_state::committed);
+    happened.clear();
+    ASSERT_TRUE(create("k"));  // a retry changes nothing
+    EXPECT_TRUE(happened.empty());
+}
+
+// Who is answered finds what follows from it done.
+TEST_F(engine_events, they_come_before_the_answer) {
+    bool was_told = false;
+    auto asked = [&]() -> boost::asio::awaitable<bool> {
+        reserve r{account, "k", {}, {}, "", {{"description", "x"}}};
+        const auto answer = co_await h.engine().create(std::move(r));
+        was_told = !all<events::slot_settled>().empty();
+        co_return answer.has_value();
+    };
+    EXPECT_TRUE(h.run(asked()));
+    EXPECT_TRUE(was_told);
+}
+
+TEST_F(engine_events, what_was_refused_did_not_happen) {
+    failing.arm(fault_point::before_fulfil_commit, fault_kind::refuse);
+    EXPECT_EQ(create("k").error(), errc::store_refused);
+    EXPECT_TRUE(happened.empty());
+    ASSERT_TRUE(create("k"));
+    EXPECT_EQ(all<events::version_appended>().size(), 1u);
+}
+
+TEST_F(engine_events, an_unknown_outcome_is_told_as_such) {
+    failing.arm(fault_point::before_fulfil_commit, fault_kind::unknown_durable);
+    EXPECT_EQ(create("k").error(), errc::outcome_unknown);
+    h.settle();
+    EXPECT_EQ(all<events::outcome_lost>().size(), 1u);
+    EXPECT_TRUE(all<events::version_appended>().empty());
+}
+
+TEST_F(engine_events, a_retry_after_its_slot_failed_is_late) {
+    reserve r{account, "k", {}, {}, "", {{"description", "x"}}};
+    ASSERT_TRUE(h.run(h.engine().submit(std::move(r))));
+    h.advance(std::chrono::hours{1});
+    ASSERT_EQ(h.run(h.reaper().sweep_once())->failed, 1);
+    EXPECT_EQ(all<events::slot_settled>().at(0).state, slot_state::failed);
+    happened.clear();
+    const auto answer = create("k");
+    ASSERT_TRUE(answer && std::holds_alternative<slot_failed>(*answer));
+    EXPECT_EQ(all<events::late_retry_seen>().size(), 1u);
+    EXPECT_EQ(happened.size(), 1u);
+}
+
+}  // namespace
+}  // namespace callsign
