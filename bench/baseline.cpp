@@ -140,7 +140,7 @@ class writer {
         db_.run(sql::commit);
         db_.run(sql::begin_write);
         for (const reserved& s : slots_) fulfil(s, now);
-        constexpr std::int64_t sides = 0;  // a creation leaves no side version
+        constexpr std::int64_t sides = 0;  // a creation leaves no fork version
         db_.run(sql::account_advance, seq_, last_version_, sides, sides, sides, sides, account_);
         db_.run(sql::counter_set, number_, counter_);
         committed_ += batch;
@@ -185,9 +185,9 @@ class writer {
                        {"status", "pending"}};
         const time_point now = wall_time();
         const uuid id = ids_.next(now);
-        std::vector<operation> operations{{operation::kind::create, id, {}, {}, {}}};
+        std::vector<operation> operations{{operation_kind::create, id, {}, {}, {}}};
         for (const auto& [name, value] : all)
-            operations.push_back({operation::kind::update, id, name, value, now});
+            operations.push_back({operation_kind::update, id, name, value, now});
         attributes_ = sqlite::encode(all);
         operations_ = sqlite::encode(operations);
     }

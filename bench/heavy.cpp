@@ -20,7 +20,7 @@
 namespace callsign::bench {
 namespace {
 
-using kind = operation::kind;
+using kind = operation_kind;
 using operations = std::vector<operation>;
 using stopwatch = std::chrono::steady_clock;
 

@@ -131,10 +131,10 @@ std::string segment_of(const world::device& from, const std::string& parent, std
     const precise_time now = std::chrono::system_clock::now();
     for (int n = 0; n < tasks; ++n) {
         const uuid id = draw_uuid(seed, static_cast<std::uint64_t>(n));
-        all.push_back({operation::kind::create, id, {}, {}, {}});
+        all.push_back({operation_kind::create, id, {}, {}, {}});
         for (const auto& [name, value] : {std::pair("description", "Mend the tap in the corridor"),
                                           std::pair("status", "pending")}) {
-            all.push_back({operation::kind::update, id, name, value, now});
+            all.push_back({operation_kind::update, id, name, value, now});
         }
     }
     std::array<std::uint8_t, seal::nonce_bytes> nonce{};

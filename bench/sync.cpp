@@ -182,11 +182,11 @@ class bodies {
         const std::string seconds = std::to_string(
             std::chrono::duration_cast<std::chrono::seconds>(now.time_since_epoch()).count());
         const auto set = [&](std::string property, std::string value) {
-            return operation{operation::kind::update, id, std::move(property), std::move(value),
+            return operation{operation_kind::update, id, std::move(property), std::move(value),
                              now};
         };
         const std::array operations{
-            operation{operation::kind::create, id, {}, {}, {}},
+            operation{operation_kind::create, id, {}, {}, {}},
             set("description", "Mend the tap in the corridor, visit " + std::to_string(drawn_)),
             set("entry", seconds),
             set("modified", seconds),

@@ -20,7 +20,7 @@ enum class access : std::uint8_t {
     admin,
     // A token without an account.
     operators,
-    // Whoever sends a client id in X-Client-Id; the handler looks at it.
+    // A client id in X-Client-Id; the handler checks it.
     device,
 };
 

@@ -66,7 +66,7 @@ std::string_view forbids(const request_context& c) {
         return !of_account && c.who.scope == token_scope::admin ? ""
                                                                 : "This needs an operator's token.";
     }
-    return "This is nobody's to call.";
+    return "Nobody may call this.";
 }
 
 maybe_response forbidden(const request_context& c) {
@@ -155,8 +155,8 @@ class service::impl {
 
     // Room for a large body is for those who are known: nobody can fill it with a client id or a
     // token of his own making.
-    net::body_terms terms_of(const net::http_header& header, std::size_t usual_bytes_max,
-                             const request_head& head) const {
+    net::body_limits body_limits_of(const net::http_header& header, std::size_t usual_bytes_max,
+                                    const request_head& head) const {
         const body takes = head.route ? head.route->takes : body::none;
         if (takes == body::message) return {.bytes_max = usual_bytes_max};
         if (takes == body::none) {
@@ -165,7 +165,7 @@ class service::impl {
         const std::size_t large =
             takes == body::segment ? sync_.segment_bytes_max : sync_.snapshot_bytes_max;
         if (head.route->needs == access::device) {
-            return terms_of_sync(contexts_.sync, usual_bytes_max, large, *head.route, head);
+            return sync_body_limits(contexts_.sync, usual_bytes_max, large, *head.route, head);
         }
         const auto token = bearer_token(header);
         const principal* const who = token ? tokens_.remembered(sha256(*token)) : nullptr;
@@ -234,10 +234,10 @@ awaitable<http_response> service::handle(http_request request) {
     co_return std::move(*response);
 }
 
-net::body_terms service::terms_of(const net::http_header& header,
-                                  std::size_t usual_bytes_max) const {
+net::body_limits service::body_limits_of(const net::http_header& header,
+                                         std::size_t usual_bytes_max) const {
     auto head = std::make_shared<request_head>(impl_->read_head(header));
-    net::body_terms terms = impl_->terms_of(header, usual_bytes_max, *head);
+    net::body_limits terms = impl_->body_limits_of(header, usual_bytes_max, *head);
     terms.notes = std::move(head);
     return terms;
 }
@@ -256,7 +256,7 @@ awaitable<net::admission> service::admit(http_request request) {
     co_return given;
 }
 
-awaitable<bool> service::opens_devices() {
+awaitable<bool> service::can_decrypt_devices() {
     engine& engine = impl_->contexts_.ops.engine;
     const auto found = co_await engine.ask(find_device_with_key{});
     if (!found || !*found) co_return true;

@@ -22,6 +22,8 @@ void create_account(session& s, const account_choice& choice);
 void list_accounts(session& s);
 // `secret_file` holds what its Taskwarriors have as sync.encryption_secret; "-": standard input.
 void manage_account(session& s, const std::string& account, const std::string& secret_file);
+// While that is under way: it is called off, and changes nothing.
+void cancel_managing(session& s, const std::string& account);
 
 struct token_choice {
     std::string account;  // empty: the operator's

@@ -78,4 +78,9 @@ void manage_account(session& s, const std::string& account, const std::string& s
            "sync.\n";
 }
 
+void cancel_managing(session& s, const std::string& account) {
+    s.ask(verb::delete_, "/v1/admin/accounts/" + percent_encode(account) + "/manage");
+    if (!s.json()) s.out() << "Cancelled: nothing was changed.\n";
+}
+
 }  // namespace callsign::cli

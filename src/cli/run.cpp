@@ -26,6 +26,7 @@ struct arguments {
     device_choice new_device;
     std::string device;
     bool yes = false;
+    bool cancel = false;
     slot_filter slots{.state = {}, .account = {}, .limit = 100};
     bool check_failed = false;
     action chosen;
@@ -71,12 +72,17 @@ void add_account_commands(CLI::App& app, arguments& a) {
     CLI::App* const manage =
         command(*accounts, "manage",
                 "Make an opaque account managed: from then on the server can read its tasks", a,
-                [&a](session& s) { manage_account(s, a.account, a.file); });
+                [&a](session& s) {
+                    if (a.cancel) return cancel_managing(s, a.account);
+                    manage_account(s, a.account, a.file);
+                });
     manage->add_option("ACCOUNT", a.account, "Whose")->required();
-    manage
-        ->add_option("--secret-file", a.file,
-                     "Holds its Taskwarriors' sync.encryption_secret; - is standard input")
-        ->required();
+    // One of the two.
+    CLI::Option_group* const how = manage->add_option_group("how");
+    how->add_option("--secret-file", a.file,
+                    "Holds its Taskwarriors' sync.encryption_secret; - is standard input");
+    how->add_flag("--cancel", a.cancel, "Call it off while it is under way; nothing is changed");
+    how->require_option(1);
 }
 
 // An account's token, or the operator's: one of the two must be meant.

@@ -38,7 +38,7 @@ claim claim_of(const reconcile_pending& c) {
     return {payer::house(), {.rows = static_cast<std::size_t>(c.limit)}};
 }
 
-// Slots, and side versions as many again.
+// Slots, and fork versions as many again.
 claim claim_of(const forget_settled& c) {
     return {payer::house(), {.rows = 2 * static_cast<std::size_t>(c.limit)}};
 }

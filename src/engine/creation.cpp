@@ -12,9 +12,9 @@ claim until(claim asks, milliseconds deadline) {
 
 }  // namespace
 
-creation::creation(command request, milliseconds deadline)
+creation::creation(callsign::command request, milliseconds deadline)
     : work(until(claim_of_any(request), deadline), std::move(request)),
-      held_bytes_(price.bytes + size_of(std::get<reserve>(what).attributes)) {}
+      held_bytes_(price.bytes + size_of(std::get<reserve>(command).attributes)) {}
 
 bool creation::proceed() {
     const auto* reservation = std::get_if<reserve::answer>(&out);
@@ -22,12 +22,12 @@ bool creation::proceed() {
     const auto* reserved = std::get_if<reserve::reserved>(reservation);
     if (!reserved) return false;
     if (reserved->resumed) retried_since_ = reserved->reserved_at;
-    auto& wanted = std::get<reserve>(what);
+    auto& wanted = std::get<reserve>(command);
     for (const uuid& other : reserved->depends) wanted.attributes["dep_" + to_string(other)] = "";
     fulfil next{reserved->slot, std::move(wanted.prefix), std::move(wanted.attributes)};
     price = claim_of(next).price;
     weight = price.weight();
-    what = std::move(next);
+    command = std::move(next);
     return true;
 }
 

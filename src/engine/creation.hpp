@@ -18,7 +18,7 @@ namespace callsign {
 class creation final : public work {
   public:
     // Requires: a reserve. `deadline`: see claim.
-    creation(command request, milliseconds deadline);
+    creation(callsign::command request, milliseconds deadline);
 
     bool proceed() override;
     std::size_t held_bytes() const override { return held_bytes_; }

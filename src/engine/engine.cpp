@@ -100,7 +100,7 @@ class engine::impl {
 
     // Any thread.
     boost::system::error_code read_failed(const store_failure& failure) {
-        if (failure.what_happened() != store_failure::kind::damaged) return errc::store_unavailable;
+        if (failure.reason() != store_failure::kind::damaged) return errc::store_unavailable;
         asio::post(executors_.network, [this, why = std::string(failure.what())]() mutable {
             if (report_damage_) report_damage_(std::move(why));
         });
@@ -180,17 +180,18 @@ class engine::impl {
     }
 
     void record(const result<create_answer>& outcome, std::optional<time_point> retried_since) {
-        using what = engine_probe::create_outcome;
-        if (!outcome) return probe_.create_answered(what::refused);
+        using outcome_kind = engine_probe::create_outcome;
+        if (!outcome) return probe_.create_answered(outcome_kind::refused);
         const auto* given = std::get_if<receipted>(&*outcome);
         const bool late = std::holds_alternative<slot_failed>(*outcome);
-        probe_.create_answered(given  ? given->replayed          ? what::replayed
-                                        : given->receipt.created ? what::created
-                                                                 : what::existing
-                               : late ? what::failed
-                               : std::holds_alternative<key_conflict>(*outcome) ? what::conflict
-                               : std::holds_alternative<in_progress>(*outcome)  ? what::in_progress
-                                                                                : what::refused);
+        probe_.create_answered(
+            given  ? given->replayed          ? outcome_kind::replayed
+                     : given->receipt.created ? outcome_kind::created
+                                              : outcome_kind::existing
+            : late ? outcome_kind::failed
+            : std::holds_alternative<key_conflict>(*outcome) ? outcome_kind::conflict
+            : std::holds_alternative<in_progress>(*outcome)  ? outcome_kind::in_progress
+                                                             : outcome_kind::refused);
         if (retried_since) probe_.retry_seen(writer_.last_moment() - *retried_since, late);
     }
 

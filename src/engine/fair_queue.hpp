@@ -4,7 +4,7 @@
 // too heavy for that waits, and the credit is kept for the next round. So of two accounts that
 // always have something waiting none gets ahead of the other by more than a quantum and one item,
 // whatever they send; and one that has just come waits for one round, however long the others'
-// lanes are. Within an account it is first come, first served. The house's own work is before
+// lanes are. Within an account it is first come, first served. The server's own work is before
 // everybody's.
 //
 // A pure data structure: no lock, no clock, no allocation for an item. An item is a T with `who`, a

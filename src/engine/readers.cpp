@@ -37,47 +37,47 @@ void readers::push(job& j) {
                             : j.is_long()                  ? long_
                                                            : quick_;
     lane.push(j);
-    if (quick_.size() == batch_max) return hand_over();
-    hand_over_soon();
+    if (quick_.size() == batch_max) return flush_reads();
+    flush_reads_soon();
 }
 
 // At the end of this turn of the network thread: others may ask in it too.
-void readers::hand_over_soon() {
+void readers::flush_reads_soon() {
     if (std::exchange(scheduled_, true)) return;
     asio::post(executors_.network, [this] {
         scheduled_ = false;
-        hand_over();
+        flush_reads();
     });
 }
 
-void readers::hand_over() {
-    jobs late;
+void readers::flush_reads() {
+    jobs expired;
     const milliseconds now = clock_.elapsed();
     while (free_ > 0) {
         const bool quick_first = quick_is_next_;
-        if (quick_first && hand_over_quick(now, late)) {
+        if (quick_first && flush_quick(now, expired)) {
             quick_is_next_ = false;
-        } else if (hand_over_long(now, late)) {
+        } else if (flush_long(now, expired)) {
             quick_is_next_ = true;
-        } else if (quick_first || !hand_over_quick(now, late)) {
+        } else if (quick_first || !flush_quick(now, expired)) {
             break;
         }
     }
-    hand_over_offloaded(now, late);
-    if (late.empty()) return;
-    for (job* j : late) j->error = errc::deadline_exceeded;
-    // Not at once: whoever has just pushed is not ready for an answer.
-    asio::post(executors_.network, [this, these = carried<job>(std::move(late))]() mutable {
+    flush_offloaded(now, expired);
+    if (expired.empty()) return;
+    for (job* j : expired) j->error = errc::deadline_exceeded;
+    // Not at once: the caller of push() does not await its answer yet.
+    asio::post(executors_.network, [this, these = carried<job>(std::move(expired))]() mutable {
         callbacks_.completed(these.take());
     });
 }
 
 // False: there is nothing to hand over.
-bool readers::hand_over_quick(milliseconds now, jobs& late) {
+bool readers::flush_quick(milliseconds now, jobs& expired) {
     jobs batch;
     while (batch.size() < batch_max && quick_.next()) {
         job& j = quick_.take();
-        (j.is_late(now) ? late : batch).push_back(&j);
+        (j.is_expired(now) ? expired : batch).push_back(&j);
     }
     if (batch.empty()) return false;
     --free_;
@@ -96,12 +96,12 @@ bool readers::has_a_reader_left(payer who) const {
     return static_cast<std::size_t>(of_who) < account_long_max_;
 }
 
-bool readers::hand_over_long(milliseconds now, jobs& late) {
+bool readers::flush_long(milliseconds now, jobs& expired) {
     job* next = nullptr;
     while (!next && long_running_.size() < long_max_ &&
            long_.next([this](payer who) { return has_a_reader_left(who); })) {
         job& j = long_.take();
-        j.is_late(now) ? late.push_back(&j) : void(next = &j);
+        j.is_expired(now) ? expired.push_back(&j) : void(next = &j);
     }
     if (!next) return false;
     --free_;
@@ -117,11 +117,11 @@ bool readers::hand_over_long(milliseconds now, jobs& late) {
     return true;
 }
 
-void readers::hand_over_offloaded(milliseconds now, jobs& late) {
+void readers::flush_offloaded(milliseconds now, jobs& expired) {
     job* next = nullptr;
     while (!next && !offload_running_ && offloaded_.next()) {
         job& j = offloaded_.take();
-        j.is_late(now) ? late.push_back(&j) : void(next = &j);
+        j.is_expired(now) ? expired.push_back(&j) : void(next = &j);
     }
     if (!next) return;
     offload_running_ = true;
@@ -134,9 +134,9 @@ void readers::hand_over_offloaded(milliseconds now, jobs& late) {
     });
 }
 
-// Whoever was free first: what waits goes on before those who have their answers ask more.
+// The waiting ones are dispatched first: those completed now may ask more.
 void readers::finish(jobs done) {
-    hand_over();
+    flush_reads();
     callbacks_.completed(done);
 }
 

@@ -61,11 +61,11 @@ class readers {
   private:
     using jobs = std::vector<job*>;
 
-    void hand_over_soon();
-    void hand_over();
-    bool hand_over_quick(milliseconds now, jobs& late);
-    bool hand_over_long(milliseconds now, jobs& late);
-    void hand_over_offloaded(milliseconds now, jobs& late);
+    void flush_reads_soon();
+    void flush_reads();
+    bool flush_quick(milliseconds now, jobs& expired);
+    bool flush_long(milliseconds now, jobs& expired);
+    void flush_offloaded(milliseconds now, jobs& expired);
     bool has_a_reader_left(payer who) const;
     void finish(jobs done);
     static jobs take_all(fair_queue<job>& from);
@@ -92,7 +92,7 @@ class readers {
     std::vector<payer> long_running_;  // whose long questions have a reader now
     bool offload_running_ = false;
     bool quick_is_next_ = true;  // with one reader they take turns
-    bool scheduled_ = false;     // hand_over() is posted
+    bool scheduled_ = false;     // flush_reads() is posted
 };
 
 }  // namespace callsign

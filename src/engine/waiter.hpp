@@ -35,7 +35,7 @@ class waiter {
     // Moved by construction only: Boost 1.81's move assignment of this type calls itself for ever.
     std::optional<boost::asio::any_completion_handler<void()>> done;
 
-    bool is_late(milliseconds now) const { return deadline && *deadline < now; }
+    bool is_expired(milliseconds now) const { return deadline && *deadline < now; }
 
     // Empties `done` first: what it holds owns the frame this lives in.
     boost::asio::any_completion_handler<void()> take_handler() {
@@ -66,7 +66,7 @@ class carried {
     ~carried() { abandon_handlers<Waiter>(these_); }
 
     std::span<Waiter* const> look() const { return these_; }
-    // Whoever takes them answers for them.
+    // The caller answers them from here on.
     std::vector<Waiter*> take() { return std::exchange(these_, {}); }
 
   private:

@@ -1,5 +1,6 @@
 #pragma once
-// One thing on its way through the writer's queue: a command, and whoever waits for its answer.
+// One thing on its way through the writer's queue: a command, and the caller who waits for its
+// answer.
 
 #include "waiter.hpp"
 
@@ -13,19 +14,19 @@ namespace callsign {
 // and after.
 class work : public waiter {
   public:
-    explicit work(command first) : work(claim_of_any(first), std::move(first)) {}
+    explicit work(callsign::command first) : work(claim_of_any(first), std::move(first)) {}
     // By reference: the claim is made of what is then moved.
-    work(const claim& asks, command&& first) : waiter(asks), what(std::move(first)) {}
+    work(const claim& asks, callsign::command&& first) : waiter(asks), command(std::move(first)) {}
 
-    // Called on the writer's thread once the batch that holds `what` is durable and `out` is its
-    // answer. True: `what` is now a further command, `price` and `weight` are its own, and it is to
-    // be queued at once, for a batch of its own.
+    // Called on the writer's thread once the batch that holds `command` is durable and `out` is its
+    // answer. True: `command` is now a further command, `price` and `weight` are its own, and it is
+    // to be queued at once, for a batch of its own.
     virtual bool proceed() { return false; }
 
     // Of request content that it keeps in memory, to its end.
     virtual std::size_t held_bytes() const { return price.bytes; }
 
-    command what;
+    callsign::command command;
     answer out;              // unless there is an error
     work* behind = nullptr;  // the queue's
 

@@ -9,7 +9,7 @@ namespace {
 
 using stopwatch = std::chrono::steady_clock;
 
-// What is heavier is a batch by itself: nobody's small command is to wait for its commit.
+// A heavier command is a batch by itself, so that no small one waits for its commit.
 constexpr std::size_t shared_weight_max = std::size_t{512} * 1024;
 
 bool is_light(const work& w) {
@@ -98,7 +98,7 @@ std::vector<work*> writer::take_batch(std::vector<work*>& expired) {
     cost sum{.operations = 0};
     const std::scoped_lock lock(mutex_);
     while (work* w = queue_.next()) {
-        if (w->is_late(now)) {
+        if (w->is_expired(now)) {
             expired.push_back(&queue_.take());
             continue;
         }
@@ -172,7 +172,7 @@ void writer::apply_in_parts(std::span<work* const> batch, int& attempts_left) {
     bool opened = false;
     const auto error = stopped_ ? stopped_ : attempt(batch, opened);
     for (work* w : batch) w->error = error;
-    // A transaction that is not even begun is nobody's fault.
+    // A transaction that could not begin is no command's fault.
     if (!error || !opened || stopped_ || batch.size() == 1) return;
     for (const auto part : parts_of(batch)) {
         if (attempts_left == 0) return;
@@ -209,7 +209,7 @@ void writer::apply_and_commit(std::span<work* const> batch, bool& opened) {
     opened = true;
     for (work* w : batch) {
         w->out = std::visit([&](const auto& c) { return answer{rules::apply(*tx, c, moment)}; },
-                            w->what);
+                            w->command);
     }
     const auto applied = stopwatch::now();
     tx->commit();
@@ -239,7 +239,7 @@ void writer::finish(std::vector<work*> done, std::vector<event> happened) {
 // holds something else than was written there, reading goes on.
 boost::system::error_code writer::failed(const store_failure& failure) {
     const std::string why = failure.what();
-    switch (failure.what_happened()) {
+    switch (failure.reason()) {
     case store_failure::kind::refused: return errc::store_refused;
     case store_failure::kind::full: return errc::storage_full;
     case store_failure::kind::damaged:

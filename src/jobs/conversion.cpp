@@ -57,7 +57,7 @@ awaitable<result<manage_account>> build_command(context& with, account_id accoun
 awaitable<result<conversion_answer>> convert(context& with, find_opaque_account::found account,
                                              const std::string& secret) {
     const account_id id = account.account.id;
-    auto job = with.board.begin(kind::conversion, id);
+    auto job = with.board.begin(job_kind::conversion, id);
     job.at({0, account.head.seq});
     const uuid client_id = account.client.client_id;
     auto derived = co_await derive_key(with, id, secret, client_id);
@@ -101,7 +101,8 @@ awaitable<result<conversion_answer>> convert_account(context& with, std::string 
     if (account == nullptr) co_return conversion_answer(account_is_managed{});
     if (with.master == nullptr) co_return conversion_answer(no_master_key{});
     if (account->head.seq == 0) co_return conversion_answer(manage_account::no_history{});
-    if (with.board.count(kind::conversion) > 0) co_return conversion_answer(another_under_way{});
+    if (with.board.count(job_kind::conversion) > 0)
+        co_return conversion_answer(another_under_way{});
     co_return co_await convert(with, std::move(*account), secret);
 }
 

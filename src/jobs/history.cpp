@@ -87,7 +87,7 @@ void history_opener::follow(version& v) {
     const bool known = v.seq > known_from_;
     std::erase_if(v.operations, [&](const operation& o) {
         if (known && !carry_out(tasks_, o)) return true;
-        if (o.what == operation::kind::create) {
+        if (o.kind == operation_kind::create) {
             made_.insert_or_assign(o.uuid, making{v.seq, made_.size(), v.created_at});
         }
         return false;

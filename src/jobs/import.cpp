@@ -29,7 +29,7 @@ awaitable<result<import_tasks::answer>> import_into(context& with, std::string n
     if (!*owner) co_return import_tasks::answer(no_such_account{});
     rest.account = (*owner)->id;
 
-    auto job = with.board.begin(kind::import, rest.account);
+    auto job = with.board.begin(job_kind::import, rest.account);
     const auto total = static_cast<std::int64_t>(rest.tasks.size());
     import_tasks::done all;
     for (;;) {

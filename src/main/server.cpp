@@ -151,9 +151,9 @@ net::http_server server::listen() {
             [this](net::http_request request) { return service_.handle(std::move(request)); },
             api::refusal, request_log_,
             {.admit = [this](net::http_request head) { return service_.admit(std::move(head)); },
-             .terms_of =
+             .body_limits_of =
                  [this](const net::http_header& header) {
-                     return service_.terms_of(header, config_.http.body_bytes_max);
+                     return service_.body_limits_of(header, config_.http.body_bytes_max);
                  }});
     } catch (const boost::system::system_error& e) {
         throw std::runtime_error("cannot listen on " + where + ": " + e.code().message());
@@ -186,7 +186,7 @@ asio::awaitable<std::string> server::prepare() {
     fs::path token_file = admin_token_file();
     co_await setup::ensure_admin_token(engine_, *entropy_, std::move(token_file));
     const auto account_token = co_await setup::ensure_account(engine_, *entropy_);
-    const bool opens = co_await service_.opens_devices();
+    const bool opens = co_await service_.can_decrypt_devices();
     if (!opens) {
         log_->log(log_level::warn, "devices cannot sync: the master key is missing, or another",
                   {{"setting", "secrets.master_key_file"}});
@@ -266,7 +266,7 @@ void server::reload() {
                {"log_level", config_.log.level}});
 }
 
-// Whoever supervises the process starts it again, and then the store's own recovery decides what
+// The supervisor starts the process again, and then the store's own recovery decides what
 // is durable. The requests concerned have their answers by now; the moment is for the kernel to
 // take them.
 void server::end_at_once(const std::string& why) {

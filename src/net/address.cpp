@@ -97,7 +97,7 @@ std::optional<address_bytes> forwarded_for(std::span<const std::string_view> fie
             more = comma != list.npos;
             list = list.substr(0, more ? comma : 0);
             const auto address = parse_entry(entry);
-            // What is before it is nobody's word.
+            // The addresses before it are not trustworthy.
             if (!address) return found;
             found = to_bytes(*address);
             const bool passed_on = std::any_of(trusted.begin(), trusted.end(),

@@ -79,7 +79,7 @@ void request_reader::begin() {
     line_ = scanned_ = 0;
     header_done_ = asks_ = may_continue_ = bad_line_ = into_body_ = false;
     next_ = part::nothing;
-    terms_ = {};
+    limits_ = {};
     drop_body();
 }
 
@@ -96,11 +96,11 @@ request_reader::step request_reader::advance() {
         if (next != step::ready) return next;
         asks_ = next_ != part::nothing && !body_is_here();
         if (asks_) return step::ask;
-        const step allowed = check_terms();
+        const step allowed = check_limits();
         if (allowed != step::ready) return allowed;
     }
     if (std::exchange(asks_, false)) {
-        const step allowed = check_terms();
+        const step allowed = check_limits();
         if (allowed != step::ready) return allowed;
     }
     return advance_body();
@@ -193,11 +193,11 @@ bool request_reader::body_is_here() const noexcept {
 }
 
 // How large may the body be?
-request_reader::step request_reader::check_terms() {
+request_reader::step request_reader::check_limits() {
     if (next_ == part::nothing) return step::ready;
-    terms_ = hooks_.terms_of ? hooks_.terms_of(header())
-                             : body_terms{.bytes_max = options_.body_bytes_max};
-    if (!chunked_ && to_come_ > terms_.bytes_max) return refuse_too_large();
+    limits_ = hooks_.body_limits_of ? hooks_.body_limits_of(header())
+                                    : body_limits{.bytes_max = options_.body_bytes_max};
+    if (!chunked_ && to_come_ > limits_.bytes_max) return refuse_too_large();
     return step::ready;
 }
 
@@ -238,7 +238,7 @@ request_reader::step request_reader::read_bytes() {
 // Room as the bytes arrive, not as they are announced: twice as much each time. False: the budget
 // has none.
 bool request_reader::make_room() {
-    const std::size_t most = chunked_ ? terms_.bytes_max : arrived_ + to_come_;
+    const std::size_t most = chunked_ ? limits_.bytes_max : arrived_ + to_come_;
     const std::size_t wanted = std::min(most, std::max(first_body_bytes, 2 * body_.size()));
     if (!memory_.resize(wanted)) return false;
     std::string larger;
@@ -254,7 +254,7 @@ request_reader::step request_reader::read_chunk_header() {
     if (!line) return await_more();
     const auto size = chunk_size_of(*line);
     if (!size) return refuse_body();
-    if (*size > terms_.bytes_max - arrived_) return refuse_too_large();
+    if (*size > limits_.bytes_max - arrived_) return refuse_too_large();
     to_come_ = *size;
     next_ = *size > 0 ? part::bytes : part::trailer;
     return step::ready;
@@ -363,7 +363,7 @@ request_reader::step request_reader::refuse_body() noexcept {
 
 request_reader::step request_reader::refuse_too_large() noexcept {
     refuse(413, "body-too-large", "The request's body is too large.");
-    why_.said = std::move(terms_.too_large);
+    why_.said = std::move(limits_.too_large);
     return step::refused;
 }
 

@@ -53,7 +53,7 @@ class request_reader {
     // The request, once ready. Its id is the caller's affair.
     http_request take();
     // What was found out about it when its header was complete.
-    const std::shared_ptr<const void>& notes() const noexcept { return terms_.notes; }
+    const std::shared_ptr<const void>& notes() const noexcept { return limits_.notes; }
     // The body as far as it has come, and what covers it, are given back.
     void drop_body();
 
@@ -72,7 +72,7 @@ class request_reader {
     step advance_header();
     step advance_body();
     step check_header();
-    step check_terms();
+    step check_limits();
     step read_bytes();
     step read_chunk_header();
     step read_chunk_end();
@@ -89,7 +89,7 @@ class request_reader {
     const http_options& options_;
     const http_hooks& hooks_;
     body_lease& memory_;
-    body_terms terms_;
+    body_limits limits_;
 
     // What arrived and was not made use of yet: from begin_ to end_.
     std::vector<char> bytes_;

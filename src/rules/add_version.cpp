@@ -23,7 +23,7 @@ bool are_untouched(const std::vector<operation>& sent, touched_tasks& tasks, std
                        [&](const operation& o) { return tasks.last_seq(o.uuid) <= left_at; });
 }
 
-// What is to be appended, and what of the others' means nothing to the device from now on.
+// The operations to append, and the positions of others' operations that the device need not apply.
 struct decision {
     std::vector<operation> local;
     std::vector<chain_position> dropped;  // in order
@@ -43,8 +43,8 @@ std::optional<decision> decide(write_tx& tx, account_id account, std::vector<ope
                                const chain_place& place, const chain_head& head,
                                touched_tasks& tasks) {
     const auto is_there = [&](const uuid& id) { return tasks.is_there(id); };
-    const bool late = place.left_at != head.seq;
-    if (!late || are_untouched(sent, tasks, place.left_at, head.sealed_seq)) {
+    const bool stale = place.left_at != head.seq;
+    if (!stale || are_untouched(sent, tasks, place.left_at, head.sealed_seq)) {
         return decision{without_passing(effective_only(std::move(sent), is_there), {}),
                         place.dropped};
     }
@@ -62,11 +62,11 @@ std::optional<decision> decide(write_tx& tx, account_id account, std::vector<ope
     return decision{lists.local, std::move(dropped)};
 }
 
-void put_beside(write_tx& tx, account_id account, const add_version& c, side_version side) {
+void put_fork(write_tx& tx, account_id account, const add_version& c, fork_version side) {
     // Its name was told to nobody, and the new one says all that it said.
-    if (c.continues) tx.forget_side_version(account, c.parent);
-    tx.put_side_version(account, side,
-                        {add_version::side_versions_max, add_version::side_version_bytes_max});
+    if (c.continues) tx.forget_fork_version(account, c.parent);
+    tx.put_fork_version(account, side,
+                        {add_version::fork_versions_max, add_version::fork_version_bytes_max});
 }
 
 }  // namespace
@@ -78,13 +78,13 @@ add_version::answer apply(write_tx& tx, const add_version& c, const moment& m) {
     const account_id account = sender->account;
 
     const chain_head head = tx.head_of(account);
-    const bool late = head.version != c.parent;
-    auto place = late ? place_of(tx, account, c.parent) : chain_place{head.seq, {}, {}, {}};
+    const bool stale = head.version != c.parent;
+    auto place = stale ? place_of(tx, account, c.parent) : chain_place{head.seq, {}, {}, {}};
     if (!place) return add_version::unknown_parent{};
     if (place->own.size() >= add_version::own_versions_max) return add_version::missed_too_much{};
     touched_tasks tasks(tx, account);
     add_version::added done;
-    done.late = late;
+    done.stale = stale;
     done.taken = operations_within(c.work_max, c.operations, [&](std::size_t n) {
         return tasks.look_at(c.operations[n].uuid);
     });
@@ -100,16 +100,16 @@ add_version::answer apply(write_tx& tx, const add_version& c, const moment& m) {
     const appended_changes appended = append_changes(tx, account, decided->local, tasks, m);
     done.numbered = appended.numbered;
     done.version = appended.version;
-    if (late) {
-        done.version = side_name(m.ids.next(m.now));
-        side_version side{done.version,
+    if (stale) {
+        done.version = fork_name(m.ids.next(m.now));
+        fork_version side{done.version,
                           place->left_at,
                           m.now,
                           std::move(place->own),
                           std::move(decided->dropped),
                           {}};
         side.own.push_back(appended.seq);
-        put_beside(tx, account, c, std::move(side));
+        put_fork(tx, account, c, std::move(side));
     }
     return done;
 }

@@ -7,7 +7,7 @@
 namespace callsign::rules {
 namespace {
 
-// The last bytes of a side version's name are zero; in the names of the places on its way back they
+// The last bytes of a fork version's name are zero; in the names of the places on its way back they
 // hold how far on the chain that is.
 constexpr std::size_t step_bytes = 5;
 
@@ -32,7 +32,7 @@ std::int64_t pass_own(std::vector<std::int64_t>::const_iterator& own,
     return seq;
 }
 
-std::optional<chain_place> place_beside(side_version side, std::int64_t steps) {
+std::optional<chain_place> place_beside(fork_version side, std::int64_t steps) {
     chain_place place;
     auto own = side.own.cbegin();
     place.left_at = pass_own(own, side.own.cend(), side.left_at + steps);
@@ -53,14 +53,14 @@ std::optional<chain_place> place_beside(side_version side, std::int64_t steps) {
 
 }  // namespace
 
-uuid side_name(uuid drawn) noexcept {
+uuid fork_name(uuid drawn) noexcept {
     return name_on_the_way(drawn, 0);
 }
 
 std::optional<chain_place> place_of(read_tx& tx, account_id account, const uuid& version) {
     if (const auto seq = tx.find_version_seq(account, version))
         return chain_place{*seq, {}, {}, {}};
-    if (auto side = tx.find_side_version(account, side_name(version))) {
+    if (auto side = tx.find_fork_version(account, fork_name(version))) {
         return place_beside(std::move(*side), steps_of(version));
     }
     // Nil, but for a chain that was begun on another server before it was sealed here.

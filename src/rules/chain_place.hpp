@@ -1,11 +1,11 @@
 #pragma once
-// Where a device stands that names a version as its last: on the chain, or beside it.
+// Where a device is that names a version as its last: on the chain, or on a fork version.
 //
-// Beside it, it has the chain up to where it left it and its own versions after that. It is led
-// back as any device is led on: each of the others' versions that it lacks, one at a time, less the
-// operations that its own hold against. Where it stands after each has a name too, made of the side
-// version's and of how far it has come, and when none is lacking up to the last of its own, it is
-// on the chain again.
+// On a fork version it has the chain up to where it left it, and its own versions after that. It is
+// rebased by the usual reads: each of the others' versions that it lacks, one at a time, without
+// the operations that lost against its own. The state after each has an id too, made of the fork
+// version's id and of how many were read. When none is lacking up to its last own version, it is on
+// the chain again.
 
 #include <callsign/rules/rules.hpp>
 
@@ -15,8 +15,8 @@ namespace callsign::rules {
 
 struct chain_place {
     std::int64_t left_at = 0;  // it has the chain up to here
-    // Beside the chain: what it has of it besides, and what of it means nothing to it. The first of
-    // its own is not the next one.
+    // On a fork version: its own versions, and the positions it need not apply. The first of its
+    // own is not the next one.
     std::vector<std::int64_t> own{};
     std::vector<chain_position> dropped{};
 
@@ -30,8 +30,8 @@ struct chain_place {
 // nil unless the chain was begun elsewhere, is the place before it.
 std::optional<chain_place> place_of(read_tx& tx, account_id account, const uuid& version);
 
-// A name for a side version: those of the places on the way back differ in their last bytes.
-uuid side_name(uuid drawn) noexcept;
+// A name for a fork version: those of the places on the way back differ in their last bytes.
+uuid fork_name(uuid drawn) noexcept;
 
 // `all` without those of `place.dropped`; they are the version's after `place.left_at`.
 void leave_out_dropped(const chain_place& place, std::vector<operation>& all);

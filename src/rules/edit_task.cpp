@@ -50,16 +50,16 @@ std::vector<operation> operations_for(const edit_task& c, const uuid& task,
                                       const moment& m) {
     std::vector<operation> all;
     if (c.purge) {
-        all.push_back({operation::kind::remove, task, {}, {}, {}});
+        all.push_back({operation_kind::remove, task, {}, {}, {}});
         return all;
     }
     for (auto& [name, value] : wanted_of(c, depends, before, m.wall)) {
         const auto found = before.find(name);
         const bool same = found == before.end() ? !value : value == found->second;
-        if (!same) all.push_back({operation::kind::update, task, name, value, m.wall});
+        if (!same) all.push_back({operation_kind::update, task, name, value, m.wall});
     }
     if (!all.empty()) {
-        all.push_back({operation::kind::update, task, "modified", epoch_text(m.wall), m.wall});
+        all.push_back({operation_kind::update, task, "modified", epoch_text(m.wall), m.wall});
     }
     return all;
 }

@@ -9,7 +9,7 @@ forget_settled::answer apply(write_tx& tx, const forget_settled& c, const moment
     forget_settled::answer done;
     const time_point settled_before = m.stamped_before(c.retention);
     // As many as may be: there are likely more, however few slots there are.
-    if (tx.forget_side_versions(settled_before, c.limit) == c.limit) done.next = c.after;
+    if (tx.forget_fork_versions(settled_before, c.limit) == c.limit) done.next = c.after;
     const auto oldest = tx.slots(c.after, c.limit, std::nullopt, std::nullopt);
     for (const slot& s : oldest) {
         // Slots stand in the order of their reservation, and none is settled before it is reserved:

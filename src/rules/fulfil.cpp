@@ -24,9 +24,9 @@ attributes with_defaults(const attributes& given, time_point now) {
 std::vector<operation> creation_of(const task& t, time_point now) {
     std::vector<operation> operations;
     operations.reserve(t.attributes.size() + 1);
-    operations.push_back({operation::kind::create, t.uuid, {}, {}, {}});
+    operations.push_back({operation_kind::create, t.uuid, {}, {}, {}});
     for (const auto& [name, value] : t.attributes) {
-        operations.push_back({operation::kind::update, t.uuid, name, value, now});
+        operations.push_back({operation_kind::update, t.uuid, name, value, now});
     }
     return operations;
 }

@@ -44,20 +44,20 @@ import_tasks::answer apply(write_tx& tx, const import_tasks& c, const moment& m)
                 work_of_operation * (1 + t.attributes.size());
         if (work > c.work_max && done.taken > 0) break;
         ++done.taken;
-        // A purged one too: whoever removed it here does not want it back.
+        // A purged one too: it was removed here on purpose.
         if (tasks.has_been(t.uuid)) {
             ++done.there_already;
             continue;
         }
         ++done.imported;
         const time_point at = changed_at(t.attributes, m.wall);
-        add({operation::kind::create, t.uuid, {}, {}, {}});
+        add({operation_kind::create, t.uuid, {}, {}, {}});
         for (const auto& [name, value] : t.attributes) {
             if (name == m.key_attribute) {  // the key is the server's to give
                 ++done.keys_left_out;
                 continue;
             }
-            add({operation::kind::update, t.uuid, name, value, at});
+            add({operation_kind::update, t.uuid, name, value, at});
         }
     }
     if (operations.empty()) return done;

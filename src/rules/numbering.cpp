@@ -60,7 +60,7 @@ std::optional<operation> correct_key(const task& numbered, attributes& now, cons
     if (found != now.end() && found->second == key) return std::nullopt;
     std::string name(m.key_attribute);
     now.insert_or_assign(name, key);
-    return operation{operation::kind::update, numbered.uuid, std::move(name), std::move(key),
+    return operation{operation_kind::update, numbered.uuid, std::move(name), std::move(key),
                      m.wall};
 }
 

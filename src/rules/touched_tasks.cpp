@@ -35,14 +35,14 @@ bool touched_tasks::carry_out(const operation& o) {
     touched& t = find(o.uuid);
     if (!is_effective(o, t.there)) return false;
     t.changed = true;
-    switch (o.what) {
-    case operation::kind::create: t.there = true; break;
-    case operation::kind::remove:
+    switch (o.kind) {
+    case operation_kind::create: t.there = true; break;
+    case operation_kind::remove:
         t.there = false;
         t.now.clear();
         t.changes.clear();
         break;
-    case operation::kind::update: t.changes.insert_or_assign(o.property, o.value); break;
+    case operation_kind::update: t.changes.insert_or_assign(o.property, o.value); break;
     }
     return true;
 }

@@ -11,7 +11,7 @@
 namespace callsign::rules {
 namespace {
 
-using kind = operation::kind;
+using kind = operation_kind;
 
 // Who goes on.
 enum class kept { both, server, local, none };
@@ -26,14 +26,14 @@ kept decide_updates(const operation& server, const operation& local) noexcept {
 // against an Update is decided by what they say.
 kept decide(const operation& server, const operation& local) noexcept {
     if (server.uuid != local.uuid) return kept::both;
-    if (server.what == kind::update && local.what == kind::update) {
+    if (server.kind == kind::update && local.kind == kind::update) {
         return decide_updates(server, local);
     }
     static constexpr kept table[3][3] = {{kept::none, kept::server, kept::local},   // create
                                          {kept::local, kept::none, kept::server},   // remove
                                          {kept::server, kept::local, kept::none}};  // update
-    return table[static_cast<std::size_t>(server.what) - 1]
-                [static_cast<std::size_t>(local.what) - 1];
+    return table[static_cast<std::size_t>(server.kind) - 1]
+                [static_cast<std::size_t>(local.kind) - 1];
 }
 
 bool keeps_server(kept k) noexcept {
@@ -60,7 +60,7 @@ class local_list {
         for (std::size_t i = 0; i < all_.size(); ++i) {
             lanes& l = of_task_[all_[i].uuid];
             l.all.places.push_back(i);
-            const bool update = all_[i].what == kind::update;
+            const bool update = all_[i].kind == kind::update;
             (update ? l.updates[all_[i].property] : l.others).places.push_back(i);
         }
     }
@@ -103,7 +103,7 @@ class local_list {
     }
 
     std::optional<std::size_t> first_met(lanes& of_task, const operation& server) const {
-        if (server.what != kind::update) return first_left(of_task.all);
+        if (server.kind != kind::update) return first_left(of_task.all);
         const auto other = first_left(of_task.others);
         const auto found = of_task.updates.find(server.property);
         if (found == of_task.updates.end()) return other;
@@ -142,7 +142,7 @@ transformed_lists transform_lists(std::vector<operation> server, std::vector<ope
 
 presence there_before(std::span<const operation> since) {
     presence there;
-    for (const operation& o : since) there.emplace(o.uuid, o.what != kind::create);
+    for (const operation& o : since) there.emplace(o.uuid, o.kind != kind::create);
     return there;
 }
 
@@ -153,7 +153,7 @@ std::vector<operation> effective_only(std::vector<operation> operations,
         auto found = there.find(o.uuid);
         if (found == there.end()) found = there.emplace(o.uuid, is_there(o.uuid)).first;
         if (!is_effective(o, found->second)) return true;
-        found->second = o.what != kind::remove;
+        found->second = o.kind != kind::remove;
         return false;
     });
     return operations;
@@ -167,8 +167,8 @@ std::vector<operation> without_passing(std::vector<operation> effective, const p
     std::unordered_map<uuid, stay, boost::hash<uuid>> stays;
     for (const operation& o : effective) {
         const auto [found, first] = stays.try_emplace(o.uuid);
-        if (first) found->second.comes = o.what == kind::create;
-        found->second.goes = o.what == kind::remove;
+        if (first) found->second.comes = o.kind == kind::create;
+        found->second.goes = o.kind == kind::remove;
     }
     std::erase_if(effective, [&](const operation& o) {
         const stay& s = stays.at(o.uuid);

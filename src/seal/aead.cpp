@@ -82,7 +82,7 @@ bool aead_open(const key& key, bytes_view additional, std::string_view sealed,
     ok = (out.empty() ||
           EVP_DecryptUpdate(c.get(), out.data(), &written, body.data(), size_of(body))) &&
          EVP_DecryptFinal_ex(c.get(), rest, &written) == 1;
-    // What came out before the tag was checked is nobody's to see.
+    // Plaintext that was decrypted before the tag was checked must not be used.
     if (!ok && !out.empty()) OPENSSL_cleanse(out.data(), out.size());
     return ok;
 }

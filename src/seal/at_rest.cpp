@@ -9,7 +9,7 @@ namespace {
 // of a body's place.
 std::string binding_of(const belongs_to& owner) {
     std::string bytes("callsign at rest 1\0", 19);
-    bytes.push_back(static_cast<char>(owner.what));
+    bytes.push_back(static_cast<char>(owner.purpose));
     const auto account = static_cast<std::uint64_t>(owner.account.value);
     for (int shift = 56; shift >= 0; shift -= 8) {
         bytes.push_back(static_cast<char>((account >> shift) & 0xFF));

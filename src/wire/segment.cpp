@@ -9,7 +9,7 @@
 namespace callsign::wire {
 namespace {
 
-using kind = operation::kind;
+using kind = operation_kind;
 
 // {"operations":[{"Create":{ and one more, which has no place, and is refused with where it is.
 constexpr std::size_t segment_depth_max = 5;
@@ -104,7 +104,7 @@ class segment_reader : public strict_reader<segment_reader> {
         if (level_ == level::list) return where;
         where.append("[").append(std::to_string(out_.size() - 1)).append("]");
         if (level_ != level::members) return where;
-        where.append(".").append(name_of(out_.back().what));
+        where.append(".").append(name_of(out_.back().kind));
         if (in_member_) where.append(".").append(members[member_]);
         return where;
     }
@@ -123,7 +123,7 @@ class segment_reader : public strict_reader<segment_reader> {
         if (named_) return fault("an operation has one member, \"Create\" or the like.");
         for (const form& f : forms) {
             if (f.name != name) continue;
-            out_.back().what = f.what;
+            out_.back().kind = f.what;
             return named_ = true;
         }
         return unknown(name);
@@ -131,7 +131,7 @@ class segment_reader : public strict_reader<segment_reader> {
 
     bool take_member(std::string_view name) {
         in_member_ = false;
-        for (std::size_t i = 0; i < members_of(out_.back().what); ++i) {
+        for (std::size_t i = 0; i < members_of(out_.back().kind); ++i) {
             if (members[i] != name) continue;
             if ((seen_ & (1U << i)) != 0) return twice(name);
             seen_ |= 1U << i;
@@ -157,7 +157,7 @@ class segment_reader : public strict_reader<segment_reader> {
 
     bool close_members() {
         in_member_ = false;
-        for (std::size_t i = 0; i < members_of(out_.back().what); ++i) {
+        for (std::size_t i = 0; i < members_of(out_.back().kind); ++i) {
             if ((seen_ & (1U << i)) != 0) continue;
             return fault(std::string("\"").append(members[i]).append("\" is missing."));
         }
@@ -207,9 +207,9 @@ std::string encode_segment(std::span<const operation> operations) {
     std::string scratch;
     bool first = true;
     for (const operation& o : operations) {
-        out.append(first ? "{\"" : ",{\"").append(name_of(o.what)).append("\":{\"uuid\":");
+        out.append(first ? "{\"" : ",{\"").append(name_of(o.kind)).append("\":{\"uuid\":");
         write_quoted(o.uuid, out);
-        if (o.what == kind::update) write_update(o, scratch, out);
+        if (o.kind == kind::update) write_update(o, scratch, out);
         out.append("}}");
         first = false;
     }

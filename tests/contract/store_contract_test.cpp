@@ -93,7 +93,7 @@ class store_contract : public ::testing::TestWithParam<backend> {
         t.uuid = uuid_of(n);
         t.created_at = t0 + milliseconds{n};
         t.attributes = {{"description", "task " + std::to_string(n)}, {"tag_x", ""}};
-        const operation made{operation::kind::create, t.uuid, {}, {}, {}};
+        const operation made{operation_kind::create, t.uuid, {}, {}, {}};
         receipt r{t.uuid, series->prefix, "",  tx.take_number(series->id, ""),
                   0,      t.created_at,   true};
         r.seq = tx.append_version(account, uuid_of(1000 + n), t.created_at, {&made, 1});
@@ -375,11 +375,11 @@ TEST_P(store_contract, the_chain_is_one_line) {
     const auto account = make_account();
     for (int n = 1; n <= 5; ++n) {
         write([&](write_tx& tx) {
-            const operation set{operation::kind::update, uuid_of(7), "status",
+            const operation set{operation_kind::update, uuid_of(7), "status",
                                 "done " + std::to_string(n), t0 + milliseconds{n}};
-            const operation unset{operation::kind::update, uuid_of(7), "due", std::nullopt,
+            const operation unset{operation_kind::update, uuid_of(7), "due", std::nullopt,
                                   t0 + milliseconds{n}};
-            const operation other{operation::kind::remove, uuid_of(8), {}, {}, {}};
+            const operation other{operation_kind::remove, uuid_of(8), {}, {}, {}};
             const std::vector<operation> all{set, unset, other};
             EXPECT_EQ(tx.append_version(account, uuid_of(n), t0, all), n);
         });
@@ -400,7 +400,7 @@ TEST_P(store_contract, the_chain_is_one_line) {
         EXPECT_EQ(v.operations[0].at, t0 + milliseconds{n});
         EXPECT_EQ(v.operations[1].property, "due");
         EXPECT_FALSE(v.operations[1].value);
-        EXPECT_EQ(v.operations[2].what, operation::kind::remove);
+        EXPECT_EQ(v.operations[2].kind, operation_kind::remove);
         EXPECT_EQ(v.operations[2].uuid, uuid_of(8));
     }
     EXPECT_EQ(tx->versions(account, 3, 1).front().seq, 4);
@@ -412,7 +412,7 @@ TEST_P(store_contract, an_edit_keeps_its_time_to_the_nanosecond) {
     const std::chrono::nanoseconds one{1};
     std::vector<operation> all;
     for (const precise_time each : {at, at, at + one, precise_time{t0}, precise_time{-one}}) {
-        all.push_back({operation::kind::update, uuid_of(7), "due", std::nullopt, each});
+        all.push_back({operation_kind::update, uuid_of(7), "due", std::nullopt, each});
     }
     write([&](write_tx& tx) { tx.append_version(account, uuid_of(1), t0, all); });
     if (GetParam().durable) reopen();
@@ -803,24 +803,24 @@ TEST_P(store_contract, a_version_is_found_by_its_id) {
     EXPECT_FALSE(tx->find_version_seq(account_id{id.value + 1}, uuid_of(1)));
 }
 
-constexpr side_version_bounds keep_all{1000, 1'000'000};
+constexpr fork_version_bounds keep_all{1000, 1'000'000};
 
-side_version beside(const uuid& id, std::int64_t own, time_point at = t0) {
+fork_version beside(const uuid& id, std::int64_t own, time_point at = t0) {
     return {id, 0, at, {own}, {}, {}};
 }
 
 TEST_P(store_contract, side_versions_are_kept_for_a_while) {
     const auto id = make_account();
-    side_version full = beside(uuid_of(11), 2);
+    fork_version full = beside(uuid_of(11), 2);
     full.own = {2, 4};
     full.dropped = {{1, 0}, {1, 1}, {1, 7}, {3, 0}};
     write([&](write_tx& tx) {
         for (int n = 1; n <= 4; ++n) tx.append_version(id, uuid_of(n), t0, {});
-        tx.put_side_version(id, full, keep_all);
-        tx.put_side_version(id, beside(uuid_of(12), 1, t0 + milliseconds{10}), keep_all);
+        tx.put_fork_version(id, full, keep_all);
+        tx.put_fork_version(id, beside(uuid_of(12), 1, t0 + milliseconds{10}), keep_all);
     });
     if (GetParam().durable) reopen();
-    const auto found = store_->begin_read()->find_side_version(id, uuid_of(11));
+    const auto found = store_->begin_read()->find_fork_version(id, uuid_of(11));
     ASSERT_TRUE(found);
     EXPECT_EQ(found->id, uuid_of(11));
     EXPECT_EQ(found->left_at, 0);
@@ -828,21 +828,21 @@ TEST_P(store_contract, side_versions_are_kept_for_a_while) {
     EXPECT_EQ(found->own, full.own);
     EXPECT_EQ(found->dropped, full.dropped);
     EXPECT_EQ(found->back, uuid_of(4));
-    const auto other = store_->begin_read()->find_side_version(id, uuid_of(12));
+    const auto other = store_->begin_read()->find_fork_version(id, uuid_of(12));
     EXPECT_EQ(other->dropped, std::vector<chain_position>{});
     EXPECT_EQ(other->back, uuid_of(1));
-    EXPECT_FALSE(store_->begin_read()->find_side_version(id, uuid_of(1)));
-    EXPECT_FALSE(store_->begin_read()->find_side_version(account_id{id.value + 1}, uuid_of(11)));
+    EXPECT_FALSE(store_->begin_read()->find_fork_version(id, uuid_of(1)));
+    EXPECT_FALSE(store_->begin_read()->find_fork_version(account_id{id.value + 1}, uuid_of(11)));
     write([&](write_tx& tx) {
-        EXPECT_EQ(tx.forget_side_versions(t0, 10), 0);
-        EXPECT_EQ(tx.forget_side_versions(t0 + milliseconds{10}, 10), 1);
-        EXPECT_FALSE(tx.find_side_version(id, uuid_of(11)));
-        EXPECT_TRUE(tx.find_side_version(id, uuid_of(12)));
-        tx.put_side_version(id, beside(uuid_of(13), 1), keep_all);
-        EXPECT_EQ(tx.forget_side_versions(t0 + milliseconds{20}, 1), 1);
-        EXPECT_TRUE(tx.find_side_version(id, uuid_of(13)));
-        tx.forget_side_version(id, uuid_of(13));
-        EXPECT_FALSE(tx.find_side_version(id, uuid_of(13)));
+        EXPECT_EQ(tx.forget_fork_versions(t0, 10), 0);
+        EXPECT_EQ(tx.forget_fork_versions(t0 + milliseconds{10}, 10), 1);
+        EXPECT_FALSE(tx.find_fork_version(id, uuid_of(11)));
+        EXPECT_TRUE(tx.find_fork_version(id, uuid_of(12)));
+        tx.put_fork_version(id, beside(uuid_of(13), 1), keep_all);
+        EXPECT_EQ(tx.forget_fork_versions(t0 + milliseconds{20}, 1), 1);
+        EXPECT_TRUE(tx.find_fork_version(id, uuid_of(13)));
+        tx.forget_fork_version(id, uuid_of(13));
+        EXPECT_FALSE(tx.find_fork_version(id, uuid_of(13)));
     });
 }
 
@@ -850,17 +850,17 @@ TEST_P(store_contract, side_versions_are_kept_for_a_while) {
 TEST_P(store_contract, side_versions_stay_within_their_bounds) {
     const auto id = make_account();
     const auto other = make_account("other");
-    const auto put = [&](account_id account, int n, const side_version_bounds& keep,
+    const auto put = [&](account_id account, int n, const fork_version_bounds& keep,
                          std::size_t dropped = 0) {
-        side_version side = beside(uuid_of(100 + n), 2);
+        fork_version side = beside(uuid_of(100 + n), 2);
         for (std::size_t i = 0; i < dropped; ++i) side.dropped.push_back({1, i});
-        write([&](write_tx& tx) { tx.put_side_version(account, side, keep); });
+        write([&](write_tx& tx) { tx.put_fork_version(account, side, keep); });
         return static_cast<std::int64_t>(size_of(side));
     };
     const auto kept = [&](account_id account) {
         std::vector<int> all;
         for (int n = 0; n < 100; ++n) {
-            if (store_->begin_read()->find_side_version(account, uuid_of(100 + n)))
+            if (store_->begin_read()->find_fork_version(account, uuid_of(100 + n)))
                 all.push_back(n);
         }
         return all;
@@ -1031,12 +1031,12 @@ TEST_P(store_contract, side_versions_say_where_they_lead) {
         for (const account_id account : {one, two}) {
             for (int n = 1; n <= 3; ++n) tx.append_version(account, uuid_of(n), t0, {});
         }
-        tx.put_side_version(two, beside(uuid_of(11), 3), keep_all);
-        tx.put_side_version(one, beside(uuid_of(11), 2), keep_all);
-        tx.put_side_version(one, beside(uuid_of(10), 1), keep_all);
+        tx.put_fork_version(two, beside(uuid_of(11), 3), keep_all);
+        tx.put_fork_version(one, beside(uuid_of(11), 2), keep_all);
+        tx.put_fork_version(one, beside(uuid_of(10), 1), keep_all);
     });
     const auto tx = store_->begin_read();
-    const auto all = tx->side_returns({}, 10);
+    const auto all = tx->fork_returns({}, 10);
     ASSERT_EQ(all.size(), 3u);
     EXPECT_EQ(all[0].id, uuid_of(10));
     EXPECT_EQ(all[0].seq, 1);
@@ -1044,9 +1044,9 @@ TEST_P(store_contract, side_versions_say_where_they_lead) {
     EXPECT_EQ(all[1].seq, 2);
     EXPECT_EQ(all[2].account, two);
     EXPECT_EQ(all[2].seq, 3);
-    EXPECT_EQ(tx->side_returns(all[0], 1).front().account, one);
-    EXPECT_EQ(tx->side_returns(all[1], 10).size(), 1u);
-    EXPECT_TRUE(tx->side_returns(all[2], 10).empty());
+    EXPECT_EQ(tx->fork_returns(all[0], 1).front().account, one);
+    EXPECT_EQ(tx->fork_returns(all[1], 10).size(), 1u);
+    EXPECT_TRUE(tx->fork_returns(all[2], 10).empty());
 }
 
 TEST_P(store_contract, the_links_of_sealed_chains_are_listed) {

@@ -174,8 +174,8 @@ inline bool answer_all(fuzzed_server& server, std::string_view bytes,
     using step = net::request_reader::step;
     const net::http_options options;
     net::http_hooks hooks;
-    hooks.terms_of = [&](const net::http_header& header) {
-        return server.rooms().service().terms_of(header, options.body_bytes_max);
+    hooks.body_limits_of = [&](const net::http_header& header) {
+        return server.rooms().service().body_limits_of(header, options.body_bytes_max);
     };
     net::body_lease memory;
     net::request_reader reader(options, hooks, memory);

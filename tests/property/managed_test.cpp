@@ -34,7 +34,7 @@
 namespace callsign::testing {
 namespace {
 
-using kind = operation::kind;
+using kind = operation_kind;
 
 constexpr time_point t0{milliseconds{1'700'000'000'000}};
 
@@ -144,7 +144,7 @@ class device_link final : public model_server {
             const auto* const added = std::get_if<callsign::add_version::added>(&*answer);
             EXPECT_TRUE(added) << "a device was refused";
             if (!added) return expected{};
-            late += added->late ? 1 : 0;
+            late += added->stale ? 1 : 0;
             const auto rest = c.operations.begin() + static_cast<std::ptrdiff_t>(added->taken);
             judge(c.parent, {c.operations.begin(), rest}, seq);
             c.operations.erase(c.operations.begin(), rest);
@@ -173,8 +173,8 @@ class device_link final : public model_server {
             missed.insert(missed.end(), v.operations.begin(), v.operations.end());
         }
         std::map<uuid, std::pair<kind, kind>> ends;  // of what is sent of a task
-        for (const operation& o : sent) ends.try_emplace(o.uuid, o.what, o.what);
-        for (const operation& o : sent) ends[o.uuid].second = o.what;
+        for (const operation& o : sent) ends.try_emplace(o.uuid, o.kind, o.kind);
+        for (const operation& o : sent) ends[o.uuid].second = o.kind;
         for (const operation& o : missed) ends.erase(o.uuid);
         std::erase_if(sent, [&](const operation& o) {
             const auto found = ends.find(o.uuid);

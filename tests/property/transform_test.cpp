@@ -1,6 +1,6 @@
 // Goal: edits made at once, anywhere, end in one state. List against list the two ways round the
 // square meet; a stock client, which goes wrong for good after a 409, never does with a server that
-// transforms late segments and hands out side versions, whatever is lost on the way.
+// transforms late segments and hands out fork versions, whatever is lost on the way.
 //
 // Method: a universe small enough that everything collides: two tasks, two properties, two values,
 // four instants. Lists are drawn by rapidcheck, operations without effect among them. Whole
@@ -23,7 +23,7 @@
 namespace callsign::testing {
 namespace {
 
-using kind = operation::kind;
+using kind = operation_kind;
 using operations = std::vector<operation>;
 
 constexpr int tasks_drawn = 2;
@@ -182,7 +182,7 @@ class plain_server final : public model_server {
     model_chain chain_;
 };
 
-// Late is transformed. The answer is a side version: what its device has is the parent's state and
+// Late is transformed. The answer is a fork version: what its device has is the parent's state and
 // its own operations; its edge leads back into the chain.
 class transforming_server final : public model_server {
   public:

@@ -129,9 +129,9 @@ class faulty_store final : public store {
                             const version_visitor& visit) override {
             tx_->visit_versions(a, after, visit);
         }
-        std::vector<side_return> side_returns(const side_return& after,
+        std::vector<fork_return> fork_returns(const fork_return& after,
                                               std::int64_t limit) override {
-            return tx_->side_returns(after, limit);
+            return tx_->fork_returns(after, limit);
         }
         std::vector<sealed_link> sealed_links(std::int64_t place, std::int64_t limit) override {
             return tx_->sealed_links(place, limit);
@@ -227,18 +227,18 @@ class faulty_store final : public store {
         std::optional<std::int64_t> find_version_seq(account_id a, const uuid& id) override {
             return tx_->find_version_seq(a, id);
         }
-        std::optional<side_version> find_side_version(account_id a, const uuid& id) override {
-            return tx_->find_side_version(a, id);
+        std::optional<fork_version> find_fork_version(account_id a, const uuid& id) override {
+            return tx_->find_fork_version(a, id);
         }
-        void put_side_version(account_id a, const side_version& side,
-                              const side_version_bounds& keep) override {
-            tx_->put_side_version(a, side, keep);
+        void put_fork_version(account_id a, const fork_version& side,
+                              const fork_version_bounds& keep) override {
+            tx_->put_fork_version(a, side, keep);
         }
-        void forget_side_version(account_id a, const uuid& id) override {
-            tx_->forget_side_version(a, id);
+        void forget_fork_version(account_id a, const uuid& id) override {
+            tx_->forget_fork_version(a, id);
         }
-        std::int64_t forget_side_versions(time_point before, std::int64_t limit) override {
-            return tx_->forget_side_versions(before, limit);
+        std::int64_t forget_fork_versions(time_point before, std::int64_t limit) override {
+            return tx_->forget_fork_versions(before, limit);
         }
         std::vector<slot> pending_slots_of(account_id a, const uuid& id) override {
             return tx_->pending_slots_of(a, id);

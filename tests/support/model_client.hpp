@@ -44,10 +44,10 @@ struct pair_after {
 };
 
 inline pair_after client_transform(const operation& server, const operation& local) {
-    using kind = operation::kind;
+    using kind = operation_kind;
     const pair_after both{server, local}, neither, server_alone{server, {}}, local_alone{{}, local};
     if (server.uuid != local.uuid) return both;
-    const auto are = [&](kind s, kind l) { return server.what == s && local.what == l; };
+    const auto are = [&](kind s, kind l) { return server.kind == s && local.kind == l; };
     if (are(kind::create, kind::create) || are(kind::remove, kind::remove)) return neither;
     if (are(kind::create, kind::remove)) return server_alone;
     if (are(kind::remove, kind::create)) return local_alone;

@@ -305,7 +305,7 @@ TEST_F(managed_taskwarrior_test, a_late_version_is_taken_and_its_device_led_back
         });
         expect_done(laptop->sync());
         ASSERT_EQ(others_were_first.wait_for(patience), std::future_status::ready);
-        EXPECT_EQ(checked().at("side versions"), round + 1);
+        EXPECT_EQ(checked().at("fork versions"), round + 1);
         EXPECT_EQ(key_of(*laptop, "Over REST " + mark), round == 0 ? "SYN-8" : "SYN-11");
         EXPECT_EQ(key_of(*laptop, "New on the laptop " + mark), round == 0 ? "SYN-9" : "SYN-12");
         expect_done(phone->sync());
@@ -378,7 +378,7 @@ TEST_F(managed_taskwarrior_test, a_wrong_secret_is_refused_whole_and_told_why) {
     const seal::key right = key_from(secret);
     const std::string task = "7e8c1d3a-5a4b-4c55-9d1e-2f4a0b6c7d8e";
     const std::string segment = wire::encode_segment(
-        std::vector<operation>{{operation::kind::create, *parse_uuid(task), {}, {}, {}}});
+        std::vector<operation>{{operation_kind::create, *parse_uuid(task), {}, {}, {}}});
     const std::array<std::uint8_t, seal::nonce_bytes> nonce{};
     const auto send = [&](const std::string& body) {
         http_client c(s->port());

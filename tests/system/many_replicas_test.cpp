@@ -273,7 +273,7 @@ TEST_F(many_devices_test, syncing_at_the_same_moment_converge_beside_rest) {
                     },
                 .goes_on = [&](int round, int nth) { write_over_rest(round, nth); },
                 .one_is_done = [&] { wire.gather_one_fewer(); }});
-    const int late = static_cast<int>(checked().at("side versions").as_int64());
+    const int late = static_cast<int>(checked().at("fork versions").as_int64());
     EXPECT_GE(late, rounds / 2 * (replicas - 2));
     RecordProperty("late_versions", late);
     // What is left is to hear of the others.

@@ -150,8 +150,8 @@ TEST_F(neighbours, segments_that_are_large_and_late) {
         std::vector<operation> all;
         for (unsigned k = 0; k < (n % 2 == 0 ? 500u : 1u); ++k) {
             const uuid id = *parse_uuid(numbered_uuid(i * 100 + n + 1, k));
-            all.push_back({operation::kind::create, id, {}, {}, {}});
-            all.push_back({operation::kind::update, id, "description", "Mend the tap",
+            all.push_back({operation_kind::create, id, {}, {}, {}});
+            all.push_back({operation_kind::update, id, "description", "Mend the tap",
                            precise_time(std::chrono::seconds{1'700'000'000})});
         }
         std::array<std::uint8_t, seal::nonce_bytes> nonce{};

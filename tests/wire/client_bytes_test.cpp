@@ -88,8 +88,8 @@ TEST(client_bytes, agree_with_each_other) {
     const auto snapshot = wire::decode_snapshot(opened(all[1]));
     task_map tasks;
     for (const operation& o : std::get<std::vector<operation>>(segment)) {
-        if (o.what == operation::kind::create) tasks[o.uuid];
-        if (o.what == operation::kind::update && o.value) tasks[o.uuid][o.property] = *o.value;
+        if (o.kind == operation_kind::create) tasks[o.uuid];
+        if (o.kind == operation_kind::update && o.value) tasks[o.uuid][o.property] = *o.value;
     }
     EXPECT_EQ(tasks, std::get<task_map>(snapshot));
 }

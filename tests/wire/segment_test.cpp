@@ -8,7 +8,7 @@
 namespace callsign::wire {
 namespace {
 
-using kind = operation::kind;
+using kind = operation_kind;
 using operations = std::vector<operation>;
 
 const uuid id = *parse_uuid("f70ed568-0132-4fb2-ad77-19c4c8c0c321");
@@ -257,7 +257,7 @@ RC_GTEST_PROP(segment, reads_what_it_writes, ()) {
     for (int i = 0; i < size; ++i) {
         operation o{
             *rc::gen::element(kind::create, kind::remove, kind::update), any_uuid(), {}, {}, {}};
-        if (o.what == kind::update) {
+        if (o.kind == kind::update) {
             o.property = *any_text();
             if (*rc::gen::arbitrary<bool>()) o.value = *any_text();
             o.at = precise_time{std::chrono::nanoseconds{*rc::gen::inRange<std::int64_t>(

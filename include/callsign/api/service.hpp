@@ -54,11 +54,12 @@ class service {
 
     // How large the body of a request with this header may be: `usual_bytes_max`, but for the few
     // that bring what a client sealed, and for those whose body nobody looks at.
-    net::body_terms terms_of(const net::http_header& header, std::size_t usual_bytes_max) const;
+    net::body_limits body_limits_of(const net::http_header& header,
+                                    std::size_t usual_bytes_max) const;
 
     // Whether the master key opens the devices' keys (one of them is tried), or there are none: so
     // that an operator hears of a wrong one before the devices do. The store's failure is a yes.
-    boost::asio::awaitable<bool> opens_devices();
+    boost::asio::awaitable<bool> can_decrypt_devices();
 
   private:
     std::unique_ptr<impl> impl_;

@@ -16,8 +16,8 @@
 
 namespace callsign {
 
-// Whose share. Everybody without a token or a known client id is one: strangers cannot get more by
-// being many.
+// The account that is charged. All callers without a token or a known client id are charged
+// together, so that many connections do not get a larger share.
 class payer {
   public:
     // Requires: a real account's id, which is larger than 0.

@@ -11,8 +11,8 @@
 
 namespace callsign {
 
-// Whoever knows the client id of an opaque account is let in: TaskChampion has no other credential,
-// so it is kept out of logs. The devices of one opaque account share one id, because their key is
+// The client id of an opaque account is its credential: TaskChampion has no other, so it is kept
+// out of logs. The devices of one opaque account share one id, because their key is
 // derived from it. A managed account's device has an id and a key of its own, and proves itself by
 // what it seals.
 struct device {

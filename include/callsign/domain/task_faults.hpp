@@ -1,6 +1,6 @@
 #pragma once
 // Tasks that Taskwarrior cannot keep: with its next report it deletes them, for all devices, or it
-// reports nothing any more. What comes from a device is the device's own affair; what comes another
+// reports nothing any more. A device may send such a task; what comes another
 // way is refused before it reaches one. Pure.
 
 #include <callsign/domain/task.hpp>

@@ -16,13 +16,13 @@
 
 namespace callsign {
 
+enum class operation_kind : std::uint8_t { create = 1, remove = 2, update = 3 };
+
 // A TaskChampion operation (docs/src/sync-model of that project): what replicas exchange. Its time
 // decides which of two updates holds, on every replica alike, so it is kept to the nanosecond, as
 // clients write it.
 struct operation {
-    enum class kind : std::uint8_t { create = 1, remove = 2, update = 3 };
-
-    kind what = kind::create;
+    operation_kind kind = operation_kind::create;
     callsign::uuid uuid{};
     std::string property;              // update only
     std::optional<std::string> value;  // update only; none: the property is removed
@@ -55,31 +55,32 @@ struct chain_position {
     friend auto operator<=>(const chain_position&, const chain_position&) = default;
 };
 
-// What a device has that sent a version late: the chain up to `left_at`, and its own versions that
-// come after. It is not on the chain, but a way leads from it back there, over the others' versions
-// that it lacks (rules/chain_place.hpp). It copies nothing of the chain, which never changes.
-struct side_version {
+// The state of a device that sent a stale version: the chain up to `left_at`, and its own versions
+// after that. It is not on the chain; the device is rebased onto it by the others' versions that it
+// lacks (rules/chain_place.hpp). Nothing of the chain is copied, since that never changes.
+struct fork_version {
     callsign::uuid id{};
     std::int64_t left_at = 0;
     time_point created_at;
-    // Of the chain, after `left_at`, in order; one at least. Past the last one it is back.
+    // Its own versions after `left_at`, in order; one at least. Past the last one it is on the
+    // chain again.
     std::vector<std::int64_t> own{};
-    // Others' operations after `left_at` that mean nothing to it, for what it did itself holds
-    // against them. In order.
+    // Others' operations after `left_at` that lost against its own: it need not apply them. In
+    // order.
     std::vector<chain_position> dropped{};
     // What the chain calls the last of `own`; a store fills it in.
     callsign::uuid back{};
 };
 
-// Where a side version leads back to the chain: the last of `own`.
-struct side_return {
+// Where a fork version leads back to the chain: the last of `own`.
+struct fork_return {
     callsign::uuid id{};
     account_id account;
     std::int64_t seq = 0;
 };
 
 // What it counts against an account's bound.
-inline std::size_t size_of(const side_version& side) noexcept {
+inline std::size_t size_of(const fork_version& side) noexcept {
     return 64 + 4 * (side.own.size() + side.dropped.size());
 }
 

@@ -113,7 +113,8 @@ class engine {
 
     // One bounded step of a sweep: reconcile_pending with everything now being created marked as
     // busy. The caller is on the network executor, so nothing can begin between the marking and the
-    // queueing; and it is the house's own, so what begins after that is applied after it.
+    // queueing; and the server's own work is first in turn, so what begins after that is applied
+    // after it.
     boost::asio::awaitable<result<reconcile_pending::answer>> reconcile(slot_id after,
                                                                         std::int64_t limit,
                                                                         milliseconds window);

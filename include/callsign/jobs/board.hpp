@@ -14,7 +14,7 @@
 
 namespace callsign::jobs {
 
-enum class kind : std::uint8_t { conversion, import, snapshot };
+enum class job_kind : std::uint8_t { conversion, import, snapshot };
 
 struct progress {
     std::int64_t done = 0;
@@ -23,7 +23,7 @@ struct progress {
 
 class board {
     struct entry {
-        kind what;
+        job_kind kind;
         account_id account;
         progress now{};
         bool cancelled = false;
@@ -34,8 +34,8 @@ class board {
     // In the frame of the coroutine that does the work.
     class job {
       public:
-        job(const std::shared_ptr<entries>& all, kind what, account_id account)
-            : all_(all), entry_{what, account} {
+        job(const std::shared_ptr<entries>& all, job_kind kind, account_id account)
+            : all_(all), entry_{kind, account} {
             all_->push_back(&entry_);
         }
         ~job() { std::erase(*all_, &entry_); }
@@ -51,14 +51,14 @@ class board {
         entry entry_;
     };
 
-    job begin(kind what, account_id account) { return job(all_, what, account); }
+    job begin(job_kind kind, account_id account) { return job(all_, kind, account); }
 
     // Jobs of this kind under way.
-    std::size_t count(kind what) const noexcept;
+    std::size_t count(job_kind kind) const noexcept;
     // Of this account's; the one that was begun first. None: there is none.
-    std::optional<progress> find(kind what, account_id account) const noexcept;
+    std::optional<progress> find(job_kind kind, account_id account) const noexcept;
     // False: there is none to cancel.
-    bool cancel(kind what, account_id account) noexcept;
+    bool cancel(job_kind kind, account_id account) noexcept;
 
   private:
     std::shared_ptr<entries> all_ = std::make_shared<entries>();

@@ -34,7 +34,7 @@ struct http_request : boost::beast::http::request<boost::beast::http::string_bod
     // Covers this request's body, and what was reserved for its answer. Shared with its session,
     // which may be cut off while a question still runs for the handler. None: of no server.
     std::shared_ptr<body_lease> memory{};
-    // What those behind the server found out when its header was complete (body_terms::notes).
+    // What those behind the server found out when its header was complete (body_limits::notes).
     std::shared_ptr<const void> notes{};
 
     // Room for so many bytes more, before a handler loads them for its answer (body_budget.hpp).
@@ -60,7 +60,7 @@ using http_handler = std::function<boost::asio::awaitable<http_response>(http_re
 using http_header = boost::beast::http::request_header<>;
 
 // How large the body of one request may be.
-struct body_terms {
+struct body_limits {
     std::size_t bytes_max = 0;
     // What a larger one is answered with; none: a refusal of 413.
     std::optional<http_response> too_large{};
@@ -83,7 +83,7 @@ struct http_hooks {
     // Not set: all may come.
     std::function<boost::asio::awaitable<admission>(http_request head)> admit{};
     // Decides when a request's header is complete and it may come; not set: body_bytes_max for all.
-    std::function<body_terms(const http_header&)> terms_of{};
+    std::function<body_limits(const http_header&)> body_limits_of{};
 };
 
 struct http_options {

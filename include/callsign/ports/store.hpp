@@ -44,7 +44,7 @@ class store_failure : public std::runtime_error {
 
     store_failure(kind what, const std::string& text) : std::runtime_error(text), what_(what) {}
 
-    kind what_happened() const noexcept { return what_; }
+    kind reason() const noexcept { return what_; }
 
   private:
     kind what_;
@@ -113,10 +113,10 @@ class read_tx {
                                 const version_visitor& visit) = 0;
     // Where a version stands on the account's chain of operations; none: it is not on it.
     virtual std::optional<std::int64_t> find_version_seq(account_id account, const uuid& id) = 0;
-    virtual std::optional<side_version> find_side_version(account_id account, const uuid& id) = 0;
-    // At most `limit` of all accounts' side versions after `after`, in the order of id and account.
+    virtual std::optional<fork_version> find_fork_version(account_id account, const uuid& id) = 0;
+    // At most `limit` of all accounts' fork versions after `after`, in the order of id and account.
     // Those beyond their account's bounds may be among them.
-    virtual std::vector<side_return> side_returns(const side_return& after, std::int64_t limit) = 0;
+    virtual std::vector<fork_return> fork_returns(const fork_return& after, std::int64_t limit) = 0;
 
     // At most `limit` slots after `after`, in the order of their ids; `state` and `account` narrow.
     virtual std::vector<slot> slots(slot_id after, std::int64_t limit,
@@ -149,8 +149,8 @@ class read_tx {
     virtual std::size_t snapshot_bytes(account_id account) = 0;
 };
 
-// Of one account's side versions.
-struct side_version_bounds {
+// Of one account's fork versions.
+struct fork_version_bounds {
     std::int64_t count_max = 0;
     std::int64_t bytes_max = 0;  // as size_of() has it
 };
@@ -195,11 +195,11 @@ class write_tx : public read_tx {
 
     // Requires: the account has no version of this id, and has come to the last of `side.own`. Then
     // its oldest ones go until they are within `keep`, this one excepted.
-    virtual void put_side_version(account_id account, const side_version& side,
-                                  const side_version_bounds& keep) = 0;
-    virtual void forget_side_version(account_id account, const uuid& id) = 0;
+    virtual void put_fork_version(account_id account, const fork_version& side,
+                                  const fork_version_bounds& keep) = 0;
+    virtual void forget_fork_version(account_id account, const uuid& id) = 0;
     // Of the `limit` oldest, those made before `before`; returns how many.
-    virtual std::int64_t forget_side_versions(time_point before, std::int64_t limit) = 0;
+    virtual std::int64_t forget_fork_versions(time_point before, std::int64_t limit) = 0;
 
     // ---- devices ----
     // `device.id`, `device.mode` and `device.revoked_at` are ignored. Requires: nobody has this

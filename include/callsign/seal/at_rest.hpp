@@ -28,7 +28,7 @@ enum class purpose : std::uint8_t {
 };
 
 struct belongs_to {
-    purpose what = purpose::device_key;
+    seal::purpose purpose = seal::purpose::device_key;
     account_id account;
     uuid client_id{};
 };

@@ -79,11 +79,11 @@ awaitable<http_response> import_version(admin_context& a, request_context& c) {
     import_sealed_version command{head.client, *parent, head.version, std::move(c.request.body())};
     const auto done = co_await a.engine.submit(std::move(command));
     if (!done) co_return answer_error(c, done.error());
-    using what = import_sealed_version;
+    using wanted = import_sealed_version;
     co_return std::visit(overloaded{
-                             [&](what::imported) { return answer_result(c, true); },
-                             [&](what::there_already) { return answer_result(c, false); },
-                             [&](what::differs) {
+                             [&](wanted::imported) { return answer_result(c, true); },
+                             [&](wanted::there_already) { return answer_result(c, false); },
+                             [&](wanted::differs) {
                                  return answer_problem(
                                      c, problems::history_differs,
                                      "Here another version follows that parent, or none can.");
@@ -106,11 +106,11 @@ awaitable<http_response> import_snapshot(admin_context& a, request_context& c) {
                                    std::move(c.request.body())};
     const auto done = co_await a.engine.submit(std::move(command));
     if (!done) co_return answer_error(c, done.error());
-    using what = import_sealed_snapshot;
+    using wanted = import_sealed_snapshot;
     co_return std::visit(overloaded{
-                             [&](what::imported) { return answer_result(c, true); },
-                             [&](what::there_already) { return answer_result(c, false); },
-                             [&](what::unknown_version) {
+                             [&](wanted::imported) { return answer_result(c, true); },
+                             [&](wanted::there_already) { return answer_result(c, false); },
+                             [&](wanted::unknown_version) {
                                  return answer_problem(
                                      c, problems::history_differs,
                                      "The snapshot is of a version that is not here.");

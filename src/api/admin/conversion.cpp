@@ -94,7 +94,7 @@ awaitable<http_response> show_conversion(admin_context& a, request_context& c) {
     const auto owner = co_await find_owner(a, c, refused);
     if (!owner) co_return refused;
     v1::ManagingStatus message;
-    if (const auto now = a.jobs.board.find(jobs::kind::conversion, *owner)) {
+    if (const auto now = a.jobs.board.find(jobs::job_kind::conversion, *owner)) {
         message.set_running(true);
         message.set_opened(now->done);
         message.set_total(now->total);
@@ -106,7 +106,7 @@ awaitable<http_response> cancel_conversion(admin_context& a, request_context& c)
     http_response refused;
     const auto owner = co_await find_owner(a, c, refused);
     if (!owner) co_return refused;
-    if (!a.jobs.board.cancel(jobs::kind::conversion, *owner)) {
+    if (!a.jobs.board.cancel(jobs::job_kind::conversion, *owner)) {
         co_return answer_problem(c, problems::not_under_way, "There is nothing to cancel.");
     }
     http_response done;

@@ -154,9 +154,9 @@ awaitable<net::admission> admit_to_sync(sync_context& s, request_context& c) {
     co_return net::admission{.payer = (*client)->account.value};
 }
 
-net::body_terms terms_of_sync(const sync_context& s, std::size_t usual_bytes_max,
-                              std::size_t large_bytes_max, const route& where,
-                              const request_head& head) {
+net::body_limits sync_body_limits(const sync_context& s, std::size_t usual_bytes_max,
+                                  std::size_t large_bytes_max, const route& where,
+                                  const request_head& head) {
     // Its handler says the same of a smaller one.
     if (head.sync_refused) {
         return {.bytes_max = usual_bytes_max, .too_large = head.sync_refused};

@@ -52,8 +52,8 @@ void add_parent_header(http_response& response, const uuid& parent);
 awaitable<net::admission> admit_to_sync(sync_context& s, request_context& c);
 
 // How large the body of a client's request to this route may be, and what a larger one is told.
-net::body_terms terms_of_sync(const sync_context& s, std::size_t usual_bytes_max,
-                              std::size_t large_bytes_max, const route& where,
-                              const request_head& head);
+net::body_limits sync_body_limits(const sync_context& s, std::size_t usual_bytes_max,
+                                  std::size_t large_bytes_max, const route& where,
+                                  const request_head& head);
 
 }  // namespace callsign::api

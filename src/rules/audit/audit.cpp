@@ -68,11 +68,11 @@ class auditor {
 
     void read_sides() {
         attempt(proofs::sides, "", [&] {
-            for (side_return last;;) {
-                const auto some = tx_.side_returns(last, rows_at_once);
+            for (fork_return last;;) {
+                const auto some = tx_.fork_returns(last, rows_at_once);
                 sides_.insert(sides_.end(), some.begin(), some.end());
                 if (std::ssize(some) < rows_at_once) return;
-                const auto place = [](const side_return& s) { return std::tuple(s.id, s.account); };
+                const auto place = [](const fork_return& s) { return std::tuple(s.id, s.account); };
                 if (place(some.back()) <= place(last)) {
                     throw store_failure(store_failure::kind::damaged, "damaged: rows out of order");
                 }
@@ -80,7 +80,7 @@ class auditor {
             }
         });
         std::ranges::sort(sides_, {},
-                          [](const side_return& s) { return std::tuple(s.account, s.seq); });
+                          [](const fork_return& s) { return std::tuple(s.account, s.seq); });
     }
 
     void read_unnumbered() {
@@ -153,11 +153,11 @@ class auditor {
     // Whoever has none is not looked at with the accounts.
     void look_at_sides_of_nobody() {
         for (std::size_t i = 0; i < sides_.size(); ++i) {
-            const side_return& side = sides_[i];
+            const fork_return& side = sides_[i];
             if (i > 0 && sides_[i - 1].account == side.account) continue;
             attempt(proofs::sides, name_of(side.account), [&] {
                 if (tx_.find_account(side.account)) return;
-                found_.fault(proofs::sides, name_of(side.account) + "side version " +
+                found_.fault(proofs::sides, name_of(side.account) + "fork version " +
                                                 to_string(side.id) + " leads to seq " +
                                                 std::to_string(side.seq) + ", which is not there");
             });
@@ -168,7 +168,7 @@ class auditor {
     findings& found_;
     std::vector<sealed_link> links_;  // by account and seq
     bool all_links_read_ = true;
-    std::vector<side_return> sides_;  // by account and seq
+    std::vector<fork_return> sides_;  // by account and seq
     std::map<account_id, std::vector<kept_task>> unnumbered_;
     tally all_;
 };

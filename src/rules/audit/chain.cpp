@@ -23,10 +23,10 @@ bool contains(const std::vector<seq_range>& ranges, std::int64_t seq) {
 
 class chain_audit {
   public:
-    chain_audit(read_tx& tx, findings& found, subject& s, std::span<const side_return> sides,
+    chain_audit(read_tx& tx, findings& found, subject& s, std::span<const fork_return> sides,
                 tally& all)
         : tx_(tx), found_(found), s_(s), sides_(sides), all_(all) {
-        for (const side_return& side : sides) side_ids_.insert(side.id);
+        for (const fork_return& side : sides) side_ids_.insert(side.id);
     }
 
     void run() {
@@ -74,11 +74,11 @@ class chain_audit {
         look_at_place(v);
         if (side_ids_.contains(v.id)) {
             found_.fault(proofs::sides,
-                         s_.who + "side version " + to_string(v.id) + " is on the chain");
+                         s_.who + "fork version " + to_string(v.id) + " is on the chain");
         }
         all_.operations += std::ssize(v.operations);
         for (const operation& o : v.operations) {
-            if (o.what == operation::kind::create) look_at_made(o.uuid, v.seq);
+            if (o.kind == operation_kind::create) look_at_made(o.uuid, v.seq);
         }
         if (replays_) replay(v);
     }
@@ -131,14 +131,14 @@ class chain_audit {
         }
     }
 
-    // ---- side versions ----
+    // ---- fork versions ----
 
     // Those that lead to a version before `seq`, and have not met it.
     void pass_sides(std::int64_t seq) {
         for (; !sides_.empty() && sides_.front().seq < seq; sides_ = sides_.subspan(1)) {
-            const side_return& side = sides_.front();
+            const fork_return& side = sides_.front();
             if (has(side.seq) || contains(unread_, side.seq)) continue;
-            found_.fault(proofs::sides, s_.who + "side version " + to_string(side.id) +
+            found_.fault(proofs::sides, s_.who + "fork version " + to_string(side.id) +
                                             " leads to seq " + std::to_string(side.seq) +
                                             ", which is not there");
         }
@@ -230,7 +230,7 @@ class chain_audit {
     read_tx& tx_;
     findings& found_;
     subject& s_;
-    std::span<const side_return> sides_;  // those that are ahead
+    std::span<const fork_return> sides_;  // those that are ahead
     std::unordered_set<uuid, boost::hash<uuid>> side_ids_;
     tally& all_;
 
@@ -247,7 +247,7 @@ class chain_audit {
 
 }  // namespace
 
-void look_at_chain(read_tx& tx, findings& found, subject& s, std::span<const side_return> sides,
+void look_at_chain(read_tx& tx, findings& found, subject& s, std::span<const fork_return> sides,
                    tally& all) {
     chain_audit(tx, found, s, sides, all).run();
 }

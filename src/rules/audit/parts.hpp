@@ -43,7 +43,7 @@ inline constexpr proof clients{"I8",
 inline constexpr proof parents{
     "I6", "each version's parent is the one before it, and the head is the last"};
 inline constexpr proof sides{
-    "I6", "a side version leads back to its account's chain, and is not on it itself"};
+    "I6", "a fork version leads back to its account's chain, and is not on it itself"};
 // One proof, of two invariants.
 inline constexpr proof makers{
     "I2", "a task's version is the one that made it, and what a version made is there"};
@@ -96,7 +96,7 @@ struct tally {
 // their marks to the tally.
 void look_at_tasks(read_tx& tx, findings& found, subject& s, tally& all);
 // Requires: look_at_tasks() was done. `sides`: the account's, by seq.
-void look_at_chain(read_tx& tx, findings& found, subject& s, std::span<const side_return> sides,
+void look_at_chain(read_tx& tx, findings& found, subject& s, std::span<const fork_return> sides,
                    tally& all);
 // `links`: the account's, by seq.
 void look_at_sealed_chain(read_tx& tx, findings& found, const subject& s,

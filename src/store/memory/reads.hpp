@@ -129,23 +129,23 @@ class reads_over : public Base {
     std::optional<std::int64_t> find_version_seq(account_id account, const uuid& id) override {
         return copy(find(state_->version_seqs, {account, id}));
     }
-    std::optional<side_version> find_side_version(account_id account, const uuid& id) override {
+    std::optional<fork_version> find_fork_version(account_id account, const uuid& id) override {
         const auto* all = find(state_->side_versions, account);
         if (!all) return std::nullopt;
         const auto found = std::find_if(all->begin(), all->end(),
-                                        [&](const side_version& side) { return side.id == id; });
+                                        [&](const fork_version& side) { return side.id == id; });
         if (found == all->end()) return std::nullopt;
-        side_version side = *found;
+        fork_version side = *found;
         side.back = state_->versions.at({account, side.own.back()})->id;
         return side;
     }
-    std::vector<side_return> side_returns(const side_return& after, std::int64_t limit) override {
+    std::vector<fork_return> fork_returns(const fork_return& after, std::int64_t limit) override {
         table<std::pair<uuid, account_id>, std::int64_t> all;
         for (const auto& [account, sides] : state_->side_versions) {
-            for (const side_version& side : sides)
+            for (const fork_version& side : sides)
                 all.emplace(std::pair(side.id, account), side.own.back());
         }
-        std::vector<side_return> some;
+        std::vector<fork_return> some;
         for (auto at = all.upper_bound({after.id, after.account});
              at != all.end() && std::ssize(some) < limit; ++at) {
             some.push_back({at->first.first, at->first.second, at->second});

@@ -128,12 +128,12 @@ class write_transaction final : public reads_over<write_tx> {
         state_->versions.emplace(std::pair(account, v.seq), std::move(v));
         return owner.last_seq;
     }
-    void put_side_version(account_id account, const side_version& side,
-                          const side_version_bounds& keep) override {
+    void put_fork_version(account_id account, const fork_version& side,
+                          const fork_version_bounds& keep) override {
         moved(side.created_at);
         CALLSIGN_ASSERT(side.own.back() <= state_->accounts.at(account).last_seq);
         CALLSIGN_ASSERT(!state_->version_seqs.contains({account, side.id}));
-        CALLSIGN_ASSERT(!find_side_version(account, side.id));
+        CALLSIGN_ASSERT(!find_fork_version(account, side.id));
         auto& all = state_->side_versions[account];
         all.push_back(side);
         std::int64_t bytes = 0;
@@ -144,15 +144,15 @@ class write_transaction final : public reads_over<write_tx> {
                  bytes + static_cast<std::int64_t>(size_of(*std::prev(first))) <= keep.bytes_max);
         all.erase(all.begin(), first);
     }
-    void forget_side_version(account_id account, const uuid& id) override {
+    void forget_fork_version(account_id account, const uuid& id) override {
         wrote_ = true;
         std::erase_if(state_->side_versions[account],
-                      [&](const side_version& side) { return side.id == id; });
+                      [&](const fork_version& side) { return side.id == id; });
     }
-    std::int64_t forget_side_versions(time_point before, std::int64_t limit) override {
+    std::int64_t forget_fork_versions(time_point before, std::int64_t limit) override {
         std::vector<std::pair<uuid, account_id>> oldest;
         for (const auto& [account, all] : state_->side_versions) {
-            for (const side_version& side : all) oldest.emplace_back(side.id, account);
+            for (const fork_version& side : all) oldest.emplace_back(side.id, account);
         }
         std::sort(oldest.begin(), oldest.end());
         std::int64_t forgotten = 0;

@@ -94,7 +94,7 @@ void checkpointer::checkpoint() {
         throw store_failure(kind::unknown, text);
     }
     checkpoint_failure_.emplace(meaning_of(extended), text);
-    if (checkpoint_failure_->what_happened() == kind::damaged) throw *checkpoint_failure_;
+    if (checkpoint_failure_->reason() == kind::damaged) throw *checkpoint_failure_;
 }
 
 // Of readers in other processes (`callsign check` is one) nothing is known but that they are

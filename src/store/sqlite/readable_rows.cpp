@@ -89,7 +89,7 @@ class row_reader {
             readable([&] {
                 auto q = db_.use(sql::side_get);
                 const uuid version = sides.id(0);
-                if (q.bind(version).bind(sides.integer(1)).step()) side_version_of(q);
+                if (q.bind(version).bind(sides.integer(1)).step()) fork_version_of(q);
             });
         }
     }

@@ -134,7 +134,7 @@ numbers_given numbers_given_of(query& q) {
     return {q.text(0), q.integer(1)};
 }
 
-side_return side_return_of(query& q) {
+fork_return side_return_of(query& q) {
     q.at("side_versions by seq", q.integer(2));
     return {q.id(0), account_id{q.integer(1)}, q.integer(2)};
 }
@@ -153,9 +153,9 @@ sealed_snapshot snapshot_of(query& q) {
     return {snapshot_mark_of(q), std::string(q.blob(4))};
 }
 
-side_version side_version_of(query& q) {
+fork_version fork_version_of(query& q) {
     q.at("side_versions by left_at", q.integer(1));
-    side_version side{q.id(0), q.integer(1), q.instant(2), {}, {}, q.id(4)};
+    fork_version side{q.id(0), q.integer(1), q.instant(2), {}, {}, q.id(4)};
     if (!decode_way(q.blob(3), side)) q.damaged("its way");
     return side;
 }

@@ -17,13 +17,13 @@ task task_of(query& q);
 version version_of(query& q);
 principal principal_of(query& q);
 device device_of(query& q);
-side_version side_version_of(query& q);
+fork_version fork_version_of(query& q);
 chain_head head_of(query& q);
 sealed_version sealed_version_of(query& q);
 snapshot_mark snapshot_mark_of(query& q);
 std::size_t byte_count_of(query& q);
 numbers_given numbers_given_of(query& q);
-side_return side_return_of(query& q);
+fork_return side_return_of(query& q);
 sealed_link sealed_link_of(query& q);
 sealed_snapshot snapshot_of(query& q);
 
@@ -129,12 +129,12 @@ class reads_over : public Base {
         if (!q.bind(id).bind(account).step()) return std::nullopt;
         return q.integer(0);
     }
-    std::optional<side_version> find_side_version(account_id account, const uuid& id) override {
+    std::optional<fork_version> find_fork_version(account_id account, const uuid& id) override {
         auto q = db_.use(sql::side_get);
-        return one(q.bind(id).bind(account), side_version_of);
+        return one(q.bind(id).bind(account), fork_version_of);
     }
-    std::vector<side_return> side_returns(const side_return& after, std::int64_t limit) override {
-        auto q = db_.use(sql::side_returns);
+    std::vector<fork_return> fork_returns(const fork_return& after, std::int64_t limit) override {
+        auto q = db_.use(sql::fork_returns);
         return all(q.bind(after.id).bind(after.account).bind(limit), side_return_of);
     }
 

@@ -69,10 +69,10 @@ std::string encode(std::span<const operation> operations) {
     std::optional<precise_time> last_at;
     for (const operation& o : operations) {
         auto& row = *message.add_operations();
-        row.set_kind(static_cast<int>(o.what));
+        row.set_kind(static_cast<int>(o.kind));
         if (!last || last->uuid != o.uuid) row.set_uuid(o.uuid.data, o.uuid.size());
         last = &o;
-        if (o.what != operation::kind::update) continue;
+        if (o.kind != operation_kind::update) continue;
         row.set_property(o.property);
         if (o.value) row.set_value(*o.value);
         if (last_at != o.at) put_time(row, o.at);
@@ -89,13 +89,13 @@ std::optional<std::vector<operation>> decode_operations(std::string_view bytes) 
     std::optional<uuid> id;
     std::optional<precise_time> at;
     for (auto& row : *message.mutable_operations()) {
-        const bool is_known = row.kind() >= static_cast<int>(operation::kind::create) &&
-                              row.kind() <= static_cast<int>(operation::kind::update);
+        const bool is_known = row.kind() >= static_cast<int>(operation_kind::create) &&
+                              row.kind() <= static_cast<int>(operation_kind::update);
         if (!is_known || !take_uuid(row.uuid(), id)) return std::nullopt;
         operation o;
-        o.what = static_cast<operation::kind>(row.kind());
+        o.kind = static_cast<operation_kind>(row.kind());
         o.uuid = *id;
-        if (o.what == operation::kind::update) {
+        if (o.kind == operation_kind::update) {
             if (row.has_at()) at = time_of(row);
             if (!at) return std::nullopt;
             o.at = *at;
@@ -107,7 +107,7 @@ std::optional<std::vector<operation>> decode_operations(std::string_view bytes) 
     return operations;
 }
 
-std::string encode(const side_version& side) {
+std::string encode(const fork_version& side) {
     rows::Way message;
     std::int64_t before = side.left_at;
     for (const std::int64_t seq : side.own) {
@@ -130,7 +130,7 @@ std::string encode(const side_version& side) {
     return message.SerializeAsString();
 }
 
-bool decode_way(std::string_view bytes, side_version& side) {
+bool decode_way(std::string_view bytes, fork_version& side) {
     // More than any has; and what is added up from it stays far from overflow.
     constexpr std::uint64_t number_max = std::uint64_t{1} << 40;
     constexpr std::size_t dropped_max = std::size_t{1} << 20;

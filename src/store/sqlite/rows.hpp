@@ -19,9 +19,9 @@ std::optional<attributes> decode_attributes(std::string_view bytes);
 std::string encode(std::span<const operation> operations);
 std::optional<std::vector<operation>> decode_operations(std::string_view bytes);
 
-// A side version's `own` and `dropped`; `left_at` is another column's.
-std::string encode(const side_version& side);
+// A fork version's `own` and `dropped`; `left_at` is another column's.
+std::string encode(const fork_version& side);
 // Fills them in. False: encode() would not have written this.
-bool decode_way(std::string_view bytes, side_version& side);
+bool decode_way(std::string_view bytes, fork_version& side);
 
 }  // namespace callsign::sqlite

@@ -28,7 +28,7 @@ class sqlite_store final : public store {
         try {
             state_.load();
         } catch (const store_failure& failure) {
-            if (failure.what_happened() != store_failure::kind::damaged) throw;
+            if (failure.reason() != store_failure::kind::damaged) throw;
             stopped_ = failure;  // what is not damaged can be read
         }
     }
@@ -62,7 +62,7 @@ std::unique_ptr<store> open_with_reserve(const sqlite_options& options) {
     } catch (const store_failure& failure) {
         // Not all that a full disk does to SQLite is called so: shared memory that cannot grow is
         // an I/O error.
-        const bool damaged = failure.what_happened() == store_failure::kind::damaged;
+        const bool damaged = failure.reason() == store_failure::kind::damaged;
         if (damaged || !room.give_up()) throw;
     }
     if (!opened) opened = std::make_unique<sqlite_store>(options);

@@ -174,7 +174,7 @@ inline constexpr auto side_put =
 inline constexpr auto side_next =
     "SELECT version_id, account_id, place, bytes_before FROM side_versions"
     " WHERE (version_id, account_id) > (?, ?) ORDER BY version_id, account_id LIMIT ?";
-inline constexpr auto side_returns =
+inline constexpr auto fork_returns =
     "SELECT version_id, account_id, seq FROM side_versions"
     " WHERE (version_id, account_id) > (?, ?) ORDER BY version_id, account_id LIMIT ?";
 inline constexpr auto side_delete =

@@ -82,7 +82,7 @@ class write_state {
     std::int64_t last_task = 0;
     std::map<std::pair<account_id, std::string>, series> series_by_prefix;
     std::unordered_map<account_id, series> default_series;
-    // The side version that was last looked at for being gone. Only a place to go on from.
+    // The fork version that was last looked at for being gone. Only a place to go on from.
     std::pair<uuid, account_id> last_swept{};
 
   private:

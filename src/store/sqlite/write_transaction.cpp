@@ -168,8 +168,8 @@ class write_transaction final : public reads_over<write_tx> {
         return seq;
     }
 
-    void put_side_version(account_id account, const side_version& side,
-                          const side_version_bounds& keep) override {
+    void put_fork_version(account_id account, const fork_version& side,
+                          const fork_version_bounds& keep) override {
         moved(side.created_at);
         auto& all = state_.change_sides(account);
         const std::int64_t place = ++all.places, bytes_before = all.bytes;
@@ -191,11 +191,11 @@ class write_transaction final : public reads_over<write_tx> {
             .run();
         sweep_side_versions();
     }
-    void forget_side_version(account_id account, const uuid& id) override {
+    void forget_fork_version(account_id account, const uuid& id) override {
         changed_ = true;
         db_.use(sql::side_delete).bind(id).bind(account).run();
     }
-    std::int64_t forget_side_versions(time_point before, std::int64_t limit) override {
+    std::int64_t forget_fork_versions(time_point before, std::int64_t limit) override {
         db_.use(sql::side_forget).bind(before).bind(limit).run();
         const std::int64_t forgotten = changes();
         if (forgotten > 0) changed_ = true;
@@ -379,7 +379,7 @@ class write_transaction final : public reads_over<write_tx> {
         ++to;
         return true;
     }
-    // Looks at a few of all accounts' side versions, in turn: those that are gone leave the file,
+    // Looks at a few of all accounts' fork versions, in turn: those that are gone leave the file,
     // at twice the pace that new ones come. So there are never many more than twice as many as the
     // bounds allow.
     void sweep_side_versions() {

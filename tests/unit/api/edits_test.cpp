@@ -109,7 +109,7 @@ TEST_F(edits, an_edit_is_a_version_of_the_chain_that_says_what_changed) {
     EXPECT_EQ(all[2].parent, all[1].id);
     std::vector<std::string> said;
     for (const operation& o : all[2].operations) {
-        EXPECT_EQ(o.what, operation::kind::update);
+        EXPECT_EQ(o.kind, operation_kind::update);
         said.push_back(o.property + "=" + o.value.value_or("(none)"));
     }
     ASSERT_EQ(said.size(), 3u);
@@ -297,7 +297,7 @@ TEST_F(edits, a_deleted_task_is_there_and_a_purged_one_is_gone) {
         EXPECT_EQ(code_of(answer), "task-deleted");
     }
     EXPECT_EQ(chain().back().operations.size(), 1u);
-    EXPECT_EQ(chain().back().operations[0].what, operation::kind::remove);
+    EXPECT_EQ(chain().back().operations[0].kind, operation_kind::remove);
     EXPECT_EQ(json_of(body_of(create(R"({"description":"Next"})")), "key"), "\"SYN-3\"");
 }
 

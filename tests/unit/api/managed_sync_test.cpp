@@ -16,7 +16,7 @@ namespace callsign::testing {
 namespace {
 
 using boost::beast::http::verb;
-using kind = operation::kind;
+using kind = operation_kind;
 using operations = std::vector<operation>;
 
 std::shared_ptr<const seal::key> master_key(std::uint8_t first) {
@@ -277,7 +277,7 @@ TEST_F(managed_sync, without_the_master_key_devices_are_told_so) {
     for (const auto& other : {std::shared_ptr<const seal::key>(), master_key(2)}) {
         h.reset();
         h = open_house(other);
-        EXPECT_FALSE(h->run(h->service().opens_devices()));
+        EXPECT_FALSE(h->run(h->service().can_decrypt_devices()));
         const auto response = h->call(child_of(laptop.client(), nil_id));
         EXPECT_EQ(response.status, 503u);
         EXPECT_NE(response.body.find("master key"), std::string::npos);
@@ -285,7 +285,7 @@ TEST_F(managed_sync, without_the_master_key_devices_are_told_so) {
     }
     h.reset();
     h = open_house(master_key(1));
-    EXPECT_TRUE(h->run(h->service().opens_devices()));
+    EXPECT_TRUE(h->run(h->service().can_decrypt_devices()));
     sent(laptop, nil_id, new_task(1, "x"));
 }
 

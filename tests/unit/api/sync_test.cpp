@@ -783,7 +783,7 @@ TEST_F(imports, what_is_wrong_is_said) {
 TEST_F(sync, large_bodies_are_for_those_who_may_send_them) {
     const std::size_t usual = 1u << 20;
     const auto terms = [&](const net::http_request& request) {
-        return h.service().terms_of(request, usual);
+        return h.service().body_limits_of(request, usual);
     };
     const auto segment = terms(add_version(client, nil_id, ""));
     EXPECT_EQ(segment.bytes_max, 100u << 20);
@@ -804,7 +804,7 @@ TEST_F(sync, large_bodies_are_for_those_who_may_send_them) {
 TEST_F(imports, large_bodies_are_for_those_who_are_known) {
     const std::size_t usual = 1u << 20;
     const auto most = [&](const net::http_request& request) {
-        return h.service().terms_of(request, usual).bytes_max;
+        return h.service().body_limits_of(request, usual).bytes_max;
     };
     const auto segment = add_version(client, nil_id, "");
     const auto import =
@@ -823,7 +823,7 @@ TEST_F(imports, large_bodies_are_for_those_who_are_known) {
     const auto given = next.admit(segment);
     EXPECT_FALSE(given.refused);
     EXPECT_GT(given.payer, net::strangers);
-    EXPECT_EQ(next.service().terms_of(segment, usual).bytes_max, 100u << 20);
+    EXPECT_EQ(next.service().body_limits_of(segment, usual).bytes_max, 100u << 20);
 }
 
 // What the answer would hold is asked for before it is loaded.

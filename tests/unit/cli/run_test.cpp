@@ -620,5 +620,17 @@ TEST_F(Cli, HelpAndVersion) {
     EXPECT_EQ(err.str(), "");
 }
 
+TEST_F(Cli, AConversionIsCancelled) {
+    answer("", 204);
+    EXPECT_EQ(run({"account", "manage", "vault", "--cancel"}), 0) << err.str();
+    ASSERT_EQ(requests.size(), 1u);
+    EXPECT_THAT(requests[0], HasSubstr("DELETE"));
+    EXPECT_THAT(requests[0], HasSubstr("/v1/admin/accounts/vault/manage"));
+    EXPECT_THAT(out.str(), HasSubstr("nothing was changed"));
+    EXPECT_EQ(run({"account", "manage", "vault"}), 2) << "neither a secret nor that";
+    EXPECT_EQ(run({"account", "manage", "vault", "--cancel", "--secret-file", "f"}), 2);
+    EXPECT_EQ(requests.size(), 1u);
+}
+
 }  // namespace
 }  // namespace callsign::cli

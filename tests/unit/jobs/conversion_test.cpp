@@ -27,9 +27,9 @@ struct conversion : ::testing::Test {
     // Up to where it is on the board.
     bool begin(std::optional<jobs::conversion_answer>& told) {
         h.spawn(convert(told));
-        while (board.count(jobs::kind::conversion) == 0 && h.step()) {
+        while (board.count(jobs::job_kind::conversion) == 0 && h.step()) {
         }
-        return board.count(jobs::kind::conversion) == 1;
+        return board.count(jobs::job_kind::conversion) == 1;
     }
 
     house h;
@@ -44,26 +44,26 @@ struct conversion : ::testing::Test {
 TEST_F(conversion, is_on_the_board_while_it_lasts) {
     std::optional<jobs::conversion_answer> told;
     ASSERT_TRUE(begin(told));
-    EXPECT_EQ(board.find(jobs::kind::conversion, account)->total, 1);
-    EXPECT_FALSE(board.find(jobs::kind::import, account));
-    EXPECT_FALSE(board.find(jobs::kind::conversion, account_id{99}));
+    EXPECT_EQ(board.find(jobs::job_kind::conversion, account)->total, 1);
+    EXPECT_FALSE(board.find(jobs::job_kind::import, account));
+    EXPECT_FALSE(board.find(jobs::job_kind::conversion, account_id{99}));
     std::optional<jobs::conversion_answer> second;
     h.spawn(convert(second));
     h.settle();
     EXPECT_TRUE(second && std::holds_alternative<jobs::another_under_way>(*second));
     // What was added is no envelope.
     ASSERT_TRUE(told && std::holds_alternative<jobs::history_fault>(*told));
-    EXPECT_FALSE(board.find(jobs::kind::conversion, account));
+    EXPECT_FALSE(board.find(jobs::job_kind::conversion, account));
 }
 
 TEST_F(conversion, is_called_off_between_two_steps_and_changes_nothing) {
     std::optional<jobs::conversion_answer> told;
     ASSERT_TRUE(begin(told));
-    EXPECT_FALSE(board.cancel(jobs::kind::conversion, account_id{99}));
-    EXPECT_TRUE(board.cancel(jobs::kind::conversion, account));
+    EXPECT_FALSE(board.cancel(jobs::job_kind::conversion, account_id{99}));
+    EXPECT_TRUE(board.cancel(jobs::job_kind::conversion, account));
     h.settle();
     ASSERT_TRUE(told && std::holds_alternative<jobs::cancelled>(*told));
-    EXPECT_FALSE(board.cancel(jobs::kind::conversion, account)) << "it has ended";
+    EXPECT_FALSE(board.cancel(jobs::job_kind::conversion, account)) << "it has ended";
     EXPECT_EQ(h.look([&](read_tx& tx) { return tx.find_account(account)->mode; }),
               account_mode::opaque);
 }

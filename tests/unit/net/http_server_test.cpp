@@ -189,10 +189,10 @@ TEST(HttpServer, RefusesLargeBodies) {
 
 http_hooks wide_terms_for_size() {
     http_hooks hooks;
-    hooks.terms_of = [](const http_header& header) {
-        if (header.target() != "/size") return body_terms{.bytes_max = 1000};
-        return body_terms{.bytes_max = 200'000,
-                          .too_large = http_response{400, "text/plain", "overflow", {}}};
+    hooks.body_limits_of = [](const http_header& header) {
+        if (header.target() != "/size") return body_limits{.bytes_max = 1000};
+        return body_limits{.bytes_max = 200'000,
+                           .too_large = http_response{400, "text/plain", "overflow", {}}};
     };
     return hooks;
 }

@@ -227,8 +227,8 @@ TEST(RequestReader, ABodyIsPaidForAsItArrivesNotAsItIsAnnounced) {
 TEST(RequestReader, NotesAreOfTheirOwnRequest) {
     const http_options options;
     http_hooks hooks;
-    hooks.terms_of = [](const http_header& header) {
-        body_terms terms{.bytes_max = 100};
+    hooks.body_limits_of = [](const http_header& header) {
+        body_limits terms{.bytes_max = 100};
         terms.notes = std::make_shared<const std::string>(header.target());
         return terms;
     };

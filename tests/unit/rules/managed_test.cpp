@@ -13,7 +13,7 @@
 namespace callsign {
 namespace {
 
-using kind = operation::kind;
+using kind = operation_kind;
 using operations = std::vector<operation>;
 
 constexpr time_point t0{milliseconds{1'700'000'000'000}};
@@ -88,7 +88,7 @@ class managed : public ::testing::Test {
                                c.operations.begin() + static_cast<std::ptrdiff_t>(added.taken));
             c.parent = sum.version = added.version;
             c.continues = true;
-            sum.late = sum.late || added.late;
+            sum.stale = sum.stale || added.stale;
             sum.numbered += added.numbered;
         } while (!c.operations.empty());
         return sum;
@@ -133,7 +133,7 @@ TEST_F(managed, new_tasks_are_numbered_in_their_order_and_get_their_keys_behind)
     const auto added =
         send({create(uuid_of(2)), update(uuid_of(2), "description", "two"), create(uuid_of(1)),
               update(uuid_of(1), "description", "one"), update(uuid_of(1), "uda", "kept")});
-    EXPECT_FALSE(added.late);
+    EXPECT_FALSE(added.stale);
     EXPECT_EQ(added.numbered, 2);
     EXPECT_EQ(key_of(*find(uuid_of(2))->numbered), "SYN-1");
     EXPECT_EQ(key_of(*find(uuid_of(1))->numbered), "SYN-2");
@@ -294,7 +294,7 @@ TEST_F(managed, a_late_version_is_transformed_and_its_device_led_back) {
           update(uuid_of(1), "q", "by laptop")});
     const auto late = std::get<add_version::added>(
         send(phone, common, {update(uuid_of(1), "p", "later", t0 + milliseconds{2})}));
-    EXPECT_TRUE(late.late);
+    EXPECT_TRUE(late.stale);
     EXPECT_EQ(attribute(uuid_of(1), "p"), "later");
     EXPECT_EQ(attribute(uuid_of(1), "q"), "by laptop");
     // The phone has p already; what it lacks is q.
@@ -310,11 +310,11 @@ TEST_F(managed, a_late_version_is_transformed_and_its_device_led_back) {
 TEST_F(managed, a_version_on_a_side_version_is_late_too) {
     const auto first = std::get<add_version::added>(send(laptop, uuid{}, {create(uuid_of(1))}));
     const auto side = std::get<add_version::added>(send(phone, uuid{}, {create(uuid_of(2))}));
-    EXPECT_FALSE(first.late);
-    EXPECT_TRUE(side.late);
+    EXPECT_FALSE(first.stale);
+    EXPECT_TRUE(side.stale);
     const auto again =
         std::get<add_version::added>(send(phone, side.version, {update(uuid_of(2), "p", "v")}));
-    EXPECT_TRUE(again.late);
+    EXPECT_TRUE(again.stale);
     task_map own{{uuid_of(2), {{"p", "v"}}}};
     follow(again.version, own);
     EXPECT_EQ(own, testing::collect(*store_->begin_read(), account_, 10'000).tasks());
@@ -331,7 +331,7 @@ TEST_F(managed, a_device_far_behind_is_led_back_over_all_it_missed) {
         send({create(uuid_of(100 + n))});
         const operations mine{create(uuid_of(n)), update(uuid_of(n), "p", "v")};
         const auto late = std::get<add_version::added>(send(phone, place, mine));
-        EXPECT_TRUE(late.late);
+        EXPECT_TRUE(late.stale);
         for (const auto& o : mine) EXPECT_TRUE(carry_out(own, o));
         place = late.version;
     }
@@ -413,7 +413,7 @@ TEST_F(managed, who_has_missed_too_much_fetches_it_first) {
         send(phone, head().version, {update(uuid_of(1), "p", "w")})));
     // Of what nothing else is about, nothing needs to be known; and to be led back has no bound.
     const auto late = std::get<add_version::added>(send(laptop, uuid{}, {create(uuid_of(2))}));
-    EXPECT_TRUE(late.late);
+    EXPECT_TRUE(late.stale);
     task_map own{{uuid_of(2), {}}};
     follow(late.version, own);
     EXPECT_EQ(own, testing::collect(*store_->begin_read(), account_, 10'000).tasks());
@@ -453,7 +453,7 @@ TEST_F(managed, a_late_device_is_led_back_version_by_version) {
 
     const auto again = std::get<add_version::added>(
         send(phone, first.id, {update(uuid_of(1), "r", "mine", t0 + milliseconds{9})}));
-    EXPECT_TRUE(again.late);
+    EXPECT_TRUE(again.stale);
     own.at(uuid_of(1))["p"] = "late";
     own.at(uuid_of(1))["q"] = "1";
     own.at(uuid_of(1))["r"] = "mine";
@@ -485,7 +485,7 @@ TEST_F(managed, a_side_version_copies_nothing_of_what_was_missed) {
     }
     const auto late = std::get<add_version::added>(
         send(phone, common, {update(uuid_of(1), "q", "late", t0 + milliseconds{9})}));
-    const auto side = store_->begin_read()->find_side_version(account_, late.version);
+    const auto side = store_->begin_read()->find_fork_version(account_, late.version);
     ASSERT_TRUE(side);
     EXPECT_EQ(side->own.size(), 1u);
     EXPECT_EQ(side->dropped.size(), 10u);
@@ -501,13 +501,13 @@ TEST_F(managed, a_device_whose_side_version_is_forgotten_syncs_again) {
     const auto abandon = [&](std::int64_t times) {
         write([&](write_tx& tx) {
             for (std::int64_t n = 0; n < times; ++n) {
-                tx.put_side_version(
+                tx.put_fork_version(
                     account_, {ids_.next(now_), 0, now_, {1}, {}, {}},
-                    {add_version::side_versions_max, add_version::side_version_bytes_max});
+                    {add_version::fork_versions_max, add_version::fork_version_bytes_max});
             }
         });
     };
-    abandon(add_version::side_versions_max - 1);
+    abandon(add_version::fork_versions_max - 1);
     EXPECT_TRUE(std::holds_alternative<find_child::next_version>(child_of(first.version)));
     abandon(1);
     EXPECT_TRUE(std::holds_alternative<unknown_version>(child_of(first.version)));
@@ -552,7 +552,7 @@ TEST_F(managed, a_large_segment_is_taken_in_steps) {
     EXPECT_EQ(own, testing::collect(*store_->begin_read(), account_, 100'000).tasks());
     told.pop_back();
     for (const uuid& id : told) {
-        EXPECT_FALSE(store_->begin_read()->find_side_version(account_, id));
+        EXPECT_FALSE(store_->begin_read()->find_fork_version(account_, id));
     }
 }
 

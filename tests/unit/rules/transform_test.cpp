@@ -7,7 +7,7 @@
 namespace callsign::rules {
 namespace {
 
-using kind = operation::kind;
+using kind = operation_kind;
 using operations = std::vector<operation>;
 
 constexpr uuid one{{1}};

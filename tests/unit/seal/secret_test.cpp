@@ -86,7 +86,7 @@ TEST(at_rest, has_the_form_that_is_on_disks) {
 TEST(at_rest, opens_for_its_owner_alone) {
     const std::string sealed = sealed_secret();
     belongs_to other = owner;
-    other.what = purpose::device_secret;
+    other.purpose = purpose::device_secret;
     EXPECT_FALSE(opens(counting_key(0), other, sealed));
     other = owner;
     other.account = account_id{8};

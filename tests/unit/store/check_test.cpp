@@ -231,7 +231,7 @@ constexpr const char* clients = "a client opens one account, and an opaque accou
 constexpr const char* parents =
     "each version's parent is the one before it, and the head is the last";
 constexpr const char* sides =
-    "a side version leads back to its account's chain, and is not on it itself";
+    "a fork version leads back to its account's chain, and is not on it itself";
 constexpr const char* makers =
     "a task's version is the one that made it, and what a version made is there";
 constexpr const char* replay = "the tasks are what the chain says";
@@ -333,7 +333,7 @@ constexpr damage damages[] = {
      proofs::owners, "slots, row 3"},
     {"a_version_of_nobody", "UPDATE versions SET account_id = 99 WHERE seq = 7 AND account_id = 1",
      "file", proofs::owners, "versions"},
-    {"a_side_version_of_nobody",
+    {"a_fork_version_of_nobody",
      "INSERT INTO side_versions VALUES (randomblob(16), 99, 0, 1, 0, x'', 1, 0)", "I6",
      proofs::sides, "account 99"},
     {"a_counter_of_another_account",

@@ -182,7 +182,7 @@ TEST(key_index, a_page_that_is_another_is_damage) {
             f.nominated(5 * 0x9E3779B97F4A7C15ULL);
             ADD_FAILURE() << sql;
         } catch (const store_failure& failure) {
-            EXPECT_EQ(failure.what_happened(), store_failure::kind::damaged) << failure.what();
+            EXPECT_EQ(failure.reason(), store_failure::kind::damaged) << failure.what();
             EXPECT_NE(std::string(failure.what()).find("key_pages"), std::string::npos);
         }
         f.db_->execute("ROLLBACK");

@@ -38,7 +38,7 @@ class log_bound : public ::testing::Test {
                           sha256(std::to_string(++written_)), t0_);
             tx->commit();
         } catch (const store_failure& failure) {
-            EXPECT_EQ(failure.what_happened(), store_failure::kind::refused) << failure.what();
+            EXPECT_EQ(failure.reason(), store_failure::kind::refused) << failure.what();
             return false;
         }
         store_->maintain(false);
@@ -52,7 +52,7 @@ class log_bound : public ::testing::Test {
             tx->accounts();
             return tx;
         } catch (const store_failure& failure) {
-            EXPECT_EQ(failure.what_happened(), store_failure::kind::refused) << failure.what();
+            EXPECT_EQ(failure.reason(), store_failure::kind::refused) << failure.what();
             return nullptr;
         }
     }

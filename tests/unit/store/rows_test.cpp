@@ -10,7 +10,7 @@
 namespace callsign::sqlite {
 namespace {
 
-using kind = operation::kind;
+using kind = operation_kind;
 namespace rows = ::callsign::rows::v1;
 
 constexpr time_point t0{milliseconds{1'700'000'000'000}};
@@ -55,8 +55,8 @@ TEST(operation_rows, cut_anywhere_or_with_any_byte_changed_end_nothing) {
             const auto read = decode_operations(other);
             if (!read) continue;
             for (const operation& o : *read) {
-                EXPECT_TRUE(o.what == kind::create || o.what == kind::remove ||
-                            o.what == kind::update);
+                EXPECT_TRUE(o.kind == kind::create || o.kind == kind::remove ||
+                            o.kind == kind::update);
             }
         }
     }

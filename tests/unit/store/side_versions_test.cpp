@@ -1,4 +1,4 @@
-// Goal: side versions that are beyond their account's bounds leave the file, whoever's are among
+// Goal: fork versions that are beyond their account's bounds leave the file, whoever's are among
 // them, though nobody looks for them.
 
 #include "support/temp_dir.hpp"
@@ -37,7 +37,7 @@ class side_versions : public ::testing::Test {
     }
     uuid put(write_tx& tx, account_id account) {
         const uuid id = uuid_of(++drawn_);
-        tx.put_side_version(account, {id, 0, now, {1}, {}, {}}, {10, 1'000'000});
+        tx.put_fork_version(account, {id, 0, now, {1}, {}, {}}, {10, 1'000'000});
         return id;
     }
     std::int64_t rows() {
@@ -46,7 +46,7 @@ class side_versions : public ::testing::Test {
         return db.execAndGet("SELECT count(*) FROM side_versions").getInt64();
     }
     bool is_there(account_id account, const uuid& id) {
-        return store_->begin_read()->find_side_version(account, id).has_value();
+        return store_->begin_read()->find_fork_version(account, id).has_value();
     }
 
     testing::temp_dir dir_;

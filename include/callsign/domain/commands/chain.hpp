@@ -16,10 +16,9 @@
 
 namespace callsign {
 
-// What a device did, appended to its account's chain, whatever came between: operations that are
-// late are transformed over those they missed, and the device goes on from a side version. New
-// tasks are numbered, slots that wait for them are committed, and the key attribute is put right by
-// a version behind it.
+// Appends a device's operations to its account's chain. A stale segment is transformed over the
+// versions it missed, and the device goes on from a fork version. New tasks are numbered, slots that
+// wait for them are committed, and the key attribute is put right by a version behind it.
 //
 // However much a device sends at once, one command takes no more of it than the writer does in
 // about 20 ms, and says how much that was. The rest comes with the next, whose parent is the
@@ -33,11 +32,11 @@ struct add_version {
     static constexpr std::size_t missed_bytes_max = std::size_t{4} << 20;
     static constexpr std::int64_t missed_versions_max = 4'000;
     // Versions of its own that a device may have beside the chain; and what is kept of an account's
-    // side versions. A device needs its own until its sync has ended; without it that sync fails
+    // fork versions. A device needs its own until its sync has ended; without it that sync fails
     // (410), and the next one begins where the last good one ended, on the chain.
     static constexpr std::size_t own_versions_max = 4'000;
-    static constexpr std::int64_t side_versions_max = 2'048;
-    static constexpr std::int64_t side_version_bytes_max = std::int64_t{4} << 20;
+    static constexpr std::int64_t fork_versions_max = 2'048;
+    static constexpr std::int64_t fork_version_bytes_max = std::int64_t{4} << 20;
 
     uuid client_id{};
     uuid parent{};  // nil: there was none yet
@@ -51,11 +50,11 @@ struct add_version {
 
     struct added {
         uuid version{};  // what the device is to call the state it has now
-        bool late = false;
+        bool stale = false;
         std::int64_t numbered = 0;  // tasks that got a number
         std::size_t taken = 0;      // of `operations`, from the first
     };
-    // The parent is no version of this account's, or one whose side version is forgotten.
+    // The parent is no version of this account's, or one whose fork version is forgotten.
     struct unknown_parent {};
     struct missed_too_much {};
     using answer = std::variant<added, unknown_parent, missed_too_much, task_too_large,

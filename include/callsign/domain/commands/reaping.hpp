@@ -41,7 +41,7 @@ struct reconcile_pending {
 claim claim_of(const reconcile_pending& c);
 
 // Of at most `limit` slots after `after`: one settled longer than `retention` ago is forgotten.
-// Side versions as old, too, as many again: no sync lasts that long.
+// Fork versions as old, too, as many again: no sync lasts that long.
 struct forget_settled {
     slot_id after;
     std::int64_t limit = 0;

@@ -31,7 +31,7 @@ struct list_series {
 };
 claim claim_of(const list_series& q);
 
-// Whom a token proves; none: it is nobody's, or revoked.
+// The principal of a token; none: the token is unknown or revoked.
 struct find_principal {
     digest token_hash{};
 
