@@ -205,7 +205,10 @@ void writer::apply_and_commit(std::span<work* const> batch, bool& opened) {
                                .wall = time_.wall(),
                                .ages = &time_,
                                .events = &happened};
-    const auto tx = store_.begin_write();
+    std::vector<const command*> commands;
+    commands.reserve(batch.size());
+    for (const work* w : batch) commands.push_back(&w->command);
+    const auto tx = store_.begin_write(commands);
     opened = true;
     for (work* w : batch) {
         w->out = std::visit([&](const auto& c) { return answer{rules::apply(*tx, c, moment)}; },
@@ -238,15 +241,15 @@ void writer::finish(std::vector<work*> done, std::vector<event> happened) {
 // durable the process ends, and after its restart the store's own recovery decides. Where the disk
 // holds something else than was written there, reading goes on.
 boost::system::error_code writer::failed(const store_failure& failure) {
+    using kind = store_failure::kind;
+    if (failure.is_transient()) {
+        return failure.reason() == kind::full ? errc::storage_full : errc::store_refused;
+    }
     const std::string why = failure.what();
-    switch (failure.reason()) {
-    case store_failure::kind::refused: return errc::store_refused;
-    case store_failure::kind::full: return errc::storage_full;
-    case store_failure::kind::damaged:
+    if (failure.reason() == kind::damaged) {
         stopped_ = errc::store_damaged;
         boost::asio::post(executors_.network, [this, why] { callbacks_.damaged(why); });
         return stopped_;
-    case store_failure::kind::unknown: break;
     }
     stopped_ = errc::shutting_down;
     boost::asio::post(executors_.network, [this, why] { callbacks_.failed(why); });

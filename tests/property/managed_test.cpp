@@ -392,7 +392,9 @@ class player {
 class kept_store final : public store {
   public:
     explicit kept_store(store& within) : within_(within) {}
-    std::unique_ptr<write_tx> begin_write() override { return within_.begin_write(); }
+    std::unique_ptr<write_tx> begin_write(write_batch batch) override {
+        return within_.begin_write(batch);
+    }
     std::unique_ptr<read_tx> begin_read() override { return within_.begin_read(); }
     time_point last_moment() override { return within_.last_moment(); }
     slot_counts counts() override { return within_.counts(); }

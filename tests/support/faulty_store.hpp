@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace callsign::testing {
 
@@ -55,9 +56,12 @@ class faulty_store final : public store {
     // A COMMIT failed and its outcome was left open: the server must stop writing.
     bool left_unknown() const { return left_unknown_; }
     std::size_t reads_begun() const { return reads_begun_; }
+    // How many commands each write transaction was begun for.
+    const std::vector<std::size_t>& batches() const { return batches_; }
 
-    std::unique_ptr<write_tx> begin_write() override {
-        return std::make_unique<transaction>(*this, within_.begin_write());
+    std::unique_ptr<write_tx> begin_write(write_batch batch) override {
+        batches_.push_back(batch.size());
+        return std::make_unique<transaction>(*this, within_.begin_write(batch));
     }
     std::unique_ptr<read_tx> begin_read() override {
         ++reads_begun_;
@@ -310,6 +314,7 @@ class faulty_store final : public store {
     std::optional<fault> armed_;
     bool left_unknown_ = false;
     std::size_t reads_begun_ = 0;
+    std::vector<std::size_t> batches_;
     std::string refused_key_;
     store_failure::kind refused_how_ = store_failure::kind::refused;
     std::size_t task_bytes_max_ = std::numeric_limits<std::size_t>::max();

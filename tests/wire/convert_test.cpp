@@ -27,7 +27,7 @@ void expect_fault(std::string_view json, std::string_view field, std::string_vie
     EXPECT_EQ(found[0].code, code) << json;
 }
 
-TEST(ToDomain, MakesTheMapOfTaskChampion) {
+TEST(to_domain, makes_the_map_of_task_champion) {
     const decoded_create c = read(R"({
         "description": "Call them", "uuid": "01936A5E-7B2C-7000-8000-00000000000f",
         "prefix": "syn", "project": "Home", "tags": ["urgent", "phone"], "priority": "H",
@@ -55,7 +55,7 @@ TEST(ToDomain, MakesTheMapOfTaskChampion) {
     EXPECT_EQ(to_string(c.depends[1]), "SYN-7");
 }
 
-TEST(ToDomain, NamesEachFault) {
+TEST(to_domain, names_each_fault) {
     expect_fault(R"({})", "description", "required");
     expect_fault(R"({"description": ""})", "description", "required");
     expect_fault(R"({"description": "a\u0000b"})", "description", "invalid");
@@ -88,7 +88,7 @@ TEST(ToDomain, NamesEachFault) {
 }
 
 // Those that have no field of their own come and are shown as `due` is.
-TEST(ToDomain, InstantsAmongTheAttributesAreInstants) {
+TEST(to_domain, instants_among_the_attributes_are_instants) {
     for (const char* name : {"until", "scheduled", "start", "end"}) {
         const std::string before = R"({"description": "a", "attributes": {")" + std::string(name);
         for (const char* text :
@@ -107,7 +107,7 @@ TEST(ToDomain, InstantsAmongTheAttributesAreInstants) {
     }
 }
 
-TEST(ToDomain, ATaskThatRecursSaysWhenAndHowOften) {
+TEST(to_domain, a_task_that_recurs_says_when_and_how_often) {
     const std::string start = R"({"description": "a", "status": "recurring")";
     const std::string due = R"(, "due": "2026-11-20T12:48:00Z")";
     const std::string often = R"(, "attributes": {"recur": "weekly"})";
@@ -126,11 +126,11 @@ TEST(ToDomain, ATaskThatRecursSaysWhenAndHowOften) {
 }
 
 // A field whose value could not be read is not also reported as missing.
-TEST(ToDomain, DoesNotRepeatAFault) {
+TEST(to_domain, does_not_repeat_a_fault) {
     expect_fault(R"({"description": 1})", "description", "wrong-type");
 }
 
-TEST(ToDomain, KeepsToItsBounds) {
+TEST(to_domain, keeps_to_its_bounds) {
     v1::CreateTask m;
     m.set_description(std::string(65'536, 'd'));
     m.set_project(std::string(255, 'p'));
@@ -163,7 +163,7 @@ TEST(ToDomain, KeepsToItsBounds) {
 }
 
 // Taskwarrior takes what is before 1980 for no instant, and then exports no task at all.
-TEST(ToDomain, RefusesInstantsThatTaskwarriorCannotHold) {
+TEST(to_domain, refuses_instants_that_taskwarrior_cannot_hold) {
     const std::string start = R"({"description": "a", )";
     expect_fault(start + R"("due": "1979-12-31T23:59:59Z"})", "due", "invalid");
     expect_fault(start + R"("wait": "0001-01-01T00:00:00Z"})", "wait", "invalid");
@@ -176,7 +176,7 @@ TEST(ToDomain, RefusesInstantsThatTaskwarriorCannotHold) {
     EXPECT_EQ(read(start + R"("due": "1980-01-01T00:00:00Z"})").attributes.at("due"), "315532800");
 }
 
-TEST(ToDomain, RefusesInstantsThatTimestampsCannotHold) {
+TEST(to_domain, refuses_instants_that_timestamps_cannot_hold) {
     v1::CreateTask m;
     m.set_description("a");
     m.mutable_due()->set_seconds(253'402'300'800);
@@ -188,7 +188,7 @@ TEST(ToDomain, RefusesInstantsThatTimestampsCannotHold) {
     EXPECT_EQ(found[1].field, "wait");
 }
 
-TEST(Fingerprint, TellsCreationsApart) {
+TEST(fingerprint, tells_creations_apart) {
     const char* different[] = {
         R"({"description": "a"})",
         R"({"description": "b"})",
@@ -211,12 +211,12 @@ TEST(Fingerprint, TellsCreationsApart) {
 }
 
 // A stored fingerprint is compared with those of later releases: the form must not drift.
-TEST(Fingerprint, HoldsAcrossReleases) {
+TEST(fingerprint, holds_across_releases) {
     EXPECT_EQ(to_hex(bytes_of(read(R"({"description": "Call them", "tags": ["x"]})").fingerprint)),
               "798fb8285298da1a3da9bca41976f781e55fedd4bc56fdb0e8722258b08b2f37");
 }
 
-TEST(ToMessage, ReceiptIsWhatTheContractShows) {
+TEST(to_message, receipt_is_what_the_contract_shows) {
     receipt r;
     r.uuid = parse_uuid("01936a5e-7b2c-7000-8000-00000000000f").value();
     r.prefix = "SYN";
@@ -228,7 +228,7 @@ TEST(ToMessage, ReceiptIsWhatTheContractShows) {
               R"("number":42,"seq":7,"createdAt":"2026-11-20T12:48:00.123Z","created":true})");
 }
 
-TEST(ToMessage, TaskPutsEachAttributeInItsField) {
+TEST(to_message, task_puts_each_attribute_in_its_field) {
     task t;
     t.uuid = parse_uuid("01936a5e-7b2c-7000-8000-00000000000f").value();
     t.numbered = receipt{t.uuid, "OLD", "2026", 42, 7, {}, true};
@@ -258,7 +258,7 @@ TEST(ToMessage, TaskPutsEachAttributeInItsField) {
 }
 
 // The server writes keys where it is told to; elsewhere `key` is a word like any other.
-TEST(ToMessage, TheKeyIsInItsAttribute) {
+TEST(to_message, the_key_is_in_its_attribute) {
     faults found;
     v1::CreateTask m;
     m.set_description("a");
@@ -283,7 +283,7 @@ TEST(ToMessage, TheKeyIsInItsAttribute) {
     EXPECT_EQ(to_message(t, "key").attributes().at("ticket"), "SYN-1");
 }
 
-TEST(ToMessage, OtherNouns) {
+TEST(to_message, other_nouns) {
     slot s;
     s.state = slot_state::failed;
     s.reason = failure_reason::window_passed;

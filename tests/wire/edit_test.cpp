@@ -33,7 +33,7 @@ void expect_fault(std::string_view json, std::string_view field, std::string_vie
     EXPECT_EQ(found[0].code, code) << json;
 }
 
-TEST(EditToDomain, MakesChangesOfTheMap) {
+TEST(edit_to_domain, makes_changes_of_the_map) {
     const decoded_edit e = read(R"({
         "description": "New", "project": null, "status": "completed", "priority": "L",
         "due": "2026-11-20T12:48:00Z", "wait": null, "tags": ["b", "a", "b"],
@@ -58,7 +58,7 @@ TEST(EditToDomain, MakesChangesOfTheMap) {
     EXPECT_FALSE(e.depends);
 }
 
-TEST(EditToDomain, AnAbsentListIsLeftAndAnEmptyOneReplaces) {
+TEST(edit_to_domain, an_absent_list_is_left_and_an_empty_one_replaces) {
     const decoded_edit none = read("{}");
     EXPECT_TRUE(none.changes.empty() && none.replaced.empty() && !none.depends);
     const decoded_edit given = read(R"({"depends": ["syn-2", "SYN-2"]})");
@@ -73,7 +73,7 @@ TEST(EditToDomain, AnAbsentListIsLeftAndAnEmptyOneReplaces) {
     }
 }
 
-TEST(EditToDomain, NamesEachFault) {
+TEST(edit_to_domain, names_each_fault) {
     expect_fault(R"({"description": null})", "description", "required");
     expect_fault(R"({"description": ""})", "description", "required");
     expect_fault(R"({"description": 1})", "description", "wrong-type");
@@ -97,7 +97,7 @@ TEST(EditToDomain, NamesEachFault) {
     EXPECT_EQ(all.size(), 4u);
 }
 
-TEST(EditToDomain, ReadsTheProtobufFormAlike) {
+TEST(edit_to_domain, reads_the_protobuf_form_alike) {
     v1::EditTask m;
     m.set_status("pending");
     m.mutable_tags()->add_values("a");
@@ -115,7 +115,7 @@ TEST(EditToDomain, ReadsTheProtobufFormAlike) {
               std::set(same.replaced.begin(), same.replaced.end()));
 }
 
-TEST(EditToDomain, NamesWhatOnlyProtobufCanSayWrongly) {
+TEST(edit_to_domain, names_what_only_protobuf_can_say_wrongly) {
     v1::EditTask m;
     m.set_project("p");
     (*m.mutable_attributes())["x"] = "y";
@@ -130,7 +130,7 @@ TEST(EditToDomain, NamesWhatOnlyProtobufCanSayWrongly) {
                                                 "uuid unknown-field", "attributes.key invalid"}));
 }
 
-TEST(EditToDomain, KeepsToItsBounds) {
+TEST(edit_to_domain, keeps_to_its_bounds) {
     v1::EditTask m;
     for (int i = 0; i < 50; ++i) (*m.mutable_attributes())["a" + std::to_string(i)] = "v";
     for (int i = 0; i < 50; ++i) m.add_clear("attributes.b" + std::to_string(i));

@@ -97,14 +97,14 @@ std::string shuffled(std::string_view json, unsigned seed) {
     return out + " }";
 }
 
-RC_GTEST_PROP(Forms, AreReadBackAsWritten, ()) {
+RC_GTEST_PROP(forms, are_read_back_as_written, ()) {
     const v1::CreateTask m = any_create();
     for (const format f : {format::json, format::protobuf}) {
         RC_ASSERT(MessageDifferencer::Equals(read_back(f, encode(f, m)), m));
     }
 }
 
-RC_GTEST_PROP(Forms, OfOneCreationHaveOneFingerprint, (unsigned seed)) {
+RC_GTEST_PROP(forms, of_one_creation_have_one_fingerprint, (unsigned seed)) {
     const v1::CreateTask m = any_create();
     const decoded_create plain = meant_by(m);
 
@@ -127,7 +127,7 @@ RC_GTEST_PROP(Forms, OfOneCreationHaveOneFingerprint, (unsigned seed)) {
 }
 
 // What is written is JSON to others too, and says the same to them.
-RC_GTEST_PROP(Forms, AreJsonForOthers, ()) {
+RC_GTEST_PROP(forms, are_json_for_others, ()) {
     const v1::CreateTask m = any_create();
     const boost::json::object object = boost::json::parse(encode(format::json, m)).as_object();
     const boost::json::string& text = object.at("description").as_string();
@@ -135,7 +135,7 @@ RC_GTEST_PROP(Forms, AreJsonForOthers, ()) {
 }
 
 // No bytes make a reader fail other than by naming a fault. Cut and altered bodies get furthest.
-RC_GTEST_PROP(Forms, SurviveDamage, ()) {
+RC_GTEST_PROP(forms, survive_damage, ()) {
     const format f = *rc::gen::element(format::json, format::protobuf);
     std::string bytes = encode(f, any_create());
     for (int n = *rc::gen::inRange(0, 4); n > 0 && !bytes.empty(); --n) {

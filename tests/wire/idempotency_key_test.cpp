@@ -11,7 +11,7 @@ std::string key_of(std::string_view value) {
     return key != nullptr ? *key : "(refused)";
 }
 
-TEST(IdempotencyKeyHeader, ReadsTheQuotedForm) {
+TEST(idempotency_key_header, reads_the_quoted_form) {
     EXPECT_EQ(key_of(R"("8e03978e-40d5-43dd-bc93-6894a57f9324")"),
               "8e03978e-40d5-43dd-bc93-6894a57f9324");
     EXPECT_EQ(key_of(R"("a\"b\\c")"), R"(a"b\c)");
@@ -19,7 +19,7 @@ TEST(IdempotencyKeyHeader, ReadsTheQuotedForm) {
     EXPECT_EQ(key_of('"' + std::string(255, 'k') + '"'), std::string(255, 'k'));
 }
 
-TEST(IdempotencyKeyHeader, IgnoresWellFormedParameters) {
+TEST(idempotency_key_header, ignores_well_formed_parameters) {
     for (const char* value :
          {R"("k";a)", R"("k"; a=1;b=-12.345)", R"("k";a="x\"y";*b=tok/en)", R"("k";a=?1;b=:YWJj:)",
           R"("k";a=@1659578233)", R"("k";a=%"f%c3%bc")"}) {
@@ -27,13 +27,13 @@ TEST(IdempotencyKeyHeader, IgnoresWellFormedParameters) {
     }
 }
 
-TEST(IdempotencyKeyHeader, ReadsTheBareForm) {
+TEST(idempotency_key_header, reads_the_bare_form) {
     EXPECT_EQ(key_of("8e03978e"), "8e03978e");
     EXPECT_EQ(key_of("a;b=\"c\""), "a;b=\"c\"");
     EXPECT_EQ(key_of(std::string(255, 'k')), std::string(255, 'k'));
 }
 
-TEST(IdempotencyKeyHeader, RefusesTheRest) {
+TEST(idempotency_key_header, refuses_the_rest) {
     for (const char* value : {"",
                               " ",
                               "\"",
@@ -63,7 +63,7 @@ TEST(IdempotencyKeyHeader, RefusesTheRest) {
     EXPECT_EQ(key_of(std::string(256, 'k')), "(refused)");
 }
 
-TEST(IdempotencyKeyHeader, TellsMissingFromMalformed) {
+TEST(idempotency_key_header, tells_missing_from_malformed) {
     EXPECT_TRUE(std::holds_alternative<key_missing>(parse_idempotency_key({})));
     EXPECT_TRUE(std::holds_alternative<key_malformed>(parse_idempotency_key({""})));
     EXPECT_TRUE(std::holds_alternative<key_malformed>(parse_idempotency_key({"a", "a"})));

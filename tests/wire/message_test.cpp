@@ -25,7 +25,7 @@ void expect_fault(std::string_view json, std::string_view field, std::string_vie
     EXPECT_FALSE(found[0].detail.empty());
 }
 
-TEST(JsonRead, FillsEveryKindOfField) {
+TEST(json_read, fills_every_kind_of_field) {
     v1::CreateTask m;
     faults found;
     const std::string_view json = R"( {
@@ -57,7 +57,7 @@ v1::EditTask edit_of(std::string_view json) {
     return m;
 }
 
-TEST(JsonRead, TellsNullFromAbsentInAMergePatch) {
+TEST(json_read, tells_null_from_absent_in_a_merge_patch) {
     const auto m = edit_of(R"({"project": null, "due": null, "tags": null, "priority": "",
                                "attributes": {"a": null, "b": "", "c.d": null}})");
     EXPECT_EQ(
@@ -70,7 +70,7 @@ TEST(JsonRead, TellsNullFromAbsentInAMergePatch) {
     EXPECT_EQ(edit_of("{}").ByteSizeLong(), 0u);
 }
 
-TEST(JsonRead, TellsAnEmptyListFromAnAbsentOne) {
+TEST(json_read, tells_an_empty_list_from_an_absent_one) {
     const auto m = edit_of(R"({"tags": [], "annotations": [{"description": "x"}]})");
     EXPECT_TRUE(m.has_tags());
     EXPECT_EQ(m.tags().values_size(), 0);
@@ -79,7 +79,7 @@ TEST(JsonRead, TellsAnEmptyListFromAnAbsentOne) {
     EXPECT_EQ(m.annotations().values(0).description(), "x");
 }
 
-TEST(JsonRead, NamesWhatIsWrongWithAMergePatch) {
+TEST(json_read, names_what_is_wrong_with_a_merge_patch) {
     const auto expect = [](std::string_view json, std::string_view field, std::string_view code) {
         const faults found = faults_of(json, v1::EditTask());
         ASSERT_EQ(found.size(), 1u) << json;
@@ -99,7 +99,7 @@ TEST(JsonRead, NamesWhatIsWrongWithAMergePatch) {
     EXPECT_EQ(faults_of(R"({"tags": 7})", v1::EditTask())[0].detail, "Must be an array.");
 }
 
-TEST(JsonWrite, WritesAMergePatchAsItIsRead) {
+TEST(json_write, writes_a_merge_patch_as_it_is_read) {
     const std::string json =
         R"({"description":"x","project":null,"tags":[],"status":"completed","depends":["SYN-1"],)"
         R"("annotations":[{"entry":"2026-11-20T12:48:00.000Z","description":"y"}],)"
@@ -108,14 +108,14 @@ TEST(JsonWrite, WritesAMergePatchAsItIsRead) {
     EXPECT_EQ(encode(format::json, edit_of("{}")), "{}");
 }
 
-TEST(JsonRead, NamesWhatIsUnknown) {
+TEST(json_read, names_what_is_unknown) {
     expect_fault(R"({"descripton": "x"})", "descripton", "unknown-field");
     expect_fault(R"({"created_at": 1})", "created_at", "unknown-field");
     expect_fault(R"({"annotations": [{}, {"entyr": {"a": [1, {}]}}]})", "annotations[1].entyr",
                  "unknown-field");
 }
 
-TEST(JsonRead, NamesWhatComesTwice) {
+TEST(json_read, names_what_comes_twice) {
     expect_fault(R"({"description": "a", "description": "b"})", "description", "duplicate-field");
     expect_fault(R"({"description": "a", "\u0064escription": "b"})", "description",
                  "duplicate-field");
@@ -124,7 +124,7 @@ TEST(JsonRead, NamesWhatComesTwice) {
     expect_fault(R"({"project": null, "project": "b"})", "project", "duplicate-field");
 }
 
-TEST(JsonRead, NamesWhatHasTheWrongType) {
+TEST(json_read, names_what_has_the_wrong_type) {
     expect_fault(R"({"description": 1})", "description", "wrong-type");
     expect_fault(R"({"description": ["a"]})", "description", "wrong-type");
     expect_fault(R"({"description": {"a": {"b": []}}})", "description", "wrong-type");
@@ -142,7 +142,7 @@ TEST(JsonRead, NamesWhatHasTheWrongType) {
     expect_fault(R"({"attributes": [["a", "b"]]})", "attributes", "wrong-type");
 }
 
-TEST(JsonRead, NamesEveryFaultAtOnce) {
+TEST(json_read, names_every_fault_at_once) {
     const faults found =
         faults_of(R"({"description": 1, "x": {}, "tags": ["a", 2, false], "due": "?"})");
     std::vector<std::string> fields;
@@ -150,13 +150,13 @@ TEST(JsonRead, NamesEveryFaultAtOnce) {
     EXPECT_EQ(fields, (std::vector<std::string>{"description", "x", "tags[1]", "tags[2]", "due"}));
 }
 
-TEST(JsonRead, RefusesWhatIsNoObject) {
+TEST(json_read, refuses_what_is_no_object) {
     for (const char* root : {"[]", "[{\"a\": [1]}]", "1", "-1", "1.5", "\"a\"", "null", "true"}) {
         expect_fault(root, "", "wrong-type");
     }
 }
 
-TEST(JsonRead, RefusesWhatIsNoJson) {
+TEST(json_read, refuses_what_is_no_json) {
     for (const char* text :
          {"", " ", "{", "{}x", "{} {}", "{'a': 1}", "{\"a\": }", "{\"description\": \"a\",}", "nul",
           "\xEF\xBB\xBF{}", "{\"description\": \"\xFF\"}", "{\"description\": \"\xC0\x80\"}",
@@ -168,7 +168,7 @@ TEST(JsonRead, RefusesWhatIsNoJson) {
     }
 }
 
-TEST(JsonRead, BoundsNestingAndFaults) {
+TEST(json_read, bounds_nesting_and_faults) {
     const std::string deep = "{\"a\":" + std::string(100'000, '[');
     EXPECT_EQ(faults_of(deep).back().code, "malformed");
 
@@ -181,7 +181,7 @@ TEST(JsonRead, BoundsNestingAndFaults) {
     EXPECT_LE(named[0].field.size(), 64u);
 }
 
-TEST(JsonRead, TakesWholeNumbersAndBooleans) {
+TEST(json_read, takes_whole_numbers_and_booleans) {
     v1::Receipt m;
     faults found;
     ASSERT_TRUE(decode(format::json, R"({"number": 9007199254740991, "seq": -1, "created": true})",
@@ -197,12 +197,12 @@ TEST(JsonRead, TakesWholeNumbersAndBooleans) {
     EXPECT_EQ(faults_of(R"({"created": 1})", v1::Receipt())[0].code, "wrong-type");
 }
 
-TEST(JsonWrite, LeavesOutDefaultsButNumbersAndBooleans) {
+TEST(json_write, leaves_out_defaults_but_numbers_and_booleans) {
     EXPECT_EQ(encode(format::json, v1::Receipt()), R"({"number":0,"seq":0,"created":false})");
     EXPECT_EQ(encode(format::json, v1::CreateTask()), "{}");
 }
 
-TEST(JsonWrite, WritesEveryKindOfField) {
+TEST(json_write, writes_every_kind_of_field) {
     v1::Task m;
     m.set_description("a\"b\\c\n\t\x01/\xC3\xA9");
     m.add_tags("x");
@@ -219,7 +219,7 @@ TEST(JsonWrite, WritesEveryKindOfField) {
               R"("createdAt":"2026-11-20T12:48:00.123Z"})");
 }
 
-TEST(Protobuf, RefusesUnknownFieldsByPath) {
+TEST(protobuf, refuses_unknown_fields_by_path) {
     v1::CreateTask m;
     m.add_annotations();
     m.add_annotations()
@@ -235,7 +235,7 @@ TEST(Protobuf, RefusesUnknownFieldsByPath) {
     EXPECT_EQ(found[0].code, "unknown-field");
 }
 
-TEST(Protobuf, RefusesWhatIsMalformed) {
+TEST(protobuf, refuses_what_is_malformed) {
     for (const std::string& bytes : {std::string("\x0A\x05"
                                                  "ab",
                                                  4),
@@ -248,7 +248,7 @@ TEST(Protobuf, RefusesWhatIsMalformed) {
     }
 }
 
-TEST(Protobuf, EqualMessagesAreEqualBytes) {
+TEST(protobuf, equal_messages_are_equal_bytes) {
     v1::Task a, b;
     for (int i = 0; i < 50; ++i) (*a.mutable_attributes())["k" + std::to_string(i)] = "v";
     for (int i = 49; i >= 0; --i) (*b.mutable_attributes())["k" + std::to_string(i)] = "v";

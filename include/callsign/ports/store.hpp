@@ -11,6 +11,7 @@
 // the engine) catches it. Expected misses are empty optionals.
 
 #include <callsign/domain/account.hpp>
+#include <callsign/domain/command.hpp>
 #include <callsign/domain/device.hpp>
 #include <callsign/domain/sealed.hpp>
 #include <callsign/domain/slot.hpp>
@@ -42,12 +43,15 @@ class store_failure : public std::runtime_error {
         unknown,  // COMMIT failed and it is not known whether it took: stop writing
     };
 
-    store_failure(kind what, const std::string& text) : std::runtime_error(text), what_(what) {}
+    store_failure(kind reason, const std::string& text)
+        : std::runtime_error(text), reason_(reason) {}
 
-    kind reason() const noexcept { return what_; }
+    kind reason() const noexcept { return reason_; }
+    // The same may succeed another time.
+    bool is_transient() const noexcept { return reason_ == kind::refused || reason_ == kind::full; }
 
   private:
-    kind what_;
+    kind reason_;
 };
 
 // For rows that contradict each other: data from the disk is input, not an invariant.
@@ -248,13 +252,18 @@ struct slot_counts {
     std::int64_t failed = 0;
 };
 
+// The commands of one transaction, while that is open.
+using write_batch = std::span<const command* const>;
+
 class store {
   public:
     virtual ~store() = default;
 
-    // Requires: no other write transaction is open. Throws store_failure, for no fault of what is
-    // to be written: there is no room, or damage was found. Writer's thread.
-    virtual std::unique_ptr<write_tx> begin_write() = 0;
+    // For these commands, which will be applied in this order: a backend across a network may fetch
+    // what they touch in a few reads. An embedded one need not look at them; the rules see no
+    // difference. Requires: no other write transaction is open. Throws store_failure, for no fault
+    // of what is to be written: there is no room, or damage was found. Writer's thread.
+    virtual std::unique_ptr<write_tx> begin_write(write_batch batch = {}) = 0;
     // Any thread; a bounded number at once, further ones wait. Throws store_failure: so does every
     // read.
     virtual std::unique_ptr<read_tx> begin_read() = 0;

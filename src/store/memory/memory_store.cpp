@@ -15,7 +15,7 @@ using memory::state;
 
 class memory_store final : public strict_memory_store {
   public:
-    std::unique_ptr<write_tx> begin_write() override {
+    std::unique_ptr<write_tx> begin_write(write_batch /*batch*/) override {
         auto commit = [this](std::shared_ptr<state> next) {
             const std::scoped_lock lock(mutex_);
             committed_ = std::move(next);

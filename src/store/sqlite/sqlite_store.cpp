@@ -33,7 +33,7 @@ class sqlite_store final : public store {
         }
     }
 
-    std::unique_ptr<write_tx> begin_write() override {
+    std::unique_ptr<write_tx> begin_write(write_batch /*batch*/) override {
         if (stopped_) throw *stopped_;
         log_.make_room();
         return sqlite::begin_write(state_);

@@ -66,7 +66,7 @@ std::string target_of(std::string path) {
     return path;
 }
 
-TEST(Access, IsWhatEachRouteSays) {
+TEST(access, is_what_each_route_says) {
     house h;
     h.make_account("syn", "SYN");
     struct caller {
@@ -111,7 +111,7 @@ TEST(Access, IsWhatEachRouteSays) {
     EXPECT_GT(seen, expected.size());
 }
 
-TEST(Access, ANewTokenMayWriteAndNoMoreUnlessItIsSaid) {
+TEST(access, a_new_token_may_write_and_no_more_unless_it_is_said) {
     house h;
     h.make_account("syn", "SYN");
     const std::string admin = h.make_token("syn", token_scope::admin);
@@ -139,7 +139,7 @@ std::string path_of_token(house& h, account_id account) {
     return {};
 }
 
-TEST(Access, ARevokedTokenStaysOutWhateverWasUnderWay) {
+TEST(access, a_revoked_token_stays_out_whatever_was_under_way) {
     for (int steps = 0; steps < steps_max; ++steps) {
         house h;
         const auto syn = h.make_account("syn", "SYN");
@@ -157,7 +157,7 @@ TEST(Access, ARevokedTokenStaysOutWhateverWasUnderWay) {
     }
 }
 
-TEST(Access, ARevokedDeviceStaysOutWhateverWasUnderWay) {
+TEST(access, a_revoked_device_stays_out_whatever_was_under_way) {
     for (int steps = 0; steps < steps_max; ++steps) {
         house h;
         const auto syn = h.make_account("syn", "SYN");
@@ -180,7 +180,7 @@ TEST(Access, ARevokedDeviceStaysOutWhateverWasUnderWay) {
 
 // Whoever reads a client while it is forgotten sees that what he has read may be old, though it was
 // not remembered yet.
-TEST(Access, WhatIsForgottenBeginsANewEdition) {
+TEST(access, what_is_forgotten_begins_a_new_edition) {
     api::known_clients clients(4);
     const std::uint64_t before = clients.edition();
     clients.follow(events::device_revoked{{}, *parse_uuid(some_id(1))});
@@ -188,7 +188,7 @@ TEST(Access, WhatIsForgottenBeginsANewEdition) {
 }
 
 // Nobody knows whether it holds; who reads it anew sees.
-TEST(Access, ARevocationWhoseOutcomeIsUnknownIsLookedUp) {
+TEST(access, a_revocation_whose_outcome_is_unknown_is_looked_up) {
     for (const bool of_device : {false, true}) {
         const auto disk = make_memory_store();
         faulty_store failing(*disk);

@@ -43,7 +43,7 @@ class slow_store {
     asio::steady_timer gate_;
 };
 
-class Authenticator : public ::testing::Test {
+class authenticator_test : public ::testing::Test {
   protected:
     authenticator make(std::size_t principals_max) {
         return authenticator([this](const digest& d) { return store.read(d); }, principals_max);
@@ -73,7 +73,7 @@ class Authenticator : public ::testing::Test {
     slow_store store{io};
 };
 
-TEST_F(Authenticator, RemembersWhomItRead) {
+TEST_F(authenticator_test, remembers_whom_it_read) {
     auto a = make(10);
     const digest hash = issue("cs_a", token_scope::write);
     EXPECT_EQ(a.remembered(hash), nullptr);
@@ -84,7 +84,7 @@ TEST_F(Authenticator, RemembersWhomItRead) {
     EXPECT_EQ(store.reads, 1);
 }
 
-TEST_F(Authenticator, DoesNotRememberNobody) {
+TEST_F(authenticator_test, does_not_remember_nobody) {
     auto a = make(10);
     const auto answer = ask(a, sha256("cs_unknown"));
     ASSERT_TRUE(*answer && **answer);
@@ -92,7 +92,7 @@ TEST_F(Authenticator, DoesNotRememberNobody) {
     EXPECT_EQ(a.size(), 0u);
 }
 
-TEST_F(Authenticator, ForgetsOnRevocation) {
+TEST_F(authenticator_test, forgets_on_revocation) {
     auto a = make(10);
     const digest hash = issue("cs_a", token_scope::write);
     ask(a, hash);
@@ -102,7 +102,7 @@ TEST_F(Authenticator, ForgetsOnRevocation) {
 }
 
 // Wherever it is kept.
-TEST_F(Authenticator, ForgetsWhatItHasNotSeenForALongTime) {
+TEST_F(authenticator_test, forgets_what_it_has_not_seen_for_a_long_time) {
     auto a = make(4);
     const digest hash = issue("cs_a", token_scope::write);
     ask(a, hash);
@@ -114,7 +114,7 @@ TEST_F(Authenticator, ForgetsWhatItHasNotSeenForALongTime) {
     EXPECT_EQ(a.size(), 0u);
 }
 
-TEST_F(Authenticator, AReadBegunBeforeARevocationIsNotRemembered) {
+TEST_F(authenticator_test, a_read_begun_before_a_revocation_is_not_remembered) {
     auto a = make(10);
     const digest hash = issue("cs_a", token_scope::write);
     store.open = false;
@@ -128,7 +128,7 @@ TEST_F(Authenticator, AReadBegunBeforeARevocationIsNotRemembered) {
     EXPECT_EQ(a.remembered(hash), nullptr);
 }
 
-TEST_F(Authenticator, IsBoundedAndKeepsWhatIsUsed) {
+TEST_F(authenticator_test, is_bounded_and_keeps_what_is_used) {
     auto a = make(8);
     const digest used = issue("cs_used", token_scope::read);
     ask(a, used);
@@ -140,7 +140,7 @@ TEST_F(Authenticator, IsBoundedAndKeepsWhatIsUsed) {
     EXPECT_EQ(a.remembered(sha256("cs_0")), nullptr);
 }
 
-TEST(BearerToken, IsTakenFromItsHeader) {
+TEST(bearer_token, is_taken_from_its_header) {
     const auto token_in = [](std::string_view value) {
         net::http_request request;
         request.set(boost::beast::http::field::authorization, {value.data(), value.size()});

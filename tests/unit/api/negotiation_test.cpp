@@ -7,7 +7,7 @@ namespace {
 
 using wire::format;
 
-TEST(Negotiation, BodiesAreJsonOrProtobuf) {
+TEST(negotiation, bodies_are_json_or_protobuf) {
     EXPECT_EQ(form_of_body("application/json"), format::json);
     EXPECT_EQ(form_of_body("Application/JSON ; charset=utf-8"), format::json);
     EXPECT_EQ(form_of_body("application/x-protobuf"), format::protobuf);
@@ -17,7 +17,7 @@ TEST(Negotiation, BodiesAreJsonOrProtobuf) {
     EXPECT_EQ(form_of_body("text/json"), std::nullopt);
 }
 
-TEST(Negotiation, WhoDoesNotCareGetsTheOther) {
+TEST(negotiation, who_does_not_care_gets_the_other) {
     for (const format otherwise : {format::json, format::protobuf}) {
         EXPECT_EQ(form_of_answer("", otherwise), otherwise);
         EXPECT_EQ(form_of_answer("*/*", otherwise), otherwise);
@@ -26,7 +26,7 @@ TEST(Negotiation, WhoDoesNotCareGetsTheOther) {
     }
 }
 
-TEST(Negotiation, TheBetterLikedWins) {
+TEST(negotiation, the_better_liked_wins) {
     EXPECT_EQ(form_of_answer("application/json", format::protobuf), format::json);
     EXPECT_EQ(form_of_answer("application/protobuf", format::json), format::protobuf);
     EXPECT_EQ(form_of_answer("application/json;q=0.5, application/x-protobuf", format::json),
@@ -36,18 +36,18 @@ TEST(Negotiation, TheBetterLikedWins) {
         format::json);
 }
 
-TEST(Negotiation, TheMoreSpecificRangeDecides) {
+TEST(negotiation, the_more_specific_range_decides) {
     EXPECT_EQ(form_of_answer("application/json;q=0, */*", format::json), format::protobuf);
     EXPECT_EQ(form_of_answer("*/*, application/x-protobuf;q=0", format::protobuf), format::json);
 }
 
-TEST(Negotiation, NothingMayDo) {
+TEST(negotiation, nothing_may_do) {
     EXPECT_EQ(form_of_answer("text/html", format::json), std::nullopt);
     EXPECT_EQ(form_of_answer("application/json;q=0", format::json), std::nullopt);
     EXPECT_EQ(form_of_answer("*/*;q=0.000", format::json), std::nullopt);
 }
 
-TEST(Negotiation, NonsenseIsNoHarm) {
+TEST(negotiation, nonsense_is_no_harm) {
     EXPECT_EQ(form_of_answer(",,;;,=", format::json), std::nullopt);
     EXPECT_EQ(form_of_answer("application/json;q=zero", format::protobuf), format::json);
 }

@@ -25,7 +25,7 @@ request_context request_with_id(std::string id, wire::format form) {
     return {std::move(request), std::move(head)};
 }
 
-TEST(Problem, IsRfc9457InJson) {
+TEST(problem, is_rfc9457_in_json) {
     const request_context c = request_with_id("r1", wire::format::json);
     const auto response = answer_faults(c, {{"description", "required", "A task has one."}});
     EXPECT_EQ(response.status, 400u);
@@ -42,7 +42,7 @@ TEST(Problem, IsRfc9457InJson) {
     EXPECT_EQ(errors[0].at("code").as_string(), "required");
 }
 
-TEST(Problem, IsTheSameInProtobuf) {
+TEST(problem, is_the_same_in_protobuf) {
     const request_context c = request_with_id("r2", wire::format::protobuf);
     const auto response = answer_problem(c, problems::task_not_found, "No such task.");
     EXPECT_EQ(response.content_type, "application/x-protobuf");
@@ -61,9 +61,9 @@ struct mapping {
     bool ask_again;
 };
 
-class ErrorMapping : public ::testing::TestWithParam<mapping> {};
+class error_mapping : public ::testing::TestWithParam<mapping> {};
 
-TEST_P(ErrorMapping, DecidesStatusCodeAndRetry) {
+TEST_P(error_mapping, decides_status_code_and_retry) {
     const auto [error, status, code, ask_again] = GetParam();
     const auto response = answer_error(request_with_id("r", wire::format::json), error);
     EXPECT_EQ(response.status, status);
@@ -72,7 +72,7 @@ TEST_P(ErrorMapping, DecidesStatusCodeAndRetry) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Problem, ErrorMapping,
+    problems, error_mapping,
     ::testing::Values(mapping{errc::overloaded, 503, "overloaded", true},
                       mapping{errc::shutting_down, 503, "shutting-down", true},
                       mapping{errc::deadline_exceeded, 503, "deadline-exceeded", true},
@@ -82,7 +82,7 @@ INSTANTIATE_TEST_SUITE_P(
                       mapping{errc::storage_full, 507, "storage-full", true},
                       mapping{errc::store_damaged, 500, "store-damaged", false}));
 
-TEST(Problem, AForeignErrorSaysNothing) {
+TEST(problem, a_foreign_error_says_nothing) {
     const auto error = make_error_code(boost::system::errc::no_such_file_or_directory);
     const auto response = answer_error(request_with_id("r", wire::format::json), error);
     EXPECT_EQ(response.status, 500u);
@@ -90,7 +90,7 @@ TEST(Problem, AForeignErrorSaysNothing) {
     EXPECT_EQ(response.body.find(error.message()), std::string::npos);
 }
 
-TEST(Problem, WhatTheMechanicsRefuseIsAProblemToo) {
+TEST(problem, what_the_mechanics_refuse_is_a_problem_too) {
     const auto response = refusal(413, "body-too-large", "At most 1 MiB.");
     EXPECT_EQ(response.status, 413u);
     const auto body = boost::json::parse(response.body);

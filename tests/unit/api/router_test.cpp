@@ -22,7 +22,7 @@ routing<line> route_of(verb method, std::string_view path) {
     return find_route<line>(table, method, path);
 }
 
-TEST(Router, FindsByMethodAndPath) {
+TEST(router, finds_by_method_and_path) {
     EXPECT_EQ(route_of(verb::post, "/v1/tasks").route, &table[0]);
     EXPECT_EQ(route_of(verb::get, "/").route, &table[4]);
     const auto found = route_of(verb::delete_, "/v1/tasks/SYN-42");
@@ -30,14 +30,14 @@ TEST(Router, FindsByMethodAndPath) {
     EXPECT_EQ(found.captured[0], "SYN-42");
 }
 
-TEST(Router, CapturesSegmentsAsSent) {
+TEST(router, captures_segments_as_sent) {
     const auto found = route_of(verb::get, "/v1/admin/accounts/a%2Fb/tokens/7");
     ASSERT_EQ(found.route, &table[3]);
     EXPECT_EQ(found.captured[0], "a%2Fb");
     EXPECT_EQ(found.captured[1], "7");
 }
 
-TEST(Router, KnowsAPathWithoutTheMethod) {
+TEST(router, knows_a_path_without_the_method) {
     const auto found = route_of(verb::put, "/v1/tasks/SYN-42");
     EXPECT_EQ(found.route, nullptr);
     EXPECT_TRUE(found.path_known);
@@ -45,7 +45,7 @@ TEST(Router, KnowsAPathWithoutTheMethod) {
     EXPECT_EQ(allowed_methods<line>(table, "/v1/tasks"), "POST");
 }
 
-TEST(Router, KnowsWhatIsNotThere) {
+TEST(router, knows_what_is_not_there) {
     for (const auto path : {"", "/v1", "/v1/tasks/", "/v1/tasks/a/b", "/v1/tasksX", "/V1/tasks",
                             "/v1/admin/accounts//tokens/7", "/v1/admin/accounts/a/tokens",
                             "/v1/admin/accounts/a/tokens/7/"}) {
@@ -54,7 +54,7 @@ TEST(Router, KnowsWhatIsNotThere) {
     }
 }
 
-TEST(Router, AHeadIsRoutedAsItsGet) {
+TEST(router, a_head_is_routed_as_its_get) {
     EXPECT_EQ(route_of(verb::head, "/v1/tasks/SYN-42").route, &table[1]);
     EXPECT_EQ(route_of(verb::head, "/v1/tasks").route, nullptr);
 }

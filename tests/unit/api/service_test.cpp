@@ -37,7 +37,7 @@ std::vector<std::string> faults_of(const net::http_response& response) {
     return all;
 }
 
-class Service : public ::testing::Test {
+class service_test : public ::testing::Test {
   protected:
     net::http_response create(std::string body, std::string_view key) {
         return h.call(post("/v1/tasks", std::move(body), syn.token, key));
@@ -55,7 +55,7 @@ class Service : public ::testing::Test {
 
 // ---- creating ----
 
-TEST_F(Service, ACreationHasAReceipt) {
+TEST_F(service_test, a_creation_has_a_receipt) {
     const auto made = create(R"({"description":"Ship it","tags":["home"]})", "k1");
     EXPECT_EQ(made.status, 201u);
     EXPECT_EQ(made.content_type, "application/json");
@@ -68,7 +68,7 @@ TEST_F(Service, ACreationHasAReceipt) {
     EXPECT_TRUE(body.at("created").as_bool());
 }
 
-TEST_F(Service, ARetryGetsTheSameBytes) {
+TEST_F(service_test, a_retry_gets_the_same_bytes) {
     const auto first = create(R"({"description":"Ship it"})", "k1");
     h.advance(std::chrono::seconds{5});
     const auto second = create(R"({ "description" : "Ship it" })", "k1");
@@ -78,7 +78,7 @@ TEST_F(Service, ARetryGetsTheSameBytes) {
     EXPECT_EQ(header(second, "Idempotent-Replayed"), "true");
 }
 
-TEST_F(Service, TwoRequestsAtOnceMakeOneTask) {
+TEST_F(service_test, two_requests_at_once_make_one_task) {
     const auto one = h.start(post("/v1/tasks", R"({"description":"x"})", syn.token, "k1"));
     const auto two = h.start(post("/v1/tasks", R"({"description":"x"})", syn.token, "k1"));
     h.settle();
@@ -87,7 +87,7 @@ TEST_F(Service, TwoRequestsAtOnceMakeOneTask) {
     EXPECT_NE(header(**one, "Idempotent-Replayed"), header(**two, "Idempotent-Replayed"));
 }
 
-TEST_F(Service, JsonAndProtobufAreOneCreation) {
+TEST_F(service_test, json_and_protobuf_are_one_creation) {
     const auto json = create(R"({"description":"Ship it","tags":["a","b"]})", "k1");
     v1::CreateTask message;
     message.set_description("Ship it");
@@ -107,7 +107,7 @@ TEST_F(Service, JsonAndProtobufAreOneCreation) {
     EXPECT_EQ(receipt.uuid(), text_of(body_of(json).at("uuid")));
 }
 
-TEST_F(Service, AKeyIsNeededAndWellFormed) {
+TEST_F(service_test, a_key_is_needed_and_well_formed) {
     const auto missing = h.call(post("/v1/tasks", R"({"description":"x"})", syn.token));
     EXPECT_EQ(missing.status, 400u);
     EXPECT_EQ(code_of(missing), "idempotency-key-missing");
@@ -116,14 +116,14 @@ TEST_F(Service, AKeyIsNeededAndWellFormed) {
     EXPECT_EQ(code_of(malformed), "idempotency-key-malformed");
 }
 
-TEST_F(Service, AKeyIsNotReusedForAnotherPayload) {
+TEST_F(service_test, a_key_is_not_reused_for_another_payload) {
     create(R"({"description":"x"})", "k1");
     const auto other = create(R"({"description":"y"})", "k1");
     EXPECT_EQ(other.status, 422u);
     EXPECT_EQ(code_of(other), "idempotency-key-reused");
 }
 
-TEST_F(Service, EveryFaultIsListedAndNoSlotIsMade) {
+TEST_F(service_test, every_fault_is_listed_and_no_slot_is_made) {
     const auto refused = create(R"({"descripton":"x","status":"done","tags":"a"})", "k1");
     EXPECT_EQ(refused.status, 400u);
     EXPECT_EQ(code_of(refused), "validation-failed");
@@ -138,19 +138,19 @@ TEST_F(Service, EveryFaultIsListedAndNoSlotIsMade) {
     EXPECT_EQ(read("/v1/slots/k1").status, 404u);
 }
 
-TEST_F(Service, ABodyThatIsNoJsonIsOneFault) {
+TEST_F(service_test, a_body_that_is_no_json_is_one_fault) {
     const auto refused = create("{", "k1");
     EXPECT_EQ(refused.status, 400u);
     EXPECT_EQ(faults_of(refused).size(), 1u);
 }
 
-TEST_F(Service, AnUnknownPrefixIsAFaultOfTheBody) {
+TEST_F(service_test, an_unknown_prefix_is_a_fault_of_the_body) {
     const auto refused = create(R"({"description":"x","prefix":"NOPE"})", "k1");
     EXPECT_EQ(refused.status, 400u);
     EXPECT_EQ(faults_of(refused), std::vector<std::string>{"prefix unknown-prefix"});
 }
 
-TEST_F(Service, DependenciesAreResolvedByKeyAndUuid) {
+TEST_F(service_test, dependencies_are_resolved_by_key_and_uuid) {
     const auto first = body_of(create(R"({"description":"first"})", "k1"));
     const std::string uuid = text_of(first.at("uuid"));
     const auto second = create(R"({"description":"second","depends":["syn-1"]})", "k2");
@@ -168,7 +168,7 @@ TEST_F(Service, DependenciesAreResolvedByKeyAndUuid) {
 
 // Taskwarrior deletes it when `until` has come. Whoever has made it already is told so, however
 // late he asks.
-TEST_F(Service, ATaskIsNotMadeToBeDeleted) {
+TEST_F(service_test, a_task_is_not_made_to_be_deleted) {
     const std::string body = R"({"description":"x","attributes":{"until":"2026-11-20T12:30:00Z"}})";
     EXPECT_EQ(create(body, "k1").status, 201u);
     h.advance(std::chrono::minutes{30});
@@ -185,7 +185,7 @@ TEST_F(Service, ATaskIsNotMadeToBeDeleted) {
 }
 
 // Taskwarrior would make thousands of tasks of it, on each device, with its next report.
-TEST_F(Service, ATaskDoesNotRecurSinceLongAgo) {
+TEST_F(service_test, a_task_does_not_recur_since_long_ago) {
     const auto made = [&](const char* due, const char* key) {
         return create(std::string(R"({"description":"x","status":"recurring","due":")") + due +
                           R"(","attributes":{"recur":"daily"}})",
@@ -197,7 +197,7 @@ TEST_F(Service, ATaskDoesNotRecurSinceLongAgo) {
     EXPECT_EQ(faults_of(refused), std::vector<std::string>{"due invalid"});
 }
 
-TEST_F(Service, WhatIsOverHasAnEnd) {
+TEST_F(service_test, what_is_over_has_an_end) {
     create(R"({"description":"x","status":"completed"})", "k1");
     create(R"({"description":"x","status":"completed",
                "attributes":{"end":"2026-11-19T12:00:00Z"}})",
@@ -210,7 +210,7 @@ TEST_F(Service, WhatIsOverHasAnEnd) {
     EXPECT_EQ(end_of("SYN-2"), "2026-11-19T12:00:00.000Z");
 }
 
-TEST_F(Service, ATaskThatIsThereAnswers200) {
+TEST_F(service_test, a_task_that_is_there_answers200) {
     const std::string body = R"({"description":"x","uuid":"11111111-2222-4333-8444-555555555555"})";
     EXPECT_EQ(create(body, "k1").status, 201u);
     const auto again = create(body, "k2");
@@ -235,7 +235,7 @@ digest fingerprint_of(std::string_view json) {
     return wire::to_domain(message, none)->fingerprint;
 }
 
-TEST_F(Service, ALateRetryHearsThatItIsTooLate) {
+TEST_F(service_test, a_late_retry_hears_that_it_is_too_late) {
     const std::string body = R"({"description":"x"})";
     leave_pending_slot(h, syn.id, "k1", fingerprint_of(body));
     EXPECT_EQ(text_of(body_of(read("/v1/slots/k1")).at("state")), "pending");
@@ -263,7 +263,7 @@ TEST_F(Service, ALateRetryHearsThatItIsTooLate) {
 }
 
 // Nothing has been answered yet, so nothing holds: it would come out without what it depends on.
-TEST_F(Service, APendingCreationWaitsForWhatItDependsOn) {
+TEST_F(service_test, a_pending_creation_waits_for_what_it_depends_on) {
     const std::string body = R"({"description":"x","depends":["SYN-1"]})";
     create(R"({"description":"first"})", "k1");
     leave_pending_slot(h, syn.id, "k2", fingerprint_of(body));
@@ -275,7 +275,7 @@ TEST_F(Service, APendingCreationWaitsForWhatItDependsOn) {
     EXPECT_EQ(read("/v1/tasks/SYN-2").status, 404u);
 }
 
-TEST_F(Service, EachAttemptIsCountedUntilOneSucceeds) {
+TEST_F(service_test, each_attempt_is_counted_until_one_succeeds) {
     const std::string body = R"({"description":"x"})";
     const auto attempts = [&] { return body_of(read("/v1/slots/k1")).at("attempts").as_int64(); };
     leave_pending_slot(h, syn.id, "k1", fingerprint_of(body));
@@ -288,7 +288,7 @@ TEST_F(Service, EachAttemptIsCountedUntilOneSucceeds) {
     EXPECT_EQ(attempts(), 3);
 }
 
-TEST_F(Service, AKilledProcessLeavesWhatItsSuccessorFinishes) {
+TEST_F(service_test, a_killed_process_leaves_what_its_successor_finishes) {
     const auto disk = make_memory_store();
     virtual_clock clock;
     std::string token;
@@ -309,7 +309,7 @@ TEST_F(Service, AKilledProcessLeavesWhatItsSuccessorFinishes) {
 
 // ---- showing ----
 
-TEST_F(Service, ATaskIsFoundByKeyAndUuid) {
+TEST_F(service_test, a_task_is_found_by_key_and_uuid) {
     const auto made = body_of(create(R"({"description":"x","project":"p"})", "k1"));
     const auto by_key = read("/v1/tasks/syn-1");
     const auto by_uuid = read("/v1/tasks/" + text_of(made.at("uuid")));
@@ -319,7 +319,7 @@ TEST_F(Service, ATaskIsFoundByKeyAndUuid) {
     EXPECT_EQ(header(by_key, "ETag"), "\"" + std::to_string(made.at("seq").as_int64()) + "\"");
 }
 
-TEST_F(Service, AKnownTaskIsNotSentAgain) {
+TEST_F(service_test, a_known_task_is_not_sent_again) {
     create(R"({"description":"x"})", "k1");
     const auto etag = std::string(header(read("/v1/tasks/SYN-1"), "ETag"));
     auto headers = bearer(syn.token);
@@ -330,7 +330,7 @@ TEST_F(Service, AKnownTaskIsNotSentAgain) {
     EXPECT_EQ(header(same, "ETag"), etag);
 }
 
-TEST_F(Service, WhatIsNotThereIsSaidPrecisely) {
+TEST_F(service_test, what_is_not_there_is_said_precisely) {
     create(R"({"description":"x"})", "k1");
     const std::map<std::string, std::pair<unsigned, std::string>> expected{
         {"/v1/tasks/nonsense", {400, "malformed-task-ref"}},
@@ -349,7 +349,7 @@ TEST_F(Service, WhatIsNotThereIsSaidPrecisely) {
     }
 }
 
-TEST_F(Service, ASlotTellsWhatBecameOfACreation) {
+TEST_F(service_test, a_slot_tells_what_became_of_a_creation) {
     const auto made = create(R"({"description":"x"})", "a/b?c");
     const auto slot = body_of(read("/v1/slots/a%2Fb%3Fc"));
     EXPECT_EQ(text_of(slot.at("state")), "committed");
@@ -358,7 +358,7 @@ TEST_F(Service, ASlotTellsWhatBecameOfACreation) {
     EXPECT_FALSE(slot.contains("account"));
 }
 
-TEST_F(Service, AccountsDoNotSeeEachOther) {
+TEST_F(service_test, accounts_do_not_see_each_other) {
     const auto other = h.make_account("other", "OTH");
     const auto made = body_of(create(R"({"description":"x"})", "k1"));
     EXPECT_EQ(h.call(get("/v1/tasks/SYN-1", other.token)).status, 404u);
@@ -370,7 +370,7 @@ TEST_F(Service, AccountsDoNotSeeEachOther) {
 
 // ---- forms and methods ----
 
-TEST_F(Service, FormsAreNegotiated) {
+TEST_F(service_test, forms_are_negotiated) {
     auto headers = bearer(syn.token);
     headers.emplace_back("Accept", "application/protobuf");
     const auto proto = h.call(make_request(verb::get, "/v1/account", "", headers));
@@ -389,7 +389,7 @@ TEST_F(Service, FormsAreNegotiated) {
     EXPECT_EQ(h.call(make_request(verb::post, "/v1/tasks", "x", headers)).status, 415u);
 }
 
-TEST_F(Service, AWrongMethodIsToldTheRightOnes) {
+TEST_F(service_test, a_wrong_method_is_told_the_right_ones) {
     const auto response = h.call(make_request(verb::put, "/v1/series", "", bearer(syn.token)));
     EXPECT_EQ(response.status, 405u);
     EXPECT_EQ(code_of(response), "method-not-allowed");
@@ -398,7 +398,7 @@ TEST_F(Service, AWrongMethodIsToldTheRightOnes) {
 
 // ---- tokens ----
 
-TEST_F(Service, NobodyIsChallenged) {
+TEST_F(service_test, nobody_is_challenged) {
     const auto none = h.call(get("/v1/account"));
     EXPECT_EQ(none.status, 401u);
     EXPECT_EQ(header(none, "WWW-Authenticate"), "Bearer");
@@ -408,7 +408,7 @@ TEST_F(Service, NobodyIsChallenged) {
     EXPECT_EQ(unknown.body.find("cs_nobody"), std::string::npos);
 }
 
-TEST_F(Service, AScopeIsALimit) {
+TEST_F(service_test, a_scope_is_a_limit) {
     const auto reader = h.make_token("syn", token_scope::read);
     EXPECT_EQ(h.call(get("/v1/account", reader)).status, 200u);
     const auto refused = h.call(post("/v1/tasks", R"({"description":"x"})", reader, "k1"));
@@ -423,7 +423,7 @@ TEST_F(Service, AScopeIsALimit) {
     EXPECT_EQ(h.call(post("/v1/tasks", R"({"description":"x"})", root, "k1")).status, 403u);
 }
 
-TEST_F(Service, ARevokedTokenOpensNothing) {
+TEST_F(service_test, a_revoked_token_opens_nothing) {
     const auto made = body_of(admin_post("/v1/admin/accounts/syn/tokens", R"({"name":"phone"})"));
     const auto phone = text_of(made.at("token"));
     EXPECT_EQ(text_of(made.at("scope")), "write");
@@ -437,7 +437,7 @@ TEST_F(Service, ARevokedTokenOpensNothing) {
     EXPECT_EQ(read("/v1/account").status, 200u);
 }
 
-TEST_F(Service, AnAccountManagesItsOwnTokens) {
+TEST_F(service_test, an_account_manages_its_own_tokens) {
     const auto head = h.make_token("syn", token_scope::admin);
     const auto made = h.call(post("/v1/tokens", R"({"name":"tv","scope":"read"})", head));
     EXPECT_EQ(made.status, 201u);
@@ -457,7 +457,7 @@ TEST_F(Service, AnAccountManagesItsOwnTokens) {
 
 // ---- series ----
 
-TEST_F(Service, ASeriesIsAdded) {
+TEST_F(service_test, a_series_is_added) {
     const auto made =
         h.call(post("/v1/series", R"({"prefix":"INC","project":"incidents"})", syn.token));
     EXPECT_EQ(made.status, 201u);
@@ -480,7 +480,7 @@ TEST_F(Service, ASeriesIsAdded) {
 
 // ---- operators ----
 
-TEST_F(Service, AnOperatorMakesAccounts) {
+TEST_F(service_test, an_operator_makes_accounts) {
     const auto made = admin_post("/v1/admin/accounts", R"({"name":"new","prefix":"NEW"})");
     EXPECT_EQ(made.status, 201u);
     const auto token = text_of(body_of(made).at("token"));
@@ -500,7 +500,7 @@ TEST_F(Service, AnOperatorMakesAccounts) {
     EXPECT_EQ(code_of(admin_post("/v1/admin/accounts/nope/tokens", "{}")), "account-not-found");
 }
 
-TEST_F(Service, AnOperatorsTokenIsAlwaysAnAdministrators) {
+TEST_F(service_test, an_operators_token_is_always_an_administrators) {
     EXPECT_EQ(admin_post("/v1/admin/tokens", R"({"name":"x","scope":"write"})").status, 400u);
     const auto made = admin_post("/v1/admin/tokens", R"({"name":"x"})");
     EXPECT_EQ(made.status, 201u);
@@ -508,7 +508,7 @@ TEST_F(Service, AnOperatorsTokenIsAlwaysAnAdministrators) {
     EXPECT_EQ(body_of(admin("/v1/admin/tokens")).at("tokens").as_array().size(), 2u);
 }
 
-TEST_F(Service, SlotsAreListedInPages) {
+TEST_F(service_test, slots_are_listed_in_pages) {
     for (int i = 0; i < 5; ++i) {
         create(R"({"description":"x"})", "k" + std::to_string(i));
     }
@@ -536,7 +536,7 @@ TEST_F(Service, SlotsAreListedInPages) {
 
 // ---- ops ----
 
-TEST_F(Service, HealthNeedsNoToken) {
+TEST_F(service_test, health_needs_no_token) {
     EXPECT_EQ(h.call(get("/livez")).status, 200u);
     EXPECT_EQ(h.call(get("/readyz")).status, 200u);
     EXPECT_NE(h.call(get("/")).body.find("Callsign"), std::string::npos);
@@ -548,7 +548,7 @@ TEST_F(Service, HealthNeedsNoToken) {
     EXPECT_EQ(code_of(create(R"({"description":"x"})", "k1")), "shutting-down");
 }
 
-TEST(ServiceHooks, AreToldOfEachRequestByItsTemplate) {
+TEST(service_hooks, are_told_of_each_request_by_its_template) {
     std::vector<std::pair<std::string, unsigned>> told;
     house_options options;
     options.hooks.metrics = [] { return std::string("callsign_up 1\n"); };
@@ -566,7 +566,7 @@ TEST(ServiceHooks, AreToldOfEachRequestByItsTemplate) {
                         {"/v1/tasks/{ref}", 404}, {"(none)", 404}, {"/metrics", 200}}));
 }
 
-TEST(MakeToken, Has256BitsInBase64url) {
+TEST(make_token, has256_bits_in_base64url) {
     seeded_entropy entropy(1);
     const auto token = api::make_token(entropy);
     EXPECT_EQ(token.size(), 46u);

@@ -67,7 +67,7 @@ struct closed_sync : sync {
 
 // ---- add-version ----
 
-TEST_F(sync, AV_1_success) {
+TEST_F(sync, av_1_success) {
     const std::string first = add(nil_id, "first");
     const auto response = h.call(add_version(client, first, "abcd"));
     EXPECT_EQ(response.status, 200u);
@@ -79,7 +79,7 @@ TEST_F(sync, AV_1_success) {
     EXPECT_EQ(header(response, "Cache-Control"), "no-store, max-age=0");
 }
 
-TEST_F(sync, AV_2_an_unknown_client_is_registered_where_that_is_open) {
+TEST_F(sync, av_2_an_unknown_client_is_registered_where_that_is_open) {
     const std::string parent = some_id(77);
     const auto response = h.call(add_version(client, parent, "abcd"));
     EXPECT_EQ(response.status, 200u);
@@ -91,7 +91,7 @@ TEST_F(sync, AV_2_an_unknown_client_is_registered_where_that_is_open) {
     EXPECT_EQ(accounts[0].name.find(client.substr(0, 8)), std::string::npos);
 }
 
-TEST_F(closed_sync, AV_3_and_not_where_it_is_closed) {
+TEST_F(closed_sync, av_3_and_not_where_it_is_closed) {
     const auto response = h.call(add_version(client, nil_id, "abcd"));
     EXPECT_EQ(response.status, 404u);
     EXPECT_EQ(response.body, "No such client");
@@ -100,7 +100,7 @@ TEST_F(closed_sync, AV_3_and_not_where_it_is_closed) {
     EXPECT_EQ(head().seq, 0);
 }
 
-TEST_F(sync, AV_4_conflict) {
+TEST_F(sync, av_4_conflict) {
     const auto chain = make_chain(1);
     const auto response = h.call(add_version(client, some_id(9), "abcd"));
     EXPECT_EQ(response.status, 409u);
@@ -111,7 +111,7 @@ TEST_F(sync, AV_4_conflict) {
     EXPECT_EQ(head().seq, 1);
 }
 
-TEST_F(sync, AV_5_bad_content_type) {
+TEST_F(sync, av_5_bad_content_type) {
     for (const char* type :
          {"not/correct", "", snapshot_type, "APPLICATION/vnd.taskchampion.history-segment"}) {
         const auto response = h.call(add_version(client, nil_id, "abcd", type));
@@ -121,7 +121,7 @@ TEST_F(sync, AV_5_bad_content_type) {
     }
 }
 
-TEST_F(sync, AV_6_empty_body) {
+TEST_F(sync, av_6_empty_body) {
     const auto response = h.call(add_version(client, nil_id, ""));
     EXPECT_EQ(response.status, 400u);
     EXPECT_EQ(response.body, "Empty body");
@@ -173,7 +173,7 @@ TEST_F(few_newcomers, the_hour_is_not_the_wall_clocks) {
 
 // ---- get-child-version ----
 
-TEST_F(sync, GC_1_success) {
+TEST_F(sync, gc_1_success) {
     const std::string bytes = std::string("\0\x01\xFF", 3) + "abcd";
     const std::string first = add(nil_id, "first");
     const std::string second = add(first, bytes);
@@ -186,14 +186,14 @@ TEST_F(sync, GC_1_success) {
     EXPECT_EQ(header(response, "Cache-Control"), "no-store, max-age=0");
 }
 
-TEST_F(sync, GC_2_client_not_found) {
+TEST_F(sync, gc_2_client_not_found) {
     const auto response = h.call(child_of(client, nil_id));
     EXPECT_EQ(response.status, 404u);
     EXPECT_EQ(response.body, "no such client");
     expect_no_version_headers(response);
 }
 
-TEST_F(sync, GC_3_version_not_found_and_gone) {
+TEST_F(sync, gc_3_version_not_found_and_gone) {
     const auto chain = make_chain(1);
     EXPECT_EQ(h.call(child_of(client, nil_id)).status, 200u);
     const auto gone = h.call(child_of(client, some_id(9)));
@@ -208,7 +208,7 @@ TEST_F(sync, GC_3_version_not_found_and_gone) {
 
 // ---- add-snapshot, snapshot ----
 
-TEST_F(sync, AS_1_success) {
+TEST_F(sync, as_1_success) {
     const auto chain = make_chain(1);
     const auto response = h.call(add_snapshot(client, chain.back(), "a snapshot"));
     EXPECT_EQ(response.status, 200u);
@@ -216,21 +216,21 @@ TEST_F(sync, AS_1_success) {
     EXPECT_EQ(h.call(snapshot_of(client)).body, "a snapshot");
 }
 
-TEST_F(sync, AS_2_not_added_and_yet_200) {
+TEST_F(sync, as_2_not_added_and_yet_200) {
     make_chain(1);
     EXPECT_EQ(h.call(add_snapshot(client, some_id(9), "x")).status, 200u);
     EXPECT_EQ(h.call(add_snapshot(client, nil_id, "x")).status, 200u);
     EXPECT_EQ(h.call(snapshot_of(client)).status, 404u);
 }
 
-TEST_F(sync, AS_3_bad_content_type) {
+TEST_F(sync, as_3_bad_content_type) {
     const auto chain = make_chain(1);
     const auto response = h.call(add_snapshot(client, chain.back(), "x", segment_type));
     EXPECT_EQ(response.status, 400u);
     EXPECT_EQ(response.body, "Bad content-type");
 }
 
-TEST_F(sync, AS_4_empty_body) {
+TEST_F(sync, as_4_empty_body) {
     const auto chain = make_chain(1);
     const auto response = h.call(add_snapshot(client, chain.back(), ""));
     EXPECT_EQ(response.status, 400u);
@@ -243,7 +243,7 @@ TEST_F(sync, a_snapshot_of_an_unknown_client_is_404) {
     EXPECT_EQ(response.body, "No such client");
 }
 
-TEST_F(sync, GS_1_not_found) {
+TEST_F(sync, gs_1_not_found) {
     const auto unknown = h.call(snapshot_of(client));
     EXPECT_EQ(unknown.status, 404u);
     EXPECT_EQ(unknown.body, "No such client");
@@ -254,7 +254,7 @@ TEST_F(sync, GS_1_not_found) {
     expect_no_version_headers(none);
 }
 
-TEST_F(sync, GS_2_success) {
+TEST_F(sync, gs_2_success) {
     const auto chain = make_chain(2);
     h.call(add_snapshot(client, chain[1], std::string("\0zip", 4)));
     const auto response = h.call(snapshot_of(client));
@@ -268,7 +268,7 @@ TEST_F(sync, GS_2_success) {
 
 // ---- the client id ----
 
-TEST_F(sync, H_1_any_client_id_where_none_are_named) {
+TEST_F(sync, h_1_any_client_id_where_none_are_named) {
     for (unsigned n = 10; n < 13; ++n) {
         EXPECT_EQ(h.call(add_version(some_id(n), nil_id, "x")).status, 200u);
     }
@@ -283,7 +283,7 @@ struct listed_sync : sync {
     listed_sync() : sync(options()) {}
 };
 
-TEST_F(listed_sync, H_2_those_named_and_no_others) {
+TEST_F(listed_sync, h_2_those_named_and_no_others) {
     EXPECT_EQ(h.call(add_version(some_id(1), nil_id, "x")).status, 200u);
     EXPECT_EQ(h.call(add_version(some_id(2), nil_id, "x")).status, 200u);
     for (const auto& request :
@@ -332,13 +332,13 @@ TEST_F(sync, clients_do_not_see_each_other) {
 
 // ---- paths, methods, forms ----
 
-TEST_F(sync, W_1_nothing_is_cached) {
+TEST_F(sync, w_1_nothing_is_cached) {
     for (const auto& request : {get("/"), child_of(client, nil_id), snapshot_of(client)}) {
         EXPECT_EQ(header(h.call(request), "Cache-Control"), "no-store, max-age=0");
     }
 }
 
-TEST_F(sync, W_2_the_root_names_the_protocol) {
+TEST_F(sync, w_2_the_root_names_the_protocol) {
     const auto response = h.call(get("/"));
     EXPECT_EQ(response.status, 200u);
     EXPECT_TRUE(response.body.starts_with("TaskChampion sync server v"));
@@ -422,26 +422,26 @@ TEST_F(sync, bytes_are_kept_as_they_came_whatever_the_headers_say) {
 
 // ---- the rules of the chain ----
 
-TEST_F(sync, S_1_an_empty_chain_has_no_child_of_nil) {
+TEST_F(sync, s_1_an_empty_chain_has_no_child_of_nil) {
     h.run(h.engine().submit(register_client{*parse_uuid(client)}));
     EXPECT_EQ(h.call(child_of(client, nil_id)).body, "no such version");
 }
 
-TEST_F(sync, S_2_nor_of_any_other) {
+TEST_F(sync, s_2_nor_of_any_other) {
     h.run(h.engine().submit(register_client{*parse_uuid(client)}));
     EXPECT_EQ(h.call(child_of(client, some_id(8))).body, "no such version");
 }
 
-TEST_F(sync, S_3_the_last_version_has_no_child) {
+TEST_F(sync, s_3_the_last_version_has_no_child) {
     EXPECT_EQ(h.call(child_of(client, make_chain(3).back())).status, 404u);
 }
 
-TEST_F(sync, S_4_an_unknown_parent_is_gone) {
+TEST_F(sync, s_4_an_unknown_parent_is_gone) {
     make_chain(3);
     EXPECT_EQ(h.call(child_of(client, some_id(8))).status, 410u);
 }
 
-TEST_F(sync, S_5_every_other_version_has_its_child) {
+TEST_F(sync, s_5_every_other_version_has_its_child) {
     const auto chain = make_chain(4, some_id(5));
     for (std::size_t i = 0; i + 1 < chain.size(); ++i) {
         EXPECT_EQ(header(h.call(child_of(client, chain[i])), "X-Version-Id"), chain[i + 1]);
@@ -449,7 +449,7 @@ TEST_F(sync, S_5_every_other_version_has_its_child) {
     EXPECT_EQ(h.call(child_of(client, nil_id)).status, 410u);  // this chain began elsewhere
 }
 
-TEST_F(sync, S_6_a_conflict_changes_nothing) {
+TEST_F(sync, s_6_a_conflict_changes_nothing) {
     const auto chain = make_chain(2);
     EXPECT_EQ(h.call(add_version(client, chain[1], "late")).status, 409u);
     EXPECT_EQ(to_string(head().version), chain[2]);
@@ -457,22 +457,22 @@ TEST_F(sync, S_6_a_conflict_changes_nothing) {
     EXPECT_EQ(h.call(snapshot_of(client)).status, 404u);
 }
 
-TEST_F(sync, S_7_without_a_snapshot_one_is_asked_for_urgently) {
+TEST_F(sync, s_7_without_a_snapshot_one_is_asked_for_urgently) {
     EXPECT_EQ(urgency_of_next(make_chain(3).back()), "urgency=high");
 }
 
-TEST_F(sync, S_8_an_empty_chain_takes_any_parent) {
+TEST_F(sync, s_8_an_empty_chain_takes_any_parent) {
     EXPECT_EQ(urgency_of_next(some_id(8)), "urgency=high");
     EXPECT_EQ(h.call(child_of(client, some_id(8))).status, 200u);
 }
 
-TEST_F(sync, S_9_a_recent_snapshot_is_enough) {
+TEST_F(sync, s_9_a_recent_snapshot_is_enough) {
     const auto chain = make_chain(1);
     h.call(add_snapshot(client, chain.back(), "x"));
     EXPECT_EQ(urgency_of_next(chain.back()), "");
 }
 
-TEST_F(sync, S_10_an_old_snapshot_is_not) {
+TEST_F(sync, s_10_an_old_snapshot_is_not) {
     const auto chain = make_chain(1);
     h.call(add_snapshot(client, chain.back(), "x"));
     h.advance(50 * day);
@@ -488,31 +488,31 @@ struct few_versions_sync : sync {
     few_versions_sync() : sync(options()) {}
 };
 
-TEST_F(few_versions_sync, S_11_nor_is_one_many_versions_ago) {
+TEST_F(few_versions_sync, s_11_nor_is_one_many_versions_ago) {
     const auto chain = make_chain(1);
     h.call(add_snapshot(client, chain.back(), "x"));
     EXPECT_EQ(urgency_of_next(make_chain(50, chain.back()).back()), "urgency=high");
 }
 
-TEST_F(sync, S_12_a_snapshot_of_the_last_version_is_kept) {
+TEST_F(sync, s_12_a_snapshot_of_the_last_version_is_kept) {
     const auto chain = make_chain(1);
     h.call(add_snapshot(client, chain.back(), "x"));
     EXPECT_EQ(header(h.call(snapshot_of(client)), "X-Version-Id"), chain.back());
 }
 
-TEST_F(sync, S_13_and_of_the_one_before) {
+TEST_F(sync, s_13_and_of_the_one_before) {
     const auto chain = make_chain(2);
     h.call(add_snapshot(client, chain[1], "x"));
     EXPECT_EQ(header(h.call(snapshot_of(client)), "X-Version-Id"), chain[1]);
 }
 
-TEST_F(sync, S_14_none_of_a_version_that_is_not_there) {
+TEST_F(sync, s_14_none_of_a_version_that_is_not_there) {
     make_chain(1);
     h.call(add_snapshot(client, some_id(9), "x"));
     EXPECT_EQ(h.call(snapshot_of(client)).status, 404u);
 }
 
-TEST_F(sync, S_15_none_of_a_version_too_old) {
+TEST_F(sync, s_15_none_of_a_version_too_old) {
     const auto chain = make_chain(10);
     for (const int back : {9, 6, 5}) {
         h.call(add_snapshot(client, chain[static_cast<std::size_t>(10 - back)], "x"));
@@ -525,7 +525,7 @@ TEST_F(sync, S_15_none_of_a_version_too_old) {
     }
 }
 
-TEST_F(sync, S_16_none_of_a_version_before_the_snapshots) {
+TEST_F(sync, s_16_none_of_a_version_before_the_snapshots) {
     const auto chain = make_chain(5);
     h.call(add_snapshot(client, chain[3], "newer"));
     for (const int seq : {1, 2, 3}) {
@@ -534,19 +534,19 @@ TEST_F(sync, S_16_none_of_a_version_before_the_snapshots) {
     }
 }
 
-TEST_F(sync, S_17_none_of_nil) {
+TEST_F(sync, s_17_none_of_nil) {
     make_chain(1);
     h.call(add_snapshot(client, nil_id, "x"));
     EXPECT_EQ(h.call(snapshot_of(client)).status, 404u);
 }
 
-TEST_F(sync, S_18_a_snapshot_is_found) {
+TEST_F(sync, s_18_a_snapshot_is_found) {
     const auto chain = make_chain(1);
     h.call(add_snapshot(client, chain.back(), "found"));
     EXPECT_EQ(h.call(snapshot_of(client)).body, "found");
 }
 
-TEST_F(sync, S_19_or_not) {
+TEST_F(sync, s_19_or_not) {
     make_chain(1);
     EXPECT_EQ(h.call(snapshot_of(client)).status, 404u);
 }
@@ -574,7 +574,7 @@ TEST_F(sync, a_snapshot_outlives_a_conflict) {
 
 // ---- urgency ----
 
-TEST(snapshot_urgency, U_1_the_larger_counts) {
+TEST(snapshot_urgency, u_1_the_larger_counts) {
     EXPECT_LT(snapshot_urgency::none, snapshot_urgency::low);
     EXPECT_LT(snapshot_urgency::low, snapshot_urgency::high);
     const snapshot_policy usual;
@@ -585,7 +585,7 @@ TEST(snapshot_urgency, U_1_the_larger_counts) {
     EXPECT_EQ(urgency_of(usual, std::nullopt), snapshot_urgency::high);
 }
 
-TEST(snapshot_urgency, U_2_by_days) {
+TEST(snapshot_urgency, u_2_by_days) {
     const snapshot_policy usual;
     const std::pair<int, snapshot_urgency> cases[] = {{0, snapshot_urgency::none},
                                                       {13, snapshot_urgency::none},
@@ -598,7 +598,7 @@ TEST(snapshot_urgency, U_2_by_days) {
     }
 }
 
-TEST(snapshot_urgency, U_3_by_versions) {
+TEST(snapshot_urgency, u_3_by_versions) {
     const snapshot_policy usual;
     const std::pair<int, snapshot_urgency> cases[] = {{0, snapshot_urgency::none},
                                                       {99, snapshot_urgency::none},
@@ -897,11 +897,11 @@ void expect_no_fork(unsigned seed, int wanted, store* disk) {
     EXPECT_EQ(length, accepted) << "seed " << seed;
 }
 
-TEST(sync_property, CC_1_concurrent_versions_never_fork) {
+TEST(sync_property, cc_1_concurrent_versions_never_fork) {
     for (unsigned seed = 1; seed <= 50; ++seed) expect_no_fork(seed, 60, nullptr);
 }
 
-TEST(sync_property, CC_1_nor_do_they_on_disk) {
+TEST(sync_property, cc_1_nor_do_they_on_disk) {
     temp_dir dir;
     {
         const auto disk = open_sqlite({.data_dir = dir.path()});

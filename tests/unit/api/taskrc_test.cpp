@@ -5,7 +5,7 @@
 namespace callsign::api {
 namespace {
 
-TEST(UrlOfServer, IsWhatTheClientUsed) {
+TEST(url_of_server, is_what_the_client_used) {
     EXPECT_EQ(url_of_server("tasks.example.org", ""), "http://tasks.example.org");
     EXPECT_EQ(url_of_server("127.0.0.1:8080", "http"), "http://127.0.0.1:8080");
     EXPECT_EQ(url_of_server("[::1]:8080", ""), "http://[::1]:8080");
@@ -16,7 +16,7 @@ TEST(UrlOfServer, IsWhatTheClientUsed) {
     EXPECT_EQ(url_of_server("h", "x\nsync.server.url=http://evil"), "http://h");
 }
 
-TEST(UrlOfServer, NeedsAHost) {
+TEST(url_of_server, needs_a_host) {
     for (const char* host : {"", "a b", "a\nb", "a\r\nsync.server.url=http://evil", "a/b", "a#b",
                              "user@a", "a?b", "a%0ab", "a\\nb", "\xC3\xA9"}) {
         EXPECT_EQ(url_of_server(host, ""), "") << host;
@@ -24,7 +24,7 @@ TEST(UrlOfServer, NeedsAHost) {
     EXPECT_EQ(url_of_server(std::string(1000, 'a'), ""), "");
 }
 
-TEST(Taskrc, HasALineForEachSetting) {
+TEST(taskrc, has_a_line_for_each_setting) {
     EXPECT_EQ(taskrc_of({"http://h:1", "the-id", "the-secret", "key"}),
               "sync.server.url=http://h:1\n"
               "sync.server.client_id=the-id\n"
@@ -33,7 +33,7 @@ TEST(Taskrc, HasALineForEachSetting) {
               "uda.key.label=Key\n");
 }
 
-TEST(Taskrc, SaysNothingOfAKeyThatIsNotShown) {
+TEST(taskrc, says_nothing_of_a_key_that_is_not_shown) {
     EXPECT_EQ(taskrc_of({"", "the-id", "the-secret", ""}),
               "sync.server.url=URL-OF-THIS-SERVER\n"
               "sync.server.client_id=the-id\n"

@@ -8,7 +8,7 @@
 namespace callsign::api {
 namespace {
 
-TEST(Uri, DecodesWhatIsAnEscape) {
+TEST(uri, decodes_what_is_an_escape) {
     EXPECT_EQ(percent_decoded("SYN-42"), "SYN-42");
     EXPECT_EQ(percent_decoded("a%2Fb%2fc%20"), "a/b/c ");
     EXPECT_EQ(percent_decoded("100%"), "100%");
@@ -17,7 +17,7 @@ TEST(Uri, DecodesWhatIsAnEscape) {
     EXPECT_EQ(percent_decoded("a+b"), "a+b");
 }
 
-TEST(Uri, AQueryIsNamesAndValues) {
+TEST(uri, a_query_is_names_and_values) {
     wire::faults found;
     const query q("state=failed&account=a%26b+c&&pageSize", {"state", "account", "pageSize"},
                   found);
@@ -28,7 +28,7 @@ TEST(Uri, AQueryIsNamesAndValues) {
     EXPECT_EQ(q.get("pageToken"), "");
 }
 
-TEST(Uri, AMisspeltOrRepeatedParameterIsAFault) {
+TEST(uri, a_misspelt_or_repeated_parameter_is_a_fault) {
     wire::faults found;
     const query q("stat=failed&state=failed&state=pending", {"state"}, found);
     ASSERT_EQ(found.size(), 2u);
@@ -43,7 +43,7 @@ page_request read_from(const std::string& text, wire::faults& found) {
     return read_page(q, found);
 }
 
-TEST(Uri, PagesHaveBounds) {
+TEST(uri, pages_have_bounds) {
     wire::faults found;
     EXPECT_EQ(read_from("", found).size, 100);
     EXPECT_EQ(read_from("pageSize=0", found).size, 100);
@@ -59,7 +59,7 @@ TEST(Uri, PagesHaveBounds) {
     }
 }
 
-TEST(Uri, APageTokenIsReadBack) {
+TEST(uri, a_page_token_is_read_back) {
     wire::faults found;
     EXPECT_EQ(read_from("pageToken=" + page_token(123456789), found).after, 123456789);
     EXPECT_TRUE(found.empty());
@@ -71,7 +71,7 @@ TEST(Uri, APageTokenIsReadBack) {
     }
 }
 
-TEST(Base64url, IsThatOfRfc4648) {
+TEST(base64url, is_that_of_rfc4648) {
     EXPECT_EQ(to_base64url(""), "");
     EXPECT_EQ(to_base64url("f"), "Zg");
     EXPECT_EQ(to_base64url("fo"), "Zm8");
@@ -82,7 +82,7 @@ TEST(Base64url, IsThatOfRfc4648) {
     EXPECT_EQ(from_base64url("Zm8="), std::nullopt);
 }
 
-RC_GTEST_PROP(Base64url, ReadsBackWhatItWrote, (const std::string& bytes)) {
+RC_GTEST_PROP(base64url, reads_back_what_it_wrote, (const std::string& bytes)) {
     RC_ASSERT(from_base64url(to_base64url(bytes)) == bytes);
 }
 

@@ -66,7 +66,7 @@ std::string failure_of(const server_url& server, const http_call& call, millisec
     return {};
 }
 
-TEST(HttpClient, SendsTheRequestAndReadsTheAnswer) {
+TEST(http_client, sends_the_request_and_reads_the_answer) {
     one_answer server(
         "HTTP/1.1 201 Created\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}");
     const http_answer answer =
@@ -81,13 +81,13 @@ TEST(HttpClient, SendsTheRequestAndReadsTheAnswer) {
     EXPECT_THAT(head, HasSubstr("Content-Length: 12\r\n"));
 }
 
-TEST(HttpClient, APostWithoutABodySaysSo) {
+TEST(http_client, a_post_without_a_body_says_so) {
     one_answer server("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
     EXPECT_EQ(exchange(server.url(), {verb::post, "/v1/x", "", ""}, 5s).status, 200u);
     EXPECT_THAT(server.head(), HasSubstr("Content-Length: 0\r\n"));
 }
 
-TEST(HttpClient, NobodyThere) {
+TEST(http_client, nobody_there) {
     std::string url;
     {
         asio::io_context context;
@@ -98,21 +98,21 @@ TEST(HttpClient, NobodyThere) {
               "cannot reach " + url + ": Connection refused");
 }
 
-TEST(HttpClient, ALateAnswerToAChangeMayHaveBeenActedOn) {
+TEST(http_client, a_late_answer_to_a_change_may_have_been_acted_on) {
     one_answer server("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", 200ms);
     EXPECT_EQ(failure_of(server.url(), {verb::post, "/", "", ""}, 50ms),
               "no whole answer from " + server.url().text +
                   ": no answer within 50ms; what was asked may have been done");
 }
 
-TEST(HttpClient, ACutAnswerIsNoAnswer) {
+TEST(http_client, a_cut_answer_is_no_answer) {
     one_answer server("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n{");
     const std::string text = failure_of(server.url(), {verb::get, "/", "", ""}, 5s);
     EXPECT_THAT(text, HasSubstr("no whole answer from"));
     EXPECT_THAT(text, testing::Not(HasSubstr("may have been done")));
 }
 
-TEST(HttpClient, Urls) {
+TEST(http_client, urls) {
     const server_url v6 = parse_server_url("http://[::1]:81/");
     EXPECT_EQ(v6.host, "::1");
     EXPECT_EQ(v6.port, "81");
@@ -125,7 +125,7 @@ TEST(HttpClient, Urls) {
     }
 }
 
-TEST(HttpClient, PercentEncoding) {
+TEST(http_client, percent_encoding) {
     EXPECT_EQ(percent_encode("aZ0-._~"), "aZ0-._~");
     EXPECT_EQ(percent_encode("a/b c%\xC3\xA9"), "a%2Fb%20c%25%C3%A9");
 }

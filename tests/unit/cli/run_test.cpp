@@ -16,7 +16,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 // The program on a command line, with a server that answers what the test says.
-struct Cli : testing::Test {
+struct command_line : testing::Test {
     std::istringstream in;
     std::ostringstream out;
     std::ostringstream err;
@@ -30,11 +30,11 @@ struct Cli : testing::Test {
     std::filesystem::path data_dir;
     check_report report;
 
-    Cli() {
+    command_line() {
         std::string name = (std::filesystem::temp_directory_path() / "callsign-XXXXXX").string();
         data_dir = ::mkdtemp(name.data());
     }
-    ~Cli() override { std::filesystem::remove_all(data_dir); }
+    ~command_line() override { std::filesystem::remove_all(data_dir); }
 
     void put_file(const char* name, const std::string& text) {
         std::ofstream(data_dir / name) << text;
@@ -83,7 +83,7 @@ struct Cli : testing::Test {
 
 const std::string local = "http://127.0.0.1:8080";
 
-TEST_F(Cli, CreatesAnOpaqueAccountAndShowsItsClientIdOnce) {
+TEST_F(command_line, creates_an_opaque_account_and_shows_its_client_id_once) {
     const std::string id = "0666d464-418a-4a08-ad53-6f15c78270cd";
     answer(R"({"accountId":"7","name":"desk","prefix":"DESK","token":"cs_secret",)"
            R"("createdAt":"2026-11-20T12:48:00.123Z","seq":0,"mode":"opaque","clientId":")" +
@@ -98,13 +98,13 @@ TEST_F(Cli, CreatesAnOpaqueAccountAndShowsItsClientIdOnce) {
     EXPECT_NE(out.str().find("the client id now"), std::string::npos);
 }
 
-TEST_F(Cli, AClientIdIsForAnOpaqueAccount) {
+TEST_F(command_line, a_client_id_is_for_an_opaque_account) {
     EXPECT_EQ(run({"account", "create", "desk", "--prefix", "DESK", "--client-id", "x"}), 2);
     EXPECT_NE(err.str().find("--opaque"), std::string::npos);
     EXPECT_TRUE(requests.empty());
 }
 
-TEST_F(Cli, CreatesAnAccountAndShowsItsTokenOnce) {
+TEST_F(command_line, creates_an_account_and_shows_its_token_once) {
     answer(R"({"accountId":"7","name":"ada","prefix":"SYN","token":"cs_secret",)"
            R"("createdAt":"2026-11-20T12:48:00.123Z","seq":0})",
            201);
@@ -131,7 +131,7 @@ std::string exported(int n, const std::string& more = "") {
            "}";
 }
 
-TEST_F(Cli, ImportsTasksFromStandardInput) {
+TEST_F(command_line, imports_tasks_from_standard_input) {
     in.str("[" + exported(1, R"(,"id":1,"key":"OLD-1","tags":["a"])") + "]");
     answer(R"({"imported":1,"thereAlready":0,"keysLeftOut":1})");
     EXPECT_EQ(run({"import", "taskwarrior", "-", "--account", "ada"}), 0);
@@ -145,7 +145,7 @@ TEST_F(Cli, ImportsTasksFromStandardInput) {
     EXPECT_THAT(err.str(), HasSubstr("keys are the server's"));
 }
 
-TEST_F(Cli, ImportsInBatchesAndShowsHowFarItIs) {
+TEST_F(command_line, imports_in_batches_and_shows_how_far_it_is) {
     terminal = true;
     std::string text;
     for (int n = 0; n < 1200; ++n) text += exported(n) + "\n";
@@ -162,7 +162,7 @@ TEST_F(Cli, ImportsInBatchesAndShowsHowFarItIs) {
     EXPECT_EQ(err.str(), "task 500 of 1200\ntask 1000 of 1200\ntask 1200 of 1200\n");
 }
 
-TEST_F(Cli, LargeTasksMakeSmallBatches) {
+TEST_F(command_line, large_tasks_make_small_batches) {
     const std::string large = R"(,"notes":")" + std::string(300'000, 'x') + "\"";
     in.str("[" + exported(1, large) + "," + exported(2, large) + "]");
     for (int i = 0; i < 2; ++i) answer(R"({"imported":1,"thereAlready":0})");
@@ -170,7 +170,7 @@ TEST_F(Cli, LargeTasksMakeSmallBatches) {
     EXPECT_EQ(requests.size(), 2u);
 }
 
-TEST_F(Cli, AFaultyExportIsNotSent) {
+TEST_F(command_line, a_faulty_export_is_not_sent) {
     in.str("[" + exported(1) + "," + exported(2, R"(,"due":"\u001b[2J")") + R"(,{"id":3}])");
     EXPECT_EQ(run({"import", "taskwarrior", "-", "--account", "ada"}), 1);
     EXPECT_TRUE(requests.empty());
@@ -181,7 +181,7 @@ TEST_F(Cli, AFaultyExportIsNotSent) {
               "  entry 3: it has no description\n");
 }
 
-TEST_F(Cli, AnImportThatIsRefusedSaysWhy) {
+TEST_F(command_line, an_import_that_is_refused_says_why) {
     in.str("[]");
     answer(R"({"status":409,"title":"The server cannot see this account's tasks",)"
            R"("code":"account-opaque"})",
@@ -194,7 +194,7 @@ TEST_F(Cli, AnImportThatIsRefusedSaysWhy) {
     EXPECT_EQ(run({"import", "taskwarrior", "-"}), 2);
 }
 
-TEST_F(Cli, JsonPrintsTheAnswerAsItCame) {
+TEST_F(command_line, json_prints_the_answer_as_it_came) {
     const std::string body = R"({"scanned":3,"committed":1,"failed":1,"forgotten":0,"later":true})";
     for (const auto& words : {std::vector<std::string>{"reaper", "sweep", "--json"},
                               std::vector<std::string>{"--json", "reaper", "sweep"}}) {
@@ -205,7 +205,7 @@ TEST_F(Cli, JsonPrintsTheAnswerAsItCame) {
     }
 }
 
-TEST_F(Cli, TheServerIsTheOneGivenElseTheOneWhoseDirectoryItIs) {
+TEST_F(command_line, the_server_is_the_one_given_else_the_one_whose_directory_it_is) {
     put_file("listen.url", "http://127.0.0.1:4711\n");
     put_file("admin.token", "cs_of_the_directory\n");
     const std::string dir = data_dir.string();
@@ -228,7 +228,7 @@ TEST_F(Cli, TheServerIsTheOneGivenElseTheOneWhoseDirectoryItIs) {
     EXPECT_EQ(asked({"--url", "http://127.0.0.9:1"}), "http://127.0.0.9:1 cs_of_the_directory");
 }
 
-TEST_F(Cli, NoTokenMeansNoRequest) {
+TEST_F(command_line, no_token_means_no_request) {
     environment.clear();
     EXPECT_EQ(run({"account", "list", "--url", "http://127.0.0.9:1"}), 2);
     EXPECT_THAT(err.str(), HasSubstr("an operator's token is needed"));
@@ -238,20 +238,20 @@ TEST_F(Cli, NoTokenMeansNoRequest) {
 }
 
 // As in a shell that stands where a server's data is.
-struct CliBesideData : Cli {
-    CliBesideData() {
+struct command_line_beside_data : command_line {
+    command_line_beside_data() {
         std::filesystem::create_directory(data_dir / "callsign-data");
         put_file("callsign-data/admin.token", "cs_of_the_directory\n");
         put_file("callsign-data/listen.url", "http://127.0.0.1:4711\n");
         std::filesystem::current_path(data_dir);
         environment.clear();
     }
-    ~CliBesideData() override { std::filesystem::current_path(before); }
+    ~command_line_beside_data() override { std::filesystem::current_path(before); }
 
     const std::filesystem::path before = std::filesystem::current_path();
 };
 
-TEST_F(CliBesideData, ItsTokenGoesToItsServerAlone) {
+TEST_F(command_line_beside_data, its_token_goes_to_its_server_alone) {
     answer("{}");
     EXPECT_EQ(run({"account", "list"}), 0);
     EXPECT_EQ(tokens, std::vector<std::string>{"cs_of_the_directory"});
@@ -267,7 +267,7 @@ TEST_F(CliBesideData, ItsTokenGoesToItsServerAlone) {
     EXPECT_EQ(tokens.size(), 2u);
 }
 
-TEST_F(Cli, NothingGoesInClearToAnotherMachineUnlessItIsSaid) {
+TEST_F(command_line, nothing_goes_in_clear_to_another_machine_unless_it_is_said) {
     for (const char* other : {"http://h:1", "http://10.0.0.1:1", "http://[2001:db8::1]:1",
                               "http://localhost.example.org"}) {
         err.str("");
@@ -289,7 +289,7 @@ TEST_F(Cli, NothingGoesInClearToAnotherMachineUnlessItIsSaid) {
     EXPECT_THAT(requests.back(), HasSubstr("http://192.168.1.2:4711"));
 }
 
-TEST_F(Cli, AProblemIsASentenceAndALineForEachField) {
+TEST_F(command_line, a_problem_is_a_sentence_and_a_line_for_each_field) {
     answer(R"({"type":"about:blank","title":"Bad Request","status":400,"code":"invalid",)"
            R"("detail":"The account is not valid.","errors":[)"
            R"({"field":"name","code":"malformed","detail":"must begin\u001b[2J well"},)"
@@ -303,14 +303,14 @@ TEST_F(Cli, AProblemIsASentenceAndALineForEachField) {
                                      "  prefix: is required\n"));
 }
 
-TEST_F(Cli, AServerErrorNamesTheRequestForTheLogs) {
+TEST_F(command_line, a_server_error_names_the_request_for_the_logs) {
     answer(R"({"title":"Service Unavailable","status":503,"code":"overloaded","requestId":"r-9"})",
            503);
     EXPECT_EQ(run({"reaper", "sweep"}), 1);
     EXPECT_EQ(err.str(), "callsign: Service Unavailable (overloaded)\n  request r-9\n");
 }
 
-TEST_F(Cli, WhateverElseAnswersIsNotTakenForCallsign) {
+TEST_F(command_line, whatever_else_answers_is_not_taken_for_callsign) {
     answers.push_back({502, "text/html", "<html>"});
     EXPECT_EQ(run({"account", "list"}), 1);
     EXPECT_EQ(err.str(), "callsign: the server answered 502 and no reason\n");
@@ -319,7 +319,7 @@ TEST_F(Cli, WhateverElseAnswersIsNotTakenForCallsign) {
     EXPECT_THAT(err.str(), HasSubstr("the server's answer is not understood"));
 }
 
-TEST_F(Cli, TokensOfAnAccountAndOfTheOperator) {
+TEST_F(command_line, tokens_of_an_account_and_of_the_operator) {
     answer(R"({"tokenId":"3","name":"phone","scope":"read","token":"cs_new"})", 201);
     EXPECT_EQ(run({"token", "create", "a/b", "--name", "phone", "--scope", "read"}), 0);
     EXPECT_THAT(requests.back(), HasSubstr(" /v1/admin/accounts/a%2Fb/tokens "
@@ -335,7 +335,7 @@ TEST_F(Cli, TokensOfAnAccountAndOfTheOperator) {
     EXPECT_EQ(requests.size(), 2u);
 }
 
-TEST_F(Cli, RevokingAsksFirst) {
+TEST_F(command_line, revoking_asks_first) {
     EXPECT_EQ(run({"token", "revoke", "7"}), 2);
     EXPECT_THAT(err.str(), HasSubstr("--yes"));
     terminal = true;
@@ -363,7 +363,7 @@ const char* const new_device =
     R"("taskrc":"sync.server.url=http://h\nsync.encryption_secret=a-\u001bsecret\n",)"
     R"("createdAt":"2026-11-20T12:48:00.123Z"})";
 
-TEST_F(Cli, ADeviceIsAddedAndItsLinesAreReadyToPaste) {
+TEST_F(command_line, a_device_is_added_and_its_lines_are_ready_to_paste) {
     answer(new_device, 201);
     EXPECT_EQ(run({"device", "add", "a/b", "--name", "laptop"}), 0) << err.str();
     EXPECT_EQ(requests, std::vector<std::string>{"POST " + local +
@@ -393,7 +393,7 @@ TEST_F(Cli, ADeviceIsAddedAndItsLinesAreReadyToPaste) {
     EXPECT_EQ(run({"device", "add", "--name", "laptop"}), 2);
 }
 
-TEST_F(Cli, DevicesLineUp) {
+TEST_F(command_line, devices_line_up) {
     answer(R"({"devices":[{"deviceId":"3","name":"laptop","clientId":"id-3",)"
            R"("revokedAt":"2026-11-20T12:48:00.123Z"}],"nextPageToken":"n"})");
     answer(R"({"devices":[{"deviceId":"4","name":"tv","clientId":"id-4"}]})");
@@ -404,7 +404,7 @@ TEST_F(Cli, DevicesLineUp) {
               "tv      4          id-4       -        -\n");
 }
 
-TEST_F(Cli, ADeviceIsRevokedByItsName) {
+TEST_F(command_line, a_device_is_revoked_by_its_name) {
     const std::string list =
         R"({"devices":[{"deviceId":"3","name":"laptop","revokedAt":"2026-11-20T12:48:00.000Z"},)"
         R"({"deviceId":"5","name":"laptop"},{"deviceId":"6","name":"tv",)"
@@ -433,7 +433,7 @@ TEST_F(Cli, ADeviceIsRevokedByItsName) {
     EXPECT_EQ(requests.size(), 5u);
 }
 
-TEST_F(Cli, AMasterKeyIsWrittenOnceAndNeverPrinted) {
+TEST_F(command_line, a_master_key_is_written_once_and_never_printed) {
     environment.clear();
     const std::string file = (data_dir / "master.key").string();
     std::string digits;
@@ -457,7 +457,7 @@ TEST_F(Cli, AMasterKeyIsWrittenOnceAndNeverPrinted) {
     EXPECT_TRUE(requests.empty());
 }
 
-TEST_F(Cli, SeriesLineUp) {
+TEST_F(command_line, series_line_up) {
     answer(R"({"series":[{"prefix":"SYN","reset":"never","timeZone":"UTC","next":43,)"
            R"("isDefault":true},{"prefix":"HOME","reset":"never","timeZone":"UTC",)"
            R"("project":"h\u00e9\u0007","next":1,"isDefault":false}]})");
@@ -471,7 +471,7 @@ TEST_F(Cli, SeriesLineUp) {
     EXPECT_THAT(requests.back(), HasSubstr(R"({"prefix":"OPS","project":"ops"})"));
 }
 
-TEST_F(Cli, SlotsFollowThePagesUpToTheLimit) {
+TEST_F(command_line, slots_follow_the_pages_up_to_the_limit) {
     const auto page = [](int rows, const char* next) {
         std::string text = R"({"slots":[)";
         for (int i = 0; i < rows; ++i) {
@@ -504,7 +504,7 @@ TEST_F(Cli, SlotsFollowThePagesUpToTheLimit) {
     EXPECT_EQ(run({"slots", "list", "--limit", "0"}), 2);
 }
 
-TEST_F(Cli, ListingsAreWhole) {
+TEST_F(command_line, listings_are_whole) {
     answer(R"({"accounts":[{"name":"ada","prefix":"A","accountId":"1","seq":5}],)"
            R"("nextPageToken":"n"})");
     answer(R"({"accounts":[{"name":"bob","prefix":"B","accountId":"2","seq":0}]})");
@@ -515,7 +515,7 @@ TEST_F(Cli, ListingsAreWhole) {
               "bob   B       2           0    -\n");
 }
 
-TEST_F(Cli, ReaperStatus) {
+TEST_F(command_line, reaper_status) {
     answer(R"({"interval":"30s","window":"10m","retention":"7d","batch":500,"pending":2,)"
            R"("oldestPending":"2026-11-20T12:48:00.000Z","lateRetries":1,"sweeps":9,)"
            R"("lastResult":{"scanned":4,"committed":1,"failed":2,"forgotten":3},)"
@@ -528,7 +528,7 @@ TEST_F(Cli, ReaperStatus) {
     EXPECT_THAT(out.str(), Not(HasSubstr("last sweep ")));
 }
 
-TEST_F(Cli, CheckNeedsNoServer) {
+TEST_F(command_line, check_needs_no_server) {
     report.checked = {{"tasks", 12}, {"slots", 30}};
     environment.clear();
     EXPECT_EQ(run({"check", "--data-dir", data_dir.string()}), 0);
@@ -547,7 +547,7 @@ TEST_F(Cli, CheckNeedsNoServer) {
     EXPECT_TRUE(requests.empty());
 }
 
-TEST_F(Cli, CheckSaysThatTheStoresTimeIsAhead) {
+TEST_F(command_line, check_says_that_the_stores_time_is_ahead) {
     const std::vector<std::string> check{"check", "--data-dir", data_dir.string()};
     report.last_moment = now + std::chrono::seconds{59};
     EXPECT_EQ(run(check), 0);
@@ -562,7 +562,7 @@ TEST_F(Cli, CheckSaysThatTheStoresTimeIsAhead) {
     EXPECT_THAT(out.str(), HasSubstr(R"("note":"The latest time)"));
 }
 
-TEST_F(Cli, RepairClockAsksAndNeedsAStore) {
+TEST_F(command_line, repair_clock_asks_and_needs_a_store) {
     EXPECT_EQ(run({"repair-clock", "--data-dir", data_dir.string()}), 2);
     EXPECT_THAT(err.str(), HasSubstr("say --yes"));
     err.str("");
@@ -573,7 +573,7 @@ TEST_F(Cli, RepairClockAsksAndNeedsAStore) {
     EXPECT_THAT(out.str(), HasSubstr("Nothing to repair"));
 }
 
-TEST_F(Cli, CheckNamesWhatIsBrokenAndFails) {
+TEST_F(command_line, check_names_what_is_broken_and_fails) {
     report.checked = {{"tasks", 1}};
     report.faults = {{"I1", "series 3 has number 4 twice"}};
     environment = {{"CALLSIGN_STORE_DATA_DIR", data_dir.string()}};
@@ -589,7 +589,7 @@ TEST_F(Cli, CheckNamesWhatIsBrokenAndFails) {
     EXPECT_EQ(err.str(), "callsign: there is no /nonexistent\n");
 }
 
-TEST_F(Cli, ALineThatIsNotUnderstoodDoesNothing) {
+TEST_F(command_line, a_line_that_is_not_understood_does_nothing) {
     for (const auto& words : {std::vector<std::string>{},
                               {"account"},
                               {"account", "create"},
@@ -608,7 +608,7 @@ TEST_F(Cli, ALineThatIsNotUnderstoodDoesNothing) {
     EXPECT_EQ(out.str(), "");
 }
 
-TEST_F(Cli, HelpAndVersion) {
+TEST_F(command_line, help_and_version) {
     EXPECT_EQ(run({"--version"}), 0);
     EXPECT_EQ(out.str(), "callsign " CALLSIGN_VERSION "\n");
     EXPECT_EQ(run({"--help"}), 0);
@@ -620,7 +620,7 @@ TEST_F(Cli, HelpAndVersion) {
     EXPECT_EQ(err.str(), "");
 }
 
-TEST_F(Cli, AConversionIsCancelled) {
+TEST_F(command_line, a_conversion_is_cancelled) {
     answer("", 204);
     EXPECT_EQ(run({"account", "manage", "vault", "--cancel"}), 0) << err.str();
     ASSERT_EQ(requests.size(), 1u);

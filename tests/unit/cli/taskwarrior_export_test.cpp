@@ -29,7 +29,7 @@ attributes read_one(const std::string& more) {
     return all;
 }
 
-TEST(TaskwarriorExport, DatesOfItsOwnBecomeSeconds) {
+TEST(taskwarrior_export, dates_of_its_own_become_seconds) {
     for (const char* name :
          {"entry", "modified", "end", "due", "wait", "scheduled", "until", "start"}) {
         EXPECT_EQ(read_one(std::string(",\"") + name + R"(":"20261120T124800Z")"),
@@ -40,7 +40,7 @@ TEST(TaskwarriorExport, DatesOfItsOwnBecomeSeconds) {
               (attributes{{"reviewed", "20261120T124800Z"}}));
 }
 
-TEST(TaskwarriorExport, ListsBecomeAnAttributeEach) {
+TEST(taskwarrior_export, lists_become_an_attribute_each) {
     EXPECT_EQ(read_one(R"(,"tags":["a","b"])"), (attributes{{"tag_a", ""}, {"tag_b", ""}}));
     const attributes both{{"dep_" + a, ""}, {"dep_" + b, ""}};
     EXPECT_EQ(read_one(R"(,"depends":[")" + a + R"(",")" + b + "\"]"), both);
@@ -51,7 +51,7 @@ TEST(TaskwarriorExport, ListsBecomeAnAttributeEach) {
     EXPECT_EQ(read_one(R"(,"tags":[],"depends":"","annotations":[])"), attributes{});
 }
 
-TEST(TaskwarriorExport, EverythingElseIsKeptAsText) {
+TEST(taskwarrior_export, everything_else_is_kept_as_text) {
     EXPECT_EQ(read_one(R"(,"status":"recurring","recur":"weekly","mask":"-+","priority":"H",
                            "parent":")" +
                        b + R"(","rtype":"periodic","project":"a.b","github.url":"http://x")"),
@@ -65,20 +65,20 @@ TEST(TaskwarriorExport, EverythingElseIsKeptAsText) {
                           {"status", "recurring"}}));
 }
 
-TEST(TaskwarriorExport, WaitingIsNoStatusAnyMore) {
+TEST(taskwarrior_export, waiting_is_no_status_any_more) {
     EXPECT_EQ(read_one(R"(,"status":"waiting","wait":"20261120T124800Z")"),
               (attributes{{"status", "pending"}, {"wait", "1795178880"}}));
     EXPECT_EQ(read_one(R"(,"status":"deleted")"), (attributes{{"status", "deleted"}}));
 }
 
-TEST(TaskwarriorExport, NumbersBecomeText) {
+TEST(taskwarrior_export, numbers_become_text) {
     EXPECT_EQ(
         read_one(R"(,"imask":0,"estimate":2.5,"count":12,"whole":3.0,"less":-1)"),
         (attributes{
             {"count", "12"}, {"estimate", "2.5"}, {"imask", "0"}, {"less", "-1"}, {"whole", "3"}}));
 }
 
-TEST(TaskwarriorExport, WhatIsNotTheTasksIsLeftOut) {
+TEST(taskwarrior_export, what_is_not_the_tasks_is_left_out) {
     const auto read =
         read_taskwarrior_export("[" + task(a, R"(,"id":7,"urgency":8.2)") + "," + task(b) + "]");
     EXPECT_EQ(read.faults.size(), 0u);
@@ -87,7 +87,7 @@ TEST(TaskwarriorExport, WhatIsNotTheTasksIsLeftOut) {
     }
 }
 
-TEST(TaskwarriorExport, TasksAreInTheOrderOfTheirEntry) {
+TEST(taskwarrior_export, tasks_are_in_the_order_of_their_entry) {
     const std::string c = "11111111-2222-4333-8444-55555555555c";
     const auto read =
         read_taskwarrior_export("[" + task(c) + "," + task(b, R"(,"entry":"20261120T124801Z")") +
@@ -98,7 +98,7 @@ TEST(TaskwarriorExport, TasksAreInTheOrderOfTheirEntry) {
     EXPECT_EQ(to_string(read.tasks[2].uuid), c);
 }
 
-TEST(TaskwarriorExport, OlderExportsHaveATaskALine) {
+TEST(taskwarrior_export, older_exports_have_a_task_a_line) {
     for (const std::string& text : {task(a) + "\n" + task(b) + "\n", task(a) + ",\r\n\n" + task(b),
                                     "\n" + task(b) + "\n" + task(a)}) {
         const auto read = read_taskwarrior_export(text);
@@ -111,7 +111,7 @@ TEST(TaskwarriorExport, OlderExportsHaveATaskALine) {
     }
 }
 
-TEST(TaskwarriorExport, EveryFaultIsListedWithItsPlace) {
+TEST(taskwarrior_export, every_fault_is_listed_with_its_place) {
     const auto read = read_taskwarrior_export(
         "[" + task(a) + R"(, {"description":"x"}, 7, {"uuid":"x","description":"x"}, )" + task(a) +
         "," + task(b, R"(,"due":"tomorrow","tags":[1],"depends":["SYN-1"],"annotations":[{}],

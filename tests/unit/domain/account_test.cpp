@@ -5,7 +5,7 @@
 namespace callsign {
 namespace {
 
-TEST(Prefix, FollowsItsGrammar) {
+TEST(prefix, follows_its_grammar) {
     for (const char* good : {"S", "SYN", "A_B", "INC2", "ABCDEFGHIJ"}) {
         EXPECT_TRUE(is_valid_prefix(good)) << good;
     }
@@ -14,7 +14,7 @@ TEST(Prefix, FollowsItsGrammar) {
     }
 }
 
-TEST(Name, FollowsItsGrammar) {
+TEST(name, follows_its_grammar) {
     EXPECT_TRUE(is_valid_name("laptop"));
     EXPECT_TRUE(is_valid_name("0.a_b-C"));
     EXPECT_TRUE(is_valid_name(std::string(63, 'a')));
@@ -24,7 +24,7 @@ TEST(Name, FollowsItsGrammar) {
     }
 }
 
-TEST(TokenScope, IsReadBackFromItsText) {
+TEST(token_scope, is_read_back_from_its_text) {
     for (const token_scope scope : {token_scope::read, token_scope::write, token_scope::admin}) {
         EXPECT_EQ(parse_token_scope(to_string(scope)), scope);
     }

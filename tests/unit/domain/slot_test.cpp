@@ -5,7 +5,7 @@
 namespace callsign {
 namespace {
 
-TEST(SlotState, IsReadBackFromItsText) {
+TEST(slot_state, is_read_back_from_its_text) {
     for (const slot_state state :
          {slot_state::pending, slot_state::committed, slot_state::failed}) {
         EXPECT_EQ(parse_slot_state(to_string(state)), state);
@@ -13,12 +13,12 @@ TEST(SlotState, IsReadBackFromItsText) {
     EXPECT_FALSE(parse_slot_state("in_flight"));
 }
 
-TEST(FailureReason, HasATextUnlessThereIsNone) {
+TEST(failure_reason, has_a_text_unless_there_is_none) {
     EXPECT_EQ(to_string(failure_reason::none), "");
     EXPECT_EQ(to_string(failure_reason::window_passed), "window-passed");
 }
 
-TEST(IdempotencyKey, IsVisibleAscii) {
+TEST(idempotency_key, is_visible_ascii) {
     EXPECT_TRUE(is_valid_idempotency_key("!"));
     EXPECT_TRUE(is_valid_idempotency_key("a\"b\\c~"));
     EXPECT_TRUE(is_valid_idempotency_key(std::string(255, 'k')));

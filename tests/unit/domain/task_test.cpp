@@ -6,12 +6,12 @@
 namespace callsign {
 namespace {
 
-TEST(Key, IsWrittenAsPeopleSayIt) {
+TEST(key, is_written_as_people_say_it) {
     EXPECT_EQ(format_key("SYN", "", 42), "SYN-42");
     EXPECT_EQ(format_key("INC", "20261120", 7), "INC-20261120-7");
 }
 
-TEST(TaskRef, ReadsKeysInAnyCase) {
+TEST(task_ref, reads_keys_in_any_case) {
     EXPECT_EQ(parse_task_ref("SYN-42"), (task_ref{task_key{"SYN", "", 42}}));
     EXPECT_EQ(parse_task_ref("syn-42"), (task_ref{task_key{"SYN", "", 42}}));
     EXPECT_EQ(parse_task_ref("a_1-2026-7"), (task_ref{task_key{"A_1", "2026", 7}}));
@@ -19,18 +19,18 @@ TEST(TaskRef, ReadsKeysInAnyCase) {
     EXPECT_EQ(parse_task_ref("INC-20261120-7"), (task_ref{task_key{"INC", "20261120", 7}}));
 }
 
-TEST(TaskRef, ReadsUuidsInEitherCase) {
+TEST(task_ref, reads_uuids_in_either_case) {
     const std::optional<task_ref> ref = parse_task_ref("01936A5E-7b2c-7000-8000-00000000000F");
     ASSERT_TRUE(ref);
     EXPECT_EQ(to_string(*ref), "01936a5e-7b2c-7000-8000-00000000000f");
 }
 
 // A number nobody can have is still a key: the answer is "not found", not "malformed".
-TEST(TaskRef, ZeroIsANumberThatNoTaskHas) {
+TEST(task_ref, zero_is_a_number_that_no_task_has) {
     EXPECT_EQ(parse_task_ref("SYN-0"), (task_ref{task_key{"SYN", "", 0}}));
 }
 
-TEST(TaskRef, RefusesTheRest) {
+TEST(task_ref, refuses_the_rest) {
     for (const char* bad :
          {"", "SYN", "SYN-", "-42", "42", "SYN-042", "SYN--42", "SYN-1-2", "SYN-20261-2", "SYN-+1",
           "SYN-1 ", " SYN-1", "SYN-1-", "2SYN-1", "SYN-12a", "SYN-9999999999999999999",
@@ -40,7 +40,7 @@ TEST(TaskRef, RefusesTheRest) {
 }
 
 // Goal: the text of a ref names that ref. Method: any well-formed key, written and read.
-RC_GTEST_PROP(TaskRef, IsReadBackFromItsText, ()) {
+RC_GTEST_PROP(task_ref, is_read_back_from_its_text, ()) {
     const task_key key{
         *rc::gen::element<std::string>("A", "SYN", "A_1", "ABCDEFGHIJ"),
         *rc::gen::element<std::string>("", "2026", "202611", "20261120"),
@@ -50,7 +50,7 @@ RC_GTEST_PROP(TaskRef, IsReadBackFromItsText, ()) {
 }
 
 // Goal: no text makes the parser fail, and what it accepts it also writes. Method: any bytes.
-RC_GTEST_PROP(TaskRef, SurvivesAnyText, (const std::string& text)) {
+RC_GTEST_PROP(task_ref, survives_any_text, (const std::string& text)) {
     const std::optional<task_ref> ref = parse_task_ref(text);
     if (ref) RC_ASSERT(parse_task_ref(to_string(*ref)) == ref);
 }

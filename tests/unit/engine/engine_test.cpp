@@ -125,6 +125,18 @@ class engine_test : public ::testing::Test {
     account_id account_;
 };
 
+// A backend across a network fetches what they touch at once.
+TEST_F(engine_test, a_transaction_is_begun_with_its_commands) {
+    build();
+    create("a");
+    create("b");
+    const auto before = store_.batches().size();
+    run_batch();
+    ASSERT_EQ(store_.batches().size(), before + 1);
+    EXPECT_EQ(store_.batches().back(), 2u);
+    settle();
+}
+
 TEST_F(engine_test, everything_that_waits_shares_a_commit) {
     build();
     std::vector<later<create_answer>> all;

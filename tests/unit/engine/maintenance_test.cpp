@@ -15,7 +15,7 @@ class logging_store final : public store {
   public:
     explicit logging_store(std::string& log) : log_(log) {}
 
-    std::unique_ptr<write_tx> begin_write() override {
+    std::unique_ptr<write_tx> begin_write(write_batch /*batch*/) override {
         log_ += 'w';
         return within_->begin_write();
     }

@@ -74,14 +74,14 @@ std::vector<std::string> faults(const sources& from) {
     return lines;
 }
 
-TEST(Config, DefaultsAloneAreValid) {
+TEST(config, defaults_alone_are_valid) {
     const config c = loaded({});
     for (const config_key& key : config_keys()) {
         EXPECT_EQ(value_text(key, c), value_text(key, config{})) << key.dotted();
     }
 }
 
-TEST(Config, TheLaterSourceWins) {
+TEST(config, the_later_source_wins) {
     const std::string file = "[reaper]\nwindow = '1m'\ninterval = '1s'\nbatch = 7\n";
     const config c = loaded({.file = file,
                              .environment = {{"CALLSIGN_REAPER_WINDOW", "2m"},
@@ -95,12 +95,12 @@ TEST(Config, TheLaterSourceWins) {
     EXPECT_EQ(c.server.listen, "[::1]:0");
 }
 
-TEST(Config, AnEmptyVariableIsNotSet) {
+TEST(config, an_empty_variable_is_not_set) {
     const config c = loaded({.environment = {{"CALLSIGN_REAPER_WINDOW", ""}}});
     EXPECT_EQ(c.reaper.window, reaper_options{}.window);
 }
 
-TEST(Config, BytesMayHaveAUnit) {
+TEST(config, bytes_may_have_a_unit) {
     const config c = loaded({.file = "[http]\nbody_bytes_max = '2MiB'\nheader_bytes_max = 4_096\n",
                              .environment = {{"CALLSIGN_STORE_CACHE_BYTES", "1GiB"}}});
     EXPECT_EQ(c.http.body_bytes_max, 2u << 20);
@@ -108,7 +108,7 @@ TEST(Config, BytesMayHaveAUnit) {
     EXPECT_EQ(c.store.cache_bytes, 1u << 30);
 }
 
-TEST(Config, EveryFaultIsListedFromTheTopOfTheFileDown) {
+TEST(config, every_fault_is_listed_from_the_top_of_the_file_down) {
     const auto found = faults({.file = "[store]\n"
                                        "readers = 0\n"
                                        "[http]\n"
@@ -143,13 +143,13 @@ TEST(Config, EveryFaultIsListedFromTheTopOfTheFileDown) {
               }));
 }
 
-TEST(Config, AWindowChosenByTheServerIsNotThereYet) {
+TEST(config, a_window_chosen_by_the_server_is_not_there_yet) {
     EXPECT_EQ(faults({.file = "[reaper]\nwindow = 'auto'\n"}),
               std::vector<std::string>{"2: reaper.window: cannot be \"auto\" in this version: a "
                                        "duration is needed, such as \"10m\""});
 }
 
-TEST(Config, ValuesThatContradictEachOther) {
+TEST(config, values_that_contradict_each_other) {
     const auto found = faults({.file = "[reaper]\nwindow = '2h'\nretention = '2h'\n",
                                .environment = {{"CALLSIGN_ENGINE_QUEUE_DEPTH_MAX", "10"},
                                                {"CALLSIGN_SERVER_DRAIN_TIMEOUT", "1s"}}});
@@ -161,7 +161,7 @@ TEST(Config, ValuesThatContradictEachOther) {
               "CALLSIGN_SERVER_DRAIN_TIMEOUT: server.drain_timeout: must be");
 }
 
-TEST(Config, WhatNeverHadRoom) {
+TEST(config, what_never_had_room) {
     EXPECT_EQ(faults({.file = "[http]\naccount_bodies_bytes_max = '300MiB'\n"}),
               std::vector<std::string>{"2: http.account_bodies_bytes_max: must be at most "
                                        "http.bodies_bytes_max: it is one account's part of it"});
@@ -171,7 +171,7 @@ TEST(Config, WhatNeverHadRoom) {
                                        "for one"});
 }
 
-TEST(Config, ProxiesAreAddressesAndBlocks) {
+TEST(config, proxies_are_addresses_and_blocks) {
     const auto given = loaded({.file = "[server]\ntrusted_proxies = ['10.0.0.0/8', '::1']\n"});
     ASSERT_EQ(given.http.trusted_proxies.size(), 2u);
     EXPECT_EQ(net::to_string(given.http.trusted_proxies[0]), "10.0.0.0/8");
@@ -187,13 +187,13 @@ TEST(Config, ProxiesAreAddressesAndBlocks) {
                                        "[]"});
 }
 
-TEST(Config, AFileThatIsNotToml) {
+TEST(config, a_file_that_is_not_toml) {
     const auto found = faults({.file = "[reaper]\nwindow = \n"});
     ASSERT_EQ(found.size(), 1u);
     EXPECT_EQ(found[0].substr(0, 15), "2: is not TOML:");
 }
 
-TEST(Config, AFileThatCannotBeRead) {
+TEST(config, a_file_that_cannot_be_read) {
     config_source source;
     source.file = "/nonexistent/callsign.toml";
     auto result = load_config(source);
@@ -204,13 +204,13 @@ TEST(Config, AFileThatCannotBeRead) {
     EXPECT_EQ(found[0].text, "cannot be read: No such file or directory");
 }
 
-TEST(Config, AFolderIsNotAFile) {
+TEST(config, a_folder_is_not_a_file) {
     config_source source;
     source.file = std::filesystem::temp_directory_path();
     EXPECT_TRUE(std::holds_alternative<std::vector<config_fault>>(load_config(source)));
 }
 
-TEST(Config, AFlagIsTrueOrFalse) {
+TEST(config, a_flag_is_true_or_false) {
     EXPECT_TRUE(loaded({.file = "[sync]\nopen_registration = true\n"}).sync.open_registration);
     for (const char* wrong : {"\"yes\"", "1", "\"true\""}) {
         EXPECT_EQ(faults({.file = std::string("[sync]\nopen_registration = ") + wrong + "\n"}),
@@ -223,7 +223,7 @@ TEST(Config, AFlagIsTrueOrFalse) {
                                        "must be true or false, not \"1\""});
 }
 
-TEST(Config, ClientIdsAreAListAndAFaultyOneIsNotRepeated) {
+TEST(config, client_ids_are_a_list_and_a_faulty_one_is_not_repeated) {
     const std::string one = "0666d464-418a-4a08-ad53-6f15c78270cd";
     const std::string two = "0666d464-418a-4a08-ad53-6f15c78270ce";
     const std::string key = "[sync]\nallow_client_ids = ";
@@ -258,7 +258,7 @@ struct key_file {
     toml_file kept;
 };
 
-TEST(ConfigMasterKey, ComesFromAFileOrTheEnvironment) {
+TEST(config_master_key, comes_from_a_file_or_the_environment) {
     EXPECT_EQ(loaded({}).secrets.master_key, nullptr);
     EXPECT_EQ(loaded({.file = "[secrets]\nmaster_key_file = ''\n"}).secrets.master_key, nullptr);
     const key_file file(digits + "\n");
@@ -274,7 +274,7 @@ TEST(ConfigMasterKey, ComesFromAFileOrTheEnvironment) {
     EXPECT_EQ(loaded({.environment = {{"CALLSIGN_MASTER_KEY", ""}}}).secrets.master_key, nullptr);
 }
 
-TEST(ConfigMasterKey, IsGivenOnce) {
+TEST(config_master_key, is_given_once) {
     const key_file file(digits);
     const auto found = faults({.environment = {{"CALLSIGN_SECRETS_MASTER_KEY_FILE", file.name()},
                                                {"CALLSIGN_MASTER_KEY", digits}}});
@@ -284,7 +284,7 @@ TEST(ConfigMasterKey, IsGivenOnce) {
                          "one"});
 }
 
-TEST(ConfigMasterKey, AFaultyOneIsAFaultBesideTheOthersAndIsNotRepeated) {
+TEST(config_master_key, a_faulty_one_is_a_fault_beside_the_others_and_is_not_repeated) {
     const std::string secret = "5ec2e7" + std::string(40, '1');
     const key_file file(secret);
     const auto found = faults({.file = file.setting() + "[store]\nreaders = 0\n"});
@@ -302,7 +302,7 @@ TEST(ConfigMasterKey, AFaultyOneIsAFaultBesideTheOthersAndIsNotRepeated) {
               std::vector<std::string>{"2: unknown key: secrets.master_key"});
 }
 
-TEST(ConfigMasterKey, ItsFileIsItsOwnersAlone) {
+TEST(config_master_key, its_file_is_its_owners_alone) {
     const key_file file(digits);
     std::filesystem::permissions(file.name(), std::filesystem::perms::group_read,
                                  std::filesystem::perm_options::add);
@@ -325,7 +325,7 @@ std::string written(const toml::node& node) {
     return "?";
 }
 
-TEST(ConfigFiles, TheExampleStatesEveryKeyAndItsDefault) {
+TEST(config_files, the_example_states_every_key_and_its_default) {
     const toml::table file = toml::parse_file((config_dir / "callsign.example.toml").string());
     std::set<std::string> stated;
     for (const auto& [section, table] : file) {
@@ -344,7 +344,7 @@ TEST(ConfigFiles, TheExampleStatesEveryKeyAndItsDefault) {
     EXPECT_EQ(stated, known);
 }
 
-TEST(ConfigFiles, BothLoad) {
+TEST(config_files, both_load) {
     for (const char* name : {"callsign.example.toml", "dev.toml"}) {
         config_source source;
         source.file = config_dir / name;

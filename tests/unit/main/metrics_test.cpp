@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 using testing::HasSubstr;
 using testing::Not;
 
-TEST(Metrics, AllButTheRoutesIsThereFromTheStart) {
+TEST(metrics, all_but_the_routes_is_there_from_the_start) {
     const metrics m;
     const std::string text = m.text();
     for (const char* line :
@@ -28,7 +28,7 @@ TEST(Metrics, AllButTheRoutesIsThereFromTheStart) {
     EXPECT_THAT(text, HasSubstr("version=\"" CALLSIGN_VERSION "\""));
 }
 
-TEST(Metrics, EngineEvents) {
+TEST(metrics, engine_events) {
     metrics m;
     m.engine().queue_depth_changed(17);
     m.engine().turned_away(engine_probe::lacking::account_bytes);
@@ -54,7 +54,7 @@ TEST(Metrics, EngineEvents) {
     }
 }
 
-TEST(Metrics, ReaperAndConnectionEvents) {
+TEST(metrics, reaper_and_connection_events) {
     metrics m;
     m.reaper().swept({.scanned = 9, .committed = 2, .failed = 3, .forgotten = 4}, 15ms);
     m.reaper().sweep_failed({});
@@ -76,7 +76,7 @@ TEST(Metrics, ReaperAndConnectionEvents) {
     }
 }
 
-TEST(Metrics, RequestsByRouteAndClassOfStatus) {
+TEST(metrics, requests_by_route_and_class_of_status) {
     metrics m;
     // Equal texts at different addresses are one route.
     const std::string same = "/v1/tasks";
@@ -96,7 +96,7 @@ TEST(Metrics, RequestsByRouteAndClassOfStatus) {
     }
 }
 
-TEST(Metrics, RoutesAreBounded) {
+TEST(metrics, routes_are_bounded) {
     metrics m;
     for (int i = 0; i < 300; ++i) m.answered("/route/" + std::to_string(i), 200, 1ms);
     const std::string text = m.text();

@@ -9,14 +9,14 @@ address_bytes bytes_of(const char* text) {
     return to_bytes(boost::asio::ip::make_address(text));
 }
 
-TEST(Address, CountsANetworkOf64BitsAsOne) {
+TEST(address, counts_a_network_of64_bits_as_one) {
     EXPECT_EQ(counted_as(bytes_of("2001:db8::1")), counted_as(bytes_of("2001:db8::ffff:0:0:1")));
     EXPECT_NE(counted_as(bytes_of("2001:db8::1")), counted_as(bytes_of("2001:db8:0:1::1")));
     EXPECT_NE(counted_as(bytes_of("192.0.2.1")), counted_as(bytes_of("192.0.2.2")));
     EXPECT_EQ(counted_as(bytes_of("192.0.2.1")), counted_as(bytes_of("::ffff:192.0.2.1")));
 }
 
-TEST(Address, BlocksAreReadAndWritten) {
+TEST(address, blocks_are_read_and_written) {
     for (const char* text : {"10.0.0.0/8", "192.0.2.1", "::1", "fd00::/8", "2001:db8::/33", "::/0",
                              "0.0.0.0/0", "10.1.2.3/31"}) {
         const auto block = parse_address_block(text);
@@ -29,7 +29,7 @@ TEST(Address, BlocksAreReadAndWritten) {
     }
 }
 
-TEST(Address, BlocksHoldWhatBeginsLikeThem) {
+TEST(address, blocks_hold_what_begins_like_them) {
     const auto holds = [](const char* block, const char* address) {
         return parse_address_block(block)->contains(bytes_of(address));
     };
@@ -51,7 +51,7 @@ TEST(Address, BlocksHoldWhatBeginsLikeThem) {
     EXPECT_TRUE(loopback_blocks()[1].contains(bytes_of("::1")));
 }
 
-TEST(Address, TheClientIsTheRightMostWhomNoTrustedOneNames) {
+TEST(address, the_client_is_the_right_most_whom_no_trusted_one_names) {
     const std::vector<address_block> trusted{*parse_address_block("10.0.0.0/8"),
                                              *parse_address_block("::1")};
     const auto client = [&](std::vector<std::string_view> fields) {

@@ -5,7 +5,7 @@
 namespace callsign::net {
 namespace {
 
-TEST(BodyBudget, HasOneTotal) {
+TEST(body_budget, has_one_total) {
     body_budget budget(100, 100);
     EXPECT_TRUE(budget.take(1, 60));
     EXPECT_FALSE(budget.take(2, 41));
@@ -19,7 +19,7 @@ TEST(BodyBudget, HasOneTotal) {
     EXPECT_EQ(budget.held_by(3), 60u);
 }
 
-TEST(BodyBudget, NobodyHoldsMoreThanAPart) {
+TEST(body_budget, nobody_holds_more_than_a_part) {
     body_budget budget(100, 70);
     EXPECT_FALSE(budget.take(1, 71));
     EXPECT_TRUE(budget.take(1, 70));
@@ -30,7 +30,7 @@ TEST(BodyBudget, NobodyHoldsMoreThanAPart) {
 }
 
 // What one takes and gives back in any order leaves nothing behind.
-TEST(BodyBudget, ALeaseGivesBackWhatItHolds) {
+TEST(body_budget, a_lease_gives_back_what_it_holds) {
     const auto budget = std::make_shared<body_budget>(100, 100);
     {
         body_lease a(budget, 7);
@@ -57,7 +57,7 @@ TEST(BodyBudget, ALeaseGivesBackWhatItHolds) {
     EXPECT_EQ(budget->held(), 0u);
 }
 
-TEST(BodyBudget, ALeaseOfNoBudgetIsGrantedAll) {
+TEST(body_budget, a_lease_of_no_budget_is_granted_all) {
     body_lease free;
     EXPECT_TRUE(free.reserve(std::size_t{1} << 60));
     EXPECT_TRUE(free.resize(5));

@@ -14,7 +14,7 @@ http_client_options options_for(const running_server& server, milliseconds deadl
     return {"127.0.0.1", std::to_string(server.endpoint().port()), deadline};
 }
 
-TEST(HttpClient, KeepsItsConnection) {
+TEST(http_client, keeps_its_connection) {
     running_server server;
     blocking_http_client client(options_for(server));
     for (int i = 0; i < 3; ++i) {
@@ -29,7 +29,7 @@ TEST(HttpClient, KeepsItsConnection) {
     EXPECT_EQ(server.probe.opened, 1);
 }
 
-TEST(HttpClient, AnswersWithoutABody) {
+TEST(http_client, answers_without_a_body) {
     running_server server;
     blocking_http_client client(options_for(server));
     const auto head = client.exchange({"HEAD", "/a"});
@@ -41,7 +41,7 @@ TEST(HttpClient, AnswersWithoutABody) {
     EXPECT_EQ(server.probe.opened, 1);
 }
 
-TEST(HttpClient, ConnectsAgainWhenTheServerHasClosed) {
+TEST(http_client, connects_again_when_the_server_has_closed) {
     running_server server;
     blocking_http_client client(options_for(server));
     EXPECT_TRUE(client.exchange({"GET", "/a", {{"Connection", "close"}}}));
@@ -52,7 +52,7 @@ TEST(HttpClient, ConnectsAgainWhenTheServerHasClosed) {
     EXPECT_EQ(server.probe.opened, 2);
 }
 
-TEST(HttpClient, NothingWasSentWhereNobodyListens) {
+TEST(http_client, nothing_was_sent_where_nobody_listens) {
     asio::io_context context;
     tcp::acceptor gone(context, {asio::ip::address_v4::loopback(), 0});
     const std::string port = std::to_string(gone.local_endpoint().port());
@@ -65,7 +65,7 @@ TEST(HttpClient, NothingWasSentWhereNobodyListens) {
     EXPECT_FALSE(client.connected());
 }
 
-TEST(HttpClient, WaitsUntilItsDeadline) {
+TEST(http_client, waits_until_its_deadline) {
     running_server server;
     blocking_http_client client(options_for(server, 100ms));
     const auto outcome = client.exchange({"GET", "/hold"});
@@ -78,7 +78,7 @@ TEST(HttpClient, WaitsUntilItsDeadline) {
 }
 
 // The thread comes back from elsewhere after the deadline; the answer had come before.
-TEST(HttpClient, AnAnswerThatIsThereIsNotLate) {
+TEST(http_client, an_answer_that_is_there_is_not_late) {
     running_server server;
     asio::io_context context;
     http_client client(context.get_executor(), options_for(server, 1s));
@@ -93,7 +93,7 @@ TEST(HttpClient, AnAnswerThatIsThereIsNotLate) {
     EXPECT_EQ(answer->body, "GET /hold  ");
 }
 
-TEST(HttpClient, AnAnswerIsBounded) {
+TEST(http_client, an_answer_is_bounded) {
     running_server server;
     http_client_options options = options_for(server);
     options.answer_bytes_max = 1000;
@@ -104,7 +104,7 @@ TEST(HttpClient, AnAnswerIsBounded) {
     EXPECT_FALSE(client.connected());
 }
 
-TEST(HttpClient, SendsWhatIsNoCallAndKeepsWhatComes) {
+TEST(http_client, sends_what_is_no_call_and_keeps_what_comes) {
     running_server server;
     blocking_http_client client(options_for(server));
     EXPECT_FALSE(client.send("GET /a HTTP/1.1\r\nHost: h\r\n"));
@@ -117,7 +117,7 @@ TEST(HttpClient, SendsWhatIsNoCallAndKeepsWhatComes) {
     EXPECT_EQ(answer->body, "GET /a  ");
 }
 
-TEST(HttpClient, ManyAtATimeOnOneThread) {
+TEST(http_client, many_at_a_time_on_one_thread) {
     running_server server;
     asio::io_context context;
     std::vector<http_client> clients;

@@ -23,7 +23,7 @@ http_options with_timeouts(milliseconds idle, milliseconds header, milliseconds 
 constexpr milliseconds soon{40};
 constexpr milliseconds never{60'000};
 
-TEST(HttpServer, Answers) {
+TEST(http_server, answers) {
     running_server server;
     client c(server.endpoint());
     c.send(get_a);
@@ -40,7 +40,7 @@ TEST(HttpServer, Answers) {
     EXPECT_EQ(server.probe.last_target, "/a?b=c");
 }
 
-TEST(HttpServer, KeepsTheConnectionAndDrawsIds) {
+TEST(http_server, keeps_the_connection_and_draws_ids) {
     running_server server;
     client c(server.endpoint());
     c.send(get_a);
@@ -53,7 +53,7 @@ TEST(HttpServer, KeepsTheConnectionAndDrawsIds) {
     EXPECT_EQ(server.probe.opened, 1);
 }
 
-TEST(HttpServer, AnswersPipelinedRequestsInOrder) {
+TEST(http_server, answers_pipelined_requests_in_order) {
     running_server server;
     client c(server.endpoint());
     c.send(
@@ -71,7 +71,7 @@ TEST(HttpServer, AnswersPipelinedRequestsInOrder) {
     EXPECT_EQ(c.read_rest(), "");
 }
 
-TEST(HttpServer, TakesALargeBody) {
+TEST(http_server, takes_a_large_body) {
     http_options o;
     o.body_bytes_max = 4u << 20;
     running_server server(o);
@@ -84,7 +84,7 @@ TEST(HttpServer, TakesALargeBody) {
     EXPECT_EQ(c.read_answer().status(), 200u);
 }
 
-TEST(HttpServer, SaysContinueToThoseWhoWait) {
+TEST(http_server, says_continue_to_those_who_wait) {
     running_server server;
     client c(server.endpoint());
     c.send("PUT / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n");
@@ -100,7 +100,7 @@ TEST(HttpServer, SaysContinueToThoseWhoWait) {
     EXPECT_EQ(c.read_answer().status(), 417u);
 }
 
-TEST(HttpServer, DropsTheBodyWhereThereIsNone) {
+TEST(http_server, drops_the_body_where_there_is_none) {
     running_server server;
     client c(server.endpoint());
     c.send("HEAD /a HTTP/1.1\r\nHost: h\r\n\r\n");
@@ -111,7 +111,7 @@ TEST(HttpServer, DropsTheBodyWhereThereIsNone) {
     EXPECT_EQ(c.read_answer().body, "GET /a b=c ");
 }
 
-TEST(HttpServer, SpeaksHttp10) {
+TEST(http_server, speaks_http10) {
     running_server server;
     client stays(server.endpoint());
     stays.send("GET /a HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
@@ -121,7 +121,7 @@ TEST(HttpServer, SpeaksHttp10) {
     EXPECT_EQ(stays.read_rest(), "");
 }
 
-TEST(HttpServer, TakesTheAbsoluteFormAndHalfClosedClients) {
+TEST(http_server, takes_the_absolute_form_and_half_closed_clients) {
     running_server server;
     client c(server.endpoint());
     c.send(
@@ -146,7 +146,7 @@ void expect_refused(const http_options& options, std::string_view bytes, unsigne
     EXPECT_EQ(c.read_rest(), "");
 }
 
-TEST(HttpServer, RefusesLargeHeaders) {
+TEST(http_server, refuses_large_headers) {
     http_options o;
     o.header_bytes_max = 1000;
     const std::string start = "GET / HTTP/1.1\r\nHost: h\r\n";
@@ -167,7 +167,7 @@ TEST(HttpServer, RefusesLargeHeaders) {
     EXPECT_EQ(c.read_answer().status(), 200u);
 }
 
-TEST(HttpServer, RefusesLargeBodies) {
+TEST(http_server, refuses_large_bodies) {
     http_options o;
     o.body_bytes_max = 10;
     const std::string start = "PUT / HTTP/1.1\r\nHost: h\r\n";
@@ -207,7 +207,7 @@ std::string chunked(std::size_t bytes, std::size_t chunk = 10'000) {
     return out.str();
 }
 
-TEST(HttpServer, ARequestsOwnTermsDecideHowLargeItsBodyMayBe) {
+TEST(http_server, a_requests_own_terms_decide_how_large_its_body_may_be) {
     http_options o;
     o.body_bytes_max = 1000;
     running_server server(o, wide_terms_for_size());
@@ -229,7 +229,7 @@ TEST(HttpServer, ARequestsOwnTermsDecideHowLargeItsBodyMayBe) {
     EXPECT_EQ(status_of(other + in_chunks + chunked(1001, 100)), "413 body-too-large");
 }
 
-TEST(HttpServer, RefusesWhatIsMalformed) {
+TEST(http_server, refuses_what_is_malformed) {
     for (const std::string_view bytes : {
              "\x16\x03\x01\x02",
              "GET / HTTP/1.1\n\n",
@@ -282,7 +282,7 @@ http_options with_connections(std::size_t all, std::size_t per_address) {
     return o;
 }
 
-TEST(HttpServer, TheConnectionIdleLongestMakesRoom) {
+TEST(http_server, the_connection_idle_longest_makes_room) {
     running_server server(with_connections(2, 2));
     client first(server.endpoint());
     expect_served(first);
@@ -301,7 +301,7 @@ TEST(HttpServer, TheConnectionIdleLongestMakesRoom) {
 }
 
 // However many there are, and whether they send nothing or half a header.
-TEST(HttpServer, SilentConnectionsShutNobodyOut) {
+TEST(http_server, silent_connections_shut_nobody_out) {
     running_server server(with_connections(8, 8));
     std::list<client> silent;
     for (int i = 0; i < 30; ++i) {
@@ -313,7 +313,7 @@ TEST(HttpServer, SilentConnectionsShutNobodyOut) {
     for (int i = 0; i < 3; ++i) expect_served(polite);
 }
 
-TEST(HttpServer, TurnsAwayConnectionsWhenAllAreAtWork) {
+TEST(http_server, turns_away_connections_when_all_are_at_work) {
     running_server server(with_connections(1, 1));
     client first(server.endpoint());
     first.send(hold);
@@ -331,7 +331,7 @@ TEST(HttpServer, TurnsAwayConnectionsWhenAllAreAtWork) {
 }
 
 // They have been told so and may take their time to read it, beside those who are let in.
-TEST(HttpServer, WhoIsTurnedAwayTakesNoPlace) {
+TEST(http_server, who_is_turned_away_takes_no_place) {
     running_server server(with_connections(2, 8));
     client first(server.endpoint());
     first.send(hold);
@@ -351,7 +351,7 @@ TEST(HttpServer, WhoIsTurnedAwayTakesNoPlace) {
     EXPECT_EQ(first.read_answer().status(), 200u);
 }
 
-TEST(HttpServer, AnAddressHasItsPart) {
+TEST(http_server, an_address_has_its_part) {
     running_server server(with_connections(100, 2));
     client first(server.endpoint());
     first.send(hold);
@@ -371,7 +371,7 @@ TEST(HttpServer, AnAddressHasItsPart) {
     EXPECT_EQ(third.read_answer().status(), 200u);
 }
 
-TEST(HttpServer, BehindATrustedProxyItIsTheClientsThatAreCounted) {
+TEST(http_server, behind_a_trusted_proxy_it_is_the_clients_that_are_counted) {
     http_options o = with_connections(100, 2);
     o.trusted_proxies = loopback_blocks();
     running_server server(o);
@@ -429,7 +429,7 @@ std::string answers_to(running_server& server, std::string_view bytes, std::size
     return out;
 }
 
-TEST(HttpServer, AnswersEachFormInPiecesAsItAnswersItWhole) {
+TEST(http_server, answers_each_form_in_pieces_as_it_answers_it_whole) {
     running_server server;
     for (const request_form& form : request_forms()) {
         SCOPED_TRACE(form.name);
@@ -446,7 +446,7 @@ TEST(HttpServer, AnswersEachFormInPiecesAsItAnswersItWhole) {
 
 // ---- deadlines ----
 
-TEST(HttpServer, ClosesIdleConnections) {
+TEST(http_server, closes_idle_connections) {
     running_server server(with_timeouts(soon, never, never, never));
     client fresh(server.endpoint());
     EXPECT_EQ(fresh.read_rest(), "");
@@ -457,7 +457,7 @@ TEST(HttpServer, ClosesIdleConnections) {
     EXPECT_EQ(server.probe.timed_out, 0);
 }
 
-TEST(HttpServer, RefusesSlowHeadersAndBodies) {
+TEST(http_server, refuses_slow_headers_and_bodies) {
     {
         running_server server(with_timeouts(never, soon, never, never));
         client c(server.endpoint());
@@ -473,7 +473,7 @@ TEST(HttpServer, RefusesSlowHeadersAndBodies) {
     EXPECT_EQ(c.read_rest(), "");
 }
 
-TEST(HttpServer, ClosesOnClientsThatDoNotRead) {
+TEST(http_server, closes_on_clients_that_do_not_read) {
     running_server server(with_timeouts(never, never, never, soon));
     client c(server.endpoint());
     c.send("GET /large HTTP/1.1\r\nHost: h\r\n\r\n");
@@ -482,7 +482,7 @@ TEST(HttpServer, ClosesOnClientsThatDoNotRead) {
 }
 
 // The handler's time is the engine's affair, not one of these.
-TEST(HttpServer, LetsTheHandlerWork) {
+TEST(http_server, lets_the_handler_work) {
     running_server server(with_timeouts(soon, soon, soon, soon));
     client held(server.endpoint());
     held.send("GET /hold HTTP/1.1\r\nHost: h\r\n\r\n");
@@ -495,7 +495,7 @@ TEST(HttpServer, LetsTheHandlerWork) {
 
 // ---- faults and the end ----
 
-TEST(HttpServer, AnExceptionEndsItsSessionAlone) {
+TEST(http_server, an_exception_ends_its_session_alone) {
     running_server server;
     client other(server.endpoint());
     client c(server.endpoint());
@@ -510,7 +510,7 @@ TEST(HttpServer, AnExceptionEndsItsSessionAlone) {
     EXPECT_EQ(other.read_answer().status(), 200u);
 }
 
-TEST(HttpServer, StopAnswersWhatIsUnderWay) {
+TEST(http_server, stop_answers_what_is_under_way) {
     running_server server;
     client idle(server.endpoint());
     idle.send(get_a);
@@ -534,7 +534,7 @@ TEST(HttpServer, StopAnswersWhatIsUnderWay) {
     EXPECT_EQ(server.probe.closed, 3);
 }
 
-TEST(HttpServer, DrainCutsOffWhatOutlastsItsPatience) {
+TEST(http_server, drain_cuts_off_what_outlasts_its_patience) {
     running_server server;
     client c(server.endpoint());
     c.send("GET /hold HTTP/1.1\r\nHost: h\r\n\r\n");
@@ -544,7 +544,7 @@ TEST(HttpServer, DrainCutsOffWhatOutlastsItsPatience) {
     EXPECT_EQ(c.read_rest(), "");
 }
 
-TEST(HttpServer, CannotListenTwice) {
+TEST(http_server, cannot_listen_twice) {
     running_server server;
     asio::io_context io;
     http_probe probe;

@@ -70,7 +70,7 @@ outcome read_all(std::string_view bytes, const std::vector<std::size_t>& cuts,
 
 constexpr std::size_t all = std::size_t{1} << 40;
 
-TEST(RequestReader, ReadsEachFormInPiecesAsItReadsItWhole) {
+TEST(request_reader, reads_each_form_in_pieces_as_it_reads_it_whole) {
     for (const request_form& form : request_forms()) {
         SCOPED_TRACE(form.name);
         const std::size_t size = form.bytes.size();
@@ -90,7 +90,7 @@ TEST(RequestReader, ReadsEachFormInPiecesAsItReadsItWhole) {
 }
 
 // So that the test above compares what it should.
-TEST(RequestReader, TakesWhatItShouldAndRefusesWhatItShould) {
+TEST(request_reader, takes_what_it_should_and_refuses_what_it_should) {
     std::vector<std::string> taken, refused, awaited;
     for (const request_form& form : request_forms()) {
         const outcome o = read_all(form.bytes, {all});
@@ -107,14 +107,14 @@ TEST(RequestReader, TakesWhatItShouldAndRefusesWhatItShould) {
     EXPECT_EQ(awaited.size(), 5u);
 }
 
-TEST(RequestReader, DropsTrailers) {
+TEST(request_reader, drops_trailers) {
     const outcome o = read_all(
         chunked_put("1\r\na\r\n0\r\nAuthorization: x\r\nHost: i\r\nContent-Length: 9\r\n\r\n"),
         {all});
     EXPECT_EQ(o.requests, std::vector<std::string>{"PUT /c|a|Host=h|Transfer-Encoding=chunked"});
 }
 
-TEST(RequestReader, LinesOfABodyAreBounded) {
+TEST(request_reader, lines_of_a_body_are_bounded) {
     const std::string x(8'180, 'x');
     EXPECT_EQ(read_all(chunked_put("1;" + x + "\r\na\r\n0\r\n\r\n"), {all}).requests.size(), 1u);
     const std::string lines = "A:" + x.substr(0, 4'000) + "\r\n";
@@ -128,7 +128,7 @@ TEST(RequestReader, LinesOfABodyAreBounded) {
     }
 }
 
-TEST(RequestReader, TheLimitOfAHeaderIsTheSameInPieces) {
+TEST(request_reader, the_limit_of_a_header_is_the_same_in_pieces) {
     http_options o;
     o.header_bytes_max = 100;
     const std::string start = "GET / HTTP/1.1\r\nHost: h\r\nA: ";
@@ -142,7 +142,7 @@ TEST(RequestReader, TheLimitOfAHeaderIsTheSameInPieces) {
     }
 }
 
-RC_GTEST_PROP(RequestReader, DoesNotCareHowBytesArrive, ()) {
+RC_GTEST_PROP(request_reader, does_not_care_how_bytes_arrive, ()) {
     std::vector<std::string> forms{
         "GET /" + std::string(9'000, 'l') + " HTTP/1.1\r\nHost: h\r\n\r\n",
         put_of(std::string(70'000, 'p')),
@@ -198,7 +198,7 @@ class reading {
     request_reader reader_{options_, hooks_, memory_};
 };
 
-TEST(RequestReader, ABodyIsPaidForAsItArrivesNotAsItIsAnnounced) {
+TEST(request_reader, a_body_is_paid_for_as_it_arrives_not_as_it_is_announced) {
     for (const bool in_chunks : {false, true}) {
         reading r(10u << 20);
         const std::string head =
@@ -224,7 +224,7 @@ TEST(RequestReader, ABodyIsPaidForAsItArrivesNotAsItIsAnnounced) {
 
 // What was found out at one request's header is not taken for the next one's, though that has no
 // body to be asked about; and the absolute form of a target is gone before anybody looks at it.
-TEST(RequestReader, NotesAreOfTheirOwnRequest) {
+TEST(request_reader, notes_are_of_their_own_request) {
     const http_options options;
     http_hooks hooks;
     hooks.body_limits_of = [](const http_header& header) {
@@ -251,7 +251,7 @@ TEST(RequestReader, NotesAreOfTheirOwnRequest) {
     EXPECT_FALSE(reader.notes());
 }
 
-TEST(RequestReader, ASmallBodyCountsToo) {
+TEST(request_reader, a_small_body_counts_too) {
     reading r(1000);
     EXPECT_EQ(r.send(put_of(std::string(600, 'x'))), step::ready);
     EXPECT_EQ(r.held(), 600u);

@@ -18,7 +18,7 @@ std::size_t count(const std::string& text, const std::string& part) {
 }
 
 // Whoever makes it: a problem of the API's, a plain text for Taskwarrior, a refusal of net's.
-TEST(ResponseText, Every503SaysWhenToAskAgain) {
+TEST(response_text, every503_says_when_to_ask_again) {
     EXPECT_EQ(count(head_of({503, "text/plain", "", {}}), "\r\nRetry-After: 1\r\n"), 1u);
     const std::string said = head_of({503, "text/plain", "", {{"retry-after", "30"}}});
     EXPECT_EQ(count(said, "\r\nretry-after: 30\r\n"), 1u);
@@ -28,7 +28,7 @@ TEST(ResponseText, Every503SaysWhenToAskAgain) {
     }
 }
 
-TEST(ResponseText, SaysHowLongTheBodyIsWhereThereMayBeOne) {
+TEST(response_text, says_how_long_the_body_is_where_there_may_be_one) {
     EXPECT_EQ(count(head_of({200, "text/plain", "abc", {}}), "\r\nContent-Length: 3\r\n"), 1u);
     for (const unsigned status : {204u, 304u}) {
         EXPECT_FALSE(may_have_body(status));

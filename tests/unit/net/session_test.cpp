@@ -204,7 +204,7 @@ milliseconds drip(sessions& all, sessions::peer& client, std::string_view step, 
 
 // ---- drips ----
 
-TEST(Session, AHeaderThatDripsHasOneDeadline) {
+TEST(session, a_header_that_drips_has_one_deadline) {
     sessions all(patient());
     sessions::peer client(all);
     client.send("GET / HTTP/1.1\r\nHost: h\r\nA: ");
@@ -212,14 +212,14 @@ TEST(Session, AHeaderThatDripsHasOneDeadline) {
     EXPECT_EQ(all.probe.timed_out, 1);
 }
 
-TEST(Session, AHeaderInManyLinesHasOneDeadlineToo) {
+TEST(session, a_header_in_many_lines_has_one_deadline_too) {
     sessions all(patient());
     sessions::peer client(all);
     client.send("GET / HTTP/1.1\r\nHost: h\r\n");
     EXPECT_EQ(drip(all, client, "A: b\r\n", 3s, 100s), 12s);
 }
 
-TEST(Session, EmptyLinesDoNotKeepAnIdleConnection) {
+TEST(session, empty_lines_do_not_keep_an_idle_connection) {
     sessions all(patient());
     sessions::peer client(all);
     EXPECT_EQ(drip(all, client, "\r\n", 5s, 500s), 75s);
@@ -229,7 +229,7 @@ TEST(Session, EmptyLinesDoNotKeepAnIdleConnection) {
 constexpr std::string_view large_put =
     "PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 900000\r\n\r\n";
 
-TEST(Session, ABodyThatDripsIsCutOff) {
+TEST(session, a_body_that_drips_is_cut_off) {
     sessions all(patient());
     sessions::peer client(all);
     client.send(large_put);
@@ -240,7 +240,7 @@ TEST(Session, ABodyThatDripsIsCutOff) {
 }
 
 // Its chunks' headers buy nothing.
-TEST(Session, ABodyThatDripsInChunksIsCutOff) {
+TEST(session, a_body_that_drips_in_chunks_is_cut_off) {
     sessions all(patient());
     sessions::peer client(all);
     client.send("PUT / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n");
@@ -248,14 +248,14 @@ TEST(Session, ABodyThatDripsInChunksIsCutOff) {
     EXPECT_EQ(all.held(), 0u);
 }
 
-TEST(Session, ATrailerThatDripsIsCutOff) {
+TEST(session, a_trailer_that_drips_is_cut_off) {
     sessions all(patient());
     sessions::peer client(all);
     client.send("PUT / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n");
     EXPECT_EQ(drip(all, client, "A: b\r\n", 1s, 1000s), 30s);
 }
 
-TEST(Session, ABodyBelowTheLeastRateFallsBehindUntilItIsCutOff) {
+TEST(session, a_body_below_the_least_rate_falls_behind_until_it_is_cut_off) {
     sessions all(patient());
     sessions::peer client(all);
     client.send(large_put);
@@ -263,7 +263,7 @@ TEST(Session, ABodyBelowTheLeastRateFallsBehindUntilItIsCutOff) {
     EXPECT_EQ(drip(all, client, std::string(500, 'x'), 1s, 1000s), 59s);
 }
 
-TEST(Session, ABodyAtTheLeastRateIsTakenHoweverLongItIs) {
+TEST(session, a_body_at_the_least_rate_is_taken_however_long_it_is) {
     sessions all(patient());
     sessions::peer client(all);
     client.send(large_put);
@@ -273,7 +273,7 @@ TEST(Session, ABodyAtTheLeastRateIsTakenHoweverLongItIs) {
     EXPECT_EQ(all.open(), 1u);
 }
 
-TEST(Session, AFastBeginningDoesNotPayForALongStall) {
+TEST(session, a_fast_beginning_does_not_pay_for_a_long_stall) {
     sessions all(patient());
     sessions::peer client(all);
     client.send(large_put);
@@ -288,7 +288,7 @@ constexpr std::string_view large_get =
     "GET /large HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
 constexpr std::size_t until_the_end = std::size_t{1} << 40;
 
-TEST(Session, AnAnswerTakenInDripsIsCutOff) {
+TEST(session, an_answer_taken_in_drips_is_cut_off) {
     sessions all(patient());
     sessions::peer client(all);
     client.send(large_get);
@@ -305,7 +305,7 @@ TEST(Session, AnAnswerTakenInDripsIsCutOff) {
 }
 
 // Each piece buys the time of its own bytes, and no more.
-TEST(Session, AnAnswerTakenBelowTheLeastRateIsCutOff) {
+TEST(session, an_answer_taken_below_the_least_rate_is_cut_off) {
     http_options o = patient();
     o.body_rate_min = 10'000;
     sessions all(std::move(o));
@@ -322,7 +322,7 @@ TEST(Session, AnAnswerTakenBelowTheLeastRateIsCutOff) {
     EXPECT_EQ(all.probe.timed_out, 1);
 }
 
-TEST(Session, AnAnswerTakenAtTheLeastRateIsGivenHoweverLongItTakes) {
+TEST(session, an_answer_taken_at_the_least_rate_is_given_however_long_it_takes) {
     sessions all(patient());
     sessions::peer client(all);
     client.send(large_get);
@@ -339,7 +339,7 @@ TEST(Session, AnAnswerTakenAtTheLeastRateIsGivenHoweverLongItTakes) {
 
 // ---- memory ----
 
-TEST(Session, WhatIsHeldForARequestGoesWithItsAnswer) {
+TEST(session, what_is_held_for_a_request_goes_with_its_answer) {
     sessions all(patient());
     sessions::peer client(all);
     client.send("PUT /hold HTTP/1.1\r\nHost: h\r\nContent-Length: 5000\r\n\r\n" +
@@ -353,7 +353,7 @@ TEST(Session, WhatIsHeldForARequestGoesWithItsAnswer) {
     EXPECT_EQ(all.open(), 1u);
 }
 
-TEST(Session, AnAnswerIsPaidForUntilItIsWritten) {
+TEST(session, an_answer_is_paid_for_until_it_is_written) {
     sessions all(patient());
     sessions::peer client(all);
     client.send(large_get);
@@ -362,7 +362,7 @@ TEST(Session, AnAnswerIsPaidForUntilItIsWritten) {
     EXPECT_EQ(all.held(), 0u);
 }
 
-TEST(Session, AnAnswerThatIsWrittenIsNotPaidForWhileItsClientLingers) {
+TEST(session, an_answer_that_is_written_is_not_paid_for_while_its_client_lingers) {
     sessions all(patient());
     sessions::peer client(all);
     client.send("GET /large HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n" +
@@ -372,7 +372,7 @@ TEST(Session, AnAnswerThatIsWrittenIsNotPaidForWhileItsClientLingers) {
     EXPECT_EQ(all.held(), 0u);
 }
 
-TEST(Session, AnswersTogetherAreBounded) {
+TEST(session, answers_together_are_bounded) {
     http_options o = patient();
     o.bodies_bytes_max = o.account_bodies_bytes_max = 20u << 20;
     sessions all(std::move(o));
@@ -399,7 +399,7 @@ TEST(Session, AnswersTogetherAreBounded) {
     }
 }
 
-TEST(Session, BodiesTogetherAreBounded) {
+TEST(session, bodies_together_are_bounded) {
     http_options o = patient();
     o.bodies_bytes_max = 300'000;
     sessions all(std::move(o));
@@ -429,7 +429,7 @@ TEST(Session, BodiesTogetherAreBounded) {
     EXPECT_EQ(all.held(), 0u);
 }
 
-TEST(Session, ARefusedBodyIsNotHeldWhileItsClientReadsWhy) {
+TEST(session, a_refused_body_is_not_held_while_its_client_reads_why) {
     http_options o = patient();
     o.body_bytes_max = 50'000;
     sessions all(std::move(o));
@@ -442,7 +442,7 @@ TEST(Session, ARefusedBodyIsNotHeldWhileItsClientReadsWhy) {
     EXPECT_EQ(all.held(), 0u);
 }
 
-TEST(Session, AClientThatLeavesGivesBackWhatItHeld) {
+TEST(session, a_client_that_leaves_gives_back_what_it_held) {
     sessions all(patient());
     {
         sessions::peer client(all);
@@ -457,7 +457,7 @@ TEST(Session, AClientThatLeavesGivesBackWhatItHeld) {
 
 // ---- who may send a body ----
 
-TEST(Session, ABodyIsAskedForOnlyOnceItMayCome) {
+TEST(session, a_body_is_asked_for_only_once_it_may_come) {
     http_hooks hooks;
     std::vector<std::string> asked;
     hooks.admit = [&](http_request head) -> asio::awaitable<admission> {
@@ -498,7 +498,7 @@ TEST(Session, ABodyIsAskedForOnlyOnceItMayCome) {
 
 // ---- who goes for another ----
 
-TEST(Session, TheOneIdleLongestIsLeastNeeded) {
+TEST(session, the_one_idle_longest_is_least_needed) {
     sessions all(patient());
     sessions::peer working(all);
     working.send("GET /hold HTTP/1.1\r\nHost: h\r\n\r\n");

@@ -7,7 +7,7 @@ namespace {
 
 constexpr time_point at{milliseconds{1'795'178'880'123}};
 
-TEST(LogLine, Text) {
+TEST(log_line, text) {
     EXPECT_EQ(
         text_line({at, log_level::warn, "sweep failed", {{"batch", "7"}, {"why", "disk full"}}}),
         "2026-11-20T12:48:00.123Z warn sweep failed batch=7 why=\"disk full\"");
@@ -15,19 +15,19 @@ TEST(LogLine, Text) {
               "2026-11-20T12:48:00.123Z info ready empty=\"\" odd=\"a=b\"");
 }
 
-TEST(LogLine, Json) {
+TEST(log_line, json) {
     EXPECT_EQ(json_line({at, log_level::error, "failed", {{"what", "say \"no\""}}}),
               R"({"time":"2026-11-20T12:48:00.123Z","level":"error","event":"failed",)"
               R"("what":"say \"no\""})");
 }
 
-TEST(LogLine, NoValueCanForgeALineOrMoveTheCursor) {
+TEST(log_line, no_value_can_forge_a_line_or_move_the_cursor) {
     const std::string line =
         text_line({at, log_level::info, "x", {{"v", "a\n2026 info b\x1b[2J"}}});
     EXPECT_EQ(line, "2026-11-20T12:48:00.123Z info x v=\"a\\n2026 info b\\u001b[2J\"");
 }
 
-TEST(LogLine, StringsStayJson) {
+TEST(log_line, strings_stay_json) {
     using namespace std::string_literals;
     EXPECT_EQ(json_string("\0\x01\t\\"s), R"("\u0000\u0001\t\\")");
     EXPECT_EQ(json_string("\x7f\xC2\x9B"), R"("\u007f\u009b")");
@@ -41,7 +41,7 @@ TEST(LogLine, StringsStayJson) {
     EXPECT_EQ(json_string("\xED\xA0\x80"), "\"" + bad + bad + bad + "\"");
 }
 
-TEST(Logger, WritesToStandardErrorFromItsLevelUp) {
+TEST(logger, writes_to_standard_error_from_its_level_up) {
     testing::internal::CaptureStderr();
     {
         const auto log = make_logger({.level = "warn", .format = "json"});

@@ -19,7 +19,7 @@ asio::awaitable<void> wait_into(timer& t, milliseconds span, std::vector<bool>& 
     out.push_back(passed);
 }
 
-struct RealTimer : testing::Test {
+struct real_timer : testing::Test {
     asio::io_context context;
     std::unique_ptr<clock> time = make_real_clock();
     std::unique_ptr<timer> t = time->make_timer(context.get_executor());
@@ -34,7 +34,7 @@ struct RealTimer : testing::Test {
     }
 };
 
-TEST_F(RealTimer, TellsThatTheSpanPassed) {
+TEST_F(real_timer, tells_that_the_span_passed) {
     const auto before = std::chrono::steady_clock::now();
     wait(20ms);
     run();
@@ -42,14 +42,14 @@ TEST_F(RealTimer, TellsThatTheSpanPassed) {
     EXPECT_GE(std::chrono::steady_clock::now() - before, 20ms);
 }
 
-TEST_F(RealTimer, ACancelEndsTheWaitUnderWay) {
+TEST_F(real_timer, a_cancel_ends_the_wait_under_way) {
     wait(1h);
     asio::post(context, [&] { t->cancel(); });
     run();
     EXPECT_EQ(out, std::vector<bool>{false});
 }
 
-TEST_F(RealTimer, ACancelBetweenTwoWaitsIsKeptForTheNextAndUsedUp) {
+TEST_F(real_timer, a_cancel_between_two_waits_is_kept_for_the_next_and_used_up) {
     t->cancel();
     t->cancel();
     wait(1h);
@@ -61,7 +61,7 @@ TEST_F(RealTimer, ACancelBetweenTwoWaitsIsKeptForTheNextAndUsedUp) {
 
 // The span has passed and the waiter is queued to run, when the cancel comes: nothing is left to
 // abort, and still the cancel must not be lost.
-TEST_F(RealTimer, ACancelJustAfterTheExpiryIsNotLost) {
+TEST_F(real_timer, a_cancel_just_after_the_expiry_is_not_lost) {
     wait(0ms);
     context.poll_one();  // the coroutine starts to wait
     asio::post(context, [&] {
@@ -74,14 +74,14 @@ TEST_F(RealTimer, ACancelJustAfterTheExpiryIsNotLost) {
     EXPECT_EQ(std::count(out.begin(), out.end(), false), 1);
 }
 
-TEST(RealClock, IsTheSystemsInMilliseconds) {
+TEST(real_clock, is_the_systems_in_milliseconds) {
     const auto before = std::chrono::floor<milliseconds>(std::chrono::system_clock::now());
     const time_point now = make_real_clock()->now();
     EXPECT_GE(now, before);
     EXPECT_LE(now, std::chrono::system_clock::now());
 }
 
-TEST(RealEntropy, FillsTheWholeAndNeverTheSameTwice) {
+TEST(real_entropy, fills_the_whole_and_never_the_same_twice) {
     const auto source = make_real_entropy();
     std::array<std::uint8_t, 4096> a{}, b{};
     source->fill(a);
