@@ -271,7 +271,9 @@ void write_on(const std::filesystem::path& dir) {
         }
         const auto tasks = h.run(h.engine().ask(read_tasks{a.id}));
         if (!tasks) continue;
-        for (const task& t : tasks->tasks) {
+        const auto some =
+            std::span(tasks->tasks).first(std::min<std::size_t>(tasks->tasks.size(), 20));
+        for (const task& t : some) {
             edit_task edit;
             edit.account = a.id;
             edit.task = t.uuid;
