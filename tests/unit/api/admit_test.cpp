@@ -102,7 +102,7 @@ TEST_F(admitting, says_who_pays) {
 }
 
 // While its account's share is taken, a large body need not come: by anybody else it may.
-TEST(admitting, a_large_body_that_there_is_no_room_for_is_refused_at_its_header) {
+TEST(admitting_large_bodies, a_large_body_that_there_is_no_room_for_is_refused_at_its_header) {
     house_options options;
     options.engine.queue_bytes_max = 400'000;
     options.engine.account_bytes_max = 200'000;
