@@ -27,7 +27,8 @@ v1::Slot to_message(const listed_slot& row) {
     v1::Slot message = wire::to_message(row.slot, row.receipt);
     message.set_account(row.account);
     message.set_idempotency_key(row.slot.key);
-    if (row.slot.settled_at) wire::set_timestamp(*message.mutable_settled_at(), *row.slot.settled_at);
+    if (row.slot.settled_at)
+        wire::set_timestamp(*message.mutable_settled_at(), *row.slot.settled_at);
     return message;
 }
 
