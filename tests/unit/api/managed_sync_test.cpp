@@ -1,6 +1,6 @@
 // Devices of managed accounts on the sync routes: what they send is opened, what they read is
 // sealed. And opaque accounts that become managed. What versions do to tasks is tested with the
-// rules (tests/unit/rules/managed_test.cpp).
+// rules (tests/unit/rules/add_version_test.cpp).
 
 #include "support/sync_client.hpp"
 

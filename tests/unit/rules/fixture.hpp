@@ -1,0 +1,155 @@
+#pragma once
+// Commands and queries on the store in memory, with ids and time that the test knows. Each test
+// ends with the auditor's look at its store.
+
+#include "support/audit.hpp"
+#include "support/collect.hpp"
+
+#include <callsign/rules/read.hpp>
+#include <callsign/rules/rules.hpp>
+#include <callsign/store/memory.hpp>
+
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <set>
+
+namespace callsign {
+
+using operations = std::vector<operation>;
+
+inline constexpr time_point t0{milliseconds{1'700'000'000'000}};
+
+inline uuid uuid_of(int n) {
+    return make_uuid_v7(t0, 1, static_cast<std::uint64_t>(n));
+}
+inline operation create(const uuid& id) {
+    return {operation_kind::create, id, {}, {}, {}};
+}
+inline operation remove(const uuid& id) {
+    return {operation_kind::remove, id, {}, {}, {}};
+}
+inline operation update(const uuid& id, std::string name, std::optional<std::string> value,
+                        precise_time at = t0) {
+    return {operation_kind::update, id, std::move(name), std::move(value), at};
+}
+
+class counted_ids final : public rules::id_source {
+  public:
+    // As real ones do they differ before their last bytes.
+    uuid next(time_point now) override {
+        ++drawn_;
+        return make_uuid_v7(now, static_cast<std::uint32_t>(drawn_ & 0x3FFFF), drawn_);
+    }
+
+  private:
+    std::uint64_t drawn_ = 0;
+};
+
+class rules_test : public ::testing::Test {
+  protected:
+    ~rules_test() override { EXPECT_EQ(testing::audit(*store_), std::vector<std::string>{}); }
+
+    template <class Action>
+    void write(Action action) {
+        const auto tx = store_->begin_write();
+        action(*tx);
+        tx->commit();
+    }
+    template <class Command>
+    typename Command::answer run(const Command& c) {
+        const auto tx = store_->begin_write();
+        now_ += milliseconds{1};
+        const rules::moment m{
+            .now = now_, .ids = ids_, .key_attribute = key_attribute_, .events = &told_};
+        auto answer = rules::apply(*tx, c, m);
+        tx->commit();
+        return answer;
+    }
+    template <class Query>
+    typename Query::answer ask(const Query& q) {
+        return rules::read(*store_->begin_read(), q);
+    }
+
+    // An opaque account if it has a client, a managed one if it has none.
+    account_id make(const std::string& name, std::optional<uuid> client = {}) {
+        return std::get<account>(run(create_account{name, "SYN", "t", sha256(name), client})).id;
+    }
+    void import(account_id to, int from, int count) {
+        import_tasks c{to, {}};
+        for (int n = from; n < from + count; ++n) c.tasks.push_back({uuid_of(n), {{"p", "v"}}});
+        ASSERT_TRUE(std::holds_alternative<import_tasks::done>(run(c)));
+    }
+    template <class Event>
+    bool was_told() const {
+        return std::any_of(told_.begin(), told_.end(),
+                           [](const event& e) { return std::holds_alternative<Event>(e); });
+    }
+
+    std::unique_ptr<strict_memory_store> store_ = make_memory_store();
+    counted_ids ids_;
+    time_point now_ = t0;
+    std::string key_attribute_ = "key";
+    std::vector<event> told_;
+};
+
+// A managed account with two devices.
+class managed_account : public rules_test {
+  protected:
+    managed_account() {
+        account_ = make("board");
+        write([&](write_tx& tx) {
+            tx.put_device(
+                {.client_id = laptop, .account = account_, .name = "laptop", .sealed_key = "key"});
+            tx.put_device(
+                {.client_id = phone, .account = account_, .name = "phone", .sealed_key = "key"});
+        });
+    }
+
+    add_version::answer send(const uuid& client, const uuid& parent, operations all) {
+        return run(add_version{client, parent, std::move(all), account_, 0});
+    }
+    // From the end of the chain, all of it, as the handler does it.
+    add_version::added send(operations all) {
+        add_version c{laptop, head().version, std::move(all), account_, 0};
+        add_version::added sum;
+        do {
+            const auto added = std::get<add_version::added>(run(c));
+            c.operations.erase(c.operations.begin(),
+                               c.operations.begin() + static_cast<std::ptrdiff_t>(added.taken));
+            c.parent = sum.version = added.version;
+            c.continues = true;
+            sum.stale = sum.stale || added.stale;
+            sum.numbered += added.numbered;
+        } while (!c.operations.empty());
+        return sum;
+    }
+
+    chain_head head() { return store_->begin_read()->head_of(account_); }
+    std::optional<task> find(const uuid& id) {
+        return store_->begin_read()->find_task(account_, id);
+    }
+    std::string attribute(const uuid& id, std::string_view name) {
+        const auto found = find(id);
+        if (!found || found->purged) return "(no task)";
+        const auto value = found->attributes.find(name);
+        return value == found->attributes.end() ? "(none)" : value->second;
+    }
+    std::vector<version> chain() { return store_->begin_read()->versions(account_, 0, 1'000'000); }
+    find_child::answer child_of(const uuid& parent) { return ask(find_child{account_, parent}); }
+    task_map tasks() { return testing::collect(*store_->begin_read(), account_, 100'000).tasks(); }
+
+    // What somebody there comes to who has `own`.
+    void follow(const uuid& from, task_map& own) {
+        for (auto next = child_of(from);
+             const auto* const version = std::get_if<find_child::next_version>(&next);
+             next = child_of(version->id)) {
+            for (const auto& o : version->operations) EXPECT_TRUE(carry_out(own, o));
+        }
+    }
+
+    const uuid laptop = uuid_of(901);
+    const uuid phone = uuid_of(902);
+    account_id account_;
+};
+
+}  // namespace callsign

@@ -1,0 +1,59 @@
+// The second half of a sweep: what is settled is forgotten in time, and so are fork versions.
+
+#include "unit/rules/fixture.hpp"
+
+namespace callsign {
+namespace {
+
+using forgotten = managed_account;
+
+TEST_F(forgotten, slots_are_settled_longer_than_the_retention) {
+    constexpr milliseconds retention{1'000};
+    const auto reserved = [&](const char* key) {
+        return std::get<reserve::reserved>(run(reserve{account_, key, {}, {}, ""})).slot;
+    };
+    const auto is_known = [&](const char* key) {
+        return run(look_up_slot{account_, key}).has_value();
+    };
+    const auto settled = reserved("settled");
+    reserved("pending");
+    run(fulfil{settled, "", {}});
+    const time_point at = now_;
+    now_ = at + retention - milliseconds{1};  // it runs when the slot is just as old as that
+    EXPECT_EQ(run(forget_settled{{}, 10, retention}).forgotten, 0);
+    EXPECT_TRUE(is_known("settled"));
+    now_ = at + retention;
+    EXPECT_EQ(run(forget_settled{{}, 10, retention}).forgotten, 1);
+    EXPECT_FALSE(is_known("settled"));
+    now_ += 100 * retention;
+    EXPECT_EQ(run(forget_settled{{}, 10, retention}).forgotten, 0);
+    EXPECT_TRUE(is_known("pending")) << "whatever its age";
+}
+
+// Its key is free again, and its task and number stay.
+TEST_F(forgotten, a_key_makes_another_task) {
+    const auto create_with = [&](const char* key) {
+        const auto slot = std::get<reserve::reserved>(run(reserve{account_, key, {}, {}, ""})).slot;
+        return key_of(std::get<receipted>(run(fulfil{slot, "", {}})).receipt);
+    };
+    EXPECT_EQ(create_with("k"), "SYN-1");
+    now_ += std::chrono::hours{1};
+    run(forget_settled{{}, 10, milliseconds{1}});
+    EXPECT_EQ(create_with("k"), "SYN-2");
+    EXPECT_TRUE(std::holds_alternative<task>(ask(find_task{account_, *parse_task_ref("SYN-1")})));
+}
+
+TEST_F(forgotten, fork_versions_are_as_old) {
+    send({create(uuid_of(1))});
+    const auto late = std::get<add_version::added>(send(phone, uuid{}, {create(uuid_of(2))}));
+    now_ += std::chrono::hours{1};
+    run(forget_settled{slot_id{}, 10, std::chrono::hours{2}});
+    EXPECT_TRUE(std::holds_alternative<find_child::next_version>(child_of(late.version)));
+    run(forget_settled{slot_id{}, 10, milliseconds{1}});
+    EXPECT_TRUE(std::holds_alternative<unknown_version>(child_of(late.version)));
+    EXPECT_TRUE(std::holds_alternative<add_version::unknown_parent>(
+        send(phone, late.version, {create(uuid_of(3))})));
+}
+
+}  // namespace
+}  // namespace callsign

@@ -1,0 +1,56 @@
+// A chain taken over from another server keeps its versions' ids.
+
+#include "unit/rules/fixture.hpp"
+
+namespace callsign {
+namespace {
+
+class sealed_imports : public rules_test {
+  protected:
+    using version_answer = import_sealed_version::answer;
+    version_answer take(const uuid& parent, const uuid& version) {
+        return run(import_sealed_version{client, parent, version, "s"});
+    }
+    import_sealed_snapshot::answer take_snapshot(const uuid& version, std::int64_t since) {
+        return run(import_sealed_snapshot{client, version, now_, since, "tasks"});
+    }
+    template <class Expected, class Answer>
+    static bool is(const Answer& answer) {
+        return std::holds_alternative<Expected>(answer);
+    }
+
+    const uuid client = uuid_of(900);
+    const account_id account = make("vault", client);
+};
+
+TEST_F(sealed_imports, of_versions_may_be_repeated_and_may_not_branch) {
+    using c = import_sealed_version;
+    EXPECT_TRUE(is<c::imported>(take(uuid{}, uuid_of(1))));
+    EXPECT_TRUE(is<c::imported>(take(uuid_of(1), uuid_of(2))));
+    EXPECT_TRUE(is<c::there_already>(take(uuid{}, uuid_of(1))));
+    EXPECT_TRUE(is<c::there_already>(take(uuid_of(1), uuid_of(2))));
+    EXPECT_TRUE(is<c::differs>(take(uuid_of(1), uuid_of(3)))) << "a second child";
+    EXPECT_TRUE(is<c::differs>(take(uuid_of(7), uuid_of(8)))) << "not behind the head";
+    EXPECT_TRUE(is<c::differs>(take(uuid_of(2), uuid_of(1)))) << "a ring";
+    EXPECT_TRUE(is<c::differs>(take(uuid_of(2), uuid_of(2)))) << "its own parent";
+    EXPECT_TRUE(is<c::differs>(take(uuid_of(2), uuid{}))) << "no id";
+    EXPECT_EQ(store_->begin_read()->head_of(account).version, uuid_of(2));
+    EXPECT_TRUE(
+        is<no_such_client>(run(import_sealed_version{uuid_of(5), uuid{}, uuid_of(1), "s"})));
+}
+
+TEST_F(sealed_imports, of_snapshots_keep_their_age) {
+    using c = import_sealed_snapshot;
+    EXPECT_TRUE(is<c::unknown_version>(take_snapshot(uuid_of(1), 0)));
+    take(uuid{}, uuid_of(1));
+    take(uuid_of(1), uuid_of(2));
+    EXPECT_TRUE(is<c::imported>(take_snapshot(uuid_of(1), 1)));
+    EXPECT_TRUE(is<c::there_already>(take_snapshot(uuid_of(1), 1)));
+    const auto next = run(add_sealed_version{client, uuid_of(2), "s", false, account});
+    EXPECT_EQ(std::get<add_sealed_version::added>(next).snapshot->versions, 1);
+    EXPECT_TRUE(is<c::imported>(take_snapshot(uuid_of(2), 0))) << "a newer one";
+    EXPECT_TRUE(is<no_such_client>(run(import_sealed_snapshot{uuid_of(5), {}, now_, 0, ""})));
+}
+
+}  // namespace
+}  // namespace callsign

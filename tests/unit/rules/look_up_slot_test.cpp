@@ -1,0 +1,24 @@
+// What became of a creation, for who asks by its idempotency key.
+
+#include "unit/rules/fixture.hpp"
+
+namespace callsign {
+namespace {
+
+using slot_look_up = managed_account;
+
+TEST_F(slot_look_up, says_what_became_of_the_key) {
+    EXPECT_FALSE(run(look_up_slot{account_, "k"}));
+    const auto slot = std::get<reserve::reserved>(run(reserve{account_, "k", {}, {}, ""})).slot;
+    const auto pending = run(look_up_slot{account_, "k"});
+    ASSERT_TRUE(pending);
+    EXPECT_EQ(pending->slot.state, slot_state::pending);
+    EXPECT_FALSE(pending->receipt);
+    const auto made = std::get<receipted>(run(fulfil{slot, "", {}})).receipt;
+    EXPECT_EQ(run(look_up_slot{account_, "k"})->receipt, made);
+    const auto other = make("other");
+    EXPECT_FALSE(run(look_up_slot{other, "k"})) << "keys are an account's own";
+}
+
+}  // namespace
+}  // namespace callsign

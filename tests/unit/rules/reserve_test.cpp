@@ -1,0 +1,47 @@
+// Phase 1: a creation is refused for the world as it is, and a retry is not.
+
+#include "unit/rules/fixture.hpp"
+
+namespace callsign {
+namespace {
+
+struct creations : rules_test {
+    reserve wanted(std::string key) const {
+        return {owner, std::move(key), {}, {}, "", {{"description", "x"}}, {}};
+    }
+    account_id owner = make("a");
+};
+
+TEST_F(creations, what_cannot_be_depended_on_is_named_and_no_slot_is_made) {
+    import(owner, 1, 1);
+    reserve c = wanted("k");
+    c.depends = {uuid_of(1), *parse_task_ref("SYN-9"), *parse_task_ref("X-1")};
+    const auto unmet = std::get<depends_unmet>(run(c)).refs;
+    ASSERT_EQ(unmet.size(), 2u);
+    EXPECT_EQ(unmet[0].second, ref_fault::task_not_found);
+    EXPECT_EQ(unmet[1].second, ref_fault::unknown_prefix);
+    EXPECT_EQ(store_->counts().pending, 0);
+    c.depends = {*parse_task_ref("SYN-1")};
+    EXPECT_EQ(std::get<reserve::reserved>(run(c)).depends, std::vector<uuid>{uuid_of(1)});
+}
+
+TEST_F(creations, a_settled_key_keeps_its_answer_and_a_pending_one_does_not) {
+    import(owner, 1, 1);
+    reserve c = wanted("k");
+    c.depends = {uuid_of(1)};
+    c.attributes["until"] = std::to_string(now_.time_since_epoch().count() / 1000 + 1);
+    const auto first = std::get<reserve::reserved>(run(c));
+    now_ += std::chrono::hours{1};  // `until` has come
+    EXPECT_TRUE(std::holds_alternative<task_not_valid>(run(c)));
+    run(fulfil{first.slot, "", {{"description", "x"}}});
+    EXPECT_TRUE(std::get<receipted>(run(c)).replayed);
+    edit_task purge{owner, uuid_of(1)};
+    purge.purge = true;
+    run(purge);
+    EXPECT_TRUE(std::get<receipted>(run(c)).replayed);
+    c.fingerprint = sha256("another");
+    EXPECT_TRUE(std::holds_alternative<key_conflict>(run(c)));
+}
+
+}  // namespace
+}  // namespace callsign
