@@ -137,20 +137,6 @@ TEST(store_time, a_run_in_the_wrong_year_does_not_make_older_runs_old) {
 
 // Whatever the wall clock does: moments never go back, and a stamp that is said to have been there
 // for a span really has. A tenth of it later it is said to.
-TEST(store_time, steps_that_are_forgotten_make_nothing_older) {
-    clocks c(virtual_start - 1min);
-    std::vector<std::pair<time_point, milliseconds>> stamps;
-    while (stamps.size() < 2 * store_time::stretches_max) {
-        c.set_wall(-1s);
-        stamps.emplace_back(c.after(5s), c.elapsed);
-        c.after(20s);  // it has caught up
-    }
-    for (const auto& [stamp, at] : stamps) EXPECT_FALSE(c.is_older(stamp, c.elapsed - at));
-    // And those of the steps that are remembered have the age they have.
-    const auto& [stamp, at] = stamps[stamps.size() - store_time::stretches_max / 4];
-    EXPECT_TRUE(c.is_older(stamp, c.elapsed - at - 1s));
-}
-
 RC_GTEST_PROP(store_time, ages_are_those_of_the_steady_clock, (std::uint64_t seed)) {
     std::mt19937_64 chance(seed);
     const auto below = [&](std::uint64_t n) { return milliseconds{chance() % n}; };

@@ -222,35 +222,6 @@ TEST(request_reader, a_body_is_paid_for_as_it_arrives_not_as_it_is_announced) {
     }
 }
 
-// What was found out at one request's header is not taken for the next one's, though that has no
-// body to be asked about; and the absolute form of a target is gone before anybody looks at it.
-TEST(request_reader, notes_are_of_their_own_request) {
-    const http_options options;
-    http_hooks hooks;
-    hooks.body_limits_of = [](const http_header& header) {
-        body_limits terms{.bytes_max = 100};
-        terms.notes = std::make_shared<const std::string>(header.target());
-        return terms;
-    };
-    body_lease memory;
-    request_reader reader(options, hooks, memory);
-    const std::string bytes =
-        "POST http://h/one HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nab"
-        "GET /two HTTP/1.1\r\nHost: h\r\n\r\n";
-    reader.begin();
-    const auto space = reader.space();
-    std::memcpy(space.data(), bytes.data(), bytes.size());
-    reader.received(bytes.size());
-    ASSERT_EQ(reader.advance(), step::ready);
-    EXPECT_EQ(reader.take().target(), "/one");
-    ASSERT_TRUE(reader.notes());
-    EXPECT_EQ(*static_cast<const std::string*>(reader.notes().get()), "/one");
-    reader.begin();
-    ASSERT_EQ(reader.advance(), step::ready);
-    EXPECT_EQ(reader.take().target(), "/two");
-    EXPECT_FALSE(reader.notes());
-}
-
 TEST(request_reader, a_small_body_counts_too) {
     reading r(1000);
     EXPECT_EQ(r.send(put_of(std::string(600, 'x'))), step::ready);

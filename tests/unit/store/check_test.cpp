@@ -135,29 +135,6 @@ TEST_P(check, finds_the_damage) {
     })) << said;
 }
 
-// However many tasks a version has made, it is read once.
-TEST(check_sound, reads_each_version_once) {
-    testing::temp_dir dir;
-    {
-        sqlite_options options;
-        options.data_dir = dir.path();
-        const auto store = open_sqlite(options);
-        counted_ids ids;
-        const auto tx = store->begin_write();
-        const rules::moment at{time_point{milliseconds{1'700'000'000'000}}, ids};
-        const auto made = rules::apply(*tx, create_account{"one", "SYN", "t", sha256("one")}, at);
-        import_tasks all{.account = std::get<account>(made).id};
-        for (int n = 0; n < 500; ++n) all.tasks.push_back({ids.next(at.now), {{"a", "b"}}});
-        rules::apply(*tx, all, at);
-        tx->commit();
-    }
-    const auto report = report_on(dir.path());
-    EXPECT_TRUE(report.ok()) << report.faults.front().text;
-    const auto read = std::ranges::find(report.checked, "operations", &check_report::count::what);
-    ASSERT_NE(read, report.checked.end());
-    EXPECT_EQ(read->rows, 1500);  // a Create and two Updates each
-}
-
 // Of a row that cannot be read it is not known whether it is there and right: that it cannot be
 // read is all that is said.
 TEST(check_sound, what_cannot_be_read_is_not_called_lost) {
