@@ -53,7 +53,7 @@ bool check(session& s) {
     const auto progress = [&](std::string_view what) {
         if (s.around().err_is_terminal) s.around().err << "checking " << what << " ...\n";
     };
-    const check_report report = s.around().check(dir, progress);
+    const check_report report = s.around().files.check(dir, progress);
     const std::string note = clock_note(report, s.around().now());
     if (s.json()) {
         s.print_json(to_json(report, note));

@@ -2,8 +2,6 @@
 #include "run.hpp"
 
 #include <callsign/cli/cli.hpp>
-#include <callsign/rules/audit.hpp>
-#include <callsign/store/sqlite.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -11,6 +9,7 @@
 #include <iostream>
 #include <sys/random.h>
 #include <unistd.h>
+#include <utility>
 
 namespace callsign::cli {
 
@@ -25,7 +24,7 @@ void fill_from_system(std::span<std::uint8_t> bytes) {
 
 }  // namespace
 
-int run(int argc, const char* const* argv) {
+int run(int argc, const char* const* argv, local_files files) {
     const surroundings around{
         .in = std::cin,
         .out = std::cout,
@@ -34,10 +33,7 @@ int run(int argc, const char* const* argv) {
         .err_is_terminal = isatty(STDERR_FILENO) == 1,
         .environment = [](const char* name) -> const char* { return std::getenv(name); },
         .exchange = exchange,
-        .check =
-            [](const std::filesystem::path& data_dir, const findings::progress& progress) {
-                return check_sqlite(data_dir, rules::audit, progress);
-            },
+        .files = std::move(files),
         .random = fill_from_system,
         .now = [] { return std::chrono::floor<milliseconds>(std::chrono::system_clock::now()); },
     };

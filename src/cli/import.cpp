@@ -8,8 +8,6 @@
 #include "failure.hpp"
 #include "text.hpp"
 
-#include <callsign/store/taskchampion_file.hpp>
-
 #include <algorithm>
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
@@ -127,8 +125,8 @@ void show(session& s, const import_counts& counts) {
 }  // namespace
 
 void import_taskchampion(session& s, const std::string& name) {
-    taskchampion_file file{name};
-    const import_counts counts = importer(s, file).run();
+    const auto file = s.around().files.open_taskchampion_file(name);
+    const import_counts counts = importer(s, *file).run();
     if (s.json()) {
         s.print_json(boost::json::serialize(
             boost::json::object{{"clients", counts.clients},

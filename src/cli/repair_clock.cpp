@@ -2,8 +2,6 @@
 
 #include "commands.hpp"
 
-#include <callsign/store/sqlite.hpp>
-
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
 
@@ -16,7 +14,7 @@ void repair_clock(session& s, bool yes) {
             "Set the time of " + dir.string() + " back to " + to_rfc3339(now) +
                 "? This machine's clock must be right.",
             "the store's time is set by this machine's clock, which must be right");
-    const clock_repair done = repair_sqlite_clock(dir, now);
+    const clock_repair done = s.around().files.repair_clock(dir, now);
     if (s.json()) {
         return s.print_json(
             boost::json::serialize(boost::json::object{{"repaired", done.repaired},

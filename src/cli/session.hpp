@@ -4,7 +4,7 @@
 
 #include "http_client.hpp"
 
-#include <callsign/store/sqlite.hpp>
+#include <callsign/ports/local_files.hpp>
 #include <callsign/wire/message.hpp>
 
 #include <cstdint>
@@ -27,9 +27,7 @@ struct surroundings {
     bool err_is_terminal = false;
     std::function<const char*(const char*)> environment;
     std::function<http_answer(const server_url&, const http_call&, milliseconds)> exchange;
-    std::function<check_report(const std::filesystem::path&,
-                               const std::function<void(std::string_view)>&)>
-        check;
+    local_files files;
     // Unpredictable bytes, fit for keys.
     std::function<void(std::span<std::uint8_t>)> random{};
     std::function<time_point()> now{};

@@ -1,11 +1,13 @@
 #pragma once
-// The program `callsign`: what operators type. A client of /v1/admin over HTTP, and for `check` a
-// reader of a data directory. It holds no rule of its own; the server says what is right.
+// The program `callsign`: what operators type. A client of /v1/admin over HTTP, which holds no rule
+// of its own; the server says what is right. What it does with files, main gives it.
+
+#include <callsign/ports/local_files.hpp>
 
 namespace callsign::cli {
 
 // Parses the command line, does what it says, and returns the exit status: 0 done, 1 failed, 2 not
 // understood. Answers go to standard output, one sentence on each failure to standard error.
-int run(int argc, const char* const* argv);
+int run(int argc, const char* const* argv, local_files files);
 
 }  // namespace callsign::cli

@@ -6,7 +6,7 @@
 // open read-only, and a lock file keeps a second process away.
 
 #include <callsign/base/time.hpp>
-#include <callsign/domain/findings.hpp>
+#include <callsign/ports/local_files.hpp>
 #include <callsign/ports/store.hpp>
 
 #include <cstddef>
@@ -55,13 +55,6 @@ using auditor = std::function<void(read_tx&, findings&)>;
 // is nothing to read. `progress` is told what is looked at, as it begins.
 check_report check_sqlite(const std::filesystem::path& data_dir, const auditor& audit,
                           const findings::progress& progress);
-
-// What a clock that was far ahead once has left: a store whose time is not that of the world.
-struct clock_repair {
-    time_point last_moment;  // as it was found
-    bool repaired = false;   // false: it was not after `now`, and nothing was done
-    std::int64_t slots = 0;  // whose times were later than `now`, and are `now`
-};
 
 // Sets the store's time back to `now`, all or nothing. Throws std::runtime_error, with a sentence
 // for people, if there is no store or a server has it open.

@@ -29,6 +29,7 @@ struct command_line : testing::Test {
     std::vector<std::string> tokens;
     std::filesystem::path data_dir;
     check_report report;
+    clock_repair repair;
 
     command_line() {
         std::string name = (std::filesystem::temp_directory_path() / "callsign-XXXXXX").string();
@@ -55,6 +56,20 @@ struct command_line : testing::Test {
         return next;
     }
 
+    local_files files() {
+        local_files all;
+        all.check = [this](const std::filesystem::path& dir, const findings::progress& progress) {
+            if (dir != data_dir) throw std::runtime_error("there is no " + dir.string());
+            progress("slots");
+            return report;
+        };
+        all.repair_clock = [this](const std::filesystem::path& dir, time_point) {
+            if (dir != data_dir) throw std::runtime_error("there is no " + dir.string());
+            return repair;
+        };
+        return all;
+    }
+
     int run(std::vector<std::string> words) {
         const surroundings around{
             .in = in,
@@ -68,13 +83,7 @@ struct command_line : testing::Test {
             },
             .exchange = [this](const server_url& server, const http_call& call,
                                milliseconds) { return exchange(server, call); },
-            .check =
-                [this](const std::filesystem::path& dir,
-                       const std::function<void(std::string_view)>& progress) {
-                    if (dir != data_dir) throw std::runtime_error("there is no " + dir.string());
-                    progress("slots");
-                    return report;
-                },
+            .files = files(),
             .random = [](std::span<std::uint8_t> bytes) { std::ranges::fill(bytes, 0x5A); },
             .now = [this] { return now; }};
         return cli::run(std::move(words), around);
@@ -566,11 +575,17 @@ TEST_F(command_line, repair_clock_asks_and_needs_a_store) {
     EXPECT_EQ(run({"repair-clock", "--data-dir", data_dir.string()}), 2);
     EXPECT_THAT(err.str(), HasSubstr("say --yes"));
     err.str("");
-    EXPECT_EQ(run({"repair-clock", "--yes", "--data-dir", data_dir.string()}), 1);
-    EXPECT_THAT(err.str(), HasSubstr("there is no "));
-    open_sqlite({.data_dir = data_dir});
-    EXPECT_EQ(run({"repair-clock", "--yes", "--data-dir", data_dir.string()}), 0);
+    EXPECT_EQ(run({"repair-clock", "--yes", "--data-dir", "/nonexistent"}), 1);
+    EXPECT_THAT(err.str(), HasSubstr("there is no /nonexistent"));
+    const std::vector<std::string> repair_clock{"repair-clock", "--yes", "--data-dir",
+                                                data_dir.string()};
+    repair = {now, false, 0};
+    EXPECT_EQ(run(repair_clock), 0);
     EXPECT_THAT(out.str(), HasSubstr("Nothing to repair"));
+    repair = {now + std::chrono::hours{24 * 3650}, true, 17};
+    EXPECT_EQ(run(repair_clock), 0);
+    EXPECT_THAT(out.str(), HasSubstr("The store's time was 2036-11-"));
+    EXPECT_THAT(out.str(), HasSubstr("Slots set back: 17"));
 }
 
 TEST_F(command_line, check_names_what_is_broken_and_fails) {
