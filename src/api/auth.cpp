@@ -39,10 +39,10 @@ boost::asio::awaitable<result<std::optional<principal>>> authenticator::ask(dige
 }
 
 // A principal holds its account's mode, too.
-void authenticator::follow(const event& what) {
-    const bool concerns = std::holds_alternative<events::token_revoked>(what) ||
-                          std::holds_alternative<events::account_managed>(what) ||
-                          std::holds_alternative<events::outcome_lost>(what);
+void authenticator::follow(const event& happened) {
+    const bool concerns = std::holds_alternative<events::token_revoked>(happened) ||
+                          std::holds_alternative<events::account_managed>(happened) ||
+                          std::holds_alternative<events::outcome_lost>(happened);
     if (concerns) forget_all();
 }
 

@@ -40,7 +40,7 @@ class authenticator {
     boost::asio::awaitable<result<std::optional<principal>>> ask(digest token_hash);
 
     // What has happened to the store: before a revocation is answered, it is noticed here.
-    void follow(const event& what);
+    void follow(const event& happened);
 
     std::size_t size() const noexcept { return young_.size() + old_.size(); }
 

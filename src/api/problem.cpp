@@ -7,14 +7,14 @@
 namespace callsign::api {
 namespace {
 
-v1::Problem to_message(const problem& what, std::string_view detail, std::string_view request_id,
+v1::Problem to_message(const problem& kind, std::string_view detail, std::string_view request_id,
                        const wire::faults& errors) {
     v1::Problem message;
-    message.set_type("urn:callsign:problem:" + std::string(what.code));
-    message.set_title(std::string(what.title));
-    message.set_status(what.status);
+    message.set_type("urn:callsign:problem:" + std::string(kind.code));
+    message.set_title(std::string(kind.title));
+    message.set_status(kind.status);
     message.set_detail(std::string(detail));
-    message.set_code(std::string(what.code));
+    message.set_code(std::string(kind.code));
     message.set_request_id(std::string(request_id));
     for (const wire::field_fault& fault : errors) {
         v1::FieldProblem& error = *message.add_errors();
@@ -25,18 +25,18 @@ v1::Problem to_message(const problem& what, std::string_view detail, std::string
     return message;
 }
 
-http_response answer(wire::format form, const problem& what, std::string_view detail,
+http_response answer(wire::format form, const problem& kind, std::string_view detail,
                      std::string_view request_id, const wire::faults& errors) {
     http_response response;
-    response.status = what.status;
+    response.status = kind.status;
     response.content_type = form == wire::format::json ? "application/problem+json"
                                                        : std::string(wire::media_type(form));
-    response.body = wire::encode(form, to_message(what, detail, request_id, errors));
+    response.body = wire::encode(form, to_message(kind, detail, request_id, errors));
     return response;
 }
 
 struct error_answer {
-    problem what;
+    problem kind;
     std::string_view detail;
     bool ask_again;  // soon, the same request
 };
@@ -71,9 +71,9 @@ error_answer answer_for(errc error) noexcept {
 
 }  // namespace
 
-http_response answer_problem(const request_context& c, const problem& what, std::string_view detail,
+http_response answer_problem(const request_context& c, const problem& kind, std::string_view detail,
                              const wire::faults& errors) {
-    return answer(c.head.answer_form, what, detail, c.request.id, errors);
+    return answer(c.head.answer_form, kind, detail, c.request.id, errors);
 }
 
 http_response answer_busy(const request_context& c, std::string_view why) {
@@ -93,7 +93,7 @@ http_response answer_error(const request_context& c, const boost::system::error_
     // Another category's number means nothing here; no enumerator is 0.
     const int value = error.category() == callsign_category() ? error.value() : 0;
     const error_answer a = answer_for(static_cast<errc>(value));
-    http_response response = answer_problem(c, a.what, a.detail);
+    http_response response = answer_problem(c, a.kind, a.detail);
     if (a.ask_again) response.headers.emplace_back("Retry-After", "1");
     return response;
 }

@@ -100,7 +100,7 @@ inline constexpr problem internal_error{500, "internal-error", "Something went w
 }  // namespace problems
 
 // In the form the call wants its answer in.
-http_response answer_problem(const request_context& c, const problem& what, std::string_view detail,
+http_response answer_problem(const request_context& c, const problem& kind, std::string_view detail,
                              const wire::faults& errors = {});
 
 // `overloaded`, to be asked again in a moment; nothing was done.

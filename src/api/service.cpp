@@ -99,7 +99,7 @@ class service::impl {
                     {engine, jobs_, clock, sync_, turnstile_, clients_, registrations_, snapshots_},
                     {engine, jobs_, reaper, clock, entropy, late_retries_},
                     {engine, hooks_}},
-          events_(engine.events().subscribe([this](const event& what) { follow(what); })) {}
+          events_(engine.events().subscribe([this](const event& happened) { follow(happened); })) {}
 
     request_head read_head(const net::http_header& header) const {
         return api::read_head(header, sync_);
@@ -180,10 +180,10 @@ class service::impl {
                         std::chrono::steady_clock::now() - begun);
     }
 
-    void follow(const event& what) {
-        tokens_.follow(what);
-        clients_.follow(what);
-        if (std::holds_alternative<events::late_retry_seen>(what)) ++late_retries_;
+    void follow(const event& happened) {
+        tokens_.follow(happened);
+        clients_.follow(happened);
+        if (std::holds_alternative<events::late_retry_seen>(happened)) ++late_retries_;
     }
 
     service_hooks hooks_;

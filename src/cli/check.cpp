@@ -21,7 +21,7 @@ std::string clock_note(const check_report& report, time_point now) {
 
 std::string to_json(const check_report& report, std::string note) {
     json::object checked;
-    for (const auto& [what, rows] : report.checked) checked[what] = rows;
+    for (const auto& [name, rows] : report.checked) checked[name] = rows;
     json::array faults;
     for (const auto& [invariant, text] : report.faults) {
         faults.push_back(json::object{{"invariant", invariant}, {"text", text}});
@@ -34,7 +34,7 @@ std::string to_json(const check_report& report, std::string note) {
 
 void show(session& s, const check_report& report, const std::string& note) {
     std::vector<row> counts;
-    for (const auto& [what, rows] : report.checked) counts.push_back({what, std::to_string(rows)});
+    for (const auto& [name, rows] : report.checked) counts.push_back({name, std::to_string(rows)});
     print_table(s.out(), {"CHECKED", "ROWS"}, counts);
     std::vector<row> faults;
     for (const auto& [invariant, text] : report.faults) faults.push_back({invariant, text});
@@ -50,8 +50,8 @@ void show(session& s, const check_report& report, const std::string& note) {
 
 bool check(session& s) {
     const std::filesystem::path dir = s.data_dir();
-    const auto progress = [&](std::string_view what) {
-        if (s.around().err_is_terminal) s.around().err << "checking " << what << " ...\n";
+    const auto progress = [&](std::string_view name) {
+        if (s.around().err_is_terminal) s.around().err << "checking " << name << " ...\n";
     };
     const check_report report = s.around().files.check(dir, progress);
     const std::string note = clock_note(report, s.around().now());

@@ -93,7 +93,7 @@ class task_reader {
     }
 
   private:
-    void fault(const std::string& what) { out_.faults.push_back(place_ + ": " + what); }
+    void fault(const std::string& why) { out_.faults.push_back(place_ + ": " + why); }
 
     static void put(exported_task& task, std::string name, std::string value) {
         task.attributes.emplace(std::move(name), std::move(value));

@@ -32,7 +32,7 @@ class engine::impl {
           shares_(std::make_shared<shares>(limits_of(options_))),
           drained_(clock.make_timer(executors.network)),
           readers_(store, clock, executors_, options_,
-                   {[this](std::span<job* const> done) { completed(done); },
+                   {[this](std::span<work_item* const> done) { completed(done); },
                     [this](const store_failure& failure) { return read_failed(failure); }}),
           writer_(store, clock, entropy, executors_, options_, probe,
                   {[this](std::span<const event> batch) { events_.deliver(batch); },
@@ -66,19 +66,19 @@ class engine::impl {
     }
 
     // Reads go on when nothing more is written.
-    asio::awaitable<boost::system::error_code> perform(claim asks, read_kind kind,
+    asio::awaitable<boost::system::error_code> perform(claim asks, work_kind kind,
                                                        std::function<void(read_tx*)> run) {
-        job j(asks, kind, std::move(run));
-        if (const auto refused = admit(j, asks.price.bytes)) co_return refused;
-        if (!j.deadline) j.deadline = deadline();
+        work_item item(asks, kind, std::move(run));
+        if (const auto refused = admit(item, asks.price.bytes)) co_return refused;
+        if (!item.deadline) item.deadline = deadline();
         co_await asio::async_initiate<const asio::use_awaitable_t<>, void()>(
-            [this, &j](auto handler) {
-                j.done.emplace(std::move(handler));
-                readers_.push(j);
+            [this, &item](auto handler) {
+                item.done.emplace(std::move(handler));
+                readers_.push(item);
             },
             asio::use_awaitable);
-        if (j.thrown) std::rethrow_exception(j.thrown);
-        co_return j.error;
+        if (item.thrown) std::rethrow_exception(item.thrown);
+        co_return item.error;
     }
 
     // The shares are given back before any waiter runs: one that asks again finds room.
@@ -261,12 +261,12 @@ asio::awaitable<result<create_answer>> engine::create(reserve request) {
 
 asio::awaitable<boost::system::error_code> engine::run_query(claim asks,
                                                              std::function<void(read_tx*)> run) {
-    return impl_->perform(asks, read_kind::query, std::move(run));
+    return impl_->perform(asks, work_kind::query, std::move(run));
 }
 
 asio::awaitable<boost::system::error_code> engine::run_offloaded(
     claim asks, std::function<void(read_tx*)> run) {
-    return impl_->perform(asks, read_kind::offloaded, std::move(run));
+    return impl_->perform(asks, work_kind::offloaded, std::move(run));
 }
 
 hub& engine::events() noexcept {

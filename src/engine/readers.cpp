@@ -16,27 +16,28 @@ readers::readers(store& store, clock& clock, const executors& executors,
       executors_(executors),
       long_max_(std::max<std::size_t>(executors.readers, 2) - 1),
       account_long_max_(std::min(long_max_, options.account_readers_max)),
+      offload_max_(options.offload_threads),
       callbacks_(std::move(callbacks)),
       free_(executors.readers) {}
 
 readers::~readers() {
     for (auto* lane : {&quick_, &long_, &offloaded_}) {
-        const jobs left = take_all(*lane);
-        abandon_handlers<job>(left);
+        const work_items left = take_all(*lane);
+        abandon_handlers<work_item>(left);
     }
 }
 
-readers::jobs readers::take_all(fair_queue<job>& from) {
-    jobs all;
+readers::work_items readers::take_all(fair_queue<work_item>& from) {
+    work_items all;
     while (from.next()) all.push_back(&from.take());
     return all;
 }
 
-void readers::push(job& j) {
-    fair_queue<job>& lane = j.kind == read_kind::offloaded ? offloaded_
-                            : j.is_long()                  ? long_
-                                                           : quick_;
-    lane.push(j);
+void readers::push(work_item& item) {
+    fair_queue<work_item>& lane = item.kind == work_kind::offloaded ? offloaded_
+                                  : item.is_long()                  ? long_
+                                                                    : quick_;
+    lane.push(item);
     if (quick_.size() == batch_max) return flush_reads();
     flush_reads_soon();
 }
@@ -51,7 +52,7 @@ void readers::flush_reads_soon() {
 }
 
 void readers::flush_reads() {
-    jobs expired;
+    work_items expired;
     const milliseconds now = clock_.elapsed();
     while (free_ > 0) {
         const bool quick_first = quick_is_next_;
@@ -65,23 +66,24 @@ void readers::flush_reads() {
     }
     flush_offloaded(now, expired);
     if (expired.empty()) return;
-    for (job* j : expired) j->error = errc::deadline_exceeded;
+    for (work_item* item : expired) item->error = errc::deadline_exceeded;
     // Not at once: the caller of push() does not await its answer yet.
-    asio::post(executors_.network, [this, these = carried<job>(std::move(expired))]() mutable {
-        callbacks_.completed(these.take());
-    });
+    asio::post(executors_.network,
+               [this, these = carried<work_item>(std::move(expired))]() mutable {
+                   callbacks_.completed(these.take());
+               });
 }
 
 // False: there is nothing to hand over.
-bool readers::flush_quick(milliseconds now, jobs& expired) {
-    jobs batch;
+bool readers::flush_quick(milliseconds now, work_items& expired) {
+    work_items batch;
     while (batch.size() < batch_max && quick_.next()) {
-        job& j = quick_.take();
-        (j.is_expired(now) ? expired : batch).push_back(&j);
+        work_item& item = quick_.take();
+        (item.is_expired(now) ? expired : batch).push_back(&item);
     }
     if (batch.empty()) return false;
     --free_;
-    asio::post(executors_.reader, [this, these = carried<job>(std::move(batch))]() mutable {
+    asio::post(executors_.reader, [this, these = carried<work_item>(std::move(batch))]() mutable {
         answer_all(these.look());
         asio::post(executors_.network, [this, these = std::move(these)]() mutable {
             ++free_;
@@ -96,70 +98,80 @@ bool readers::has_a_reader_left(payer who) const {
     return static_cast<std::size_t>(of_who) < account_long_max_;
 }
 
-bool readers::flush_long(milliseconds now, jobs& expired) {
-    job* next = nullptr;
+bool readers::flush_long(milliseconds now, work_items& expired) {
+    work_item* next = nullptr;
     while (!next && long_running_.size() < long_max_ &&
            long_.next([this](payer who) { return has_a_reader_left(who); })) {
-        job& j = long_.take();
-        j.is_expired(now) ? expired.push_back(&j) : void(next = &j);
+        work_item& item = long_.take();
+        item.is_expired(now) ? expired.push_back(&item) : void(next = &item);
     }
     if (!next) return false;
     --free_;
     long_running_.push_back(next->who);
-    asio::post(executors_.reader, [this, who = next->who, these = carried<job>({next})]() mutable {
-        answer_all(these.look());
-        asio::post(executors_.network, [this, who, these = std::move(these)]() mutable {
-            ++free_;
-            long_running_.erase(std::find(long_running_.begin(), long_running_.end(), who));
-            finish(these.take());
+    asio::post(
+        executors_.reader, [this, who = next->who, these = carried<work_item>({next})]() mutable {
+            answer_all(these.look());
+            asio::post(executors_.network, [this, who, these = std::move(these)]() mutable {
+                ++free_;
+                long_running_.erase(std::find(long_running_.begin(), long_running_.end(), who));
+                finish(these.take());
+            });
         });
-    });
     return true;
 }
 
-void readers::flush_offloaded(milliseconds now, jobs& expired) {
-    job* next = nullptr;
-    while (!next && !offload_running_ && offloaded_.next()) {
-        job& j = offloaded_.take();
-        j.is_expired(now) ? expired.push_back(&j) : void(next = &j);
-    }
-    if (!next) return;
-    offload_running_ = true;
-    asio::post(executors_.offload, [this, these = carried<job>({next})]() mutable {
-        run_one(*these.look().front(), nullptr);
-        asio::post(executors_.network, [this, these = std::move(these)]() mutable {
-            offload_running_ = false;
-            finish(these.take());
+bool readers::has_nothing_offloaded(payer who) const {
+    return std::find(offload_running_.begin(), offload_running_.end(), who) ==
+           offload_running_.end();
+}
+
+void readers::flush_offloaded(milliseconds now, work_items& expired) {
+    while (offload_running_.size() < offload_max_ &&
+           offloaded_.next([this](payer who) { return has_nothing_offloaded(who); })) {
+        work_item& item = offloaded_.take();
+        if (item.is_expired(now)) {
+            expired.push_back(&item);
+            continue;
+        }
+        offload_running_.push_back(item.who);
+        asio::post(executors_.offload, [this, who = item.who,
+                                        these = carried<work_item>({&item})]() mutable {
+            run_one(*these.look().front(), nullptr);
+            asio::post(executors_.network, [this, who, these = std::move(these)]() mutable {
+                offload_running_.erase(
+                    std::find(offload_running_.begin(), offload_running_.end(), who));
+                finish(these.take());
+            });
         });
-    });
+    }
 }
 
 // The waiting ones are dispatched first: those completed now may ask more.
-void readers::finish(jobs done) {
+void readers::finish(work_items done) {
     flush_reads();
     callbacks_.completed(done);
 }
 
 // The transaction begins after all of them were asked: each sees what was durable by then.
-void readers::answer_all(std::span<job* const> asked) {
+void readers::answer_all(std::span<work_item* const> asked) {
     try {
         const auto tx = store_.begin_read();
-        for (job* j : asked) run_one(*j, tx.get());
+        for (work_item* item : asked) run_one(*item, tx.get());
     } catch (const store_failure& failure) {
         // The transaction could not begin, so nobody has an answer.
         const auto error = callbacks_.failed(failure);
-        for (job* j : asked) j->error = error;
+        for (work_item* item : asked) item->error = error;
     }
 }
 
-void readers::run_one(job& j, read_tx* tx) {
+void readers::run_one(work_item& item, read_tx* tx) {
     try {
-        j.run(tx);
+        item.run(tx);
     } catch (const store_failure& failure) {
         // This one has no answer; the others may have theirs.
-        j.error = callbacks_.failed(failure);
+        item.error = callbacks_.failed(failure);
     } catch (...) {
-        j.thrown = std::current_exception();
+        item.thrown = std::current_exception();
     }
 }
 

@@ -8,7 +8,8 @@
 //   long       queries whose claim says that they look at much. Each has a reader and a transaction
 //              to itself. One reader is left to the quick ones, if there are two; one account has
 //              `account_readers_max`.
-//   offloaded  one thing at a time, on a thread that answers no queries.
+//   offloaded  on threads of its own, which answer no queries: `offload_threads` of it at once, and
+//              one of an account.
 
 #include "fair_queue.hpp"
 #include "waiter.hpp"
@@ -21,22 +22,22 @@
 
 namespace callsign {
 
-enum class read_kind { query, offloaded };
+enum class work_kind { query, offloaded };
 
-class job final : public waiter {
+class work_item final : public waiter {
   public:
-    job(const claim& asks, read_kind of, std::function<void(read_tx*)> what)
-        : waiter(asks), kind(of), run(std::move(what)) {}
+    work_item(const claim& asks, work_kind of, std::function<void(read_tx*)> work)
+        : waiter(asks), kind(of), run(std::move(work)) {}
 
     bool is_long() const { return weight > quick_weight_max; }
 
     // About a millisecond of a reader.
     static constexpr std::size_t quick_weight_max = std::size_t{256} * 1024;
 
-    read_kind kind;
+    work_kind kind;
     std::function<void(read_tx*)> run;  // with a transaction for a query, else with none
     std::exception_ptr thrown;          // by `run`, unless it is a store_failure
-    job* behind = nullptr;              // the queue's
+    work_item* behind = nullptr;        // the queue's
 };
 
 // Network executor, but for what says otherwise.
@@ -45,7 +46,7 @@ class readers {
     // `completed` is called on the network executor with those that have ended, their errors set;
     // `failed` on a reader's thread, for what a failure of the store is to be called.
     struct callbacks {
-        std::function<void(std::span<job* const>)> completed;
+        std::function<void(std::span<work_item* const>)> completed;
         std::function<boost::system::error_code(const store_failure&)> failed;
     };
 
@@ -56,23 +57,24 @@ class readers {
     readers(const readers&) = delete;
     readers& operator=(const readers&) = delete;
 
-    void push(job& j);
+    void push(work_item& item);
 
   private:
-    using jobs = std::vector<job*>;
+    using work_items = std::vector<work_item*>;
 
     void flush_reads_soon();
     void flush_reads();
-    bool flush_quick(milliseconds now, jobs& expired);
-    bool flush_long(milliseconds now, jobs& expired);
-    void flush_offloaded(milliseconds now, jobs& expired);
+    bool flush_quick(milliseconds now, work_items& expired);
+    bool flush_long(milliseconds now, work_items& expired);
+    void flush_offloaded(milliseconds now, work_items& expired);
     bool has_a_reader_left(payer who) const;
-    void finish(jobs done);
-    static jobs take_all(fair_queue<job>& from);
+    bool has_nothing_offloaded(payer who) const;
+    void finish(work_items done);
+    static work_items take_all(fair_queue<work_item>& from);
 
-    // ---- on the job's thread ----
-    void answer_all(std::span<job* const> asked);
-    void run_one(job& j, read_tx* tx);
+    // ---- on the thread of the work ----
+    void answer_all(std::span<work_item* const> asked);
+    void run_one(work_item& item, read_tx* tx);
 
     // One slow one among them keeps the others waiting: few enough for a second reader to find
     // some.
@@ -83,16 +85,17 @@ class readers {
     executors executors_;
     std::size_t long_max_;          // readers that long questions may have together
     std::size_t account_long_max_;  // and those of one account
+    std::size_t offload_max_;
     callbacks callbacks_;
 
-    fair_queue<job> quick_;
-    fair_queue<job> long_;
-    fair_queue<job> offloaded_;
-    std::size_t free_;                 // readers
-    std::vector<payer> long_running_;  // whose long questions have a reader now
-    bool offload_running_ = false;
-    bool quick_is_next_ = true;  // with one reader they take turns
-    bool scheduled_ = false;     // flush_reads() is posted
+    fair_queue<work_item> quick_;
+    fair_queue<work_item> long_;
+    fair_queue<work_item> offloaded_;
+    std::size_t free_;                    // readers
+    std::vector<payer> long_running_;     // whose long questions have a reader now
+    std::vector<payer> offload_running_;  // whose offloaded work has a thread now
+    bool quick_is_next_ = true;           // with one reader they take turns
+    bool scheduled_ = false;              // flush_reads() is posted
 };
 
 }  // namespace callsign

@@ -52,7 +52,7 @@ server_snapshots::shared server_snapshots::state::find(account_id account) const
     return found == kept.end() ? nullptr : found->second;
 }
 
-void server_snapshots::state::keep(account_id account, shared what) {
+void server_snapshots::state::keep(account_id account, shared snapshot) {
     const auto drop = [&](auto at) {
         kept_bytes -= at->second->packed.size();
         kept.erase(at);
@@ -60,10 +60,10 @@ void server_snapshots::state::keep(account_id account, shared what) {
     const auto before = std::find_if(kept.begin(), kept.end(),
                                      [&](const auto& each) { return each.first == account; });
     if (before != kept.end()) drop(before);
-    if (what->packed.size() > kept_bytes_max) return;
-    while (kept_bytes + what->packed.size() > kept_bytes_max) drop(kept.begin());
-    kept_bytes += what->packed.size();
-    kept.emplace_back(account, std::move(what));
+    if (snapshot->packed.size() > kept_bytes_max) return;
+    while (kept_bytes + snapshot->packed.size() > kept_bytes_max) drop(kept.begin());
+    kept_bytes += snapshot->packed.size();
+    kept.emplace_back(account, std::move(snapshot));
 }
 
 void server_snapshots::state::wake_next() const {

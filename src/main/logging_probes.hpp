@@ -105,9 +105,9 @@ class request_log final : public net::http_probe {
                    {"took", std::to_string(took.count() / 1000) + "us"}});
     }
 
-    void session_failed(std::string_view what) override {
-        next_.session_failed(what);
-        log_->log(platform::log_level::error, "session failed", {{"error", std::string(what)}});
+    void session_failed(std::string_view error) override {
+        next_.session_failed(error);
+        log_->log(platform::log_level::error, "session failed", {{"error", std::string(error)}});
     }
 
   private:

@@ -1,7 +1,8 @@
 // callsignd: the composition root. It builds the rooms in order, as locals that die in reverse, and
 // connects them; what a room does is the room's affair.
 //
-// Threads: this one for the network, one for the writer, a few for readers, one for offloaded work.
+// Threads: this one for the network, one for the writer, a few for readers, a few for offloaded
+// work.
 
 #include "logging_probes.hpp"
 #include "no_dumps.hpp"
@@ -91,7 +92,7 @@ class server {
     asio::steady_timer last_words_{network_};
     std::unique_ptr<store> store_ = open_sqlite(config_.store);
     asio::thread_pool readers_{config_.store.readers};
-    one_thread offload_;
+    asio::thread_pool offload_{config_.engine.offload_threads};
     one_thread writer_;
     engine engine_;
     reaper reaper_;
@@ -112,7 +113,7 @@ server::server(setup::config config, setup::config_source source, std::size_t fi
       source_(std::move(source)),
       engine_(*store_, *clock_, *entropy_,
               {network_.get_executor(), writer_.executor(), readers_.get_executor(),
-               offload_.executor(), config_.store.readers},
+               offload_.get_executor(), config_.store.readers},
               engine_options_of(config_), metrics_.engine(),
               [this](const std::string& why) { end_at_once(why); }),
       reaper_(engine_, *clock_, network_.get_executor(), config_.reaper, sweep_log_),

@@ -30,9 +30,9 @@ constexpr std::size_t depth_max = 16;
 
 // What a value is put into: the fields of a message, the elements of a list, the entries of a map.
 struct frame {
-    enum class kind : std::uint8_t { message, list, map };
+    enum class container : std::uint8_t { message, list, map };
 
-    kind what = kind::message;
+    container kind = container::message;
     Message* message = nullptr;
     const message_plan* plan = nullptr;
     const field_plan* field = nullptr;  // a message's: the one whose value comes next, if wanted
@@ -139,7 +139,7 @@ class json_reader {
 
     void take_key(std::string_view key) {
         frame& in = top();
-        if (in.what == frame::kind::map) {
+        if (in.kind == frame::container::map) {
             map_key_.assign(key);
             map_key_is_new_ = map_keys_.insert(map_key_).second;
             if (!map_key_is_new_) add_duplicate();
@@ -166,9 +166,9 @@ class json_reader {
     std::string path() const {
         std::string out;
         for (const frame& f : frames_) {
-            if (f.what == frame::kind::list) {
+            if (f.kind == frame::container::list) {
                 out.append("[").append(std::to_string(f.index)).append("]");
-            } else if (f.what == frame::kind::map) {
+            } else if (f.kind == frame::container::map) {
                 out.append(".").append(shortened(map_key_));
             } else if (f.field != nullptr) {
                 if (!out.empty()) out += '.';
@@ -186,17 +186,17 @@ class json_reader {
         if (in.field == nullptr) return false;
         const Reflection& access = *in.message->GetReflection();
         const field_plan& f = *in.field;
-        if (in.what == frame::kind::message && f.is_map) {
+        if (in.kind == frame::container::message && f.is_map) {
             map_keys_.clear();
             map_key_.clear();
-            frames_.push_back({frame::kind::map, in.message, in.plan, &f, 0, 0});
+            frames_.push_back({frame::container::map, in.message, in.plan, &f, 0, 0});
             return true;
         }
         if (f.kind == value_kind::message && !f.is_list && !f.is_wrapped_list &&
-            in.what == frame::kind::message) {
+            in.kind == frame::container::message) {
             return push_message(*access.MutableMessage(in.message, f.field), *f.nested);
         }
-        if (f.kind == value_kind::message && in.what == frame::kind::list) {
+        if (f.kind == value_kind::message && in.kind == frame::container::list) {
             return push_message(*access.AddMessage(in.message, f.field), *f.nested);
         }
         return wrong_type(f);
@@ -207,19 +207,19 @@ class json_reader {
         const frame& in = top();
         if (in.field == nullptr) return false;
         const field_plan& f = *in.field;
-        if (in.what == frame::kind::message && f.is_wrapped_list) {
+        if (in.kind == frame::container::message && f.is_wrapped_list) {
             Message& wrapper = *in.message->GetReflection()->MutableMessage(in.message, f.field);
             frames_.push_back(
-                {frame::kind::list, &wrapper, nullptr, &f.nested->fields.front(), 0, 0});
+                {frame::container::list, &wrapper, nullptr, &f.nested->fields.front(), 0, 0});
             return true;
         }
-        if (in.what != frame::kind::message || !f.is_list) return wrong_type(f);
-        frames_.push_back({frame::kind::list, in.message, nullptr, &f, 0, 0});
+        if (in.kind != frame::container::message || !f.is_list) return wrong_type(f);
+        frames_.push_back({frame::container::list, in.message, nullptr, &f, 0, 0});
         return true;
     }
 
     bool push_message(Message& message, const message_plan& plan) {
-        frames_.push_back({frame::kind::message, &message, &plan, nullptr, 0, 0});
+        frames_.push_back({frame::container::message, &message, &plan, nullptr, 0, 0});
         return true;
     }
 
@@ -235,7 +235,7 @@ class json_reader {
         const frame& in = top();
         if (in.field == nullptr) return nullptr;
         const field_plan& f = *in.field;
-        const bool wants_scalar = in.what != frame::kind::message || (!f.is_list && !f.is_map);
+        const bool wants_scalar = in.kind != frame::container::message || (!f.is_list && !f.is_map);
         const bool same =
             f.kind == kind || (kind == value_kind::text && f.kind == value_kind::timestamp);
         if (wants_scalar && same) return &f;
@@ -249,13 +249,13 @@ class json_reader {
         if (f->kind == value_kind::timestamp) return take_timestamp(*f, text);
         const frame& in = top();
         const Reflection& access = *in.message->GetReflection();
-        if (in.what == frame::kind::map) {
+        if (in.kind == frame::container::map) {
             if (!map_key_is_new_) return;
             Message& entry = *access.AddMessage(in.message, f->field);
             const auto& type = *f->field->message_type();
             entry.GetReflection()->SetString(&entry, type.map_key(), map_key_);
             entry.GetReflection()->SetString(&entry, type.map_value(), std::string(text));
-        } else if (in.what == frame::kind::list) {
+        } else if (in.kind == frame::container::list) {
             access.AddString(in.message, f->field, std::string(text));
         } else {
             access.SetString(in.message, f->field, std::string(text));
@@ -272,8 +272,9 @@ class json_reader {
         const frame& in = top();
         const Reflection& access = *in.message->GetReflection();
         // Every Timestamp of a generated message is a generated Timestamp.
-        Message& stamp = in.what == frame::kind::list ? *access.AddMessage(in.message, f.field)
-                                                      : *access.MutableMessage(in.message, f.field);
+        Message& stamp = in.kind == frame::container::list
+                             ? *access.AddMessage(in.message, f.field)
+                             : *access.MutableMessage(in.message, f.field);
         set_timestamp(static_cast<google::protobuf::Timestamp&>(stamp), *at);
     }
 
@@ -282,7 +283,7 @@ class json_reader {
         if (f == nullptr) return;
         const frame& in = top();
         const Reflection& access = *in.message->GetReflection();
-        if (in.what == frame::kind::list) {
+        if (in.kind == frame::container::list) {
             access.AddInt64(in.message, f->field, value);
         } else {
             access.SetInt64(in.message, f->field, value);
@@ -299,7 +300,7 @@ class json_reader {
         if (f == nullptr) return;
         const frame& in = top();
         const Reflection& access = *in.message->GetReflection();
-        if (in.what == frame::kind::list) {
+        if (in.kind == frame::container::list) {
             access.AddBool(in.message, f->field, value);
         } else {
             access.SetBool(in.message, f->field, value);
@@ -313,9 +314,9 @@ class json_reader {
             return;
         }
         const frame& in = top();
-        if (in.what == frame::kind::message) {
+        if (in.kind == frame::container::message) {
             if (in.plan->clear != nullptr && in.field != nullptr) add_clear(in, in.field->name);
-        } else if (in.what == frame::kind::map && in.plan->clear != nullptr) {
+        } else if (in.kind == frame::container::map && in.plan->clear != nullptr) {
             if (map_key_is_new_) add_clear(in, in.field->name + "." + map_key_);
         } else {
             wrong_type(*in.field);
@@ -334,7 +335,7 @@ class json_reader {
     }
 
     bool wrong_type(const field_plan& f) {
-        const bool whole_field = top().what == frame::kind::message;
+        const bool whole_field = top().kind == frame::container::message;
         std::string_view wanted;
         if (whole_field && (f.is_list || f.is_wrapped_list)) {
             wanted = "Must be an array.";

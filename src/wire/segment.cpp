@@ -9,28 +9,27 @@
 namespace callsign::wire {
 namespace {
 
-using kind = operation_kind;
-
 // {"operations":[{"Create":{ and one more, which has no place, and is refused with where it is.
 constexpr std::size_t segment_depth_max = 5;
 
 struct form {
-    kind what;
+    operation_kind kind;
     std::string_view name;
 };
-constexpr std::array<form, 3> forms{
-    {{kind::create, "Create"}, {kind::remove, "Delete"}, {kind::update, "Update"}}};
+constexpr std::array<form, 3> forms{{{operation_kind::create, "Create"},
+                                     {operation_kind::remove, "Delete"},
+                                     {operation_kind::update, "Update"}}};
 
-std::string_view name_of(kind what) {
-    return forms[static_cast<std::size_t>(what) - 1].name;
+std::string_view name_of(operation_kind kind) {
+    return forms[static_cast<std::size_t>(kind) - 1].name;
 }
 
 // The members of an operation; a create or remove has the first alone.
 constexpr std::array<std::string_view, 4> members{"uuid", "property", "value", "timestamp"};
 enum member : std::size_t { uuid_member, property_member, value_member, timestamp_member };
 
-constexpr std::size_t members_of(kind what) noexcept {
-    return what == kind::update ? members.size() : 1;
+constexpr std::size_t members_of(operation_kind kind) noexcept {
+    return kind == operation_kind::update ? members.size() : 1;
 }
 
 class segment_reader : public strict_reader<segment_reader> {
@@ -123,7 +122,7 @@ class segment_reader : public strict_reader<segment_reader> {
         if (named_) return fault("an operation has one member, \"Create\" or the like.");
         for (const form& f : forms) {
             if (f.name != name) continue;
-            out_.back().kind = f.what;
+            out_.back().kind = f.kind;
             return named_ = true;
         }
         return unknown(name);
@@ -209,7 +208,7 @@ std::string encode_segment(std::span<const operation> operations) {
     for (const operation& o : operations) {
         out.append(first ? "{\"" : ",{\"").append(name_of(o.kind)).append("\":{\"uuid\":");
         write_quoted(o.uuid, out);
-        if (o.kind == kind::update) write_update(o, scratch, out);
+        if (o.kind == operation_kind::update) write_update(o, scratch, out);
         out.append("}}");
         first = false;
     }

@@ -62,10 +62,10 @@ class strict_reader {
     const std::string& found() const noexcept { return fault_; }
 
   protected:
-    bool fault(std::string_view what) {
+    bool fault(std::string_view why) {
         fault_ = self().path();
         if (!fault_.empty()) fault_.append(": ");
-        fault_.append(what);
+        fault_.append(why);
         return false;
     }
     bool misplaced() { return fault("a value of this kind has no place here."); }

@@ -38,7 +38,7 @@ TEST(regress, check_reads_each_version_once) {
     }
     const auto report = testing::report_on(dir.path());
     EXPECT_TRUE(report.ok()) << report.faults.front().text;
-    const auto read = std::ranges::find(report.checked, "operations", &check_report::count::what);
+    const auto read = std::ranges::find(report.checked, "operations", &check_report::count::name);
     ASSERT_NE(read, report.checked.end());
     EXPECT_EQ(read->rows, 1500);  // a Create and two Updates each
 }

@@ -15,12 +15,12 @@ namespace callsign {
 
 struct proof {
     const char* invariant;  // I1..I8, or "file": what the rows are kept in
-    const char* what;
+    const char* sentence;
 };
 
 struct check_report {
     struct count {
-        std::string what;
+        std::string name;
         std::int64_t rows = 0;
     };
     struct fault {
@@ -43,9 +43,9 @@ class findings {
 
     explicit findings(progress told) : told_(std::move(told)) {}
 
-    void begin(const proof& p) { told_(p.what); }
-    void count(std::string what, std::int64_t rows) {
-        report.checked.push_back({std::move(what), rows});
+    void begin(const proof& p) { told_(p.sentence); }
+    void count(std::string name, std::int64_t rows) {
+        report.checked.push_back({std::move(name), rows});
     }
     void fault(const proof& p, const std::string& text) { add(p.invariant, p, text); }
     // Whether the proof holds is not known of what cannot be read.
@@ -56,7 +56,7 @@ class findings {
   private:
     void add(const char* invariant, const proof& p, const std::string& text) {
         if (report.faults.size() >= check_report::faults_max) return;
-        report.faults.push_back({invariant, std::string(p.what) + ": " + text});
+        report.faults.push_back({invariant, std::string(p.sentence) + ": " + text});
     }
 
     progress told_;

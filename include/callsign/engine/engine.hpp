@@ -44,6 +44,8 @@ struct engine_options {
     std::size_t account_bytes_max = 48u << 20;
     // Readers that long queries of one account may have at once.
     std::size_t account_readers_max = 1;
+    // Offloaded work under way at once, of different accounts: threads that `offload` has.
+    std::size_t offload_threads = 1;
     // Commands in one transaction. Larger batches cost latency, smaller ones commits.
     std::size_t batch_commands_max = 1024;
     // Bytes of request content in one transaction, and operations with the rows they look at: each

@@ -18,7 +18,7 @@ class engine_probe {
     virtual void queue_depth_changed(std::size_t /*depth*/) {}
     // Something was not begun, for want of this.
     enum class lacking { depth, bytes, account_depth, account_bytes, time };
-    virtual void turned_away(lacking /*what*/) {}
+    virtual void turned_away(lacking /*resource*/) {}
     enum class create_outcome {
         created,
         replayed,

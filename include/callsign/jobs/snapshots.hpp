@@ -63,7 +63,7 @@ class server_snapshots {
         std::int64_t made = 0;
 
         shared find(account_id account) const;
-        void keep(account_id account, shared what);
+        void keep(account_id account, shared snapshot);
         void wake_next() const;
     };
     class turn;

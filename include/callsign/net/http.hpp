@@ -132,7 +132,7 @@ class http_probe {
                                   std::chrono::nanoseconds /*took*/) {}
     // An exception that reached a session: it is answered 500 if the handler threw it, and ends
     // that session alone.
-    virtual void session_failed(std::string_view /*what*/) {}
+    virtual void session_failed(std::string_view /*error*/) {}
 };
 
 // Problem documents for what the mechanics refuse by themselves (431, 413, 408, 400, 503).

@@ -56,9 +56,9 @@ class store_failure : public std::runtime_error {
 
 // For rows that contradict each other: data from the disk is input, not an invariant.
 [[noreturn]] inline void throw_damaged(const std::string& table, std::int64_t row,
-                                       const std::string& what) {
+                                       const std::string& why) {
     throw store_failure(store_failure::kind::damaged,
-                        "damaged: " + table + ", row " + std::to_string(row) + ": " + what);
+                        "damaged: " + table + ", row " + std::to_string(row) + ": " + why);
 }
 
 using version_visitor = std::function<void(const version&)>;
@@ -185,7 +185,7 @@ class write_tx : public read_tx {
     virtual std::int64_t take_number(series_id series, std::string_view period) = 0;
 
     // ---- tasks and the chain ----
-    // `task.id` is ignored; `series` is where its number is from, if it has one. Requires: no task
+    // `task.id` is ignored; `series` is where its number is from, or will be. Requires: no task
     // of the account has this uuid.
     virtual task_id put_task(const task& task, series_id series) = 0;
     // Gives a task without a number its receipt. Requires: it has none.

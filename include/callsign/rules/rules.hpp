@@ -51,8 +51,8 @@ struct moment {
     time_point stamped_before(milliseconds span) const {
         return ages ? ages->stamped_before(span) : now - span;
     }
-    void tell(event what) const {
-        if (events) events->push_back(std::move(what));
+    void tell(event happened) const {
+        if (events) events->push_back(std::move(happened));
     }
 };
 

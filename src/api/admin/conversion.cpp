@@ -21,10 +21,10 @@ std::string read_secret(const request_context& c, wire::faults& found) {
 }
 
 http_response answer_fault(const request_context& c, const jobs::history_fault& wrong) {
-    const problem& what =
+    const problem& kind =
         wrong.wrong_secret ? problems::wrong_secret : problems::history_unreadable;
     const std::string end = wrong.why.ends_with('.') ? "" : ".";
-    return answer_problem(c, what, wrong.why + end + " Nothing was changed.");
+    return answer_problem(c, kind, wrong.why + end + " Nothing was changed.");
 }
 
 http_response answer_converted(const request_context& c, const jobs::converted& done) {
@@ -36,7 +36,7 @@ http_response answer_converted(const request_context& c, const jobs::converted& 
     return answer_message(c, 200, message);
 }
 
-http_response answer(const request_context& c, const jobs::conversion_answer& what) {
+http_response answer(const request_context& c, const jobs::conversion_answer& outcome) {
     return std::visit(
         overloaded{
             [&](const jobs::converted& done) { return answer_converted(c, done); },
@@ -62,7 +62,7 @@ http_response answer(const request_context& c, const jobs::conversion_answer& wh
                 return answer_problem(c, problems::cancelled, "Nothing was changed.");
             },
         },
-        what);
+        outcome);
 }
 
 // The job's account, by the name in the path; none: `refused` is the answer.

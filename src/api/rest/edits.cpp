@@ -71,7 +71,7 @@ std::optional<bool> read_purge(const request_context& c, wire::faults& found) {
 
 // `sent`: the dependencies as the client sent them.
 http_response answer_edit(const rest_context& r, const request_context& c,
-                          const edit_task::answer& what, const sent_refs& sent) {
+                          const edit_task::answer& outcome, const sent_refs& sent) {
     return std::visit(overloaded{
                           [&](const edit_task::edited& e) {
                               if (!e.now.purged) return answer_task(c, e.now, r.key_attribute);
@@ -98,7 +98,7 @@ http_response answer_edit(const rest_context& r, const request_context& c,
                                                     "It would have more than 4 MiB of attributes.");
                           },
                       },
-                      what);
+                      outcome);
 }
 
 }  // namespace

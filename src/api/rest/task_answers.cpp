@@ -4,9 +4,9 @@ namespace callsign::api {
 namespace {
 
 wire::field_fault fault_of(std::string where, ref_fault why) {
-    const auto missing = [&](const problem& what) {
-        return wire::field_fault{std::move(where), std::string(what.code),
-                                 std::string(what.title) + "."};
+    const auto missing = [&](const problem& kind) {
+        return wire::field_fault{std::move(where), std::string(kind.code),
+                                 std::string(kind.title) + "."};
     };
     switch (why) {
     case ref_fault::unknown_prefix: return missing(problems::unknown_prefix);

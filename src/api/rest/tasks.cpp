@@ -71,7 +71,7 @@ http_response answer_unmet(const request_context& c, const depends_unmet& unmet)
 }
 
 http_response answer_create(const rest_context& r, const request_context& c,
-                            const create_answer& what) {
+                            const create_answer& outcome) {
     return std::visit(
         overloaded{
             [&](const receipted& given) { return answer_receipt(c, given); },
@@ -98,7 +98,7 @@ http_response answer_create(const rest_context& r, const request_context& c,
                 return response;
             },
         },
-        what);
+        outcome);
 }
 
 // ---- showing ----

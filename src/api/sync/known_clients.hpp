@@ -38,21 +38,21 @@ class known_clients {
     // Grows whenever something is forgotten: what was read from the store before that may be old.
     std::uint64_t edition() const noexcept { return edition_; }
 
-    void remember(const uuid& client, known_client what) {
+    void remember(const uuid& client, known_client known) {
         // Starting anew costs each client one question, and nothing has to be kept in order.
         if (clients_.size() >= clients_max_) clients_.clear();
-        clients_.insert_or_assign(client, std::move(what));
+        clients_.insert_or_assign(client, std::move(known));
     }
 
     // What has happened to the store.
-    void follow(const event& what) {
-        if (const auto* made = std::get_if<events::account_created>(&what)) {
+    void follow(const event& happened) {
+        if (const auto* made = std::get_if<events::account_created>(&happened)) {
             if (made->client_id) remember(*made->client_id, {.account = made->account});
-        } else if (const auto* managed = std::get_if<events::account_managed>(&what)) {
+        } else if (const auto* managed = std::get_if<events::account_managed>(&happened)) {
             forget(managed->client_id);
-        } else if (const auto* revoked = std::get_if<events::device_revoked>(&what)) {
+        } else if (const auto* revoked = std::get_if<events::device_revoked>(&happened)) {
             forget(revoked->client_id);
-        } else if (std::holds_alternative<events::outcome_lost>(what)) {
+        } else if (std::holds_alternative<events::outcome_lost>(happened)) {
             ++edition_;
             clients_.clear();
         }

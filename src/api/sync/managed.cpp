@@ -45,7 +45,7 @@ http_response answer_unknown_parent() {
                        "with another server, or the server's data is older than it");
 }
 
-http_response answer_add(const callsign::add_version::answer& what) {
+http_response answer_add(const callsign::add_version::answer& outcome) {
     using add = callsign::add_version;
     return std::visit(overloaded{
                           [](const add::added& added) { return answer_added(added); },
@@ -59,7 +59,7 @@ http_response answer_add(const callsign::add_version::answer& what) {
                           [](no_such_client) { return refuse_sync(404, "No such client"); },
                           [](device_revoked) { return refuse_revoked(); },
                       },
-                      what);
+                      outcome);
 }
 
 }  // namespace

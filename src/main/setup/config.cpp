@@ -22,13 +22,13 @@ namespace {
 
 // ---- a value of the file ----
 
-complaint set_list(const config_key& key, const toml::node& node, const std::string& what,
+complaint set_list(const config_key& key, const toml::node& node, const std::string& elements,
                    config& into) {
-    if (!node.is_array()) return "must be a list of " + what + ": []";
+    if (!node.is_array()) return "must be a list of " + elements + ": []";
     std::string joined;
     for (const toml::node& entry : *node.as_array()) {
         const auto* const text = entry.as_string();
-        if (!text) return "must be a list of " + what + " in quotes";
+        if (!text) return "must be a list of " + elements + " in quotes";
         joined += (joined.empty() ? "" : ",") + text->get();
     }
     return set_text(key, joined, into);

@@ -66,6 +66,7 @@ const std::array keys{
                bytes(CALLSIGN_AT(engine.account_bytes_max), 1 * KiB, 1 * GiB)},
     config_key{"engine", "account_readers_max",
                count(CALLSIGN_AT(engine.account_readers_max), 1, 64)},
+    config_key{"engine", "offload_threads", count(CALLSIGN_AT(engine.offload_threads), 1, 64)},
     config_key{"engine", "batch_commands_max",
                count(CALLSIGN_AT(engine.batch_commands_max), 1, 100'000)},
     config_key{"engine", "batch_bytes_max",

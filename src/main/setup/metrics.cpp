@@ -106,8 +106,8 @@ class engine_metrics final : public engine_probe {
     void queue_depth_changed(std::size_t depth) override {
         queue_depth_.Set(static_cast<double>(depth));
     }
-    void turned_away(lacking what) override {
-        turned_away_.at(static_cast<std::size_t>(what))->Increment();
+    void turned_away(lacking resource) override {
+        turned_away_.at(static_cast<std::size_t>(resource))->Increment();
     }
     void create_answered(create_outcome outcome) override {
         creates_.at(static_cast<std::size_t>(outcome))->Increment();

@@ -10,8 +10,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void fail(const fs::path& file, const char* what) {
-    throw std::system_error(errno, std::generic_category(), file.string() + ": " + what);
+[[noreturn]] void fail(const fs::path& file, const char* why) {
+    throw std::system_error(errno, std::generic_category(), file.string() + ": " + why);
 }
 
 // Closes at the latest when it goes.

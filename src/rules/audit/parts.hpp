@@ -47,7 +47,7 @@ inline constexpr proof sides{
 // One proof, of two invariants.
 inline constexpr proof makers{
     "I2", "a task's version is the one that made it, and what a version made is there"};
-inline constexpr proof made{"I1", makers.what};
+inline constexpr proof made{"I1", makers.sentence};
 inline constexpr proof replay{"I6", "the tasks are what the chain says"};
 }  // namespace proofs
 

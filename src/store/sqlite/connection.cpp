@@ -74,9 +74,9 @@ namespace {
 
 // Which statement it was says where the damage is: its values are bound, not part of it.
 [[noreturn]] void rethrow_at(const SQLite::Statement& statement, const SQLite::Exception& error) {
-    const auto what = meaning_of(code_of(error));
-    if (what != store_failure::kind::damaged) rethrow(error);
-    throw store_failure(what,
+    const auto kind = meaning_of(code_of(error));
+    if (kind != store_failure::kind::damaged) rethrow(error);
+    throw store_failure(kind,
                         std::string("damaged: ") + error.what() + " at " + statement.getQuery());
 }
 

@@ -59,7 +59,7 @@ class query {
         table_ = table;
         row_ = row;
     }
-    [[noreturn]] void damaged(const char* what) const { throw_damaged(table_, row_, what); }
+    [[noreturn]] void damaged(const char* why) const { throw_damaged(table_, row_, why); }
 
     bool is_null(int column) const { return prepared_.isColumnNull(column); }
     std::int64_t integer(int column) const { return prepared_.getColumn(column).getInt64(); }

@@ -56,7 +56,7 @@ constexpr agreement agreements[] = {
 
 void check_storage(connection& db, findings& found) {
     check_part(found, {"file", "the rows are counted"}, [&] {
-        for (const auto& [what, text] : counted) found.count(what, db.integer_of(text));
+        for (const auto& [name, text] : counted) found.count(name, db.integer_of(text));
         found.report.last_moment = time_point{milliseconds{db.integer_of(sql::moment_last)}};
     });
     check_rows(db, found);

@@ -334,6 +334,21 @@ TEST_F(admission, of_long_work_a_newcomers_is_next_in_turn) {
     EXPECT_FALSE(*loud[2]);
 }
 
+TEST_F(admission, long_work_has_a_pool_of_which_an_account_has_one_thread) {
+    build({.offload_threads = 2});
+    std::vector<later<int>> loud;
+    for (int n = 0; n < 3; ++n) loud.push_back(work_aside(loud_));
+    const auto other = work_aside(quiet_);
+    EXPECT_EQ(run(aside_), 2u) << "one of each account";
+    run(network_);
+    EXPECT_TRUE(*loud[0]);
+    EXPECT_TRUE(*other);
+    EXPECT_FALSE(*loud[1]);
+    EXPECT_EQ(run(aside_), 1u);
+    settle();
+    EXPECT_TRUE(*loud[2]);
+}
+
 // ---- every share comes back ----
 
 TEST_F(admission, shares_come_back_on_every_path) {

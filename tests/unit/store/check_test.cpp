@@ -96,7 +96,7 @@ TEST(check_sound, a_sound_store_proves_its_promise) {
     fill_sealed(dir.path());
     const auto report = report_on(dir.path());
     EXPECT_TRUE(report.ok()) << report.faults.front().text;
-    const auto tasks = std::ranges::find(report.checked, "tasks", &check_report::count::what);
+    const auto tasks = std::ranges::find(report.checked, "tasks", &check_report::count::name);
     ASSERT_NE(tasks, report.checked.end());
     EXPECT_EQ(tasks->rows, 46);
 }
