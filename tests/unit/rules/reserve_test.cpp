@@ -22,7 +22,11 @@ TEST_F(creations, what_cannot_be_depended_on_is_named_and_no_slot_is_made) {
     EXPECT_EQ(unmet[1].second, ref_fault::unknown_prefix);
     EXPECT_EQ(store_->counts().pending, 0);
     c.depends = {*parse_task_ref("SYN-1")};
-    EXPECT_EQ(std::get<reserve::reserved>(run(c)).depends, std::vector<uuid>{uuid_of(1)});
+    for (const bool resumed : {false, true}) {
+        const auto reserved = std::get<reserve::reserved>(run(c));
+        EXPECT_EQ(reserved.resumed, resumed);
+        EXPECT_EQ(reserved.depends, std::vector<uuid>{uuid_of(1)});
+    }
 }
 
 TEST_F(creations, a_settled_key_keeps_its_answer_and_a_pending_one_does_not) {
