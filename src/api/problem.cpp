@@ -1,7 +1,5 @@
 #include "problem.hpp"
 
-#include "callsign/v1/callsign.pb.h"
-
 #include <boost/beast/http/status.hpp>
 
 namespace callsign::api {
@@ -35,38 +33,39 @@ http_response answer(wire::format form, const problem& kind, std::string_view de
     return response;
 }
 
-struct error_answer {
-    problem kind;
-    std::string_view detail;
-    bool ask_again;  // soon, the same request
-};
-
-error_answer answer_for(errc error) noexcept {
+refused meaning_of(errc error) {
     switch (error) {
     case errc::overloaded:
-        return {problems::overloaded, "Nothing was done. Ask again in a moment.", true};
+        return {problems::overloaded, "Nothing was done. Ask again in a moment.", {}, true};
     case errc::shutting_down:
-        return {problems::shutting_down, "Nothing was done. Ask again in a moment.", true};
+        return {problems::shutting_down, "Nothing was done. Ask again in a moment.", {}, true};
     case errc::deadline_exceeded:
-        return {problems::deadline_exceeded, "Nothing was done. Ask again in a moment.", true};
+        return {problems::deadline_exceeded, "Nothing was done. Ask again in a moment.", {}, true};
     case errc::store_refused:
-        return {problems::store_refused, "Nothing was done. The store cannot be written now.",
+        return {problems::store_refused,
+                "Nothing was done. The store cannot be written now.",
+                {},
                 true};
     case errc::storage_full:
         return {problems::storage_full,
                 "Nothing was done. What is stored can be read; ask again when there is room.",
+                {},
                 true};
     case errc::store_damaged:
         return {problems::store_damaged,
                 "Nothing was done. The operator's log names the place; callsign check lists all.",
+                {},
                 false};
     case errc::outcome_unknown:
         return {problems::outcome_unknown,
-                "The change may have been made. Ask again with the same key: that tells.", true};
+                "The change may have been made. Ask again with the same key: that tells.",
+                {},
+                true};
     case errc::store_unavailable:
-        return {problems::store_unavailable, "Nothing was read. Ask again in a moment.", true};
+        return {problems::store_unavailable, "Nothing was read. Ask again in a moment.", {}, true};
     }
-    return {problems::internal_error, "The operator's log has more under the request's id.", false};
+    return {
+        problems::internal_error, "The operator's log has more under the request's id.", {}, false};
 }
 
 }  // namespace
@@ -76,26 +75,39 @@ http_response answer_problem(const request_context& c, const problem& kind, std:
     return answer(c.head.answer_form, kind, detail, c.request.id, errors);
 }
 
-http_response answer_busy(const request_context& c, std::string_view why) {
-    http_response response = answer_problem(c, problems::overloaded, why);
-    response.headers.emplace_back("Retry-After", "1");
-    return response;
-}
-
-http_response answer_faults(const request_context& c, const wire::faults& found) {
+refused refused_for(wire::faults found) {
     const std::string detail =
         found.size() == 1 ? std::string("One thing is wrong with it.")
                           : std::to_string(found.size()) + " things are wrong with it, all listed.";
-    return answer_problem(c, problems::validation_failed, detail, found);
+    return {problems::validation_failed, detail, std::move(found)};
+}
+
+refused refused_for(const boost::system::error_code& error) {
+    // Another category's number means nothing here; no enumerator is 0.
+    const int value = error.category() == callsign_category() ? error.value() : 0;
+    return meaning_of(static_cast<errc>(value));
+}
+
+v1::Problem to_message(const refused& why) {
+    return to_message(why.kind, why.detail, {}, why.errors);
+}
+
+http_response answer_refused(const request_context& c, const refused& why) {
+    http_response response = answer_problem(c, why.kind, why.detail, why.errors);
+    if (why.ask_again) response.headers.emplace_back("Retry-After", "1");
+    return response;
+}
+
+http_response answer_busy(const request_context& c, std::string_view why) {
+    return answer_refused(c, {problems::overloaded, std::string(why), {}, true});
+}
+
+http_response answer_faults(const request_context& c, wire::faults found) {
+    return answer_refused(c, refused_for(std::move(found)));
 }
 
 http_response answer_error(const request_context& c, const boost::system::error_code& error) {
-    // Another category's number means nothing here; no enumerator is 0.
-    const int value = error.category() == callsign_category() ? error.value() : 0;
-    const error_answer a = answer_for(static_cast<errc>(value));
-    http_response response = answer_problem(c, a.kind, a.detail);
-    if (a.ask_again) response.headers.emplace_back("Retry-After", "1");
-    return response;
+    return answer_refused(c, refused_for(error));
 }
 
 http_response refusal(unsigned status, std::string_view code, std::string_view detail) {

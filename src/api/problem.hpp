@@ -1,6 +1,7 @@
 #pragma once
 // RFC 9457 problems: every kind there is, and how one is answered.
 
+#include "callsign/v1/callsign.pb.h"
 #include "request_context.hpp"
 
 #include <callsign/base/errc.hpp>
@@ -99,6 +100,23 @@ inline constexpr problem internal_error{500, "internal-error", "Something went w
 
 }  // namespace problems
 
+// Why something was not done: an answer of its own, or a part of a batch's.
+struct refused {
+    problem kind;
+    std::string detail;
+    wire::faults errors{};
+    bool ask_again = false;  // soon, the same request
+};
+
+// Every fault of a request at once.
+refused refused_for(wire::faults found);
+// What the machinery's errors look like from outside. The one place that decides.
+refused refused_for(const boost::system::error_code& error);
+
+v1::Problem to_message(const refused& why);
+
+http_response answer_refused(const request_context& c, const refused& why);
+
 // In the form the call wants its answer in.
 http_response answer_problem(const request_context& c, const problem& kind, std::string_view detail,
                              const wire::faults& errors = {});
@@ -106,10 +124,7 @@ http_response answer_problem(const request_context& c, const problem& kind, std:
 // `overloaded`, to be asked again in a moment; nothing was done.
 http_response answer_busy(const request_context& c, std::string_view why);
 
-// Every fault of a request at once.
-http_response answer_faults(const request_context& c, const wire::faults& found);
-
-// What the machinery's errors look like from outside. The one place that decides.
+http_response answer_faults(const request_context& c, wire::faults found);
 http_response answer_error(const request_context& c, const boost::system::error_code& error);
 
 }  // namespace callsign::api

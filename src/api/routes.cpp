@@ -29,6 +29,8 @@ constexpr route routes[] = {
     {verb::get,     "/v1/tasks/{ref}",                       access::read,   body::none,     rest<show_task>},
     {verb::patch,   "/v1/tasks/{ref}",                       access::write,  body::message,  rest<change_task>},
     {verb::delete_, "/v1/tasks/{ref}",                       access::write,  body::none,     rest<delete_task>},
+    {verb::post,    "/v1/tasks:batchCreate",                 access::write,  body::message,  rest<create_tasks>},
+    {verb::post,    "/v1/tasks:batchUpdate",                 access::write,  body::message,  rest<change_tasks>},
     {verb::get,     "/v1/slots/{key}",                       access::read,   body::none,     rest<show_slot>},
 
     {verb::post,    "/v1/client/add-version/{parent}",       access::device, body::segment,  sync<add_version>},

@@ -8,9 +8,6 @@
 
 namespace callsign::wire {
 
-// A body with more than this is not worth reading on.
-constexpr std::size_t faults_max = 100;
-
 // Does nothing if `found` is full or names that field already: the first fault of a field is its
 // cause, the next ones would be consequences.
 void add_fault(faults& found, std::string field, std::string_view code, std::string detail);

@@ -35,6 +35,9 @@ struct field_fault {
 };
 using faults = std::vector<field_fault>;
 
+// A body with more than this is not worth reading on: with so many found, some of it was not read.
+constexpr std::size_t faults_max = 100;
+
 // Fills `out`; every fault is appended to `found`. True if none was.
 bool decode(format from, std::string_view bytes, google::protobuf::Message& out, faults& found);
 

@@ -3,11 +3,7 @@
 #include "handlers.hpp"
 #include "task_answers.hpp"
 
-#include <callsign/base/text.hpp>
-
-#include <algorithm>
 #include <boost/beast/http/field.hpp>
-#include <charconv>
 
 namespace callsign::api {
 namespace {
@@ -16,34 +12,15 @@ using boost::beast::http::field;
 
 // ---- If-Match ----
 
-// "SEQ" as etag_of writes it; nullopt: no task was ever answered with this.
-std::optional<std::int64_t> parse_etag(std::string_view text) {
-    if (text.size() < 3 || text.front() != '"' || text.back() != '"') return std::nullopt;
-    text = text.substr(1, text.size() - 2);
-    std::int64_t seq = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seq);
-    const bool is_whole = error == std::errc{} && end == text.data() + text.size();
-    if (!is_whole || text != std::to_string(seq)) return std::nullopt;
-    return seq;
-}
-
-// RFC 9110 section 13.1.1: "*" holds for any task that is there, a list for those it has; weak tags
-// never match. Ours have no comma in them, so cutting at each one loses none of ours. A field that
-// comes twice is one list. nullopt: there is no condition.
+// A field that comes twice is one list. nullopt: there is no condition.
 std::optional<std::vector<std::int64_t>> read_if_match(const http_request& request) {
+    std::vector<std::string_view> values;
     const auto fields = request.equal_range(field::if_match);
-    if (fields.first == fields.second) return std::nullopt;
-    std::vector<std::int64_t> seqs;
     for (auto f = fields.first; f != fields.second; ++f) {
-        std::string_view rest(f->value().data(), f->value().size());
-        if (trimmed(rest) == "*") return std::nullopt;
-        while (!rest.empty()) {
-            const auto comma = std::min(rest.find(','), rest.size());
-            if (const auto seq = parse_etag(trimmed(rest.substr(0, comma)))) seqs.push_back(*seq);
-            rest.remove_prefix(std::min(comma + 1, rest.size()));
-        }
+        values.emplace_back(f->value().data(), f->value().size());
     }
-    return seqs;
+    if (values.empty()) return std::nullopt;
+    return matching_seqs(values);
 }
 
 // ---- what is to change ----
@@ -69,36 +46,15 @@ std::optional<bool> read_purge(const request_context& c, wire::faults& found) {
 
 // ---- answering ----
 
-// `sent`: the dependencies as the client sent them.
 http_response answer_edit(const rest_context& r, const request_context& c,
-                          const edit_task::answer& outcome, const sent_refs& sent) {
-    return std::visit(overloaded{
-                          [&](const edit_task::edited& e) {
-                              if (!e.now.purged) return answer_task(c, e.now, r.key_attribute);
-                              http_response gone;
-                              gone.status = 204;
-                              return gone;
-                          },
-                          [&](ref_fault why) { return answer_unresolved(c, why); },
-                          [&](const depends_unmet& unmet) {
-                              return answer_faults(c, faults_of_depends(sent, unmet));
-                          },
-                          [&](edit_task::changed_since) {
-                              return answer_problem(
-                                  c, problems::precondition_failed,
-                                  "Read it again: its ETag is not among those of If-Match.");
-                          },
-                          [&](const task_not_valid& wrong) {
-                              wire::faults found;
-                              wire::add_faults(found, wrong.faults, r.key_attribute);
-                              return answer_faults(c, found);
-                          },
-                          [&](const task_too_large&) {
-                              return answer_problem(c, problems::task_too_large,
-                                                    "It would have more than 4 MiB of attributes.");
-                          },
-                      },
-                      outcome);
+                          const edit_task::answer& answer, const sent_refs& sent) {
+    const auto outcome = outcome_of(answer, sent, r.key_attribute);
+    if (const auto* const why = std::get_if<refused>(&outcome)) return answer_refused(c, *why);
+    const task& now = std::get<task>(outcome);
+    if (!now.purged) return answer_task(c, now, r.key_attribute);
+    http_response gone;
+    gone.status = 204;
+    return gone;
 }
 
 }  // namespace

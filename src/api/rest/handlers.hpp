@@ -12,6 +12,9 @@ awaitable<http_response> show_task(rest_context& r, request_context& c);
 // edits.cpp
 awaitable<http_response> change_task(rest_context& r, request_context& c);
 awaitable<http_response> delete_task(rest_context& r, request_context& c);
+// batch.cpp
+awaitable<http_response> create_tasks(rest_context& r, request_context& c);
+awaitable<http_response> change_tasks(rest_context& r, request_context& c);
 // slots.cpp
 awaitable<http_response> show_slot(rest_context& r, request_context& c);
 

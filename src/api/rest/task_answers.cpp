@@ -1,7 +1,23 @@
 #include "task_answers.hpp"
 
+#include <callsign/base/text.hpp>
+
+#include <algorithm>
+#include <charconv>
+
 namespace callsign::api {
 namespace {
+
+// nullopt: no task was ever answered with this.
+std::optional<std::int64_t> parse_etag(std::string_view text) {
+    if (text.size() < 3 || text.front() != '"' || text.back() != '"') return std::nullopt;
+    text = text.substr(1, text.size() - 2);
+    std::int64_t seq = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seq);
+    const bool is_whole = error == std::errc{} && end == text.data() + text.size();
+    if (!is_whole || text != std::to_string(seq)) return std::nullopt;
+    return seq;
+}
 
 wire::field_fault fault_of(std::string where, ref_fault why) {
     const auto missing = [&](const problem& kind) {
@@ -30,8 +46,88 @@ wire::faults faults_of_depends(const sent_refs& sent, const depends_unmet& unmet
     return faults;
 }
 
+std::variant<receipted, refused> outcome_of(const create_answer& answer, const sent_refs& sent,
+                                            std::string_view key_attribute) {
+    using outcome = std::variant<receipted, refused>;
+    return std::visit(
+        overloaded{
+            [](const receipted& given) -> outcome { return given; },
+            [](const slot_failed& failed) -> outcome {
+                return refused{problems::slot_failed,
+                               "Reserved at " + to_rfc3339(failed.reserved_at) + ", failed at " +
+                                   to_rfc3339(failed.failed_at) + " (" +
+                                   std::string(to_string(failed.reason)) +
+                                   "). This is definite: no task was made, none will be, and a "
+                                   "new key is safe."};
+            },
+            [](key_conflict) -> outcome {
+                return refused{problems::key_reused,
+                               "Another payload came with this key before. A new creation needs a "
+                               "new key."};
+            },
+            [](unknown_series) -> outcome {
+                return refused_for(wire::faults{
+                    {"prefix", "unknown-prefix", "The account has no series with this prefix."}});
+            },
+            [&](const task_not_valid& wrong) -> outcome {
+                wire::faults found;
+                wire::add_faults(found, wrong.faults, key_attribute);
+                return refused_for(std::move(found));
+            },
+            [&](const depends_unmet& unmet) -> outcome {
+                return refused_for(faults_of_depends(sent, unmet));
+            },
+            [](in_progress) -> outcome {
+                return refused{
+                    problems::request_in_progress, "Ask again with the same key.", {}, true};
+            },
+        },
+        answer);
+}
+
+std::variant<task, refused> outcome_of(const edit_task::answer& answer, const sent_refs& sent,
+                                       std::string_view key_attribute) {
+    using outcome = std::variant<task, refused>;
+    return std::visit(overloaded{
+                          [](const edit_task::edited& done) -> outcome { return done.now; },
+                          [](ref_fault why) -> outcome { return unresolved(why); },
+                          [&](const depends_unmet& unmet) -> outcome {
+                              return refused_for(faults_of_depends(sent, unmet));
+                          },
+                          [](edit_task::changed_since) -> outcome {
+                              return refused{
+                                  problems::precondition_failed,
+                                  "Read it again: its ETag is not among those of If-Match."};
+                          },
+                          [&](const task_not_valid& wrong) -> outcome {
+                              wire::faults found;
+                              wire::add_faults(found, wrong.faults, key_attribute);
+                              return refused_for(std::move(found));
+                          },
+                          [](const task_too_large&) -> outcome {
+                              return refused{problems::task_too_large,
+                                             "It would have more than 4 MiB of attributes."};
+                          },
+                      },
+                      answer);
+}
+
 std::string etag_of(const task& t) {
     return "\"" + std::to_string(t.last_seq) + "\"";
+}
+
+std::optional<std::vector<std::int64_t>> matching_seqs(
+    const std::vector<std::string_view>& if_match) {
+    std::vector<std::int64_t> seqs;
+    for (std::string_view rest : if_match) {
+        if (trimmed(rest) == "*") return std::nullopt;
+        while (!rest.empty()) {
+            const auto comma = std::min(rest.find(','), rest.size());
+            if (const auto seq = parse_etag(trimmed(rest.substr(0, comma)))) seqs.push_back(*seq);
+            rest.remove_prefix(std::min(comma + 1, rest.size()));
+        }
+    }
+    return seqs;
 }
 
 http_response answer_task(const request_context& c, const task& t, std::string_view key_attribute) {
@@ -46,15 +142,15 @@ http_response answer_malformed_ref(const request_context& c) {
                           "A task is named by its UUID or its key, PREFIX-NUMBER.");
 }
 
-http_response answer_unresolved(const request_context& c, ref_fault why) {
+refused unresolved(ref_fault why) {
     if (why == ref_fault::unknown_prefix) {
-        return answer_problem(c, problems::unknown_prefix, "GET /v1/series lists them.");
+        return {problems::unknown_prefix, "GET /v1/series lists them."};
     }
     if (why == ref_fault::task_not_found) {
-        return answer_problem(c, problems::task_not_found, "The account has no task of this name.");
+        return {problems::task_not_found, "The account has no task of this name."};
     }
     CALLSIGN_ASSERT(why == ref_fault::task_deleted);
-    return answer_problem(c, problems::task_deleted, "Its key is never used again.");
+    return {problems::task_deleted, "Its key is never used again."};
 }
 
 http_response answer_unseen(const request_context& c) {

@@ -53,52 +53,21 @@ http_response answer_receipt(const request_context& c, const receipted& given) {
     return response;
 }
 
-http_response answer_failed(const request_context& c, const slot_failed& failed) {
-    return answer_problem(c, problems::slot_failed,
-                          "Reserved at " + to_rfc3339(failed.reserved_at) + ", failed at " +
-                              to_rfc3339(failed.failed_at) + " (" +
-                              std::string(to_string(failed.reason)) +
-                              "). This is definite: no task was made, none will be, and a new key "
-                              "is safe.");
-}
-
 // A decoded creation has its dependencies in an order of its own, so they are read again.
-http_response answer_unmet(const request_context& c, const depends_unmet& unmet) {
+sent_refs sent_depends(const request_context& c) {
     v1::CreateTask message;
     wire::faults unread;
     read_body(c, message, unread);
-    return answer_faults(c, faults_of_depends(message.depends(), unmet));
+    return std::move(*message.mutable_depends());
 }
 
 http_response answer_create(const rest_context& r, const request_context& c,
-                            const create_answer& outcome) {
-    return std::visit(
-        overloaded{
-            [&](const receipted& given) { return answer_receipt(c, given); },
-            [&](const slot_failed& failed) { return answer_failed(c, failed); },
-            [&](key_conflict) {
-                return answer_problem(c, problems::key_reused,
-                                      "Another payload came with this key before. A new creation "
-                                      "needs a new key.");
-            },
-            [&](unknown_series) {
-                return answer_faults(c, {{"prefix", "unknown-prefix",
-                                          "The account has no series with this prefix."}});
-            },
-            [&](const task_not_valid& wrong) {
-                wire::faults found;
-                wire::add_faults(found, wrong.faults, r.key_attribute);
-                return answer_faults(c, found);
-            },
-            [&](const depends_unmet& unmet) { return answer_unmet(c, unmet); },
-            [&](in_progress) {
-                auto response = answer_problem(c, problems::request_in_progress,
-                                               "Ask again with the same key.");
-                response.headers.emplace_back("Retry-After", "1");
-                return response;
-            },
-        },
-        outcome);
+                            const create_answer& answer) {
+    const bool is_unmet = std::holds_alternative<depends_unmet>(answer);
+    const auto outcome =
+        outcome_of(answer, is_unmet ? sent_depends(c) : sent_refs(), r.key_attribute);
+    if (const auto* const why = std::get_if<refused>(&outcome)) return answer_refused(c, *why);
+    return answer_receipt(c, std::get<receipted>(outcome));
 }
 
 // ---- showing ----
@@ -135,7 +104,7 @@ awaitable<http_response> show_task(rest_context& r, request_context& c) {
     const auto found = co_await r.engine.ask(std::move(question));
     if (!found) co_return answer_error(c, found.error());
     const auto* const t = std::get_if<task>(&*found);
-    if (t == nullptr) co_return answer_unresolved(c, std::get<ref_fault>(*found));
+    if (t == nullptr) co_return answer_refused(c, unresolved(std::get<ref_fault>(*found)));
     http_response response = answer_task(c, *t, r.key_attribute);
     if (none_match_fails(header_of(c.request, field::if_none_match), etag_of(*t))) {
         response.status = 304;

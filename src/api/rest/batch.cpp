@@ -1,0 +1,214 @@
+// Many creations or edits in one request, each with an outcome of its own. They are asked for
+// together, so that the engine takes them in few commits.
+
+#include "handlers.hpp"
+#include "task_answers.hpp"
+
+#include <algorithm>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/experimental/parallel_group.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <charconv>
+
+namespace callsign::api {
+namespace {
+
+namespace asio = boost::asio;
+
+constexpr int items_max = 500;
+
+// ---- faults, item by item ----
+
+struct batch_faults {
+    wire::faults of_all;                   // of the body, and of no item
+    std::vector<wire::faults> of_items{};  // by the names of the item's fields
+};
+
+// "items[12].task.due" is item 12 and "due"; nullopt: it is of no item.
+std::optional<std::pair<std::size_t, std::string>> item_and_field(std::string_view path) {
+    constexpr std::string_view before = "items[";
+    if (!path.starts_with(before)) return std::nullopt;
+    path.remove_prefix(before.size());
+    std::size_t item = 0;
+    const auto [end, error] = std::from_chars(path.data(), path.data() + path.size(), item);
+    path.remove_prefix(static_cast<std::size_t>(end - path.data()));
+    if (error != std::errc{} || !path.starts_with(']')) return std::nullopt;
+    path.remove_prefix(1);
+    for (const std::string_view outer : {".task.", "."}) {
+        if (path.starts_with(outer)) return std::pair(item, std::string(path.substr(outer.size())));
+    }
+    return std::pair(item, std::string(path));
+}
+
+// Reads the body; what is wrong with an item is its own affair, unless so much is wrong that not
+// all were read.
+template <class Message>
+batch_faults read_batch(const request_context& c, Message& message) {
+    wire::faults found;
+    const bool is_message = read_body(c, message, found);
+    batch_faults sorted;
+    if (!is_message || found.size() >= wire::faults_max) {
+        sorted.of_all = std::move(found);
+        return sorted;
+    }
+    const int count = message.items_size();
+    if (count == 0 || count > items_max) {
+        add_fault(found, {"items", count == 0 ? "required" : "too-long",
+                          "A batch has 1 to " + std::to_string(items_max) + " items."});
+    }
+    sorted.of_items.resize(static_cast<std::size_t>(count));
+    for (wire::field_fault& fault : found) {
+        auto place = item_and_field(fault.field);
+        if (!place || place->first >= sorted.of_items.size()) {
+            sorted.of_all.push_back(std::move(fault));
+        } else {
+            fault.field = std::move(place->second);
+            sorted.of_items[place->first].push_back(std::move(fault));
+        }
+    }
+    return sorted;
+}
+
+// ---- all at once ----
+
+// What `work` makes of 0, 1 ... begun in this order. An exception of one is thrown once all have
+// ended.
+template <class Result, class Work>
+awaitable<std::vector<Result>> each_of(std::size_t count, const Work& work) {
+    const auto executor = co_await asio::this_coro::executor;
+    const auto begin = [&](std::size_t i) {
+        return asio::co_spawn(executor, work(i), asio::deferred);
+    };
+    std::vector<decltype(begin(0))> all;
+    for (std::size_t i = 0; i < count; ++i) all.push_back(begin(i));
+    auto [order, thrown, results] =
+        co_await asio::experimental::make_parallel_group(std::move(all))
+            .async_wait(asio::experimental::wait_for_all(), asio::use_awaitable);
+    for (const std::exception_ptr& error : thrown) {
+        if (error) std::rethrow_exception(error);
+    }
+    co_return std::move(results);
+}
+
+// ---- creations ----
+
+// The key itself, in a text: where it is in quotes, they are those of the header field.
+std::string read_key(const std::string& text, wire::faults& found) {
+    auto read = wire::parse_idempotency_key(text.empty() ? std::vector<std::string_view>{}
+                                                         : std::vector<std::string_view>{text});
+    if (auto* key = std::get_if<std::string>(&read)) return std::move(*key);
+    if (const auto* malformed = std::get_if<wire::key_malformed>(&read)) {
+        add_fault(found, {"idempotencyKey", "malformed", malformed->detail});
+    } else {
+        add_fault(found, {"idempotencyKey", "required", "Each creation has a key of its own."});
+    }
+    return {};
+}
+
+awaitable<v1::CreationResult> create_one(rest_context& r, account_id account,
+                                         const v1::KeyedCreation& item, wire::faults found) {
+    v1::CreationResult result;
+    reserve request;
+    request.account = account;
+    request.key = read_key(item.idempotency_key(), found);
+    wire::faults meant;
+    auto wanted = wire::to_domain(item.task(), meant, r.key_attribute);
+    for (wire::field_fault& fault : meant) add_fault(found, std::move(fault));
+    if (!found.empty()) {
+        *result.mutable_problem() = to_message(refused_for(std::move(found)));
+        co_return result;
+    }
+    request.fingerprint = wanted->fingerprint;
+    request.uuid = wanted->uuid;
+    request.prefix = std::move(wanted->prefix);
+    request.attributes = std::move(wanted->attributes);
+    request.depends = std::move(wanted->depends);
+    const auto answer = co_await r.engine.create(std::move(request));
+    if (!answer) {
+        *result.mutable_problem() = to_message(refused_for(answer.error()));
+        co_return result;
+    }
+    const auto outcome = outcome_of(*answer, item.task().depends(), r.key_attribute);
+    if (const auto* const why = std::get_if<refused>(&outcome)) {
+        *result.mutable_problem() = to_message(*why);
+        co_return result;
+    }
+    const auto& given = std::get<receipted>(outcome);
+    *result.mutable_receipt() = wire::to_message(given.receipt);
+    result.set_replayed(given.replayed);
+    co_return result;
+}
+
+// ---- edits ----
+
+awaitable<v1::EditResult> edit_one(rest_context& r, account_id account, const v1::TaskEdit& item,
+                                   wire::faults found) {
+    v1::EditResult result;
+    const auto ref = parse_task_ref(item.ref());
+    if (!ref) {
+        add_fault(found, {"ref", item.ref().empty() ? "required" : "malformed",
+                          "A task is named by its UUID or its key, PREFIX-NUMBER."});
+    }
+    wire::faults wrong;
+    auto wanted = wire::to_domain(item.task(), wrong, r.key_attribute);
+    for (wire::field_fault& fault : wrong) add_fault(found, std::move(fault));
+    if (!found.empty()) {
+        *result.mutable_problem() = to_message(refused_for(std::move(found)));
+        co_return result;
+    }
+    edit_task command{.account = account,
+                      .task = *ref,
+                      .changes = std::move(wanted->changes),
+                      .replaced = std::move(wanted->replaced),
+                      .depends = std::move(wanted->depends),
+                      .bytes = item.ByteSizeLong()};
+    if (!item.if_match().empty()) command.if_seq = matching_seqs({item.if_match()});
+    const auto done = co_await r.engine.submit(std::move(command));
+    if (!done) {
+        *result.mutable_problem() = to_message(refused_for(done.error()));
+        co_return result;
+    }
+    const auto outcome = outcome_of(*done, item.task().depends().values(), r.key_attribute);
+    if (const auto* const why = std::get_if<refused>(&outcome)) {
+        *result.mutable_problem() = to_message(*why);
+    } else {
+        *result.mutable_task() = wire::to_message(std::get<task>(outcome), r.key_attribute);
+    }
+    co_return result;
+}
+
+}  // namespace
+
+awaitable<http_response> create_tasks(rest_context& r, request_context& c) {
+    if (c.who.mode == account_mode::opaque) co_return answer_unseen(c);
+    v1::CreateTasks message;
+    batch_faults faults = read_batch(c, message);
+    if (!faults.of_all.empty()) co_return answer_faults(c, std::move(faults.of_all));
+    const auto one = [&](std::size_t i) {
+        return create_one(r, c.account(), message.items(static_cast<int>(i)),
+                          std::move(faults.of_items[i]));
+    };
+    v1::CreatedTasks answer;
+    auto results = co_await each_of<v1::CreationResult>(faults.of_items.size(), one);
+    for (auto& result : results) *answer.add_results() = std::move(result);
+    co_return answer_message(c, 200, answer);
+}
+
+awaitable<http_response> change_tasks(rest_context& r, request_context& c) {
+    if (c.who.mode == account_mode::opaque) co_return answer_unseen(c);
+    v1::EditTasks message;
+    batch_faults faults = read_batch(c, message);
+    if (!faults.of_all.empty()) co_return answer_faults(c, std::move(faults.of_all));
+    const auto one = [&](std::size_t i) {
+        return edit_one(r, c.account(), message.items(static_cast<int>(i)),
+                        std::move(faults.of_items[i]));
+    };
+    v1::EditedTasks answer;
+    auto results = co_await each_of<v1::EditResult>(faults.of_items.size(), one);
+    for (auto& result : results) *answer.add_results() = std::move(result);
+    co_return answer_message(c, 200, answer);
+}
+
+}  // namespace callsign::api
