@@ -10,7 +10,11 @@ bool matches(std::string_view path_template, std::string_view path, captures& ca
         if (path.substr(0, brace) != path_template.substr(0, brace)) return false;
         path.remove_prefix(brace);
         path_template.remove_prefix(path_template.find('}') + 1);
-        const std::string_view segment = path.substr(0, path.find('/'));
+        std::string_view segment = path.substr(0, path.find('/'));
+        // What follows in the same segment: the verb of {ref}:complete.
+        const auto verb = path_template.substr(0, path_template.find('/'));
+        if (!segment.ends_with(verb)) return false;
+        segment.remove_suffix(verb.size());
         if (segment.empty() || count == captured.size()) return false;
         captured[count++] = segment;
         path.remove_prefix(segment.size());

@@ -17,7 +17,7 @@ constexpr std::size_t captures_max = 2;
 using captures = std::array<std::string_view, captures_max>;
 
 // Does `path` have the shape of `path_template`, segment by segment? A {name} captures one segment
-// that is not empty, still percent-encoded.
+// that is not empty, still percent-encoded, or its part before what follows in the template.
 bool matches(std::string_view path_template, std::string_view path, captures& captured) noexcept;
 
 // A HEAD is routed as the GET it asks about.

@@ -83,10 +83,15 @@ claim claim_of(const manage_account& c) {
             {.bytes = c.bytes, .operations = 1 + c.history.size() + c.tasks.size()}};
 }
 
+// Of an action: as many attributes as one changes, but for annotations that are taken away.
+constexpr std::size_t action_operations = 4;
+
 claim claim_of(const edit_task& c) {
     const std::size_t depends = c.depends ? c.depends->size() : 0;
     return {known_or_operators(c.account),
-            {.bytes = c.bytes, .operations = 1 + c.changes.size() + depends, .rows = depends}};
+            {.bytes = c.bytes,
+             .operations = 1 + c.changes.size() + depends + (c.action ? action_operations : 0),
+             .rows = depends}};
 }
 
 // Each is a task and its operations on the chain.

@@ -3,6 +3,7 @@
 #include "changes.hpp"
 #include "numbering.hpp"
 #include "resolve.hpp"
+#include "task_actions.hpp"
 
 #include <callsign/base/assert.hpp>
 #include <callsign/domain/task_faults.hpp>
@@ -94,12 +95,7 @@ std::vector<task_fault> new_faults(const edit_task& c, const attributes& before,
     return found;
 }
 
-}  // namespace
-
-edit_task::answer apply(write_tx& tx, const edit_task& c, const moment& m) {
-    const auto named = resolve(tx, c.account, c.task);
-    if (const auto* const why = std::get_if<ref_fault>(&named)) return *why;
-    const task& before = std::get<task>(named);
+edit_task::answer edit(write_tx& tx, const edit_task& c, const task& before, const moment& m) {
     resolved_depends depends;
     if (c.depends) depends = resolve_depends(tx, c.account, *c.depends, before.uuid);
     if (!depends.faults.empty()) return depends_unmet{std::move(depends.faults)};
@@ -117,6 +113,19 @@ edit_task::answer apply(write_tx& tx, const edit_task& c, const moment& m) {
     }
     append_changes(tx, c.account, operations, tasks, m);
     return edit_task::edited{*tx.find_task(c.account, before.uuid)};
+}
+
+}  // namespace
+
+edit_task::answer apply(write_tx& tx, const edit_task& c, const moment& m) {
+    const auto named = resolve(tx, c.account, c.task);
+    if (const auto* const why = std::get_if<ref_fault>(&named)) return *why;
+    const task& before = std::get<task>(named);
+    if (!c.action) return edit(tx, c, before, m);
+    const edit_task meant{.account = c.account,
+                          .changes = changes_of(*c.action, before.attributes, m.wall),
+                          .if_seq = c.if_seq};
+    return edit(tx, meant, before, m);
 }
 
 }  // namespace callsign::rules

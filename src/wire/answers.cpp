@@ -86,6 +86,9 @@ v1::Task to_message(const task& t, std::string_view key_attribute) {
     out.set_uuid(to_string(t.uuid));
     if (t.numbered) {
         out.set_key(format_key(t.current_prefix, t.numbered->period, t.numbered->number));
+        out.set_prefix(t.current_prefix);
+        out.set_period(t.numbered->period);
+        out.set_number(t.numbered->number);
     }
     out.set_seq(t.last_seq);
     set_timestamp(*out.mutable_created_at(), t.created_at);

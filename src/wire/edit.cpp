@@ -155,4 +155,17 @@ std::optional<decoded_edit> to_domain(const v1::EditTask& message, faults& found
     return out;
 }
 
+std::optional<task_action> to_domain(const v1::Annotation& message, task_action::kind verb,
+                                     faults& found) {
+    attributes unused;
+    task_fields fields(unused, found, {});
+    task_action action{verb, message.description()};
+    const bool is_named_by_entry = verb == task_action::kind::denotate && message.has_entry();
+    if (!is_named_by_entry || !message.description().empty()) {
+        fields.is_text(message.description(), "description");
+    }
+    if (message.has_entry()) action.entry = fields.read_entry(message.entry(), "entry");
+    return found.empty() ? std::optional(std::move(action)) : std::nullopt;
+}
+
 }  // namespace callsign::wire

@@ -180,6 +180,14 @@ std::vector<task_ref> task_fields::read_depends(const list<std::string>& refs,
     return depends;
 }
 
+std::optional<std::int64_t> task_fields::read_entry(const google::protobuf::Timestamp& entry,
+                                                    const std::string& field) {
+    const auto at = seconds_of(entry, field);
+    if (!at || *at <= annotation_seconds_max) return at;
+    fault(field, "invalid", "Must be an instant of the years 1980 to 2037.");
+    return std::nullopt;
+}
+
 // An annotation is named by its second, so the later one of a second moves to the next, as
 // Taskwarrior does it.
 void task_fields::read_annotations(const list<v1::Annotation>& annotations) {
@@ -192,11 +200,7 @@ void task_fields::read_annotations(const list<v1::Annotation>& annotations) {
             fault(where + ".entry", "required", "Must be given.");
             continue;
         }
-        auto at = seconds_of(annotation.entry(), where + ".entry");
-        if (at && *at > annotation_seconds_max) {
-            fault(where + ".entry", "invalid", "Must be an instant of the years 1980 to 2037.");
-            continue;
-        }
+        auto at = read_entry(annotation.entry(), where + ".entry");
         if (!at || !has_text) continue;
         std::string name = names::annotation + std::to_string(*at);
         while (out_.contains(name)) name = names::annotation + std::to_string(++*at);

@@ -39,6 +39,10 @@ class task_fields {
     std::vector<task_ref> read_depends(const list<std::string>& refs,
                                        const std::optional<uuid>& self);
     void read_annotations(const list<v1::Annotation>& annotations);
+    // The second that an annotation is named by; nullopt: there is a fault.
+    std::optional<std::int64_t> read_entry(const google::protobuf::Timestamp& entry,
+                                           const std::string& field);
+    bool is_text(const std::string& text, std::string_view field);
     void read_attributes(const google::protobuf::Map<std::string, std::string>& entries);
 
     bool is_owned(std::string_view attribute) const;
@@ -47,7 +51,6 @@ class task_fields {
 
   private:
     void put(std::string_view name, std::string_view value) { out_.emplace(name, value); }
-    bool is_text(const std::string& text, std::string_view field);
     bool is_value(const std::string& text, std::string_view field);
     std::optional<std::int64_t> seconds_of(const google::protobuf::Timestamp& at,
                                            const std::string& field);

@@ -7,6 +7,7 @@
 #include <callsign/domain/device.hpp>
 #include <callsign/domain/slot.hpp>
 #include <callsign/domain/task.hpp>
+#include <callsign/domain/task_action.hpp>
 #include <callsign/domain/task_faults.hpp>
 #include <callsign/wire/message.hpp>
 
@@ -62,6 +63,10 @@ struct decoded_edit {
 // given is not empty. Faults name fields as JSON has them: of what null says, the field itself.
 std::optional<decoded_edit> to_domain(const v1::EditTask& message, faults& found,
                                       std::string_view key_attribute = "key");
+
+// An annotation to add, which has a text, or those to take away, which have one or an entry.
+std::optional<task_action> to_domain(const v1::Annotation& message, task_action::kind verb,
+                                     faults& found);
 
 v1::Receipt to_message(const receipt& r);
 // The reverse of to_domain, of any task, however it came: what has no field of its own is in

@@ -95,4 +95,54 @@ awaitable<http_response> delete_task(rest_context& r, request_context& c) {
     co_return answer_edit(r, c, *done, {});
 }
 
+// ---- actions ----
+
+namespace {
+
+awaitable<http_response> act(rest_context& r, request_context& c, task_action action) {
+    if (c.who.mode == account_mode::opaque) co_return answer_unseen(c);
+    const auto ref = parse_task_ref(percent_decoded(c.captured[0]));
+    if (!ref) co_return answer_malformed_ref(c);
+    edit_task command{.account = c.account(), .task = *ref};
+    command.action = std::move(action);
+    command.if_seq = read_if_match(c.request);
+    command.bytes = c.request.body().size();
+    const auto done = co_await r.engine.submit(std::move(command));
+    if (!done) co_return answer_error(c, done.error());
+    co_return answer_edit(r, c, *done, {});
+}
+
+awaitable<http_response> act_on_annotations(rest_context& r, request_context& c,
+                                            task_action::kind verb) {
+    v1::Annotation message;
+    wire::faults found;
+    if (!read_body(c, message, found)) co_return answer_faults(c, std::move(found));
+    wire::faults wrong;
+    auto action = wire::to_domain(message, verb, wrong);
+    for (wire::field_fault& fault : wrong) add_fault(found, std::move(fault));
+    if (!found.empty()) co_return answer_faults(c, std::move(found));
+    co_return co_await act(r, c, std::move(*action));
+}
+
+}  // namespace
+
+awaitable<http_response> complete_task(rest_context& r, request_context& c) {
+    return act(r, c, {task_action::kind::complete});
+}
+awaitable<http_response> reopen_task(rest_context& r, request_context& c) {
+    return act(r, c, {task_action::kind::reopen});
+}
+awaitable<http_response> start_task(rest_context& r, request_context& c) {
+    return act(r, c, {task_action::kind::start});
+}
+awaitable<http_response> stop_task(rest_context& r, request_context& c) {
+    return act(r, c, {task_action::kind::stop});
+}
+awaitable<http_response> annotate_task(rest_context& r, request_context& c) {
+    return act_on_annotations(r, c, task_action::kind::annotate);
+}
+awaitable<http_response> denotate_task(rest_context& r, request_context& c) {
+    return act_on_annotations(r, c, task_action::kind::denotate);
+}
+
 }  // namespace callsign::api

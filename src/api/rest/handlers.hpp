@@ -12,6 +12,12 @@ awaitable<http_response> show_task(rest_context& r, request_context& c);
 // edits.cpp
 awaitable<http_response> change_task(rest_context& r, request_context& c);
 awaitable<http_response> delete_task(rest_context& r, request_context& c);
+awaitable<http_response> complete_task(rest_context& r, request_context& c);
+awaitable<http_response> reopen_task(rest_context& r, request_context& c);
+awaitable<http_response> start_task(rest_context& r, request_context& c);
+awaitable<http_response> stop_task(rest_context& r, request_context& c);
+awaitable<http_response> annotate_task(rest_context& r, request_context& c);
+awaitable<http_response> denotate_task(rest_context& r, request_context& c);
 // batch.cpp
 awaitable<http_response> create_tasks(rest_context& r, request_context& c);
 awaitable<http_response> change_tasks(rest_context& r, request_context& c);

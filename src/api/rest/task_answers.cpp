@@ -112,8 +112,8 @@ std::variant<task, refused> outcome_of(const edit_task::answer& answer, const se
                       answer);
 }
 
-std::string etag_of(const task& t) {
-    return "\"" + std::to_string(t.last_seq) + "\"";
+std::string etag_of(std::int64_t seq) {
+    return "\"" + std::to_string(seq) + "\"";
 }
 
 std::optional<std::vector<std::int64_t>> matching_seqs(
@@ -132,7 +132,7 @@ std::optional<std::vector<std::int64_t>> matching_seqs(
 
 http_response answer_task(const request_context& c, const task& t, std::string_view key_attribute) {
     auto response = answer_message(c, 200, wire::to_message(t, key_attribute));
-    response.headers.emplace_back("ETag", etag_of(t));
+    response.headers.emplace_back("ETag", etag_of(t.last_seq));
     response.headers.emplace_back("Vary", "Accept");
     return response;
 }

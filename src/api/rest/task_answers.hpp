@@ -28,7 +28,7 @@ std::variant<task, refused> outcome_of(const edit_task::answer& answer, const se
 // ---- ETags ----
 
 // "SEQ": it changes with every change of the task, and no other.
-std::string etag_of(const task& t);
+std::string etag_of(std::int64_t seq);
 // What If-Match lists, a value for each time the field is there. RFC 9110 section 13.1.1: "*" holds
 // for any task that is there (nullopt: no condition is left), a list for those it has; weak tags
 // never match. Ours have no comma in them, so cutting at each one loses none of ours.

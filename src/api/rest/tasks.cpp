@@ -49,6 +49,7 @@ http_response answer_receipt(const request_context& c, const receipted& given) {
     const receipt& r = given.receipt;
     auto response = answer_message(c, r.created ? 201 : 200, wire::to_message(r));
     response.headers.emplace_back("Location", "/v1/tasks/" + key_of(r));
+    if (r.created) response.headers.emplace_back("ETag", etag_of(r.seq));
     if (given.replayed) response.headers.emplace_back("Idempotent-Replayed", "true");
     return response;
 }
@@ -106,7 +107,7 @@ awaitable<http_response> show_task(rest_context& r, request_context& c) {
     const auto* const t = std::get_if<task>(&*found);
     if (t == nullptr) co_return answer_refused(c, unresolved(std::get<ref_fault>(*found)));
     http_response response = answer_task(c, *t, r.key_attribute);
-    if (none_match_fails(header_of(c.request, field::if_none_match), etag_of(*t))) {
+    if (none_match_fails(header_of(c.request, field::if_none_match), etag_of(t->last_seq))) {
         response.status = 304;
         response.body.clear();
         response.content_type.clear();

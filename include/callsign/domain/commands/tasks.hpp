@@ -7,6 +7,7 @@
 #include <callsign/domain/commands/creation.hpp>
 #include <callsign/domain/commands/devices.hpp>
 #include <callsign/domain/task.hpp>
+#include <callsign/domain/task_action.hpp>
 #include <callsign/domain/task_faults.hpp>
 #include <callsign/domain/work.hpp>
 
@@ -40,6 +41,8 @@ struct edit_task {
     // The tasks it depends on from now on, as the client named them, if that is to change.
     std::optional<std::vector<task_ref>> depends{};
     bool purge = false;
+    // Then it is all that is done, if-match apart.
+    std::optional<task_action> action{};
     // Only if the seq of its last change is among these.
     std::optional<std::vector<std::int64_t>> if_seq{};
     std::size_t bytes = 0;  // of the request it came in
