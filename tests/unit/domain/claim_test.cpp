@@ -75,6 +75,12 @@ TEST(claim, a_command_weighs_what_it_carries) {
     edit_task edit;
     edit.changes.resize(100);
     EXPECT_GE(grown(edit_task{}, edit), 400'000u);
+    // Each ref is looked up, and of an edit each is a change besides.
+    edit_task refs;
+    refs.depends.emplace(100);
+    EXPECT_EQ(claim_of(refs).price.rows, 100u);
+    EXPECT_EQ(claim_of(refs).price.operations, 101u);
+    EXPECT_EQ(claim_of(with<reserve>([](auto& c) { c.depends.resize(100); })).price.rows, 100u);
     EXPECT_GT(heavier(with<reconcile_pending>([](auto& c) { c.limit = 100; })), 100'000u);
     EXPECT_GT(heavier(with<forget_settled>([](auto& c) { c.limit = 100; })), 200'000u);
 }

@@ -9,8 +9,11 @@
 #include <callsign/engine/engine.hpp>
 #include <callsign/store/memory.hpp>
 
+#include <atomic>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <future>
 #include <gtest/gtest.h>
 #include <map>
 
@@ -41,10 +44,13 @@ class admission : public ::testing::Test {
         aside_.shutdown();
     }
 
-    void build(engine_options options = {}, std::size_t readers = 2) {
+    // `offload` none: aside_.
+    void build(engine_options options = {}, std::size_t readers = 2,
+               boost::asio::any_io_executor offload = {}) {
+        if (!offload) offload = aside_.get_executor();
         engine_.emplace(store_, clock_, entropy_,
                         executors{network_.get_executor(), writer_.get_executor(),
-                                  reader_.get_executor(), aside_.get_executor(), readers},
+                                  reader_.get_executor(), offload, readers},
                         options, probe_, [](const std::string&) {});
         for (account_id* a : {&loud_, &quiet_}) {
             const std::string name = a == &loud_ ? "loud" : "quiet";
@@ -347,6 +353,32 @@ TEST_F(admission, long_work_has_a_pool_of_which_an_account_has_one_thread) {
     EXPECT_EQ(run(aside_), 1u);
     settle();
     EXPECT_TRUE(*loud[2]);
+}
+
+TEST_F(admission, the_pool_frees_the_place_of_whose_work_has_ended) {
+    boost::asio::thread_pool pool(2);
+    build({.offload_threads = 2}, 2, pool.get_executor());
+    const auto await = [&](const later<int>& done) {
+        network_.restart();
+        while (!*done) network_.run_one();
+    };
+    std::promise<void> may_end;
+    const auto slow = start(engine_->offload({loud_}, [ends = may_end.get_future().share()] {
+        ends.wait();
+        return 1;
+    }));
+    await(work_aside(quiet_));
+    std::atomic<bool> begun = false;
+    const auto second = start(engine_->offload({loud_}, [&] {
+        begun = true;
+        return 2;
+    }));
+    await(work_aside(quiet_));
+    EXPECT_FALSE(begun) << "the first one of this account goes on";
+    may_end.set_value();
+    await(second);
+    EXPECT_TRUE(*slow);
+    pool.join();
 }
 
 // ---- every share comes back ----
