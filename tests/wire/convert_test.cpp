@@ -254,7 +254,7 @@ TEST(to_message, task_puts_each_attribute_in_its_field) {
         R"("due":"2026-11-20T12:48:00.000Z","depends":["01936a5e-7b2c-7000-8000-000000000001"],)"
         R"("annotations":[{"entry":"2026-11-20T12:48:00.000Z","description":"one"}],)"
         R"("attributes":{"annotation_x":"odd","estimate":"3h","wait":"someday"},)"
-        R"("createdAt":"2026-11-20T12:48:00.000Z"})");
+        R"("createdAt":"2026-11-20T12:48:00.000Z","prefix":"NEW","period":"2026","number":42})");
 }
 
 // The server writes keys where it is told to; elsewhere `key` is a word like any other.

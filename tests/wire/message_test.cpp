@@ -216,7 +216,7 @@ TEST(json_write, writes_every_kind_of_field) {
     EXPECT_EQ(encode(format::json, m),
               R"({"seq":0,"description":"a\"b\\c\n\t\u0001/é","tags":["x","y"],)"
               R"("annotations":[{"description":"n"},{}],"attributes":{"a":"1","b":"2"},)"
-              R"("createdAt":"2026-11-20T12:48:00.123Z"})");
+              R"("createdAt":"2026-11-20T12:48:00.123Z","number":0})");
 }
 
 TEST(protobuf, refuses_unknown_fields_by_path) {

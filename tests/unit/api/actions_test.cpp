@@ -53,7 +53,7 @@ TEST_F(task_actions, annotate_and_denotate_say_what_is_wrong) {
     const auto annotated =
         task_of(act("SYN-1:annotate", R"({"description":"seen","entry":"2026-11-20T12:48:00Z"})"));
     EXPECT_EQ(boost::json::serialize(annotated.at("annotations")),
-              R"([{"entry":"2026-11-20T12:48:00Z","description":"seen"}])");
+              R"([{"entry":"2026-11-20T12:48:00.000Z","description":"seen"}])");
     EXPECT_EQ(task_of(act("SYN-1:annotate", R"({"description":"now"})"))
                   .at("annotations")
                   .as_array()

@@ -162,7 +162,7 @@ TEST_F(batch, each_edit_has_an_outcome_of_its_own) {
     EXPECT_EQ(done.results(1).problem().code(), "precondition-failed");
     EXPECT_EQ(done.results(2).problem().code(), "task-not-found");
     EXPECT_EQ(faults_of(done.results(3).problem()),
-              "validation-failed ref:malformed description:invalid");
+              "validation-failed ref:malformed description:required");
     EXPECT_EQ(done.results(4).task().project(), "") << "in their order";
     EXPECT_EQ(done.results(4).task().priority(), "H");
     EXPECT_EQ(done.results(4).task().seq(), done.results(0).task().seq() + 1);

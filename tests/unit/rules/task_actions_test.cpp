@@ -27,7 +27,8 @@ struct actions : managed_account {
     }
     std::map<std::string, std::string> annotations() {
         std::map<std::string, std::string> all;
-        for (const auto& [name, value] : find(uuid_of(1))->attributes) {
+        const task now = *find(uuid_of(1));
+        for (const auto& [name, value] : now.attributes) {
             if (name.starts_with("annotation_")) all.emplace(name, value);
         }
         return all;
