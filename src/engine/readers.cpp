@@ -9,16 +9,25 @@ namespace callsign {
 
 namespace asio = boost::asio;
 
+bool places::has_one_for(payer who) const {
+    const auto of_who = std::count(taken_.begin(), taken_.end(), who);
+    return static_cast<std::size_t>(of_who) < account_max_;
+}
+
+void places::give_back(payer who) {
+    taken_.erase(std::find(taken_.begin(), taken_.end(), who));
+}
+
 readers::readers(store& store, clock& clock, const executors& executors,
                  const engine_options& options, callbacks callbacks)
     : store_(store),
       clock_(clock),
       executors_(executors),
-      long_max_(std::max<std::size_t>(executors.readers, 2) - 1),
-      account_long_max_(std::min(long_max_, options.account_readers_max)),
-      offload_max_(options.offload_threads),
       callbacks_(std::move(callbacks)),
-      free_(executors.readers) {}
+      free_(executors.readers),
+      // One reader is left to the quick ones, if there are two.
+      long_places_(std::max<std::size_t>(executors.readers, 2) - 1, options.account_readers_max),
+      offload_places_(options.offload_threads, 1) {}
 
 readers::~readers() {
     for (auto* lane : {&quick_, &long_, &offloaded_}) {
@@ -93,53 +102,43 @@ bool readers::flush_quick(milliseconds now, work_items& expired) {
     return true;
 }
 
-bool readers::has_a_reader_left(payer who) const {
-    const auto of_who = std::count(long_running_.begin(), long_running_.end(), who);
-    return static_cast<std::size_t>(of_who) < account_long_max_;
+// nullptr: nothing waits that there is a place for.
+work_item* readers::take_next(fair_queue<work_item>& from, const places& free, milliseconds now,
+                              work_items& expired) {
+    const auto may = [&](payer who) { return free.has_one_for(who); };
+    while (!free.is_full() && from.next(may)) {
+        work_item& item = from.take();
+        if (!item.is_expired(now)) return &item;
+        expired.push_back(&item);
+    }
+    return nullptr;
 }
 
 bool readers::flush_long(milliseconds now, work_items& expired) {
-    work_item* next = nullptr;
-    while (!next && long_running_.size() < long_max_ &&
-           long_.next([this](payer who) { return has_a_reader_left(who); })) {
-        work_item& item = long_.take();
-        item.is_expired(now) ? expired.push_back(&item) : void(next = &item);
-    }
+    work_item* const next = take_next(long_, long_places_, now, expired);
     if (!next) return false;
     --free_;
-    long_running_.push_back(next->who);
-    asio::post(
-        executors_.reader, [this, who = next->who, these = carried<work_item>({next})]() mutable {
-            answer_all(these.look());
-            asio::post(executors_.network, [this, who, these = std::move(these)]() mutable {
-                ++free_;
-                long_running_.erase(std::find(long_running_.begin(), long_running_.end(), who));
-                finish(these.take());
-            });
-        });
+    long_places_.take(next->who);
+    asio::post(executors_.reader,
+               [this, who = next->who, these = carried<work_item>({next})]() mutable {
+                   answer_all(these.look());
+                   asio::post(executors_.network, [this, who, these = std::move(these)]() mutable {
+                       ++free_;
+                       long_places_.give_back(who);
+                       finish(these.take());
+                   });
+               });
     return true;
 }
 
-bool readers::has_nothing_offloaded(payer who) const {
-    return std::find(offload_running_.begin(), offload_running_.end(), who) ==
-           offload_running_.end();
-}
-
 void readers::flush_offloaded(milliseconds now, work_items& expired) {
-    while (offload_running_.size() < offload_max_ &&
-           offloaded_.next([this](payer who) { return has_nothing_offloaded(who); })) {
-        work_item& item = offloaded_.take();
-        if (item.is_expired(now)) {
-            expired.push_back(&item);
-            continue;
-        }
-        offload_running_.push_back(item.who);
-        asio::post(executors_.offload, [this, who = item.who,
-                                        these = carried<work_item>({&item})]() mutable {
+    while (work_item* const next = take_next(offloaded_, offload_places_, now, expired)) {
+        offload_places_.take(next->who);
+        asio::post(executors_.offload, [this, who = next->who,
+                                        these = carried<work_item>({next})]() mutable {
             run_one(*these.look().front(), nullptr);
             asio::post(executors_.network, [this, who, these = std::move(these)]() mutable {
-                offload_running_.erase(
-                    std::find(offload_running_.begin(), offload_running_.end(), who));
+                offload_places_.give_back(who);
                 finish(these.take());
             });
         });

@@ -40,6 +40,23 @@ class work_item final : public waiter {
     work_item* behind = nullptr;        // the queue's
 };
 
+// Threads that whole items have to themselves: so many in all, and so many of one account.
+class places {
+  public:
+    places(std::size_t max, std::size_t account_max) : max_(max), account_max_(account_max) {}
+
+    bool is_full() const noexcept { return taken_.size() >= max_; }
+    // Requires: it is not full.
+    bool has_one_for(payer who) const;
+    void take(payer who) { taken_.push_back(who); }
+    void give_back(payer who);
+
+  private:
+    std::size_t max_;
+    std::size_t account_max_;
+    std::vector<payer> taken_;
+};
+
 // Network executor, but for what says otherwise.
 class readers {
   public:
@@ -67,8 +84,8 @@ class readers {
     bool flush_quick(milliseconds now, work_items& expired);
     bool flush_long(milliseconds now, work_items& expired);
     void flush_offloaded(milliseconds now, work_items& expired);
-    bool has_a_reader_left(payer who) const;
-    bool has_nothing_offloaded(payer who) const;
+    static work_item* take_next(fair_queue<work_item>& from, const places& free, milliseconds now,
+                                work_items& expired);
     void finish(work_items done);
     static work_items take_all(fair_queue<work_item>& from);
 
@@ -83,19 +100,16 @@ class readers {
     store& store_;
     clock& clock_;
     executors executors_;
-    std::size_t long_max_;          // readers that long questions may have together
-    std::size_t account_long_max_;  // and those of one account
-    std::size_t offload_max_;
     callbacks callbacks_;
 
     fair_queue<work_item> quick_;
     fair_queue<work_item> long_;
     fair_queue<work_item> offloaded_;
-    std::size_t free_;                    // readers
-    std::vector<payer> long_running_;     // whose long questions have a reader now
-    std::vector<payer> offload_running_;  // whose offloaded work has a thread now
-    bool quick_is_next_ = true;           // with one reader they take turns
-    bool scheduled_ = false;              // flush_reads() is posted
+    std::size_t free_;  // readers
+    places long_places_;
+    places offload_places_;
+    bool quick_is_next_ = true;  // with one reader they take turns
+    bool scheduled_ = false;     // flush_reads() is posted
 };
 
 }  // namespace callsign

@@ -9,6 +9,7 @@
 
 #include "store/sqlite/page_sums.hpp"
 #include "support/check.hpp"
+#include "support/counted_ids.hpp"
 #include "support/house.hpp"
 #include "support/sync_client.hpp"
 #include "support/tasks_of.hpp"
@@ -36,14 +37,6 @@ sqlite_options options_at(const std::filesystem::path& dir) {
     options.readers = 1;
     return options;
 }
-
-class counted_ids final : public rules::id_source {
-  public:
-    uuid next(time_point now) override { return make_uuid_v7(now, ++drawn_, 7); }
-
-  private:
-    std::uint32_t drawn_ = 0;
-};
 
 const uuid sealed_client = *parse_uuid(some_id(1));
 

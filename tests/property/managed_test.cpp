@@ -15,6 +15,7 @@
 #include "support/audit.hpp"
 #include "support/check.hpp"
 #include "support/collect.hpp"
+#include "support/counted_ids.hpp"
 #include "support/model_client.hpp"
 #include "support/tasks_of.hpp"
 #include "support/temp_dir.hpp"
@@ -43,18 +44,6 @@ constexpr std::int64_t all_rows = std::numeric_limits<std::int64_t>::max();
 uuid task_uuid(int n) {
     return {{static_cast<std::uint8_t>(n + 1)}};
 }
-
-class counted_ids final : public rules::id_source {
-  public:
-    // As real ones do they differ before their last bytes.
-    uuid next(time_point now) override {
-        ++drawn_;
-        return make_uuid_v7(now, static_cast<std::uint32_t>(drawn_ & 0x3FFFF), drawn_);
-    }
-
-  private:
-    std::uint64_t drawn_ = 0;
-};
 
 // ---- the account, as its devices and REST see it ----
 

@@ -2,6 +2,7 @@
 // up, so that 190,000 tasks of one imported version took more than ten minutes.
 
 #include "support/check.hpp"
+#include "support/counted_ids.hpp"
 #include "support/temp_dir.hpp"
 
 #include <callsign/rules/rules.hpp>
@@ -13,21 +14,13 @@
 namespace callsign {
 namespace {
 
-class counted_ids final : public rules::id_source {
-  public:
-    uuid next(time_point now) override { return make_uuid_v7(now, ++drawn_, 7); }
-
-  private:
-    std::uint32_t drawn_ = 0;
-};
-
 TEST(regress, check_reads_each_version_once) {
     testing::temp_dir dir;
     {
         sqlite_options options;
         options.data_dir = dir.path();
         const auto store = open_sqlite(options);
-        counted_ids ids;
+        testing::counted_ids ids;
         const auto tx = store->begin_write();
         const rules::moment at{time_point{milliseconds{1'700'000'000'000}}, ids};
         const auto made = rules::apply(*tx, create_account{"one", "SYN", "t", sha256("one")}, at);

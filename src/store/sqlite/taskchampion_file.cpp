@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <stdexcept>
-#include <type_traits>
 #include <unordered_map>
 
 namespace callsign {
@@ -28,10 +27,20 @@ taskchampion_file::client client_of(sqlite::query& q) {
     return c;
 }
 
+// What goes wrong is told with the file's name.
+template <class Action>
+auto told(const std::filesystem::path& name, Action action) {
+    try {
+        return action();
+    } catch (const std::exception& error) {
+        throw std::runtime_error("cannot read " + name.string() + ": " + error.what());
+    }
+}
+
 class file final : public taskchampion_file {
   public:
     explicit file(const std::filesystem::path& name)
-        : name_(name.string()), db_(name, SQLite::OPEN_READONLY, std::size_t{8} << 20) {
+        : name_(name), db_(name, SQLite::OPEN_READONLY, std::size_t{8} << 20) {
         db_.execute("BEGIN");
         if (db_.integer_of(sql::reference_tables) != 2) {
             throw std::runtime_error(
@@ -40,19 +49,19 @@ class file final : public taskchampion_file {
     }
 
     std::vector<client> clients() override {
-        return told([](sqlite::connection& db) {
+        return told(name_, [&] {
             std::vector<client> all;
-            auto q = db.use(sql::reference_clients);
+            auto q = db_.use(sql::reference_clients);
             while (q.step()) all.push_back(client_of(q));
             return all;
         });
     }
 
     std::vector<link> chain_of(const client& of) override {
-        return told([&](sqlite::connection& db) {
+        return told(name_, [&] {
             std::unordered_map<uuid, uuid, boost::hash<uuid>> parents;
             const std::string name = to_string(of.id);
-            auto q = db.use(sql::reference_versions);
+            auto q = db_.use(sql::reference_versions);
             q.bind(name);
             while (q.step()) parents.emplace(id_of(q, 0), id_of(q, 1));
             std::vector<link> chain;
@@ -70,35 +79,25 @@ class file final : public taskchampion_file {
     }
 
     std::string segment_of(const client& of, const uuid& version) override {
-        return told([&](sqlite::connection& db) {
+        return told(name_, [&] {
             const std::string client = to_string(of.id), name = to_string(version);
-            auto q = db.use(sql::reference_segment);
+            auto q = db_.use(sql::reference_segment);
             if (!q.bind(client).bind(name).step()) throw std::runtime_error("a version is gone");
             return std::string(q.blob(0));
         });
     }
 
     std::string snapshot_of(const client& of) override {
-        return told([&](sqlite::connection& db) {
+        return told(name_, [&] {
             const std::string client = to_string(of.id);
-            auto q = db.use(sql::reference_snapshot);
+            auto q = db_.use(sql::reference_snapshot);
             if (!q.bind(client).step()) throw std::runtime_error("a snapshot is gone");
             return std::string(q.blob(0));
         });
     }
 
   private:
-    // What goes wrong is told with the file's name.
-    template <class Action>
-    std::invoke_result_t<Action, sqlite::connection&> told(Action action) {
-        try {
-            return action(db_);
-        } catch (const std::exception& error) {
-            throw std::runtime_error("cannot read " + name_ + ": " + error.what());
-        }
-    }
-
-    std::string name_;
+    std::filesystem::path name_;
     sqlite::connection db_;
 };
 
@@ -108,11 +107,7 @@ std::unique_ptr<taskchampion_file> open_taskchampion_file(const std::filesystem:
     if (!std::filesystem::is_regular_file(name)) {
         throw std::runtime_error("there is no file " + name.string());
     }
-    try {
-        return std::make_unique<file>(name);
-    } catch (const std::exception& error) {
-        throw std::runtime_error("cannot read " + name.string() + ": " + error.what());
-    }
+    return told(name, [&] { return std::make_unique<file>(name); });
 }
 
 }  // namespace callsign

@@ -290,6 +290,18 @@ TEST_F(admission, a_question_past_its_deadline_is_not_asked) {
     EXPECT_EQ(engine_->queue_depth(), 0u);
 }
 
+TEST_F(admission, a_short_question_past_its_deadline_is_not_asked_either) {
+    build({.request_deadline = 5s}, 1);
+    const auto before = store_.reads_begun();
+    const auto first = ask(loud_);  // has the only reader
+    const auto second = ask(loud_);
+    clock_.advance_to_next(6s);
+    settle();
+    EXPECT_EQ(store_.reads_begun() - before, 1u);
+    EXPECT_EQ((*first)->value(), 1);
+    EXPECT_EQ((*second)->error(), errc::deadline_exceeded);
+}
+
 TEST_F(admission, questions_have_a_bound) {
     build({.queue_depth_max = 2, .account_depth_max = 2});
     ask(loud_);

@@ -4,6 +4,7 @@
 
 #include "support/audit.hpp"
 #include "support/collect.hpp"
+#include "support/counted_ids.hpp"
 
 #include <callsign/rules/read.hpp>
 #include <callsign/rules/rules.hpp>
@@ -32,18 +33,6 @@ inline operation update(const uuid& id, std::string name, std::optional<std::str
                         precise_time at = t0) {
     return {operation_kind::update, id, std::move(name), std::move(value), at};
 }
-
-class counted_ids final : public rules::id_source {
-  public:
-    // As real ones do they differ before their last bytes.
-    uuid next(time_point now) override {
-        ++drawn_;
-        return make_uuid_v7(now, static_cast<std::uint32_t>(drawn_ & 0x3FFFF), drawn_);
-    }
-
-  private:
-    std::uint64_t drawn_ = 0;
-};
 
 class rules_test : public ::testing::Test {
   protected:
@@ -86,7 +75,7 @@ class rules_test : public ::testing::Test {
     }
 
     std::unique_ptr<strict_memory_store> store_ = make_memory_store();
-    counted_ids ids_;
+    testing::counted_ids ids_;
     time_point now_ = t0;
     std::string key_attribute_ = "key";
     std::vector<event> told_;
@@ -122,6 +111,12 @@ class managed_account : public rules_test {
             sum.numbered += added.numbered;
         } while (!c.operations.empty());
         return sum;
+    }
+
+    // A slot that waits for its task.
+    slot_id reserved(std::string key, std::optional<uuid> task = {}) {
+        const auto answer = run(reserve{account_, std::move(key), {}, task, ""});
+        return std::get<reserve::reserved>(answer).slot;
     }
 
     chain_head head() { return store_->begin_read()->head_of(account_); }

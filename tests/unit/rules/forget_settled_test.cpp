@@ -9,9 +9,6 @@ using forgotten = managed_account;
 
 TEST_F(forgotten, slots_are_settled_longer_than_the_retention) {
     constexpr milliseconds retention{1'000};
-    const auto reserved = [&](const char* key) {
-        return std::get<reserve::reserved>(run(reserve{account_, key, {}, {}, ""})).slot;
-    };
     const auto is_known = [&](const char* key) {
         return run(look_up_slot{account_, key}).has_value();
     };
@@ -33,8 +30,7 @@ TEST_F(forgotten, slots_are_settled_longer_than_the_retention) {
 // Its key is free again, and its task and number stay.
 TEST_F(forgotten, a_key_makes_another_task) {
     const auto create_with = [&](const char* key) {
-        const auto slot = std::get<reserve::reserved>(run(reserve{account_, key, {}, {}, ""})).slot;
-        return key_of(std::get<receipted>(run(fulfil{slot, "", {}})).receipt);
+        return key_of(std::get<receipted>(run(fulfil{reserved(key), "", {}})).receipt);
     };
     EXPECT_EQ(create_with("k"), "SYN-1");
     now_ += std::chrono::hours{1};

@@ -8,11 +8,7 @@ namespace {
 using settled_slots = managed_account;
 
 TEST_F(settled_slots, slots_that_wait_for_a_task_are_committed_with_it) {
-    const auto wait = [&](std::string key) {
-        reserve c{account_, std::move(key), {}, uuid_of(1), ""};
-        return std::get<reserve::reserved>(run(c)).slot;
-    };
-    const slot_id one = wait("one"), two = wait("two");
+    const slot_id one = reserved("one", uuid_of(1)), two = reserved("two", uuid_of(1));
     send({create(uuid_of(1)), update(uuid_of(1), "description", "by sync")});
     for (const slot_id id : {one, two}) {
         const auto given = std::get<receipted>(run(fulfil{id, "", {{"description", "by REST"}}}));
@@ -24,9 +20,7 @@ TEST_F(settled_slots, slots_that_wait_for_a_task_are_committed_with_it) {
 }
 
 TEST_F(settled_slots, what_rest_makes_is_there_for_devices_with_its_key) {
-    reserve c{account_, "k", {}, uuid_of(1), ""};
-    const auto slot = std::get<reserve::reserved>(run(c)).slot;
-    run(fulfil{slot, "", {{"description", "by REST"}}});
+    run(fulfil{reserved("k", uuid_of(1)), "", {{"description", "by REST"}}});
     const auto next = std::get<find_child::next_version>(child_of(uuid{}));
     task_map seen;
     for (const auto& o : next.operations) EXPECT_TRUE(carry_out(seen, o));

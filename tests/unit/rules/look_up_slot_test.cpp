@@ -9,7 +9,7 @@ using slot_look_up = managed_account;
 
 TEST_F(slot_look_up, says_what_became_of_the_key) {
     EXPECT_FALSE(run(look_up_slot{account_, "k"}));
-    const auto slot = std::get<reserve::reserved>(run(reserve{account_, "k", {}, {}, ""})).slot;
+    const auto slot = reserved("k");
     const auto pending = run(look_up_slot{account_, "k"});
     ASSERT_TRUE(pending);
     EXPECT_EQ(pending->slot.state, slot_state::pending);

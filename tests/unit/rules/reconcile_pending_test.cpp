@@ -6,9 +6,6 @@ namespace callsign {
 namespace {
 
 struct pending_slots : managed_account {
-    slot_id reserved(const std::string& key, std::optional<uuid> id = {}) {
-        return std::get<reserve::reserved>(run(reserve{account_, key, {}, id, ""})).slot;
-    }
     slot_state state_of(const std::string& key) {
         const auto tx = store_->begin_write();
         return tx->find_slot(account_, key)->state;

@@ -3,6 +3,7 @@
 
 #include "support/check.hpp"
 
+#include "support/counted_ids.hpp"
 #include "support/temp_dir.hpp"
 
 #include <callsign/rules/rules.hpp>
@@ -18,21 +19,13 @@ namespace {
 
 using testing::report_on;
 
-class counted_ids final : public rules::id_source {
-  public:
-    uuid next(time_point now) override { return make_uuid_v7(now, ++drawn_, 7); }
-
-  private:
-    std::uint32_t drawn_ = 0;
-};
-
 // Two accounts, some tasks each, one slot pending and one failed, and runs of keys on disk.
 void fill(const std::filesystem::path& dir) {
     sqlite_options options;
     options.data_dir = dir;
     options.recent_keys_max = 8;
     const auto store = open_sqlite(options);
-    counted_ids ids;
+    testing::counted_ids ids;
     time_point now{milliseconds{1'700'000'000'000}};
     auto run = [&](const auto& c) {
         const auto tx = store->begin_write();
@@ -61,7 +54,7 @@ void fill_sealed(const std::filesystem::path& dir) {
     sqlite_options options;
     options.data_dir = dir;
     const auto store = open_sqlite(options);
-    counted_ids ids;
+    testing::counted_ids ids;
     const time_point now{milliseconds{1'700'000'100'000}};
     const uuid client = ids.next(time_point{});
     const auto tx = store->begin_write();
@@ -166,7 +159,7 @@ TEST(check_sound, a_managed_account_may_have_begun_elsewhere) {
     testing::temp_dir dir;
     {
         const auto store = open_sqlite({.data_dir = dir.path()});
-        counted_ids ids;
+        testing::counted_ids ids;
         const auto tx = store->begin_write();
         const auto at = time_point{milliseconds{1'700'000'000'000}};
         const auto id = tx->put_account("one", at, account_mode::opaque);
