@@ -5,8 +5,9 @@
 #include <callsign/jobs/context.hpp>
 
 namespace callsign::jobs {
+class ordered_lists;
 class server_snapshots;
-}
+}  // namespace callsign::jobs
 
 namespace callsign::api {
 
@@ -18,6 +19,8 @@ struct rest_context {
     callsign::engine& engine;
     jobs::context& jobs;
     callsign::entropy& entropy;
+    callsign::clock& clock;
+    jobs::ordered_lists& lists;
     const std::string& key_attribute;  // that tasks' keys are written to; empty: none
 };
 

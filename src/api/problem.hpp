@@ -50,6 +50,10 @@ inline constexpr problem task_not_found{404, "task-not-found", "There is no such
 inline constexpr problem task_deleted{410, "task-deleted", "The task was deleted"};
 inline constexpr problem precondition_failed{412, "precondition-failed",
                                              "The task has changed since"};
+inline constexpr problem page_token_expired{410, "page-token-expired",
+                                            "The list is not kept any more"};
+inline constexpr problem too_many_tasks{422, "too-many-tasks",
+                                        "These are too many tasks to put in order"};
 inline constexpr problem task_too_large{413, "task-too-large", "The task would be too large"};
 inline constexpr problem slot_not_found{404, "slot-not-found", "This key has no slot"};
 inline constexpr problem account_not_found{404, "account-not-found", "There is no such account"};

@@ -26,6 +26,7 @@ constexpr handler ops = with<&contexts::ops, Handler>;
 constexpr route routes[] = {
     // clang-format off
     {verb::post,    "/v1/tasks",                             access::write,  body::message,  rest<create_task>},
+    {verb::get,     "/v1/tasks",                             access::read,   body::none,     rest<list_tasks>},
     {verb::get,     "/v1/tasks/{ref}",                       access::read,   body::none,     rest<show_task>},
     {verb::patch,   "/v1/tasks/{ref}",                       access::write,  body::message,  rest<change_task>},
     {verb::delete_, "/v1/tasks/{ref}",                       access::write,  body::none,     rest<delete_task>},

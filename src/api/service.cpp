@@ -9,6 +9,7 @@
 #include "sync/turnstile.hpp"
 
 #include <callsign/jobs/device_keys.hpp>
+#include <callsign/jobs/ordered_lists.hpp>
 #include <callsign/jobs/snapshots.hpp>
 
 #include <algorithm>
@@ -93,9 +94,10 @@ class service::impl {
           clients_(options.principals_max),
           registrations_(sync_.registrations_per_hour),
           snapshots_(engine, clock, sync_.snapshot_bytes_max),
+          lists_(engine, clock, entropy),
           master_(std::move(options.master_key)),
           jobs_{engine, entropy, master_.get(), board_},
-          contexts_{{engine, jobs_, entropy, sync_.key_attribute},
+          contexts_{{engine, jobs_, entropy, clock, lists_, sync_.key_attribute},
                     {engine, jobs_, clock, sync_, turnstile_, clients_, registrations_, snapshots_},
                     {engine, jobs_, reaper, clock, entropy, late_retries_},
                     {engine, hooks_}},
@@ -193,6 +195,7 @@ class service::impl {
     known_clients clients_;
     registrations registrations_;
     jobs::server_snapshots snapshots_;
+    jobs::ordered_lists lists_;
     std::shared_ptr<const seal::key> master_;
     jobs::board board_;
     jobs::context jobs_;

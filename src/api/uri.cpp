@@ -8,7 +8,6 @@
 #include <charconv>
 
 namespace callsign::api {
-namespace {
 
 std::optional<std::int64_t> to_integer(std::string_view text) noexcept {
     std::int64_t value = 0;
@@ -16,6 +15,8 @@ std::optional<std::int64_t> to_integer(std::string_view text) noexcept {
     if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
     return value;
 }
+
+namespace {
 
 // In front of the id, so that a token is recognisably ours and can change its form one day.
 constexpr std::string_view token_form = "after:";
@@ -45,8 +46,11 @@ std::string percent_decoded(std::string_view text) {
     return decoded;
 }
 
-query::query(std::string_view text, std::initializer_list<std::string_view> known,
-             wire::faults& found) {
+query::query(std::string_view text, std::span<const std::string_view> known, wire::faults& found,
+             std::span<const std::string_view> repeatable) {
+    const auto is_among = [](std::span<const std::string_view> names, std::string_view name) {
+        return std::find(names.begin(), names.end(), name) != names.end();
+    };
     while (!text.empty()) {
         std::string pair(text.substr(0, text.find('&')));
         text.remove_prefix(std::min(text.size(), pair.size() + 1));
@@ -57,7 +61,9 @@ query::query(std::string_view text, std::initializer_list<std::string_view> know
         std::string value = equals == std::string::npos
                                 ? std::string()
                                 : percent_decoded(std::string_view(pair).substr(equals + 1));
-        if (std::find(known.begin(), known.end(), name) == known.end()) {
+        if (is_among(repeatable, name)) {
+            pairs_.emplace_back(std::move(name), std::move(value));
+        } else if (!is_among(known, name)) {
             found.push_back({name, "unknown-parameter", "This listing has no such parameter."});
         } else if (std::any_of(pairs_.begin(), pairs_.end(),
                                [&](const auto& p) { return p.first == name; })) {
@@ -73,6 +79,14 @@ std::string_view query::get(std::string_view name) const noexcept {
         if (have == name) return value;
     }
     return {};
+}
+
+std::vector<std::string> query::all(std::string_view name) const {
+    std::vector<std::string> values;
+    for (const auto& [have, value] : pairs_) {
+        if (have == name) values.push_back(value);
+    }
+    return values;
 }
 
 page_request read_page(const query& asked, wire::faults& found) {

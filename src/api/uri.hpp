@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,15 +23,22 @@ std::string percent_decoded(std::string_view text);
 class query {
   public:
     // Every name that is not among `known`, or is given twice, is a fault: a misspelt filter would
-    // quietly answer another question.
-    query(std::string_view text, std::initializer_list<std::string_view> known,
-          wire::faults& found);
+    // quietly answer another question. Those that are `repeatable` may be given again.
+    query(std::string_view text, std::span<const std::string_view> known, wire::faults& found,
+          std::span<const std::string_view> repeatable = {});
+    query(std::string_view text, std::initializer_list<std::string_view> known, wire::faults& found)
+        : query(text, std::span(known.begin(), known.size()), found) {}
 
     // Empty: not given.
     std::string_view get(std::string_view name) const noexcept;
+    // Each that is given of that name, in order.
+    std::vector<std::string> all(std::string_view name) const;
+
+    using pair = std::pair<std::string, std::string>;
+    const std::vector<pair>& pairs() const noexcept { return pairs_; }
 
   private:
-    std::vector<std::pair<std::string, std::string>> pairs_;
+    std::vector<pair> pairs_;
 };
 
 // pageSize and pageToken of a listing in the order of its rows' ids; larger wishes get the maximum.
@@ -39,5 +47,8 @@ page_request read_page(const query& asked, wire::faults& found);
 
 // What `pageToken` is read back from.
 std::string page_token(std::int64_t last_id);
+
+// A whole number, of all of the text.
+std::optional<std::int64_t> to_integer(std::string_view text) noexcept;
 
 }  // namespace callsign::api

@@ -182,6 +182,19 @@ claim claim_of(const read_tasks& q) {
     return {q.account, {.rows = 500}};
 }
 
+// It may come upon as much as that, whatever it finds.
+claim claim_of(const list_tasks& q) {
+    return {q.account, {.bytes = q.work_max}};
+}
+
+claim claim_of(const scan_tasks& q) {
+    return {q.account, {.bytes = q.work_max}};
+}
+
+claim claim_of(const find_listed_tasks& q) {
+    return {q.account, {.rows = q.tasks.size()}};
+}
+
 claim claim_of(const read_versions& q) {
     return {q.account, {.rows = 500}};
 }

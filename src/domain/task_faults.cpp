@@ -20,11 +20,6 @@ bool is_among(const std::array<std::string_view, n>& words, std::string_view wor
     return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-std::string_view value_of(const attributes& all, std::string_view name) {
-    const auto found = all.find(name);
-    return found == all.end() ? std::string_view{} : std::string_view{found->second};
-}
-
 std::optional<std::int64_t> seconds_in(std::string_view text) noexcept {
     std::int64_t seconds = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);

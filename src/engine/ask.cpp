@@ -31,6 +31,9 @@ template awaitable<result<find_device_with_key::answer>> engine::ask(find_device
 template awaitable<result<foresee_create_device::answer>> engine::ask(foresee_create_device);
 template awaitable<result<find_task::answer>> engine::ask(find_task);
 template awaitable<result<read_tasks::answer>> engine::ask(read_tasks);
+template awaitable<result<list_tasks::answer>> engine::ask(list_tasks);
+template awaitable<result<scan_tasks::answer>> engine::ask(scan_tasks);
+template awaitable<result<find_listed_tasks::answer>> engine::ask(find_listed_tasks);
 template awaitable<result<list_slots::answer>> engine::ask(list_slots);
 template awaitable<result<count_pending_slots::answer>> engine::ask(count_pending_slots);
 template awaitable<result<find_head::answer>> engine::ask(find_head);

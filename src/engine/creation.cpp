@@ -24,7 +24,8 @@ bool creation::proceed() {
     if (reserved->resumed) retried_since_ = reserved->reserved_at;
     auto& wanted = std::get<reserve>(command);
     for (const uuid& other : reserved->depends) wanted.attributes["dep_" + to_string(other)] = "";
-    fulfil next{reserved->slot, std::move(wanted.prefix), std::move(wanted.attributes)};
+    fulfil next{reserved->slot, std::move(wanted.prefix), std::move(wanted.attributes),
+                wanted.author};
     price = claim_of(next).price;
     weight = price.weight();
     command = std::move(next);

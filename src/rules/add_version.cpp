@@ -97,7 +97,8 @@ add_version::answer apply(write_tx& tx, const add_version& c, const moment& m) {
     std::erase_if(decided->local, [&](const operation& o) { return !tasks.carry_out(o); });
     if (const auto grown = tasks.too_large()) return task_too_large{*grown};
 
-    const appended_changes appended = append_changes(tx, account, decided->local, tasks, m);
+    const appended_changes appended =
+        append_changes(tx, account, decided->local, tasks, sender->id, m);
     done.numbered = appended.numbered;
     done.version = appended.version;
     if (stale) {

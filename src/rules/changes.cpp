@@ -8,8 +8,9 @@ namespace {
 // The version `seq` is appended; this brings the tasks to where it says, and the keys on them.
 class task_writer {
   public:
-    task_writer(write_tx& tx, account_id account, std::int64_t seq, const moment& m)
-        : tx_(tx), account_(account), seq_(seq), moment_(m) {}
+    task_writer(write_tx& tx, account_id account, std::int64_t seq, const author& by,
+                const moment& m)
+        : tx_(tx), account_(account), seq_(seq), author_(by), moment_(m) {}
 
     void write(touched_tasks::touched& t) {
         if (t.is_new()) {
@@ -36,6 +37,7 @@ class task_writer {
         made.account = account_;
         made.uuid = t.id;
         made.created_at = moment_.now;
+        made.author = author_;
         const series_id series = give_number(tx_, made, project_of(t.now), moment_);
         made.numbered->seq = seq_;
         made.last_seq = correct_key(made, t.now);
@@ -66,6 +68,7 @@ class task_writer {
     write_tx& tx_;
     account_id account_;
     std::int64_t seq_;
+    author author_;
     const moment& moment_;
     std::vector<operation> keys_;
     std::int64_t numbered_ = 0;
@@ -75,12 +78,12 @@ class task_writer {
 
 appended_changes append_changes(write_tx& tx, account_id account,
                                 std::span<const operation> operations, touched_tasks& tasks,
-                                const moment& m) {
+                                const author& by, const moment& m) {
     appended_changes done;
     done.version = m.ids.next(m.now);
-    done.seq = tx.append_version(account, done.version, m.now, operations);
+    done.seq = tx.append_version(account, done.version, m.now, operations, by);
     m.tell(events::version_appended{account, done.seq});
-    task_writer writer(tx, account, done.seq, m);
+    task_writer writer(tx, account, done.seq, by, m);
     for (auto& t : tasks.all()) writer.write(t);
     writer.append_keys();
     done.numbered = writer.numbered();

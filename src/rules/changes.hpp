@@ -17,6 +17,6 @@ struct appended_changes {
 // Requires: `tasks` has carried out `operations`, and no others.
 appended_changes append_changes(write_tx& tx, account_id account,
                                 std::span<const operation> operations, touched_tasks& tasks,
-                                const moment& m);
+                                const author& by, const moment& m);
 
 }  // namespace callsign::rules

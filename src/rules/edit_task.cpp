@@ -95,13 +95,18 @@ std::vector<task_fault> new_faults(const edit_task& c, const attributes& before,
     return found;
 }
 
+edit_task::edited edited(write_tx& tx, const edit_task& c, task now) {
+    if (size_of(now.attributes) > c.shown_bytes_max) now.attributes.clear();
+    return {shown(tx, std::move(now))};
+}
+
 edit_task::answer edit(write_tx& tx, const edit_task& c, const task& before, const moment& m) {
     resolved_depends depends;
     if (c.depends) depends = resolve_depends(tx, c.account, *c.depends, before.uuid);
     if (!depends.faults.empty()) return depends_unmet{std::move(depends.faults)};
     if (!is_expected(c.if_seq, before.last_seq)) return edit_task::changed_since{};
     const auto operations = operations_for(c, before.uuid, depends.tasks, before.attributes, m);
-    if (operations.empty()) return edit_task::edited{before};
+    if (operations.empty()) return edited(tx, c, before);
 
     touched_tasks tasks(tx, c.account);
     for (const operation& o : operations) CALLSIGN_ASSERT(tasks.carry_out(o));
@@ -111,8 +116,8 @@ edit_task::answer edit(write_tx& tx, const edit_task& c, const task& before, con
         auto wrong = new_faults(c, before.attributes, after, m.wall);
         if (!wrong.empty()) return task_not_valid{std::move(wrong)};
     }
-    append_changes(tx, c.account, operations, tasks, m);
-    return edit_task::edited{*tx.find_task(c.account, before.uuid)};
+    append_changes(tx, c.account, operations, tasks, c.author, m);
+    return edited(tx, c, *tx.find_task(c.account, before.uuid));
 }
 
 }  // namespace
@@ -124,7 +129,9 @@ edit_task::answer apply(write_tx& tx, const edit_task& c, const moment& m) {
     if (!c.action) return edit(tx, c, before, m);
     const edit_task meant{.account = c.account,
                           .changes = changes_of(*c.action, before.attributes, m.wall),
-                          .if_seq = c.if_seq};
+                          .if_seq = c.if_seq,
+                          .author = c.author,
+                          .shown_bytes_max = c.shown_bytes_max};
     return edit(tx, meant, before, m);
 }
 

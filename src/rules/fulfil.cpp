@@ -57,11 +57,12 @@ fulfil::answer apply(write_tx& tx, const fulfil& c, const moment& m) {
     t.uuid = found->uuid;
     t.created_at = m.now;
     t.attributes = with_defaults(c.attributes, m.wall);
+    t.author = c.author;
     t.numbered = take_receipt(tx, *series, t.uuid, m);
     t.current_prefix = series->prefix;
     correct_key(t, t.attributes, m);  // the version that makes the task says so, too
     const auto operations = creation_of(t, m.wall);
-    t.last_seq = tx.append_version(t.account, m.ids.next(m.now), m.now, operations);
+    t.last_seq = tx.append_version(t.account, m.ids.next(m.now), m.now, operations, c.author);
     t.numbered->seq = t.last_seq;
     m.tell(events::version_appended{t.account, t.last_seq});
     commit_slot(tx, *found, tx.put_task(t, series->id), true, m);

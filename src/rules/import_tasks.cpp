@@ -62,7 +62,7 @@ import_tasks::answer apply(write_tx& tx, const import_tasks& c, const moment& m)
     }
     if (operations.empty()) return done;
     if (const auto grown = tasks.too_large()) return task_too_large{*grown};
-    append_changes(tx, c.account, operations, tasks, m);
+    append_changes(tx, c.account, operations, tasks, c.author, m);
     return done;
 }
 

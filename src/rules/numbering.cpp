@@ -44,8 +44,7 @@ std::string epoch_text(time_point at) {
 }
 
 std::string_view project_of(const attributes& all) {
-    const auto found = all.find("project");
-    return found == all.end() ? std::string_view{} : std::string_view{found->second};
+    return value_of(all, "project");
 }
 
 std::string current_key(const task& numbered) {

@@ -23,6 +23,11 @@ std::variant<task, ref_fault> resolve(read_tx& tx, account_id account, const tas
     return usable(tx.find_task(series->id, key.period, key.number));
 }
 
+task shown(read_tx& tx, task t) {
+    t.author_name = tx.name_of(t.author);
+    return t;
+}
+
 resolved_depends resolve_depends(read_tx& tx, account_id account, const std::vector<task_ref>& refs,
                                  const uuid& itself) {
     resolved_depends found;

@@ -22,10 +22,24 @@ std::optional<std::int64_t> parse_seconds(std::string_view text) noexcept {
     return seconds;
 }
 
-// As those with a field of their own are shown; as it is, where it is none.
-std::string instant_text(const std::string& value) {
-    const std::optional<std::int64_t> seconds = parse_seconds(value);
-    return seconds ? to_rfc3339(time_point{std::chrono::seconds{*seconds}}) : value;
+using instant_of_task = google::protobuf::Timestamp* (v1::Task::*)();
+
+// The field of that name that holds an instant; null: there is none.
+instant_of_task instant_field_of(std::string_view name) noexcept {
+    constexpr std::pair<std::string_view, instant_of_task> fields[] = {
+        {"due", &v1::Task::mutable_due},
+        {"wait", &v1::Task::mutable_wait},
+        {"scheduled", &v1::Task::mutable_scheduled},
+        {"until", &v1::Task::mutable_until},
+        {"start", &v1::Task::mutable_start},
+        {"end", &v1::Task::mutable_end},
+        {"entry", &v1::Task::mutable_entry},
+        {"modified", &v1::Task::mutable_modified},
+    };
+    for (const auto& [field, instant] : fields) {
+        if (field == name) return instant;
+    }
+    return nullptr;
 }
 
 // The part of `name` after `start`; nullopt if it does not start so, or has no more.
@@ -40,11 +54,11 @@ bool put_in_field(std::string_view name, const std::string& value, v1::Task& out
     if (name == "status") return out.set_status(value), true;
     if (name == "project") return out.set_project(value), true;
     if (name == "priority") return out.set_priority(value), true;
-    if (name == "due" || name == "wait") {
+    if (name == "recur") return out.set_recur(value), true;
+    if (const auto instant = instant_field_of(name)) {
         const std::optional<std::int64_t> seconds = parse_seconds(value);
-        if (!seconds) return false;
-        (name == "due" ? out.mutable_due() : out.mutable_wait())->set_seconds(*seconds);
-        return true;
+        if (seconds) (out.*instant)()->set_seconds(*seconds);
+        return seconds.has_value();
     }
     if (const auto tag = after(name, names::tag)) {
         out.add_tags(std::string(*tag));
@@ -92,15 +106,14 @@ v1::Task to_message(const task& t, std::string_view key_attribute) {
     }
     out.set_seq(t.last_seq);
     set_timestamp(*out.mutable_created_at(), t.created_at);
+    out.set_made_by(t.author_name);
     for (const auto& [name, value] : t.attributes) {
-        // The server's own: createdAt and seq say what a reader wants of the first two, and the key
-        // may be an attribute as well, for Taskwarrior.
-        if (name == "entry" || name == "modified") continue;
+        // The key may be an attribute as well, for Taskwarrior.
         if (name == key_attribute && value == out.key()) continue;
         // Taskwarrior's second copies of its lists.
         if (name == "tags" || name == "depends") continue;
         if (!put_in_field(name, value, out)) {
-            (*out.mutable_attributes())[name] = is_instant_name(name) ? instant_text(value) : value;
+            (*out.mutable_attributes())[name] = value;
         }
     }
     return out;

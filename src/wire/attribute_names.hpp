@@ -32,9 +32,16 @@ inline bool is_owned(std::string_view name, std::string_view key_attribute) noex
            name.starts_with(tag) || name.starts_with(dependency) || name.starts_with(annotation);
 }
 
+// Has a field of its own, and may be given among the attributes all the same.
+inline bool has_field(std::string_view name) noexcept {
+    constexpr std::array<std::string_view, 5> fields{"end", "recur", "scheduled", "start", "until"};
+    return std::find(fields.begin(), fields.end(), name) != fields.end();
+}
+
 // The attribute as a client names it in a body.
 inline std::string field_of(std::string_view name, std::string_view key_attribute) {
-    return is_owned(name, key_attribute) ? std::string(name) : "attributes." + std::string(name);
+    const bool is_field = is_owned(name, key_attribute) || has_field(name);
+    return is_field ? std::string(name) : "attributes." + std::string(name);
 }
 
 }  // namespace callsign::wire::names

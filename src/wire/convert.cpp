@@ -28,15 +28,15 @@ class create_reader {
         const int entries = std::min(in_.tags_size(), entries_max) +
                             std::min(in_.annotations_size(), entries_max) +
                             std::min(static_cast<int>(in_.attributes_size()), entries_max);
-        out_.attributes.reserve(static_cast<std::size_t>(entries) + 5);
+        out_.attributes.reserve(static_cast<std::size_t>(entries) + 11);
         fields_.read_description(in_.description());
         read_uuid();
         read_prefix();
         read_status();
         fields_.read_name("project", in_.project());
         fields_.read_name("priority", in_.priority());
-        if (in_.has_due()) fields_.read_instant("due", in_.due());
-        if (in_.has_wait()) fields_.read_instant("wait", in_.wait());
+        fields_.read_name("recur", in_.recur());
+        fields_.read_instants(in_);
         fields_.read_tags(in_.tags());
         out_.depends = fields_.read_depends(in_.depends(), out_.uuid);
         fields_.read_annotations(in_.annotations());

@@ -27,8 +27,8 @@ class edit_reader {
         if (in_.has_status()) read_status();
         if (in_.has_project()) read_name("project", in_.project());
         if (in_.has_priority()) read_name("priority", in_.priority());
-        if (in_.has_due()) fields_.read_instant("due", in_.due());
-        if (in_.has_wait()) fields_.read_instant("wait", in_.wait());
+        if (in_.has_recur()) read_name("recur", in_.recur());
+        fields_.read_instants(in_);
         if (in_.has_tags()) read_tags();
         if (in_.has_depends()) read_depends();
         if (in_.has_annotations()) read_annotations();
@@ -37,6 +37,8 @@ class edit_reader {
     }
 
   private:
+    static constexpr const auto& instants = instant_fields<v1::EditTask>;
+
     // ---- what goes ----
 
     void read_clear() {
@@ -58,9 +60,9 @@ class edit_reader {
     void clear_field(const std::string& name) {
         if (is_given(name)) {
             fields_.fault(name, "invalid", "It is both given and to be removed.");
-        } else if (name == "description" || name == "status") {
+        } else if (name == "description" || name == "status" || name == "entry") {
             fields_.fault(name, "required", "A task always has one.");
-        } else if (name == "project" || name == "priority" || name == "due" || name == "wait") {
+        } else if (name == "project" || name == "priority" || name == "recur" || is_instant(name)) {
             remove(name);
         } else if (name == "tags") {
             replace_tags();
@@ -80,7 +82,7 @@ class edit_reader {
         const std::string where = std::string(in_attributes).append(shortened(name));
         if (fields_.is_owned(name)) {
             fields_.fault(where, "invalid", "This attribute belongs to another field.");
-        } else if (in_.attributes().contains(name)) {
+        } else if (in_.attributes().contains(name) || is_given(name)) {
             fields_.fault(where, "invalid", "It is both given and to be removed.");
         } else {
             remove(std::move(name));
@@ -92,10 +94,17 @@ class edit_reader {
     bool is_given(std::string_view name) const {
         return (name == "description" && in_.has_description()) ||
                (name == "status" && in_.has_status()) || (name == "project" && in_.has_project()) ||
-               (name == "priority" && in_.has_priority()) || (name == "due" && in_.has_due()) ||
-               (name == "wait" && in_.has_wait()) || (name == "tags" && in_.has_tags()) ||
-               (name == "depends" && in_.has_depends()) ||
-               (name == "annotations" && in_.has_annotations());
+               (name == "priority" && in_.has_priority()) || (name == "recur" && in_.has_recur()) ||
+               (name == "tags" && in_.has_tags()) || (name == "depends" && in_.has_depends()) ||
+               (name == "annotations" && in_.has_annotations()) ||
+               std::any_of(instants.begin(), instants.end(), [&](const auto& field) {
+                   return name == field.name && (in_.*field.is_given)();
+               });
+    }
+
+    static bool is_instant(std::string_view name) {
+        return std::any_of(instants.begin(), instants.end(),
+                           [&](const auto& field) { return name == field.name; });
     }
 
     // ---- what is given ----

@@ -220,6 +220,8 @@ void task_fields::read_attributes(const google::protobuf::Map<std::string, std::
                   "'-'.");
         } else if (is_owned(name)) {
             fault(where, "invalid", "This attribute belongs to another field.");
+        } else if (out_.contains(name)) {
+            fault(where, "invalid", "It is given in a field of its own as well.");
         } else if (is_instant_name(name)) {
             read_instant_text(name, value, where);
         } else if (is_value(value, where)) {

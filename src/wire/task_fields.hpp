@@ -7,6 +7,7 @@
 #include <callsign/domain/task.hpp>
 #include <callsign/wire/message.hpp>
 
+#include <array>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,6 +15,24 @@
 #include <vector>
 
 namespace callsign::wire {
+
+// A field of a message that holds an instant; the attribute has the same name.
+template <class Message>
+struct instant_field {
+    const char* name;
+    bool (Message::*is_given)() const;
+    const google::protobuf::Timestamp& (Message::*value)() const;
+};
+template <class Message>
+inline constexpr std::array instant_fields{
+    instant_field<Message>{"due", &Message::has_due, &Message::due},
+    instant_field<Message>{"wait", &Message::has_wait, &Message::wait},
+    instant_field<Message>{"scheduled", &Message::has_scheduled, &Message::scheduled},
+    instant_field<Message>{"until", &Message::has_until, &Message::until},
+    instant_field<Message>{"start", &Message::has_start, &Message::start},
+    instant_field<Message>{"end", &Message::has_end, &Message::end},
+    instant_field<Message>{"entry", &Message::has_entry, &Message::entry},
+};
 
 // Reads field by field into `out`. Both outlive it.
 class task_fields {
@@ -33,7 +52,12 @@ class task_fields {
     // Empty: not given, which is no fault.
     void read_name(const char* field, const std::string& name);
     void read_status(std::string_view status, std::span<const std::string_view> known);
-    void read_instant(const char* field, const google::protobuf::Timestamp& at);
+    template <class Message>
+    void read_instants(const Message& in) {
+        for (const auto& field : instant_fields<Message>) {
+            if ((in.*field.is_given)()) read_instant(field.name, (in.*field.value)());
+        }
+    }
     void read_tags(const list<std::string>& tags);
     // Sorted by their text and each once: which tasks are named matters, not how often.
     std::vector<task_ref> read_depends(const list<std::string>& refs,
@@ -50,6 +74,7 @@ class task_fields {
     bool is_few(std::size_t count, std::string_view field);
 
   private:
+    void read_instant(const char* field, const google::protobuf::Timestamp& at);
     void put(std::string_view name, std::string_view value) { out_.emplace(name, value); }
     bool is_value(const std::string& text, std::string_view field);
     std::optional<std::int64_t> seconds_of(const google::protobuf::Timestamp& at,

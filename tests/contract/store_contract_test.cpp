@@ -347,6 +347,71 @@ TEST_P(store_contract, tasks_are_found_by_uuid_and_by_number) {
     }
 }
 
+TEST_P(store_contract, numbers_are_walked_up_and_down_over_all_or_open_tasks) {
+    const auto account = make_account();
+    const auto series = store_->begin_read()->default_series(account)->id;
+    write([&](write_tx& tx) {
+        std::vector<task_id> ids;
+        for (int n = 1; n <= 6; ++n) ids.push_back(make_task(tx, account, n));
+        tx.update_task(ids[1], {{"status", "completed"}}, false, 7);
+        tx.update_task(ids[2], {{"status", "deleted"}}, false, 8);
+        tx.update_task(ids[3], {}, true, 9);
+        tx.update_task(ids[4], {{"status", "recurring"}}, false, 10);
+        tx.update_task(ids[5], {{"status", "completed"}}, false, 11);
+        tx.update_task(ids[5], {{"status", "pending"}}, false, 12);
+    });
+    if (GetParam().durable) reopen();
+    const auto tx = store_->begin_read();
+    const auto walk = [&](std::int64_t from, bool down, bool open, std::size_t most = 100) {
+        std::vector<std::int64_t> numbers;
+        tx->visit_numbered({series, "", from, down, open}, [&](task&& t) {
+            numbers.push_back(t.numbered->number);
+            return numbers.size() < most;
+        });
+        return numbers;
+    };
+    using numbers = std::vector<std::int64_t>;
+    EXPECT_EQ(walk(0, false, false), (numbers{1, 2, 3, 4, 5, 6}));
+    EXPECT_EQ(walk(0, false, true), (numbers{1, 5, 6}));
+    EXPECT_EQ(walk(1, false, true), (numbers{5, 6}));
+    EXPECT_EQ(walk(read_tx::no_limit, true, false), (numbers{6, 5, 4, 3, 2, 1}));
+    EXPECT_EQ(walk(6, true, true), (numbers{5, 1}));
+    EXPECT_EQ(walk(0, false, false, 2), (numbers{1, 2}));
+    EXPECT_EQ(walk(read_tx::no_limit, true, true, 1), numbers{6});
+}
+
+TEST_P(store_contract, authors_are_kept_and_have_names) {
+    const auto account = make_account();
+    token_id token;
+    device_id phone;
+    write([&](write_tx& tx) {
+        token = tx.put_token(account, "pipeline", token_scope::write, sha256("t"), t0);
+        phone = tx.put_device(
+            {.client_id = uuid_of(90), .account = account, .name = "phone", .sealed_key = "k"});
+        tx.append_version(account, uuid_of(1), t0, {}, token);
+        tx.append_version(account, uuid_of(2), t0, {}, phone);
+        tx.append_version(account, uuid_of(3), t0, {});
+        task t;
+        t.account = account;
+        t.uuid = uuid_of(7);
+        t.created_at = t0;
+        t.author = phone;
+        tx.put_task(t, tx.default_series(account)->id);
+    });
+    if (GetParam().durable) reopen();
+    const auto tx = store_->begin_read();
+    const auto all = tx->versions(account, 0, 10);
+    ASSERT_EQ(all.size(), 3u);
+    EXPECT_EQ(all[0].author, author{token});
+    EXPECT_EQ(all[1].author, author{phone});
+    EXPECT_EQ(all[2].author, author{});
+    EXPECT_EQ(tx->find_task(account, uuid_of(7))->author, author{phone});
+    EXPECT_EQ(tx->name_of(token), "pipeline");
+    EXPECT_EQ(tx->name_of(phone), "phone");
+    EXPECT_EQ(tx->name_of(author{}), "");
+    EXPECT_EQ(tx->name_of(token_id{999}), "");
+}
+
 TEST_P(store_contract, a_task_without_a_number_can_be_given_one_once) {
     const auto account = make_account();
     const auto id = write([&](write_tx& tx) {

@@ -121,10 +121,10 @@ class faulty_store final : public store {
             return tx_->unnumbered_tasks(after, limit);
         }
         std::vector<numbers_given> numbers_of(series_id s) override { return tx_->numbers_of(s); }
-        std::vector<task> numbered_tasks(series_id s, std::string_view period, std::int64_t after,
-                                         std::int64_t limit) override {
-            return tx_->numbered_tasks(s, period, after, limit);
+        void visit_numbered(const number_walk& walk, const task_visitor& visit) override {
+            tx_->visit_numbered(walk, visit);
         }
+        std::string name_of(const author& by) override { return tx_->name_of(by); }
         std::vector<version> versions(account_id a, std::int64_t after,
                                       std::int64_t limit) override {
             return tx_->versions(a, after, limit);
@@ -190,8 +190,9 @@ class faulty_store final : public store {
             tx_->number_task(id, s, r);
         }
         std::int64_t append_version(account_id a, const uuid& id, time_point now,
-                                    std::span<const operation> operations) override {
-            return tx_->append_version(a, id, now, operations);
+                                    std::span<const operation> operations,
+                                    const author& by) override {
+            return tx_->append_version(a, id, now, operations, by);
         }
         std::optional<device> find_device(const uuid& client_id) override {
             return tx_->find_device(client_id);

@@ -44,6 +44,7 @@ class taskwarrior {
         return run(words, std::chrono::seconds{60},
                    {{"TASKRC", taskrc()},
                     {"TASKDATA", ""},
+                    {"TZ", "UTC"},
                     {"HTTP_PROXY", ""},
                     {"http_proxy", ""},
                     {"HOME", home_.path().string()}});

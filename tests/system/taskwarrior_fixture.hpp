@@ -13,6 +13,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -72,24 +73,25 @@ inline std::string plain_value(const std::string& name, const json::value& value
     if (!value.is_string()) return json::serialize(value);
     const std::string text(value.as_string());
     const bool is_time = name == "due" || name == "wait" || name == "until" || name == "end" ||
-                         name == "start" || name == "scheduled";
+                         name == "start" || name == "scheduled" || name == "entry" ||
+                         name == "modified";
     return is_time && text.find('T') != std::string::npos ? seconds_text(text) : text;
 }
 
-// As Taskwarrior exports it. REST does not show when it was entered and modified.
+// As Taskwarrior exports it.
 inline plain_task plain_export(const json::object& exported) {
     plain_task plain;
-    for (const auto& [name, value] : exported) {
-        if (name != "entry" && name != "modified") plain[name] = plain_value(name, value);
-    }
+    for (const auto& [name, value] : exported) plain[name] = plain_value(name, value);
     return plain;
 }
 
 inline plain_task plain_answer(const json::object& shown) {
+    // What REST says besides.
+    static const std::set<std::string_view> more{"attributes", "seq",    "createdAt", "prefix",
+                                                 "period",     "number", "madeBy"};
     plain_task plain;
     for (const auto& [name, value] : shown) {
-        if (name == "attributes" || name == "seq" || name == "createdAt") continue;
-        plain[name] = plain_value(name, value);
+        if (!more.contains(std::string_view(name))) plain[name] = plain_value(name, value);
     }
     const json::value* const others = shown.if_contains("attributes");
     if (others == nullptr) return plain;

@@ -87,7 +87,7 @@ TEST(to_domain, names_each_fault) {
                  "depends[0]", "invalid");
 }
 
-// Those that have no field of their own come and are shown as `due` is.
+// They have fields of their own, and may be given among the attributes too, but not in both.
 TEST(to_domain, instants_among_the_attributes_are_instants) {
     for (const char* name : {"until", "scheduled", "start", "end"}) {
         const std::string before = R"({"description": "a", "attributes": {")" + std::string(name);
@@ -97,8 +97,17 @@ TEST(to_domain, instants_among_the_attributes_are_instants) {
             EXPECT_EQ(c.attributes.at(name), "1795178880") << text;
             task t;
             t.attributes = c.attributes;
-            EXPECT_EQ(to_message(t).attributes().at(name), "2026-11-20T12:48:00.000Z");
+            const std::string shown = encode(format::json, to_message(t));
+            EXPECT_NE(shown.find("\"" + std::string(name) + R"(":"2026-11-20T12:48:00.000Z")"),
+                      std::string::npos)
+                << shown;
+            EXPECT_EQ(to_message(t).attributes_size(), 0);
         }
+        const std::string field = R"({"description": "a", ")" + std::string(name) + R"(": ")";
+        EXPECT_EQ(read(field + R"(2026-11-20T12:48:00Z"})").attributes.at(name), "1795178880");
+        expect_fault(
+            field + R"(2026-11-20T12:48:00Z", "attributes": {")" + name + R"(": "1795178880"}})",
+            std::string("attributes.") + name, "invalid");
         for (const char* text :
              {"", "tomorrow", "20261120T124800Z", "1795178880.5", "999999999999"}) {
             expect_fault(before + R"(": ")" + text + R"("}})", std::string("attributes.") + name,
@@ -113,15 +122,16 @@ TEST(to_domain, a_task_that_recurs_says_when_and_how_often) {
     const std::string often = R"(, "attributes": {"recur": "weekly"})";
     EXPECT_EQ(read(start + due + often + "}").attributes.at("status"), "recurring");
     expect_fault(start + often + "}", "due", "required");
-    expect_fault(start + due + "}", "attributes.recur", "required");
+    expect_fault(start + due + "}", "recur", "required");
+    EXPECT_EQ(read(start + due + R"(, "recur": "weekly"})").attributes.at("recur"), "weekly");
     expect_fault(start + often + R"(, "due": "1970-01-01T00:00:00Z"})", "due", "invalid");
     // It would be deleted as soon as somebody has seen to the only one.
     expect_fault(
         start + due + R"(, "attributes": {"recur": "weekly", "until": "2026-11-20T12:48:00Z"}})",
-        "attributes.until", "invalid");
+        "until", "invalid");
     for (const char* text : {"often", "0d", "1000d", "3", "1s", "12h", "P", "P1D2", "-1d", "01d"}) {
-        expect_fault(start + due + R"(, "attributes": {"recur": ")" + text + R"("}})",
-                     "attributes.recur", "invalid");
+        expect_fault(start + due + R"(, "attributes": {"recur": ")" + text + R"("}})", "recur",
+                     "invalid");
     }
 }
 
@@ -254,7 +264,8 @@ TEST(to_message, task_puts_each_attribute_in_its_field) {
         R"("due":"2026-11-20T12:48:00.000Z","depends":["01936a5e-7b2c-7000-8000-000000000001"],)"
         R"("annotations":[{"entry":"2026-11-20T12:48:00.000Z","description":"one"}],)"
         R"("attributes":{"annotation_x":"odd","estimate":"3h","wait":"someday"},)"
-        R"("createdAt":"2026-11-20T12:48:00.000Z","prefix":"NEW","period":"2026","number":42})");
+        R"("createdAt":"2026-11-20T12:48:00.000Z","prefix":"NEW","period":"2026","number":42,)"
+        R"("entry":"2026-11-20T12:48:00.000Z","modified":"2026-11-20T12:48:00.000Z"})");
 }
 
 // The server writes keys where it is told to; elsewhere `key` is a word like any other.

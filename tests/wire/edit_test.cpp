@@ -58,6 +58,26 @@ TEST(edit_to_domain, makes_changes_of_the_map) {
     EXPECT_FALSE(e.depends);
 }
 
+TEST(edit_to_domain, instants_and_recurrence_have_fields) {
+    const decoded_edit e = read(R"({"scheduled": "2026-11-20T12:48:00Z", "until": null,
+        "start": null, "end": "2026-11-20T12:48:00Z", "entry": "2026-11-20T12:48:00Z",
+        "recur": "3d", "attributes": {"x": "y"}})");
+    EXPECT_EQ(e.changes, (changes{{"end", "1795178880"},
+                                  {"entry", "1795178880"},
+                                  {"recur", "3d"},
+                                  {"scheduled", "1795178880"},
+                                  {"start", std::nullopt},
+                                  {"until", std::nullopt},
+                                  {"x", "y"}}));
+    EXPECT_EQ(read(R"({"recur": null})").changes, (changes{{"recur", std::nullopt}}));
+    expect_fault(R"({"entry": null})", "entry", "required");
+    expect_fault(R"({"recur": ""})", "recur", "required");
+    expect_fault(R"({"modified": "2026-11-20T12:48:00Z"})", "modified", "unknown-field");
+    expect_fault(R"({"start": "1970-01-01T00:00:00Z"})", "start", "invalid");
+    expect_fault(R"({"start": "2026-11-20T12:48:00Z", "attributes": {"start": null}})",
+                 "attributes.start", "invalid");
+}
+
 TEST(edit_to_domain, an_absent_list_is_left_and_an_empty_one_replaces) {
     const decoded_edit none = read("{}");
     EXPECT_TRUE(none.changes.empty() && none.replaced.empty() && !none.depends);

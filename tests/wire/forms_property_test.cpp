@@ -52,6 +52,9 @@ v1::CreateTask any_create() {
     for (int n = *rc::gen::inRange(0, 4); n > 0; --n) m.add_depends("SYN-" + std::to_string(n));
     if (*rc::gen::arbitrary<bool>()) set_instant(*m.mutable_due());
     if (*rc::gen::arbitrary<bool>()) set_instant(*m.mutable_wait());
+    if (*rc::gen::arbitrary<bool>()) set_instant(*m.mutable_scheduled());
+    if (*rc::gen::arbitrary<bool>()) set_instant(*m.mutable_start());
+    if (*rc::gen::arbitrary<bool>()) set_instant(*m.mutable_entry());
     for (int n = *rc::gen::inRange(0, 4); n > 0; --n) {
         v1::Annotation& annotation = *m.add_annotations();
         set_instant(*annotation.mutable_entry());
@@ -62,7 +65,7 @@ v1::CreateTask any_create() {
     }
     if (m.status() == "recurring") {
         set_instant(*m.mutable_due());
-        (*m.mutable_attributes())["recur"] = "weekly";
+        m.set_recur("weekly");
     }
     return m;
 }

@@ -3,6 +3,7 @@
 // is UTF-8 in it.
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace callsign {
@@ -37,5 +38,9 @@ constexpr std::size_t utf8_length(std::string_view text) noexcept {
     }
     return length;
 }
+
+// Equal for texts that differ in case alone: each character of UTF-8 in lower case, where Unicode
+// has one for it by itself. Bytes that are no UTF-8 stay as they are.
+std::string folded(std::string_view text);
 
 }  // namespace callsign

@@ -41,7 +41,7 @@ class collected_tasks {
     std::size_t bytes_max_;
     bool begun_ = false;
     bool rows_read_ = false;
-    std::optional<read_tasks::place> place_;
+    std::optional<task_place> place_;
     std::int64_t seq_ = 0;  // versions up to this one are in the rows, or carried out
     uuid version_{};
     std::size_t bytes_ = 0;

@@ -6,6 +6,7 @@
 #include <callsign/base/strong_id.hpp>
 #include <callsign/base/time.hpp>
 #include <callsign/base/uuid.hpp>
+#include <callsign/domain/author.hpp>
 
 #include <boost/container/flat_map.hpp>
 #include <cstddef>
@@ -25,6 +26,12 @@ inline std::size_t size_of(const attributes& all) noexcept {
     std::size_t bytes = 0;
     for (const auto& [name, value] : all) bytes += name.size() + value.size();
     return bytes;
+}
+
+// Empty: there is no such attribute.
+inline std::string_view value_of(const attributes& all, std::string_view name) {
+    const auto found = all.find(name);
+    return found == all.end() ? std::string_view{} : std::string_view{found->second};
 }
 
 // All tasks of a replica.
@@ -60,6 +67,17 @@ struct task {
     time_point created_at;
     bool purged = false;  // a tombstone: uuid, key and receipt stay, the attributes are gone
     callsign::attributes attributes;
+    callsign::author author{};  // of its creation
+    std::string author_name{};  // to be shown; a store leaves it empty
+};
+
+// Where a task stands in the order of keys.
+struct task_place {
+    series_id series;
+    std::string period;
+    std::int64_t number = 0;
+
+    friend bool operator==(const task_place&, const task_place&) = default;
 };
 
 // A key as a person says it, prefix in upper case.

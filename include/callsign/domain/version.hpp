@@ -45,6 +45,7 @@ struct version {
     callsign::uuid parent{};
     time_point created_at;
     std::vector<operation> operations;
+    callsign::author author{};
 };
 
 // An operation of the chain: the version it stands in, and which of that version's it is.

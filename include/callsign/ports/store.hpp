@@ -62,6 +62,17 @@ class store_failure : public std::runtime_error {
 }
 
 using version_visitor = std::function<void(const version&)>;
+// False: that was enough.
+using task_visitor = std::function<bool(task&&)>;
+
+// Through the numbers of (series, period): those after `from`, or going down before it.
+struct number_walk {
+    series_id series;
+    std::string_view period;
+    std::int64_t from = 0;
+    bool descending = false;
+    bool open_only = false;  // no task that is completed, deleted or purged
+};
 
 // What both kinds of transaction can be asked.
 class read_tx {
@@ -103,10 +114,16 @@ class read_tx {
         for (auto& given : numbers_of(series)) periods.push_back(std::move(given.period));
         return periods;
     }
-    // At most `limit` tasks with numbers of (series, period) after `after`, in order; purged ones
-    // included. All tasks of an account are found so without looking at other accounts' ones.
-    virtual std::vector<task> numbered_tasks(series_id series, std::string_view period,
-                                             std::int64_t after, std::int64_t limit) = 0;
+    // Shows the tasks with numbers of (series, period), in order, one at a time: each may be a
+    // large one. Purged ones are among them, unless open ones are asked for. All tasks of an
+    // account are found so without looking at other accounts' ones, and the open ones without
+    // looking at the others. `visit` may ask for anything but this; what it throws passes through.
+    virtual void visit_numbered(const number_walk& walk, const task_visitor& visit) = 0;
+    // At most `limit` of them after `after`.
+    std::vector<task> numbered_tasks(series_id series, std::string_view period, std::int64_t after,
+                                     std::int64_t limit);
+    // What a token or a device is called; empty: the author is the server.
+    virtual std::string name_of(const author& author) = 0;
     // At most `limit` links of the account's chain after seq `after`, in order.
     virtual std::vector<version> versions(account_id account, std::int64_t after,
                                           std::int64_t limit) = 0;
@@ -153,6 +170,17 @@ class read_tx {
     virtual std::size_t snapshot_bytes(account_id account) = 0;
 };
 
+inline std::vector<task> read_tx::numbered_tasks(series_id series, std::string_view period,
+                                                 std::int64_t after, std::int64_t limit) {
+    std::vector<task> some;
+    if (limit <= 0) return some;
+    visit_numbered({series, period, after}, [&](task&& t) {
+        some.push_back(std::move(t));
+        return std::ssize(some) < limit;
+    });
+    return some;
+}
+
 // Of one account's fork versions.
 struct fork_version_bounds {
     std::int64_t count_max = 0;
@@ -195,7 +223,13 @@ class write_tx : public read_tx {
                              std::int64_t last_seq) = 0;
     // Appends the account's next version under `id`; returns its seq.
     virtual std::int64_t append_version(account_id account, const uuid& id, time_point now,
-                                        std::span<const operation> operations) = 0;
+                                        std::span<const operation> operations,
+                                        const author& author) = 0;
+    // One of the server's own.
+    std::int64_t append_version(account_id account, const uuid& id, time_point now,
+                                std::span<const operation> operations) {
+        return append_version(account, id, now, operations, author{});
+    }
 
     // Requires: the account has no version of this id, and has come to the last of `side.own`. Then
     // its oldest ones go until they are within `keep`, this one excepted.

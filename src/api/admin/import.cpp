@@ -31,6 +31,7 @@ void read_task(const v1::ImportedTask& message, const std::string& where, import
 import_tasks read_tasks(const request_context& c, wire::faults& found) {
     import_tasks command;
     command.bytes = c.request.body().size();
+    command.author = c.who.token;
     v1::ImportTasks message;
     if (!read_body(c, message, found)) return command;
     if (static_cast<std::size_t>(message.tasks_size()) > import_tasks::tasks_max) {

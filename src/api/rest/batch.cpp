@@ -107,11 +107,12 @@ std::string read_key(const std::string& text, wire::faults& found) {
     return {};
 }
 
-awaitable<v1::CreationResult> create_one(rest_context& r, account_id account,
+awaitable<v1::CreationResult> create_one(rest_context& r, const principal& who,
                                          const v1::KeyedCreation& item, wire::faults found) {
     v1::CreationResult result;
     reserve request;
-    request.account = account;
+    request.account = *who.account;
+    request.author = who.token;
     request.key = read_key(item.idempotency_key(), found);
     wire::faults meant;
     auto wanted = wire::to_domain(item.task(), meant, r.key_attribute);
@@ -143,7 +144,10 @@ awaitable<v1::CreationResult> create_one(rest_context& r, account_id account,
 
 // ---- edits ----
 
-awaitable<v1::EditResult> edit_one(rest_context& r, account_id account, const v1::TaskEdit& item,
+// Of each task; 500 of them are in memory together.
+constexpr std::size_t shown_bytes_max = std::size_t{16} * 1024;
+
+awaitable<v1::EditResult> edit_one(rest_context& r, const principal& who, const v1::TaskEdit& item,
                                    wire::faults found) {
     v1::EditResult result;
     const auto ref = parse_task_ref(item.ref());
@@ -158,12 +162,14 @@ awaitable<v1::EditResult> edit_one(rest_context& r, account_id account, const v1
         *result.mutable_problem() = to_message(refused_for(std::move(found)));
         co_return result;
     }
-    edit_task command{.account = account,
+    edit_task command{.account = *who.account,
                       .task = *ref,
                       .changes = std::move(wanted->changes),
                       .replaced = std::move(wanted->replaced),
                       .depends = std::move(wanted->depends),
-                      .bytes = item.ByteSizeLong()};
+                      .author = who.token,
+                      .bytes = item.ByteSizeLong(),
+                      .shown_bytes_max = shown_bytes_max};
     if (!item.if_match().empty()) command.if_seq = matching_seqs({item.if_match()});
     const auto done = co_await r.engine.submit(std::move(command));
     if (!done) {
@@ -187,7 +193,7 @@ awaitable<http_response> create_tasks(rest_context& r, request_context& c) {
     batch_faults faults = read_batch(c, message);
     if (!faults.of_all.empty()) co_return answer_faults(c, std::move(faults.of_all));
     const auto one = [&](std::size_t i) {
-        return create_one(r, c.account(), message.items(static_cast<int>(i)),
+        return create_one(r, c.who, message.items(static_cast<int>(i)),
                           std::move(faults.of_items[i]));
     };
     v1::CreatedTasks answer;
@@ -202,7 +208,7 @@ awaitable<http_response> change_tasks(rest_context& r, request_context& c) {
     batch_faults faults = read_batch(c, message);
     if (!faults.of_all.empty()) co_return answer_faults(c, std::move(faults.of_all));
     const auto one = [&](std::size_t i) {
-        return edit_one(r, c.account(), message.items(static_cast<int>(i)),
+        return edit_one(r, c.who, message.items(static_cast<int>(i)),
                         std::move(faults.of_items[i]));
     };
     v1::EditedTasks answer;

@@ -73,6 +73,7 @@ awaitable<http_response> change_task(rest_context& r, request_context& c) {
                       .replaced = std::move(wanted->replaced),
                       .depends = std::move(wanted->depends),
                       .if_seq = read_if_match(c.request),
+                      .author = c.who.token,
                       .bytes = c.request.body().size()};
     const auto done = co_await r.engine.submit(std::move(command));
     if (!done) co_return answer_error(c, done.error());
@@ -90,6 +91,7 @@ awaitable<http_response> delete_task(rest_context& r, request_context& c) {
     command.purge = *purge;
     if (!command.purge) command.changes.emplace_back("status", "deleted");
     command.if_seq = read_if_match(c.request);
+    command.author = c.who.token;
     const auto done = co_await r.engine.submit(std::move(command));
     if (!done) co_return answer_error(c, done.error());
     co_return answer_edit(r, c, *done, {});
@@ -106,6 +108,7 @@ awaitable<http_response> act(rest_context& r, request_context& c, task_action ac
     edit_task command{.account = c.account(), .task = *ref};
     command.action = std::move(action);
     command.if_seq = read_if_match(c.request);
+    command.author = c.who.token;
     command.bytes = c.request.body().size();
     const auto done = co_await r.engine.submit(std::move(command));
     if (!done) co_return answer_error(c, done.error());

@@ -18,6 +18,8 @@ awaitable<http_response> start_task(rest_context& r, request_context& c);
 awaitable<http_response> stop_task(rest_context& r, request_context& c);
 awaitable<http_response> annotate_task(rest_context& r, request_context& c);
 awaitable<http_response> denotate_task(rest_context& r, request_context& c);
+// lists.cpp
+awaitable<http_response> list_tasks(rest_context& r, request_context& c);
 // batch.cpp
 awaitable<http_response> create_tasks(rest_context& r, request_context& c);
 awaitable<http_response> change_tasks(rest_context& r, request_context& c);

@@ -130,6 +130,18 @@ std::optional<std::vector<std::int64_t>> matching_seqs(
     return seqs;
 }
 
+http_response unless_known(const request_context& c, http_response response,
+                           std::string_view etag) {
+    response.headers.emplace_back("ETag", etag);
+    response.headers.emplace_back("Vary", "Accept");
+    const std::string_view known = header_of(c.request, boost::beast::http::field::if_none_match);
+    if (known != "*" && known.find(etag) == std::string_view::npos) return response;
+    response.status = 304;
+    response.body.clear();
+    response.content_type.clear();
+    return response;
+}
+
 http_response answer_task(const request_context& c, const task& t, std::string_view key_attribute) {
     auto response = answer_message(c, 200, wire::to_message(t, key_attribute));
     response.headers.emplace_back("ETag", etag_of(t.last_seq));

@@ -37,6 +37,9 @@ std::optional<std::vector<std::int64_t>> matching_seqs(
 
 // ---- answers ----
 
+// 304 in place of it, if it is what the client has: If-None-Match names this tag, or any.
+http_response unless_known(const request_context& c, http_response response, std::string_view etag);
+
 // The task as it is now.
 http_response answer_task(const request_context& c, const task& t, std::string_view key_attribute);
 

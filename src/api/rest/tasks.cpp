@@ -3,12 +3,8 @@
 
 #include <callsign/domain/query.hpp>
 
-#include <boost/beast/http/field.hpp>
-
 namespace callsign::api {
 namespace {
-
-using boost::beast::http::field;
 
 // ---- creating ----
 
@@ -71,12 +67,6 @@ http_response answer_create(const rest_context& r, const request_context& c,
     return answer_receipt(c, std::get<receipted>(outcome));
 }
 
-// ---- showing ----
-
-bool none_match_fails(std::string_view if_none_match, std::string_view etag) {
-    return if_none_match == "*" || if_none_match.find(etag) != std::string_view::npos;
-}
-
 }  // namespace
 
 awaitable<http_response> create_task(rest_context& r, request_context& c) {
@@ -92,7 +82,8 @@ awaitable<http_response> create_task(rest_context& r, request_context& c) {
                     wanted->uuid,
                     std::move(wanted->prefix),
                     std::move(wanted->attributes),
-                    std::move(wanted->depends)};
+                    std::move(wanted->depends),
+                    c.who.token};
     const auto answer = co_await r.engine.create(std::move(request));
     if (!answer) co_return answer_error(c, answer.error());
     co_return answer_create(r, c, *answer);
@@ -106,13 +97,8 @@ awaitable<http_response> show_task(rest_context& r, request_context& c) {
     if (!found) co_return answer_error(c, found.error());
     const auto* const t = std::get_if<task>(&*found);
     if (t == nullptr) co_return answer_refused(c, unresolved(std::get<ref_fault>(*found)));
-    http_response response = answer_task(c, *t, r.key_attribute);
-    if (none_match_fails(header_of(c.request, field::if_none_match), etag_of(t->last_seq))) {
-        response.status = 304;
-        response.body.clear();
-        response.content_type.clear();
-    }
-    co_return response;
+    auto response = answer_message(c, 200, wire::to_message(*t, r.key_attribute));
+    co_return unless_known(c, std::move(response), etag_of(t->last_seq));
 }
 
 }  // namespace callsign::api

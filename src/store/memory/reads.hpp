@@ -95,17 +95,36 @@ class reads_over : public Base {
         }
         return all;
     }
-    std::vector<task> numbered_tasks(series_id series, std::string_view period, std::int64_t after,
-                                     std::int64_t limit) override {
-        std::vector<task> some;
-        const std::string in(period);
-        for (auto at = state_->task_numbers.upper_bound({series, in, after});
-             at != state_->task_numbers.end() && std::get<0>(at->first) == series &&
-             std::get<1>(at->first) == in && std::ssize(some) < limit;
-             ++at) {
-            some.push_back(shown(*state_->tasks.at(at->second)));
+    void visit_numbered(const number_walk& walk, const task_visitor& visit) override {
+        const auto& all = state_->task_numbers;
+        const std::string in(walk.period);
+        const auto go_on = [&](const auto& entry) {
+            const bool is_there =
+                std::get<0>(entry.first) == walk.series && std::get<1>(entry.first) == in;
+            if (!is_there) return false;
+            const stored_task& kept = *state_->tasks.at(entry.second);
+            const bool is_open = !kept.task.purged && !is_over(kept.task.attributes);
+            return (walk.open_only && !is_open) || visit(shown(kept));
+        };
+        if (walk.descending) {
+            const auto from = all.lower_bound({walk.series, in, walk.from});
+            std::find_if_not(std::reverse_iterator(from), std::reverse_iterator(all.begin()),
+                             go_on);
+        } else {
+            std::find_if_not(all.upper_bound({walk.series, in, walk.from}), all.end(), go_on);
         }
-        return some;
+    }
+    std::string name_of(const author& by) override {
+        if (const auto* const token = std::get_if<token_id>(&by)) {
+            const auto* const found = find(state_->tokens, *token);
+            return found ? found->name : std::string();
+        }
+        const auto* const id = std::get_if<device_id>(&by);
+        if (!id) return {};
+        for (const auto& [client, d] : state_->devices) {
+            if (d.id == *id) return d.name;
+        }
+        return {};
     }
     std::vector<version> versions(account_id account, std::int64_t after,
                                   std::int64_t limit) override {

@@ -114,7 +114,7 @@ class write_transaction final : public reads_over<write_tx> {
         });
     }
     std::int64_t append_version(account_id account, const uuid& id, time_point now,
-                                std::span<const operation> operations) override {
+                                std::span<const operation> operations, const author& by) override {
         moved(now);
         auto& owner = state_->accounts.at(account);
         CALLSIGN_ASSERT(owner.mode == account_mode::managed);
@@ -124,6 +124,7 @@ class write_transaction final : public reads_over<write_tx> {
         v.parent = std::exchange(state_->last_versions[account], id);
         v.created_at = now;
         v.operations.assign(operations.begin(), operations.end());
+        v.author = by;
         CALLSIGN_ASSERT(state_->version_seqs.emplace(std::pair(account, id), v.seq).second);
         state_->versions.emplace(std::pair(account, v.seq), std::move(v));
         return owner.last_seq;

@@ -5,6 +5,7 @@
 #include "statements.hpp"
 #include "storage_checks.hpp"
 
+#include <callsign/domain/task_faults.hpp>
 #include <callsign/ports/around_damage.hpp>
 
 namespace callsign::sqlite {
@@ -49,8 +50,13 @@ constexpr table tables[] = {
      look_at<slot_of>},
     {"tasks",
      "SELECT task_id, account_id, uuid, '', NULL, NULL, prefix, NULL, last_seq, created_at, purged,"
-     " attributes FROM tasks WHERE task_id > ? ORDER BY 1",
-     look_at<task_of>},
+     " attributes, author, over FROM tasks WHERE task_id > ? ORDER BY 1",
+     [](query& q) {
+         const task t = task_of(q);
+         if ((q.integer(13) != 0) != (t.purged || is_over(t.attributes))) {
+             q.damaged("whether it is over");
+         }
+     }},
     {"devices",
      "SELECT device_id, client_id, account_id, 1, name, key, created_at, revoked_at FROM devices"
      " WHERE device_id > ? ORDER BY 1",
@@ -71,10 +77,11 @@ constexpr table tables[] = {
 };
 
 // Of one account.
-constexpr table versions{"versions",
-                         "SELECT seq, version_id, parent_id, created_at, operations FROM versions"
-                         " WHERE seq > ? AND account_id = ? ORDER BY seq",
-                         look_at<version_of>};
+constexpr table versions{
+    "versions",
+    "SELECT seq, version_id, parent_id, created_at, operations, author FROM versions"
+    " WHERE seq > ? AND account_id = ? ORDER BY seq",
+    look_at<version_of>};
 
 class row_reader {
   public:

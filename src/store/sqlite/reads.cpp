@@ -26,6 +26,14 @@ std::vector<operation> operations_in(query& q, int column) {
     return std::move(*all);
 }
 
+// Minus the id of a device.
+author author_in(query& q, int column) {
+    if (q.is_null(column)) return {};
+    const std::int64_t id = q.integer(column);
+    if (id < 0) return device_id{-id};
+    return token_id{id};
+}
+
 account_mode mode_in(query& q, int column) {
     return q.one_of(column, account_mode::managed, account_mode::opaque);
 }
@@ -90,6 +98,7 @@ task task_of(query& q) {
     t.created_at = q.instant(9);
     t.purged = q.integer(10) != 0;
     t.attributes = attributes_in(q, 11);
+    t.author = author_in(q, 12);
     if (!q.is_null(5)) {
         t.numbered =
             receipt{t.uuid, q.text(6), q.text(4), q.integer(5), q.integer(7), t.created_at, true};
@@ -162,7 +171,7 @@ fork_version fork_version_of(query& q) {
 
 version version_of(query& q) {
     q.at("versions by seq", q.integer(0));
-    return {q.integer(0), q.id(1), q.id(2), q.instant(3), operations_in(q, 4)};
+    return {q.integer(0), q.id(1), q.id(2), q.instant(3), operations_in(q, 4), author_in(q, 5)};
 }
 
 }  // namespace callsign::sqlite

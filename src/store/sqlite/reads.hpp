@@ -107,11 +107,21 @@ class reads_over : public Base {
         auto q = db_.use(sql::counter_all);
         return all(q.bind(series), numbers_given_of);
     }
-    std::vector<task> numbered_tasks(series_id series, std::string_view period, std::int64_t after,
-                                     std::int64_t limit) override {
-        const std::string in(period);
-        auto q = db_.use(sql::task_numbered);
-        return all(q.bind(series).bind(in).bind(after).bind(limit), task_of);
+    void visit_numbered(const number_walk& walk, const task_visitor& visit) override {
+        const std::string in(walk.period);
+        const auto up = walk.open_only ? sql::task_open_up : sql::task_up;
+        const auto down = walk.open_only ? sql::task_open_down : sql::task_down;
+        auto q = db_.use(walk.descending ? down : up);
+        q.bind(walk.series).bind(in).bind(walk.from);
+        while (q.step() && visit(task_of(q))) {
+        }
+    }
+    std::string name_of(const author& by) override {
+        if (const auto* const token = std::get_if<token_id>(&by)) {
+            return name_in(sql::token_name, token->value);
+        }
+        const auto* const device = std::get_if<device_id>(&by);
+        return device ? name_in(sql::device_name, device->value) : std::string();
     }
     std::vector<version> versions(account_id account, std::int64_t after,
                                   std::int64_t limit) override {
@@ -211,6 +221,12 @@ class reads_over : public Base {
 
   protected:
     connection& db_;
+
+  private:
+    std::string name_in(const char* sql, std::int64_t id) {
+        auto q = db_.use(sql);
+        return q.bind(id).step() ? q.text(0) : std::string();
+    }
 };
 
 }  // namespace callsign::sqlite

@@ -57,6 +57,10 @@ inline constexpr auto counter_all =
     "SELECT period, last_number FROM counters WHERE series_id = ? ORDER BY period";
 inline constexpr auto counter_put =
     "INSERT INTO counters (series_id, period, last_number) VALUES (?, ?, 0)";
+inline constexpr auto counter_highest =
+    "SELECT max(number) FROM tasks WHERE counter_id = ?1 AND over = 0"
+    " AND number IS NOT NULL UNION ALL"
+    " SELECT max(number) FROM tasks WHERE counter_id = ?1 AND over = 1 AND number IS NOT NULL";
 inline constexpr auto counter_set = "UPDATE counters SET last_number = ? WHERE counter_id = ?";
 
 #define CALLSIGN_TOKEN \
@@ -68,6 +72,7 @@ inline constexpr auto token_principal =
     " WHERE t.hash = ? AND t.revoked_at IS NULL";
 inline constexpr auto token_all = CALLSIGN_TOKEN " WHERE account_id IS ? ORDER BY token_id";
 #undef CALLSIGN_TOKEN
+inline constexpr auto token_name = "SELECT name FROM tokens WHERE token_id = ?";
 inline constexpr auto token_put =
     "INSERT INTO tokens (account_id, name, scope, hash, created_at) VALUES (?, ?, ?, ?, ?)";
 inline constexpr auto token_revoke = "UPDATE tokens SET revoked_at = ? WHERE token_id = ?";
@@ -123,40 +128,49 @@ inline constexpr auto side_not_after =
 
 #define CALLSIGN_TASK                                                                        \
     "SELECT t.task_id, t.account_id, t.uuid, s.prefix, c.period, t.number, t.prefix, t.seq," \
-    " t.last_seq, t.created_at, t.purged, t.attributes FROM tasks t"                         \
+    " t.last_seq, t.created_at, t.purged, t.attributes, t.author FROM tasks t"               \
     " JOIN series s ON s.series_id = t.series_id"                                            \
     " LEFT JOIN counters c ON c.counter_id = t.counter_id"
 inline constexpr auto task_by_uuid = CALLSIGN_TASK " WHERE t.uuid = ? AND t.account_id = ?";
 inline constexpr auto task_by_id = CALLSIGN_TASK " WHERE t.task_id = ?";
-inline constexpr auto task_by_number = CALLSIGN_TASK
-    " WHERE t.number = ?3 AND t.counter_id ="
-    " (SELECT counter_id FROM counters WHERE series_id = ?1 AND period = ?2)";
-inline constexpr auto task_numbered = CALLSIGN_TASK
-    " WHERE t.counter_id = (SELECT counter_id FROM counters WHERE series_id = ?1 AND period = ?2)"
-    " AND t.number > ?3 ORDER BY t.number LIMIT ?4";
+// The index of numbers has open tasks and those that are over each by themselves.
+#define CALLSIGN_NUMBERED(over)                                                                    \
+    CALLSIGN_TASK                                                                                  \
+    " WHERE t.counter_id = (SELECT counter_id FROM counters WHERE series_id = ?1 AND period = ?2)" \
+    " AND t.over " over " AND t.number "
+#define CALLSIGN_MERGED(range) \
+    CALLSIGN_NUMBERED("= 0") range " UNION ALL " CALLSIGN_NUMBERED("= 1") range " ORDER BY 6"
+inline constexpr auto task_by_number = CALLSIGN_NUMBERED("IN (0, 1)") "= ?3";
+inline constexpr auto task_up = CALLSIGN_MERGED("> ?3");
+inline constexpr auto task_down = CALLSIGN_MERGED("< ?3") " DESC";
+inline constexpr auto task_open_up = CALLSIGN_NUMBERED("= 0") "> ?3 ORDER BY t.number";
+inline constexpr auto task_open_down = CALLSIGN_NUMBERED("= 0") "< ?3 ORDER BY t.number DESC";
+#undef CALLSIGN_MERGED
+#undef CALLSIGN_NUMBERED
 inline constexpr auto task_unnumbered =
     CALLSIGN_TASK " WHERE t.number IS NULL AND t.task_id > ? ORDER BY t.task_id LIMIT ?";
 #undef CALLSIGN_TASK
 inline constexpr auto task_put =
     "INSERT INTO tasks (task_id, account_id, uuid, series_id, counter_id, number, prefix, seq,"
-    " last_seq, created_at, attributes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    " last_seq, created_at, attributes, over, author)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 inline constexpr auto task_number =
     "UPDATE tasks SET series_id = ?, counter_id = ?, number = ?, prefix = ?, seq = ?, last_seq = ?"
     " WHERE task_id = ? AND number IS NULL";
 
 inline constexpr auto task_update =
-    "UPDATE tasks SET attributes = ?, purged = ?, last_seq = ? WHERE task_id = ?";
+    "UPDATE tasks SET attributes = ?, purged = ?, last_seq = ?, over = ? WHERE task_id = ?";
 
 inline constexpr auto task_last = "SELECT coalesce(max(task_id), 0) FROM tasks";
 
 inline constexpr auto version_put =
-    "INSERT INTO versions (account_id, seq, version_id, parent_id, created_at, operations)"
-    " VALUES (?, ?, ?, ?, ?, ?)";
+    "INSERT INTO versions (account_id, seq, version_id, parent_id, created_at, operations, author)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?)";
 inline constexpr auto version_all =
-    "SELECT seq, version_id, parent_id, created_at, operations, account_id FROM versions"
+    "SELECT seq, version_id, parent_id, created_at, operations, author FROM versions"
     " WHERE account_id = ? AND seq > ? ORDER BY seq LIMIT ?";
 inline constexpr auto version_each =
-    "SELECT seq, version_id, parent_id, created_at, operations FROM versions"
+    "SELECT seq, version_id, parent_id, created_at, operations, author FROM versions"
     " WHERE account_id = ? AND seq > ? ORDER BY seq";
 inline constexpr auto version_seq =
     "SELECT seq FROM versions WHERE version_id = ? AND account_id = ?";
@@ -192,6 +206,7 @@ inline constexpr auto side_forget =
 inline constexpr auto device_by_client = CALLSIGN_DEVICE " WHERE d.client_id = ?";
 inline constexpr auto device_all = CALLSIGN_DEVICE " WHERE d.account_id = ? ORDER BY d.device_id";
 #undef CALLSIGN_DEVICE
+inline constexpr auto device_name = "SELECT name FROM devices WHERE device_id = ?";
 inline constexpr auto device_put =
     "INSERT INTO devices (client_id, account_id, name, key, created_at) VALUES (?, ?, ?, ?, ?)";
 inline constexpr auto device_key =

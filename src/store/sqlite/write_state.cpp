@@ -40,11 +40,22 @@ write_state::counter& write_state::find_counter(series_id series, std::string_vi
             found = {q.integer(0), q.integer(1), false};
         }
     }
+    if (found.id != 0) expect_highest(found);
     if (found.id == 0) {
         db.use(sql::counter_put).bind(series).bind(name.second).run();
         found.id = db.last_row();
     }
     return counters_.emplace(std::move(name), found).first->second;
+}
+
+// One that has fallen behind would give numbers again.
+void write_state::expect_highest(const counter& c) {
+    auto q = db.use(sql::counter_highest);
+    q.bind(c.id);
+    while (q.step()) {
+        if (q.integer(0) <= c.last_number) continue;
+        throw_damaged("counters", c.id, "it is behind the numbers that were given");
+    }
 }
 
 write_state::head& write_state::changed(account_id account) {

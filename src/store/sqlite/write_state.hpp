@@ -92,6 +92,7 @@ class write_state {
     head& find_head(account_id account);
     head& changed(account_id account);
     counter& find_counter(series_id series, std::string_view period);
+    void expect_highest(const counter& c);
 
     std::unordered_map<account_id, head> heads_;
     std::map<std::pair<series_id, std::string>, counter> counters_;

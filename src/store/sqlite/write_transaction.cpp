@@ -4,11 +4,20 @@
 
 #include "reads.hpp"
 
+#include <callsign/domain/task_faults.hpp>
+
 #include <algorithm>
 #include <sqlite3.h>
 
 namespace callsign::sqlite {
 namespace {
+
+// Minus the id of a device.
+std::optional<std::int64_t> column_of(const author& by) {
+    if (const auto* const token = std::get_if<token_id>(&by)) return token->value;
+    if (const auto* const device = std::get_if<device_id>(&by)) return -device->value;
+    return std::nullopt;
+}
 
 class write_transaction final : public reads_over<write_tx> {
   public:
@@ -131,7 +140,12 @@ class write_transaction final : public reads_over<write_tx> {
         } else {
             q.bind_null().bind_null().bind_null().bind_null();
         }
-        q.bind(t.last_seq).bind(t.created_at).bind_blob(attributes.data(), attributes.size()).run();
+        q.bind(t.last_seq)
+            .bind(t.created_at)
+            .bind_blob(attributes.data(), attributes.size())
+            .bind(is_over(t.attributes) ? 1 : 0)
+            .bind(column_of(t.author))
+            .run();
         return id;
     }
     void number_task(task_id id, series_id series, const receipt& r) override {
@@ -155,16 +169,17 @@ class write_transaction final : public reads_over<write_tx> {
             .bind_blob(bytes.data(), bytes.size())
             .bind(purged ? 1 : 0)
             .bind(last_seq)
+            .bind(purged || is_over(all) ? 1 : 0)
             .bind(id)
             .run();
         expect_one("tasks", id.value);
     }
     std::int64_t append_version(account_id account, const uuid& id, time_point now,
-                                std::span<const operation> operations) override {
+                                std::span<const operation> operations, const author& by) override {
         moved(now);
         const uuid parent = state_.head_of(account).last_version;
         const std::int64_t seq = state_.advance_head(account, id);
-        put_version(account, seq, id, parent, now, operations);
+        put_version(account, {seq, id, parent, now, {}, by}, operations);
         return seq;
     }
 
@@ -275,7 +290,7 @@ class write_transaction final : public reads_over<write_tx> {
                              (before.last_seq == 0 || before.last_version == v.parent);
         if (!is_next) throw_damaged("accounts", account.value, "another head than was read");
         state_.advance_head(account, v.id);
-        put_version(account, v.seq, v.id, v.parent, v.created_at, v.operations);
+        put_version(account, v, v.operations);
     }
     void give_key(device_id id, std::string_view name, std::string_view sealed_key) override {
         changed_ = true;
@@ -356,16 +371,17 @@ class write_transaction final : public reads_over<write_tx> {
         changed_ = true;
         state_.now.last_moment = std::max(state_.now.last_moment, now);
     }
-    void put_version(account_id account, std::int64_t seq, const uuid& id, const uuid& parent,
-                     time_point at, std::span<const operation> operations) {
+    // `v` without its operations.
+    void put_version(account_id account, const version& v, std::span<const operation> operations) {
         const std::string bytes = encode(operations);
         db_.use(sql::version_put)
             .bind(account)
-            .bind(seq)
-            .bind(id)
-            .bind(parent)
-            .bind(at)
+            .bind(v.seq)
+            .bind(v.id)
+            .bind(v.parent)
+            .bind(v.created_at)
             .bind_blob(bytes.data(), bytes.size())
+            .bind(column_of(v.author))
             .run();
     }
     void expect_one(const char* table, std::int64_t row) {

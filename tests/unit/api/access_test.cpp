@@ -33,6 +33,7 @@ const std::map<std::string, needs> expected{
     {"POST /v1/client/add-version/{parent}", needs::nothing},
     {"GET /v1/client/snapshot", needs::nothing},
     {"POST /v1/client/add-snapshot/{version}", needs::nothing},
+    {"GET /v1/tasks", needs::read},
     {"GET /v1/tasks/{ref}", needs::read},
     {"GET /v1/slots/{key}", needs::read},
     {"GET /v1/account", needs::read},

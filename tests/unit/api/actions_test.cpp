@@ -43,8 +43,8 @@ TEST_F(task_actions, answer_with_the_task_and_its_etag) {
     EXPECT_EQ(
         task_of(act("SYN-1:reopen", "", {{"If-Match", etag->second}})).at("status").as_string(),
         "pending");
-    EXPECT_TRUE(task_of(act("SYN-1:start")).at("attributes").as_object().contains("start"));
-    EXPECT_FALSE(task_of(act("SYN-1:stop")).contains("attributes"));
+    EXPECT_TRUE(task_of(act("SYN-1:start")).contains("start"));
+    EXPECT_FALSE(task_of(act("SYN-1:stop")).contains("start"));
     const std::string uuid(task.at("uuid").as_string());
     EXPECT_EQ(task_of(act(uuid + ":complete")).at("status").as_string(), "completed");
 }

@@ -93,6 +93,32 @@ TEST(schema, each_that_there_was_comes_to_the_newest) {
     }
 }
 
+// Lists of open tasks find them without looking at the others.
+TEST(schema, tasks_that_were_over_before_are_known_to_be) {
+    temp_dir dir;
+    make(dir, 5);
+    {
+        SQLite::Database db(file_in(dir).string(), SQLite::OPEN_READWRITE);
+        db.exec(
+            "UPDATE tasks SET attributes = X'0A110A06737461747573120764656C65746564'"
+            " WHERE task_id = 1");
+        db.exec(
+            "UPDATE tasks SET attributes = X'0A130A067374617475731209636F6D706C65746564'"
+            " WHERE task_id = 2");
+    }
+    {
+        const auto store = open(dir);
+        const auto tx = store->begin_read();
+        const auto series = tx->default_series(tx->find_account("home")->id)->id;
+        std::vector<std::int64_t> numbers;
+        tx->visit_numbered({series, "", 0, false, true}, [&](task&& t) {
+            numbers.push_back(t.numbered->number);
+            return true;
+        });
+        EXPECT_EQ(numbers, (std::vector<std::int64_t>{3}));
+    }
+}
+
 TEST(schema, a_newer_one_is_refused_and_left_alone) {
     temp_dir dir;
     open(dir);

@@ -63,6 +63,7 @@ struct reserve {
     callsign::attributes attributes{};
     // The tasks it is to depend on, as the client named them.
     std::vector<task_ref> depends{};
+    callsign::author author{};
 
     // A slot is pending for this request to fulfil. `resumed`: it was pending already.
     struct reserved {
@@ -83,6 +84,7 @@ struct fulfil {
     slot_id slot;
     std::string prefix;
     callsign::attributes attributes;
+    callsign::author author{};
 
     // The slot is not there any more: a store put back from an older copy, say.
     struct slot_missing {};

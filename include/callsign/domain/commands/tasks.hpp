@@ -45,10 +45,12 @@ struct edit_task {
     std::optional<task_action> action{};
     // Only if the seq of its last change is among these.
     std::optional<std::vector<std::int64_t>> if_seq{};
+    callsign::author author{};
     std::size_t bytes = 0;  // of the request it came in
+    std::size_t shown_bytes_max = 2 * task_bytes_max;
 
     struct edited {
-        callsign::task now;
+        callsign::task now;  // without its attributes if they are more than `shown_bytes_max`
     };
     struct changed_since {};
     using answer = std::variant<edited, ref_fault, depends_unmet, changed_since, task_not_valid,
@@ -73,6 +75,7 @@ struct import_tasks {
     std::vector<imported_task> tasks{};
     std::size_t bytes = 0;  // of the request they came in
     std::size_t work_max = step_work_max;
+    callsign::author author{};
 
     struct done {
         std::int64_t imported = 0;

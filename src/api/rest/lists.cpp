@@ -1,0 +1,358 @@
+// GET /v1/tasks: filters, orders and pages (product.md section 7).
+
+#include "base64url.hpp"
+#include "handlers.hpp"
+#include "task_answers.hpp"
+
+#include <callsign/base/sha256.hpp>
+#include <callsign/domain/query.hpp>
+#include <callsign/jobs/ordered_lists.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+namespace callsign::api {
+namespace {
+
+constexpr std::int64_t list_size_max = 500;
+constexpr std::int64_t list_size_usual = 50;
+
+// A page ends at this much, however few tasks that are.
+constexpr std::size_t page_bytes_max = std::size_t{1} << 20;
+
+// The first look is a short one, among others' quick questions; most pages need no more. Those that
+// follow look at what a step takes. A page that has found little by then is answered as it is, with
+// the token to go on from.
+constexpr std::size_t first_work_max = std::size_t{192} * 1024;
+constexpr int looks_max = 10;
+
+// ---- what is asked ----
+
+// Of any list; the names of instants with After and Before behind them come on top.
+constexpr std::array<std::string_view, 7> once{"project", "prefix",   "text",     "changedAfter",
+                                               "sort",    "pageSize", "pageToken"};
+constexpr std::array<std::string_view, 4> repeatable{"status", "tag", "notTag", "is"};
+
+std::vector<std::string> instant_parameters() {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < task_instants; ++i) {
+        const std::string name(to_string(static_cast<task_instant>(i)));
+        names.push_back(name + "After");
+        names.push_back(name + "Before");
+    }
+    return names;
+}
+
+struct list_request {
+    task_filter filter;
+    task_order order;
+    std::size_t size = list_size_usual;
+    std::string token;  // of the page
+    std::string asked;  // all but that and the size, as a page's token remembers it
+};
+
+// Reads the parameters of a list, one fault for each that is wrong.
+class list_reader {
+  public:
+    list_reader(const request_context& c, wire::faults& found)
+        : found_(found), asked_(c.request.query(), known(), found, repeatable) {}
+
+    list_request read() {
+        list_request wanted;
+        task_filter& f = wanted.filter;
+        f.statuses = words("status", parse_task_status,
+                           "A status is pending, completed, deleted or recurring.");
+        f.is = words("is", parse_virtual_tag, "This is no virtual tag that a list knows.");
+        f.project = asked_.get("project");
+        f.tags = asked_.all("tag");
+        f.not_tags = asked_.all("notTag");
+        f.text = asked_.get("text");
+        read_prefix(f);
+        read_instants(f);
+        read_changed_after(f);
+        read_order(wanted.order);
+        read_size(wanted.size);
+        wanted.token = asked_.get("pageToken");
+        wanted.asked = digest_of_question();
+        return wanted;
+    }
+
+  private:
+    static std::span<const std::string_view> known() {
+        static const std::vector<std::string> instants = instant_parameters();
+        static const std::vector<std::string_view> all = [] {
+            std::vector<std::string_view> names(once.begin(), once.end());
+            names.insert(names.end(), instants.begin(), instants.end());
+            return names;
+        }();
+        return all;
+    }
+
+    template <class Word>
+    std::vector<Word> words(std::string_view name,
+                            std::optional<Word> (*parse)(std::string_view) noexcept,
+                            std::string_view rule) {
+        std::vector<Word> read;
+        for (const std::string& text : asked_.all(name)) {
+            if (const auto word = parse(text)) {
+                read.push_back(*word);
+            } else {
+                fault(name, "invalid", rule);
+            }
+        }
+        return read;
+    }
+
+    void read_prefix(task_filter& f) {
+        for (const char c : asked_.get("prefix")) {
+            f.prefix += c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+        }
+        if (f.prefix.empty() || is_valid_prefix(f.prefix)) return;
+        fault("prefix", "malformed", "A prefix is a letter and up to 9 letters, digits and _.");
+    }
+
+    void read_instants(task_filter& f) {
+        for (std::size_t i = 0; i < task_instants; ++i) {
+            const std::string name(to_string(static_cast<task_instant>(i)));
+            f.instants[i] = {instant(name + "After"), instant(name + "Before")};
+        }
+    }
+
+    std::optional<time_point> instant(const std::string& name) {
+        const std::string_view text = asked_.get(name);
+        if (text.empty()) return std::nullopt;
+        const auto at = parse_rfc3339(text);
+        if (!at) fault(name, "invalid", "Must be an instant such as 2026-11-20T12:48:00Z.");
+        return at;
+    }
+
+    void read_changed_after(task_filter& f) {
+        const std::string_view text = asked_.get("changedAfter");
+        if (text.empty()) return;
+        f.changed_after = to_integer(text);
+        if (f.changed_after && *f.changed_after >= 0) return;
+        fault("changedAfter", "invalid", "It is the seq of a change: 0, 1, 2 ...");
+    }
+
+    void read_order(task_order& order) {
+        std::string_view text = asked_.get("sort");
+        if (text.empty()) return;
+        order.descending = text.front() == '-';
+        if (order.descending) text.remove_prefix(1);
+        if (const auto by = parse_task_sort(text)) {
+            order.by = *by;
+        } else {
+            fault("sort", "invalid",
+                  "A list is sorted by key, due, urgency, entry or modified, with a '-' before it "
+                  "for the other way round.");
+        }
+    }
+
+    void read_size(std::size_t& size) {
+        const std::string_view text = asked_.get("pageSize");
+        if (text.empty()) return;
+        const auto wanted = to_integer(text);
+        if (wanted && *wanted >= 1 && *wanted <= list_size_max) {
+            size = static_cast<std::size_t>(*wanted);
+        } else {
+            fault("pageSize", "invalid", "A page has 1 to 500 tasks.");
+        }
+    }
+
+    // The same for the parameters in another order.
+    std::string digest_of_question() const {
+        std::vector<query::pair> pairs = asked_.pairs();
+        std::erase_if(pairs, [](const query::pair& p) {
+            return p.first == "pageToken" || p.first == "pageSize";
+        });
+        std::sort(pairs.begin(), pairs.end());
+        std::string text;
+        for (const auto& [name, value] : pairs) {
+            text.append(name).append(1, '\0').append(value).append(1, '\0');
+        }
+        const digest hash = sha256(text);
+        return {reinterpret_cast<const char*>(hash.data()), 8};
+    }
+
+    void fault(std::string_view name, std::string_view code, std::string_view detail) {
+        add_fault(found_, {std::string(name), std::string(code), std::string(detail)});
+    }
+
+    wire::faults& found_;
+    query asked_;
+};
+
+// ---- page tokens ----
+// The question they go on with, and from where: a place in the order of keys, or in a list that was
+// put in order.
+
+struct list_place {
+    std::uint64_t list = 0;
+    std::size_t offset = 0;
+};
+using page_place = std::variant<std::monostate, task_place, list_place>;
+
+std::string token_of(const list_request& wanted, const task_place& at) {
+    return to_base64url(wanted.asked + "k" + std::to_string(at.series.value) + "-" + at.period +
+                        "-" + std::to_string(at.number));
+}
+
+std::string token_of(const list_request& wanted, const list_place& at) {
+    return to_base64url(wanted.asked + "o" + std::to_string(at.list) + "-" +
+                        std::to_string(at.offset));
+}
+
+// nullopt: it is no token of this question.
+std::optional<page_place> place_of(const list_request& wanted) {
+    if (wanted.token.empty()) return page_place{};
+    const auto text = from_base64url(wanted.token);
+    if (!text || !text->starts_with(wanted.asked)) return std::nullopt;
+    const char* const at = text->c_str() + wanted.asked.size();
+    long long series = 0, number = 0;
+    unsigned long long list = 0, offset = 0;
+    char period[16] = "";
+    int end = 0;
+    if (std::sscanf(at, "k%lld--%lld%n", &series, &number, &end) == 2 ||
+        std::sscanf(at, "k%lld-%15[0-9]-%lld%n", &series, period, &number, &end) == 3) {
+        if (at[end] == '\0') return task_place{series_id{series}, period, number};
+    } else if (std::sscanf(at, "o%llu-%llu%n", &list, &offset, &end) == 2 && at[end] == '\0') {
+        return list_place{list, offset};
+    }
+    return std::nullopt;
+}
+
+// ---- pages ----
+
+struct task_page {
+    std::vector<task> tasks;
+    std::string next;
+};
+using page_or_refusal = std::variant<task_page, refused>;
+
+refused unknown_prefix() {
+    return refused_for(wire::faults{
+        {"prefix", std::string(problems::unknown_prefix.code), "GET /v1/series lists them."}});
+}
+
+// A walk from the place on, look by look.
+awaitable<result<page_or_refusal>> page_by_key(rest_context& r, account_id account,
+                                               const list_request& wanted, time_point now,
+                                               std::optional<task_place> after) {
+    task_page page;
+    std::size_t bytes = 0;
+    for (int look = 0; look < looks_max; ++look) {
+        callsign::list_tasks question{account,
+                                      wanted.filter,
+                                      wanted.order.descending,
+                                      std::move(after),
+                                      wanted.size - page.tasks.size(),
+                                      now,
+                                      look == 0 ? first_work_max : step_work_max};
+        auto answer = co_await r.engine.ask(std::move(question));
+        if (!answer) co_return answer.error();
+        auto* const part = std::get_if<callsign::list_tasks::part>(&*answer);
+        if (!part) co_return page_or_refusal{unknown_prefix()};
+        for (task& t : part->tasks) {
+            bytes += size_of(t.attributes);
+            page.tasks.push_back(std::move(t));
+        }
+        after = std::move(part->next);
+        if (!after || page.tasks.size() >= wanted.size || bytes >= page_bytes_max) break;
+    }
+    if (after) page.next = token_of(wanted, *after);
+    co_return page_or_refusal{std::move(page)};
+}
+
+// The next tasks of a list that is in order.
+awaitable<result<page_or_refusal>> page_of_list(rest_context& r, const list_request& wanted,
+                                                time_point now, jobs::ordered_lists::shared list,
+                                                std::size_t offset) {
+    task_page page;
+    std::size_t bytes = 0;
+    const std::size_t count = list->tasks.size();
+    while (offset < count && page.tasks.size() < wanted.size && bytes < page_bytes_max) {
+        const auto first = list->tasks.begin() + static_cast<std::ptrdiff_t>(offset);
+        const std::size_t some = std::min(wanted.size - page.tasks.size(), count - offset);
+        find_listed_tasks question{
+            list->account, wanted.filter, {first, first + static_cast<std::ptrdiff_t>(some)}, now};
+        auto answer = co_await r.engine.ask(std::move(question));
+        if (!answer) co_return answer.error();
+        offset += answer->looked_at;
+        for (task& t : answer->tasks) {
+            bytes += size_of(t.attributes);
+            page.tasks.push_back(std::move(t));
+        }
+    }
+    if (offset < count) page.next = token_of(wanted, list_place{list->id, offset});
+    co_return page_or_refusal{std::move(page)};
+}
+
+awaitable<result<page_or_refusal>> first_page_in_order(rest_context& r, account_id account,
+                                                       const list_request& wanted, time_point now) {
+    auto made = co_await r.lists.make(account, wanted.filter, wanted.order, now);
+    if (!made) co_return made.error();
+    if (std::holds_alternative<unknown_series>(*made)) co_return page_or_refusal{unknown_prefix()};
+    if (std::holds_alternative<jobs::ordered_lists::too_many>(*made)) {
+        co_return page_or_refusal{refused{
+            problems::too_many_tasks,
+            "Narrow the list by project, tag, prefix or status, or take it in the order of keys."}};
+    }
+    auto list = std::get<jobs::ordered_lists::shared>(std::move(*made));
+    co_return co_await page_of_list(r, wanted, now, std::move(list), 0);
+}
+
+awaitable<result<page_or_refusal>> next_page_in_order(rest_context& r, account_id account,
+                                                      const list_request& wanted, time_point now,
+                                                      list_place at) {
+    auto list = r.lists.find(account, at.list);
+    if (!list) {
+        co_return page_or_refusal{refused{problems::page_token_expired, "Begin the list again."}};
+    }
+    co_return co_await page_of_list(r, wanted, now, std::move(list), at.offset);
+}
+
+bool is_by_key(const list_request& wanted) {
+    return wanted.order.by == task_sort::key && !wanted.filter.needs_links();
+}
+
+http_response answer_page(const rest_context& r, const request_context& c, const task_page& page) {
+    v1::TaskList message;
+    for (const task& t : page.tasks) *message.add_tasks() = wire::to_message(t, r.key_attribute);
+    message.set_next_page_token(page.next);
+    auto response = answer_message(c, 200, message);
+    const digest hash = sha256(response.body);
+    const std::string tag =
+        to_base64url({reinterpret_cast<const char*>(hash.data()), hash.size() / 2});
+    return unless_known(c, std::move(response), "\"" + tag + "\"");
+}
+
+}  // namespace
+
+awaitable<http_response> list_tasks(rest_context& r, request_context& c) {
+    if (c.who.mode == account_mode::opaque) co_return answer_unseen(c);
+    wire::faults found;
+    const list_request wanted = list_reader(c, found).read();
+    const auto place = place_of(wanted);
+    const bool by_key = is_by_key(wanted);
+    const bool is_of_list = place && std::holds_alternative<list_place>(*place);
+    const bool is_of_keys = place && std::holds_alternative<task_place>(*place);
+    if (!place || (by_key ? is_of_list : is_of_keys)) {
+        add_fault(found, {"pageToken", "malformed", "No page of this list was answered with it."});
+    }
+    if (!found.empty()) co_return answer_faults(c, found);
+
+    const time_point now = r.clock.now();
+    auto pages =
+        is_of_list ? next_page_in_order(r, c.account(), wanted, now, std::get<list_place>(*place))
+        : by_key
+            ? page_by_key(r, c.account(), wanted, now,
+                          is_of_keys ? std::optional(std::get<task_place>(*place)) : std::nullopt)
+            : first_page_in_order(r, c.account(), wanted, now);
+    const auto page = co_await std::move(pages);
+    if (!page) co_return answer_error(c, page.error());
+    if (const auto* const why = std::get_if<refused>(&*page)) co_return answer_refused(c, *why);
+    co_return answer_page(r, c, std::get<task_page>(*page));
+}
+
+}  // namespace callsign::api

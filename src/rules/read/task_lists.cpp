@@ -1,0 +1,82 @@
+// Lists of tasks: walks over the open tasks alone, where the list can hold no others.
+
+#include "resolve.hpp"
+#include "walk.hpp"
+
+#include <callsign/domain/task_faults.hpp>
+#include <callsign/rules/read.hpp>
+
+namespace callsign::rules {
+namespace {
+
+// The series that a list is of; none: it names one that there is not.
+std::optional<std::vector<series>> series_in(read_tx& tx, account_id account,
+                                             const task_filter& filter) {
+    if (filter.prefix.empty()) return tx.series_of(account);
+    auto named = tx.find_series(account, filter.prefix);
+    if (!named) return std::nullopt;
+    return std::vector<series>{*std::move(named)};
+}
+
+scanned_task scanned(const scan_tasks& q, const task& t, bool with_links) {
+    scanned_task s{.id = t.uuid, .is_open = !t.purged && !is_over(t.attributes)};
+    s.is_wanted = matches(q.filter, t, q.now);
+    if (s.is_wanted) s.rank = rank_of(t, q.by, q.now);
+    if (with_links && s.is_open) s.depends = depends_of(t.attributes);
+    return s;
+}
+
+}  // namespace
+
+list_tasks::answer read(read_tx& tx, const list_tasks& q) {
+    auto all = series_in(tx, q.account, q.filter);
+    if (!all) return unknown_series{};
+    list_tasks::part found;
+    task_walk through(tx, *std::move(all), q.after,
+                      {q.descending, q.filter.is_open_only(), q.work_max},
+                      [&](task&& t, series_id) {
+                          if (!matches(q.filter, t, q.now)) return true;
+                          found.tasks.push_back(shown(tx, std::move(t)));
+                          return found.tasks.size() < q.limit;
+                      });
+    found.next = std::move(through).next();
+    return found;
+}
+
+// Where links matter, tasks of all series are looked at, and those that are not wanted too.
+scan_tasks::answer read(read_tx& tx, const scan_tasks& q) {
+    auto all = series_in(tx, q.account, q.filter);
+    if (!all) return unknown_series{};
+    const bool with_links = q.filter.needs_links() || q.by == task_sort::urgency;
+    std::optional<series_id> only;
+    if (!q.filter.prefix.empty()) only = all->front().id;
+    if (with_links) all = tx.series_of(q.account);
+    scan_tasks::part found;
+    task_walk through(tx, *std::move(all), q.after, {false, q.filter.is_open_only(), q.work_max},
+                      [&](task&& t, series_id of) {
+                          scanned_task s = scanned(q, t, with_links);
+                          if (only && of != *only) s.is_wanted = false;
+                          if (s.is_wanted || (with_links && s.is_open)) {
+                              found.tasks.push_back(std::move(s));
+                          }
+                          return true;
+                      });
+    found.next = std::move(through).next();
+    return found;
+}
+
+find_listed_tasks::answer read(read_tx& tx, const find_listed_tasks& q) {
+    find_listed_tasks::answer found;
+    std::size_t work = 0;
+    for (const uuid& id : q.tasks) {
+        ++found.looked_at;
+        auto t = tx.find_task(q.account, id);
+        if (!t) continue;
+        work += work_of_row(*t);
+        if (matches(q.filter, *t, q.now)) found.tasks.push_back(shown(tx, *std::move(t)));
+        if (work >= q.work_max) break;
+    }
+    return found;
+}
+
+}  // namespace callsign::rules

@@ -1,0 +1,76 @@
+#pragma once
+// A walk over an account's tasks in the order of keys, until there was enough.
+
+#include <callsign/domain/work.hpp>
+#include <callsign/ports/store.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace callsign::rules {
+
+inline std::size_t work_of_row(const task& t) {
+    return work_of_task + work_of(t.attributes);
+}
+
+// Series by series, period by period, number by number, up or down, from a place on: all tasks have
+// a number, and are found so without looking at other accounts' ones.
+class task_walk {
+  public:
+    struct options {
+        bool descending = false;
+        bool open_only = false;
+        std::size_t work_max = 0;
+    };
+
+    // `visit` is shown one task after the other, and its series; false: that was enough.
+    template <class Visit>
+    task_walk(read_tx& tx, std::vector<series> all, const std::optional<task_place>& after,
+              const options& o, Visit visit) {
+        if (o.descending) std::reverse(all.begin(), all.end());
+        bool is_begun = !after.has_value();
+        for (const series& of : all) {
+            if (!is_begun && of.id != after->series) continue;
+            std::vector<std::string> periods = tx.periods_of(of.id);
+            if (o.descending) std::reverse(periods.begin(), periods.end());
+            for (std::string& period : periods) {
+                if (!is_begun && period != after->period) continue;
+                const std::int64_t first = o.descending ? read_tx::no_limit : 0;
+                at_ = {of.id, std::move(period), is_begun ? first : after->number};
+                is_begun = true;
+                if (!run(tx, o, visit)) return;
+            }
+        }
+        is_done_ = true;
+    }
+
+    // From where to go on; none: that was all.
+    std::optional<task_place> next() && {
+        if (is_done_) return std::nullopt;
+        return std::move(at_);
+    }
+
+  private:
+    // False: that was enough.
+    template <class Visit>
+    bool run(read_tx& tx, const options& o, Visit& visit) {
+        bool more = true;
+        tx.visit_numbered({at_.series, at_.period, at_.number, o.descending, o.open_only},
+                          [&](task&& t) {
+                              at_.number = t.numbered->number;
+                              work_ += work_of_row(t);
+                              more = visit(std::move(t), at_.series) && work_ < o.work_max;
+                              return more;
+                          });
+        return more;
+    }
+
+    task_place at_;
+    std::size_t work_ = 0;
+    bool is_done_ = false;
+};
+
+}  // namespace callsign::rules

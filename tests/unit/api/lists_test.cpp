@@ -1,0 +1,186 @@
+// GET /v1/tasks, as clients see it. What filters mean: tests/unit/domain/task_filter_test.cpp; what
+// pages hold while tasks change: tests/unit/rules/read/task_lists_test.cpp.
+
+#include "callsign/v1/callsign.pb.h"
+#include "support/house.hpp"
+
+#include <boost/json.hpp>
+#include <gtest/gtest.h>
+
+namespace callsign::testing {
+namespace {
+
+using boost::beast::http::verb;
+using boost::json::object;
+
+struct task_lists_over_http : ::testing::Test {
+    void create(const std::string& body, const std::string& token) {
+        const auto made = h.call(post("/v1/tasks", body, token, "k-" + std::to_string(++drawn)));
+        ASSERT_EQ(made.status, 201u) << made.body;
+    }
+    void create(const std::string& body) { create(body, syn.token); }
+    net::http_response list(const std::string& query = {}, std::string token = {}) {
+        const std::string target = "/v1/tasks" + (query.empty() ? query : "?" + query);
+        return h.call(get(target, token.empty() ? syn.token : token));
+    }
+    static object body_of(const net::http_response& response) {
+        EXPECT_EQ(response.status, 200u) << response.body;
+        return boost::json::parse(response.body).as_object();
+    }
+    static std::string next_of(const object& page) {
+        const auto* const token = page.if_contains("nextPageToken");
+        return token ? std::string(token->as_string()) : "";
+    }
+    static std::string keys_of(const object& page) {
+        std::string text;
+        for (const auto& t : page.at("tasks").as_array()) {
+            text += (text.empty() ? "" : " ") + std::string(t.at("key").as_string());
+        }
+        return text;
+    }
+    std::string keys(const std::string& query) { return keys_of(body_of(list(query))); }
+    static std::string faults_of(const net::http_response& response) {
+        EXPECT_EQ(response.status, 400u) << response.body;
+        std::string text;
+        const auto problem = boost::json::parse(response.body).as_object();
+        for (const auto& e : problem.at("errors").as_array()) {
+            text += (text.empty() ? "" : ", ") + std::string(e.at("field").as_string()) + " " +
+                    std::string(e.at("code").as_string());
+        }
+        return text;
+    }
+
+    house h;
+    house::made_account syn = h.make_account("board", "SYN");
+    int drawn = 0;
+};
+
+TEST_F(task_lists_over_http, have_whole_tasks_and_nothing_of_others) {
+    EXPECT_EQ(list().body, R"({"tasks":[]})");
+    create(
+        R"({"description":"a","project":"Home.Shed","tags":["x","y"],"due":"2026-12-01T00:00:00Z"})");
+    create(
+        R"({"description":"b","tags":["x"],"recur":"weekly","scheduled":"2026-12-01T00:00:00Z"})");
+    const auto other = h.make_account("other", "OPS");
+    create(R"({"description":"theirs"})", other.token);
+    const object page = body_of(list());
+    EXPECT_EQ(keys_of(page), "SYN-1 SYN-2");
+    EXPECT_EQ(next_of(page), "");
+    const object shown =
+        boost::json::parse(h.call(get("/v1/tasks/SYN-1", syn.token)).body).as_object();
+    EXPECT_EQ(page.at("tasks").at(0), shown);
+    EXPECT_EQ(shown.at("madeBy").as_string(), "default");
+    EXPECT_EQ(page.at("tasks").at(1).at("scheduled").as_string(), "2026-12-01T00:00:00.000Z");
+    EXPECT_EQ(page.at("tasks").at(1).at("recur").as_string(), "weekly");
+    EXPECT_TRUE(shown.contains("entry") && shown.contains("modified"));
+    EXPECT_EQ(keys("project=Home"), "SYN-1");
+    EXPECT_EQ(keys("tag=x&tag=y"), "SYN-1");
+    EXPECT_EQ(keys("tag=x&notTag=y"), "SYN-2");
+    EXPECT_EQ(keys("dueAfter=2026-11-30T23:59:59Z&dueBefore=2026-12-01T00:00:01Z"), "SYN-1");
+    EXPECT_EQ(keys("dueAfter=2026-12-01T00:00:00Z"), "");
+    EXPECT_EQ(keys("prefix=syn&text=B"), "SYN-2");
+    EXPECT_EQ(keys("changedAfter=1"), "SYN-2");
+    EXPECT_EQ(keys("is=scheduled"), "SYN-2");
+    EXPECT_EQ(keys("sort=-key"), "SYN-2 SYN-1");
+    EXPECT_EQ(keys("status=completed"), "");
+    h.call(post("/v1/tasks/SYN-1:complete", "", syn.token));
+    EXPECT_EQ(keys("status=completed&status=pending"), "SYN-1 SYN-2");
+    EXPECT_EQ(keys(""), "SYN-2");
+}
+
+TEST_F(task_lists_over_http, name_every_fault_of_a_question) {
+    EXPECT_EQ(faults_of(list("stauts=pending&status=waiting&is=urgent&dueAfter=tomorrow&sort=due-"
+                             "&pageSize=501&changedAfter=x&prefix=1&project=a&project=b")),
+              "stauts unknown-parameter, project duplicate-parameter, status invalid, is invalid, "
+              "prefix malformed, dueAfter invalid, changedAfter invalid, sort invalid, "
+              "pageSize invalid");
+    for (const char* bad : {"pageSize=0", "pageSize=-1", "pageSize=x"}) {
+        EXPECT_EQ(faults_of(list(bad)), "pageSize invalid") << bad;
+    }
+    EXPECT_EQ(faults_of(list("prefix=NONE")), "prefix unknown-prefix");
+    EXPECT_EQ(faults_of(list("prefix=NONE&sort=due")), "prefix unknown-prefix");
+    for (const char* bad : {"x", "AAAA", "a2tra2tra2tr", "%00"}) {
+        EXPECT_EQ(faults_of(list("pageToken=" + std::string(bad))), "pageToken malformed") << bad;
+    }
+}
+
+TEST_F(task_lists_over_http, come_in_pages) {
+    for (int n = 1; n <= 5; ++n) {
+        create(R"({"description":"t","due":"2026-12-0)" + std::to_string(6 - n) +
+               R"(T00:00:00Z"})");
+    }
+    for (const std::string order : {"sort=key", "sort=-key", "sort=due", "sort=-due",
+                                    "is=unblocked", "sort=entry", "sort=modified"}) {
+        std::string all, token;
+        int pages = 0;
+        do {
+            const object page = body_of(list(order + "&pageSize=2&pageToken=" + token));
+            all += " " + keys_of(page);
+            token = next_of(page);
+            ASSERT_LE(++pages, 4) << order;
+        } while (!token.empty());
+        EXPECT_EQ(all.size(), 5u * 6) << order << all;
+    }
+    EXPECT_EQ(keys("sort=due"), "SYN-5 SYN-4 SYN-3 SYN-2 SYN-1");
+    EXPECT_EQ(keys("sort=-due"), "SYN-1 SYN-2 SYN-3 SYN-4 SYN-5");
+    EXPECT_EQ(keys("sort=-urgency"), "SYN-5 SYN-4 SYN-3 SYN-2 SYN-1");
+}
+
+// A token is of its question alone, and nobody else's.
+TEST_F(task_lists_over_http, refuse_the_token_of_another_question) {
+    for (int n = 1; n <= 3; ++n) create(R"({"description":"t","tags":["x"]})");
+    for (const std::string order : {"sort=key", "sort=due"}) {
+        const std::string token = next_of(body_of(list(order + "&tag=x&pageSize=1")));
+        ASSERT_NE(token, "");
+        EXPECT_EQ(keys("tag=x&pageSize=2&" + order + "&pageToken=" + token), "SYN-2 SYN-3")
+            << "in another order, of another size";
+        EXPECT_EQ(faults_of(list(order + "&pageToken=" + token)), "pageToken malformed");
+        EXPECT_EQ(faults_of(list(order + "&tag=x&tag=y&pageToken=" + token)),
+                  "pageToken malformed");
+        const auto other = h.make_account("other-" + token.substr(0, 4), "OPS");
+        const auto theirs = list(order + "&tag=x&pageToken=" + token, other.token);
+        EXPECT_TRUE(theirs.status == 410 || keys_of(body_of(theirs)).empty()) << theirs.body;
+    }
+}
+
+TEST_F(task_lists_over_http, in_order_show_what_still_is_in_them_and_end) {
+    for (int n = 1; n <= 6; ++n) create(R"({"description":"t"})");
+    const object first = body_of(list("sort=entry&pageSize=2"));
+    h.call(post("/v1/tasks/SYN-3:complete", "", syn.token));
+    h.call(post("/v1/tasks/SYN-1:start", "", syn.token));
+    create(R"({"description":"new"})");
+    const std::string more = "sort=entry&pageSize=2&pageToken=" + next_of(first);
+    EXPECT_EQ(keys(more), "SYN-4 SYN-5");
+    h.advance(std::chrono::minutes{16});
+    const auto late = list(more);
+    EXPECT_EQ(late.status, 410u);
+    EXPECT_EQ(boost::json::parse(late.body).at("code").as_string(), "page-token-expired");
+}
+
+TEST_F(task_lists_over_http, are_answered_304_where_nothing_has_changed) {
+    create(R"({"description":"t"})");
+    const auto first = list("tag=x");
+    const std::string tag(header(first, "ETag"));
+    ASSERT_FALSE(tag.empty());
+    auto again = get("/v1/tasks?tag=x", syn.token);
+    again.insert("If-None-Match", tag);
+    EXPECT_EQ(h.call(again).status, 304u);
+    EXPECT_TRUE(h.call(again).body.empty());
+    create(R"({"description":"t","tags":["x"]})");
+    EXPECT_EQ(h.call(again).status, 200u);
+}
+
+TEST_F(task_lists_over_http, are_for_those_who_may_read_tasks_that_can_be_read) {
+    EXPECT_EQ(h.call(get("/v1/tasks")).status, 401u);
+    EXPECT_EQ(list("", h.make_token("board", token_scope::read)).status, 200u);
+    EXPECT_EQ(list("", h.operator_token()).status, 403u);
+    create(R"({"description":"protobuf"})");
+    auto request = get("/v1/tasks", syn.token);
+    request.insert("Accept", "application/x-protobuf");
+    v1::TaskList message;
+    ASSERT_TRUE(message.ParseFromString(h.call(request).body));
+    EXPECT_EQ(message.tasks(0).key(), "SYN-1");
+}
+
+}  // namespace
+}  // namespace callsign::testing

@@ -1,0 +1,76 @@
+// Numbers are taken from a counter; that none is given twice the file says besides.
+
+#include "support/temp_dir.hpp"
+
+#include <callsign/store/sqlite.hpp>
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <gtest/gtest.h>
+
+namespace callsign {
+namespace {
+
+constexpr time_point t0{milliseconds{1'700'000'000'000}};
+
+struct numbers : ::testing::Test {
+    std::unique_ptr<store> open() {
+        sqlite_options options;
+        options.data_dir = dir.path();
+        return open_sqlite(options);
+    }
+    // Tasks 1..3; those with an even number are over.
+    void fill() {
+        const auto store = open();
+        const auto tx = store->begin_write();
+        account = tx->put_account("home", t0);
+        const auto series = tx->put_series(account, "SYN", "", true, t0);
+        for (std::uint64_t n = 1; n <= 3; ++n) {
+            task t;
+            t.account = account;
+            t.uuid = make_uuid_v7(t0, 1, n);
+            t.created_at = t0;
+            t.attributes = {{"status", n % 2 == 0 ? "completed" : "pending"}};
+            t.numbered =
+                receipt{t.uuid, "SYN", "", tx->take_number(series, ""), 1, t.created_at, true};
+            tx->put_task(t, series);
+        }
+        tx->commit();
+    }
+    void change(const char* sql) {
+        SQLite::Database((dir.path() / "callsign.sqlite3").string(), SQLite::OPEN_READWRITE, 0,
+                         "callsign")
+            .exec(sql);
+    }
+    // None: it is refused, since the counter is damaged.
+    std::optional<std::int64_t> next() {
+        const auto store = open();
+        const auto tx = store->begin_write();
+        try {
+            return tx->take_number(tx->default_series(account)->id, "");
+        } catch (const store_failure& failure) {
+            EXPECT_EQ(failure.reason(), store_failure::kind::damaged) << failure.what();
+            return std::nullopt;
+        }
+    }
+
+    testing::temp_dir dir;
+    account_id account;
+};
+
+TEST_F(numbers, go_on_after_the_last_one) {
+    fill();
+    EXPECT_EQ(next(), 4);
+}
+
+TEST_F(numbers, of_a_counter_that_is_behind_are_not_given) {
+    fill();
+    change("UPDATE counters SET last_number = 2");  // 3 is open
+    EXPECT_EQ(next(), std::nullopt);
+    change("UPDATE counters SET last_number = 1; DELETE FROM tasks WHERE number = 3");  // 2 is over
+    EXPECT_EQ(next(), std::nullopt);
+    change("UPDATE counters SET last_number = 2");
+    EXPECT_EQ(next(), 3);
+}
+
+}  // namespace
+}  // namespace callsign
