@@ -17,6 +17,7 @@ find_package(Protobuf REQUIRED)
 find_package(spdlog REQUIRED)
 find_package(prometheus-cpp REQUIRED)
 find_package(tomlplusplus REQUIRED)
+find_package(date REQUIRED)
 
 find_program(CCACHE ccache)
 if(CCACHE)

@@ -87,6 +87,14 @@ inline constexpr problem no_master_key{409, "no-master-key",
                                        "The server has no master key to keep secrets under"};
 inline constexpr problem too_many_devices{409, "too-many-devices",
                                           "The account has as many devices as it may"};
+inline constexpr problem series_archived{409, "series-archived",
+                                         "The series takes no more numbers"};
+inline constexpr problem too_many_series{409, "too-many-series",
+                                         "The account has as many series as it may"};
+inline constexpr problem series_in_use{409, "series-in-use",
+                                       "The series cannot be changed so any more"};
+inline constexpr problem numbers_refused{422, "numbers-refused",
+                                         "These numbers cannot be taken over"};
 inline constexpr problem prefix_taken{409, "prefix-taken", "The prefix is taken"};
 inline constexpr problem project_taken{409, "project-taken", "The project has a series already"};
 

@@ -48,9 +48,16 @@ void show_series(std::ostream& out, const google::protobuf::RepeatedPtrField<v1:
     std::vector<row> rows;
     for (const v1::Series& s : all) {
         rows.push_back({s.prefix(), s.reset(), s.time_zone(), s.project(), std::to_string(s.next()),
-                        s.is_default() ? "yes" : "no"});
+                        s.is_default() ? "yes" : "no", s.archived() ? "yes" : "no"});
     }
-    print_table(out, {"PREFIX", "RESET", "TIME ZONE", "PROJECT", "NEXT", "DEFAULT"}, rows);
+    print_table(out, {"PREFIX", "RESET", "TIME ZONE", "PROJECT", "NEXT", "DEFAULT", "ARCHIVED"},
+                rows);
+}
+
+void show_one_series(std::ostream& out, const v1::Series& one) {
+    v1::SeriesList list;
+    *list.add_series() = one;
+    show_series(out, list.series());
 }
 
 void show_slots(std::ostream& out, const v1::SlotList& list) {
@@ -200,17 +207,34 @@ void revoke_device(session& s, const std::string& account, const std::string& na
                                [&](const v1::Device& gone) { show_device(s.out(), gone); });
 }
 
-void create_series(session& s, const std::string& account, const std::string& prefix,
-                   const std::string& project) {
+void create_series(session& s, const std::string& account, const series_choice& choice) {
     v1::CreateSeries body;
-    body.set_prefix(prefix);
-    body.set_project(project);
+    body.set_prefix(choice.prefix);
+    body.set_project(choice.project);
+    body.set_reset(choice.reset);
+    body.set_time_zone(choice.time_zone);
+    body.set_next(choice.next);
+    body.set_allows_gaps(choice.allows_gaps);
     s.ask_and_show<v1::Series>(verb::post, account_path(account, "/series"), &body,
-                               [&](const v1::Series& made) {
-                                   v1::SeriesList one;
-                                   *one.add_series() = made;
-                                   show_series(s.out(), one.series());
-                               });
+                               [&](const v1::Series& made) { show_one_series(s.out(), made); });
+}
+
+void edit_series(session& s, const std::string& account, const series_choice& choice) {
+    v1::EditSeries body;
+    if (!choice.new_prefix.empty()) body.set_prefix(choice.new_prefix);
+    if (!choice.project.empty()) body.set_project(choice.project);
+    if (choice.no_project) body.add_clear("project");
+    if (!choice.reset.empty()) body.set_reset(choice.reset);
+    if (!choice.time_zone.empty()) body.set_time_zone(choice.time_zone);
+    if (choice.next != 0) body.set_next(choice.next);
+    if (choice.allows_gaps || choice.no_gaps) body.set_allows_gaps(choice.allows_gaps);
+    if (choice.archive || choice.restore) body.set_archived(choice.archive);
+    if (body.ByteSizeLong() == 0) {
+        throw failure("say what is to change: --help lists it", exit_status::not_understood);
+    }
+    const std::string path = "/series/" + percent_encode(choice.prefix);
+    s.ask_and_show<v1::Series>(verb::patch, account_path(account, path), &body,
+                               [&](const v1::Series& now) { show_one_series(s.out(), now); });
 }
 
 void list_series(session& s, const std::string& account) {

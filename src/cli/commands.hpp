@@ -42,8 +42,22 @@ void add_device(session& s, const std::string& account, const device_choice& cho
 void list_devices(session& s, const std::string& account);
 void revoke_device(session& s, const std::string& account, const std::string& name, bool yes);
 
-void create_series(session& s, const std::string& account, const std::string& prefix,
-                   const std::string& project);
+// What is empty is not said.
+struct series_choice {
+    std::string prefix;
+    std::string new_prefix;
+    std::string project;
+    std::string reset;
+    std::string time_zone;
+    std::int64_t next = 0;
+    bool allows_gaps = false;
+    bool no_gaps = false;
+    bool no_project = false;
+    bool archive = false;
+    bool restore = false;
+};
+void create_series(session& s, const std::string& account, const series_choice& choice);
+void edit_series(session& s, const std::string& account, const series_choice& choice);
 void list_series(session& s, const std::string& account);
 
 struct slot_filter {
@@ -61,6 +75,9 @@ void import_taskchampion(session& s, const std::string& file);
 
 // Takes the tasks of a `task export` into a managed account. `file`: "-" is standard input.
 void import_taskwarrior(session& s, const std::string& file, const std::string& account);
+
+// Takes tasks that have numbers already, a table, into a managed account. `file` as above.
+void import_numbers(session& s, const std::string& file, const std::string& account);
 
 // Writes a new one to `file`, which must not be there.
 void make_master_key(session& s, const std::string& file);

@@ -4,6 +4,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace callsign::cli {
 
@@ -23,7 +24,14 @@ class failure : public std::runtime_error {
 // The server has understood, and says no: to this, not to everything.
 class refusal : public failure {
   public:
-    using failure::failure;
+    refusal(const std::string& sentence, std::string answer)
+        : failure(sentence), answer_(std::move(answer)) {}
+
+    // The problem, as the server wrote it.
+    const std::string& answer() const noexcept { return answer_; }
+
+  private:
+    std::string answer_;
 };
 
 }  // namespace callsign::cli

@@ -5,14 +5,12 @@
 #include "callsign/v1/callsign.pb.h"
 #include "commands.hpp"
 #include "failure.hpp"
+#include "input.hpp"
 #include "taskwarrior_export.hpp"
 #include "text.hpp"
 
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <iterator>
 #include <span>
 
@@ -22,16 +20,6 @@ namespace {
 // Of one request: what the server takes, and well below the body it takes.
 constexpr int batch_tasks_max = 500;
 constexpr std::size_t batch_bytes_max = std::size_t{512} * 1024;
-
-std::string read_input(const surroundings& around, const std::string& file) {
-    if (file == "-") return read_all(around.in);
-    std::ifstream in(file, std::ios::binary);
-    std::string text = read_all(in);
-    if (!in.is_open() || in.bad()) {
-        throw failure("cannot read " + file + ": " + std::strerror(errno));
-    }
-    return text;
-}
 
 taskwarrior_export read_checked(const surroundings& around, const std::string& file) {
     taskwarrior_export read = read_taskwarrior_export(read_input(around, file));

@@ -18,8 +18,7 @@ struct arguments {
     std::string account;
     account_choice new_account;
     std::string file;
-    std::string prefix;
-    std::string project;
+    series_choice series;
     std::string token_id;
     token_choice token;
     bool operator_token = false;
@@ -137,14 +136,36 @@ void add_device_commands(CLI::App& app, arguments& a) {
     revoke->add_flag("--yes", a.yes, "Do not ask");
 }
 
+void add_series_options(CLI::App& to, series_choice& choice) {
+    to.add_option("--project", choice.project, "Tasks of this project take their numbers here");
+    to.add_option("--reset", choice.reset, "When it begins again: never, daily, monthly, yearly")
+        ->check(CLI::IsMember({"never", "daily", "monthly", "yearly"}));
+    to.add_option("--time-zone", choice.time_zone, "Whose days, months and years: Europe/Berlin");
+    to.add_option("--next", choice.next, "The number it takes next")->check(CLI::PositiveNumber);
+}
+
 void add_series_commands(CLI::App& app, arguments& a) {
     CLI::App* const series = group(app, "series", "Runs of numbers");
-    CLI::App* const create =
-        command(*series, "create", "Add a run of numbers to an account", a,
-                [&a](session& s) { create_series(s, a.account, a.prefix, a.project); });
+    CLI::App* const create = command(*series, "create", "Add a run of numbers to an account", a,
+                                     [&a](session& s) { create_series(s, a.account, a.series); });
     create->add_option("ACCOUNT", a.account, "Whose")->required();
-    create->add_option("--prefix", a.prefix, "Of its numbers")->required();
-    create->add_option("--project", a.project, "Tasks of this project take their numbers here");
+    create->add_option("--prefix", a.series.prefix, "Of its numbers")->required();
+    add_series_options(*create, a.series);
+    create->add_flag("--allow-gaps", a.series.allows_gaps, "Its next number may be raised later");
+    CLI::App* const edit = command(*series, "edit", "Change a run of numbers", a,
+                                   [&a](session& s) { edit_series(s, a.account, a.series); });
+    edit->add_option("ACCOUNT", a.account, "Whose")->required();
+    edit->add_option("PREFIX", a.series.prefix, "As it is called, or was once")->required();
+    edit->add_option("--rename", a.series.new_prefix,
+                     "Its prefix from now on; keys with the old "
+                     "one go on");
+    add_series_options(*edit, a.series);
+    edit->add_flag("--no-project", a.series.no_project, "No project's tasks take numbers here")
+        ->excludes("--project");
+    edit->add_flag("--allow-gaps", a.series.allows_gaps, "Its next number may be raised");
+    edit->add_flag("--no-gaps", a.series.no_gaps, "It may not")->excludes("--allow-gaps");
+    edit->add_flag("--archive", a.series.archive, "It takes no more numbers");
+    edit->add_flag("--restore", a.series.restore, "It does again")->excludes("--archive");
     CLI::App* const list = command(*series, "list", "An account's runs of numbers", a,
                                    [&a](session& s) { list_series(s, a.account); });
     list->add_option("ACCOUNT", a.account, "Whose")->required();
@@ -174,6 +195,15 @@ void add_operating_commands(CLI::App& app, arguments& a) {
                 [&a](session& s) { import_taskwarrior(s, a.file, a.account); });
     taskwarrior->add_option("FILE", a.file, "The export; - is standard input")->required();
     taskwarrior->add_option("--account", a.account, "Whose tasks they become")->required();
+    CLI::App* const numbers =
+        command(*imports, "numbers", "Tasks that have numbers already, which they keep", a,
+                [&a](session& s) { import_numbers(s, a.file, a.account); });
+    numbers
+        ->add_option("FILE", a.file,
+                     "CSV with the columns prefix, number, uuid, title, created_at; - is standard "
+                     "input")
+        ->required();
+    numbers->add_option("--account", a.account, "Whose tasks they become")->required();
     CLI::App* const master_key =
         group(app, "master-key", "What the keys of devices are kept under");
     CLI::App* const fresh =

@@ -59,8 +59,19 @@ claim claim_of(const revoke_token& c) {
     return {known_or_operators(c.account.value_or(account_id{})), {}};
 }
 
+// It looks at the series there are.
 claim claim_of(const create_series& c) {
+    return {account_or_operators(c.account), many_rows};
+}
+
+claim claim_of(const edit_series& c) {
     return {account_or_operators(c.account), {}};
+}
+
+// Each is a task and its operations on the chain.
+claim claim_of(const import_numbers& c) {
+    return {account_or_operators(c.account),
+            {.bytes = c.bytes, .operations = 1 + 2 * c.rows.size()}};
 }
 
 // It looks through the devices there are.

@@ -45,6 +45,7 @@ create_answer creation::take_outcome() {
         if (auto* wrong = std::get_if<task_not_valid>(reservation)) return std::move(*wrong);
         if (auto* unmet = std::get_if<depends_unmet>(reservation)) return std::move(*unmet);
         if (std::holds_alternative<key_conflict>(*reservation)) return key_conflict{};
+        if (std::holds_alternative<series_archived>(*reservation)) return series_archived{};
         CALLSIGN_ASSERT(std::holds_alternative<unknown_series>(*reservation));
         return unknown_series{};
     }

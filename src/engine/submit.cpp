@@ -28,6 +28,8 @@ template awaitable<result<create_device::answer>> engine::submit(create_device);
 template awaitable<result<revoke_device::answer>> engine::submit(revoke_device);
 template awaitable<result<edit_task::answer>> engine::submit(edit_task);
 template awaitable<result<import_tasks::answer>> engine::submit(import_tasks);
+template awaitable<result<edit_series::answer>> engine::submit(edit_series);
+template awaitable<result<import_numbers::answer>> engine::submit(import_numbers);
 template awaitable<result<add_version::answer>> engine::submit(add_version);
 template awaitable<result<manage_account::answer>> engine::submit(manage_account);
 template awaitable<result<add_sealed_version::answer>> engine::submit(add_sealed_version);

@@ -1,4 +1,4 @@
-// Accounts, tokens and series.
+// Accounts and tokens.
 
 #include "resolve.hpp"
 
@@ -40,18 +40,6 @@ revoke_token::answer apply(write_tx& tx, const revoke_token& c, const moment& m)
         m.tell(events::token_revoked{c.token, found->account});
     }
     return std::move(*found);
-}
-
-create_series::answer apply(write_tx& tx, const create_series& c, const moment& m) {
-    const auto owner = resolve(tx, c.account);
-    if (!owner) return no_such_account{};
-    if (tx.find_series(owner->id, c.prefix)) return create_series::prefix_taken{};
-    if (!c.project.empty() && tx.find_series_for_project(owner->id, c.project)) {
-        return create_series::project_taken{};
-    }
-    const series_id id = tx.put_series(owner->id, c.prefix, c.project, false, m.now);
-    m.tell(events::series_created{owner->id, id});
-    return *tx.find_series(owner->id, c.prefix);
 }
 
 }  // namespace callsign::rules

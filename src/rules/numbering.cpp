@@ -2,6 +2,8 @@
 
 #include "series_choice.hpp"
 
+#include <algorithm>
+
 namespace callsign::rules {
 namespace {
 
@@ -22,10 +24,16 @@ receipt number_now(write_tx& tx, task existing, const moment& m) {
 
 }  // namespace
 
+std::string period_now(write_tx& tx, const series& series, time_point now) {
+    if (series.reset == reset_policy::never) return {};
+    return std::max(period_of(now, series.reset, series.time_zone), tx.last_period(series.id));
+}
+
 receipt take_receipt(write_tx& tx, const series& series, const uuid& task, const moment& m) {
     receipt r;
     r.uuid = task;
     r.prefix = series.prefix;
+    r.period = period_now(tx, series, m.now);
     r.number = tx.take_number(series.id, r.period);
     r.created_at = m.now;
     return r;

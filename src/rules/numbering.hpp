@@ -7,6 +7,10 @@
 
 namespace callsign::rules {
 
+// The period that numbers are taken in at that instant: never one before the last (product.md
+// section 5), even where the clock, or the series' zone, says so.
+std::string period_now(write_tx& tx, const series& series, time_point now);
+
 // The next number of the series, as the receipt of `task`; its `seq` is the caller's to fill in.
 receipt take_receipt(write_tx& tx, const series& series, const uuid& task, const moment& m);
 

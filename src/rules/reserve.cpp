@@ -53,7 +53,9 @@ reserve::answer apply(write_tx& tx, const reserve& c, const moment& m) {
         tx.count_attempt(known->id);
         return reserve::reserved{known->id, true, known->created_at, std::move(depends.tasks)};
     }
-    if (!choose_series(tx, c.account, c.prefix, {})) return unknown_series{};
+    const auto asked_for = choose_series(tx, c.account, c.prefix, {});
+    if (!asked_for) return unknown_series{};
+    if (asked_for->archived) return series_archived{};
 
     std::optional<task> existing;
     if (c.uuid) existing = tx.find_task(c.account, *c.uuid);

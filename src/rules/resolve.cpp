@@ -23,6 +23,15 @@ std::variant<task, ref_fault> resolve(read_tx& tx, account_id account, const tas
     return usable(tx.find_task(series->id, key.period, key.number));
 }
 
+series at_instant(series s, time_point now) {
+    if (s.reset == reset_policy::never) return s;
+    std::string period = period_of(now, s.reset, s.time_zone);
+    if (period <= s.period) return s;
+    s.period = std::move(period);
+    s.last_number = 0;
+    return s;
+}
+
 task shown(read_tx& tx, task t) {
     t.author_name = tx.name_of(t.author);
     return t;

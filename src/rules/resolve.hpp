@@ -18,6 +18,9 @@ std::optional<account> resolve(read_tx& tx, const account_ref& ref);
 // product.md section 5: a UUID, or a key with the prefix of a series, renamed ones included.
 std::variant<task, ref_fault> resolve(read_tx& tx, account_id account, const task_ref& ref);
 
+// As people are shown it: in the period of that instant.
+series at_instant(series s, time_point now);
+
 // As people are shown it: with its author's name.
 task shown(read_tx& tx, task t);
 

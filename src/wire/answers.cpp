@@ -133,11 +133,14 @@ v1::Slot to_message(const slot& s, const std::optional<receipt>& r) {
 v1::Series to_message(const series& s) {
     v1::Series out;
     out.set_prefix(s.prefix);
-    out.set_reset("never");
-    out.set_time_zone("UTC");
+    out.set_reset(std::string(to_string(s.reset)));
+    out.set_time_zone(s.time_zone);
     out.set_project(s.project);
     out.set_next(s.last_number + 1);
     out.set_is_default(s.is_default);
+    out.set_period(s.period);
+    out.set_archived(s.archived);
+    out.set_allows_gaps(s.allows_gaps);
     return out;
 }
 

@@ -412,6 +412,76 @@ TEST_P(store_contract, authors_are_kept_and_have_names) {
     EXPECT_EQ(tx->name_of(token_id{999}), "");
 }
 
+TEST_P(store_contract, a_series_is_changed_and_keeps_its_old_prefixes) {
+    const auto account = make_account();
+    series changed = *store_->begin_read()->default_series(account);
+    write([&](write_tx& tx) {
+        EXPECT_EQ(tx.find_series(account, "TASK")->prefix, "TASK");  // and remembered from here on
+        EXPECT_EQ(tx.default_series(account)->prefix, "TASK");
+        changed.prefix = "NEW";
+        changed.project = "ops";
+        changed.reset = reset_policy::monthly;
+        changed.time_zone = "Europe/Berlin";
+        changed.archived = changed.allows_gaps = true;
+        tx.update_series(changed, t0);
+        EXPECT_EQ(tx.find_series(account, "TASK")->prefix, "NEW");
+        EXPECT_EQ(tx.default_series(account)->prefix, "NEW");
+    });
+    {
+        const auto dropped = store_->begin_write();
+        series other = changed;
+        other.prefix = "LOST";
+        dropped->update_series(other, t0);
+    }
+    if (GetParam().durable) reopen();
+    write([&](write_tx& tx) {
+        EXPECT_EQ(tx.find_series(account, "NEW")->id, changed.id);
+        EXPECT_FALSE(tx.find_series(account, "LOST"));
+    });
+    const auto tx = store_->begin_read();
+    const auto found = tx->find_series(account, "TASK");
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->prefix, "NEW");
+    EXPECT_EQ(found->reset, reset_policy::monthly);
+    EXPECT_EQ(found->time_zone, "Europe/Berlin");
+    EXPECT_TRUE(found->archived && found->allows_gaps && found->is_default);
+    EXPECT_EQ(tx->find_series_for_project(account, "ops")->id, changed.id);
+    EXPECT_EQ(tx->find_account(account)->default_prefix, "NEW");
+}
+
+TEST_P(store_contract, numbers_are_counted_by_period_and_may_be_skipped) {
+    const auto account = make_account();
+    const auto series = store_->begin_read()->default_series(account)->id;
+    write([&](write_tx& tx) {
+        EXPECT_EQ(tx.last_period(series), "");
+        EXPECT_EQ(tx.last_number(series, "20261120"), 0);
+        tx.skip_numbers(series, "20261120", 4);
+        EXPECT_EQ(tx.take_number(series, "20261120"), 5);
+        EXPECT_EQ(tx.last_period(series), "20261120");
+        EXPECT_EQ(tx.take_number(series, "20261121"), 1);
+        tx.skip_numbers(series, "20261121", 3);
+        EXPECT_EQ(tx.last_period(series), "20261121");
+        EXPECT_EQ(tx.last_number(series, "20261121"), 3);
+    });
+    {
+        const auto dropped = store_->begin_write();
+        dropped->skip_numbers(series, "20261122", 9);
+        EXPECT_EQ(dropped->last_period(series), "20261122");
+    }
+    if (GetParam().durable) reopen();
+    write([&](write_tx& tx) {
+        EXPECT_EQ(tx.last_period(series), "20261121");
+        EXPECT_EQ(tx.last_number(series, "20261122"), 0);
+        EXPECT_EQ(tx.last_period(series), "20261121") << "to ask makes none";
+    });
+    const auto tx = store_->begin_read();
+    const auto found = tx->default_series(account);
+    EXPECT_EQ(found->period, "20261121");
+    EXPECT_EQ(found->last_number, 3);
+    EXPECT_EQ(tx->skipped_numbers_of(series),
+              (std::vector<numbers_skipped>{{"20261120", 1, 4}, {"20261121", 2, 3}}));
+}
+
 TEST_P(store_contract, a_task_without_a_number_can_be_given_one_once) {
     const auto account = make_account();
     const auto id = write([&](write_tx& tx) {

@@ -121,6 +121,9 @@ class faulty_store final : public store {
             return tx_->unnumbered_tasks(after, limit);
         }
         std::vector<numbers_given> numbers_of(series_id s) override { return tx_->numbers_of(s); }
+        std::vector<numbers_skipped> skipped_numbers_of(series_id s) override {
+            return tx_->skipped_numbers_of(s);
+        }
         void visit_numbered(const number_walk& walk, const task_visitor& visit) override {
             tx_->visit_numbered(walk, visit);
         }
@@ -176,6 +179,14 @@ class faulty_store final : public store {
         std::int64_t take_number(series_id s, std::string_view period) override {
             return tx_->take_number(s, period);
         }
+        std::int64_t last_number(series_id s, std::string_view period) override {
+            return tx_->last_number(s, period);
+        }
+        void skip_numbers(series_id s, std::string_view period, std::int64_t through) override {
+            tx_->skip_numbers(s, period, through);
+        }
+        std::string last_period(series_id s) override { return tx_->last_period(s); }
+        void update_series(const series& s, time_point now) override { tx_->update_series(s, now); }
         task_id put_task(const task& t, series_id s) override {
             fulfils_ = true;
             std::size_t bytes = 0;

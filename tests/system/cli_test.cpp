@@ -4,6 +4,8 @@
 
 #include "fixture.hpp"
 
+#include <fstream>
+
 namespace callsign::testing {
 namespace {
 
@@ -91,6 +93,51 @@ TEST_F(cli_test, series_are_made_and_listed) {
 
     const finished taken = callsign({"series", "create", "ops", "--prefix", "INC"});
     EXPECT_EQ(taken.status, (exit_status{1, 0})) << taken.out;
+}
+
+// A table of tasks with numbers, as another program had them: kept, or refused as a whole.
+TEST_F(cli_test, numbers_are_taken_over) {
+    auto s = start();
+    const json::object made = ask_callsign({"account", "create", "ops", "--prefix", "OPS"});
+    ask_callsign({"series", "create", "ops", "--prefix", "INC", "--reset", "daily", "--time-zone",
+                  "Europe/Berlin"});
+    const auto table = [&](int rows, int without) {
+        const std::string file = temp_path("numbers.csv").string();
+        std::ofstream out(file);
+        out << "prefix,number,uuid,title,created_at\n";
+        for (int n = 1; n <= rows; ++n) {
+            if (n == without) continue;
+            char id[40];
+            std::snprintf(id, sizeof id, "11111111-2222-4333-8444-%012d", n);
+            out << "OPS," << n << ',' << id << ",Task " << n << ",2020-01-01T00:00:00Z\n";
+        }
+        out << "INC,1,11111111-2222-4333-8444-999999999999,\"Said, at night\","
+               "2020-01-01T23:30:00Z\n";
+        return file;
+    };
+    const finished refused = callsign({"import", "numbers", table(600, 300), "--account", "ops"});
+    EXPECT_EQ(refused.status, (exit_status{1, 0})) << refused.out;
+    EXPECT_NE(refused.err.find("line 301: OPS-300 is missing before it"), std::string::npos)
+        << refused.err;
+    EXPECT_EQ(status_of_create(*s, text(made, "token"), "first"), 201u);  // OPS-1 is given here
+
+    const finished taken = callsign({"import", "numbers", table(600, 0), "--account", "ops"});
+    EXPECT_NE(taken.err.find("line 2: The number is taken"), std::string::npos) << taken.err;
+
+    const json::object fresh = ask_callsign({"account", "create", "new", "--prefix", "OPS"});
+    ask_callsign({"series", "create", "new", "--prefix", "INC", "--reset", "daily", "--time-zone",
+                  "Europe/Berlin"});
+    const json::object done =
+        ask_callsign({"import", "numbers", table(600, 0), "--account", "new"});
+    EXPECT_EQ(done.at("imported").as_int64(), 601);
+    const json::object again =
+        ask_callsign({"import", "numbers", table(600, 0), "--account", "new"});
+    EXPECT_EQ(again.at("thereAlready").as_int64(), 601);
+    http_client rest(s->port(), text(fresh, "token"));
+    EXPECT_EQ(rest.get("/v1/tasks/INC-20200102-1")->status, 200u);
+    const auto next = rest.post_json("/v1/tasks", R"({"description":"next"})", "k");
+    EXPECT_NE(next->body.find(R"("key":"OPS-601")"), std::string::npos) << next->body;
+    expect_sound();
 }
 
 TEST_F(cli_test, slots_and_the_reaper_are_shown_and_a_sweep_runs) {

@@ -302,8 +302,13 @@ TEST(to_message, other_nouns) {
               R"({"state":"failed","uuid":"00000000-0000-0000-0000-000000000000",)"
               R"("reason":"window-passed","createdAt":"1970-01-01T00:00:00.000Z","attempts":1})");
     EXPECT_TRUE(to_message(s, receipt{}).has_receipt());
-    EXPECT_EQ(encode(format::json, to_message(series{{}, {}, "SYN", "", true, 41})),
-              R"({"prefix":"SYN","reset":"never","timeZone":"UTC","next":42,"isDefault":true})");
+    series numbers;
+    numbers.prefix = "SYN";
+    numbers.is_default = true;
+    numbers.last_number = 41;
+    EXPECT_EQ(encode(format::json, to_message(numbers)),
+              R"({"prefix":"SYN","reset":"never","timeZone":"UTC","next":42,"isDefault":true,)"
+              R"("archived":false,"allowsGaps":false})");
     EXPECT_EQ(encode(format::json, to_message(account{{3}, "ada", "SYN", 9, {}})),
               R"({"accountId":"3","name":"ada","prefix":"SYN",)"
               R"("createdAt":"1970-01-01T00:00:00.000Z","seq":9,"mode":"managed"})");

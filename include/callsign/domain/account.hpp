@@ -4,6 +4,7 @@
 #include <callsign/base/sha256.hpp>
 #include <callsign/base/strong_id.hpp>
 #include <callsign/base/time.hpp>
+#include <callsign/domain/period.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -28,20 +29,39 @@ struct account {
     account_mode mode = account_mode::managed;
 };
 
-// One run of numbers. Reset policy `never`: one period, the empty one.
+// One run of numbers, or one for each period.
 struct series {
     series_id id;
     account_id account;
     std::string prefix;
     std::string project;  // bound project; empty: none
     bool is_default = false;
-    std::int64_t last_number = 0;  // of the current period; 0: none taken yet
+    std::int64_t last_number = 0;  // of the period below; 0: none taken yet
+    std::string period;            // the last that numbers were taken in; empty: none, or no reset
+    reset_policy reset = reset_policy::never;
+    std::string time_zone = "UTC";
+    bool archived = false;     // takes no more numbers; its keys go on
+    bool allows_gaps = false;  // its next number may be raised
 };
 
-// What a series has given in one period: 1..last_number.
+// More of them are no help to people; an account's are read together.
+inline constexpr std::size_t series_max = 1'000;
+// Beyond what people say; far below what a JSON number holds exactly.
+inline constexpr std::int64_t number_max = 999'999'999'999;
+
+// What a series has given in one period: 1..last_number, but for those that were skipped.
 struct numbers_given {
     std::string period;  // empty: the series never resets
     std::int64_t last_number = 0;
+};
+
+// Numbers of a period that were left out on purpose, and are nobody's: first..last.
+struct numbers_skipped {
+    std::string period;
+    std::int64_t first = 0;
+    std::int64_t last = 0;
+
+    friend bool operator==(const numbers_skipped&, const numbers_skipped&) = default;
 };
 
 enum class token_scope : std::uint8_t { read = 1, write = 2, admin = 3 };

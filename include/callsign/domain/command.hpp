@@ -12,6 +12,7 @@
 #include <callsign/domain/commands/devices.hpp>
 #include <callsign/domain/commands/reaping.hpp>
 #include <callsign/domain/commands/sealed_chain.hpp>
+#include <callsign/domain/commands/series.hpp>
 #include <callsign/domain/commands/tasks.hpp>
 
 #include <variant>
@@ -22,7 +23,8 @@ using command =
     std::variant<reserve, fulfil, reconcile_pending, forget_settled, create_account, create_token,
                  revoke_token, create_series, look_up_slot, add_version, edit_task, manage_account,
                  add_sealed_version, add_sealed_snapshot, register_client, import_sealed_version,
-                 import_sealed_snapshot, create_device, revoke_device, import_tasks>;
+                 import_sealed_snapshot, create_device, revoke_device, import_tasks, edit_series,
+                 import_numbers>;
 
 using answer =
     std::variant<std::monostate, reserve::answer, fulfil::answer, reconcile_pending::answer,
@@ -31,7 +33,8 @@ using answer =
                  add_version::answer, edit_task::answer, manage_account::answer,
                  add_sealed_version::answer, add_sealed_snapshot::answer, register_client::answer,
                  import_sealed_version::answer, import_sealed_snapshot::answer,
-                 create_device::answer, revoke_device::answer, import_tasks::answer>;
+                 create_device::answer, revoke_device::answer, import_tasks::answer,
+                 edit_series::answer, import_numbers::answer>;
 
 // Of whichever it is. Named otherwise: a command turns into a `command` by itself, and one without
 // a claim of its own would come back here for ever.

@@ -75,7 +75,7 @@ struct executors {
 // Another request with this key is being worked on, and did not end before this one's deadline.
 struct in_progress {};
 using create_answer = std::variant<receipted, slot_failed, key_conflict, unknown_series,
-                                   task_not_valid, depends_unmet, in_progress>;
+                                   series_archived, task_not_valid, depends_unmet, in_progress>;
 
 class engine {
   public:

@@ -87,7 +87,8 @@ class read_tx {
     virtual std::vector<account> accounts(account_id after, std::int64_t limit) = 0;
     std::vector<account> accounts() { return accounts(account_id{}, no_limit); }
 
-    // By prefix, a renamed series' old ones included. In a write transaction `last_number` may lag.
+    // By prefix, a renamed series' old ones included. In a write transaction `last_number` and
+    // `period` may lag.
     virtual std::optional<series> find_series(account_id account, std::string_view prefix) = 0;
     virtual std::optional<series> find_series_for_project(account_id account,
                                                           std::string_view project) = 0;
@@ -109,6 +110,8 @@ class read_tx {
     // The periods in which the series has given numbers, in order. In a write transaction
     // `last_number` may lag.
     virtual std::vector<numbers_given> numbers_of(series_id series) = 0;
+    // In the order of periods and numbers.
+    virtual std::vector<numbers_skipped> skipped_numbers_of(series_id series) = 0;
     std::vector<std::string> periods_of(series_id series) {
         std::vector<std::string> periods;
         for (auto& given : numbers_of(series)) periods.push_back(std::move(given.period));
@@ -211,6 +214,13 @@ class write_tx : public read_tx {
     // The next number of (series, period): 1, 2, 3 ... Taken for good once this transaction
     // commits.
     virtual std::int64_t take_number(series_id series, std::string_view period) = 0;
+    // The last one taken of (series, period); 0: none yet.
+    virtual std::int64_t last_number(series_id series, std::string_view period) = 0;
+    // Those after the last one, up to `through`, are nobody's. Requires: there is one at least.
+    virtual void skip_numbers(series_id series, std::string_view period, std::int64_t through) = 0;
+    // The last period of the series, in their order, that numbers were taken or skipped in; empty:
+    // none yet.
+    virtual std::string last_period(series_id series) = 0;
 
     // ---- tasks and the chain ----
     // `task.id` is ignored; `series` is where its number is from, or will be. Requires: no task
@@ -269,6 +279,9 @@ class write_tx : public read_tx {
                                    account_mode mode = account_mode::managed) = 0;
     virtual series_id put_series(account_id account, std::string_view prefix,
                                  std::string_view project, bool is_default, time_point now) = 0;
+    // Its prefix, project, policy, zone and flags become these; a prefix it had stays an alias.
+    // Requires: no other series has the prefix, or had it, or has the project.
+    virtual void update_series(const series& series, time_point now) = 0;
     virtual token_id put_token(std::optional<account_id> account, std::string_view name,
                                token_scope scope, const digest& hash, time_point now) = 0;
     virtual std::optional<token> find_token(token_id id) = 0;

@@ -77,5 +77,7 @@ import_sealed_snapshot::answer apply(write_tx& tx, const import_sealed_snapshot&
 create_device::answer apply(write_tx& tx, const create_device& c, const moment& m);
 revoke_device::answer apply(write_tx& tx, const revoke_device& c, const moment& m);
 import_tasks::answer apply(write_tx& tx, const import_tasks& c, const moment& m);
+edit_series::answer apply(write_tx& tx, const edit_series& c, const moment& m);
+import_numbers::answer apply(write_tx& tx, const import_numbers& c, const moment& m);
 
 }  // namespace callsign::rules

@@ -24,4 +24,7 @@ awaitable<http_response> cancel_conversion(admin_context& a, request_context& c)
 // import.cpp
 awaitable<http_response> import_tasks_to(admin_context& a, request_context& c);
 
+// numbers.cpp
+awaitable<http_response> import_numbers_to(admin_context& a, request_context& c);
+
 }  // namespace callsign::api

@@ -29,8 +29,10 @@ awaitable<http_response> show_slot(rest_context& r, request_context& c);
 // Of the account, whether its own token asks or an operator's.
 // accounts.cpp
 awaitable<http_response> show_account(rest_context& r, request_context& c);
+// series.cpp
 awaitable<http_response> list_series(rest_context& r, request_context& c);
 awaitable<http_response> add_series(rest_context& r, request_context& c);
+awaitable<http_response> change_series(rest_context& r, request_context& c);
 // tokens.cpp
 awaitable<http_response> list_tokens(rest_context& r, request_context& c);
 awaitable<http_response> add_token(rest_context& r, request_context& c);

@@ -65,6 +65,9 @@ std::variant<receipted, refused> outcome_of(const create_answer& answer, const s
                                "Another payload came with this key before. A new creation needs a "
                                "new key."};
             },
+            [](series_archived) -> outcome {
+                return refused{problems::series_archived, "Name another one, or none."};
+            },
             [](unknown_series) -> outcome {
                 return refused_for(wire::faults{
                     {"prefix", "unknown-prefix", "The account has no series with this prefix."}});

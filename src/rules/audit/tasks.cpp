@@ -19,20 +19,32 @@ class task_audit {
     void run() {
         for (const series& from : tx_.series_of(s_.owner.id)) {
             prefixes_.clear();
+            skipped_ = tx_.skipped_numbers_of(from.id);
             for (const numbers_given& given : tx_.numbers_of(from.id)) count(from, given);
         }
     }
 
   private:
     void count(const series& from, const numbers_given& given) {
-        std::int64_t seen = 0, first = 0, last = 0;
-        bool all_known = true;
-        const auto is_there = [&](std::int64_t number) {
-            if (seen++ == 0) first = number;
-            last = number;
-        };
+        std::int64_t seen = 0, last = 0;
+        bool all_known = true, is_run = true;
         const std::string run =
             s_.who + from.prefix + (given.period.empty() ? "" : "-" + given.period);
+        // Those that were skipped on purpose come in between.
+        std::vector<numbers_skipped> gaps;
+        std::ranges::copy_if(skipped_, std::back_inserter(gaps), [&](const numbers_skipped& gap) {
+            return gap.period == given.period;
+        });
+        auto gap = gaps.begin();
+        const auto pass_gaps = [&] {
+            for (; gap != gaps.end() && gap->first == last + 1; ++gap) last = gap->last;
+        };
+        const auto is_there = [&](std::int64_t number) {
+            pass_gaps();
+            ++seen;
+            is_run = is_run && number == last + 1;
+            last = number;
+        };
         each_row(
             tasks_at_once,
             [&](std::int64_t after, std::int64_t limit) {
@@ -52,12 +64,14 @@ class task_audit {
                 found_.unreadable(proofs::numbers, run + ": numbers" + between(before, to) +
                                                        " cannot be read: " + why);
             });
-        const std::int64_t given_all = given.last_number;
-        const bool is_run = seen == given_all && (seen == 0 || (first == 1 && last == seen));
+        pass_gaps();
+        is_run = is_run && last == given.last_number && gap == gaps.end();
         if (is_run || !all_known) return;
-        found_.fault(proofs::numbers, run + ": last number " + std::to_string(given_all) +
-                                          ", but " + std::to_string(seen) + " tasks with numbers " +
-                                          std::to_string(first) + ".." + std::to_string(last));
+        found_.fault(proofs::numbers, run + ": last number " + std::to_string(given.last_number) +
+                                          ", but " + std::to_string(seen) +
+                                          " tasks with numbers up to " + std::to_string(last) +
+                                          " and " + std::to_string(gaps.size()) +
+                                          " gaps on purpose");
     }
 
     void see(const series& from, const task& t) {
@@ -99,6 +113,7 @@ class task_audit {
     subject& s_;
     tally& all_;
     std::map<std::string, bool, std::less<>> prefixes_;  // of one series
+    std::vector<numbers_skipped> skipped_;               // of that series
 };
 
 }  // namespace

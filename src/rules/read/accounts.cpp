@@ -15,7 +15,9 @@ list_accounts::answer read(read_tx& tx, const list_accounts& q) {
 list_series::answer read(read_tx& tx, const list_series& q) {
     const auto owner = resolve(tx, q.account);
     if (!owner) return std::nullopt;
-    return page_from(tx.series_of(owner->id), q.page);
+    std::vector<series> all = tx.series_of(owner->id);
+    for (series& each : all) each = at_instant(std::move(each), q.now);
+    return page_from(std::move(all), q.page);
 }
 
 find_principal::answer read(read_tx& tx, const find_principal& q) {

@@ -95,6 +95,9 @@ class reads_over : public Base {
         }
         return all;
     }
+    std::vector<numbers_skipped> skipped_numbers_of(series_id series) override {
+        return copy(find(state_->skipped, series)).value_or(std::vector<numbers_skipped>{});
+    }
     void visit_numbered(const number_walk& walk, const task_visitor& visit) override {
         const auto& all = state_->task_numbers;
         const std::string in(walk.period);
@@ -264,7 +267,11 @@ class reads_over : public Base {
         return std::nullopt;
     }
     std::optional<series> with_number(series s) {
-        if (const auto* last = find(state_->counters, {s.id, std::string{}})) s.last_number = *last;
+        for (const auto& [name, last] : state_->counters) {
+            if (name.first != s.id) continue;
+            s.period = name.second;
+            s.last_number = last;
+        }
         return s;
     }
     device with_mode(device d) {

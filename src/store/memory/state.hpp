@@ -55,6 +55,7 @@ struct state {
     table<std::pair<account_id, uuid>, task_id> task_uuids;
     table<std::tuple<series_id, std::string, std::int64_t>, task_id> task_numbers;
     table<std::pair<series_id, std::string>, std::int64_t> counters;
+    table<series_id, std::vector<numbers_skipped>> skipped;  // in the order of periods and numbers
     table<std::pair<account_id, std::int64_t>, row<version>> versions;
     table<account_id, uuid> last_versions;
     table<account_id, std::int64_t> sealed_seqs;

@@ -84,6 +84,28 @@ class write_transaction final : public reads_over<write_tx> {
         wrote_ = true;
         return ++state_->counters[{series, std::string(period)}];
     }
+    std::int64_t last_number(series_id series, std::string_view period) override {
+        const auto* const last = find(state_->counters, {series, std::string(period)});
+        return last ? *last : 0;
+    }
+    void skip_numbers(series_id series, std::string_view period, std::int64_t through) override {
+        wrote_ = true;
+        std::int64_t& last = state_->counters[{series, std::string(period)}];
+        CALLSIGN_ASSERT(through > last);
+        auto& all = state_->skipped[series];
+        all.push_back({std::string(period), last + 1, through});
+        std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
+            return std::tie(a.period, a.first) < std::tie(b.period, b.first);
+        });
+        last = through;
+    }
+    std::string last_period(series_id series) override {
+        std::string last;
+        for (const auto& [name, number] : state_->counters) {
+            if (name.first == series) last = name.second;
+        }
+        return last;
+    }
 
     task_id put_task(const task& t, series_id series) override {
         const task_id id{next_id(t.created_at)};
@@ -246,10 +268,32 @@ class write_transaction final : public reads_over<write_tx> {
         const series_id id{next_id(now)};
         CALLSIGN_ASSERT(
             state_->prefixes.emplace(std::pair(account, std::string(prefix)), id).second);
-        state_->series_rows.emplace(
-            id, series{id, account, std::string(prefix), std::string(project), is_default, 0});
+        series made;
+        made.id = id;
+        made.account = account;
+        made.prefix = prefix;
+        made.project = project;
+        made.is_default = is_default;
+        state_->series_rows.emplace(id, std::move(made));
         if (is_default) state_->accounts.at(account).default_prefix = prefix;
         return id;
+    }
+    void update_series(const series& s, time_point now) override {
+        moved(now);
+        series& kept = state_->series_rows.at(s.id);
+        const auto [alias, fresh] = state_->prefixes.emplace(std::pair(s.account, s.prefix), s.id);
+        CALLSIGN_ASSERT(alias->second == s.id);
+        for (const auto& [id, other] : state_->series_rows) {
+            CALLSIGN_ASSERT(id == s.id || other.account != s.account || s.project.empty() ||
+                            other.project != s.project);
+        }
+        kept.prefix = s.prefix;
+        kept.project = s.project;
+        kept.reset = s.reset;
+        kept.time_zone = s.time_zone;
+        kept.archived = s.archived;
+        kept.allows_gaps = s.allows_gaps;
+        if (kept.is_default) state_->accounts.at(s.account).default_prefix = s.prefix;
     }
     token_id put_token(std::optional<account_id> account, std::string_view name, token_scope scope,
                        const digest& hash, time_point now) override {

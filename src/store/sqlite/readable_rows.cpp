@@ -34,7 +34,8 @@ constexpr table tables[] = {
          q.id(6);
      }},
     {"series",
-     "SELECT series_id, account_id, prefix, project, is_default, 0 FROM series"
+     "SELECT series_id, account_id, prefix, project, is_default, 0, '', reset, time_zone,"
+     " archived, allows_gaps FROM series"
      " WHERE series_id > ? ORDER BY 1",
      look_at<series_row_of>},
     {"counters",

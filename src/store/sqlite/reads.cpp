@@ -57,7 +57,12 @@ series series_row_of(query& q) {
             q.text(2),
             q.text(3),
             q.integer(4) != 0,
-            q.integer(5)};
+            q.integer(5),
+            q.text(6),
+            q.one_of(7, reset_policy::never, reset_policy::yearly),
+            q.text(8),
+            q.integer(9) != 0,
+            q.integer(10) != 0};
 }
 
 token token_of(query& q) {
@@ -141,6 +146,10 @@ std::size_t byte_count_of(query& q) {
 
 numbers_given numbers_given_of(query& q) {
     return {q.text(0), q.integer(1)};
+}
+
+numbers_skipped numbers_skipped_of(query& q) {
+    return {q.text(0), q.integer(1), q.integer(2)};
 }
 
 fork_return side_return_of(query& q) {

@@ -23,6 +23,7 @@ sealed_version sealed_version_of(query& q);
 snapshot_mark snapshot_mark_of(query& q);
 std::size_t byte_count_of(query& q);
 numbers_given numbers_given_of(query& q);
+numbers_skipped numbers_skipped_of(query& q);
 fork_return side_return_of(query& q);
 sealed_link sealed_link_of(query& q);
 sealed_snapshot snapshot_of(query& q);
@@ -106,6 +107,10 @@ class reads_over : public Base {
     std::vector<numbers_given> numbers_of(series_id series) override {
         auto q = db_.use(sql::counter_all);
         return all(q.bind(series), numbers_given_of);
+    }
+    std::vector<numbers_skipped> skipped_numbers_of(series_id series) override {
+        auto q = db_.use(sql::skipped_all);
+        return all(q.bind(series), numbers_skipped_of);
     }
     void visit_numbered(const number_walk& walk, const task_visitor& visit) override {
         const std::string in(walk.period);

@@ -33,10 +33,12 @@ inline constexpr auto account_advance =
     "UPDATE accounts SET last_seq = ?, last_version = ?, side_place = ?, side_bytes = ?,"
     " side_gone_to = ?, side_gone_below = ? WHERE account_id = ?";
 
-#define CALLSIGN_SERIES                                                                 \
-    "SELECT s.series_id, s.account_id, s.prefix, s.project, s.is_default,"              \
-    " coalesce((SELECT last_number FROM counters c WHERE c.series_id = s.series_id AND" \
-    " c.period = ''), 0) FROM series s"
+#define CALLSIGN_SERIES                                                                      \
+    "SELECT s.series_id, s.account_id, s.prefix, s.project, s.is_default,"                   \
+    " coalesce((SELECT last_number FROM counters c WHERE c.series_id = s.series_id"          \
+    " ORDER BY c.period DESC LIMIT 1), 0),"                                                  \
+    " coalesce((SELECT max(c.period) FROM counters c WHERE c.series_id = s.series_id), '')," \
+    " s.reset, s.time_zone, s.archived, s.allows_gaps FROM series s"
 inline constexpr auto series_by_prefix = CALLSIGN_SERIES
     " JOIN prefixes p ON p.series_id = s.series_id"
     " WHERE p.account_id = ? AND p.prefix = ?";
@@ -48,13 +50,24 @@ inline constexpr auto series_all = CALLSIGN_SERIES " WHERE s.account_id = ? ORDE
 inline constexpr auto series_put =
     "INSERT INTO series (account_id, prefix, project, is_default, created_at)"
     " VALUES (?, ?, ?, ?, ?)";
+inline constexpr auto series_update =
+    "UPDATE series SET prefix = ?, project = ?, reset = ?, time_zone = ?, archived = ?,"
+    " allows_gaps = ? WHERE series_id = ?";
 inline constexpr auto prefix_put =
-    "INSERT INTO prefixes (account_id, prefix, series_id) VALUES (?, ?, ?)";
+    "INSERT INTO prefixes (account_id, prefix, series_id) VALUES (?, ?, ?)"
+    " ON CONFLICT (account_id, prefix) DO NOTHING";
 
 inline constexpr auto counter_get =
     "SELECT counter_id, last_number FROM counters WHERE series_id = ? AND period = ?";
 inline constexpr auto counter_all =
     "SELECT period, last_number FROM counters WHERE series_id = ? ORDER BY period";
+inline constexpr auto counter_period = "SELECT max(period) FROM counters WHERE series_id = ?";
+inline constexpr auto skipped_all =
+    "SELECT c.period, k.first_number, k.last_number FROM counters c"
+    " JOIN skipped_numbers k ON k.counter_id = c.counter_id WHERE c.series_id = ?"
+    " ORDER BY c.period, k.first_number";
+inline constexpr auto skipped_put =
+    "INSERT INTO skipped_numbers (counter_id, first_number, last_number) VALUES (?, ?, ?)";
 inline constexpr auto counter_put =
     "INSERT INTO counters (series_id, period, last_number) VALUES (?, ?, 0)";
 inline constexpr auto counter_highest =

@@ -44,6 +44,7 @@ write_state::counter& write_state::find_counter(series_id series, std::string_vi
     if (found.id == 0) {
         db.use(sql::counter_put).bind(series).bind(name.second).run();
         found.id = db.last_row();
+        last_periods_.erase(series);
     }
     return counters_.emplace(std::move(name), found).first->second;
 }
@@ -70,10 +71,34 @@ std::int64_t write_state::advance_head(account_id account, const uuid& version) 
     return ++h.last_seq;
 }
 
-std::int64_t write_state::advance_counter(series_id series, std::string_view period) {
+write_state::counter& write_state::changed(series_id series, std::string_view period) {
     counter& c = find_counter(series, period);
     if (!std::exchange(c.changed, true)) changed_counters_.push_back(&c);
-    return ++c.last_number;
+    return c;
+}
+
+std::int64_t write_state::advance_counter(series_id series, std::string_view period) {
+    return ++changed(series, period).last_number;
+}
+
+void write_state::set_counter(series_id series, std::string_view period, std::int64_t last_number) {
+    changed(series, period).last_number = last_number;
+}
+
+std::int64_t write_state::last_number(series_id series, std::string_view period) {
+    std::string in(period);
+    const auto known = counters_.find({series, in});
+    if (known != counters_.end()) return known->second.last_number;
+    auto q = db.use(sql::counter_get);
+    return q.bind(series).bind(in).step() ? q.integer(1) : 0;
+}
+
+std::string write_state::last_period(series_id series) {
+    const auto known = last_periods_.find(series);
+    if (known != last_periods_.end()) return known->second;
+    auto q = db.use(sql::counter_period);
+    std::string found = q.bind(series).step() ? q.text(0) : std::string();
+    return last_periods_.emplace(series, std::move(found)).first->second;
 }
 
 void write_state::flush() {
@@ -99,6 +124,7 @@ void write_state::flush() {
     if (counters_.size() > remembered_max) counters_.clear();
     if (series_by_prefix.size() > remembered_max) series_by_prefix.clear();
     if (default_series.size() > remembered_max) default_series.clear();
+    if (last_periods_.size() > remembered_max) last_periods_.clear();
 }
 
 void write_state::committed_all() noexcept {
@@ -112,8 +138,8 @@ void write_state::roll_back() noexcept {
     changed_counters_.clear();
     heads_.clear();
     counters_.clear();
-    series_by_prefix.clear();
-    default_series.clear();
+    last_periods_.clear();
+    forget_series();
     now = committed;
     last_task = committed_task_;
     keys.roll_back();

@@ -65,6 +65,16 @@ class write_state {
     std::int64_t advance_head(account_id account, const uuid& version);
     side_versions& change_sides(account_id account) { return changed(account).sides; }
     std::int64_t advance_counter(series_id series, std::string_view period);
+    void set_counter(series_id series, std::string_view period, std::int64_t last_number);
+    // 0: there is none yet, and none is made.
+    std::int64_t last_number(series_id series, std::string_view period);
+    std::string last_period(series_id series);
+
+    // They are read again.
+    void forget_series() noexcept {
+        series_by_prefix.clear();
+        default_series.clear();
+    }
 
     // Requires: flushed. It is read again.
     void forget_head(account_id account) { heads_.erase(account); }
@@ -92,10 +102,12 @@ class write_state {
     head& find_head(account_id account);
     head& changed(account_id account);
     counter& find_counter(series_id series, std::string_view period);
+    counter& changed(series_id series, std::string_view period);
     void expect_highest(const counter& c);
 
     std::unordered_map<account_id, head> heads_;
     std::map<std::pair<series_id, std::string>, counter> counters_;
+    std::unordered_map<series_id, std::string> last_periods_;
     std::vector<head*> changed_heads_;
     std::vector<counter*> changed_counters_;
     std::int64_t committed_task_ = 0;

@@ -125,6 +125,24 @@ class write_transaction final : public reads_over<write_tx> {
         changed_ = true;
         return state_.advance_counter(series, period);
     }
+    std::int64_t last_number(series_id series, std::string_view period) override {
+        return state_.last_number(series, period);
+    }
+    void skip_numbers(series_id series, std::string_view period, std::int64_t through) override {
+        changed_ = true;
+        const std::int64_t last = state_.counter_of(series, period).last_number;
+        db_.use(sql::skipped_put)
+            .bind(state_.counter_of(series, period).id)
+            .bind(last + 1)
+            .bind(through)
+            .run();
+        state_.set_counter(series, period, through);
+    }
+    std::string last_period(series_id series) override { return state_.last_period(series); }
+    std::vector<numbers_given> numbers_of(series_id series) override {
+        state_.flush();
+        return reads_over::numbers_of(series);
+    }
 
     task_id put_task(const task& t, series_id series) override {
         moved(t.created_at);
@@ -325,6 +343,21 @@ class write_transaction final : public reads_over<write_tx> {
         const series_id id{db_.last_row()};
         db_.use(sql::prefix_put).bind(account).bind(text).bind(id).run();
         return id;
+    }
+    void update_series(const series& s, time_point now) override {
+        moved(now);
+        db_.use(sql::series_update)
+            .bind(s.prefix)
+            .bind(s.project)
+            .bind(static_cast<int>(s.reset))
+            .bind(s.time_zone)
+            .bind(s.archived ? 1 : 0)
+            .bind(s.allows_gaps ? 1 : 0)
+            .bind(s.id)
+            .run();
+        expect_one("series", s.id.value);
+        db_.use(sql::prefix_put).bind(s.account).bind(s.prefix).bind(s.id).run();
+        state_.forget_series();
     }
     token_id put_token(std::optional<account_id> account, std::string_view name, token_scope scope,
                        const digest& hash, time_point now) override {

@@ -50,6 +50,7 @@ const std::map<std::string, needs> expected{
     {"POST /v1/tasks:batchCreate", needs::write},
     {"POST /v1/tasks:batchUpdate", needs::write},
     {"POST /v1/series", needs::write},
+    {"PATCH /v1/series/{prefix}", needs::write},
     {"GET /v1/tokens", needs::admin},
     {"POST /v1/tokens", needs::admin},
     {"DELETE /v1/tokens/{id}", needs::admin},

@@ -455,29 +455,6 @@ TEST_F(service_test, an_account_manages_its_own_tokens) {
     EXPECT_EQ(h.call(make_request(verb::delete_, "/v1/tokens/x", "", bearer(head))).status, 404u);
 }
 
-// ---- series ----
-
-TEST_F(service_test, a_series_is_added) {
-    const auto made =
-        h.call(post("/v1/series", R"({"prefix":"INC","project":"incidents"})", syn.token));
-    EXPECT_EQ(made.status, 201u);
-    EXPECT_EQ(body_of(made).at("next").as_int64(), 1);
-    const auto task = create(R"({"description":"x","project":"incidents"})", "k1");
-    EXPECT_EQ(header(task, "Location"), "/v1/tasks/INC-1");
-    EXPECT_EQ(body_of(read("/v1/series")).at("series").as_array().size(), 2u);
-
-    const auto taken = h.call(post("/v1/series", R"({"prefix":"INC"})", syn.token));
-    EXPECT_EQ(taken.status, 409u);
-    EXPECT_EQ(code_of(taken), "prefix-taken");
-    const auto project =
-        h.call(post("/v1/series", R"({"prefix":"TWO","project":"incidents"})", syn.token));
-    EXPECT_EQ(code_of(project), "project-taken");
-    const auto wrong = h.call(
-        post("/v1/series", R"({"prefix":"lower","reset":"daily","timeZone":"Mars"})", syn.token));
-    EXPECT_EQ(faults_of(wrong),
-              (std::vector<std::string>{"prefix malformed", "reset invalid", "timeZone invalid"}));
-}
-
 // ---- operators ----
 
 TEST_F(service_test, an_operator_makes_accounts) {

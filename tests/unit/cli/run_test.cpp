@@ -472,12 +472,83 @@ TEST_F(command_line, series_line_up) {
            R"("project":"h\u00e9\u0007","next":1,"isDefault":false}]})");
     EXPECT_EQ(run({"series", "list", "ada"}), 0) << err.str();
     EXPECT_EQ(out.str(),
-              "PREFIX  RESET  TIME ZONE  PROJECT  NEXT  DEFAULT\n"
-              "SYN     never  UTC        -        43    yes\n"
-              "HOME    never  UTC        h\xC3\xA9?      1     no\n");
+              "PREFIX  RESET  TIME ZONE  PROJECT  NEXT  DEFAULT  ARCHIVED\n"
+              "SYN     never  UTC        -        43    yes      no\n"
+              "HOME    never  UTC        h\xC3\xA9?      1     no       no\n");
     answer(R"({"prefix":"OPS","reset":"never","timeZone":"UTC","project":"ops","next":1})", 201);
     EXPECT_EQ(run({"series", "create", "ada", "--prefix", "OPS", "--project", "ops"}), 0);
-    EXPECT_THAT(requests.back(), HasSubstr(R"({"prefix":"OPS","project":"ops"})"));
+    EXPECT_THAT(requests.back(), HasSubstr(R"({"prefix":"OPS",)"));
+    EXPECT_THAT(requests.back(), HasSubstr(R"("project":"ops")"));
+}
+
+TEST_F(command_line, a_series_is_edited) {
+    const std::string made =
+        R"({"prefix":"INC","reset":"daily","timeZone":"Europe/Berlin","next":1,"isDefault":false})";
+    answer(made);
+    EXPECT_EQ(
+        run({"series", "edit", "ada", "inc", "--rename", "INC", "--no-project", "--reset", "daily",
+             "--time-zone", "Europe/Berlin", "--next", "7", "--allow-gaps", "--archive"}),
+        0)
+        << err.str();
+    EXPECT_EQ(requests.back(),
+              "PATCH " + local +
+                  R"( /v1/admin/accounts/ada/series/inc {"prefix":"INC","reset":"daily",)"
+                  R"("timeZone":"Europe/Berlin","archived":true,"allowsGaps":true,"next":7,)"
+                  R"("project":null})");
+    EXPECT_EQ(run({"series", "edit", "ada", "INC"}), 2);
+    EXPECT_EQ(run({"series", "edit", "ada", "INC", "--archive", "--restore"}), 2);
+    EXPECT_EQ(run({"series", "edit", "ada", "INC", "--project", "p", "--no-project"}), 2);
+    EXPECT_EQ(run({"series", "create", "ada", "--prefix", "X", "--reset", "weekly"}), 2);
+}
+
+// ---- importing numbers ----
+
+const std::string one_series =
+    R"({"series":[{"prefix":"SYN","reset":"never","timeZone":"UTC","next":1}]})";
+const std::string table_head = "prefix,number,uuid,title,created_at\n";
+std::string table_row(int number) {
+    return "SYN," + std::to_string(number) + ",11111111-2222-4333-8444-" +
+           std::to_string(100'000'000'000 + number) + ",\"Old, one\",2020-01-01T00:00:00Z\n";
+}
+
+TEST_F(command_line, imports_numbers_after_all_were_checked) {
+    // In no order; they are sent in that of their numbers.
+    std::string table = table_head;
+    for (int n = 300; n >= 1; --n) table += table_row(n);
+    in.str(table);
+    answer(one_series);
+    for (int i = 0; i < 4; ++i) answer(R"({"imported":150,"thereAlready":0})");
+    EXPECT_EQ(run({"import", "numbers", "-", "--account", "ada", "--json"}), 0) << err.str();
+    EXPECT_EQ(out.str(), "{\"rows\":300,\"imported\":300,\"thereAlready\":0}\n");
+    ASSERT_EQ(requests.size(), 5u);
+    for (const int checked : {1, 2})
+        EXPECT_THAT(requests[checked], HasSubstr(R"("checkOnly":true)"));
+    for (const int taken : {3, 4}) EXPECT_THAT(requests[taken], Not(HasSubstr("checkOnly\":true")));
+    EXPECT_THAT(requests[3], HasSubstr(R"({"rows":[{"prefix":"SYN","number":1,)"));
+    EXPECT_THAT(requests[3], HasSubstr(R"("title":"Old, one")"));
+    EXPECT_THAT(requests[4], HasSubstr(R"({"rows":[{"prefix":"SYN","number":251,)"));
+    EXPECT_THAT(requests[4], HasSubstr(R"("after":250)"));
+}
+
+TEST_F(command_line, names_the_lines_that_stand_in_the_way_of_numbers) {
+    in.str(table_head + table_row(2) + table_row(1) + table_row(4));
+    answer(one_series);
+    answer(R"({"status":422,"code":"numbers-refused","title":"t","detail":"d","errors":)"
+           R"([{"field":"rows[2]","code":"gap","detail":"SYN-3 is missing before it."}]})",
+           422);
+    EXPECT_EQ(run({"import", "numbers", "-", "--account", "ada"}), 1);
+    EXPECT_EQ(err.str(),
+              "callsign: the table has faults, and nothing was imported\n"
+              "  line 4: SYN-3 is missing before it.\n");
+    EXPECT_EQ(requests.size(), 2u) << "nothing but the check";
+    in.clear();
+    in.str(table_head + table_row(1) +
+           "SYN,1,11111111-2222-4333-8444-555555555555,b,"
+           "2020-01-01T00:00:00Z\n");
+    answer(one_series);
+    err.str("");
+    EXPECT_EQ(run({"import", "numbers", "-", "--account", "ada"}), 1);
+    EXPECT_THAT(err.str(), HasSubstr("line 3: its number is the one of line 2"));
 }
 
 TEST_F(command_line, slots_follow_the_pages_up_to_the_limit) {

@@ -46,15 +46,4 @@ struct revoke_token {
 };
 claim claim_of(const revoke_token& c);
 
-struct create_series {
-    account_ref account;
-    std::string prefix;
-    std::string project;
-
-    struct prefix_taken {};
-    struct project_taken {};
-    using answer = std::variant<series, prefix_taken, project_taken, no_such_account>;
-};
-claim claim_of(const create_series& c);
-
 }  // namespace callsign

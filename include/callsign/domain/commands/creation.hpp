@@ -36,6 +36,8 @@ struct key_conflict {};
 
 // The creation names a prefix the account does not have.
 struct unknown_series {};
+// It names one that takes no more numbers.
+struct series_archived {};
 
 // It would be a task that Taskwarrior cannot keep (task_faults.hpp).
 struct task_not_valid {
@@ -73,7 +75,7 @@ struct reserve {
         std::vector<callsign::uuid> depends{};  // the refs, resolved
     };
     using answer = std::variant<reserved, receipted, slot_failed, key_conflict, unknown_series,
-                                task_not_valid, depends_unmet>;
+                                series_archived, task_not_valid, depends_unmet>;
 };
 claim claim_of(const reserve& c);
 

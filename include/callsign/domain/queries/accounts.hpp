@@ -26,6 +26,7 @@ claim claim_of(const list_accounts& q);
 struct list_series {
     account_ref account;
     page_request page;
+    time_point now{};  // whose periods they are shown in
 
     using answer = std::optional<page_of<series>>;  // none: no such account
 };

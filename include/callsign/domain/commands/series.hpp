@@ -1,0 +1,116 @@
+#pragma once
+// Series: how they count, what they are called, and numbers that were given elsewhere.
+
+#include <callsign/domain/account.hpp>
+#include <callsign/domain/author.hpp>
+#include <callsign/domain/claim.hpp>
+#include <callsign/domain/commands/accounts.hpp>
+#include <callsign/domain/commands/devices.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace callsign {
+
+// Another series of the account has the prefix, or had it once.
+struct prefix_taken {};
+// Another series of the account has the project.
+struct project_taken {};
+struct no_such_series {};
+
+struct create_series {
+    account_ref account;
+    std::string prefix;
+    std::string project{};
+    reset_policy reset = reset_policy::never;
+    std::string time_zone = "UTC";
+    bool allows_gaps = false;
+    std::int64_t next = 1;  // of the current period
+
+    struct too_many_series {};
+    using answer =
+        std::variant<series, prefix_taken, project_taken, too_many_series, no_such_account>;
+};
+claim claim_of(const create_series& c);
+
+// What is not given stays.
+struct edit_series {
+    account_ref account;
+    std::string named;  // its prefix, or one it had
+    std::optional<std::string> prefix{};
+    std::optional<std::string> project{};  // empty: none
+    std::optional<reset_policy> reset{};
+    std::optional<std::string> time_zone{};
+    std::optional<bool> archived{};
+    std::optional<bool> allows_gaps{};
+    std::optional<std::int64_t> next{};  // of the current period
+
+    // It has given numbers, and goes on as it is.
+    struct reset_is_settled {};
+    // The default series takes what no other does.
+    struct default_stays {};
+    struct next_too_low {
+        std::int64_t least = 0;
+    };
+    // Numbers would be left out.
+    struct promises_no_gaps {};
+    using answer =
+        std::variant<series, no_such_series, prefix_taken, project_taken, reset_is_settled,
+                     default_stays, next_too_low, promises_no_gaps, no_such_account>;
+};
+claim claim_of(const edit_series& c);
+
+// ---- numbers that were given elsewhere ----
+
+// Tasks with the numbers they had: in each series and period from the last one on, in order. All of
+// them, or with faults none. Those that are here already with their number are left alone, so that
+// an import that was cut off is simply begun again.
+struct import_numbers {
+    static constexpr std::size_t rows_max = 250;
+
+    struct row {
+        std::string prefix{};
+        std::int64_t number = 0;
+        callsign::uuid uuid{};
+        std::string title{};
+        time_point created_at{};  // its period is the one of this instant
+        // The number before it that is to be imported too: what a check of a part of them goes by.
+        std::int64_t after = 0;
+    };
+
+    account_ref account;
+    std::vector<row> rows{};
+    bool check_only = false;
+    std::size_t bytes = 0;  // of the request they came in
+    callsign::author author{};
+
+    enum class fault_kind : std::uint8_t {
+        unknown_prefix,
+        archived,
+        number_taken,   // by another task
+        uuid_taken,     // by a task with another key
+        gap,            // numbers before it are missing, and its series allows no gaps
+        period_passed,  // numbers of a later period were given
+        in_the_future,
+    };
+    struct fault {
+        std::size_t row = 0;  // of `rows`, from 0
+        fault_kind kind = fault_kind::gap;
+        std::string key{};  // what stands in its way, or is missing before it
+    };
+    struct done {
+        std::int64_t imported = 0;
+        std::int64_t there_already = 0;
+    };
+    struct refused {
+        std::vector<fault> faults;
+    };
+    using answer = std::variant<done, refused, no_such_account, account_is_opaque>;
+};
+claim claim_of(const import_numbers& c);
+
+}  // namespace callsign

@@ -1,0 +1,123 @@
+// POST /v1/admin/accounts/{name}/numbers: tasks that have numbers already.
+
+#include "answers.hpp"
+#include "handlers.hpp"
+
+namespace callsign::api {
+namespace {
+
+constexpr std::size_t title_bytes_max = 65'536;
+
+std::string place_of(std::size_t row) {
+    return "rows[" + std::to_string(row) + "]";
+}
+
+import_numbers::row read_row(const v1::NumberedTask& message, const std::string& where,
+                             wire::faults& found) {
+    import_numbers::row row{.prefix = message.prefix(),
+                            .number = message.number(),
+                            .title = message.title(),
+                            .after = message.after()};
+    const auto wrong = [&](const char* field, const char* code, const char* detail) {
+        add_fault(found, {where + "." + field, code, detail});
+    };
+    if (!is_valid_prefix(row.prefix)) {
+        wrong("prefix", "malformed",
+              "A prefix is a capital letter and up to 9 more of A-Z, 0-9, _.");
+    }
+    if (row.number < 1 || row.number > number_max) {
+        wrong("number", "invalid", "Numbers are 1 to 999999999999.");
+    }
+    const auto id = parse_uuid(message.uuid());
+    if (!id || id->is_nil()) {
+        wrong("uuid", "malformed", "A task has a UUID.");
+    } else {
+        row.uuid = *id;
+    }
+    if (row.title.empty()) {
+        wrong("title", "required", "A task has a title.");
+    } else if (row.title.size() > title_bytes_max) {
+        wrong("title", "too-long", "Must have at most 65536 bytes.");
+    }
+    if (!message.has_created_at()) {
+        wrong("createdAt", "required", "A task was made at some time.");
+    } else {
+        row.created_at = wire::to_time_point(message.created_at());
+        if (row.created_at < time_point{std::chrono::seconds{315'532'800}}) {
+            wrong("createdAt", "invalid", "Must be after 1979.");
+        }
+    }
+    return row;
+}
+
+import_numbers read_rows(const request_context& c, wire::faults& found) {
+    import_numbers command{.account = c.owner(), .bytes = c.request.body().size()};
+    command.author = c.who.token;
+    v1::ImportNumbers message;
+    if (!read_body(c, message, found)) return command;
+    command.check_only = message.check_only();
+    if (static_cast<std::size_t>(message.rows_size()) > import_numbers::rows_max) {
+        add_fault(found, {"rows", "too-many", "Must have at most 250 entries."});
+        return command;
+    }
+    for (int i = 0; i < message.rows_size(); ++i) {
+        command.rows.push_back(
+            read_row(message.rows(i), place_of(static_cast<std::size_t>(i)), found));
+    }
+    return command;
+}
+
+wire::field_fault fault_of(const import_numbers::fault& fault) {
+    using kind = import_numbers::fault_kind;
+    const std::string& key = fault.key;
+    const auto with = [&](const char* code, std::string detail) {
+        return wire::field_fault{place_of(fault.row), code, std::move(detail)};
+    };
+    switch (fault.kind) {
+    case kind::unknown_prefix: return with("unknown-prefix", "There is no series " + key + ".");
+    case kind::archived: return with("series-archived", "Series " + key + " is archived.");
+    case kind::number_taken: return with("duplicate", "The number is taken, by " + key + ".");
+    case kind::uuid_taken: return with("duplicate", "The task is here already, as " + key + ".");
+    case kind::gap:
+        return with("gap", key + " is missing before it, and its series allows no gaps.");
+    case kind::period_passed:
+        return with("period-passed", key + " is of a period before the series' last one.");
+    case kind::in_the_future: return with("invalid", "It is not made yet.");
+    }
+    return with("invalid", "It cannot be taken over.");
+}
+
+}  // namespace
+
+awaitable<http_response> import_numbers_to(admin_context& a, request_context& c) {
+    wire::faults wrong;
+    import_numbers command = read_rows(c, wrong);
+    if (!wrong.empty()) co_return answer_faults(c, wrong);
+    const auto done = co_await a.engine.submit(std::move(command));
+    if (!done) co_return answer_error(c, done.error());
+    co_return std::visit(
+        overloaded{
+            [&](const import_numbers::done& counts) {
+                v1::ImportNumbersResult message;
+                message.set_imported(counts.imported);
+                message.set_there_already(counts.there_already);
+                return answer_message(c, 200, message);
+            },
+            [&](const import_numbers::refused& no) {
+                wire::faults faults;
+                for (const auto& fault : no.faults) faults.push_back(fault_of(fault));
+                return answer_problem(c, problems::numbers_refused,
+                                      "Nothing was taken over. What stands in the way is listed "
+                                      "by row.",
+                                      faults);
+            },
+            [&](no_such_account) { return answer_no_account(c); },
+            [&](account_is_opaque) {
+                return answer_problem(c, problems::account_opaque,
+                                      "Nobody here could seal tasks for its clients.");
+            },
+        },
+        *done);
+}
+
+}  // namespace callsign::api

@@ -1,0 +1,188 @@
+// `callsign import numbers FILE --account ACCOUNT`: all of the table is read and checked, by the
+// server too, before any of it is taken. Rows that are there are left alone, so it can be run again
+// after an interruption.
+
+#include "callsign/v1/callsign.pb.h"
+#include "commands.hpp"
+#include "failure.hpp"
+#include "input.hpp"
+#include "numbers_file.hpp"
+#include "text.hpp"
+
+#include <callsign/domain/period.hpp>
+
+#include <algorithm>
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+#include <charconv>
+#include <limits>
+#include <map>
+#include <span>
+#include <tuple>
+
+namespace callsign::cli {
+namespace {
+
+// Of one request: what the server takes, and well below the body it takes.
+constexpr int request_rows_max = 250;
+constexpr std::size_t request_bytes_max = std::size_t{512} * 1024;
+
+struct placed_row {
+    numbered_row row;
+    std::string period;
+    std::int64_t after = 0;  // the number before it in the file
+};
+
+std::string path_of(const std::string& account, std::string_view rest) {
+    return "/v1/admin/accounts/" + percent_encode(account) + std::string(rest);
+}
+
+[[noreturn]] void refuse(const std::vector<std::string>& faults) {
+    std::string text = "the table has faults, and nothing was imported";
+    for (const std::string& fault : faults) text += "\n  " + printable(fault);
+    throw failure(text);
+}
+
+// In the order of series, periods and numbers, in which they are taken.
+std::vector<placed_row> placed(session& s, const std::string& account,
+                               std::vector<numbered_row> rows) {
+    const auto list =
+        s.ask_pages(path_of(account, "/series"), std::numeric_limits<std::int64_t>::max(),
+                    &v1::SeriesList::series_size);
+    std::map<std::string, const v1::Series*> by_prefix;
+    for (const v1::Series& each : list.series()) by_prefix.emplace(each.prefix(), &each);
+    std::vector<placed_row> all;
+    for (numbered_row& row : rows) {
+        const auto of = by_prefix.find(row.prefix);
+        std::string period;
+        if (of != by_prefix.end()) {
+            const auto reset = parse_reset_policy(of->second->reset());
+            period = period_of(row.created_at, reset.value_or(reset_policy::never),
+                               of->second->time_zone());
+        }
+        all.push_back({std::move(row), std::move(period)});
+    }
+    const auto place = [](const placed_row& p) {
+        return std::tie(p.row.prefix, p.period, p.row.number);
+    };
+    std::stable_sort(all.begin(), all.end(),
+                     [&](const auto& a, const auto& b) { return place(a) < place(b); });
+    std::vector<std::string> faults;
+    for (std::size_t i = 1; i < all.size(); ++i) {
+        const placed_row& before = all[i - 1];
+        if (before.row.prefix != all[i].row.prefix || before.period != all[i].period) continue;
+        all[i].after = before.row.number;
+        if (before.row.number == all[i].row.number) {
+            faults.push_back("line " + std::to_string(all[i].row.line) +
+                             ": its number is the one of line " + std::to_string(before.row.line));
+        }
+    }
+    if (!faults.empty()) refuse(faults);
+    return all;
+}
+
+v1::NumberedTask message_of(const placed_row& p) {
+    v1::NumberedTask message;
+    message.set_prefix(p.row.prefix);
+    message.set_number(p.row.number);
+    message.set_uuid(to_string(p.row.uuid));
+    message.set_title(p.row.title);
+    wire::set_timestamp(*message.mutable_created_at(), p.row.created_at);
+    message.set_after(p.after);
+    return message;
+}
+
+// The first of the rows that go into one request, at least one, if there is one.
+v1::ImportNumbers batch_of(std::span<const placed_row> left) {
+    v1::ImportNumbers batch;
+    std::size_t bytes = 0;
+    for (const placed_row& each : left) {
+        v1::NumberedTask next = message_of(each);
+        bytes += wire::encode(wire::format::json, next).size();
+        const bool is_full = batch.rows_size() == request_rows_max || bytes > request_bytes_max;
+        if (is_full && batch.rows_size() > 0) break;
+        *batch.add_rows() = std::move(next);
+    }
+    return batch;
+}
+
+// "rows[12]": line 40 of the file, if that is row 12 of the request. As it is, if it is no such
+// name.
+std::string line_of(std::string_view field, std::span<const placed_row> rows) {
+    constexpr std::string_view start = "rows[";
+    std::size_t row = 0;
+    if (!field.starts_with(start)) return std::string(field);
+    std::from_chars(field.data() + start.size(), field.data() + field.size(), row);
+    return row < rows.size() ? "line " + std::to_string(rows[row].row.line) : std::string(field);
+}
+
+// What stands in the way of these rows, by line; the server has taken none of them.
+void collect_faults(const refusal& no, std::span<const placed_row> rows,
+                    std::vector<std::string>& faults) {
+    v1::Problem problem;
+    session::read(no.answer(), problem);
+    for (const v1::FieldProblem& error : problem.errors()) {
+        faults.push_back(line_of(error.field(), rows) + ": " + error.detail());
+    }
+    if (problem.errors().empty()) throw no;
+}
+
+struct row_counts {
+    std::int64_t imported = 0;
+    std::int64_t there_already = 0;
+};
+
+// Without rows one request goes all the same: the account may not be there.
+row_counts send_rows(session& s, const std::string& account, std::span<const placed_row> left,
+                     bool check_only, std::vector<std::string>& faults) {
+    row_counts sum;
+    const std::size_t all = left.size();
+    do {
+        v1::ImportNumbers message = batch_of(left);
+        message.set_check_only(check_only);
+        const auto sent = static_cast<std::size_t>(message.rows_size());
+        try {
+            v1::ImportNumbersResult result;
+            session::read(s.ask(verb::post, path_of(account, "/numbers"), &message), result);
+            sum.imported += result.imported();
+            sum.there_already += result.there_already();
+        } catch (const refusal& no) {
+            collect_faults(no, left, faults);
+            if (!check_only) return sum;
+        }
+        left = left.subspan(sent);
+        if (s.around().err_is_terminal) {
+            s.around().err << (check_only ? "checked" : "imported") << " row " << all - left.size()
+                           << " of " << all << '\n';
+        }
+    } while (!left.empty());
+    return sum;
+}
+
+}  // namespace
+
+void import_numbers(session& s, const std::string& file, const std::string& account) {
+    numbers_file read = read_numbers_file(read_input(s.around(), file));
+    if (!read.faults.empty()) refuse(read.faults);
+    const std::size_t count = read.rows.size();
+    const std::vector<placed_row> rows = placed(s, account, std::move(read.rows));
+    std::vector<std::string> faults;
+    send_rows(s, account, rows, true, faults);
+    if (!faults.empty()) refuse(faults);
+    const row_counts sum = send_rows(s, account, rows, false, faults);
+    if (!faults.empty()) {
+        std::string text = "somebody used these series meanwhile; " + std::to_string(sum.imported) +
+                           " rows were imported before:";
+        for (const std::string& fault : faults) text += "\n  " + printable(fault);
+        throw failure(text);
+    }
+    if (s.json()) {
+        return s.print_json(boost::json::serialize(boost::json::object{
+            {"rows", count}, {"imported", sum.imported}, {"thereAlready", sum.there_already}}));
+    }
+    print_fields(s.out(), {{"rows", std::to_string(count)},
+                           {"imported", std::to_string(sum.imported)},
+                           {"here already", std::to_string(sum.there_already)}});
+}
+
+}  // namespace callsign::cli

@@ -1,0 +1,175 @@
+#include "numbers_file.hpp"
+
+#include <callsign/base/text.hpp>
+#include <callsign/domain/account.hpp>
+
+#include <algorithm>
+#include <array>
+#include <boost/functional/hash.hpp>
+#include <charconv>
+#include <optional>
+#include <unordered_map>
+
+namespace callsign::cli {
+namespace {
+
+struct record {
+    std::size_t line = 0;
+    std::vector<std::string> fields;
+    bool is_closed = true;  // false: a quote was never closed
+};
+
+// Records and their fields: quoted ones may hold commas, line ends and doubled quotes.
+class csv_reader {
+  public:
+    explicit csv_reader(std::string_view text) : rest_(text) {
+        constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+        if (rest_.starts_with(byte_order_mark)) rest_.remove_prefix(byte_order_mark.size());
+    }
+
+    // nullopt: that was all. Empty lines are none.
+    std::optional<record> next() {
+        while (!rest_.empty() && (rest_.front() == '\n' || rest_.front() == '\r')) take();
+        if (rest_.empty()) return std::nullopt;
+        record r{line_, {}, true};
+        do {
+            r.fields.push_back(field(r.is_closed));
+        } while (take_if(','));
+        take_if('\r');
+        take_if('\n');
+        return r;
+    }
+
+  private:
+    char take() {
+        const char c = rest_.front();
+        rest_.remove_prefix(1);
+        if (c == '\n') ++line_;
+        return c;
+    }
+    bool take_if(char wanted) {
+        if (rest_.empty() || rest_.front() != wanted) return false;
+        take();
+        return true;
+    }
+    std::string field(bool& is_closed) {
+        if (!take_if('"')) {
+            std::string plain(rest_.substr(0, rest_.find_first_of(",\r\n")));
+            rest_.remove_prefix(plain.size());
+            return plain;
+        }
+        std::string quoted;
+        while (!rest_.empty()) {
+            const char c = take();
+            if (c == '"' && !take_if('"')) return quoted;
+            quoted += c;
+        }
+        is_closed = false;
+        return quoted;
+    }
+
+    std::string_view rest_;
+    std::size_t line_ = 1;
+};
+
+constexpr std::array<std::string_view, 5> columns{"prefix", "number", "uuid", "title",
+                                                  "created_at"};
+
+class file_reader {
+  public:
+    explicit file_reader(std::string_view csv) : csv_(csv) {}
+
+    numbers_file read() {
+        const auto header = csv_.next();
+        if (!header) fault(1, "there is nothing in it");
+        if (!header || !read_header(*header)) return std::move(out_);
+        while (const auto r = csv_.next()) read_row(*r);
+        return std::move(out_);
+    }
+
+  private:
+    bool read_header(const record& header) {
+        for (const std::string_view name : columns) {
+            const auto count = std::count(header.fields.begin(), header.fields.end(), name);
+            if (count != 1) {
+                fault(header.line,
+                      "the first line names each of the columns prefix, number, uuid, "
+                      "title and created_at once: " +
+                          std::string(name) + (count == 0 ? " is missing" : " is not"));
+            }
+        }
+        if (header.fields.size() > columns.size()) {
+            fault(header.line,
+                  "there are other columns than prefix, number, uuid, title and "
+                  "created_at");
+        }
+        header_ = header.fields;
+        return out_.faults.empty();
+    }
+
+    void read_row(const record& r) {
+        if (!r.is_closed) return fault(r.line, "a quote is not closed");
+        if (r.fields.size() != header_.size()) {
+            return fault(r.line, "it has " + std::to_string(r.fields.size()) + " fields, not " +
+                                     std::to_string(header_.size()));
+        }
+        const std::size_t faults_before = out_.faults.size();
+        numbered_row row;
+        row.line = r.line;
+        row.prefix = read_prefix(r);
+        row.number = read_number(r);
+        row.title = field(r, "title");
+        if (trimmed(row.title).empty()) fault(r.line, "the title is empty");
+        const auto at = parse_rfc3339(field(r, "created_at"));
+        if (!at) fault(r.line, "created_at is not a time such as 2026-11-20T12:48:00Z");
+        const auto id = parse_uuid(field(r, "uuid"));
+        if (!id || id->is_nil()) {
+            fault(r.line, "the uuid is none");
+        } else if (const auto [known, fresh] = lines_.emplace(*id, r.line); !fresh) {
+            fault(r.line, "its uuid is the one of line " + std::to_string(known->second));
+        }
+        if (out_.faults.size() > faults_before) return;
+        row.uuid = *id;
+        row.created_at = *at;
+        out_.rows.push_back(std::move(row));
+    }
+
+    std::string read_prefix(const record& r) {
+        const std::string& prefix = field(r, "prefix");
+        if (!is_valid_prefix(prefix)) fault(r.line, "the prefix is not one such as SYN");
+        return prefix;
+    }
+
+    std::int64_t read_number(const record& r) {
+        const std::string& text = field(r, "number");
+        std::int64_t number = 0;
+        const char* const end = text.data() + text.size();
+        const auto read = std::from_chars(text.data(), end, number);
+        const bool is_good = read.ec == std::errc{} && read.ptr == end && number >= 1 &&
+                             number <= number_max && text.front() != '0';
+        if (!is_good) fault(r.line, "the number is not 1, 2, 3 ...");
+        return number;
+    }
+
+    const std::string& field(const record& r, std::string_view name) const {
+        const auto at = std::find(header_.begin(), header_.end(), name) - header_.begin();
+        return r.fields[static_cast<std::size_t>(at)];
+    }
+
+    void fault(std::size_t line, const std::string& why) {
+        out_.faults.push_back("line " + std::to_string(line) + ": " + why);
+    }
+
+    csv_reader csv_;
+    std::vector<std::string> header_;
+    std::unordered_map<uuid, std::size_t, boost::hash<uuid>> lines_;
+    numbers_file out_;
+};
+
+}  // namespace
+
+numbers_file read_numbers_file(std::string_view csv) {
+    return file_reader(csv).read();
+}
+
+}  // namespace callsign::cli

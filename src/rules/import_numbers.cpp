@@ -1,0 +1,152 @@
+// Numbers that were given elsewhere. All rows are looked at before anything is written: with a
+// fault none is taken.
+
+#include "numbering.hpp"
+#include "resolve.hpp"
+
+#include <callsign/rules/rules.hpp>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace callsign::rules {
+namespace {
+
+using row = import_numbers::row;
+using refusal = import_numbers::fault_kind;
+
+// A row that is to become a task.
+struct wanted {
+    const row* from;
+    series of;
+    std::string period;
+};
+
+class number_import {
+  public:
+    number_import(write_tx& tx, account_id account, const import_numbers& c, const moment& m)
+        : tx_(tx), account_(account), command_(c), moment_(m) {}
+
+    // Row by row, as if those before were in.
+    void look() {
+        for (; at_ < command_.rows.size(); ++at_) look_at(command_.rows[at_]);
+    }
+
+    void write() {
+        if (tasks_.empty()) return;
+        const auto seq = tx_.head_of(account_).seq + 1;
+        std::vector<operation> operations;
+        for (const wanted& w : tasks_) put(w, seq, operations);
+        const auto id = moment_.ids.next(moment_.now);
+        const auto given =
+            tx_.append_version(account_, id, moment_.now, operations, command_.author);
+        if (given != seq) throw_damaged("accounts", account_.value, "its head has moved");
+        moment_.tell(events::version_appended{account_, seq});
+    }
+
+    std::vector<import_numbers::fault> faults;
+    import_numbers::done done;
+
+  private:
+    void look_at(const row& r) {
+        const auto of = tx_.find_series(account_, r.prefix);
+        if (!of) return fault(refusal::unknown_prefix, r.prefix);
+        if (of->archived) return fault(refusal::archived, of->prefix);
+        if (r.created_at > moment_.now) return fault(refusal::in_the_future, {});
+        std::string period = period_of(r.created_at, of->reset, of->time_zone);
+        const auto key = [&](std::int64_t number) {
+            return format_key(of->prefix, period, number);
+        };
+        const auto holder = tx_.find_task(of->id, period, r.number);
+        if (holder && holder->uuid == r.uuid) {
+            ++done.there_already;
+            return;
+        }
+        if (holder) return fault(refusal::number_taken, to_string(holder->uuid));
+        if (const auto other = tx_.find_task(account_, r.uuid)) {
+            return fault(refusal::uuid_taken,
+                         other->numbered ? current_key(*other) : std::string());
+        }
+        if (!uuids_.insert(r.uuid).second) return fault(refusal::uuid_taken, key(r.number));
+        if (period < last_period_of(*of)) return fault(refusal::period_passed, key(r.number));
+        std::int64_t& last = last_of(*of, period);
+        if (command_.check_only) last = std::max(last, r.after);
+        if (r.number <= last) return fault(refusal::number_taken, key(r.number));
+        const std::int64_t first_missing = last + 1;
+        last = r.number;
+        if (r.number > first_missing && !of->allows_gaps) {
+            return fault(refusal::gap, key(first_missing));
+        }
+        periods_[of->id] = period;
+        ++done.imported;
+        tasks_.push_back({&r, *of, std::move(period)});
+    }
+
+    std::int64_t& last_of(const series& of, const std::string& period) {
+        const auto [known, fresh] = lasts_.try_emplace({of.id, period}, 0);
+        if (fresh) known->second = tx_.last_number(of.id, period);
+        return known->second;
+    }
+
+    const std::string& last_period_of(const series& of) {
+        const auto [known, fresh] = periods_.try_emplace(of.id);
+        if (fresh) known->second = tx_.last_period(of.id);
+        return known->second;
+    }
+
+    void fault(refusal why, std::string key) { faults.push_back({at_, why, std::move(key)}); }
+
+    void put(const wanted& w, std::int64_t seq, std::vector<operation>& operations) {
+        const row& r = *w.from;
+        if (r.number > tx_.last_number(w.of.id, w.period) + 1) {
+            tx_.skip_numbers(w.of.id, w.period, r.number - 1);
+        }
+        task t;
+        t.account = account_;
+        t.uuid = r.uuid;
+        t.created_at = r.created_at;
+        t.author = command_.author;
+        t.current_prefix = w.of.prefix;
+        t.last_seq = seq;
+        t.numbered = receipt{r.uuid, w.of.prefix,  w.period, tx_.take_number(w.of.id, w.period),
+                             seq,    r.created_at, true};
+        const std::string entry = epoch_text(r.created_at);
+        t.attributes = {
+            {"description", r.title}, {"entry", entry}, {"modified", entry}, {"status", "pending"}};
+        correct_key(t, t.attributes, moment_);
+        operations.push_back({operation_kind::create, t.uuid, {}, {}, {}});
+        for (const auto& [name, value] : t.attributes) {
+            operations.push_back({operation_kind::update, t.uuid, name, value, moment_.wall});
+        }
+        const task_id id = tx_.put_task(t, w.of.id);
+        for (const slot& waiting : tx_.pending_slots_of(t.account, t.uuid)) {
+            commit_slot(tx_, waiting, id, false, moment_);
+        }
+    }
+
+    write_tx& tx_;
+    account_id account_;
+    const import_numbers& command_;
+    const moment& moment_;
+    std::vector<wanted> tasks_;
+    std::map<std::pair<series_id, std::string>, std::int64_t> lasts_;
+    std::map<series_id, std::string> periods_;
+    std::set<uuid> uuids_;
+    std::size_t at_ = 0;
+};
+
+}  // namespace
+
+import_numbers::answer apply(write_tx& tx, const import_numbers& c, const moment& m) {
+    const auto owner = resolve(tx, c.account);
+    if (!owner) return no_such_account{};
+    if (owner->mode == account_mode::opaque) return account_is_opaque{};
+    number_import all(tx, owner->id, c, m);
+    all.look();
+    if (!all.faults.empty()) return import_numbers::refused{std::move(all.faults)};
+    if (!c.check_only) all.write();
+    return all.done;
+}
+
+}  // namespace callsign::rules

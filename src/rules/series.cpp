@@ -1,0 +1,99 @@
+// Series as people make and change them.
+
+#include "numbering.hpp"
+#include "resolve.hpp"
+#include "series_choice.hpp"
+
+#include <callsign/rules/rules.hpp>
+
+#include <algorithm>
+
+namespace callsign::rules {
+namespace {
+
+bool is_taken(write_tx& tx, account_id account, std::string_view project) {
+    return !project.empty() && tx.find_series_for_project(account, project).has_value();
+}
+
+// The next number of the current period becomes this one, or stays. Requires: it may.
+void raise_next(write_tx& tx, const series& s, std::int64_t next, time_point now) {
+    const std::string period = period_now(tx, s, now);
+    if (next > tx.last_number(s.id, period) + 1) tx.skip_numbers(s.id, period, next - 1);
+}
+
+std::optional<edit_series::answer> refusal_of_next(write_tx& tx, const series& s, std::int64_t next,
+                                                   time_point now) {
+    const std::int64_t last = tx.last_number(s.id, period_now(tx, s, now));
+    if (next <= last) return edit_series::next_too_low{last + 1};
+    const bool is_empty = tx.numbers_of(s.id).empty();
+    if (next > last + 1 && !is_empty && !s.allows_gaps) return edit_series::promises_no_gaps{};
+    return std::nullopt;
+}
+
+series shown(write_tx& tx, series s, time_point now) {
+    s.period = tx.last_period(s.id);
+    s.last_number = tx.last_number(s.id, s.period);
+    return at_instant(std::move(s), now);
+}
+
+series changed(const edit_series& c, series s) {
+    if (c.prefix) s.prefix = *c.prefix;
+    if (c.project) s.project = *c.project;
+    if (c.reset) s.reset = *c.reset;
+    if (c.time_zone) s.time_zone = *c.time_zone;
+    if (c.allows_gaps) s.allows_gaps = *c.allows_gaps;
+    if (c.archived) s.archived = *c.archived;
+    // The project's tasks find another one.
+    if (s.archived) s.project.clear();
+    return s;
+}
+
+std::optional<edit_series::answer> refusal_of(write_tx& tx, const series& before,
+                                              const series& after) {
+    const auto owner_of_prefix = tx.find_series(before.account, after.prefix);
+    if (owner_of_prefix && owner_of_prefix->id != before.id) return prefix_taken{};
+    if (after.project != before.project && is_taken(tx, before.account, after.project)) {
+        return project_taken{};
+    }
+    if (after.reset != before.reset && !tx.numbers_of(before.id).empty()) {
+        return edit_series::reset_is_settled{};
+    }
+    if (after.archived && before.is_default) return edit_series::default_stays{};
+    return std::nullopt;
+}
+
+}  // namespace
+
+create_series::answer apply(write_tx& tx, const create_series& c, const moment& m) {
+    const auto owner = resolve(tx, c.account);
+    if (!owner) return no_such_account{};
+    if (tx.find_series(owner->id, c.prefix)) return prefix_taken{};
+    if (is_taken(tx, owner->id, c.project)) return project_taken{};
+    if (tx.series_of(owner->id).size() >= series_max) return create_series::too_many_series{};
+    const series_id id = tx.put_series(owner->id, c.prefix, c.project, false, m.now);
+    series made = *tx.find_series(owner->id, c.prefix);
+    made.reset = c.reset;
+    made.time_zone = c.time_zone;
+    made.allows_gaps = c.allows_gaps;
+    tx.update_series(made, m.now);
+    raise_next(tx, made, c.next, m.now);
+    m.tell(events::series_created{owner->id, id});
+    return shown(tx, std::move(made), m.now);
+}
+
+edit_series::answer apply(write_tx& tx, const edit_series& c, const moment& m) {
+    const auto owner = resolve(tx, c.account);
+    if (!owner) return no_such_account{};
+    const auto named = tx.find_series(owner->id, c.named);
+    if (!named) return no_such_series{};
+    const series after = changed(c, *named);
+    if (auto no = refusal_of(tx, *named, after)) return *std::move(no);
+    if (c.next) {
+        if (auto no = refusal_of_next(tx, after, *c.next, m.now)) return *std::move(no);
+    }
+    tx.update_series(after, m.now);
+    if (c.next) raise_next(tx, after, *c.next, m.now);
+    return shown(tx, after, m.now);
+}
+
+}  // namespace callsign::rules

@@ -1,0 +1,67 @@
+// Tables of numbered tasks: what CSV may look like, and every fault by its line.
+
+#include "cli/numbers_file.hpp"
+
+#include <gtest/gtest.h>
+
+namespace callsign::cli {
+namespace {
+
+const std::string id = "11111111-2222-4333-8444-55555555555";
+const std::string at = "2020-01-01T00:00:00Z";
+
+std::string faults(const std::string& csv) {
+    std::string all;
+    for (const std::string& fault : read_numbers_file(csv).faults) all += fault + "\n";
+    return all;
+}
+
+TEST(numbers_file, reads_columns_in_any_order_and_quoted_fields) {
+    const auto read = read_numbers_file(
+        "\xEF\xBB\xBF"
+        "title,created_at,uuid,number,prefix\r\n"
+        "plain," +
+        at + "," + id +
+        "1,1,SYN\r\n"
+        "\r\n"
+        "\"with \"\"quotes\"\", commas\nand lines\"," +
+        at + "," + id + "2,12,OPS_2");
+    ASSERT_TRUE(read.faults.empty()) << read.faults.front();
+    ASSERT_EQ(read.rows.size(), 2u);
+    EXPECT_EQ(read.rows[0].title, "plain");
+    EXPECT_EQ(read.rows[0].line, 2u);
+    EXPECT_EQ(read.rows[1].title, "with \"quotes\", commas\nand lines");
+    EXPECT_EQ(read.rows[1].prefix, "OPS_2");
+    EXPECT_EQ(read.rows[1].number, 12);
+    EXPECT_EQ(read.rows[1].line, 4u);
+    EXPECT_EQ(read.rows[1].created_at, parse_rfc3339(at).value());
+}
+
+TEST(numbers_file, names_every_fault_by_its_line) {
+    const std::string head = "prefix,number,uuid,title,created_at\n";
+    EXPECT_EQ(faults(head + "syn,0,x,,yesterday\n" + "SYN,1\n" + "SYN,01," + id + "1,t," + at +
+                     "\nSYN,2," + id + "2,t," + at + "\nSYN,3," + id + "2,t," + at + "\nSYN,4," +
+                     id + "4,\"t," + at),
+              "line 2: the prefix is not one such as SYN\n"
+              "line 2: the number is not 1, 2, 3 ...\n"
+              "line 2: the title is empty\n"
+              "line 2: created_at is not a time such as 2026-11-20T12:48:00Z\n"
+              "line 2: the uuid is none\n"
+              "line 3: it has 2 fields, not 5\n"
+              "line 4: the number is not 1, 2, 3 ...\n"
+              "line 6: its uuid is the one of line 5\n"
+              "line 7: a quote is not closed\n");
+}
+
+TEST(numbers_file, needs_a_first_line_that_names_the_columns) {
+    EXPECT_EQ(faults("prefix,number,uuid,title\n"),
+              "line 1: the first line names each of the columns prefix, number, uuid, title and "
+              "created_at once: created_at is missing\n");
+    EXPECT_NE(faults("prefix,number,uuid,title,created_at,done\n"), "");
+    EXPECT_NE(faults("prefix,prefix,number,uuid,title,created_at\n"), "");
+    EXPECT_TRUE(read_numbers_file("").rows.empty());
+    EXPECT_EQ(faults(""), "line 1: there is nothing in it\n");
+}
+
+}  // namespace
+}  // namespace callsign::cli
