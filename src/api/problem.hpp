@@ -98,6 +98,8 @@ inline constexpr problem numbers_refused{422, "numbers-refused",
 inline constexpr problem prefix_taken{409, "prefix-taken", "The prefix is taken"};
 inline constexpr problem project_taken{409, "project-taken", "The project has a series already"};
 
+inline constexpr problem rate_limited{429, "rate-limited", "These are too many requests"};
+
 // ---- the machinery ----
 inline constexpr problem overloaded{503, "overloaded", "The server is at its limit"};
 inline constexpr problem shutting_down{503, "shutting-down", "The server is shutting down"};

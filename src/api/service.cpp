@@ -1,7 +1,9 @@
 #include "auth.hpp"
 #include "base64url.hpp"
+#include "cors.hpp"
 #include "head.hpp"
 #include "problem.hpp"
+#include "rate_limits.hpp"
 #include "routes.hpp"
 #include "sync/known_clients.hpp"
 #include "sync/registrations.hpp"
@@ -50,6 +52,12 @@ http_response with_bad_token(const request_context& c) {
         "Bearer error=\"invalid_token\"");
 }
 
+http_response with_old_token(const request_context& c) {
+    return challenged(answer_problem(c, problems::invalid_token,
+                                     "It has expired, at " + to_rfc3339(*c.who.expires_at) + "."),
+                      "Bearer error=\"invalid_token\"");
+}
+
 // Why the principal may not call the route, in a sentence; empty: it may.
 std::string_view forbids(const request_context& c) {
     const bool of_account = c.who.account.has_value();
@@ -95,6 +103,9 @@ class service::impl {
           registrations_(sync_.registrations_per_hour),
           snapshots_(engine, clock, sync_.snapshot_bytes_max),
           lists_(engine, clock, entropy),
+          clock_(clock),
+          cors_(std::move(options.api.cors_origins)),
+          rates_(options.api.account_requests_per_minute),
           master_(std::move(options.master_key)),
           jobs_{engine, entropy, master_.get(), board_},
           contexts_{{engine, jobs_, entropy, clock, lists_, sync_.key_attribute},
@@ -120,6 +131,7 @@ class service::impl {
             if (!*read) co_return with_bad_token(c);
             c.who = **read;
         }
+        if (c.who.expires_at && *c.who.expires_at <= clock_.now()) co_return with_old_token(c);
         co_return forbidden(c);
     }
 
@@ -175,6 +187,25 @@ class service::impl {
         return {.bytes_max = is_operator ? large : usual_bytes_max};
     }
 
+    const cors& pages() const noexcept { return cors_; }
+
+    // One more request of its account's; the answer, if that is too many. `limited` is filled in
+    // for account_limit().
+    maybe_response count(request_context& c, std::optional<rate_limits::state>& limited) {
+        if (!rates_.is_on() || !c.who.account) return std::nullopt;
+        limited = rates_.take(*c.who.account, clock_.elapsed());
+        if (limited->allowed) return std::nullopt;
+        auto response = answer_problem(c, problems::rate_limited,
+                                       "An account makes at most so many in a minute; RateLimit "
+                                       "says what is left.");
+        response.headers.emplace_back("Retry-After", std::to_string(limited->retry_in.count()));
+        return response;
+    }
+    void show_limit(const rate_limits::state& limited, http_response& response) const {
+        response.headers.emplace_back("RateLimit-Policy", rates_.policy());
+        response.headers.emplace_back("RateLimit", rate_limits::field_of(limited));
+    }
+
     void answered(const request_context& c, unsigned status,
                   std::chrono::steady_clock::time_point begun) {
         if (!hooks_.answered) return;
@@ -196,6 +227,9 @@ class service::impl {
     registrations registrations_;
     jobs::server_snapshots snapshots_;
     jobs::ordered_lists lists_;
+    callsign::clock& clock_;
+    cors cors_;
+    rate_limits rates_;
     std::shared_ptr<const seal::key> master_;
     jobs::board board_;
     jobs::context jobs_;
@@ -225,14 +259,22 @@ awaitable<http_response> service::handle(http_request request) {
     const auto begun = std::chrono::steady_clock::now();
     request_head head = head_of(request, *impl_);
     request_context c(std::move(request), std::move(head));
-    maybe_response response;
+    std::optional<rate_limits::state> limited;
+    maybe_response response = impl_->pages().preflight(c.request);
+    if (response) {
+        impl_->answered(c, response->status, begun);
+        co_return std::move(*response);
+    }
     if (c.head.refuse) {
         response = c.head.refuse(c);
     } else if (!c.head.route->is_open()) {
         response = co_await impl_->authenticate(c);
         if (!response) c.pays(payer_of(c.who));
+        if (!response) response = impl_->count(c, limited);
     }
     if (!response) response = co_await c.head.route->run(impl_->contexts_, c);
+    if (limited) impl_->show_limit(*limited, *response);
+    impl_->pages().admit(c.request, *response);
     impl_->answered(c, response->status, begun);
     co_return std::move(*response);
 }
@@ -255,7 +297,10 @@ awaitable<net::admission> service::admit(http_request request) {
     } else {
         given = co_await impl_->admit(c);
     }
-    if (given.refused) impl_->answered(c, given.refused->status, begun);
+    if (given.refused) {
+        impl_->pages().admit(c.request, *given.refused);
+        impl_->answered(c, given.refused->status, begun);
+    }
     co_return given;
 }
 

@@ -23,6 +23,7 @@ void show_token(std::ostream& out, const v1::Token& token) {
                        {"scope", token.scope()},
                        {"created", time_text(token.has_created_at(), token.created_at())},
                        {"revoked", time_text(token.has_revoked_at(), token.revoked_at())},
+                       {"expires", time_text(token.has_expires_at(), token.expires_at())},
                        {"token", token.token()}});
     if (!token.token().empty()) out << "Keep the token now: it is not shown again.\n";
 }
@@ -140,6 +141,14 @@ void create_token(session& s, const token_choice& choice) {
     v1::CreateToken body;
     body.set_name(choice.name);
     body.set_scope(choice.scope);
+    if (!choice.expires_in.empty()) {
+        const auto span = parse_duration(choice.expires_in);
+        if (!span || span->count() == 0) {
+            throw failure("--expires-in must be a duration such as 30d, not " + choice.expires_in,
+                          exit_status::not_understood);
+        }
+        wire::set_timestamp(*body.mutable_expires_at(), s.around().now() + *span);
+    }
     const std::string target =
         choice.account.empty() ? "/v1/admin/tokens" : account_path(choice.account, "/tokens");
     s.ask_and_show<v1::Token>(verb::post, target, &body,
@@ -154,9 +163,10 @@ void list_tokens(session& s, const std::string& account) {
     for (const v1::Token& t : list.tokens()) {
         rows.push_back({t.token_id(), t.name(), t.scope(),
                         time_text(t.has_created_at(), t.created_at()),
-                        time_text(t.has_revoked_at(), t.revoked_at())});
+                        time_text(t.has_revoked_at(), t.revoked_at()),
+                        time_text(t.has_expires_at(), t.expires_at())});
     }
-    print_table(s.out(), {"TOKEN ID", "NAME", "SCOPE", "CREATED", "REVOKED"}, rows);
+    print_table(s.out(), {"TOKEN ID", "NAME", "SCOPE", "CREATED", "REVOKED", "EXPIRES"}, rows);
 }
 
 void revoke_token(session& s, const std::string& id, bool yes) {

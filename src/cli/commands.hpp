@@ -29,6 +29,7 @@ struct token_choice {
     std::string account;  // empty: the operator's
     std::string name;
     std::string scope;
+    std::string expires_in;  // a duration; empty: it holds until it is revoked
 };
 void create_token(session& s, const token_choice& choice);
 void list_tokens(session& s, const std::string& account);

@@ -108,6 +108,8 @@ void add_token_commands(CLI::App& app, arguments& a) {
     create->add_option("--name", a.token.name, "To tell it from others")->required();
     create->add_option("--scope", a.token.scope, "What it may do: write, unless said")
         ->check(CLI::IsMember({"read", "write", "admin"}));
+    create->add_option("--expires-in", a.token.expires_in,
+                       "How long it holds: 30d; else until it is revoked");
     CLI::App* const list = command(*tokens, "list", "An account's tokens", a,
                                    [&a](session& s) { list_tokens(s, a.account); });
     list->add_option("ACCOUNT", a.account, "Whose")->required();

@@ -25,7 +25,7 @@ create_token::answer apply(write_tx& tx, const create_token& c, const moment& m)
         if (!found) return no_such_account{};
         owner = found->id;
     }
-    const token_id id = tx.put_token(owner, c.name, c.scope, c.token_hash, m.now);
+    const token_id id = tx.put_token(owner, c.name, c.scope, c.token_hash, m.now, c.expires_at);
     m.tell(events::token_created{id, owner});
     return *tx.find_token(id);
 }

@@ -162,6 +162,7 @@ v1::Token to_message(const token& t) {
     out.set_scope(std::string(to_string(t.scope)));
     set_timestamp(*out.mutable_created_at(), t.created_at);
     if (t.revoked_at) set_timestamp(*out.mutable_revoked_at(), *t.revoked_at);
+    if (t.expires_at) set_timestamp(*out.mutable_expires_at(), *t.expires_at);
     return out;
 }
 

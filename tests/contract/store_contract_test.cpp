@@ -568,6 +568,20 @@ TEST_P(store_contract, series_and_prefixes) {
     EXPECT_TRUE(tx->default_series(one)->is_default);
 }
 
+TEST_P(store_contract, a_token_says_when_it_expires) {
+    const auto account = make_account();
+    write([&](write_tx& tx) {
+        tx.put_token(account, "short", token_scope::read, sha256("short"), t0,
+                     t0 + milliseconds{5});
+        tx.put_token(account, "long", token_scope::read, sha256("long"), t0);
+    });
+    if (GetParam().durable) reopen();
+    const auto tx = store_->begin_read();
+    EXPECT_EQ(tx->find_principal(sha256("short"))->expires_at, t0 + milliseconds{5});
+    EXPECT_EQ(tx->find_principal(sha256("long"))->expires_at, std::nullopt);
+    EXPECT_EQ(tx->tokens_of(account)[0].expires_at, t0 + milliseconds{5});
+}
+
 TEST_P(store_contract, tokens_open_until_they_are_revoked) {
     const auto account = make_account();
     const auto id = write([&](write_tx& tx) {

@@ -279,8 +279,9 @@ class faulty_store final : public store {
             return tx_->put_series(a, prefix, project, is_default, now);
         }
         token_id put_token(std::optional<account_id> a, std::string_view name, token_scope scope,
-                           const digest& hash, time_point now) override {
-            return tx_->put_token(a, name, scope, hash, now);
+                           const digest& hash, time_point now,
+                           std::optional<time_point> expires_at) override {
+            return tx_->put_token(a, name, scope, hash, now, expires_at);
         }
         std::optional<token> find_token(token_id id) override { return tx_->find_token(id); }
         void revoke_token(token_id id, time_point now) override { tx_->revoke_token(id, now); }

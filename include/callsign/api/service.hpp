@@ -5,6 +5,7 @@
 //
 // Threads: the network executor.
 
+#include <callsign/api/api_options.hpp>
 #include <callsign/api/sync_options.hpp>
 #include <callsign/engine/engine.hpp>
 #include <callsign/net/http.hpp>
@@ -23,6 +24,7 @@ struct service_options {
     // Client ids too, as many again.
     std::size_t principals_max = 16'384;
     sync_options sync{};
+    api_options api{};
     // What devices' keys are sealed under. None: no device is added to a managed account. Shared
     // with the configuration it comes from; nobody changes it.
     std::shared_ptr<const seal::key> master_key{};

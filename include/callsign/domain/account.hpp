@@ -72,6 +72,7 @@ struct principal {
     std::optional<account_id> account;
     token_scope scope = token_scope::read;
     account_mode mode = account_mode::managed;  // of the account
+    std::optional<time_point> expires_at{};     // by the wall clock; from then on it opens nothing
 };
 
 struct token {
@@ -81,6 +82,7 @@ struct token {
     token_scope scope = token_scope::read;
     time_point created_at;
     std::optional<time_point> revoked_at;
+    std::optional<time_point> expires_at{};
 };
 
 // [A-Z][A-Z0-9_]{0,9}.

@@ -96,6 +96,7 @@ class read_tx {
     // In the order of their ids.
     virtual std::vector<series> series_of(account_id account) = 0;
 
+    // Of one that is not revoked; it may have expired.
     virtual std::optional<principal> find_principal(const digest& token_hash) = 0;
     // Of an account, or (none) the operator's; revoked ones included.
     virtual std::vector<token> tokens_of(std::optional<account_id> account) = 0;
@@ -283,7 +284,12 @@ class write_tx : public read_tx {
     // Requires: no other series has the prefix, or had it, or has the project.
     virtual void update_series(const series& series, time_point now) = 0;
     virtual token_id put_token(std::optional<account_id> account, std::string_view name,
-                               token_scope scope, const digest& hash, time_point now) = 0;
+                               token_scope scope, const digest& hash, time_point now,
+                               std::optional<time_point> expires_at) = 0;
+    token_id put_token(std::optional<account_id> account, std::string_view name, token_scope scope,
+                       const digest& hash, time_point now) {
+        return put_token(account, name, scope, hash, now, std::nullopt);
+    }
     virtual std::optional<token> find_token(token_id id) = 0;
     virtual void revoke_token(token_id id, time_point now) = 0;
 

@@ -8,7 +8,8 @@
 namespace callsign::api {
 namespace {
 
-create_token read_token(const request_context& c, token_scope otherwise, wire::faults& found) {
+create_token read_token(const rest_context& r, const request_context& c, token_scope otherwise,
+                        wire::faults& found) {
     create_token command;
     v1::CreateToken message;
     if (!read_body(c, message, found)) return command;
@@ -18,6 +19,12 @@ create_token read_token(const request_context& c, token_scope otherwise, wire::f
         message.scope().empty() ? std::optional(otherwise) : parse_token_scope(message.scope());
     if (!scope) add_fault(found, {"scope", "invalid", "A scope is read, write or admin."});
     command.scope = scope.value_or(otherwise);
+    if (message.has_expires_at()) {
+        command.expires_at = wire::to_time_point(message.expires_at());
+        if (*command.expires_at <= r.clock.now()) {
+            add_fault(found, {"expiresAt", "invalid", "It would have expired already."});
+        }
+    }
     return command;
 }
 
@@ -73,7 +80,7 @@ awaitable<http_response> list_tokens(rest_context& r, request_context& c) {
 
 awaitable<http_response> add_token(rest_context& r, request_context& c) {
     wire::faults wrong;
-    create_token command = read_token(c, token_scope::write, wrong);
+    create_token command = read_token(r, c, token_scope::write, wrong);
     if (!wrong.empty()) co_return answer_faults(c, wrong);
     command.account = c.owner();
     co_return co_await create(r, c, std::move(command));
@@ -89,7 +96,7 @@ awaitable<http_response> list_operator_tokens(rest_context& r, request_context& 
 
 awaitable<http_response> add_operator_token(rest_context& r, request_context& c) {
     wire::faults wrong;
-    create_token command = read_token(c, token_scope::admin, wrong);
+    create_token command = read_token(r, c, token_scope::admin, wrong);
     if (command.scope != token_scope::admin) {
         add_fault(wrong, {"scope", "invalid", "An operator's token has the scope admin."});
     }

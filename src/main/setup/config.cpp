@@ -41,6 +41,7 @@ complaint set_node(const config_key& key, const toml::node& node, config& into) 
         return {};
     }
     if (std::holds_alternative<uuids_key>(key.kind)) return set_list(key, node, "UUIDs", into);
+    if (std::holds_alternative<origins_key>(key.kind)) return set_list(key, node, "origins", into);
     if (std::holds_alternative<addresses_key>(key.kind)) {
         return set_list(key, node, "addresses", into);
     }

@@ -6,6 +6,7 @@
 // One variable has no key: CALLSIGN_MASTER_KEY is the master key itself, which belongs in no file
 // but its own. No fault repeats it.
 
+#include <callsign/api/api_options.hpp>
 #include <callsign/api/sync_options.hpp>
 #include <callsign/engine/engine.hpp>
 #include <callsign/net/http.hpp>
@@ -48,6 +49,7 @@ struct config {
     sqlite_options store{.data_dir = "callsign-data"};  // beside where it was started
     reaper_options reaper;
     api::sync_options sync;
+    api::api_options api;
     secrets_options secrets;
     platform::log_options log;
 };

@@ -109,6 +109,10 @@ const std::array keys{
     config_key{"sync", "turnstile", duration_key{CALLSIGN_AT(sync.turnstile), 0ms, 5s, {}}},
     config_key{"sync", "key_attribute", attribute_key{CALLSIGN_AT(sync.key_attribute)}},
 
+    config_key{"api", "cors_origins", origins_key{CALLSIGN_AT(api.cors_origins)}},
+    config_key{"api", "account_requests_per_minute",
+               count(CALLSIGN_AT(api.account_requests_per_minute), 0, 1'000'000)},
+
     config_key{"secrets", "master_key_file", path_key{CALLSIGN_AT(secrets.master_key_file), true}},
 
     config_key{"log", "level", choice_key{CALLSIGN_AT(log.level), levels}},

@@ -64,6 +64,11 @@ struct addresses_key {
     std::vector<net::address_block>& (*target)(config&);
 };
 
+// Origins of web pages, or "*": a list in the file; with commas between them in a text.
+struct origins_key {
+    std::vector<std::string>& (*target)(config&);
+};
+
 // The name of a Taskwarrior attribute, or nothing.
 struct attribute_key {
     std::string& (*target)(config&);
@@ -79,7 +84,7 @@ struct config_key {
     std::string_view section;
     std::string_view name;
     std::variant<count_key, duration_key, choice_key, address_key, path_key, flag_key, uuids_key,
-                 addresses_key, attribute_key>
+                 addresses_key, origins_key, attribute_key>
         kind;
 
     // reaper.window

@@ -15,11 +15,17 @@ std::string in_quotes(std::string_view text) {
     return std::string("\"").append(text).append("\"");
 }
 
+std::string list_text(const std::vector<std::string>& all) {
+    std::string list;
+    for (const std::string& item : all) list += (list.empty() ? "" : ", ") + in_quotes(item);
+    return "[" + list + "]";
+}
+
 template <class Item>
 std::string list_text(const std::vector<Item>& all) {
-    std::string list;
-    for (const Item& item : all) list += (list.empty() ? "" : ", ") + in_quotes(to_string(item));
-    return "[" + list + "]";
+    std::vector<std::string> texts;
+    for (const Item& item : all) texts.push_back(to_string(item));
+    return list_text(texts);
 }
 
 std::string count_text(const count_key& kind, std::int64_t value) {
@@ -159,6 +165,25 @@ complaint set_text(const uuids_key& kind, std::string_view text, config& into) {
     return set_entries(text, "not a UUID", parse_uuid, kind.target(into));
 }
 
+// Scheme, host and maybe a port, as browsers write them (RFC 6454, section 6.2): lower case, and
+// no slash at the end.
+std::optional<std::string> parse_origin(std::string_view text) {
+    if (text == "*") return std::string(text);
+    const auto host = text.find("://");
+    const bool is_web = text.starts_with("https://") || text.starts_with("http://");
+    if (!is_web || text.size() == host + 3) return std::nullopt;
+    const bool is_plain = std::all_of(text.begin() + host + 3, text.end(), [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '-' ||
+               c == ':' || c == '[' || c == ']';
+    });
+    return is_plain ? std::optional(std::string(text)) : std::nullopt;
+}
+
+complaint set_text(const origins_key& kind, std::string_view text, config& into) {
+    return set_entries(text, "no origin such as \"https://board.example\", nor \"*\"", parse_origin,
+                       kind.target(into));
+}
+
 complaint set_text(const addresses_key& kind, std::string_view text, config& into) {
     return set_entries(text, "no address and no block of them", net::parse_address_block,
                        kind.target(into));
@@ -203,6 +228,7 @@ std::string value_text(const config_key& key, const config& from) {
         std::string operator()(const flag_key& k) const { return k.target(c) ? "true" : "false"; }
         std::string operator()(const uuids_key& k) const { return list_text(k.target(c)); }
         std::string operator()(const addresses_key& k) const { return list_text(k.target(c)); }
+        std::string operator()(const origins_key& k) const { return list_text(k.target(c)); }
     } const write{copy};
     return std::visit(write, key.kind);
 }

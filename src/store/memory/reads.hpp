@@ -61,7 +61,7 @@ class reads_over : public Base {
         const token& t = state_->tokens.at(*id);
         if (t.revoked_at) return std::nullopt;
         const auto mode = t.account ? state_->accounts.at(*t.account).mode : account_mode::managed;
-        return principal{t.id, t.account, t.scope, mode};
+        return principal{t.id, t.account, t.scope, mode, t.expires_at};
     }
     std::vector<token> tokens_of(std::optional<account_id> account) override {
         std::vector<token> all;

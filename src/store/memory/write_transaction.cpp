@@ -296,10 +296,12 @@ class write_transaction final : public reads_over<write_tx> {
         if (kept.is_default) state_->accounts.at(s.account).default_prefix = s.prefix;
     }
     token_id put_token(std::optional<account_id> account, std::string_view name, token_scope scope,
-                       const digest& hash, time_point now) override {
+                       const digest& hash, time_point now,
+                       std::optional<time_point> expires_at) override {
         const token_id id{next_id(now)};
         CALLSIGN_ASSERT(state_->token_hashes.emplace(hash, id).second);
-        state_->tokens.emplace(id, token{id, account, std::string(name), scope, now, {}});
+        state_->tokens.emplace(id,
+                               token{id, account, std::string(name), scope, now, {}, expires_at});
         return id;
     }
     std::optional<token> find_token(token_id id) override { return copy(find(state_->tokens, id)); }

@@ -42,7 +42,7 @@ constexpr table tables[] = {
      "SELECT counter_id, last_number, period FROM counters WHERE counter_id > ? ORDER BY 1",
      [](query& q) { q.integer(1); }},
     {"tokens",
-     "SELECT token_id, account_id, name, scope, created_at, revoked_at FROM tokens"
+     "SELECT token_id, account_id, name, scope, created_at, revoked_at, expires_at FROM tokens"
      " WHERE token_id > ? ORDER BY 1",
      look_at<token_of>},
     {"slots",

@@ -67,8 +67,8 @@ series series_row_of(query& q) {
 
 token token_of(query& q) {
     q.at("tokens", q.integer(0));
-    return {token_id{q.integer(0)}, maybe_id<account_id>(q, 1), q.text(2), scope_in(q, 3),
-            q.instant(4),           maybe_instant(q, 5)};
+    return {token_id{q.integer(0)}, maybe_id<account_id>(q, 1), q.text(2),          scope_in(q, 3),
+            q.instant(4),           maybe_instant(q, 5),        maybe_instant(q, 6)};
 }
 
 slot slot_of(query& q) {
@@ -113,7 +113,8 @@ task task_of(query& q) {
 
 principal principal_of(query& q) {
     q.at("tokens", q.integer(0));
-    return {token_id{q.integer(0)}, maybe_id<account_id>(q, 1), scope_in(q, 2), mode_in(q, 3)};
+    return {token_id{q.integer(0)}, maybe_id<account_id>(q, 1), scope_in(q, 2), mode_in(q, 3),
+            maybe_instant(q, 4)};
 }
 
 device device_of(query& q) {

@@ -77,17 +77,18 @@ inline constexpr auto counter_highest =
 inline constexpr auto counter_set = "UPDATE counters SET last_number = ? WHERE counter_id = ?";
 
 #define CALLSIGN_TOKEN \
-    "SELECT token_id, account_id, name, scope, created_at, revoked_at FROM tokens"
+    "SELECT token_id, account_id, name, scope, created_at, revoked_at, expires_at FROM tokens"
 inline constexpr auto token_by_id = CALLSIGN_TOKEN " WHERE token_id = ?";
 inline constexpr auto token_principal =
-    "SELECT t.token_id, t.account_id, t.scope, coalesce(a.mode, 1) FROM tokens t"
+    "SELECT t.token_id, t.account_id, t.scope, coalesce(a.mode, 1), t.expires_at FROM tokens t"
     " LEFT JOIN accounts a ON a.account_id = t.account_id"
     " WHERE t.hash = ? AND t.revoked_at IS NULL";
 inline constexpr auto token_all = CALLSIGN_TOKEN " WHERE account_id IS ? ORDER BY token_id";
 #undef CALLSIGN_TOKEN
 inline constexpr auto token_name = "SELECT name FROM tokens WHERE token_id = ?";
 inline constexpr auto token_put =
-    "INSERT INTO tokens (account_id, name, scope, hash, created_at) VALUES (?, ?, ?, ?, ?)";
+    "INSERT INTO tokens (account_id, name, scope, hash, created_at, expires_at)"
+    " VALUES (?, ?, ?, ?, ?, ?)";
 inline constexpr auto token_revoke = "UPDATE tokens SET revoked_at = ? WHERE token_id = ?";
 
 // ---- slots ----

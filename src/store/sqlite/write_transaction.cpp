@@ -360,7 +360,8 @@ class write_transaction final : public reads_over<write_tx> {
         state_.forget_series();
     }
     token_id put_token(std::optional<account_id> account, std::string_view name, token_scope scope,
-                       const digest& hash, time_point now) override {
+                       const digest& hash, time_point now,
+                       std::optional<time_point> expires_at) override {
         moved(now);
         const std::string text(name);
         db_.use(sql::token_put)
@@ -369,6 +370,7 @@ class write_transaction final : public reads_over<write_tx> {
             .bind(static_cast<int>(scope))
             .bind(hash)
             .bind(now)
+            .bind(expires_at)
             .run();
         return token_id{db_.last_row()};
     }

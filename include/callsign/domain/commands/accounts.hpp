@@ -32,6 +32,7 @@ struct create_token {
     std::string name;
     token_scope scope = token_scope::write;
     digest token_hash{};
+    std::optional<time_point> expires_at{};
 
     using answer = std::variant<token, no_such_account>;
 };

@@ -1,0 +1,81 @@
+// Web pages of other origins: what browsers ask and are told.
+
+#include "support/house.hpp"
+
+#include <gtest/gtest.h>
+
+namespace callsign::testing {
+namespace {
+
+using boost::beast::http::verb;
+
+house_options open_to(std::vector<std::string> origins) {
+    house_options o;
+    o.service.api.cors_origins = std::move(origins);
+    return o;
+}
+
+net::http_request from(net::http_request request, const std::string& origin) {
+    request.insert("Origin", origin);
+    return request;
+}
+
+net::http_request preflight(const std::string& path, const std::string& origin) {
+    return from(make_request(verb::options, path, "",
+                             {{"Access-Control-Request-Method", "PATCH"},
+                              {"Access-Control-Request-Headers", "authorization, if-match"}}),
+                origin);
+}
+
+const std::string board = "https://board.example";
+
+TEST(cors, is_off_by_default) {
+    house h;
+    const auto account = h.make_account("syn", "SYN");
+    const auto answer = h.call(from(get("/v1/tasks", account.token), board));
+    EXPECT_EQ(answer.status, 200u);
+    EXPECT_EQ(header(answer, "Access-Control-Allow-Origin"), "");
+    EXPECT_EQ(h.call(preflight("/v1/tasks", board)).status, 405u);
+}
+
+TEST(cors, tells_a_browser_what_a_page_may_send) {
+    house h(open_to({"http://localhost:3000", board}));
+    const auto asked = h.call(preflight("/v1/tasks/SYN-1", board));
+    EXPECT_EQ(asked.status, 204u);
+    EXPECT_EQ(header(asked, "Access-Control-Allow-Origin"), board);
+    EXPECT_EQ(header(asked, "Access-Control-Allow-Methods"), "GET, HEAD, PATCH, DELETE");
+    EXPECT_NE(header(asked, "Access-Control-Allow-Headers").find("Idempotency-Key"),
+              std::string::npos);
+    EXPECT_EQ(header(asked, "Vary"), "Origin");
+    EXPECT_EQ(h.call(preflight("/v1/nothing", board)).status, 404u);
+    EXPECT_EQ(h.call(preflight("/v1/tasks", "https://other.example")).status, 405u);
+    // Not a preflight: a question like any other.
+    const auto plain = h.call(from(make_request(verb::options, "/v1/tasks", "", {}), board));
+    EXPECT_EQ(plain.status, 405u);
+}
+
+TEST(cors, lets_pages_read_answers_of_any_kind) {
+    house h(open_to({board}));
+    const auto account = h.make_account("syn", "SYN");
+    for (const auto& token : {account.token, std::string("nobodys")}) {
+        const auto answer = h.call(from(get("/v1/tasks", token), board));
+        EXPECT_EQ(header(answer, "Access-Control-Allow-Origin"), board) << answer.status;
+        EXPECT_NE(header(answer, "Access-Control-Expose-Headers").find("ETag"), std::string::npos);
+    }
+    const auto other = h.call(from(get("/v1/tasks", account.token), "https://board.example.evil"));
+    EXPECT_EQ(header(other, "Access-Control-Allow-Origin"), "");
+    // Refused before its body comes.
+    auto head = from(post("/v1/tasks", "", "nobodys"), board);
+    const auto given = h.admit(std::move(head));
+    ASSERT_TRUE(given.refused);
+    EXPECT_EQ(header(*given.refused, "Access-Control-Allow-Origin"), board);
+}
+
+TEST(cors, may_be_for_all) {
+    house h(open_to({"*"}));
+    EXPECT_EQ(header(h.call(from(get("/livez"), "null")), "Access-Control-Allow-Origin"), "null");
+    EXPECT_EQ(header(h.call(get("/livez")), "Access-Control-Allow-Origin"), "");
+}
+
+}  // namespace
+}  // namespace callsign::testing
