@@ -126,6 +126,19 @@ TEST_F(series_rules, reset_monthly_and_yearly_too) {
     EXPECT_EQ(key("SYN"), "SYN-1") << "the default series has no periods";
 }
 
+// The wall clock may be behind the store's time; the key agrees with createdAt, which never is.
+TEST_F(series_rules, number_by_the_stores_time) {
+    daily("INC", "UTC");
+    set_time("2026-11-21T00:00:01Z");
+    const auto slot = std::get<reserve::reserved>(run(reserve{account_, "k", {}, {}, "INC"})).slot;
+    const auto tx = store_->begin_write();
+    const rules::moment m{.now = now_, .ids = ids_, .wall = now_ - 1h, .events = &told_};
+    const auto given = std::get<receipted>(rules::apply(*tx, fulfil{slot, "INC", {}}, m)).receipt;
+    tx->commit();
+    EXPECT_EQ(key_of(given), "INC-20261121-1");
+    EXPECT_EQ(period_of(given.created_at, reset_policy::daily, "UTC"), given.period);
+}
+
 // What a device or an import brings is numbered like any other.
 TEST_F(series_rules, number_synced_tasks_in_their_period) {
     create_series c;
