@@ -248,7 +248,7 @@ bool matches(const task_filter& filter, const task& t, time_point now) {
     return all_of(filter.tags, has_tag) &&
            !std::any_of(filter.not_tags.begin(), filter.not_tags.end(), has_tag) &&
            all_of(filter.is, [&](virtual_tag tag) { return has(tag, all, now); }) &&
-           (filter.text.empty() || has_text(all, folded(filter.text)));
+           (filter.text.empty() || has_text(all, filter.text));
 }
 
 bool matches(const task_filter& filter, const task_links& links) {

@@ -67,7 +67,7 @@ struct task_filter {
     std::vector<std::string> not_tags{};
     std::vector<virtual_tag> is{};
     std::string prefix{};  // of its series, old ones too
-    std::string text{};    // in the description or an annotation, in any case
+    std::string text{};    // in the description or an annotation; as folded() has it
     std::array<instant_range, task_instants> instants{};
     std::optional<std::int64_t> changed_after{};  // a seq
 

@@ -5,6 +5,7 @@
 #include "task_answers.hpp"
 
 #include <callsign/base/sha256.hpp>
+#include <callsign/base/text.hpp>
 #include <callsign/domain/query.hpp>
 #include <callsign/jobs/ordered_lists.hpp>
 
@@ -14,6 +15,9 @@
 
 namespace callsign::api {
 namespace {
+
+// Each is looked at for each task.
+constexpr std::size_t parameters_max = 64;
 
 constexpr std::int64_t list_size_max = 500;
 constexpr std::int64_t list_size_usual = 50;
@@ -67,7 +71,7 @@ class list_reader {
         f.project = asked_.get("project");
         f.tags = asked_.all("tag");
         f.not_tags = asked_.all("notTag");
-        f.text = asked_.get("text");
+        f.text = folded(asked_.get("text"));
         read_prefix(f);
         read_instants(f);
         read_changed_after(f);
@@ -75,6 +79,9 @@ class list_reader {
         read_size(wanted.size);
         wanted.token = asked_.get("pageToken");
         wanted.asked = digest_of_question();
+        if (asked_.pairs().size() > parameters_max) {
+            fault("", "too-many", "A list has at most 64 parameters.");
+        }
         return wanted;
     }
 
