@@ -309,7 +309,10 @@ TEST_P(store_contract, numbers_are_consecutive_in_each_series_and_period) {
         });
         if (GetParam().durable && n == 3) reopen();
     }
-    EXPECT_EQ(store_->begin_read()->default_series(account)->last_number, 12);
+    const auto last = store_->begin_read()->default_series(account);
+    EXPECT_EQ(last->period, "2026");
+    EXPECT_EQ(last->last_number, 6);
+    write([&](write_tx& tx) { EXPECT_EQ(tx.last_number(series, ""), 12); });
 }
 
 TEST_P(store_contract, tasks_are_found_by_uuid_and_by_number) {

@@ -38,10 +38,13 @@ TEST(numbers_file, reads_columns_in_any_order_and_quoted_fields) {
 }
 
 TEST(numbers_file, names_every_fault_by_its_line) {
-    const std::string head = "prefix,number,uuid,title,created_at\n";
-    EXPECT_EQ(faults(head + "syn,0,x,,yesterday\n" + "SYN,1\n" + "SYN,01," + id + "1,t," + at +
-                     "\nSYN,2," + id + "2,t," + at + "\nSYN,3," + id + "2,t," + at + "\nSYN,4," +
-                     id + "4,\"t," + at),
+    std::string csv = "prefix,number,uuid,title,created_at\n";
+    for (const std::string& line : {std::string("syn,0,x,,yesterday"), std::string("SYN,1"),
+                                    "SYN,01," + id + "1,t," + at, "SYN,2," + id + "2,t," + at,
+                                    "SYN,3," + id + "2,t," + at, "SYN,4," + id + "4,\"t," + at}) {
+        csv.append(line).append("\n");
+    }
+    EXPECT_EQ(faults(csv),
               "line 2: the prefix is not one such as SYN\n"
               "line 2: the number is not 1, 2, 3 ...\n"
               "line 2: the title is empty\n"

@@ -492,9 +492,9 @@ TEST_F(command_line, a_series_is_edited) {
         << err.str();
     EXPECT_EQ(requests.back(),
               "PATCH " + local +
-                  R"( /v1/admin/accounts/ada/series/inc {"prefix":"INC","reset":"daily",)"
-                  R"("timeZone":"Europe/Berlin","archived":true,"allowsGaps":true,"next":7,)"
-                  R"("project":null})");
+                  R"( /v1/admin/accounts/ada/series/inc {"prefix":"INC","project":null,)"
+                  R"("reset":"daily","timeZone":"Europe/Berlin","archived":true,)"
+                  R"("allowsGaps":true,"next":7})");
     EXPECT_EQ(run({"series", "edit", "ada", "INC"}), 2);
     EXPECT_EQ(run({"series", "edit", "ada", "INC", "--archive", "--restore"}), 2);
     EXPECT_EQ(run({"series", "edit", "ada", "INC", "--project", "p", "--no-project"}), 2);

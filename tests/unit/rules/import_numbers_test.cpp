@@ -16,7 +16,7 @@ class number_imports : public managed_account {
         r.number = number;
         r.uuid = uuid_of(id);
         r.title = "task " + std::to_string(id);
-        r.created_at = t0 - std::chrono::hours{24 * 30} + std::chrono::hours{id};
+        r.created_at = t0 - std::chrono::hours{24 * 30 + 12} + std::chrono::hours{id};
         return r;
     }
     import_numbers of(std::vector<row> rows) {
