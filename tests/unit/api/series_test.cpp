@@ -45,7 +45,8 @@ struct series_over_http : ::testing::Test {
     }
     static words faults_of(const net::http_response& response) {
         words all;
-        for (const auto& e : body_of(response).at("errors").as_array()) {
+        const object problem = body_of(response);
+        for (const auto& e : problem.at("errors").as_array()) {
             all.push_back(text(e.as_object(), "field") + " " + text(e.as_object(), "code"));
         }
         return all;
