@@ -173,7 +173,7 @@ bool is_pending(const attributes& all, time_point now) {
 bool has(virtual_tag tag, const attributes& all, time_point now) {
     const auto there = [&](std::string_view name) { return all.contains(name); };
     switch (tag) {
-    case virtual_tag::active: return there("start");
+    case virtual_tag::active: return there("start") && !is_over(all);
     case virtual_tag::annotated: return has_any(all, "annotation_");
     case virtual_tag::child: return there("parent") || there("template");
     case virtual_tag::completed: return status_of(all) == task_status::completed;

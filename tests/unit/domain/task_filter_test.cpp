@@ -118,6 +118,7 @@ TEST(task_filter, virtual_tags_mean_what_taskwarrior_means) {
     EXPECT_FALSE(is(tag::ready, {{"scheduled", at(1s)}}));
     EXPECT_FALSE(is(tag::ready, {{"wait", at(1s)}}));
     EXPECT_TRUE(is(tag::active, {{"start", at(-1s)}}));
+    EXPECT_FALSE(is(tag::active, {{"start", at(-1s)}, {"status", "deleted"}}));
     EXPECT_TRUE(is(tag::tagged, {{"tag_x", ""}}));
     EXPECT_FALSE(is(tag::tagged, {{"tags", "x"}}));
     EXPECT_TRUE(is(tag::annotated, {{"annotation_1", ""}}));
