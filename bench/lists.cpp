@@ -38,9 +38,8 @@ class listed_account {
             c.tasks.push_back({ids_.next(wall_time()), attributes_of(n)});
             if (c.tasks.size() < import_tasks::tasks_max && n + 1 < count) continue;
             while (!c.tasks.empty()) take_some(c);
-            if (n % 100'000 < 500) std::fprintf(stderr, "\r%d tasks", n + 1);
+            if ((n + 1) % 100'000 == 0) std::fprintf(stderr, "%d tasks\n", n + 1);
         }
-        std::fprintf(stderr, "\r%d tasks\n", count);
         store_->maintain(true);
     }
 
