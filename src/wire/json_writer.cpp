@@ -123,7 +123,8 @@ bool is_written(const Message& message, const field_plan& f) {
     // A list that is the first field is what a listing lists (AIP-158): there, if empty.
     if (f.is_list && f.field->number() == 1) return true;
     if (f.is_list || f.is_map) return access.FieldSize(message, f.field) > 0;
-    if (f.kind == value_kind::whole || f.kind == value_kind::boolean) return true;
+    const bool is_always_there = f.kind == value_kind::whole || f.kind == value_kind::boolean;
+    if (is_always_there && !f.field->has_presence()) return true;
     return access.HasField(message, f.field);
 }
 

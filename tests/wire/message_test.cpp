@@ -219,6 +219,16 @@ TEST(json_write, writes_every_kind_of_field) {
               R"("createdAt":"2026-11-20T12:48:00.123Z","number":0})");
 }
 
+// In a merge patch what is not there stays.
+TEST(json_write, leaves_out_what_is_optional_and_not_set) {
+    v1::EditSeries m;
+    EXPECT_EQ(encode(format::json, m), "{}");
+    m.set_next(0);
+    m.set_archived(false);
+    m.set_prefix("");
+    EXPECT_EQ(encode(format::json, m), R"({"prefix":"","archived":false,"next":0})");
+}
+
 TEST(protobuf, refuses_unknown_fields_by_path) {
     v1::CreateTask m;
     m.add_annotations();

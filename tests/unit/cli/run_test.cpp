@@ -495,6 +495,9 @@ TEST_F(command_line, a_series_is_edited) {
                   R"( /v1/admin/accounts/ada/series/inc {"prefix":"INC","project":null,)"
                   R"("reset":"daily","timeZone":"Europe/Berlin","archived":true,)"
                   R"("allowsGaps":true,"next":7})");
+    answer(made);
+    EXPECT_EQ(run({"series", "edit", "ada", "INC", "--rename", "OPS"}), 0) << err.str();
+    EXPECT_THAT(requests.back(), HasSubstr(R"(/INC {"prefix":"OPS"})"));
     EXPECT_EQ(run({"series", "edit", "ada", "INC"}), 2);
     EXPECT_EQ(run({"series", "edit", "ada", "INC", "--archive", "--restore"}), 2);
     EXPECT_EQ(run({"series", "edit", "ada", "INC", "--project", "p", "--no-project"}), 2);
