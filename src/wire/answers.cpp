@@ -80,6 +80,14 @@ bool put_in_field(std::string_view name, const std::string& value, v1::Task& out
     return false;
 }
 
+// Under whatever prefix.
+bool is_key_of(const task& t, std::string_view text) {
+    const auto ref = parse_task_ref(text);
+    const auto* const key = ref ? std::get_if<task_key>(&*ref) : nullptr;
+    return key != nullptr && t.numbered && key->period == t.numbered->period &&
+           key->number == t.numbered->number;
+}
+
 }  // namespace
 
 v1::Receipt to_message(const receipt& r) {
@@ -108,8 +116,9 @@ v1::Task to_message(const task& t, std::string_view key_attribute) {
     set_timestamp(*out.mutable_created_at(), t.created_at);
     out.set_made_by(t.author_name);
     for (const auto& [name, value] : t.attributes) {
-        // The key may be an attribute as well, for Taskwarrior.
-        if (name == key_attribute && value == out.key()) continue;
+        // The key may be an attribute as well, for Taskwarrior; after a renaming it is the old one
+        // until the task is next changed.
+        if (name == key_attribute && is_key_of(t, value)) continue;
         // Taskwarrior's second copies of its lists.
         if (name == "tags" || name == "depends") continue;
         if (!put_in_field(name, value, out)) {

@@ -292,6 +292,11 @@ TEST(to_message, the_key_is_in_its_attribute) {
     EXPECT_EQ(to_message(t, "ticket").attributes().count("ticket"), 0u);
     EXPECT_EQ(to_message(t, "ticket").attributes().at("key"), "of the safe");
     EXPECT_EQ(to_message(t, "key").attributes().at("ticket"), "SYN-1");
+    // Renamed since; and one that a client has put there.
+    t.current_prefix = "BOARD";
+    EXPECT_EQ(to_message(t, "ticket").attributes().count("ticket"), 0u);
+    t.attributes["ticket"] = "SYN-2";
+    EXPECT_EQ(to_message(t, "ticket").attributes().at("ticket"), "SYN-2");
 }
 
 TEST(to_message, other_nouns) {
