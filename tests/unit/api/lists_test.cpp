@@ -129,6 +129,30 @@ TEST_F(task_lists_over_http, come_in_pages) {
     EXPECT_EQ(keys("sort=-urgency"), "SYN-5 SYN-4 SYN-3 SYN-2 SYN-1");
 }
 
+// More than one look takes: a page has what was asked for, and no more.
+TEST_F(task_lists_over_http, have_pages_of_many_looks) {
+    constexpr int count = 450;
+    import_tasks all;
+    all.account = syn.id;
+    for (std::uint64_t n = 1; n <= count; ++n) {
+        all.tasks.push_back({make_uuid_v7(h.clock().now(), 1, n),
+                             {{"description", std::string(1'000, 'x')}, {"status", "pending"}}});
+    }
+    while (!all.tasks.empty()) {
+        const auto done = h.run(h.engine().submit(all));
+        const auto taken = std::get<import_tasks::done>(*done).taken;
+        all.tasks.erase(all.tasks.begin(), all.tasks.begin() + static_cast<std::ptrdiff_t>(taken));
+    }
+    for (const std::string order : {"sort=key", "sort=-entry"}) {
+        const object first = body_of(list(order + "&pageSize=400"));
+        EXPECT_EQ(first.at("tasks").as_array().size(), 400u) << order;
+        const object rest = body_of(list(order + "&pageSize=400&pageToken=" + next_of(first)));
+        EXPECT_EQ(rest.at("tasks").as_array().size(), 50u) << order;
+        EXPECT_EQ(next_of(rest), "") << order;
+        EXPECT_NE(keys_of(rest).find("SYN-450"), std::string::npos) << order;
+    }
+}
+
 // A token is of its question alone, and nobody else's.
 TEST_F(task_lists_over_http, refuse_the_token_of_another_question) {
     for (int n = 1; n <= 3; ++n) create(R"({"description":"t","tags":["x"]})");
@@ -138,6 +162,8 @@ TEST_F(task_lists_over_http, refuse_the_token_of_another_question) {
         EXPECT_EQ(keys("tag=x&pageSize=2&" + order + "&pageToken=" + token), "SYN-2 SYN-3")
             << "in another order, of another size";
         EXPECT_EQ(faults_of(list(order + "&pageToken=" + token)), "pageToken malformed");
+        const std::string turned = "sort=-" + order.substr(5);
+        EXPECT_EQ(faults_of(list(turned + "&tag=x&pageToken=" + token)), "pageToken malformed");
         EXPECT_EQ(faults_of(list(order + "&tag=x&tag=y&pageToken=" + token)),
                   "pageToken malformed");
         const auto other = h.make_account("other-" + token.substr(0, 4), "OPS");
