@@ -471,6 +471,7 @@ TEST_P(store_contract, numbers_are_counted_by_period_and_may_be_skipped) {
         dropped->skip_numbers(series, "20261122", 9);
         EXPECT_EQ(dropped->last_period(series), "20261122");
     }
+    write([&](write_tx& tx) { EXPECT_EQ(tx.last_period(series), "20261121"); });
     if (GetParam().durable) reopen();
     write([&](write_tx& tx) {
         EXPECT_EQ(tx.last_period(series), "20261121");

@@ -186,6 +186,39 @@ TEST_F(task_lists_over_http, in_order_show_what_still_is_in_them_and_end) {
     EXPECT_EQ(boost::json::parse(late.body).at("code").as_string(), "page-token-expired");
 }
 
+// Every way to change a task leaves its token's name on the version.
+TEST_F(task_lists_over_http, come_with_versions_that_know_who_made_them) {
+    create(R"({"description":"t"})");
+    const auto last = [&] {
+        return h.look([&](read_tx& tx) {
+            const auto head = tx.head_of(syn.id).seq;
+            return tx.name_of(tx.versions(syn.id, head - 1, 1).front().author);
+        });
+    };
+    EXPECT_EQ(last(), "default");
+    const std::string other = h.make_token("board", token_scope::write);  // called "test"
+    header_list headers = bearer(other);
+    headers.emplace_back("Content-Type", "application/merge-patch+json");
+    const auto by_other = [&](net::http_request request) {
+        create(R"({"description":"between"})");
+        EXPECT_EQ(last(), "default");
+        const auto answer = h.call(std::move(request));
+        EXPECT_EQ(answer.status, 200u) << answer.body;
+        return last();
+    };
+    EXPECT_EQ(by_other(make_request(verb::patch, "/v1/tasks/SYN-1", R"({"project":"p"})", headers)),
+              "test");
+    EXPECT_EQ(by_other(post("/v1/tasks/SYN-1:start", "", other)), "test");
+    EXPECT_EQ(by_other(post("/v1/tasks:batchUpdate",
+                            R"({"items":[{"ref":"SYN-1","task":{"project":"q"}}]})", other)),
+              "test");
+    EXPECT_EQ(
+        by_other(post("/v1/tasks:batchCreate",
+                      R"({"items":[{"idempotencyKey":"b","task":{"description":"b"}}]})", other)),
+        "test");
+    EXPECT_EQ(by_other(make_request(verb::delete_, "/v1/tasks/SYN-1", "", bearer(other))), "test");
+}
+
 TEST_F(task_lists_over_http, are_answered_304_where_nothing_has_changed) {
     create(R"({"description":"t"})");
     const auto first = list("tag=x");
