@@ -1,4 +1,3 @@
-#include <callsign/base/text.hpp>
 #include <callsign/domain/period.hpp>
 
 #include <algorithm>
@@ -67,12 +66,6 @@ std::string period_of(time_point at, reset_policy reset, std::string_view time_z
     if (reset == reset_policy::monthly) period.resize(6);
     if (reset == reset_policy::yearly) period.resize(4);
     return period;
-}
-
-bool is_period_of(std::string_view period, reset_policy reset) noexcept {
-    constexpr std::size_t sizes[] = {0, 0, 8, 6, 4};
-    return period.size() == sizes[static_cast<std::size_t>(reset)] &&
-           std::all_of(period.begin(), period.end(), is_digit);
 }
 
 }  // namespace callsign

@@ -25,7 +25,4 @@ bool is_time_zone(std::string_view name);
 // go on.
 std::string period_of(time_point at, reset_policy reset, std::string_view time_zone);
 
-// Whether a series with that policy has periods of this form.
-bool is_period_of(std::string_view period, reset_policy reset) noexcept;
-
 }  // namespace callsign
