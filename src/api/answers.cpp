@@ -1,7 +1,5 @@
 #include "answers.hpp"
 
-#include <charconv>
-
 namespace callsign::api {
 
 http_response answer_message(const request_context& c, unsigned status,
@@ -67,14 +65,6 @@ http_response answer_no_master_key(const request_context& c) {
 page_request read_page(const request_context& c, wire::faults& found) {
     const query asked(c.request.query(), {"pageSize", "pageToken"}, found);
     return read_page(asked, found);
-}
-
-std::optional<std::int64_t> parse_id(std::string_view text) noexcept {
-    std::int64_t id = 0;
-    const char* const end = text.data() + text.size();
-    const auto read = std::from_chars(text.data(), end, id);
-    if (read.ec != std::errc{} || read.ptr != end) return std::nullopt;
-    return id;
 }
 
 }  // namespace callsign::api

@@ -52,7 +52,4 @@ std::string next_page_token(const page_of<Row>& page) {
     return page.has_more ? page_token(page.rows.back().id.value) : std::string();
 }
 
-// The id at the end of a path; nullopt: it is no number.
-std::optional<std::int64_t> parse_id(std::string_view text) noexcept;
-
 }  // namespace callsign::api

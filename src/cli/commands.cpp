@@ -13,10 +13,6 @@ namespace {
 // Accounts, tokens and series are few enough to be shown whole.
 constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
 
-std::string account_path(const std::string& account, std::string_view rest) {
-    return "/v1/admin/accounts/" + percent_encode(account) + std::string(rest);
-}
-
 void show_token(std::ostream& out, const v1::Token& token) {
     print_fields(out, {{"token id", token.token_id()},
                        {"name", token.name()},

@@ -33,10 +33,6 @@ struct placed_row {
     std::int64_t after = 0;  // the number before it in the file
 };
 
-std::string path_of(const std::string& account, std::string_view rest) {
-    return "/v1/admin/accounts/" + percent_encode(account) + std::string(rest);
-}
-
 [[noreturn]] void refuse(const std::vector<std::string>& faults) {
     std::string text = "the table has faults, and nothing was imported";
     for (const std::string& fault : faults) text += "\n  " + printable(fault);
@@ -47,7 +43,7 @@ std::string path_of(const std::string& account, std::string_view rest) {
 std::vector<placed_row> placed(session& s, const std::string& account,
                                std::vector<numbered_row> rows) {
     const auto list =
-        s.ask_pages(path_of(account, "/series"), std::numeric_limits<std::int64_t>::max(),
+        s.ask_pages(account_path(account, "/series"), std::numeric_limits<std::int64_t>::max(),
                     &v1::SeriesList::series_size);
     std::map<std::string, const v1::Series*> by_prefix;
     for (const v1::Series& each : list.series()) by_prefix.emplace(each.prefix(), &each);
@@ -143,7 +139,7 @@ row_counts send_rows(session& s, const std::string& account, std::span<const pla
         const auto sent = static_cast<std::size_t>(message.rows_size());
         try {
             v1::ImportNumbersResult result;
-            session::read(s.ask(verb::post, path_of(account, "/numbers"), &message), result);
+            session::read(s.ask(verb::post, account_path(account, "/numbers"), &message), result);
             sum.imported += result.imported();
             sum.there_already += result.there_already();
         } catch (const refusal& no) {

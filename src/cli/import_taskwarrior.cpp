@@ -58,7 +58,7 @@ struct totals {
 };
 
 totals send_all(session& s, const std::string& account, std::span<const exported_task> left) {
-    const std::string target = "/v1/admin/accounts/" + percent_encode(account) + "/import";
+    const std::string target = account_path(account, "/import");
     totals sum{.tasks = left.size()};
     // Without tasks one request goes all the same: the account may not be there.
     do {

@@ -56,7 +56,7 @@ void manage_account(session& s, const std::string& account, const std::string& s
     v1::ManageAccount body;
     body.set_encryption_secret(read_secret(s, secret_file));
     const seal::wiped afterwards(*body.mutable_encryption_secret());
-    const std::string target = "/v1/admin/accounts/" + percent_encode(account) + "/manage";
+    const std::string target = account_path(account, "/manage");
     s.ask(verb::get, target);  // finds the server, before there are two who look for it
     auto done =
         std::async(std::launch::async, [&] { return s.ask(verb::post, target, &body, patience); });
@@ -79,7 +79,7 @@ void manage_account(session& s, const std::string& account, const std::string& s
 }
 
 void cancel_managing(session& s, const std::string& account) {
-    s.ask(verb::delete_, "/v1/admin/accounts/" + percent_encode(account) + "/manage");
+    s.ask(verb::delete_, account_path(account, "/manage"));
     if (!s.json()) s.out() << "Cancelled: nothing was changed.\n";
 }
 

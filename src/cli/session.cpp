@@ -156,4 +156,8 @@ void session::read(const std::string& text, google::protobuf::Message& into) {
                   "): is it Callsign, and of this version? --json prints it as it is");
 }
 
+std::string account_path(const std::string& account, std::string_view rest) {
+    return "/v1/admin/accounts/" + percent_encode(account) + std::string(rest);
+}
+
 }  // namespace callsign::cli

@@ -116,4 +116,7 @@ class session {
     std::string token_;
 };
 
+// Of an account's affairs, as operators see them; `rest` begins with a slash.
+std::string account_path(const std::string& account, std::string_view rest);
+
 }  // namespace callsign::cli

@@ -43,9 +43,7 @@ class task_writer {
         made.last_seq = correct_key(made, t.now);
         made.attributes = std::move(t.now);
         const task_id id = tx_.put_task(made, series);
-        for (const slot& waiting : tx_.pending_slots_of(account_, t.id)) {
-            commit_slot(tx_, waiting, id, false, moment_);
-        }
+        commit_waiting_slots(tx_, account_, t.id, id, moment_);
         ++numbered_;
     }
 

@@ -20,17 +20,6 @@ attributes with_defaults(const attributes& given, time_point now) {
     return all;
 }
 
-// The task's first version, as a replica would have sent it.
-std::vector<operation> creation_of(const task& t, time_point now) {
-    std::vector<operation> operations;
-    operations.reserve(t.attributes.size() + 1);
-    operations.push_back({operation_kind::create, t.uuid, {}, {}, {}});
-    for (const auto& [name, value] : t.attributes) {
-        operations.push_back({operation_kind::update, t.uuid, name, value, now});
-    }
-    return operations;
-}
-
 }  // namespace
 
 fulfil::answer apply(write_tx& tx, const fulfil& c, const moment& m) {
@@ -61,7 +50,9 @@ fulfil::answer apply(write_tx& tx, const fulfil& c, const moment& m) {
     t.numbered = take_receipt(tx, *series, t.uuid, m);
     t.current_prefix = series->prefix;
     correct_key(t, t.attributes, m);  // the version that makes the task says so, too
-    const auto operations = creation_of(t, m.wall);
+    std::vector<operation> operations;
+    operations.reserve(t.attributes.size() + 1);
+    append_creation(operations, t, m.wall);
     t.last_seq = tx.append_version(t.account, m.ids.next(m.now), m.now, operations, c.author);
     t.numbered->seq = t.last_seq;
     m.tell(events::version_appended{t.account, t.last_seq});

@@ -115,14 +115,8 @@ class number_import {
         t.attributes = {
             {"description", r.title}, {"entry", entry}, {"modified", entry}, {"status", "pending"}};
         correct_key(t, t.attributes, moment_);
-        operations.push_back({operation_kind::create, t.uuid, {}, {}, {}});
-        for (const auto& [name, value] : t.attributes) {
-            operations.push_back({operation_kind::update, t.uuid, name, value, moment_.wall});
-        }
-        const task_id id = tx_.put_task(t, w.of.id);
-        for (const slot& waiting : tx_.pending_slots_of(t.account, t.uuid)) {
-            commit_slot(tx_, waiting, id, false, moment_);
-        }
+        append_creation(operations, t, moment_.wall);
+        commit_waiting_slots(tx_, account_, t.uuid, tx_.put_task(t, w.of.id), moment_);
     }
 
     write_tx& tx_;

@@ -78,6 +78,20 @@ void commit_slot(write_tx& tx, const slot& pending, task_id task, bool created, 
     m.tell(events::slot_settled{pending.account, pending.id, slot_state::committed});
 }
 
+void append_creation(std::vector<operation>& operations, const task& t, time_point at) {
+    operations.push_back({operation_kind::create, t.uuid, {}, {}, {}});
+    for (const auto& [name, value] : t.attributes) {
+        operations.push_back({operation_kind::update, t.uuid, name, value, at});
+    }
+}
+
+void commit_waiting_slots(write_tx& tx, account_id account, const uuid& uuid, task_id task,
+                          const moment& m) {
+    for (const slot& waiting : tx.pending_slots_of(account, uuid)) {
+        commit_slot(tx, waiting, task, false, m);
+    }
+}
+
 receipt settle_with_existing(write_tx& tx, const slot& pending, const task& existing,
                              const moment& m) {
     receipt r = existing.numbered ? *existing.numbered : number_now(tx, existing, m);

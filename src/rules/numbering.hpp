@@ -4,6 +4,7 @@
 #include <callsign/rules/rules.hpp>
 
 #include <optional>
+#include <vector>
 
 namespace callsign::rules {
 
@@ -30,6 +31,13 @@ series_id give_number(write_tx& tx, task& t, std::string_view project, const mom
 // Makes the key attribute among `now` hold the task's key, and says what changed; none: it did, or
 // there is to be none.
 std::optional<operation> correct_key(const task& numbered, attributes& now, const moment& m);
+
+// What makes the task, as a replica would have sent it, behind the operations there are.
+void append_creation(std::vector<operation>& operations, const task& t, time_point at);
+
+// The slots that wait for a task that came another way hold it from now on.
+void commit_waiting_slots(write_tx& tx, account_id account, const uuid& uuid, task_id task,
+                          const moment& m);
 
 // A pending slot becomes committed, holding `task`; `created`: by its own request.
 void commit_slot(write_tx& tx, const slot& pending, task_id task, bool created, const moment& m);

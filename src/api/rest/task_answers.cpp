@@ -3,7 +3,6 @@
 #include <callsign/base/text.hpp>
 
 #include <algorithm>
-#include <charconv>
 
 namespace callsign::api {
 namespace {
@@ -12,11 +11,8 @@ namespace {
 std::optional<std::int64_t> parse_etag(std::string_view text) {
     if (text.size() < 3 || text.front() != '"' || text.back() != '"') return std::nullopt;
     text = text.substr(1, text.size() - 2);
-    std::int64_t seq = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seq);
-    const bool is_whole = error == std::errc{} && end == text.data() + text.size();
-    if (!is_whole || text != std::to_string(seq)) return std::nullopt;
-    return seq;
+    const auto seq = to_integer(text);
+    return seq && text == std::to_string(*seq) ? seq : std::nullopt;
 }
 
 wire::field_fault fault_of(std::string where, ref_fault why) {

@@ -60,7 +60,7 @@ awaitable<http_response> list(rest_context& r, request_context& c,
 // Of `owner` alone, if given.
 awaitable<http_response> revoke(rest_context& r, request_context& c,
                                 std::optional<account_id> owner) {
-    const auto id = parse_id(c.named());
+    const auto id = to_integer(c.named());
     if (!id) co_return answer_problem(c, problems::token_not_found, "A token's id is a number.");
     const revoke_token command{token_id{*id}, owner};
     const auto done = co_await r.engine.submit(command);
