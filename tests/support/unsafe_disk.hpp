@@ -60,6 +60,8 @@ class unsafe_disk {
     std::int64_t seen() const { return seen_; }
     bool has_struck() const { return seen_ >= first_; }
     void heal() { armed_.reset(); }
+    // They pass, and are not counted.
+    void ignore_calls(bool from_now_on) { ignores_ = from_now_on; }
     std::optional<disk_fault> armed_with() const { return armed_; }
 
     // The power went: nothing more comes from this process.
@@ -136,7 +138,7 @@ class unsafe_disk {
     }
 
     bool strikes(disk_fault here) {
-        if (armed_ != here) return false;
+        if (armed_ != here || ignores_) return false;
         ++seen_;
         return seen_ >= first_ && seen_ <= last_;
     }
@@ -322,6 +324,7 @@ class unsafe_disk {
     std::int64_t first_ = 0;
     std::int64_t last_ = 0;
     std::int64_t seen_ = 0;
+    bool ignores_ = false;
     seeded_entropy chance_{1};
     std::optional<std::map<std::string, std::string>> left_;  // when the power had gone
 };
