@@ -3,18 +3,11 @@
 #include "base64url.hpp"
 
 #include <callsign/base/hex.hpp>
+#include <callsign/base/text.hpp>
 
 #include <algorithm>
-#include <charconv>
 
 namespace callsign::api {
-
-std::optional<std::int64_t> to_integer(std::string_view text) noexcept {
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-    return value;
-}
 
 namespace {
 
@@ -24,7 +17,7 @@ constexpr std::string_view token_form = "after:";
 std::optional<std::int64_t> read_page_token(std::string_view token) {
     const auto text = from_base64url(token);
     if (!text || !text->starts_with(token_form)) return std::nullopt;
-    const auto id = to_integer(std::string_view(*text).substr(token_form.size()));
+    const auto id = parse_integer(std::string_view(*text).substr(token_form.size()));
     return id && *id >= 0 ? id : std::nullopt;
 }
 
@@ -92,7 +85,7 @@ std::vector<std::string> query::all(std::string_view name) const {
 page_request read_page(const query& asked, wire::faults& found) {
     page_request p;
     if (const auto text = asked.get("pageSize"); !text.empty()) {
-        const auto size = to_integer(text);
+        const auto size = parse_integer(text);
         if (!size || *size < 0) {
             found.push_back({"pageSize", "invalid", "A page size is a whole number, 1 to 1000."});
         } else if (*size > 0) {

@@ -48,7 +48,4 @@ page_request read_page(const query& asked, wire::faults& found);
 // What `pageToken` is read back from.
 std::string page_token(std::int64_t last_id);
 
-// The whole number that all of the text is; nullopt: it is none.
-std::optional<std::int64_t> to_integer(std::string_view text) noexcept;
-
 }  // namespace callsign::api

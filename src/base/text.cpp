@@ -1,5 +1,6 @@
 #include <callsign/base/text.hpp>
 
+#include <charconv>
 #include <clocale>
 #include <cwchar>
 #include <cwctype>
@@ -43,6 +44,21 @@ void put(std::string& out, char32_t code) {
 }
 
 }  // namespace
+
+std::optional<std::int64_t> parse_integer(std::string_view text) noexcept {
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+    return value;
+}
+
+std::string upper(std::string_view text) {
+    std::string out(text);
+    for (char& c : out) {
+        if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+    }
+    return out;
+}
 
 std::string folded(std::string_view text) {
     std::string out;

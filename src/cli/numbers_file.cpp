@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <boost/functional/hash.hpp>
-#include <charconv>
 #include <optional>
 #include <unordered_map>
 
@@ -142,11 +141,8 @@ class file_reader {
 
     std::int64_t read_number(const record& r) {
         const std::string& text = field(r, "number");
-        std::int64_t number = 0;
-        const char* const end = text.data() + text.size();
-        const auto read = std::from_chars(text.data(), end, number);
-        const bool is_good = read.ec == std::errc{} && read.ptr == end && number >= 1 &&
-                             number <= number_max && text.front() != '0';
+        const std::int64_t number = parse_integer(text).value_or(0);
+        const bool is_good = number >= 1 && number <= number_max && text.front() != '0';
         if (!is_good) fault(r.line, "the number is not 1, 2, 3 ...");
         return number;
     }

@@ -1,3 +1,4 @@
+#include <callsign/base/text.hpp>
 #include <callsign/domain/account.hpp>
 #include <callsign/domain/task.hpp>
 
@@ -19,22 +20,12 @@ bool all_digits(std::string_view text) noexcept {
 std::optional<std::int64_t> parse_number(std::string_view text) noexcept {
     if (text.empty() || text.size() > number_digits_max || !all_digits(text)) return std::nullopt;
     if (text.front() == '0' && text.size() > 1) return std::nullopt;
-    std::int64_t number = 0;
-    std::from_chars(text.data(), text.data() + text.size(), number);
-    return number;
+    return parse_integer(text);
 }
 
 // A year, a month or a day, as the reset policies write them.
 bool is_period(std::string_view text) noexcept {
     return (text.size() == 4 || text.size() == 6 || text.size() == 8) && all_digits(text);
-}
-
-std::string upper(std::string_view text) {
-    std::string out(text);
-    for (char& c : out) {
-        if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
-    }
-    return out;
 }
 
 std::optional<task_key> parse_task_key(std::string_view text) {

@@ -3,14 +3,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 
 namespace callsign {
 namespace {
-
-// Taskwarrior takes less for no instant at all.
-constexpr std::int64_t instant_seconds_min = 315'532'800;
 
 // A year of them, and not a life's, are made at once.
 constexpr std::int64_t recurring_for_seconds_max = std::int64_t{366} * 24 * 3600;
@@ -18,13 +14,6 @@ constexpr std::int64_t recurring_for_seconds_max = std::int64_t{366} * 24 * 3600
 template <std::size_t n>
 bool is_among(const std::array<std::string_view, n>& words, std::string_view word) noexcept {
     return std::find(words.begin(), words.end(), word) != words.end();
-}
-
-std::optional<std::int64_t> seconds_in(std::string_view text) noexcept {
-    std::int64_t seconds = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-    return seconds;
 }
 
 // Up to three digits, no zero first, cut off the text: more is no period that anybody means.
@@ -74,11 +63,11 @@ std::vector<task_fault> faults_of(const attributes& all) {
     const std::string_view due = value_of(all, "due");
     if (due.empty()) {
         found.push_back({"due", "required", "A task that recurs has a first one."});
-    } else if (seconds_in(due).value_or(0) < instant_seconds_min) {
+    } else if (parse_integer(due).value_or(0) < instant_seconds_min) {
         found.push_back({"due", "invalid", "The first of a task that recurs is after 1979."});
     }
-    const auto until = seconds_in(value_of(all, "until"));
-    if (until && *until <= seconds_in(due).value_or(0)) {
+    const auto until = parse_integer(value_of(all, "until"));
+    if (until && *until <= parse_integer(due).value_or(0)) {
         found.push_back({"until", "invalid", "A task that recurs has at least two times."});
     }
     const std::string_view recur = value_of(all, "recur");
@@ -97,12 +86,12 @@ std::vector<task_fault> faults_of_age(const attributes& all, time_point now) {
     const std::int64_t now_seconds =
         std::chrono::floor<std::chrono::seconds>(now).time_since_epoch().count();
     std::vector<task_fault> found;
-    const auto until = seconds_in(value_of(all, "until"));
+    const auto until = parse_integer(value_of(all, "until"));
     if (until && *until <= now_seconds) {
         found.push_back(
             {"until", "invalid", "It is over: Taskwarrior deletes a task when this has come."});
     }
-    const auto due = seconds_in(value_of(all, "due"));
+    const auto due = parse_integer(value_of(all, "due"));
     const bool recurs = value_of(all, "status") == "recurring";
     if (recurs && due && *due < now_seconds - recurring_for_seconds_max) {
         found.push_back({"due", "invalid",

@@ -3,7 +3,6 @@
 #include <callsign/domain/task_filter.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <span>
 #include <utility>
 
@@ -122,12 +121,9 @@ std::optional<time_point> instant_of(const attributes& all, std::string_view nam
     constexpr std::int64_t seconds_max = 253'402'300'799;
     const auto found = all.find(name);
     if (found == all.end()) return std::nullopt;
-    const std::string& text = found->second;
-    std::int64_t seconds = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-    const bool is_whole = error == std::errc{} && end == text.data() + text.size();
-    if (!is_whole || seconds < 0 || seconds > seconds_max) return std::nullopt;
-    return time_point{std::chrono::seconds{seconds}};
+    const auto seconds = parse_integer(found->second);
+    if (!seconds || *seconds < 0 || *seconds > seconds_max) return std::nullopt;
+    return time_point{std::chrono::seconds{*seconds}};
 }
 
 std::vector<uuid> depends_of(const attributes& all) {

@@ -3,10 +3,10 @@
 #include "changes.hpp"
 
 #include <callsign/base/assert.hpp>
+#include <callsign/base/text.hpp>
 #include <callsign/domain/work.hpp>
 
 #include <algorithm>
-#include <charconv>
 
 namespace callsign::rules {
 namespace {
@@ -16,12 +16,10 @@ namespace {
 time_point changed_at(const attributes& all, time_point now) {
     const auto found = all.find("modified");
     if (found == all.end()) return now;
-    const std::string& text = found->second;
-    std::int64_t seconds = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-    const bool is_past = error == std::errc{} && end == text.data() + text.size() && seconds >= 0 &&
-                         seconds <= now.time_since_epoch().count() / 1000;
-    return is_past ? time_point{std::chrono::seconds{seconds}} : now;
+    const auto seconds = parse_integer(found->second);
+    const bool is_past =
+        seconds && *seconds >= 0 && *seconds <= now.time_since_epoch().count() / 1000;
+    return is_past ? time_point{std::chrono::seconds{*seconds}} : now;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "fault.hpp"
 #include "task_fields.hpp"
 
+#include <callsign/base/text.hpp>
 #include <callsign/wire/convert.hpp>
 
 #include <algorithm>
@@ -60,10 +61,7 @@ class create_reader {
     // Keys are read in any case, so is the prefix of one to be made.
     void read_prefix() {
         if (in_.prefix().empty()) return;
-        out_.prefix = in_.prefix();
-        for (char& c : out_.prefix) {
-            if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
-        }
+        out_.prefix = upper(in_.prefix());
         if (is_valid_prefix(out_.prefix)) return;
         fields_.fault("prefix", "malformed",
                       "Must be a letter and up to 9 letters, digits or underscores.");

@@ -3,10 +3,10 @@
 #include "attribute_names.hpp"
 #include "fault.hpp"
 
+#include <callsign/base/text.hpp>
 #include <callsign/domain/task_faults.hpp>
 
 #include <algorithm>
-#include <charconv>
 
 namespace callsign::wire {
 namespace {
@@ -15,8 +15,7 @@ constexpr std::size_t text_bytes_max = 65'536;
 constexpr std::size_t name_bytes_max = 255;
 
 // What Taskwarrior takes for an instant. One that has another in a task exports nothing any more.
-constexpr std::int64_t stamp_seconds_min = 315'532'800;
-constexpr std::int64_t stamp_seconds_max = 253'402'293'598;
+constexpr std::int64_t instant_seconds_max = 253'402'293'598;
 // Of an annotation it reads no more.
 constexpr std::int64_t annotation_seconds_max = 2'147'483'647;
 
@@ -86,8 +85,8 @@ bool task_fields::is_few(std::size_t count, std::string_view field) {
 // TaskChampion's instants are whole seconds.
 std::optional<std::int64_t> task_fields::seconds_of(const google::protobuf::Timestamp& at,
                                                     const std::string& field) {
-    if (at.seconds() >= stamp_seconds_min && at.seconds() <= stamp_seconds_max && at.nanos() >= 0 &&
-        at.nanos() < 1'000'000'000) {
+    if (at.seconds() >= instant_seconds_min && at.seconds() <= instant_seconds_max &&
+        at.nanos() >= 0 && at.nanos() < 1'000'000'000) {
         return at.seconds();
     }
     fault(field, "invalid", "Must be an instant of the years 1980 to 9999.");
@@ -101,12 +100,12 @@ void task_fields::read_instant_text(const std::string& name, const std::string& 
     if (const auto at = parse_rfc3339(text)) {
         seconds = std::chrono::floor<std::chrono::seconds>(*at).time_since_epoch().count();
     } else {
-        const char* const end = text.data() + text.size();
-        const auto read = std::from_chars(text.data(), end, seconds);
-        if (read.ec != std::errc{} || read.ptr != end) {
+        const auto read = parse_integer(text);
+        if (!read) {
             fault(field, "invalid", "Must be an instant such as 2026-11-20T12:48:00Z.");
             return;
         }
+        seconds = *read;
     }
     google::protobuf::Timestamp stamp;
     stamp.set_seconds(seconds);

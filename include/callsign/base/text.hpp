@@ -1,8 +1,10 @@
 #pragma once
-// What several rooms do with text from outside: digits, the white space around it, and what
-// is UTF-8 in it.
+// What several rooms do with text from outside: numbers, the white space around it, letters, and
+// what is UTF-8 in it.
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -38,6 +40,12 @@ constexpr std::size_t utf8_length(std::string_view text) noexcept {
     }
     return length;
 }
+
+// The whole number that all of the text is, a minus allowed; nullopt: it is none, or too large.
+std::optional<std::int64_t> parse_integer(std::string_view text) noexcept;
+
+// The letters of ASCII in upper case, all else as it is.
+std::string upper(std::string_view text);
 
 // Equal for texts that differ in case alone: each character of UTF-8 in lower case, where Unicode
 // has one for it by itself. Bytes that are no UTF-8 stay as they are.

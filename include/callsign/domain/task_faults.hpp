@@ -5,11 +5,15 @@
 
 #include <callsign/domain/task.hpp>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace callsign {
+
+// 1980: Taskwarrior takes less for no instant at all.
+inline constexpr std::int64_t instant_seconds_min = 315'532'800;
 
 struct task_fault {
     std::string_view attribute;

@@ -4,16 +4,14 @@
 #include "answers.hpp"
 #include "handlers.hpp"
 
-#include <charconv>
+#include <callsign/base/text.hpp>
 
 namespace callsign::api {
 namespace {
 
 std::optional<std::int64_t> parse_count(std::string_view text) {
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size() || value < 0) return std::nullopt;
-    return value;
+    const auto value = parse_integer(text);
+    return value && *value >= 0 ? value : std::nullopt;
 }
 
 struct import_head {

@@ -3,6 +3,8 @@
 #include "answers.hpp"
 #include "handlers.hpp"
 
+#include <callsign/domain/task_faults.hpp>
+
 namespace callsign::api {
 namespace {
 
@@ -43,7 +45,7 @@ import_numbers::row read_row(const v1::NumberedTask& message, const std::string&
         wrong("createdAt", "required", "A task was made at some time.");
     } else {
         row.created_at = wire::to_time_point(message.created_at());
-        if (row.created_at < time_point{std::chrono::seconds{315'532'800}}) {
+        if (row.created_at < time_point{std::chrono::seconds{instant_seconds_min}}) {
             wrong("createdAt", "invalid", "Must be after 1979.");
         }
     }

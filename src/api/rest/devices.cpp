@@ -4,6 +4,7 @@
 #include "handlers.hpp"
 #include "taskrc.hpp"
 
+#include <callsign/base/text.hpp>
 #include <callsign/domain/query.hpp>
 #include <callsign/jobs/device_keys.hpp>
 
@@ -86,7 +87,7 @@ awaitable<http_response> add_device(rest_context& r, request_context& c) {
 }
 
 awaitable<http_response> revoke_device(rest_context& r, request_context& c) {
-    const auto id = to_integer(c.named());
+    const auto id = parse_integer(c.named());
     if (!id) co_return answer_problem(c, problems::device_not_found, "A device's id is a number.");
     callsign::revoke_device command{c.owner(), device_id{*id}};
     const auto done = co_await r.engine.submit(std::move(command));

@@ -1,6 +1,7 @@
 // GET /v1/tasks: filters, orders and pages (product.md section 7).
 
 #include "base64url.hpp"
+#include "filter_parameters.hpp"
 #include "handlers.hpp"
 #include "task_answers.hpp"
 
@@ -10,14 +11,10 @@
 #include <callsign/jobs/ordered_lists.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 
 namespace callsign::api {
 namespace {
-
-// Each is looked at for each task.
-constexpr std::size_t parameters_max = 64;
 
 constexpr std::int64_t list_size_max = 500;
 constexpr std::int64_t list_size_usual = 50;
@@ -33,21 +30,6 @@ constexpr int looks_max = 10;
 
 // ---- what is asked ----
 
-// Of any list; the names of instants with After and Before behind them come on top.
-constexpr std::array<std::string_view, 7> once{"project", "prefix",   "text",     "changedAfter",
-                                               "sort",    "pageSize", "pageToken"};
-constexpr std::array<std::string_view, 4> repeatable{"status", "tag", "notTag", "is"};
-
-std::vector<std::string> instant_parameters() {
-    std::vector<std::string> names;
-    for (std::size_t i = 0; i < task_instants; ++i) {
-        const std::string name(to_string(static_cast<task_instant>(i)));
-        names.push_back(name + "After");
-        names.push_back(name + "Before");
-    }
-    return names;
-}
-
 struct list_request {
     task_filter filter;
     task_order order;
@@ -60,84 +42,30 @@ struct list_request {
 class list_reader {
   public:
     list_reader(const request_context& c, wire::faults& found)
-        : found_(found), asked_(c.request.query(), known(), found, repeatable) {}
+        : found_(found), asked_(c.request.query(), known(), found, repeatable_parameters) {}
 
     list_request read() {
         list_request wanted;
-        task_filter& f = wanted.filter;
-        f.statuses = words("status", parse_task_status,
-                           "A status is pending, completed, deleted or recurring.");
-        f.is = words("is", parse_virtual_tag, "This is no virtual tag that a list knows.");
-        f.project = asked_.get("project");
-        f.tags = asked_.all("tag");
-        f.not_tags = asked_.all("notTag");
-        f.text = folded(asked_.get("text"));
-        read_prefix(f);
-        read_instants(f);
-        read_changed_after(f);
+        wanted.filter = read_filter(asked_, found_);
+        read_changed_after(wanted.filter);
         read_order(wanted.order);
         read_size(wanted.size);
         wanted.token = asked_.get("pageToken");
         wanted.asked = digest_of_question();
-        if (asked_.pairs().size() > parameters_max) {
-            fault("", "too-many", "A list has at most 64 parameters.");
-        }
         return wanted;
     }
 
   private:
     static std::span<const std::string_view> known() {
-        static const std::vector<std::string> instants = instant_parameters();
-        static const std::vector<std::string_view> all = [] {
-            std::vector<std::string_view> names(once.begin(), once.end());
-            names.insert(names.end(), instants.begin(), instants.end());
-            return names;
-        }();
+        static const auto all =
+            with_filter_parameters({"changedAfter", "sort", "pageSize", "pageToken"});
         return all;
-    }
-
-    template <class Word>
-    std::vector<Word> words(std::string_view name,
-                            std::optional<Word> (*parse)(std::string_view) noexcept,
-                            std::string_view rule) {
-        std::vector<Word> read;
-        for (const std::string& text : asked_.all(name)) {
-            if (const auto word = parse(text)) {
-                read.push_back(*word);
-            } else {
-                fault(name, "invalid", rule);
-            }
-        }
-        return read;
-    }
-
-    void read_prefix(task_filter& f) {
-        for (const char c : asked_.get("prefix")) {
-            f.prefix += c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-        }
-        if (f.prefix.empty() || is_valid_prefix(f.prefix)) return;
-        fault("prefix", "malformed", "A prefix is a letter and up to 9 letters, digits and _.");
-    }
-
-    void read_instants(task_filter& f) {
-        for (std::size_t i = 0; i < task_instants; ++i) {
-            const std::string name(to_string(static_cast<task_instant>(i)));
-            f.instants[i] = {instant(name + "After"), instant(name + "Before")};
-        }
-    }
-
-    std::optional<time_point> instant(const std::string& name) {
-        const std::string_view text = asked_.get(name);
-        if (text.empty()) return std::nullopt;
-        const auto at = parse_rfc3339(text);
-        if (!at) fault(name, "invalid", "Must be an instant such as 2026-11-20T12:48:00Z.");
-        return at;
     }
 
     void read_changed_after(task_filter& f) {
         const std::string_view text = asked_.get("changedAfter");
         if (text.empty()) return;
-        f.changed_after = to_integer(text);
+        f.changed_after = parse_integer(text);
         if (f.changed_after && *f.changed_after >= 0) return;
         fault("changedAfter", "invalid", "It is the seq of a change: 0, 1, 2 ...");
     }
@@ -159,7 +87,7 @@ class list_reader {
     void read_size(std::size_t& size) {
         const std::string_view text = asked_.get("pageSize");
         if (text.empty()) return;
-        const auto wanted = to_integer(text);
+        const auto wanted = parse_integer(text);
         if (wanted && *wanted >= 1 && *wanted <= list_size_max) {
             size = static_cast<std::size_t>(*wanted);
         } else {

@@ -3,6 +3,7 @@
 #include "answers.hpp"
 #include "handlers.hpp"
 
+#include <callsign/base/text.hpp>
 #include <callsign/domain/query.hpp>
 
 #include <algorithm>
@@ -153,9 +154,7 @@ awaitable<http_response> change_series(rest_context& r, request_context& c) {
     wire::faults wrong;
     edit_series command = read_edit(c, wrong);
     if (!wrong.empty()) co_return answer_faults(c, wrong);
-    for (char& each : command.named) {
-        if (each >= 'a' && each <= 'z') each = static_cast<char>(each - 'a' + 'A');
-    }
+    command.named = upper(command.named);
     const auto done = co_await r.engine.submit(std::move(command));
     if (!done) co_return answer_error(c, done.error());
     co_return std::visit(

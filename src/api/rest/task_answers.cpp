@@ -11,7 +11,7 @@ namespace {
 std::optional<std::int64_t> parse_etag(std::string_view text) {
     if (text.size() < 3 || text.front() != '"' || text.back() != '"') return std::nullopt;
     text = text.substr(1, text.size() - 2);
-    const auto seq = to_integer(text);
+    const auto seq = parse_integer(text);
     return seq && text == std::to_string(*seq) ? seq : std::nullopt;
 }
 

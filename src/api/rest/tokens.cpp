@@ -3,6 +3,7 @@
 #include "answers.hpp"
 #include "handlers.hpp"
 
+#include <callsign/base/text.hpp>
 #include <callsign/domain/query.hpp>
 
 namespace callsign::api {
@@ -60,7 +61,7 @@ awaitable<http_response> list(rest_context& r, request_context& c,
 // Of `owner` alone, if given.
 awaitable<http_response> revoke(rest_context& r, request_context& c,
                                 std::optional<account_id> owner) {
-    const auto id = to_integer(c.named());
+    const auto id = parse_integer(c.named());
     if (!id) co_return answer_problem(c, problems::token_not_found, "A token's id is a number.");
     const revoke_token command{token_id{*id}, owner};
     const auto done = co_await r.engine.submit(command);
