@@ -74,7 +74,7 @@ class reaper::impl {
         }
         for (std::optional<slot_id> at = slot_id{}; at;) {
             const reaper_options now = status_.options;
-            forget_settled forget{*at, now.batch, now.retention};
+            forget_settled forget{*at, now.batch, now.retention, now.history_retention};
             const auto step = co_await engine_.submit(forget);
             if (!step) co_return step.error();
             all.scanned += step->scanned;

@@ -51,7 +51,7 @@ class task_writer {
         // One that was only looked at stays as it is.
         if (!t.changed) return;
         const std::int64_t seq = t.there ? correct_key(*t.before, t.now) : seq_;
-        tx_.update_task(t.before->id, t.now, !t.there, seq);
+        tx_.update_task(*t.before, t.now, !t.there, seq, moment_.now);
     }
 
     // The seq of the last version that changes the task.

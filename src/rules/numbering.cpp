@@ -8,7 +8,8 @@ namespace callsign::rules {
 namespace {
 
 // The number that a task should have had from the start.
-receipt number_now(write_tx& tx, task existing, const moment& m) {
+receipt number_now(write_tx& tx, const task& before, const moment& m) {
+    task existing = before;
     const series_id series = give_number(tx, existing, project_of(existing.attributes), m);
     existing.numbered->created_at = existing.created_at;
     std::vector<operation> changes;
@@ -18,7 +19,7 @@ receipt number_now(write_tx& tx, task existing, const moment& m) {
     m.tell(events::version_appended{existing.account, seq});
     existing.numbered->seq = seq;
     tx.number_task(existing.id, series, *existing.numbered);
-    tx.update_task(existing.id, existing.attributes, existing.purged, seq);
+    tx.update_task(before, existing.attributes, existing.purged, seq, m.now);
     return *existing.numbered;
 }
 

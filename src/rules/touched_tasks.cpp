@@ -66,7 +66,7 @@ touched_tasks::touched& touched_tasks::find(const uuid& id) {
     t.id = id;
     t.before = tx_.find_task(account_, id);
     t.there = t.was_there();
-    if (t.there) t.now = std::move(t.before->attributes);
+    if (t.there) t.now = t.before->attributes;
     return all_.emplace_back(std::move(t));
 }
 

@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <future>
 #include <gtest/gtest.h>
+#include <map>
+#include <random>
 
 namespace callsign {
 namespace {
@@ -100,6 +102,12 @@ class store_contract : public ::testing::TestWithParam<backend> {
         t.numbered = r;
         t.last_seq = r.seq;
         return tx.put_task(t, series->id);
+    }
+
+    // The n-th task's new state, by a version of this seq.
+    static void change(write_tx& tx, account_id account, int n, const attributes& now, bool purged,
+                       std::int64_t seq, time_point at = t0) {
+        tx.update_task(*tx.find_task(account, uuid_of(n)), now, purged, seq, at);
     }
 
     temp_dir dir_;
@@ -354,14 +362,13 @@ TEST_P(store_contract, numbers_are_walked_up_and_down_over_all_or_open_tasks) {
     const auto account = make_account();
     const auto series = store_->begin_read()->default_series(account)->id;
     write([&](write_tx& tx) {
-        std::vector<task_id> ids;
-        for (int n = 1; n <= 6; ++n) ids.push_back(make_task(tx, account, n));
-        tx.update_task(ids[1], {{"status", "completed"}}, false, 7);
-        tx.update_task(ids[2], {{"status", "deleted"}}, false, 8);
-        tx.update_task(ids[3], {}, true, 9);
-        tx.update_task(ids[4], {{"status", "recurring"}}, false, 10);
-        tx.update_task(ids[5], {{"status", "completed"}}, false, 11);
-        tx.update_task(ids[5], {{"status", "pending"}}, false, 12);
+        for (int n = 1; n <= 6; ++n) make_task(tx, account, n);
+        change(tx, account, 2, {{"status", "completed"}}, false, 7);
+        change(tx, account, 3, {{"status", "deleted"}}, false, 8);
+        change(tx, account, 4, {}, true, 9);
+        change(tx, account, 5, {{"status", "recurring"}}, false, 10);
+        change(tx, account, 6, {{"status", "completed"}}, false, 11);
+        change(tx, account, 6, {{"status", "pending"}}, false, 12);
     });
     if (GetParam().durable) reopen();
     const auto tx = store_->begin_read();
@@ -1052,16 +1059,104 @@ TEST_P(store_contract, a_task_changes) {
         t.last_seq = seq;
         t.attributes = {{"a", "b"}};
         const auto series = tx.default_series(id);
-        const task_id made = tx.put_task(t, series->id);
-        tx.update_task(made, {{"c", "d"}, {"e", ""}}, false, 5);
+        tx.put_task(t, series->id);
+        tx.update_task(*tx.find_task(id, uuid_of(70)), {{"c", "d"}, {"e", ""}}, false, 5, t0);
     });
     if (GetParam().durable) reopen();
     const auto changed = store_->begin_read()->find_task(id, uuid_of(70));
     EXPECT_EQ(changed->attributes, (attributes{{"c", "d"}, {"e", ""}}));
     EXPECT_EQ(changed->last_seq, 5);
     EXPECT_FALSE(changed->purged);
-    write([&](write_tx& tx) { tx.update_task(changed->id, {}, true, 6); });
+    write([&](write_tx& tx) { tx.update_task(*changed, {}, true, 6, t0); });
     EXPECT_TRUE(store_->begin_read()->find_task(id, uuid_of(70))->purged);
+}
+
+TEST_P(store_contract, a_task_is_found_as_it_stood) {
+    const auto account = make_account();
+    write([&](write_tx& tx) { make_task(tx, account, 1); });
+    std::map<std::int64_t, std::optional<attributes>> stood;  // none: purged
+    stood[1] = store_->begin_read()->find_task(account, uuid_of(1))->attributes;
+    // Small and large changes, names that come and go, the end and a second beginning.
+    std::mt19937 draw(1);
+    for (std::int64_t seq = 3; seq < 400; seq += 1 + draw() % 3) {
+        auto now = stood.rbegin()->second.value_or(attributes{});
+        for (auto changes = draw() % 4; changes > 0; --changes) {
+            const std::string name = "name_" + std::to_string(draw() % 12);
+            if (draw() % 3 == 0) {
+                now.erase(name);
+            } else {
+                now[name] =
+                    std::string(draw() % (draw() % 8 == 0 ? 9000 : 40), 'x') + std::to_string(seq);
+            }
+        }
+        const bool purged = draw() % 20 == 0;
+        if (purged) now.clear();
+        stood[seq] = purged ? std::nullopt : std::optional(now);
+        write([&](write_tx& tx) { change(tx, account, 1, now, purged, seq); });
+    }
+    if (GetParam().durable) reopen();
+    const auto tx = store_->begin_read();
+    EXPECT_EQ(tx->history_from(account), 0);
+    EXPECT_FALSE(tx->find_task_as_of(account, uuid_of(1), 0));
+    EXPECT_FALSE(tx->find_task_as_of(account, uuid_of(2), 400));
+    for (std::int64_t seq = 1; seq < 420; ++seq) {
+        const auto& [made, expected] = *std::prev(stood.upper_bound(seq));
+        const auto found = tx->find_task_as_of(account, uuid_of(1), seq);
+        ASSERT_TRUE(found) << seq;
+        EXPECT_EQ(found->last_seq, made) << seq;
+        EXPECT_EQ(found->purged, !expected) << seq;
+        EXPECT_EQ(found->attributes, expected.value_or(attributes{})) << seq;
+        EXPECT_EQ(found->numbered->number, 1);
+    }
+}
+
+TEST_P(store_contract, history_is_forgotten_from_its_beginning) {
+    const auto one = make_account(), two = make_account("two", "TWO");
+    write([&](write_tx& tx) {
+        make_task(tx, one, 1);
+        make_task(tx, two, 1);
+    });
+    const auto at = [](int second) { return t0 + std::chrono::seconds{second}; };
+    const auto text = [](int n) { return attributes{{"description", std::to_string(n)}}; };
+    // One's states end at seconds 2, 4, 6, 8; two's only one at 5.
+    for (int n = 2; n <= 8; n += 2) {
+        write([&](write_tx& tx) { change(tx, one, 1, text(n), false, n, at(n)); });
+        if (n == 4) write([&](write_tx& tx) { change(tx, two, 1, text(5), false, 5, at(5)); });
+    }
+    const auto forget = [&](time_point before, std::int64_t limit) {
+        return write([&](write_tx& tx) { return tx.forget_history(before, limit); });
+    };
+    const auto begins = [&](account_id account) {
+        return store_->begin_read()->history_from(account);
+    };
+    EXPECT_FALSE(forget(at(2), 10));
+    EXPECT_EQ(begins(one), 0);
+    EXPECT_TRUE(forget(at(6), 2));
+    EXPECT_EQ(begins(one), 2);
+    EXPECT_EQ(begins(two), 0);
+    if (GetParam().durable) reopen();
+    EXPECT_FALSE(forget(at(6), 2));
+    EXPECT_EQ(begins(one), 2);
+    EXPECT_EQ(begins(two), 1);
+    EXPECT_FALSE(forget(at(6), 2));
+    const auto tx = store_->begin_read();
+    EXPECT_FALSE(tx->find_task_as_of(one, uuid_of(1), 3));
+    EXPECT_EQ(tx->find_task_as_of(one, uuid_of(1), 5)->attributes, text(4));
+    EXPECT_EQ(tx->find_task_as_of(one, uuid_of(1), 7)->attributes, text(6));
+    EXPECT_EQ(tx->find_task_as_of(two, uuid_of(1), 5)->attributes, text(5));
+}
+
+TEST_P(store_contract, a_dropped_transaction_leaves_no_history) {
+    const auto account = make_account();
+    write([&](write_tx& tx) { make_task(tx, account, 1); });
+    {
+        const auto tx = store_->begin_write();
+        change(*tx, account, 1, {{"a", "b"}}, false, 2);
+    }
+    write([&](write_tx& tx) { change(tx, account, 1, {{"c", "d"}}, false, 3); });
+    const auto tx = store_->begin_read();
+    EXPECT_EQ(tx->find_task_as_of(account, uuid_of(1), 2)->last_seq, 1);
+    EXPECT_EQ(tx->find_task_as_of(account, uuid_of(1), 3)->attributes, (attributes{{"c", "d"}}));
 }
 
 TEST_P(store_contract, slots_that_wait_for_a_uuid_are_found) {

@@ -117,6 +117,11 @@ class faulty_store final : public store {
                                       std::int64_t number) override {
             return tx_->find_task(s, period, number);
         }
+        std::optional<task> find_task_as_of(account_id a, const uuid& id,
+                                            std::int64_t seq) override {
+            return tx_->find_task_as_of(a, id, seq);
+        }
+        std::int64_t history_from(account_id a) override { return tx_->history_from(a); }
         std::vector<task> unnumbered_tasks(task_id after, std::int64_t limit) override {
             return tx_->unnumbered_tasks(after, limit);
         }
@@ -240,6 +245,9 @@ class faulty_store final : public store {
         std::vector<device> devices_of(account_id a) override { return tx_->devices_of(a); }
         device_id put_device(const device& d) override { return tx_->put_device(d); }
         void revoke_device(device_id id, time_point now) override { tx_->revoke_device(id, now); }
+        std::optional<uuid> find_version_id(account_id a, std::int64_t seq) override {
+            return tx_->find_version_id(a, seq);
+        }
         std::optional<std::int64_t> find_version_seq(account_id a, const uuid& id) override {
             return tx_->find_version_seq(a, id);
         }
@@ -259,9 +267,12 @@ class faulty_store final : public store {
         std::vector<slot> pending_slots_of(account_id a, const uuid& id) override {
             return tx_->pending_slots_of(a, id);
         }
-        void update_task(task_id id, const attributes& all, bool purged,
-                         std::int64_t last_seq) override {
-            tx_->update_task(id, all, purged, last_seq);
+        void update_task(const task& before, const attributes& all, bool purged,
+                         std::int64_t last_seq, time_point now) override {
+            tx_->update_task(before, all, purged, last_seq, now);
+        }
+        bool forget_history(time_point before, std::int64_t limit) override {
+            return tx_->forget_history(before, limit);
         }
         std::int64_t append_sealed_version(account_id a, const uuid& id, const uuid& parent,
                                            time_point now, std::string_view segment) override {

@@ -105,6 +105,14 @@ class read_tx {
     virtual std::optional<task> find_task(series_id series, std::string_view period,
                                           std::int64_t number) = 0;
 
+    // As it stood once the account's version `seq` was there, by the version that is its last_seq
+    // now; none: it was not there yet, or how it stood is not known any more. It is known after
+    // each version behind history_from() that changed it.
+    virtual std::optional<task> find_task_as_of(account_id account, const uuid& id,
+                                                std::int64_t seq) = 0;
+    // What each version after this one did is known.
+    virtual std::int64_t history_from(account_id account) = 0;
+
     // At most `limit` tasks that have no number, whoever's, after `after`, in the order of their
     // ids.
     virtual std::vector<task> unnumbered_tasks(task_id after, std::int64_t limit) = 0;
@@ -136,6 +144,7 @@ class read_tx {
     // throws passes through.
     virtual void visit_versions(account_id account, std::int64_t after,
                                 const version_visitor& visit) = 0;
+    virtual std::optional<uuid> find_version_id(account_id account, std::int64_t seq) = 0;
     // Where a version stands on the account's chain of operations; none: it is not on it.
     virtual std::optional<std::int64_t> find_version_seq(account_id account, const uuid& id) = 0;
     virtual std::optional<fork_version> find_fork_version(account_id account, const uuid& id) = 0;
@@ -229,9 +238,13 @@ class write_tx : public read_tx {
     virtual task_id put_task(const task& task, series_id series) = 0;
     // Gives a task without a number its receipt. Requires: it has none.
     virtual void number_task(task_id id, series_id series, const receipt& receipt) = 0;
-    // The task's new state. `purged`: it is gone, and what stays is its uuid and receipt.
-    virtual void update_task(task_id id, const attributes& attributes, bool purged,
-                             std::int64_t last_seq) = 0;
+    // The task's new state. `purged`: it is gone, and what stays is its uuid and receipt. How it
+    // stood until `now` becomes history. Requires: it is as in `before`.
+    virtual void update_task(const task& before, const attributes& attributes, bool purged,
+                             std::int64_t last_seq, time_point now) = 0;
+    // The oldest states in history, if they ended before `before`: at most `limit`, and of large
+    // ones fewer. Their accounts' history begins with what came after them. True: more are as old.
+    virtual bool forget_history(time_point before, std::int64_t limit) = 0;
     // Appends the account's next version under `id`; returns its seq.
     virtual std::int64_t append_version(account_id account, const uuid& id, time_point now,
                                         std::span<const operation> operations,

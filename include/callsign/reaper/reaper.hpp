@@ -25,6 +25,9 @@ struct reaper_options {
     milliseconds window{std::chrono::minutes{10}};
     // How long committed and failed slots are remembered, so that a retry still gets its answer.
     milliseconds retention{std::chrono::hours{24 * 7}};
+    // How long it is remembered how tasks stood before they were changed: a feed can be read from
+    // a cursor as old as that.
+    milliseconds history_retention{std::chrono::hours{24 * 30}};
     // Slots looked at in one step; the queue serves clients between steps.
     std::int64_t batch = 500;
 };

@@ -197,7 +197,57 @@ class chain_audit {
                                              " has an operation without effect on task " +
                                              to_string(o.uuid));
         }
+        look_at_history(v);
         if (versions_ > replayed_versions_max || bytes_ > replayed_bytes_max) give_up_replay();
+    }
+
+    // How its tasks stood then, but for those that have not changed since. A task that the server's
+    // own version right behind changes too is kept after that alone.
+    void look_at_history(const version& v) {
+        if (v.seq <= history_from()) return;
+        std::unordered_set<uuid, boost::hash<uuid>> touched;
+        for (const operation& o : v.operations) touched.insert(o.uuid);
+        for (const uuid& id : std::exchange(kept_next_, {})) {
+            if (touched.contains(id)) continue;
+            found_.fault(proofs::history, s_.who + "nothing is kept of task " + to_string(id) +
+                                              " after version " + std::to_string(v.seq - 1));
+        }
+        for (const uuid& id : touched) {
+            const kept_task* const t = find(id);
+            if (t && t->last_seq > v.seq) look_at_state(id, v.seq);
+        }
+    }
+
+    void look_at_state(const uuid& id, std::int64_t seq) {
+        std::optional<task> stood;
+        try {
+            stood = tx_.find_task_as_of(s_.owner.id, id, seq);
+        } catch (const store_failure&) {
+            return;  // it is listed elsewhere
+        }
+        if (!stood || stood->last_seq != seq) {
+            kept_next_.push_back(id);
+            return;
+        }
+        const auto said = said_.find(id);
+        const bool is_right = said == said_.end()
+                                  ? stood->purged
+                                  : !stood->purged && stood->attributes == said->second;
+        if (is_right) return;
+        found_.fault(proofs::history, s_.who + "task " + to_string(id) +
+                                          " is kept as another, as of " + "version " +
+                                          std::to_string(seq));
+    }
+
+    std::int64_t history_from() {
+        if (!history_from_) {
+            try {
+                history_from_ = tx_.history_from(s_.owner.id);
+            } catch (const store_failure&) {
+                history_from_ = no_more;  // the account's row is listed elsewhere
+            }
+        }
+        return *history_from_;
     }
 
     void give_up_replay() {
@@ -241,6 +291,8 @@ class chain_audit {
     bool begins_at_nothing_ = false;
 
     bool replays_ = false;
+    std::optional<std::int64_t> history_from_;
+    std::vector<uuid> kept_next_;  // tasks whose state is kept after the next version
     task_map said_;
     std::size_t bytes_ = 0;
 };

@@ -49,6 +49,7 @@ inline constexpr proof makers{
     "I2", "a task's version is the one that made it, and what a version made is there"};
 inline constexpr proof made{"I1", makers.sentence};
 inline constexpr proof replay{"I6", "the tasks are what the chain says"};
+inline constexpr proof history{"I6", "each task stood, after each version, as the chain says"};
 }  // namespace proofs
 
 // ---- one account ----
@@ -57,6 +58,7 @@ inline constexpr proof replay{"I6", "the tasks are what the chain says"};
 struct kept_task {
     callsign::uuid uuid{};
     std::int64_t seq = 0;
+    std::int64_t last_seq = 0;
     std::size_t said = 0;  // a hash of its attributes
     bool numbered = true;
     bool purged = false;

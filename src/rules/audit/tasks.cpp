@@ -121,6 +121,7 @@ class task_audit {
 kept_task keep(const task& t) {
     return {t.uuid,
             t.numbered ? t.numbered->seq : 0,
+            t.last_seq,
             hash_of(t.attributes),
             t.numbered.has_value(),
             t.purged,

@@ -80,6 +80,23 @@ class reads_over : public Base {
         const auto* row = find(state_->task_numbers, {series, std::string(period), number});
         return row ? std::optional(shown(*state_->tasks.at(*row))) : std::nullopt;
     }
+    std::optional<task> find_task_as_of(account_id account, const uuid& id,
+                                        std::int64_t seq) override {
+        auto found = find_task(account, id);
+        if (!found || found->last_seq <= seq) return found;
+        const auto after = state_->history.upper_bound({found->id, seq});
+        if (after == state_->history.begin()) return std::nullopt;
+        const auto& [key, past] = *std::prev(after);
+        if (key.first != found->id) return std::nullopt;
+        found->attributes = past->task.attributes;
+        found->purged = past->task.purged;
+        found->last_seq = key.second;
+        return found;
+    }
+    std::int64_t history_from(account_id account) override {
+        return std::max(copy(find(state_->history_from, account)).value_or(0),
+                        copy(find(state_->sealed_seqs, account)).value_or(0));
+    }
     std::vector<task> unnumbered_tasks(task_id after, std::int64_t limit) override {
         std::vector<task> some;
         for (auto at = state_->tasks.upper_bound(after);
@@ -148,6 +165,10 @@ class reads_over : public Base {
         }
     }
 
+    std::optional<uuid> find_version_id(account_id account, std::int64_t seq) override {
+        const auto* const found = find(state_->versions, {account, seq});
+        return found ? std::optional((*found)->id) : std::nullopt;
+    }
     std::optional<std::int64_t> find_version_seq(account_id account, const uuid& id) override {
         return copy(find(state_->version_seqs, {account, id}));
     }

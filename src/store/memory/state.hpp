@@ -19,6 +19,14 @@ struct stored_task {
     series_id series;
 };
 
+// How a task stood.
+struct past_state {
+    account_id account;
+    std::int64_t order = 0;  // in which they ended
+    time_point ended_at;
+    callsign::task task;
+};
+
 // A row that the copies of a state share, until one of them changes it.
 template <class T>
 class row {
@@ -56,6 +64,8 @@ struct state {
     table<std::tuple<series_id, std::string, std::int64_t>, task_id> task_numbers;
     table<std::pair<series_id, std::string>, std::int64_t> counters;
     table<series_id, std::vector<numbers_skipped>> skipped;  // in the order of periods and numbers
+    table<std::pair<task_id, std::int64_t>, row<past_state>> history;  // by seq
+    table<account_id, std::int64_t> history_from;
     table<std::pair<account_id, std::int64_t>, row<version>> versions;
     table<account_id, uuid> last_versions;
     table<account_id, std::int64_t> sealed_seqs;

@@ -126,14 +126,38 @@ class write_transaction final : public reads_over<write_tx> {
         });
         index_number(id, series, r);
     }
-    void update_task(task_id id, const attributes& all, bool purged,
-                     std::int64_t last_seq) override {
-        wrote_ = true;
-        state_->tasks.at(id).edit([&](stored_task& kept) {
+    void update_task(const task& before, const attributes& all, bool purged, std::int64_t last_seq,
+                     time_point now) override {
+        auto& row = state_->tasks.at(before.id);
+        past_state past{before.account, next_id(now), now, row->task};
+        past.task.last_seq = before.last_seq;
+        past.task.attributes = before.attributes;
+        CALLSIGN_ASSERT(
+            state_->history.emplace(std::pair(before.id, before.last_seq), std::move(past)).second);
+        row.edit([&](stored_task& kept) {
             kept.task.attributes = all;
             kept.task.purged = purged;
             kept.task.last_seq = last_seq;
         });
+    }
+    bool forget_history(time_point before, std::int64_t limit) override {
+        using entry = std::pair<std::pair<task_id, std::int64_t>, row<past_state>>;
+        std::vector<entry> oldest;
+        for (const auto& [key, past] : state_->history) {
+            if (past->ended_at < before) oldest.emplace_back(key, past);
+        }
+        std::sort(oldest.begin(), oldest.end(),
+                  [](const entry& a, const entry& b) { return a.second->order < b.second->order; });
+        const bool more = std::ssize(oldest) > limit;
+        oldest.erase(oldest.begin() + std::min<std::ptrdiff_t>(limit, std::ssize(oldest)),
+                     oldest.end());
+        for (const auto& [key, past] : oldest) {
+            wrote_ = true;
+            state_->history.erase(key);
+            auto& begin = state_->history_from[past->account];
+            begin = std::max(begin, key.second);
+        }
+        return more;
     }
     std::int64_t append_version(account_id account, const uuid& id, time_point now,
                                 std::span<const operation> operations, const author& by) override {

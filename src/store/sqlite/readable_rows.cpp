@@ -58,6 +58,10 @@ constexpr table tables[] = {
              q.damaged("whether it is over");
          }
      }},
+    {"task_history",
+     "SELECT history_id, kind, attributes, history_id FROM task_history WHERE history_id > ?"
+     " ORDER BY 1",
+     look_at<history_row_of>},
     {"devices",
      "SELECT device_id, client_id, account_id, 1, name, key, created_at, revoked_at FROM devices"
      " WHERE device_id > ? ORDER BY 1",

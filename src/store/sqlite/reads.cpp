@@ -42,6 +42,11 @@ token_scope scope_in(query& q, int column) {
     return q.one_of(column, token_scope::read, token_scope::admin);
 }
 
+history_kind history_kind_of(query& q) {
+    q.at("task_history", q.integer(3));
+    return q.one_of(1, history_kind::whole, history_kind::purged);
+}
+
 }  // namespace
 
 account account_of(query& q) {
@@ -109,6 +114,37 @@ task task_of(query& q) {
             receipt{t.uuid, q.text(6), q.text(4), q.integer(5), q.integer(7), t.created_at, true};
     }
     return t;
+}
+
+history_kind history_row_of(query& q) {
+    const auto kind = history_kind_of(q);
+    attributes_in(q, 2);  // a way back has the same form
+    return kind;
+}
+
+bool go_back(query& q, task& t) {
+    if (!q.step()) return false;
+    const std::int64_t seq = q.integer(0);
+    std::vector<std::string> ways;
+    auto kind = history_kind_of(q);
+    bool is_purged = t.purged;
+    for (bool found = true; found; found = q.step()) {
+        kind = history_kind_of(q);
+        if (kind == history_kind::way_back) {
+            ways.emplace_back(q.blob(2));
+            continue;
+        }
+        t.attributes = attributes_in(q, 2);
+        is_purged = kind == history_kind::purged;
+        break;
+    }
+    if (is_purged && !ways.empty()) q.damaged("nothing to go back from");
+    for (auto way = ways.rbegin(); way != ways.rend(); ++way) {
+        if (!go_back(*way, t.attributes)) q.damaged("its attributes");
+    }
+    t.purged = is_purged;
+    t.last_seq = seq;
+    return true;
 }
 
 principal principal_of(query& q) {

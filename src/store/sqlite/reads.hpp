@@ -27,6 +27,10 @@ numbers_skipped numbers_skipped_of(query& q);
 fork_return side_return_of(query& q);
 sealed_link sealed_link_of(query& q);
 sealed_snapshot snapshot_of(query& q);
+// Whether it can be read by itself.
+history_kind history_row_of(query& q);
+// Through the rows of history_way. False: there are none.
+bool go_back(query& q, task& t);
 
 template <class Row>
 std::optional<Row> one(query& q, Row (*row)(query&)) {
@@ -100,6 +104,19 @@ class reads_over : public Base {
         auto q = db_.use(sql::task_by_number);
         return one(q.bind(series).bind(wanted).bind(number), task_of);
     }
+    std::optional<task> find_task_as_of(account_id account, const uuid& id,
+                                        std::int64_t seq) override {
+        auto found = this->find_task(account, id);
+        if (!found || found->last_seq <= seq) return found;
+        auto q = db_.use(sql::history_way);
+        if (!go_back(q.bind(found->id).bind(seq), *found)) return std::nullopt;
+        return found;
+    }
+    std::int64_t history_from(account_id account) override {
+        auto q = db_.use(sql::history_begins);
+        if (!q.bind(account).step()) throw_damaged("accounts", account.value, "it is not there");
+        return q.integer(0);
+    }
     std::vector<task> unnumbered_tasks(task_id after, std::int64_t limit) override {
         auto q = db_.use(sql::task_unnumbered);
         return all(q.bind(after).bind(limit), task_of);
@@ -138,6 +155,11 @@ class reads_over : public Base {
         auto q = db_.use(sql::version_each);
         q.bind(account).bind(after);
         while (q.step()) visit(version_of(q));
+    }
+    std::optional<uuid> find_version_id(account_id account, std::int64_t seq) override {
+        auto q = db_.use(sql::version_id);
+        if (!q.bind(account).bind(seq).step()) return std::nullopt;
+        return q.id(0);
     }
     std::optional<std::int64_t> find_version_seq(account_id account, const uuid& id) override {
         auto q = db_.use(sql::version_seq);

@@ -135,6 +135,8 @@ inline constexpr auto moment_set = "UPDATE totals SET last_moment = ?";
 inline constexpr auto slot_not_after =
     "UPDATE slots SET created_at = min(created_at, ?1), settled_at = min(settled_at, ?1)"
     " WHERE created_at > ?1 OR settled_at > ?1";
+inline constexpr auto history_not_after =
+    "UPDATE task_history SET ended_at = ?1 WHERE ended_at > ?1";
 inline constexpr auto side_not_after =
     "UPDATE side_versions SET created_at = ?1 WHERE created_at > ?1";
 
@@ -175,6 +177,25 @@ inline constexpr auto task_number =
 inline constexpr auto task_update =
     "UPDATE tasks SET attributes = ?, purged = ?, last_seq = ?, over = ? WHERE task_id = ?";
 
+// Back to how it stood at a seq: the states from there on, each before the one it leads back from.
+inline constexpr auto history_way =
+    "SELECT seq, kind, attributes, history_id FROM task_history WHERE task_id = ?1 AND seq >="
+    " (SELECT max(seq) FROM task_history WHERE task_id = ?1 AND seq <= ?2) ORDER BY seq";
+inline constexpr auto history_last =
+    "SELECT way FROM task_history WHERE task_id = ? ORDER BY seq DESC LIMIT 1";
+inline constexpr auto history_put =
+    "INSERT INTO task_history (task_id, seq, ended_at, kind, way, attributes)"
+    " VALUES (?, ?, ?, ?, ?, ?)";
+// They ended in the order of their ids.
+inline constexpr auto history_oldest =
+    "SELECT h.history_id, t.account_id, h.seq, h.ended_at, length(h.attributes)"
+    " FROM task_history h JOIN tasks t ON t.task_id = h.task_id ORDER BY h.history_id LIMIT ?";
+inline constexpr auto history_forget = "DELETE FROM task_history WHERE history_id <= ?";
+inline constexpr auto history_begins =
+    "SELECT max(history_from, sealed_seq) FROM accounts WHERE account_id = ?";
+inline constexpr auto history_begin =
+    "UPDATE accounts SET history_from = max(history_from, ?) WHERE account_id = ?";
+
 inline constexpr auto task_last = "SELECT coalesce(max(task_id), 0) FROM tasks";
 
 inline constexpr auto version_put =
@@ -186,6 +207,9 @@ inline constexpr auto version_all =
 inline constexpr auto version_each =
     "SELECT seq, version_id, parent_id, created_at, operations, author FROM versions"
     " WHERE account_id = ? AND seq > ? ORDER BY seq";
+// The operations come last: their pages are not touched.
+inline constexpr auto version_id =
+    "SELECT version_id FROM versions WHERE account_id = ? AND seq = ?";
 inline constexpr auto version_seq =
     "SELECT seq FROM versions WHERE version_id = ? AND account_id = ?";
 

@@ -179,18 +179,44 @@ class write_transaction final : public reads_over<write_tx> {
             .run();
         expect_one("tasks", id.value);
     }
-    void update_task(task_id id, const attributes& all, bool purged,
-                     std::int64_t last_seq) override {
-        changed_ = true;
+    void update_task(const task& before, const attributes& all, bool purged, std::int64_t last_seq,
+                     time_point now) override {
+        moved(now);
+        put_history(before, all, purged, now);
         const std::string bytes = encode(all);
         db_.use(sql::task_update)
             .bind_blob(bytes.data(), bytes.size())
             .bind(purged ? 1 : 0)
             .bind(last_seq)
             .bind(purged || is_over(all) ? 1 : 0)
-            .bind(id)
+            .bind(before.id)
             .run();
-        expect_one("tasks", id.value);
+        expect_one("tasks", before.id.value);
+    }
+    bool forget_history(time_point before, std::int64_t limit) override {
+        std::map<account_id, std::int64_t> begins;
+        std::int64_t last = 0, rows = 0, bytes = 0;
+        bool all_old = true;
+        {
+            auto q = db_.use(sql::history_oldest);
+            q.bind(limit);
+            while (bytes < forgotten_bytes_max && q.step()) {
+                all_old = q.instant(3) < before;
+                if (!all_old) break;
+                last = q.integer(0);
+                auto& begin = begins[account_id{q.integer(1)}];
+                begin = std::max(begin, q.integer(2));
+                bytes += q.integer(4);
+                ++rows;
+            }
+        }
+        if (rows == 0) return false;
+        changed_ = true;
+        db_.use(sql::history_forget).bind(last).run();
+        for (const auto& [account, seq] : begins) {
+            db_.use(sql::history_begin).bind(seq).bind(account).run();
+        }
+        return all_old && (rows == limit || bytes >= forgotten_bytes_max);
     }
     std::int64_t append_version(account_id account, const uuid& id, time_point now,
                                 std::span<const operation> operations, const author& by) override {
@@ -419,6 +445,32 @@ class write_transaction final : public reads_over<write_tx> {
             .bind(column_of(v.author))
             .run();
     }
+    // What is not whole is small beside the task, and what leads back to the last whole state is no
+    // longer than the task: so all of history is linear in what was sent.
+    void put_history(const task& before, const attributes& after, bool purged, time_point now) {
+        constexpr std::size_t row_bytes = 64, short_way = 1024;
+        auto kind = before.purged ? history_kind::purged : history_kind::whole;
+        std::string bytes;
+        std::int64_t way = 0;
+        if (!before.purged && !purged) {
+            bytes = encode_way_back(before.attributes, after);
+            auto q = db_.use(sql::history_last);
+            way = q.bind(before.id).step() ? q.integer(0) : 0;
+            way += static_cast<std::int64_t>(bytes.size() + row_bytes);
+            const std::size_t most = std::max(size_of(before.attributes), short_way);
+            if (way <= static_cast<std::int64_t>(most)) kind = history_kind::way_back;
+        }
+        if (kind == history_kind::whole) bytes = encode(before.attributes);
+        if (kind != history_kind::way_back) way = 0;
+        db_.use(sql::history_put)
+            .bind(before.id)
+            .bind(before.last_seq)
+            .bind(now)
+            .bind(static_cast<int>(kind))
+            .bind(way)
+            .bind_blob(bytes.data(), bytes.size())
+            .run();
+    }
     void expect_one(const char* table, std::int64_t row) {
         if (changes() != 1) throw_damaged(table, row, "it is not as it was read");
     }
@@ -463,6 +515,9 @@ class write_transaction final : public reads_over<write_tx> {
     void end_on_disk() {
         if (!sqlite3_get_autocommit(db_.database().getHandle())) db_.use(sql::rollback).run();
     }
+
+    // In one step of forgetting.
+    static constexpr std::int64_t forgotten_bytes_max = 4 << 20;
 
     write_state& state_;
     bool changed_ = false;

@@ -41,11 +41,13 @@ struct reconcile_pending {
 claim claim_of(const reconcile_pending& c);
 
 // Of at most `limit` slots after `after`: one settled longer than `retention` ago is forgotten.
-// Fork versions as old, too, as many again: no sync lasts that long.
+// Fork versions as old, too, as many again: no sync lasts that long. And of how tasks stood what
+// ended longer than `history_retention` ago.
 struct forget_settled {
     slot_id after;
     std::int64_t limit = 0;
     milliseconds retention{0};
+    milliseconds history_retention{std::chrono::hours{24 * 30}};
 
     struct answer {
         std::int64_t scanned = 0;
