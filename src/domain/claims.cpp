@@ -210,6 +210,10 @@ claim claim_of(const read_versions& q) {
     return {q.account, {.rows = 500}};
 }
 
+claim claim_of(const read_changes& q) {
+    return {q.account, {.bytes = q.work_max}};
+}
+
 claim claim_of(const find_opaque_account&) {
     return payer::operators();
 }

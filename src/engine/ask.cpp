@@ -39,6 +39,7 @@ template awaitable<result<count_pending_slots::answer>> engine::ask(count_pendin
 template awaitable<result<find_head::answer>> engine::ask(find_head);
 template awaitable<result<find_child::answer>> engine::ask(find_child);
 template awaitable<result<read_versions::answer>> engine::ask(read_versions);
+template awaitable<result<read_changes::answer>> engine::ask(read_changes);
 template awaitable<result<find_opaque_account::answer>> engine::ask(find_opaque_account);
 template awaitable<result<find_sealed_child::answer>> engine::ask(find_sealed_child);
 template awaitable<result<find_sealed_snapshot::answer>> engine::ask(find_sealed_snapshot);

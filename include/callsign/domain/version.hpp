@@ -48,6 +48,10 @@ struct version {
     callsign::author author{};
 };
 
+// Tells a version from all others of its seq, in any copy of the store that went another way: the
+// part of its id that is drawn, as 12 digits. Of seq 0, where no version is, of nil.
+std::string mark_of_version(const uuid& id);
+
 // An operation of the chain: the version it stands in, and which of that version's it is.
 struct chain_position {
     std::int64_t seq = 0;

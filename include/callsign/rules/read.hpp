@@ -26,6 +26,7 @@ count_pending_slots::answer read(read_tx& tx, const count_pending_slots& q);
 find_head::answer read(read_tx& tx, const find_head& q);
 find_child::answer read(read_tx& tx, const find_child& q);
 read_versions::answer read(read_tx& tx, const read_versions& q);
+read_changes::answer read(read_tx& tx, const read_changes& q);
 find_opaque_account::answer read(read_tx& tx, const find_opaque_account& q);
 find_sealed_child::answer read(read_tx& tx, const find_sealed_child& q);
 find_sealed_snapshot::answer read(read_tx& tx, const find_sealed_snapshot& q);

@@ -1,0 +1,151 @@
+// The feed: each version as what it did to each of its tasks.
+
+#include "walk.hpp"
+
+#include <callsign/domain/work.hpp>
+#include <callsign/rules/read.hpp>
+
+#include <algorithm>
+#include <boost/functional/hash.hpp>
+#include <unordered_map>
+#include <utility>
+
+namespace callsign::rules {
+namespace {
+
+struct touched_task {
+    uuid id{};
+    std::vector<std::string> changed{};
+};
+
+// In the order of their first operation.
+std::vector<touched_task> touched_by(const version& v) {
+    std::vector<touched_task> all;
+    std::unordered_map<uuid, std::size_t, boost::hash<uuid>> places;
+    for (const operation& o : v.operations) {
+        const auto [place, fresh] = places.emplace(o.uuid, all.size());
+        if (fresh) all.push_back({o.uuid});
+        if (o.kind == operation_kind::update) {
+            all[place->second].changed.push_back(o.property);
+        }
+    }
+    for (touched_task& t : all) {
+        std::ranges::sort(t.changed);
+        const auto again = std::ranges::unique(t.changed);
+        t.changed.erase(again.begin(), again.end());
+    }
+    return all;
+}
+
+class feed_reader {
+  public:
+    feed_reader(read_tx& tx, const read_changes& q)
+        : tx_(tx), q_(q), head_(tx.head_of(q.account)), from_(tx.history_from(q.account)) {}
+
+    read_changes::answer read() {
+        if (q_.after.seq > head_.seq || (q_.mark && *q_.mark != mark_at(q_.after.seq))) {
+            return read_changes::diverged{head_.seq, mark_at(head_.seq)};
+        }
+        std::int64_t seen = q_.after.seq - (q_.after.tasks > 0 ? 1 : 0);
+        if (seen < from_) return read_changes::expired{from_, mark_at(from_)};
+        if (q_.filter && !q_.filter->prefix.empty()) {
+            const auto series = tx_.find_series(q_.account, q_.filter->prefix);
+            if (!series) return unknown_series{};
+            prefix_ = series->prefix;
+        }
+        found_.next = q_.after;
+        for (bool goes_on = true; goes_on && seen < head_.seq && !is_enough(); ++seen) {
+            auto next = tx_.versions(q_.account, seen, 1);
+            if (next.size() != 1)
+                throw_damaged("accounts", q_.account.value, "its chain has a hole");
+            goes_on = show(next.front());
+        }
+        found_.mark = mark_at(found_.next.seq);
+        found_.last = head_.seq;
+        found_.has_more = found_.next != feed_place{head_.seq};
+        return std::move(found_);
+    }
+
+  private:
+    // One task at least is looked at.
+    bool is_enough() const {
+        return found_.changes.size() >= q_.limit || (work_ >= q_.work_max && looked_at_ > 0);
+    }
+
+    // False: there was enough before its end.
+    bool show(const version& v) {
+        work_ += work_of_task;
+        for (const operation& o : v.operations) work_ += work_of(o);
+        auto touched = touched_by(v);
+        for (std::size_t n = v.seq == q_.after.seq ? q_.after.tasks : 0; n < touched.size(); ++n) {
+            if (is_enough()) return false;
+            ++looked_at_;
+            const bool is_last = n + 1 == touched.size();
+            found_.next = {v.seq, is_last ? 0 : n + 1};
+            show(v, touched[n], found_.next);
+        }
+        found_.next = {v.seq};
+        ++looked_at_;
+        return true;
+    }
+
+    void show(const version& v, touched_task& touched, const feed_place& place) {
+        task stood = as_it_stood(touched.id, v.seq);
+        if (!is_wanted(stood, v.seq)) return;
+        task_change change{place, mark_of_version(v.id), v.created_at, tx_.name_of(v.author), {},
+                           {}};
+        change.task = shown(tx_, std::move(stood));
+        if (!change.task.purged) change.changed = std::move(touched.changed);
+        found_.changes.push_back(std::move(change));
+    }
+
+    // Of one that is purged by now nothing more is shown.
+    task as_it_stood(const uuid& id, std::int64_t seq) {
+        auto now = counted(tx_.find_task(q_.account, id));
+        if (!now) throw_damaged("versions by seq", seq, "a task of it is not there");
+        if (now->purged || now->last_seq <= seq) return *std::move(now);
+        auto then = counted(tx_.find_task_as_of(q_.account, id, seq));
+        // The server's own version right behind was the same transaction.
+        if (!then || then->last_seq != seq) {
+            then = counted(tx_.find_task_as_of(q_.account, id, seq + 1));
+        }
+        if (!then) throw_damaged("tasks", now->id.value, "a part of its history is not there");
+        return *std::move(then);
+    }
+
+    bool is_wanted(const task& stood, std::int64_t seq) {
+        if (!q_.filter) return true;
+        if (!prefix_.empty() && stood.current_prefix != prefix_) return false;
+        if (matches(*q_.filter, stood, q_.now)) return true;
+        const auto before = counted(tx_.find_task_as_of(q_.account, stood.uuid, seq - 1));
+        return before && matches(*q_.filter, *before, q_.now);
+    }
+
+    std::optional<task> counted(std::optional<task> looked_at) {
+        work_ += work_of_task + (looked_at ? work_of(looked_at->attributes) : 0);
+        return looked_at;
+    }
+
+    std::string mark_at(std::int64_t seq) {
+        if (seq == head_.seq) return mark_of_version(seq == 0 ? uuid{} : head_.version);
+        const auto id = tx_.find_version_id(q_.account, seq);
+        return mark_of_version(id.value_or(uuid{}));
+    }
+
+    read_tx& tx_;
+    const read_changes& q_;
+    const chain_head head_;
+    const std::int64_t from_;
+    std::string prefix_;  // that tasks of the filter have; empty: any
+    read_changes::part found_;
+    std::size_t work_ = 0;
+    std::size_t looked_at_ = 0;
+};
+
+}  // namespace
+
+read_changes::answer read(read_tx& tx, const read_changes& q) {
+    return feed_reader(tx, q).read();
+}
+
+}  // namespace callsign::rules

@@ -1,0 +1,207 @@
+// What the feed tells: each change once, in order, with the task as it stood.
+
+#include "../fixture.hpp"
+
+namespace callsign {
+namespace {
+
+class feed : public managed_account {
+  protected:
+    read_changes::part read(feed_place after, std::size_t limit = 1000,
+                            std::optional<task_filter> filter = {},
+                            std::size_t work_max = step_work_max) {
+        return std::get<read_changes::part>(
+            ask(read_changes{account_, after, {}, limit, std::move(filter), now_, work_max}));
+    }
+    void edit(int n, std::string name, std::optional<std::string> value) {
+        edit_task c;
+        c.account = account_;
+        c.task = uuid_of(n);
+        c.changes.emplace_back(std::move(name), std::move(value));
+        ASSERT_TRUE(std::holds_alternative<edit_task::edited>(run(c)));
+    }
+    void purge(int n) {
+        edit_task c;
+        c.account = account_;
+        c.task = uuid_of(n);
+        c.purge = true;
+        ASSERT_TRUE(std::holds_alternative<edit_task::edited>(run(c)));
+    }
+    static std::vector<std::string> texts(const read_changes::part& all) {
+        std::vector<std::string> found;
+        for (const task_change& c : all.changes) {
+            found.push_back(
+                std::to_string(c.place.seq) + " " +
+                (c.task.purged ? "purged" : std::string(value_of(c.task.attributes, "p"))));
+        }
+        return found;
+    }
+    using lines = std::vector<std::string>;
+};
+
+TEST_F(feed, shows_each_change_with_the_task_as_it_stood) {
+    send({create(uuid_of(1)), update(uuid_of(1), "p", "a")});            // 1, and its key 2
+    edit(1, "p", "b");                                                   // 3
+    send({update(uuid_of(1), "q", "x"), update(uuid_of(1), "p", "c")});  // 4
+    const auto all = read({});
+    EXPECT_EQ(texts(all), (lines{"1 a", "2 a", "3 b", "4 c"}));
+    EXPECT_EQ(all.next, (feed_place{4}));
+    EXPECT_EQ(all.last, 4);
+    EXPECT_FALSE(all.has_more);
+    EXPECT_EQ(all.mark, mark_of_version(head().version));
+    EXPECT_EQ(all.changes[0].by, "laptop");
+    EXPECT_EQ(all.changes[0].task.attributes.at("key"), "SYN-1");
+    EXPECT_EQ(all.changes[0].task.last_seq, 2);
+    EXPECT_EQ(all.changes[0].changed, (lines{"p"}));
+    EXPECT_EQ(all.changes[1].changed, (lines{"key"}));
+    EXPECT_EQ(all.changes[1].by, "");
+    EXPECT_EQ(all.changes[2].changed, (lines{"modified", "p"}));
+    EXPECT_EQ(all.changes[3].changed, (lines{"p", "q"}));
+    EXPECT_EQ(texts(read({2})), (lines{"3 b", "4 c"}));
+    EXPECT_EQ(texts(read({4})), lines{});
+}
+
+TEST_F(feed, goes_on_in_the_middle_of_a_version) {
+    operations all;
+    for (int n = 1; n <= 5; ++n) {
+        all.push_back(create(uuid_of(n)));
+        all.push_back(update(uuid_of(n), "p", std::to_string(n)));
+    }
+    key_attribute_ = "";
+    send(all);
+    edit(1, "p", "again");
+    lines seen;
+    feed_place at;
+    for (int pages = 0; pages < 20; ++pages) {
+        const auto some = read(at, 2);
+        EXPECT_LE(some.changes.size(), 2u);
+        for (auto& text : texts(some)) seen.push_back(text);
+        at = some.next;
+        if (!some.has_more) break;
+    }
+    EXPECT_EQ(seen, (lines{"1 1", "1 2", "1 3", "1 4", "1 5", "2 again"}));
+    EXPECT_EQ(texts(read({1, 4})), (lines{"1 5", "2 again"}));
+    // As little work as may be: one change at a time, and never none.
+    seen.clear();
+    for (at = {}; seen.size() < 6;) {
+        const auto some = read(at, 100, {}, 1);
+        ASSERT_EQ(some.changes.size(), 1u);
+        seen.push_back(texts(some).front());
+        at = some.next;
+    }
+    EXPECT_EQ(seen.back(), "2 again");
+}
+
+// Wherever a page ends, for its changes or for its work, the next one goes on there.
+TEST_F(feed, pages_of_every_size_skip_nothing) {
+    for (int v = 0; v < 6; ++v) {
+        operations all;
+        for (int n = 3 * v; n < 3 * v + 3; ++n) {
+            all.push_back(create(uuid_of(n)));
+            all.push_back(update(uuid_of(n), "p", std::string(100 * (n % 4), 'x')));
+        }
+        send(all);
+        edit(3 * v, "p", std::to_string(v));
+    }
+    std::vector<feed_place> expected;
+    for (const task_change& c : read({}).changes) expected.push_back(c.place);
+    ASSERT_EQ(expected.size(), 6u * 7);
+    for (std::size_t limit : {1, 2, 3, 5, 100}) {
+        for (std::size_t work_max = 1; work_max < 60'000; work_max += 1 + work_max / 3) {
+            std::vector<feed_place> seen;
+            feed_place at;
+            for (bool has_more = true; has_more;) {
+                const auto some = read(at, limit, {}, work_max);
+                ASSERT_LE(some.changes.size(), limit);
+                ASSERT_NE(some.next, at);
+                for (const task_change& c : some.changes) seen.push_back(c.place);
+                at = some.next;
+                has_more = some.has_more;
+            }
+            ASSERT_EQ(seen, expected) << limit << " " << work_max;
+        }
+    }
+}
+
+TEST_F(feed, shows_nothing_of_a_purged_task) {
+    send({create(uuid_of(1)), update(uuid_of(1), "p", "a")});
+    edit(1, "p", "b");
+    purge(1);
+    const auto all = read({});
+    EXPECT_EQ(texts(all), (lines{"1 purged", "2 purged", "3 purged", "4 purged"}));
+    for (const task_change& c : all.changes) {
+        EXPECT_EQ(c.task.uuid, uuid_of(1));
+        EXPECT_EQ(c.task.numbered->number, 1);
+        EXPECT_TRUE(c.task.attributes.empty());
+        EXPECT_TRUE(c.changed.empty());
+    }
+    // What begins anew is shown again, and so is what it was.
+    send({create(uuid_of(1)), update(uuid_of(1), "p", "c")});
+    EXPECT_EQ(texts(read({2})), (lines{"3 b", "4 purged", "5 c", "6 c"}));
+}
+
+TEST_F(feed, a_filter_shows_what_is_in_it_and_what_leaves_it) {
+    key_attribute_ = "";
+    send({create(uuid_of(1)), update(uuid_of(1), "project", "home"), update(uuid_of(1), "p", "1")});
+    send({create(uuid_of(2)), update(uuid_of(2), "project", "work"), update(uuid_of(2), "p", "2")});
+    edit(1, "p", "1b");
+    edit(1, "project", "work");
+    edit(1, "p", "1c");
+    edit(2, "project", "home.garden");
+    task_filter home;
+    home.statuses = {task_status::pending};
+    home.project = "home";
+    EXPECT_EQ(texts(read({}, 100, home)), (lines{"1 1", "3 1b", "4 1b", "6 2"}));
+    edit(2, "status", "completed");
+    EXPECT_EQ(texts(read({6}, 100, home)), (lines{"7 2"}));
+    edit(2, "p", "2b");
+    const auto rest = read({7}, 100, home);
+    EXPECT_EQ(texts(rest), lines{});
+    EXPECT_EQ(rest.next, (feed_place{8}));
+
+    home.prefix = "SYN";
+    EXPECT_EQ(texts(read({6}, 100, home)), (lines{"7 2"}));
+    home.prefix = "NIX";
+    EXPECT_TRUE(std::holds_alternative<unknown_series>(
+        ask(read_changes{account_, {}, {}, 100, home, now_})));
+}
+
+TEST_F(feed, a_cursor_of_another_chain_is_noticed) {
+    send({create(uuid_of(1))});
+    edit(1, "p", "b");
+    const auto mark = read({1}, 1).mark;
+    const auto at = [&](std::int64_t seq, std::string of) {
+        return ask(read_changes{account_, {seq}, std::move(of), 100, {}, now_});
+    };
+    EXPECT_TRUE(std::holds_alternative<read_changes::part>(at(2, mark)));
+    EXPECT_TRUE(std::holds_alternative<read_changes::part>(at(0, mark_of_version({}))));
+    for (const auto& answer : {at(1, mark), at(3, mark), at(4, mark)}) {
+        if (std::holds_alternative<read_changes::part>(answer)) {
+            ADD_FAILURE();
+            continue;
+        }
+        EXPECT_EQ(std::get<read_changes::diverged>(answer).last, 3);
+        EXPECT_EQ(std::get<read_changes::diverged>(answer).mark, read({3}).mark);
+    }
+}
+
+TEST_F(feed, what_is_forgotten_is_said_to_be) {
+    send({create(uuid_of(1)), update(uuid_of(1), "p", "a")});
+    edit(1, "p", "b");
+    edit(1, "p", "c");
+    const auto at = [&](feed_place after) {
+        return ask(read_changes{account_, after, {}, 100, {}, now_});
+    };
+    write([&](write_tx& tx) { tx.forget_history(now_ + milliseconds{1}, 100); });
+    for (const feed_place& gone : {feed_place{0}, feed_place{2}, feed_place{3, 1}}) {
+        const auto answer = at(gone);
+        ASSERT_TRUE(std::holds_alternative<read_changes::expired>(answer)) << gone.seq;
+        EXPECT_EQ(std::get<read_changes::expired>(answer).oldest, 3);
+        EXPECT_EQ(std::get<read_changes::expired>(answer).mark, mark_of_version(chain()[2].id));
+    }
+    EXPECT_EQ(texts(read({3})), (lines{"4 c"}));
+    EXPECT_TRUE(read({4}).changes.empty());
+}
+
+}  // namespace
+}  // namespace callsign
