@@ -1,6 +1,12 @@
 #include <callsign/net/http.hpp>
 
+#include <boost/beast/websocket/rfc6455.hpp>
+
 namespace callsign::net {
+
+bool http_request::wants_socket() const noexcept {
+    return boost::beast::websocket::is_upgrade(*this);
+}
 
 std::string_view http_request::path() const noexcept {
     const std::string_view whole(target().data(), target().size());

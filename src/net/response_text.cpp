@@ -60,7 +60,9 @@ void append_head(const http_response& response, const response_frame& frame, std
     for (const auto& [name, value] : response.headers) append_field(name, value, out);
     if (response.status == 503 && !says_when(response)) append_field("Retry-After", "1", out);
     // 204 must not even have its length.
-    if (may_have_body(response.status)) {
+    if (response.write_body) {
+        if (!frame.http_1_0) out.append("Transfer-Encoding: chunked\r\n");
+    } else if (may_have_body(response.status)) {
         out.append("Content-Length: ");
         append_number(response.body.size(), out);
         out.append("\r\n");

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <boost/asio/buffer.hpp>
+#include <cstdio>
 #include <utility>
 
 namespace callsign::net {
@@ -187,11 +188,14 @@ bool session::count_client(const http_header& header) {
 asio::awaitable<bool> session::answer() {
     if (server_.abandoned) co_return false;
     http_request request = reader_.take();
-    request.id = id_.empty() ? server_.draw_id() : id_;
+    if (id_.empty()) id_ = server_.draw_id();
+    request.id = id_;
     request.memory = memory_;
     request.notes = reader_.notes();
     const http_request outline = outline_of(request, request.id);
     const bool client_stays = request.keep_alive();
+    std::optional<http_header> asked;
+    if (request.wants_socket()) asked.emplace(request.base());
     enter(phase::handler);
 
     const auto start = steady::now();
@@ -209,6 +213,9 @@ asio::awaitable<bool> session::answer() {
         server_.probe->session_failed(failure);
         response = server_.refusal(failed.status, failed.code, failed.detail);
     }
+    if (response.upgrade && !asked) {
+        response = server_.refusal(426, "upgrade-required", "This needs a WebSocket.");
+    }
     // The request's body is gone by now, and what was reserved for the answer has become it. A
     // small one is always given: what was asked for has been done.
     if (response.body.size() <= small_answer_bytes_max) {
@@ -217,14 +224,88 @@ asio::awaitable<bool> session::answer() {
         response = server_.refusal(503, "overloaded", "Too many bodies are under way.");
         memory_->resize_anyway(response.body.size());
     }
-    const bool keep_alive = client_stays && failure.empty() && !server_.stopping && !displaced_;
+    const bool is_streamed = response.write_body != nullptr;
+    const bool keep_alive =
+        client_stays && failure.empty() && !server_.stopping && !displaced_ && !is_streamed;
     server_.probe->request_answered(outline, response, steady::now() - start);
+    if (response.upgrade) {
+        co_await talk(std::move(*asked), *response.upgrade);
+        co_return false;
+    }
     compose(response, outline, keep_alive);
     const bool is_head = outline.method() == boost::beast::http::verb::head;
     const bool has_body = !is_head && may_have_body(response.status);
     const bool written = co_await write(out_, has_body ? response.body : std::string_view());
+    if (written && has_body && is_streamed) {
+        co_await stream(response.write_body, outline.version() >= 11);
+    }
     memory_->give_back();
     co_return written&& keep_alive;
+}
+
+// ---- bodies that come bit by bit ----
+
+// Held until the client has taken it, as any answer's body.
+bool session::has_room_for(std::size_t bytes) {
+    if (memory_->resize(bytes)) return true;
+    if (bytes > small_answer_bytes_max) return false;
+    memory_->resize_anyway(bytes);
+    return true;
+}
+
+class session::streamed_body final : public body_stream {
+  public:
+    streamed_body(session& of, bool chunked) : session_(of), chunked_(chunked) {}
+
+    asio::awaitable<bool> write(std::string bytes) override {
+        if (is_over()) co_return false;
+        const bool written = session_.has_room_for(bytes.size()) && co_await send(std::move(bytes));
+        session_.memory_->give_back();
+        if (!written) session_.stream_end_->over = true;
+        session_.enter(phase::stream);
+        co_return !is_over();
+    }
+    bool is_over() const noexcept override { return session_.stream_end_->over; }
+    void tell_when_over(std::function<void()> told) override {
+        session_.stream_end_->told = std::move(told);
+    }
+
+  private:
+    asio::awaitable<bool> send(std::string bytes) {
+        if (!chunked_) co_return co_await session_.write(bytes);
+        std::array<char, 20> size{};
+        const int digits = std::snprintf(size.data(), size.size(), "%zx\r\n", bytes.size());
+        bytes += "\r\n";
+        co_return co_await session_.write({size.data(), static_cast<std::size_t>(digits)}, bytes);
+    }
+
+    session& session_;
+    bool chunked_;
+};
+
+asio::awaitable<void> session::stream(const body_writer& writer, bool chunked) {
+    stream_end_ = std::make_shared<stream_end>();
+    enter(phase::stream);
+    // The client says nothing more, so what can be read is its end.
+    socket_.async_wait(asio::ip::tcp::socket::wait_read,
+                       [end = stream_end_](const error_code& error) {
+                           if (!error) end->come();
+                       });
+    streamed_body body(*this, chunked);
+    std::string failure;
+    try {
+        asio::awaitable<void> writing = writer(body);
+        co_await std::move(writing);
+    } catch (const std::exception& e) {
+        failure = e.what();
+    }
+    stream_end_->told = {};
+    // What is cut off has no last chunk, and so is known for it.
+    if (!failure.empty()) {
+        server_.probe->session_failed(failure);
+    } else if (!stream_end_->over && chunked) {
+        co_await write("0\r\n\r\n");
+    }
 }
 
 asio::awaitable<bool> session::write(std::string_view head, std::string_view body) {
@@ -324,14 +405,24 @@ void session::enter(phase next) {
     case phase::body: pace_.begin(since_, o.body_timeout, o.body_rate_min); break;
     case phase::write: pace_.begin(since_, o.write_timeout, o.body_rate_min); break;
     case phase::linger: pace_.begin(since_, linger_timeout, 0); break;
-    case phase::handler: break;
+    case phase::handler:
+    case phase::stream: break;
     }
+}
+
+void session::enter_write(std::size_t bytes) {
+    enter(phase::write);
+    const http_options& o = server_.options;
+    if (o.body_rate_min == 0) return;
+    const auto seconds = std::chrono::seconds(bytes / o.body_rate_min);
+    pace_.begin(since_, o.write_timeout + seconds, o.body_rate_min);
 }
 
 // A cancelled operation comes back to the session as an error; one that had just completed finds
 // that it has expired.
 void session::check_deadline(steady::time_point now) {
-    if (phase_ == phase::handler || now < pace_.deadline()) return;
+    const bool is_timed = phase_ != phase::handler && phase_ != phase::stream;
+    if (!is_timed || now < pace_.deadline()) return;
     const bool is_late = phase_ != phase::idle && phase_ != phase::linger;
     if (is_late && !std::exchange(timed_out_, true)) server_.probe->connection_timed_out();
     expired_ = true;
@@ -350,6 +441,7 @@ session::need session::needed() const noexcept {
     switch (phase_) {
     case phase::idle: return need::idle;
     case phase::header:
+    case phase::stream:  // who follows can go on from where he was
     case phase::linger: return need::on_its_way;
     case phase::body:
     case phase::handler:
@@ -363,11 +455,13 @@ void session::displace() {
     server_.probe->connection_displaced();
     error_code ignored;
     socket_.cancel(ignored);
+    if (phase_ == phase::stream) stream_end_->come();
 }
 
 void session::cut_off() {
     error_code ignored;
     socket_.close(ignored);
+    if (phase_ == phase::stream) stream_end_->come();
 }
 
 }  // namespace callsign::net

@@ -12,11 +12,24 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace callsign::net {
+
+// How a streamed body comes to its end before its writer wants it to.
+struct stream_end {
+    bool over = false;
+    std::function<void()> told{};
+
+    void come() {
+        over = true;
+        if (const auto tell = std::exchange(told, {})) tell();
+    }
+};
 
 class session {
   public:
@@ -56,17 +69,25 @@ class session {
 
   private:
     // What is being waited for, each with a limit of its own; none while the handler works.
-    enum class phase : std::uint8_t { idle, header, body, handler, write, linger };
+    // Nor between two writes of a streamed body.
+    enum class phase : std::uint8_t { idle, header, body, handler, write, stream, linger };
+    class streamed_body;
+    class beast_socket;
 
     boost::asio::awaitable<bool> read_request();
     boost::asio::awaitable<bool> read_more();
     boost::asio::awaitable<bool> may_come();
     boost::asio::awaitable<bool> answer();
     boost::asio::awaitable<bool> write(std::string_view head, std::string_view body = {});
+    bool has_room_for(std::size_t bytes);
+    boost::asio::awaitable<void> stream(const body_writer& writer, bool chunked);
+    boost::asio::awaitable<void> talk(http_header header, const socket_upgrade& upgrade);
     boost::asio::awaitable<void> refuse(refusal_reason why);
     boost::asio::awaitable<void> linger();
 
     void enter(phase next);
+    // For what is written in one piece, however slowly: what its bytes may take is known before.
+    void enter_write(std::size_t bytes);
     void enter_reading_phase();
     bool count_client(const http_header& header);
     void compose(const http_response& response, const http_request& request, bool keep_alive);
@@ -88,6 +109,8 @@ class session {
     bool timed_out_ = false;      // which is told once
     bool displaced_ = false;      // this is its last request
     bool turned_away_ = false;
+    // Of the body that is streamed; shared with what waits for the client to go.
+    std::shared_ptr<stream_end> stream_end_;
 };
 
 }  // namespace callsign::net

@@ -41,16 +41,64 @@ struct http_request : boost::beast::http::request<boost::beast::http::string_bod
     // False: there is none, answer 503. Any thread, one at a time.
     bool reserve(std::size_t bytes) const { return !memory || memory->reserve(bytes); }
 
+    // It asks for a WebSocket, as RFC 6455 has it.
+    bool wants_socket() const noexcept;
+
     // The target up to '?', as sent (percent-encoded), and after it.
     std::string_view path() const noexcept;
     std::string_view query() const noexcept;
+};
+
+// The body of an answer that comes bit by bit, for as long as its writer likes: chunks, one for
+// each write, and nothing between them until a client reads too slowly.
+class body_stream {
+  public:
+    virtual ~body_stream() = default;
+
+    // False: it is over, and whoever writes it has to return. Not to be empty.
+    virtual boost::asio::awaitable<bool> write(std::string bytes) = 0;
+    // The client has gone, or the connection is needed for another.
+    virtual bool is_over() const noexcept = 0;
+    // Called once when that comes to be while nothing is written.
+    virtual void tell_when_over(std::function<void()> told) = 0;
+};
+// Runs in the session, once the answer's head is written. Must not throw for what a client does.
+using body_writer = std::function<boost::asio::awaitable<void>(body_stream&)>;
+
+// The server's end of a WebSocket (RFC 6455). What the client says on it is no more than that it is
+// there or goes: a message of its own ends it.
+class web_socket {
+  public:
+    virtual ~web_socket() = default;
+
+    // One message. False: it is over.
+    virtual boost::asio::awaitable<bool> send(std::string message) = 0;
+    // The code that it is closed with once its writer returns; 1000 if none is said.
+    virtual void close_with(std::uint16_t code) = 0;
+    // As of a body_stream.
+    virtual bool is_over() const noexcept = 0;
+    virtual void tell_when_over(std::function<void()> told) = 0;
+};
+
+struct socket_upgrade {
+    std::string subprotocol;  // that the client offered; empty: none
+    bool binary = false;      // its messages, or else they are text
+    std::function<boost::asio::awaitable<void>(web_socket&)> talk;
+
+    socket_upgrade(std::string protocol, bool is_binary,
+                   std::function<boost::asio::awaitable<void>(web_socket&)> talker)
+        : subprotocol(std::move(protocol)), binary(is_binary), talk(std::move(talker)) {}
 };
 
 struct http_response {
     unsigned status = 200;
     std::string content_type;  // empty: none is sent
     std::string body;
-    std::vector<std::pair<std::string, std::string>> headers;
+    std::vector<std::pair<std::string, std::string>> headers{};
+    // In place of `body`. The connection closes behind it.
+    body_writer write_body{};
+    // In place of all of it, to a request that wants_socket(). The connection closes behind it.
+    std::optional<socket_upgrade> upgrade{};
 };
 
 // Answers every request; must not throw for input.

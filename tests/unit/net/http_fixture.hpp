@@ -12,6 +12,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/use_future.hpp>
 #include <boost/asio/write.hpp>
@@ -148,7 +149,9 @@ class client {
     std::string buffer_;
 };
 
-// Answers with what it was asked; "/hold" waits for release(), "/throw" throws.
+// Answers with what it was asked; "/hold" waits for release(), "/throw" throws. "/talk" is a socket
+// that says hello, and then, unless its query is "bye", waits for its end; "/shout" has 64 MiB to
+// say.
 class running_server {
   public:
     explicit running_server(http_options options = {}, http_hooks hooks = {})
@@ -212,6 +215,16 @@ class running_server {
             co_await std::move(waiting);
         }
         http_response out;
+        if (request.path() == "/talk" || request.path() == "/shout") {
+            std::string words = request.path() == "/talk" ? "hello" : std::string(64u << 20, 's');
+            const bool stays = request.query() != "bye";
+            out.status = 101;
+            out.upgrade.emplace("words", request.query() == "binary",
+                                [words = std::move(words), stays](web_socket& to) {
+                                    return talk(words, stays, to);
+                                });
+            co_return out;
+        }
         out.content_type = "text/plain";
         if (request.path() == "/large") {
             out.body.assign(64u << 20, 'l');
@@ -230,6 +243,20 @@ class running_server {
         out.body.append(" ").append(request.path()).append(" ").append(request.query());
         out.body.append(" ").append(request.body());
         co_return out;
+    }
+
+    static asio::awaitable<void> talk(std::string words, bool stays, web_socket& to) {
+        auto saying = to.send(std::move(words));
+        bool goes_on = co_await std::move(saying);
+        asio::steady_timer end(co_await asio::this_coro::executor,
+                               asio::steady_timer::time_point::max());
+        to.tell_when_over([&] { end.cancel(); });
+        while (goes_on && stays && !to.is_over()) {
+            boost::system::error_code ignored;
+            auto waiting = end.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+            co_await std::move(waiting);
+        }
+        to.close_with(1001);
     }
 
     asio::io_context io_{1};

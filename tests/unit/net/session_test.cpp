@@ -122,6 +122,19 @@ class sessions {
     }
     void release() { gate_.expires_at(asio::steady_timer::time_point::min()), settle(); }
 
+    // Of all bodies that are streamed: the next words, and the end.
+    void say(std::string words) {
+        said_.push_back(std::move(words));
+        more_.cancel();
+        settle();
+    }
+    void be_silent() {
+        is_silent_ = true;
+        more_.cancel();
+        settle();
+    }
+    int streaming = 0;
+
     std::size_t open() const { return state_.sessions.size(); }
     std::size_t held() const { return state_.bodies->held(); }
     const std::shared_ptr<body_budget>& bodies() const { return state_.bodies; }
@@ -153,6 +166,10 @@ class sessions {
                 self->gate_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
             co_await std::move(waiting);
         }
+        if (request.path() == "/stream") {
+            out.write_body = [self](body_stream& to) { return stream(self, to); };
+            co_return out;
+        }
         if (request.path() == "/reserve" && !request.reserve(8u << 20)) {
             out.status = 503;
             co_return out;
@@ -165,6 +182,26 @@ class sessions {
         co_return out;
     }
 
+    static asio::awaitable<void> stream(sessions* self, body_stream& out) {
+        ++self->streaming;
+        out.tell_when_over([self] { self->more_.cancel(); });
+        std::size_t next = 0;
+        while (!out.is_over()) {
+            if (next < self->said_.size()) {
+                auto writing = out.write(self->said_[next++]);
+                const bool goes_on = co_await std::move(writing);
+                if (!goes_on) break;
+                continue;
+            }
+            if (self->is_silent_) break;
+            boost::system::error_code ignored;
+            auto waiting =
+                self->more_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+            co_await std::move(waiting);
+        }
+        --self->streaming;
+    }
+
     struct droppable : asio::io_context {
         using asio::io_context::shutdown;
         ~droppable() { shutdown(); }
@@ -174,6 +211,9 @@ class sessions {
     droppable io_;
     tcp::acceptor acceptor_;
     asio::steady_timer gate_{io_, asio::steady_timer::time_point::max()};
+    asio::steady_timer more_{io_, asio::steady_timer::time_point::max()};
+    std::vector<std::string> said_;
+    bool is_silent_ = false;
     server_state state_;
 
   public:
@@ -496,7 +536,112 @@ TEST(session, a_body_is_asked_for_only_once_it_may_come) {
     EXPECT_EQ(asked, (std::vector<std::string>{"/refused ", "/hold "}));
 }
 
+// ---- bodies that come bit by bit ----
+
+constexpr std::string_view get_stream = "GET /stream HTTP/1.1\r\nHost: h\r\n\r\n";
+
+TEST(session, a_body_is_streamed_in_chunks) {
+    sessions all(patient());
+    sessions::peer client(all);
+    client.send(get_stream);
+    const std::string head = client.read();
+    EXPECT_EQ(head.substr(0, 12), "HTTP/1.1 200");
+    EXPECT_NE(head.find("\r\nTransfer-Encoding: chunked\r\n"), std::string::npos);
+    EXPECT_NE(head.find("\r\nConnection: close\r\n"), std::string::npos);
+    EXPECT_EQ(head.find("Content-Length"), std::string::npos);
+    all.say("hello");
+    EXPECT_EQ(client.read(), "5\r\nhello\r\n");
+    all.pass(1h);  // silence is no fault
+    all.say(std::string(300, 'x'));
+    EXPECT_EQ(client.read(), "12c\r\n" + std::string(300, 'x') + "\r\n");
+    EXPECT_EQ(all.held(), 0u);
+    all.be_silent();
+    EXPECT_EQ(client.read(), "0\r\n\r\n");
+    EXPECT_TRUE(client.closed());
+    EXPECT_EQ(all.streaming, 0);
+}
+
+TEST(session, an_older_client_gets_a_stream_up_to_its_end) {
+    sessions all(patient());
+    sessions::peer client(all);
+    client.send("GET /stream HTTP/1.0\r\n\r\n");
+    EXPECT_EQ(client.read().find("chunked"), std::string::npos);
+    all.say("hello");
+    all.be_silent();
+    EXPECT_EQ(client.read(), "hello");
+    EXPECT_TRUE(client.closed());
+}
+
+TEST(session, a_head_of_a_stream_has_no_body) {
+    sessions all(patient());
+    sessions::peer client(all);
+    client.send("HEAD /stream HTTP/1.1\r\nHost: h\r\n\r\n");
+    const std::string head = client.read();
+    EXPECT_EQ(head.substr(head.size() - 4), "\r\n\r\n");
+    EXPECT_EQ(all.streaming, 0);
+    EXPECT_TRUE(client.closed());
+}
+
+TEST(session, who_follows_too_slowly_is_cut_off) {
+    sessions all(patient());
+    sessions::peer slow(all), quick(all);
+    slow.send(get_stream);
+    quick.send(get_stream);
+    quick.read();
+    all.say(std::string(8u << 20, 'x'));
+    EXPECT_GE(quick.read_all((8u << 20) + 10).size(), 8u << 20);
+    EXPECT_EQ(all.held(), 8u << 20);
+    all.pass(31s);
+    EXPECT_EQ(all.streaming, 1);
+    EXPECT_EQ(all.held(), 0u);
+    EXPECT_EQ(all.probe.timed_out, 1);
+    // Nothing tells it that the body was whole.
+    const std::string rest = slow.read_all(until_the_end);
+    EXPECT_FALSE(rest.ends_with("0\r\n\r\n"));
+    EXPECT_LT(rest.size(), 8u << 20);
+}
+
+TEST(session, a_follower_that_leaves_is_noticed_at_once) {
+    sessions all(patient());
+    {
+        sessions::peer client(all);
+        client.send(get_stream);
+        EXPECT_EQ(all.streaming, 1);
+    }
+    all.settle_soon();
+    EXPECT_EQ(all.streaming, 0);
+    EXPECT_EQ(all.open(), 0u);
+}
+
+TEST(session, what_is_streamed_is_within_the_budget_of_bodies) {
+    http_options o = patient();
+    o.bodies_bytes_max = 1u << 20;
+    sessions all(std::move(o));
+    sessions::peer client(all);
+    client.send(get_stream);
+    all.say(std::string(2u << 20, 'x'));
+    EXPECT_EQ(all.streaming, 0);
+    EXPECT_FALSE(client.read().ends_with("0\r\n\r\n"));
+    EXPECT_EQ(all.held(), 0u);
+}
+
 // ---- who goes for another ----
+
+TEST(session, a_follower_makes_room_after_those_who_are_idle) {
+    sessions all(patient());
+    sessions::peer following(all);
+    following.send(get_stream);
+    all.pass(1s);
+    sessions::peer idle(all);
+    EXPECT_EQ(all.state().least_needed(std::nullopt), all.state().sessions[1]);
+    idle.send("GET /hold HTTP/1.1\r\nHost: h\r\n\r\n");
+    EXPECT_EQ(all.state().least_needed(std::nullopt), all.state().sessions[0]);
+    all.state().least_needed(std::nullopt)->displace();
+    all.settle();
+    EXPECT_EQ(all.streaming, 0);
+    EXPECT_TRUE(following.closed());
+    EXPECT_FALSE(idle.closed());
+}
 
 TEST(session, the_one_idle_longest_is_least_needed) {
     sessions all(patient());

@@ -1,0 +1,113 @@
+// A session's connection as a WebSocket, once its request was answered so.
+
+#include "session.hpp"
+#include "use_result.hpp"
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/beast/http/empty_body.hpp>
+#include <boost/beast/websocket/stream.hpp>
+
+namespace callsign::net {
+namespace {
+
+namespace asio = boost::asio;
+namespace websocket = boost::beast::websocket;
+using boost::system::error_code;
+
+// Without compression: its tables would be most of what an idle one takes.
+using ws_stream = websocket::stream<asio::ip::tcp::socket&, false>;
+
+// Hears the client's pings, which are answered, and its end. Any message is one, too.
+asio::awaitable<void> hear(ws_stream& ws, std::shared_ptr<stream_end> end) {
+    std::array<char, 1> byte{};
+    co_await ws.async_read_some(asio::buffer(byte), use_result);
+    end->come();
+}
+
+}  // namespace
+
+class session::beast_socket final : public web_socket {
+  public:
+    beast_socket(session& of, ws_stream& ws) : session_(of), ws_(ws) {}
+
+    asio::awaitable<bool> send(std::string message) override {
+        if (is_over()) co_return false;
+        const bool sent = session_.has_room_for(message.size()) && co_await write(message);
+        session_.memory_->give_back();
+        if (!sent) session_.stream_end_->over = true;
+        session_.enter(phase::stream);
+        co_return !is_over();
+    }
+    void close_with(std::uint16_t code) override { code_ = code; }
+    bool is_over() const noexcept override { return session_.stream_end_->over; }
+    void tell_when_over(std::function<void()> told) override {
+        session_.stream_end_->told = std::move(told);
+    }
+
+    std::uint16_t code() const noexcept { return code_; }
+
+  private:
+    asio::awaitable<bool> write(const std::string& message) {
+        session_.enter_write(message.size());
+        const auto bytes = asio::buffer(message);
+        const auto [error, written] = co_await ws_.async_write(bytes, use_result);
+        co_return !error && !session_.expired_;
+    }
+
+    session& session_;
+    ws_stream& ws_;
+    std::uint16_t code_ = websocket::close_code::normal;
+};
+
+asio::awaitable<void> session::talk(http_header header, const socket_upgrade& upgrade) {
+    ws_stream ws(socket_);
+    // The server's own deadlines hold.
+    ws.set_option(websocket::stream_base::timeout{websocket::stream_base::none(),
+                                                  websocket::stream_base::none(), false});
+    ws.set_option(websocket::stream_base::decorator([&](websocket::response_type& response) {
+        response.set(boost::beast::http::field::server, "callsign");
+        response.set("X-Request-Id", id_);
+        if (upgrade.subprotocol.empty()) return;
+        response.set(boost::beast::http::field::sec_websocket_protocol, upgrade.subprotocol);
+    }));
+    ws.binary(upgrade.binary);
+    ws.auto_fragment(false);
+    boost::beast::http::request<boost::beast::http::empty_body> request;
+    request.base() = std::move(header);
+    stream_end_ = std::make_shared<stream_end>();
+    enter(phase::write);
+    const auto [refused] = co_await ws.async_accept(request, use_result);
+    if (refused || expired_) co_return;
+
+    enter(phase::stream);
+    const auto executor = co_await asio::this_coro::executor;
+    asio::steady_timer heard(executor, asio::steady_timer::time_point::max());
+    bool hears = true;
+    asio::co_spawn(executor, hear(ws, stream_end_), [&](const std::exception_ptr&) {
+        hears = false;
+        heard.cancel();
+    });
+    beast_socket socket(*this, ws);
+    std::string failure;
+    try {
+        asio::awaitable<void> talking = upgrade.talk(socket);
+        co_await std::move(talking);
+    } catch (const std::exception& e) {
+        failure = e.what();
+    }
+    stream_end_->told = {};
+    if (!failure.empty()) server_.probe->session_failed(failure);
+    if (!stream_end_->over) {
+        enter(phase::write);
+        const websocket::close_reason why(
+            failure.empty() ? socket.code() : std::uint16_t{websocket::close_code::internal_error});
+        co_await ws.async_close(why, use_result);
+    }
+    cut_off();
+    while (hears) co_await heard.async_wait(use_result);
+}
+
+}  // namespace callsign::net

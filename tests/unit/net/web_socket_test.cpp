@@ -1,0 +1,176 @@
+// A connection that becomes a WebSocket: how it is asked for, what is said on it, and each way that
+// it ends.
+
+#include "http_fixture.hpp"
+
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/websocket/stream.hpp>
+
+namespace callsign::net {
+namespace {
+
+namespace websocket = boost::beast::websocket;
+using namespace std::chrono_literals;
+
+class socket_client {
+  public:
+    socket_client(const running_server& s, const std::string& target) : ws_(io_) {
+        tcp::socket& socket = ws_.next_layer();
+        socket.connect(s.endpoint());
+        const timeval patience{10, 0};
+        ::setsockopt(socket.native_handle(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+        ws_.handshake(response, "h", target, error);
+    }
+
+    std::string read() {
+        boost::beast::flat_buffer buffer;
+        ws_.read(buffer, error);
+        return {static_cast<const char*>(buffer.data().data()), buffer.size()};
+    }
+
+    websocket::stream<tcp::socket>& ws() { return ws_; }
+
+    boost::system::error_code error;
+    websocket::response_type response;
+
+  private:
+    asio::io_context io_;
+    websocket::stream<tcp::socket> ws_;
+};
+
+TEST(web_socket, says_what_it_has_to_say_and_why_it_ends) {
+    running_server s;
+    socket_client client(s, "/talk?bye");
+    ASSERT_FALSE(client.error) << client.error.message();
+    EXPECT_EQ(client.response["Sec-WebSocket-Protocol"], "words");
+    EXPECT_EQ(client.response["Server"], "callsign");
+    EXPECT_NE(client.response["X-Request-Id"], "");
+    EXPECT_EQ(client.read(), "hello");
+    EXPECT_TRUE(client.ws().got_text());
+    client.read();
+    EXPECT_EQ(client.error, websocket::error::closed);
+    EXPECT_EQ(client.ws().reason().code, 1001);
+    s.probe.await(s.probe.closed, 1);
+    EXPECT_EQ(s.probe.last_status, 101u);
+}
+
+TEST(web_socket, its_messages_are_binary_if_so_agreed) {
+    running_server s;
+    socket_client client(s, "/talk?binary");
+    EXPECT_EQ(client.read(), "hello");
+    EXPECT_TRUE(client.ws().got_binary());
+}
+
+TEST(web_socket, a_client_that_says_goodbye_is_answered) {
+    running_server s;
+    socket_client client(s, "/talk");
+    EXPECT_EQ(client.read(), "hello");
+    client.ws().close(websocket::close_code::normal, client.error);
+    EXPECT_FALSE(client.error) << client.error.message();
+    s.probe.await(s.probe.closed, 1);
+}
+
+TEST(web_socket, a_client_that_goes_without_a_word_is_noticed) {
+    running_server s;
+    {
+        socket_client client(s, "/talk");
+        EXPECT_EQ(client.read(), "hello");
+    }
+    s.probe.await(s.probe.closed, 1);
+}
+
+TEST(web_socket, a_ping_is_answered_and_a_message_ends_it) {
+    running_server s;
+    socket_client client(s, "/talk");
+    EXPECT_EQ(client.read(), "hello");
+    bool answered = false;
+    client.ws().control_callback([&](websocket::frame_type kind, boost::beast::string_view) {
+        answered = answered || kind == websocket::frame_type::pong;
+    });
+    client.ws().ping({}, client.error);
+    EXPECT_EQ(s.probe.closed, 0);
+    client.ws().write(asio::buffer("listen", 6), client.error);
+    client.read();
+    EXPECT_TRUE(client.error);
+    EXPECT_TRUE(answered);
+    s.probe.await(s.probe.closed, 1);
+}
+
+TEST(web_socket, what_is_no_frame_ends_it) {
+    running_server s;
+    std::optional<client> c(std::in_place, s.endpoint());
+    c->send(
+        "GET /talk HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+        "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n");
+    EXPECT_EQ(c->read_answer(false).status(), 101u);
+    c->send(std::string(1000, '\xFF'));
+    c->read_rest();
+    c.reset();
+    s.probe.await(s.probe.closed, 1);
+}
+
+TEST(web_socket, a_request_that_asks_for_none_is_told_so) {
+    running_server s;
+    client c(s.endpoint());
+    c.send("GET /talk HTTP/1.1\r\nHost: h\r\n\r\n");
+    EXPECT_EQ(c.read_answer().status(), 426u);
+    // It has the words, but not the rest.
+    c.send("GET /talk HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n");
+    EXPECT_EQ(c.read_answer().status(), 400u);
+    s.probe.await(s.probe.closed, 1);
+}
+
+TEST(web_socket, comes_in_pieces_as_it_comes_whole) {
+    running_server s;
+    std::optional<client> c(std::in_place, s.endpoint());
+    const std::string request =
+        "GET /talk?bye HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+        "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n";
+    for (const char byte : request) {
+        c->send({&byte, 1});
+        s.round_trip();
+    }
+    EXPECT_EQ(c->read_answer(false).status(), 101u);
+    const std::string close{'\x88', '\x82', 0, 0, 0, 0, '\x03', '\xE9'};
+    for (const char byte : close) c->send({&byte, 1});
+    EXPECT_EQ(c->read_rest(),
+              std::string({'\x81', 5}) + "hello" + std::string({'\x88', 2, 3, '\xE9'}));
+    c.reset();
+    s.probe.await(s.probe.closed, 1);
+}
+
+TEST(web_socket, who_takes_nothing_is_cut_off) {
+    http_options o;
+    o.write_timeout = 100ms;
+    o.body_rate_min = 1u << 30;
+    running_server s(o);
+    socket_client client(s, "/shout");
+    ASSERT_FALSE(client.error);
+    s.probe.await(s.probe.closed, 1);
+    EXPECT_EQ(s.probe.timed_out, 1);
+}
+
+TEST(web_socket, is_within_the_budget_of_bodies) {
+    http_options o;
+    o.bodies_bytes_max = 1u << 20;
+    running_server s(o);
+    socket_client client(s, "/shout");
+    ASSERT_FALSE(client.error);
+    EXPECT_EQ(client.read(), "");
+    EXPECT_TRUE(client.error);
+    s.probe.await(s.probe.closed, 1);
+}
+
+TEST(web_socket, drain_cuts_it_off_after_its_patience) {
+    running_server s;
+    socket_client client(s, "/talk");
+    EXPECT_EQ(client.read(), "hello");
+    s.stop();
+    s.drained(milliseconds{10});
+    client.read();
+    EXPECT_TRUE(client.error);
+    s.probe.await(s.probe.closed, 1);
+}
+
+}  // namespace
+}  // namespace callsign::net
