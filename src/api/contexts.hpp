@@ -1,6 +1,8 @@
 #pragma once
 // What each group of handlers is given to answer with. They outlive every request.
 
+#include "feed/context.hpp"
+
 #include <callsign/api/service.hpp>
 #include <callsign/jobs/context.hpp>
 
@@ -51,6 +53,7 @@ struct ops_context {
 
 struct contexts {
     rest_context rest;
+    feed_context feed;
     sync_context sync;
     admin_context admin;
     ops_context ops;

@@ -84,7 +84,7 @@ request_head read_head(const net::http_header& header, const sync_options& sync)
     } else if (!head.route->is_open()) {  // the others have forms of their own
         const bool takes_message = head.route->takes == body::message;
         if (takes_message && !body_form) head.refuse = refuse_body_form;
-        if (!answer_form) head.refuse = refuse_answer_form;
+        if (!answer_form && !head.route->has_own_form) head.refuse = refuse_answer_form;
     }
     return head;
 }

@@ -6,7 +6,7 @@ namespace callsign::api {
 namespace {
 
 v1::Problem to_message(const problem& kind, std::string_view detail, std::string_view request_id,
-                       const wire::faults& errors) {
+                       const wire::faults& errors, std::string_view cursor = {}) {
     v1::Problem message;
     message.set_type("urn:callsign:problem:" + std::string(kind.code));
     message.set_title(std::string(kind.title));
@@ -14,6 +14,7 @@ v1::Problem to_message(const problem& kind, std::string_view detail, std::string
     message.set_detail(std::string(detail));
     message.set_code(std::string(kind.code));
     message.set_request_id(std::string(request_id));
+    message.set_cursor(std::string(cursor));
     for (const wire::field_fault& fault : errors) {
         v1::FieldProblem& error = *message.add_errors();
         error.set_field(fault.field);
@@ -24,12 +25,13 @@ v1::Problem to_message(const problem& kind, std::string_view detail, std::string
 }
 
 http_response answer(wire::format form, const problem& kind, std::string_view detail,
-                     std::string_view request_id, const wire::faults& errors) {
+                     std::string_view request_id, const wire::faults& errors,
+                     std::string_view cursor = {}) {
     http_response response;
     response.status = kind.status;
     response.content_type = form == wire::format::json ? "application/problem+json"
                                                        : std::string(wire::media_type(form));
-    response.body = wire::encode(form, to_message(kind, detail, request_id, errors));
+    response.body = wire::encode(form, to_message(kind, detail, request_id, errors, cursor));
     return response;
 }
 
@@ -89,11 +91,12 @@ refused refused_for(const boost::system::error_code& error) {
 }
 
 v1::Problem to_message(const refused& why) {
-    return to_message(why.kind, why.detail, {}, why.errors);
+    return to_message(why.kind, why.detail, {}, why.errors, why.cursor);
 }
 
 http_response answer_refused(const request_context& c, const refused& why) {
-    http_response response = answer_problem(c, why.kind, why.detail, why.errors);
+    http_response response =
+        answer(c.head.answer_form, why.kind, why.detail, c.request.id, why.errors, why.cursor);
     if (why.ask_again) response.headers.emplace_back("Retry-After", "1");
     return response;
 }

@@ -40,6 +40,7 @@ inline constexpr problem method_not_allowed{405, "method-not-allowed",
                                             "This path does not have that method"};
 inline constexpr problem not_acceptable{406, "not-acceptable",
                                         "There is no answer in an acceptable form"};
+inline constexpr problem upgrade_required{426, "upgrade-required", "This needs a WebSocket"};
 inline constexpr problem unsupported_media_type{415, "unsupported-media-type",
                                                 "The body is in an unknown form"};
 
@@ -52,6 +53,10 @@ inline constexpr problem precondition_failed{412, "precondition-failed",
                                              "The task has changed since"};
 inline constexpr problem page_token_expired{410, "page-token-expired",
                                             "The list is not kept any more"};
+inline constexpr problem cursor_expired{410, "cursor-expired",
+                                        "What came after the cursor is not kept any more"};
+inline constexpr problem cursor_unknown{410, "cursor-unknown",
+                                        "The cursor is of another history than this one"};
 inline constexpr problem too_many_tasks{422, "too-many-tasks",
                                         "These are too many tasks to put in order"};
 inline constexpr problem task_too_large{413, "task-too-large", "The task would be too large"};
@@ -98,6 +103,8 @@ inline constexpr problem numbers_refused{422, "numbers-refused",
 inline constexpr problem prefix_taken{409, "prefix-taken", "The prefix is taken"};
 inline constexpr problem project_taken{409, "project-taken", "The project has a series already"};
 
+inline constexpr problem too_many_followers{503, "too-many-followers",
+                                            "There are as many followers as there may be"};
 inline constexpr problem rate_limited{429, "rate-limited", "These are too many requests"};
 
 // ---- the machinery ----
@@ -120,6 +127,7 @@ struct refused {
     std::string detail;
     wire::faults errors{};
     bool ask_again = false;  // soon, the same request
+    std::string cursor{};    // of a feed: one that it can be read from
 };
 
 // Every fault of a request at once.

@@ -1,6 +1,7 @@
 #include "routes.hpp"
 
 #include "admin/handlers.hpp"
+#include "feed/handlers.hpp"
 #include "ops/handlers.hpp"
 #include "rest/handlers.hpp"
 #include "sync/handlers.hpp"
@@ -15,6 +16,8 @@ awaitable<http_response> with(contexts& all, request_context& c) {
 }
 template <auto Handler>
 constexpr handler rest = with<&contexts::rest, Handler>;
+template <auto Handler>
+constexpr handler feed = with<&contexts::feed, Handler>;
 template <auto Handler>
 constexpr handler sync = with<&contexts::sync, Handler>;
 template <auto Handler>
@@ -38,6 +41,9 @@ constexpr route routes[] = {
     {verb::post,    "/v1/tasks/{ref}:denotate",              access::write,  body::message,  rest<denotate_task>},
     {verb::post,    "/v1/tasks:batchCreate",                 access::write,  body::message,  rest<create_tasks>},
     {verb::post,    "/v1/tasks:batchUpdate",                 access::write,  body::message,  rest<change_tasks>},
+    {verb::get,     "/v1/changes",                           access::read,   body::none,     feed<list_changes>},
+    {verb::get,     "/v1/changes/stream",                    access::read,   body::none,     feed<stream_changes>, true},
+    {verb::get,     "/v1/changes/socket",                    access::read,   body::none,     feed<open_feed_socket>, true},
     {verb::get,     "/v1/slots/{key}",                       access::read,   body::none,     rest<show_slot>},
 
     {verb::post,    "/v1/client/add-version/{parent}",       access::device, body::segment,  sync<add_version>},

@@ -34,6 +34,8 @@ struct route {
     access needs;
     body takes;
     handler run;
+    // Its answer is neither JSON nor protobuf, whatever the request accepts; its problems are JSON.
+    bool has_own_form = false;
 
     // No token is asked for.
     constexpr bool is_open() const { return needs == access::anyone || needs == access::device; }

@@ -103,12 +103,16 @@ class service::impl {
           registrations_(sync_.registrations_per_hour),
           snapshots_(engine, clock, sync_.snapshot_bytes_max),
           lists_(engine, clock, entropy),
+          feed_(options.feed),
+          followers_(clock, feed_),
+          pages_(engine),
           clock_(clock),
           cors_(std::move(options.api.cors_origins)),
           rates_(options.api.account_requests_per_minute),
           master_(std::move(options.master_key)),
           jobs_{engine, entropy, master_.get(), board_},
           contexts_{{engine, jobs_, entropy, clock, lists_, sync_.key_attribute},
+                    {engine, clock, feed_, followers_, pages_, sync_.key_attribute},
                     {engine, jobs_, clock, sync_, turnstile_, clients_, registrations_, snapshots_},
                     {engine, jobs_, reaper, clock, entropy, late_retries_},
                     {engine, hooks_}},
@@ -216,6 +220,7 @@ class service::impl {
     void follow(const event& happened) {
         tokens_.follow(happened);
         clients_.follow(happened);
+        followers_.follow(happened);
         if (std::holds_alternative<events::late_retry_seen>(happened)) ++late_retries_;
     }
 
@@ -227,6 +232,9 @@ class service::impl {
     registrations registrations_;
     jobs::server_snapshots snapshots_;
     jobs::ordered_lists lists_;
+    feed_options feed_;
+    followers followers_;
+    feed_pages pages_;
     callsign::clock& clock_;
     cors cors_;
     rate_limits rates_;
@@ -302,6 +310,10 @@ awaitable<net::admission> service::admit(http_request request) {
         impl_->answered(c, given.refused->status, begun);
     }
     co_return given;
+}
+
+void service::stop_followers() {
+    impl_->followers_.stop();
 }
 
 awaitable<bool> service::can_decrypt_devices() {

@@ -118,7 +118,10 @@ server::server(setup::config config, setup::config_source source, std::size_t fi
               [this](const std::string& why) { end_at_once(why); }),
       reaper_(engine_, *clock_, network_.get_executor(), config_.reaper, sweep_log_),
       service_(engine_, reaper_, *clock_, *entropy_,
-               {.sync = config_.sync, .api = config_.api, .master_key = config_.secrets.master_key},
+               {.sync = config_.sync,
+                .api = config_.api,
+                .feed = config_.feed,
+                .master_key = config_.secrets.master_key},
                {[this] {
                     metrics_.bodies_held(http_.bodies()->held());
                     return metrics_.text();
@@ -235,6 +238,7 @@ asio::awaitable<void> server::wait_for_end() {
 // and ends the process as it stands, which loses nothing that was answered.
 asio::awaitable<void> server::stop() {
     signals_.clear();
+    service_.stop_followers();
     http_.stop();
     reaper_.stop();
     co_await http_.drained(config_.server.drain_timeout);

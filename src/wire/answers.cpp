@@ -2,9 +2,10 @@
 
 #include "attribute_names.hpp"
 
+#include <callsign/base/text.hpp>
 #include <callsign/wire/convert.hpp>
 
-#include <charconv>
+#include <set>
 
 namespace callsign::wire {
 namespace {
@@ -15,10 +16,8 @@ constexpr std::int64_t seconds_max = 253'402'300'799;
 
 // Seconds since the epoch as TaskChampion writes them; nullopt for what a Timestamp cannot hold.
 std::optional<std::int64_t> parse_seconds(std::string_view text) noexcept {
-    std::int64_t seconds = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-    if (seconds < seconds_min || seconds > seconds_max) return std::nullopt;
+    const auto seconds = parse_integer(text);
+    if (!seconds || *seconds < seconds_min || *seconds > seconds_max) return std::nullopt;
     return seconds;
 }
 
@@ -125,6 +124,19 @@ v1::Task to_message(const task& t, std::string_view key_attribute) {
             (*out.mutable_attributes())[name] = value;
         }
     }
+    return out;
+}
+
+v1::Change to_message(const task_change& c, std::string_view key_attribute) {
+    v1::Change out;
+    out.set_seq(c.place.seq);
+    set_timestamp(*out.mutable_at(), c.at);
+    out.set_by(c.by);
+    *out.mutable_task() = to_message(c.task, key_attribute);
+    out.set_purged(c.task.purged);
+    std::set<std::string> fields;
+    for (const std::string& name : c.changed) fields.insert(names::field_of(name, key_attribute));
+    for (const std::string& field : fields) out.add_changed(field);
     return out;
 }
 

@@ -38,8 +38,11 @@ inline bool has_field(std::string_view name) noexcept {
     return std::find(fields.begin(), fields.end(), name) != fields.end();
 }
 
-// The attribute as a client names it in a body.
+// The attribute as a client names it in a body: of a tag, the list it is in.
 inline std::string field_of(std::string_view name, std::string_view key_attribute) {
+    if (name.starts_with(tag)) return "tags";
+    if (name.starts_with(dependency)) return "depends";
+    if (name.starts_with(annotation)) return "annotations";
     const bool is_field = is_owned(name, key_attribute) || has_field(name);
     return is_field ? std::string(name) : "attributes." + std::string(name);
 }

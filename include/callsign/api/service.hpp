@@ -6,6 +6,7 @@
 // Threads: the network executor.
 
 #include <callsign/api/api_options.hpp>
+#include <callsign/api/feed_options.hpp>
 #include <callsign/api/sync_options.hpp>
 #include <callsign/engine/engine.hpp>
 #include <callsign/net/http.hpp>
@@ -25,6 +26,7 @@ struct service_options {
     std::size_t principals_max = 16'384;
     sync_options sync{};
     api_options api{};
+    feed_options feed{};
     // What devices' keys are sealed under. None: no device is added to a managed account. Shared
     // with the configuration it comes from; nobody changes it.
     std::shared_ptr<const seal::key> master_key{};
@@ -62,6 +64,9 @@ class service {
     // Whether the master key opens the devices' keys (one of them is tried), or there are none: so
     // that an operator hears of a wrong one before the devices do. The store's failure is a yes.
     boost::asio::awaitable<bool> can_decrypt_devices();
+
+    // Those who follow changes are told to go. Before the server that they are connected to stops.
+    void stop_followers();
 
   private:
     std::unique_ptr<impl> impl_;

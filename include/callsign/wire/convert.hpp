@@ -5,6 +5,7 @@
 
 #include <callsign/domain/account.hpp>
 #include <callsign/domain/device.hpp>
+#include <callsign/domain/queries/feed.hpp>
 #include <callsign/domain/slot.hpp>
 #include <callsign/domain/task.hpp>
 #include <callsign/domain/task_action.hpp>
@@ -72,6 +73,8 @@ v1::Receipt to_message(const receipt& r);
 // The reverse of to_domain, of any task, however it came: what has no field of its own is in
 // `attributes`.
 v1::Task to_message(const task& t, std::string_view key_attribute = "key");
+// Without its cursor.
+v1::Change to_message(const task_change& c, std::string_view key_attribute);
 v1::Slot to_message(const slot& s, const std::optional<receipt>& r);
 v1::Series to_message(const series& s);
 v1::Account to_message(const account& a);

@@ -7,6 +7,7 @@
 // but its own. No fault repeats it.
 
 #include <callsign/api/api_options.hpp>
+#include <callsign/api/feed_options.hpp>
 #include <callsign/api/sync_options.hpp>
 #include <callsign/engine/engine.hpp>
 #include <callsign/net/http.hpp>
@@ -50,6 +51,7 @@ struct config {
     reaper_options reaper;
     api::sync_options sync;
     api::api_options api;
+    api::feed_options feed;
     secrets_options secrets;
     platform::log_options log;
 };

@@ -113,6 +113,13 @@ const std::array keys{
     config_key{"api", "account_requests_per_minute",
                count(CALLSIGN_AT(api.account_requests_per_minute), 0, 1'000'000)},
 
+    config_key{"feed", "heartbeat", duration_key{CALLSIGN_AT(feed.heartbeat), 100ms, 1h, {}}},
+    config_key{"feed", "followers_max", count(CALLSIGN_AT(feed.followers_max), 0, 1'000'000)},
+    config_key{"feed", "account_followers_max",
+               count(CALLSIGN_AT(feed.account_followers_max), 0, 1'000'000)},
+    config_key{"feed", "retention",
+               duration_key{CALLSIGN_AT(reaper.history_retention), 1ms, 3650 * day, {}}},
+
     config_key{"secrets", "master_key_file", path_key{CALLSIGN_AT(secrets.master_key_file), true}},
 
     config_key{"log", "level", choice_key{CALLSIGN_AT(log.level), levels}},

@@ -1,0 +1,88 @@
+// GET /v1/changes: what came after a cursor, or what comes next (product.md section 8).
+
+#include "../rest/task_answers.hpp"
+#include "handlers.hpp"
+#include "question.hpp"
+
+#include <callsign/base/text.hpp>
+
+namespace callsign::api {
+namespace {
+
+constexpr std::int64_t limit_max = 1000;
+constexpr std::size_t limit_usual = 100;
+// Longer than proxies let a request wait.
+constexpr milliseconds wait_max{std::chrono::seconds{60}};
+
+// Looks that may find nothing of the filter, after which the answer is the cursor alone.
+constexpr int looks_max = 10;
+
+void read_limit(std::string_view text, std::size_t& limit, wire::faults& found) {
+    limit = limit_usual;
+    if (text.empty()) return;
+    const auto wanted = parse_integer(text);
+    if (wanted && *wanted >= 1 && *wanted <= limit_max) {
+        limit = static_cast<std::size_t>(*wanted);
+    } else {
+        add_fault(found, {"limit", "invalid", "An answer has 1 to 1000 changes."});
+    }
+}
+
+milliseconds read_wait(std::string_view text, wire::faults& found) {
+    if (text.empty()) return milliseconds{0};
+    const auto wanted = parse_duration(text);
+    if (wanted && *wanted <= wait_max) return *wanted;
+    add_fault(found, {"wait", "invalid", "A wait is a duration such as 30s, and at most 60s."});
+    return milliseconds{0};
+}
+
+http_response answer_changes(const feed_context& f, const request_context& c,
+                             const read_changes::part& part) {
+    v1::ChangeList message;
+    for (const task_change& change : part.changes) {
+        *message.add_changes() = to_message(change, f.key_attribute);
+    }
+    message.set_cursor(cursor_text(part.next, part.mark));
+    message.set_last(part.last);
+    return answer_message(c, 200, message);
+}
+
+}  // namespace
+
+awaitable<http_response> list_changes(feed_context& f, request_context& c) {
+    if (c.who.mode == account_mode::opaque) co_return answer_unseen(c);
+    wire::faults found;
+    question_reader asked(c, {"after", "limit", "wait"}, found);
+    const std::string_view after = asked.get("after");
+    feed_question question = asked.read(after.empty() ? "0" : after);
+    read_limit(asked.get("limit"), question.limit, found);
+    const milliseconds wait = read_wait(asked.get("wait"), found);
+    if (!found.empty()) co_return answer_faults(c, found);
+
+    const auto executor = co_await boost::asio::this_coro::executor;
+    const auto me = f.followers.join(c.who, executor);
+    if (!me) co_return answer_too_many_followers(c);
+    const auto begun = co_await begin_now(f, question);
+    if (!begun) co_return answer_error(c, begun.error());
+    const milliseconds until = f.clock.elapsed() + wait;
+    for (int look = 0;; ++look) {
+        const std::size_t work_max = look == 0 ? first_look_work_max : step_work_max;
+        const read_changes next = question.ask(f.clock.now(), work_max);
+        const auto page = co_await f.pages.read(*me, next);
+        if (!*page->answer) co_return answer_error(c, page->answer->error());
+        const read_changes::answer& read = **page->answer;
+        if (const auto why = refusal_of(read)) co_return answer_refused(c, *why);
+        const auto& part = std::get<read_changes::part>(read);
+        question.go_on(part);
+        const milliseconds left = until - f.clock.elapsed();
+        const bool is_enough = !part.changes.empty() || look >= looks_max ||
+                               me->ended() != follower::end::none ||
+                               (!part.has_more && left <= milliseconds{0});
+        if (is_enough) co_return answer_changes(f, c, part);
+        if (part.has_more) continue;
+        look = -1;  // what comes now is little
+        co_await me->wait_beyond(part.next.seq, left);
+    }
+}
+
+}  // namespace callsign::api

@@ -1,0 +1,93 @@
+#include "follow.hpp"
+
+#include "../rest/task_answers.hpp"
+
+namespace callsign::api {
+namespace {
+
+// When the server is at its limit, a follower waits with everybody else.
+constexpr milliseconds busy_pause{100};
+
+refused farewell_of(follower::end why) {
+    switch (why) {
+    case follower::end::token_revoked: return {problems::invalid_token, "The token was revoked."};
+    case follower::end::token_expired: return {problems::invalid_token, "The token has expired."};
+    case follower::end::stopping:
+    case follower::end::none: break;
+    }
+    return {problems::shutting_down, "Come back in a moment.", {}, true};
+}
+
+// False: the client hears no more.
+awaitable<bool> tell_next(following& f, feed_sink& to) {
+    const read_changes question = f.asked.ask(f.feed.clock.now(), first_look_work_max);
+    const auto page = co_await f.feed.pages.read(*f.me, question);
+    if (!*page->answer) {
+        const boost::system::error_code why = page->answer->error();
+        if (why == errc::overloaded || why == errc::deadline_exceeded) {
+            co_await f.me->pause(busy_pause);
+            co_return true;
+        }
+        const refused said = refused_for(why);
+        co_await to.end(said);
+        co_return false;
+    }
+    if (const auto why = refusal_of(**page->answer)) {
+        co_await to.end(*why);
+        co_return false;
+    }
+    const auto& part = std::get<read_changes::part>(**page->answer);
+    f.asked.go_on(part);
+    if (!part.changes.empty()) co_return co_await to.tell(*page, part);
+    if (part.has_more) co_return true;
+    const bool woken = co_await f.me->wait_beyond(part.next.seq, f.feed.options.heartbeat);
+    if (woken) co_return true;
+    v1::Heartbeat message;
+    message.set_cursor(cursor_text(part.next, part.mark));
+    message.set_last(part.last);
+    co_return co_await to.beat(message);
+}
+
+}  // namespace
+
+awaitable<void> follow(following& f, feed_sink& to) {
+    for (bool goes_on = true; goes_on && !to.is_over();) {
+        const follower::end ended = f.me->ended();
+        if (ended != follower::end::none) {
+            const refused why = farewell_of(ended);
+            co_await to.end(why);
+            co_return;
+        }
+        goes_on = co_await tell_next(f, to);
+    }
+}
+
+awaitable<std::variant<std::shared_ptr<following>, http_response>> begin_following(
+    feed_context& f, request_context& c) {
+    if (c.who.mode == account_mode::opaque) co_return answer_unseen(c);
+    wire::faults found;
+    question_reader asked(c, {"after"}, found);
+    // A client that comes back says how far it was, whatever its URL says.
+    const auto field = c.request.find("Last-Event-ID");
+    std::string_view after = asked.get("after");
+    if (field != c.request.end() && !field->value().empty()) {
+        after = {field->value().data(), field->value().size()};
+    }
+    feed_question question = asked.read(after.empty() ? "0" : after);
+    if (!found.empty()) co_return answer_faults(c, found);
+
+    const auto executor = co_await boost::asio::this_coro::executor;
+    auto me = f.followers.join(c.who, executor);
+    if (!me) co_return answer_too_many_followers(c);
+    const auto begun = co_await begin_now(f, question);
+    if (!begun) co_return answer_error(c, begun.error());
+    // What is wrong with the cursor is said with a status.
+    const read_changes look = question.ask(f.clock.now(), 1);
+    const auto first = co_await f.pages.read(*me, look);
+    if (!*first->answer) co_return answer_error(c, first->answer->error());
+    if (const auto why = refusal_of(**first->answer)) co_return answer_refused(c, *why);
+    question.mark.reset();
+    co_return std::make_shared<following>(f, std::move(question), std::move(me));
+}
+
+}  // namespace callsign::api

@@ -1,0 +1,37 @@
+#pragma once
+// What a stream and a socket have in common: read, tell, wait, until one end has enough.
+
+#include "question.hpp"
+
+#include <memory>
+#include <string>
+
+namespace callsign::api {
+
+// Puts it into bytes, in its own form. Each function is false once the client hears no more.
+class feed_sink {
+  public:
+    virtual ~feed_sink() = default;
+
+    // `page` is shared by those who read the same, for what they make of it.
+    virtual awaitable<bool> tell(feed_page& page, const read_changes::part& part) = 0;
+    virtual awaitable<bool> beat(const v1::Heartbeat& message) = 0;
+    virtual awaitable<void> end(const refused& why) = 0;
+    virtual bool is_over() const = 0;
+};
+
+// One follower's way through the feed. Kept by its connection, longer than the request.
+struct following {
+    feed_context& feed;
+    feed_question asked;
+    std::shared_ptr<follower> me;
+};
+
+// Until the client, the server or the token ends it.
+awaitable<void> follow(following& f, feed_sink& to);
+
+// What begins a stream or a socket: the follower, or the answer to the request.
+awaitable<std::variant<std::shared_ptr<following>, http_response>> begin_following(
+    feed_context& f, request_context& c);
+
+}  // namespace callsign::api

@@ -1,0 +1,16 @@
+#pragma once
+// The feed of changes: a long poll, a stream of events, a socket.
+
+#include "../request_context.hpp"
+#include "context.hpp"
+
+namespace callsign::api {
+
+// changes.cpp
+awaitable<http_response> list_changes(feed_context& f, request_context& c);
+// stream.cpp
+awaitable<http_response> stream_changes(feed_context& f, request_context& c);
+// socket.cpp
+awaitable<http_response> open_feed_socket(feed_context& f, request_context& c);
+
+}  // namespace callsign::api

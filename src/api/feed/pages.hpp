@@ -1,0 +1,48 @@
+#pragma once
+// Reads of the feed. All followers of an account who stand at the same place wake at once and ask
+// the same: it is asked, and put into words, once for all of them.
+
+#include "followers.hpp"
+
+#include <callsign/base/result.hpp>
+#include <callsign/domain/queries/feed.hpp>
+#include <callsign/engine/engine.hpp>
+
+#include <array>
+#include <boost/asio/awaitable.hpp>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace callsign::api {
+
+struct feed_page {
+    std::optional<result<read_changes::answer>> answer{};
+    // Made by the first who needs them: for a stream, and for sockets in JSON and in protobuf.
+    std::string events{};
+    std::array<std::vector<std::string>, 2> messages{};
+};
+
+// Network executor.
+class feed_pages {
+  public:
+    explicit feed_pages(engine& engine) : engine_(engine) {}
+
+    // The page's answer is there.
+    boost::asio::awaitable<std::shared_ptr<feed_page>> read(follower& me, read_changes question);
+
+  private:
+    struct read_under_way {
+        std::shared_ptr<feed_page> page = std::make_shared<feed_page>();
+        std::vector<follower*> waiting{};
+    };
+    using common = std::tuple<account_id, feed_place, std::size_t /*limit*/, std::size_t /*work*/>;
+
+    engine& engine_;
+    std::map<common, std::shared_ptr<read_under_way>> under_way_;
+};
+
+}  // namespace callsign::api

@@ -1,0 +1,100 @@
+#include "question.hpp"
+
+#include "../filter_parameters.hpp"
+
+#include <callsign/wire/convert.hpp>
+
+namespace callsign::api {
+
+read_changes feed_question::ask(time_point now, std::size_t work_max) const {
+    return {account, after, mark, limit, filter, now, work_max};
+}
+
+question_reader::question_reader(const request_context& c,
+                                 std::initializer_list<std::string_view> own, wire::faults& found)
+    : c_(c),
+      found_(found),
+      known_(with_filter_parameters(own)),
+      asked_(c.request.query(), known_, found, repeatable_parameters) {}
+
+feed_question question_reader::read(std::string_view cursor) {
+    feed_question asked{.account = c_.account(), .limit = 1000};
+    if (const auto at = parse_cursor(cursor)) {
+        asked.after = at->place;
+        asked.mark = at->mark;
+        asked.from_now = at->is_now;
+    } else {
+        add_fault(found_, {"after", "malformed",
+                           "A cursor is what the feed gave with a change, \"0\" for the beginning "
+                           "or \"now\"."});
+    }
+    asked.filter = read_filter_if_any();
+    return asked;
+}
+
+// Of any status, unless one is asked for: a follower wants to see a task end.
+std::optional<task_filter> question_reader::read_filter_if_any() {
+    task_filter f = read_filter(asked_, found_);
+    if (f.needs_links()) {
+        add_fault(found_, {"is", "invalid",
+                           "Whether a task is blocked depends on others, whose changes the feed "
+                           "does not compare: blocked, blocking, unblocked and ready are for "
+                           "lists."});
+    }
+    const auto is_filter = [](const query::pair& p) {
+        return p.first != "after" && p.first != "limit" && p.first != "wait";
+    };
+    if (!std::any_of(asked_.pairs().begin(), asked_.pairs().end(), is_filter)) return std::nullopt;
+    if (f.statuses.empty()) {
+        f.statuses = {task_status::pending, task_status::completed, task_status::deleted,
+                      task_status::recurring};
+    }
+    return f;
+}
+
+awaitable<result<void>> begin_now(feed_context& f, feed_question& asked) {
+    if (!asked.from_now) co_return boost::system::in_place_value;
+    const auto head = co_await f.engine.ask(find_head{asked.account});
+    if (!head) co_return head.error();
+    asked.after = {head->seq};
+    asked.from_now = false;
+    co_return boost::system::in_place_value;
+}
+
+std::optional<refused> refusal_of(const read_changes::answer& read) {
+    if (const auto* const expired = std::get_if<read_changes::expired>(&read)) {
+        return refused{problems::cursor_expired,
+                       "List the tasks, and follow from this problem's cursor on.",
+                       {},
+                       false,
+                       cursor_text({expired->oldest}, expired->mark)};
+    }
+    if (const auto* const diverged = std::get_if<read_changes::diverged>(&read)) {
+        return refused{problems::cursor_unknown,
+                       "The server's data was set back, or is another's. List the tasks, and "
+                       "follow from this problem's cursor on.",
+                       {},
+                       false,
+                       cursor_text({diverged->last}, diverged->mark)};
+    }
+    if (std::holds_alternative<unknown_series>(read)) {
+        return refused_for(wire::faults{
+            {"prefix", std::string(problems::unknown_prefix.code), "GET /v1/series lists them."}});
+    }
+    return std::nullopt;
+}
+
+v1::Change to_message(const task_change& c, std::string_view key_attribute) {
+    v1::Change message = wire::to_message(c, key_attribute);
+    message.set_cursor(cursor_text(c.place, c.mark));
+    return message;
+}
+
+http_response answer_too_many_followers(const request_context& c) {
+    auto response =
+        answer_problem(c, problems::too_many_followers, "Follow later, or with fewer connections.");
+    response.headers.emplace_back("Retry-After", "10");
+    return response;
+}
+
+}  // namespace callsign::api

@@ -1,0 +1,67 @@
+#pragma once
+// What a follower asks for, and how it goes on.
+
+#include "../answers.hpp"
+#include "../problem.hpp"
+#include "callsign/v1/callsign.pb.h"
+#include "context.hpp"
+#include "cursor.hpp"
+
+#include <callsign/domain/query.hpp>
+
+#include <optional>
+#include <string>
+#include <variant>
+
+namespace callsign::api {
+
+struct feed_question {
+    account_id account;
+    feed_place after{};
+    std::optional<std::string> mark{};  // until it was compared
+    std::optional<task_filter> filter{};
+    std::size_t limit = 0;
+    bool from_now = false;
+
+    // What to ask next; `work_max` as in read_changes.
+    read_changes ask(time_point now, std::size_t work_max) const;
+    // It is read up to here.
+    void go_on(const read_changes::part& read) {
+        after = read.next;
+        mark.reset();
+    }
+};
+
+// The parameters of all forms of the feed, and those of one of them besides. A fault for each that
+// is wrong; `cursor` is where to begin, whatever the parameters say.
+class question_reader {
+  public:
+    question_reader(const request_context& c, std::initializer_list<std::string_view> own,
+                    wire::faults& found);
+
+    feed_question read(std::string_view cursor);
+    std::string_view get(std::string_view name) const { return asked_.get(name); }
+
+  private:
+    std::optional<task_filter> read_filter_if_any();
+
+    const request_context& c_;
+    wire::faults& found_;
+    std::vector<std::string_view> known_;
+    query asked_;
+};
+
+// Sets a question that begins now to the end of the chain.
+awaitable<result<void>> begin_now(feed_context& f, feed_question& asked);
+
+// The first look is a short one, among others' quick questions.
+inline constexpr std::size_t first_look_work_max = std::size_t{192} * 1024;
+
+// Why it cannot be read from there; none: it can.
+std::optional<refused> refusal_of(const read_changes::answer& read);
+
+v1::Change to_message(const task_change& c, std::string_view key_attribute);
+
+http_response answer_too_many_followers(const request_context& c);
+
+}  // namespace callsign::api

@@ -1,0 +1,72 @@
+// GET /v1/changes/stream: the feed as server-sent events (the WHATWG's HTML standard, section 9.2).
+
+#include "follow.hpp"
+#include "handlers.hpp"
+
+namespace callsign::api {
+namespace {
+
+// How soon a client should come back, once the connection is over.
+constexpr std::string_view retry_line = "retry: 2000\n\n";
+
+std::string event_of(std::string_view kind, std::string_view id,
+                     const google::protobuf::Message& data) {
+    std::string text;
+    if (!id.empty()) text.append("id: ").append(id).append("\n");
+    // One line: JSON has no line ends of its own.
+    text.append("event: ").append(kind).append("\ndata: ");
+    return text.append(wire::encode(wire::format::json, data)).append("\n\n");
+}
+
+class event_sink final : public feed_sink {
+  public:
+    event_sink(net::body_stream& out, const std::string& key_attribute)
+        : out_(out), key_attribute_(key_attribute) {}
+
+    awaitable<bool> tell(feed_page& page, const read_changes::part& part) override {
+        if (page.events.empty()) {
+            for (const task_change& change : part.changes) {
+                const v1::Change message = to_message(change, key_attribute_);
+                page.events += event_of("change", message.cursor(), message);
+            }
+        }
+        co_return co_await out_.write(page.events);
+    }
+    awaitable<bool> beat(const v1::Heartbeat& message) override {
+        return out_.write(event_of("heartbeat", message.cursor(), message));
+    }
+    awaitable<void> end(const refused& why) override {
+        std::string text = event_of("end", {}, to_message(why));
+        co_await out_.write(std::move(text));
+    }
+    bool is_over() const override { return out_.is_over(); }
+
+  private:
+    net::body_stream& out_;
+    const std::string& key_attribute_;
+};
+
+awaitable<void> stream(std::shared_ptr<following> f, net::body_stream& out) {
+    // Shared: it may be told when all else is gone.
+    out.tell_when_over([me = f->me] { me->wake(); });
+    event_sink events(out, f->feed.key_attribute);
+    std::string first(retry_line);
+    const bool goes_on = co_await out.write(std::move(first));
+    if (goes_on) co_await follow(*f, events);
+}
+
+}  // namespace
+
+awaitable<http_response> stream_changes(feed_context& f, request_context& c) {
+    auto begun = co_await begin_following(f, c);
+    if (auto* const answer = std::get_if<http_response>(&begun)) co_return std::move(*answer);
+    http_response response;
+    response.content_type = "text/event-stream";
+    response.headers.emplace_back("Cache-Control", "no-store");
+    response.headers.emplace_back("X-Accel-Buffering", "no");  // else nginx keeps events back
+    response.write_body = [f = std::get<std::shared_ptr<following>>(std::move(begun))](
+                              net::body_stream& out) { return stream(f, out); };
+    co_return response;
+}
+
+}  // namespace callsign::api

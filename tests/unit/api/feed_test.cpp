@@ -1,0 +1,398 @@
+// Following changes: a long poll, a stream of events, and who is told to go.
+
+#include "support/house.hpp"
+
+#include <boost/json.hpp>
+#include <gtest/gtest.h>
+#include <map>
+
+namespace callsign::testing {
+namespace {
+
+namespace asio = boost::asio;
+namespace json = boost::json;
+using asio::awaitable;
+using std::chrono::seconds;
+
+// Takes what is streamed, as a client would that reads at once.
+class read_stream final : public net::body_stream {
+  public:
+    awaitable<bool> write(std::string bytes) override {
+        text += bytes;
+        co_return !over;
+    }
+    bool is_over() const noexcept override { return over; }
+    void tell_when_over(std::function<void()> tell) override { told = std::move(tell); }
+
+    void leave() {
+        over = true;
+        std::exchange(told, {})();
+    }
+
+    // Of each event of the kind: its data.
+    std::vector<json::object> events(std::string_view kind) const {
+        std::vector<json::object> all;
+        const std::string start = "event: " + std::string(kind) + "\ndata: ";
+        for (std::size_t at = text.find(start); at != std::string::npos;
+             at = text.find(start, at + 1)) {
+            const std::size_t data = at + start.size();
+            all.push_back(json::parse(text.substr(data, text.find('\n', data) - data)).as_object());
+        }
+        return all;
+    }
+
+    std::string text;
+    bool over = false;
+    std::function<void()> told;
+};
+
+class feed_api : public ::testing::Test {
+  protected:
+    explicit feed_api(house_options options = {}) : home(std::move(options)) {
+        const auto made = home.make_account("home", "SYN");
+        account = made.id;
+        token = made.token;
+    }
+
+    json::object get(std::string_view target, unsigned status = 200) {
+        const auto response = home.call(make_request(verb::get, target, {}, bearer(token)));
+        EXPECT_EQ(response.status, status) << response.body;
+        return json::parse(response.body).as_object();
+    }
+    std::string create(std::string key, std::string description) {
+        const auto response =
+            home.call(post("/v1/tasks", "{\"description\":\"" + description + "\"}", token, key));
+        EXPECT_EQ(response.status, 201u) << response.body;
+        return std::string(json::parse(response.body).at("key").as_string());
+    }
+    void edit(const std::string& key, std::string body) {
+        auto request =
+            make_request(verb::patch, "/v1/tasks/" + key, std::move(body), bearer(token));
+        request.set(boost::beast::http::field::content_type, "application/json");
+        EXPECT_EQ(home.call(std::move(request)).status, 200u);
+    }
+    static std::vector<std::string> texts(const json::object& answer) {
+        std::vector<std::string> all;
+        for (const auto& each : answer.at("changes").as_array()) {
+            const auto& task = each.at("task").as_object();
+            all.push_back(std::string(task.at("key").as_string()) + " " +
+                          (task.contains("description")
+                               ? std::string(task.at("description").as_string())
+                               : "purged"));
+        }
+        return all;
+    }
+    static std::string cursor_of(const json::object& answer) {
+        return std::string(answer.at("cursor").as_string());
+    }
+    using lines = std::vector<std::string>;
+    using verb = boost::beast::http::verb;
+
+    house home;
+    account_id account;
+    std::string token;
+};
+
+TEST_F(feed_api, shows_what_came_after_a_cursor) {
+    create("a", "one");
+    edit("SYN-1", R"({"description":"first", "tags":["x","y"], "attributes":{"estimate":"3"}})");
+    const json::object all = get("/v1/changes");
+    EXPECT_EQ(texts(all), (lines{"SYN-1 one", "SYN-1 first"}));
+    EXPECT_EQ(all.at("last").as_int64(), 2);
+    const auto& second = all.at("changes").at(1).as_object();
+    EXPECT_EQ(second.at("seq").as_int64(), 2);
+    EXPECT_EQ(second.at("by").as_string(), "default");
+    EXPECT_EQ(json::serialize(second.at("changed")),
+              R"(["attributes.estimate","description","modified","tags"])");
+    EXPECT_EQ(second.at("cursor").as_string(), cursor_of(all));
+    EXPECT_FALSE(second.at("purged").as_bool());
+    // From each cursor there is, and from the last one nothing.
+    const std::string first(all.at("changes").at(0).at("cursor").as_string());
+    EXPECT_EQ(texts(get("/v1/changes?after=" + first)), lines{"SYN-1 first"});
+    const json::object end = get("/v1/changes?after=" + cursor_of(all));
+    EXPECT_TRUE(end.at("changes").as_array().empty());
+    EXPECT_EQ(cursor_of(end), cursor_of(all));
+    EXPECT_EQ(cursor_of(get("/v1/changes?after=now")), cursor_of(all));
+    const json::object one = get("/v1/changes?limit=1");
+    EXPECT_EQ(texts(one), lines{"SYN-1 one"});
+    EXPECT_EQ(cursor_of(one), first);
+    EXPECT_EQ(one.at("last").as_int64(), 2);
+}
+
+TEST_F(feed_api, an_empty_account_has_a_cursor_too) {
+    EXPECT_EQ(cursor_of(get("/v1/changes")), "0");
+    EXPECT_EQ(cursor_of(get("/v1/changes?after=now")), "0");
+}
+
+TEST_F(feed_api, every_fault_of_the_question_is_listed) {
+    const json::object why =
+        get("/v1/changes?after=x&limit=0&wait=90s&is=blocked&sort=key&status=done&pageSize=3", 400);
+    lines fields;
+    for (const auto& error : why.at("errors").as_array()) {
+        fields.emplace_back(error.at("field").as_string());
+    }
+    std::sort(fields.begin(), fields.end());
+    EXPECT_EQ(fields, (lines{"after", "is", "limit", "pageSize", "sort", "status", "wait"}));
+    for (const char* bad :
+         {"1", "-1", "0.1", "NOW", "0123456789ab", "0123456789ab.0", "0123456789ab.01",
+          "0123456789ab.1.", "0123456789ab.1.0", "0123456789AB.1", "0123456789ab.1.1.1",
+          "0123456789ab.99999999999999999999"}) {
+        EXPECT_EQ(get("/v1/changes?after=" + std::string(bad), 400).at("code").as_string(),
+                  "validation-failed")
+            << bad;
+    }
+}
+
+TEST_F(feed_api, a_cursor_of_another_history_is_refused_with_one_that_holds) {
+    create("a", "one");
+    create("b", "two");
+    const std::string end = cursor_of(get("/v1/changes"));
+    for (const std::string& other :
+         {end.substr(0, 12) + ".1", end.substr(0, 12) + ".3", std::string("000000000000.2")}) {
+        const json::object why = get("/v1/changes?after=" + other, 410);
+        EXPECT_EQ(why.at("code").as_string(), "cursor-unknown");
+        EXPECT_EQ(cursor_of(why), end);
+    }
+}
+
+TEST_F(feed_api, a_cursor_of_what_is_forgotten_is_refused_with_the_oldest) {
+    create("a", "one");
+    edit("SYN-1", R"({"description":"first"})");
+    edit("SYN-1", R"({"description":"1st"})");
+    home.advance(std::chrono::hours{24 * 31});
+    ASSERT_TRUE(home.run(home.reaper().sweep_once()));
+    const json::object why = get("/v1/changes?after=0", 410);
+    EXPECT_EQ(why.at("code").as_string(), "cursor-expired");
+    EXPECT_EQ(texts(get("/v1/changes?after=" + cursor_of(why))), lines{"SYN-1 1st"});
+}
+
+TEST_F(feed_api, a_filter_is_a_lists) {
+    create("a", "one");
+    create("b", "two");
+    edit("SYN-2", R"({"tags":["x"]})");
+    edit("SYN-1", R"({"status":"completed"})");
+    EXPECT_EQ(texts(get("/v1/changes?tag=x")), lines{"SYN-2 two"});
+    EXPECT_EQ(texts(get("/v1/changes?status=completed")), lines{"SYN-1 one"});
+    EXPECT_EQ(texts(get("/v1/changes?text=O")),
+              (lines{"SYN-1 one", "SYN-2 two", "SYN-2 two", "SYN-1 one"}));
+    EXPECT_EQ(get("/v1/changes?prefix=NIX", 400).at("errors").at(0).at("code").as_string(),
+              "unknown-prefix");
+}
+
+TEST_F(feed_api, a_poll_waits_for_a_change) {
+    const auto answer =
+        home.start(make_request(verb::get, "/v1/changes?after=now&wait=30s", {}, bearer(token)));
+    home.advance(seconds{29});
+    EXPECT_FALSE(answer->has_value());
+    create("a", "one");
+    home.settle();
+    ASSERT_TRUE(answer->has_value());
+    EXPECT_EQ(texts(json::parse((*answer)->body).as_object()), lines{"SYN-1 one"});
+}
+
+TEST_F(feed_api, a_poll_ends_without_one) {
+    create("a", "one");
+    const auto other =
+        home.start(make_request(verb::get, "/v1/changes?after=now&wait=30s", {}, bearer(token)));
+    const auto filtered = home.start(
+        make_request(verb::get, "/v1/changes?after=now&wait=30s&tag=x", {}, bearer(token)));
+    home.advance(seconds{10});
+    edit("SYN-1", R"({"description":"first"})");  // another's
+    home.advance(seconds{19});
+    EXPECT_TRUE(other->has_value());
+    EXPECT_FALSE(filtered->has_value());
+    home.advance(seconds{2});
+    ASSERT_TRUE(filtered->has_value());
+    const auto answer = json::parse((*filtered)->body).as_object();
+    EXPECT_TRUE(answer.at("changes").as_array().empty());
+    EXPECT_EQ(cursor_of(answer), cursor_of(get("/v1/changes?after=now")));
+}
+
+TEST_F(feed_api, other_accounts_wake_nobody) {
+    const auto beside = home.make_account("beside", "TWO");
+    const auto answer =
+        home.start(make_request(verb::get, "/v1/changes?after=now&wait=30s", {}, bearer(token)));
+    home.settle();
+    EXPECT_EQ(home.call(post("/v1/tasks", R"({"description":"theirs"})", beside.token, "a")).status,
+              201u);
+    home.advance(seconds{29});
+    EXPECT_FALSE(answer->has_value());
+    const auto theirs = home.call(make_request(verb::get, "/v1/changes", {}, bearer(beside.token)));
+    EXPECT_EQ(texts(json::parse(theirs.body).as_object()), lines{"TWO-1 theirs"});
+}
+
+// ---- the stream ----
+
+class feed_stream : public feed_api {
+  protected:
+    using feed_api::feed_api;
+
+    // Follows from there, in the background.
+    std::shared_ptr<read_stream> follow(std::string_view query, std::string_view with_token,
+                                        std::string_view last_id = {}) {
+        header_list headers = bearer(with_token);
+        headers.emplace_back("Accept", "text/event-stream");
+        if (!last_id.empty()) headers.emplace_back("Last-Event-ID", std::string(last_id));
+        const auto response = home.call(make_request(
+            verb::get, "/v1/changes/stream" + std::string(query), {}, std::move(headers)));
+        EXPECT_EQ(response.status, 200u) << response.body;
+        EXPECT_EQ(response.content_type, "text/event-stream");
+        const auto stream = std::make_shared<read_stream>();
+        home.spawn(run(response.write_body, stream, open_));
+        home.settle();
+        return stream;
+    }
+    static awaitable<void> run(net::body_writer write, std::shared_ptr<read_stream> to,
+                               std::shared_ptr<int> open) {
+        ++*open;
+        auto writing = write(*to);
+        co_await std::move(writing);
+        --*open;
+    }
+    static lines seqs(const read_stream& stream) {
+        lines all;
+        for (const auto& each : stream.events("change")) {
+            all.push_back(std::to_string(each.at("seq").as_int64()));
+        }
+        return all;
+    }
+
+    std::shared_ptr<int> open_ = std::make_shared<int>(0);
+};
+
+TEST_F(feed_stream, tells_what_was_and_what_comes) {
+    create("a", "one");
+    const auto stream = follow("", token);
+    EXPECT_EQ(seqs(*stream), lines{"1"});
+    create("b", "two");
+    edit("SYN-1", R"({"description":"first"})");
+    home.settle();
+    EXPECT_EQ(seqs(*stream), (lines{"1", "2", "3"}));
+    // Each event's id is where to go on from.
+    const auto second = stream->events("change")[1];
+    EXPECT_NE(stream->text.find("id: " + cursor_of(second) + "\nevent: change\n"),
+              std::string::npos);
+    EXPECT_EQ(seqs(*follow("?after=now", token, cursor_of(second))), lines{"3"});
+    EXPECT_EQ(seqs(*follow("?after=" + cursor_of(second), token)), lines{"3"});
+    EXPECT_EQ(seqs(*follow("?after=now", token)), lines{});
+}
+
+TEST_F(feed_stream, each_of_many_hears_all_of_it) {
+    std::vector<std::shared_ptr<read_stream>> all;
+    for (int n = 0; n < 20; ++n) all.push_back(follow("?after=now", token));
+    lines expected;
+    for (int n = 1; n <= 30; ++n) {
+        // Some at once, so that followers are busy when the next one comes.
+        home.start(post("/v1/tasks", R"({"description":"d"})", token, "k" + std::to_string(n)));
+        if (n % 3 == 0) {
+            for (int steps = 0; steps < n; ++steps) home.step();
+        }
+        expected.push_back(std::to_string(n));
+    }
+    home.advance(seconds{1});
+    for (const auto& stream : all) EXPECT_EQ(seqs(*stream), expected);
+}
+
+TEST_F(feed_stream, heartbeats_say_where_the_account_is) {
+    create("a", "one");
+    const auto stream = follow("?after=now&tag=x", token);
+    home.advance(seconds{16});
+    ASSERT_EQ(stream->events("heartbeat").size(), 1u);
+    EXPECT_EQ(stream->events("heartbeat")[0].at("last").as_int64(), 1);
+    edit("SYN-1", R"({"description":"first"})");  // not for this one
+    home.advance(seconds{16});
+    ASSERT_EQ(stream->events("heartbeat").size(), 2u);
+    const auto last = stream->events("heartbeat")[1];
+    EXPECT_EQ(last.at("last").as_int64(), 2);
+    EXPECT_EQ(cursor_of(last), cursor_of(get("/v1/changes?after=now")));
+    EXPECT_TRUE(stream->events("change").empty());
+}
+
+TEST_F(feed_stream, who_leaves_is_forgotten_at_once) {
+    const auto stream = follow("", token);
+    EXPECT_EQ(*open_, 1);
+    stream->leave();
+    home.settle();
+    EXPECT_EQ(*open_, 0);
+}
+
+TEST_F(feed_stream, a_revoked_token_hears_no_more) {
+    const std::string reader = home.make_token("home", token_scope::read);
+    const auto one = follow("", reader), two = follow("", token);
+    const auto found = home.look([&](read_tx& tx) { return tx.find_principal(sha256(reader)); });
+    ASSERT_TRUE(home.run(home.engine().submit(revoke_token{found->token, account})));
+    home.settle();
+    ASSERT_EQ(one->events("end").size(), 1u);
+    EXPECT_EQ(one->events("end")[0].at("code").as_string(), "invalid-token");
+    EXPECT_EQ(*open_, 1);
+    create("a", "one");
+    home.settle();
+    EXPECT_TRUE(one->events("change").empty());
+    EXPECT_EQ(seqs(*two), lines{"1"});
+}
+
+TEST_F(feed_stream, an_expired_token_hears_no_more) {
+    std::string reader = api::make_token(home.entropy());
+    create_token c{"home", "brief", token_scope::read, sha256(reader)};
+    c.expires_at = home.clock().now() + seconds{40};
+    ASSERT_TRUE(home.run(home.engine().submit(c)));
+    const auto stream = follow("", reader);
+    home.advance(seconds{39});
+    EXPECT_TRUE(stream->events("end").empty());
+    EXPECT_EQ(stream->events("heartbeat").size(), 2u);
+    home.advance(seconds{2});
+    ASSERT_EQ(stream->events("end").size(), 1u);
+    EXPECT_EQ(*open_, 0);
+}
+
+TEST_F(feed_stream, a_server_that_stops_says_so) {
+    const auto stream = follow("", token);
+    const auto poll =
+        home.start(make_request(verb::get, "/v1/changes?after=now&wait=30s", {}, bearer(token)));
+    home.settle();
+    home.service().stop_followers();
+    home.settle();
+    ASSERT_EQ(stream->events("end").size(), 1u);
+    EXPECT_EQ(stream->events("end")[0].at("code").as_string(), "shutting-down");
+    EXPECT_EQ(*open_, 0);
+    EXPECT_TRUE(poll->has_value());
+}
+
+TEST_F(feed_stream, what_is_wrong_is_said_before_it_begins) {
+    const auto refused = [&](std::string_view query) {
+        header_list headers = bearer(token);
+        headers.emplace_back("Accept", "text/event-stream");
+        const auto response = home.call(make_request(
+            verb::get, "/v1/changes/stream" + std::string(query), {}, std::move(headers)));
+        return std::to_string(response.status) + " " +
+               std::string(json::parse(response.body).at("code").as_string());
+    };
+    EXPECT_EQ(refused("?after=x"), "400 validation-failed");
+    EXPECT_EQ(refused("?limit=3"), "400 validation-failed");
+    EXPECT_EQ(refused("?after=0123456789ab.7"), "410 cursor-unknown");
+}
+
+class few_followers : public feed_stream {
+  protected:
+    few_followers()
+        : feed_stream({.service = {.feed = {.followers_max = 3, .account_followers_max = 2}}}) {}
+};
+
+TEST_F(few_followers, there_are_no_more_than_may_be) {
+    const auto one = follow("", token), two = follow("", token);
+    EXPECT_EQ(get("/v1/changes", 503).at("code").as_string(), "too-many-followers");
+    const auto beside = home.make_account("beside", "TWO");
+    const auto other = home.make_account("other", "SIX");
+    const auto three = follow("", beside.token);
+    const auto poll = [&] {
+        return home.call(make_request(verb::get, "/v1/changes", {}, bearer(other.token))).status;
+    };
+    EXPECT_EQ(poll(), 503u);
+    one->leave();
+    home.settle();
+    EXPECT_EQ(poll(), 200u);
+    EXPECT_EQ(get("/v1/changes").at("last").as_int64(), 0);
+}
+
+}  // namespace
+}  // namespace callsign::testing
