@@ -56,6 +56,11 @@ class request_reader {
     const std::shared_ptr<const void>& notes() const noexcept { return limits_.notes; }
     // The body as far as it has come, and what covers it, are given back.
     void drop_body();
+    // For a connection that reads no further request. Requires: nothing is unread.
+    void drop_buffer() {
+        bytes_ = {};
+        parser_.reset();
+    }
 
     const refusal_reason& why() const noexcept { return why_; }
     // Has anything of the request arrived? Has its whole header?

@@ -20,6 +20,23 @@ using boost::system::error_code;
 // Without compression: its tables would be most of what an idle one takes.
 using ws_stream = websocket::stream<asio::ip::tcp::socket&, false>;
 
+// In a frame of its own: the header is not kept for as long as the socket is.
+asio::awaitable<bool> accept(ws_stream& ws, http_header header, const std::string& subprotocol,
+                             const std::string& request_id) {
+    namespace http = boost::beast::http;
+    ws.set_option(websocket::stream_base::decorator([&](websocket::response_type& response) {
+        response.set(http::field::server, "callsign");
+        response.set("X-Request-Id", request_id);
+        if (subprotocol.empty()) return;
+        response.set(http::field::sec_websocket_protocol, subprotocol);
+    }));
+    http::request<http::empty_body> request;
+    request.base() = std::move(header);
+    const auto [refused] = co_await ws.async_accept(request, use_result);
+    ws.set_option(websocket::stream_base::decorator([](websocket::response_type&) {}));
+    co_return !refused;
+}
+
 // Hears the client's pings, which are answered, and its end. Any message is one, too.
 asio::awaitable<void> hear(ws_stream& ws, std::shared_ptr<stream_end> end) {
     std::array<char, 1> byte{};
@@ -67,20 +84,15 @@ asio::awaitable<void> session::talk(http_header header, const socket_upgrade& up
     // The server's own deadlines hold.
     ws.set_option(websocket::stream_base::timeout{websocket::stream_base::none(),
                                                   websocket::stream_base::none(), false});
-    ws.set_option(websocket::stream_base::decorator([&](websocket::response_type& response) {
-        response.set(boost::beast::http::field::server, "callsign");
-        response.set("X-Request-Id", id_);
-        if (upgrade.subprotocol.empty()) return;
-        response.set(boost::beast::http::field::sec_websocket_protocol, upgrade.subprotocol);
-    }));
     ws.binary(upgrade.binary);
     ws.auto_fragment(false);
-    boost::beast::http::request<boost::beast::http::empty_body> request;
-    request.base() = std::move(header);
     stream_end_ = std::make_shared<stream_end>();
+    // A client has nothing to say before it is answered.
+    if (reader_.has_unread()) co_return;
+    reader_.drop_buffer();
     enter(phase::write);
-    const auto [refused] = co_await ws.async_accept(request, use_result);
-    if (refused || expired_) co_return;
+    const bool accepted = co_await accept(ws, std::move(header), upgrade.subprotocol, id_);
+    if (!accepted || expired_) co_return;
 
     enter(phase::stream);
     const auto executor = co_await asio::this_coro::executor;

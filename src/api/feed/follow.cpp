@@ -18,47 +18,54 @@ refused farewell_of(follower::end why) {
     return {problems::shutting_down, "Come back in a moment.", {}, true};
 }
 
-// False: the client hears no more.
-awaitable<bool> tell_next(following& f, feed_sink& to) {
+enum class next_step { look, wait, stop };
+
+// Whether there is more to be told. `beat` is filled in for when there is none.
+awaitable<next_step> tell_next(following& f, feed_sink& to, v1::Heartbeat& beat) {
+    const auto after = [](bool goes_on) { return goes_on ? next_step::look : next_step::stop; };
     const read_changes question = f.asked.ask(f.feed.clock.now(), first_look_work_max);
     const auto page = co_await f.feed.pages.read(*f.me, question);
     if (!*page->answer) {
         const boost::system::error_code why = page->answer->error();
         if (why == errc::overloaded || why == errc::deadline_exceeded) {
             co_await f.me->pause(busy_pause);
-            co_return true;
+            co_return next_step::look;
         }
         const refused said = refused_for(why);
         co_await to.end(said);
-        co_return false;
+        co_return next_step::stop;
     }
     if (const auto why = refusal_of(**page->answer)) {
         co_await to.end(*why);
-        co_return false;
+        co_return next_step::stop;
     }
     const auto& part = std::get<read_changes::part>(**page->answer);
     f.asked.go_on(part);
-    if (!part.changes.empty()) co_return co_await to.tell(*page, part);
-    if (part.has_more) co_return true;
-    const bool woken = co_await f.me->wait_beyond(part.next.seq, f.feed.options.heartbeat);
-    if (woken) co_return true;
-    v1::Heartbeat message;
-    message.set_cursor(cursor_text(part.next, part.mark));
-    message.set_last(part.last);
-    co_return co_await to.beat(message);
+    if (!part.changes.empty()) co_return after(co_await to.tell(*page, part));
+    if (part.has_more) co_return next_step::look;
+    beat.set_cursor(cursor_text(part.next, part.mark));
+    beat.set_last(part.last);
+    co_return next_step::wait;
 }
 
 }  // namespace
 
+// What an idle follower takes is this frame, and not what it last read.
 awaitable<void> follow(following& f, feed_sink& to) {
-    for (bool goes_on = true; goes_on && !to.is_over();) {
+    v1::Heartbeat beat;
+    for (auto next = next_step::look; next != next_step::stop && !to.is_over();) {
         const follower::end ended = f.me->ended();
         if (ended != follower::end::none) {
             const refused why = farewell_of(ended);
             co_await to.end(why);
             co_return;
         }
-        goes_on = co_await tell_next(f, to);
+        next = co_await tell_next(f, to, beat);
+        if (next != next_step::wait) continue;
+        const bool woken = co_await f.me->wait_beyond(f.asked.after.seq, f.feed.options.heartbeat);
+        if (woken) continue;
+        const bool goes_on = co_await to.beat(beat);
+        if (!goes_on) co_return;
     }
 }
 
