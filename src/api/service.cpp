@@ -312,6 +312,10 @@ awaitable<net::admission> service::admit(http_request request) {
     co_return given;
 }
 
+std::size_t service::follower_count() const noexcept {
+    return impl_->followers_.count();
+}
+
 void service::stop_followers() {
     impl_->followers_.stop();
 }

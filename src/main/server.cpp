@@ -124,6 +124,7 @@ server::server(setup::config config, setup::config_source source, std::size_t fi
                 .master_key = config_.secrets.master_key},
                {[this] {
                     metrics_.bodies_held(http_.bodies()->held());
+                    metrics_.followers(service_.follower_count());
                     return metrics_.text();
                 },
                 [this](std::string_view route, unsigned status, std::chrono::nanoseconds took) {

@@ -65,7 +65,9 @@ class service {
     // that an operator hears of a wrong one before the devices do. The store's failure is a yes.
     boost::asio::awaitable<bool> can_decrypt_devices();
 
-    // Those who follow changes are told to go. Before the server that they are connected to stops.
+    // Who follows changes at this moment.
+    std::size_t follower_count() const noexcept;
+    // Those who do are told to go. Before the server that they are connected to stops.
     void stop_followers();
 
   private:

@@ -200,6 +200,7 @@ class http_metrics final : public net::http_probe {
         : connections_(gauge(r, "callsign_http_connections", "Connections open.")),
           bodies_(gauge(r, "callsign_http_bodies_bytes",
                         "Memory held for bodies, of http.bodies_bytes_max.")),
+          followers_(gauge(r, "callsign_followers", "Connections that follow changes.")),
           refused_(counter(r, "callsign_http_connections_refused_total",
                            "Connections beyond http.connections_max or an address's part of it.")),
           displaced_(counter(r, "callsign_http_connections_displaced_total",
@@ -216,10 +217,12 @@ class http_metrics final : public net::http_probe {
     void connection_timed_out() override { timeouts_.Increment(); }
     void session_failed(std::string_view) override { failed_.Increment(); }
     void bodies_held(std::size_t bytes) { bodies_.Set(static_cast<double>(bytes)); }
+    void followers(std::size_t count) { followers_.Set(static_cast<double>(count)); }
 
   private:
     Gauge& connections_;
     Gauge& bodies_;
+    Gauge& followers_;
     Counter& refused_;
     Counter& displaced_;
     Counter& timeouts_;
@@ -323,6 +326,10 @@ void metrics::answered(std::string_view route, unsigned status, std::chrono::nan
 
 void metrics::bodies_held(std::size_t bytes) {
     impl_->http.bodies_held(bytes);
+}
+
+void metrics::followers(std::size_t count) {
+    impl_->http.followers(count);
 }
 
 std::string metrics::text() const {

@@ -27,6 +27,8 @@ class metrics {
     void answered(std::string_view route, unsigned status, std::chrono::nanoseconds took);
     // As net's budget for bodies is now: asked for before a text is made.
     void bodies_held(std::size_t bytes);
+    // The same of the feed's.
+    void followers(std::size_t count);
 
     // The text exposition format, version 0.0.4.
     std::string text() const;
