@@ -7,7 +7,7 @@
 
 #include <boost/json.hpp>
 #include <gtest/gtest.h>
-#include <map>
+#include <set>
 
 namespace callsign::testing {
 namespace {
@@ -294,6 +294,29 @@ TEST_F(feed_stream, each_of_many_hears_all_of_it) {
     }
     home.advance(seconds{1});
     for (const auto& stream : all) EXPECT_EQ(seqs(*stream), expected);
+}
+
+// They stand at the same seq and wake at once.
+TEST_F(feed_stream, each_account_hears_its_own) {
+    const auto beside = home.make_account("beside", "TWO");
+    const auto own = follow("", token), theirs = follow("", beside.token);
+    for (int n = 0; n < 5; ++n) {
+        const std::string key = "k" + std::to_string(n);
+        home.start(post("/v1/tasks", R"({"description":"own"})", token, key));
+        home.start(post("/v1/tasks", R"({"description":"theirs"})", beside.token, key));
+        home.settle();
+    }
+    const auto descriptions = [](const read_stream& stream) {
+        std::set<std::string> all;
+        for (const auto& each : stream.events("change")) {
+            all.insert(std::string(each.at("task").at("description").as_string()));
+        }
+        return all;
+    };
+    EXPECT_EQ(descriptions(*own), std::set<std::string>{"own"});
+    EXPECT_EQ(descriptions(*theirs), std::set<std::string>{"theirs"});
+    EXPECT_EQ(seqs(*own), (lines{"1", "2", "3", "4", "5"}));
+    EXPECT_EQ(seqs(*theirs), (lines{"1", "2", "3", "4", "5"}));
 }
 
 TEST_F(feed_stream, heartbeats_say_where_the_account_is) {
