@@ -151,6 +151,26 @@ TEST_F(feed_test, a_thousand_at_once_see_each_change_once_and_in_order_across_ki
     expect_sound();
 }
 
+TEST_F(feed_test, a_server_that_stops_tells_its_followers) {
+    auto s = start();
+    const std::string token = make_account(*s, "board", "SYN");
+    http_client client(s->port(), token);
+    ASSERT_TRUE(client.send("GET /v1/changes/stream HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer " +
+                            token + "\r\n\r\n"));
+    http_client asking(s->port());
+    for (bool follows = false; !follows;) {
+        follows =
+            asking.get("/metrics")->body.find("\ncallsign_followers 1\n") != std::string::npos;
+    }
+    s->child().signal(SIGTERM);
+    // The answer comes to its end, as a chunked one does.
+    const auto whole = client.receive();
+    ASSERT_TRUE(whole);
+    EXPECT_NE(whole->body.find("event: end\ndata: {"), std::string::npos);
+    EXPECT_NE(whole->body.find("\"code\":\"shutting-down\""), std::string::npos);
+    expect_exit(s->child(), 0);
+}
+
 // Two of another history have the same seqs, and do not go on from each other's cursors.
 TEST_F(feed_test, a_store_that_was_set_back_is_noticed) {
     auto s = start();

@@ -122,6 +122,18 @@ TEST_F(feed_api, shows_what_came_after_a_cursor) {
     EXPECT_EQ(one.at("last").as_int64(), 2);
 }
 
+TEST_F(feed_api, an_opaque_account_has_none) {
+    const std::string sealed = api::make_token(home.entropy());
+    ASSERT_TRUE(home.run(home.engine().submit(create_account{
+        "sealed", "SEA", "default", sha256(sealed), make_uuid_v7(time_point{}, 1, 1)})));
+    for (const char* path : {"/v1/changes", "/v1/changes/stream"}) {
+        const auto no = home.call(make_request(verb::get, path, {}, bearer(sealed)));
+        EXPECT_EQ(no.status, 409u) << path;
+        EXPECT_NE(no.body.find("account-opaque"), std::string::npos);
+    }
+    EXPECT_EQ(home.service().follower_count(), 0u);
+}
+
 TEST_F(feed_api, an_empty_account_has_a_cursor_too) {
     EXPECT_EQ(cursor_of(get("/v1/changes")), "0");
     EXPECT_EQ(cursor_of(get("/v1/changes?after=now")), "0");

@@ -51,5 +51,23 @@ TEST_F(forgotten, fork_versions_are_as_old) {
         send(phone, late.version, {create(uuid_of(3))})));
 }
 
+// By a time of its own, however young or old the slots are, and a few in each step.
+TEST_F(forgotten, how_tasks_stood_has_a_retention_of_its_own) {
+    constexpr auto hour = std::chrono::hours{1};
+    key_attribute_ = "";
+    send({create(uuid_of(1)), update(uuid_of(1), "p", "0")});
+    for (int n = 1; n <= 5; ++n) send({update(uuid_of(1), "p", std::to_string(n))});
+    const auto begins = [&] { return store_->begin_read()->history_from(account_); };
+    now_ += hour;
+    EXPECT_FALSE(run(forget_settled{{}, 2, milliseconds{1}, 2 * hour}).next);
+    EXPECT_EQ(begins(), 0);
+    EXPECT_TRUE(run(forget_settled{{}, 2, 9 * hour, milliseconds{1}}).next);
+    EXPECT_EQ(begins(), 2);
+    EXPECT_TRUE(run(forget_settled{{}, 2, 9 * hour, milliseconds{1}}).next);
+    EXPECT_FALSE(run(forget_settled{{}, 2, 9 * hour, milliseconds{1}}).next);
+    EXPECT_EQ(begins(), 5);
+    EXPECT_EQ(attribute(uuid_of(1), "p"), "5");
+}
+
 }  // namespace
 }  // namespace callsign

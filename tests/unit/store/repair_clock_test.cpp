@@ -62,6 +62,27 @@ TEST_F(repair_clock, sets_back_what_the_store_measures_by) {
     EXPECT_TRUE(testing::report_on(dir_.path()).ok());
 }
 
+// Else it would be kept until then.
+TEST_F(repair_clock, how_tasks_stood_has_not_ended_later_than_now) {
+    {
+        const auto disk = open();
+        const auto tx = disk->begin_write();
+        task t;
+        t.account = tx->put_account("home", now);
+        t.uuid = make_uuid_v7(now, 1, 1);
+        t.created_at = now;
+        t.last_seq = 1;
+        tx->put_task(t, tx->put_series(t.account, "SYN", "", true, now));
+        tx->update_task(*tx->find_task(t.account, t.uuid), {{"a", "b"}}, false, 2, ahead);
+        tx->commit();
+    }
+    repair_sqlite_clock(dir_.path(), now + 1h);
+    const auto disk = open();
+    const auto tx = disk->begin_write();
+    tx->forget_history(now + 2h, 10);
+    EXPECT_EQ(tx->history_from(tx->find_account("home")->id), 1);
+}
+
 TEST_F(repair_clock, leaves_a_store_alone_that_is_not_ahead) {
     fill();
     EXPECT_FALSE(repair_sqlite_clock(dir_.path(), ahead + 1h).repaired);
