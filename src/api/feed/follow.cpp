@@ -24,7 +24,7 @@ enum class next_step { look, wait, stop };
 awaitable<next_step> tell_next(following& f, feed_sink& to, v1::Heartbeat& beat) {
     const auto after = [](bool goes_on) { return goes_on ? next_step::look : next_step::stop; };
     const read_changes question = f.asked.ask(f.feed.clock.now(), first_look_work_max);
-    const auto page = co_await f.feed.pages.read(*f.me, question);
+    const auto page = co_await f.feed.pages.read(f.me, question);
     if (!*page->answer) {
         const boost::system::error_code why = page->answer->error();
         if (why == errc::overloaded || why == errc::deadline_exceeded) {
@@ -90,7 +90,7 @@ awaitable<std::variant<std::shared_ptr<following>, http_response>> begin_followi
     if (!begun) co_return answer_error(c, begun.error());
     // What is wrong with the cursor is said with a status.
     const read_changes look = question.ask(f.clock.now(), 1);
-    const auto first = co_await f.pages.read(*me, look);
+    const auto first = co_await f.pages.read(me, look);
     if (!*first->answer) co_return answer_error(c, first->answer->error());
     if (const auto why = refusal_of(**first->answer)) co_return answer_refused(c, *why);
     question.mark.reset();

@@ -2,31 +2,57 @@
 
 #include <callsign/domain/query.hpp>
 
-#include <algorithm>
+#include <utility>
 
 namespace callsign::api {
 
 using boost::asio::awaitable;
 
-awaitable<std::shared_ptr<feed_page>> feed_pages::read(follower& me, read_changes question) {
-    const bool is_common = !question.filter && !question.mark;
-    const common at{question.account, question.after, question.limit, question.work_max};
-    if (is_common) {
-        const auto same = under_way_.find(at);
-        if (same != under_way_.end()) {
-            const auto read = same->second;
-            read->waiting.push_back(&me);
-            while (!read->page->answer) co_await me.pause(std::chrono::hours{1});
-            co_return read->page;
+// Those who wait for it hear of its end, whatever that is.
+class feed_pages::read_under_way {
+  public:
+    explicit read_under_way(std::shared_ptr<feed_page> page) : page_(std::move(page)) {}
+
+    const std::shared_ptr<feed_page>& page() const noexcept { return page_; }
+    void await(const std::shared_ptr<follower>& who) { waiting_.push_back(who); }
+
+    void end(result<read_changes::answer> answer) {
+        page_->answer.emplace(std::move(answer));
+        for (const auto& each : waiting_) {
+            if (const auto who = each.lock()) who->wake();
         }
     }
-    auto read = std::make_shared<read_under_way>();
-    if (is_common) under_way_.emplace(at, read);
+
+  private:
+    std::shared_ptr<feed_page> page_;
+    std::vector<std::weak_ptr<follower>> waiting_;
+};
+
+awaitable<std::shared_ptr<feed_page>> feed_pages::read(std::shared_ptr<follower> me,
+                                                       read_changes question) {
+    auto page = std::make_shared<feed_page>();
+    if (question.filter || question.mark) {
+        auto answer = co_await engine_.ask(std::move(question));
+        page->answer.emplace(std::move(answer));
+        co_return page;
+    }
+    const common at{question.account, question.after, question.limit, question.work_max};
+    const auto same = under_way_->find(at);
+    if (same != under_way_->end()) {
+        page = same->second->page();
+        same->second->await(me);
+        while (!page->answer) co_await me->pause(std::chrono::hours{1});
+        co_return page;
+    }
+    const auto own = std::make_shared<read_under_way>(page);
+    under_way_->emplace(at, own);
+    const std::shared_ptr<void> afterwards(nullptr, [all = under_way_, at, own](void*) {
+        all->erase(at);
+        if (!own->page()->answer) own->end(make_error_code(errc::store_unavailable));
+    });
     auto answer = co_await engine_.ask(std::move(question));
-    read->page->answer.emplace(std::move(answer));
-    if (is_common) under_way_.erase(at);
-    for (follower* const each : read->waiting) each->wake();
-    co_return read->page;
+    own->end(std::move(answer));
+    co_return page;
 }
 
 }  // namespace callsign::api

@@ -32,17 +32,18 @@ class feed_pages {
     explicit feed_pages(engine& engine) : engine_(engine) {}
 
     // The page's answer is there.
-    boost::asio::awaitable<std::shared_ptr<feed_page>> read(follower& me, read_changes question);
+    boost::asio::awaitable<std::shared_ptr<feed_page>> read(std::shared_ptr<follower> me,
+                                                            read_changes question);
 
   private:
-    struct read_under_way {
-        std::shared_ptr<feed_page> page = std::make_shared<feed_page>();
-        std::vector<follower*> waiting{};
-    };
+    class read_under_way;
     using common = std::tuple<account_id, feed_place, std::size_t /*limit*/, std::size_t /*work*/>;
 
+    using reads = std::map<common, std::shared_ptr<read_under_way>>;
+
     engine& engine_;
-    std::map<common, std::shared_ptr<read_under_way>> under_way_;
+    // Shared: a read may outlive this.
+    std::shared_ptr<reads> under_way_ = std::make_shared<reads>();
 };
 
 }  // namespace callsign::api
