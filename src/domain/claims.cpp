@@ -210,8 +210,9 @@ claim claim_of(const read_versions& q) {
     return {q.account, {.rows = 500}};
 }
 
+// As rows: nothing of it is held before it is there, and many may follow one account.
 claim claim_of(const read_changes& q) {
-    return {q.account, {.bytes = q.work_max}};
+    return {q.account, {.rows = q.work_max / 1536}};
 }
 
 claim claim_of(const find_opaque_account&) {

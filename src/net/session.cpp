@@ -286,6 +286,7 @@ class session::streamed_body final : public body_stream {
 asio::awaitable<void> session::stream(const body_writer& writer, bool chunked) {
     stream_end_ = std::make_shared<stream_end>();
     if (!reader_.has_unread()) reader_.drop_buffer();
+    if (displaced_) stream_end_->come();  // while its request came
     enter(phase::stream);
     // The client says nothing more, so what can be read is its end.
     socket_.async_wait(asio::ip::tcp::socket::wait_read,

@@ -88,7 +88,7 @@ asio::awaitable<void> session::talk(http_header header, const socket_upgrade& up
     ws.auto_fragment(false);
     stream_end_ = std::make_shared<stream_end>();
     // A client has nothing to say before it is answered.
-    if (reader_.has_unread()) co_return;
+    if (reader_.has_unread() || displaced_) co_return;
     reader_.drop_buffer();
     enter(phase::write);
     const bool accepted = co_await accept(ws, std::move(header), upgrade.subprotocol, id_);

@@ -75,9 +75,9 @@ awaitable<http_response> list_changes(feed_context& f, request_context& c) {
         const auto& part = std::get<read_changes::part>(read);
         question.go_on(part);
         const milliseconds left = until - f.clock.elapsed();
-        const bool is_enough = !part.changes.empty() || look >= looks_max ||
-                               me->ended() != follower::end::none ||
-                               (!part.has_more && left <= milliseconds{0});
+        const bool is_enough =
+            !part.changes.empty() || look >= looks_max || me->ended() != follower::end::none ||
+            (!part.has_more && !me->is_beyond(part.next.seq) && left <= milliseconds{0});
         if (is_enough) co_return answer_changes(f, c, part);
         if (part.has_more) continue;
         look = -1;  // what comes now is little

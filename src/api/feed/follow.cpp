@@ -18,11 +18,10 @@ refused farewell_of(follower::end why) {
     return {problems::shutting_down, "Come back in a moment.", {}, true};
 }
 
-enum class next_step { look, wait, stop };
+enum class next_step { look, told, wait, stop };
 
 // Whether there is more to be told. `beat` is filled in for when there is none.
 awaitable<next_step> tell_next(following& f, feed_sink& to, v1::Heartbeat& beat) {
-    const auto after = [](bool goes_on) { return goes_on ? next_step::look : next_step::stop; };
     const read_changes question = f.asked.ask(f.feed.clock.now(), first_look_work_max);
     const auto page = co_await f.feed.pages.read(f.me, question);
     if (!*page->answer) {
@@ -41,7 +40,10 @@ awaitable<next_step> tell_next(following& f, feed_sink& to, v1::Heartbeat& beat)
     }
     const auto& part = std::get<read_changes::part>(**page->answer);
     f.asked.go_on(part);
-    if (!part.changes.empty()) co_return after(co_await to.tell(*page, part));
+    if (!part.changes.empty()) {
+        const bool goes_on = co_await to.tell(*page, part);
+        co_return goes_on ? next_step::told : next_step::stop;
+    }
     if (part.has_more) co_return next_step::look;
     beat.set_cursor(cursor_text(part.next, part.mark));
     beat.set_last(part.last);
@@ -53,6 +55,8 @@ awaitable<next_step> tell_next(following& f, feed_sink& to, v1::Heartbeat& beat)
 // What an idle follower takes is this frame, and not what it last read.
 awaitable<void> follow(following& f, feed_sink& to) {
     v1::Heartbeat beat;
+    const auto next_beat = [&] { return f.feed.clock.elapsed() + f.feed.options.heartbeat; };
+    milliseconds due = next_beat();
     for (auto next = next_step::look; next != next_step::stop && !to.is_over();) {
         const follower::end ended = f.me->ended();
         if (ended != follower::end::none) {
@@ -61,11 +65,17 @@ awaitable<void> follow(following& f, feed_sink& to) {
             co_return;
         }
         next = co_await tell_next(f, to, beat);
+        if (next == next_step::told) due = next_beat();
         if (next != next_step::wait) continue;
-        const bool woken = co_await f.me->wait_beyond(f.asked.after.seq, f.feed.options.heartbeat);
-        if (woken) continue;
+        // What wakes it need not be for it to hear.
+        const milliseconds left = due - f.feed.clock.elapsed();
+        if (left > milliseconds{0}) {
+            co_await f.me->wait_beyond(f.asked.after.seq, left);
+            continue;
+        }
         const bool goes_on = co_await to.beat(beat);
         if (!goes_on) co_return;
+        due = next_beat();
     }
 }
 

@@ -7,7 +7,11 @@
 namespace callsign::api {
 
 struct follower::all {
-    std::unordered_map<account_id, std::vector<follower*>> of_accounts;
+    struct own {
+        std::vector<follower*> followers;
+        std::int64_t latest = 0;  // heard of while there was one
+    };
+    std::unordered_map<account_id, own> of_accounts;
     std::size_t count = 0;
     bool stopped = false;
 };
@@ -15,15 +19,16 @@ struct follower::all {
 follower::follower(std::shared_ptr<all> among, const principal& who, clock& clock,
                    std::unique_ptr<timer> timer)
     : among_(std::move(among)), who_(who), clock_(clock), timer_(std::move(timer)) {
-    auto& beside = among_->of_accounts[*who_.account];
-    place_ = beside.size();
-    beside.push_back(this);
+    auto& own = among_->of_accounts[*who_.account];
+    latest_ = own.latest;
+    place_ = own.followers.size();
+    own.followers.push_back(this);
     ++among_->count;
 }
 
 follower::~follower() {
     const auto found = among_->of_accounts.find(*who_.account);
-    auto& beside = found->second;
+    auto& beside = found->second.followers;
     beside[place_] = beside.back();
     beside[place_]->place_ = place_;
     beside.pop_back();
@@ -61,7 +66,7 @@ std::shared_ptr<follower> followers::join(const principal& who,
                                           const boost::asio::any_io_executor& executor) {
     CALLSIGN_ASSERT(who.account);
     const auto beside = all_->of_accounts.find(*who.account);
-    const std::size_t own = beside == all_->of_accounts.end() ? 0 : beside->second.size();
+    const std::size_t own = beside == all_->of_accounts.end() ? 0 : beside->second.followers.size();
     if (all_->count >= options_.followers_max || own >= options_.account_followers_max) {
         return nullptr;
     }
@@ -72,7 +77,8 @@ void followers::follow(const event& happened) {
     if (const auto* const changed = std::get_if<events::version_appended>(&happened)) {
         const auto found = all_->of_accounts.find(changed->account);
         if (found == all_->of_accounts.end()) return;
-        for (follower* const each : found->second) {
+        found->second.latest = changed->seq;
+        for (follower* const each : found->second.followers) {
             each->latest_ = changed->seq;
             each->wake();
         }
@@ -80,7 +86,7 @@ void followers::follow(const event& happened) {
         if (!revoked->account) return;
         const auto found = all_->of_accounts.find(*revoked->account);
         if (found == all_->of_accounts.end()) return;
-        for (follower* const each : found->second) {
+        for (follower* const each : found->second.followers) {
             if (each->who_.token != revoked->token) continue;
             each->ended_ = follower::end::token_revoked;
             each->wake();
@@ -91,7 +97,7 @@ void followers::follow(const event& happened) {
 void followers::stop() {
     all_->stopped = true;
     for (const auto& [account, own] : all_->of_accounts) {
-        for (follower* const each : own) each->wake();
+        for (follower* const each : own.followers) each->wake();
     }
 }
 

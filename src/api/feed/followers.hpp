@@ -29,6 +29,8 @@ class follower {
     // Until somebody wakes it, or the span has passed.
     boost::asio::awaitable<void> pause(milliseconds span);
     void wake() { timer_->cancel(); }
+    // What was heard of: a read that was begun before it joined may not have come so far.
+    bool is_beyond(std::int64_t seq) const noexcept { return latest_ > seq; }
     // Why it has to go; none: it may stay.
     end ended() const;
 

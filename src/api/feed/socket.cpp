@@ -27,11 +27,13 @@ class socket_sink final : public feed_sink {
     awaitable<bool> tell(feed_page& page, const read_changes::part& part) override {
         auto& messages = page.messages[form_ == wire::format::json ? 0 : 1];
         if (messages.empty()) {
+            std::vector<std::string> all;
             for (const task_change& change : part.changes) {
                 v1::FeedEvent event;
                 *event.mutable_change() = to_message(change, key_attribute_);
-                messages.push_back(wire::encode(form_, event));
+                all.push_back(wire::encode(form_, event));
             }
+            messages = std::move(all);
         }
         for (const std::string& message : messages) {
             const bool goes_on = co_await out_.send(message);

@@ -25,10 +25,12 @@ class event_sink final : public feed_sink {
 
     awaitable<bool> tell(feed_page& page, const read_changes::part& part) override {
         if (page.events.empty()) {
+            std::string all;
             for (const task_change& change : part.changes) {
                 const v1::Change message = to_message(change, key_attribute_);
-                page.events += event_of("change", message.cursor(), message);
+                all += event_of("change", message.cursor(), message);
             }
+            page.events = std::move(all);
         }
         co_return co_await out_.write(page.events);
     }

@@ -16,6 +16,7 @@ namespace {
 struct touched_task {
     uuid id{};
     std::vector<std::string> changed{};
+    bool made = false;
 };
 
 // In the order of their first operation.
@@ -25,9 +26,9 @@ std::vector<touched_task> touched_by(const version& v) {
     for (const operation& o : v.operations) {
         const auto [place, fresh] = places.emplace(o.uuid, all.size());
         if (fresh) all.push_back({o.uuid});
-        if (o.kind == operation_kind::update) {
-            all[place->second].changed.push_back(o.property);
-        }
+        touched_task& t = all[place->second];
+        if (o.kind == operation_kind::update) t.changed.push_back(o.property);
+        if (o.kind == operation_kind::create) t.made = true;
     }
     for (touched_task& t : all) {
         std::ranges::sort(t.changed);
@@ -74,8 +75,6 @@ class feed_reader {
 
     // False: there was enough before its end.
     bool show(const version& v) {
-        work_ += work_of_task;
-        for (const operation& o : v.operations) work_ += work_of(o);
         auto touched = touched_by(v);
         for (std::size_t n = v.seq == q_.after.seq ? q_.after.tasks : 0; n < touched.size(); ++n) {
             if (is_enough()) return false;
@@ -86,12 +85,16 @@ class feed_reader {
         }
         found_.next = {v.seq};
         ++looked_at_;
+        // Counted behind it: it was read as a whole, and to end a page within it for that would
+        // read it again.
+        work_ += work_of_task;
+        for (const operation& o : v.operations) work_ += work_of(o);
         return true;
     }
 
     void show(const version& v, touched_task& touched, const feed_place& place) {
         task stood = as_it_stood(touched.id, v.seq);
-        if (!is_wanted(stood, v.seq)) return;
+        if (!is_wanted(stood, v.seq, touched.made)) return;
         task_change change{place, mark_of_version(v.id), v.created_at, tx_.name_of(v.author), {},
                            {}};
         change.task = shown(tx_, std::move(stood));
@@ -113,12 +116,13 @@ class feed_reader {
         return *std::move(then);
     }
 
-    bool is_wanted(const task& stood, std::int64_t seq) {
+    bool is_wanted(const task& stood, std::int64_t seq, bool made) {
         if (!q_.filter) return true;
         if (!prefix_.empty() && stood.current_prefix != prefix_) return false;
         if (matches(*q_.filter, stood, q_.now)) return true;
         const auto before = counted(tx_.find_task_as_of(q_.account, stood.uuid, seq - 1));
-        return before && matches(*q_.filter, *before, q_.now);
+        // How it stood may be forgotten by now: then it may have been in the filter.
+        return before ? matches(*q_.filter, *before, q_.now) : !made;
     }
 
     std::optional<task> counted(std::optional<task> looked_at) {

@@ -346,6 +346,19 @@ TEST_F(feed_stream, heartbeats_say_where_the_account_is) {
     EXPECT_TRUE(stream->events("change").empty());
 }
 
+// Others' changes wake it, and are none that it hears of.
+TEST_F(feed_stream, heartbeats_come_however_busy_the_account_is) {
+    create("a", "one");
+    const auto stream = follow("?after=now&tag=x", token);
+    for (int n = 0; n < 8; ++n) {
+        home.advance(seconds{10});
+        edit("SYN-1", "{\"description\":\"d" + std::to_string(n) + "\"}");
+    }
+    home.advance(seconds{2});
+    EXPECT_GE(stream->events("heartbeat").size(), 5u);
+    EXPECT_EQ(stream->events("heartbeat").back().at("last").as_int64(), 8);
+}
+
 TEST_F(feed_stream, who_leaves_is_forgotten_at_once) {
     const auto stream = follow("", token);
     EXPECT_EQ(*open_, 1);

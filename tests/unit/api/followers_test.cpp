@@ -72,6 +72,16 @@ TEST_F(following, what_comes_while_it_wakes_is_not_waited_for) {
     EXPECT_TRUE(*wait(a, 4));
 }
 
+// It may share a read that was begun before it came.
+TEST_F(following, who_joins_knows_what_those_there_have_heard) {
+    const auto a = join(one);
+    append(one, 5);
+    const auto b = join(one);
+    EXPECT_TRUE(b->is_beyond(4));
+    EXPECT_FALSE(b->is_beyond(5));
+    EXPECT_TRUE(*wait(b, 4));
+}
+
 TEST_F(following, a_revoked_tokens_alone_go) {
     const auto a = join(one, 1), b = join(one, 2);
     const auto done_a = wait(a, 4), done_b = wait(b, 4);

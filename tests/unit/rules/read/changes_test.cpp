@@ -123,6 +123,42 @@ TEST_F(feed, pages_of_every_size_skip_nothing) {
     }
 }
 
+// It is read as a whole, and so a page need not end in it for its operations alone.
+TEST_F(feed, a_large_version_is_read_once) {
+    operations all;
+    for (int n = 0; n < 200; ++n) {
+        all.push_back(create(uuid_of(n)));
+        for (int p = 0; p < 5; ++p) {
+            all.push_back(update(uuid_of(n), "p" + std::to_string(p), std::string(50, 'x')));
+        }
+    }
+    key_attribute_ = "";
+    send(all);
+    int pages = 0;
+    for (feed_place at;; ++pages) {
+        const auto some = read(at, 1000, {}, std::size_t{64} << 10);
+        at = some.next;
+        if (!some.has_more) break;
+    }
+    // A task is about 1.5 KiB of work: there are some 40 to a page.
+    EXPECT_LE(pages, 6);
+}
+
+// Nobody knows any more whether it was in the filter.
+TEST_F(feed, what_may_have_left_a_filter_is_shown) {
+    key_attribute_ = "";
+    send({create(uuid_of(1)), update(uuid_of(1), "status", "pending")});
+    send({create(uuid_of(2)), update(uuid_of(2), "status", "completed")});
+    edit(1, "end", "1790000000");
+    edit(1, "status", "completed");
+    write([&](write_tx& tx) { tx.forget_history(now_ + milliseconds{1}, 2); });
+    task_filter pending;
+    pending.statuses = {task_status::pending};
+    const auto shown = read({3}, 100, pending);
+    ASSERT_EQ(shown.changes.size(), 1u);
+    EXPECT_EQ(shown.changes[0].place.seq, 4);
+}
+
 TEST_F(feed, shows_nothing_of_a_purged_task) {
     send({create(uuid_of(1)), update(uuid_of(1), "p", "a")});
     edit(1, "p", "b");
