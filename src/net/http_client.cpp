@@ -5,6 +5,9 @@
 #include <array>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl/error.hpp>
+#include <boost/asio/ssl/host_name_verification.hpp>
+#include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/use_future.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/error.hpp>
@@ -14,6 +17,7 @@
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/string_body.hpp>
+#include <optional>
 
 namespace callsign::net {
 namespace {
@@ -90,15 +94,10 @@ class http_client::impl {
 
     asio::awaitable<error_code> connect() {
         close();
-        tcp::resolver resolver(stream_.get_executor());
-        error_code is_name;
-        auto addresses =
-            resolver.resolve(options_.host, options_.port, tcp::resolver::numeric_host, is_name);
-        if (is_name) {
-            auto [unknown, found] =
-                co_await resolver.async_resolve(options_.host, options_.port, use_result);
+        std::vector<tcp::endpoint> addresses = options_.addresses;
+        if (addresses.empty()) {
+            const error_code unknown = co_await look_up(addresses);
             if (unknown) co_return unknown;
-            addresses = std::move(found);
         }
         const auto [unreachable, address] =
             co_await stream_.async_connect(std::move(addresses), use_result);
@@ -108,12 +107,19 @@ class http_client::impl {
         }
         error_code ignored;
         stream_.socket().set_option(tcp::no_delay(true), ignored);
-        co_return error_code{};
+        if (options_.tls == nullptr) co_return error_code{};
+        const error_code unproven = co_await shake_hands();
+        if (unproven) close();
+        co_return unproven;
     }
 
     asio::awaitable<error_code> write(std::string head, std::string body) {
         const std::array parts{asio::buffer(std::as_const(head)),
                                asio::buffer(std::as_const(body))};
+        if (tls_) {
+            const auto [error, written] = co_await asio::async_write(*tls_, parts, use_result);
+            co_return error;
+        }
         const auto [error, written] = co_await asio::async_write(stream_, parts, use_result);
         co_return error;
     }
@@ -123,15 +129,16 @@ class http_client::impl {
         parser.header_limit(answer_header_bytes_max);
         parser.body_limit(options_.answer_bytes_max);
         parser.skip(!has_body);
-        const auto [error, bytes] = co_await http::async_read(stream_, unread_, parser, use_result);
+        const error_code error = co_await read(parser);
         if (error || !parser.keep_alive()) close();
         if (error) co_return http_failure{error, true};
         co_return answer_of(parser.release());
     }
 
     asio::awaitable<error_code> read_more() {
-        const auto [error, bytes] =
-            co_await stream_.async_read_some(unread_.prepare(read_bytes), use_result);
+        const auto room = unread_.prepare(read_bytes);
+        auto [error, bytes] = tls_ ? co_await tls_->async_read_some(room, use_result)
+                                   : co_await stream_.async_read_some(room, use_result);
         unread_.commit(bytes);
         if (error) stream_.close();
         co_return error;
@@ -139,14 +146,63 @@ class http_client::impl {
 
     bool connected() const noexcept { return stream_.socket().is_open(); }
     void close() noexcept {
+        tls_.reset();
         stream_.close();
         unread_.clear();
     }
     int native_handle() { return stream_.socket().native_handle(); }
 
   private:
+    asio::awaitable<error_code> look_up(std::vector<tcp::endpoint>& addresses) {
+        tcp::resolver resolver(stream_.get_executor());
+        error_code is_name;
+        auto found =
+            resolver.resolve(options_.host, options_.port, tcp::resolver::numeric_host, is_name);
+        if (is_name) {
+            auto [unknown, named] =
+                co_await resolver.async_resolve(options_.host, options_.port, use_result);
+            if (unknown) co_return unknown;
+            found = std::move(named);
+        }
+        addresses.assign(found.begin(), found.end());
+        co_return error_code{};
+    }
+
+    asio::awaitable<error_code> shake_hands() {
+        tls_.emplace(stream_, *options_.tls);
+        error_code error;
+        tls_->set_verify_mode(asio::ssl::verify_peer, error);
+        if (!error)
+            tls_->set_verify_callback(asio::ssl::host_name_verification(options_.host), error);
+        if (error) co_return error;
+        // An address is no name that a server could be asked for (RFC 6066 section 3).
+        asio::ip::make_address(options_.host, error);
+        const bool is_name = error.failed();
+        if (is_name &&
+            SSL_set_tlsext_host_name(tls_->native_handle(), options_.host.c_str()) != 1) {
+            co_return asio::error::invalid_argument;
+        }
+        const auto [refused] =
+            co_await tls_->async_handshake(asio::ssl::stream_base::client, use_result);
+        co_return refused;
+    }
+
+    asio::awaitable<error_code> read(http::response_parser<http::string_body>& parser) {
+        if (tls_) {
+            auto [error, bytes] = co_await http::async_read(*tls_, unread_, parser, use_result);
+            // Many end a connection without saying so (RFC 9112 section 9.8), and what its end
+            // delimits has no length that could tell.
+            const bool is_end = error == asio::ssl::error::stream_truncated && parser.need_eof();
+            if (is_end) parser.put_eof(error);
+            co_return error;
+        }
+        const auto [error, bytes] = co_await http::async_read(stream_, unread_, parser, use_result);
+        co_return error;
+    }
+
     const http_client_options options_;
     boost::beast::tcp_stream stream_;
+    std::optional<asio::ssl::stream<boost::beast::tcp_stream&>> tls_;
     boost::beast::flat_buffer unread_;
 };
 

@@ -34,6 +34,11 @@ struct address_block {
 // This machine: 127.0.0.0/8 and ::1.
 std::vector<address_block> loopback_blocks();
 
+// Whether anybody may be at this address who is not a neighbour of this machine: not where it is
+// private, loopback, link-local, shared, multicast or set apart otherwise (IANA's special-purpose
+// registries, RFC 6890), also where an IPv6 address has such an IPv4 address within.
+bool is_public(const address_bytes& address);
+
 std::optional<address_block> parse_address_block(std::string_view text);
 std::string to_string(const address_block& block);
 

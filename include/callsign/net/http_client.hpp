@@ -1,6 +1,7 @@
 #pragma once
-// The other side of an HTTP/1.1 server: one connection, kept from call to call; plain http:// only.
-// The program `callsign`, the tests and the benchmarks ask servers with it.
+// The other side of an HTTP/1.1 server: one connection, kept from call to call, plain or with TLS.
+// The program `callsign`, the tests and the benchmarks ask servers with it, and webhooks are
+// delivered with it (outgoing.hpp).
 //
 // A call has one deadline, from connecting to the last byte of the answer, and an answer is
 // bounded. What goes wrong is a value. Nothing is asked twice: after a failure nobody knows what
@@ -14,6 +15,8 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl/context.hpp>
 #include <boost/system/error_code.hpp>
 #include <boost/system/result.hpp>
 #include <chrono>
@@ -60,6 +63,10 @@ struct http_client_options {
     milliseconds deadline{std::chrono::seconds{30}};
     // A larger body is a failure.
     std::size_t answer_bytes_max = 64u << 20;
+    // Where it is; empty: `host` is looked up.
+    std::vector<boost::asio::ip::tcp::endpoint> addresses{};
+    // None: plain. Else the server must prove that it is `host`. Outlives the client.
+    boost::asio::ssl::context* tls = nullptr;
 };
 
 // Must outlive its calls.

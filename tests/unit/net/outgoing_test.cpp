@@ -1,0 +1,241 @@
+#include "http_fixture.hpp"
+#include "support/process.hpp"
+#include "support/temp_dir.hpp"
+
+#include <callsign/net/outgoing.hpp>
+
+#include <boost/asio/read_until.hpp>
+#include <boost/asio/ssl.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <boost/asio/use_future.hpp>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <thread>
+
+namespace callsign::net {
+namespace {
+
+using namespace std::chrono_literals;
+namespace ssl = asio::ssl;
+
+outgoing_url read(const std::string& text) {
+    const auto url = parse_outgoing_url(text);
+    EXPECT_TRUE(std::holds_alternative<outgoing_url>(url)) << text;
+    return std::get<outgoing_url>(url);
+}
+
+TEST(outgoing_url, says_where_to_and_what_to_ask_for) {
+    EXPECT_EQ(read("https://example.com/a/b?c=d%20e"),
+              (outgoing_url{true, "example.com", "443", "/a/b?c=d%20e"}));
+    EXPECT_EQ(read("http://example.com"), (outgoing_url{false, "example.com", "80", "/"}));
+    EXPECT_EQ(read("http://example.com:8080?q"),
+              (outgoing_url{false, "example.com", "8080", "/?q"}));
+    EXPECT_EQ(read("HTTPS://[2001:db8::1]:1/"), (outgoing_url{true, "2001:db8::1", "1", "/"}));
+}
+
+TEST(outgoing_url, is_refused_in_a_sentence) {
+    for (const char* text :
+         {"", "example.com", "/hook", "ftp://example.com/", "file:///etc/passwd", "https:///a",
+          "https://", "https://user@example.com/", "https://user:secret@example.com/",
+          "https://example.com/#part", "https://exa mple.com/", "https://example.com/a b",
+          "https://example.com\r\nHost: other/", "https://example.com/a\r\nX: y",
+          "https://example.com:0/", "https://example.com:65536/", "https://%0d%0aX/",
+          "javascript:alert(1)"}) {
+        const auto url = parse_outgoing_url(text);
+        EXPECT_TRUE(std::holds_alternative<std::string>(url)) << text;
+    }
+    EXPECT_TRUE(std::holds_alternative<std::string>(
+        parse_outgoing_url("https://example.com/" + std::string(2048, 'a'))));
+}
+
+// Calls from a thread that waits.
+class calls {
+  public:
+    explicit calls(outgoing_options options = {})
+        : out_(make_outgoing(context_.get_executor(), lookups_.get_executor(),
+                             std::move(options))) {}
+    ~calls() { lookups_.join(); }
+
+    http_outcome to(const std::string& url, http_call call = {"POST", {}, {}, "body"}) {
+        auto outcome =
+            asio::co_spawn(context_, out_->exchange(read(url), std::move(call)), asio::use_future);
+        context_.restart();
+        context_.run();
+        return outcome.get();
+    }
+    outgoing& operator*() { return *out_; }
+
+  private:
+    asio::io_context context_{1};
+    asio::thread_pool lookups_{1};
+    std::unique_ptr<outgoing> out_;
+};
+
+outgoing_options to_this_machine() {
+    outgoing_options options;
+    options.allow = loopback_blocks();
+    options.deadline = 5s;
+    return options;
+}
+
+TEST(outgoing, posts_where_it_may) {
+    running_server server;
+    const std::string port = std::to_string(server.endpoint().port());
+    calls out(to_this_machine());
+    for (const char* host : {"127.0.0.1", "localhost"}) {
+        const auto answer = out.to(std::string("http://") + host + ":" + port + "/p?q");
+        ASSERT_TRUE(answer) << answer.error().error.message();
+        EXPECT_EQ(answer->body, "POST /p q body");
+    }
+    server.probe.await(server.probe.answered, 2);
+    EXPECT_EQ(server.probe.opened, 2);
+}
+
+// A name may say anything when it is looked up: what counts is what would be connected to.
+TEST(outgoing, connects_to_no_neighbour_whatever_it_is_called) {
+    running_server server;
+    const std::string port = std::to_string(server.endpoint().port());
+    calls out;
+    for (const char* host : {"127.0.0.1", "localhost", "0.0.0.0", "2130706433", "127.1",
+                             "[::ffff:127.0.0.1]", "0x7f.1"}) {
+        const auto answer = out.to(std::string("http://") + host + ":" + port + "/");
+        ASSERT_FALSE(answer) << host;
+        EXPECT_EQ(answer.error().error, asio::error::access_denied)
+            << host << ": " << answer.error().error.message();
+        EXPECT_FALSE(answer.error().sent);
+    }
+    EXPECT_EQ(server.probe.opened, 0);
+}
+
+TEST(outgoing, knows_an_address_that_may_not_be_called) {
+    calls strict;
+    EXPECT_FALSE((*strict).may_call(read("http://127.0.0.1/")));
+    EXPECT_FALSE((*strict).may_call(read("http://[::1]/")));
+    EXPECT_FALSE((*strict).may_call(read("http://169.254.169.254/latest/meta-data")));
+    EXPECT_TRUE((*strict).may_call(read("http://localhost/")));  // a name: not known
+    EXPECT_TRUE((*strict).may_call(read("https://1.1.1.1/")));
+    calls to_own(to_this_machine());
+    EXPECT_TRUE((*to_own).may_call(read("http://127.0.0.1/")));
+    EXPECT_FALSE((*to_own).may_call(read("http://10.0.0.1/")));
+}
+
+TEST(outgoing, an_unknown_name_is_a_failure) {
+    calls out(to_this_machine());
+    const auto answer = out.to("http://no-such-name.invalid/");
+    ASSERT_FALSE(answer);
+    EXPECT_FALSE(answer.error().sent);
+}
+
+TEST(outgoing, waits_until_its_deadline) {
+    running_server server;
+    outgoing_options options = to_this_machine();
+    options.deadline = 100ms;
+    calls out(options);
+    const auto answer =
+        out.to("http://127.0.0.1:" + std::to_string(server.endpoint().port()) + "/hold");
+    ASSERT_FALSE(answer);
+    EXPECT_TRUE(answer.error().timed_out());
+}
+
+// ---- TLS ----
+
+// A certificate of its own making, for one name.
+class tls_server {
+  public:
+    explicit tls_server(const std::string& name) {
+        testing::process made(
+            {"openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
+             "-nodes", "-days", "2", "-subj", "/CN=" + name, "-addext",
+             "subjectAltName=" + std::string(is_address(name) ? "IP:" : "DNS:") + name, "-keyout",
+             (dir_.path() / "key.pem").string(), "-out", certificate().string()});
+        EXPECT_EQ(made.wait(30s), testing::exit_status{0}) << made.errors();
+        tls_.use_certificate_chain_file(certificate().string());
+        tls_.use_private_key_file((dir_.path() / "key.pem").string(), ssl::context::pem);
+        thread_ = std::thread([this] { serve(); });
+    }
+    ~tls_server() {
+        over_ = true;
+        // Wakes the accept that blocks.
+        tcp::socket last(context_);
+        boost::system::error_code ignored;
+        last.connect(at_, ignored);
+        thread_.join();
+    }
+
+    std::filesystem::path certificate() const { return dir_.path() / "certificate.pem"; }
+    std::string port() const { return std::to_string(at_.port()); }
+    bool was_asked() const { return asked_; }
+
+  private:
+    static bool is_address(const std::string& name) {
+        boost::system::error_code error;
+        asio::ip::make_address(name, error);
+        return !error;
+    }
+
+    void serve() {
+        for (;;) {
+            boost::system::error_code error;
+            tcp::socket socket(context_);
+            acceptor_.accept(socket, error);
+            if (error || over_) return;
+            ssl::stream<tcp::socket> stream(std::move(socket), tls_);
+            stream.handshake(ssl::stream_base::server, error);
+            if (error) continue;
+            std::string text;
+            asio::read_until(stream, asio::dynamic_buffer(text), "body", error);
+            if (error) continue;
+            asked_ = true;
+            // Its length is where it ends, and nobody says goodbye, as many do.
+            asio::write(stream, asio::buffer(std::string("HTTP/1.1 200 OK\r\n\r\ngot it")), error);
+            stream.next_layer().close(error);
+        }
+    }
+
+    testing::temp_dir dir_;
+    asio::io_context context_{1};
+    ssl::context tls_{ssl::context::tls_server};
+    tcp::acceptor acceptor_{context_, {asio::ip::address_v4::loopback(), 0}};
+    const tcp::endpoint at_ = acceptor_.local_endpoint();
+    std::atomic<bool> asked_{false};
+    std::atomic<bool> over_{false};
+    std::thread thread_;
+};
+
+outgoing_options trusting(const tls_server& server) {
+    outgoing_options options = to_this_machine();
+    options.ca_file = server.certificate();
+    return options;
+}
+
+TEST(outgoing_tls, a_server_that_proves_its_name_is_told) {
+    for (const char* name : {"localhost", "127.0.0.1"}) {
+        tls_server server(name);
+        calls out(trusting(server));
+        const auto answer = out.to(std::string("https://") + name + ":" + server.port() + "/");
+        ASSERT_TRUE(answer) << answer.error().error.message();
+        EXPECT_EQ(answer->status, 200u);
+        EXPECT_EQ(answer->body, "got it");
+    }
+}
+
+TEST(outgoing_tls, one_that_cannot_prove_it_is_not) {
+    tls_server other("example.com");
+    calls out(trusting(other));
+    EXPECT_FALSE(out.to("https://localhost:" + other.port() + "/"));
+    EXPECT_FALSE(out.to("https://127.0.0.1:" + other.port() + "/"));
+    tls_server own("localhost");
+    calls trusting_nobody(to_this_machine());
+    EXPECT_FALSE(trusting_nobody.to("https://localhost:" + own.port() + "/"));
+    EXPECT_FALSE(other.was_asked());
+    EXPECT_FALSE(own.was_asked());
+}
+
+TEST(outgoing_tls, certificates_that_cannot_be_read_are_said_at_the_start) {
+    outgoing_options options;
+    options.ca_file = "/nonexistent/ca.pem";
+    EXPECT_THROW(calls{options}, std::runtime_error);
+}
+
+}  // namespace
+}  // namespace callsign::net
