@@ -25,6 +25,7 @@ enum class purpose : std::uint8_t {
     // Numbers are part of what is sealed: none is ever used for something else.
     device_key = 1,
     device_secret = 2,
+    webhook_secret = 3,  // its uuid in the place of a client id
 };
 
 struct belongs_to {

@@ -1,0 +1,67 @@
+#include <callsign/base/assert.hpp>
+#include <callsign/seal/webhook_signature.hpp>
+
+#include <array>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+
+namespace callsign::seal {
+namespace {
+
+constexpr std::string_view secret_prefix = "whsec_";
+
+std::string to_base64(std::span<const std::uint8_t> bytes) {
+    // EVP_EncodeBlock ends it with a zero.
+    std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');
+    const int size = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()), bytes.data(),
+                                     static_cast<int>(bytes.size()));
+    text.resize(static_cast<std::size_t>(size));
+    return text;
+}
+
+}  // namespace
+
+std::optional<secret_bytes> parse_webhook_secret(std::string_view text) {
+    if (!text.starts_with(secret_prefix)) return std::nullopt;
+    text.remove_prefix(secret_prefix.size());
+    const std::size_t longest = (webhook_secret_bytes_max + 2) / 3 * 4;
+    if (text.empty() || text.size() > longest || text.size() % 4 != 0) return std::nullopt;
+    // EVP_DecodeBlock takes padding anywhere for bytes, and overlooks white space at the ends.
+    const std::size_t padding = text.ends_with("==") ? 2 : text.ends_with('=') ? 1 : 0;
+    const std::string_view digits = text.substr(0, text.size() - padding);
+    if (digits.find_first_of(" \t\r\n\v\f-=") != text.npos) return std::nullopt;
+    secret_bytes whole(text.size() / 4 * 3);
+    const int size = EVP_DecodeBlock(whole.writable().data(),
+                                     reinterpret_cast<const unsigned char*>(text.data()),
+                                     static_cast<int>(text.size()));
+    if (size < 0) return std::nullopt;
+    const std::size_t bytes = whole.size() - padding;
+    if (bytes < webhook_secret_bytes_min || bytes > webhook_secret_bytes_max) return std::nullopt;
+    whole.shrink(bytes);
+    return whole;
+}
+
+std::string webhook_secret_text(std::span<const std::uint8_t> secret) {
+    std::string encoded = to_base64(secret);
+    const wiped afterwards(encoded);
+    std::string text;
+    text.reserve(secret_prefix.size() +
+                 encoded.size());  // once grown, it would leave a part behind
+    text.append(secret_prefix).append(encoded);
+    return text;
+}
+
+std::string webhook_signature(std::span<const std::uint8_t> secret, std::string_view id,
+                              std::int64_t seconds, std::string_view body) {
+    std::string text(id);
+    text.append(".").append(std::to_string(seconds)).append(".").append(body);
+    std::array<std::uint8_t, 32> mac{};
+    unsigned size = 0;
+    CALLSIGN_ASSERT(HMAC(EVP_sha256(), secret.data(), static_cast<int>(secret.size()),
+                         reinterpret_cast<const unsigned char*>(text.data()), text.size(),
+                         mac.data(), &size) != nullptr);
+    CALLSIGN_ASSERT(size == mac.size());
+    return "v1," + to_base64(mac);
+}
+
+}  // namespace callsign::seal
