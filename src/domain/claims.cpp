@@ -43,6 +43,11 @@ claim claim_of(const forget_settled& c) {
     return {payer::house(), {.rows = 2 * static_cast<std::size_t>(c.limit)}};
 }
 
+claim claim_of(const give_key& c) {
+    return {known_or_operators(c.account),
+            {.bytes = sizeof(uuid) + c.prefix.size() + c.project.size()}};
+}
+
 claim claim_of(const look_up_slot& c) {
     return {known_or_operators(c.account), {.bytes = c.key.size()}};
 }
@@ -129,6 +134,24 @@ claim claim_of(const import_sealed_version& c) {
 
 claim claim_of(const import_sealed_snapshot& c) {
     return {payer::operators(), {.bytes = c.bytes.size()}};
+}
+
+// It looks through the webhooks there are.
+claim claim_of(const create_webhook& c) {
+    return {known_or_operators(c.account),
+            {.bytes = c.url.size() + c.filter.size(), .rows = c.count_max}};
+}
+
+claim claim_of(const edit_webhook& c) {
+    return known_or_operators(c.account);
+}
+
+claim claim_of(const remove_webhook& c) {
+    return {known_or_operators(c.account), {.rows = webhook_deliveries_kept}};
+}
+
+claim claim_of(const settle_delivery& c) {
+    return {known_or_operators(c.account), {.operations = 2}};
 }
 
 // ---- queries ----
@@ -238,6 +261,22 @@ claim claim_of(const read_sealed_versions& q) {
 
 claim claim_of_any(const command& c) {
     return std::visit([](const auto& of) { return claim_of(of); }, c);
+}
+
+claim claim_of(const list_webhooks& q) {
+    return known_or_operators(q.account);
+}
+
+claim claim_of(const find_webhook& q) {
+    return known_or_operators(q.account);
+}
+
+claim claim_of(const list_deliveries& q) {
+    return {known_or_operators(q.account), {.rows = webhook_deliveries_kept}};
+}
+
+claim claim_of(const list_active_webhooks& q) {
+    return {payer::house(), {.rows = static_cast<std::size_t>(q.limit)}};
 }
 
 }  // namespace callsign

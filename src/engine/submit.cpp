@@ -37,5 +37,10 @@ template awaitable<result<add_sealed_snapshot::answer>> engine::submit(add_seale
 template awaitable<result<register_client::answer>> engine::submit(register_client);
 template awaitable<result<import_sealed_version::answer>> engine::submit(import_sealed_version);
 template awaitable<result<import_sealed_snapshot::answer>> engine::submit(import_sealed_snapshot);
+template awaitable<result<create_webhook::answer>> engine::submit(create_webhook);
+template awaitable<result<edit_webhook::answer>> engine::submit(edit_webhook);
+template awaitable<result<remove_webhook::answer>> engine::submit(remove_webhook);
+template awaitable<result<give_key::answer>> engine::submit(give_key);
+template awaitable<result<settle_delivery::answer>> engine::submit(settle_delivery);
 
 }  // namespace callsign

@@ -18,11 +18,19 @@ std::vector<operation> number(write_tx& tx, account_id account,
                               const moment& m) {
     std::vector<operation> keys;
     for (const auto& made : tasks) {
-        task t;
+        auto known = tx.find_task(account, made.uuid);
+        task t = known ? *std::move(known) : task{};
+        t.attributes = made.attributes;
+        // What was numbered unseen keeps its number.
+        if (t.numbered) {
+            t.last_seq = seq;
+            if (auto key = correct_key(t, t.attributes, m)) keys.push_back(*std::move(key));
+            tx.reveal_task(t.id, t.attributes, made.seq, t.last_seq);
+            continue;
+        }
         t.account = account;
         t.uuid = made.uuid;
         t.created_at = made.created_at;
-        t.attributes = made.attributes;
         const series_id series = give_number(tx, t, project_of(t.attributes), m);
         t.numbered->seq = made.seq;
         t.numbered->created_at = made.created_at;

@@ -107,6 +107,16 @@ class faulty_store final : public store {
         std::optional<principal> find_principal(const digest& hash) override {
             return tx_->find_principal(hash);
         }
+        std::optional<webhook> find_webhook(account_id a, const uuid& id) override {
+            return tx_->find_webhook(a, id);
+        }
+        std::vector<webhook> webhooks_of(account_id a) override { return tx_->webhooks_of(a); }
+        std::vector<webhook> active_webhooks(webhook_id after, std::int64_t limit) override {
+            return tx_->active_webhooks(after, limit);
+        }
+        std::vector<webhook_delivery> deliveries_of(webhook_id id) override {
+            return tx_->deliveries_of(id);
+        }
         std::vector<token> tokens_of(std::optional<account_id> a) override {
             return tx_->tokens_of(a);
         }
@@ -202,6 +212,10 @@ class faulty_store final : public store {
             }
             return tx_->put_task(t, s);
         }
+        void reveal_task(task_id id, const attributes& all, std::int64_t seq,
+                         std::int64_t last_seq) override {
+            tx_->reveal_task(id, all, seq, last_seq);
+        }
         void number_task(task_id id, series_id s, const receipt& r) override {
             tx_->number_task(id, s, r);
         }
@@ -288,6 +302,12 @@ class faulty_store final : public store {
         series_id put_series(account_id a, std::string_view prefix, std::string_view project,
                              bool is_default, time_point now) override {
             return tx_->put_series(a, prefix, project, is_default, now);
+        }
+        webhook_id put_webhook(const webhook& w) override { return tx_->put_webhook(w); }
+        void update_webhook(const webhook& w) override { tx_->update_webhook(w); }
+        void remove_webhook(webhook_id id) override { tx_->remove_webhook(id); }
+        void put_delivery(webhook_id id, const webhook_delivery& d) override {
+            tx_->put_delivery(id, d);
         }
         token_id put_token(std::optional<account_id> a, std::string_view name, token_scope scope,
                            const digest& hash, time_point now,

@@ -21,6 +21,7 @@ using series_id = strong_id<struct series_tag>;
 using slot_id = strong_id<struct slot_tag>;
 using task_id = strong_id<struct task_tag>;
 using token_id = strong_id<struct token_tag>;
+using webhook_id = strong_id<struct webhook_tag>;
 
 }  // namespace callsign
 

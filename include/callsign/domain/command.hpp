@@ -14,6 +14,7 @@
 #include <callsign/domain/commands/sealed_chain.hpp>
 #include <callsign/domain/commands/series.hpp>
 #include <callsign/domain/commands/tasks.hpp>
+#include <callsign/domain/commands/webhooks.hpp>
 
 #include <variant>
 
@@ -24,17 +25,18 @@ using command =
                  revoke_token, create_series, look_up_slot, add_version, edit_task, manage_account,
                  add_sealed_version, add_sealed_snapshot, register_client, import_sealed_version,
                  import_sealed_snapshot, create_device, revoke_device, import_tasks, edit_series,
-                 import_numbers>;
+                 import_numbers, create_webhook, edit_webhook, remove_webhook, settle_delivery,
+                 give_key>;
 
-using answer =
-    std::variant<std::monostate, reserve::answer, fulfil::answer, reconcile_pending::answer,
-                 forget_settled::answer, create_account::answer, create_token::answer,
-                 revoke_token::answer, create_series::answer, look_up_slot::answer,
-                 add_version::answer, edit_task::answer, manage_account::answer,
-                 add_sealed_version::answer, add_sealed_snapshot::answer, register_client::answer,
-                 import_sealed_version::answer, import_sealed_snapshot::answer,
-                 create_device::answer, revoke_device::answer, import_tasks::answer,
-                 edit_series::answer, import_numbers::answer>;
+using answer = std::variant<
+    std::monostate, reserve::answer, fulfil::answer, reconcile_pending::answer,
+    forget_settled::answer, create_account::answer, create_token::answer, revoke_token::answer,
+    create_series::answer, look_up_slot::answer, add_version::answer, edit_task::answer,
+    manage_account::answer, add_sealed_version::answer, add_sealed_snapshot::answer,
+    register_client::answer, import_sealed_version::answer, import_sealed_snapshot::answer,
+    create_device::answer, revoke_device::answer, import_tasks::answer, edit_series::answer,
+    import_numbers::answer, create_webhook::answer, edit_webhook::answer, remove_webhook::answer,
+    settle_delivery::answer, give_key::answer>;
 
 // Of whichever it is. Named otherwise: a command turns into a `command` by itself, and one without
 // a claim of its own would come back here for ever.

@@ -68,6 +68,12 @@ struct token_revoked {
     std::optional<account_id> account;
 };
 
+// Made, edited or removed by its owner.
+struct webhook_changed {
+    account_id account;
+    callsign::uuid uuid{};
+};
+
 // Nobody knows whether the last batch is durable: what is remembered of the store may be wrong.
 struct outcome_lost {};
 
@@ -78,6 +84,6 @@ namespace callsign {
 using event = std::variant<events::version_appended, events::slot_settled, events::late_retry_seen,
                            events::account_created, events::account_managed, events::series_created,
                            events::device_created, events::device_revoked, events::token_created,
-                           events::token_revoked, events::outcome_lost>;
+                           events::token_revoked, events::webhook_changed, events::outcome_lost>;
 
 }  // namespace callsign

@@ -13,3 +13,4 @@
 #include <callsign/domain/queries/sealed_chain.hpp>
 #include <callsign/domain/queries/slots.hpp>
 #include <callsign/domain/queries/tasks.hpp>
+#include <callsign/domain/queries/webhooks.hpp>

@@ -17,6 +17,7 @@
 #include <callsign/domain/slot.hpp>
 #include <callsign/domain/task.hpp>
 #include <callsign/domain/version.hpp>
+#include <callsign/domain/webhook.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -164,6 +165,15 @@ class read_tx {
     // In the order of their ids.
     virtual std::vector<device> devices_of(account_id account) = 0;
 
+    // ---- webhooks ----
+    virtual std::optional<webhook> find_webhook(account_id account, const uuid& id) = 0;
+    // In the order of their ids, here and below.
+    virtual std::vector<webhook> webhooks_of(account_id account) = 0;
+    // At most `limit` of all accounts after `after` that are not disabled.
+    virtual std::vector<webhook> active_webhooks(webhook_id after, std::int64_t limit) = 0;
+    // The latest first.
+    virtual std::vector<webhook_delivery> deliveries_of(webhook_id id) = 0;
+
     // ---- chains, and sealed ones ----
     virtual chain_head head_of(account_id account) = 0;
     // The version after `parent`, which need not be one of ours itself.
@@ -236,6 +246,10 @@ class write_tx : public read_tx {
     // `task.id` is ignored; `series` is where its number is from, or will be. Requires: no task
     // of the account has this uuid.
     virtual task_id put_task(const task& task, series_id series) = 0;
+    // A task that was numbered unseen can be seen: version `seq` made it, `last_seq` is the last
+    // that changed it. Nothing becomes history. Requires: it is purged, and its receipt's seq is 0.
+    virtual void reveal_task(task_id id, const attributes& attributes, std::int64_t seq,
+                             std::int64_t last_seq) = 0;
     // Gives a task without a number its receipt. Requires: it has none.
     virtual void number_task(task_id id, series_id series, const receipt& receipt) = 0;
     // The task's new state. `purged`: it is gone, and what stays is its uuid and receipt. How it
@@ -268,6 +282,16 @@ class write_tx : public read_tx {
     // client id, and no device of the account that is not revoked has this name.
     virtual device_id put_device(const device& device) = 0;
     virtual void revoke_device(device_id id, time_point now) = 0;
+
+    // ---- webhooks ----
+    // `webhook.id` is ignored. Requires: nobody has this uuid.
+    virtual webhook_id put_webhook(const webhook& webhook) = 0;
+    // Where it stands, its failures, whether it is disabled, and how often it was edited.
+    virtual void update_webhook(const webhook& webhook) = 0;
+    // With its deliveries.
+    virtual void remove_webhook(webhook_id id) = 0;
+    // The latest of its deliveries; of those before it, webhook_deliveries_kept stay with it.
+    virtual void put_delivery(webhook_id id, const webhook_delivery& delivery) = 0;
 
     // ---- sealed chains ----
     // Appends; returns its seq. Requires: `parent` is the head, or the chain is empty.

@@ -31,5 +31,9 @@ find_opaque_account::answer read(read_tx& tx, const find_opaque_account& q);
 find_sealed_child::answer read(read_tx& tx, const find_sealed_child& q);
 find_sealed_snapshot::answer read(read_tx& tx, const find_sealed_snapshot& q);
 read_sealed_versions::answer read(read_tx& tx, const read_sealed_versions& q);
+list_webhooks::answer read(read_tx& tx, const list_webhooks& q);
+find_webhook::answer read(read_tx& tx, const find_webhook& q);
+list_deliveries::answer read(read_tx& tx, const list_deliveries& q);
+list_active_webhooks::answer read(read_tx& tx, const list_active_webhooks& q);
 
 }  // namespace callsign::rules

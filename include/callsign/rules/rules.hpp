@@ -79,5 +79,10 @@ revoke_device::answer apply(write_tx& tx, const revoke_device& c, const moment& 
 import_tasks::answer apply(write_tx& tx, const import_tasks& c, const moment& m);
 edit_series::answer apply(write_tx& tx, const edit_series& c, const moment& m);
 import_numbers::answer apply(write_tx& tx, const import_numbers& c, const moment& m);
+create_webhook::answer apply(write_tx& tx, const create_webhook& c, const moment& m);
+edit_webhook::answer apply(write_tx& tx, const edit_webhook& c, const moment& m);
+remove_webhook::answer apply(write_tx& tx, const remove_webhook& c, const moment& m);
+give_key::answer apply(write_tx& tx, const give_key& c, const moment& m);
+settle_delivery::answer apply(write_tx& tx, const settle_delivery& c, const moment& m);
 
 }  // namespace callsign::rules

@@ -152,11 +152,15 @@ class chain_audit {
     // ---- who made what ----
 
     // The version that a receipt names is the one that made the task. But where a chain begins
-    // elsewhere, there are tasks that no version here has made.
+    // elsewhere, there are tasks that no version here has made; and of an account that was opaque,
+    // there are numbers whose task never came.
     void look_at_maker(const kept_task& t) {
         if (t.was_made || !t.numbered || contains(unread_, t.seq)) return;
         const std::string which =
             s_.who + "task " + to_string(t.uuid) + ", seq " + std::to_string(t.seq);
+        const bool was_opaque =
+            s_.owner.mode == account_mode::opaque || (s_.head && s_.head->sealed_seq > 0);
+        if (t.seq == 0 && was_opaque) return;
         if (!has(t.seq)) {
             found_.fault(proofs::makers, which + ": there is no such version");
         } else if (begins_at_nothing_) {

@@ -230,6 +230,31 @@ class reads_over : public Base {
                   [](const device& a, const device& b) { return a.id < b.id; });
         return all;
     }
+    std::optional<webhook> find_webhook(account_id account, const uuid& id) override {
+        for (const auto& [key, w] : state_->webhooks) {
+            if (w.uuid == id && w.account == account) return w;
+        }
+        return std::nullopt;
+    }
+    std::vector<webhook> webhooks_of(account_id account) override {
+        std::vector<webhook> all;
+        for (const auto& [id, w] : state_->webhooks) {
+            if (w.account == account) all.push_back(w);
+        }
+        return all;
+    }
+    std::vector<webhook> active_webhooks(webhook_id after, std::int64_t limit) override {
+        std::vector<webhook> some;
+        for (auto at = state_->webhooks.upper_bound(after);
+             at != state_->webhooks.end() && std::ssize(some) < limit; ++at) {
+            if (!at->second.disabled) some.push_back(at->second);
+        }
+        return some;
+    }
+    std::vector<webhook_delivery> deliveries_of(webhook_id id) override {
+        return copy(find(state_->deliveries, id)).value_or(std::vector<webhook_delivery>{});
+    }
+
     chain_head head_of(account_id account) override {
         const auto* last = find(state_->last_versions, account);
         const auto* sealed = find(state_->sealed_seqs, account);

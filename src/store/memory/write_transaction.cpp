@@ -116,6 +116,17 @@ class write_transaction final : public reads_over<write_tx> {
         if (t.numbered) index_number(id, series, *t.numbered);
         return id;
     }
+    void reveal_task(task_id id, const attributes& all, std::int64_t seq,
+                     std::int64_t last_seq) override {
+        wrote_ = true;
+        state_->tasks.at(id).edit([&](stored_task& kept) {
+            CALLSIGN_ASSERT(kept.task.purged && kept.task.numbered->seq == 0);
+            kept.task.purged = false;
+            kept.task.attributes = all;
+            kept.task.numbered->seq = seq;
+            kept.task.last_seq = last_seq;
+        });
+    }
     void number_task(task_id id, series_id series, const receipt& r) override {
         wrote_ = true;
         state_->tasks.at(id).edit([&](stored_task& kept) {
@@ -319,6 +330,35 @@ class write_transaction final : public reads_over<write_tx> {
         kept.allows_gaps = s.allows_gaps;
         if (kept.is_default) state_->accounts.at(s.account).default_prefix = s.prefix;
     }
+    webhook_id put_webhook(const webhook& w) override {
+        const webhook_id id{next_id(w.created_at)};
+        for (const auto& [other, have] : state_->webhooks) CALLSIGN_ASSERT(have.uuid != w.uuid);
+        webhook mine = w;
+        mine.id = id;
+        state_->webhooks.emplace(id, std::move(mine));
+        return id;
+    }
+    void update_webhook(const webhook& w) override {
+        wrote_ = true;
+        webhook& mine = state_->webhooks.at(w.id);
+        mine.after = w.after;
+        mine.mark = w.mark;
+        mine.disabled = w.disabled;
+        mine.failures = w.failures;
+        mine.edits = w.edits;
+    }
+    void remove_webhook(webhook_id id) override {
+        wrote_ = true;
+        state_->deliveries.erase(id);
+        CALLSIGN_ASSERT(state_->webhooks.erase(id) == 1);
+    }
+    void put_delivery(webhook_id id, const webhook_delivery& d) override {
+        moved(d.at);
+        auto& all = state_->deliveries[id];
+        all.insert(all.begin(), d);
+        if (std::ssize(all) > webhook_deliveries_kept) all.pop_back();
+    }
+
     token_id put_token(std::optional<account_id> account, std::string_view name, token_scope scope,
                        const digest& hash, time_point now,
                        std::optional<time_point> expires_at) override {

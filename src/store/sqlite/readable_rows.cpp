@@ -66,6 +66,14 @@ constexpr table tables[] = {
      "SELECT device_id, client_id, account_id, 1, name, key, created_at, revoked_at FROM devices"
      " WHERE device_id > ? ORDER BY 1",
      look_at<device_of>},
+    {"webhooks",
+     "SELECT webhook_id, account_id, uuid, url, filter, secret, after_seq, after_tasks, mark,"
+     " disabled, failures, edits, created_at FROM webhooks WHERE webhook_id > ? ORDER BY 1",
+     look_at<webhook_of>},
+    {"webhook_deliveries",
+     "SELECT delivery_id, sent_as, at, changes, status, error, delivered, took_ms"
+     " FROM webhook_deliveries WHERE delivery_id > ? ORDER BY 1",
+     look_at<delivery_of>},
     {"sealed_versions",
      "SELECT sealed_id, version_id, parent_id, created_at, segment FROM sealed_versions"
      " WHERE sealed_id > ? ORDER BY 1",

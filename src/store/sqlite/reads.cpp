@@ -76,6 +76,36 @@ token token_of(query& q) {
             q.instant(4),           maybe_instant(q, 5),        maybe_instant(q, 6)};
 }
 
+webhook webhook_of(query& q) {
+    q.at("webhooks", q.integer(0));
+    webhook w;
+    w.id = webhook_id{q.integer(0)};
+    w.account = account_id{q.integer(1)};
+    w.uuid = q.id(2);
+    w.url = q.text(3);
+    w.filter = q.text(4);
+    w.sealed_secret = q.blob(5);
+    if (q.integer(6) < 0 || q.integer(7) < 0) q.damaged("how far it has come");
+    w.after = {q.integer(6), static_cast<std::size_t>(q.integer(7))};
+    w.mark = q.text(8);
+    if (!q.is_null(9)) w.disabled = q.one_of(9, webhook_end::by_request, webhook_end::unreadable);
+    w.failures = q.integer(10);
+    w.edits = q.integer(11);
+    w.created_at = q.instant(12);
+    return w;
+}
+
+webhook_delivery delivery_of(query& q) {
+    q.at("webhook_deliveries", q.integer(0));
+    return {q.text(1),
+            q.instant(2),
+            q.integer(3),
+            q.integer(4),
+            q.text(5),
+            q.integer(6) != 0,
+            milliseconds{q.integer(7)}};
+}
+
 slot slot_of(query& q) {
     slot s;
     q.at("slots", q.integer(0));

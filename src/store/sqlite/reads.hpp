@@ -17,6 +17,8 @@ task task_of(query& q);
 version version_of(query& q);
 principal principal_of(query& q);
 device device_of(query& q);
+webhook webhook_of(query& q);
+webhook_delivery delivery_of(query& q);
 fork_version fork_version_of(query& q);
 chain_head head_of(query& q);
 sealed_version sealed_version_of(query& q);
@@ -208,6 +210,23 @@ class reads_over : public Base {
         auto q = db_.use(sql::device_all);
         return all(q.bind(account), device_of);
     }
+    std::optional<webhook> find_webhook(account_id account, const uuid& id) override {
+        auto q = db_.use(sql::webhook_by_uuid);
+        return one(q.bind(id).bind(account), webhook_of);
+    }
+    std::vector<webhook> webhooks_of(account_id account) override {
+        auto q = db_.use(sql::webhook_all);
+        return all(q.bind(account), webhook_of);
+    }
+    std::vector<webhook> active_webhooks(webhook_id after, std::int64_t limit) override {
+        auto q = db_.use(sql::webhook_active);
+        return all(q.bind(after).bind(limit), webhook_of);
+    }
+    std::vector<webhook_delivery> deliveries_of(webhook_id id) override {
+        auto q = db_.use(sql::delivery_all);
+        return all(q.bind(id), delivery_of);
+    }
+
     chain_head head_of(account_id account) override {
         auto q = db_.use(sql::account_head);
         return one(q.bind(account), sqlite::head_of).value_or(chain_head{});

@@ -168,8 +168,11 @@ inline constexpr auto task_unnumbered =
 #undef CALLSIGN_TASK
 inline constexpr auto task_put =
     "INSERT INTO tasks (task_id, account_id, uuid, series_id, counter_id, number, prefix, seq,"
-    " last_seq, created_at, attributes, over, author)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    " last_seq, created_at, attributes, purged, over, author)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+inline constexpr auto task_reveal =
+    "UPDATE tasks SET attributes = ?, over = ?, seq = ?, last_seq = ?, purged = 0"
+    " WHERE task_id = ? AND purged = 1 AND seq = 0";
 inline constexpr auto task_number =
     "UPDATE tasks SET series_id = ?, counter_id = ?, number = ?, prefix = ?, seq = ?, last_seq = ?"
     " WHERE task_id = ? AND number IS NULL";
@@ -250,6 +253,35 @@ inline constexpr auto device_put =
 inline constexpr auto device_key =
     "UPDATE devices SET name = ?, key = ? WHERE device_id = ? AND key IS NULL";
 inline constexpr auto device_revoke = "UPDATE devices SET revoked_at = ? WHERE device_id = ?";
+
+// ---- webhooks ----
+
+#define CALLSIGN_WEBHOOK                                                                      \
+    "SELECT webhook_id, account_id, uuid, url, filter, secret, after_seq, after_tasks, mark," \
+    " disabled, failures, edits, created_at FROM webhooks"
+inline constexpr auto webhook_by_uuid = CALLSIGN_WEBHOOK " WHERE uuid = ? AND account_id = ?";
+inline constexpr auto webhook_all = CALLSIGN_WEBHOOK " WHERE account_id = ? ORDER BY webhook_id";
+inline constexpr auto webhook_active =
+    CALLSIGN_WEBHOOK " WHERE webhook_id > ? AND disabled IS NULL ORDER BY webhook_id LIMIT ?";
+#undef CALLSIGN_WEBHOOK
+inline constexpr auto webhook_put =
+    "INSERT INTO webhooks (account_id, uuid, url, filter, secret, after_seq, after_tasks, mark,"
+    " disabled, failures, edits, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+inline constexpr auto webhook_update =
+    "UPDATE webhooks SET after_seq = ?, after_tasks = ?, mark = ?, disabled = ?, failures = ?,"
+    " edits = ? WHERE webhook_id = ?";
+inline constexpr auto webhook_delete = "DELETE FROM webhooks WHERE webhook_id = ?";
+inline constexpr auto delivery_all =
+    "SELECT delivery_id, sent_as, at, changes, status, error, delivered, took_ms"
+    " FROM webhook_deliveries WHERE webhook_id = ? ORDER BY delivery_id DESC";
+inline constexpr auto delivery_put =
+    "INSERT INTO webhook_deliveries (webhook_id, sent_as, at, changes, status, error, delivered,"
+    " took_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
+// All but the latest so many.
+inline constexpr auto delivery_trim =
+    "DELETE FROM webhook_deliveries WHERE webhook_id = ?1 AND delivery_id <= (SELECT delivery_id"
+    " FROM webhook_deliveries WHERE webhook_id = ?1 ORDER BY delivery_id DESC LIMIT 1 OFFSET ?2)";
+inline constexpr auto delivery_delete = "DELETE FROM webhook_deliveries WHERE webhook_id = ?";
 
 // ---- sealed chains ----
 

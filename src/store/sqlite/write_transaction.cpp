@@ -161,10 +161,24 @@ class write_transaction final : public reads_over<write_tx> {
         q.bind(t.last_seq)
             .bind(t.created_at)
             .bind_blob(attributes.data(), attributes.size())
-            .bind(is_over(t.attributes) ? 1 : 0)
+            .bind(t.purged ? 1 : 0)
+            .bind(t.purged || is_over(t.attributes) ? 1 : 0)
             .bind(column_of(t.author))
             .run();
         return id;
+    }
+    void reveal_task(task_id id, const attributes& all, std::int64_t seq,
+                     std::int64_t last_seq) override {
+        changed_ = true;
+        const std::string bytes = encode(all);
+        db_.use(sql::task_reveal)
+            .bind_blob(bytes.data(), bytes.size())
+            .bind(is_over(all) ? 1 : 0)
+            .bind(seq)
+            .bind(last_seq)
+            .bind(id)
+            .run();
+        expect_one("tasks", id.value);
     }
     void number_task(task_id id, series_id series, const receipt& r) override {
         changed_ = true;
@@ -347,6 +361,43 @@ class write_transaction final : public reads_over<write_tx> {
         expect_one("devices", id.value);
     }
 
+    // ---- webhooks ----
+
+    webhook_id put_webhook(const webhook& w) override {
+        moved(w.created_at);
+        auto q = db_.use(sql::webhook_put);
+        q.bind(w.account).bind(w.uuid).bind(w.url).bind(w.filter).bind_blob(w.sealed_secret.data(),
+                                                                            w.sealed_secret.size());
+        bind_place(q, w).bind(w.created_at).run();
+        return webhook_id{db_.last_row()};
+    }
+    void update_webhook(const webhook& w) override {
+        changed_ = true;
+        auto q = db_.use(sql::webhook_update);
+        bind_place(q, w).bind(w.id).run();
+        expect_one("webhooks", w.id.value);
+    }
+    void remove_webhook(webhook_id id) override {
+        changed_ = true;
+        db_.use(sql::delivery_delete).bind(id).run();
+        db_.use(sql::webhook_delete).bind(id).run();
+        expect_one("webhooks", id.value);
+    }
+    void put_delivery(webhook_id id, const webhook_delivery& d) override {
+        moved(d.at);
+        db_.use(sql::delivery_put)
+            .bind(id)
+            .bind(d.id)
+            .bind(d.at)
+            .bind(d.changes)
+            .bind(d.status)
+            .bind(d.error)
+            .bind(d.delivered ? 1 : 0)
+            .bind(d.took.count())
+            .run();
+        db_.use(sql::delivery_trim).bind(id).bind(webhook_deliveries_kept).run();
+    }
+
     // ---- accounts, tokens, series ----
 
     account_id put_account(std::string_view name, time_point now, account_mode mode) override {
@@ -431,6 +482,15 @@ class write_transaction final : public reads_over<write_tx> {
     void moved(time_point now) {
         changed_ = true;
         state_.now.last_moment = std::max(state_.now.last_moment, now);
+    }
+    static query& bind_place(query& q, const webhook& w) {
+        q.bind(w.after.seq).bind(static_cast<std::int64_t>(w.after.tasks)).bind(w.mark);
+        if (w.disabled) {
+            q.bind(static_cast<std::int64_t>(*w.disabled));
+        } else {
+            q.bind_null();
+        }
+        return q.bind(w.failures).bind(w.edits);
     }
     // `v` without its operations.
     void put_version(account_id account, const version& v, std::span<const operation> operations) {

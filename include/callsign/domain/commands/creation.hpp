@@ -2,6 +2,7 @@
 // A creation: two commands, each durable in a batch of its own. engine::create submits both.
 
 #include <callsign/domain/claim.hpp>
+#include <callsign/domain/commands/accounts.hpp>
 #include <callsign/domain/slot.hpp>
 #include <callsign/domain/task.hpp>
 #include <callsign/domain/task_faults.hpp>
@@ -110,5 +111,22 @@ struct look_up_slot {
     using answer = std::optional<found>;
 };
 claim claim_of(const look_up_slot& c);
+
+// ---- without phases ----
+
+// A number for a task of an opaque account, which its client vouches for. The same uuid always gets
+// the same receipt, whose seq is 0: no version says who made it.
+struct give_key {
+    account_id account;
+    callsign::uuid uuid{};
+    std::string prefix;  // the series asked for; empty: by project, else the default
+    std::string project;
+    callsign::author author{};
+
+    struct not_opaque {};
+    using answer =
+        std::variant<receipted, no_such_account, not_opaque, unknown_series, series_archived>;
+};
+claim claim_of(const give_key& c);
 
 }  // namespace callsign

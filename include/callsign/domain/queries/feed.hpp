@@ -3,10 +3,10 @@
 
 #include <callsign/domain/claim.hpp>
 #include <callsign/domain/commands/tasks.hpp>
+#include <callsign/domain/feed_place.hpp>
 #include <callsign/domain/task.hpp>
 #include <callsign/domain/task_filter.hpp>
 
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -15,14 +15,6 @@
 #include <vector>
 
 namespace callsign {
-
-// Up to where a feed was read: all changes of version `seq`, or the first `tasks` of them.
-struct feed_place {
-    std::int64_t seq = 0;
-    std::size_t tasks = 0;  // 0: all
-
-    friend auto operator<=>(const feed_place&, const feed_place&) = default;
-};
 
 // What one version did to one task.
 struct task_change {

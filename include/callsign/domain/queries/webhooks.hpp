@@ -1,0 +1,49 @@
+#pragma once
+// Webhooks, and what became of their deliveries.
+
+#include <callsign/domain/account.hpp>
+#include <callsign/domain/claim.hpp>
+#include <callsign/domain/queries/page.hpp>
+#include <callsign/domain/webhook.hpp>
+
+#include <optional>
+#include <vector>
+
+namespace callsign {
+
+struct list_webhooks {
+    account_id account;
+    page_request page;
+
+    using answer = page_of<webhook>;
+};
+claim claim_of(const list_webhooks& q);
+
+struct find_webhook {
+    account_id account;
+    callsign::uuid uuid{};
+
+    using answer = std::optional<webhook>;
+};
+claim claim_of(const find_webhook& q);
+
+// The latest first. None: there is no such webhook.
+struct list_deliveries {
+    account_id account;
+    callsign::uuid uuid{};
+
+    using answer = std::optional<std::vector<webhook_delivery>>;
+};
+claim claim_of(const list_deliveries& q);
+
+// Of all accounts, those that are not disabled, in the order of their ids: for the server, when it
+// starts.
+struct list_active_webhooks {
+    webhook_id after{};
+    std::int64_t limit = 0;
+
+    using answer = std::vector<webhook>;
+};
+claim claim_of(const list_active_webhooks& q);
+
+}  // namespace callsign

@@ -1,0 +1,35 @@
+// A number for a task that the server cannot see (product.md section 6): its client vouches that it
+// exists.
+
+#include "numbering.hpp"
+#include "series_choice.hpp"
+
+#include <callsign/rules/rules.hpp>
+
+namespace callsign::rules {
+
+give_key::answer apply(write_tx& tx, const give_key& c, const moment& m) {
+    const auto owner = tx.find_account(c.account);
+    if (!owner) return no_such_account{};
+    if (owner->mode != account_mode::opaque) return give_key::not_opaque{};
+    if (const auto existing = tx.find_task(c.account, c.uuid)) {
+        if (!existing->numbered) throw_damaged("tasks", existing->id.value, "it has no number");
+        return receipted{*existing->numbered, true, existing->created_at};
+    }
+    const auto series = choose_series(tx, c.account, c.prefix, c.project);
+    if (!series) return unknown_series{};
+    if (series->archived) return series_archived{};
+    // Its row is that of a purged one: nothing but its uuid and its number.
+    task t;
+    t.account = c.account;
+    t.uuid = c.uuid;
+    t.created_at = m.now;
+    t.author = c.author;
+    t.purged = true;
+    t.numbered = take_receipt(tx, *series, t.uuid, m);
+    t.current_prefix = series->prefix;
+    tx.put_task(t, series->id);
+    return receipted{std::move(*t.numbered), false, m.now};
+}
+
+}  // namespace callsign::rules

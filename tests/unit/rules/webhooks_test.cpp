@@ -1,0 +1,230 @@
+// Webhooks: who has which, and how far each has come.
+
+#include "unit/rules/fixture.hpp"
+
+namespace callsign {
+namespace {
+
+class webhooks : public managed_account {
+  protected:
+    create_webhook wanted(int n) const {
+        return {.account = account_,
+                .uuid = uuid_of(n),
+                .url = "https://example.com/" + std::to_string(n),
+                .filter = "tag=x",
+                .sealed_secret = "sealed",
+                .start = {{3}, "mark"},
+                .count_max = 3};
+    }
+    webhook add(int n = 1) { return std::get<webhook>(run(wanted(n))); }
+    webhook shown(int n = 1) { return *ask(find_webhook{account_, uuid_of(n)}); }
+    settle_delivery attempt(bool delivered, std::int64_t edits = 0) const {
+        settle_delivery c{.account = account_, .uuid = uuid_of(1), .edits = edits};
+        c.attempt = webhook_delivery{.id = "id", .at = {}, .changes = 2, .delivered = delivered};
+        if (delivered) c.reached = webhook_start{{5, 1}, "later"};
+        c.failures_max = 3;
+        return c;
+    }
+    std::size_t attempts() { return ask(list_deliveries{account_, uuid_of(1)})->size(); }
+};
+
+TEST_F(webhooks, one_begins_where_it_was_asked_to) {
+    const webhook made = add();
+    EXPECT_EQ(made.after, feed_place{3});
+    EXPECT_EQ(made.mark, "mark");
+    EXPECT_FALSE(made.disabled);
+    EXPECT_TRUE(was_told<events::webhook_changed>());
+    const webhook found = shown();
+    EXPECT_EQ(found.id, made.id);
+    EXPECT_EQ(found.url, "https://example.com/1");
+    EXPECT_EQ(found.filter, "tag=x");
+    EXPECT_EQ(found.sealed_secret, "sealed");
+    EXPECT_EQ(found.created_at, now_);
+}
+
+TEST_F(webhooks, an_account_has_so_many) {
+    for (int n = 1; n <= 3; ++n) add(n);
+    EXPECT_TRUE(std::holds_alternative<create_webhook::too_many>(run(wanted(4))));
+    run(remove_webhook{account_, uuid_of(2)});
+    EXPECT_TRUE(std::holds_alternative<webhook>(run(wanted(4))));
+    const auto all = ask(list_webhooks{account_, {}});
+    EXPECT_EQ(all.rows.size(), 3u);
+}
+
+TEST_F(webhooks, an_opaque_account_has_none) {
+    create_webhook c = wanted(1);
+    c.account = make("sealed", uuid_of(77));
+    EXPECT_TRUE(std::holds_alternative<account_is_opaque>(run(c)));
+    c.account = account_id{99};
+    EXPECT_TRUE(std::holds_alternative<no_such_account>(run(c)));
+}
+
+TEST_F(webhooks, another_accounts_is_not_there) {
+    add();
+    const account_id other = make("other");
+    EXPECT_FALSE(ask(find_webhook{other, uuid_of(1)}));
+    EXPECT_FALSE(ask(list_deliveries{other, uuid_of(1)}));
+    EXPECT_TRUE(ask(list_webhooks{other, {}}).rows.empty());
+    const edit_webhook edit{.account = other, .uuid = uuid_of(1), .enabled = false};
+    EXPECT_TRUE(std::holds_alternative<no_such_webhook>(run(edit)));
+    EXPECT_TRUE(std::holds_alternative<no_such_webhook>(run(remove_webhook{other, uuid_of(1)})));
+    settle_delivery settle = attempt(true);
+    settle.account = other;
+    EXPECT_TRUE(std::holds_alternative<settle_delivery::superseded>(run(settle)));
+    EXPECT_EQ(shown().after, feed_place{3});
+}
+
+TEST_F(webhooks, what_was_delivered_moves_it_and_forgives) {
+    add();
+    run(attempt(false));
+    run(attempt(false));
+    EXPECT_EQ(shown().failures, 2);
+    EXPECT_EQ(shown().after, feed_place{3});
+    const auto now = std::get<webhook>(run(attempt(true)));
+    EXPECT_EQ(now.failures, 0);
+    EXPECT_EQ(now.after, (feed_place{5, 1}));
+    EXPECT_EQ(shown().mark, "later");
+    const auto log = *ask(list_deliveries{account_, uuid_of(1)});
+    ASSERT_EQ(log.size(), 3u);
+    EXPECT_TRUE(log[0].delivered);
+    EXPECT_FALSE(log[1].delivered);
+    EXPECT_EQ(log[0].at, now_);
+}
+
+TEST_F(webhooks, so_many_failures_in_a_row_disable_it) {
+    add();
+    run(attempt(false));
+    run(attempt(false));
+    EXPECT_FALSE(shown().disabled);
+    run(attempt(false));
+    EXPECT_EQ(shown().disabled, webhook_end::failures);
+    EXPECT_TRUE(std::holds_alternative<settle_delivery::superseded>(run(attempt(true))));
+    EXPECT_EQ(attempts(), 3u);
+    EXPECT_TRUE(ask(list_active_webhooks{{}, 10}).empty());
+    const edit_webhook again{.account = account_, .uuid = uuid_of(1), .enabled = true};
+    EXPECT_EQ(std::get<webhook>(run(again)).failures, 0);
+    EXPECT_FALSE(shown().disabled);
+    EXPECT_EQ(ask(list_active_webhooks{{}, 10}).size(), 1u);
+}
+
+TEST_F(webhooks, a_reason_disables_it_at_once) {
+    add();
+    settle_delivery c = attempt(false);
+    c.disable = webhook_end::gone;
+    run(c);
+    EXPECT_EQ(shown().disabled, webhook_end::gone);
+    // Whoever disables it by hand then has not changed why.
+    run(edit_webhook{.account = account_, .uuid = uuid_of(1), .enabled = false});
+    EXPECT_EQ(shown().disabled, webhook_end::gone);
+}
+
+// An attempt that was under way when its owner set it back must not set it forward again.
+TEST_F(webhooks, what_began_before_an_edit_is_not_heard) {
+    add();
+    run(edit_webhook{
+        .account = account_, .uuid = uuid_of(1), .start = webhook_start{{1}, "earlier"}});
+    EXPECT_TRUE(std::holds_alternative<settle_delivery::superseded>(run(attempt(true, 0))));
+    EXPECT_EQ(shown().after, feed_place{1});
+    EXPECT_EQ(attempts(), 0u);
+    EXPECT_TRUE(std::holds_alternative<webhook>(run(attempt(true, 1))));
+    EXPECT_EQ(shown().after, (feed_place{5, 1}));
+}
+
+TEST_F(webhooks, one_that_is_removed_takes_its_log_along) {
+    add();
+    run(attempt(true));
+    EXPECT_TRUE(
+        std::holds_alternative<remove_webhook::removed>(run(remove_webhook{account_, uuid_of(1)})));
+    EXPECT_FALSE(ask(find_webhook{account_, uuid_of(1)}));
+    EXPECT_FALSE(ask(list_deliveries{account_, uuid_of(1)}));
+    EXPECT_TRUE(std::holds_alternative<settle_delivery::superseded>(run(attempt(true))));
+}
+
+// ---- keys of tasks that the server cannot see ----
+
+class unseen_tasks : public managed_account {
+  protected:
+    unseen_tasks() {
+        const auto registered = run(register_client{client});
+        account_ = registered.account.id;
+    }
+    give_key::answer number(int n) {
+        return run(give_key{.account = account_, .uuid = uuid_of(n), .prefix = {}, .project = {}});
+    }
+    receipt given(int n) { return std::get<receipted>(number(n)).receipt; }
+
+    // Its history so far becomes readable, and has made these tasks.
+    void become_managed(std::vector<int> tasks) {
+        run(add_sealed_version{client, {}, "sealed", false, account_});
+        manage_account c;
+        c.account = account_;
+        c.head = head();
+        c.history.push_back({1, c.head.version, {}, now_, {}});
+        for (int n : tasks) {
+            c.history[0].operations.push_back(create(uuid_of(n)));
+            c.tasks.push_back({uuid_of(n), 1, now_, {}});
+        }
+        c.device_name = "shared";
+        c.sealed_key = "sealed";
+        ASSERT_TRUE(std::holds_alternative<manage_account::managed>(run(c)));
+    }
+
+    const uuid client = uuid_of(903);
+};
+
+TEST_F(unseen_tasks, each_has_a_number_once) {
+    EXPECT_EQ(given(1).number, 1);
+    EXPECT_EQ(given(2).number, 2);
+    const auto again = std::get<receipted>(number(1));
+    EXPECT_TRUE(again.replayed);
+    EXPECT_EQ(again.receipt.number, 1);
+    EXPECT_EQ(again.receipt.seq, 0);
+    EXPECT_EQ(again.receipt.created_at, given(1).created_at);
+    EXPECT_EQ(given(3).number, 3);
+}
+
+TEST_F(unseen_tasks, a_managed_accounts_are_refused) {
+    account_ = make("managed");
+    EXPECT_TRUE(std::holds_alternative<give_key::not_opaque>(number(1)));
+    EXPECT_FALSE(find(uuid_of(1)));
+    account_ = account_id{99};
+    EXPECT_TRUE(std::holds_alternative<no_such_account>(number(1)));
+}
+
+TEST_F(unseen_tasks, the_series_is_chosen_as_a_creations) {
+    write([&](write_tx& tx) { tx.put_series(account_, "HOM", "Home", false, t0); });
+    const give_key by_project{account_, uuid_of(1), "", "Home"};
+    EXPECT_EQ(std::get<receipted>(run(by_project)).receipt.prefix, "HOM");
+    const give_key unknown{account_, uuid_of(2), "NO", ""};
+    EXPECT_TRUE(std::holds_alternative<unknown_series>(run(unknown)));
+    write([&](write_tx& tx) {
+        series s = *tx.find_series(account_, "HOM");
+        s.archived = true;
+        s.project.clear();
+        tx.update_series(s, t0);
+    });
+    const give_key archived{account_, uuid_of(2), "HOM", ""};
+    EXPECT_TRUE(std::holds_alternative<series_archived>(run(archived)));
+    EXPECT_FALSE(find(uuid_of(2)));
+}
+
+TEST_F(unseen_tasks, they_keep_their_numbers_when_they_can_be_seen) {
+    given(2);
+    given(3);
+    become_managed({1, 2});
+    EXPECT_EQ(find(uuid_of(2))->numbered->number, 1);
+    EXPECT_FALSE(find(uuid_of(2))->purged);
+    EXPECT_EQ(find(uuid_of(2))->numbered->seq, 1);
+    EXPECT_EQ(attribute(uuid_of(2), "key"), key_of(*find(uuid_of(2))->numbered));
+    EXPECT_EQ(find(uuid_of(1))->numbered->number, 3);
+    // One whose task never came: its number stays used.
+    EXPECT_TRUE(find(uuid_of(3))->purged);
+    EXPECT_EQ(find(uuid_of(3))->numbered->number, 2);
+    // It may come later, and has its number.
+    send(client, head().version, {create(uuid_of(3)), update(uuid_of(3), "p", "v")});
+    EXPECT_EQ(attribute(uuid_of(3), "key"), key_of(*find(uuid_of(3))->numbered));
+    EXPECT_EQ(find(uuid_of(3))->numbered->number, 2);
+}
+
+}  // namespace
+}  // namespace callsign
