@@ -2,6 +2,7 @@
 // What each group of handlers is given to answer with. They outlive every request.
 
 #include "feed/context.hpp"
+#include "webhooks/context.hpp"
 
 #include <callsign/api/service.hpp>
 #include <callsign/jobs/context.hpp>
@@ -54,6 +55,7 @@ struct ops_context {
 struct contexts {
     rest_context rest;
     feed_context feed;
+    webhook_context webhooks;
     sync_context sync;
     admin_context admin;
     ops_context ops;

@@ -64,6 +64,7 @@ inline constexpr problem slot_not_found{404, "slot-not-found", "This key has no 
 inline constexpr problem account_not_found{404, "account-not-found", "There is no such account"};
 inline constexpr problem client_not_found{404, "client-not-found", "No account has this client id"};
 inline constexpr problem token_not_found{404, "token-not-found", "There is no such token"};
+inline constexpr problem webhook_not_found{404, "webhook-not-found", "There is no such webhook"};
 inline constexpr problem device_not_found{404, "device-not-found", "There is no such device"};
 
 // ---- what stands against it ----
@@ -92,6 +93,8 @@ inline constexpr problem no_master_key{409, "no-master-key",
                                        "The server has no master key to keep secrets under"};
 inline constexpr problem too_many_devices{409, "too-many-devices",
                                           "The account has as many devices as it may"};
+inline constexpr problem too_many_webhooks{409, "too-many-webhooks",
+                                           "The account has as many webhooks as it may"};
 inline constexpr problem series_archived{409, "series-archived",
                                          "The series takes no more numbers"};
 inline constexpr problem too_many_series{409, "too-many-series",

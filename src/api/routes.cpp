@@ -5,6 +5,7 @@
 #include "ops/handlers.hpp"
 #include "rest/handlers.hpp"
 #include "sync/handlers.hpp"
+#include "webhooks/handlers.hpp"
 
 namespace callsign::api {
 namespace {
@@ -18,6 +19,8 @@ template <auto Handler>
 constexpr handler rest = with<&contexts::rest, Handler>;
 template <auto Handler>
 constexpr handler feed = with<&contexts::feed, Handler>;
+template <auto Handler>
+constexpr handler webhooks = with<&contexts::webhooks, Handler>;
 template <auto Handler>
 constexpr handler sync = with<&contexts::sync, Handler>;
 template <auto Handler>
@@ -44,6 +47,7 @@ constexpr route routes[] = {
     {verb::get,     "/v1/changes",                           access::read,   body::none,     feed<list_changes>},
     {verb::get,     "/v1/changes/stream",                    access::read,   body::none,     feed<stream_changes>, true},
     {verb::get,     "/v1/changes/socket",                    access::read,   body::none,     feed<open_feed_socket>, true},
+    {verb::post,    "/v1/keys",                              access::write,  body::message,  rest<create_key>},
     {verb::get,     "/v1/slots/{key}",                       access::read,   body::none,     rest<show_slot>},
 
     {verb::post,    "/v1/client/add-version/{parent}",       access::device, body::segment,  sync<add_version>},
@@ -61,6 +65,12 @@ constexpr route routes[] = {
     {verb::get,     "/v1/devices",                           access::admin,  body::none,     rest<list_devices>},
     {verb::post,    "/v1/devices",                           access::admin,  body::message,  rest<add_device>},
     {verb::delete_, "/v1/devices/{id}",                      access::admin,  body::none,     rest<revoke_device>},
+    {verb::get,     "/v1/webhooks",                          access::admin,  body::none,     webhooks<list_webhooks>},
+    {verb::post,    "/v1/webhooks",                          access::admin,  body::message,  webhooks<add_webhook>},
+    {verb::get,     "/v1/webhooks/{id}",                     access::admin,  body::none,     webhooks<show_webhook>},
+    {verb::patch,   "/v1/webhooks/{id}",                     access::admin,  body::message,  webhooks<change_webhook>},
+    {verb::delete_, "/v1/webhooks/{id}",                     access::admin,  body::none,     webhooks<remove_webhook>},
+    {verb::get,     "/v1/webhooks/{id}/deliveries",          access::admin,  body::none,     webhooks<list_deliveries>},
 
     {verb::get,     "/v1/admin/accounts",                    access::operators, body::none,    admin<list_accounts>},
     {verb::post,    "/v1/admin/accounts",                    access::operators, body::message, admin<add_account>},
@@ -88,6 +98,8 @@ constexpr route routes[] = {
     {verb::post,    "/v1/admin/reaper/sweep",                access::operators, body::none,    admin<sweep_now>},
 
     {verb::get,     "/",                                     access::anyone, body::none,     ops<show_product>},
+    {verb::get,     "/v1",                                   access::anyone, body::none,     ops<show_api>, true},
+    {verb::get,     "/openapi.yaml",                         access::anyone, body::none,     ops<show_openapi>, true},
     {verb::get,     "/livez",                                access::anyone, body::none,     ops<show_alive>},
     {verb::get,     "/readyz",                               access::anyone, body::none,     ops<show_ready>},
     {verb::get,     "/metrics",                              access::anyone, body::none,     ops<show_metrics>},

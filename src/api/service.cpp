@@ -9,6 +9,7 @@
 #include "sync/registrations.hpp"
 #include "sync/sync_call.hpp"
 #include "sync/turnstile.hpp"
+#include "webhooks/deliverer.hpp"
 
 #include <callsign/jobs/device_keys.hpp>
 #include <callsign/jobs/ordered_lists.hpp>
@@ -106,13 +107,16 @@ class service::impl {
           feed_(options.feed),
           followers_(clock, feed_),
           pages_(engine),
+          webhook_options_(options.webhooks),
           clock_(clock),
           cors_(std::move(options.api.cors_origins)),
           rates_(options.api.account_requests_per_minute),
           master_(std::move(options.master_key)),
           jobs_{engine, entropy, master_.get(), board_},
+          deliverer_(engine, clock, entropy, webhook_options_, master_.get(), sync_.key_attribute),
           contexts_{{engine, jobs_, entropy, clock, lists_, sync_.key_attribute},
                     {engine, clock, feed_, followers_, pages_, sync_.key_attribute},
+                    {engine, clock, entropy, master_.get(), webhook_options_, deliverer_.calls()},
                     {engine, jobs_, clock, sync_, turnstile_, clients_, registrations_, snapshots_},
                     {engine, jobs_, reaper, clock, entropy, late_retries_},
                     {engine, hooks_}},
@@ -221,6 +225,7 @@ class service::impl {
         tokens_.follow(happened);
         clients_.follow(happened);
         followers_.follow(happened);
+        deliverer_.follow(happened);
         if (std::holds_alternative<events::late_retry_seen>(happened)) ++late_retries_;
     }
 
@@ -235,12 +240,14 @@ class service::impl {
     feed_options feed_;
     followers followers_;
     feed_pages pages_;
+    const webhook_options webhook_options_;
     callsign::clock& clock_;
     cors cors_;
     rate_limits rates_;
     std::shared_ptr<const seal::key> master_;
     jobs::board board_;
     jobs::context jobs_;
+    deliverer deliverer_;
     std::int64_t late_retries_ = 0;
     contexts contexts_;
     hub::subscription events_;
@@ -318,6 +325,19 @@ std::size_t service::follower_count() const noexcept {
 
 void service::stop_followers() {
     impl_->followers_.stop();
+}
+
+void service::start_webhooks(net::outgoing& calls, std::shared_ptr<net::body_budget> bodies,
+                             const boost::asio::any_io_executor& executor) {
+    impl_->deliverer_.start(calls, std::move(bodies), executor);
+}
+
+awaitable<void> service::stop_webhooks() {
+    return impl_->deliverer_.stop();
+}
+
+delivery_counts service::webhook_deliveries() const noexcept {
+    return impl_->deliverer_.counts();
 }
 
 awaitable<bool> service::can_decrypt_devices() {

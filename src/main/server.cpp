@@ -2,7 +2,7 @@
 // connects them; what a room does is the room's affair.
 //
 // Threads: this one for the network, one for the writer, a few for readers, a few for offloaded
-// work.
+// work, a few that look names up.
 
 #include "logging_probes.hpp"
 #include "no_dumps.hpp"
@@ -55,6 +55,7 @@ class server {
     ~server() {
         readers_.join();
         offload_.join();
+        lookups_.join();
         writer_.join();
     }
     server(const server&) = delete;
@@ -93,6 +94,9 @@ class server {
     std::unique_ptr<store> store_ = open_sqlite(config_.store);
     asio::thread_pool readers_{config_.store.readers};
     asio::thread_pool offload_{config_.engine.offload_threads};
+    asio::thread_pool lookups_{config_.webhooks.lookup_threads};
+    std::unique_ptr<net::outgoing> outgoing_ = net::make_outgoing(
+        network_.get_executor(), lookups_.get_executor(), config_.webhooks.calls);
     one_thread writer_;
     engine engine_;
     reaper reaper_;
@@ -121,10 +125,12 @@ server::server(setup::config config, setup::config_source source, std::size_t fi
                {.sync = config_.sync,
                 .api = config_.api,
                 .feed = config_.feed,
+                .webhooks = config_.webhooks.options,
                 .master_key = config_.secrets.master_key},
                {[this] {
                     metrics_.bodies_held(http_.bodies()->held());
                     metrics_.followers(service_.follower_count());
+                    metrics_.webhooks(service_.webhook_deliveries());
                     return metrics_.text();
                 },
                 [this](std::string_view route, unsigned status, std::chrono::nanoseconds took) {
@@ -181,6 +187,7 @@ asio::awaitable<void> server::start_and_stop() {
     const std::string welcome_text = co_await prepare();
     spawn(http_.run());
     spawn(reaper_.run());
+    service_.start_webhooks(*outgoing_, http_.bodies(), network_.get_executor());
     announce(welcome_text);
     co_await wait_for_end();
     co_await stop();
@@ -242,6 +249,7 @@ asio::awaitable<void> server::stop() {
     service_.stop_followers();
     http_.stop();
     reaper_.stop();
+    co_await service_.stop_webhooks();
     co_await http_.drained(config_.server.drain_timeout);
     engine_.stop();
     co_await engine_.drained();

@@ -187,6 +187,30 @@ v1::Token to_message(const token& t) {
     return out;
 }
 
+v1::Webhook to_message(const webhook& w) {
+    v1::Webhook out;
+    out.set_webhook_id(to_string(w.uuid));
+    out.set_url(w.url);
+    out.set_filter(w.filter);
+    out.set_state(w.disabled ? "disabled" : "active");
+    if (w.disabled) out.set_reason(std::string(to_string(*w.disabled)));
+    out.set_failures(w.failures);
+    set_timestamp(*out.mutable_created_at(), w.created_at);
+    return out;
+}
+
+v1::WebhookDelivery to_message(const webhook_delivery& d) {
+    v1::WebhookDelivery out;
+    out.set_delivery_id(d.id);
+    set_timestamp(*out.mutable_at(), d.at);
+    out.set_changes(d.changes);
+    out.set_status(d.status);
+    out.set_error(d.error);
+    out.set_delivered(d.delivered);
+    out.set_took_ms(d.took.count());
+    return out;
+}
+
 v1::Device to_message(const device& d) {
     v1::Device out;
     out.set_device_id(std::to_string(d.id.value));

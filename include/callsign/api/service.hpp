@@ -8,8 +8,10 @@
 #include <callsign/api/api_options.hpp>
 #include <callsign/api/feed_options.hpp>
 #include <callsign/api/sync_options.hpp>
+#include <callsign/api/webhook_options.hpp>
 #include <callsign/engine/engine.hpp>
 #include <callsign/net/http.hpp>
+#include <callsign/net/outgoing.hpp>
 #include <callsign/reaper/reaper.hpp>
 #include <callsign/seal/secret.hpp>
 
@@ -27,6 +29,7 @@ struct service_options {
     sync_options sync{};
     api_options api{};
     feed_options feed{};
+    webhook_options webhooks{};
     // What devices' keys are sealed under. None: no device is added to a managed account. Shared
     // with the configuration it comes from; nobody changes it.
     std::shared_ptr<const seal::key> master_key{};
@@ -69,6 +72,14 @@ class service {
     std::size_t follower_count() const noexcept;
     // Those who do are told to go. Before the server that they are connected to stops.
     void stop_followers();
+
+    // Webhooks are delivered from here on, by `calls`; `bodies`: what is posted is charged to it.
+    // Both outlive the service.
+    void start_webhooks(net::outgoing& calls, std::shared_ptr<net::body_budget> bodies,
+                        const boost::asio::any_io_executor& executor);
+    // What is under way is cut off, and told again after the next start.
+    boost::asio::awaitable<void> stop_webhooks();
+    delivery_counts webhook_deliveries() const noexcept;
 
   private:
     std::unique_ptr<impl> impl_;

@@ -10,6 +10,7 @@
 #include <callsign/domain/task.hpp>
 #include <callsign/domain/task_action.hpp>
 #include <callsign/domain/task_faults.hpp>
+#include <callsign/domain/webhook.hpp>
 #include <callsign/wire/message.hpp>
 
 #include <optional>
@@ -79,6 +80,9 @@ v1::Slot to_message(const slot& s, const std::optional<receipt>& r);
 v1::Series to_message(const series& s);
 v1::Account to_message(const account& a);
 v1::Token to_message(const token& t);
+// Without its cursor and its secret.
+v1::Webhook to_message(const webhook& w);
+v1::WebhookDelivery to_message(const webhook_delivery& d);
 // With its client id if its account is managed; an opaque account's is what lets a client in.
 v1::Device to_message(const device& d);
 

@@ -28,23 +28,23 @@ feed_question question_reader::read(std::string_view cursor) {
                            "A cursor is what the feed gave with a change, \"0\" for the beginning "
                            "or \"now\"."});
     }
-    asked.filter = read_filter_if_any();
+    asked.filter = read_feed_filter(asked_, found_);
     return asked;
 }
 
 // Of any status, unless one is asked for: a follower wants to see a task end.
-std::optional<task_filter> question_reader::read_filter_if_any() {
-    task_filter f = read_filter(asked_, found_);
+std::optional<task_filter> read_feed_filter(const query& asked, wire::faults& found) {
+    task_filter f = read_filter(asked, found);
     if (f.needs_links()) {
-        add_fault(found_, {"is", "invalid",
-                           "Whether a task is blocked depends on others, whose changes the feed "
-                           "does not compare: blocked, blocking, unblocked and ready are for "
-                           "lists."});
+        add_fault(found, {"is", "invalid",
+                          "Whether a task is blocked depends on others, whose changes the feed "
+                          "does not compare: blocked, blocking, unblocked and ready are for "
+                          "lists."});
     }
     const auto is_filter = [](const query::pair& p) {
         return p.first != "after" && p.first != "limit" && p.first != "wait";
     };
-    if (!std::any_of(asked_.pairs().begin(), asked_.pairs().end(), is_filter)) return std::nullopt;
+    if (!std::any_of(asked.pairs().begin(), asked.pairs().end(), is_filter)) return std::nullopt;
     if (f.statuses.empty()) {
         f.statuses = {task_status::pending, task_status::completed, task_status::deleted,
                       task_status::recurring};

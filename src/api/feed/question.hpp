@@ -43,13 +43,14 @@ class question_reader {
     std::string_view get(std::string_view name) const { return asked_.get(name); }
 
   private:
-    std::optional<task_filter> read_filter_if_any();
-
     const request_context& c_;
     wire::faults& found_;
     std::vector<std::string_view> known_;
     query asked_;
 };
+
+// What the parameters of a feed narrow it by; none: they do not. A fault for each that is wrong.
+std::optional<task_filter> read_feed_filter(const query& asked, wire::faults& found);
 
 // Sets a question that begins now to the end of the chain.
 awaitable<result<void>> begin_now(feed_context& f, feed_question& asked);

@@ -7,6 +7,8 @@
 namespace callsign::api {
 
 awaitable<http_response> show_product(ops_context& o, request_context& c);
+awaitable<http_response> show_api(ops_context& o, request_context& c);
+awaitable<http_response> show_openapi(ops_context& o, request_context& c);
 awaitable<http_response> show_alive(ops_context& o, request_context& c);
 awaitable<http_response> show_ready(ops_context& o, request_context& c);
 awaitable<http_response> show_metrics(ops_context& o, request_context& c);

@@ -1,4 +1,5 @@
 #include "handlers.hpp"
+#include "openapi.hpp"
 #include "problem.hpp"
 
 namespace callsign::api {
@@ -19,6 +20,21 @@ awaitable<http_response> show_product(ops_context&, request_context&) {
     http_response response = text(200, "TaskChampion sync server v" CALLSIGN_VERSION
                                        " (Callsign: every task has a number people can say)\n");
     response.headers.emplace_back("Cache-Control", "no-store, max-age=0");
+    co_return response;
+}
+
+// Where to read on.
+awaitable<http_response> show_api(ops_context&, request_context&) {
+    http_response response = text(200, R"({"name":"Callsign","version":")" CALLSIGN_VERSION
+                                       R"(","api":"/v1","openapi":"/openapi.yaml"})"
+                                       "\n");
+    response.content_type = "application/json";
+    co_return response;
+}
+
+awaitable<http_response> show_openapi(ops_context&, request_context&) {
+    http_response response = text(200, std::string(openapi_text()));
+    response.content_type = "application/yaml";  // RFC 9512
     co_return response;
 }
 

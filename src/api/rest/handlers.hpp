@@ -23,6 +23,8 @@ awaitable<http_response> list_tasks(rest_context& r, request_context& c);
 // batch.cpp
 awaitable<http_response> create_tasks(rest_context& r, request_context& c);
 awaitable<http_response> change_tasks(rest_context& r, request_context& c);
+// keys.cpp
+awaitable<http_response> create_key(rest_context& r, request_context& c);
 // slots.cpp
 awaitable<http_response> show_slot(rest_context& r, request_context& c);
 

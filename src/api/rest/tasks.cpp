@@ -90,6 +90,7 @@ awaitable<http_response> create_task(rest_context& r, request_context& c) {
 }
 
 awaitable<http_response> show_task(rest_context& r, request_context& c) {
+    if (c.who.mode == account_mode::opaque) co_return answer_unseen(c);
     const auto ref = parse_task_ref(percent_decoded(c.captured[0]));
     if (!ref) co_return answer_malformed_ref(c);
     find_task question{c.account(), *ref};

@@ -9,8 +9,10 @@
 #include <callsign/api/api_options.hpp>
 #include <callsign/api/feed_options.hpp>
 #include <callsign/api/sync_options.hpp>
+#include <callsign/api/webhook_options.hpp>
 #include <callsign/engine/engine.hpp>
 #include <callsign/net/http.hpp>
+#include <callsign/net/outgoing.hpp>
 #include <callsign/platform/log.hpp>
 #include <callsign/reaper/reaper.hpp>
 #include <callsign/seal/secret.hpp>
@@ -43,6 +45,14 @@ struct secrets_options {
     std::shared_ptr<const seal::key> master_key{};
 };
 
+// How webhooks are delivered, and to where they may be.
+struct webhook_settings {
+    api::webhook_options options;
+    net::outgoing_options calls;
+    // Threads that look names up: each is held up by a server of names that does not answer.
+    std::size_t lookup_threads = 4;
+};
+
 struct config {
     server_options server;
     net::http_options http;
@@ -52,6 +62,7 @@ struct config {
     api::sync_options sync;
     api::api_options api;
     api::feed_options feed;
+    webhook_settings webhooks;
     secrets_options secrets;
     platform::log_options log;
 };

@@ -201,6 +201,10 @@ class http_metrics final : public net::http_probe {
           bodies_(gauge(r, "callsign_http_bodies_bytes",
                         "Memory held for bodies, of http.bodies_bytes_max.")),
           followers_(gauge(r, "callsign_followers", "Connections that follow changes.")),
+          delivered_(counter(r, "callsign_webhook_deliveries_total",
+                             "Bodies that a webhook's server has accepted.")),
+          not_delivered_(counter(r, "callsign_webhook_failures_total",
+                                 "Attempts at a webhook's server that failed.")),
           refused_(counter(r, "callsign_http_connections_refused_total",
                            "Connections beyond http.connections_max or an address's part of it.")),
           displaced_(counter(r, "callsign_http_connections_displaced_total",
@@ -218,11 +222,17 @@ class http_metrics final : public net::http_probe {
     void session_failed(std::string_view) override { failed_.Increment(); }
     void bodies_held(std::size_t bytes) { bodies_.Set(static_cast<double>(bytes)); }
     void followers(std::size_t count) { followers_.Set(static_cast<double>(count)); }
+    void webhooks(const api::delivery_counts& so_far) {
+        delivered_.Increment(static_cast<double>(so_far.delivered) - delivered_.Value());
+        not_delivered_.Increment(static_cast<double>(so_far.failed) - not_delivered_.Value());
+    }
 
   private:
     Gauge& connections_;
     Gauge& bodies_;
     Gauge& followers_;
+    Counter& delivered_;
+    Counter& not_delivered_;
     Counter& refused_;
     Counter& displaced_;
     Counter& timeouts_;
@@ -330,6 +340,10 @@ void metrics::bodies_held(std::size_t bytes) {
 
 void metrics::followers(std::size_t count) {
     impl_->http.followers(count);
+}
+
+void metrics::webhooks(const api::delivery_counts& so_far) {
+    impl_->http.webhooks(so_far);
 }
 
 std::string metrics::text() const {

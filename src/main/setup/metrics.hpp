@@ -2,6 +2,7 @@
 // Every probe of every room, counted for Prometheus under the prefix callsign_. The only part that
 // knows Prometheus. Thread safe.
 
+#include <callsign/api/webhook_options.hpp>
 #include <callsign/engine/probe.hpp>
 #include <callsign/net/http.hpp>
 #include <callsign/reaper/reaper.hpp>
@@ -29,6 +30,7 @@ class metrics {
     void bodies_held(std::size_t bytes);
     // The same of the feed's.
     void followers(std::size_t count);
+    void webhooks(const api::delivery_counts& so_far);
 
     // The text exposition format, version 0.0.4.
     std::string text() const;

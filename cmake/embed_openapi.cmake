@@ -1,0 +1,9 @@
+# cmake -D from=FILE -D to=FILE.cpp -P: the text as a function of src/api/ops/openapi.hpp.
+cmake_minimum_required(VERSION 3.25)
+file(READ ${from} text)
+file(CONFIGURE OUTPUT ${to} @ONLY CONTENT
+"#include \"openapi.hpp\"
+namespace callsign::api {
+std::string_view openapi_text() noexcept { return R\"yaml(@text@)yaml\"; }
+}
+")

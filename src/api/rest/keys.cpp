@@ -1,0 +1,76 @@
+// Keys of an opaque account's tasks, which the server cannot see.
+
+#include "handlers.hpp"
+#include "task_answers.hpp"
+
+#include <callsign/base/text.hpp>
+
+namespace callsign::api {
+namespace {
+
+std::vector<std::string_view> idempotency_keys(const request_context& c) {
+    std::vector<std::string_view> values;
+    const auto fields = c.request.equal_range("Idempotency-Key");
+    for (auto f = fields.first; f != fields.second; ++f) {
+        values.emplace_back(f->value().data(), f->value().size());
+    }
+    return values;
+}
+
+// The uuid is what makes a retry one. Who sends the header all the same has to mean that.
+void check_key(const request_context& c, const uuid& id, wire::faults& found) {
+    const auto read = wire::parse_idempotency_key(idempotency_keys(c));
+    if (std::holds_alternative<wire::key_missing>(read)) return;
+    const auto* const key = std::get_if<std::string>(&read);
+    if (key != nullptr && parse_uuid(*key) == id) return;
+    add_fault(found, {"uuid", "invalid", "The Idempotency-Key of such a request is its uuid."});
+}
+
+give_key read_wanted(const request_context& c, wire::faults& found) {
+    v1::CreateKey message;
+    if (!read_body(c, message, found)) return {};
+    const auto id = parse_uuid(message.uuid());
+    if (!id || *id == uuid{}) {
+        const char* const code = message.uuid().empty() ? "required" : "malformed";
+        add_fault(found, {"uuid", code, "Name the task by its UUID."});
+    } else {
+        check_key(c, *id, found);
+    }
+    // As in a creation: in any case.
+    const std::string prefix = upper(message.prefix());
+    if (!prefix.empty()) check_prefix(prefix, "A series", found);
+    return {c.account(), id.value_or(uuid{}), prefix, message.project(), c.who.token};
+}
+
+}  // namespace
+
+awaitable<http_response> create_key(rest_context& r, request_context& c) {
+    wire::faults found;
+    give_key command = read_wanted(c, found);
+    if (!found.empty()) co_return answer_faults(c, found);
+    const auto done = co_await r.engine.submit(std::move(command));
+    if (!done) co_return answer_error(c, done.error());
+    co_return std::visit(
+        overloaded{
+            [&](const receipted& given) {
+                auto response = answer_message(c, 201, wire::to_message(given.receipt));
+                if (given.replayed) response.headers.emplace_back("Idempotent-Replayed", "true");
+                return response;
+            },
+            [&](no_such_account) { return answer_no_account(c); },
+            [&](give_key::not_opaque) {
+                return answer_problem(c, problems::account_managed,
+                                      "Its tasks get their keys when they are made.");
+            },
+            [&](unknown_series) {
+                return answer_faults(c, {{"prefix", std::string(problems::unknown_prefix.code),
+                                          "GET /v1/series lists them."}});
+            },
+            [&](series_archived) {
+                return answer_problem(c, problems::series_archived, "Name another one, or none.");
+            },
+        },
+        *done);
+}
+
+}  // namespace callsign::api

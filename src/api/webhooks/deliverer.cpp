@@ -1,0 +1,407 @@
+#include "deliverer.hpp"
+
+#include "../feed/cursor.hpp"
+#include "../feed/question.hpp"
+#include "../filter_parameters.hpp"
+
+#include <callsign/seal/at_rest.hpp>
+#include <callsign/seal/webhook_signature.hpp>
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <charconv>
+#include <utility>
+
+namespace callsign::api {
+
+namespace asio = boost::asio;
+
+namespace {
+
+// When the store or the server is at its limit.
+constexpr milliseconds busy_pause{1'000};
+constexpr std::int64_t load_rows = 256;
+// Versions without a change for it, after which its place is made durable all the same: a restart
+// looks at no more than so many again.
+constexpr std::int64_t unsaved_seqs_max = 1'000;
+
+// Why there was no answer, for its owner to read.
+std::string text_of(const net::http_failure& failure) {
+    if (failure.timed_out()) return "no answer in time";
+    if (failure.error == asio::error::access_denied) return "it has no address that may be called";
+    return failure.error.message();
+}
+
+// Of a Retry-After in seconds; a date is not worth the reading.
+milliseconds asked_pause(const net::http_answer& answer) {
+    const std::string field = answer.header("Retry-After");
+    std::int64_t seconds = 0;
+    std::from_chars(field.data(), field.data() + field.size(), seconds);
+    constexpr std::int64_t day = 24 * 60 * 60;
+    return std::chrono::seconds{std::clamp<std::int64_t>(seconds, 0, day)};
+}
+
+webhook_start place_of(const read_changes::part& part) {
+    return {part.next, part.mark};
+}
+
+}  // namespace
+
+struct deliverer::hook {
+    account_id account;
+    callsign::uuid uuid{};
+
+    // What is read of it before it begins, and when its owner has changed it.
+    bool is_stale = true;
+    bool is_gone = false;
+    webhook row{};  // its place may be ahead of the durable one
+    std::optional<net::outgoing_url> url{};
+    std::optional<task_filter> filter{};
+    std::optional<seal::secret_bytes> secret{};
+    bool has_faults = false;  // its URL or its filter are none any more
+
+    std::int64_t heard = 0;      // the account has come to this seq, as far as was heard
+    std::int64_t saved_seq = 0;  // of the durable place
+    // Of an attempt that failed: the next one is about as many changes, so that it is the same.
+    std::optional<std::size_t> again{};
+    milliseconds asked_pause{0};  // by its server
+
+    // While it runs.
+    bool is_running = false;
+    std::unique_ptr<timer> pause{};
+    asio::cancellation_signal cut{};
+};
+
+deliverer::deliverer(engine& engine, clock& clock, entropy& entropy, const webhook_options& options,
+                     const seal::key* master, const std::string& key_attribute)
+    : engine_(engine),
+      clock_(clock),
+      entropy_(entropy),
+      options_(options),
+      master_(master),
+      key_attribute_(key_attribute),
+      turns_(clock, options.at_once, options.account_at_once) {}
+
+deliverer::~deliverer() = default;
+
+void deliverer::start(net::outgoing& calls, std::shared_ptr<net::body_budget> bodies,
+                      const asio::any_io_executor& executor) {
+    calls_ = &calls;
+    bodies_ = std::move(bodies);
+    executor_ = executor;
+    ++under_way_;
+    asio::co_spawn(executor_, load_again_and_again(), [this](const std::exception_ptr& e) {
+        ended();
+        if (e) std::rethrow_exception(e);
+    });
+}
+
+void deliverer::follow(const event& happened) {
+    if (calls_ == nullptr || stopped_) return;
+    if (const auto* const appended = std::get_if<events::version_appended>(&happened)) {
+        const auto own = of_accounts_.find(appended->account);
+        if (own == of_accounts_.end()) return;
+        for (const auto& h : own->second) {
+            h->heard = std::max(h->heard, appended->seq);
+            if (!h->is_running && (h->is_stale || !h->row.disabled)) begin(h);
+        }
+    }
+    if (const auto* const changed = std::get_if<events::webhook_changed>(&happened)) {
+        wake(changed->account, changed->uuid);
+    }
+}
+
+// It may be a new one.
+void deliverer::wake(account_id account, const uuid& id) {
+    auto& h = hooks_[id];
+    if (!h) {
+        h = std::make_shared<hook>();
+        h->account = account;
+        h->uuid = id;
+        of_accounts_[account].push_back(h);
+    }
+    h->is_stale = true;
+    if (h->is_running) {
+        h->pause->cancel();
+    } else {
+        begin(h);
+    }
+}
+
+asio::awaitable<void> deliverer::stop() {
+    stopped_ = true;
+    if (calls_ == nullptr) co_return;
+    all_ended_ = clock_.make_timer(executor_);
+    if (load_pause_) load_pause_->cancel();
+    // What it ends may end at once, and with it its place here.
+    std::vector<std::shared_ptr<hook>> all;
+    for (const auto& [id, h] : hooks_) all.push_back(h);
+    for (const auto& h : all) {
+        if (!h->is_running) continue;
+        h->pause->cancel();
+        h->cut.emit(asio::cancellation_type::terminal);
+    }
+    while (under_way_ > 0) co_await all_ended_->wait(std::chrono::hours{1});
+}
+
+void deliverer::ended() {
+    if (--under_way_ == 0 && all_ended_) all_ended_->cancel();
+}
+
+// ---- which there are ----
+
+asio::awaitable<void> deliverer::load_again_and_again() {
+    load_pause_ = clock_.make_timer(executor_);
+    webhook_id after{};
+    while (!stopped_) {
+        const auto some = co_await engine_.ask(list_active_webhooks{after, load_rows});
+        if (!some) {
+            co_await load_pause_->wait(busy_pause);
+            continue;
+        }
+        // What was read may be changed by now: each is read again when its turn comes.
+        for (const webhook& w : *some) wake(w.account, w.uuid);
+        if (std::ssize(*some) < load_rows) co_return;
+        after = some->back().id;
+    }
+}
+
+void deliverer::begin(const std::shared_ptr<hook>& h) {
+    h->is_running = true;
+    h->pause = clock_.make_timer(executor_);
+    ++under_way_;
+    // Shared: its owner may remove it meanwhile.
+    const auto done = [this, h](const std::exception_ptr& e) {
+        h->is_running = false;
+        h->pause.reset();
+        if (h->is_gone) forget(*h);
+        ended();
+        if (e) std::rethrow_exception(e);
+    };
+    asio::co_spawn(executor_, run(h), asio::bind_cancellation_slot(h->cut.slot(), done));
+}
+
+void deliverer::forget(const hook& h) {
+    const auto own = of_accounts_.find(h.account);
+    std::erase_if(own->second, [&](const auto& other) { return other.get() == &h; });
+    if (own->second.empty()) of_accounts_.erase(own);
+    hooks_.erase(h.uuid);
+}
+
+// ---- one of them ----
+
+// Until it has everything, its owner stops it, or the server does.
+asio::awaitable<void> deliverer::run(std::shared_ptr<hook> h) {
+    // What is cut off says so itself; nothing may be left half done for it.
+    co_await asio::this_coro::throw_if_cancelled(false);
+    while (!stopped_) {
+        if (h->is_stale) {
+            const bool is_read = co_await reload(*h);
+            if (!is_read) {
+                co_await h->pause->wait(busy_pause);
+                continue;
+            }
+        }
+        if (h->is_gone || h->row.disabled) co_return;
+        const step next = co_await deliver_next(*h);
+        if (stopped_) co_return;
+        switch (next) {
+        case step::go_on: break;
+        case step::done:
+            if (!h->is_stale && h->heard <= h->row.after.seq) co_return;
+            break;
+        case step::busy: co_await h->pause->wait(busy_pause); break;
+        case step::failed:
+            if (!h->row.disabled) co_await h->pause->wait(pause_after(*h));
+            break;
+        }
+    }
+}
+
+// False: it cannot be read now.
+asio::awaitable<bool> deliverer::reload(hook& h) {
+    h.is_stale = false;
+    const find_webhook question{h.account, h.uuid};
+    auto found = co_await engine_.ask(question);
+    if (!found) {
+        h.is_stale = true;
+        co_return false;
+    }
+    h.is_gone = !*found;
+    if (h.is_gone) co_return true;
+    h.row = **std::move(found);
+    h.saved_seq = h.row.after.seq;
+    h.again.reset();
+    h.asked_pause = milliseconds{0};
+    read_settings(h);
+    co_return true;
+}
+
+void deliverer::read_settings(hook& h) const {
+    wire::faults wrong;
+    const query asked(h.row.filter, with_filter_parameters({}), wrong, repeatable_parameters);
+    h.filter = read_feed_filter(asked, wrong);
+    auto url = net::parse_outgoing_url(h.row.url);
+    h.has_faults = !wrong.empty() || !std::holds_alternative<net::outgoing_url>(url);
+    if (!h.has_faults) h.url = std::get<net::outgoing_url>(std::move(url));
+    h.secret.reset();
+    if (master_ == nullptr) return;
+    const seal::belongs_to owner{seal::purpose::webhook_secret, h.account, h.uuid};
+    auto opened = seal::open_at_rest(*master_, owner, h.row.sealed_secret);
+    if (auto* const secret = std::get_if<seal::secret_bytes>(&opened))
+        h.secret = std::move(*secret);
+}
+
+asio::awaitable<deliverer::step> deliverer::deliver_next(hook& h) {
+    std::optional<settle_delivery> command;
+    {
+        const turns::turn mine = co_await turns_.take(h.account);
+        if (stopped_ || h.is_stale) co_return step::go_on;
+        auto [next, said] = co_await read_and_post(h);
+        if (!said) co_return next;
+        command = std::move(said);
+    }
+    co_return co_await settle(h, std::move(*command));
+}
+
+// What there is to be made durable of it; none: nothing.
+asio::awaitable<std::pair<deliverer::step, std::optional<settle_delivery>>>
+deliverer::read_and_post(hook& h) {
+    using outcome = std::pair<step, std::optional<settle_delivery>>;
+    settle_delivery command{.account = h.account,
+                            .uuid = h.uuid,
+                            .edits = h.row.edits,
+                            .failures_max = options_.failures_max};
+    if (h.has_faults) {
+        command.disable = webhook_end::unreadable;
+        co_return outcome(step::go_on, std::move(command));
+    }
+    read_changes question{.account = h.account,
+                          .after = h.row.after,
+                          .limit = h.again.value_or(options_.changes_max),
+                          .filter = h.filter,
+                          .now = clock_.now(),
+                          .work_max = first_look_work_max};
+    if (!h.row.mark.empty()) question.mark = h.row.mark;
+    auto read = co_await engine_.ask(std::move(question));
+    if (!read) co_return outcome(step::busy, std::nullopt);
+    auto* const part = std::get_if<read_changes::part>(&*read);
+    if (part == nullptr) {
+        command.disable =
+            std::holds_alternative<read_changes::expired>(*read)    ? webhook_end::cursor_expired
+            : std::holds_alternative<read_changes::diverged>(*read) ? webhook_end::cursor_unknown
+                                                                    : webhook_end::unreadable;
+        co_return outcome(step::go_on, std::move(command));
+    }
+    if (!part->changes.empty()) {
+        command = co_await post(h, std::move(command), std::move(*part));
+        co_return outcome(step::go_on, std::move(command));
+    }
+    // Nothing of it is for this one.
+    const webhook_start reached = place_of(*part);
+    h.row.after = reached.after;
+    h.row.mark = reached.mark;
+    const step next = part->has_more ? step::go_on : step::done;
+    if (reached.after.seq - h.saved_seq < unsaved_seqs_max) co_return outcome(next, std::nullopt);
+    command.reached = reached;
+    co_return outcome(next, std::move(command));
+}
+
+asio::awaitable<settle_delivery> deliverer::post(hook& h, settle_delivery command,
+                                                 read_changes::part part) {
+    webhook_delivery attempt{.id = to_string(h.uuid) + "_" + std::to_string(h.row.after.seq) + "." +
+                                   std::to_string(h.row.after.tasks) + "_" +
+                                   std::to_string(part.next.seq) + "." +
+                                   std::to_string(part.next.tasks),
+                             .at = clock_.now(),
+                             .changes = std::ssize(part.changes)};
+    const webhook_start reached = place_of(part);
+    h.again = part.changes.size();
+    v1::WebhookEvents events;
+    events.set_webhook_id(to_string(h.uuid));
+    events.set_cursor(cursor_text(part.next, part.mark));
+    for (const task_change& change : part.changes) {
+        *events.add_changes() = to_message(change, key_attribute_);
+    }
+    part.changes.clear();
+    net::http_call call{"POST", {}, {}, wire::encode(wire::format::json, events)};
+    events.Clear();
+    // There may be no room for it now; it is read by then, and at_once bounds what comes of that.
+    net::body_lease held(bodies_, h.account.value);
+    held.resize_anyway(call.body.size());
+
+    const milliseconds begun = clock_.elapsed();
+    h.asked_pause = milliseconds{0};
+    if (!h.secret) {
+        attempt.error = "the server cannot open the secret: its master key is missing, or another";
+    } else {
+        call.headers = headers_of(h, attempt.id, call.body);
+        net::outgoing_url url = *h.url;
+        const auto outcome = co_await calls_->exchange(std::move(url), std::move(call));
+        if (!outcome) {
+            attempt.error = text_of(outcome.error());
+        } else {
+            attempt.status = outcome->status;
+            attempt.delivered = outcome->status / 100 == 2;
+            if (!attempt.delivered) h.asked_pause = asked_pause(*outcome);
+            if (outcome->status == 410) command.disable = webhook_end::gone;
+        }
+    }
+    attempt.took = clock_.elapsed() - begun;
+    if (attempt.delivered) command.reached = reached;
+    command.attempt = std::move(attempt);
+    co_return command;
+}
+
+net::http_field_list deliverer::headers_of(const hook& h, const std::string& id,
+                                           const std::string& body) const {
+    const std::int64_t seconds =
+        std::chrono::floor<std::chrono::seconds>(clock_.now()).time_since_epoch().count();
+    return {{"Content-Type", "application/json"},
+            {"User-Agent", "callsignd/" CALLSIGN_VERSION},
+            {"webhook-id", id},
+            {"webhook-timestamp", std::to_string(seconds)},
+            {"webhook-signature", seal::webhook_signature(h.secret->bytes(), id, seconds, body)}};
+}
+
+// Its place is durable before anything more is posted.
+asio::awaitable<deliverer::step> deliverer::settle(hook& h, settle_delivery command) {
+    const bool was_cut = stopped_ && command.attempt && !command.attempt->delivered;
+    if (was_cut) co_return step::done;  // that is no fault of its server's
+    for (;;) {
+        auto done = co_await engine_.submit(command);
+        if (done) {
+            if (command.attempt)
+                ++(command.attempt->delivered ? counts_.delivered : counts_.failed);
+            auto* const row = std::get_if<webhook>(&*done);
+            if (row == nullptr) {
+                h.is_stale = true;
+                co_return step::go_on;
+            }
+            h.row = std::move(*row);
+            h.saved_seq = h.row.after.seq;
+            const bool has_failed = command.attempt && !command.attempt->delivered;
+            if (!has_failed) h.again.reset();
+            co_return has_failed ? step::failed : step::go_on;
+        }
+        if (stopped_ || done.error() == errc::shutting_down) co_return step::done;
+        co_await h.pause->wait(busy_pause);
+    }
+}
+
+// Doubling, and a tenth more or less, so that those that failed together do not come together.
+milliseconds deliverer::pause_after(const hook& h) {
+    milliseconds pause = options_.retry_min;
+    for (std::int64_t n = 1; n < h.row.failures && pause < options_.retry_max; ++n) pause *= 2;
+    pause = std::min(std::max(pause, h.asked_pause), options_.retry_max);
+    std::array<std::uint8_t, 1> drawn{};
+    entropy_.fill(drawn);
+    return pause * (900 + drawn[0] * 200 / 255) / 1000;
+}
+
+}  // namespace callsign::api

@@ -1,0 +1,90 @@
+#pragma once
+// Brings the feed to webhooks. Each has one delivery under way at most, in the order of its
+// changes: what is read after its place is posted, and its place moves once that is answered 2xx
+// and the move is durable. So nothing is left out, and what was posted when the server died is
+// posted again.
+//
+// A webhook that has everything is a row in memory. Network executor.
+
+#include "turns.hpp"
+
+#include <callsign/api/webhook_options.hpp>
+#include <callsign/domain/query.hpp>
+#include <callsign/engine/engine.hpp>
+#include <callsign/net/body_budget.hpp>
+#include <callsign/net/outgoing.hpp>
+#include <callsign/seal/secret.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/functional/hash.hpp>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace callsign::api {
+
+class deliverer {
+  public:
+    // `master`: what secrets are sealed under; none: nothing is posted.
+    deliverer(engine& engine, clock& clock, entropy& entropy, const webhook_options& options,
+              const seal::key* master, const std::string& key_attribute);
+    ~deliverer();
+
+    // What posts, and what its bodies are charged to. From then on webhooks are brought up to date.
+    void start(net::outgoing& calls, std::shared_ptr<net::body_budget> bodies,
+               const boost::asio::any_io_executor& executor);
+    void follow(const event& happened);
+    // Nothing more is begun, and what is under way is cut off. Returns when nothing is.
+    boost::asio::awaitable<void> stop();
+
+    const delivery_counts& counts() const noexcept { return counts_; }
+    // None: it was not started.
+    net::outgoing* const& calls() const noexcept { return calls_; }
+
+  private:
+    struct hook;
+    enum class step { go_on, done, busy, failed };
+
+    void wake(account_id account, const uuid& id);
+    void begin(const std::shared_ptr<hook>& h);
+    void forget(const hook& h);
+    void ended();
+    void read_settings(hook& h) const;
+    net::http_field_list headers_of(const hook& h, const std::string& id,
+                                    const std::string& body) const;
+    milliseconds pause_after(const hook& h);
+
+    boost::asio::awaitable<void> load_again_and_again();
+    boost::asio::awaitable<void> run(std::shared_ptr<hook> h);
+    boost::asio::awaitable<bool> reload(hook& h);
+    boost::asio::awaitable<step> deliver_next(hook& h);
+    boost::asio::awaitable<std::pair<step, std::optional<settle_delivery>>> read_and_post(hook& h);
+    boost::asio::awaitable<settle_delivery> post(hook& h, settle_delivery command,
+                                                 read_changes::part part);
+    boost::asio::awaitable<step> settle(hook& h, settle_delivery command);
+
+    engine& engine_;
+    clock& clock_;
+    entropy& entropy_;
+    const webhook_options& options_;
+    const seal::key* const master_;
+    const std::string& key_attribute_;
+    net::outgoing* calls_ = nullptr;
+    std::shared_ptr<net::body_budget> bodies_;
+    boost::asio::any_io_executor executor_;
+    turns turns_;
+    std::unordered_map<uuid, std::shared_ptr<hook>, boost::hash<uuid>> hooks_;
+    std::unordered_map<account_id, std::vector<std::shared_ptr<hook>>> of_accounts_;
+    delivery_counts counts_;
+    std::size_t under_way_ = 0;  // coroutines
+    bool stopped_ = false;
+    std::unique_ptr<timer> load_pause_;
+    std::unique_ptr<timer> all_ended_;
+};
+
+}  // namespace callsign::api

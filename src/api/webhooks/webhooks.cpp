@@ -1,0 +1,241 @@
+#include "../answers.hpp"
+#include "../feed/question.hpp"
+#include "../filter_parameters.hpp"
+#include "../rest/task_answers.hpp"
+#include "handlers.hpp"
+
+#include <callsign/domain/query.hpp>
+#include <callsign/seal/at_rest.hpp>
+#include <callsign/seal/webhook_signature.hpp>
+
+#include <array>
+
+namespace callsign::api {
+namespace {
+
+constexpr std::size_t filter_bytes_max = 2048;
+
+v1::Webhook with_cursor(const webhook& w) {
+    v1::Webhook message = wire::to_message(w);
+    message.set_cursor(cursor_text(w.after, w.mark));
+    return message;
+}
+
+http_response answer_none(const request_context& c) {
+    return answer_problem(c, problems::webhook_not_found, "The account has no webhook of this id.");
+}
+
+// Of the path; nil, which is nobody's: it is none.
+uuid named_webhook(const request_context& c) {
+    return parse_uuid(c.named()).value_or(uuid{});
+}
+
+void check_url(const webhook_context& w, const std::string& text, wire::faults& found) {
+    const auto url = net::parse_outgoing_url(text);
+    if (const auto* const why = std::get_if<std::string>(&url)) {
+        add_fault(found, {"url", text.empty() ? "required" : "invalid", *why});
+    } else if (w.calls != nullptr && !w.calls->may_call(std::get<net::outgoing_url>(url))) {
+        add_fault(found, {"url", "address-not-allowed",
+                          "Nothing is posted to private, loopback and link-local addresses, unless "
+                          "an operator allows it (webhooks.allow_addresses)."});
+    }
+}
+
+std::optional<task_filter> check_filter(const std::string& text, wire::faults& found) {
+    if (text.size() > filter_bytes_max) {
+        add_fault(found, {"filter", "too-long", "A filter has at most 2048 bytes."});
+        return std::nullopt;
+    }
+    wire::faults wrong;
+    const query asked(text, with_filter_parameters({}), wrong, repeatable_parameters);
+    auto filter = read_feed_filter(asked, wrong);
+    for (wire::field_fault& fault : wrong) {
+        fault.field = "filter." + fault.field;
+        add_fault(found, std::move(fault));
+    }
+    return filter;
+}
+
+// Empty: none is given.
+void check_cursor(const std::string& text, wire::faults& found) {
+    if (text.empty() || parse_cursor(text)) return;
+    add_fault(found, {"after", "malformed",
+                      "A cursor is what the feed gave with a change, \"0\" for the beginning or "
+                      "\"now\"."});
+}
+
+// Where a feed begins that is asked for from `text` on, or why it cannot. Requires: it is a cursor.
+using start_or_refusal = std::variant<webhook_start, refused>;
+
+awaitable<result<start_or_refusal>> find_start(webhook_context& w, account_id account,
+                                               std::string text,
+                                               std::optional<task_filter> filter) {
+    const auto at = parse_cursor(text);
+    webhook_start start{at->place, at->mark.value_or("")};
+    if (at->is_now) {
+        const auto head = co_await w.engine.ask(find_head{account});
+        if (!head) co_return head.error();
+        start.after = {head->seq};
+        if (head->seq > 0) start.mark = mark_of_version(head->version);
+    }
+    read_changes look{.account = account,
+                      .after = start.after,
+                      .limit = 1,
+                      .filter = std::move(filter),
+                      .now = w.clock.now(),
+                      .work_max = 1};
+    if (!start.mark.empty()) look.mark = start.mark;
+    const auto read = co_await w.engine.ask(std::move(look));
+    if (!read) co_return read.error();
+    if (auto why = refusal_of(*read)) co_return start_or_refusal(*std::move(why));
+    co_return start_or_refusal(std::move(start));
+}
+
+// Wiped with it.
+seal::secret_bytes draw_secret(entropy& source) {
+    seal::secret_bytes drawn(32);
+    source.fill(drawn.writable());
+    return drawn;
+}
+
+std::string sealed(const webhook_context& w, account_id account, const uuid& id,
+                   const seal::secret_bytes& secret) {
+    std::array<std::uint8_t, seal::nonce_bytes> nonce{};
+    w.entropy.fill(nonce);
+    return seal::seal_at_rest(*w.master, {seal::purpose::webhook_secret, account, id}, nonce,
+                              secret.bytes());
+}
+
+// Hard to guess, as all that is named in URLs.
+uuid draw_id(entropy& source) {
+    std::array<std::uint8_t, 16> bits{};
+    source.fill(bits);
+    return make_uuid_v4(bits);
+}
+
+}  // namespace
+
+awaitable<http_response> add_webhook(webhook_context& w, request_context& c) {
+    if (c.who.mode == account_mode::opaque) co_return answer_unseen(c);
+    wire::faults wrong;
+    v1::CreateWebhook wanted;
+    std::optional<task_filter> filter;
+    std::optional<seal::secret_bytes> secret;
+    const bool is_read = read_body(c, wanted, wrong);
+    const seal::wiped afterwards(*wanted.mutable_secret());
+    if (is_read) {
+        check_url(w, wanted.url(), wrong);
+        filter = check_filter(wanted.filter(), wrong);
+        check_cursor(wanted.after(), wrong);
+        secret = wanted.secret().empty() ? draw_secret(w.entropy)
+                                         : seal::parse_webhook_secret(wanted.secret());
+        if (!secret) {
+            add_fault(wrong, {"secret", "malformed",
+                              "A secret is whsec_ and base64 of 24 to 64 bytes; without one it is "
+                              "drawn here."});
+        }
+    }
+    if (!wrong.empty()) co_return answer_faults(c, wrong);
+    if (w.master == nullptr) co_return answer_no_master_key(c);
+    std::string from = wanted.after().empty() ? "now" : wanted.after();
+    auto start = co_await find_start(w, c.account(), std::move(from), std::move(filter));
+    if (!start) co_return answer_error(c, start.error());
+    if (const auto* const why = std::get_if<refused>(&*start)) co_return answer_refused(c, *why);
+
+    const uuid id = draw_id(w.entropy);
+    create_webhook command{.account = c.account(),
+                           .uuid = id,
+                           .url = wanted.url(),
+                           .filter = wanted.filter(),
+                           .sealed_secret = sealed(w, c.account(), id, *secret),
+                           .start = std::get<webhook_start>(std::move(*start)),
+                           .count_max = w.options.account_max};
+    const auto made = co_await w.engine.submit(std::move(command));
+    if (!made) co_return answer_error(c, made.error());
+    const auto* const given = std::get_if<webhook>(&*made);
+    if (given == nullptr) {
+        if (std::holds_alternative<account_is_opaque>(*made)) co_return answer_unseen(c);
+        if (std::holds_alternative<no_such_account>(*made)) co_return answer_no_account(c);
+        co_return answer_problem(c, problems::too_many_webhooks,
+                                 "Remove those that are not in use any more.");
+    }
+    v1::Webhook message = with_cursor(*given);
+    message.set_secret(seal::webhook_secret_text(secret->bytes()));
+    auto response = answer_secret(c, 201, message);
+    seal::wipe(*message.mutable_secret());
+    response.headers.emplace_back("Location", "/v1/webhooks/" + message.webhook_id());
+    co_return response;
+}
+
+awaitable<http_response> list_webhooks(webhook_context& w, request_context& c) {
+    wire::faults wrong;
+    callsign::list_webhooks question{c.account(), read_page(c, wrong)};
+    if (!wrong.empty()) co_return answer_faults(c, wrong);
+    const auto found = co_await w.engine.ask(question);
+    if (!found) co_return answer_error(c, found.error());
+    v1::WebhookList message;
+    message.set_next_page_token(next_page_token(*found));
+    for (const webhook& each : found->rows) *message.add_webhooks() = with_cursor(each);
+    co_return answer_message(c, 200, message);
+}
+
+awaitable<http_response> show_webhook(webhook_context& w, request_context& c) {
+    const find_webhook question{c.account(), named_webhook(c)};
+    const auto found = co_await w.engine.ask(question);
+    if (!found) co_return answer_error(c, found.error());
+    if (!*found) co_return answer_none(c);
+    co_return answer_message(c, 200, with_cursor(**found));
+}
+
+awaitable<http_response> change_webhook(webhook_context& w, request_context& c) {
+    wire::faults wrong;
+    v1::EditWebhook wanted;
+    if (read_body(c, wanted, wrong)) {
+        for (const std::string& name : wanted.clear()) {
+            add_fault(wrong, {name, "required", "It can be set, and not removed."});
+        }
+        if (wanted.has_after() && wanted.after().empty()) {
+            add_fault(wrong, {"after", "malformed", "A cursor is not empty."});
+        }
+        check_cursor(wanted.after(), wrong);
+    }
+    if (!wrong.empty()) co_return answer_faults(c, wrong);
+    edit_webhook command{.account = c.account(), .uuid = named_webhook(c)};
+    if (wanted.has_enabled()) command.enabled = wanted.enabled();
+    if (wanted.has_after()) {
+        std::string from = wanted.after();
+        std::optional<task_filter> all;
+        auto start = co_await find_start(w, c.account(), std::move(from), std::move(all));
+        if (!start) co_return answer_error(c, start.error());
+        if (const auto* const why = std::get_if<refused>(&*start)) {
+            co_return answer_refused(c, *why);
+        }
+        command.start = std::get<webhook_start>(std::move(*start));
+    }
+    const auto done = co_await w.engine.submit(std::move(command));
+    if (!done) co_return answer_error(c, done.error());
+    const auto* const changed = std::get_if<webhook>(&*done);
+    co_return changed ? answer_message(c, 200, with_cursor(*changed)) : answer_none(c);
+}
+
+awaitable<http_response> remove_webhook(webhook_context& w, request_context& c) {
+    const callsign::remove_webhook command{c.account(), named_webhook(c)};
+    const auto done = co_await w.engine.submit(command);
+    if (!done) co_return answer_error(c, done.error());
+    if (std::holds_alternative<no_such_webhook>(*done)) co_return answer_none(c);
+    http_response gone;
+    gone.status = 204;
+    co_return gone;
+}
+
+awaitable<http_response> list_deliveries(webhook_context& w, request_context& c) {
+    const callsign::list_deliveries question{c.account(), named_webhook(c)};
+    const auto found = co_await w.engine.ask(question);
+    if (!found) co_return answer_error(c, found.error());
+    if (!*found) co_return answer_none(c);
+    v1::WebhookDeliveryList message;
+    for (const webhook_delivery& d : **found) *message.add_deliveries() = wire::to_message(d);
+    co_return answer_message(c, 200, message);
+}
+
+}  // namespace callsign::api

@@ -1,0 +1,583 @@
+// Webhooks as accounts see them, and what is posted: in order, signed, again after a failure, and
+// never left out. Method: what posts is a script of answers that remembers what it was told.
+
+#include "support/faulty_store.hpp"
+#include "support/house.hpp"
+
+#include <callsign/seal/webhook_signature.hpp>
+
+#include <array>
+#include <boost/json.hpp>
+#include <deque>
+#include <gtest/gtest.h>
+
+namespace callsign::testing {
+namespace {
+
+namespace asio = boost::asio;
+namespace json = boost::json;
+using asio::awaitable;
+using boost::beast::http::verb;
+using namespace std::chrono_literals;
+
+constexpr std::array<std::uint8_t, seal::key_bytes> master_bytes{0x4B, 1, 2, 3};
+constexpr std::string_view secret_text = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+
+struct posted {
+    net::outgoing_url url;
+    net::http_call call;
+
+    std::string header(std::string_view name) const {
+        for (const auto& [have, value] : call.headers) {
+            if (have == name) return value;
+        }
+        return {};
+    }
+    std::vector<std::string> descriptions() const {
+        std::vector<std::string> all;
+        const json::value body = json::parse(call.body);
+        for (const auto& change : body.at("changes").as_array()) {
+            const auto& task = change.at("task").as_object();
+            const auto* const text = task.if_contains("description");
+            all.emplace_back(text ? text->as_string() : "(gone)");
+        }
+        return all;
+    }
+};
+
+// Answers 204 unless the script says otherwise.
+class receiver final : public net::outgoing {
+  public:
+    explicit receiver(house& h) : house_(h) {}
+
+    bool may_call(const net::outgoing_url& url) const override { return url.host != "10.0.0.1"; }
+
+    awaitable<net::http_outcome> exchange(net::outgoing_url url, net::http_call call) override {
+        calls.push_back({std::move(url), std::move(call)});
+        at_once_most = std::max(at_once_most, ++at_once);
+        const auto executor = co_await asio::this_coro::executor;
+        if (takes > milliseconds{0}) {
+            const auto timer = house_.clock().make_timer(executor);
+            const bool was_cut = !co_await timer->wait(takes);
+            if (was_cut) {
+                --at_once;
+                co_return net::http_failure{asio::error::operation_aborted, true};
+            }
+        }
+        --at_once;
+        if (answers.empty()) co_return net::http_answer{204};
+        net::http_outcome next = std::move(answers.front());
+        answers.pop_front();
+        co_return next;
+    }
+
+    // Of all that was posted, in order.
+    std::vector<std::string> descriptions() const {
+        std::vector<std::string> all;
+        for (const posted& p : calls) {
+            for (std::string& text : p.descriptions()) all.push_back(std::move(text));
+        }
+        return all;
+    }
+
+    std::deque<net::http_outcome> answers;
+    std::vector<posted> calls;
+    milliseconds takes{0};
+    int at_once = 0, at_once_most = 0;
+
+  private:
+    house& house_;
+};
+
+using texts = std::vector<std::string>;
+
+house_options with_master_key() {
+    house_options options;
+    options.service.master_key = std::make_shared<const seal::key>(std::span(master_bytes));
+    options.service.webhooks.retry_min = 10s;
+    options.service.webhooks.retry_max = 60s;
+    options.service.webhooks.failures_max = 4;
+    options.service.webhooks.account_max = 3;
+    options.service.webhooks.changes_max = 2;
+    return options;
+}
+
+class webhook_api : public ::testing::Test {
+  protected:
+    explicit webhook_api(house_options options = with_master_key()) : h(std::move(options)), to(h) {
+        account = h.make_account("home", "SYN").id;
+        token = h.make_token("home", token_scope::admin);
+        h.service().start_webhooks(to, nullptr, h.io().get_executor());
+        h.settle();
+    }
+
+    json::object call(verb method, const std::string& target, const std::string& body,
+                      unsigned status) {
+        header_list headers = bearer(token);
+        if (!body.empty()) headers.emplace_back("Content-Type", "application/json");
+        const auto response = h.call(make_request(method, target, body, headers));
+        EXPECT_EQ(response.status, status) << response.body;
+        return response.body.empty() ? json::object() : json::parse(response.body).as_object();
+    }
+    std::string add(const std::string& more = R"(,"after":"0")") {
+        const json::object made = call(verb::post, "/v1/webhooks",
+                                       R"({"url":"https://example.com/hook?a=b","secret":")" +
+                                           std::string(secret_text) + "\"" + more + "}",
+                                       201);
+        h.settle();
+        return std::string(made.at("webhookId").as_string());
+    }
+    json::object show(const std::string& id) {
+        return call(verb::get, "/v1/webhooks/" + id, "", 200);
+    }
+    json::array attempts(const std::string& id) {
+        return call(verb::get, "/v1/webhooks/" + id + "/deliveries", "", 200)
+            .at("deliveries")
+            .as_array();
+    }
+    void create(const std::string& description, const std::string& more = {}) {
+        const auto made =
+            h.call(post("/v1/tasks", R"({"description":")" + description + "\"" + more + "}", token,
+                        description));
+        ASSERT_EQ(made.status, 201u) << made.body;
+        h.settle();
+    }
+    std::vector<std::string> fields_of(const json::object& problem) {
+        std::vector<std::string> all;
+        for (const auto& e : problem.at("errors").as_array()) {
+            all.emplace_back(e.at("field").as_string());
+        }
+        return all;
+    }
+    static net::http_outcome status(unsigned code, net::http_field_list headers = {}) {
+        return net::http_answer{code, std::move(headers), {}};
+    }
+    static net::http_outcome no_answer() {
+        return net::http_failure{asio::error::connection_refused, false};
+    }
+
+    house h;
+    receiver to;
+    account_id account;
+    std::string token;
+};
+
+TEST_F(webhook_api, changes_are_posted_in_their_order) {
+    const std::string id = add();
+    for (const char* text : {"a", "b", "c"}) create(text);
+    EXPECT_EQ(to.descriptions(), (texts{"a", "b", "c"}));
+    EXPECT_EQ(to.calls[0].url, (net::outgoing_url{true, "example.com", "443", "/hook?a=b"}));
+    EXPECT_EQ(to.calls[0].call.method, "POST");
+    EXPECT_EQ(to.calls[0].header("Content-Type"), "application/json");
+    const json::object body = json::parse(to.calls[2].call.body).as_object();
+    EXPECT_EQ(body.at("webhookId").as_string(), id);
+    EXPECT_EQ(body.at("cursor"), show(id).at("cursor"));
+    EXPECT_EQ(body.at("changes").at(0).at("seq"), 3);
+    EXPECT_EQ(body.at("changes").at(0).at("task").at("key"), "SYN-3");
+}
+
+TEST_F(webhook_api, bodies_are_signed_with_its_secret) {
+    add();
+    create("a");
+    const posted& p = to.calls.at(0);
+    const auto secret = seal::parse_webhook_secret(secret_text);
+    const std::int64_t at = std::stoll(p.header("webhook-timestamp"));
+    EXPECT_EQ(at, h.clock().now().time_since_epoch() / 1s);
+    EXPECT_EQ(p.header("webhook-signature"),
+              seal::webhook_signature(secret->bytes(), p.header("webhook-id"), at, p.call.body));
+    EXPECT_EQ(p.call.body.find("whsec"), std::string::npos);
+}
+
+TEST_F(webhook_api, what_was_there_before_comes_if_it_is_asked_for) {
+    create("before");
+    add("");
+    const std::string all = add();
+    EXPECT_EQ(to.descriptions(), (texts{"before"}));
+    EXPECT_EQ(to.calls[0].descriptions(), (texts{"before"}));
+    create("after");
+    EXPECT_EQ(to.descriptions(), (texts{"before", "after", "after"}));
+    const std::string cursor(show(all).at("cursor").as_string());
+    add(R"(,"after":")" + cursor + "\"");
+    create("last");
+    EXPECT_EQ(to.calls.size(), 6u);
+}
+
+TEST_F(webhook_api, a_filter_narrows_it) {
+    const std::string id = add(R"(,"after":"0","filter":"tag=urgent&status=pending")");
+    create("a");
+    create("b", R"(,"tags":["urgent"])");
+    create("c");
+    call(verb::post, "/v1/tasks/SYN-2:complete", "", 200);
+    h.settle();
+    create("d");
+    // It is seen to leave.
+    EXPECT_EQ(to.descriptions(), (texts{"b", "b"}));
+    EXPECT_EQ(json::parse(to.calls[1].call.body).at("changes").at(0).at("task").at("status"),
+              "completed");
+    EXPECT_EQ(show(id).at("filter"), "tag=urgent&status=pending");
+}
+
+TEST_F(webhook_api, what_failed_is_posted_again_and_nothing_before_it) {
+    const std::string id = add();
+    to.answers = {};
+    to.answers.push_back(status(500));
+    to.answers.push_back(no_answer());
+    create("a");
+    create("b");
+    EXPECT_EQ(to.calls.size(), 1u);
+    EXPECT_EQ(show(id).at("cursor"), "0");
+    EXPECT_EQ(show(id).at("failures"), 1);
+    h.advance(8s);
+    EXPECT_EQ(to.calls.size(), 1u);
+    h.advance(4s);
+    EXPECT_EQ(to.calls.size(), 2u);
+    h.advance(17s);
+    EXPECT_EQ(to.calls.size(), 2u);
+    h.advance(6s);
+    // The same delivery, whatever came meanwhile; and then the rest.
+    ASSERT_EQ(to.calls.size(), 4u);
+    EXPECT_EQ(to.descriptions(), (texts{"a", "a", "a", "b"}));
+    EXPECT_EQ(to.calls[0].header("webhook-id"), to.calls[2].header("webhook-id"));
+    EXPECT_EQ(to.calls[0].call.body, to.calls[2].call.body);
+    EXPECT_NE(to.calls[2].header("webhook-id"), to.calls[3].header("webhook-id"));
+    EXPECT_EQ(show(id).at("failures"), 0);
+    const json::array log = attempts(id);
+    ASSERT_EQ(log.size(), 4u);
+    EXPECT_EQ(log[3].at("status"), 500);
+    EXPECT_EQ(log[2].at("status"), 0);
+    EXPECT_NE(log[2].at("error").as_string(), "");
+    EXPECT_EQ(log[1].at("delivered"), true);
+    EXPECT_EQ(log[0].at("status"), 204);
+}
+
+TEST_F(webhook_api, its_server_may_ask_for_a_longer_pause) {
+    add();
+    to.answers.push_back(status(503, {{"Retry-After", "40"}}));
+    create("a");
+    h.advance(35s);
+    EXPECT_EQ(to.calls.size(), 1u);
+    h.advance(10s);
+    EXPECT_EQ(to.calls.size(), 2u);
+    // But not for an end of it.
+    to.answers.push_back(status(503, {{"Retry-After", "1000000"}}));
+    create("b");
+    h.advance(70s);
+    EXPECT_EQ(to.calls.size(), 4u);
+}
+
+TEST_F(webhook_api, so_many_failures_disable_it_until_its_owner_says_otherwise) {
+    const std::string id = add();
+    for (int n = 0; n < 4; ++n) to.answers.push_back(status(302, {{"Location", "/other"}}));
+    create("a");
+    h.advance(1h);
+    EXPECT_EQ(to.calls.size(), 4u);
+    EXPECT_EQ(show(id).at("state"), "disabled");
+    EXPECT_EQ(show(id).at("reason"), "failures");
+    create("b");
+    h.advance(1h);
+    EXPECT_EQ(to.calls.size(), 4u);
+    call(verb::patch, "/v1/webhooks/" + id, R"({"enabled":true})", 200);
+    h.advance(1s);
+    EXPECT_EQ(show(id).at("state"), "active");
+    EXPECT_FALSE(show(id).contains("reason"));
+    EXPECT_EQ(to.descriptions(), (texts{"a", "a", "a", "a", "a", "b"}));
+}
+
+TEST_F(webhook_api, one_that_is_gone_is_asked_once) {
+    const std::string id = add();
+    to.answers.push_back(status(410));
+    create("a");
+    h.advance(1h);
+    EXPECT_EQ(to.calls.size(), 1u);
+    EXPECT_EQ(show(id).at("reason"), "gone");
+}
+
+TEST_F(webhook_api, its_owner_stops_it_and_sets_it_back) {
+    const std::string id = add();
+    create("a");
+    call(verb::patch, "/v1/webhooks/" + id, R"({"enabled":false})", 200);
+    create("b");
+    h.advance(1h);
+    EXPECT_EQ(to.descriptions(), (texts{"a"}));
+    EXPECT_EQ(show(id).at("reason"), "by-request");
+    call(verb::patch, "/v1/webhooks/" + id, R"({"enabled":true,"after":"0"})", 200);
+    h.settle();
+    EXPECT_EQ(to.descriptions(), (texts{"a", "a", "b"}));
+    call(verb::patch, "/v1/webhooks/" + id, R"({"after":"now"})", 200);
+    h.settle();
+    create("c");
+    EXPECT_EQ(to.descriptions(), (texts{"a", "a", "b", "c"}));
+}
+
+// While one is under way, and while one waits to try again.
+TEST_F(webhook_api, it_is_removed_at_any_moment) {
+    to.takes = 5s;
+    const std::string under_way = add();
+    const std::string waiting = add();
+    to.answers.push_back(status(204));
+    to.answers.push_back(status(500));
+    create("a");
+    EXPECT_EQ(to.calls.size(), 2u);
+    call(verb::delete_, "/v1/webhooks/" + under_way, "", 204);
+    h.advance(6s);
+    call(verb::delete_, "/v1/webhooks/" + waiting, "", 204);
+    create("b");
+    h.advance(1h);
+    EXPECT_EQ(to.calls.size(), 2u);
+    call(verb::get, "/v1/webhooks/" + waiting, "", 404);
+    call(verb::get, "/v1/webhooks/" + waiting + "/deliveries", "", 404);
+    call(verb::delete_, "/v1/webhooks/" + waiting, "", 404);
+    EXPECT_TRUE(call(verb::get, "/v1/webhooks", "", 200).at("webhooks").as_array().empty());
+}
+
+TEST_F(webhook_api, one_is_posted_to_once_at_a_time_and_an_account_so_often) {
+    to.takes = 1s;
+    for (int n = 0; n < 3; ++n) add();
+    for (const char* text : {"a", "b", "c", "d", "e"}) create(text);
+    h.advance(1h);
+    EXPECT_EQ(to.at_once_most, 2);
+    EXPECT_EQ(to.descriptions().size(), 15u);
+}
+
+TEST_F(webhook_api, neighbours_do_not_wait_for_an_account_whose_server_is_slow) {
+    to.takes = 30s;
+    for (int n = 0; n < 3; ++n) add();
+    create("slow");
+    EXPECT_EQ(to.calls.size(), 2u);
+    h.make_account("next", "NXT");
+    token = h.make_token("next", token_scope::admin);
+    add();
+    to.takes = 0s;
+    create("quick");
+    EXPECT_EQ(to.calls.back().descriptions(), (texts{"quick"}));
+}
+
+TEST_F(webhook_api, wishes_are_read_whole_and_every_fault_is_said) {
+    EXPECT_EQ(fields_of(call(verb::post, "/v1/webhooks",
+                             R"({"url":"ftp://x/","filter":"tag=a&foo=1&is=blocked","secret":"s",)"
+                             R"("after":"?"})",
+                             400)),
+              (texts{"url", "filter.foo", "filter.is", "after", "secret"}));
+    const auto refused = call(verb::post, "/v1/webhooks", R"({"url":"http://10.0.0.1/"})", 400);
+    EXPECT_EQ(refused.at("errors").at(0).at("code"), "address-not-allowed");
+    EXPECT_EQ(fields_of(call(verb::post, "/v1/webhooks", "{}", 400)), (texts{"url"}));
+    const std::string id = add();
+    EXPECT_EQ(fields_of(call(verb::patch, "/v1/webhooks/" + id, R"({"after":"x"})", 400)),
+              (texts{"after"}));
+    EXPECT_EQ(fields_of(call(verb::patch, "/v1/webhooks/" + id, R"({"enabled":null})", 400)),
+              (texts{"enabled"}));
+    call(verb::patch, "/v1/webhooks/nothing", R"({"enabled":true})", 404);
+    EXPECT_EQ(call(verb::post, "/v1/webhooks",
+                   R"({"url":"https://example.com/","after":"0123456789ab.7"})", 410)
+                  .at("code"),
+              "cursor-unknown");
+    EXPECT_EQ(fields_of(call(verb::post, "/v1/webhooks",
+                             R"({"url":"https://example.com/","filter":"prefix=NO"})", 400)),
+              (texts{"prefix"}));
+}
+
+TEST_F(webhook_api, an_account_has_so_many) {
+    for (int n = 0; n < 3; ++n) add();
+    EXPECT_EQ(call(verb::post, "/v1/webhooks", R"({"url":"https://example.com/"})", 409).at("code"),
+              "too-many-webhooks");
+}
+
+TEST_F(webhook_api, a_secret_is_drawn_and_shown_once) {
+    const auto made = call(verb::post, "/v1/webhooks", R"({"url":"https://example.com/"})", 201);
+    const std::string text(made.at("secret").as_string());
+    EXPECT_TRUE(seal::parse_webhook_secret(text));
+    const std::string id(made.at("webhookId").as_string());
+    EXPECT_FALSE(show(id).contains("secret"));
+    const auto kept = h.look([&](read_tx& tx) { return tx.webhooks_of(account); });
+    EXPECT_EQ(kept.at(0).sealed_secret.find(text.substr(6)), std::string::npos);
+    const auto other = call(verb::post, "/v1/webhooks", R"({"url":"https://example.com/"})", 201);
+    EXPECT_NE(other.at("secret"), made.at("secret"));
+}
+
+TEST_F(webhook_api, an_opaque_account_has_none) {
+    const std::string operators = h.operator_token();
+    const auto made = h.call(post(
+        "/v1/admin/accounts", R"({"name":"sealed","prefix":"SEA","mode":"opaque"})", operators));
+    ASSERT_EQ(made.status, 201u);
+    token = h.make_token("sealed", token_scope::admin);
+    EXPECT_EQ(call(verb::post, "/v1/webhooks", R"({"url":"https://example.com/"})", 409).at("code"),
+              "account-opaque");
+}
+
+// The server stops in the middle of a post: nothing is under way any more, and the webhook is not
+// blamed.
+TEST_F(webhook_api, a_stop_cuts_off_what_is_under_way) {
+    to.takes = 1h;
+    const std::string id = add();
+    add();
+    add();
+    create("a");
+    EXPECT_EQ(to.at_once, 2);
+    bool stopped = false;
+    asio::co_spawn(h.io(), h.service().stop_webhooks(),
+                   [&](const std::exception_ptr&) { stopped = true; });
+    h.settle();
+    EXPECT_TRUE(stopped);
+    EXPECT_EQ(show(id).at("failures"), 0);
+    EXPECT_TRUE(attempts(id).empty());
+    create("b");
+    h.advance(2h);
+    EXPECT_EQ(to.calls.size(), 2u);
+}
+
+TEST(webhook_restart, what_was_not_acknowledged_is_posted_again) {
+    const auto disk = make_memory_store();
+    virtual_clock clock;
+    seeded_entropy entropy(1);
+    std::string token;
+    const auto options = [&] {
+        house_options all = with_master_key();
+        all.disk = disk.get();
+        all.clock = &clock;
+        all.entropy = &entropy;
+        return all;
+    };
+    {
+        house h(options());
+        receiver to(h);
+        h.make_account("home", "SYN");
+        token = h.make_token("home", token_scope::admin);
+        h.service().start_webhooks(to, nullptr, h.io().get_executor());
+        h.call(post("/v1/webhooks", R"({"url":"https://example.com/","after":"0"})", token));
+        h.call(post("/v1/tasks", R"({"description":"a"})", token, "a"));
+        h.settle();
+        EXPECT_EQ(to.descriptions(), (texts{"a"}));
+        to.takes = 1h;
+        h.call(post("/v1/tasks", R"({"description":"b"})", token, "b"));
+        h.settle();
+        EXPECT_EQ(to.descriptions(), (texts{"a", "b"}));  // and it dies before the answer
+    }
+    house h(options());
+    receiver to(h);
+    h.service().start_webhooks(to, nullptr, h.io().get_executor());
+    h.settle();
+    EXPECT_EQ(to.descriptions(), (texts{"b"}));
+    h.call(post("/v1/tasks", R"({"description":"c"})", token, "c"));
+    h.settle();
+    EXPECT_EQ(to.descriptions(), (texts{"b", "c"}));
+}
+
+// Without the key that its secret is sealed under nothing is posted, and its owner is told.
+TEST(webhook_restart, another_master_key_is_no_reason_to_forget_it) {
+    const auto disk = make_memory_store();
+    virtual_clock clock;
+    seeded_entropy entropy(1);
+    std::string token;
+    house_options options = with_master_key();
+    options.disk = disk.get();
+    options.clock = &clock;
+    options.entropy = &entropy;
+    {
+        house h(options);
+        h.make_account("home", "SYN");
+        token = h.make_token("home", token_scope::admin);
+        h.call(post("/v1/webhooks", R"({"url":"https://example.com/","after":"0"})", token));
+        h.call(post("/v1/tasks", R"({"description":"a"})", token, "a"));
+    }
+    house_options without = options;
+    without.service.master_key = nullptr;
+    {
+        house h(without);
+        receiver to(h);
+        h.service().start_webhooks(to, nullptr, h.io().get_executor());
+        h.advance(1s);
+        EXPECT_TRUE(to.calls.empty());
+        const auto list = h.call(get("/v1/webhooks", token));
+        const auto all = json::parse(list.body).at("webhooks").as_array();
+        EXPECT_EQ(all.at(0).at("state"), "active");
+        EXPECT_EQ(all.at(0).at("failures"), 1);
+        EXPECT_EQ(h.call(post("/v1/webhooks", R"({"url":"https://example.com/"})", token)).status,
+                  409u);
+    }
+    house h(options);
+    receiver to(h);
+    h.service().start_webhooks(to, nullptr, h.io().get_executor());
+    h.advance(1s);
+    EXPECT_EQ(to.descriptions(), (texts{"a"}));
+}
+
+// A commit fails behind a delivery: it is tried again, and nothing is posted before it is durable.
+TEST(webhook_disk, a_place_is_durable_before_anything_more_is_posted) {
+    const auto disk = make_memory_store();
+    faulty_store faults(*disk);
+    house_options options = with_master_key();
+    options.disk = &faults;
+    house h(std::move(options));
+    receiver to(h);
+    h.make_account("home", "SYN");
+    const std::string token = h.make_token("home", token_scope::admin);
+    h.service().start_webhooks(to, nullptr, h.io().get_executor());
+    h.call(post("/v1/webhooks", R"({"url":"https://example.com/","after":"0"})", token));
+    to.takes = 1s;
+    h.call(post("/v1/tasks", R"({"description":"a"})", token, "a"));
+    h.call(post("/v1/tasks", R"({"description":"b"})", token, "b"));
+    h.settle();
+    faults.arm(fault_point::before_any_commit, fault_kind::refuse);
+    h.advance(1s);
+    EXPECT_FALSE(faults.armed());
+    EXPECT_EQ(to.descriptions(), (texts{"a"}));
+    h.advance(1h);
+    EXPECT_EQ(to.descriptions(), (texts{"a", "b"}));
+}
+
+// ---- keys of tasks that the server cannot see ----
+
+class key_api : public webhook_api {
+  protected:
+    key_api() {
+        const auto made =
+            h.call(post("/v1/admin/accounts", R"({"name":"sealed","prefix":"SEA","mode":"opaque"})",
+                        h.operator_token()));
+        token = std::string(json::parse(made.body).at("token").as_string());
+    }
+    net::http_response ask(const std::string& body, std::string_view key = {}) {
+        return h.call(post("/v1/keys", body, token, key));
+    }
+
+    const std::string one = R"({"uuid":"11111111-1111-4111-8111-111111111111"})";
+};
+
+TEST_F(key_api, a_retry_gets_the_same_receipt) {
+    const auto first = ask(one);
+    ASSERT_EQ(first.status, 201u) << first.body;
+    EXPECT_EQ(json::parse(first.body).at("key"), "SEA-1");
+    EXPECT_EQ(header(first, "Idempotent-Replayed"), "");
+    const auto again = ask(one, "11111111-1111-4111-8111-111111111111");
+    EXPECT_EQ(again.status, 201u);
+    EXPECT_EQ(again.body, first.body);
+    EXPECT_EQ(header(again, "Idempotent-Replayed"), "true");
+    EXPECT_EQ(json::parse(ask(R"({"uuid":"11111111-1111-4111-8111-111111111112"})").body).at("key"),
+              "SEA-2");
+}
+
+TEST_F(key_api, faults_are_said) {
+    const auto fields = [&](const std::string& body, std::string_view key = {}) {
+        const auto answer = ask(body, key);
+        EXPECT_EQ(answer.status, 400u) << answer.body;
+        return fields_of(json::parse(answer.body).as_object());
+    };
+    EXPECT_EQ(fields("{}"), (texts{"uuid"}));
+    EXPECT_EQ(fields(R"({"uuid":"x","prefix":"1"})"), (texts{"uuid", "prefix"}));
+    EXPECT_EQ(fields(R"({"uuid":"00000000-0000-0000-0000-000000000000"})"), (texts{"uuid"}));
+    EXPECT_EQ(fields(one, "another-key"), (texts{"uuid"}));
+    EXPECT_EQ(fields(R"({"uuid":"11111111-1111-4111-8111-111111111111","prefix":"no"})"),
+              (texts{"prefix"}));
+    EXPECT_EQ(json::parse(ask(one).body).at("key"), "SEA-1");
+}
+
+TEST_F(key_api, its_tasks_are_not_shown) {
+    ask(one);
+    const auto shown = h.call(get("/v1/tasks/SEA-1", token));
+    EXPECT_EQ(shown.status, 409u);
+    EXPECT_EQ(json::parse(shown.body).at("code"), "account-opaque");
+    token = h.make_token("home", token_scope::write);
+    EXPECT_EQ(json::parse(ask(one).body).at("code"), "account-managed");
+}
+
+}  // namespace
+}  // namespace callsign::testing
