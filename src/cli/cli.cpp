@@ -22,6 +22,11 @@ void fill_from_system(std::span<std::uint8_t> bytes) {
     }
 }
 
+std::filesystem::path this_program() {
+    std::error_code unknown;
+    return std::filesystem::read_symlink("/proc/self/exe", unknown);
+}
+
 }  // namespace
 
 int run(int argc, const char* const* argv, local_files files) {
@@ -36,6 +41,12 @@ int run(int argc, const char* const* argv, local_files files) {
         .files = std::move(files),
         .random = fill_from_system,
         .now = [] { return std::chrono::floor<milliseconds>(std::chrono::system_clock::now()); },
+        .exchange_in_time =
+            [](const server_url& server, const http_call& call, milliseconds patience) {
+                return in_time(patience, [&] { return exchange(server, call, patience); });
+            },
+        .run_program = run_program,
+        .program = this_program(),
     };
     return run(std::vector<std::string>(argv + std::min(argc, 1), argv + argc), around);
 }

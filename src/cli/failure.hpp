@@ -21,6 +21,12 @@ class failure : public std::runtime_error {
     exit_status status_;
 };
 
+// The time given was over before there was a whole answer.
+class too_late : public failure {
+  public:
+    using failure::failure;
+};
+
 // The server has understood, and says no: to this, not to everything.
 class refusal : public failure {
   public:

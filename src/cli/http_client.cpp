@@ -63,9 +63,12 @@ http_answer exchange(const server_url& server, const http_call& call, millisecon
     const net::http_failure& failed = outcome.error();
     const std::string why = failed.timed_out() ? "no answer within " + to_duration_text(patience)
                                                : failed.error.message();
-    if (!failed.sent) throw failure("cannot reach " + server.text + ": " + why);
-    throw failure("no whole answer from " + server.text + ": " + why +
-                  (call.method == verb::get ? "" : "; what was asked may have been done"));
+    const std::string sentence =
+        !failed.sent ? "cannot reach " + server.text + ": " + why
+                     : "no whole answer from " + server.text + ": " + why +
+                           (call.method == verb::get ? "" : "; what was asked may have been done");
+    if (failed.timed_out()) throw too_late(sentence);
+    throw failure(sentence);
 }
 
 std::string percent_encode(std::string_view text) {

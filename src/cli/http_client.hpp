@@ -43,8 +43,8 @@ struct http_answer {
     std::string body;
 };
 
-// Throws failure when no whole answer comes within `patience`, and says whether the server may have
-// acted all the same.
+// Throws failure when no whole answer comes within `patience` (too_late, then), and says whether
+// the server may have acted all the same. A name is looked up in the system's own time.
 http_answer exchange(const server_url& server, const http_call& call, milliseconds patience);
 
 // Everything but unreserved characters as %XX: fit for a path segment or a query value.

@@ -2,9 +2,11 @@
 
 #include "commands.hpp"
 #include "failure.hpp"
+#include "hook.hpp"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <optional>
 
 namespace callsign::cli {
 namespace {
@@ -27,6 +29,7 @@ struct arguments {
     bool yes = false;
     bool cancel = false;
     slot_filter slots{.state = {}, .account = {}, .limit = 100};
+    hook_choice hook;
     bool check_failed = false;
     action chosen;
 };
@@ -49,7 +52,7 @@ void add_globals(CLI::App& app, arguments& a) {
                    "Operator's token (else CALLSIGN_TOKEN, DATA_DIR/admin.token)");
     app.add_option("--data-dir", a.global.data_dir,
                    "The server's directory (else CALLSIGN_STORE_DATA_DIR, callsign-data)");
-    app.add_option("--timeout", a.global.timeout, "How long to wait for an answer: 60s");
+    app.add_option("--timeout", a.global.timeout, "How long to wait for an answer: 60s, a hook 1s");
     app.add_flag("--insecure", a.global.insecure,
                  "Send tokens and secrets in clear to a server on another machine");
     app.add_flag("--json", a.global.json, "Print one JSON object, for programs");
@@ -220,6 +223,47 @@ void add_operating_commands(CLI::App& app, arguments& a) {
             [&a](session& s) { a.check_failed = !check(s); });
 }
 
+// What is the same for all of them.
+void add_hook_options(CLI::App& to, arguments& a) {
+    to.add_option("--data", a.hook.data_dir,
+                  "Taskwarrior's directory (else TASKDATA, what `task` says, ~/.task)");
+    to.add_option("--attribute", a.hook.attribute, "Where the key is on a task: key");
+}
+
+void add_hook_event(CLI::App& hooks, const char* name, const char* help, hook_event event,
+                    arguments& a) {
+    CLI::App* const hook =
+        command(hooks, name, help, a, [&a, event](session& s) { run_hook(s, event, a.hook); });
+    add_hook_options(*hook, a);
+    hook->add_option("WORDS", a.hook.words, "As Taskwarrior passes them: api:2 data:DIR ...");
+}
+
+void add_hook_commands(CLI::App& app, arguments& a) {
+    CLI::App* const hooks =
+        group(app, "hook", "Keys for the Taskwarriors of an opaque account, which set them");
+    CLI::App* const install =
+        command(*hooks, "install", "Write the hooks into Taskwarrior's directory", a,
+                [&a](session& s) { install_hooks(s, a.hook); });
+    add_hook_options(*install, a);
+    install->add_option("--token-file", a.hook.token_file,
+                        "Holds a write token of the account (else CALLSIGN_TOKEN); - is standard "
+                        "input");
+    install->add_flag("--no-project", a.hook.no_project,
+                      "The server is not told tasks' projects, nor do series follow them");
+    install->add_flag("--yes", a.hook.yes, "Overwrite hooks that are not callsign's");
+    CLI::App* const late =
+        command(*hooks, "catch-up", "Give tasks their keys that were made without the server", a,
+                [&a](session& s) { catch_up(s, a.hook); });
+    add_hook_options(*late, a);
+    late->add_flag("--all", a.hook.all, "Every other task without a key of its own, too");
+    for (CLI::App* const each : {install, late}) {
+        each->add_option("--task", a.hook.task_program, "Taskwarrior's program: task");
+    }
+    add_hook_event(*hooks, "on-add", "Taskwarrior runs it for each new task", hook_event::add, a);
+    add_hook_event(*hooks, "on-modify", "Taskwarrior runs it for each change of a task",
+                   hook_event::modify, a);
+}
+
 // --help and --version print what they promise and choose nothing.
 void parse(CLI::App& app, std::vector<std::string> words, const surroundings& around) {
     std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
@@ -237,6 +281,8 @@ void parse(CLI::App& app, std::vector<std::string> words, const surroundings& ar
 }  // namespace
 
 int run(std::vector<std::string> words, const surroundings& around) {
+    // Its task must pass, even if the command line that Taskwarrior was told is wrong.
+    const std::optional<hook_event> hook = hook_event_of(words);
     arguments a;
     CLI::App app("Callsign's command line: accounts, tokens, series and the health of a server.",
                  "callsign");
@@ -248,6 +294,7 @@ int run(std::vector<std::string> words, const surroundings& around) {
     add_device_commands(app, a);
     add_series_commands(app, a);
     add_operating_commands(app, a);
+    add_hook_commands(app, a);
     try {
         parse(app, std::move(words), around);
         if (!a.chosen) return 0;  // --help, --version
@@ -256,12 +303,14 @@ int run(std::vector<std::string> words, const surroundings& around) {
         around.out.flush();
         if (!around.out) throw failure("the answer could not be written");
         return static_cast<int>(a.check_failed ? exit_status::failed : exit_status::done);
-    } catch (const failure& e) {
-        around.err << "callsign: " << e.what() << '\n';
-        return static_cast<int>(e.status());
     } catch (const std::exception& e) {
+        if (hook) {
+            let_pass(around, *hook, e.what());
+            return static_cast<int>(exit_status::done);
+        }
         around.err << "callsign: " << e.what() << '\n';
-        return static_cast<int>(exit_status::failed);
+        const auto* const known = dynamic_cast<const failure*>(&e);
+        return static_cast<int>(known ? known->status() : exit_status::failed);
     }
 }
 

@@ -18,14 +18,9 @@ namespace {
 // Rows asked for at once. The server may give fewer.
 constexpr std::int64_t page_size_max = 1000;
 
-constexpr const char* default_url = "http://127.0.0.1:8080";
+constexpr const char* default_timeout = "60s";
 // As callsignd's own default, so that both work side by side without a word.
 constexpr const char* default_data_dir = "callsign-data";
-
-std::string variable(const surroundings& around, const char* name) {
-    const char* const value = around.environment ? around.environment(name) : nullptr;
-    return value ? value : "";
-}
 
 // The first line of a small file, without the white space around it; empty if there is none.
 std::string first_line(const std::filesystem::path& file) {
@@ -38,8 +33,14 @@ std::string first_line(const std::filesystem::path& file) {
     return std::string(trimmed(line, " \t\r"));
 }
 
-// What the server said is wrong, with a line for each field. The text is the server's, or that of
-// whatever answers in its place, so it is made printable.
+}  // namespace
+
+std::string variable(const surroundings& around, const char* name) {
+    const char* const value = around.environment ? around.environment(name) : nullptr;
+    return value ? value : "";
+}
+
+// The text is the server's, or that of whatever answers in its place, so it is made printable.
 std::string describe(const http_answer& answer) {
     const std::string status = std::to_string(answer.status);
     v1::Problem problem;
@@ -61,11 +62,18 @@ std::string describe(const http_answer& answer) {
     return text;
 }
 
-}  // namespace
+void refuse_in_clear(const server_url& server, bool insecure) {
+    if (insecure || is_loopback(server)) return;
+    throw failure("the token, and any secret, would go to " + server.text +
+                      " for all to read: use a tunnel or a proxy with TLS that listens on this "
+                      "machine, or say --insecure",
+                  exit_status::not_understood);
+}
 
 session::session(const surroundings& around, const global_options& options)
     : around_(around), options_(options) {
-    const auto patience = parse_duration(options.timeout);
+    const auto patience =
+        parse_duration(options.timeout.empty() ? default_timeout : options.timeout);
     if (!patience || patience->count() == 0) {
         throw failure("--timeout must be a duration such as 30s, not " + options.timeout,
                       exit_status::not_understood);
@@ -89,12 +97,7 @@ void session::find_server() {
     const bool is_of_directory = given.empty() || given == of_directory;
     token_ = find_token(is_of_directory);
     // What a server on this machine wrote stays on this machine, by whatever address.
-    if (!is_of_directory && !is_loopback(server_) && !options_.insecure) {
-        throw failure("the token, and any secret, would go to " + server_.text +
-                          " for all to read: use a tunnel or a proxy with TLS that listens on this "
-                          "machine, or say --insecure",
-                      exit_status::not_understood);
-    }
+    if (!is_of_directory) refuse_in_clear(server_, options_.insecure);
 }
 
 // A token from a directory nobody named goes to the server of that directory alone: another one

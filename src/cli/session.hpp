@@ -3,6 +3,7 @@
 // the server. Tests give their own surroundings.
 
 #include "http_client.hpp"
+#include "program.hpp"
 
 #include <callsign/ports/local_files.hpp>
 #include <callsign/wire/message.hpp>
@@ -19,6 +20,9 @@
 
 namespace callsign::cli {
 
+// Where a server is that nobody has said anything about.
+inline constexpr const char* default_url = "http://127.0.0.1:8080";
+
 struct surroundings {
     std::istream& in;
     std::ostream& out;
@@ -31,14 +35,30 @@ struct surroundings {
     // Unpredictable bytes, fit for keys.
     std::function<void(std::span<std::uint8_t>)> random{};
     std::function<time_point()> now{};
+    // As `exchange`, but over in time whatever it is that takes long.
+    std::function<http_answer(const server_url&, const http_call&, milliseconds)>
+        exchange_in_time{};
+    // Another program, by the words of its command line, to its end.
+    std::function<finished_program(const std::vector<std::string>&)> run_program{};
+    // Where this one is; empty: nobody knows.
+    std::filesystem::path program{};
 };
+
+// Of the environment; empty: it is not set.
+std::string variable(const surroundings& around, const char* name);
+
+// What an answer that is none of success says is wrong, with a line for each field. Printable.
+std::string describe(const http_answer& answer);
+
+// Throws failure if what is said to the server would leave this machine for all to read.
+void refuse_in_clear(const server_url& server, bool insecure);
 
 // As given; empty: not given.
 struct global_options {
     std::string url;
     std::string token;
     std::string data_dir;
-    std::string timeout = "60s";
+    std::string timeout;  // 60s, if the command has no other
     bool insecure = false;
     bool json = false;
 };
@@ -50,6 +70,9 @@ class session {
     bool json() const noexcept { return options_.json; }
     std::ostream& out() const noexcept { return around_.out; }
     const surroundings& around() const noexcept { return around_; }
+    const global_options& options() const noexcept { return options_; }
+    // What --timeout says, or its default.
+    milliseconds patience() const noexcept { return patience_; }
 
     // The body of a successful answer, waited for as long as --timeout says, or `at_least`. Throws
     // failure with the problem the server named. Any thread, after the first call of all.
