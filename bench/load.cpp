@@ -4,6 +4,9 @@
 //     load ... --rate 1000          open loop: latency counts from when a request was due
 //     load ... --series 1000        spread over S0001..S1000, made beforehand
 //     load ... --retry-share 5      5 % are replays and must be answered as before
+//     load ... --what batch         500 creations in each request (--batch N); rates count
+//     creations load ... --what get           single tasks by key, of --tasks that are made
+//     beforehand
 //
 // The smallest run: --connections 1 --requests 1. Exits 1 if any answer was not the expected one.
 
@@ -17,7 +20,10 @@
 #include <cstdio>
 #include <functional>
 #include <iostream>
+#include <memory>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 namespace callsign::bench {
 namespace {
@@ -34,6 +40,9 @@ struct settings {
     milliseconds timeout{std::chrono::seconds{30}};
     std::uint64_t requests = 0;
     std::string format = "json";
+    std::string what = "create";
+    unsigned batch = 500;
+    unsigned tasks = 10'000;
     double retry_share = 0;
     std::uint64_t seed = 0;
     bool json = false;
@@ -181,6 +190,78 @@ class creations : public workload {
     std::unordered_map<std::uint64_t, std::size_t> hash_of_;
 };
 
+// Many creations in each request, under keys of their own.
+class batches : public workload {
+  public:
+    explicit batches(const settings& s) : seed_(s.seed), items_(s.batch) {
+        const std::string key_place(key_chars, '#');
+        const std::string item_place(item_chars, '#');
+        std::string body = "{\"items\":[";
+        std::vector<std::pair<std::size_t, std::size_t>> places;
+        for (unsigned n = 0; n < items_; ++n) {
+            if (n > 0) body += ",";
+            body += "{\"idempotencyKey\":\"";
+            const std::size_t key_at = body.size();
+            body +=
+                key_place + "\",\"task\":{\"description\":\"Mend the tap in the corridor, visit ";
+            places.emplace_back(key_at, body.size());
+            body += item_place + "\"}}";
+        }
+        body += "]}";
+        bytes_ =
+            post_head(s.to, s.token, "/v1/tasks:batchCreate", "", "application/json", body.size());
+        for (auto [key_at, item_at] : places) {
+            places_.emplace_back(bytes_.size() + key_at, bytes_.size() + item_at);
+        }
+        bytes_ += body;
+    }
+
+    job next(std::uint64_t n) override { return {.item = n}; }
+    std::string_view request(const job& j) override {
+        for (std::uint64_t n = 0; n < items_; ++n) {
+            const std::uint64_t item = j.item * items_ + n;
+            write_key(seed_, item, bytes_.data() + places_[n].first);
+            write_item(item, bytes_.data() + places_[n].second);
+        }
+        return bytes_;
+    }
+    const char* fault_in(const job&, const response& answer) override {
+        if (answer.status != 200) return "unexpected status";
+        // An item that was refused has a problem, which is shorter or longer than a receipt.
+        if (answer.body.find("\"problem\"") != std::string_view::npos) return "an item was refused";
+        return nullptr;
+    }
+
+  private:
+    const std::uint64_t seed_;
+    const std::uint64_t items_;
+    std::string bytes_;
+    std::vector<std::pair<std::size_t, std::size_t>> places_;  // of each item's key and number
+};
+
+// Tasks by key, in an order of chance.
+class readings : public workload {
+  public:
+    explicit readings(const settings& s) : s_(s) {}
+
+    job next(std::uint64_t n) override { return {.item = 1 + mixed(s_.seed ^ n) % s_.tasks}; }
+    std::string_view request(const job& j) override {
+        bytes_ = "GET /v1/tasks/LOAD-" + std::to_string(j.item) +
+                 " HTTP/1.1\r\nHost: " + s_.to.authority + "\r\nAuthorization: Bearer " + s_.token +
+                 "\r\n\r\n";
+        return bytes_;
+    }
+    const char* fault_in(const job& j, const response& answer) override {
+        if (answer.status != 200) return "unexpected status";
+        const std::string key = "\"LOAD-" + std::to_string(j.item) + "\"";
+        return answer.body.find(key) == std::string_view::npos ? "another task" : nullptr;
+    }
+
+  private:
+    const settings& s_;
+    std::string bytes_;
+};
+
 // ---- before the run ----
 
 // A new account for this run; its token is what the load is sent with.
@@ -203,12 +284,33 @@ void make_series(const settings& s) {
     prepare(s.to, std::move(calls), {201, 409});
 }
 
+void make_tasks(const settings& s) {
+    for (unsigned made = 0; made < s.tasks;) {
+        std::string body = "{\"items\":[";
+        for (unsigned n = 0; n < 500 && made < s.tasks; ++n, ++made) {
+            if (n > 0) body += ",";
+            body += "{\"idempotencyKey\":\"" + std::to_string(made) +
+                    "\",\"task\":{\"description\":\"Mend the tap in the corridor\"}}";
+        }
+        // One after the other: more at once than the account's share would be refused.
+        prepare(s.to, {post_json(s.token, "/v1/tasks:batchCreate", body + "]}")}, {200});
+    }
+}
+
+std::unique_ptr<workload> make_work(const settings& s) {
+    if (s.what == "get") return std::make_unique<readings>(s);
+    if (s.what == "batch") return std::make_unique<batches>(s);
+    return std::make_unique<creations>(s);
+}
+
 // ---- after the run ----
 
 void print_json(const settings& s, const measured& m) {
     std::printf("{\"connections\":%u,\"series\":%u,\"format\":\"%s\",\"rate\":%.6g,", s.connections,
                 s.series, s.format.c_str(), s.rate);
-    std::printf("\"seed\":%llu,", static_cast<unsigned long long>(s.seed));
+    std::printf("\"what\":\"%s\",\"seed\":%llu,", s.what.c_str(),
+                static_cast<unsigned long long>(s.seed));
+    if (s.what == "batch") std::printf("\"itemsPerSecond\":%.1f,", m.counts.per_second() * s.batch);
     print_json_counts(m);
 }
 
@@ -217,7 +319,8 @@ void print_text(const settings& s, const measured& m) {
                 s.series, s.format.c_str());
     if (s.rate > 0) std::printf(", open loop at %.6g/s", s.rate);
     std::printf(", %.1f s\n", std::chrono::duration<double>(m.counts.elapsed).count());
-    print_text_counts(m, "creates");
+    print_text_counts(m, s.what == "get" ? "gets" : s.what == "batch" ? "batches" : "creates");
+    if (s.what == "batch") std::printf("%.0f creations/s\n", m.counts.per_second() * s.batch);
 }
 
 // ---- settings ----
@@ -236,6 +339,9 @@ settings read_settings(int argc, char** argv) {
     o.add("--warmup", s.warmup, "sent but not measured");
     o.add("--timeout", s.timeout, "an answer that takes longer is a fault");
     o.add("--format", s.format, "json or protobuf");
+    o.add("--what", s.what, "create, batch or get");
+    o.add("--batch", s.batch, "creations in a request, 1..500");
+    o.add("--tasks", s.tasks, "to be read, made beforehand: with --admin-token");
     o.add("--retry-share", s.retry_share, "percent of requests that replay an earlier key");
     o.add("--seed", s.seed, "of the keys; 0: another one each run");
     o.add("--json", s.json, "print one JSON object");
@@ -244,6 +350,11 @@ settings read_settings(int argc, char** argv) {
     if (s.connections < 1 || s.connections > 1000) options::fail("--connections is 1..1000");
     if (s.series < 1 || s.series > 9999) options::fail("--series is 1..9999");
     if (s.format != "json" && s.format != "protobuf") options::fail("--format is json or protobuf");
+    if (s.what != "create" && s.what != "batch" && s.what != "get")
+        options::fail("--what is create, batch or get");
+    if (s.batch < 1 || s.batch > 500) options::fail("--batch is 1..500");
+    if (s.what == "get" && (!s.token.empty() || s.tasks < 1))
+        options::fail("--what get needs --admin-token, and an account of its own");
     if (s.retry_share > 100) options::fail("--retry-share is a percentage");
     if (s.token.empty() && s.admin_token.empty())
         options::fail("--token or --admin-token is needed");
@@ -260,6 +371,7 @@ settings read_settings(int argc, char** argv) {
 int run(settings s) {
     if (s.token.empty()) make_account(s);
     if (s.series > 1) make_series(s);
+    if (s.what == "get") make_tasks(s);
 
     plan p;
     p.connections = s.connections;
@@ -268,8 +380,8 @@ int run(settings s) {
     p.warmup = s.warmup;
     p.duration = s.duration;
     p.timeout = s.timeout;
-    creations work(s);
-    runner r(s.to.endpoint, work, p);
+    const auto work = make_work(s);
+    runner r(s.to.endpoint, *work, p);
     const measured m = measure(r);
     if (s.json) {
         print_json(s, m);
