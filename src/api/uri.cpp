@@ -57,7 +57,7 @@ query::query(std::string_view text, std::span<const std::string_view> known, wir
         if (is_among(repeatable, name)) {
             pairs_.emplace_back(std::move(name), std::move(value));
         } else if (!is_among(known, name)) {
-            found.push_back({name, "unknown-parameter", "This listing has no such parameter."});
+            found.push_back({name, "unknown-parameter", "There is no such parameter here."});
         } else if (std::any_of(pairs_.begin(), pairs_.end(),
                                [&](const auto& p) { return p.first == name; })) {
             found.push_back({name, "duplicate-parameter", "The parameter is given twice."});

@@ -6,6 +6,7 @@
 
 #include <callsign/seal/webhook_signature.hpp>
 
+#include <algorithm>
 #include <array>
 #include <boost/json.hpp>
 #include <deque>
@@ -523,6 +524,60 @@ TEST(webhook_disk, a_place_is_durable_before_anything_more_is_posted) {
     EXPECT_EQ(to.descriptions(), (texts{"a"}));
     h.advance(1h);
     EXPECT_EQ(to.descriptions(), (texts{"a", "b"}));
+}
+
+// Lets something happen between the moment that a question is asked of and the look at it, as it
+// does where readers are threads of their own.
+class late_reader final : public store {
+  public:
+    explicit late_reader(store& within) : within_(within) {}
+
+    std::unique_ptr<write_tx> begin_write(write_batch batch) override {
+        return within_.begin_write(batch);
+    }
+    std::unique_ptr<read_tx> begin_read() override {
+        auto tx = within_.begin_read();
+        ++reads;
+        if (meanwhile && reads == at) std::exchange(meanwhile, {})();
+        return tx;
+    }
+    time_point last_moment() override { return within_.last_moment(); }
+    slot_counts counts() override { return within_.counts(); }
+    void maintain(bool idle) override { within_.maintain(idle); }
+
+    std::function<void()> meanwhile;
+    int reads = 0, at = 0;
+
+  private:
+    store& within_;
+};
+
+TEST(webhook_race, what_comes_while_it_reads_is_not_left_for_later) {
+    bool is_over = false;
+    for (int at = 1; !is_over; ++at) {
+        const auto disk = make_memory_store();
+        late_reader late(*disk);
+        house_options options = with_master_key();
+        options.disk = &late;
+        house h(std::move(options));
+        receiver to(h);
+        h.make_account("home", "SYN");
+        const std::string token = h.make_token("home", token_scope::admin);
+        h.service().start_webhooks(to, nullptr, h.io().get_executor());
+        h.call(post("/v1/webhooks", R"({"url":"https://example.com/","after":"0"})", token));
+        h.settle();
+        late.at = late.reads + at;
+        late.meanwhile = [&] {
+            h.start(post("/v1/tasks", R"({"description":"b"})", token, "b"));
+            h.settle();
+        };
+        h.start(post("/v1/tasks", R"({"description":"a"})", token, "a"));
+        h.settle();
+        is_over = static_cast<bool>(late.meanwhile);
+        auto all = to.descriptions();
+        std::ranges::sort(all);
+        EXPECT_EQ(all, is_over ? texts{"a"} : (texts{"a", "b"})) << "at read " << at;
+    }
 }
 
 // ---- keys of tasks that the server cannot see ----

@@ -1,0 +1,104 @@
+"""Holds schema/openapi.yaml against the sources and against running servers.
+
+    python3 tests/openapi/drive.py --server callsignd --cli callsign --document schema/openapi.yaml
+        --proto schema/proto/callsign/v1/callsign.proto --routes src/api/routes.cpp --problems src/api/problem.hpp
+
+Exit status 0: what the document says is so, and each operation was driven to each of its successes. Needs the Debian
+packages python3-yaml and python3-jsonschema.
+"""
+
+import argparse
+import subprocess
+import sys
+import tempfile
+import traceback
+from pathlib import Path
+
+import yaml
+
+sys.dont_write_bytecode = True  # nothing is left beside the sources
+
+import scenarios
+import sweeps
+from client import Checker
+from document import Document
+from server import Receiver, Server
+
+
+def read_arguments():
+    arguments = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    for name, what in (("server", "callsignd"), ("cli", "callsign"), ("document", "openapi.yaml"),
+                       ("proto", "callsign.proto"), ("routes", "routes.cpp"), ("problems", "problem.hpp")):
+        arguments.add_argument(f"--{name}", type=Path, required=True, help=f"where {what} is")
+    arguments.add_argument("--list", action="store_true", help="name the codes that were not seen, too")
+    return arguments.parse_args()
+
+
+def compare_with_sources(document, given):
+    document.check()
+    document.compare_routes(given.routes.read_text())
+    # What is refused before there is a route, is beside the routes' folder.
+    net = sorted((given.problems.parent.parent / "net").glob("*.cpp"))
+    document.compare_problems(given.problems.read_text(), "".join(source.read_text() for source in net))
+    document.compare_messages(given.proto.read_text())
+
+
+def drive(checker, given, folder):
+    master_key = folder / "master.key"
+    subprocess.run([given.cli, "master-key", "new", master_key], check=True, stdout=subprocess.DEVNULL)
+    servers = []
+    try:
+        servers.append(Server(given.server, folder / "main", scenarios.MAIN, master_key))
+        servers.append(Server(given.server, folder / "small", sweeps.SMALL))
+        w = scenarios.World(checker, servers[0])
+        scenarios.server_itself(w, given.document)
+        for story in (scenarios.accounts, scenarios.tokens, scenarios.series, scenarios.creations,
+                      scenarios.changes_of_tasks, scenarios.lists, scenarios.feed, scenarios.devices,
+                      scenarios.managed_sync, scenarios.opaque_sync, scenarios.keys, scenarios.histories,
+                      scenarios.imports, scenarios.reaper):
+            story(w)
+        scenarios.webhooks(w, Receiver())
+        sweeps.all_alike(w)
+        sweeps.small_server(scenarios.World(checker, servers[1]))
+    except Exception:  # What was found before it is worth telling.
+        checker.fault(traceback.format_exc())
+    finally:
+        for server in servers:
+            server.stop()
+    for server in servers:
+        checker.expect(f"callsignd ended with {server.status()}", server.status() == 0)
+
+
+def unseen(document, checker):
+    """Successes that no request was answered with, and codes."""
+    statuses = [(o.name, status) for o in document.operations for status in o.responses if int(status) < 400]
+    codes = [(o.name, code) for o in document.operations for some in o.codes.values() for code in some]
+    return sorted(set(statuses) - checker.statuses), sorted(set(codes) - checker.codes), len(set(codes))
+
+
+def main():
+    given = read_arguments()
+    try:
+        document = Document(given.document)
+    except yaml.YAMLError as wrong:
+        sys.exit(f"{given.document}: {wrong}")
+    if not document.faults:
+        compare_with_sources(document, given)
+    faults = document.faults
+    if not faults:
+        checker = Checker(document)
+        with tempfile.TemporaryDirectory() as folder:
+            drive(checker, given, Path(folder))
+        successes, codes, count = unseen(document, checker)
+        faults = checker.faults + [f"{name}: was never answered {status}" for name, status in successes]
+        for name, code in codes if given.list else []:
+            print(f"not seen: {name}: {code}")
+    if faults:
+        print(*faults, sep="\n")
+        sys.exit(f"{len(faults)} faults")
+    print(f"{len(document.operations)} operations, {checker.count} answers, {count - len(codes)} of {count} "
+          "(operation, code) pairs: all as the document says")
+
+
+if __name__ == "__main__":
+    main()
