@@ -25,10 +25,10 @@ std::vector<touched_task> touched_by(const version& v) {
     std::unordered_map<uuid, std::size_t, boost::hash<uuid>> places;
     for (const operation& o : v.operations) {
         const auto [place, fresh] = places.emplace(o.uuid, all.size());
-        if (fresh) all.push_back({o.uuid});
+        // What comes first says whether it was there: each operation has an effect.
+        if (fresh) all.push_back({o.uuid, {}, o.kind == operation_kind::create});
         touched_task& t = all[place->second];
         if (o.kind == operation_kind::update) t.changed.push_back(o.property);
-        if (o.kind == operation_kind::create) t.made = true;
     }
     for (touched_task& t : all) {
         std::ranges::sort(t.changed);
@@ -94,12 +94,17 @@ class feed_reader {
 
     void show(const version& v, touched_task& touched, const feed_place& place) {
         task stood = as_it_stood(touched.id, v.seq);
-        if (!is_wanted(stood, v.seq, touched.made)) return;
+        if (!is_wanted(stood, v.seq, touched.made || is_key_of_new(v, stood))) return;
         task_change change{place, mark_of_version(v.id), v.created_at, tx_.name_of(v.author), {},
                            {}};
         change.task = shown(tx_, std::move(stood));
         if (!change.task.purged) change.changed = std::move(touched.changed);
         found_.changes.push_back(std::move(change));
+    }
+
+    // The server's own version right behind the one that made the task: the same transaction.
+    static bool is_key_of_new(const version& v, const task& stood) {
+        return v.author == author{} && stood.numbered && stood.numbered->seq + 1 == v.seq;
     }
 
     // Of one that is purged by now nothing more is shown.

@@ -159,6 +159,29 @@ TEST_F(feed, what_may_have_left_a_filter_is_shown) {
     EXPECT_EQ(shown.changes[0].place.seq, 4);
 }
 
+// It was there before, whatever else the version does to it.
+TEST_F(feed, what_begins_anew_may_have_left_a_filter) {
+    key_attribute_ = "";
+    send({create(uuid_of(1)), update(uuid_of(1), "status", "pending")});
+    edit(1, "p", "a");
+    send({remove(uuid_of(1)), create(uuid_of(1)), update(uuid_of(1), "status", "completed")});
+    write([&](write_tx& tx) { tx.forget_history(now_ + milliseconds{1}, 100); });
+    task_filter pending;
+    pending.statuses = {task_status::pending};
+    EXPECT_EQ(read({2}, 100, pending).changes.size(), 1u);
+}
+
+// What the server adds to a new task is no news to who would not see it.
+TEST_F(feed, the_key_of_a_new_task_is_in_no_other_filter) {
+    send({create(uuid_of(1)), update(uuid_of(1), "project", "work")});  // 1, and its key 2
+    task_filter home;
+    home.statuses = {task_status::pending};
+    home.project = "home";
+    EXPECT_TRUE(read({}, 100, home).changes.empty());
+    home.project = "work";
+    EXPECT_EQ(read({}, 100, home).changes.size(), 2u);
+}
+
 TEST_F(feed, shows_nothing_of_a_purged_task) {
     send({create(uuid_of(1)), update(uuid_of(1), "p", "a")});
     edit(1, "p", "b");
