@@ -1,198 +1,38 @@
 // Goal: on a managed account everyone ends with the same tasks, and they are the server's; every
 // task has its number and carries its key, and knows its last change; what is late becomes what its
 // client would have made of it; no slot waits for a task that a device has brought; nobody is ever
-// refused. Whatever devices do to the same few tasks at once (the key attribute included), whatever
-// REST does in between, and wherever the server dies.
+// refused; who follows is shown each change once, and ends with the same tasks. Whatever devices do
+// to the same few tasks at once (the key attribute included), whatever REST does in between, and
+// wherever the server dies.
 //
 // Method: a universe small enough that everything collides. Model clients
 // (support/model_client.hpp) edit and sync in steps against the real rules on a real store, each
 // step one transaction; between them REST creates, leaves creations unfinished, edits and purges,
-// and the reaper sweeps. Some devices send in pieces, each behind the one before, and so stand
-// beside the chain for a while. A crash drops a transaction before its commit or loses the answer
-// after it; on SQLite the store is opened again. Then everyone syncs alone, twice. Whole accounts
-// are played from a seed.
+// and the reaper sweeps; followers (account_followers.hpp) read what has changed, from their
+// cursors. Some devices send in pieces, each behind the one before, and so stand beside the chain
+// for a while. A crash drops a transaction before its commit or loses the answer after it; on
+// SQLite the store is opened again. Then everyone syncs alone, twice. Whole accounts are played
+// from a seed.
 
+#include "property/account_followers.hpp"
 #include "support/audit.hpp"
 #include "support/check.hpp"
 #include "support/collect.hpp"
-#include "support/counted_ids.hpp"
-#include "support/model_client.hpp"
 #include "support/tasks_of.hpp"
 #include "support/temp_dir.hpp"
 
-#include <callsign/rules/read.hpp>
-#include <callsign/rules/rules.hpp>
 #include <callsign/store/memory.hpp>
 #include <callsign/store/sqlite.hpp>
 
 #include <algorithm>
 #include <gtest/gtest.h>
-#include <limits>
 #include <map>
 #include <random>
-#include <set>
 
 namespace callsign::testing {
 namespace {
 
 using kind = operation_kind;
-
-constexpr time_point t0{milliseconds{1'700'000'000'000}};
-
-constexpr std::int64_t all_rows = std::numeric_limits<std::int64_t>::max();
-
-uuid task_uuid(int n) {
-    return {{static_cast<std::uint8_t>(n + 1)}};
-}
-
-// ---- the account, as its devices and REST see it ----
-
-class managed_account {
-  public:
-    using opener = std::function<std::unique_ptr<store>()>;
-
-    explicit managed_account(opener open) : open_(std::move(open)), store_(open_()) {
-        create_account made{"board", "SYN", "t", {}, {}};
-        run(made);
-        account_ = store_->begin_read()->find_account("board")->id;
-    }
-
-    uuid add_device(int n) {
-        const uuid client{{0xC0, static_cast<std::uint8_t>(n)}};
-        const auto tx = store_->begin_write();
-        tx->put_device({.client_id = client,
-                        .account = account_,
-                        .name = "d" + std::to_string(n),
-                        .sealed_key = "k",
-                        .created_at = now_});
-        tx->commit();
-        return client;
-    }
-
-    enum class crash { none, before_commit, after_commit };
-    // Of the next transaction.
-    void arm(crash where) { armed_ = where; }
-
-    template <class Command>
-    std::optional<typename Command::answer> run(const Command& c) {
-        now_ += milliseconds{1};
-        const crash where = std::exchange(armed_, crash::none);
-        {
-            const auto tx = store_->begin_write();
-            auto answer = rules::apply(*tx, c, rules::moment{now_, ids_});
-            if (where != crash::before_commit) {
-                tx->commit();
-                if (where == crash::none) return answer;
-            }
-        }
-        store_.reset();
-        store_ = open_();
-        return std::nullopt;
-    }
-
-    store& data() { return *store_; }
-    account_id id() const { return account_; }
-    time_point now() const { return now_; }
-
-  private:
-    opener open_;
-    std::unique_ptr<store> store_;
-    counted_ids ids_;
-    time_point now_ = t0;
-    account_id account_;
-    crash armed_ = crash::none;
-};
-
-// One device's way to it.
-class device_link final : public model_server {
-  public:
-    // `work_max`: what one command takes of a segment.
-    device_link(managed_account& account, uuid client, std::size_t work_max)
-        : account_(account), client_(client), work_max_(work_max) {}
-
-    std::optional<child> child_of(const uuid& parent) override {
-        const auto tx = account_.data().begin_read();
-        auto found = rules::read(*tx, find_child{account_.id(), parent});
-        EXPECT_FALSE(std::holds_alternative<unknown_version>(found));
-        auto* const next = std::get_if<find_child::next_version>(&found);
-        if (!next) return std::nullopt;
-        return child{next->id, std::move(next->operations)};
-    }
-
-    // As the server's handler does it: one command after the other, until all is taken.
-    std::variant<accepted, expected> add_version(const uuid& parent,
-                                                 std::vector<operation> all) override {
-        callsign::add_version c{client_, parent, std::move(all), account_.id(), 0};
-        c.work_max = work_max_;
-        for (;;) {
-            const auto seq = account_.data().begin_read()->head_of(account_.id()).seq;
-            const auto answer = account_.run(c);
-            find_forgotten();
-            if (!answer)
-                return accepted{};  // the server died; the caller knows that it is not told
-            const auto* const added = std::get_if<callsign::add_version::added>(&*answer);
-            EXPECT_TRUE(added) << "a device was refused";
-            if (!added) return expected{};
-            late += added->stale ? 1 : 0;
-            const auto rest = c.operations.begin() + static_cast<std::ptrdiff_t>(added->taken);
-            judge(c.parent, {c.operations.begin(), rest}, seq);
-            c.operations.erase(c.operations.begin(), rest);
-            if (c.operations.empty()) return accepted{added->version};
-            EXPECT_GT(added->taken, 0u);
-            c.parent = added->version;
-            c.continues = true;
-            ++steps;
-        }
-    }
-
-    int late = 0;
-    int steps = 0;  // beyond the first of a segment
-    std::set<std::string> faults;
-
-  private:
-    // What was appended behind `seq` is what the client's own loop makes of it, had it pulled
-    // first; tasks that come and go within it are nobody's, unless they have come from somebody
-    // else meanwhile. Of a version beside the chain only the server knows the way.
-    void judge(const uuid& parent, std::vector<operation> sent, std::int64_t seq) {
-        const auto tx = account_.data().begin_read();
-        const auto left_at = parent.is_nil() ? 0 : tx->find_version_seq(account_.id(), parent);
-        if (!left_at) return;
-        std::vector<operation> missed;
-        for (const version& v : tx->versions(account_.id(), *left_at, seq - *left_at)) {
-            missed.insert(missed.end(), v.operations.begin(), v.operations.end());
-        }
-        std::map<uuid, std::pair<kind, kind>> ends;  // of what is sent of a task
-        for (const operation& o : sent) ends.try_emplace(o.uuid, o.kind, o.kind);
-        for (const operation& o : sent) ends[o.uuid].second = o.kind;
-        for (const operation& o : missed) ends.erase(o.uuid);
-        std::erase_if(sent, [&](const operation& o) {
-            const auto found = ends.find(o.uuid);
-            return found != ends.end() && found->second == std::pair(kind::create, kind::remove);
-        });
-        pull(missed, sent);
-        if (tx->versions(account_.id(), seq, 1)[0].operations != sent) {
-            faults.insert("a late version became another than its client makes of it");
-        }
-    }
-
-    // A slot that waits for a task is committed when a device brings it. Looked at at once: the
-    // reaper finds such a task too, in time.
-    void find_forgotten() {
-        const auto tx = account_.data().begin_read();
-        for (const slot& s : tx->slots(slot_id{}, all_rows, slot_state::pending, account_.id())) {
-            if (!tx->find_task(account_.id(), s.uuid)) continue;
-            const auto all = tx->slots(slot_id{}, all_rows, {}, account_.id());
-            const bool made_by_rest = std::any_of(all.begin(), all.end(), [&](const slot& other) {
-                return other.task && other.created && other.uuid == s.uuid;
-            });
-            if (!made_by_rest) faults.insert("the slot of " + s.key + " waits for what is there");
-        }
-    }
-
-    managed_account& account_;
-    uuid client_;
-    std::size_t work_max_;
-};
 
 // ---- accounts played from a seed ----
 
@@ -202,6 +42,7 @@ struct game {
     int moves = 250;
     int crashes_in_hundred = 0;
     bool rest = true;
+    bool forgetful = false;  // how tasks stood is forgotten early
     std::size_t piece_max = model_client::no_limit;
     std::size_t work_max = step_work_max;  // 1: the server takes one operation at a time
 };
@@ -209,7 +50,10 @@ struct game {
 class player {
   public:
     player(unsigned seed, const game& rules, managed_account::opener open)
-        : chance_(seed), rules_(rules), account_(std::move(open)) {
+        : chance_(seed),
+          rules_(rules),
+          account_(std::move(open)),
+          followers_(account_, seed, rules.forgetful) {
         for (int i = 0; i < rules.devices; ++i) {
             links_.push_back(
                 std::make_unique<device_link>(account_, account_.add_device(i), rules.work_max));
@@ -245,12 +89,17 @@ class player {
             }
         }
         find_stale(*tx, found);
+        found.insert(found.end(), wrong_.begin(), wrong_.end());
+        for (auto& fault : followers_.faults()) found.push_back(fault);
+        if (followers_.told().tasks() != tasks) found.push_back("the chain says something else");
         if (read_wrong_) found.push_back("a device was given another state than the version's");
         for (const auto& link : links_) {
             found.insert(found.end(), link->faults.begin(), link->faults.end());
         }
         return found;
     }
+
+    int expiries() const { return followers_.expiries(); }
 
     int late() const {
         int all = 0;
@@ -307,16 +156,58 @@ class player {
                 slot_id{}, 1'000'000, slot_state::pending, account_.id());
             if (!waiting.empty()) account_.run(fulfil{waiting.front().id, "", {{"p", "rest"}}});
         } else if (what < 9) {
-            edit_task c;
-            c.account = account_.id();
-            c.task = task_uuid(below(rules_.tasks));
-            c.purge = below(5) == 0;
-            if (!c.purge) c.changes = {{"q", "rest" + std::to_string(below(3))}};
-            account_.run(c);
+            edit();
         } else {
             account_.run(reconcile_pending{slot_id{}, 100, milliseconds{40}, {}});
         }
         disarm();
+    }
+
+    // As its task stands, this is what it does: nothing if there is none, or if it has changed
+    // since it was read.
+    void edit() {
+        edit_task c;
+        c.account = account_.id();
+        const uuid id = task_uuid(below(rules_.tasks));
+        c.task = id;
+        c.author = token_id{1};  // by none of them only the server's own is
+        draw_edit(c);
+        const task_map before = followers_.told().tasks();
+        const std::int64_t last = followers_.told().last_seq_of(id);
+        if (below(3) == 0) c.if_seq = {std::max<std::int64_t>(last - below(2), 0)};
+        const auto answer = account_.run(c);
+        if (!answer) return;
+        const bool is_expected = !c.if_seq || c.if_seq->front() == last;
+        const task_map& after = followers_.told().tasks();
+        const auto wrong = [&](const char* what) { wrong_.insert(std::string("REST: ") + what); };
+        if (const auto* const done = std::get_if<edit_task::edited>(&*answer)) {
+            if (!before.contains(id) || !is_expected) wrong("what was to be refused is done");
+            if (done->now.purged == after.contains(id)) wrong("a purged task is there");
+            if (!c.purge && done->now.attributes != after.at(id)) wrong("another task is shown");
+            if (done->now.last_seq != followers_.told().last_seq_of(id)) wrong("another ETag");
+            for (const auto& [name, value] : c.changes) {
+                if (!c.purge && value.value_or("") != value_of(after.at(id), name)) {
+                    wrong("an edit did not take");
+                }
+            }
+        } else {
+            if (after != before) wrong("what was refused is done");
+            const bool is_refusal = before.contains(id)
+                                        ? std::holds_alternative<edit_task::changed_since>(*answer)
+                                        : std::holds_alternative<ref_fault>(*answer);
+            if (!is_refusal || (before.contains(id) && is_expected)) wrong("an edit is refused");
+        }
+    }
+
+    void draw_edit(edit_task& c) {
+        switch (below(6)) {
+        case 0: c.purge = true; break;
+        case 1: c.changes = {{"status", "deleted"}}; break;
+        case 2: c.changes = {{"project", "one"}, {"q", "rest" + std::to_string(below(3))}}; break;
+        case 3: c.action = {{task_action::kind::complete}}; break;
+        case 4: c.action = {{task_action::kind::reopen}}; break;
+        default: c.changes = {{"q", "rest" + std::to_string(below(3))}}; break;
+        }
     }
 
     void create(bool finish) {
@@ -351,6 +242,7 @@ class player {
     }
 
     void move() {
+        followers_.move();
         read_on();
         if (rules_.rest && below(5) == 0) return use_rest();
         model_client& client = *clients_[static_cast<std::size_t>(below(rules_.devices))];
@@ -369,6 +261,8 @@ class player {
     std::mt19937 chance_;
     game rules_;
     managed_account account_;
+    account_followers followers_;
+    std::set<std::string> wrong_;
     std::vector<std::unique_ptr<device_link>> links_;
     std::vector<std::unique_ptr<model_client>> clients_;
     int keys_ = 0;
@@ -393,33 +287,45 @@ class kept_store final : public store {
     store& within_;
 };
 
-void play_in_memory(unsigned seed, const game& rules, int& late) {
+// What happened in the games, for a test that wants to know that something did.
+struct events {
+    int late = 0;
+    int expiries = 0;
+};
+
+void note(const player& p, events& seen) {
+    seen.late += p.late();
+    seen.expiries += p.expiries();
+}
+
+void play_in_memory(unsigned seed, const game& rules, events& seen) {
     const auto memory = make_memory_store();
     player p(seed, rules, [&] { return std::make_unique<kept_store>(*memory); });
     p.play();
-    late += p.late();
     ASSERT_EQ(p.faults(), std::vector<std::string>{}) << "seed " << seed;
+    note(p, seen);
 }
 
-void play_on_sqlite(unsigned seed, const game& rules, int& late) {
+void play_on_sqlite(unsigned seed, const game& rules, events& seen) {
     const temp_dir dir;
     player p(seed, rules, [&] { return open_sqlite({.data_dir = dir.path()}); });
     p.play();
-    late += p.late();
     ASSERT_EQ(p.faults(), std::vector<std::string>{}) << "seed " << seed;
+    note(p, seen);
     const auto report = report_on(dir.path());
     for (const auto& fault : report.faults) ADD_FAILURE() << fault.invariant << ": " << fault.text;
 }
 
-using game_player = void (*)(unsigned, const game&, int&);
+using game_player = void (*)(unsigned, const game&, events&);
 
 void play_all(game_player play, unsigned seeds, const game& rules) {
-    int late = 0;
+    events seen;
     for (unsigned seed = 1; seed <= seeds; ++seed) {
-        play(seed, rules, late);
+        play(seed, rules, seen);
         if (::testing::Test::HasFailure()) return;
     }
-    EXPECT_GT(late, static_cast<int>(seeds) / 2);
+    EXPECT_GT(seen.late, static_cast<int>(seeds) / 2);
+    EXPECT_EQ(seen.expiries > 0, rules.forgetful);
 }
 
 constexpr unsigned seeds = CALLSIGN_TRANSFORM_SEEDS / 4;
@@ -460,6 +366,18 @@ TEST(managed_account, devices_agree_whose_segments_are_taken_in_steps_over_crash
 
 TEST(managed_account, a_crowd_agrees) {
     play_all(play_in_memory, seeds / 4, {.devices = 8, .moves = 700, .crashes_in_hundred = 5});
+}
+
+TEST(managed_account, followers_agree_though_history_is_forgotten) {
+    play_all(play_in_memory, seeds / 2, {.crashes_in_hundred = 5, .forgetful = true});
+}
+
+TEST(managed_account, followers_agree_though_history_is_forgotten_and_segments_are_long) {
+    play_all(play_in_memory, seeds / 4, {.tasks = 12, .moves = 400, .forgetful = true});
+}
+
+TEST(managed_account, followers_agree_though_history_is_forgotten_on_sqlite) {
+    play_all(play_on_sqlite, seeds_on_sqlite, {.crashes_in_hundred = 5, .forgetful = true});
 }
 
 TEST(managed_account, devices_and_rest_agree_over_crashes_on_sqlite) {

@@ -1,0 +1,185 @@
+#pragma once
+// A managed account as its devices and REST see it: the real rules on a real store, one transaction
+// a command, and a crash where a test wants one.
+
+#include "support/counted_ids.hpp"
+#include "support/model_client.hpp"
+
+#include <callsign/rules/read.hpp>
+#include <callsign/rules/rules.hpp>
+
+#include <algorithm>
+#include <functional>
+#include <gtest/gtest.h>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace callsign::testing {
+
+inline constexpr time_point t0{milliseconds{1'700'000'000'000}};
+
+inline constexpr std::int64_t all_rows = std::numeric_limits<std::int64_t>::max();
+
+inline uuid task_uuid(int n) {
+    return {{static_cast<std::uint8_t>(n + 1)}};
+}
+
+// ---- the account, as its devices and REST see it ----
+
+class managed_account {
+  public:
+    using opener = std::function<std::unique_ptr<store>()>;
+
+    explicit managed_account(opener open) : open_(std::move(open)), store_(open_()) {
+        create_account made{"board", "SYN", "t", {}, {}};
+        run(made);
+        account_ = store_->begin_read()->find_account("board")->id;
+    }
+
+    uuid add_device(int n) {
+        const uuid client{{0xC0, static_cast<std::uint8_t>(n)}};
+        const auto tx = store_->begin_write();
+        tx->put_device({.client_id = client,
+                        .account = account_,
+                        .name = "d" + std::to_string(n),
+                        .sealed_key = "k",
+                        .created_at = now_});
+        tx->commit();
+        return client;
+    }
+
+    enum class crash { none, before_commit, after_commit };
+    // Of the next transaction.
+    void arm(crash where) { armed_ = where; }
+
+    template <class Command>
+    std::optional<typename Command::answer> run(const Command& c) {
+        now_ += milliseconds{1};
+        const crash where = std::exchange(armed_, crash::none);
+        {
+            const auto tx = store_->begin_write();
+            auto answer = rules::apply(*tx, c, rules::moment{now_, ids_});
+            if (where != crash::before_commit) {
+                tx->commit();
+                if (where == crash::none) return answer;
+            }
+        }
+        store_.reset();
+        store_ = open_();
+        return std::nullopt;
+    }
+
+    store& data() { return *store_; }
+    account_id id() const { return account_; }
+    time_point now() const { return now_; }
+
+  private:
+    opener open_;
+    std::unique_ptr<store> store_;
+    counted_ids ids_;
+    time_point now_ = t0;
+    account_id account_;
+    crash armed_ = crash::none;
+};
+
+// One device's way to it.
+class device_link final : public model_server {
+  public:
+    // `work_max`: what one command takes of a segment.
+    device_link(managed_account& account, uuid client, std::size_t work_max)
+        : account_(account), client_(client), work_max_(work_max) {}
+
+    std::optional<child> child_of(const uuid& parent) override {
+        const auto tx = account_.data().begin_read();
+        auto found = rules::read(*tx, find_child{account_.id(), parent});
+        EXPECT_FALSE(std::holds_alternative<unknown_version>(found));
+        auto* const next = std::get_if<find_child::next_version>(&found);
+        if (!next) return std::nullopt;
+        return child{next->id, std::move(next->operations)};
+    }
+
+    // As the server's handler does it: one command after the other, until all is taken.
+    std::variant<accepted, expected> add_version(const uuid& parent,
+                                                 std::vector<operation> all) override {
+        callsign::add_version c{client_, parent, std::move(all), account_.id(), 0};
+        c.work_max = work_max_;
+        for (;;) {
+            const auto seq = account_.data().begin_read()->head_of(account_.id()).seq;
+            const auto answer = account_.run(c);
+            find_forgotten();
+            if (!answer)
+                return accepted{};  // the server died; the caller knows that it is not told
+            const auto* const added = std::get_if<callsign::add_version::added>(&*answer);
+            EXPECT_TRUE(added) << "a device was refused";
+            if (!added) return expected{};
+            late += added->stale ? 1 : 0;
+            const auto rest = c.operations.begin() + static_cast<std::ptrdiff_t>(added->taken);
+            judge(c.parent, {c.operations.begin(), rest}, seq);
+            c.operations.erase(c.operations.begin(), rest);
+            if (c.operations.empty()) return accepted{added->version};
+            EXPECT_GT(added->taken, 0u);
+            c.parent = added->version;
+            c.continues = true;
+            ++steps;
+        }
+    }
+
+    int late = 0;
+    int steps = 0;  // beyond the first of a segment
+    std::set<std::string> faults;
+
+  private:
+    // What was appended behind `seq` is what the client's own loop makes of it, had it pulled
+    // first; tasks that come and go within it are nobody's, unless they have come from somebody
+    // else meanwhile. Of a version beside the chain only the server knows the way.
+    void judge(const uuid& parent, std::vector<operation> sent, std::int64_t seq) {
+        const auto tx = account_.data().begin_read();
+        const auto left_at = parent.is_nil() ? 0 : tx->find_version_seq(account_.id(), parent);
+        if (!left_at) return;
+        std::vector<operation> missed;
+        for (const version& v : tx->versions(account_.id(), *left_at, seq - *left_at)) {
+            missed.insert(missed.end(), v.operations.begin(), v.operations.end());
+        }
+        std::map<uuid, std::pair<operation_kind, operation_kind>>
+            ends;  // of what is sent of a task
+        for (const operation& o : sent) ends.try_emplace(o.uuid, o.kind, o.kind);
+        for (const operation& o : sent) ends[o.uuid].second = o.kind;
+        for (const operation& o : missed) ends.erase(o.uuid);
+        std::erase_if(sent, [&](const operation& o) {
+            const auto found = ends.find(o.uuid);
+            return found != ends.end() &&
+                   found->second == std::pair(operation_kind::create, operation_kind::remove);
+        });
+        pull(missed, sent);
+        if (tx->versions(account_.id(), seq, 1)[0].operations != sent) {
+            faults.insert("a late version became another than its client makes of it");
+        }
+    }
+
+    // A slot that waits for a task is committed when a device brings it. Looked at at once: the
+    // reaper finds such a task too, in time.
+    void find_forgotten() {
+        const auto tx = account_.data().begin_read();
+        for (const slot& s : tx->slots(slot_id{}, all_rows, slot_state::pending, account_.id())) {
+            if (!tx->find_task(account_.id(), s.uuid)) continue;
+            const auto all = tx->slots(slot_id{}, all_rows, {}, account_.id());
+            const bool made_by_rest = std::any_of(all.begin(), all.end(), [&](const slot& other) {
+                return other.task && other.created && other.uuid == s.uuid;
+            });
+            if (!made_by_rest) faults.insert("the slot of " + s.key + " waits for what is there");
+        }
+    }
+
+    managed_account& account_;
+    uuid client_;
+    std::size_t work_max_;
+};
+
+}  // namespace callsign::testing

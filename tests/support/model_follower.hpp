@@ -1,0 +1,172 @@
+#pragma once
+// A follower of an account's changes that holds each answer against what the chain says
+// (told_changes.hpp): each change after its cursor, once, in order, with the task as it stood then;
+// with a filter, each that found its task in it or left it there, and no other. It keeps the tasks
+// that it has heard of, as a client would that has nothing else.
+//
+// How it asks is its owner's affair: by a query, or over HTTP.
+
+#include "told_changes.hpp"
+
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace callsign::testing {
+
+// A change as a follower was shown it.
+struct heard_change {
+    feed_place place{};
+    callsign::uuid task{};
+    bool purged = false;
+    callsign::attributes attributes{};
+    std::optional<std::vector<std::string>> changed{};  // attributes' names, if they were given
+};
+
+class model_follower {
+  public:
+    // Whether a task that stands so is in its filter.
+    using filter = std::function<bool(const uuid&, const attributes&)>;
+    // Of a task, what it is shown of it.
+    using view = std::function<attributes(const attributes&)>;
+
+    explicit model_follower(filter wanted = {}, view shown_as = {})
+        : wanted_(std::move(wanted)), shown_as_(std::move(shown_as)) {}
+
+    const feed_place& place() const { return place_; }
+    const task_map& tasks() const { return tasks_; }
+    const std::set<std::string>& faults() const { return faults_; }
+    int changes() const { return changes_; }
+    int expiries() const { return expiries_; }
+
+    // It lists the tasks as they are, and follows from here on.
+    void begin_at(const feed_place& here, const told_changes& told) {
+        place_ = here;
+        list(told);
+    }
+
+    // It was shown these, and everything up to `next` was looked at. `forgotten`: of earlier states
+    // than those that this version made nothing may be known any more.
+    void hear(const std::vector<heard_change>& shown, const feed_place& next,
+              const told_changes& told, std::int64_t forgotten) {
+        auto heard = shown.begin();
+        if (is_before(next, place_)) refuse("its cursor goes back");
+        for (auto c = first_after(told, place_);
+             c != told.all().end() && !is_before(next, c->place); ++c) {
+            const bool is_next = heard != shown.end() && heard->place == c->place;
+            const auto due = is_due(*c, told, forgotten);
+            if (is_next) {
+                if (due == duty::never) refuse("a change of another filter", c->place);
+                compare(*heard, *c, told);
+                keep(*heard++);
+            } else if (due == duty::always) {
+                refuse("a change is left out", c->place);
+            }
+        }
+        if (heard != shown.end()) refuse("a change out of its order, or twice", heard->place);
+        place_ = next;
+    }
+
+    // What came after its place is not known any more: it takes the list of the tasks and goes on
+    // from here.
+    void begin_again(const feed_place& oldest, const told_changes& told,
+                     std::int64_t history_from) {
+        ++expiries_;
+        if (before_whole(place_) >= history_from) refuse("it is told that its cursor is too old");
+        if (oldest.seq != history_from) refuse("it is sent to another place");
+        begin_at(oldest, told);
+    }
+
+    // With all told: whether it knows what there is.
+    void finish(const told_changes& told) {
+        if (first_after(told, place_) != told.all().end()) refuse("it was not told all");
+        task_map known = std::exchange(tasks_, {});
+        std::erase_if(known, [&](const auto& t) { return wanted_ && !wanted_(t.first, t.second); });
+        list(told);
+        if (known != tasks_) refuse("what it has heard of is not what there is");
+    }
+
+    void refuse(std::string why) { faults_.insert("a follower: " + std::move(why)); }
+
+  private:
+    enum class duty { always, maybe, never };
+
+    // A whole version is later than the tasks in it.
+    static bool is_before(const feed_place& a, const feed_place& b) {
+        const auto rank = [](const feed_place& p) {
+            return std::pair(p.seq, p.tasks == 0 ? ~std::size_t{0} : p.tasks);
+        };
+        return rank(a) < rank(b);
+    }
+    // The last version that was told as a whole.
+    static std::int64_t before_whole(const feed_place& p) { return p.seq - (p.tasks > 0 ? 1 : 0); }
+
+    static std::vector<told_change>::const_iterator first_after(const told_changes& told,
+                                                                const feed_place& place) {
+        return std::partition_point(
+            told.all().begin(), told.all().end(),
+            [&](const told_change& c) { return !is_before(place, c.place); });
+    }
+
+    duty is_due(const told_change& c, const told_changes& told, std::int64_t forgotten) const {
+        if (!wanted_) return duty::always;
+        if (c.before && wanted_(c.task, *c.before)) return duty::always;
+        // Nobody knows any more whether it was in the filter before.
+        const bool is_unknown = c.before_seq > 0 && c.before_seq <= forgotten;
+        const bool is_in = c.after && wanted_(c.task, *c.after);
+        // Of a purged one nothing is shown, not even that it came.
+        if (is_in && !told.tasks().contains(c.task)) return duty::maybe;
+        if (is_in) return duty::always;
+        return is_unknown ? duty::maybe : duty::never;
+    }
+
+    void compare(const heard_change& heard, const told_change& c, const told_changes& told) {
+        if (heard.task != c.task) return refuse("another task", c.place);
+        const bool is_gone = !c.after || !told.tasks().contains(c.task);
+        if (heard.purged != is_gone) {
+            refuse(heard.purged ? "a task is said to be purged" : "a purged task is shown",
+                   c.place);
+        }
+        if (is_gone ? !heard.attributes.empty() : heard.attributes != seen(*c.after)) {
+            refuse("a task is not shown as it stood", c.place);
+        }
+        if (heard.changed && (is_gone ? !heard.changed->empty() : *heard.changed != c.changed)) {
+            refuse("other attributes are said to have changed", c.place);
+        }
+    }
+
+    void list(const told_changes& told) {
+        tasks_.clear();
+        for (const auto& [id, all] : told.tasks()) {
+            if (!wanted_ || wanted_(id, all)) tasks_[id] = seen(all);
+        }
+    }
+
+    void keep(const heard_change& heard) {
+        ++changes_;
+        if (heard.purged) {
+            tasks_.erase(heard.task);
+        } else {
+            tasks_[heard.task] = heard.attributes;
+        }
+    }
+
+    attributes seen(const attributes& all) const { return shown_as_ ? shown_as_(all) : all; }
+
+    void refuse(const std::string& what, const feed_place& where) {
+        refuse(what + " at " + std::to_string(where.seq) + "." + std::to_string(where.tasks));
+    }
+
+    filter wanted_;
+    view shown_as_;
+    feed_place place_{};
+    task_map tasks_;
+    std::set<std::string> faults_;
+    int changes_ = 0;
+    int expiries_ = 0;
+};
+
+}  // namespace callsign::testing

@@ -1,0 +1,120 @@
+#pragma once
+// What a feed has to tell, by the chain alone: the operations of each version are carried out, one
+// after the other, and what that did to each task is noted. Knows nothing of how a store remembers
+// how tasks stood, nor of who reads it.
+
+#include <callsign/domain/queries/feed.hpp>
+#include <callsign/domain/task.hpp>
+#include <callsign/domain/version.hpp>
+#include <callsign/ports/store.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace callsign::testing {
+
+// What one version did to one task.
+struct told_change {
+    feed_place place{};
+    callsign::uuid task{};
+    // Before and after the version; none: it was not there.
+    std::optional<attributes> before{}, after{};
+    std::int64_t before_seq = 0;         // of the change before; 0: there was none
+    std::vector<std::string> changed{};  // attributes, each once, in order
+    time_point at{};
+};
+
+class told_changes {
+  public:
+    explicit told_changes(account_id account) : account_(account) {}
+
+    // What was appended since.
+    void read_on(read_tx& tx) {
+        for (const version& v : tx.versions(account_, seq_, read_tx::no_limit)) {
+            add(v);
+            seq_ = v.seq;
+        }
+    }
+
+    const std::vector<told_change>& all() const { return all_; }
+    const task_map& tasks() const { return tasks_; }
+    std::int64_t seq() const { return seq_; }
+    // Where history begins when the states are forgotten that ended before `then`.
+    std::int64_t history_from(time_point then) const {
+        std::int64_t from = 0;
+        for (const told_change& c : all_) {
+            if (c.at < then) from = std::max(from, c.before_seq);
+        }
+        return from;
+    }
+    // Of the task's last change; 0: it has never been.
+    std::int64_t last_seq_of(const uuid& id) const {
+        const auto found = last_.find(id);
+        return found == last_.end() ? 0 : found->second;
+    }
+
+  private:
+    // The server's own, which puts keys right: a part of the transaction of the version before it.
+    static bool is_of_keys(const version& v) {
+        return v.author == author{} && !v.operations.empty() &&
+               std::ranges::all_of(v.operations, [](const operation& o) {
+                   return o.kind == operation_kind::update && o.property == "key";
+               });
+    }
+
+    std::optional<attributes> state_of(const uuid& id) const {
+        const auto found = tasks_.find(id);
+        return found == tasks_.end() ? std::nullopt : std::optional(found->second);
+    }
+
+    void add(const version& v) {
+        const std::size_t first = all_.size();
+        for (const operation& o : v.operations) {
+            auto found = std::find_if(all_.begin() + static_cast<std::ptrdiff_t>(first), all_.end(),
+                                      [&](const told_change& c) { return c.task == o.uuid; });
+            if (found == all_.end()) {
+                all_.push_back({{v.seq, all_.size() - first + 1}, o.uuid, state_of(o.uuid)});
+                found = std::prev(all_.end());
+                found->before_seq = last_seq_of(o.uuid);
+                found->at = v.created_at;
+            }
+            if (o.kind == operation_kind::update) found->changed.push_back(o.property);
+            carry_out(tasks_, o);
+        }
+        // With the last one the whole version is told.
+        if (all_.size() > first) all_.back().place.tasks = 0;
+        for (std::size_t n = first; n < all_.size(); ++n) {
+            auto& names = all_[n].changed;
+            std::ranges::sort(names);
+            names.erase(std::unique(names.begin(), names.end()), names.end());
+            all_[n].after = state_of(all_[n].task);
+            last_[all_[n].task] = v.seq;
+            if (is_of_keys(v)) correct(first, all_[n]);
+        }
+    }
+
+    // With the key on it the task is shown by the version before, too, if that changed it; and how
+    // it stood in between is nothing that anybody has seen.
+    void correct(std::size_t first, told_change& key) {
+        for (std::size_t n = first; n-- > 0 && all_[n].place.seq + 1 == key.place.seq;) {
+            told_change& change = all_[n];
+            if (change.task != key.task) continue;
+            change.after = key.after;
+            key.before = change.before;
+            key.before_seq = change.before_seq;
+        }
+    }
+
+    account_id account_;
+    std::int64_t seq_ = 0;
+    task_map tasks_;
+    std::map<uuid, std::int64_t> last_;
+    std::vector<told_change> all_;
+};
+
+}  // namespace callsign::testing
