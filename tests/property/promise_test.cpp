@@ -10,14 +10,11 @@
 //
 // That this can fail is shown by tests/property/faults.
 
+#include "property/disks.hpp"
 #include "support/audit.hpp"
 #include "support/faulty_store.hpp"
 #include "support/house.hpp"
 #include "support/ledger.hpp"
-#include "support/temp_dir.hpp"
-#include "support/unsafe_disk.hpp"
-
-#include <callsign/store/sqlite.hpp>
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -31,76 +28,6 @@ constexpr reaper_options window_of_ten_minutes{
     .window = std::chrono::minutes{10},
     .retention = std::chrono::hours{2},
     .batch = 3,
-};
-
-// ---- disks ----
-
-class disk {
-  public:
-    virtual ~disk() = default;
-    virtual store& open() = 0;
-    // The process is gone; what it had not committed with it.
-    virtual void kill() = 0;
-};
-
-class memory_disk final : public disk {
-  public:
-    store& open() override { return *store_; }
-    void kill() override {}
-
-  private:
-    std::unique_ptr<store> store_ = make_memory_store();
-};
-
-// After a kill, the files as they lie, before closing them can tidy up, are what the next process
-// finds.
-class sqlite_disk : public disk {
-  public:
-    store& open() override {
-        sqlite_options options;
-        options.data_dir = at_;
-        options.recent_keys_max = 4;
-        options.key_filter_bytes_max = 256;
-        options.wal_pages_max = 24;
-        options.readers = 1;
-        store_.reset();
-        store_ = open_sqlite(options);
-        return *store_;
-    }
-    void kill() override {
-        const auto next = dir_.path() / ("life-" + std::to_string(++lives_));
-        std::filesystem::create_directories(next);
-        carry_over(at_, next);
-        at_ = next;
-    }
-
-  protected:
-    virtual void carry_over(const std::filesystem::path& from, const std::filesystem::path& to) {
-        for (const char* name : {"callsign.sqlite3", "callsign.sqlite3-wal"}) {
-            if (std::filesystem::exists(from / name)) {
-                std::filesystem::copy_file(from / name, to / name);
-            }
-        }
-    }
-
-  private:
-    temp_dir dir_;
-    int lives_ = 0;
-    std::filesystem::path at_ = dir_.path() / "life-0";
-    std::unique_ptr<store> store_;
-};
-
-// Every kill is a power cut: what was not synced is lost, or torn, or there.
-class unpowered_disk final : public sqlite_disk {
-  public:
-    unpowered_disk() { unsafe_disk::install(); }
-
-  private:
-    void carry_over(const std::filesystem::path& from, const std::filesystem::path& to) override {
-        unsafe_disk::install().strike(from, to, chance_);
-    }
-
-    seeded_entropy chance_{1};
 };
 
 // ---- actions ----

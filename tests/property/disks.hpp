@@ -1,0 +1,85 @@
+#pragma once
+// What a server's data lies on, for tests that kill it: memory; SQLite, whose files the next
+// process finds as they lie; and SQLite where each kill is a power cut.
+
+#include "support/temp_dir.hpp"
+#include "support/unsafe_disk.hpp"
+
+#include <callsign/store/memory.hpp>
+#include <callsign/store/sqlite.hpp>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+namespace callsign::testing {
+
+class disk {
+  public:
+    virtual ~disk() = default;
+    virtual store& open() = 0;
+    // The process is gone; what it had not committed with it.
+    virtual void kill() = 0;
+};
+
+class memory_disk final : public disk {
+  public:
+    store& open() override { return *store_; }
+    void kill() override {}
+
+  private:
+    std::unique_ptr<store> store_ = make_memory_store();
+};
+
+// After a kill, the files as they lie, before closing them can tidy up, are what the next process
+// finds.
+class sqlite_disk : public disk {
+  public:
+    store& open() override {
+        sqlite_options options;
+        options.data_dir = at_;
+        options.recent_keys_max = 4;
+        options.key_filter_bytes_max = 256;
+        options.wal_pages_max = 24;
+        options.readers = 1;
+        store_.reset();
+        store_ = open_sqlite(options);
+        return *store_;
+    }
+    void kill() override {
+        const auto next = dir_.path() / ("life-" + std::to_string(++lives_));
+        std::filesystem::create_directories(next);
+        carry_over(at_, next);
+        at_ = next;
+    }
+
+  protected:
+    virtual void carry_over(const std::filesystem::path& from, const std::filesystem::path& to) {
+        for (const char* name : {"callsign.sqlite3", "callsign.sqlite3-wal"}) {
+            if (std::filesystem::exists(from / name)) {
+                std::filesystem::copy_file(from / name, to / name);
+            }
+        }
+    }
+
+  private:
+    temp_dir dir_;
+    int lives_ = 0;
+    std::filesystem::path at_ = dir_.path() / "life-0";
+    std::unique_ptr<store> store_;
+};
+
+// Every kill is a power cut: what was not synced is lost, or torn, or there.
+class unpowered_disk final : public sqlite_disk {
+  public:
+    unpowered_disk() { unsafe_disk::install(); }
+
+  private:
+    void carry_over(const std::filesystem::path& from, const std::filesystem::path& to) override {
+        unsafe_disk::install().strike(from, to, chance_);
+    }
+
+    seeded_entropy chance_{1};
+};
+
+}  // namespace callsign::testing

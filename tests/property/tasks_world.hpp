@@ -1,0 +1,838 @@
+#pragma once
+// The world of tasks_test.cpp: two accounts, their clients and followers, and what befalls them.
+
+#include "property/disks.hpp"
+#include "property/task_json.hpp"
+#include "property/tasks_model.hpp"
+#include "support/audit.hpp"
+#include "support/faulty_store.hpp"
+#include "support/house.hpp"
+#include "support/ledger.hpp"
+#include "support/model_follower.hpp"
+
+#include <algorithm>
+#include <ostream>
+#include <rapidcheck.h>
+
+namespace callsign::testing {
+
+// ---- actions ----
+
+enum class deed {
+    create,
+    retry,
+    create_many,
+    edit,
+    edit_many,
+    change_series,
+    cross_midnight,
+    follow,
+    look,
+    sweep,
+    pass_time,
+    kill,
+    fault
+};
+
+struct task_action_drawn {
+    deed what = deed::create;
+    int who = 0;    // account
+    int which = 0;  // task, payload
+    int how = 0;    // edit, span, fault
+};
+
+inline void showValue(const task_action_drawn& a, std::ostream& out) {
+    static constexpr const char* names[] = {
+        "create",        "retry",          "create_many", "edit", "edit_many",
+        "change_series", "cross_midnight", "follow",      "look", "sweep",
+        "pass_time",     "kill",           "fault"};
+    out << names[static_cast<int>(a.what)] << '(' << a.who << ',' << a.which << ',' << a.how << ')';
+}
+
+inline rc::Gen<task_action_drawn> any_task_action() {
+    return rc::gen::build<task_action_drawn>(
+        rc::gen::set(&task_action_drawn::what,
+                     rc::gen::weightedElement<deed>({{6, deed::create},
+                                                     {2, deed::retry},
+                                                     {2, deed::create_many},
+                                                     {12, deed::edit},
+                                                     {3, deed::edit_many},
+                                                     {3, deed::change_series},
+                                                     {1, deed::cross_midnight},
+                                                     {8, deed::follow},
+                                                     {1, deed::look},
+                                                     {4, deed::sweep},
+                                                     {4, deed::pass_time},
+                                                     {1, deed::kill},
+                                                     {3, deed::fault}})),
+        rc::gen::set(&task_action_drawn::who, rc::gen::inRange(0, 2)),
+        rc::gen::set(&task_action_drawn::which, rc::gen::inRange(0, 12)),
+        rc::gen::set(&task_action_drawn::how, rc::gen::inRange(0, 1024)));
+}
+
+// ---- the world they happen in ----
+
+class tasks_world {
+  public:
+    explicit tasks_world(std::unique_ptr<disk> disk) : disk_(std::move(disk)) {
+        start();
+        for (const char* name : {"one", "two"}) {
+            const auto made = house_->make_account(name, "SYN");
+            house_->call(post("/v1/series", R"({"prefix":"OPS","project":"ops"})", made.token));
+            house_->call(post("/v1/series",
+                              R"({"prefix":"DAY","reset":"daily","timeZone":"Asia/Tokyo"})",
+                              made.token));
+            accounts_.push_back({made.id, made.token, account_model(made.id), {}});
+            for (int n = 0; n < 4; ++n) join(accounts_.back(), n);
+        }
+    }
+    ~tasks_world() { house_.reset(); }
+    tasks_world(const tasks_world&) = delete;
+    tasks_world& operator=(const tasks_world&) = delete;
+
+    struct events {
+        int edits = 0;
+        int purges = 0;
+        std::size_t days = 0;
+        int heard = 0;
+        int expiries = 0;
+    };
+    const events& seen() const { return seen_; }
+
+    void perform(const task_action_drawn& a) {
+        try {
+            attempt(a);
+        } catch (const killed&) {
+            restart();
+        }
+        if (house_->fatal()) restart();
+        read_on();
+    }
+
+    // No faults any more: everything is looked at.
+    void settle_accounts() {
+        faulty_->disarm();
+        restart();
+        read_on();
+        for (const auto& [name, payload] : ledger_.acknowledged(latest())) {
+            create(account_of(name), name.substr(2), payload);
+        }
+        for (one_account& a : accounts_) {
+            for (const auto& [id, t] : a.model.tasks) look_at(a, id, t);
+            look_at_lists(a);
+            for (auto& f : a.followers) {
+                while (read(a, f, 1000)) {
+                }
+                f.model.finish(a.model.told);
+                leave(f);
+            }
+            seen_.days += a.model.series[2].last.size();
+        }
+        none_of(ledger_.violations());
+        none_of(audit(*faulty_));
+        none_of(broken_);
+    }
+
+  private:
+    using verb = boost::beast::http::verb;
+    using json_object = boost::json::object;
+
+    struct follower {
+        model_follower model{};
+        std::string query{};
+        std::string cursor = "0";
+    };
+    struct one_account {
+        account_id id;
+        std::string token;
+        account_model model;
+        std::vector<follower> followers;
+    };
+
+    static constexpr reaper_options reaping{
+        .interval = std::chrono::minutes{1},
+        .window = std::chrono::minutes{10},
+        .retention = std::chrono::hours{2},
+        .history_retention = std::chrono::minutes{9},
+        .batch = 3,
+    };
+
+    template <class Words>
+    static void none_of(const Words& words) {
+        for (const std::string& each : words) RC_LOG(each);
+        RC_ASSERT(words.empty());
+    }
+
+    time_point latest() const { return virtual_start + clock_.elapsed(); }
+    one_account& account_of(const std::string& name) {
+        return accounts_[static_cast<std::size_t>(name[0] - '0')];
+    }
+    std::string name_of(const one_account& a, const std::string& key) const {
+        return std::to_string(&a - accounts_.data()) + "/" + key;
+    }
+    void wrong(std::string what) { broken_.insert(std::move(what)); }
+
+    void read_on() {
+        const auto tx = faulty_->begin_read();
+        for (one_account& a : accounts_) {
+            a.model.read_on(*tx, clock_.elapsed());
+            a.model.want_nothing_more();
+            none_of(a.model.broken);
+        }
+        none_of(broken_);
+    }
+    int versions_read(one_account& a) {
+        const int before = a.model.versions;
+        a.model.read_on(*faulty_->begin_read(), clock_.elapsed());
+        return a.model.versions - before;
+    }
+
+    void attempt(const task_action_drawn& d) {
+        one_account& a = accounts_[static_cast<std::size_t>(d.who)];
+        switch (d.what) {
+        case deed::create: return create_new(a, d.which, d.how);
+        case deed::retry: return retry(a, d.which);
+        case deed::create_many: return create_many(a, d);
+        case deed::edit: return edit(a, draw_edit(a, d.which, d.how));
+        case deed::edit_many: return edit_many(a, d);
+        case deed::change_series: return change_series(a, d);
+        case deed::cross_midnight: return cross_midnight(a, d.how);
+        case deed::follow: return follow(a, d);
+        case deed::look: return look(a);
+        case deed::sweep: return sweep();
+        case deed::pass_time: return pass_time(d.how);
+        case deed::kill: return kill(a, d);
+        case deed::fault: return arm(d);
+        }
+    }
+
+    // ---- creations ----
+
+    struct drawn_creation {
+        std::string key;
+        std::string payload;
+    };
+
+    // Descriptions tell them apart for ever.
+    drawn_creation draw_creation(one_account& a, int which, int how) {
+        const std::string key = "key-" + std::to_string(++keys_);
+        wanted_creation c;
+        c.attributes = {{"description", "made by " + key}, {"status", "pending"}};
+        json_object body{{"description", "made by " + key}};
+        if (which % 4 == 0) {
+            body["project"] = "ops";
+            c.attributes["project"] = "ops";
+        }
+        // By a name it has, or had.
+        if (which % 4 == 1) {
+            const auto& names = a.model.series[1 + how % 2].names;
+            const auto name = std::next(names.begin(), how / 2 % std::ssize(names));
+            body["prefix"] = c.prefix = *name;
+        }
+        if (which % 3 == 0) {
+            body["tags"] = boost::json::array{"x"};
+            c.attributes["tag_x"] = "";
+        }
+        if (const auto other = draw_task(a, how); which == 7 && other) {
+            body["depends"] = boost::json::array{a.model.key_of(a.model.tasks.at(*other))};
+            c.attributes["dep_" + to_string(*other)] = "";
+        }
+        const std::string payload = boost::json::serialize(body);
+        a.model.want("made by " + key, std::move(c));
+        payloads_.emplace(name_of(a, key), payload);
+        return {key, payload};
+    }
+
+    // Whether it is refused as things are, were it new.
+    bool is_refusable(const one_account& a, const std::string& payload) const {
+        const auto body = boost::json::parse(payload).as_object();
+        if (const auto* const prefix = body.if_contains("prefix")) {
+            if (a.model.find_series(std::string(prefix->as_string()))->archived) return true;
+        }
+        const auto* const depends = body.if_contains("depends");
+        if (!depends) return false;
+        const auto named = parse_task_ref(std::string_view(depends->as_array()[0].as_string()));
+        const auto& key = std::get<task_key>(*named);
+        const model_series* const from = a.model.find_series(key.prefix);
+        return std::ranges::none_of(a.model.tasks, [&](const auto& t) {
+            return !t.second.purged && &a.model.series[t.second.series] == from &&
+                   t.second.number == key.number && t.second.period == key.period;
+        });
+    }
+
+    // One outcome, by itself or of a batch.
+    void answered(one_account& a, const ledger::request& r, net::http_response response,
+                  bool replayed) {
+        const auto body = boost::json::parse(response.body).as_object();
+        response.body = boost::json::serialize(body);
+        const bool is_refused = response.status == 400 ||
+                                (response.status == 409 && code_of(body) == "series-archived");
+        if (is_refused) {
+            if (!is_refusable(a, r.payload)) wrong("refused for nothing: " + response.body);
+            return;
+        }
+        ledger_.answered(r, response, replayed, latest());
+        if (response.status > 201) return;
+        versions_read(a);
+        const auto id = parse_uuid(std::string_view(body.at("uuid").as_string()));
+        const auto found = a.model.tasks.find(*id);
+        const bool is_so = found != a.model.tasks.end() &&
+                           found->second.number == body.at("number").as_int64() &&
+                           text_of(body, "period") == found->second.period &&
+                           boost::json::parse(r.payload).at("description").as_string() ==
+                               descriptions_.try_emplace(*id, description_of(a, *id)).first->second;
+        if (!is_so) wrong("a receipt of another task: " + response.body);
+    }
+    // As it was made.
+    static std::string description_of(const one_account& a, const uuid& id) {
+        for (const told_change& c : a.model.told.all()) {
+            if (c.task == id) return std::string(value_of(*c.after, "description"));
+        }
+        return {};
+    }
+
+    void create(one_account& a, const std::string& key, const std::string& payload) {
+        const auto r = ledger_.sent(name_of(a, key), payload, latest());
+        const auto response = house_->start(post("/v1/tasks", payload, a.token, key));
+        house_->settle();
+        RC_ASSERT(response->has_value());
+        answered(a, r, **response, header(**response, "Idempotent-Replayed") == "true");
+    }
+    void create_new(one_account& a, int which, int how) {
+        const auto c = draw_creation(a, which, how);
+        create(a, c.key, c.payload);
+    }
+    // Nobody else's key, and what was first sent with it.
+    void retry(one_account& a, int which) {
+        const std::string key = "key-" + std::to_string(std::max(1, keys_ - which));
+        const auto found = payloads_.find(name_of(a, key));
+        if (found != payloads_.end()) create(a, key, found->second);
+    }
+
+    // New ones, one that is not valid, one sent before, and one that is there twice.
+    void create_many(one_account& a, const task_action_drawn& d) {
+        std::vector<drawn_creation> items;
+        for (int n = 0; n < 1 + d.how % 4; ++n) items.push_back(draw_creation(a, d.which + n, n));
+        const auto sent_before = payloads_.find(name_of(a, "key-" + std::to_string(keys_ - 7)));
+        if (sent_before != payloads_.end()) {
+            items.push_back({sent_before->first.substr(2), sent_before->second});
+        }
+        if (d.how % 3 == 0) items.push_back(items.front());
+        const std::size_t bad = static_cast<std::size_t>(d.which) % (items.size() + 1);
+        items.insert(items.begin() + static_cast<std::ptrdiff_t>(bad),
+                     {"key-0", R"({"description":""})"});
+        boost::json::array all;
+        std::vector<ledger::request> requests;
+        for (const auto& item : items) {
+            all.push_back(json_object{{"idempotencyKey", item.key},
+                                      {"task", boost::json::parse(item.payload)}});
+            if (item.key != "key-0") {
+                requests.push_back(ledger_.sent(name_of(a, item.key), item.payload, latest()));
+            } else {
+                requests.emplace_back();
+            }
+        }
+        const auto response = house_->start(post(
+            "/v1/tasks:batchCreate", boost::json::serialize(json_object{{"items", all}}), a.token));
+        house_->settle();
+        RC_ASSERT(response->has_value());
+        RC_ASSERT((*response)->status == 200u || (*response)->status >= 500u);
+        if ((*response)->status != 200) return;
+        const auto results = boost::json::parse((*response)->body).at("results").as_array();
+        RC_ASSERT(results.size() == items.size());
+        for (std::size_t n = 0; n < items.size(); ++n) {
+            const auto& result = results[n].as_object();
+            net::http_response each;
+            each.status = status_of(result);
+            each.body =
+                boost::json::serialize(result.at(each.status <= 201 ? "receipt" : "problem"));
+            const auto* const replayed = result.if_contains("replayed");
+            if (items[n].key == "key-0") {
+                if (each.status != 400) wrong("a creation of nothing: " + each.body);
+            } else {
+                answered(a, requests[n], each, replayed && replayed->as_bool());
+            }
+        }
+    }
+
+    // What was reserved before midnight and is made after it belongs to the new day.
+    void cross_midnight(one_account& a, int how) {
+        if (a.model.series[2].archived) return;
+        constexpr milliseconds day = std::chrono::hours{24};
+        const auto into = (clock_.now().time_since_epoch() + std::chrono::hours{9}) % day;
+        clock_.step_wall(day - into - std::chrono::seconds{2});
+        auto c = draw_creation(a, 1, 1);
+        try {
+            faulty_->arm(fault_point::after_reserve_commit, fault_kind::kill);
+            create(a, c.key, c.payload);
+        } catch (const killed&) {
+            restart();
+        }
+        faulty_->disarm();
+        house_->advance(std::chrono::seconds{how % 5});
+        create(a, c.key, c.payload);
+    }
+
+    // ---- edits ----
+
+    struct drawn_edit {
+        std::string ref;
+        std::optional<uuid> task{};  // none: nobody has it
+        unsigned refused = 0;        // with this status, whatever the task is
+        std::string if_match{};
+        bool is_stale = false;
+        verb method = verb::patch;
+        std::string path{};  // behind the ref
+        std::string body{};
+        std::function<std::optional<attributes>(const attributes&)> becomes{};
+    };
+
+    std::optional<uuid> draw_task(const one_account& a, int how) const {
+        if (a.model.tasks.empty()) return std::nullopt;
+        // Mostly a late one.
+        const auto back = how % std::min<std::ptrdiff_t>(6, std::ssize(a.model.tasks));
+        return std::prev(a.model.tasks.end(), 1 + back)->first;
+    }
+
+    // By its uuid, by its key, or by a key that it had.
+    std::string draw_ref(const one_account& a, const uuid& id, int how) const {
+        const model_task& t = a.model.tasks.at(id);
+        if (how % 3 == 0) return to_string(id);
+        const auto& names = a.model.series[t.series].names;
+        std::string key = a.model.key_of(t, *std::next(names.begin(), how % std::ssize(names)));
+        if (how % 5 == 0)
+            std::ranges::transform(key, key.begin(), [](char c) {
+                return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+            });
+        return key;
+    }
+
+    drawn_edit draw_edit(one_account& a, int which, int how) {
+        drawn_edit e;
+        e.task = draw_task(a, which);
+        if (!e.task || how % 29 == 0) {
+            e.task.reset();
+            static constexpr const char* nobodys[] = {"SYN-1000", "NIX-1", "DAY-19700101-1",
+                                                      "01890000-0000-7000-8000-000000000000"};
+            e.ref = nobodys[which % 4];
+            e.refused = 404;
+        } else {
+            e.ref = draw_ref(a, *e.task, how);
+            if (how % 4 == 1) {
+                e.is_stale = how % 8 == 5;
+                const auto seq = a.model.tasks.at(*e.task).seq;
+                e.if_match = "\"" + std::to_string(e.is_stale ? seq - 1 : seq) + "\"";
+            }
+        }
+        draw_change(a, e, how);
+        return e;
+    }
+
+    void draw_change(one_account& a, drawn_edit& e, int how) {
+        const auto set = [](std::string name, std::string value) {
+            return [=](attributes all) -> std::optional<attributes> {
+                all.insert_or_assign(name, value);
+                return all;
+            };
+        };
+        switch (how % 11) {
+        case 0:
+            e.method = verb::delete_;
+            e.path = "?purge=true";
+            e.becomes = [](const attributes&) { return std::nullopt; };
+            break;
+        case 1:
+            e.method = verb::delete_;
+            e.becomes = set("status", "deleted");
+            break;
+        case 2:
+        case 3:
+            e.method = verb::post;
+            e.path = ":complete";
+            e.becomes = set("status", "completed");
+            break;
+        case 4:
+            e.method = verb::post;
+            e.path = ":reopen";
+            e.becomes = set("status", "pending");
+            break;
+        case 5:
+            e.body = R"({"project":"ops","priority":"H"})";
+            e.becomes = [](attributes all) -> std::optional<attributes> {
+                all["project"] = "ops";
+                all["priority"] = "H";
+                return all;
+            };
+            break;
+        case 6:
+            e.body = R"({"project":null,"tags":["y"]})";
+            e.becomes = [](attributes all) -> std::optional<attributes> {
+                for (const char* name : {"project", "tag_x"}) all.erase(name);
+                all["tag_y"] = "";
+                return all;
+            };
+            break;
+        case 7: draw_depends(a, e, how); break;
+        default: {
+            const std::string text = "edit " + std::to_string(++edits_);
+            e.body = R"({"description":")" + text + R"("})";
+            e.becomes = set("description", text);
+        }
+        }
+    }
+
+    void draw_depends(one_account& a, drawn_edit& e, int how) {
+        const auto on = draw_task(a, how / 11);
+        if (!on) {
+            e.body = R"({"priority":"L"})";
+            e.becomes = [](attributes all) -> std::optional<attributes> {
+                all["priority"] = "L";
+                return all;
+            };
+            return;
+        }
+        e.body = R"({"depends":[")" + draw_ref(a, *on, how / 11) + R"("]})";
+        // Of a task that is there no more, or on itself.
+        if (e.refused == 0 && (on == e.task || a.model.tasks.at(*on).purged)) e.refused = 400;
+        e.becomes = [on = *on](attributes all) -> std::optional<attributes> {
+            for (auto at = all.lower_bound("dep_"); at != all.end() && at->first < "dep`";) {
+                at = all.erase(at);
+            }
+            all["dep_" + to_string(on)] = "";
+            return all;
+        };
+    }
+
+    // What it is answered with, as the task is.
+    static unsigned status_for(const one_account& a, const drawn_edit& e) {
+        if (!e.task) return 404;
+        const model_task& t = a.model.tasks.at(*e.task);
+        if (t.purged) return 410;
+        if (e.refused != 0) return e.refused;
+        if (e.is_stale) return 412;
+        return e.becomes(t.attributes) ? 200 : 204;
+    }
+
+    void edit(one_account& a, const drawn_edit& e) {
+        const unsigned expected = status_for(a, e);
+        const bool has_effect = expected < 300 && e.becomes(a.model.tasks.at(*e.task).attributes) !=
+                                                      a.model.tasks.at(*e.task).attributes;
+        if (expected < 300) a.model.want({*e.task, e.becomes});
+        header_list headers = bearer(a.token);
+        if (!e.body.empty()) headers.emplace_back("Content-Type", "application/json");
+        if (!e.if_match.empty()) headers.emplace_back("If-Match", e.if_match);
+        const auto response =
+            house_->start(make_request(e.method, "/v1/tasks/" + e.ref + e.path, e.body, headers));
+        house_->settle();
+        RC_ASSERT(response->has_value());
+        const auto& answer = **response;
+        if (answer.status >= 500) return;
+        if (answer.status != expected) {
+            wrong("expected " + std::to_string(expected) + ", not " +
+                  std::to_string(answer.status) + " " + answer.body);
+        }
+        if (versions_read(a) != (has_effect ? 1 : 0)) wrong("an edit that did not take");
+        ++seen_.edits;
+        seen_.purges += answer.status == 204 ? 1 : 0;
+        if (answer.status != 200) return;
+        compare(a, *e.task, boost::json::parse(answer.body).as_object());
+        const auto etag = "\"" + std::to_string(a.model.tasks.at(*e.task).seq) + "\"";
+        if (header(answer, "ETag") != etag) wrong("another ETag");
+    }
+
+    // In their order, each as the ones before left its task.
+    void edit_many(one_account& a, const task_action_drawn& d) {
+        boost::json::array items;
+        std::vector<unsigned> expected;
+        std::map<uuid, model_task> before = a.model.tasks;
+        for (int n = 0; n < 2 + d.how % 4; ++n) {
+            const drawn_edit e = draw_edit(a, d.which + n / 2, d.how / 4 + n);
+            if (e.method != verb::patch) continue;
+            json_object item{{"ref", e.ref}, {"task", boost::json::parse(e.body)}};
+            if (!e.if_match.empty()) item["ifMatch"] = e.if_match;
+            items.push_back(std::move(item));
+            // By its position the seq of one that was edited before in this batch has moved on.
+            drawn_edit then = e;
+            const bool has_moved = e.task && touched_in_batch_.contains(*e.task);
+            then.is_stale = e.is_stale || (has_moved && !e.if_match.empty());
+            expected.push_back(status_for(a, then));
+            if (expected.back() != 200) continue;
+            auto& t = a.model.tasks.at(*e.task);
+            const auto becomes = e.becomes(t.attributes);
+            if (becomes != t.attributes) touched_in_batch_.insert(*e.task);
+            t.attributes = *becomes;
+            wanted_.push_back({*e.task, e.becomes});
+        }
+        touched_in_batch_.clear();
+        a.model.tasks = std::move(before);
+        for (auto& w : std::exchange(wanted_, {})) a.model.want(std::move(w));
+        if (items.empty()) return;
+        const auto response =
+            house_->start(post("/v1/tasks:batchUpdate",
+                               boost::json::serialize(json_object{{"items", items}}), a.token));
+        house_->settle();
+        RC_ASSERT(response->has_value());
+        if ((*response)->status != 200) return;
+        versions_read(a);
+        const auto results = boost::json::parse((*response)->body).at("results").as_array();
+        RC_ASSERT(results.size() == expected.size());
+        const auto failed = [](const auto& r) { return status_of(r.as_object()) >= 500; };
+        if (std::ranges::any_of(results, failed)) return;
+        for (std::size_t n = 0; n < results.size(); ++n) {
+            const unsigned status = status_of(results[n].as_object());
+            if ((status == 201 ? 200 : status) != expected[n]) {
+                wrong("of a batch, expected " + std::to_string(expected[n]) + ": " +
+                      boost::json::serialize(results[n]));
+            }
+        }
+    }
+
+    // ---- series ----
+
+    // Renamed, bound and freed, stopped and taken up again.
+    void change_series(one_account& a, const task_action_drawn& d) {
+        const std::size_t n = 1 + static_cast<std::size_t>(d.how) % 2;
+        model_series after = a.model.series[n];
+        const std::string named =
+            *std::next(after.names.begin(), d.which % std::ssize(after.names));
+        json_object body;
+        bool is_taken = false;
+        if (d.how % 3 == 0) {
+            after.archived = !after.archived;
+            body["archived"] = after.archived;
+            if (after.archived) after.project.clear();
+        } else if (d.how % 3 == 1 && n == 1 && !after.archived) {
+            after.project = after.project.empty() ? "ops" : "";
+            body["project"] = after.project;
+            if (after.project.empty()) body["project"] = nullptr;
+        } else {
+            static constexpr const char* names[] = {"OPS", "RUN", "DAY", "NOW", "SYN"};
+            after.prefix = names[d.which % 5];
+            body["prefix"] = after.prefix;
+            const model_series* const owner = a.model.find_series(after.prefix);
+            is_taken = owner && owner != &a.model.series[n];
+            after.names.insert(after.prefix);
+        }
+        header_list headers = bearer(a.token);
+        headers.emplace_back("Content-Type", "application/json");
+        const auto response = house_->start(make_request(verb::patch, "/v1/series/" + named,
+                                                         boost::json::serialize(body), headers));
+        faulty_->disarm();  // what became of a change of series no version tells
+        house_->settle();
+        RC_ASSERT(response->has_value());
+        if ((*response)->status != (is_taken ? 409u : 200u)) {
+            wrong("a series: " + std::to_string((*response)->status) + " " + (*response)->body);
+        }
+        if (!is_taken) a.model.series[n] = std::move(after);
+    }
+
+    // ---- followers ----
+
+    void join(one_account& a, int n) {
+        follower f;
+        model_follower::filter wanted;
+        if (n == 1) {
+            f.query = "&status=pending";
+            wanted = [](const uuid&, const attributes& all) {
+                return value_of(all, "status") == "pending";
+            };
+        } else if (n == 2) {
+            f.query = "&tag=x";
+            wanted = [](const uuid&, const attributes& all) { return all.contains("tag_x"); };
+        } else if (n == 3) {
+            f.query = "&prefix=DAY";
+            wanted = [this, who = a.id](const uuid& id, const attributes&) {
+                return series_of(who, id) == 2;
+            };
+        }
+        f.model = model_follower(std::move(wanted), without_key);
+        a.followers.push_back(std::move(f));
+    }
+    static attributes without_key(const attributes& all) {
+        attributes rest = all;
+        rest.erase("key");
+        return rest;
+    }
+    std::size_t series_of(account_id who, const uuid& id) const {
+        const auto a = std::ranges::find(accounts_, who, &one_account::id);
+        return a->model.tasks.at(id).series;
+    }
+    void leave(const follower& f) {
+        for (const auto& each : f.model.faults()) wrong(each);
+        seen_.heard += f.model.changes();
+        seen_.expiries += f.model.expiries();
+    }
+
+    void follow(one_account& a, const task_action_drawn& d) {
+        follower& f = a.followers[static_cast<std::size_t>(d.which) % a.followers.size()];
+        read(a, f, 1 + d.how % 5);
+        for (const auto& each : f.model.faults()) wrong(each);
+    }
+
+    // False: there is no more, for now.
+    bool read(one_account& a, follower& f, int limit) {
+        const auto response = house_->start(
+            get("/v1/changes?after=" + f.cursor + "&limit=" + std::to_string(limit) + f.query,
+                a.token));
+        house_->settle();
+        RC_ASSERT(response->has_value());
+        versions_read(a);
+        const auto& answer = **response;
+        if (answer.status >= 500) return false;
+        const auto body = boost::json::parse(answer.body).as_object();
+        const std::int64_t from = faulty_->begin_read()->history_from(a.id);
+        if (answer.status == 410 && code_of(body) == "cursor-expired") {
+            f.cursor = text_of(body, "cursor");
+            f.model.begin_again(place_of(f.cursor), a.model.told, from);
+            return true;
+        }
+        if (answer.status != 200) {
+            wrong("a follower: " + answer.body);
+            return false;
+        }
+        std::vector<heard_change> shown;
+        for (const auto& each : body.at("changes").as_array()) {
+            shown.push_back(heard_of(each.as_object()));
+        }
+        if (std::ssize(shown) > limit) wrong("more changes than asked for");
+        if (body.at("last").as_int64() != a.model.told.seq()) wrong("another last seq");
+        f.cursor = text_of(body, "cursor");
+        const feed_place at = place_of(f.cursor);
+        const bool is_over = at == feed_place{a.model.told.seq()};
+        if (!is_over && at == f.model.place()) wrong("a follower does not get on");
+        f.model.hear(shown, at, a.model.told, from);
+        return !is_over;
+    }
+
+    // ---- looking ----
+
+    void compare(one_account& a, const uuid& id, const json_object& shown) {
+        const model_task& t = a.model.tasks.at(id);
+        const bool is_so =
+            text_of(shown, "uuid") == to_string(id) && text_of(shown, "key") == a.model.key_of(t) &&
+            shown.at("seq").as_int64() == t.seq &&
+            without_key(attributes_of(shown)) == without_key(a.model.told.tasks().at(id));
+        if (!is_so) wrong("a task is shown as " + boost::json::serialize(shown));
+    }
+
+    // By each name it has and had.
+    void look_at(one_account& a, const uuid& id, const model_task& t) {
+        std::vector<std::string> refs{to_string(id)};
+        for (const auto& prefix : a.model.series[t.series].names) {
+            refs.push_back(a.model.key_of(t, prefix));
+        }
+        for (const std::string& ref : refs) {
+            const auto response = house_->call(get("/v1/tasks/" + ref, a.token));
+            if (response.status != (t.purged ? 410u : 200u)) {
+                wrong(ref + " is answered " + std::to_string(response.status));
+            } else if (!t.purged) {
+                compare(a, id, boost::json::parse(response.body).as_object());
+            }
+        }
+    }
+
+    void look_at_lists(one_account& a) {
+        const auto response = house_->call(
+            get("/v1/tasks?pageSize=500&status=pending&status=completed&status=deleted", a.token));
+        const auto body = boost::json::parse(response.body).as_object();
+        std::set<uuid> listed, expected;
+        for (const auto& each : body.at("tasks").as_array()) {
+            const auto id = *parse_uuid(text_of(each.as_object(), "uuid"));
+            listed.insert(id);
+            if (a.model.tasks.contains(id)) compare(a, id, each.as_object());
+        }
+        for (const auto& [id, t] : a.model.tasks) {
+            if (!t.purged) expected.insert(id);
+        }
+        if (listed != expected) wrong("a list of other tasks");
+    }
+
+    void look(one_account& a) {
+        for (const auto& [id, t] : a.model.tasks) look_at(a, id, t);
+    }
+
+    // ---- time, and what goes wrong ----
+
+    void sweep() {
+        const auto done = house_->run(house_->reaper().sweep_once());
+        for (one_account& a : accounts_) {
+            a.model.read_on(*faulty_->begin_read(), clock_.elapsed());
+            const std::int64_t from = faulty_->begin_read()->history_from(a.id);
+            const milliseconds kept = reaping.history_retention, now = clock_.elapsed();
+            if (from > a.model.forgettable(now, kept, milliseconds{0})) {
+                wrong("history is forgotten too early");
+            }
+            constexpr std::chrono::seconds slack{1};
+            if (done && from < a.model.forgettable(now, kept + slack, started_)) {
+                wrong("old history is kept");
+            }
+        }
+    }
+
+    void pass_time(int how) {
+        static constexpr milliseconds spans[] = {
+            std::chrono::milliseconds{1}, std::chrono::seconds{5},  std::chrono::minutes{4},
+            std::chrono::minutes{11},     std::chrono::minutes{40}, std::chrono::hours{3}};
+        static constexpr milliseconds steps[] = {
+            std::chrono::seconds{-1}, std::chrono::hours{9}, std::chrono::hours{-30},
+            std::chrono::hours{24 * 40}, std::chrono::hours{-24 * 40}};
+        if (how % 4 == 3) return clock_.step_wall(steps[how / 4 % 5]);
+        house_->advance(spans[how % 6]);
+    }
+
+    // With requests anywhere on their way.
+    void kill(one_account& a, const task_action_drawn& d) {
+        for (int n = 0; n < d.which % 4; ++n) {
+            const auto c = draw_creation(a, d.which + n, n);
+            ledger_.sent(name_of(a, c.key), c.payload, latest());
+            house_->start(post("/v1/tasks", c.payload, a.token, c.key));
+        }
+        for (int n = 0; n < d.how % 64; ++n) house_->step();
+        throw killed{};
+    }
+
+    void arm(const task_action_drawn& d) {
+        // Half of them before a commit of any kind: edits have no point of their own.
+        const auto where = d.how % 2 == 0 ? fault_point::before_any_commit
+                                          : static_cast<fault_point>(d.how / 2 % fault_points);
+        const auto how = is_before_commit(where) || where == fault_point::before_any_commit
+                             ? static_cast<fault_kind>(d.which % 4)
+                             : fault_kind::kill;
+        faulty_->arm(where, how);
+    }
+
+    void start() {
+        started_ = clock_.elapsed();
+        faulty_ = std::make_unique<faulty_store>(disk_->open());
+        house_.emplace(house_options{.engine = {.trust_clock_after = std::chrono::years{100}},
+                                     .reaper = reaping,
+                                     .disk = faulty_.get(),
+                                     .clock = &clock_,
+                                     .entropy = &entropy_});
+    }
+
+    void restart() {
+        disk_->kill();
+        house_.reset();
+        start();
+    }
+
+    std::unique_ptr<disk> disk_;
+    virtual_clock clock_;
+    milliseconds started_{0};  // this run of the server
+    seeded_entropy entropy_{1};
+    std::unique_ptr<faulty_store> faulty_;
+    std::optional<house> house_;
+    std::vector<one_account> accounts_;
+    ledger ledger_{reaping.window, reaping.retention};
+    std::map<std::string, std::string> payloads_;  // by account/key
+    std::map<uuid, std::string> descriptions_;     // as tasks were made
+    std::set<uuid> touched_in_batch_;
+    std::vector<wanted_edit> wanted_;
+    std::set<std::string> broken_;
+    events seen_;
+    int keys_ = 0;
+    int edits_ = 0;
+};
+
+}  // namespace callsign::testing
