@@ -2,13 +2,13 @@
 // The world of tasks_test.cpp: two accounts, their clients and followers, and what befalls them.
 
 #include "property/disks.hpp"
-#include "property/task_json.hpp"
 #include "property/tasks_model.hpp"
 #include "support/audit.hpp"
 #include "support/faulty_store.hpp"
 #include "support/house.hpp"
 #include "support/ledger.hpp"
 #include "support/model_follower.hpp"
+#include "support/task_json.hpp"
 
 #include <algorithm>
 #include <ostream>

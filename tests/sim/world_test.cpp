@@ -61,6 +61,9 @@ class worlds {
         seen_.retries += seen.retries;
         seen_.failed += seen.failed;
         seen_.receipts += seen.receipts;
+        seen_.edits += seen.edits;
+        seen_.heard += seen.heard;
+        seen_.expiries += seen.expiries;
         if (++ran_ % 10'000 == 0) std::cerr << "sim: " << ran_ << " worlds\n";
     }
 
@@ -85,17 +88,21 @@ TEST(sim, the_promise_holds_for_every_seed) {
     const world::events& seen = all.seen();
     std::cout << "sim: " << all.ran() << " worlds from seed " << first << ", " << seen.receipts
               << " receipts, " << seen.retries << " retries, " << seen.kills << " kills, "
-              << seen.failed << " slots failed in time\n";
+              << seen.failed << " slots failed in time, " << seen.edits << " edits, " << seen.heard
+              << " changes heard, " << seen.expiries << " cursors expired\n";
     if (only) return;
     EXPECT_TRUE(HasFailure() || all.ran() == seeds);
     // A world in which nothing goes wrong proves nothing.
     EXPECT_GT(seen.kills, 0);
     EXPECT_GT(seen.retries, 0);
     EXPECT_GT(seen.failed, 0);
+    EXPECT_GT(seen.edits, 0);
+    EXPECT_GT(seen.heard, 0);
+    EXPECT_GT(seen.expiries, 0);
 }
 
 TEST(sim, the_same_seed_is_the_same_run) {
-    for (const std::uint64_t seed : {7u, 8u, 9u}) {
+    for (const std::uint64_t seed : {7u, 8u, 12u}) {
         world one(seed), two(seed);
         one.run();
         two.run();

@@ -36,6 +36,10 @@ class model_follower {
     explicit model_follower(filter wanted = {}, view shown_as = {})
         : wanted_(std::move(wanted)), shown_as_(std::move(shown_as)) {}
 
+    // What it hears is as old as its way was long: tasks may have been purged since, and more of
+    // the history forgotten.
+    void may_hear_late() { may_hear_late_ = true; }
+
     const feed_place& place() const { return place_; }
     const task_map& tasks() const { return tasks_; }
     const std::set<std::string>& faults() const { return faults_; }
@@ -75,8 +79,9 @@ class model_follower {
     void begin_again(const feed_place& oldest, const told_changes& told,
                      std::int64_t history_from) {
         ++expiries_;
-        if (before_whole(place_) >= history_from) refuse("it is told that its cursor is too old");
-        if (oldest.seq != history_from) refuse("it is sent to another place");
+        const std::int64_t from = may_hear_late_ ? oldest.seq : history_from;
+        if (before_whole(place_) >= from) refuse("it is told that its cursor is too old");
+        if (oldest.seq != from || from > history_from) refuse("it is sent to another place");
         begin_at(oldest, told);
     }
 
@@ -125,7 +130,8 @@ class model_follower {
 
     void compare(const heard_change& heard, const told_change& c, const told_changes& told) {
         if (heard.task != c.task) return refuse("another task", c.place);
-        const bool is_gone = !c.after || !told.tasks().contains(c.task);
+        bool is_gone = !c.after || !told.tasks().contains(c.task);
+        if (may_hear_late_ && !heard.purged) is_gone = !c.after;
         if (heard.purged != is_gone) {
             refuse(heard.purged ? "a task is said to be purged" : "a purged task is shown",
                    c.place);
@@ -162,6 +168,7 @@ class model_follower {
 
     filter wanted_;
     view shown_as_;
+    bool may_hear_late_ = false;
     feed_place place_{};
     task_map tasks_;
     std::set<std::string> faults_;

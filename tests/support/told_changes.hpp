@@ -41,6 +41,7 @@ class told_changes {
         }
     }
 
+    account_id account() const { return account_; }
     const std::vector<told_change>& all() const { return all_; }
     const task_map& tasks() const { return tasks_; }
     std::int64_t seq() const { return seq_; }

@@ -1,7 +1,7 @@
 #pragma once
 // Tasks and changes as JSON has them, back to what they were made of.
 
-#include "support/model_follower.hpp"
+#include "model_follower.hpp"
 
 #include <callsign/base/time.hpp>
 
