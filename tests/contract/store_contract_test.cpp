@@ -1,7 +1,7 @@
 // What every store must do, written once and run on each. A store's own ways (files, locks,
 // indexes) are tested beside it in tests/unit/store.
 
-#include "support/temp_dir.hpp"
+#include "store_contract.hpp"
 
 #include <callsign/rules/read.hpp>
 #include <callsign/rules/rules.hpp>
@@ -17,102 +17,7 @@
 namespace callsign {
 namespace {
 
-using testing::temp_dir;
-
-struct backend {
-    const char* name;
-    bool durable;  // reopening finds what was committed
-    std::unique_ptr<store> (*open)(const temp_dir&);
-};
-
-std::unique_ptr<store> open_memory(const temp_dir&) {
-    return make_memory_store();
-}
-
-std::unique_ptr<store> open_small_sqlite(const temp_dir& dir) {
-    // Bounds so small that every test crosses them.
-    sqlite_options options;
-    options.data_dir = dir.path();
-    options.recent_keys_max = 4;
-    options.key_filter_bytes_max = 1024;
-    options.wal_pages_max = 16;
-    return open_sqlite(options);
-}
-
-constexpr time_point t0{milliseconds{1'700'000'000'000}};
-
-uuid uuid_of(int n) {
-    return make_uuid_v7(t0, 0, static_cast<std::uint64_t>(n));
-}
-
-class store_contract : public ::testing::TestWithParam<backend> {
-  protected:
-    store_contract() { reopen(); }
-
-    void reopen() {
-        store_.reset();
-        store_ = GetParam().open(dir_);
-    }
-
-    template <class Action>
-    auto write(Action action) {
-        const auto tx = store_->begin_write();
-        if constexpr (std::is_void_v<decltype(action(*tx))>) {
-            action(*tx);
-            tx->commit();
-            store_->maintain(true);
-        } else {
-            auto done = action(*tx);
-            tx->commit();
-            store_->maintain(true);
-            return done;
-        }
-    }
-
-    account_id make_account(std::string name = "home", std::string prefix = "TASK") {
-        return write([&](write_tx& tx) {
-            const auto id = tx.put_account(name, t0);
-            tx.put_series(id, prefix, "", true, t0);
-            return id;
-        });
-    }
-
-    static slot new_slot(account_id account, std::string key, int n) {
-        slot s;
-        s.account = account;
-        s.key = std::move(key);
-        s.fingerprint = sha256("content " + std::to_string(n));
-        s.uuid = uuid_of(n);
-        s.created_at = t0 + milliseconds{n};
-        return s;
-    }
-
-    // A task as the rules make it.
-    static task_id make_task(write_tx& tx, account_id account, int n) {
-        const auto series = tx.default_series(account);
-        task t;
-        t.account = account;
-        t.uuid = uuid_of(n);
-        t.created_at = t0 + milliseconds{n};
-        t.attributes = {{"description", "task " + std::to_string(n)}, {"tag_x", ""}};
-        const operation made{operation_kind::create, t.uuid, {}, {}, {}};
-        receipt r{t.uuid, series->prefix, "",  tx.take_number(series->id, ""),
-                  0,      t.created_at,   true};
-        r.seq = tx.append_version(account, uuid_of(1000 + n), t.created_at, {&made, 1});
-        t.numbered = r;
-        t.last_seq = r.seq;
-        return tx.put_task(t, series->id);
-    }
-
-    // The n-th task's new state, by a version of this seq.
-    static void change(write_tx& tx, account_id account, int n, const attributes& now, bool purged,
-                       std::int64_t seq, time_point at = t0) {
-        tx.update_task(*tx.find_task(account, uuid_of(n)), now, purged, seq, at);
-    }
-
-    temp_dir dir_;
-    std::unique_ptr<store> store_;
-};
+using namespace testing;
 
 TEST_P(store_contract, an_empty_store_has_nothing) {
     const auto tx = store_->begin_read();
@@ -705,16 +610,6 @@ TEST_P(store_contract, a_sweep_fails_what_is_old_and_idle_only) {
 
 // ---- sealed chains ----
 
-const uuid client_a = uuid_of(901);
-const uuid client_b = uuid_of(902);
-
-account_id put_opaque(write_tx& tx, const std::string& name, const uuid& client) {
-    const auto id = tx.put_account(name, t0, account_mode::opaque);
-    tx.put_series(id, "TASK", "", true, t0);
-    tx.put_device({.client_id = client, .account = id, .created_at = t0});
-    return id;
-}
-
 TEST_P(store_contract, a_client_id_opens_its_account) {
     const auto id = write([](write_tx& tx) {
         const auto made = put_opaque(tx, "sealed", client_a);
@@ -1071,94 +966,6 @@ TEST_P(store_contract, a_task_changes) {
     EXPECT_TRUE(store_->begin_read()->find_task(id, uuid_of(70))->purged);
 }
 
-TEST_P(store_contract, a_task_is_found_as_it_stood) {
-    const auto account = make_account();
-    write([&](write_tx& tx) { make_task(tx, account, 1); });
-    std::map<std::int64_t, std::optional<attributes>> stood;  // none: purged
-    stood[1] = store_->begin_read()->find_task(account, uuid_of(1))->attributes;
-    // Small and large changes, names that come and go, the end and a second beginning.
-    std::mt19937 draw(1);
-    for (std::int64_t seq = 3; seq < 400; seq += 1 + draw() % 3) {
-        auto now = stood.rbegin()->second.value_or(attributes{});
-        for (auto changes = draw() % 4; changes > 0; --changes) {
-            const std::string name = "name_" + std::to_string(draw() % 12);
-            if (draw() % 3 == 0) {
-                now.erase(name);
-            } else {
-                now[name] =
-                    std::string(draw() % (draw() % 8 == 0 ? 9000 : 40), 'x') + std::to_string(seq);
-            }
-        }
-        const bool purged = draw() % 20 == 0;
-        if (purged) now.clear();
-        stood[seq] = purged ? std::nullopt : std::optional(now);
-        write([&](write_tx& tx) { change(tx, account, 1, now, purged, seq); });
-    }
-    if (GetParam().durable) reopen();
-    const auto tx = store_->begin_read();
-    EXPECT_EQ(tx->history_from(account), 0);
-    EXPECT_FALSE(tx->find_task_as_of(account, uuid_of(1), 0));
-    EXPECT_FALSE(tx->find_task_as_of(account, uuid_of(2), 400));
-    for (std::int64_t seq = 1; seq < 420; ++seq) {
-        const auto& [made, expected] = *std::prev(stood.upper_bound(seq));
-        const auto found = tx->find_task_as_of(account, uuid_of(1), seq);
-        ASSERT_TRUE(found) << seq;
-        EXPECT_EQ(found->last_seq, made) << seq;
-        EXPECT_EQ(found->purged, !expected) << seq;
-        EXPECT_EQ(found->attributes, expected.value_or(attributes{})) << seq;
-        EXPECT_EQ(found->numbered->number, 1);
-    }
-}
-
-TEST_P(store_contract, history_is_forgotten_from_its_beginning) {
-    const auto one = make_account(), two = make_account("two", "TWO");
-    write([&](write_tx& tx) {
-        make_task(tx, one, 1);
-        make_task(tx, two, 1);
-    });
-    const auto at = [](int second) { return t0 + std::chrono::seconds{second}; };
-    const auto text = [](int n) { return attributes{{"description", std::to_string(n)}}; };
-    // One's states end at seconds 2, 4, 6, 8; two's only one at 5.
-    for (int n = 2; n <= 8; n += 2) {
-        write([&](write_tx& tx) { change(tx, one, 1, text(n), false, n, at(n)); });
-        if (n == 4) write([&](write_tx& tx) { change(tx, two, 1, text(5), false, 5, at(5)); });
-    }
-    const auto forget = [&](time_point before, std::int64_t limit) {
-        return write([&](write_tx& tx) { return tx.forget_history(before, limit); });
-    };
-    const auto begins = [&](account_id account) {
-        return store_->begin_read()->history_from(account);
-    };
-    EXPECT_FALSE(forget(at(2), 10));
-    EXPECT_EQ(begins(one), 0);
-    EXPECT_TRUE(forget(at(6), 2));
-    EXPECT_EQ(begins(one), 2);
-    EXPECT_EQ(begins(two), 0);
-    if (GetParam().durable) reopen();
-    EXPECT_FALSE(forget(at(6), 2));
-    EXPECT_EQ(begins(one), 2);
-    EXPECT_EQ(begins(two), 1);
-    EXPECT_FALSE(forget(at(6), 2));
-    const auto tx = store_->begin_read();
-    EXPECT_FALSE(tx->find_task_as_of(one, uuid_of(1), 3));
-    EXPECT_EQ(tx->find_task_as_of(one, uuid_of(1), 5)->attributes, text(4));
-    EXPECT_EQ(tx->find_task_as_of(one, uuid_of(1), 7)->attributes, text(6));
-    EXPECT_EQ(tx->find_task_as_of(two, uuid_of(1), 5)->attributes, text(5));
-}
-
-TEST_P(store_contract, a_dropped_transaction_leaves_no_history) {
-    const auto account = make_account();
-    write([&](write_tx& tx) { make_task(tx, account, 1); });
-    {
-        const auto tx = store_->begin_write();
-        change(*tx, account, 1, {{"a", "b"}}, false, 2);
-    }
-    write([&](write_tx& tx) { change(tx, account, 1, {{"c", "d"}}, false, 3); });
-    const auto tx = store_->begin_read();
-    EXPECT_EQ(tx->find_task_as_of(account, uuid_of(1), 2)->last_seq, 1);
-    EXPECT_EQ(tx->find_task_as_of(account, uuid_of(1), 3)->attributes, (attributes{{"c", "d"}}));
-}
-
 TEST_P(store_contract, slots_that_wait_for_a_uuid_are_found) {
     const auto id = make_account();
     write([&](write_tx& tx) {
@@ -1332,145 +1139,18 @@ TEST_P(store_contract, the_links_of_sealed_chains_are_listed) {
     }
 }
 
-webhook new_webhook(account_id account, int n) {
-    return {.id = {},
-            .account = account,
-            .uuid = uuid_of(n),
-            .url = "https://example.com/" + std::to_string(n),
-            .filter = "tag=x&text=%20",
-            .sealed_secret = std::string("\0\1", 2),
-            .after = {7, 2},
-            .mark = "0123456789ab",
-            .created_at = t0 + milliseconds{n}};
+std::unique_ptr<store> open_memory(const temp_dir&) {
+    return make_memory_store();
 }
 
-TEST_P(store_contract, webhooks_are_kept_with_their_place) {
-    const auto account = make_account();
-    const auto other = make_account("other");
-    const auto [first, second] = write([&](write_tx& tx) {
-        const auto one = tx.put_webhook(new_webhook(account, 1));
-        tx.put_webhook(new_webhook(other, 2));
-        return std::pair(one, tx.put_webhook(new_webhook(account, 3)));
-    });
-    EXPECT_LT(first, second);
-    if (GetParam().durable) reopen();
-    const auto shown = [&] { return *store_->begin_read()->find_webhook(account, uuid_of(1)); };
-    const webhook made = shown();
-    EXPECT_EQ(made.id, first);
-    EXPECT_EQ(made.account, account);
-    EXPECT_EQ(made.url, "https://example.com/1");
-    EXPECT_EQ(made.filter, "tag=x&text=%20");
-    EXPECT_EQ(made.sealed_secret, std::string("\0\1", 2));
-    EXPECT_EQ(made.after, (feed_place{7, 2}));
-    EXPECT_EQ(made.mark, "0123456789ab");
-    EXPECT_FALSE(made.disabled);
-    EXPECT_EQ(made.created_at, t0 + milliseconds{1});
-    EXPECT_EQ(store_->last_moment(), t0 + milliseconds{3});
-
-    webhook moved = made;
-    moved.after = {9};
-    moved.mark = "ba9876543210";
-    moved.disabled = webhook_end::unreadable;
-    moved.failures = 4;
-    moved.edits = 5;
-    write([&](write_tx& tx) { tx.update_webhook(moved); });
-    if (GetParam().durable) reopen();
-    EXPECT_EQ(shown().after, feed_place{9});
-    EXPECT_EQ(shown().mark, "ba9876543210");
-    EXPECT_EQ(shown().disabled, webhook_end::unreadable);
-    EXPECT_EQ(shown().failures, 4);
-    EXPECT_EQ(shown().edits, 5);
-    EXPECT_EQ(shown().url, made.url);
-
-    const auto tx = store_->begin_read();
-    EXPECT_FALSE(tx->find_webhook(other, uuid_of(1)));
-    EXPECT_FALSE(tx->find_webhook(account, uuid_of(4)));
-    const auto own = tx->webhooks_of(account);
-    ASSERT_EQ(own.size(), 2u);
-    EXPECT_EQ(own[1].id, second);
-    const auto active = tx->active_webhooks({}, 10);
-    ASSERT_EQ(active.size(), 2u);
-    EXPECT_EQ(active[0].uuid, uuid_of(2));
-    EXPECT_EQ(tx->active_webhooks({}, 1).size(), 1u);
-    EXPECT_EQ(tx->active_webhooks(active[0].id, 10).size(), 1u);
-}
-
-TEST_P(store_contract, the_latest_deliveries_of_each_webhook_are_kept) {
-    const auto account = make_account();
-    const auto [busy, quiet] = write([&](write_tx& tx) {
-        return std::pair(tx.put_webhook(new_webhook(account, 1)),
-                         tx.put_webhook(new_webhook(account, 2)));
-    });
-    const auto attempt = [](std::int64_t n) {
-        return webhook_delivery{.id = std::to_string(n),
-                                .at = t0 + milliseconds{n},
-                                .changes = n,
-                                .status = 503,
-                                .error = "none",
-                                .delivered = n % 2 == 0,
-                                .took = milliseconds{n}};
-    };
-    write([&](write_tx& tx) { tx.put_delivery(quiet, attempt(1)); });
-    for (std::int64_t n = 1; n <= webhook_deliveries_kept + 3; ++n) {
-        write([&](write_tx& tx) { tx.put_delivery(busy, attempt(n)); });
-    }
-    if (GetParam().durable) reopen();
-    {
-        const auto tx = store_->begin_read();
-        const auto all = tx->deliveries_of(busy);
-        ASSERT_EQ(std::ssize(all), webhook_deliveries_kept);
-        EXPECT_EQ(all.front().id, std::to_string(webhook_deliveries_kept + 3));
-        EXPECT_EQ(all.back().id, "4");
-        EXPECT_EQ(all.back().at, t0 + milliseconds{4});
-        EXPECT_EQ(all.back().changes, 4);
-        EXPECT_EQ(all.back().status, 503);
-        EXPECT_EQ(all.back().error, "none");
-        EXPECT_TRUE(all.back().delivered);
-        EXPECT_EQ(all.back().took, milliseconds{4});
-        EXPECT_EQ(tx->deliveries_of(quiet).size(), 1u);
-    }
-    write([&](write_tx& tx) { tx.remove_webhook(busy); });
-    if (GetParam().durable) reopen();
-    const auto tx = store_->begin_read();
-    EXPECT_FALSE(tx->find_webhook(account, uuid_of(1)));
-    EXPECT_TRUE(tx->deliveries_of(busy).empty());
-    EXPECT_EQ(tx->deliveries_of(quiet).size(), 1u);
-}
-
-TEST_P(store_contract, a_task_that_was_numbered_unseen_is_revealed) {
-    const auto account = make_account();
-    const auto id = write([&](write_tx& tx) {
-        task t;
-        t.account = account;
-        t.uuid = uuid_of(1);
-        t.created_at = t0;
-        t.purged = true;
-        const auto series = *tx.default_series(account);
-        t.numbered = receipt{t.uuid, "TASK", "", tx.take_number(series.id, ""), 0, t0, true};
-        return tx.put_task(t, series.id);
-    });
-    if (GetParam().durable) reopen();
-    const auto find = [&] { return *store_->begin_read()->find_task(account, uuid_of(1)); };
-    EXPECT_TRUE(find().purged);
-    EXPECT_EQ(find().numbered->number, 1);
-    EXPECT_EQ(find().numbered->seq, 0);
-    const auto open_ones = [&] {
-        const auto tx = store_->begin_read();
-        int count = 0;
-        tx->visit_numbered({tx->default_series(account)->id, "", 0, false, true}, [&](task&&) {
-            ++count;
-            return true;
-        });
-        return count;
-    };
-    EXPECT_EQ(open_ones(), 0);
-    write([&](write_tx& tx) { tx.reveal_task(id, {{"status", "pending"}}, 3, 4); });
-    if (GetParam().durable) reopen();
-    EXPECT_FALSE(find().purged);
-    EXPECT_EQ(find().attributes, (attributes{{"status", "pending"}}));
-    EXPECT_EQ(find().numbered->seq, 3);
-    EXPECT_EQ(find().last_seq, 4);
-    EXPECT_EQ(open_ones(), 1);
+std::unique_ptr<store> open_small_sqlite(const temp_dir& dir) {
+    // Bounds so small that every test crosses them.
+    sqlite_options options;
+    options.data_dir = dir.path();
+    options.recent_keys_max = 4;
+    options.key_filter_bytes_max = 1024;
+    options.wal_pages_max = 16;
+    return open_sqlite(options);
 }
 
 INSTANTIATE_TEST_SUITE_P(stores, store_contract,

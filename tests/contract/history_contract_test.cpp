@@ -1,0 +1,389 @@
+// How tasks stood, and accounts whose chain was sealed once: what every store must do.
+
+#include "store_contract.hpp"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <map>
+#include <optional>
+#include <random>
+
+namespace callsign {
+namespace {
+
+using namespace testing;
+
+TEST_P(store_contract, a_task_is_found_as_it_stood) {
+    const auto account = make_account();
+    write([&](write_tx& tx) { make_task(tx, account, 1); });
+    std::map<std::int64_t, std::optional<attributes>> stood;  // none: purged
+    stood[1] = store_->begin_read()->find_task(account, uuid_of(1))->attributes;
+    // Small and large changes, names that come and go, the end and a second beginning.
+    std::mt19937 draw(1);
+    for (std::int64_t seq = 3; seq < 400; seq += 1 + draw() % 3) {
+        auto now = stood.rbegin()->second.value_or(attributes{});
+        for (auto changes = draw() % 4; changes > 0; --changes) {
+            const std::string name = "name_" + std::to_string(draw() % 12);
+            if (draw() % 3 == 0) {
+                now.erase(name);
+            } else {
+                now[name] =
+                    std::string(draw() % (draw() % 8 == 0 ? 9000 : 40), 'x') + std::to_string(seq);
+            }
+        }
+        const bool purged = draw() % 20 == 0;
+        if (purged) now.clear();
+        stood[seq] = purged ? std::nullopt : std::optional(now);
+        write([&](write_tx& tx) { change(tx, account, 1, now, purged, seq); });
+    }
+    if (GetParam().durable) reopen();
+    const auto tx = store_->begin_read();
+    EXPECT_EQ(tx->history_from(account), 0);
+    EXPECT_FALSE(tx->find_task_as_of(account, uuid_of(1), 0));
+    EXPECT_FALSE(tx->find_task_as_of(account, uuid_of(2), 400));
+    for (std::int64_t seq = 1; seq < 420; ++seq) {
+        const auto& [made, expected] = *std::prev(stood.upper_bound(seq));
+        const auto found = tx->find_task_as_of(account, uuid_of(1), seq);
+        ASSERT_TRUE(found) << seq;
+        EXPECT_EQ(found->last_seq, made) << seq;
+        EXPECT_EQ(found->purged, !expected) << seq;
+        EXPECT_EQ(found->attributes, expected.value_or(attributes{})) << seq;
+        EXPECT_EQ(found->numbered->number, 1);
+    }
+}
+
+TEST_P(store_contract, history_is_forgotten_from_its_beginning) {
+    const auto one = make_account(), two = make_account("two", "TWO");
+    write([&](write_tx& tx) {
+        make_task(tx, one, 1);
+        make_task(tx, two, 1);
+    });
+    const auto at = [](int second) { return t0 + std::chrono::seconds{second}; };
+    const auto text = [](int n) { return attributes{{"description", std::to_string(n)}}; };
+    // One's states end at seconds 2, 4, 6, 8; two's only one at 5.
+    for (int n = 2; n <= 8; n += 2) {
+        write([&](write_tx& tx) { change(tx, one, 1, text(n), false, n, at(n)); });
+        if (n == 4) write([&](write_tx& tx) { change(tx, two, 1, text(5), false, 5, at(5)); });
+    }
+    const auto forget = [&](time_point before, std::int64_t limit) {
+        return write([&](write_tx& tx) { return tx.forget_history(before, limit); });
+    };
+    const auto begins = [&](account_id account) {
+        return store_->begin_read()->history_from(account);
+    };
+    EXPECT_FALSE(forget(at(2), 10));
+    EXPECT_EQ(begins(one), 0);
+    EXPECT_TRUE(forget(at(6), 2));
+    EXPECT_EQ(begins(one), 2);
+    EXPECT_EQ(begins(two), 0);
+    if (GetParam().durable) reopen();
+    EXPECT_FALSE(forget(at(6), 2));
+    EXPECT_EQ(begins(one), 2);
+    EXPECT_EQ(begins(two), 1);
+    EXPECT_FALSE(forget(at(6), 2));
+    const auto tx = store_->begin_read();
+    EXPECT_FALSE(tx->find_task_as_of(one, uuid_of(1), 3));
+    EXPECT_EQ(tx->find_task_as_of(one, uuid_of(1), 5)->attributes, text(4));
+    EXPECT_EQ(tx->find_task_as_of(one, uuid_of(1), 7)->attributes, text(6));
+    EXPECT_EQ(tx->find_task_as_of(two, uuid_of(1), 5)->attributes, text(5));
+}
+
+TEST_P(store_contract, a_dropped_transaction_leaves_no_history) {
+    const auto account = make_account();
+    write([&](write_tx& tx) { make_task(tx, account, 1); });
+    {
+        const auto tx = store_->begin_write();
+        change(*tx, account, 1, {{"a", "b"}}, false, 2);
+    }
+    write([&](write_tx& tx) { change(tx, account, 1, {{"c", "d"}}, false, 3); });
+    const auto tx = store_->begin_read();
+    EXPECT_EQ(tx->find_task_as_of(account, uuid_of(1), 2)->last_seq, 1);
+    EXPECT_EQ(tx->find_task_as_of(account, uuid_of(1), 3)->attributes, (attributes{{"c", "d"}}));
+}
+
+// What ends a task and what begins it anew are states like any other.
+TEST_P(store_contract, a_purged_task_is_found_as_it_stood) {
+    const auto account = make_account(), other = make_account("other", "OTH");
+    const attributes first{{"a", "1"}}, second{{"b", "2"}};
+    write([&](write_tx& tx) {
+        make_task(tx, account, 1);
+        make_task(tx, other, 1);
+        change(tx, account, 1, first, false, 2);
+        change(tx, account, 1, {}, true, 3);
+        change(tx, account, 1, second, false, 6);
+    });
+    if (GetParam().durable) reopen();
+    const auto tx = store_->begin_read();
+    const auto as_of = [&](std::int64_t seq) {
+        return *tx->find_task_as_of(account, uuid_of(1), seq);
+    };
+    EXPECT_EQ(as_of(2).attributes, first);
+    EXPECT_FALSE(as_of(2).purged);
+    for (const std::int64_t seq : {3, 4, 5}) {
+        EXPECT_TRUE(as_of(seq).purged) << seq;
+        EXPECT_TRUE(as_of(seq).attributes.empty()) << seq;
+        EXPECT_EQ(as_of(seq).last_seq, 3) << seq;
+    }
+    EXPECT_EQ(as_of(6).attributes, second);
+    EXPECT_EQ(as_of(7).last_seq, 6);
+    // Each account has a history of its own.
+    EXPECT_EQ(tx->find_task_as_of(other, uuid_of(1), 3)->last_seq, 1);
+}
+
+// In a write transaction as in a read one, what it has written itself included.
+TEST_P(store_contract, history_is_seen_where_it_is_written) {
+    const auto account = make_account();
+    write([&](write_tx& tx) {
+        make_task(tx, account, 1);
+        change(tx, account, 1, {{"a", "1"}}, false, 2);
+        EXPECT_EQ(tx.find_task_as_of(account, uuid_of(1), 1)->last_seq, 1);
+        EXPECT_EQ(tx.find_task_as_of(account, uuid_of(1), 2)->attributes.at("a"), "1");
+        EXPECT_FALSE(tx.forget_history(t0 + milliseconds{1}, 10));
+        EXPECT_EQ(tx.history_from(account), 1);
+        EXPECT_FALSE(tx.find_task_as_of(account, uuid_of(1), 1));
+        EXPECT_TRUE(tx.find_task_as_of(account, uuid_of(1), 2));
+    });
+    {
+        const auto dropped = store_->begin_write();
+        change(*dropped, account, 1, {{"a", "2"}}, false, 3);
+        dropped->forget_history(t0 + milliseconds{1}, 10);
+        EXPECT_EQ(dropped->history_from(account), 2);
+    }
+    const auto tx = store_->begin_read();
+    EXPECT_EQ(tx->history_from(account), 1);
+    EXPECT_EQ(tx->find_task_as_of(account, uuid_of(1), 9)->last_seq, 2);
+}
+
+// However little is forgotten at a time, in the end it is all that is as old, and no more.
+TEST_P(store_contract, history_is_forgotten_in_steps_as_in_one) {
+    const auto account = make_account();
+    write([&](write_tx& tx) { make_task(tx, account, 1); });
+    const auto at = [](int n) { return t0 + milliseconds{n}; };
+    for (int n = 2; n <= 20; ++n) {
+        write([&](write_tx& tx) {
+            change(tx, account, 1, {{"n", std::to_string(n)}}, false, n, at(n));
+        });
+    }
+    std::int64_t from = 0;
+    for (int steps = 0;; ++steps) {
+        ASSERT_LT(steps, 20);
+        const bool more = write([&](write_tx& tx) { return tx.forget_history(at(15), 2); });
+        const auto now = store_->begin_read()->history_from(account);
+        EXPECT_LE(now, from + 2);
+        from = now;
+        if (!more) break;
+    }
+    // The state of version 13 ended at 14.
+    EXPECT_EQ(from, 13);
+    if (GetParam().durable) reopen();
+    const auto tx = store_->begin_read();
+    EXPECT_EQ(tx->history_from(account), 13);
+    EXPECT_FALSE(tx->find_task_as_of(account, uuid_of(1), 13));
+    for (int n = 14; n <= 20; ++n) {
+        EXPECT_EQ(tx->find_task_as_of(account, uuid_of(1), n)->attributes.at("n"),
+                  std::to_string(n));
+    }
+}
+
+TEST_P(store_contract, a_version_is_found_by_its_seq) {
+    const auto one = make_account("one"), two = make_account("two");
+    write([&](write_tx& tx) {
+        tx.append_version(one, uuid_of(1), t0, {});
+        tx.append_version(two, uuid_of(2), t0, {});
+        tx.append_version(one, uuid_of(3), t0, {});
+        EXPECT_EQ(tx.find_version_id(one, 2), uuid_of(3));
+    });
+    if (GetParam().durable) reopen();
+    const auto tx = store_->begin_read();
+    EXPECT_EQ(tx->find_version_id(one, 1), uuid_of(1));
+    EXPECT_EQ(tx->find_version_id(one, 2), uuid_of(3));
+    EXPECT_EQ(tx->find_version_id(two, 1), uuid_of(2));
+    EXPECT_FALSE(tx->find_version_id(two, 2));
+    EXPECT_FALSE(tx->find_version_id(one, 0));
+    EXPECT_FALSE(tx->find_version_id(account_id{two.value + 1}, 1));
+}
+
+TEST_P(store_contract, what_is_asked_while_numbers_are_walked_is_answered) {
+    const auto account = make_account();
+    const auto series = store_->begin_read()->default_series(account)->id;
+    write([&](write_tx& tx) {
+        for (int n = 1; n <= 5; ++n) make_task(tx, account, n);
+    });
+    const auto tx = store_->begin_read();
+    std::vector<int> seen;
+    tx->visit_numbered({series, "", 1, false, true}, [&](task&& t) {
+        const int n = static_cast<int>(t.numbered->number);
+        seen.push_back(n);
+        EXPECT_EQ(tx->find_task(series, "", n)->uuid, t.uuid);
+        EXPECT_EQ(tx->versions(account, n - 1, 1).front().operations.front().uuid, t.uuid);
+        EXPECT_TRUE(tx->find_task_as_of(account, t.uuid, 5));
+        return true;
+    });
+    EXPECT_EQ(seen, (std::vector<int>{2, 3, 4, 5}));
+    const number_walk all{series, ""};
+    EXPECT_THROW(tx->visit_numbered(all, [](task&&) -> bool { throw 1; }), int);
+    int after = 0;
+    tx->visit_numbered(all, [&](task&&) { return ++after < 3; });
+    EXPECT_EQ(after, 3);
+    tx->visit_numbered({series, "2026"}, [](task&&) -> bool { throw 1; });
+}
+
+TEST_P(store_contract, a_project_goes_from_one_series_to_another) {
+    const auto account = make_account();
+    const auto ids = write([&](write_tx& tx) {
+        return std::pair(tx.put_series(account, "ONE", "ops", false, t0),
+                         tx.put_series(account, "TWO", "", false, t0));
+    });
+    write([&](write_tx& tx) {
+        series one = *tx.find_series(account, "ONE"), two = *tx.find_series(account, "TWO");
+        EXPECT_EQ(tx.find_series_for_project(account, "ops")->id, ids.first);
+        one.project.clear();
+        one.archived = true;
+        tx.update_series(one, t0);
+        EXPECT_FALSE(tx.find_series_for_project(account, "ops"));
+        two.project = "ops";
+        tx.update_series(two, t0);
+        EXPECT_EQ(tx.find_series_for_project(account, "ops")->id, ids.second);
+        // Back and forth between names that it has had.
+        for (const char* prefix : {"RUN", "TWO", "RUN", "NOW"}) {
+            two.prefix = prefix;
+            tx.update_series(two, t0);
+        }
+    });
+    if (GetParam().durable) reopen();
+    const auto tx = store_->begin_read();
+    EXPECT_EQ(tx->find_series_for_project(account, "ops")->id, ids.second);
+    for (const char* prefix : {"TWO", "RUN", "NOW"}) {
+        EXPECT_EQ(tx->find_series(account, prefix)->id, ids.second) << prefix;
+        EXPECT_EQ(tx->find_series(account, prefix)->prefix, "NOW") << prefix;
+    }
+    EXPECT_TRUE(tx->find_series(account, "ONE")->archived);
+    EXPECT_EQ(tx->series_of(account).size(), 3u);
+}
+
+// Numbers that are skipped are nobody's, whether before the first or between two.
+TEST_P(store_contract, skipped_numbers_are_found_by_nobody) {
+    const auto account = make_account();
+    const auto series = store_->begin_read()->default_series(account)->id;
+    write([&](write_tx& tx) {
+        tx.skip_numbers(series, "", 2);
+        make_task(tx, account, 1);  // 3
+        tx.skip_numbers(series, "", 4);
+        tx.skip_numbers(series, "", 6);
+        make_task(tx, account, 2);  // 7
+    });
+    if (GetParam().durable) reopen();
+    const auto tx = store_->begin_read();
+    std::vector<std::int64_t> numbers;
+    for (const task& t : tx->numbered_tasks(series, "", 0, read_tx::no_limit)) {
+        numbers.push_back(t.numbered->number);
+    }
+    EXPECT_EQ(numbers, (std::vector<std::int64_t>{3, 7}));
+    EXPECT_FALSE(tx->find_task(series, "", 5));
+    std::int64_t skipped = 0;
+    for (const numbers_skipped& gap : tx->skipped_numbers_of(series)) {
+        skipped += gap.last - gap.first + 1;
+    }
+    EXPECT_EQ(skipped, 5);
+    EXPECT_EQ(tx->numbers_of(series).front().last_number, 7);
+}
+
+// ---- an opaque account becomes managed ----
+
+TEST_P(store_contract, the_first_of_a_sealed_chain_is_found) {
+    const auto [a, b] = write([](write_tx& tx) {
+        const auto first = put_opaque(tx, "a", client_a);
+        const auto second = put_opaque(tx, "b", client_b);
+        EXPECT_FALSE(tx.find_first_sealed(first));
+        // Its parent may be any.
+        tx.append_sealed_version(first, uuid_of(1), uuid_of(50), t0, "one");
+        tx.append_sealed_version(first, uuid_of(2), uuid_of(1), t0, "two");
+        return std::pair(first, second);
+    });
+    if (GetParam().durable) reopen();
+    const auto tx = store_->begin_read();
+    const auto found = tx->find_first_sealed(a);
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->id, uuid_of(1));
+    EXPECT_EQ(found->parent, uuid_of(50));
+    EXPECT_EQ(found->segment, "one");
+    EXPECT_FALSE(tx->find_first_sealed(b));
+}
+
+TEST_P(store_contract, a_sealed_chain_gives_way_to_its_history) {
+    const operation made{operation_kind::create, uuid_of(70), {}, {}, {}};
+    const std::vector<version> history{
+        {1, uuid_of(1), uuid_of(50), t0, {made}},
+        {2, uuid_of(2), uuid_of(1), t0 + milliseconds{5}, {}},
+    };
+    const auto manage = [&](write_tx& tx, account_id id) {
+        tx.become_managed(id, history);
+        for (const version& v : history) tx.take_over_version(id, v);
+        tx.give_key(tx.find_device(client_a)->id, "laptop", "sealed key");
+    };
+    const auto [id, other] = write([](write_tx& tx) {
+        const auto sealed = put_opaque(tx, "a", client_a);
+        const auto beside = put_opaque(tx, "b", client_b);
+        for (const account_id each : {sealed, beside}) {
+            tx.append_sealed_version(each, uuid_of(1), uuid_of(50), t0, "one");
+            tx.append_sealed_version(each, uuid_of(2), uuid_of(1), t0, "two");
+            tx.put_snapshot(each, {uuid_of(2), 2, 2, t0}, t0, "snapshot");
+        }
+        return std::pair(sealed, beside);
+    });
+    {
+        const auto dropped = store_->begin_write();
+        manage(*dropped, id);
+    }
+    EXPECT_EQ(store_->begin_read()->find_account(id)->mode, account_mode::opaque);
+    EXPECT_EQ(store_->begin_read()->find_sealed_child(id, uuid_of(1))->segment, "two");
+    write([&](write_tx& tx) {
+        manage(tx, id);
+        EXPECT_EQ(tx.head_of(id).version, uuid_of(2));
+        EXPECT_EQ(tx.append_version(id, uuid_of(3), t0 + milliseconds{9}, {}), 3);
+    });
+    if (GetParam().durable) reopen();
+    const auto tx = store_->begin_read();
+    EXPECT_EQ(tx->find_account(id)->mode, account_mode::managed);
+    EXPECT_EQ(tx->head_of(id).seq, 3);
+    EXPECT_EQ(tx->head_of(id).sealed_seq, 2);
+    // What each of these did to its task, nobody has kept.
+    EXPECT_EQ(tx->history_from(id), 2);
+    const auto chain = tx->versions(id, 0, 10);
+    ASSERT_EQ(chain.size(), 3u);
+    EXPECT_EQ(chain[0].parent, uuid_of(50));
+    EXPECT_EQ(chain[0].operations, std::vector<operation>{made});
+    EXPECT_EQ(chain[1].created_at, t0 + milliseconds{5});
+    EXPECT_EQ(chain[2].parent, uuid_of(2));
+    EXPECT_EQ(tx->find_version_seq(id, uuid_of(1)), 1);
+    EXPECT_FALSE(tx->find_sealed_child(id, uuid_of(50)));
+    EXPECT_FALSE(tx->find_first_sealed(id));
+    EXPECT_FALSE(tx->find_snapshot_mark(id));
+    EXPECT_EQ(tx->snapshot_bytes(id), 0u);
+    const auto device = tx->find_device(client_a);
+    EXPECT_EQ(device->name, "laptop");
+    EXPECT_EQ(device->sealed_key, "sealed key");
+    EXPECT_EQ(device->mode, account_mode::managed);
+    // The other one is what it was.
+    EXPECT_EQ(tx->find_account(other)->mode, account_mode::opaque);
+    EXPECT_EQ(tx->find_sealed_child(other, uuid_of(1))->segment, "two");
+    EXPECT_EQ(tx->find_snapshot(other)->bytes, "snapshot");
+    EXPECT_EQ(tx->head_of(other).sealed_seq, 0);
+}
+
+TEST_P(store_contract, a_token_is_found_by_its_id) {
+    const auto account = make_account();
+    write([&](write_tx& tx) {
+        const auto id = tx.put_token(account, "laptop", token_scope::read, sha256("t"), t0);
+        const auto root = tx.put_token(std::nullopt, "root", token_scope::admin, sha256("r"), t0);
+        EXPECT_EQ(tx.find_token(id)->name, "laptop");
+        EXPECT_EQ(tx.find_token(id)->account, account);
+        EXPECT_EQ(tx.find_token(root)->account, std::nullopt);
+        tx.revoke_token(id, t0 + milliseconds{3});
+        EXPECT_EQ(tx.find_token(id)->revoked_at, t0 + milliseconds{3});
+        EXPECT_FALSE(tx.find_token(token_id{root.value + 1}));
+    });
+}
+
+}  // namespace
+}  // namespace callsign

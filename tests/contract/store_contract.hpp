@@ -1,0 +1,111 @@
+#pragma once
+// What the tests of a store's contract are built on: each is written once and runs on each store.
+
+#include "support/temp_dir.hpp"
+
+#include <callsign/domain/task.hpp>
+#include <callsign/domain/version.hpp>
+#include <callsign/ports/store.hpp>
+
+#include <gtest/gtest.h>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace callsign::testing {
+
+struct backend {
+    const char* name;
+    bool durable;  // reopening finds what was committed
+    std::unique_ptr<store> (*open)(const temp_dir&);
+};
+
+inline constexpr time_point t0{milliseconds{1'700'000'000'000}};
+
+inline uuid uuid_of(int n) {
+    return make_uuid_v7(t0, 0, static_cast<std::uint64_t>(n));
+}
+
+class store_contract : public ::testing::TestWithParam<backend> {
+  protected:
+    store_contract() { reopen(); }
+
+    void reopen() {
+        store_.reset();
+        store_ = GetParam().open(dir_);
+    }
+
+    template <class Action>
+    auto write(Action action) {
+        const auto tx = store_->begin_write();
+        if constexpr (std::is_void_v<decltype(action(*tx))>) {
+            action(*tx);
+            tx->commit();
+            store_->maintain(true);
+        } else {
+            auto done = action(*tx);
+            tx->commit();
+            store_->maintain(true);
+            return done;
+        }
+    }
+
+    account_id make_account(std::string name = "home", std::string prefix = "TASK") {
+        return write([&](write_tx& tx) {
+            const auto id = tx.put_account(name, t0);
+            tx.put_series(id, prefix, "", true, t0);
+            return id;
+        });
+    }
+
+    static slot new_slot(account_id account, std::string key, int n) {
+        slot s;
+        s.account = account;
+        s.key = std::move(key);
+        s.fingerprint = sha256("content " + std::to_string(n));
+        s.uuid = uuid_of(n);
+        s.created_at = t0 + milliseconds{n};
+        return s;
+    }
+
+    // A task as the rules make it.
+    static task_id make_task(write_tx& tx, account_id account, int n) {
+        const auto series = tx.default_series(account);
+        task t;
+        t.account = account;
+        t.uuid = uuid_of(n);
+        t.created_at = t0 + milliseconds{n};
+        t.attributes = {{"description", "task " + std::to_string(n)}, {"tag_x", ""}};
+        const operation made{operation_kind::create, t.uuid, {}, {}, {}};
+        receipt r{t.uuid, series->prefix, "",  tx.take_number(series->id, ""),
+                  0,      t.created_at,   true};
+        r.seq = tx.append_version(account, uuid_of(1000 + n), t.created_at, {&made, 1});
+        t.numbered = r;
+        t.last_seq = r.seq;
+        return tx.put_task(t, series->id);
+    }
+
+    // The n-th task's new state, by a version of this seq.
+    static void change(write_tx& tx, account_id account, int n, const attributes& now, bool purged,
+                       std::int64_t seq, time_point at = t0) {
+        tx.update_task(*tx.find_task(account, uuid_of(n)), now, purged, seq, at);
+    }
+
+    temp_dir dir_;
+    std::unique_ptr<store> store_;
+};
+
+// ---- sealed chains ----
+
+inline const uuid client_a = uuid_of(901);
+inline const uuid client_b = uuid_of(902);
+
+inline account_id put_opaque(write_tx& tx, const std::string& name, const uuid& client) {
+    const auto id = tx.put_account(name, t0, account_mode::opaque);
+    tx.put_series(id, "TASK", "", true, t0);
+    tx.put_device({.client_id = client, .account = id, .created_at = t0});
+    return id;
+}
+
+}  // namespace callsign::testing
