@@ -2,7 +2,8 @@
 // The world of tasks_test.cpp: two accounts, their clients and followers, and what befalls them.
 
 #include "property/disks.hpp"
-#include "property/tasks_model.hpp"
+#include "property/tasks_actions.hpp"
+#include "property/tasks_drawn.hpp"
 #include "support/audit.hpp"
 #include "support/faulty_store.hpp"
 #include "support/house.hpp"
@@ -11,66 +12,9 @@
 #include "support/task_json.hpp"
 
 #include <algorithm>
-#include <ostream>
 #include <rapidcheck.h>
 
 namespace callsign::testing {
-
-// ---- actions ----
-
-enum class deed {
-    create,
-    retry,
-    create_many,
-    edit,
-    edit_many,
-    change_series,
-    cross_midnight,
-    follow,
-    look,
-    sweep,
-    pass_time,
-    kill,
-    fault
-};
-
-struct task_action_drawn {
-    deed what = deed::create;
-    int who = 0;    // account
-    int which = 0;  // task, payload
-    int how = 0;    // edit, span, fault
-};
-
-inline void showValue(const task_action_drawn& a, std::ostream& out) {
-    static constexpr const char* names[] = {
-        "create",        "retry",          "create_many", "edit", "edit_many",
-        "change_series", "cross_midnight", "follow",      "look", "sweep",
-        "pass_time",     "kill",           "fault"};
-    out << names[static_cast<int>(a.what)] << '(' << a.who << ',' << a.which << ',' << a.how << ')';
-}
-
-inline rc::Gen<task_action_drawn> any_task_action() {
-    return rc::gen::build<task_action_drawn>(
-        rc::gen::set(&task_action_drawn::what,
-                     rc::gen::weightedElement<deed>({{6, deed::create},
-                                                     {2, deed::retry},
-                                                     {2, deed::create_many},
-                                                     {12, deed::edit},
-                                                     {3, deed::edit_many},
-                                                     {3, deed::change_series},
-                                                     {1, deed::cross_midnight},
-                                                     {8, deed::follow},
-                                                     {1, deed::look},
-                                                     {4, deed::sweep},
-                                                     {4, deed::pass_time},
-                                                     {1, deed::kill},
-                                                     {3, deed::fault}})),
-        rc::gen::set(&task_action_drawn::who, rc::gen::inRange(0, 2)),
-        rc::gen::set(&task_action_drawn::which, rc::gen::inRange(0, 12)),
-        rc::gen::set(&task_action_drawn::how, rc::gen::inRange(0, 1024)));
-}
-
-// ---- the world they happen in ----
 
 class tasks_world {
   public:
@@ -193,7 +137,7 @@ class tasks_world {
         case deed::create: return create_new(a, d.which, d.how);
         case deed::retry: return retry(a, d.which);
         case deed::create_many: return create_many(a, d);
-        case deed::edit: return edit(a, draw_edit(a, d.which, d.how));
+        case deed::edit: return edit(a, draw_.edit(a.model, d.which, d.how));
         case deed::edit_many: return edit_many(a, d);
         case deed::change_series: return change_series(a, d);
         case deed::cross_midnight: return cross_midnight(a, d.how);
@@ -208,56 +152,10 @@ class tasks_world {
 
     // ---- creations ----
 
-    struct drawn_creation {
-        std::string key;
-        std::string payload;
-    };
-
-    // Descriptions tell them apart for ever.
-    drawn_creation draw_creation(one_account& a, int which, int how) {
-        const std::string key = "key-" + std::to_string(++keys_);
-        wanted_creation c;
-        c.attributes = {{"description", "made by " + key}, {"status", "pending"}};
-        json_object body{{"description", "made by " + key}};
-        if (which % 4 == 0) {
-            body["project"] = "ops";
-            c.attributes["project"] = "ops";
-        }
-        // By a name it has, or had.
-        if (which % 4 == 1) {
-            const auto& names = a.model.series[1 + how % 2].names;
-            const auto name = std::next(names.begin(), how / 2 % std::ssize(names));
-            body["prefix"] = c.prefix = *name;
-        }
-        if (which % 3 == 0) {
-            body["tags"] = boost::json::array{"x"};
-            c.attributes["tag_x"] = "";
-        }
-        if (const auto other = draw_task(a, how); which == 7 && other) {
-            body["depends"] = boost::json::array{a.model.key_of(a.model.tasks.at(*other))};
-            c.attributes["dep_" + to_string(*other)] = "";
-        }
-        const std::string payload = boost::json::serialize(body);
-        a.model.want("made by " + key, std::move(c));
-        payloads_.emplace(name_of(a, key), payload);
-        return {key, payload};
-    }
-
-    // Whether it is refused as things are, were it new.
-    bool is_refusable(const one_account& a, const std::string& payload) const {
-        const auto body = boost::json::parse(payload).as_object();
-        if (const auto* const prefix = body.if_contains("prefix")) {
-            if (a.model.find_series(std::string(prefix->as_string()))->archived) return true;
-        }
-        const auto* const depends = body.if_contains("depends");
-        if (!depends) return false;
-        const auto named = parse_task_ref(std::string_view(depends->as_array()[0].as_string()));
-        const auto& key = std::get<task_key>(*named);
-        const model_series* const from = a.model.find_series(key.prefix);
-        return std::ranges::none_of(a.model.tasks, [&](const auto& t) {
-            return !t.second.purged && &a.model.series[t.second.series] == from &&
-                   t.second.number == key.number && t.second.period == key.period;
-        });
+    drawn_creation draw(one_account& a, int which, int how) {
+        auto c = draw_.creation(a.model, which, how);
+        payloads_.emplace(name_of(a, c.key), c.payload);
+        return c;
     }
 
     // One outcome, by itself or of a batch.
@@ -268,7 +166,8 @@ class tasks_world {
         const bool is_refused = response.status == 400 ||
                                 (response.status == 409 && code_of(body) == "series-archived");
         if (is_refused) {
-            if (!is_refusable(a, r.payload)) wrong("refused for nothing: " + response.body);
+            if (!task_drawer::is_refusable(a.model, r.payload))
+                wrong("refused for nothing: " + response.body);
             return;
         }
         ledger_.answered(r, response, replayed, latest());
@@ -299,12 +198,12 @@ class tasks_world {
         answered(a, r, **response, header(**response, "Idempotent-Replayed") == "true");
     }
     void create_new(one_account& a, int which, int how) {
-        const auto c = draw_creation(a, which, how);
+        const auto c = draw(a, which, how);
         create(a, c.key, c.payload);
     }
     // Nobody else's key, and what was first sent with it.
     void retry(one_account& a, int which) {
-        const std::string key = "key-" + std::to_string(std::max(1, keys_ - which));
+        const std::string key = "key-" + std::to_string(std::max(1, draw_.keys() - which));
         const auto found = payloads_.find(name_of(a, key));
         if (found != payloads_.end()) create(a, key, found->second);
     }
@@ -312,8 +211,9 @@ class tasks_world {
     // New ones, one that is not valid, one sent before, and one that is there twice.
     void create_many(one_account& a, const task_action_drawn& d) {
         std::vector<drawn_creation> items;
-        for (int n = 0; n < 1 + d.how % 4; ++n) items.push_back(draw_creation(a, d.which + n, n));
-        const auto sent_before = payloads_.find(name_of(a, "key-" + std::to_string(keys_ - 7)));
+        for (int n = 0; n < 1 + d.how % 4; ++n) items.push_back(draw(a, d.which + n, n));
+        const auto sent_before =
+            payloads_.find(name_of(a, "key-" + std::to_string(draw_.keys() - 7)));
         if (sent_before != payloads_.end()) {
             items.push_back({sent_before->first.substr(2), sent_before->second});
         }
@@ -361,7 +261,7 @@ class tasks_world {
         constexpr milliseconds day = std::chrono::hours{24};
         const auto into = (clock_.now().time_since_epoch() + std::chrono::hours{9}) % day;
         clock_.step_wall(day - into - std::chrono::seconds{2});
-        auto c = draw_creation(a, 1, 1);
+        auto c = draw(a, 1, 1);
         try {
             faulty_->arm(fault_point::after_reserve_commit, fault_kind::kill);
             create(a, c.key, c.payload);
@@ -375,146 +275,8 @@ class tasks_world {
 
     // ---- edits ----
 
-    struct drawn_edit {
-        std::string ref;
-        std::optional<uuid> task{};  // none: nobody has it
-        unsigned refused = 0;        // with this status, whatever the task is
-        std::string if_match{};
-        bool is_stale = false;
-        verb method = verb::patch;
-        std::string path{};  // behind the ref
-        std::string body{};
-        std::function<std::optional<attributes>(const attributes&)> becomes{};
-    };
-
-    std::optional<uuid> draw_task(const one_account& a, int how) const {
-        if (a.model.tasks.empty()) return std::nullopt;
-        // Mostly a late one.
-        const auto back = how % std::min<std::ptrdiff_t>(6, std::ssize(a.model.tasks));
-        return std::prev(a.model.tasks.end(), 1 + back)->first;
-    }
-
-    // By its uuid, by its key, or by a key that it had.
-    std::string draw_ref(const one_account& a, const uuid& id, int how) const {
-        const model_task& t = a.model.tasks.at(id);
-        if (how % 3 == 0) return to_string(id);
-        const auto& names = a.model.series[t.series].names;
-        std::string key = a.model.key_of(t, *std::next(names.begin(), how % std::ssize(names)));
-        if (how % 5 == 0)
-            std::ranges::transform(key, key.begin(), [](char c) {
-                return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-            });
-        return key;
-    }
-
-    drawn_edit draw_edit(one_account& a, int which, int how) {
-        drawn_edit e;
-        e.task = draw_task(a, which);
-        if (!e.task || how % 29 == 0) {
-            e.task.reset();
-            static constexpr const char* nobodys[] = {"SYN-1000", "NIX-1", "DAY-19700101-1",
-                                                      "01890000-0000-7000-8000-000000000000"};
-            e.ref = nobodys[which % 4];
-            e.refused = 404;
-        } else {
-            e.ref = draw_ref(a, *e.task, how);
-            if (how % 4 == 1) {
-                e.is_stale = how % 8 == 5;
-                const auto seq = a.model.tasks.at(*e.task).seq;
-                e.if_match = "\"" + std::to_string(e.is_stale ? seq - 1 : seq) + "\"";
-            }
-        }
-        draw_change(a, e, how);
-        return e;
-    }
-
-    void draw_change(one_account& a, drawn_edit& e, int how) {
-        const auto set = [](std::string name, std::string value) {
-            return [=](attributes all) -> std::optional<attributes> {
-                all.insert_or_assign(name, value);
-                return all;
-            };
-        };
-        switch (how % 11) {
-        case 0:
-            e.method = verb::delete_;
-            e.path = "?purge=true";
-            e.becomes = [](const attributes&) { return std::nullopt; };
-            break;
-        case 1:
-            e.method = verb::delete_;
-            e.becomes = set("status", "deleted");
-            break;
-        case 2:
-        case 3:
-            e.method = verb::post;
-            e.path = ":complete";
-            e.becomes = set("status", "completed");
-            break;
-        case 4:
-            e.method = verb::post;
-            e.path = ":reopen";
-            e.becomes = set("status", "pending");
-            break;
-        case 5:
-            e.body = R"({"project":"ops","priority":"H"})";
-            e.becomes = [](attributes all) -> std::optional<attributes> {
-                all["project"] = "ops";
-                all["priority"] = "H";
-                return all;
-            };
-            break;
-        case 6:
-            e.body = R"({"project":null,"tags":["y"]})";
-            e.becomes = [](attributes all) -> std::optional<attributes> {
-                for (const char* name : {"project", "tag_x"}) all.erase(name);
-                all["tag_y"] = "";
-                return all;
-            };
-            break;
-        case 7: draw_depends(a, e, how); break;
-        default: {
-            const std::string text = "edit " + std::to_string(++edits_);
-            e.body = R"({"description":")" + text + R"("})";
-            e.becomes = set("description", text);
-        }
-        }
-    }
-
-    void draw_depends(one_account& a, drawn_edit& e, int how) {
-        const auto on = draw_task(a, how / 11);
-        if (!on) {
-            e.body = R"({"priority":"L"})";
-            e.becomes = [](attributes all) -> std::optional<attributes> {
-                all["priority"] = "L";
-                return all;
-            };
-            return;
-        }
-        e.body = R"({"depends":[")" + draw_ref(a, *on, how / 11) + R"("]})";
-        // Of a task that is there no more, or on itself.
-        if (e.refused == 0 && (on == e.task || a.model.tasks.at(*on).purged)) e.refused = 400;
-        e.becomes = [on = *on](attributes all) -> std::optional<attributes> {
-            for (auto at = all.lower_bound("dep_"); at != all.end() && at->first < "dep`";) {
-                at = all.erase(at);
-            }
-            all["dep_" + to_string(on)] = "";
-            return all;
-        };
-    }
-
-    // What it is answered with, as the task is.
-    static unsigned status_for(const one_account& a, const drawn_edit& e) {
-        if (!e.task) return 404;
-        const model_task& t = a.model.tasks.at(*e.task);
-        if (t.purged) return 410;
-        if (e.refused != 0) return e.refused;
-        if (e.is_stale) return 412;
-        return e.becomes(t.attributes) ? 200 : 204;
-    }
-
     void edit(one_account& a, const drawn_edit& e) {
-        const unsigned expected = status_for(a, e);
+        const unsigned expected = task_drawer::status_for(a.model, e);
         const bool has_effect = expected < 300 && e.becomes(a.model.tasks.at(*e.task).attributes) !=
                                                       a.model.tasks.at(*e.task).attributes;
         if (expected < 300) a.model.want({*e.task, e.becomes});
@@ -546,7 +308,7 @@ class tasks_world {
         std::vector<unsigned> expected;
         std::map<uuid, model_task> before = a.model.tasks;
         for (int n = 0; n < 2 + d.how % 4; ++n) {
-            const drawn_edit e = draw_edit(a, d.which + n / 2, d.how / 4 + n);
+            const drawn_edit e = draw_.edit(a.model, d.which + n / 2, d.how / 4 + n);
             if (e.method != verb::patch) continue;
             json_object item{{"ref", e.ref}, {"task", boost::json::parse(e.body)}};
             if (!e.if_match.empty()) item["ifMatch"] = e.if_match;
@@ -555,7 +317,7 @@ class tasks_world {
             drawn_edit then = e;
             const bool has_moved = e.task && touched_in_batch_.contains(*e.task);
             then.is_stale = e.is_stale || (has_moved && !e.if_match.empty());
-            expected.push_back(status_for(a, then));
+            expected.push_back(task_drawer::status_for(a.model, then));
             if (expected.back() != 200) continue;
             auto& t = a.model.tasks.at(*e.task);
             const auto becomes = e.becomes(t.attributes);
@@ -783,7 +545,7 @@ class tasks_world {
     // With requests anywhere on their way.
     void kill(one_account& a, const task_action_drawn& d) {
         for (int n = 0; n < d.which % 4; ++n) {
-            const auto c = draw_creation(a, d.which + n, n);
+            const auto c = draw(a, d.which + n, n);
             ledger_.sent(name_of(a, c.key), c.payload, latest());
             house_->start(post("/v1/tasks", c.payload, a.token, c.key));
         }
@@ -831,8 +593,7 @@ class tasks_world {
     std::vector<wanted_edit> wanted_;
     std::set<std::string> broken_;
     events seen_;
-    int keys_ = 0;
-    int edits_ = 0;
+    task_drawer draw_;
 };
 
 }  // namespace callsign::testing

@@ -447,6 +447,14 @@ class world {
                                      .clock = &clock_,
                                      .entropy = &chance_,
                                      .reaping = true});
+        // Who is told of a version finds it there.
+        told_of_ = house_->engine().events().subscribe([this](const event& happened) {
+            const auto* const made = std::get_if<callsign::events::version_appended>(&happened);
+            if (!made) return;
+            if (disk_->begin_read()->head_of(made->account).seq < made->seq) {
+                wrong_.insert("a version is told of before it is there");
+            }
+        });
     }
 
     void restart() {
@@ -464,6 +472,7 @@ class world {
     std::unique_ptr<strict_memory_store> disk_;
     std::unique_ptr<faulty_store> faulty_;
     std::optional<house> house_;
+    hub::subscription told_of_;
     std::vector<std::string> tokens_;
     std::vector<client> clients_;
     ledger ledger_;
