@@ -1,9 +1,9 @@
 #pragma once
 // Who is asking: a bearer token's principal, remembered for as long as it holds.
 //
-// What is remembered is exact on revocation. A read of the store may have begun before a revocation
-// became durable and end after it was announced: such a read's result is used (its request was
-// concurrent with the revocation) but never remembered.
+// What it says is exact on revocation. A read of the store may have begun before a revocation
+// became durable and end after it was announced: then it is read again, since what the answer lets
+// in, a stream say, would not hear of that any more.
 
 #include <callsign/base/result.hpp>
 #include <callsign/base/sha256.hpp>
@@ -36,7 +36,8 @@ class authenticator {
     // From memory alone; nullptr: ask.
     const principal* remembered(const digest& token_hash);
 
-    // From the store; an empty optional: nobody's token, or a revoked one.
+    // From the store; an empty optional: nobody's token, or a revoked one. errc::overloaded: tokens
+    // were revoked meanwhile, again and again.
     boost::asio::awaitable<result<std::optional<principal>>> ask(digest token_hash);
 
     // What has happened to the store: before a revocation is answered, it is noticed here.
