@@ -18,8 +18,9 @@ http_response answer_secret(const request_context& c, unsigned status,
     return response;
 }
 
-bool read_body(const request_context& c, google::protobuf::Message& message, wire::faults& found) {
-    if (wire::decode(c.head.body_form, c.request.body(), message, found)) return true;
+bool read_body(const request_context& c, google::protobuf::Message& message, wire::faults& found,
+               std::size_t faults_max) {
+    if (wire::decode(c.head.body_form, c.request.body(), message, found, faults_max)) return true;
     for (const wire::field_fault& fault : found) {
         if (fault.field.empty()) return false;
     }

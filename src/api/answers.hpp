@@ -28,7 +28,8 @@ http_response answer_secret(const request_context& c, unsigned status,
 
 // Reads the body as far as it can be read, so that what is wrong with the fields that could be is
 // told in the same answer. False: it is no message at all.
-bool read_body(const request_context& c, google::protobuf::Message& message, wire::faults& found);
+bool read_body(const request_context& c, google::protobuf::Message& message, wire::faults& found,
+               std::size_t faults_max = wire::faults_max);
 
 // Adds a fault unless its field has one already: what could not be read is not also "required".
 void add_fault(wire::faults& found, wire::field_fault fault);

@@ -78,9 +78,11 @@ http_response answer_problem(const request_context& c, const problem& kind, std:
 }
 
 refused refused_for(wire::faults found) {
-    const std::string detail =
-        found.size() == 1 ? std::string("One thing is wrong with it.")
-                          : std::to_string(found.size()) + " things are wrong with it, all listed.";
+    const std::string count = std::to_string(found.size());
+    const std::string detail = found.size() == 1 ? std::string("One thing is wrong with it.")
+                               : found.size() < wire::faults_max
+                                   ? count + " things are wrong with it, all listed."
+                                   : "The first " + count + " things that are wrong are listed.";
     return {problems::validation_failed, detail, std::move(found)};
 }
 

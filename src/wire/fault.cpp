@@ -9,8 +9,9 @@ constexpr std::size_t shown_name_bytes_max = 64;
 
 }  // namespace
 
-void add_fault(faults& found, std::string field, std::string_view code, std::string detail) {
-    if (found.size() >= faults_max) return;
+void add_fault(faults& found, std::string field, std::string_view code, std::string detail,
+               std::size_t most) {
+    if (found.size() >= most) return;
     const bool named = std::any_of(found.begin(), found.end(),
                                    [&](const field_fault& f) { return f.field == field; });
     if (named && !field.empty()) return;

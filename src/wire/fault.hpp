@@ -8,9 +8,10 @@
 
 namespace callsign::wire {
 
-// Does nothing if `found` is full or names that field already: the first fault of a field is its
-// cause, the next ones would be consequences.
-void add_fault(faults& found, std::string field, std::string_view code, std::string detail);
+// Does nothing if `found` has `most` of them or names that field already: the first fault of a
+// field is its cause, the next ones would be consequences.
+void add_fault(faults& found, std::string field, std::string_view code, std::string detail,
+               std::size_t most = faults_max);
 
 // A client's own name for something, cut to a length that fits in an answer.
 std::string_view shortened(std::string_view name) noexcept;

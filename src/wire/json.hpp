@@ -9,7 +9,8 @@
 
 namespace callsign::wire {
 
-void read_json(std::string_view bytes, google::protobuf::Message& out, faults& found);
+void read_json(std::string_view bytes, google::protobuf::Message& out, faults& found,
+               std::size_t most);
 
 void write_json(const google::protobuf::Message& message, std::string& out);
 

@@ -48,7 +48,8 @@ class json_reader {
     static constexpr std::size_t max_key_size = std::numeric_limits<std::size_t>::max();
     static constexpr std::size_t max_string_size = std::numeric_limits<std::size_t>::max();
 
-    json_reader(Message& out, faults& found) : out_(out), found_(found) {}
+    json_reader(Message& out, faults& found, std::size_t most)
+        : out_(out), found_(found), most_(most) {}
 
     // The parser stops when a callback returns false. It only does once there are faults enough.
     bool on_object_begin(error_code& ec) {
@@ -106,10 +107,14 @@ class json_reader {
     bool on_comment_part(std::string_view, error_code&) { return true; }
     bool on_comment(std::string_view, error_code&) { return true; }
 
-    bool full() const noexcept { return found_.size() >= faults_max; }
+    bool full() const noexcept { return found_.size() >= most_; }
 
   private:
     frame& top() noexcept { return frames_.back(); }
+
+    void say(std::string field, std::string_view code, std::string detail) {
+        add_fault(found_, std::move(field), code, std::move(detail), most_);
+    }
 
     std::string_view joined(std::string_view rest) {
         if (pieces_.empty()) return rest;
@@ -150,7 +155,7 @@ class json_reader {
             std::string where = path();
             if (!where.empty()) where += '.';
             where += shortened(key);
-            add_fault(found_, std::move(where), "unknown-field", "There is no such field.");
+            say(std::move(where), "unknown-field", "There is no such field.");
         } else if ((in.seen & in.field->bit) != 0) {
             add_duplicate();
             in.field = nullptr;
@@ -159,9 +164,7 @@ class json_reader {
         }
     }
 
-    void add_duplicate() {
-        add_fault(found_, path(), "duplicate-field", "The field is given more than once.");
-    }
+    void add_duplicate() { say(path(), "duplicate-field", "The field is given more than once."); }
 
     std::string path() const {
         std::string out;
@@ -265,8 +268,8 @@ class json_reader {
     void take_timestamp(const field_plan& f, std::string_view text) {
         const std::optional<time_point> at = parse_rfc3339(text);
         if (!at) {
-            add_fault(found_, path(), "malformed",
-                      "Must be an RFC 3339 date and time, such as 2026-11-20T12:48:00Z.");
+            say(path(), "malformed",
+                "Must be an RFC 3339 date and time, such as 2026-11-20T12:48:00Z.");
             return;
         }
         const frame& in = top();
@@ -292,7 +295,7 @@ class json_reader {
 
     void take_other_number(std::string_view why) {
         if (place_for(value_kind::whole) == nullptr) return;
-        add_fault(found_, path(), "invalid", std::string("The number ").append(why).append("."));
+        say(path(), "invalid", std::string("The number ").append(why).append("."));
     }
 
     void take_bool(bool value) {
@@ -330,7 +333,7 @@ class json_reader {
     // ---- faults ----
 
     bool wrong_root() {
-        add_fault(found_, "", "wrong-type", "The body must be a JSON object.");
+        say("", "wrong-type", "The body must be a JSON object.");
         return false;
     }
 
@@ -352,13 +355,14 @@ class json_reader {
         } else {
             wanted = "Must be an object.";
         }
-        add_fault(found_, path(), "wrong-type", std::string(wanted));
+        say(path(), "wrong-type", std::string(wanted));
         return false;
     }
 
     Message& out_;
     faults& found_;
     boost::container::static_vector<frame, depth_max + 1> frames_;
+    const std::size_t most_;   // faults
     std::size_t skipped_ = 0;  // levels below a value that has no place
     std::string pieces_;       // of a key or a string with escapes in it
     // Maps hold strings, so there is one map at a time.
@@ -369,17 +373,18 @@ class json_reader {
 
 }  // namespace
 
-void read_json(std::string_view bytes, Message& out, faults& found) {
+void read_json(std::string_view bytes, Message& out, faults& found, std::size_t most) {
     boost::json::parse_options options;
     options.max_depth = depth_max;
-    boost::json::basic_parser<json_reader> parser(options, out, found);
+    boost::json::basic_parser<json_reader> parser(options, out, found, most);
     error_code ec;
     const std::size_t used = parser.write_some(false, bytes.data(), bytes.size(), ec);
     if (!ec && used < bytes.size()) ec = boost::json::error::extra_data;
     if (!ec || parser.handler().full()) return;
     add_fault(found, "", "malformed",
               "The body is not well-formed JSON: " + ec.message() + " at byte " +
-                  std::to_string(used) + ".");
+                  std::to_string(used) + ".",
+              most);
 }
 
 }  // namespace callsign::wire

@@ -38,14 +38,15 @@ std::string path_of(const place* at) {
 }
 
 // A misspelt JSON name is a lost field, and so is a field number from another schema.
-void find_unknown(const Message& message, const place* at, faults& found) {
+void find_unknown(const Message& message, const place* at, faults& found, std::size_t most) {
     const Reflection& access = *message.GetReflection();
     const auto& unknown = access.GetUnknownFields(message);
     for (int i = 0; i < unknown.field_count(); ++i) {
         std::string path = path_of(at);
         if (!path.empty()) path += '.';
         path += std::to_string(unknown.field(i).number());
-        add_fault(found, std::move(path), "unknown-field", "There is no field of that number.");
+        add_fault(found, std::move(path), "unknown-field", "There is no field of that number.",
+                  most);
     }
     const auto* type = message.GetDescriptor();
     for (int f = 0; f < type->field_count(); ++f) {
@@ -54,18 +55,18 @@ void find_unknown(const Message& message, const place* at, faults& found) {
         if (!field->is_repeated()) {
             const place inside{at, field, -1};
             if (access.HasField(message, field)) {
-                find_unknown(access.GetMessage(message, field), &inside, found);
+                find_unknown(access.GetMessage(message, field), &inside, found, most);
             }
             continue;
         }
         for (int i = 0; i < access.FieldSize(message, field); ++i) {
             const place inside{at, field, i};
-            find_unknown(access.GetRepeatedMessage(message, field, i), &inside, found);
+            find_unknown(access.GetRepeatedMessage(message, field, i), &inside, found, most);
         }
     }
 }
 
-void read_protobuf(std::string_view bytes, Message& out, faults& found) {
+void read_protobuf(std::string_view bytes, Message& out, faults& found, std::size_t most) {
     // The library writes a line to stderr for each string that is not UTF-8; a client must not be
     // able to fill our log.
     [[maybe_unused]] static const auto silenced = google::protobuf::SetLogHandler(nullptr);
@@ -75,7 +76,7 @@ void read_protobuf(std::string_view bytes, Message& out, faults& found) {
         add_fault(found, "", "malformed", "The body is not a well-formed protobuf message.");
         return;
     }
-    find_unknown(out, nullptr, found);
+    find_unknown(out, nullptr, found, most);
 }
 
 // Deterministic: maps in the order of their keys, so that equal messages are equal bytes.
@@ -89,12 +90,12 @@ void write_protobuf(const Message& message, std::string& out) {
 
 }  // namespace
 
-bool decode(format from, std::string_view bytes, Message& out, faults& found) {
+bool decode(format from, std::string_view bytes, Message& out, faults& found, std::size_t most) {
     const std::size_t before = found.size();
     if (from == format::json) {
-        read_json(bytes, out, found);
+        read_json(bytes, out, found, most);
     } else {
-        read_protobuf(bytes, out, found);
+        read_protobuf(bytes, out, found, most);
     }
     return found.size() == before;
 }

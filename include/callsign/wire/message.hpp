@@ -35,11 +35,13 @@ struct field_fault {
 };
 using faults = std::vector<field_fault>;
 
-// A body with more than this is not worth reading on: with so many found, some of it was not read.
+// A body with more than this is not worth reading on.
 constexpr std::size_t faults_max = 100;
 
-// Fills `out`; every fault is appended to `found`. True if none was.
-bool decode(format from, std::string_view bytes, google::protobuf::Message& out, faults& found);
+// Fills `out`; every fault is appended to `found`, as long as those are fewer than `most`: with so
+// many, some of the body was not read. True if there was none.
+bool decode(format from, std::string_view bytes, google::protobuf::Message& out, faults& found,
+            std::size_t most = faults_max);
 
 std::string encode(format to, const google::protobuf::Message& message);
 

@@ -19,6 +19,9 @@ namespace asio = boost::asio;
 
 constexpr int items_max = 500;
 
+// Each may have some of its own, and spoils no other.
+constexpr std::size_t faults_max = std::size_t{4} * items_max;
+
 // ---- faults, item by item ----
 
 struct batch_faults {
@@ -47,9 +50,10 @@ std::optional<std::pair<std::size_t, std::string>> item_and_field(std::string_vi
 template <class Message>
 batch_faults read_batch(const request_context& c, Message& message) {
     wire::faults found;
-    const bool is_message = read_body(c, message, found);
+    const bool is_message = read_body(c, message, found, faults_max);
     batch_faults sorted;
-    if (!is_message || found.size() >= wire::faults_max) {
+    if (!is_message || found.size() >= faults_max) {
+        found.resize(std::min(found.size(), wire::faults_max));
         sorted.of_all = std::move(found);
         return sorted;
     }

@@ -122,12 +122,38 @@ TEST_F(batch, is_bounded_and_read_whole_or_not_at_all) {
               "validation-failed more:unknown-field");
     EXPECT_EQ(refused(R"({"items":[{"idempotencyKey":"k","task":{"description":"t"}])"),
               "validation-failed :malformed");
-    // With so much wrong that reading ended, nobody knows what the rest was.
-    std::string wrong;
-    for (int n = 0; n < 150; ++n) wrong += R"({"colour":1},)";
-    const auto many = send("Create", items(10, wrong.substr(0, wrong.size() - 1)));
-    EXPECT_EQ(many.status, 400u);
+}
+
+// However many are bad.
+TEST_F(batch, what_is_wrong_with_hundreds_spoils_no_other) {
+    std::string bad;
+    for (int n = 0; n < 300; ++n) {
+        bad += std::string(n == 0 ? "" : ",") + R"({"idempotencyKey":"b)" + std::to_string(n) +
+               R"(","task":{"description":"t","due":"soon"}})";
+    }
+    const auto results = create(items(2, bad));
+    ASSERT_EQ(results.results_size(), 302);
+    for (int n = 0; n < 300; ++n) {
+        EXPECT_EQ(faults_of(results.results(n).problem()), "validation-failed due:malformed");
+    }
+    EXPECT_EQ(results.results(300).receipt().key(), "SYN-1");
+    EXPECT_EQ(results.results(301).receipt().key(), "SYN-2");
+}
+
+// With so much wrong that reading ended, nobody knows what the rest was.
+TEST_F(batch, what_is_wrong_all_over_is_told_in_part) {
+    std::string bad;
+    for (int n = 0; n < 490; ++n) {
+        bad += std::string(n == 0 ? "" : ",") + R"({"a":1,"b":1,"c":1,"d":1,"e":1})";
+    }
+    const auto response = send("Create", items(10, bad));
+    EXPECT_EQ(response.status, 400u);
     EXPECT_EQ(h.call(get("/v1/tasks/SYN-1", syn.token)).status, 404u) << "nothing was made";
+    v1::Problem problem;
+    wire::faults found;
+    ASSERT_TRUE(wire::decode(wire::format::json, response.body, problem, found));
+    EXPECT_EQ(problem.errors_size(), 100);
+    EXPECT_EQ(problem.detail(), "The first 100 things that are wrong are listed.");
 }
 
 TEST_F(batch, speaks_protobuf) {
