@@ -91,8 +91,10 @@ class task_hook {
 
     void settle(const uuid& id, task_line& task) {
         const key_settings settings = read_key_settings(data_dir_);
-        attribute_ = choice_.attribute.empty() ? settings.attribute : choice_.attribute;
-        check_attribute(attribute_);
+        const std::string& name =
+            choice_.attribute.empty() ? settings.attribute : choice_.attribute;
+        check_attribute(name);
+        attribute_ = name;
         if (event_ == hook_event::modify && keep_key(task)) return;
         if (task.text_of("status") == "deleted") return;
         const std::string key = ask(settings, id, settings.project ? task.text_of("project") : "");

@@ -66,8 +66,11 @@ void write_to(int fd, std::string_view text) noexcept {
 
 int await_end(pid_t child) {
     int raw = 0;
-    while (::waitpid(child, &raw, 0) < 0 && errno == EINTR) {
-    }
+    pid_t ended = -1;
+    do ended = ::waitpid(child, &raw, 0);
+    while (ended < 0 && errno == EINTR);
+    // Whoever started this may have children's ends ignored: then nobody knows how it ended.
+    if (ended < 0) return 128;
     return WIFEXITED(raw) ? WEXITSTATUS(raw) : 128 + WTERMSIG(raw);
 }
 

@@ -3,10 +3,18 @@
 #include <callsign/net/outgoing.hpp>
 
 #include <algorithm>
+#include <arpa/inet.h>
+#include <atomic>
+#include <boost/asio/cancellation_state.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/this_coro.hpp>
 #include <boost/url/parse.hpp>
+#include <ifaddrs.h>
+#include <iterator>
+#include <memory>
+#include <netinet/in.h>
 #include <stdexcept>
 
 namespace callsign::net {
@@ -18,15 +26,42 @@ using boost::system::error_code;
 
 constexpr std::size_t url_bytes_max = 2048;
 
+// Of one name; each may be connected to in vain.
+constexpr std::size_t addresses_max = 8;
+
 struct looked_up {
     error_code error{};
     std::vector<tcp::endpoint> addresses{};
+    std::vector<address_bytes> own{};  // this machine's
 };
 
+std::vector<address_bytes> own_addresses() {
+    std::vector<address_bytes> own;
+    ifaddrs* first = nullptr;
+    if (::getifaddrs(&first) != 0) return own;
+    for (const ifaddrs* at = first; at != nullptr; at = at->ifa_next) {
+        if (at->ifa_addr == nullptr) continue;
+        if (at->ifa_addr->sa_family == AF_INET) {
+            const auto& v4 = reinterpret_cast<const sockaddr_in&>(*at->ifa_addr);
+            own.push_back(to_bytes(asio::ip::address_v4(ntohl(v4.sin_addr.s_addr))));
+        } else if (at->ifa_addr->sa_family == AF_INET6) {
+            const auto& v6 = reinterpret_cast<const sockaddr_in6&>(*at->ifa_addr);
+            address_bytes bytes{};
+            std::copy_n(std::begin(v6.sin6_addr.s6_addr), bytes.size(), bytes.begin());
+            own.push_back(bytes);
+        }
+    }
+    ::freeifaddrs(first);
+    return own;
+}
+
 // On a thread that may wait.
-asio::awaitable<looked_up> look_up(std::string host, std::string port) {
+asio::awaitable<looked_up> look_up(std::string host, std::string port,
+                                   std::shared_ptr<const std::atomic<bool>> stopped) {
     const auto executor = co_await asio::this_coro::executor;
     looked_up found;
+    if (*stopped) co_return found;
+    found.own = own_addresses();
     const auto all = tcp::resolver(executor).resolve(host, port, found.error);
     found.addresses.assign(all.begin(), all.end());
     co_return found;
@@ -53,13 +88,22 @@ class real_outgoing final : public outgoing {
     }
 
     asio::awaitable<http_outcome> exchange(outgoing_url url, http_call call) override {
-        auto lookup = look_up(url.host, url.port);
+        // A look-up has no end but its own, and its thread must not hear of another.
+        co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+        auto lookup = look_up(url.host, url.port, stopped_);
         looked_up found = co_await asio::co_spawn(lookups_, std::move(lookup), asio::use_awaitable);
+        co_await asio::this_coro::reset_cancellation_state(asio::enable_terminal_cancellation());
+        if (*stopped_) {
+            co_return http_failure{make_error_code(asio::error::operation_aborted), false};
+        }
         if (found.error) co_return http_failure{found.error, false};
-        std::erase_if(found.addresses, [this](const auto& e) { return !may_call(e.address()); });
+        std::erase_if(found.addresses, [&](const tcp::endpoint& e) {
+            return !may_call(e.address()) || (is_own(found, e) && !is_allowed(e.address()));
+        });
         if (found.addresses.empty()) {
             co_return http_failure{make_error_code(asio::error::access_denied), false};
         }
+        found.addresses.resize(std::min(found.addresses.size(), addresses_max));
         call.target = url.target;
         call.headers.emplace_back("Connection", "close");
         http_client client(network_, {.host = url.host,
@@ -71,18 +115,28 @@ class real_outgoing final : public outgoing {
         co_return co_await client.exchange(std::move(call));
     }
 
+    void stop() override { *stopped_ = true; }
+
   private:
-    bool may_call(const asio::ip::address& address) const {
+    bool is_allowed(const asio::ip::address& address) const {
         const address_bytes bytes = to_bytes(address);
-        return is_public(bytes) ||
-               std::any_of(options_.allow.begin(), options_.allow.end(),
+        return std::any_of(options_.allow.begin(), options_.allow.end(),
                            [&](const address_block& block) { return block.contains(bytes); });
+    }
+    bool may_call(const asio::ip::address& address) const {
+        return is_public(to_bytes(address)) || is_allowed(address);
+    }
+    // This machine, by an address that others have for it: what a firewall hides is open here.
+    static bool is_own(const looked_up& found, const tcp::endpoint& e) {
+        return std::ranges::find(found.own, to_bytes(e.address())) != found.own.end();
     }
 
     asio::any_io_executor network_;
     asio::any_io_executor lookups_;
     const outgoing_options options_;
     asio::ssl::context tls_{asio::ssl::context::tls_client};
+    // Shared: a look-up may end after this.
+    std::shared_ptr<std::atomic<bool>> stopped_ = std::make_shared<std::atomic<bool>>(false);
 };
 
 }  // namespace

@@ -35,20 +35,23 @@ fulfil::answer apply(write_tx& tx, const fulfil& c, const moment& m) {
         return slot_failed{found->reason, found->created_at, *found->settled_at};
     case slot_state::pending: break;
     }
-    if (const auto existing = tx.find_task(found->account, found->uuid)) {
+    const auto existing = tx.find_task(found->account, found->uuid);
+    if (existing && !is_unseen(*existing)) {
         return receipted{settle_with_existing(tx, *found, *existing, m), false, found->created_at};
     }
     const auto series = choose_series(tx, found->account, c.prefix, project_of(c.attributes));
     if (!series) return unknown_series{};
 
-    task t;
-    t.account = found->account;
-    t.uuid = found->uuid;
-    t.created_at = m.now;
+    task t = existing ? *existing : task{};
     t.attributes = with_defaults(c.attributes, m.wall);
-    t.author = c.author;
-    t.numbered = take_receipt(tx, *series, t.uuid, m);
-    t.current_prefix = series->prefix;
+    if (!existing) {
+        t.account = found->account;
+        t.uuid = found->uuid;
+        t.created_at = m.now;
+        t.author = c.author;
+        t.numbered = take_receipt(tx, *series, t.uuid, m);
+        t.current_prefix = series->prefix;
+    }
     correct_key(t, t.attributes, m);  // the version that makes the task says so, too
     std::vector<operation> operations;
     operations.reserve(t.attributes.size() + 1);
@@ -56,7 +59,12 @@ fulfil::answer apply(write_tx& tx, const fulfil& c, const moment& m) {
     t.last_seq = tx.append_version(t.account, m.ids.next(m.now), m.now, operations, c.author);
     t.numbered->seq = t.last_seq;
     m.tell(events::version_appended{t.account, t.last_seq});
-    commit_slot(tx, *found, tx.put_task(t, series->id), true, m);
+    if (existing) {
+        tx.reveal_task(t.id, t.attributes, t.last_seq, t.last_seq);
+    } else {
+        t.id = tx.put_task(t, series->id);
+    }
+    commit_slot(tx, *found, t.id, true, m);
     return receipted{std::move(*t.numbered), false, found->created_at};
 }
 

@@ -61,7 +61,7 @@ reserve::answer apply(write_tx& tx, const reserve& c, const moment& m) {
     if (c.uuid) existing = tx.find_task(c.account, *c.uuid);
     slot made = pending_slot(c, m);
     made.id = tx.put_slot(made);
-    if (!existing || !existing->numbered) {
+    if (!existing || !existing->numbered || is_unseen(*existing)) {
         return reserve::reserved{made.id, false, m.now, std::move(depends.tasks)};
     }
     // The task came another way before. The slot is settled at once, so that the key is bound to

@@ -36,7 +36,7 @@ class touched_tasks {
     // It is there, or was once.
     bool has_been(const uuid& id) {
         const touched& t = find(id);
-        return t.there || t.before;
+        return t.there || (t.before && !is_unseen(*t.before));
     }
 
     // Of its last change; 0: it has never been.

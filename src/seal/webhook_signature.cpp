@@ -2,8 +2,9 @@
 #include <callsign/seal/webhook_signature.hpp>
 
 #include <array>
+#include <memory>
 #include <openssl/evp.h>
-#include <openssl/hmac.h>
+#include <openssl/params.h>
 
 namespace callsign::seal {
 namespace {
@@ -53,15 +54,25 @@ std::string webhook_secret_text(std::span<const std::uint8_t> secret) {
 
 std::string webhook_signature(std::span<const std::uint8_t> secret, std::string_view id,
                               std::int64_t seconds, std::string_view body) {
-    std::string text(id);
-    text.append(".").append(std::to_string(seconds)).append(".").append(body);
-    std::array<std::uint8_t, 32> mac{};
-    unsigned size = 0;
-    CALLSIGN_ASSERT(HMAC(EVP_sha256(), secret.data(), static_cast<int>(secret.size()),
-                         reinterpret_cast<const unsigned char*>(text.data()), text.size(),
-                         mac.data(), &size) != nullptr);
-    CALLSIGN_ASSERT(size == mac.size());
-    return "v1," + to_base64(mac);
+    const std::unique_ptr<EVP_MAC, decltype(&EVP_MAC_free)> kind(
+        EVP_MAC_fetch(nullptr, "HMAC", nullptr), EVP_MAC_free);
+    const std::unique_ptr<EVP_MAC_CTX, decltype(&EVP_MAC_CTX_free)> mac(EVP_MAC_CTX_new(kind.get()),
+                                                                        EVP_MAC_CTX_free);
+    std::string sha256 = "SHA256";
+    const std::array parameters{OSSL_PARAM_construct_utf8_string("digest", sha256.data(), 0),
+                                OSSL_PARAM_construct_end()};
+    const auto add = [&](std::string_view text) {
+        const auto* const bytes = reinterpret_cast<const unsigned char*>(text.data());
+        CALLSIGN_ASSERT(EVP_MAC_update(mac.get(), bytes, text.size()) == 1);
+    };
+    CALLSIGN_ASSERT(EVP_MAC_init(mac.get(), secret.data(), secret.size(), parameters.data()) == 1);
+    add(std::string(id) + "." + std::to_string(seconds) + ".");
+    add(body);
+    std::array<std::uint8_t, 32> tag{};
+    std::size_t size = 0;
+    CALLSIGN_ASSERT(EVP_MAC_final(mac.get(), tag.data(), &size, tag.size()) == 1);
+    CALLSIGN_ASSERT(size == tag.size());
+    return "v1," + to_base64(tag);
 }
 
 }  // namespace callsign::seal

@@ -12,7 +12,7 @@ struct webhook_options {
     // One account's. More: 409.
     std::size_t account_max = 10;
     // Posted to at once, in all and for one account: so many connections and bodies are there at
-    // most, and a server that is slow to answer holds up its own account's alone.
+    // most, and a server that is slow to answer holds up its own account's first.
     std::size_t at_once = 16;
     std::size_t account_at_once = 2;
     // Changes in one body. Fewer where tasks are large.

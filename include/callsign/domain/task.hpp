@@ -71,6 +71,11 @@ struct task {
     std::string author_name{};  // to be shown; a store leaves it empty
 };
 
+// It has its number, and nobody has seen it here: an opaque account's.
+inline bool is_unseen(const task& t) {
+    return t.purged && t.numbered && t.numbered->seq == 0;
+}
+
 // Where a task stands in the order of keys.
 struct task_place {
     series_id series;

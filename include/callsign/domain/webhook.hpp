@@ -18,7 +18,7 @@ enum class webhook_end : std::uint8_t {
     by_request = 1,
     failures = 2,        // too many in a row
     gone = 3,            // its server said so (410)
-    cursor_expired = 4,  // it failed for longer than it is kept how tasks stood
+    cursor_expired = 4,  // it was behind for longer than it is kept how tasks stood
     cursor_unknown = 5,  // the store is a restored one
     unreadable = 6,      // its filter or its secret cannot be read any more
 };

@@ -2,7 +2,8 @@
 // Calls to servers that strangers name: what a webhook's owner gives as its URL must not become a
 // way to reach this machine, or what is beside it. A name is looked up here, each of its addresses
 // is judged, and one of those that pass is connected to: what the name says another time does not
-// matter. Each call has a connection of its own, and redirections are answers.
+// matter. This machine's own addresses are not called either, public or not. Each call has a
+// connection of its own, and redirections are answers.
 //
 // Network executor. A name is looked up by the system, in the system's own time, on threads for
 // that: a server of names that does not answer holds one of them up, and no other call.
@@ -51,6 +52,8 @@ class outgoing {
     virtual bool may_call(const outgoing_url& url) const = 0;
     // Error access_denied: it has no address that may be called.
     virtual boost::asio::awaitable<http_outcome> exchange(outgoing_url url, http_call call) = 0;
+    // Calls that have not connected yet will not: operation_aborted.
+    virtual void stop() = 0;
 };
 
 // Throws std::runtime_error if `ca_file` cannot be read.

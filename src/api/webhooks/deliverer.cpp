@@ -29,11 +29,17 @@ constexpr std::int64_t load_rows = 256;
 // Versions without a change for it, after which its place is made durable all the same: a restart
 // looks at no more than so many again.
 constexpr std::int64_t unsaved_seqs_max = 1'000;
+// After this without another change it is made durable, too.
+constexpr milliseconds rest{30'000};
 
 // Why there was no answer, for its owner to read.
 std::string text_of(const net::http_failure& failure) {
     if (failure.timed_out()) return "no answer in time";
-    if (failure.error == asio::error::access_denied) return "it has no address that may be called";
+    // Nothing of what names there are where the server is.
+    const bool is_unknown = failure.error.category() == asio::error::get_netdb_category() ||
+                            failure.error.category() == asio::error::get_addrinfo_category() ||
+                            failure.error == asio::error::access_denied;
+    if (is_unknown) return "it has no address that may be called";
     return failure.error.message();
 }
 
@@ -44,6 +50,19 @@ milliseconds asked_pause(const net::http_answer& answer) {
     std::from_chars(field.data(), field.data() + field.size(), seconds);
     constexpr std::int64_t day = 24 * 60 * 60;
     return std::chrono::seconds{std::clamp<std::int64_t>(seconds, 0, day)};
+}
+
+std::string text_of(const feed_place& place) {
+    return std::to_string(place.seq) + "." + std::to_string(place.tasks);
+}
+
+// About what its body takes.
+std::size_t body_bytes_of(const read_changes::part& part) {
+    std::size_t bytes = 0;
+    for (const task_change& change : part.changes) {
+        bytes += 1024 + 2 * size_of(change.task.attributes);
+    }
+    return bytes;
 }
 
 webhook_start place_of(const read_changes::part& part) {
@@ -65,14 +84,15 @@ struct deliverer::hook {
     std::optional<seal::secret_bytes> secret{};
     bool has_faults = false;  // its URL or its filter are none any more
 
-    std::int64_t heard = 0;      // the account has come to this seq, as far as was heard
-    std::int64_t saved_seq = 0;  // of the durable place
+    std::int64_t heard = 0;  // the account has come to this seq, as far as was heard
+    feed_place saved{};      // the durable place
     // Of an attempt that failed: the next one is about as many changes, so that it is the same.
     std::optional<std::size_t> again{};
     milliseconds asked_pause{0};  // by its server
 
     // While it runs.
     bool is_running = false;
+    bool is_resting = false;  // it has everything, and its place is not durable yet
     std::unique_ptr<timer> pause{};
     asio::cancellation_signal cut{};
 };
@@ -108,6 +128,7 @@ void deliverer::follow(const event& happened) {
         if (own == of_accounts_.end()) return;
         for (const auto& h : own->second) {
             h->heard = std::max(h->heard, appended->seq);
+            if (h->is_resting) h->pause->cancel();
             if (!h->is_running && (h->is_stale || !h->row.disabled)) begin(h);
         }
     }
@@ -137,6 +158,7 @@ asio::awaitable<void> deliverer::stop() {
     stopped_ = true;
     if (calls_ == nullptr) co_return;
     all_ended_ = clock_.make_timer(executor_);
+    calls_->stop();
     if (load_pause_) load_pause_->cancel();
     // What it ends may end at once, and with it its place here.
     std::vector<std::shared_ptr<hook>> all;
@@ -180,8 +202,9 @@ void deliverer::begin(const std::shared_ptr<hook>& h) {
         h->is_running = false;
         h->pause.reset();
         if (h->is_gone) forget(*h);
+        // It ends alone, until the account's next change.
+        if (e) ++counts_.failed;
         ended();
-        if (e) std::rethrow_exception(e);
     };
     asio::co_spawn(executor_, run(h), asio::bind_cancellation_slot(h->cut.slot(), done));
 }
@@ -200,21 +223,20 @@ asio::awaitable<void> deliverer::run(std::shared_ptr<hook> h) {
     // What is cut off says so itself; nothing may be left half done for it.
     co_await asio::this_coro::throw_if_cancelled(false);
     while (!stopped_) {
-        if (h->is_stale) {
-            const bool is_read = co_await reload(*h);
-            if (!is_read) {
-                co_await h->pause->wait(busy_pause);
-                continue;
-            }
-        }
-        if (h->is_gone || h->row.disabled) co_return;
         const step next = co_await deliver_next(*h);
-        if (stopped_) co_return;
+        if (stopped_ || next == step::over) co_return;
         switch (next) {
-        case step::go_on: break;
-        case step::done:
-            if (!h->is_stale && h->heard <= h->row.after.seq) co_return;
+        case step::go_on:
+        case step::over: break;
+        case step::done: {
+            if (h->is_stale || h->heard > h->row.after.seq) break;
+            if (h->row.after == h->saved) co_return;
+            h->is_resting = true;
+            const bool has_rested = co_await h->pause->wait(rest);
+            h->is_resting = false;
+            if (has_rested && !stopped_) co_await save(*h);
             break;
+        }
         case step::busy: co_await h->pause->wait(busy_pause); break;
         case step::failed:
             if (!h->row.disabled) co_await h->pause->wait(pause_after(*h));
@@ -235,7 +257,7 @@ asio::awaitable<bool> deliverer::reload(hook& h) {
     h.is_gone = !*found;
     if (h.is_gone) co_return true;
     h.row = **std::move(found);
-    h.saved_seq = h.row.after.seq;
+    h.saved = h.row.after;
     h.again.reset();
     h.asked_pause = milliseconds{0};
     read_settings(h);
@@ -261,7 +283,13 @@ asio::awaitable<deliverer::step> deliverer::deliver_next(hook& h) {
     std::optional<settle_delivery> command;
     {
         const turns::turn mine = co_await turns_.take(h.account);
-        if (stopped_ || h.is_stale) co_return step::go_on;
+        if (stopped_) co_return step::go_on;
+        if (h.is_stale) {
+            const bool is_read = co_await reload(h);
+            if (!is_read) co_return step::busy;
+            if (h.is_stale) co_return step::go_on;  // again, by now
+        }
+        if (h.is_gone || h.row.disabled) co_return step::over;
         auto [next, said] = co_await read_and_post(h);
         if (!said) co_return next;
         command = std::move(said);
@@ -269,14 +297,26 @@ asio::awaitable<deliverer::step> deliverer::deliver_next(hook& h) {
     co_return co_await settle(h, std::move(*command));
 }
 
+// Where it has come to without a change for it.
+asio::awaitable<void> deliverer::save(hook& h) {
+    settle_delivery command = settling(h);
+    co_await settle(h, std::move(command));
+}
+
+// As far as it has come.
+settle_delivery deliverer::settling(const hook& h) const {
+    return {.account = h.account,
+            .uuid = h.uuid,
+            .edits = h.row.edits,
+            .reached = webhook_start{h.row.after, h.row.mark},
+            .failures_max = options_.failures_max};
+}
+
 // What there is to be made durable of it; none: nothing.
 asio::awaitable<std::pair<deliverer::step, std::optional<settle_delivery>>>
 deliverer::read_and_post(hook& h) {
     using outcome = std::pair<step, std::optional<settle_delivery>>;
-    settle_delivery command{.account = h.account,
-                            .uuid = h.uuid,
-                            .edits = h.row.edits,
-                            .failures_max = options_.failures_max};
+    settle_delivery command = settling(h);
     if (h.has_faults) {
         command.disable = webhook_end::unreadable;
         co_return outcome(step::go_on, std::move(command));
@@ -286,7 +326,8 @@ deliverer::read_and_post(hook& h) {
                           .limit = h.again.value_or(options_.changes_max),
                           .filter = h.filter,
                           .now = clock_.now(),
-                          .work_max = first_look_work_max};
+                          // To see how tasks stood takes more the longer ago that is.
+                          .work_max = h.again ? step_work_max : first_look_work_max};
     if (!h.row.mark.empty()) question.mark = h.row.mark;
     auto read = co_await engine_.ask(std::move(question));
     if (!read) co_return outcome(step::busy, std::nullopt);
@@ -299,7 +340,10 @@ deliverer::read_and_post(hook& h) {
         co_return outcome(step::go_on, std::move(command));
     }
     if (!part->changes.empty()) {
-        command = co_await post(h, std::move(command), std::move(*part));
+        net::body_lease held(bodies_, h.account.value);
+        const bool fits = held.resize(body_bytes_of(*part));
+        if (!fits) co_return outcome(step::busy, std::nullopt);
+        command = co_await post(h, std::move(command), std::move(*part), std::move(held));
         co_return outcome(step::go_on, std::move(command));
     }
     // Nothing of it is for this one.
@@ -307,32 +351,31 @@ deliverer::read_and_post(hook& h) {
     h.row.after = reached.after;
     h.row.mark = reached.mark;
     const step next = part->has_more ? step::go_on : step::done;
-    if (reached.after.seq - h.saved_seq < unsaved_seqs_max) co_return outcome(next, std::nullopt);
+    if (reached.after.seq - h.saved.seq < unsaved_seqs_max) co_return outcome(next, std::nullopt);
     command.reached = reached;
     co_return outcome(next, std::move(command));
 }
 
 asio::awaitable<settle_delivery> deliverer::post(hook& h, settle_delivery command,
-                                                 read_changes::part part) {
-    webhook_delivery attempt{.id = to_string(h.uuid) + "_" + std::to_string(h.row.after.seq) + "." +
-                                   std::to_string(h.row.after.tasks) + "_" +
-                                   std::to_string(part.next.seq) + "." +
-                                   std::to_string(part.next.tasks),
-                             .at = clock_.now(),
-                             .changes = std::ssize(part.changes)};
+                                                 read_changes::part part, net::body_lease held) {
+    const feed_place first = part.changes.front().place;
+    const task_change& last = part.changes.back();
+    webhook_delivery attempt{
+        .id = to_string(h.uuid) + "_" + text_of(first) + "_" + text_of(last.place),
+        .at = clock_.now(),
+        .changes = std::ssize(part.changes)};
+    // Behind what it is about there may be more that is not for this one.
     const webhook_start reached = place_of(part);
     h.again = part.changes.size();
     v1::WebhookEvents events;
     events.set_webhook_id(to_string(h.uuid));
-    events.set_cursor(cursor_text(part.next, part.mark));
+    events.set_cursor(cursor_text(last.place, last.mark));
     for (const task_change& change : part.changes) {
         *events.add_changes() = to_message(change, key_attribute_);
     }
     part.changes.clear();
     net::http_call call{"POST", {}, {}, wire::encode(wire::format::json, events)};
     events.Clear();
-    // There may be no room for it now; it is read by then, and at_once bounds what comes of that.
-    net::body_lease held(bodies_, h.account.value);
     held.resize_anyway(call.body.size());
 
     const milliseconds begun = clock_.elapsed();
@@ -384,7 +427,7 @@ asio::awaitable<deliverer::step> deliverer::settle(hook& h, settle_delivery comm
                 co_return step::go_on;
             }
             h.row = std::move(*row);
-            h.saved_seq = h.row.after.seq;
+            h.saved = h.row.after;
             const bool has_failed = command.attempt && !command.attempt->delivered;
             if (!has_failed) h.again.reset();
             co_return has_failed ? step::failed : step::go_on;

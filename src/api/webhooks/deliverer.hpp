@@ -48,7 +48,8 @@ class deliverer {
 
   private:
     struct hook;
-    enum class step { go_on, done, busy, failed };
+    // over: it is disabled, or gone.
+    enum class step { go_on, done, busy, failed, over };
 
     void wake(account_id account, const uuid& id);
     void begin(const std::shared_ptr<hook>& h);
@@ -65,7 +66,9 @@ class deliverer {
     boost::asio::awaitable<step> deliver_next(hook& h);
     boost::asio::awaitable<std::pair<step, std::optional<settle_delivery>>> read_and_post(hook& h);
     boost::asio::awaitable<settle_delivery> post(hook& h, settle_delivery command,
-                                                 read_changes::part part);
+                                                 read_changes::part part, net::body_lease held);
+    boost::asio::awaitable<void> save(hook& h);
+    settle_delivery settling(const hook& h) const;
     boost::asio::awaitable<step> settle(hook& h, settle_delivery command);
 
     engine& engine_;

@@ -50,7 +50,7 @@ struct webhook_settings {
     api::webhook_options options;
     net::outgoing_options calls;
     // Threads that look names up: each is held up by a server of names that does not answer.
-    std::size_t lookup_threads = 4;
+    std::size_t lookup_threads = 8;
 };
 
 struct config {

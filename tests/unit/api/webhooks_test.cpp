@@ -3,6 +3,7 @@
 
 #include "support/faulty_store.hpp"
 #include "support/house.hpp"
+#include "webhooks/turns.hpp"
 
 #include <callsign/seal/webhook_signature.hpp>
 
@@ -11,6 +12,7 @@
 #include <boost/json.hpp>
 #include <deque>
 #include <gtest/gtest.h>
+#include <list>
 
 namespace callsign::testing {
 namespace {
@@ -71,6 +73,8 @@ class receiver final : public net::outgoing {
         answers.pop_front();
         co_return next;
     }
+
+    void stop() override {}
 
     // Of all that was posted, in order.
     std::vector<std::string> descriptions() const {
@@ -251,6 +255,47 @@ TEST_F(webhook_api, what_failed_is_posted_again_and_nothing_before_it) {
     EXPECT_EQ(log[0].at("status"), 204);
 }
 
+// Behind the changes that are for it there were others when it was posted first.
+TEST_F(webhook_api, a_retry_is_the_same_whatever_its_filter_leaves_out) {
+    const std::string id = add(R"(,"after":"0","filter":"tag=urgent")");
+    to.takes = 1s;
+    create("before");
+    create("a", R"(,"tags":["urgent"])");
+    for (const char* text : {"b", "c", "d"}) create(text);
+    for (int n = 0; n < 3; ++n) to.answers.push_back(status(500));
+    h.advance(10min);
+    ASSERT_EQ(to.calls.size(), 4u);
+    for (const posted& p : to.calls) {
+        EXPECT_EQ(p.header("webhook-id"), to.calls[0].header("webhook-id"));
+        EXPECT_EQ(p.call.body, to.calls[0].call.body);
+    }
+    EXPECT_EQ(to.calls[0].header("webhook-id"), id + "_2.0_2.0");
+}
+
+// What is not for it moves its place, too, durably: else it would be looked at again after each
+// restart, until it is not kept any more.
+TEST_F(webhook_api, its_place_is_durable_though_nothing_was_for_it) {
+    const std::string id = add(R"(,"after":"0","filter":"tag=urgent")");
+    for (const char* text : {"a", "b", "c"}) create(text);
+    EXPECT_EQ(show(id).at("cursor"), "0");
+    h.advance(1min);
+    EXPECT_NE(show(id).at("cursor"), "0");
+    create("d");
+    create("e", R"(,"tags":["urgent"])");
+    h.advance(1min);
+    EXPECT_EQ(to.descriptions(), (texts{"e"}));
+}
+
+TEST_F(webhook_api, a_failure_keeps_what_was_passed_over) {
+    const std::string id = add(R"(,"after":"0","filter":"tag=urgent")");
+    for (const char* text : {"a", "b", "c"}) create(text);
+    to.answers.push_back(status(500));
+    create("d", R"(,"tags":["urgent"])");
+    const auto kept = h.look([&](read_tx& tx) { return tx.webhooks_of(account); });
+    EXPECT_EQ(kept.at(0).after, feed_place{3});
+    EXPECT_EQ(kept.at(0).failures, 1);
+}
+
 TEST_F(webhook_api, its_server_may_ask_for_a_longer_pause) {
     add();
     to.answers.push_back(status(503, {{"Retry-After", "40"}}));
@@ -338,6 +383,36 @@ TEST_F(webhook_api, one_is_posted_to_once_at_a_time_and_an_account_so_often) {
     h.advance(1h);
     EXPECT_EQ(to.at_once_most, 2);
     EXPECT_EQ(to.descriptions().size(), 15u);
+}
+
+TEST(webhook_turns, who_has_none_goes_before_who_has_one) {
+    virtual_clock clock;
+    asio::io_context io;
+    {
+        api::turns all(clock, 2, 2);
+        std::vector<std::int64_t> order;
+        std::list<api::turns::turn> held;
+        const auto take = [&](std::int64_t account) {
+            asio::co_spawn(io, all.take(account_id{account}),
+                           [&, account](const std::exception_ptr&, api::turns::turn mine) {
+                               order.push_back(account);
+                               held.push_back(std::move(mine));
+                           });
+            io.restart();
+            io.poll();
+        };
+        for (const int account : {1, 1, 1, 1, 2}) take(account);
+        EXPECT_EQ(order, (std::vector<std::int64_t>{1, 1}));
+        held.erase(held.begin());
+        io.restart();
+        io.poll();
+        EXPECT_EQ(order, (std::vector<std::int64_t>{1, 1, 2}));
+        held.clear();
+        io.restart();
+        io.poll();
+        EXPECT_EQ(order, (std::vector<std::int64_t>{1, 1, 2, 1, 1}));
+        held.clear();
+    }
 }
 
 TEST_F(webhook_api, neighbours_do_not_wait_for_an_account_whose_server_is_slow) {
@@ -578,6 +653,39 @@ TEST(webhook_race, what_comes_while_it_reads_is_not_left_for_later) {
         std::ranges::sort(all);
         EXPECT_EQ(all, is_over ? texts{"a"} : (texts{"a", "b"})) << "at read " << at;
     }
+}
+
+// It is enabled while it is read that it is not.
+TEST(webhook_race, what_is_enabled_while_it_is_read_goes_on) {
+    const auto disk = make_memory_store();
+    late_reader late(*disk);
+    house_options options = with_master_key();
+    options.disk = &late;
+    house h(std::move(options));
+    receiver to(h);
+    h.make_account("home", "SYN");
+    const std::string token = h.make_token("home", token_scope::admin);
+    h.service().start_webhooks(to, nullptr, h.io().get_executor());
+    const auto made =
+        h.call(post("/v1/webhooks", R"({"url":"https://example.com/","after":"0"})", token));
+    const auto patch = [&](const std::string& body) {
+        header_list headers = bearer(token);
+        headers.emplace_back("Content-Type", "application/json");
+        const json::value shown = json::parse(made.body);
+        h.start(make_request(verb::patch,
+                             "/v1/webhooks/" + std::string(shown.at("webhookId").as_string()), body,
+                             headers));
+        h.settle();
+    };
+    patch(R"({"enabled":false})");
+    h.call(post("/v1/tasks", R"({"description":"a"})", token, "a"));
+    EXPECT_TRUE(to.calls.empty());
+    late.at = late.reads + 1;
+    late.meanwhile = [&] { patch(R"({"enabled":true})"); };
+    patch(R"({"enabled":false})");
+    h.settle();
+    EXPECT_FALSE(late.meanwhile);
+    EXPECT_EQ(to.descriptions(), (texts{"a"}));
 }
 
 // ---- keys of tasks that the server cannot see ----

@@ -4,6 +4,8 @@
 
 #include <callsign/net/outgoing.hpp>
 
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/read_until.hpp>
 #include <boost/asio/ssl.hpp>
 #include <boost/asio/thread_pool.hpp>
@@ -117,6 +119,40 @@ TEST(outgoing, knows_an_address_that_may_not_be_called) {
     calls to_own(to_this_machine());
     EXPECT_TRUE((*to_own).may_call(read("http://127.0.0.1/")));
     EXPECT_FALSE((*to_own).may_call(read("http://10.0.0.1/")));
+}
+
+TEST(outgoing, calls_nobody_once_it_is_stopped) {
+    running_server server;
+    calls out(to_this_machine());
+    (*out).stop();
+    const auto answer =
+        out.to("http://127.0.0.1:" + std::to_string(server.endpoint().port()) + "/");
+    ASSERT_FALSE(answer);
+    EXPECT_EQ(answer.error().error, asio::error::operation_aborted);
+    EXPECT_EQ(server.probe.opened, 0);
+}
+
+// Cut off in the middle of a look-up, it is over when that is, and nothing else is.
+TEST(outgoing, is_cut_off_while_a_name_is_looked_up) {
+    asio::io_context context{1};
+    asio::thread_pool lookups{2};
+    const auto out =
+        make_outgoing(context.get_executor(), lookups.get_executor(), to_this_machine());
+    for (int n = 0; n < 200; ++n) {
+        asio::cancellation_signal cut;
+        bool is_over = false;
+        asio::co_spawn(context, out->exchange(read("http://localhost:1/"), {"POST", {}, {}, "b"}),
+                       asio::bind_cancellation_slot(
+                           cut.slot(), [&](const std::exception_ptr&, const http_outcome& outcome) {
+                               is_over = !outcome;
+                           }));
+        context.restart();
+        for (int step = 0; step < n % 4; ++step) context.poll_one();
+        cut.emit(asio::cancellation_type::terminal);
+        context.run();
+        EXPECT_TRUE(is_over);
+    }
+    lookups.join();
 }
 
 TEST(outgoing, an_unknown_name_is_a_failure) {

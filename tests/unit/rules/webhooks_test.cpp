@@ -208,6 +208,26 @@ TEST_F(unseen_tasks, the_series_is_chosen_as_a_creations) {
     EXPECT_FALSE(find(uuid_of(2)));
 }
 
+// Its task comes another way than by sync.
+TEST_F(unseen_tasks, a_number_waits_for_its_task_however_that_comes) {
+    given(2);
+    given(3);
+    become_managed({1});
+    EXPECT_EQ(
+        std::get<import_tasks::done>(run(import_tasks{account_, {{uuid_of(2), {{"p", "v"}}}}}))
+            .imported,
+        1);
+    EXPECT_EQ(attribute(uuid_of(2), "key"), "TASK-1");
+    const auto slot = reserved("k", uuid_of(3));
+    const auto made = std::get<receipted>(run(fulfil{slot, "", {{"description", "d"}}}));
+    EXPECT_TRUE(made.receipt.created);
+    EXPECT_EQ(made.receipt.number, 2);
+    EXPECT_EQ(made.receipt.seq, head().seq);
+    EXPECT_EQ(attribute(uuid_of(3), "key"), key_of(made.receipt));
+    EXPECT_EQ(attribute(uuid_of(3), "description"), "d");
+    EXPECT_EQ(std::get<receipted>(run(fulfil{slot, "", {}})).receipt, made.receipt);
+}
+
 TEST_F(unseen_tasks, they_keep_their_numbers_when_they_can_be_seen) {
     given(2);
     given(3);
