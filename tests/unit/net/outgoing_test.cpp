@@ -2,8 +2,10 @@
 #include "support/process.hpp"
 #include "support/temp_dir.hpp"
 
+#include <callsign/base/text.hpp>
 #include <callsign/net/outgoing.hpp>
 
+#include <algorithm>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/read_until.hpp>
@@ -12,6 +14,7 @@
 #include <boost/asio/use_future.hpp>
 #include <fstream>
 #include <gmock/gmock.h>
+#include <random>
 #include <thread>
 
 namespace callsign::net {
@@ -48,6 +51,31 @@ TEST(outgoing_url, is_refused_in_a_sentence) {
     }
     EXPECT_TRUE(std::holds_alternative<std::string>(
         parse_outgoing_url("https://example.com/" + std::string(2048, 'a'))));
+}
+
+// Whatever is accepted goes into a request line and a header field as it is.
+TEST(outgoing_url, what_is_accepted_cannot_end_a_line) {
+    constexpr std::string_view alphabet = "ab1.-:/?#[]@!$&'()*+,;=%0aAfF \r\n\t\0\x7f\xc3\xa4";
+    std::mt19937_64 random(1);
+    const auto draw = [&](std::size_t below) {
+        return std::uniform_int_distribution<std::size_t>(0, below - 1)(random);
+    };
+    int accepted = 0;
+    for (int n = 0; n < 50'000; ++n) {
+        std::string text = draw(2) == 0 ? "https://" : "http://a";
+        for (std::size_t size = draw(24); size > 0; --size) text += alphabet[draw(alphabet.size())];
+        const auto parsed = parse_outgoing_url(text);
+        const auto* const url = std::get_if<outgoing_url>(&parsed);
+        if (url == nullptr) continue;
+        ++accepted;
+        const auto is_plain = [](char c) { return c > ' ' && c < 0x7f; };
+        EXPECT_TRUE(std::ranges::all_of(url->host, is_plain)) << text;
+        EXPECT_TRUE(std::ranges::all_of(url->target, is_plain)) << text;
+        EXPECT_TRUE(std::ranges::all_of(url->port, is_digit)) << text;
+        EXPECT_FALSE(url->host.empty()) << text;
+        EXPECT_TRUE(url->target.starts_with('/')) << text;
+    }
+    EXPECT_GT(accepted, 1000);
 }
 
 // Calls from a thread that waits.
