@@ -153,6 +153,25 @@ TEST_F(task_lists_over_http, have_pages_of_many_looks) {
     }
 }
 
+// What is to be compared with all others is so much and no more.
+TEST_F(task_lists_over_http, are_not_put_in_order_beyond_a_bound) {
+    for (std::uint64_t n = 1; n <= 25; ++n) {
+        import_tasks one;
+        one.account = syn.id;
+        attributes links;
+        for (std::uint64_t i = 0; i < 8'100; ++i) {
+            links.emplace("dep_" + to_string(make_uuid_v7({}, 2, n * 10'000 + i)), "");
+        }
+        one.tasks.push_back({make_uuid_v7({}, 1, n), std::move(links)});
+        ASSERT_TRUE(h.run(h.engine().submit(std::move(one))));
+    }
+    EXPECT_EQ(keys("pageSize=2"), "SYN-1 SYN-2");
+    const auto refused = list("is=blocked");
+    EXPECT_EQ(refused.status, 422u);
+    EXPECT_EQ(boost::json::parse(refused.body).at("code"), "too-many-tasks");
+    EXPECT_EQ(refused.content_type, "application/problem+json");
+}
+
 // A token is of its question alone, and nobody else's.
 TEST_F(task_lists_over_http, refuse_the_token_of_another_question) {
     for (int n = 1; n <= 3; ++n) create(R"({"description":"t","tags":["x"]})");

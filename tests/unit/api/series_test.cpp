@@ -57,6 +57,17 @@ struct series_over_http : ::testing::Test {
     int drawn = 0;
 };
 
+TEST_F(series_over_http, there_are_so_many) {
+    const auto tx = h.disk().begin_write();
+    for (std::size_t n = 1; n < series_max; ++n) {
+        tx->put_series(syn.id, "S" + std::to_string(n), "", false, h.clock().now());
+    }
+    tx->commit();
+    const auto refused = add(R"({"prefix":"MORE"})");
+    EXPECT_EQ(refused.status, 409u) << refused.body;
+    EXPECT_EQ(code_of(refused), "too-many-series");
+}
+
 TEST_F(series_over_http, are_added) {
     const auto made = add(R"({"prefix":"INC","project":"incidents"})");
     EXPECT_EQ(made.status, 201u);
