@@ -1,5 +1,8 @@
 #include <callsign/reaper/reaper.hpp>
 
+#include <map>
+#include <vector>
+
 namespace callsign {
 
 namespace asio = boost::asio;
@@ -28,6 +31,8 @@ class reaper::impl {
         stopped_ = true;
         pause_->cancel();
     }
+
+    void ask_elsewhere(outbox& outbox) { outbox_ = &outbox; }
 
     asio::awaitable<result<sweep_result>> sweep_once() {
         while (sweeping_) co_await turn();
@@ -63,6 +68,7 @@ class reaper::impl {
     // complete in itself, so a sweep that stops here has only done less.
     asio::awaitable<result<sweep_result>> sweep() {
         sweep_result all;
+        slots_by_account elsewhere;
         for (std::optional<slot_id> at = slot_id{}; at;) {
             const reaper_options now = status_.options;
             const auto step = co_await engine_.reconcile(*at, now.batch, now.window);
@@ -71,7 +77,10 @@ class reaper::impl {
             all.committed += step->committed;
             all.failed += step->failed;
             at = step->next;
+            for (const auto& [account, id] : step->elsewhere) elsewhere[account].push_back(id);
         }
+        const auto error = co_await sweep_elsewhere(std::move(elsewhere), all);
+        if (error) co_return error;
         for (std::optional<slot_id> at = slot_id{}; at;) {
             const reaper_options now = status_.options;
             forget_settled forget{*at, now.batch, now.retention, now.history_retention};
@@ -82,6 +91,57 @@ class reaper::impl {
             at = step->next;
         }
         co_return all;
+    }
+
+    using slots_by_account = std::map<account_id, std::vector<slot_id>>;
+
+    // Slots whose tasks live elsewhere. What became of them the other server is asked first: one
+    // that cannot be reached fails nothing.
+    asio::awaitable<boost::system::error_code> sweep_elsewhere(slots_by_account pending,
+                                                               sweep_result& all) {
+        if (outbox_ == nullptr) co_return boost::system::error_code{};
+        for (const account_id account : outbox_->accounts()) pending[account];
+        for (auto& [account, slots] : pending) {
+            find_remote question{account};
+            const auto row = co_await engine_.ask(question);
+            if (!row) co_return row.error();
+            const bool has_some = *row && ((*row)->waiting.oldest || !slots.empty());
+            if (!has_some) continue;
+            const bool was_asked = co_await outbox_->look_up(account);
+            if (!was_asked) continue;
+            auto step = co_await fail_elsewhere(account, slots, all);
+            if (!step) co_return step.error();
+            if (step->unfenced == 0) continue;
+            const bool is_fenced = co_await outbox_->fence(account);
+            if (!is_fenced) continue;
+            std::vector<slot_id> none;
+            step = co_await fail_elsewhere(account, none, all);
+            if (!step) co_return step.error();
+        }
+        co_return boost::system::error_code{};
+    }
+
+    asio::awaitable<result<fail_in_flight::answer>> fail_elsewhere(account_id account,
+                                                                   std::vector<slot_id>& pending,
+                                                                   sweep_result& all) {
+        fail_in_flight::answer done;
+        for (std::optional<effect_id> at = effect_id{}; at;) {
+            const reaper_options now = status_.options;
+            fail_in_flight command{.account = account,
+                                   .window = now.window,
+                                   .attempts_max = outbox_->options().attempts_max,
+                                   .limit = now.batch,
+                                   .after = *at,
+                                   .pending = std::move(pending)};
+            pending.clear();
+            const auto step = co_await engine_.reconcile(std::move(command));
+            if (!step) co_return step.error();
+            all.scanned += step->scanned;
+            all.failed += step->failed;
+            done.unfenced += step->unfenced;
+            at = step->next;
+        }
+        co_return done;
     }
 
     // Waits until the sweep under way has ended.
@@ -96,6 +156,7 @@ class reaper::impl {
     clock& clock_;
     asio::any_io_executor network_;
     reaper_probe& probe_;
+    outbox* outbox_ = nullptr;
     std::unique_ptr<timer> pause_;
     std::vector<timer*> turns_;  // who waits for the sweep under way, first come first served
     reaper_status status_;
@@ -108,6 +169,10 @@ reaper::reaper(engine& engine, clock& clock, const asio::any_io_executor& networ
     : impl_(std::make_unique<impl>(engine, clock, network, options, probe)) {}
 
 reaper::~reaper() = default;
+
+void reaper::ask_elsewhere(outbox& outbox) {
+    impl_->ask_elsewhere(outbox);
+}
 
 asio::awaitable<void> reaper::run() {
     return impl_->run();

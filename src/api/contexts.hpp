@@ -45,6 +45,7 @@ struct admin_context {
     callsign::clock& clock;
     callsign::entropy& entropy;
     const std::int64_t& late_retries;  // creations answered slot-failed since the start
+    const elsewhere_service& elsewhere;
 };
 
 struct ops_context {

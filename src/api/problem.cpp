@@ -63,6 +63,11 @@ refused meaning_of(errc error) {
                 "The change may have been made. Ask again with the same key: that tells.",
                 {},
                 true};
+    case errc::remote_unavailable:
+        return {problems::remote_unavailable,
+                "Nothing was done. Ask again in a moment; callsign account show says more.",
+                {},
+                true};
     case errc::store_unavailable:
         return {problems::store_unavailable, "Nothing was read. Ask again in a moment.", {}, true};
     }

@@ -80,6 +80,13 @@ inline constexpr problem history_differs{409, "history-differs",
                                          "The client's history here is another one"};
 inline constexpr problem account_opaque{409, "account-opaque",
                                         "The server cannot see this account's tasks"};
+inline constexpr problem account_elsewhere{409, "account-elsewhere",
+                                           "The account's tasks live on another server"};
+inline constexpr problem account_here{409, "account-here", "The account's tasks live here"};
+inline constexpr problem remote_halted{503, "remote-halted", "The account waits for its operator"};
+inline constexpr problem remote_gone_back{409, "remote-gone-back",
+                                          "The other server has lost versions"};
+inline constexpr problem not_settled{409, "not-settled", "Something is still on its way"};
 inline constexpr problem account_managed{409, "account-managed", "The account is managed already"};
 inline constexpr problem wrong_secret{422, "wrong-secret",
                                       "The secret does not open the account's history"};
@@ -120,6 +127,8 @@ inline constexpr problem storage_full{507, "storage-full", "The server's disk is
 inline constexpr problem store_damaged{500, "store-damaged", "The store is damaged"};
 inline constexpr problem outcome_unknown{500, "outcome-unknown", "The outcome is not known"};
 inline constexpr problem store_unavailable{503, "store-unavailable", "The store cannot be read"};
+inline constexpr problem remote_unavailable{503, "remote-unavailable",
+                                            "The server of the account's tasks cannot be asked"};
 inline constexpr problem internal_error{500, "internal-error", "Something went wrong here"};
 
 }  // namespace problems

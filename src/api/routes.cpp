@@ -74,6 +74,9 @@ constexpr route routes[] = {
 
     {verb::get,     "/v1/admin/accounts",                    access::operators, body::none,    admin<list_accounts>},
     {verb::post,    "/v1/admin/accounts",                    access::operators, body::message, admin<add_account>},
+    {verb::get,     "/v1/admin/accounts/{name}",             access::operators, body::none,    admin<show_any_account>},
+    {verb::patch,   "/v1/admin/accounts/{name}/remote",      access::operators, body::message, admin<change_remote>},
+    {verb::post,    "/v1/admin/accounts/{name}/move",        access::operators, body::message, admin<move_account>},
     {verb::get,     "/v1/admin/accounts/{name}/series",      access::operators, body::none,    rest<list_series>},
     {verb::post,    "/v1/admin/accounts/{name}/series",      access::operators, body::message, rest<add_series>},
     {verb::patch,   "/v1/admin/accounts/{name}/series/{prefix}", access::operators, body::message, rest<change_series>},

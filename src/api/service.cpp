@@ -108,6 +108,7 @@ class service::impl {
           followers_(clock, feed_),
           pages_(engine),
           webhook_options_(options.webhooks),
+          elsewhere_(std::move(options.elsewhere)),
           clock_(clock),
           cors_(std::move(options.api.cors_origins)),
           rates_(options.api.account_requests_per_minute),
@@ -118,7 +119,7 @@ class service::impl {
                     {engine, clock, feed_, followers_, pages_, sync_.key_attribute},
                     {engine, clock, entropy, master_.get(), webhook_options_, deliverer_.calls()},
                     {engine, jobs_, clock, sync_, turnstile_, clients_, registrations_, snapshots_},
-                    {engine, jobs_, reaper, clock, entropy, late_retries_},
+                    {engine, jobs_, reaper, clock, entropy, late_retries_, elsewhere_},
                     {engine, hooks_}},
           events_(engine.events().subscribe([this](const event& happened) { follow(happened); })) {}
 
@@ -241,6 +242,7 @@ class service::impl {
     followers followers_;
     feed_pages pages_;
     const webhook_options webhook_options_;
+    const elsewhere_service elsewhere_;
     callsign::clock& clock_;
     cors cors_;
     rate_limits rates_;

@@ -2,7 +2,10 @@
 
 #include "callsign/v1/callsign.pb.h"
 #include "failure.hpp"
+#include "secret_file.hpp"
 #include "text.hpp"
+
+#include <callsign/seal/secret.hpp>
 
 #include <limits>
 #include <sstream>
@@ -78,6 +81,34 @@ std::string slots_target(const slot_filter& filter) {
     return "/v1/admin/slots" + query;
 }
 
+void show_remote(std::ostream& out, const v1::RemoteState& r) {
+    std::vector<std::pair<std::string, std::string>> fields{
+        {"lives at", r.url()},
+        {"client id", r.client_id()},
+        {"state", r.halted().empty() ? r.state() : r.state() + ": " + r.halted()},
+        {"up to date at", time_text(r.has_up_to_date_at(), r.up_to_date_at())},
+        {"version", r.version()},
+        {"creations waiting", std::to_string(r.creations_waiting())},
+        {"keys waiting", std::to_string(r.keys_waiting())}};
+    if (r.pulled() > 0) fields.emplace_back("versions pulled", std::to_string(r.pulled()));
+    if (!r.last_error().empty()) {
+        fields.emplace_back("last error", r.last_error());
+        fields.emplace_back("at", time_text(r.has_last_error_at(), r.last_error_at()));
+    }
+    print_fields(out, fields);
+    if (r.halted() == "gone-back") {
+        out << "The other server has lost versions that it had: put its newest backup back and "
+               "say\n"
+               "`callsign account remote NAME --accept-loss` no sooner than you must: it takes "
+               "what\n"
+               "the server has then.\n";
+    } else if (r.halted() == "incomplete") {
+        out << "The other server's history has no beginning, and it has no snapshot: let one of "
+               "its\n"
+               "Taskwarriors sync, which makes one, and say `callsign account remote NAME`.\n";
+    }
+}
+
 std::string result_text(const v1::SweepResult& result) {
     return std::to_string(result.scanned()) + " scanned, " + std::to_string(result.committed()) +
            " committed, " + std::to_string(result.failed()) + " failed, " +
@@ -99,15 +130,29 @@ void confirm(session& s, bool yes, const std::string& question, const std::strin
 }
 
 void create_account(session& s, const account_choice& choice) {
-    if (!choice.client_id.empty() && !choice.opaque) {
-        throw failure("--client-id is for opaque accounts: say --opaque too",
+    const bool is_elsewhere = !choice.remote.empty();
+    if (!choice.client_id.empty() && !choice.opaque && !is_elsewhere) {
+        throw failure(
+            "--client-id is for opaque accounts and remote ones: say --opaque or --remote",
+            exit_status::not_understood);
+    }
+    if (is_elsewhere && (choice.client_id.empty() || choice.secret_file.empty())) {
+        throw failure("--remote needs --client-id and --secret-file, as its Taskwarriors have them",
                       exit_status::not_understood);
     }
     v1::CreateAccount body;
     body.set_name(choice.name);
     body.set_prefix(choice.prefix);
     if (choice.opaque) body.set_mode("opaque");
-    body.set_client_id(choice.client_id);
+    if (is_elsewhere) {
+        v1::RemoteServer& at = *body.mutable_remote();
+        at.set_url(choice.remote);
+        at.set_client_id(choice.client_id);
+        at.set_encryption_secret(read_secret(s, choice.secret_file));
+        at.set_insecure(s.insecure());
+    } else {
+        body.set_client_id(choice.client_id);
+    }
     s.ask_and_show<v1::Account>(
         verb::post, "/v1/admin/accounts", &body, [&](const v1::Account& made) {
             print_fields(s.out(), {{"account", made.name()},
@@ -119,6 +164,49 @@ void create_account(session& s, const account_choice& choice) {
             s.out() << (made.client_id().empty()
                             ? "Keep the token now: it is not shown again.\n"
                             : "Keep the token and the client id now: they are not shown again.\n");
+        });
+}
+
+void show_account(session& s, const std::string& account) {
+    s.ask_and_show<v1::Account>(
+        verb::get, account_path(account, ""), nullptr, [&](const v1::Account& a) {
+            print_fields(s.out(), {{"account", a.name()},
+                                   {"account id", a.account_id()},
+                                   {"prefix", a.prefix()},
+                                   {"mode", a.mode()},
+                                   {"seq", std::to_string(a.seq())},
+                                   {"created", time_text(a.has_created_at(), a.created_at())}});
+            if (a.has_remote()) show_remote(s.out(), a.remote());
+        });
+}
+
+void change_remote(session& s, const std::string& account, const remote_choice& choice, bool yes) {
+    if (choice.accept_loss) {
+        confirm(s, yes, "Take what the other server has now, though it has lost versions?",
+                "tasks that it has lost go here, too; their keys are never used again");
+    }
+    v1::EditRemote body;
+    body.set_url(choice.url);
+    if (!choice.secret_file.empty()) {
+        body.set_encryption_secret(read_secret(s, choice.secret_file));
+    }
+    const seal::wiped afterwards(*body.mutable_encryption_secret());
+    body.set_insecure(s.insecure());
+    body.set_accept_loss(choice.accept_loss);
+    s.ask_and_show<v1::Account>(verb::patch, account_path(account, "/remote"), &body,
+                                [&](const v1::Account& a) { show_remote(s.out(), a.remote()); });
+}
+
+void move_account_here(session& s, const std::string& account, bool yes) {
+    confirm(s, yes, "Take over the account's tasks, and leave the other server?",
+            "what its Taskwarriors send there from then on does not come here");
+    v1::MoveAccount body;
+    body.set_here(true);
+    s.ask_and_show<v1::Account>(
+        verb::post, account_path(account, "/move"), &body, [&](const v1::Account& a) {
+            s.out() << a.name()
+                    << " lives here now. Let its Taskwarriors sync here: callsign device add "
+                    << a.name() << " --name NAME\n";
         });
 }
 

@@ -17,9 +17,21 @@ struct account_choice {
     std::string prefix;
     bool opaque = false;
     std::string client_id;  // of an opaque one; empty: the server draws it
+    // Its tasks live on another server: there, with that secret, read from a file.
+    std::string remote{};
+    std::string secret_file{};
 };
 void create_account(session& s, const account_choice& choice);
 void list_accounts(session& s);
+void show_account(session& s, const std::string& account);
+
+struct remote_choice {
+    std::string url;          // empty: as it is
+    std::string secret_file;  // empty: as it is
+    bool accept_loss = false;
+};
+void change_remote(session& s, const std::string& account, const remote_choice& choice, bool yes);
+void move_account_here(session& s, const std::string& account, bool yes);
 // `secret_file` holds what its Taskwarriors have as sync.encryption_secret; "-": standard input.
 void manage_account(session& s, const std::string& account, const std::string& secret_file);
 // While that is under way: it is called off, and changes nothing.

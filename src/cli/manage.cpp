@@ -4,6 +4,7 @@
 #include "callsign/v1/callsign.pb.h"
 #include "commands.hpp"
 #include "failure.hpp"
+#include "secret_file.hpp"
 #include "text.hpp"
 
 #include <callsign/seal/secret.hpp>
@@ -21,7 +22,8 @@ constexpr std::size_t secret_bytes_max = std::size_t{64} * 1024;
 constexpr milliseconds patience = std::chrono::hours{24};
 constexpr milliseconds between_looks{300};
 
-// As a .taskrc has it: one line, without its end.
+}  // namespace
+
 std::string read_secret(session& s, const std::string& name) {
     std::string secret;
     if (name == "-") {
@@ -37,6 +39,8 @@ std::string read_secret(session& s, const std::string& name) {
     }
     return secret;
 }
+
+namespace {
 
 void tell_progress(session& s, const std::string& target) {
     v1::ManagingStatus status;

@@ -28,6 +28,8 @@ struct arguments {
     std::string device;
     bool yes = false;
     bool cancel = false;
+    bool here = false;
+    remote_choice remote;
     slot_filter slots{.state = {}, .account = {}, .limit = 100};
     hook_choice hook;
     bool check_failed = false;
@@ -70,7 +72,34 @@ void add_account_commands(CLI::App& app, arguments& a) {
                      "Its clients encrypt everything: a Taskwarrior account nobody here can read");
     create->add_option("--client-id", a.new_account.client_id,
                        "Of the Taskwarriors that have it already; else one is drawn");
+    create->add_option("--remote", a.new_account.remote,
+                       "Its tasks live on this TaskChampion sync server (a URL), which stays what "
+                       "its Taskwarriors sync with");
+    create->add_option("--secret-file", a.new_account.secret_file,
+                       "Of a remote one: holds its Taskwarriors' sync.encryption_secret; - is "
+                       "standard input");
     command(*accounts, "list", "All accounts", a, list_accounts);
+    CLI::App* const show = command(*accounts, "show", "One account: where it lives, how far it is",
+                                   a, [&a](session& s) { show_account(s, a.account); });
+    show->add_option("ACCOUNT", a.account, "Which")->required();
+    CLI::App* const remote =
+        command(*accounts, "remote",
+                "Say anew where an account's tasks live, what opens them, or just to go on", a,
+                [&a](session& s) { change_remote(s, a.account, a.remote, a.yes); });
+    remote->add_option("ACCOUNT", a.account, "Which")->required();
+    remote->add_option("--to", a.remote.url,
+                       "The server's URL from now on; its tasks are the same");
+    remote->add_option("--secret-file", a.remote.secret_file,
+                       "Holds its Taskwarriors' sync.encryption_secret; - is standard input");
+    remote->add_flag("--accept-loss", a.remote.accept_loss,
+                     "The server has lost versions: what it has now holds");
+    remote->add_flag("--yes", a.yes, "Do not ask");
+    CLI::App* const move =
+        command(*accounts, "move", "Let an account's tasks live here instead of elsewhere", a,
+                [&a](session& s) { move_account_here(s, a.account, a.yes); });
+    move->add_option("ACCOUNT", a.account, "Which")->required();
+    move->add_flag("--here", a.here, "Here")->required();
+    move->add_flag("--yes", a.yes, "Do not ask");
     CLI::App* const manage =
         command(*accounts, "manage",
                 "Make an opaque account managed: from then on the server can read its tasks", a,
@@ -181,7 +210,7 @@ void add_operating_commands(CLI::App& app, arguments& a) {
     CLI::App* const list = command(*slots, "list", "Slots, oldest first", a,
                                    [&a](session& s) { list_slots(s, a.slots); });
     list->add_option("--state", a.slots.state, "Only these")
-        ->check(CLI::IsMember({"pending", "committed", "failed"}));
+        ->check(CLI::IsMember({"pending", "in_flight", "committed", "failed"}));
     list->add_option("--account", a.slots.account, "Only this account's");
     list->add_option("--limit", a.slots.limit, "At most so many: 100, unless said")
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}));

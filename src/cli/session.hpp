@@ -79,6 +79,9 @@ class session {
     std::string ask(verb method, const std::string& target,
                     const google::protobuf::Message* body = nullptr, milliseconds at_least = {});
 
+    // What is sent in clear to another machine, the user has said to be so.
+    bool insecure() const noexcept { return options_.insecure; }
+
     // The same, as a message. With --json the answer is printed as it came, and `show` is not
     // called.
     template <class Answer>

@@ -34,6 +34,65 @@ claim claim_of(const fulfil& c) {
     return {payer::operators(), {.bytes = size_of(c.attributes)}};
 }
 
+claim claim_of(const begin_delivery& c) {
+    return {payer::operators(), {.bytes = size_of(c.attributes)}};
+}
+
+claim claim_of(const take_delivery& c) {
+    std::size_t bytes = c.work_max / 8;  // of what is read and sent
+    for (const edit_task& e : c.edits) bytes += e.bytes;
+    return {known_or_operators(c.account),
+            {.bytes = bytes, .operations = 1 + c.edits.size(), .rows = 8}};
+}
+
+namespace {
+
+std::size_t bytes_of(std::span<const operation> all) {
+    std::size_t bytes = 0;
+    for (const operation& o : all) bytes += o.property.size() + (o.value ? o.value->size() : 0);
+    return bytes;
+}
+
+}  // namespace
+
+claim claim_of(const settle& c) {
+    return {known_or_operators(c.account),
+            {.bytes = bytes_of(c.operations), .operations = c.operations.size() / 8 + 1}};
+}
+
+claim claim_of(const apply_remote_version& c) {
+    const auto some = std::span(c.operations).first(step_of(c.operations));
+    return {known_or_operators(c.account),
+            {.bytes = bytes_of(some), .operations = some.size() / 8 + 1}};
+}
+
+claim claim_of(const apply_remote_state& c) {
+    std::size_t bytes = 0;
+    for (const auto& t : c.tasks) bytes += size_of(t.attributes);
+    return {known_or_operators(c.account),
+            {.bytes = bytes, .operations = 1 + c.tasks.size() + c.gone.size()}};
+}
+
+claim claim_of(const give_up_effect& c) {
+    return known_or_operators(c.account);
+}
+
+claim claim_of(const fail_in_flight& c) {
+    return {payer::house(), {.rows = 2 * static_cast<std::size_t>(c.limit)}};
+}
+
+claim claim_of(const halt_remote& c) {
+    return known_or_operators(c.account);
+}
+
+claim claim_of(const edit_remote& c) {
+    return known_or_operators(c.account);
+}
+
+claim claim_of(const move_here& c) {
+    return {known_or_operators(c.account), many_rows};
+}
+
 claim claim_of(const reconcile_pending& c) {
     return {payer::house(), {.rows = static_cast<std::size_t>(c.limit)}};
 }
@@ -202,6 +261,18 @@ claim claim_of(const list_slots&) {
 
 claim claim_of(const count_pending_slots&) {
     return {payer::operators(), many_rows};
+}
+
+claim claim_of(const list_remotes& q) {
+    return {payer::operators(), {.rows = static_cast<std::size_t>(q.limit)}};
+}
+
+claim claim_of(const find_remote& q) {
+    return {known_or_operators(q.account), {.rows = 8}};
+}
+
+claim claim_of(const knows_version& q) {
+    return {known_or_operators(q.account), {.rows = q.versions.size()}};
 }
 
 claim claim_of(const find_head& q) {

@@ -15,13 +15,14 @@ std::string_view to_string(slot_state state) noexcept {
     case slot_state::pending: return "pending";
     case slot_state::committed: return "committed";
     case slot_state::failed: return "failed";
+    case slot_state::in_flight: return "in_flight";
     }
     CALLSIGN_ASSERT(!"a slot state without a name");
 }
 
 std::optional<slot_state> parse_slot_state(std::string_view text) noexcept {
     for (const slot_state state :
-         {slot_state::pending, slot_state::committed, slot_state::failed}) {
+         {slot_state::pending, slot_state::in_flight, slot_state::committed, slot_state::failed}) {
         if (text == to_string(state)) return state;
     }
     return std::nullopt;
@@ -31,6 +32,7 @@ std::string_view to_string(failure_reason reason) noexcept {
     switch (reason) {
     case failure_reason::none: return "";
     case failure_reason::window_passed: return "window-passed";
+    case failure_reason::not_delivered: return "not-delivered";
     }
     CALLSIGN_ASSERT(!"a failure reason without a name");
 }

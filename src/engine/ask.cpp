@@ -44,6 +44,9 @@ template awaitable<result<find_opaque_account::answer>> engine::ask(find_opaque_
 template awaitable<result<find_sealed_child::answer>> engine::ask(find_sealed_child);
 template awaitable<result<find_sealed_snapshot::answer>> engine::ask(find_sealed_snapshot);
 template awaitable<result<read_sealed_versions::answer>> engine::ask(read_sealed_versions);
+template awaitable<result<list_remotes::answer>> engine::ask(list_remotes);
+template awaitable<result<callsign::find_remote::answer>> engine::ask(callsign::find_remote);
+template awaitable<result<knows_version::answer>> engine::ask(knows_version);
 template awaitable<result<list_webhooks::answer>> engine::ask(list_webhooks);
 template awaitable<result<find_webhook::answer>> engine::ask(find_webhook);
 template awaitable<result<list_deliveries::answer>> engine::ask(list_deliveries);

@@ -19,17 +19,40 @@ creation::creation(callsign::command request, milliseconds deadline)
 bool creation::proceed() {
     const auto* reservation = std::get_if<reserve::answer>(&out);
     if (!reservation) return false;
+    if (const auto* known = std::get_if<reserve::in_flight>(reservation)) {
+        slot_ = known->slot;
+        retried_since_ = known->reserved_at;
+    }
     const auto* reserved = std::get_if<reserve::reserved>(reservation);
     if (!reserved) return false;
     if (reserved->resumed) retried_since_ = reserved->reserved_at;
     auto& wanted = std::get<reserve>(command);
     for (const uuid& other : reserved->depends) wanted.attributes["dep_" + to_string(other)] = "";
-    fulfil next{reserved->slot, std::move(wanted.prefix), std::move(wanted.attributes),
-                wanted.author};
+    slot_ = reserved->slot;
+    if (reserved->elsewhere) {
+        go_on_with(begin_delivery{slot_, std::move(wanted.prefix), std::move(wanted.attributes),
+                                  wanted.author});
+    } else {
+        go_on_with(
+            fulfil{slot_, std::move(wanted.prefix), std::move(wanted.attributes), wanted.author});
+    }
+    return true;
+}
+
+template <class Command>
+void creation::go_on_with(Command next) {
     price = claim_of(next).price;
     weight = price.weight();
     command = std::move(next);
-    return true;
+}
+
+std::optional<slot_id> creation::in_flight() const {
+    const auto* const reservation = std::get_if<reserve::answer>(&out);
+    const auto* const delivery = std::get_if<begin_delivery::answer>(&out);
+    const bool is_on_its_way =
+        (reservation && std::holds_alternative<reserve::in_flight>(*reservation)) ||
+        (delivery && std::holds_alternative<begin_delivery::delivering>(*delivery));
+    return is_on_its_way ? std::optional(slot_) : std::nullopt;
 }
 
 create_answer creation::take_outcome() {
@@ -47,6 +70,15 @@ create_answer creation::take_outcome() {
         if (std::holds_alternative<key_conflict>(*reservation)) return key_conflict{};
         if (std::holds_alternative<series_archived>(*reservation)) return series_archived{};
         CALLSIGN_ASSERT(std::holds_alternative<unknown_series>(*reservation));
+        return unknown_series{};
+    }
+    if (auto* delivery = std::get_if<begin_delivery::answer>(&out)) {
+        if (auto* given = std::get_if<receipted>(delivery)) return std::move(*given);
+        if (auto* failed = std::get_if<slot_failed>(delivery)) return *failed;
+        if (auto* large = std::get_if<task_too_large>(delivery)) return *large;
+        if (auto* halted = std::get_if<remote_halted>(delivery)) return *halted;
+        if (std::holds_alternative<fulfil::slot_missing>(*delivery)) return in_progress{};
+        CALLSIGN_ASSERT(std::holds_alternative<unknown_series>(*delivery));
         return unknown_series{};
     }
     auto& fulfilment = std::get<fulfil::answer>(out);

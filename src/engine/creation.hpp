@@ -26,18 +26,31 @@ class creation final : public work {
     // Requires: done, and no error. Once: the answer is moved out.
     create_answer take_outcome();
 
+    // The task is on its way to another server. Requires: done, and no error.
+    std::optional<slot_id> in_flight() const;
+
     // When the key was reserved, for a request that was not its first.
     std::optional<time_point> retried_since() const { return retried_since_; }
 
   private:
+    template <class Command>
+    void go_on_with(Command next);
+
     std::size_t held_bytes_;
     std::optional<time_point> retried_since_;
+    slot_id slot_{};
 };
 
 // A request that waits for another one's outcome. Lives in its coroutine's frame.
 struct follower {
     std::unique_ptr<timer> patience;
     std::optional<result<create_answer>> outcome;
+};
+
+// A request whose task is on its way to another server. Lives in its coroutine's frame.
+struct landing {
+    std::unique_ptr<timer> patience;
+    bool settled = false;
 };
 
 // A request that is being worked on, and who waits for it. Lives in its coroutine's frame.

@@ -13,12 +13,22 @@
 #include <exception>
 #include <memory>
 #include <span>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 namespace callsign {
 
 namespace asio = boost::asio;
+
+namespace {
+
+// A command by itself.
+struct plain final : work {
+    using work::work;
+};
+
+}  // namespace
 
 class engine::impl {
   public:
@@ -38,7 +48,13 @@ class engine::impl {
                   {[this](std::span<const event> batch) { events_.deliver(batch); },
                    [this](std::span<work* const> done) { completed(done); },
                    [this](std::string why) { failed(std::move(why)); },
-                   [this](std::string why) { damaged(std::move(why)); }}) {}
+                   [this](std::string why) { damaged(std::move(why)); }}) {
+        settlements_ = events_.subscribe([this](const event& e) {
+            if (const auto* const settled = std::get_if<events::slot_settled>(&e)) {
+                landed(settled->slot);
+            }
+        });
+    }
 
     // ---- one thing, to its end ----
 
@@ -144,16 +160,52 @@ class engine::impl {
             creations_.emplace(std::pair(request.account, request.key), &self).first->first;
         creation w(std::move(request), until);
         const auto error = co_await perform(w);
-        creations_.erase(creations_.find(key));
-
         result<create_answer> outcome = error;
-        if (!error) outcome = w.take_outcome();
+        if (const auto slot = error ? std::nullopt : w.in_flight()) {
+            outcome = co_await await_landing(*slot, key, w.retried_since(), until);
+        } else if (!error) {
+            outcome = w.take_outcome();
+        }
+        creations_.erase(creations_.find(key));
         record(outcome, w.retried_since());
         for (follower* f : self.followers) {
             f->outcome = outcome;
             f->patience->cancel();
         }
         co_return outcome;
+    }
+
+    // The task is on its way to another server.
+    asio::awaitable<result<create_answer>> await_landing(
+        slot_id slot, const std::pair<account_id, std::string>& key,
+        std::optional<time_point> retried_since, milliseconds until) {
+        landing self{clock_.make_timer(executors_.network)};
+        landings_.emplace(slot, &self);
+        const auto patience = std::max(until - clock_.elapsed(), milliseconds{0});
+        co_await self.patience->wait(patience);
+        std::erase_if(landings_, [&](const auto& each) { return each.second == &self; });
+        if (!self.settled) co_return create_answer{in_progress{}};
+        plain w(look_up_slot{key.first, key.second});
+        const auto error = co_await perform(w);
+        if (error) co_return error;
+        const auto& found = std::get<look_up_slot::answer>(w.out);
+        if (found && found->receipt) {
+            co_return create_answer{
+                receipted{*found->receipt, retried_since.has_value(), found->slot.created_at}};
+        }
+        if (found && found->slot.state == slot_state::failed) {
+            co_return create_answer{
+                slot_failed{found->slot.reason, found->slot.created_at, *found->slot.settled_at}};
+        }
+        co_return create_answer{in_progress{}};
+    }
+
+    void landed(slot_id slot) {
+        const auto [from, to] = landings_.equal_range(slot);
+        for (auto at = from; at != to; ++at) {
+            at->second->settled = true;
+            at->second->patience->cancel();
+        }
     }
 
     // What another request's outcome means for this one; none: it must try for itself.
@@ -224,7 +276,10 @@ class engine::impl {
     bool accepting_ = true;
     std::shared_ptr<shares> shares_;
     hub events_;
+    hub::subscription settlements_;
     creations creations_;
+    std::unordered_multimap<slot_id, landing*> landings_;
+    remote_editor* editor_ = nullptr;
     std::unique_ptr<timer> drained_;
 
     readers readers_;
@@ -238,15 +293,6 @@ engine::engine(store& store, clock& clock, entropy& entropy, const executors& ex
                                    std::move(on_fatal))) {}
 
 engine::~engine() = default;
-
-namespace {
-
-// A command by itself.
-struct plain final : work {
-    using work::work;
-};
-
-}  // namespace
 
 asio::awaitable<result<answer>> engine::submit_any(command c) {
     plain w(std::move(c));
@@ -280,6 +326,21 @@ asio::awaitable<result<reconcile_pending::answer>> engine::reconcile(slot_id aft
     return submit(std::move(c));
 }
 
+asio::awaitable<result<fail_in_flight::answer>> engine::reconcile(fail_in_flight c) {
+    c.busy = impl_->busy();
+    return submit(std::move(c));
+}
+
+asio::awaitable<result<edit_task::answer>> engine::edit(edit_task c) {
+    remote_editor* const editor = impl_->editor_;
+    if (editor && editor->is_elsewhere(c.account)) return editor->edit(std::move(c));
+    return submit(std::move(c));
+}
+
+void engine::edit_elsewhere_by(remote_editor& editor) {
+    impl_->editor_ = &editor;
+}
+
 void engine::stop() {
     impl_->accepting_ = false;
     if (queue_depth() == 0) impl_->drained_->cancel();
@@ -288,6 +349,10 @@ void engine::stop() {
 asio::awaitable<void> engine::drained() {
     CALLSIGN_ASSERT(!impl_->accepting_);
     while (queue_depth() != 0) co_await impl_->drained_->wait(std::chrono::hours{1});
+}
+
+milliseconds engine::request_deadline() const noexcept {
+    return impl_->options_.request_deadline;
 }
 
 bool engine::accepting() const noexcept {

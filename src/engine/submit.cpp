@@ -42,5 +42,15 @@ template awaitable<result<edit_webhook::answer>> engine::submit(edit_webhook);
 template awaitable<result<remove_webhook::answer>> engine::submit(remove_webhook);
 template awaitable<result<give_key::answer>> engine::submit(give_key);
 template awaitable<result<settle_delivery::answer>> engine::submit(settle_delivery);
+template awaitable<result<begin_delivery::answer>> engine::submit(begin_delivery);
+template awaitable<result<take_delivery::answer>> engine::submit(take_delivery);
+template awaitable<result<settle::answer>> engine::submit(settle);
+template awaitable<result<apply_remote_version::answer>> engine::submit(apply_remote_version);
+template awaitable<result<apply_remote_state::answer>> engine::submit(apply_remote_state);
+template awaitable<result<give_up_effect::answer>> engine::submit(give_up_effect);
+template awaitable<result<fail_in_flight::answer>> engine::submit(fail_in_flight);
+template awaitable<result<halt_remote::answer>> engine::submit(halt_remote);
+template awaitable<result<edit_remote::answer>> engine::submit(edit_remote);
+template awaitable<result<move_here::answer>> engine::submit(move_here);
 
 }  // namespace callsign

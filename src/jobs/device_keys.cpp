@@ -31,13 +31,13 @@ std::string draw_secret(entropy& source) {
 
 }  // namespace
 
-awaitable<result<seal::key>> derive_key(context& with, account_id account,
-                                        const std::string& secret, uuid client_id) {
+awaitable<result<seal::key>> derive_key(context& with, payer pays, const std::string& secret,
+                                        uuid client_id) {
     auto work = [&] {
         const auto* const text = reinterpret_cast<const std::uint8_t*>(secret.data());
         return seal::derive_key({text, secret.size()}, client_id);
     };
-    const claim asks{account, derivation_cost};
+    const claim asks{pays, derivation_cost};
     co_return co_await with.engine.offload(asks, std::move(work));
 }
 

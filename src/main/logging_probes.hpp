@@ -1,11 +1,13 @@
 #pragma once
 // What the server logs of its rooms' events. Each probe passes everything on to the metrics.
 
+#include <callsign/engine/outbox.hpp>
 #include <callsign/net/http.hpp>
 #include <callsign/platform/log.hpp>
 #include <callsign/reaper/reaper.hpp>
 
 #include <chrono>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -55,6 +57,52 @@ class sweep_log final : public reaper_probe {
     current_logger& log_;
     reaper_probe& next_;
     bool was_behind_ = false;
+};
+
+// What becomes of accounts that live on another server: when one begins to fail, halts, and when
+// all is well again.
+class remote_log final : public outbox_probe {
+  public:
+    remote_log(current_logger& log, outbox_probe& next) : log_(log), next_(next) {}
+
+    void delivered(delivery outcome, std::size_t parts) override {
+        next_.delivered(outcome, parts);
+    }
+    void looked_up() override { next_.looked_up(); }
+    void fenced() override { next_.fenced(); }
+    void version_pulled() override { next_.version_pulled(); }
+    void key_contested() override { next_.key_contested(); }
+    void state_changed(account_id account, const remote_status& now) override {
+        next_.state_changed(account, now);
+        const std::string fault =
+            now.halted == remote_halt::none ? now.last_error : std::string(to_string(now.halted));
+        std::string& before = faults_[account];
+        if (fault == before) return;
+        before = fault;
+        const std::string id = std::to_string(account.value);
+        if (fault.empty()) {
+            log_->log(platform::log_level::info, "the account's other server answers again",
+                      {{"account", id}});
+        } else if (now.halted != remote_halt::none) {
+            log_->log(platform::log_level::error,
+                      "the account waits for a person: callsign account show",
+                      {{"account", id}, {"why", fault}});
+        } else {
+            log_->log(platform::log_level::warn, "the account's other server is at fault",
+                      {{"account", id}, {"error", fault}});
+        }
+    }
+    void progressed(account_id account, std::int64_t versions) override {
+        next_.progressed(account, versions);
+        log_->log(
+            platform::log_level::info, "taking over a history from another server",
+            {{"account", std::to_string(account.value)}, {"versions", std::to_string(versions)}});
+    }
+
+  private:
+    current_logger& log_;
+    outbox_probe& next_;
+    std::map<account_id, std::string> faults_;
 };
 
 // Where the store is damaged, each place at most once a minute: who asks for it may ask often.

@@ -21,6 +21,8 @@
 #include <callsign/platform/log.hpp>
 #include <callsign/platform/real.hpp>
 #include <callsign/reaper/reaper.hpp>
+#include <callsign/remote/task_sink.hpp>
+#include <callsign/seal/at_rest.hpp>
 #include <callsign/store/sqlite.hpp>
 
 #include <boost/asio/as_tuple.hpp>
@@ -66,6 +68,7 @@ class server {
 
   private:
     void fit_connections(std::size_t files_max);
+    std::unique_ptr<task_sink> open_sink(const remote_chain& r);
     net::http_server listen();
     asio::awaitable<void> start_and_stop();
     asio::awaitable<std::string> prepare();
@@ -85,6 +88,7 @@ class server {
     damage_log damage_log_{log_};
     sweep_log sweep_log_{log_, metrics_.reaper()};
     request_log request_log_{log_, metrics_.http()};
+    remote_log remote_log_{log_, metrics_.outbox()};
     std::unique_ptr<clock> clock_ = platform::make_real_clock();
     std::unique_ptr<entropy> entropy_ = platform::make_real_entropy();
 
@@ -99,6 +103,8 @@ class server {
         network_.get_executor(), lookups_.get_executor(), config_.webhooks.calls);
     one_thread writer_;
     engine engine_;
+    remote::sinks sinks_;
+    outbox outbox_;
     reaper reaper_;
     api::service service_;
     net::http_server http_;
@@ -120,24 +126,47 @@ server::server(setup::config config, setup::config_source source, std::size_t fi
                offload_.get_executor(), config_.store.readers},
               engine_options_of(config_), metrics_.engine(),
               [this](const std::string& why) { end_at_once(why); }),
+      sinks_(network_.get_executor(), offload_.get_executor(), *entropy_, config_.remote.calls),
+      outbox_(
+          engine_, *clock_, *entropy_, network_.get_executor(), config_.remote.options,
+          [this](const remote_chain& r) { return open_sink(r); }, remote_log_),
       reaper_(engine_, *clock_, network_.get_executor(), config_.reaper, sweep_log_),
       service_(engine_, reaper_, *clock_, *entropy_,
                {.sync = config_.sync,
                 .api = config_.api,
                 .feed = config_.feed,
                 .webhooks = config_.webhooks.options,
+                .elsewhere = {&outbox_,
+                              [this](const std::string& url, const uuid& client_id,
+                                     std::shared_ptr<const seal::key> key) {
+                                  return sinks_.open(url, client_id, std::move(key));
+                              }},
                 .master_key = config_.secrets.master_key},
                {[this] {
                     metrics_.bodies_held(http_.bodies()->held());
                     metrics_.followers(service_.follower_count());
                     metrics_.webhooks(service_.webhook_deliveries());
+                    metrics_.remotes(outbox_.totals());
                     return metrics_.text();
                 },
                 [this](std::string_view route, unsigned status, std::chrono::nanoseconds took) {
                     metrics_.answered(route, status, took);
                 }}),
       http_((fit_connections(files_max), listen())) {
+    engine_.edit_elsewhere_by(outbox_);
+    reaper_.ask_elsewhere(outbox_);
     engine_.report_damage_to([this](const std::string& where) { damage_log_.found(where); });
+}
+
+// None: the master key is missing, or another.
+std::unique_ptr<task_sink> server::open_sink(const remote_chain& r) {
+    if (!config_.secrets.master_key) return nullptr;
+    const seal::belongs_to owner{seal::purpose::remote_key, account_id{}, r.client_id};
+    const auto opened = seal::open_at_rest(*config_.secrets.master_key, owner, r.sealed_key);
+    const auto* const secret = std::get_if<seal::secret_bytes>(&opened);
+    if (!secret || secret->size() != seal::key_bytes) return nullptr;
+    auto key = std::make_shared<const seal::key>(secret->bytes().first<seal::key_bytes>());
+    return sinks_.open(r.url, r.client_id, std::move(key));
 }
 
 // Better fewer connections, of which the idle make room, than none that can be accepted.
@@ -197,6 +226,8 @@ asio::awaitable<void> server::start_and_stop() {
 asio::awaitable<std::string> server::prepare() {
     fs::path token_file = admin_token_file();
     co_await setup::ensure_admin_token(engine_, *entropy_, std::move(token_file));
+    const auto found = co_await outbox_.start();
+    if (!found) throw std::runtime_error("cannot read the accounts: " + found.error().message());
     const auto account_token = co_await setup::ensure_account(engine_, *entropy_);
     const bool opens = co_await service_.can_decrypt_devices();
     if (!opens) {
@@ -249,6 +280,8 @@ asio::awaitable<void> server::stop() {
     service_.stop_followers();
     http_.stop();
     reaper_.stop();
+    outbox_.stop();
+    co_await outbox_.stopped();
     co_await service_.stop_webhooks();
     co_await http_.drained(config_.server.drain_timeout);
     engine_.stop();

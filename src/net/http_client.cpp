@@ -150,6 +150,7 @@ class http_client::impl {
         stream_.close();
         unread_.clear();
     }
+    void cancel() noexcept { stream_.close(); }
     int native_handle() { return stream_.socket().native_handle(); }
 
   private:
@@ -248,6 +249,10 @@ bool http_client::connected() const noexcept {
 
 void http_client::close() noexcept {
     impl_->close();
+}
+
+void http_client::cancel() noexcept {
+    impl_->cancel();
 }
 
 int http_client::native_handle() {

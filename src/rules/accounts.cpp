@@ -13,6 +13,13 @@ create_account::answer apply(write_tx& tx, const create_account& c, const moment
     const account_id id = tx.put_account(c.name, m.now, mode);
     if (c.client_id) tx.put_device({.client_id = *c.client_id, .account = id, .created_at = m.now});
     tx.put_series(id, c.prefix, {}, true, m.now);
+    if (c.elsewhere) {
+        tx.put_remote({.account = id,
+                       .url = c.elsewhere->url,
+                       .client_id = c.elsewhere->client_id,
+                       .sealed_key = c.elsewhere->sealed_key});
+        m.tell(events::remote_changed{id});
+    }
     tx.put_token(id, c.token_name, token_scope::write, c.token_hash, m.now);
     m.tell(events::account_created{id, c.client_id});
     return *tx.find_account(id);

@@ -1,5 +1,6 @@
 #include "changes.hpp"
 
+#include "key_effects.hpp"
 #include "numbering.hpp"
 
 namespace callsign::rules {
@@ -8,9 +9,14 @@ namespace {
 // The version `seq` is appended; this brings the tasks to where it says, and the keys on them.
 class task_writer {
   public:
-    task_writer(write_tx& tx, account_id account, std::int64_t seq, const author& by,
+    task_writer(write_tx& tx, account_id account, std::int64_t seq, const changes_origin& from,
                 const moment& m)
-        : tx_(tx), account_(account), seq_(seq), author_(by), moment_(m) {}
+        : tx_(tx),
+          account_(account),
+          elsewhere_(tx.is_elsewhere(account)),
+          seq_(seq),
+          from_(from),
+          moment_(m) {}
 
     void write(touched_tasks::touched& t) {
         if (t.is_new()) {
@@ -30,33 +36,59 @@ class task_writer {
     }
 
     std::int64_t numbered() const { return numbered_; }
+    std::int64_t settled() const { return settled_; }
 
   private:
     void put(touched_tasks::touched& t) {
+        std::optional<effect> creation;
+        if (elsewhere_) creation = tx_.find_effect(account_, t.id, effect_kind::creation);
         task made;
         made.account = account_;
         made.uuid = t.id;
         made.created_at = moment_.now;
-        made.author = author_;
-        const series_id series = give_number(tx_, made, project_of(t.now), moment_);
+        const bool is_own = creation && from_.is_own(*creation);
+        made.author = is_own ? creation->author : from_.by;
+        const series_id series = give_number(tx_, made, is_own ? creation->prefix : std::string(),
+                                             project_of(t.now), moment_);
         made.numbered->seq = seq_;
-        made.last_seq = correct_key(made, t.now);
+        made.last_seq = correct_key(made, nullptr, t.now);
         made.attributes = std::move(t.now);
         const task_id id = tx_.put_task(made, series);
+        if (creation) land(*creation, is_own, id);
         commit_waiting_slots(tx_, account_, t.id, id, moment_);
         ++numbered_;
+    }
+
+    // What was to make the task has done so, or somebody else was first.
+    void land(const effect& creation, bool is_own, task_id id) {
+        if (is_own) {
+            const auto waiting = tx_.find_slot(*creation.slot);
+            if (!waiting) throw_damaged("outbox", creation.id.value, "its slot is gone");
+            commit_slot(tx_, *waiting, id, true, moment_);
+        }
+        tx_.remove_effect(creation.id);
+        ++settled_;
     }
 
     void update(touched_tasks::touched& t) {
         // One that was only looked at stays as it is.
         if (!t.changed) return;
-        const std::int64_t seq = t.there ? correct_key(*t.before, t.now) : seq_;
+        std::int64_t seq = seq_;
+        if (t.there) {
+            seq = correct_key(*t.before, &t.before->attributes, t.now);
+        } else if (elsewhere_) {
+            drop_key_effect(tx_, *t.before);
+        }
         tx_.update_task(*t.before, t.now, !t.there, seq, moment_.now);
     }
 
     // The seq of the last version that changes the task.
-    std::int64_t correct_key(const task& numbered, attributes& now) {
+    std::int64_t correct_key(const task& numbered, const attributes* before, attributes& now) {
         if (!numbered.numbered) return seq_;
+        if (elsewhere_) {
+            keep_key_effect(tx_, numbered, before, now, moment_);
+            return seq_;
+        }
         auto correction = rules::correct_key(numbered, now, moment_);
         if (!correction) return seq_;
         keys_.push_back(std::move(*correction));
@@ -65,26 +97,29 @@ class task_writer {
 
     write_tx& tx_;
     account_id account_;
+    bool elsewhere_;
     std::int64_t seq_;
-    author author_;
+    const changes_origin& from_;
     const moment& moment_;
     std::vector<operation> keys_;
     std::int64_t numbered_ = 0;
+    std::int64_t settled_ = 0;
 };
 
 }  // namespace
 
 appended_changes append_changes(write_tx& tx, account_id account,
                                 std::span<const operation> operations, touched_tasks& tasks,
-                                const author& by, const moment& m) {
+                                const changes_origin& from, const moment& m) {
     appended_changes done;
-    done.version = m.ids.next(m.now);
-    done.seq = tx.append_version(account, done.version, m.now, operations, by);
+    done.version = from.version ? *from.version : m.ids.next(m.now);
+    done.seq = tx.append_version(account, done.version, m.now, operations, from.by);
     m.tell(events::version_appended{account, done.seq});
-    task_writer writer(tx, account, done.seq, by, m);
+    task_writer writer(tx, account, done.seq, from, m);
     for (auto& t : tasks.all()) writer.write(t);
     writer.append_keys();
     done.numbered = writer.numbered();
+    done.settled = writer.settled();
     return done;
 }
 

@@ -1,9 +1,12 @@
 #pragma once
 // Changes of tasks as they reach the store, whoever made them: a version, the tasks brought to
-// where it says, numbers for the new ones, and the keys put right.
+// where it says, numbers for the new ones, and the keys put right: by a version of the server's own
+// behind the other, or, of an account that lives elsewhere, by way of its outbox.
 
 #include "touched_tasks.hpp"
 
+#include <functional>
+#include <optional>
 #include <span>
 
 namespace callsign::rules {
@@ -12,11 +15,25 @@ struct appended_changes {
     std::int64_t seq = 0;
     uuid version{};
     std::int64_t numbered = 0;  // tasks that got a number
+    std::int64_t settled = 0;   // creations that were in the outbox
+};
+
+struct changes_origin {
+    callsign::author by{};
+    // Of an account elsewhere: whether it is this creation's own request that made its task.
+    std::function<bool(const effect&)> is_own = [](const effect&) { return false; };
+    std::optional<uuid> version{};  // what the version is called; none: it is drawn
 };
 
 // Requires: `tasks` has carried out `operations`, and no others.
 appended_changes append_changes(write_tx& tx, account_id account,
                                 std::span<const operation> operations, touched_tasks& tasks,
-                                const author& by, const moment& m);
+                                const changes_origin& from, const moment& m);
+
+inline appended_changes append_changes(write_tx& tx, account_id account,
+                                       std::span<const operation> operations, touched_tasks& tasks,
+                                       const author& by, const moment& m) {
+    return append_changes(tx, account, operations, tasks, changes_origin{.by = by}, m);
+}
 
 }  // namespace callsign::rules

@@ -13,6 +13,7 @@ std::optional<create_device::answer> refusal_of(read_tx& tx, const create_device
     const auto owner = tx.find_account(c.account);
     if (!owner) return no_such_account{};
     if (owner->mode == account_mode::opaque) return account_is_opaque{};
+    if (owner->elsewhere) return account_is_elsewhere{};
     // A revoked one keeps its client id for ever: what it sealed must never be taken for another's.
     if (tx.find_device(c.client_id)) return client_id_taken{};
     auto active = tx.devices_of(c.account);

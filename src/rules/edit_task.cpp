@@ -1,6 +1,7 @@
 // A change of one task by way of REST: a version like any device's.
 
 #include "changes.hpp"
+#include "edits.hpp"
 #include "numbering.hpp"
 #include "resolve.hpp"
 #include "task_actions.hpp"
@@ -95,44 +96,55 @@ std::vector<task_fault> new_faults(const edit_task& c, const attributes& before,
     return found;
 }
 
+using planned = std::variant<edit_task::answer, planned_edit>;
+
+planned plan(write_tx& tx, const edit_task& c, const task& before, const moment& m) {
+    resolved_depends depends;
+    if (c.depends) depends = resolve_depends(tx, c.account, *c.depends, before.uuid);
+    if (!depends.faults.empty()) return edit_task::answer(depends_unmet{std::move(depends.faults)});
+    if (!is_expected(c.if_seq, before.last_seq))
+        return edit_task::answer(edit_task::changed_since{});
+    auto operations = operations_for(c, before.uuid, depends.tasks, before.attributes, m);
+    if (operations.empty()) return edit_task::answer(edited(tx, c, before));
+
+    touched_tasks tasks(tx, c.account);
+    for (const operation& o : operations) CALLSIGN_ASSERT(tasks.carry_out(o));
+    if (const auto grown = tasks.too_large()) return edit_task::answer(task_too_large{*grown});
+    if (!c.purge) {
+        const attributes& after = tasks.all().front().now;
+        auto wrong = new_faults(c, before.attributes, after, m.wall);
+        if (!wrong.empty()) return edit_task::answer(task_not_valid{std::move(wrong)});
+    }
+    return planned_edit{before.uuid, std::move(operations), std::move(tasks)};
+}
+
+}  // namespace
+
 edit_task::edited edited(write_tx& tx, const edit_task& c, task now) {
     if (size_of(now.attributes) > c.shown_bytes_max) now.attributes.clear();
     return {shown(tx, std::move(now))};
 }
 
-edit_task::answer edit(write_tx& tx, const edit_task& c, const task& before, const moment& m) {
-    resolved_depends depends;
-    if (c.depends) depends = resolve_depends(tx, c.account, *c.depends, before.uuid);
-    if (!depends.faults.empty()) return depends_unmet{std::move(depends.faults)};
-    if (!is_expected(c.if_seq, before.last_seq)) return edit_task::changed_since{};
-    const auto operations = operations_for(c, before.uuid, depends.tasks, before.attributes, m);
-    if (operations.empty()) return edited(tx, c, before);
-
-    touched_tasks tasks(tx, c.account);
-    for (const operation& o : operations) CALLSIGN_ASSERT(tasks.carry_out(o));
-    if (const auto grown = tasks.too_large()) return task_too_large{*grown};
-    if (!c.purge) {
-        const attributes& after = tasks.all().front().now;
-        auto wrong = new_faults(c, before.attributes, after, m.wall);
-        if (!wrong.empty()) return task_not_valid{std::move(wrong)};
-    }
-    append_changes(tx, c.account, operations, tasks, c.author, m);
-    return edited(tx, c, *tx.find_task(c.account, before.uuid));
-}
-
-}  // namespace
-
-edit_task::answer apply(write_tx& tx, const edit_task& c, const moment& m) {
+planned plan(write_tx& tx, const edit_task& c, const moment& m) {
     const auto named = resolve(tx, c.account, c.task);
-    if (const auto* const why = std::get_if<ref_fault>(&named)) return *why;
+    if (const auto* const why = std::get_if<ref_fault>(&named)) return edit_task::answer(*why);
     const task& before = std::get<task>(named);
-    if (!c.action) return edit(tx, c, before, m);
+    if (!c.action) return plan(tx, c, before, m);
     const edit_task meant{.account = c.account,
                           .changes = changes_of(*c.action, before.attributes, m.wall),
                           .if_seq = c.if_seq,
                           .author = c.author,
                           .shown_bytes_max = c.shown_bytes_max};
-    return edit(tx, meant, before, m);
+    return plan(tx, meant, before, m);
+}
+
+edit_task::answer apply(write_tx& tx, const edit_task& c, const moment& m) {
+    if (tx.is_elsewhere(c.account)) return edit_task::elsewhere{};
+    auto planned = plan(tx, c, m);
+    if (auto* const settled = std::get_if<edit_task::answer>(&planned)) return std::move(*settled);
+    auto& wanted = std::get<planned_edit>(planned);
+    append_changes(tx, c.account, wanted.operations, wanted.tasks, c.author, m);
+    return edited(tx, c, *tx.find_task(c.account, wanted.task));
 }
 
 }  // namespace callsign::rules

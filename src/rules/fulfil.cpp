@@ -4,24 +4,9 @@
 #include "numbering.hpp"
 #include "series_choice.hpp"
 
-#include <callsign/domain/task_faults.hpp>
 #include <callsign/rules/rules.hpp>
 
 namespace callsign::rules {
-namespace {
-
-// What a task has from the start, where the client did not say otherwise.
-attributes with_defaults(const attributes& given, time_point now) {
-    attributes all = given;
-    all.emplace("status", "pending");
-    all.emplace("entry", epoch_text(now));
-    all.emplace("modified", epoch_text(now));
-    if (is_over(all)) all.emplace("end", epoch_text(now));
-    return all;
-}
-
-}  // namespace
-
 fulfil::answer apply(write_tx& tx, const fulfil& c, const moment& m) {
     const auto found = tx.find_slot(c.slot);
     if (!found) return fulfil::slot_missing{};
@@ -33,6 +18,7 @@ fulfil::answer apply(write_tx& tx, const fulfil& c, const moment& m) {
     }
     case slot_state::failed:
         return slot_failed{found->reason, found->created_at, *found->settled_at};
+    case slot_state::in_flight: return fulfil::slot_missing{};  // it is not this one's to make
     case slot_state::pending: break;
     }
     const auto existing = tx.find_task(found->account, found->uuid);

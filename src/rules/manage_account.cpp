@@ -31,7 +31,7 @@ std::vector<operation> number(write_tx& tx, account_id account,
         t.account = account;
         t.uuid = made.uuid;
         t.created_at = made.created_at;
-        const series_id series = give_number(tx, t, project_of(t.attributes), m);
+        const series_id series = give_number(tx, t, {}, project_of(t.attributes), m);
         t.numbered->seq = made.seq;
         t.numbered->created_at = made.created_at;
         t.last_seq = seq;

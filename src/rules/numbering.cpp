@@ -2,6 +2,8 @@
 
 #include "series_choice.hpp"
 
+#include <callsign/domain/task_faults.hpp>
+
 #include <algorithm>
 
 namespace callsign::rules {
@@ -10,7 +12,7 @@ namespace {
 // The number that a task should have had from the start.
 receipt number_now(write_tx& tx, const task& before, const moment& m) {
     task existing = before;
-    const series_id series = give_number(tx, existing, project_of(existing.attributes), m);
+    const series_id series = give_number(tx, existing, {}, project_of(existing.attributes), m);
     existing.numbered->created_at = existing.created_at;
     std::vector<operation> changes;
     if (auto key = correct_key(existing, existing.attributes, m))
@@ -40,8 +42,18 @@ receipt take_receipt(write_tx& tx, const series& series, const uuid& task, const
     return r;
 }
 
-series_id give_number(write_tx& tx, task& t, std::string_view project, const moment& m) {
-    const auto series = choose_series(tx, t.account, {}, project);
+attributes with_defaults(const attributes& given, time_point now) {
+    attributes all = given;
+    all.emplace("status", "pending");
+    all.emplace("entry", epoch_text(now));
+    all.emplace("modified", epoch_text(now));
+    if (is_over(all)) all.emplace("end", epoch_text(now));
+    return all;
+}
+
+series_id give_number(write_tx& tx, task& t, std::string_view prefix, std::string_view project,
+                      const moment& m) {
+    const auto series = choose_series(tx, t.account, prefix, project);
     if (!series) throw_damaged("accounts", t.account.value, "it has no default series");
     t.numbered = take_receipt(tx, *series, t.uuid, m);
     t.current_prefix = series->prefix;
@@ -79,7 +91,7 @@ void commit_slot(write_tx& tx, const slot& pending, task_id task, bool created, 
     m.tell(events::slot_settled{pending.account, pending.id, slot_state::committed});
 }
 
-void append_creation(std::vector<operation>& operations, const task& t, time_point at) {
+void append_creation(std::vector<operation>& operations, const task& t, precise_time at) {
     operations.push_back({operation_kind::create, t.uuid, {}, {}, {}});
     for (const auto& [name, value] : t.attributes) {
         operations.push_back({operation_kind::update, t.uuid, name, value, at});

@@ -24,16 +24,20 @@ std::string_view project_of(const attributes& all);
 // A task's key as people say it today.
 std::string current_key(const task& numbered);
 
-// Numbers a task of `t.account` that names no series: in its project's, else in the account's
-// default, which is given back. The receipt's `seq` is the caller's to fill in.
-series_id give_number(write_tx& tx, task& t, std::string_view project, const moment& m);
+// Numbers a task of `t.account`: in the series of that prefix, else in its project's, else in the
+// account's default. Gives the series back. The receipt's `seq` is the caller's to fill in.
+series_id give_number(write_tx& tx, task& t, std::string_view prefix, std::string_view project,
+                      const moment& m);
+
+// What a creation's task has from the start, where the client did not say otherwise.
+attributes with_defaults(const attributes& given, time_point now);
 
 // Makes the key attribute among `now` hold the task's key, and says what changed; none: it did, or
 // there is to be none.
 std::optional<operation> correct_key(const task& numbered, attributes& now, const moment& m);
 
 // What makes the task, as a replica would have sent it, behind the operations there are.
-void append_creation(std::vector<operation>& operations, const task& t, time_point at);
+void append_creation(std::vector<operation>& operations, const task& t, precise_time at);
 
 // The slots that wait for a task that came another way hold it from now on.
 void commit_waiting_slots(write_tx& tx, account_id account, const uuid& uuid, task_id task,

@@ -17,6 +17,8 @@ reconcile_pending::answer apply(write_tx& tx, const reconcile_pending& c, const 
         if (const auto existing = tx.find_task(s.account, s.uuid)) {
             settle_with_existing(tx, s, *existing, m);
             ++done.committed;
+        } else if (s.created_at < reserved_before && tx.is_elsewhere(s.account)) {
+            done.elsewhere.emplace_back(s.account, s.id);
         } else if (s.created_at < reserved_before) {
             if (!tx.fail_slot(s.id, failure_reason::window_passed, m.now)) {
                 throw_damaged("slots", s.id.value, "it is not pending");

@@ -22,6 +22,9 @@ std::optional<reserve::answer> answer_from(write_tx& tx, const slot& known, cons
     case slot_state::failed:
         m.tell(events::late_retry_seen{known.account, known.id});
         return slot_failed{known.reason, known.created_at, *known.settled_at};
+    case slot_state::in_flight:
+        tx.count_attempt(known.id);
+        return reserve::in_flight{known.id, known.created_at};
     case slot_state::pending: break;
     }
     return std::nullopt;
@@ -51,7 +54,8 @@ reserve::answer apply(write_tx& tx, const reserve& c, const moment& m) {
     if (!depends.faults.empty()) return depends_unmet{std::move(depends.faults)};
     if (known) {
         tx.count_attempt(known->id);
-        return reserve::reserved{known->id, true, known->created_at, std::move(depends.tasks)};
+        return reserve::reserved{known->id, true, known->created_at, std::move(depends.tasks),
+                                 tx.is_elsewhere(c.account)};
     }
     const auto asked_for = choose_series(tx, c.account, c.prefix, {});
     if (!asked_for) return unknown_series{};
@@ -62,7 +66,8 @@ reserve::answer apply(write_tx& tx, const reserve& c, const moment& m) {
     slot made = pending_slot(c, m);
     made.id = tx.put_slot(made);
     if (!existing || !existing->numbered || is_unseen(*existing)) {
-        return reserve::reserved{made.id, false, m.now, std::move(depends.tasks)};
+        return reserve::reserved{made.id, false, m.now, std::move(depends.tasks),
+                                 tx.is_elsewhere(c.account)};
     }
     // The task came another way before. The slot is settled at once, so that the key is bound to
     // this answer like any other.

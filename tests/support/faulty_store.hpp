@@ -107,6 +107,33 @@ class faulty_store final : public store {
         std::optional<principal> find_principal(const digest& hash) override {
             return tx_->find_principal(hash);
         }
+        std::optional<remote_chain> find_remote(account_id a) override {
+            return tx_->find_remote(a);
+        }
+        std::vector<remote_chain> remotes(account_id after, std::int64_t limit) override {
+            return tx_->remotes(after, limit);
+        }
+        std::optional<effect> find_effect(account_id a, const uuid& task,
+                                          effect_kind kind) override {
+            return tx_->find_effect(a, task, kind);
+        }
+        void visit_effects(account_id a, effect_id after, const effect_visitor& visit) override {
+            tx_->visit_effects(a, after, visit);
+        }
+        outbox_tally outbox_of(account_id a) override { return tx_->outbox_of(a); }
+        bool is_elsewhere(account_id a) override { return tx_->is_elsewhere(a); }
+        void put_remote(const remote_chain& r) override { tx_->put_remote(r); }
+        void update_remote(const remote_chain& r) override { tx_->update_remote(r); }
+        void remove_remote(account_id a) override { tx_->remove_remote(a); }
+        effect_id put_effect(const effect& e) override { return tx_->put_effect(e); }
+        void update_effect(const effect& e) override { tx_->update_effect(e); }
+        void remove_effect(effect_id id) override { tx_->remove_effect(id); }
+        key_contest find_key_contest(account_id a, const uuid& task) override {
+            return tx_->find_key_contest(a, task);
+        }
+        void put_key_contest(account_id a, const uuid& task, const key_contest& c) override {
+            tx_->put_key_contest(a, task, c);
+        }
         std::optional<webhook> find_webhook(account_id a, const uuid& id) override {
             return tx_->find_webhook(a, id);
         }
@@ -176,6 +203,7 @@ class faulty_store final : public store {
             reserves_ = true;
             return tx_->put_slot(s);
         }
+        bool begin_flight(slot_id id) override { return tx_->begin_flight(id); }
         void count_attempt(slot_id id) override { tx_->count_attempt(id); }
         bool commit_slot(slot_id id, task_id task, bool created, time_point now) override {
             if (fulfils_) kill_at(fault_point::inside_fulfil);

@@ -17,6 +17,7 @@
 #include <callsign/api/service.hpp>
 #include <callsign/base/assert.hpp>
 #include <callsign/engine/engine.hpp>
+#include <callsign/engine/outbox.hpp>
 #include <callsign/reaper/reaper.hpp>
 #include <callsign/store/memory.hpp>
 
@@ -82,6 +83,10 @@ struct house_options {
     reaper_options reaper{};
     api::service_options service{};
     api::service_hooks hooks{};
+    // Accounts that live elsewhere are kept together with what this gives; else there are none.
+    callsign::outbox::sink_maker sinks{};
+    outbox_options deliveries{};
+    outbox_probe* delivery_probe = nullptr;
     // Given ones outlive the house; else it has its own.
     store* disk = nullptr;
     virtual_clock* clock = nullptr;
@@ -105,9 +110,21 @@ class house {
                   {io_.get_executor(), io_.get_executor(), io_.get_executor()}, options.engine,
                   options.probe ? *options.probe : no_probe_,
                   [this](std::string why) { fatal_ = std::move(why); }),
+          outbox_(options.sinks
+                      ? std::make_unique<callsign::outbox>(
+                            engine_, clock_, entropy_, io_.get_executor(), options.deliveries,
+                            std::move(options.sinks),
+                            options.delivery_probe ? *options.delivery_probe : no_deliveries_)
+                      : nullptr),
           reaper_(engine_, clock_, io_.get_executor(), options.reaper,
                   options.sweeps ? *options.sweeps : no_sweeps_),
           service_(engine_, reaper_, clock_, entropy_, options.service, std::move(options.hooks)) {
+        if (outbox_) {
+            engine_.edit_elsewhere_by(*outbox_);
+            reaper_.ask_elsewhere(*outbox_);
+            const auto found = run(outbox_->start());
+            CALLSIGN_ASSERT(found);
+        }
         if (options.reaping) spawn(reaper_.run());
     }
 
@@ -124,6 +141,7 @@ class house {
     store& disk() noexcept { return disk_; }
     callsign::engine& engine() noexcept { return engine_; }
     callsign::reaper& reaper() noexcept { return reaper_; }
+    callsign::outbox& outbox() noexcept { return *outbox_; }
     api::service& service() noexcept { return service_; }
 
     // What the engine gave as the reason to end the process; none: it goes on.
@@ -207,6 +225,10 @@ class house {
     // Takes nothing more and finishes what is queued.
     void close() {
         reaper_.stop();
+        if (outbox_) {
+            outbox_->stop();
+            run(then_true(outbox_->stopped()));
+        }
         engine_.stop();
         run(then_true(engine_.drained()));
     }
@@ -257,6 +279,7 @@ class house {
     std::unique_ptr<store> own_disk_;
     engine_probe no_probe_;
     reaper_probe no_sweeps_;
+    outbox_probe no_deliveries_;
     std::optional<std::string> fatal_;
     droppable_io_context io_;
 
@@ -264,6 +287,7 @@ class house {
     callsign::entropy& entropy_;
     store& disk_;
     callsign::engine engine_;
+    std::unique_ptr<callsign::outbox> outbox_;
     callsign::reaper reaper_;
     api::service service_;
 };

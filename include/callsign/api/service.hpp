@@ -10,6 +10,7 @@
 #include <callsign/api/sync_options.hpp>
 #include <callsign/api/webhook_options.hpp>
 #include <callsign/engine/engine.hpp>
+#include <callsign/jobs/remote_accounts.hpp>
 #include <callsign/net/http.hpp>
 #include <callsign/net/outgoing.hpp>
 #include <callsign/reaper/reaper.hpp>
@@ -22,6 +23,12 @@
 
 namespace callsign::api {
 
+// Accounts whose tasks live on another server. Without: there are none.
+struct elsewhere_service {
+    callsign::outbox* outbox = nullptr;  // outlives the service
+    jobs::sink_opener open{};
+};
+
 struct service_options {
     // Tokens whose owner is kept in memory. Beyond it they are read from the store again.
     // Client ids too, as many again.
@@ -30,6 +37,7 @@ struct service_options {
     api_options api{};
     feed_options feed{};
     webhook_options webhooks{};
+    elsewhere_service elsewhere{};
     // What devices' keys are sealed under. None: no device is added to a managed account. Shared
     // with the configuration it comes from; nobody changes it.
     std::shared_ptr<const seal::key> master_key{};

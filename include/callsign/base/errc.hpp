@@ -27,6 +27,8 @@ enum class errc {
     storage_full,
     // What the disk holds is not what was written there. Nothing was done.
     store_damaged,
+    // The server that the account's tasks live on cannot be reached, or says no. Nothing was done.
+    remote_unavailable,
 };
 
 const boost::system::error_category& callsign_category() noexcept;

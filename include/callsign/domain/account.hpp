@@ -27,6 +27,8 @@ struct account {
     std::int64_t last_seq = 0;
     time_point created_at;
     account_mode mode = account_mode::managed;
+    // Its tasks live on another server (domain/remote_chain.hpp), and what is here is a mirror.
+    bool elsewhere = false;
 };
 
 // One run of numbers, or one for each period.

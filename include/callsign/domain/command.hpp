@@ -11,6 +11,7 @@
 #include <callsign/domain/commands/creation.hpp>
 #include <callsign/domain/commands/devices.hpp>
 #include <callsign/domain/commands/reaping.hpp>
+#include <callsign/domain/commands/remote_chain.hpp>
 #include <callsign/domain/commands/sealed_chain.hpp>
 #include <callsign/domain/commands/series.hpp>
 #include <callsign/domain/commands/tasks.hpp>
@@ -26,7 +27,9 @@ using command =
                  add_sealed_version, add_sealed_snapshot, register_client, import_sealed_version,
                  import_sealed_snapshot, create_device, revoke_device, import_tasks, edit_series,
                  import_numbers, create_webhook, edit_webhook, remove_webhook, settle_delivery,
-                 give_key>;
+                 give_key, begin_delivery, take_delivery, settle, apply_remote_version,
+                 apply_remote_state, give_up_effect, fail_in_flight, halt_remote, edit_remote,
+                 move_here>;
 
 using answer = std::variant<
     std::monostate, reserve::answer, fulfil::answer, reconcile_pending::answer,
@@ -36,7 +39,10 @@ using answer = std::variant<
     register_client::answer, import_sealed_version::answer, import_sealed_snapshot::answer,
     create_device::answer, revoke_device::answer, import_tasks::answer, edit_series::answer,
     import_numbers::answer, create_webhook::answer, edit_webhook::answer, remove_webhook::answer,
-    settle_delivery::answer, give_key::answer>;
+    settle_delivery::answer, give_key::answer, begin_delivery::answer, take_delivery::answer,
+    settle::answer, apply_remote_version::answer, apply_remote_state::answer,
+    give_up_effect::answer, fail_in_flight::answer, halt_remote::answer, edit_remote::answer,
+    move_here::answer>;
 
 // Of whichever it is. Named otherwise: a command turns into a `command` by itself, and one without
 // a claim of its own would come back here for ever.

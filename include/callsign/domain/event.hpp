@@ -68,6 +68,21 @@ struct token_revoked {
     std::optional<account_id> account;
 };
 
+// Something waits in the outbox of an account that lives elsewhere.
+struct effect_waiting {
+    account_id account;
+};
+
+// An account lives elsewhere from now on, or elsewhere than before, or goes on, or lives here.
+struct remote_changed {
+    account_id account;
+};
+
+// Another writer has set a task's key attribute to something else so often that it is left so.
+struct key_contested {
+    account_id account;
+};
+
 // Made, edited or removed by its owner.
 struct webhook_changed {
     account_id account;
@@ -84,6 +99,7 @@ namespace callsign {
 using event = std::variant<events::version_appended, events::slot_settled, events::late_retry_seen,
                            events::account_created, events::account_managed, events::series_created,
                            events::device_created, events::device_revoked, events::token_created,
-                           events::token_revoked, events::webhook_changed, events::outcome_lost>;
+                           events::token_revoked, events::effect_waiting, events::remote_changed,
+                           events::key_contested, events::webhook_changed, events::outcome_lost>;
 
 }  // namespace callsign

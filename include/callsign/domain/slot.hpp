@@ -14,10 +14,15 @@
 
 namespace callsign {
 
-enum class slot_state : std::uint8_t { pending = 1, committed = 2, failed = 3 };
+// in_flight: the task is being made on another server; whether it is there is not known yet.
+enum class slot_state : std::uint8_t { pending = 1, committed = 2, failed = 3, in_flight = 4 };
 
-// Why a slot failed. One reason so far; stored as its number.
-enum class failure_reason : std::uint8_t { none = 0, window_passed = 1 };
+// Why a slot failed. Stored as its number.
+enum class failure_reason : std::uint8_t {
+    none = 0,
+    window_passed = 1,
+    not_delivered = 2,  // the other server would not take it
+};
 
 struct slot {
     slot_id id;
@@ -33,6 +38,11 @@ struct slot {
     time_point created_at;
     std::optional<time_point> settled_at;  // committed or failed
 };
+
+// Neither committed nor failed.
+constexpr bool is_open(slot_state state) noexcept {
+    return state == slot_state::pending || state == slot_state::in_flight;
+}
 
 std::string_view to_string(slot_state state) noexcept;
 std::optional<slot_state> parse_slot_state(std::string_view text) noexcept;

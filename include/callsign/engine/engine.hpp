@@ -74,8 +74,17 @@ struct executors {
 
 // Another request with this key is being worked on, and did not end before this one's deadline.
 struct in_progress {};
-using create_answer = std::variant<receipted, slot_failed, key_conflict, unknown_series,
-                                   series_archived, task_not_valid, depends_unmet, in_progress>;
+using create_answer =
+    std::variant<receipted, slot_failed, key_conflict, unknown_series, series_archived,
+                 task_not_valid, depends_unmet, in_progress, task_too_large, remote_halted>;
+
+// Edits tasks of accounts that live on another server.
+class remote_editor {
+  public:
+    virtual ~remote_editor() = default;
+    virtual bool is_elsewhere(account_id account) const = 0;
+    virtual boost::asio::awaitable<result<edit_task::answer>> edit(edit_task c) = 0;
+};
 
 class engine {
   public:
@@ -97,6 +106,12 @@ class engine {
     // The two phases: reserve, then fulfil, each durable in a batch of its own. A request whose key
     // is being worked on waits for that outcome. Errors as submit().
     boost::asio::awaitable<result<create_answer>> create(reserve request);
+
+    // edit_task, wherever the account's tasks live. Errors as submit(), and unavailable: the other
+    // server cannot be reached; nothing was done.
+    boost::asio::awaitable<result<edit_task::answer>> edit(edit_task c);
+    // Who does it where they live elsewhere. Outlives the requests.
+    void edit_elsewhere_by(remote_editor& editor);
 
     // Answers a query on the reader executor. One whose claim is large has a transaction of its
     // own, and others do not wait behind it. errc::overloaded, deadline_exceeded (it was not
@@ -120,10 +135,15 @@ class engine {
     boost::asio::awaitable<result<reconcile_pending::answer>> reconcile(slot_id after,
                                                                         std::int64_t limit,
                                                                         milliseconds window);
+    // The same for an account that lives elsewhere.
+    boost::asio::awaitable<result<fail_in_flight::answer>> reconcile(fail_in_flight c);
 
     // Whether so much would be refused for its share, if it came now: then it need not come. It is
     // counted as refused. Network executor.
     bool turns_away(const claim& asks);
+
+    // How long a request may wait for its outcome.
+    milliseconds request_deadline() const noexcept;
 
     // No further commands are taken; those queued are finished.
     void stop();

@@ -18,7 +18,7 @@ struct no_master_key {};
 
 // PBKDF2 takes a good part of a second of a core, so it is offloaded. Errors as engine::offload.
 // `secret` is the awaiting frame's.
-boost::asio::awaitable<result<seal::key>> derive_key(context& with, account_id account,
+boost::asio::awaitable<result<seal::key>> derive_key(context& with, payer pays,
                                                      const std::string& secret, uuid client_id);
 
 // What is stored of a device's key. Requires: a master key.

@@ -13,6 +13,7 @@
 #include <callsign/domain/account.hpp>
 #include <callsign/domain/command.hpp>
 #include <callsign/domain/device.hpp>
+#include <callsign/domain/remote_chain.hpp>
 #include <callsign/domain/sealed.hpp>
 #include <callsign/domain/slot.hpp>
 #include <callsign/domain/task.hpp>
@@ -65,6 +66,7 @@ class store_failure : public std::runtime_error {
 using version_visitor = std::function<void(const version&)>;
 // False: that was enough.
 using task_visitor = std::function<bool(task&&)>;
+using effect_visitor = std::function<bool(effect&&)>;
 
 // Through the numbers of (series, period): those after `from`, or going down before it.
 struct number_walk {
@@ -174,6 +176,18 @@ class read_tx {
     // The latest first.
     virtual std::vector<webhook_delivery> deliveries_of(webhook_id id) = 0;
 
+    // ---- accounts that live elsewhere ----
+    virtual std::optional<remote_chain> find_remote(account_id account) = 0;
+    // At most `limit` of all accounts after `after`, in the order of their accounts.
+    virtual std::vector<remote_chain> remotes(account_id after, std::int64_t limit) = 0;
+    virtual std::optional<effect> find_effect(account_id account, const uuid& task,
+                                              effect_kind kind) = 0;
+    // Shows the account's outbox after `after`, in the order of ids. False: that was enough.
+    // `visit` may ask for anything but this; what it throws passes through.
+    virtual void visit_effects(account_id account, effect_id after,
+                               const effect_visitor& visit) = 0;
+    virtual outbox_tally outbox_of(account_id account) = 0;
+
     // ---- chains, and sealed ones ----
     virtual chain_head head_of(account_id account) = 0;
     // The version after `parent`, which need not be one of ours itself.
@@ -218,16 +232,18 @@ class write_tx : public read_tx {
     // Appends. `slot.id` is ignored; the new one is larger than any before it, for ever.
     // Requires: the account has no slot with this key.
     virtual slot_id put_slot(const slot& slot) = 0;
-    // attempts += 1. Requires: pending.
+    // attempts += 1. Requires: pending or in flight.
     virtual void count_attempt(slot_id id) = 0;
-    // pending -> committed, holding `task`. Requires: pending (a compare-and-set: false, and
-    // nothing written, if it is not).
+    // pending -> in_flight. False, and nothing written, if it is not pending.
+    virtual bool begin_flight(slot_id id) = 0;
+    // -> committed, holding `task`. Requires: pending or in flight (a compare-and-set: false, and
+    // nothing written, if it is neither).
     virtual bool commit_slot(slot_id id, task_id task, bool created, time_point now) = 0;
-    // pending -> failed. False, and nothing written, if it is not pending.
+    // -> failed. False, and nothing written, if it is neither pending nor in flight.
     virtual bool fail_slot(slot_id id, failure_reason reason, time_point now) = 0;
     // Requires: committed or failed.
     virtual void forget_slot(slot_id id) = 0;
-    // Those that wait for a task of this uuid, in the order of their ids.
+    // Those that wait for a task of this uuid, in flight or not, in the order of their ids.
     virtual std::vector<slot> pending_slots_of(account_id account, const uuid& uuid) = 0;
 
     // ---- the numbers ----
@@ -293,6 +309,25 @@ class write_tx : public read_tx {
     // The latest of its deliveries; of those before it, webhook_deliveries_kept stay with it.
     virtual void put_delivery(webhook_id id, const webhook_delivery& delivery) = 0;
 
+    // ---- accounts that live elsewhere ----
+    // Cheap, unlike find_remote().
+    virtual bool is_elsewhere(account_id account) = 0;
+    // Requires: the account is managed, and has none.
+    virtual void put_remote(const remote_chain& remote) = 0;
+    // How far it is, why it has halted, where it lives and what opens it.
+    virtual void update_remote(const remote_chain& remote) = 0;
+    // It lives here from now on. Requires: nothing waits in its outbox.
+    virtual void remove_remote(account_id account) = 0;
+    // `effect.id` is ignored; the new one is larger than any before it, for ever. Requires: none of
+    // the account is of this task and kind.
+    virtual effect_id put_effect(const effect& effect) = 0;
+    // Its attempts and its parent.
+    virtual void update_effect(const effect& effect) = 0;
+    virtual void remove_effect(effect_id id) = 0;
+    virtual key_contest find_key_contest(account_id account, const uuid& task) = 0;
+    virtual void put_key_contest(account_id account, const uuid& task,
+                                 const key_contest& contest) = 0;
+
     // ---- sealed chains ----
     // Appends; returns its seq. Requires: `parent` is the head, or the chain is empty.
     virtual std::int64_t append_sealed_version(account_id account, const uuid& id,
@@ -338,6 +373,7 @@ class write_tx : public read_tx {
 // Slots by state, kept exact in the transactions that change them.
 struct slot_counts {
     std::int64_t pending = 0;
+    std::int64_t in_flight = 0;
     std::int64_t committed = 0;
     std::int64_t failed = 0;
 };

@@ -8,6 +8,7 @@
 #include <callsign/base/result.hpp>
 #include <callsign/base/time.hpp>
 #include <callsign/engine/engine.hpp>
+#include <callsign/engine/outbox.hpp>
 #include <callsign/ports/clock.hpp>
 
 #include <boost/asio/awaitable.hpp>
@@ -67,6 +68,9 @@ class reaper {
     ~reaper();
     reaper(const reaper&) = delete;
     reaper& operator=(const reaper&) = delete;
+
+    // Whom to ask what became of slots whose tasks live elsewhere. Outlives the reaper.
+    void ask_elsewhere(outbox& outbox);
 
     // Sweeps until stop(). Spawn once.
     boost::asio::awaitable<void> run();

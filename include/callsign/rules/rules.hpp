@@ -84,5 +84,15 @@ edit_webhook::answer apply(write_tx& tx, const edit_webhook& c, const moment& m)
 remove_webhook::answer apply(write_tx& tx, const remove_webhook& c, const moment& m);
 give_key::answer apply(write_tx& tx, const give_key& c, const moment& m);
 settle_delivery::answer apply(write_tx& tx, const settle_delivery& c, const moment& m);
+begin_delivery::answer apply(write_tx& tx, const begin_delivery& c, const moment& m);
+take_delivery::answer apply(write_tx& tx, const take_delivery& c, const moment& m);
+settle::answer apply(write_tx& tx, const settle& c, const moment& m);
+apply_remote_version::answer apply(write_tx& tx, const apply_remote_version& c, const moment& m);
+apply_remote_state::answer apply(write_tx& tx, const apply_remote_state& c, const moment& m);
+give_up_effect::answer apply(write_tx& tx, const give_up_effect& c, const moment& m);
+fail_in_flight::answer apply(write_tx& tx, const fail_in_flight& c, const moment& m);
+halt_remote::answer apply(write_tx& tx, const halt_remote& c, const moment& m);
+edit_remote::answer apply(write_tx& tx, const edit_remote& c, const moment& m);
+move_here::answer apply(write_tx& tx, const move_here& c, const moment& m);
 
 }  // namespace callsign::rules

@@ -26,6 +26,7 @@ enum class purpose : std::uint8_t {
     device_key = 1,
     device_secret = 2,
     webhook_secret = 3,  // its uuid in the place of a client id
+    remote_key = 4,      // of a client id on another server, in the place of no account
 };
 
 struct belongs_to {

@@ -1,11 +1,27 @@
 #include "answers.hpp"
 #include "handlers.hpp"
+#include "remotes.hpp"
 
 #include <callsign/domain/query.hpp>
 #include <callsign/jobs/device_keys.hpp>
 
 namespace callsign::api {
 namespace {
+
+void check_remote(const v1::CreateAccount& message, wire::faults& found) {
+    const v1::RemoteServer& at = message.remote();
+    check_remote_url(at.url(), "remote.url", at.insecure(), found);
+    if (!parse_uuid(at.client_id())) {
+        add_fault(found, {"remote.clientId", "malformed", "A client id is a UUID."});
+    }
+    if (at.encryption_secret().empty()) {
+        add_fault(found, {"remote.encryptionSecret", "required",
+                          "What its Taskwarriors have as sync.encryption_secret."});
+    }
+    if (message.mode() == to_string(account_mode::opaque)) {
+        add_fault(found, {"remote", "invalid", "An opaque account's chain is here."});
+    }
+}
 
 v1::CreateAccount read_account(const request_context& c, wire::faults& found) {
     v1::CreateAccount message;
@@ -21,6 +37,7 @@ v1::CreateAccount read_account(const request_context& c, wire::faults& found) {
     } else if (!message.client_id().empty() && !parse_uuid(message.client_id())) {
         add_fault(found, {"clientId", "malformed", "A client id is a UUID."});
     }
+    if (message.has_remote()) check_remote(message, found);
     return message;
 }
 
@@ -28,6 +45,30 @@ std::optional<uuid> client_id_for(const v1::CreateAccount& wanted, entropy& sour
     if (wanted.mode() != to_string(account_mode::opaque)) return std::nullopt;
     if (wanted.client_id().empty()) return jobs::draw_client_id(source);
     return parse_uuid(wanted.client_id());
+}
+
+awaitable<http_response> add_remote_account(admin_context& a, request_context& c,
+                                            v1::CreateAccount wanted) {
+    auto& at = *wanted.mutable_remote();
+    jobs::remote_server server{at.url(), *parse_uuid(at.client_id()), at.encryption_secret()};
+    const seal::wiped its_copy(server.secret);
+    const seal::wiped in_message(*at.mutable_encryption_secret());
+    std::string token = make_token(a.entropy);
+    const seal::wiped afterwards(token);
+    create_account command{wanted.name(), wanted.prefix(), "default", sha256(token)};
+    const auto done =
+        co_await jobs::connect_account(a.jobs, a.elsewhere.open, std::move(command), server);
+    if (!done) co_return answer_error(c, done.error());
+    if (std::holds_alternative<jobs::no_master_key>(*done)) co_return answer_no_master_key(c);
+    if (const auto* const fault = std::get_if<jobs::remote_fault>(&*done)) {
+        co_return answer_remote_fault(c, *fault);
+    }
+    const auto* const given = std::get_if<account>(&std::get<create_account::answer>(*done));
+    if (given == nullptr) {
+        co_return answer_problem(c, problems::name_taken, "Another account has this name.");
+    }
+    account shown = *given;
+    co_return co_await answer_account(a, c, 201, std::move(shown), token);
 }
 
 }  // namespace
@@ -46,8 +87,9 @@ awaitable<http_response> list_accounts(admin_context& a, request_context& c) {
 
 awaitable<http_response> add_account(admin_context& a, request_context& c) {
     wire::faults wrong;
-    const v1::CreateAccount wanted = read_account(c, wrong);
+    v1::CreateAccount wanted = read_account(c, wrong);
     if (!wrong.empty()) co_return answer_faults(c, wrong);
+    if (wanted.has_remote()) co_return co_await add_remote_account(a, c, std::move(wanted));
     std::string secret = make_token(a.entropy);
     const seal::wiped afterwards(secret);
     const auto client_id = client_id_for(wanted, a.entropy);

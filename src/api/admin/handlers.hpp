@@ -9,6 +9,10 @@ namespace callsign::api {
 // accounts.cpp
 awaitable<http_response> list_accounts(admin_context& a, request_context& c);
 awaitable<http_response> add_account(admin_context& a, request_context& c);
+awaitable<http_response> show_any_account(admin_context& a, request_context& c);
+// remotes.cpp
+awaitable<http_response> change_remote(admin_context& a, request_context& c);
+awaitable<http_response> move_account(admin_context& a, request_context& c);
 // slots.cpp
 awaitable<http_response> list_slots(admin_context& a, request_context& c);
 awaitable<http_response> show_reaper(admin_context& a, request_context& c);

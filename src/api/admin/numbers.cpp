@@ -114,6 +114,10 @@ awaitable<http_response> import_numbers_to(admin_context& a, request_context& c)
                                       faults);
             },
             [&](no_such_account) { return answer_no_account(c); },
+            [&](account_is_elsewhere) {
+                return answer_problem(c, problems::account_elsewhere,
+                                      "Import it there; it comes here from there.");
+            },
             [&](account_is_opaque) {
                 return answer_problem(c, problems::account_opaque,
                                       "Nobody here could seal tasks for its clients.");

@@ -16,7 +16,8 @@ callsign::list_slots read_filter(const request_context& c, wire::faults& found) 
     if (const auto text = asked.get("state"); !text.empty()) {
         filter.state = parse_slot_state(text);
         if (!filter.state) {
-            found.push_back({"state", "invalid", "A state is pending, committed or failed."});
+            found.push_back(
+                {"state", "invalid", "A state is pending, in_flight, committed or failed."});
         }
     }
     return filter;

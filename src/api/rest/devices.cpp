@@ -20,6 +20,10 @@ http_response answer_opaque(const request_context& c) {
 http_response answer_refusal(const request_context& c, const create_device::answer& refused) {
     if (std::holds_alternative<no_such_account>(refused)) return answer_no_account(c);
     if (std::holds_alternative<account_is_opaque>(refused)) return answer_opaque(c);
+    if (std::holds_alternative<account_is_elsewhere>(refused)) {
+        return answer_problem(c, problems::account_elsewhere,
+                              "Its Taskwarriors sync with that one.");
+    }
     if (std::holds_alternative<name_taken>(refused)) {
         return answer_problem(c, problems::name_taken,
                               "Another device of the account has this name: revoke it, or take "

@@ -75,7 +75,7 @@ awaitable<http_response> change_task(rest_context& r, request_context& c) {
                       .if_seq = read_if_match(c.request),
                       .author = c.who.token,
                       .bytes = c.request.body().size()};
-    const auto done = co_await r.engine.submit(std::move(command));
+    const auto done = co_await r.engine.edit(std::move(command));
     if (!done) co_return answer_error(c, done.error());
     co_return answer_edit(r, c, *done, message.depends().values());
 }
@@ -92,7 +92,7 @@ awaitable<http_response> delete_task(rest_context& r, request_context& c) {
     if (!command.purge) command.changes.emplace_back("status", "deleted");
     command.if_seq = read_if_match(c.request);
     command.author = c.who.token;
-    const auto done = co_await r.engine.submit(std::move(command));
+    const auto done = co_await r.engine.edit(std::move(command));
     if (!done) co_return answer_error(c, done.error());
     co_return answer_edit(r, c, *done, {});
 }
@@ -110,7 +110,7 @@ awaitable<http_response> act(rest_context& r, request_context& c, task_action ac
     command.if_seq = read_if_match(c.request);
     command.author = c.who.token;
     command.bytes = c.request.body().size();
-    const auto done = co_await r.engine.submit(std::move(command));
+    const auto done = co_await r.engine.edit(std::move(command));
     if (!done) co_return answer_error(c, done.error());
     co_return answer_edit(r, c, *done, {});
 }

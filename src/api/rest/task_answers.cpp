@@ -80,6 +80,19 @@ std::variant<receipted, refused> outcome_of(const create_answer& answer, const s
                 return refused{
                     problems::request_in_progress, "Ask again with the same key.", {}, true};
             },
+            [](const task_too_large&) -> outcome {
+                return refused{problems::task_too_large,
+                               "It would have more than 4 MiB of attributes."};
+            },
+            [](const remote_halted& halted) -> outcome {
+                return refused{problems::remote_halted,
+                               "Its other server is at fault (" +
+                                   std::string(to_string(halted.why)) +
+                                   "), and nothing is sent there until its operator acts. Ask "
+                                   "again with the same key.",
+                               {},
+                               true};
+            },
         },
         answer);
 }
@@ -106,6 +119,10 @@ std::variant<task, refused> outcome_of(const edit_task::answer& answer, const se
                           [](const task_too_large&) -> outcome {
                               return refused{problems::task_too_large,
                                              "It would have more than 4 MiB of attributes."};
+                          },
+                          // Nobody brings it there: the server has only just begun.
+                          [](edit_task::elsewhere) -> outcome {
+                              return refused_for(make_error_code(errc::remote_unavailable));
                           },
                       },
                       answer);

@@ -11,10 +11,12 @@
 #include <callsign/api/sync_options.hpp>
 #include <callsign/api/webhook_options.hpp>
 #include <callsign/engine/engine.hpp>
+#include <callsign/engine/outbox.hpp>
 #include <callsign/net/http.hpp>
 #include <callsign/net/outgoing.hpp>
 #include <callsign/platform/log.hpp>
 #include <callsign/reaper/reaper.hpp>
+#include <callsign/remote/task_sink.hpp>
 #include <callsign/seal/secret.hpp>
 #include <callsign/store/sqlite.hpp>
 
@@ -53,6 +55,12 @@ struct webhook_settings {
     std::size_t lookup_threads = 8;
 };
 
+// Accounts whose tasks live on another server.
+struct remote_settings {
+    outbox_options options;
+    remote::sink_options calls;
+};
+
 struct config {
     server_options server;
     net::http_options http;
@@ -63,6 +71,7 @@ struct config {
     api::api_options api;
     api::feed_options feed;
     webhook_settings webhooks;
+    remote_settings remote;
     secrets_options secrets;
     platform::log_options log;
 };

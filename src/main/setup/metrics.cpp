@@ -99,6 +99,7 @@ class engine_metrics final : public engine_probe {
         auto& slots =
             prometheus::BuildGauge().Name("callsign_slots").Help("Slots, by state.").Register(r);
         pending_ = &slots.Add({{"state", "pending"}});
+        in_flight_ = &slots.Add({{"state", "in_flight"}});
         committed_ = &slots.Add({{"state", "committed"}});
         failed_ = &slots.Add({{"state", "failed"}});
     }
@@ -126,6 +127,7 @@ class engine_metrics final : public engine_probe {
     void clock_jumped(milliseconds) override { clock_jumps_.Increment(); }
     void slots_counted(const slot_counts& counts) override {
         pending_->Set(static_cast<double>(counts.pending));
+        in_flight_->Set(static_cast<double>(counts.in_flight));
         committed_->Set(static_cast<double>(counts.committed));
         failed_->Set(static_cast<double>(counts.failed));
     }
@@ -147,6 +149,7 @@ class engine_metrics final : public engine_probe {
     std::array<Counter*, creates_size> creates_{};
     std::array<Counter*, reasons_size> turned_away_{};
     Gauge* pending_;
+    Gauge* in_flight_;
     Gauge* committed_;
     Gauge* failed_;
 };
@@ -239,6 +242,71 @@ class http_metrics final : public net::http_probe {
     Counter& failed_;
 };
 
+// Accounts whose tasks live on another server.
+class outbox_metrics final : public outbox_probe {
+  public:
+    explicit outbox_metrics(Registry& r)
+        : lookups_(counter(r, "callsign_remote_lookups_total",
+                           "Times another server was asked what became of a version whose answer "
+                           "was lost.")),
+          fences_(counter(r, "callsign_remote_fences_total",
+                          "Versions sent so that no late copy of another can land.")),
+          pulled_(counter(r, "callsign_remote_versions_pulled_total",
+                          "Versions of other servers' chains.")),
+          contested_(counter(r, "callsign_remote_keys_contested_total",
+                             "Keys that another writer overwrote until they were left so.")),
+          accounts_(gauge(r, "callsign_remote_accounts", "Accounts that live elsewhere.")),
+          halted_(gauge(r, "callsign_remote_accounts_halted",
+                        "Of these, those that wait for a person.")),
+          failing_(gauge(r, "callsign_remote_accounts_failing",
+                         "Of these, those whose server cannot be reached or answers wrongly.")),
+          behind_(gauge(r, "callsign_remote_versions_behind",
+                        "Versions pulled since the mirrors were last up to date.")),
+          lag_(gauge(r, "callsign_remote_lag_seconds",
+                     "Since the mirror furthest behind was up to date.")) {
+        auto& delivered = prometheus::BuildCounter()
+                              .Name("callsign_remote_deliveries_total")
+                              .Help("Versions sent to other servers, by what came of it.")
+                              .Register(r);
+        constexpr std::array outcomes{"accepted", "conflict",    "lost",
+                                      "refused",  "unreachable", "found"};
+        static_assert(outcomes.size() == outcomes_size);
+        for (std::size_t i = 0; i < outcomes_size; ++i) {
+            delivered_[i] = &delivered.Add({{"outcome", outcomes[i]}});
+        }
+    }
+
+    void delivered(delivery outcome, std::size_t) override {
+        delivered_.at(static_cast<std::size_t>(outcome))->Increment();
+    }
+    void looked_up() override { lookups_.Increment(); }
+    void fenced() override { fences_.Increment(); }
+    void version_pulled() override { pulled_.Increment(); }
+    void key_contested() override { contested_.Increment(); }
+
+    void totals(const outbox_totals& now) {
+        accounts_.Set(static_cast<double>(now.accounts));
+        halted_.Set(static_cast<double>(now.halted));
+        failing_.Set(static_cast<double>(now.failing));
+        behind_.Set(static_cast<double>(now.versions_behind));
+        lag_.Set(seconds(now.lag));
+    }
+
+  private:
+    static constexpr std::size_t outcomes_size = static_cast<std::size_t>(delivery::found) + 1;
+
+    Counter& lookups_;
+    Counter& fences_;
+    Counter& pulled_;
+    Counter& contested_;
+    Gauge& accounts_;
+    Gauge& halted_;
+    Gauge& failing_;
+    Gauge& behind_;
+    Gauge& lag_;
+    std::array<Counter*, outcomes_size> delivered_{};
+};
+
 // The children of one route. Each is made when first needed: a route that never failed shows no
 // 5xx line.
 struct route_metrics {
@@ -314,6 +382,7 @@ class metrics::impl {
     engine_metrics engine{registry};
     reaper_metrics reaper{registry};
     http_metrics http{registry};
+    outbox_metrics outbox{registry};
     request_metrics requests{registry};
 };
 
@@ -325,6 +394,9 @@ engine_probe& metrics::engine() {
 }
 reaper_probe& metrics::reaper() {
     return impl_->reaper;
+}
+outbox_probe& metrics::outbox() {
+    return impl_->outbox;
 }
 net::http_probe& metrics::http() {
     return impl_->http;
@@ -344,6 +416,10 @@ void metrics::followers(std::size_t count) {
 
 void metrics::webhooks(const api::delivery_counts& so_far) {
     impl_->http.webhooks(so_far);
+}
+
+void metrics::remotes(const outbox_totals& now) {
+    impl_->outbox.totals(now);
 }
 
 std::string metrics::text() const {

@@ -3,6 +3,7 @@
 // knows Prometheus. Thread safe.
 
 #include <callsign/api/webhook_options.hpp>
+#include <callsign/engine/outbox.hpp>
 #include <callsign/engine/probe.hpp>
 #include <callsign/net/http.hpp>
 #include <callsign/reaper/reaper.hpp>
@@ -23,6 +24,7 @@ class metrics {
 
     engine_probe& engine();
     reaper_probe& reaper();
+    outbox_probe& outbox();
     net::http_probe& http();
     // One request answered, by route template and status class.
     void answered(std::string_view route, unsigned status, std::chrono::nanoseconds took);
@@ -31,6 +33,7 @@ class metrics {
     // The same of the feed's.
     void followers(std::size_t count);
     void webhooks(const api::delivery_counts& so_far);
+    void remotes(const outbox_totals& now);
 
     // The text exposition format, version 0.0.4.
     std::string text() const;

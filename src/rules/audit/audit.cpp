@@ -30,8 +30,8 @@ class auditor {
         read_unnumbered();
         look_at_accounts();
         look_at_sides_of_nobody();
-        for (const proof* p :
-             {&proofs::one_slot, &proofs::slot_task, &proofs::one_maker, &proofs::slot_state}) {
+        for (const proof* p : {&proofs::one_slot, &proofs::slot_task, &proofs::one_maker,
+                               &proofs::slot_state, &proofs::in_flight}) {
             found_.begin(*p);
         }
         look_at_slots(tx_, found_, all_);

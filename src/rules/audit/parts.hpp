@@ -29,6 +29,8 @@ inline constexpr proof slot_task{"I3",
 inline constexpr proof one_maker{"I3", "a task was made by one slot at most"};
 inline constexpr proof slot_state{
     "I4", "a slot that is not committed holds no task, and a pending one no end"};
+inline constexpr proof in_flight{"I4",
+                                 "a slot is in flight while its creation waits in the outbox"};
 inline constexpr proof seqs{"I6", "each account's chain has seq 1..n without a hole"};
 inline constexpr proof own_kind{"I6", "an account's versions are of its own kind"};
 inline constexpr proof sealed_parents{

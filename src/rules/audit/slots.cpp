@@ -27,6 +27,12 @@ class slot_audit {
             });
         look_for_makers();
         look_for_keys();
+        try {
+            count_creations();
+        } catch (const store_failure& failure) {
+            found_.unreadable(proofs::in_flight,
+                              std::string("the outbox cannot be read: ") + failure.what());
+        }
     }
 
   private:
@@ -36,6 +42,7 @@ class slot_audit {
         boost::hash_combine(key, std::hash<std::string>{}(s.key));
         keys_.emplace_back(key, s.id.value);
         look_at_state(s);
+        if (s.state == slot_state::in_flight) look_at_flight(s);
         if (s.state != slot_state::committed || !s.task) return;
         if (s.created) made_.push_back(s.task->value);
         if (!has_its_task(s)) {
@@ -47,7 +54,7 @@ class slot_audit {
     void look_at_state(const slot& s) {
         const bool is_sound =
             (s.state == slot_state::committed) == s.task.has_value() &&
-            (s.state == slot_state::pending) == !s.settled_at &&
+            is_open(s.state) == !s.settled_at &&
             (s.state == slot_state::failed) == (s.reason != failure_reason::none) &&
             (!s.settled_at || *s.settled_at >= s.created_at);
         if (is_sound) return;
@@ -55,6 +62,34 @@ class slot_audit {
                      "slot " + std::to_string(s.id.value) + ": " + std::string(to_string(s.state)) +
                          ", task " + (s.task ? std::to_string(s.task->value) : "none") +
                          ", reason " + std::to_string(static_cast<int>(s.reason)));
+    }
+
+    void look_at_flight(const slot& s) {
+        ++in_flight_;
+        std::optional<effect> creation;
+        try {
+            creation = tx_.find_effect(s.account, s.uuid, effect_kind::creation);
+        } catch (const store_failure&) {
+            return;  // it is listed elsewhere
+        }
+        if (creation && creation->slot == s.id) return;
+        found_.fault(proofs::in_flight, "slot " + std::to_string(s.id.value) +
+                                            " is in flight, and its creation is not in the outbox");
+    }
+
+    // Each has a slot of its own: there are no more of them than slots in flight.
+    void count_creations() {
+        std::int64_t creations = 0;
+        for (account_id after{};;) {
+            const auto some = tx_.remotes(after, slots_at_once);
+            for (const remote_chain& r : some) creations += tx_.outbox_of(r.account).creations;
+            if (std::ssize(some) < slots_at_once) break;
+            after = some.back().account;
+        }
+        if (creations == in_flight_) return;
+        found_.fault(proofs::in_flight, std::to_string(creations) +
+                                            " creations in the outbox, and " +
+                                            std::to_string(in_flight_) + " slots in flight");
     }
 
     // A task that was not met may be one that could not be read.
@@ -107,6 +142,7 @@ class slot_audit {
     tally& all_;
     std::vector<std::pair<std::size_t, std::int64_t>> keys_;  // a hash, and the slot
     std::vector<std::int64_t> made_;                          // tasks, by a slot each
+    std::int64_t in_flight_ = 0;
 };
 
 }  // namespace

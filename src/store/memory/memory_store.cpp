@@ -33,6 +33,7 @@ class memory_store final : public strict_memory_store {
         slot_counts all;
         for (const auto& [id, s] : view()->slots) {
             (s->state == slot_state::pending     ? all.pending
+             : s->state == slot_state::in_flight ? all.in_flight
              : s->state == slot_state::committed ? all.committed
                                                  : all.failed)++;
         }

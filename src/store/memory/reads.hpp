@@ -16,11 +16,12 @@ class reads_over : public Base {
     explicit reads_over(std::shared_ptr<state> view) : state_(std::move(view)) {}
 
     std::optional<account> find_account(account_id id) override {
-        return copy(find(state_->accounts, id));
+        const auto* const found = find(state_->accounts, id);
+        return found ? std::optional(with_place(*found)) : std::nullopt;
     }
     std::optional<account> find_account(std::string_view name) override {
         for (const auto& [id, a] : state_->accounts) {
-            if (a.name == name) return a;
+            if (a.name == name) return with_place(a);
         }
         return std::nullopt;
     }
@@ -28,7 +29,7 @@ class reads_over : public Base {
         std::vector<account> some;
         for (auto at = state_->accounts.upper_bound(after);
              at != state_->accounts.end() && std::ssize(some) < limit; ++at) {
-            some.push_back(at->second);
+            some.push_back(with_place(at->second));
         }
         return some;
     }
@@ -255,6 +256,41 @@ class reads_over : public Base {
         return copy(find(state_->deliveries, id)).value_or(std::vector<webhook_delivery>{});
     }
 
+    std::optional<remote_chain> find_remote(account_id account) override {
+        return copy(find(state_->remotes, account));
+    }
+    std::vector<remote_chain> remotes(account_id after, std::int64_t limit) override {
+        std::vector<remote_chain> some;
+        for (auto at = state_->remotes.upper_bound(after);
+             at != state_->remotes.end() && std::ssize(some) < limit; ++at) {
+            some.push_back(at->second);
+        }
+        return some;
+    }
+    std::optional<effect> find_effect(account_id account, const uuid& task,
+                                      effect_kind kind) override {
+        for (const auto& [place, e] : state_->outbox) {
+            if (place.first == account && e.task == task && e.kind == kind) return e;
+        }
+        return std::nullopt;
+    }
+    void visit_effects(account_id account, effect_id after, const effect_visitor& visit) override {
+        for (auto at = state_->outbox.upper_bound({account, after});
+             at != state_->outbox.end() && at->first.first == account; ++at) {
+            effect shown = at->second;
+            if (!visit(std::move(shown))) return;
+        }
+    }
+    outbox_tally outbox_of(account_id account) override {
+        outbox_tally all;
+        for (const auto& [place, e] : state_->outbox) {
+            if (place.first != account) continue;
+            ++(e.kind == effect_kind::creation ? all.creations : all.keys);
+            all.oldest = std::min(all.oldest.value_or(e.created_at), e.created_at);
+        }
+        return all;
+    }
+
     chain_head head_of(account_id account) override {
         const auto* last = find(state_->last_versions, account);
         const auto* sealed = find(state_->sealed_seqs, account);
@@ -319,6 +355,10 @@ class reads_over : public Base {
             s.last_number = last;
         }
         return s;
+    }
+    account with_place(account a) {
+        a.elsewhere = state_->remotes.contains(a.id);
+        return a;
     }
     device with_mode(device d) {
         d.mode = state_->accounts.at(d.account).mode;

@@ -75,6 +75,9 @@ struct state {
     table<uuid, device> devices;                                         // by client id
     table<std::pair<account_id, uuid>, sealed_version> sealed_children;  // by parent
     table<account_id, sealed_snapshot> snapshots;
+    table<account_id, remote_chain> remotes;
+    table<std::pair<account_id, effect_id>, effect> outbox;
+    table<std::pair<account_id, uuid>, key_contest> key_contests;
     table<webhook_id, webhook> webhooks;
     table<webhook_id, std::vector<webhook_delivery>> deliveries;  // the latest first
     std::int64_t last_id = 0;  // of any row: ids grow and are never reused

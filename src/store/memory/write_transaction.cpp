@@ -35,12 +35,19 @@ class write_transaction final : public reads_over<write_tx> {
         state_->slots.emplace(id, std::move(kept));
         return id;
     }
+    bool begin_flight(slot_id id) override {
+        row<slot>* found = open_slot(id);
+        if (!found || (*found)->state != slot_state::pending) return false;
+        wrote_ = true;
+        found->edit([](slot& s) { s.state = slot_state::in_flight; });
+        return true;
+    }
     void count_attempt(slot_id id) override {
         wrote_ = true;
-        pending(id)->edit([](slot& s) { ++s.attempts; });
+        open_slot(id)->edit([](slot& s) { ++s.attempts; });
     }
     bool commit_slot(slot_id id, task_id task, bool created, time_point now) override {
-        row<slot>* found = pending(id);
+        row<slot>* found = open_slot(id);
         if (!found) return false;
         CALLSIGN_ASSERT(state_->tasks.contains(task));
         moved(now);
@@ -53,7 +60,7 @@ class write_transaction final : public reads_over<write_tx> {
         return true;
     }
     bool fail_slot(slot_id id, failure_reason reason, time_point now) override {
-        row<slot>* found = pending(id);
+        row<slot>* found = open_slot(id);
         if (!found) return false;
         moved(now);
         found->edit([&](slot& s) {
@@ -66,14 +73,14 @@ class write_transaction final : public reads_over<write_tx> {
     void forget_slot(slot_id id) override {
         wrote_ = true;
         const slot& s = *state_->slots.at(id);
-        CALLSIGN_ASSERT(s.state != slot_state::pending);
+        CALLSIGN_ASSERT(!is_open(s.state));
         state_->slot_keys.erase({s.account, s.key});
         state_->slots.erase(id);
     }
     std::vector<slot> pending_slots_of(account_id account, const uuid& id) override {
         std::vector<slot> waiting;
         for (const auto& [key, s] : state_->slots) {
-            if (s->state == slot_state::pending && s->account == account && s->uuid == id) {
+            if (is_open(s->state) && s->account == account && s->uuid == id) {
                 waiting.push_back(*s);
             }
         }
@@ -330,6 +337,53 @@ class write_transaction final : public reads_over<write_tx> {
         kept.allows_gaps = s.allows_gaps;
         if (kept.is_default) state_->accounts.at(s.account).default_prefix = s.prefix;
     }
+    bool is_elsewhere(account_id account) override { return state_->remotes.contains(account); }
+    void put_remote(const remote_chain& r) override {
+        wrote_ = true;
+        CALLSIGN_ASSERT(state_->accounts.at(r.account).mode == account_mode::managed);
+        CALLSIGN_ASSERT(state_->remotes.emplace(r.account, r).second);
+    }
+    void update_remote(const remote_chain& r) override {
+        wrote_ = true;
+        state_->remotes.at(r.account) = r;
+    }
+    void remove_remote(account_id account) override {
+        wrote_ = true;
+        for (const auto& [place, e] : state_->outbox) CALLSIGN_ASSERT(place.first != account);
+        CALLSIGN_ASSERT(state_->remotes.erase(account) == 1);
+    }
+    effect_id put_effect(const effect& e) override {
+        CALLSIGN_ASSERT(state_->remotes.contains(e.account));
+        CALLSIGN_ASSERT(!find_effect(e.account, e.task, e.kind));
+        CALLSIGN_ASSERT((e.kind == effect_kind::creation) == e.slot.has_value());
+        const effect_id id{next_id(e.created_at)};
+        effect mine = e;
+        mine.id = id;
+        state_->outbox.emplace(std::pair(e.account, id), std::move(mine));
+        return id;
+    }
+    void update_effect(const effect& e) override {
+        wrote_ = true;
+        effect& mine = state_->outbox.at({e.account, e.id});
+        mine.attempts = e.attempts;
+        mine.parent = e.parent;
+    }
+    void remove_effect(effect_id id) override {
+        wrote_ = true;
+        const auto found = std::find_if(state_->outbox.begin(), state_->outbox.end(),
+                                        [&](const auto& row) { return row.first.second == id; });
+        CALLSIGN_ASSERT(found != state_->outbox.end());
+        state_->outbox.erase(found);
+    }
+    key_contest find_key_contest(account_id account, const uuid& task) override {
+        return copy(find(state_->key_contests, {account, task})).value_or(key_contest{});
+    }
+    void put_key_contest(account_id account, const uuid& task,
+                         const key_contest& contest) override {
+        moved(contest.last_at);
+        state_->key_contests.insert_or_assign(std::pair(account, task), contest);
+    }
+
     webhook_id put_webhook(const webhook& w) override {
         const webhook_id id{next_id(w.created_at)};
         for (const auto& [other, have] : state_->webhooks) CALLSIGN_ASSERT(have.uuid != w.uuid);
@@ -380,9 +434,9 @@ class write_transaction final : public reads_over<write_tx> {
     }
 
   private:
-    row<slot>* pending(slot_id id) {
+    row<slot>* open_slot(slot_id id) {
         row<slot>* s = find(state_->slots, id);
-        return s && (*s)->state == slot_state::pending ? s : nullptr;
+        return s && is_open((*s)->state) ? s : nullptr;
     }
     void index_number(task_id id, series_id series, const receipt& r) {
         CALLSIGN_ASSERT(

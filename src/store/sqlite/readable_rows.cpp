@@ -27,11 +27,11 @@ void look_at(query& q) {
 
 constexpr table tables[] = {
     {"accounts",
-     "SELECT account_id, name, '', last_seq, created_at, mode, last_version FROM accounts"
+     "SELECT account_id, name, '', last_seq, created_at, mode, 0, last_version FROM accounts"
      " WHERE account_id > ? ORDER BY 1",
      [](query& q) {
          account_of(q);
-         q.id(6);
+         q.id(7);
      }},
     {"series",
      "SELECT series_id, account_id, prefix, project, is_default, 0, '', reset, time_zone,"
@@ -47,7 +47,7 @@ constexpr table tables[] = {
      look_at<token_of>},
     {"slots",
      "SELECT slot_id, account_id, key, fingerprint, uuid, created_at, attempts, created, reason,"
-     " state, task_id, settled_at FROM slots WHERE slot_id > ? ORDER BY 1",
+     " state, task_id, settled_at, in_flight FROM slots WHERE slot_id > ? ORDER BY 1",
      look_at<slot_of>},
     {"tasks",
      "SELECT task_id, account_id, uuid, '', NULL, NULL, prefix, NULL, last_seq, created_at, purged,"
@@ -74,6 +74,14 @@ constexpr table tables[] = {
      "SELECT delivery_id, sent_as, at, changes, status, error, delivered, took_ms"
      " FROM webhook_deliveries WHERE delivery_id > ? ORDER BY 1",
      look_at<delivery_of>},
+    {"remotes",
+     "SELECT account_id, url, client_id, key, cursor, before, partial, partial_operations, halted"
+     " FROM remotes WHERE account_id > ? ORDER BY 1",
+     look_at<remote_of>},
+    {"outbox",
+     "SELECT effect_id, account_id, kind, slot_id, task_uuid, prefix, operations, author, attempts,"
+     " parent, created_at FROM outbox WHERE effect_id > ? ORDER BY 1",
+     look_at<effect_of>},
     {"sealed_versions",
      "SELECT sealed_id, version_id, parent_id, created_at, segment FROM sealed_versions"
      " WHERE sealed_id > ? ORDER BY 1",

@@ -52,7 +52,8 @@ history_kind history_kind_of(query& q) {
 account account_of(query& q) {
     q.at("accounts", q.integer(0));
     return {
-        account_id{q.integer(0)}, q.text(1), q.text(2), q.integer(3), q.instant(4), mode_in(q, 5)};
+        account_id{q.integer(0)}, q.text(1), q.text(2), q.integer(3), q.instant(4), mode_in(q, 5),
+        q.integer(6) != 0};
 }
 
 series series_row_of(query& q) {
@@ -117,13 +118,14 @@ slot slot_of(query& q) {
     s.created_at = q.instant(5);
     s.attempts = q.integer(6);
     s.created = q.integer(7) != 0;
-    s.reason = q.one_of(8, failure_reason::none, failure_reason::window_passed);
+    s.reason = q.one_of(8, failure_reason::none, failure_reason::not_delivered);
     s.state = q.one_of(9, slot_state::pending, slot_state::failed);
     s.task = maybe_id<task_id>(q, 10);
     s.settled_at = maybe_instant(q, 11);
     const bool in_order = (s.state == slot_state::committed) == s.task.has_value() &&
                           (s.state == slot_state::pending) != s.settled_at.has_value();
     if (!in_order) q.damaged("its state");
+    if (s.state == slot_state::pending && q.integer(12) != 0) s.state = slot_state::in_flight;
     return s;
 }
 
@@ -175,6 +177,46 @@ bool go_back(query& q, task& t) {
     t.purged = is_purged;
     t.last_seq = seq;
     return true;
+}
+
+remote_chain remote_of(query& q) {
+    q.at("remotes", q.integer(0));
+    remote_chain r;
+    r.account = account_id{q.integer(0)};
+    r.url = q.text(1);
+    r.client_id = q.id(2);
+    r.sealed_key = q.blob(3);
+    r.cursor = q.id(4);
+    r.before = q.id(5);
+    r.partial = q.id(6);
+    r.partial_operations = q.integer(7);
+    r.halted = q.one_of(8, remote_halt::none, remote_halt::incomplete);
+    return r;
+}
+
+effect effect_of(query& q) {
+    q.at("outbox", q.integer(0));
+    effect e;
+    e.id = effect_id{q.integer(0)};
+    e.account = account_id{q.integer(1)};
+    e.kind = q.one_of(2, effect_kind::creation, effect_kind::key);
+    e.slot = maybe_id<slot_id>(q, 3);
+    e.task = q.id(4);
+    e.prefix = q.text(5);
+    e.operations = operations_in(q, 6);
+    e.author = author_in(q, 7);
+    e.attempts = q.integer(8);
+    e.parent = q.id(9);
+    e.created_at = q.instant(10);
+    return e;
+}
+
+outbox_tally outbox_tally_of(query& q) {
+    return {q.integer(0), q.integer(1), maybe_instant(q, 2)};
+}
+
+key_contest key_contest_of(query& q) {
+    return {q.integer(0), q.instant(1)};
 }
 
 principal principal_of(query& q) {

@@ -19,6 +19,10 @@ principal principal_of(query& q);
 device device_of(query& q);
 webhook webhook_of(query& q);
 webhook_delivery delivery_of(query& q);
+remote_chain remote_of(query& q);
+effect effect_of(query& q);
+outbox_tally outbox_tally_of(query& q);
+key_contest key_contest_of(query& q);
 fork_version fork_version_of(query& q);
 chain_head head_of(query& q);
 sealed_version sealed_version_of(query& q);
@@ -187,6 +191,7 @@ class reads_over : public Base {
         }
         const char* text = !state                            ? sql::slot_all
                            : *state == slot_state::pending   ? sql::slot_pending
+                           : *state == slot_state::in_flight ? sql::slot_in_flight
                            : *state == slot_state::committed ? sql::slot_committed
                                                              : sql::slot_failed;
         auto q = db_.use(text);
@@ -225,6 +230,31 @@ class reads_over : public Base {
     std::vector<webhook_delivery> deliveries_of(webhook_id id) override {
         auto q = db_.use(sql::delivery_all);
         return all(q.bind(id), delivery_of);
+    }
+
+    std::optional<remote_chain> find_remote(account_id account) override {
+        auto q = db_.use(sql::remote_by_account);
+        return one(q.bind(account), remote_of);
+    }
+    std::vector<remote_chain> remotes(account_id after, std::int64_t limit) override {
+        auto q = db_.use(sql::remote_page);
+        return all(q.bind(after).bind(limit), remote_of);
+    }
+    std::optional<effect> find_effect(account_id account, const uuid& task,
+                                      effect_kind kind) override {
+        auto q = db_.use(sql::effect_of_task);
+        q.bind(task).bind(account).bind(static_cast<std::int64_t>(kind));
+        return one(q, effect_of);
+    }
+    void visit_effects(account_id account, effect_id after, const effect_visitor& visit) override {
+        auto q = db_.use(sql::effect_each);
+        q.bind(account).bind(after);
+        while (q.step() && visit(effect_of(q))) {
+        }
+    }
+    outbox_tally outbox_of(account_id account) override {
+        auto q = db_.use(sql::effect_tally);
+        return one(q.bind(account), outbox_tally_of).value_or(outbox_tally{});
     }
 
     chain_head head_of(account_id account) override {

@@ -14,7 +14,8 @@ inline constexpr auto rollback = "ROLLBACK";
 
 #define CALLSIGN_ACCOUNT                                                             \
     "SELECT a.account_id, a.name, coalesce(s.prefix, ''), a.last_seq, a.created_at," \
-    " a.mode FROM accounts a"                                                        \
+    " a.mode, r.account_id IS NOT NULL FROM accounts a"                              \
+    " LEFT JOIN remotes r ON r.account_id = a.account_id"                            \
     " LEFT JOIN series s ON s.account_id = a.account_id AND s.is_default"
 inline constexpr auto account_by_id = CALLSIGN_ACCOUNT " WHERE a.account_id = ?";
 inline constexpr auto account_by_name = CALLSIGN_ACCOUNT " WHERE a.name = ?";
@@ -28,7 +29,8 @@ inline constexpr auto account_manage =
     " WHERE account_id = ? AND mode = 2";
 inline constexpr auto account_head =
     "SELECT last_seq, last_version, sealed_seq, side_place, side_bytes, side_gone_to,"
-    " side_gone_below FROM accounts WHERE account_id = ?";
+    " side_gone_below, EXISTS (SELECT 1 FROM remotes r WHERE r.account_id = a.account_id)"
+    " FROM accounts a WHERE account_id = ?";
 inline constexpr auto account_advance =
     "UPDATE accounts SET last_seq = ?, last_version = ?, side_place = ?, side_bytes = ?,"
     " side_gone_to = ?, side_gone_below = ? WHERE account_id = ?";
@@ -95,18 +97,21 @@ inline constexpr auto token_revoke = "UPDATE tokens SET revoked_at = ? WHERE tok
 
 #define CALLSIGN_SLOT                                                           \
     "SELECT slot_id, account_id, key, fingerprint, uuid, created_at, attempts," \
-    " created, reason, state, task_id, settled_at FROM slots"
+    " created, reason, state, task_id, settled_at, in_flight FROM slots"
 inline constexpr auto slot_by_id = CALLSIGN_SLOT " WHERE slot_id = ?";
 inline constexpr auto slot_all = CALLSIGN_SLOT " WHERE slot_id > ? ORDER BY slot_id LIMIT ?";
 inline constexpr auto slot_pending =
-    CALLSIGN_SLOT " WHERE state = 1 AND slot_id > ? ORDER BY slot_id LIMIT ?";
+    CALLSIGN_SLOT " WHERE state = 1 AND in_flight = 0 AND slot_id > ? ORDER BY slot_id LIMIT ?";
+inline constexpr auto slot_in_flight =
+    CALLSIGN_SLOT " WHERE state = 1 AND in_flight = 1 AND slot_id > ? ORDER BY slot_id LIMIT ?";
 inline constexpr auto slot_failed =
     CALLSIGN_SLOT " WHERE state = 3 AND slot_id > ? ORDER BY slot_id LIMIT ?";
 inline constexpr auto slot_committed =
     CALLSIGN_SLOT " WHERE state = 2 AND slot_id > ? ORDER BY slot_id LIMIT ?";
 // For one account, whatever the state (?3 NULL) or in it.
 inline constexpr auto slot_of_account = CALLSIGN_SLOT
-    " WHERE slot_id > ?1 AND account_id = ?2 AND (?3 IS NULL OR state = ?3)"
+    " WHERE slot_id > ?1 AND account_id = ?2 AND (?3 IS NULL OR"
+    " CASE WHEN state = 1 AND in_flight THEN 4 ELSE state END = ?3)"
     " ORDER BY slot_id LIMIT ?4";
 inline constexpr auto slot_put =
     "INSERT INTO slots (slot_id, account_id, key, fingerprint, uuid, created_at, state)"
@@ -116,17 +121,21 @@ inline constexpr auto slot_waiting =
 #undef CALLSIGN_SLOT
 inline constexpr auto slot_attempt =
     "UPDATE slots SET attempts = attempts + 1 WHERE slot_id = ? AND +state = 1";
+inline constexpr auto slot_fly =
+    "UPDATE slots SET in_flight = 1 WHERE slot_id = ? AND +state = 1 AND in_flight = 0";
 inline constexpr auto slot_commit =
     "UPDATE slots SET state = 2, task_id = ?, created = ?, settled_at = ?"
-    " WHERE slot_id = ? AND +state = 1";
+    " WHERE slot_id = ? AND +state = 1 RETURNING in_flight";
 inline constexpr auto slot_fail =
-    "UPDATE slots SET state = 3, reason = ?, settled_at = ? WHERE slot_id = ? AND +state = 1";
+    "UPDATE slots SET state = 3, reason = ?, settled_at = ? WHERE slot_id = ? AND +state = 1"
+    " RETURNING in_flight";
 inline constexpr auto slot_forget =
     "DELETE FROM slots WHERE slot_id = ? AND +state <> 1 RETURNING state";
 inline constexpr auto totals_get =
-    "SELECT pending, committed, failed, last_slot, last_moment FROM totals";
+    "SELECT pending, in_flight, committed, failed, last_slot, last_moment FROM totals";
 inline constexpr auto totals_set =
-    "UPDATE totals SET pending = ?, committed = ?, failed = ?, last_slot = ?, last_moment = ?";
+    "UPDATE totals SET pending = ?, in_flight = ?, committed = ?, failed = ?, last_slot = ?,"
+    " last_moment = ?";
 
 // ---- a store whose time is ahead ----
 
@@ -282,6 +291,46 @@ inline constexpr auto delivery_trim =
     "DELETE FROM webhook_deliveries WHERE webhook_id = ?1 AND delivery_id <= (SELECT delivery_id"
     " FROM webhook_deliveries WHERE webhook_id = ?1 ORDER BY delivery_id DESC LIMIT 1 OFFSET ?2)";
 inline constexpr auto delivery_delete = "DELETE FROM webhook_deliveries WHERE webhook_id = ?";
+
+// ---- accounts that live elsewhere ----
+
+#define CALLSIGN_REMOTE                                                \
+    "SELECT account_id, url, client_id, key, cursor, before, partial," \
+    " partial_operations, halted FROM remotes"
+inline constexpr auto remote_by_account = CALLSIGN_REMOTE " WHERE account_id = ?";
+inline constexpr auto remote_page =
+    CALLSIGN_REMOTE " WHERE account_id > ? ORDER BY account_id LIMIT ?";
+#undef CALLSIGN_REMOTE
+inline constexpr auto remote_put =
+    "INSERT INTO remotes (url, client_id, key, cursor, before, partial, partial_operations,"
+    " halted, account_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
+inline constexpr auto remote_update =
+    "UPDATE remotes SET url = ?, client_id = ?, key = ?, cursor = ?, before = ?, partial = ?,"
+    " partial_operations = ?, halted = ? WHERE account_id = ?";
+inline constexpr auto remote_delete = "DELETE FROM remotes WHERE account_id = ?";
+#define CALLSIGN_EFFECT                                                                   \
+    "SELECT effect_id, account_id, kind, slot_id, task_uuid, prefix, operations, author," \
+    " attempts, parent, created_at FROM outbox"
+inline constexpr auto effect_of_task =
+    CALLSIGN_EFFECT " WHERE task_uuid = ? AND account_id = ? AND kind = ?";
+inline constexpr auto effect_each =
+    CALLSIGN_EFFECT " WHERE account_id = ? AND effect_id > ? ORDER BY effect_id";
+#undef CALLSIGN_EFFECT
+inline constexpr auto effect_tally =
+    "SELECT count(*) FILTER (WHERE kind = 1), count(*) FILTER (WHERE kind = 2), min(created_at)"
+    " FROM outbox WHERE account_id = ?";
+inline constexpr auto effect_put =
+    "INSERT INTO outbox (account_id, kind, slot_id, task_uuid, prefix, operations, author,"
+    " attempts, parent, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+inline constexpr auto effect_update =
+    "UPDATE outbox SET attempts = ?, parent = ? WHERE effect_id = ?";
+inline constexpr auto effect_delete = "DELETE FROM outbox WHERE effect_id = ?";
+inline constexpr auto contest_get =
+    "SELECT times, last_at FROM key_contests WHERE task_uuid = ? AND account_id = ?";
+inline constexpr auto contest_put =
+    "INSERT INTO key_contests (times, last_at, task_uuid, account_id) VALUES (?, ?, ?, ?)"
+    " ON CONFLICT (task_uuid, account_id) DO UPDATE SET times = excluded.times,"
+    " last_at = excluded.last_at";
 
 // ---- sealed chains ----
 

@@ -16,6 +16,7 @@ constexpr std::pair<const char*, const char*> counted[] = {
     {"sealed versions", "SELECT count(*) FROM sealed_versions"},
     {"fork versions", "SELECT count(*) FROM side_versions"},
     {"clients", "SELECT count(*) FROM devices"},
+    {"effects", "SELECT count(*) FROM outbox"},
 };
 
 // Columns that must agree with others, where the port shows one of them, or refuses the row. Each
@@ -36,11 +37,12 @@ constexpr agreement agreements[] = {
      " FROM slots WHERE state NOT IN (1, 2, 3) OR (state = 2) <> (task_id IS NOT NULL)"
      " OR (state = 1) <> (settled_at IS NULL)"},
     {{"I4", "the totals count the slots"},
-     "SELECT printf('totals say %d pending, %d committed, %d failed, last %d', o.pending,"
-     " o.committed, o.failed, o.last_slot) FROM totals o, (SELECT count(*) FILTER (WHERE state ="
-     " 1) AS p, count(*) FILTER (WHERE state = 2) AS c, count(*) FILTER (WHERE state = 3) AS f,"
-     " coalesce(max(slot_id), 0) AS m FROM slots) n WHERE (o.pending, o.committed, o.failed) <>"
-     " (n.p, n.c, n.f) OR o.last_slot < n.m"},
+     "SELECT printf('totals say %d pending, %d in flight, %d committed, %d failed, last %d',"
+     " o.pending, o.in_flight, o.committed, o.failed, o.last_slot) FROM totals o, (SELECT count(*)"
+     " FILTER (WHERE state = 1 AND in_flight = 0) AS p, count(*) FILTER (WHERE state = 1 AND"
+     " in_flight = 1) AS i, count(*) FILTER (WHERE state = 2) AS c, count(*) FILTER (WHERE state ="
+     " 3) AS f, coalesce(max(slot_id), 0) AS m FROM slots) n WHERE (o.pending, o.in_flight,"
+     " o.committed, o.failed) <> (n.p, n.i, n.c, n.f) OR o.last_slot < n.m"},
     {{"I8", "a client opens one account, and an opaque account has a client"},
      "SELECT printf('device %d: account %d is not there', d.device_id, d.account_id)"
      " FROM devices d LEFT JOIN accounts a ON a.account_id = d.account_id"

@@ -14,7 +14,8 @@ void write_state::load() {
     auto q = db.use(sql::totals_get);
     if (!q.step()) throw_damaged("totals", 1, "it is not there");
     q.at("totals", 1);
-    now = committed = {{q.integer(0), q.integer(1), q.integer(2)}, q.integer(3), q.instant(4)};
+    now = committed = {
+        {q.integer(0), q.integer(1), q.integer(2), q.integer(3)}, q.integer(4), q.instant(5)};
     keys.load();
 }
 
@@ -24,7 +25,7 @@ write_state::head& write_state::find_head(account_id account) {
     auto q = db.use(sql::account_head);
     q.bind(account);
     if (!q.step()) throw_damaged("accounts", account.value, "it is not there");
-    head found{account, q.integer(0), q.id(1), q.integer(2), {}, false};
+    head found{account, q.integer(0), q.id(1), q.integer(2), {}, q.integer(7) != 0, false};
     found.sides = {q.integer(3), q.integer(4), q.integer(5), q.integer(6)};
     return heads_.emplace(account, found).first->second;
 }

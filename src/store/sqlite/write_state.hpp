@@ -48,6 +48,7 @@ class write_state {
         uuid last_version{};
         std::int64_t sealed_seq = 0;
         side_versions sides{};
+        bool elsewhere = false;
         bool changed = false;
     };
     struct counter {

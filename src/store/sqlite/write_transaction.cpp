@@ -97,13 +97,23 @@ class write_transaction final : public reads_over<write_tx> {
         db_.use(sql::slot_attempt).bind(id).run();
         expect_one("slots", id.value);
     }
+    bool begin_flight(slot_id id) override {
+        db_.use(sql::slot_fly).bind(id).run();
+        if (changes() == 0) return false;
+        changed_ = true;
+        --state_.now.slots.pending;
+        ++state_.now.slots.in_flight;
+        return true;
+    }
     bool commit_slot(slot_id id, task_id task, bool created, time_point now) override {
-        db_.use(sql::slot_commit).bind(task).bind(created ? 1 : 0).bind(now).bind(id).run();
-        return settled(now, state_.now.slots.committed);
+        auto q = db_.use(sql::slot_commit);
+        q.bind(task).bind(created ? 1 : 0).bind(now).bind(id);
+        return settled(q, now, state_.now.slots.committed);
     }
     bool fail_slot(slot_id id, failure_reason reason, time_point now) override {
-        db_.use(sql::slot_fail).bind(static_cast<int>(reason)).bind(now).bind(id).run();
-        return settled(now, state_.now.slots.failed);
+        auto q = db_.use(sql::slot_fail);
+        q.bind(static_cast<int>(reason)).bind(now).bind(id);
+        return settled(q, now, state_.now.slots.failed);
     }
     void forget_slot(slot_id id) override {
         changed_ = true;
@@ -294,6 +304,71 @@ class write_transaction final : public reads_over<write_tx> {
         db_.use(sql::device_revoke).bind(now).bind(id).run();
     }
 
+    // ---- accounts that live elsewhere ----
+
+    bool is_elsewhere(account_id account) override { return state_.head_of(account).elsewhere; }
+    void put_remote(const remote_chain& r) override {
+        changed_ = true;
+        state_.flush();
+        auto q = db_.use(sql::remote_put);
+        bind_remote(q, r).run();
+        state_.forget_head(r.account);
+    }
+    void update_remote(const remote_chain& r) override {
+        changed_ = true;
+        auto q = db_.use(sql::remote_update);
+        bind_remote(q, r).run();
+        expect_one("remotes", r.account.value);
+    }
+    void remove_remote(account_id account) override {
+        changed_ = true;
+        state_.flush();
+        db_.use(sql::remote_delete).bind(account).run();
+        expect_one("remotes", account.value);
+        state_.forget_head(account);
+    }
+    effect_id put_effect(const effect& e) override {
+        moved(e.created_at);
+        const std::string bytes = encode(e.operations);
+        db_.use(sql::effect_put)
+            .bind(e.account)
+            .bind(static_cast<std::int64_t>(e.kind))
+            .bind(e.slot)
+            .bind(e.task)
+            .bind(e.prefix)
+            .bind_blob(bytes.data(), bytes.size())
+            .bind(column_of(e.author))
+            .bind(e.attempts)
+            .bind(e.parent)
+            .bind(e.created_at)
+            .run();
+        return effect_id{db_.last_row()};
+    }
+    void update_effect(const effect& e) override {
+        changed_ = true;
+        db_.use(sql::effect_update).bind(e.attempts).bind(e.parent).bind(e.id).run();
+        expect_one("outbox", e.id.value);
+    }
+    void remove_effect(effect_id id) override {
+        changed_ = true;
+        db_.use(sql::effect_delete).bind(id).run();
+        expect_one("outbox", id.value);
+    }
+    key_contest find_key_contest(account_id account, const uuid& task) override {
+        auto q = db_.use(sql::contest_get);
+        return one(q.bind(task).bind(account), key_contest_of).value_or(key_contest{});
+    }
+    void put_key_contest(account_id account, const uuid& task,
+                         const key_contest& contest) override {
+        moved(contest.last_at);
+        db_.use(sql::contest_put)
+            .bind(contest.times)
+            .bind(contest.last_at)
+            .bind(task)
+            .bind(account)
+            .run();
+    }
+
     // ---- sealed chains ----
 
     chain_head head_of(account_id account) override {
@@ -467,6 +542,7 @@ class write_transaction final : public reads_over<write_tx> {
             const auto& now = state_.now;
             db_.use(sql::totals_set)
                 .bind(now.slots.pending)
+                .bind(now.slots.in_flight)
                 .bind(now.slots.committed)
                 .bind(now.slots.failed)
                 .bind(now.last_slot)
@@ -482,6 +558,17 @@ class write_transaction final : public reads_over<write_tx> {
     void moved(time_point now) {
         changed_ = true;
         state_.now.last_moment = std::max(state_.now.last_moment, now);
+    }
+    static query& bind_remote(query& q, const remote_chain& r) {
+        return q.bind(r.url)
+            .bind(r.client_id)
+            .bind_blob(r.sealed_key.data(), r.sealed_key.size())
+            .bind(r.cursor)
+            .bind(r.before)
+            .bind(r.partial)
+            .bind(r.partial_operations)
+            .bind(static_cast<std::int64_t>(r.halted))
+            .bind(r.account);
     }
     static query& bind_place(query& q, const webhook& w) {
         q.bind(w.after.seq).bind(static_cast<std::int64_t>(w.after.tasks)).bind(w.mark);
@@ -535,10 +622,10 @@ class write_transaction final : public reads_over<write_tx> {
         if (changes() != 1) throw_damaged(table, row, "it is not as it was read");
     }
     int changes() { return db_.database().getChanges(); }
-    bool settled(time_point now, std::int64_t& to) {
-        if (changes() == 0) return false;
+    bool settled(query& q, time_point now, std::int64_t& to) {
+        if (!q.step()) return false;
         moved(now);
-        --state_.now.slots.pending;
+        --(q.integer(0) != 0 ? state_.now.slots.in_flight : state_.now.slots.pending);
         ++to;
         return true;
     }

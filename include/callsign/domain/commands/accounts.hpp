@@ -22,6 +22,13 @@ struct create_account {
     digest token_hash{};
     // With a client id the account is opaque, and that id opens its chain.
     std::optional<uuid> client_id{};
+    // Its tasks live there, and are many or none.
+    struct home {
+        std::string url;
+        uuid client_id{};
+        std::string sealed_key;
+    };
+    std::optional<home> elsewhere{};
 
     using answer = std::variant<account, name_taken, client_id_taken>;
 };

@@ -74,9 +74,15 @@ struct reserve {
         bool resumed = false;
         time_point reserved_at;
         std::vector<callsign::uuid> depends{};  // the refs, resolved
+        bool elsewhere = false;  // the task is to be made on another server: begin_delivery
     };
-    using answer = std::variant<reserved, receipted, slot_failed, key_conflict, unknown_series,
-                                series_archived, task_not_valid, depends_unmet>;
+    // It is on its way to another server.
+    struct in_flight {
+        slot_id slot;
+        time_point reserved_at;
+    };
+    using answer = std::variant<reserved, in_flight, receipted, slot_failed, key_conflict,
+                                unknown_series, series_archived, task_not_valid, depends_unmet>;
 };
 claim claim_of(const reserve& c);
 

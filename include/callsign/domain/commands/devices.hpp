@@ -14,6 +14,9 @@ namespace callsign {
 // An opaque account's devices share a client id, and bring their secret themselves.
 struct account_is_opaque {};
 
+// Its tasks live on another server: what is to come to it comes by way of that.
+struct account_is_elsewhere {};
+
 // One more syncing client. `sealed_key` is what it seals with, itself sealed under the master key
 // for this account and client id (seal/at_rest.hpp): a rule cannot tell whether it opens.
 struct create_device {
@@ -27,7 +30,7 @@ struct create_device {
 
     struct too_many {};
     using answer = std::variant<device, name_taken, client_id_taken, no_such_account,
-                                account_is_opaque, too_many>;
+                                account_is_opaque, account_is_elsewhere, too_many>;
 };
 claim claim_of(const create_device& c);
 

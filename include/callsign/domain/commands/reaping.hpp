@@ -10,6 +10,7 @@
 #include <string>
 #include <unordered_set>
 #include <utility>
+#include <vector>
 
 namespace callsign {
 
@@ -23,7 +24,8 @@ struct worked_on_hash {
 using worked_on = std::unordered_set<std::pair<account_id, std::string>, worked_on_hash>;
 
 // Of at most `limit` pending slots after `after`: one whose task exists is committed; one older
-// than `window` is failed; one in `busy` is left alone, whatever its age.
+// than `window` is failed; one in `busy` is left alone, whatever its age. Whether one's task exists
+// that lives elsewhere, the other server is asked first (fail_in_flight).
 struct reconcile_pending {
     slot_id after;
     std::int64_t limit = 0;
@@ -35,6 +37,8 @@ struct reconcile_pending {
         std::int64_t committed = 0;
         std::int64_t failed = 0;
         std::optional<slot_id> next;  // where to go on; none: that was the last pending slot
+        // Those as old whose task would be elsewhere.
+        std::vector<std::pair<account_id, slot_id>> elsewhere{};
     };
 };
 

@@ -109,7 +109,8 @@ struct import_numbers {
     struct refused {
         std::vector<fault> faults;
     };
-    using answer = std::variant<done, refused, no_such_account, account_is_opaque>;
+    using answer =
+        std::variant<done, refused, no_such_account, account_is_opaque, account_is_elsewhere>;
 };
 claim claim_of(const import_numbers& c);
 

@@ -53,8 +53,10 @@ struct edit_task {
         callsign::task now;  // without its attributes if they are more than `shown_bytes_max`
     };
     struct changed_since {};
+    // The account's tasks live on another server: the outbox brings it there.
+    struct elsewhere {};
     using answer = std::variant<edited, ref_fault, depends_unmet, changed_since, task_not_valid,
-                                task_too_large>;
+                                task_too_large, elsewhere>;
 };
 claim claim_of(const edit_task& c);
 
@@ -83,7 +85,8 @@ struct import_tasks {
         std::int64_t keys_left_out = 0;  // of the imported; the server gives them
         std::size_t taken = 0;           // of `tasks`, from the first: the two above together
     };
-    using answer = std::variant<done, no_such_account, account_is_opaque, task_too_large>;
+    using answer = std::variant<done, no_such_account, account_is_opaque, account_is_elsewhere,
+                                task_too_large>;
 };
 claim claim_of(const import_tasks& c);
 

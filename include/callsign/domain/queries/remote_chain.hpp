@@ -1,0 +1,42 @@
+#pragma once
+// Accounts that live on another server.
+
+#include <callsign/domain/claim.hpp>
+#include <callsign/domain/remote_chain.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace callsign {
+
+struct list_remotes {
+    account_id after{};
+    std::int64_t limit = 500;
+
+    using answer = std::vector<remote_chain>;
+};
+claim claim_of(const list_remotes& q);
+
+struct find_remote {
+    account_id account;
+
+    struct found {
+        remote_chain remote;
+        outbox_tally waiting;
+        std::int64_t seq = 0;  // of the mirror
+    };
+    using answer = std::optional<found>;  // none: it lives here
+};
+claim claim_of(const find_remote& q);
+
+// Whether the mirror has ever had one of these versions of the remote's.
+struct knows_version {
+    account_id account;
+    std::vector<uuid> versions{};
+
+    using answer = bool;
+};
+claim claim_of(const knows_version& q);
+
+}  // namespace callsign

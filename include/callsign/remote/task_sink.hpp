@@ -1,0 +1,51 @@
+#pragma once
+// A task store elsewhere: the chain of one client id on a TaskChampion sync server, over HTTP
+// (docs/src/http.md of that project; where it and the reference server differ, the server holds).
+// Bodies are sealed and opened as its clients do it (seal/envelope.hpp, wire/segment.hpp).
+//
+// Whatever comes is input: of a server that answers anything else than the protocol has, the
+// failure says so. Threads: the network executor; large bodies are opened and sealed on another.
+
+#include <callsign/ports/entropy.hpp>
+#include <callsign/ports/task_sink.hpp>
+#include <callsign/seal/secret.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+namespace callsign::remote {
+
+struct sink_options {
+    // From connecting to the last byte of the answer.
+    milliseconds timeout{std::chrono::seconds{30}};
+    // A larger answer is a failure; it is held in memory.
+    std::size_t answer_bytes_max = std::size_t{128} << 20;
+    // Who may vouch for servers, besides those the system trusts; a PEM file. Empty: nobody.
+    std::filesystem::path ca_file{};
+};
+
+// What all sinks share. Outlives them.
+class sinks {
+  public:
+    // Throws std::runtime_error if `ca_file` cannot be read.
+    sinks(boost::asio::any_io_executor network, boost::asio::any_io_executor offload,
+          entropy& entropy, sink_options options);
+
+    // `key`: of the client id's bodies. nullptr: the URL is none, or there
+    // is no key.
+    std::unique_ptr<task_sink> open(const std::string& url, const uuid& client_id,
+                                    std::shared_ptr<const seal::key> key);
+
+  private:
+    boost::asio::any_io_executor network_;
+    boost::asio::any_io_executor offload_;
+    entropy& entropy_;
+    sink_options options_;
+    boost::asio::ssl::context tls_{boost::asio::ssl::context::tls_client};
+};
+
+}  // namespace callsign::remote

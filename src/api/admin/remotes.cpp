@@ -1,0 +1,167 @@
+#include "remotes.hpp"
+
+#include <callsign/domain/query.hpp>
+#include <callsign/net/outgoing.hpp>
+
+#include <boost/asio/ip/address.hpp>
+
+namespace callsign::api {
+namespace {
+
+bool is_loopback(const std::string& host) {
+    if (host == "localhost") return true;
+    boost::system::error_code is_name;
+    const auto address = boost::asio::ip::make_address(host, is_name);
+    return !is_name && address.is_loopback();
+}
+
+std::string_view to_string(remote_status::state state) {
+    switch (state) {
+    case remote_status::state::starting: return "starting";
+    case remote_status::state::up_to_date: return "up_to_date";
+    case remote_status::state::pulling: return "pulling";
+    case remote_status::state::sending: return "sending";
+    case remote_status::state::waiting: return "waiting";
+    case remote_status::state::halted: return "halted";
+    }
+    return "";
+}
+
+void describe(v1::RemoteState& out, const callsign::find_remote::found& row) {
+    out.set_url(row.remote.url);
+    out.set_client_id(callsign::to_string(row.remote.client_id));
+    out.set_halted(std::string(callsign::to_string(row.remote.halted)));
+    if (!row.remote.cursor.is_nil()) out.set_version(callsign::to_string(row.remote.cursor));
+    out.set_creations_waiting(row.waiting.creations);
+    out.set_keys_waiting(row.waiting.keys);
+    if (row.waiting.oldest) wire::set_timestamp(*out.mutable_oldest_waiting(), *row.waiting.oldest);
+}
+
+void describe(v1::RemoteState& out, const remote_status& now) {
+    out.set_state(std::string(to_string(now.now)));
+    out.set_last_error(now.last_error);
+    if (now.last_error_at) wire::set_timestamp(*out.mutable_last_error_at(), *now.last_error_at);
+    if (now.up_to_date_at) wire::set_timestamp(*out.mutable_up_to_date_at(), *now.up_to_date_at);
+    out.set_pulled(now.pulled);
+}
+
+http_response answer_here(const request_context& c) {
+    return answer_problem(c, problems::account_here, "It has no other server.");
+}
+
+}  // namespace
+
+void check_remote_url(const std::string& url, const std::string& field, bool insecure,
+                      wire::faults& found) {
+    const auto parsed = net::parse_outgoing_url(url);
+    if (const auto* const fault = std::get_if<std::string>(&parsed)) {
+        return add_fault(found, {field, "malformed", *fault});
+    }
+    const auto& where = std::get<net::outgoing_url>(parsed);
+    if (where.target.find('?') != where.target.npos) {
+        return add_fault(found, {field, "malformed", "A sync server's URL has no query."});
+    }
+    if (where.tls || insecure || is_loopback(where.host)) return;
+    add_fault(found, {field, "insecure",
+                      "Over http anybody on the way sees the client id, which opens the account: "
+                      "use https, or say that it is to be insecure."});
+}
+
+http_response answer_remote_fault(const request_context& c, const jobs::remote_fault& fault) {
+    using kind = sink_failure::kind;
+    const std::string detail = fault.text + " Nothing was changed.";
+    if (fault.why == kind::wrong_secret) return answer_problem(c, problems::wrong_secret, detail);
+    if (fault.why == kind::unreadable) {
+        return answer_problem(c, problems::history_unreadable, detail);
+    }
+    return answer_problem(c, problems::remote_unavailable, detail);
+}
+
+awaitable<http_response> answer_account(admin_context& a, request_context& c, unsigned status,
+                                        account shown, std::string token) {
+    v1::Account message = wire::to_message(shown);
+    message.set_token(token);
+    if (shown.elsewhere) {
+        callsign::find_remote question{shown.id};
+        const auto row = co_await a.engine.ask(question);
+        if (row && *row) describe(*message.mutable_remote(), **row);
+        const auto now = a.elsewhere.outbox ? a.elsewhere.outbox->status(shown.id) : std::nullopt;
+        if (now) describe(*message.mutable_remote(), *now);
+    }
+    co_return token.empty() ? answer_message(c, status, message)
+                            : answer_secret(c, status, message);
+}
+
+awaitable<http_response> show_any_account(admin_context& a, request_context& c) {
+    find_account question{c.owner()};
+    const auto found = co_await a.engine.ask(std::move(question));
+    if (!found) co_return answer_error(c, found.error());
+    if (!*found) co_return answer_no_account(c);
+    account shown = **found;
+    co_return co_await answer_account(a, c, 200, std::move(shown), {});
+}
+
+awaitable<http_response> change_remote(admin_context& a, request_context& c) {
+    wire::faults wrong;
+    v1::EditRemote wanted;
+    if (read_body(c, wanted, wrong) && !wanted.url().empty()) {
+        check_remote_url(wanted.url(), "url", wanted.insecure(), wrong);
+    }
+    const seal::wiped afterwards(*wanted.mutable_encryption_secret());
+    if (!wrong.empty()) co_return answer_faults(c, wrong);
+    find_account question{c.owner()};
+    const auto owner = co_await a.engine.ask(std::move(question));
+    if (!owner) co_return answer_error(c, owner.error());
+    if (!*owner) co_return answer_no_account(c);
+    const jobs::remote_changes changes{wanted.url(), wanted.encryption_secret(),
+                                       wanted.accept_loss()};
+    const auto done = co_await jobs::change_remote(a.jobs, a.elsewhere.open, (*owner)->id, changes);
+    if (!done) co_return answer_error(c, done.error());
+    if (const auto* const fault = std::get_if<jobs::remote_fault>(&*done)) {
+        co_return answer_remote_fault(c, *fault);
+    }
+    if (std::holds_alternative<jobs::no_master_key>(*done)) co_return answer_no_master_key(c);
+    const auto& changed = std::get<edit_remote::answer>(*done);
+    if (std::holds_alternative<no_remote>(changed)) co_return answer_here(c);
+    if (std::holds_alternative<edit_remote::has_lost_versions>(changed)) {
+        co_return answer_problem(c, problems::remote_gone_back,
+                                 "Versions that it had are gone from it. Put its newest backup "
+                                 "back, or say that the loss is accepted: then what it has now "
+                                 "holds here, too. Keys stay as they are.");
+    }
+    account shown = **owner;
+    co_return co_await answer_account(a, c, 200, std::move(shown), {});
+}
+
+awaitable<http_response> move_account(admin_context& a, request_context& c) {
+    wire::faults wrong;
+    v1::MoveAccount wanted;
+    if (read_body(c, wanted, wrong) && !wanted.here()) {
+        add_fault(wrong, {"here", "required", "Say where to: here."});
+    }
+    if (!wrong.empty()) co_return answer_faults(c, wrong);
+    find_account question{c.owner()};
+    const auto owner = co_await a.engine.ask(std::move(question));
+    if (!owner) co_return answer_error(c, owner.error());
+    if (!*owner) co_return answer_no_account(c);
+    account shown = **owner;
+    if (!shown.elsewhere || a.elsewhere.outbox == nullptr) co_return answer_here(c);
+    const auto done = co_await jobs::move_account_here(a.jobs, *a.elsewhere.outbox, shown.id);
+    if (!done) co_return answer_error(c, done.error());
+    if (std::holds_alternative<jobs::remote_unreachable>(*done)) {
+        co_return answer_problem(c, problems::remote_unavailable,
+                                 "It must be seen that nothing is there that is not here. Nothing "
+                                 "was changed.");
+    }
+    const auto& moved = std::get<move_here::answer>(*done);
+    if (std::holds_alternative<no_remote>(moved)) co_return answer_here(c);
+    if (!std::holds_alternative<move_here::moved>(moved)) {
+        co_return answer_problem(c, problems::not_settled,
+                                 "It changes faster than it can be taken over, or does not take "
+                                 "what is sent to it. Nothing was changed; ask again.");
+    }
+    shown.elsewhere = false;
+    co_return co_await answer_account(a, c, 200, std::move(shown), {});
+}
+
+}  // namespace callsign::api

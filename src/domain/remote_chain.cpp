@@ -1,0 +1,15 @@
+#include <callsign/base/assert.hpp>
+#include <callsign/domain/remote_chain.hpp>
+
+namespace callsign {
+
+std::string_view to_string(remote_halt why) noexcept {
+    switch (why) {
+    case remote_halt::none: return "";
+    case remote_halt::gone_back: return "gone-back";
+    case remote_halt::incomplete: return "incomplete";
+    }
+    CALLSIGN_ASSERT(!"a halt without a name");
+}
+
+}  // namespace callsign

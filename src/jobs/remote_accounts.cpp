@@ -1,0 +1,121 @@
+#include <callsign/jobs/remote_accounts.hpp>
+#include <callsign/seal/at_rest.hpp>
+
+#include <optional>
+
+namespace callsign::jobs {
+
+using boost::asio::awaitable;
+
+namespace {
+
+// How often what waits is let go before an account comes here.
+constexpr int rounds_max = 10;
+
+seal::belongs_to place_of(const uuid& client_id) {
+    return {seal::purpose::remote_key, account_id{}, client_id};
+}
+
+// Whether what the server has opens. None: it does, or there is nothing yet.
+awaitable<std::optional<remote_fault>> fault_of(task_sink& sink) {
+    auto first = co_await sink.get_child(uuid{});
+    if (const auto* const failure = std::get_if<sink_failure>(&first)) {
+        co_return remote_fault{failure->why, failure->text};
+    }
+    if (!std::holds_alternative<sink_gone>(first)) co_return std::nullopt;
+    auto snapshot = co_await sink.get_snapshot();
+    if (const auto* const failure = std::get_if<sink_failure>(&snapshot)) {
+        co_return remote_fault{failure->why, failure->text};
+    }
+    if (std::holds_alternative<sink_snapshot>(snapshot)) co_return std::nullopt;
+    co_return remote_fault{sink_failure::kind::unreadable,
+                           "Its history has no beginning, and it has no snapshot."};
+}
+
+struct checked_server {
+    std::string sealed_key;
+};
+using check_answer = std::variant<checked_server, remote_fault, no_master_key>;
+
+awaitable<result<check_answer>> check(context& with, const sink_opener& open,
+                                      const remote_server& at) {
+    if (with.master == nullptr || !open) co_return check_answer(no_master_key{});
+    auto derived = co_await derive_key(with, payer::operators(), at.secret, at.client_id);
+    if (!derived) co_return derived.error();
+    const auto key = std::make_shared<const seal::key>(std::move(*derived));
+    const auto sink = open(at.url, at.client_id, key);
+    if (!sink) {
+        co_return check_answer(remote_fault{sink_failure::kind::unreachable, "The URL is none."});
+    }
+    auto fault = co_await fault_of(*sink);
+    if (fault) co_return check_answer(std::move(*fault));
+    co_return check_answer(checked_server{sealed_at_rest(with, place_of(at.client_id), *key)});
+}
+
+}  // namespace
+
+awaitable<result<connect_answer>> connect_account(context& with, const sink_opener& open,
+                                                  create_account wanted, const remote_server& at) {
+    auto checked = co_await check(with, open, at);
+    if (!checked) co_return checked.error();
+    if (auto* const fault = std::get_if<remote_fault>(&*checked)) {
+        co_return connect_answer(std::move(*fault));
+    }
+    if (std::holds_alternative<no_master_key>(*checked)) co_return connect_answer(no_master_key{});
+    wanted.elsewhere = create_account::home{
+        at.url, at.client_id, std::move(std::get<checked_server>(*checked).sealed_key)};
+    auto made = co_await with.engine.submit(std::move(wanted));
+    if (!made) co_return made.error();
+    co_return connect_answer(std::move(*made));
+}
+
+awaitable<result<change_remote_answer>> change_remote(context& with, const sink_opener& open,
+                                                      account_id account,
+                                                      const remote_changes& changes) {
+    find_remote question{account};
+    const auto found = co_await with.engine.ask(question);
+    if (!found) co_return found.error();
+    if (!*found) co_return change_remote_answer(edit_remote::answer(no_remote{}));
+    const remote_chain& now = (*found)->remote;
+    edit_remote command{.account = account, .accept_loss = changes.accept_loss};
+    if (!changes.url.empty()) command.url = changes.url;
+    if (!changes.secret.empty()) {
+        const remote_server at{changes.url.empty() ? now.url : changes.url, now.client_id,
+                               changes.secret};
+        auto checked = co_await check(with, open, at);
+        if (!checked) co_return checked.error();
+        if (auto* const fault = std::get_if<remote_fault>(&*checked)) {
+            co_return change_remote_answer(std::move(*fault));
+        }
+        if (std::holds_alternative<no_master_key>(*checked)) {
+            co_return change_remote_answer(no_master_key{});
+        }
+        command.sealed_key = std::move(std::get<checked_server>(*checked).sealed_key);
+    }
+    auto done = co_await with.engine.submit(std::move(command));
+    if (!done) co_return done.error();
+    co_return change_remote_answer(std::move(*done));
+}
+
+awaitable<result<move_here_answer>> move_account_here(context& with, outbox& outbox,
+                                                      account_id account) {
+    for (int round = 1;; ++round) {
+        const bool is_up_to_date = co_await outbox.look_up(account);
+        if (!is_up_to_date) co_return move_here_answer(remote_unreachable{});
+        find_remote question{account};
+        const auto found = co_await with.engine.ask(question);
+        if (!found) co_return found.error();
+        if (!*found) co_return move_here_answer(move_here::answer(no_remote{}));
+        move_here command{account, (*found)->remote.cursor};
+        auto done = co_await with.engine.submit(command);
+        if (!done) co_return done.error();
+        const bool may_yet = std::holds_alternative<move_here::not_settled>(*done) ||
+                             std::holds_alternative<mirror_moved>(*done);
+        if (!may_yet || round == rounds_max) co_return move_here_answer(std::move(*done));
+        // What waits goes with it.
+        const bool is_sent = co_await outbox.fence(account);
+        if (!is_sent) co_return move_here_answer(remote_unreachable{});
+    }
+}
+
+}  // namespace callsign::jobs

@@ -1,0 +1,267 @@
+#include <callsign/base/text.hpp>
+#include <callsign/net/http_client.hpp>
+#include <callsign/net/outgoing.hpp>
+#include <callsign/remote/task_sink.hpp>
+#include <callsign/seal/envelope.hpp>
+#include <callsign/wire/segment.hpp>
+
+#include <array>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+namespace callsign::remote {
+namespace {
+
+namespace asio = boost::asio;
+using asio::awaitable;
+using failure_kind = sink_failure::kind;
+
+constexpr const char* segment_type = "application/vnd.taskchampion.history-segment";
+constexpr const char* snapshot_type = "application/vnd.taskchampion.snapshot";
+
+// What is opened or sealed on the network thread.
+constexpr std::size_t at_once_bytes_max = std::size_t{32} * 1024;
+
+sink_failure failure_of(failure_kind why, std::string text, milliseconds retry_in = {}) {
+    return {why, std::move(text), retry_in};
+}
+
+// Seconds alone: a date is as good as none here.
+milliseconds retry_after(const net::http_answer& answer) {
+    const auto seconds = parse_integer(answer.header("Retry-After"));
+    constexpr std::int64_t most = 24 * 3600;
+    return std::chrono::seconds{seconds && *seconds > 0 ? std::min(*seconds, most) : 0};
+}
+
+sink_failure failure_of(const net::http_failure& failure) {
+    const std::string text = failure.timed_out()
+                                 ? std::string("It did not answer in time.")
+                                 : "The connection failed: " + failure.error.message() + ".";
+    return failure_of(failure.sent ? failure_kind::lost : failure_kind::unreachable, text);
+}
+
+// Of an answer whose status is none of those that the protocol has for the call.
+sink_failure failure_of(const net::http_answer& answer) {
+    const std::string text = "It answered with status " + std::to_string(answer.status) + ".";
+    const milliseconds pause = retry_after(answer);
+    if (answer.status == 401 || answer.status == 403) {
+        return failure_of(failure_kind::unknown_client,
+                          text + " It does not let this client id in.", pause);
+    }
+    if (answer.status / 100 == 5 || answer.status == 429 || answer.status == 408) {
+        return failure_of(failure_kind::unavailable, text, pause);
+    }
+    if (answer.status / 100 == 4) return failure_of(failure_kind::refused, text, pause);
+    return failure_of(failure_kind::not_a_server, text + " That is no TaskChampion sync server.",
+                      pause);
+}
+
+template <class Answer>
+Answer open_failure(seal::open_error error) {
+    if (error == seal::open_error::does_not_open) {
+        return failure_of(failure_kind::wrong_secret,
+                          "What it keeps does not open with the encryption secret.");
+    }
+    return failure_of(failure_kind::unreadable,
+                      "What it keeps is not what clients seal: " + std::string(to_string(error)));
+}
+
+sink_child_answer opened_child(const seal::key& key, const uuid& parent, const uuid& version,
+                               std::string_view body, std::size_t bytes_max) {
+    auto opened = seal::open_body(key, parent, body);
+    if (const auto* const error = std::get_if<seal::open_error>(&opened)) {
+        return open_failure<sink_child_answer>(*error);
+    }
+    auto decoded = wire::decode_segment(std::get<std::string>(opened), {.bytes_max = bytes_max});
+    if (const auto* const wrong = std::get_if<wire::malformed>(&decoded)) {
+        return failure_of(failure_kind::unreadable,
+                          "Version " + to_string(version) + " does not parse: " + wrong->detail);
+    }
+    return sink_child{version, std::get<std::vector<operation>>(std::move(decoded))};
+}
+
+sink_snapshot_answer opened_snapshot(const seal::key& key, const uuid& version,
+                                     std::string_view body) {
+    auto opened = seal::open_body(key, version, body);
+    if (const auto* const error = std::get_if<seal::open_error>(&opened)) {
+        return open_failure<sink_snapshot_answer>(*error);
+    }
+    auto decoded = wire::decode_snapshot(std::get<std::string>(opened));
+    if (const auto* const wrong = std::get_if<wire::malformed>(&decoded)) {
+        return failure_of(failure_kind::unreadable,
+                          "Its snapshot does not parse: " + wrong->detail);
+    }
+    return sink_snapshot{version, std::get<task_map>(std::move(decoded))};
+}
+
+template <class Work>
+awaitable<std::invoke_result_t<Work>> elsewhere(Work work) {
+    co_return work();
+}
+
+class http_sink final : public task_sink {
+  public:
+    http_sink(const asio::any_io_executor& network, asio::any_io_executor offload, entropy& entropy,
+              const sink_options& options, asio::ssl::context& tls, net::outgoing_url url,
+              const uuid& client_id, std::shared_ptr<const seal::key> key)
+        : offload_(std::move(offload)),
+          entropy_(entropy),
+          answer_bytes_max_(options.answer_bytes_max),
+          client_id_(client_id),
+          key_(std::move(key)),
+          base_(url.target),
+          client_(network, {.host = url.host,
+                            .port = url.port,
+                            .deadline = options.timeout,
+                            .answer_bytes_max = options.answer_bytes_max,
+                            .tls = url.tls ? &tls : nullptr}) {
+        if (!base_.ends_with('/')) base_ += '/';
+        base_ += "v1/client/";
+    }
+
+    awaitable<sink_add_answer> add_version(uuid parent,
+                                           std::vector<operation> operations) override {
+        std::size_t bytes = 0;
+        for (const operation& o : operations) bytes += o.property.size() + 128;
+        std::array<std::uint8_t, seal::nonce_bytes> nonce{};
+        entropy_.fill(nonce);
+        auto seal = [&] {
+            return seal::seal_body(*key_, parent, nonce, wire::encode_segment(operations));
+        };
+        std::string body;
+        if (bytes <= at_once_bytes_max) {
+            body = seal();
+        } else {
+            body = co_await offloaded<std::string>(seal);
+        }
+        net::http_call call{"POST",
+                            base_ + "add-version/" + to_string(parent),
+                            {client(), {"Content-Type", segment_type}},
+                            std::move(body)};
+        const auto outcome = co_await client_.exchange(std::move(call));
+        if (!outcome) co_return failure_of(outcome.error());
+        if (outcome->status == 409) {
+            const auto head = parse_uuid(outcome->header("X-Parent-Version-Id"));
+            if (!head || *head == parent) {
+                // It says that another version is its last, and which it does not say.
+                co_return failure_of(failure_kind::unavailable,
+                                     "It answered 409 and named no other version.");
+            }
+            co_return sink_conflict{*head};
+        }
+        if (outcome->status == 404) {
+            co_return failure_of(failure_kind::unknown_client, "It does not know this client id.");
+        }
+        if (outcome->status != 200) co_return failure_of(*outcome);
+        const auto version = parse_uuid(outcome->header("X-Version-Id"));
+        // Whether it has taken it is not known: it is asked for.
+        if (!version || version->is_nil() || *version == parent) {
+            co_return failure_of(failure_kind::lost, "It answered 200 and named no version.");
+        }
+        co_return sink_accepted{*version};
+    }
+
+    awaitable<sink_child_answer> get_child(uuid parent) override {
+        std::string what = "get-child-version/" + to_string(parent);
+        const auto outcome = co_await get(std::move(what));
+        if (!outcome) co_return failure_of(outcome.error());
+        if (outcome->status == 404) co_return sink_up_to_date{};
+        if (outcome->status == 410) co_return sink_gone{};
+        if (outcome->status != 200) co_return failure_of(*outcome);
+        const auto version = parse_uuid(outcome->header("X-Version-Id"));
+        const auto its_parent = parse_uuid(outcome->header("X-Parent-Version-Id"));
+        const bool is_child = version && its_parent && *its_parent == parent &&
+                              *version != parent && !version->is_nil();
+        if (!is_child || outcome->header("Content-Type") != segment_type) {
+            co_return failure_of(failure_kind::not_a_server,
+                                 "What it answered is no version: is this a TaskChampion sync "
+                                 "server?");
+        }
+        auto open = [&] {
+            return opened_child(*key_, parent, *version, outcome->body, answer_bytes_max_);
+        };
+        if (outcome->body.size() <= at_once_bytes_max) co_return open();
+        co_return co_await offloaded<sink_child_answer>(open);
+    }
+
+    awaitable<sink_snapshot_answer> get_snapshot() override {
+        std::string what = "snapshot";
+        const auto outcome = co_await get(std::move(what));
+        if (!outcome) co_return failure_of(outcome.error());
+        if (outcome->status == 404) co_return sink_no_snapshot{};
+        if (outcome->status != 200) co_return failure_of(*outcome);
+        const auto version = parse_uuid(outcome->header("X-Version-Id"));
+        if (!version || version->is_nil() || outcome->header("Content-Type") != snapshot_type) {
+            co_return failure_of(failure_kind::not_a_server,
+                                 "What it answered is no snapshot: is this a TaskChampion sync "
+                                 "server?");
+        }
+        auto open = [&] { return opened_snapshot(*key_, *version, outcome->body); };
+        co_return co_await offloaded<sink_snapshot_answer>(open);
+    }
+
+    void cancel() override { client_.cancel(); }
+
+  private:
+    std::pair<std::string, std::string> client() const {
+        return {"X-Client-Id", to_string(client_id_)};
+    }
+
+    // A question may be repeated: a connection that was kept may have been closed meanwhile.
+    awaitable<net::http_outcome> get(std::string what) {
+        const bool was_connected = client_.connected();
+        net::http_call call{"GET", base_ + what, {client()}, {}};
+        net::http_call again = call;
+        auto outcome = co_await client_.exchange(std::move(call));
+        const bool was_closed = !outcome && was_connected && !outcome.error().timed_out();
+        if (!was_closed) co_return outcome;
+        co_return co_await client_.exchange(std::move(again));
+    }
+
+    template <class Answer, class Work>
+    awaitable<Answer> offloaded(Work work) {
+        auto there = elsewhere(std::move(work));
+        co_return co_await asio::co_spawn(offload_, std::move(there), asio::use_awaitable);
+    }
+
+    asio::any_io_executor offload_;
+    entropy& entropy_;
+    const std::size_t answer_bytes_max_;
+    const uuid client_id_;
+    std::shared_ptr<const seal::key> key_;
+    std::string base_;
+    net::http_client client_;
+};
+
+}  // namespace
+
+sinks::sinks(asio::any_io_executor network, asio::any_io_executor offload, entropy& entropy,
+             sink_options options)
+    : network_(std::move(network)),
+      offload_(std::move(offload)),
+      entropy_(entropy),
+      options_(std::move(options)) {
+    boost::system::error_code error;
+    tls_.set_default_verify_paths(error);
+    if (options_.ca_file.empty()) return;
+    tls_.load_verify_file(options_.ca_file.string(), error);
+    if (error) {
+        throw std::runtime_error("cannot read certificates from " + options_.ca_file.string() +
+                                 ": " + error.message());
+    }
+}
+
+std::unique_ptr<task_sink> sinks::open(const std::string& url, const uuid& client_id,
+                                       std::shared_ptr<const seal::key> key) {
+    auto parsed = net::parse_outgoing_url(url);
+    auto* const where = std::get_if<net::outgoing_url>(&parsed);
+    if (where == nullptr || !key) return nullptr;
+    return std::make_unique<http_sink>(network_, offload_, entropy_, options_, tls_,
+                                       std::move(*where), client_id, std::move(key));
+}
+
+}  // namespace callsign::remote

@@ -1,0 +1,60 @@
+// The mirror comes to the state that a chain elsewhere has come to without it.
+
+#include "mirror.hpp"
+#include "numbering.hpp"
+
+namespace callsign::rules {
+namespace {
+
+// What leads from the task as it is here to what it is there.
+void append_difference(std::vector<operation>& all, const std::optional<task>& here,
+                       const import_tasks::imported_task& there, precise_time at) {
+    const bool is_there = here && !here->purged;
+    if (!is_there) all.push_back({operation_kind::create, there.uuid, {}, {}, {}});
+    for (const auto& [name, value] : there.attributes) {
+        if (is_there && here->attributes.contains(name) &&
+            value_of(here->attributes, name) == value) {
+            continue;
+        }
+        all.push_back({operation_kind::update, there.uuid, name, value, at});
+    }
+    if (!is_there) return;
+    for (const auto& [name, value] : here->attributes) {
+        if (there.attributes.contains(name)) continue;
+        all.push_back({operation_kind::update, there.uuid, name, std::nullopt, at});
+    }
+}
+
+}  // namespace
+
+apply_remote_state::answer apply(write_tx& tx, const apply_remote_state& c, const moment& m) {
+    auto remote = tx.find_remote(c.account);
+    if (!remote) return no_remote{};
+    std::vector<operation> operations;
+    for (const auto& there : c.tasks) {
+        append_difference(operations, tx.find_task(c.account, there.uuid), there, m.wall);
+    }
+    for (const uuid& id : c.gone) {
+        const auto here = tx.find_task(c.account, id);
+        if (here && !here->purged) {
+            operations.push_back({operation_kind::remove, id, {}, {}, {}});
+        }
+    }
+    apply_remote_state::applied done;
+    mirror_source from;
+    // What was sent there and is there is ours: the task's uuid was drawn for it.
+    from.is_own = [](const effect& e) { return e.attempts > 0; };
+    if (c.reached) from.version = c.reached->cursor;
+    touched_tasks tasks(tx, c.account);
+    const auto mirrored_now = mirror(tx, c.account, tasks, operations, from, m);
+    if (const auto* const grown = std::get_if<task_too_large>(&mirrored_now)) return *grown;
+    done.numbered = std::get<mirrored>(mirrored_now).numbered;
+    done.changed = static_cast<std::int64_t>(operations.size());
+    if (!c.reached) return done;
+    advance(tx, *remote, c.reached->cursor);
+    remote->before = c.reached->before;
+    tx.update_remote(*remote);
+    return done;
+}
+
+}  // namespace callsign::rules

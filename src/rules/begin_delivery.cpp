@@ -1,0 +1,63 @@
+// Phase 2 of a creation whose task lives on another server: what makes it is in the outbox, its
+// slot is in flight, and no number is drawn (product.md section 10).
+
+#include "mirror.hpp"
+#include "numbering.hpp"
+#include "series_choice.hpp"
+
+#include <callsign/rules/rules.hpp>
+
+namespace callsign::rules {
+namespace {
+
+effect creation_of(const slot& s, const series& from, const begin_delivery& c, const moment& m) {
+    task t;
+    t.uuid = s.uuid;
+    t.attributes = with_defaults(c.attributes, m.wall);
+    effect e;
+    e.account = s.account;
+    e.slot = s.id;
+    e.task = s.uuid;
+    e.prefix = from.prefix;
+    append_creation(e.operations, t, marked_time(m));
+    e.author = c.author;
+    e.created_at = m.now;
+    return e;
+}
+
+}  // namespace
+
+begin_delivery::answer apply(write_tx& tx, const begin_delivery& c, const moment& m) {
+    const auto found = tx.find_slot(c.slot);
+    if (!found) return fulfil::slot_missing{};
+    switch (found->state) {
+    case slot_state::committed: {
+        auto given = tx.find_receipt(*found);
+        if (!given) throw_damaged("slots", found->id.value, "its task or its receipt is gone");
+        return receipted{std::move(*given), true, found->created_at};
+    }
+    case slot_state::failed:
+        return slot_failed{found->reason, found->created_at, *found->settled_at};
+    case slot_state::in_flight: return begin_delivery::delivering{found->created_at};
+    case slot_state::pending: break;
+    }
+    const auto remote = tx.find_remote(found->account);
+    if (!remote) return fulfil::slot_missing{};  // it has moved here; the next try makes the task
+    if (remote->halted != remote_halt::none) return remote_halted{remote->halted};
+    const auto existing = tx.find_task(found->account, found->uuid);
+    if (existing) {
+        return receipted{settle_with_existing(tx, *found, *existing, m), false, found->created_at};
+    }
+    const auto series = choose_series(tx, found->account, c.prefix, project_of(c.attributes));
+    if (!series) return unknown_series{};
+    if (size_of(c.attributes) > task_bytes_max) return task_too_large{found->uuid};
+    // Another creation is making this task already: both wait for it.
+    if (!tx.find_effect(found->account, found->uuid, effect_kind::creation)) {
+        tx.put_effect(creation_of(*found, *series, c, m));
+        tx.begin_flight(found->id);
+        m.tell(events::effect_waiting{found->account});
+    }
+    return begin_delivery::delivering{found->created_at};
+}
+
+}  // namespace callsign::rules

@@ -1,0 +1,96 @@
+// The reaper on slots whose tasks live elsewhere (product.md section 4, house of the outbox: a slot
+// in flight is failed only behind a fence).
+
+#include <callsign/rules/rules.hpp>
+
+namespace callsign::rules {
+namespace {
+
+class sweep {
+  public:
+    sweep(write_tx& tx, const fail_in_flight& c, const remote_chain& remote, const moment& m)
+        : tx_(tx),
+          command_(c),
+          remote_(remote),
+          moment_(m),
+          reserved_before_(m.stamped_before(c.window)) {}
+
+    fail_in_flight::answer run() {
+        std::vector<effect> sent;
+        tx_.visit_effects(command_.account, command_.after, [&](effect&& e) {
+            if (std::ssize(sent) == command_.limit) {
+                done_.next = sent.back().id;
+                return false;
+            }
+            sent.push_back(std::move(e));
+            return true;
+        });
+        for (effect& e : sent) look_at(e);
+        for (const slot_id id : command_.pending) {
+            const auto s = tx_.find_slot(id);
+            if (s && s->state == slot_state::pending && s->account == command_.account) {
+                look_at(*s);
+            }
+        }
+        return done_;
+    }
+
+  private:
+    bool is_due(const slot& s) const {
+        return s.created_at < reserved_before_ && !command_.busy.contains({s.account, s.key});
+    }
+
+    // Nothing of it was ever sent.
+    void look_at(const slot& s) {
+        ++done_.scanned;
+        if (is_due(s)) fail(s, failure_reason::window_passed);
+    }
+
+    void look_at(effect& e) {
+        if (e.kind == effect_kind::creation) ++done_.scanned;
+        if (e.attempts < command_.attempts_max) return;  // the outbox is at it
+        if (e.kind == effect_kind::key) return send_again(e);
+        const auto s = tx_.find_slot(*e.slot);
+        if (!s) throw_damaged("outbox", e.id.value, "its slot is gone");
+        if (!is_due(*s)) {
+            send_again(e);
+        } else if (e.parent == remote_.cursor) {
+            ++done_.unfenced;
+        } else {
+            tx_.remove_effect(e.id);
+            fail(*s, failure_reason::not_delivered);
+        }
+    }
+
+    void send_again(effect& e) {
+        e.attempts = 0;
+        tx_.update_effect(e);
+        moment_.tell(events::effect_waiting{e.account});
+        ++done_.redelivered;
+    }
+
+    void fail(const slot& s, failure_reason why) {
+        if (!tx_.fail_slot(s.id, why, moment_.now)) {
+            throw_damaged("slots", s.id.value, "it is settled");
+        }
+        moment_.tell(events::slot_settled{s.account, s.id, slot_state::failed});
+        ++done_.failed;
+    }
+
+    write_tx& tx_;
+    const fail_in_flight& command_;
+    const remote_chain& remote_;
+    const moment& moment_;
+    time_point reserved_before_;
+    fail_in_flight::answer done_;
+};
+
+}  // namespace
+
+fail_in_flight::answer apply(write_tx& tx, const fail_in_flight& c, const moment& m) {
+    const auto remote = tx.find_remote(c.account);
+    if (!remote) return {};
+    return sweep(tx, c, *remote, m).run();
+}
+
+}  // namespace callsign::rules

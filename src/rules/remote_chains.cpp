@@ -1,0 +1,61 @@
+// Where an account lives, and whether it goes on.
+
+#include <callsign/rules/rules.hpp>
+
+#include <algorithm>
+
+namespace callsign::rules {
+
+give_up_effect::answer apply(write_tx& tx, const give_up_effect& c, const moment&) {
+    if (!tx.find_remote(c.account)) return no_remote{};
+    std::optional<effect> found;
+    tx.visit_effects(c.account, effect_id{c.effect.value - 1}, [&](effect&& e) {
+        if (e.id == c.effect) found = std::move(e);
+        return false;
+    });
+    if (found && found->attempts < c.attempts) {
+        found->attempts = c.attempts;
+        tx.update_effect(*found);
+    }
+    return std::monostate{};
+}
+
+halt_remote::answer apply(write_tx& tx, const halt_remote& c, const moment& m) {
+    auto remote = tx.find_remote(c.account);
+    if (!remote) return no_remote{};
+    remote->halted = c.why;
+    tx.update_remote(*remote);
+    m.tell(events::remote_changed{c.account});
+    return std::move(*remote);
+}
+
+edit_remote::answer apply(write_tx& tx, const edit_remote& c, const moment& m) {
+    auto remote = tx.find_remote(c.account);
+    if (!remote) return no_remote{};
+    const bool has_gone_back = remote->halted == remote_halt::gone_back;
+    if (has_gone_back && !c.accept_loss) return edit_remote::has_lost_versions{};
+    if (c.url) remote->url = *c.url;
+    if (c.sealed_key) remote->sealed_key = *c.sealed_key;
+    if (has_gone_back) {
+        // From its snapshot, or its beginning: what it has is what holds.
+        remote->cursor = remote->before = remote->partial = {};
+        remote->partial_operations = 0;
+    }
+    remote->halted = remote_halt::none;
+    tx.update_remote(*remote);
+    m.tell(events::remote_changed{c.account});
+    return std::move(*remote);
+}
+
+move_here::answer apply(write_tx& tx, const move_here& c, const moment& m) {
+    const auto remote = tx.find_remote(c.account);
+    if (!remote) return no_remote{};
+    if (remote->cursor != c.cursor || !remote->partial.is_nil()) return mirror_moved{};
+    const outbox_tally waiting = tx.outbox_of(c.account);
+    if (waiting.creations + waiting.keys > 0) return move_here::not_settled{waiting};
+    tx.remove_remote(c.account);
+    m.tell(events::remote_changed{c.account});
+    return move_here::moved{};
+}
+
+}  // namespace callsign::rules

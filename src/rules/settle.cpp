@@ -1,0 +1,44 @@
+// The remote has taken a version of ours.
+
+#include "edits.hpp"
+#include "mirror.hpp"
+#include "resolve.hpp"
+
+#include <callsign/base/assert.hpp>
+
+namespace callsign::rules {
+
+settle::answer apply(write_tx& tx, const settle& c, const moment& m) {
+    auto remote = tx.find_remote(c.account);
+    if (!remote) return no_remote{};
+    if (remote->cursor != c.parent || !remote->partial.is_nil()) return mirror_moved{};
+    settle::settled done;
+    std::span<const operation> rest = c.operations;
+    for (const delivery_part& part : c.parts) {
+        const auto some = rest.first(part.operations);
+        rest = rest.subspan(part.operations);
+        mirror_source from{.by = part.author, .bounded = false};
+        if (part.effect) {
+            from.is_own = [&](const effect& e) { return e.id == *part.effect; };
+        }
+        if (rest.empty()) from.version = c.version;
+        touched_tasks tasks(tx, c.account);
+        const auto part_done = mirror(tx, c.account, tasks, some, from, m);
+        done.numbered += std::get<mirrored>(part_done).numbered;
+    }
+    CALLSIGN_ASSERT(rest.empty());
+    advance(tx, *remote, c.version);
+    // As they are after all of it.
+    rest = c.operations;
+    for (const delivery_part& part : c.parts) {
+        if (part.edit) {
+            auto now = tx.find_task(c.account, rest.front().uuid);
+            if (!now) throw_damaged("tasks", c.account.value, "an edited task is gone");
+            done.edited.push_back(shown(tx, std::move(*now)));
+        }
+        rest = rest.subspan(part.operations);
+    }
+    return done;
+}
+
+}  // namespace callsign::rules

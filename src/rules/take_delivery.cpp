@@ -1,0 +1,138 @@
+// What an account's outbox sends next.
+
+#include "edits.hpp"
+#include "key_effects.hpp"
+#include "mirror.hpp"
+#include "resolve.hpp"
+
+#include <callsign/domain/work.hpp>
+
+#include <boost/functional/hash.hpp>
+#include <unordered_set>
+
+namespace callsign::rules {
+namespace {
+
+class collector {
+  public:
+    collector(write_tx& tx, const take_delivery& c, const uuid& parent, const moment& m)
+        : tx_(tx), command_(c), moment_(m), at_(marked_time(m)) {
+        taken_.parent = parent;
+    }
+
+    take_delivery::taken run() {
+        for (std::size_t i = 0; i < command_.edits.size(); ++i) look_at(i);
+        for (effect& e : waiting()) look_at(std::move(e));
+        return std::move(taken_);
+    }
+
+  private:
+    bool is_full() const { return work_ >= command_.work_max; }
+
+    // One edit of a task at a time: the next is about what this one makes of it.
+    void look_at(std::size_t i) {
+        const edit_task& c = command_.edits[i];
+        if (is_full()) {
+            taken_.has_more = true;
+            return;
+        }
+        auto planned = plan(tx_, c, moment_);
+        if (auto* const settled = std::get_if<edit_task::answer>(&planned)) {
+            const bool may_change = changes_one_of_ours(c);
+            if (may_change) {
+                taken_.has_more = true;
+            } else {
+                taken_.answered.emplace_back(i, std::move(*settled));
+            }
+            return;
+        }
+        auto& wanted = std::get<planned_edit>(planned);
+        if (!edited_.insert(wanted.task).second) {
+            taken_.has_more = true;
+            return;
+        }
+        for (operation& o : wanted.operations) {
+            if (o.kind == operation_kind::update) o.at = at_;
+        }
+        for (const auto& t : wanted.tasks.all()) work_ += size_of(t.now);  // it is shown, too
+        append(std::move(wanted.operations), {.author = c.author, .edit = i});
+    }
+
+    // A task that is edited before it in the same version.
+    bool changes_one_of_ours(const edit_task& c) {
+        if (edited_.empty()) return false;
+        const auto named = resolve(tx_, c.account, c.task);
+        const auto* const found = std::get_if<task>(&named);
+        return found && edited_.contains(found->uuid);
+    }
+
+    // Read before anything is changed: a walk is over what stands still.
+    std::vector<effect> waiting() {
+        std::vector<effect> some;
+        std::size_t work = work_;
+        tx_.visit_effects(command_.account, effect_id{}, [&](effect&& e) {
+            if (e.attempts >= command_.attempts_max) return true;
+            const bool has_room =
+                std::ssize(some) < command_.effects_max && work < command_.work_max;
+            if (!has_room) {
+                taken_.has_more = true;
+                return false;
+            }
+            work += work_of_task;
+            for (const operation& o : e.operations) work += work_of(o);
+            some.push_back(std::move(e));
+            return true;
+        });
+        return some;
+    }
+
+    void look_at(effect&& e) {
+        if (e.kind == effect_kind::key) {
+            auto correction = key_operation(tx_, e, moment_);
+            if (!correction) {
+                tx_.remove_effect(e.id);
+                return;
+            }
+            correction->at = at_;
+            e.operations.push_back(*std::move(correction));
+        }
+        ++e.attempts;
+        e.parent = taken_.parent;
+        tx_.update_effect(e);
+        append(std::move(e.operations), {.author = e.author, .effect = e.id});
+    }
+
+    void append(std::vector<operation> operations, delivery_part part) {
+        part.operations = operations.size();
+        for (operation& o : operations) {
+            work_ += work_of(o);
+            taken_.operations.push_back(std::move(o));
+        }
+        taken_.parts.push_back(part);
+    }
+
+    write_tx& tx_;
+    const take_delivery& command_;
+    const moment& moment_;
+    precise_time at_;
+    std::size_t work_ = 0;
+    std::unordered_set<uuid, boost::hash<uuid>> edited_;
+    take_delivery::taken taken_;
+};
+
+}  // namespace
+
+take_delivery::answer apply(write_tx& tx, const take_delivery& c, const moment& m) {
+    const auto remote = tx.find_remote(c.account);
+    if (!remote) return no_remote{};
+    if (remote->halted != remote_halt::none) return remote_halted{remote->halted};
+    // It is in the middle of a version: what is planned on half of one would be wrong.
+    if (!remote->partial.is_nil()) {
+        take_delivery::taken nothing;
+        nothing.parent = remote->cursor;
+        return nothing;
+    }
+    return collector(tx, c, remote->cursor, m).run();
+}
+
+}  // namespace callsign::rules

@@ -1,0 +1,471 @@
+#pragma once
+// remote_world{seed}: an account whose tasks live on another server, which others use as before.
+//
+// The workload drives: clients create tasks here, over a network that loses requests and answers,
+// and retry with their keys; some edit what they made. Others work on the other server itself: they
+// add, edit, remove and bring back tasks, and write over keys. Between the two servers requests are
+// lost, answers are lost, copies arrive late and twice, and untruths are told. The process is
+// killed at random, and at each commit; the disk fails; the reaper sweeps with a window short
+// enough to matter.
+//
+// At the end everything late arrives, the wire is whole, and: the promise holds (ledger, audit);
+// the mirror is what the other server has; each task there has a number and its key, and no other
+// has; what was acknowledged was made there once; what was failed was never made.
+
+#include "support/audit.hpp"
+#include "support/faulty_store.hpp"
+#include "support/house.hpp"
+#include "support/ledger.hpp"
+#include "support/remote_chain.hpp"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace callsign::testing {
+
+class remote_world {
+  public:
+    explicit remote_world(std::uint64_t seed)
+        : chance_(seed),
+          wire_(seed * 31 + 7),
+          disk_(make_memory_store()),
+          ledger_(window, retention),
+          // A server's own clients know conflicts; here they come in between.
+          contends_(seed % 3 != 0),
+          forgets_(seed % 2 == 0) {
+        for (int n = static_cast<int>(chance_.below(4)); n > 0; --n) work_elsewhere();
+        if (chance_.once_in(2) && !chain_.links().empty()) {
+            chain_.make_snapshot();
+            if (chance_.once_in(2)) chain_.forget_all_but(1);
+        }
+        start();
+        make_account();
+        wire_.faults_in_hundred = static_cast<int>(chance_.below(4)) * 12;
+        wire_.meanwhile = [this] {
+            if (contends_ && chance_.once_in(4)) work_elsewhere();
+        };
+        clients_.resize(4);
+    }
+
+    void run() {
+        for (int steps = 0; !finished(); ++steps) {
+            if (steps > 30'000) {
+                const auto status = house_->outbox().status(account_);
+                wrong_.insert("it never ends: " + status->last_error + " " +
+                              std::string(to_string(status->halted)));
+                return;
+            }
+            try {
+                step();
+            } catch (const killed&) {
+                restart();
+            }
+            if (house_->fatal()) restart();
+        }
+    }
+
+    // What broke the promise, in words; empty: nothing.
+    std::vector<std::string> verdict() {
+        calm_down();
+        auto found = ledger_.violations();
+        for (auto& broken : audit(*disk_)) found.push_back(std::move(broken));
+        const auto say = [&](const std::string& what) { found.push_back(what); };
+        compare_tasks(say);
+        compare_slots(say);
+        found.insert(found.end(), wrong_.begin(), wrong_.end());
+        return found;
+    }
+
+    struct events {
+        int kills = 0;
+        int retries = 0;
+        int receipts = 0;
+        int failed = 0;
+        int edits = 0;
+        int elsewhere = 0;  // versions of others
+        int late = 0;       // copies that arrived late
+        int conflicts = 0;
+        int lookups = 0;
+        int fences = 0;
+        int restarts = 0;  // of the mirror, from a snapshot
+        std::string trace;
+    };
+    const events& seen() const { return seen_; }
+
+  private:
+    static constexpr milliseconds window{std::chrono::seconds{40}};
+    static constexpr milliseconds retention{std::chrono::hours{4}};
+    static constexpr int tasks_a_client = 5;
+
+    struct counting_probe final : outbox_probe {
+        explicit counting_probe(events& to) : all(to) {}
+        void delivered(delivery outcome, std::size_t) override {
+            all.conflicts += outcome == delivery::conflict;
+        }
+        void looked_up() override { ++all.lookups; }
+        void fenced() override { ++all.fences; }
+        events& all;
+    };
+
+    struct flight {
+        ledger::request request;
+        std::shared_ptr<std::optional<net::http_response>> response;
+        bool answer_lost = false;
+        bool is_edit = false;
+    };
+    struct client {
+        int made = 0;
+        int attempt = 0;
+        int generation = 0;
+        milliseconds wait_until{0};
+        std::optional<flight> out;
+        std::string edits{};  // the key of the task it edits next; empty: none
+        std::string wanted{};
+    };
+
+    time_point now() const { return virtual_start + clock_.elapsed(); }
+
+    bool finished() const {
+        return std::ranges::all_of(clients_, [](const client& c) {
+            return c.made == tasks_a_client && c.edits.empty() && !c.out;
+        });
+    }
+
+    // ---- the process ----
+
+    void start() {
+        faulty_ = std::make_unique<faulty_store>(*disk_);
+        house_options options;
+        options.disk = faulty_.get();
+        options.clock = &clock_;
+        options.entropy = &chance_;
+        options.engine.request_deadline = std::chrono::seconds{3};
+        options.engine.trust_clock_after = milliseconds{0};
+        options.reaper = {.interval = std::chrono::seconds{5},
+                          .window = window,
+                          .retention = retention,
+                          .batch = 3};
+        options.reaping = true;
+        options.deliveries = {.poll_interval = std::chrono::seconds{2},
+                              .retry_min = milliseconds{200},
+                              .retry_max = std::chrono::seconds{5},
+                              .verify_interval = std::chrono::seconds{20},
+                              .effects_max = 4,
+                              .attempts_max = 2};
+        options.delivery_probe = &probe_;
+        options.sinks = [this](const remote_chain&) -> std::unique_ptr<task_sink> {
+            return std::make_unique<faulty_sink>(chain_, wire_);
+        };
+        house_ = std::make_unique<house>(std::move(options));
+    }
+
+    void restart() {
+        for (client& c : clients_) {
+            if (c.out) c.out->answer_lost = true;
+        }
+        house_.reset();
+        start();
+    }
+
+    void make_account() {
+        token_ = api::make_token(chance_);
+        create_account command{"team", "SYN", "default", sha256(token_)};
+        command.elsewhere = create_account::home{"http://127.0.0.1:1", uuid{}, "key"};
+        const auto made = house_->run(house_->engine().submit(std::move(command)));
+        account_ = std::get<account>(*made).id;
+    }
+
+    // ---- the workload ----
+
+    void step() {
+        switch (chance_.below(120)) {
+        case 0: seen_.kills++; throw killed{};
+        case 1: arm(); break;
+        case 2: wire_.is_down = chance_.once_in(2); break;
+        case 3:
+            wire_.is_down = false;
+            wire_.is_full = chance_.once_in(4);
+            wire_.is_choosy = chance_.once_in(4);
+            wire_.faults_in_hundred = static_cast<int>(chance_.below(4)) * 12;
+            break;
+        case 4:
+        case 5: work_elsewhere(); break;
+        case 6: seen_.late += wire_.deliver_late(chain_); break;
+        case 7:
+            if (forgets_ && chance_.once_in(4)) forget_elsewhere();
+            break;
+        default: break;
+        }
+        client& c = clients_[chance_.below(clients_.size())];
+        c.out ? look(c) : go_on(c);
+        if (chance_.once_in(3)) {
+            house_->settle();
+        } else {
+            for (auto n = chance_.below(8); n > 0; --n) house_->step();
+        }
+        if (chance_.once_in(2)) house_->advance(milliseconds{chance_.below(1500)});
+    }
+
+    void arm() {
+        static constexpr fault_point points[] = {
+            fault_point::before_reserve_commit, fault_point::after_reserve_commit,
+            fault_point::before_fulfil_commit,  fault_point::after_fulfil_commit,
+            fault_point::before_sweep_commit,   fault_point::after_sweep_commit,
+            fault_point::before_any_commit,     fault_point::inside_fulfil};
+        const auto where = points[chance_.below(std::size(points))];
+        const auto how =
+            is_before_commit(where) ? static_cast<fault_kind>(chance_.below(4)) : fault_kind::kill;
+        faulty_->arm(where, how);
+    }
+
+    std::string key_of(const client& c) const {
+        const auto index = static_cast<std::size_t>(&c - clients_.data());
+        return "c" + std::to_string(index) + "-t" + std::to_string(c.made) + "-g" +
+               std::to_string(c.generation);
+    }
+    static std::string payload_of(const client& c) {
+        return R"({"description":"task )" + std::to_string(c.made) + R"("})";
+    }
+
+    void go_on(client& c) {
+        if (clock_.elapsed() < c.wait_until) return;
+        if (!c.edits.empty()) return send_edit(c);
+        if (c.made == tasks_a_client) return;
+        if (c.attempt++ > 0) ++seen_.retries;
+        const auto request = ledger_.sent(key_of(c), payload_of(c), now());
+        if (chance_.once_in(12)) {
+            c.out = flight{request, std::make_shared<std::optional<net::http_response>>(), true};
+            return;
+        }
+        const auto deliver = [&] {
+            return house_->start(post("/v1/tasks", payload_of(c), token_, key_of(c)));
+        };
+        if (chance_.once_in(12)) deliver();
+        c.out = flight{request, deliver(), chance_.once_in(8)};
+    }
+
+    void send_edit(client& c) {
+        header_list headers = bearer(token_);
+        headers.emplace_back("Content-Type", "application/json");
+        c.wanted = "edited " + std::to_string(seen_.edits) + " of " + key_of(c);
+        auto request = make_request(boost::beast::http::verb::patch, "/v1/tasks/" + c.edits,
+                                    R"({"description":")" + c.wanted + R"("})", headers);
+        c.out = flight{{}, house_->start(std::move(request)), chance_.once_in(8), true};
+    }
+
+    void look(client& c) {
+        const bool is_there = c.out->response->has_value();
+        if (c.out->answer_lost) {
+            if (!is_there && chance_.once_in(2)) return;
+            return retry_later(c);
+        }
+        if (!is_there) return;
+        const net::http_response response = **c.out->response;
+        if (c.out->is_edit) return look_at_edit(c, response);
+        ledger_.answered(c.out->request, response,
+                         header(response, "Idempotent-Replayed") == "true", now());
+        seen_.trace += key_of(c) + " " + std::to_string(response.status) + "\n";
+        if (response.status == 201 || response.status == 200) {
+            const auto receipt = boost::json::parse(response.body).as_object();
+            ++seen_.receipts;
+            ++c.made;
+            c.attempt = c.generation = 0;
+            c.out.reset();
+            const std::string id(receipt.at("uuid").as_string());
+            acknowledged_.insert(*parse_uuid(id));
+            // Of what is acknowledged the other server knows.
+            if (chain_.creations(*parse_uuid(id)) != 1) wrong_.insert(id + " is not there once");
+            if (chance_.once_in(3)) c.edits = std::string(receipt.at("key").as_string());
+            return;
+        }
+        const bool is_failed = response.body.find("slot-failed") != response.body.npos;
+        if (!is_failed) return retry_later(c);
+        ++seen_.failed;
+        ++c.generation;
+        c.attempt = 0;
+        c.out.reset();
+    }
+
+    void look_at_edit(client& c, const net::http_response& response) {
+        if (response.status >= 500) return retry_later(c);
+        // Others may have removed it.
+        const bool is_gone = response.status == 410 || response.status == 404;
+        if (response.status == 200) {
+            ++seen_.edits;
+            const auto now = boost::json::parse(response.body).as_object();
+            const auto id = *parse_uuid(std::string(now.at("uuid").as_string()));
+            if (chain_.times_said(id, c.wanted) == 0)
+                wrong_.insert("an edit that was acknowledged is not there");
+        } else if (!is_gone) {
+            wrong_.insert("an edit is refused: " + response.body);
+        }
+        c.edits.clear();
+        c.attempt = 0;
+        c.out.reset();
+    }
+
+    void retry_later(client& c) {
+        c.wait_until = clock_.elapsed() + milliseconds{chance_.below(4'000)};
+        c.out.reset();
+    }
+
+    // Another replica's sync.
+    void work_elsewhere() {
+        ++seen_.elsewhere;
+        std::vector<operation> all;
+        const task_map tasks = chain_.tasks();
+        const precise_time at = now();
+        const auto pick = [&]() -> std::optional<uuid> {
+            if (tasks.empty()) return std::nullopt;
+            return std::next(tasks.begin(),
+                             static_cast<std::ptrdiff_t>(chance_.below(tasks.size())))
+                ->first;
+        };
+        const auto make = [&](const uuid& id) {
+            all.push_back({operation_kind::create, id, {}, {}, {}});
+            all.push_back({operation_kind::update, id, "description", "theirs", at});
+            all.push_back({operation_kind::update, id, "status", "pending", at});
+        };
+        for (auto n = 1 + chance_.below(3); n > 0; --n) {
+            const auto which = chance_.below(12);
+            const auto known = pick();
+            if (which < 5 || !known) {
+                made_elsewhere_.push_back(make_uuid_v7(now(), 99, ++drawn_));
+                make(made_elsewhere_.back());
+            } else if (which < 9) {
+                all.push_back({operation_kind::update, *known, "project",
+                               "p" + std::to_string(drawn_++), at});
+            } else if (which == 9 && may_remove(*known)) {
+                all.push_back({operation_kind::remove, *known, {}, {}, {}});
+                break;
+            } else if (which == 10 && !made_elsewhere_.empty()) {
+                const uuid& again = made_elsewhere_[chance_.below(made_elsewhere_.size())];
+                if (!tasks.contains(again)) make(again);
+                break;
+            } else if (which == 11) {
+                all.push_back({operation_kind::update, *known, "key", "MINE-1", at});
+            }
+        }
+        chain_.add(chain_.head(), std::move(all));
+    }
+
+    // Where history is deleted nobody can tell a task that came and went from one that never came:
+    // there nobody removes what is just being made.
+    bool may_remove(const uuid& id) const {
+        return !forgets_ || acknowledged_.contains(id) ||
+               std::ranges::find(made_elsewhere_, id) != made_elsewhere_.end();
+    }
+
+    // A snapshot is made, and what came before is deleted.
+    void forget_elsewhere() {
+        chain_.make_snapshot();
+        chain_.forget_all_but(1 + chance_.below(3));
+        ++seen_.restarts;
+    }
+
+    // ---- the end ----
+
+    // All that is late arrives, nothing is lost any more, and what can still happen does.
+    void calm_down() {
+        faulty_->disarm();
+        wire_.meanwhile = {};
+        wire_.is_down = wire_.is_full = wire_.is_choosy = false;
+        wire_.faults_in_hundred = 0;
+        // Late copies may land as long as their creation may; never for a slot that was failed.
+        while (wire_.deliver_late(chain_)) ++seen_.late;
+        restart();
+        for (int n = 0; n < 200 && !is_settled(); ++n) house_->advance(std::chrono::seconds{5});
+        house_->advance(std::chrono::seconds{10});
+    }
+
+    bool is_settled() {
+        const auto tx = disk_->begin_read();
+        const auto r = tx->find_remote(account_);
+        const outbox_tally waiting = tx->outbox_of(account_);
+        return r && r->cursor == chain_.head() && waiting.creations + waiting.keys == 0 &&
+               tx->slots(slot_id{}, 1, slot_state::in_flight, {}).empty() &&
+               tx->slots(slot_id{}, 1, slot_state::pending, {}).empty();
+    }
+
+    template <class Say>
+    void compare_tasks(const Say& say) {
+        if (!is_settled()) {
+            const auto status = house_->outbox().status(account_);
+            const auto tx = disk_->begin_read();
+            const auto waiting = tx->outbox_of(account_);
+            return say("it does not come to rest: " + status->last_error + " " +
+                       std::string(to_string(status->halted)) + " " +
+                       std::to_string(waiting.creations) + " " + std::to_string(waiting.keys));
+        }
+        const task_map there = chain_.tasks();
+        const auto tx = disk_->begin_read();
+        std::size_t here = 0;
+        const auto series = tx->default_series(account_);
+        tx->visit_numbered({series->id, ""}, [&](task&& t) {
+            if (t.purged) {
+                if (there.contains(t.uuid)) say(to_string(t.uuid) + " is gone here alone");
+                return true;
+            }
+            ++here;
+            const auto found = there.find(t.uuid);
+            if (found == there.end()) {
+                say(callsign::key_of(*t.numbered) + " is not there");
+            } else if (found->second != t.attributes) {
+                say(callsign::key_of(*t.numbered) + " is another there");
+            } else if (value_of(t.attributes, "key") != callsign::key_of(*t.numbered) &&
+                       !is_contested(t.uuid)) {
+                say(callsign::key_of(*t.numbered) + " has another key there");
+            }
+            return true;
+        });
+        if (here != there.size()) {
+            say(std::to_string(here) + " numbers for " + std::to_string(there.size()) + " tasks");
+        }
+    }
+
+    // Written over so often that it is left so.
+    bool is_contested(const uuid& id) const {
+        return chain_.times_said(id, "MINE-1") > key_corrections_max;
+    }
+
+    template <class Say>
+    void compare_slots(const Say& say) {
+        const auto tx = disk_->begin_read();
+        for (const slot& s : tx->slots(slot_id{}, 100'000, {}, {})) {
+            const int made = chain_.creations(s.uuid);
+            if (s.state == slot_state::failed && made > 0) {
+                say("the task of a failed slot was made: " + s.key);
+            }
+            if (s.state == slot_state::committed && made != 1 && s.created) {
+                say("the task of " + s.key + " was made " + std::to_string(made) + " times");
+            }
+        }
+    }
+
+    seeded_entropy chance_;
+    faulty_wire wire_;
+    chain_in_memory chain_;
+    virtual_clock clock_;
+    std::unique_ptr<store> disk_;
+    std::unique_ptr<faulty_store> faulty_;
+    events seen_;
+    counting_probe probe_{seen_};
+    std::unique_ptr<house> house_;
+    ledger ledger_;
+    bool contends_;
+    bool forgets_;
+    account_id account_;
+    std::string token_;
+    std::vector<client> clients_;
+    std::set<uuid> acknowledged_;
+    std::vector<uuid> made_elsewhere_;
+    std::uint64_t drawn_ = 0;
+    std::set<std::string> wrong_;
+};
+
+}  // namespace callsign::testing

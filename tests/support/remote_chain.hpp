@@ -1,0 +1,237 @@
+#pragma once
+// A TaskChampion server in memory: the chain of one client id, with the reference server's rules
+// (core/src/server.rs of that project), and sinks that ask it. It lives longer than the processes
+// that do.
+
+#include "support/seeded_entropy.hpp"
+
+#include <callsign/ports/task_sink.hpp>
+
+#include <algorithm>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace callsign::testing {
+
+class chain_in_memory {
+  public:
+    struct link {
+        uuid parent{};
+        uuid version{};
+        std::vector<operation> operations;
+    };
+
+    sink_add_answer add(const uuid& parent, std::vector<operation> operations) {
+        if (!links_.empty() && parent != head()) return sink_conflict{head()};
+        const uuid version = make_uuid_v7(time_point{milliseconds{1'600'000'000'000}}, 7, ++drawn_);
+        for (const operation& o : operations) {
+            const bool takes = carry_out(tasks_, o);
+            if (takes && o.kind == operation_kind::create) ++made_[o.uuid];
+            if (o.value) ++said_[{o.uuid, *o.value}];
+        }
+        links_.push_back({parent, version, std::move(operations)});
+        return sink_accepted{version};
+    }
+    sink_child_answer child(const uuid& parent) const {
+        for (const link& l : links_) {
+            if (l.parent == parent) return sink_child{l.version, l.operations};
+        }
+        if (links_.empty() || parent == head()) return sink_up_to_date{};
+        return sink_gone{};
+    }
+    sink_snapshot_answer snapshot() const {
+        if (!snapshot_) return sink_no_snapshot{};
+        return *snapshot_;
+    }
+
+    uuid head() const { return links_.empty() ? uuid{} : links_.back().version; }
+    const std::vector<link>& links() const { return links_; }
+
+    // What a replica comes to that has everything.
+    const task_map& tasks() const { return tasks_; }
+    // How often a task came to be.
+    int creations(const uuid& task) const {
+        const auto found = made_.find(task);
+        return found == made_.end() ? 0 : found->second;
+    }
+
+    // How often a task was given a value, whatever became of it.
+    int times_said(const uuid& task, const std::string& value) const {
+        const auto found = said_.find({task, value});
+        return found == said_.end() ? 0 : found->second;
+    }
+
+    void make_snapshot() { snapshot_ = sink_snapshot{head(), tasks()}; }
+    // Versions before the newest `kept` are deleted, as some servers do.
+    void forget_all_but(std::size_t kept) {
+        if (links_.size() <= kept) return;
+        links_.erase(links_.begin(), links_.end() - static_cast<std::ptrdiff_t>(kept));
+    }
+    // As after a backup was put back.
+    void go_back(std::size_t versions) {
+        links_.resize(links_.size() - versions);
+        tasks_.clear();
+        for (const link& l : links_) {
+            for (const operation& o : l.operations) carry_out(tasks_, o);
+        }
+    }
+    void lose_all() {
+        links_.clear();
+        snapshot_.reset();
+        tasks_.clear();
+    }
+
+  private:
+    std::vector<link> links_;
+    task_map tasks_;
+    std::map<uuid, int> made_;
+    std::map<std::pair<uuid, std::string>, int> said_;
+    std::optional<sink_snapshot> snapshot_;
+    std::uint64_t drawn_ = 0;
+};
+
+class memory_sink final : public task_sink {
+  public:
+    explicit memory_sink(chain_in_memory& chain) : chain_(chain) {}
+
+    boost::asio::awaitable<sink_add_answer> add_version(
+        uuid parent, std::vector<operation> operations) override {
+        co_return chain_.add(parent, std::move(operations));
+    }
+    boost::asio::awaitable<sink_child_answer> get_child(uuid parent) override {
+        co_return chain_.child(parent);
+    }
+    boost::asio::awaitable<sink_snapshot_answer> get_snapshot() override {
+        co_return chain_.snapshot();
+    }
+    void cancel() override {}
+
+  private:
+    chain_in_memory& chain_;
+};
+
+// What may happen on the way, and the copies that have not arrived yet. It lives as long as the
+// chain: what was sent by a process that was killed since arrives all the same.
+class faulty_wire {
+  public:
+    explicit faulty_wire(std::uint64_t seed) : chance_(seed) {}
+
+    int faults_in_hundred = 0;
+    bool is_down = false;
+    // It says no to whatever is sent: it is full (5xx), or does not like it (4xx).
+    bool is_full = false;
+    bool is_choosy = false;
+    int late_landed = 0;  // copies that came late and were taken all the same
+
+    // Who else adds to the chain while something is on its way.
+    std::function<void()> meanwhile{};
+
+    enum class fate {
+        none,
+        unreachable,
+        lose_request,
+        lose_answer,
+        delay,       // it arrives after everything else, and its answer never
+        twice,       // a copy arrives later
+        busy,        // 500, and it was not taken
+        busy_taken,  // 500, and it was taken
+        untrue,      // 409 or 410 that is not so
+        broken,      // an answer cut off
+    };
+    fate draw() {
+        if (is_down) return fate::unreachable;
+        if (chance_.below(100) >= static_cast<std::uint64_t>(faults_in_hundred)) return fate::none;
+        return static_cast<fate>(1 + chance_.below(9));
+    }
+    bool once_in(std::uint64_t n) { return chance_.once_in(n); }
+
+    void keep(const uuid& parent, std::vector<operation> operations) {
+        late_.emplace_back(parent, std::move(operations));
+    }
+    // One of the copies that were kept arrives. False: there is none.
+    bool deliver_late(chain_in_memory& chain) {
+        if (late_.empty()) return false;
+        const auto which = static_cast<std::ptrdiff_t>(chance_.below(late_.size()));
+        auto [parent, operations] = std::move(late_[static_cast<std::size_t>(which)]);
+        late_.erase(late_.begin() + which);
+        const auto taken = chain.add(parent, std::move(operations));
+        late_landed += std::holds_alternative<sink_accepted>(taken);
+        return true;
+    }
+
+  private:
+    seeded_entropy chance_;
+    std::deque<std::pair<uuid, std::vector<operation>>> late_;
+};
+
+class faulty_sink final : public task_sink {
+  public:
+    faulty_sink(chain_in_memory& chain, faulty_wire& wire) : chain_(chain), wire_(wire) {}
+
+    boost::asio::awaitable<sink_add_answer> add_version(
+        uuid parent, std::vector<operation> operations) override {
+        using fate = faulty_wire::fate;
+        if (wire_.is_full) co_return failure(sink_failure::kind::unavailable);
+        if (wire_.is_choosy) co_return failure(sink_failure::kind::refused);
+        if (wire_.meanwhile) wire_.meanwhile();
+        switch (wire_.draw()) {
+        case fate::none: break;
+        case fate::unreachable: co_return failure(sink_failure::kind::unreachable);
+        case fate::lose_request: co_return failure(sink_failure::kind::lost);
+        case fate::delay:
+            wire_.keep(parent, std::move(operations));
+            co_return failure(sink_failure::kind::lost);
+        case fate::twice: wire_.keep(parent, operations); break;
+        case fate::busy: co_return failure(sink_failure::kind::unavailable);
+        case fate::busy_taken:
+            chain_.add(parent, std::move(operations));
+            co_return failure(sink_failure::kind::unavailable);
+        case fate::untrue: co_return sink_conflict{make_uuid_v7(time_point{milliseconds{1}}, 1, 1)};
+        case fate::lose_answer:
+        case fate::broken:
+            chain_.add(parent, std::move(operations));
+            co_return failure(sink_failure::kind::lost);
+        }
+        co_return chain_.add(parent, std::move(operations));
+    }
+    boost::asio::awaitable<sink_child_answer> get_child(uuid parent) override {
+        if (auto fault = draw_failure()) co_return std::move(*fault);
+        if (is_untrue_) co_return sink_gone{};
+        co_return chain_.child(parent);
+    }
+    boost::asio::awaitable<sink_snapshot_answer> get_snapshot() override {
+        if (auto fault = draw_failure()) co_return std::move(*fault);
+        co_return chain_.snapshot();
+    }
+    void cancel() override {}
+
+  private:
+    static sink_failure failure(sink_failure::kind why) { return {why, "The wire is cut.", {}}; }
+
+    std::optional<sink_failure> draw_failure() {
+        using fate = faulty_wire::fate;
+        is_untrue_ = false;
+        switch (wire_.draw()) {
+        case fate::unreachable: return failure(sink_failure::kind::unreachable);
+        case fate::lose_request:
+        case fate::lose_answer: return failure(sink_failure::kind::lost);
+        case fate::busy:
+        case fate::busy_taken: return failure(sink_failure::kind::unavailable);
+        case fate::broken: return failure(sink_failure::kind::unreadable);
+        case fate::untrue: is_untrue_ = true; return std::nullopt;
+        default: return std::nullopt;
+        }
+    }
+
+    chain_in_memory& chain_;
+    faulty_wire& wire_;
+    bool is_untrue_ = false;
+};
+
+}  // namespace callsign::testing
