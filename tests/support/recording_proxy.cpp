@@ -15,6 +15,7 @@
 #include <limits>
 #include <mutex>
 #include <optional>
+#include <random>
 #include <thread>
 #include <utility>
 
@@ -88,6 +89,11 @@ class recording_proxy::impl {
 
     void lose_answers(int nth) { lost_nth_ = nth; }
     void close_after_each() { closes_ = true; }
+    void disturb(std::uint64_t seed, int in_hundred) {
+        const std::lock_guard lock(mutex_);
+        random_.seed(seed);
+        disturbed_in_hundred_ = in_hundred;
+    }
 
   private:
     bool is_lost() {
@@ -123,15 +129,43 @@ class recording_proxy::impl {
             reach(moment::arrived);
             co_await wait_for_others();
         }
+        const fate drawn = is_version ? draw() : fate::none;
+        if (drawn == fate::lost) co_return false;
+        if (drawn == fate::late || drawn == fate::twice) {
+            asio::co_spawn(io_, deliver_later(request), asio::detached);
+        }
+        if (drawn == fate::late) co_return false;
         const auto [unsent, out] = co_await http::async_write(server.socket, request, use_result);
         if (unsent || (is_version && reach(moment::sent))) co_return false;
         auto answer = co_await read<false>(server);
         if (!answer) co_return false;
         if (is_version && (reach(moment::answered) || is_lost())) co_return false;
+        if (drawn == fate::unanswered) co_return false;
         record_answer(number, *answer);
         if (closes_) answer->keep_alive(false);
         const auto [untold, in] = co_await http::async_write(client.socket, *answer, use_result);
         co_return !untold && answer->keep_alive();
+    }
+
+    enum class fate { none, lost, unanswered, late, twice };
+
+    fate draw() {
+        const std::lock_guard lock(mutex_);
+        const bool is_disturbed =
+            std::uniform_int_distribution<>(0, 99)(random_) < disturbed_in_hundred_;
+        return is_disturbed ? static_cast<fate>(std::uniform_int_distribution<>(1, 4)(random_))
+                            : fate::none;
+    }
+
+    // A copy on a connection of its own; nobody waits for its answer.
+    awaitable<void> deliver_later(http::request<http::string_body> copy) {
+        asio::steady_timer pause(io_, std::chrono::milliseconds{150});
+        co_await pause.async_wait(use_result);
+        side server{tcp::socket(io_)};
+        const auto [refused] = co_await server.socket.async_connect(server_, use_result);
+        if (refused) co_return;
+        const auto [unsent, out] = co_await http::async_write(server.socket, copy, use_result);
+        if (!unsent) co_await read<false>(server);
     }
 
     awaitable<void> wait_for_others() {
@@ -185,6 +219,8 @@ class recording_proxy::impl {
     std::vector<exchange> seen_;
     std::size_t forgotten_ = 0;
     std::optional<std::pair<moment, std::packaged_task<void()>>> awaited_;
+    std::mt19937_64 random_;
+    int disturbed_in_hundred_ = 0;
     int missing_ = 0;                // versions that others wait for
     std::atomic<int> lost_nth_ = 0;  // 0: none is
     int answers_ = 0;
@@ -224,6 +260,10 @@ std::future<void> recording_proxy::at_next_version(moment when, std::function<vo
 
 void recording_proxy::lose_answers(int nth) {
     impl_->lose_answers(nth);
+}
+
+void recording_proxy::disturb(std::uint64_t seed, int in_hundred) {
+    impl_->disturb(seed, in_hundred);
 }
 
 void recording_proxy::close_after_each() {

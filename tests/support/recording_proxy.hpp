@@ -57,6 +57,9 @@ class recording_proxy {
 
     // Of the answers to versions each `nth` one is lost: the client is cut off without it.
     void lose_answers(int nth);
+    // Of the versions so many in a hundred are disturbed, as the seed draws: the request is lost,
+    // or its answer, or a copy arrives later, instead of it or besides.
+    void disturb(std::uint64_t seed, int in_hundred);
     // As some proxies do: a connection, on either side, is for one request.
     void close_after_each();
 

@@ -7,15 +7,16 @@ namespace {
 
 TEST(slot_state, is_read_back_from_its_text) {
     for (const slot_state state :
-         {slot_state::pending, slot_state::committed, slot_state::failed}) {
+         {slot_state::pending, slot_state::in_flight, slot_state::committed, slot_state::failed}) {
         EXPECT_EQ(parse_slot_state(to_string(state)), state);
     }
-    EXPECT_FALSE(parse_slot_state("in_flight"));
+    EXPECT_FALSE(parse_slot_state("in flight"));
 }
 
 TEST(failure_reason, has_a_text_unless_there_is_none) {
     EXPECT_EQ(to_string(failure_reason::none), "");
     EXPECT_EQ(to_string(failure_reason::window_passed), "window-passed");
+    EXPECT_EQ(to_string(failure_reason::not_delivered), "not-delivered");
 }
 
 TEST(idempotency_key, is_visible_ascii) {

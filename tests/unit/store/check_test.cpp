@@ -185,6 +185,7 @@ constexpr const char* every_task = "every task has its number, and says which ve
 constexpr const char* one_slot = "a key has one slot";
 constexpr const char* slot_task = "a committed slot's task is there, with the uuid it reserved";
 constexpr const char* one_maker = "a task was made by one slot at most";
+constexpr const char* in_flight = "a slot is in flight while its creation waits in the outbox";
 constexpr const char* slot_state =
     "a slot that is not committed holds no task, and a pending one no end";
 constexpr const char* totals = "the totals count the slots";
@@ -239,6 +240,11 @@ constexpr damage damages[] = {
     {"run_lost", "DELETE FROM key_pages", "I3", proofs::keys},
     {"pending_holds_a_task", "UPDATE slots SET task_id = 1 WHERE state = 1", "I4",
      proofs::slot_state},
+    {"in_flight_and_not_in_the_outbox",
+     "UPDATE slots SET in_flight = 1 WHERE slot_id ="
+     " (SELECT min(slot_id) FROM slots WHERE state = 1);"
+     "UPDATE totals SET in_flight = 1, pending = pending - 1",
+     "I4", proofs::in_flight},
     {"failed_without_reason", "UPDATE slots SET reason = 0 WHERE state = 3", "I4",
      proofs::slot_state},
     {"totals_wrong", "UPDATE totals SET pending = pending + 1", "I4", proofs::totals},

@@ -1,0 +1,243 @@
+// Accounts that live elsewhere, and their outbox: what every store must do.
+
+#include "store_contract.hpp"
+
+#include <gtest/gtest.h>
+#include <utility>
+#include <vector>
+
+namespace callsign {
+namespace {
+
+using namespace testing;
+
+remote_chain new_remote(account_id account) {
+    return {.account = account,
+            .url = "https://example.com/u",
+            .client_id = uuid_of(900),
+            .sealed_key = std::string("\0\1\2", 3)};
+}
+
+effect new_creation(account_id account, slot_id slot, int n) {
+    effect e;
+    e.account = account;
+    e.slot = slot;
+    e.task = uuid_of(n);
+    e.prefix = "TASK";
+    e.operations = {{operation_kind::create, uuid_of(n), {}, {}, {}},
+                    {operation_kind::update, uuid_of(n), "description", "x",
+                     precise_time(t0) + std::chrono::nanoseconds{123'456}}};
+    e.author = token_id{7};
+    e.created_at = t0 + milliseconds{n};
+    return e;
+}
+
+std::vector<effect> effects_of(store& from, account_id account, effect_id after = {}) {
+    std::vector<effect> all;
+    const auto tx = from.begin_read();
+    tx->visit_effects(account, after, [&](effect&& e) {
+        all.push_back(std::move(e));
+        return true;
+    });
+    return all;
+}
+
+TEST_P(store_contract, a_remote_is_kept_with_how_far_it_is) {
+    const auto account = make_account();
+    const auto other = make_account("other");
+    write([&](write_tx& tx) {
+        EXPECT_FALSE(tx.is_elsewhere(account));
+        tx.put_remote(new_remote(account));
+        EXPECT_TRUE(tx.is_elsewhere(account));
+        EXPECT_FALSE(tx.is_elsewhere(other));
+    });
+    if (GetParam().durable) reopen();
+    auto kept = *store_->begin_read()->find_remote(account);
+    EXPECT_EQ(kept.url, "https://example.com/u");
+    EXPECT_EQ(kept.client_id, uuid_of(900));
+    EXPECT_EQ(kept.sealed_key, std::string("\0\1\2", 3));
+    EXPECT_TRUE(kept.cursor.is_nil());
+    EXPECT_TRUE(store_->begin_read()->find_account(account)->elsewhere);
+    EXPECT_FALSE(store_->begin_read()->find_account(other)->elsewhere);
+    kept.cursor = uuid_of(1);
+    kept.before = uuid_of(2);
+    kept.partial = uuid_of(3);
+    kept.partial_operations = 17;
+    kept.halted = remote_halt::incomplete;
+    kept.url = "https://example.org/";
+    write([&](write_tx& tx) { tx.update_remote(kept); });
+    const auto now = *store_->begin_read()->find_remote(account);
+    EXPECT_EQ(now.cursor, uuid_of(1));
+    EXPECT_EQ(now.before, uuid_of(2));
+    EXPECT_EQ(now.partial, uuid_of(3));
+    EXPECT_EQ(now.partial_operations, 17);
+    EXPECT_EQ(now.halted, remote_halt::incomplete);
+    EXPECT_EQ(now.url, "https://example.org/");
+    EXPECT_FALSE(store_->begin_read()->find_remote(other));
+    write([&](write_tx& tx) {
+        tx.remove_remote(account);
+        EXPECT_FALSE(tx.is_elsewhere(account));
+    });
+    EXPECT_FALSE(store_->begin_read()->find_account(account)->elsewhere);
+}
+
+TEST_P(store_contract, remotes_come_in_pages) {
+    std::vector<account_id> all;
+    for (const char* name : {"one", "two", "three"}) {
+        all.push_back(make_account(name));
+        write([&](write_tx& tx) {
+            auto r = new_remote(all.back());
+            r.client_id = uuid_of(900 + static_cast<int>(all.size()));
+            tx.put_remote(r);
+        });
+    }
+    const auto first = store_->begin_read()->remotes(account_id{}, 2);
+    ASSERT_EQ(first.size(), 2u);
+    EXPECT_EQ(first[1].account, all[1]);
+    const auto rest = store_->begin_read()->remotes(all[1], 2);
+    ASSERT_EQ(rest.size(), 1u);
+    EXPECT_EQ(rest[0].account, all[2]);
+}
+
+// Whatever was remembered of the account: a transaction that is dropped leaves no trace.
+TEST_P(store_contract, a_remote_that_was_not_committed_is_none) {
+    const auto account = make_account();
+    if (!GetParam().durable) return;  // the strict one complains of a forgotten commit
+    {
+        const auto tx = store_->begin_write();
+        tx->put_remote(new_remote(account));
+        EXPECT_TRUE(tx->is_elsewhere(account));
+    }
+    write([&](write_tx& tx) { EXPECT_FALSE(tx.is_elsewhere(account)); });
+}
+
+TEST_P(store_contract, a_slot_in_flight_is_neither_pending_nor_settled) {
+    const auto account = make_account();
+    const auto id = write([&](write_tx& tx) {
+        tx.put_remote(new_remote(account));
+        const slot_id made = tx.put_slot(new_slot(account, "key", 1));
+        EXPECT_TRUE(tx.begin_flight(made));
+        EXPECT_FALSE(tx.begin_flight(made));
+        tx.put_effect(new_creation(account, made, 1));
+        return made;
+    });
+    if (GetParam().durable) reopen();
+    EXPECT_EQ(store_->counts().pending, 0);
+    EXPECT_EQ(store_->counts().in_flight, 1);
+    {
+        const auto tx = store_->begin_read();
+        EXPECT_TRUE(tx->slots(slot_id{}, 10, slot_state::pending, {}).empty());
+        EXPECT_TRUE(tx->slots(slot_id{}, 10, slot_state::pending, account).empty());
+        for (const auto& owner : {std::optional<account_id>(), std::optional(account)}) {
+            const auto flying = tx->slots(slot_id{}, 10, slot_state::in_flight, owner);
+            ASSERT_EQ(flying.size(), 1u);
+            EXPECT_EQ(flying.front().state, slot_state::in_flight);
+        }
+        EXPECT_EQ(tx->slots(slot_id{}, 10, {}, {}).size(), 1u);
+    }
+    write([&](write_tx& tx) {
+        tx.count_attempt(id);
+        ASSERT_EQ(tx.pending_slots_of(account, uuid_of(1)).size(), 1u);
+        EXPECT_EQ(tx.find_slot(id)->attempts, 2);
+        const task_id task = make_task(tx, account, 1);
+        EXPECT_TRUE(tx.commit_slot(id, task, true, t0));
+        EXPECT_FALSE(tx.fail_slot(id, failure_reason::not_delivered, t0));
+        EXPECT_FALSE(tx.begin_flight(id));
+        tx.remove_effect(tx.find_effect(account, uuid_of(1), effect_kind::creation)->id);
+    });
+    EXPECT_EQ(store_->counts().in_flight, 0);
+    EXPECT_EQ(store_->counts().committed, 1);
+    EXPECT_EQ(store_->begin_read()->slots(slot_id{}, 10, {}, {}).front().state,
+              slot_state::committed);
+}
+
+TEST_P(store_contract, a_slot_in_flight_can_fail) {
+    const auto account = make_account();
+    write([&](write_tx& tx) {
+        const slot_id id = tx.put_slot(new_slot(account, "key", 1));
+        tx.begin_flight(id);
+        EXPECT_TRUE(tx.fail_slot(id, failure_reason::not_delivered, t0));
+    });
+    EXPECT_EQ(store_->counts().in_flight, 0);
+    EXPECT_EQ(store_->counts().failed, 1);
+    const auto failed = store_->begin_read()->slots(slot_id{}, 1, slot_state::failed, {});
+    ASSERT_EQ(failed.size(), 1u);
+    EXPECT_EQ(failed.front().reason, failure_reason::not_delivered);
+}
+
+TEST_P(store_contract, effects_stay_in_order_until_they_are_done) {
+    const auto account = make_account();
+    const auto other = make_account("other");
+    const auto [one, three] = write([&](write_tx& tx) {
+        tx.put_remote(new_remote(account));
+        auto second = new_remote(other);
+        second.client_id = uuid_of(901);
+        tx.put_remote(second);
+        const auto first = tx.put_effect(new_creation(account, slot_id{1}, 1));
+        tx.put_effect(new_creation(other, slot_id{2}, 2));
+        effect key;
+        key.account = account;
+        key.kind = effect_kind::key;
+        key.task = uuid_of(1);
+        key.created_at = t0;
+        return std::pair(first, tx.put_effect(key));
+    });
+    EXPECT_LT(one, three);
+    if (GetParam().durable) reopen();
+    auto all = effects_of(*store_, account);
+    ASSERT_EQ(all.size(), 2u);
+    const effect made = all.front();
+    EXPECT_EQ(made.id, one);
+    EXPECT_EQ(made.kind, effect_kind::creation);
+    EXPECT_EQ(made.slot, slot_id{1});
+    EXPECT_EQ(made.prefix, "TASK");
+    EXPECT_EQ(made.operations, new_creation(account, slot_id{1}, 1).operations);
+    EXPECT_EQ(made.author, author(token_id{7}));
+    EXPECT_EQ(made.created_at, t0 + milliseconds{1});
+    EXPECT_EQ(all.back().kind, effect_kind::key);
+    EXPECT_FALSE(all.back().slot);
+    EXPECT_EQ(effects_of(*store_, account, one).size(), 1u);
+    {
+        const auto tx = store_->begin_read();
+        const auto tally = tx->outbox_of(account);
+        EXPECT_EQ(tally.creations, 1);
+        EXPECT_EQ(tally.keys, 1);
+        EXPECT_EQ(tally.oldest, t0);
+        EXPECT_FALSE(tx->outbox_of(account_id{99}).oldest);
+        EXPECT_TRUE(tx->find_effect(account, uuid_of(1), effect_kind::key));
+        EXPECT_FALSE(tx->find_effect(account, uuid_of(2), effect_kind::creation));
+    }
+    write([&](write_tx& tx) {
+        effect sent = made;
+        sent.attempts = 3;
+        sent.parent = uuid_of(70);
+        tx.update_effect(sent);
+    });
+    EXPECT_EQ(effects_of(*store_, account).front().attempts, 3);
+    EXPECT_EQ(effects_of(*store_, account).front().parent, uuid_of(70));
+    // An id is never given again, not even the last one's.
+    write([&](write_tx& tx) { tx.remove_effect(three); });
+    if (GetParam().durable) reopen();
+    write([&](write_tx& tx) {
+        EXPECT_GT(tx.put_effect(new_creation(account, slot_id{5}, 5)), three);
+    });
+}
+
+TEST_P(store_contract, contests_of_keys_are_counted) {
+    const auto account = make_account();
+    write([&](write_tx& tx) {
+        EXPECT_EQ(tx.find_key_contest(account, uuid_of(1)).times, 0);
+        tx.put_key_contest(account, uuid_of(1), {2, t0});
+        tx.put_key_contest(account, uuid_of(1), {3, t0 + milliseconds{5}});
+    });
+    if (GetParam().durable) reopen();
+    write([&](write_tx& tx) {
+        const auto kept = tx.find_key_contest(account, uuid_of(1));
+        EXPECT_EQ(kept.times, 3);
+        EXPECT_EQ(kept.last_at, t0 + milliseconds{5});
+        EXPECT_EQ(tx.find_key_contest(account, uuid_of(2)).times, 0);
+    });
+}
+
+}  // namespace
+}  // namespace callsign

@@ -1,0 +1,416 @@
+// An account whose tasks live elsewhere: what is sent there, what comes from there.
+
+#include "fixture.hpp"
+
+namespace callsign {
+namespace {
+
+const uuid v1 = uuid_of(701), v2 = uuid_of(702), v3 = uuid_of(703);
+
+class remote_account : public rules_test {
+  protected:
+    remote_account() {
+        create_account c{"team", "SYN", "t", sha256("team")};
+        c.elsewhere = create_account::home{"https://example.com/", uuid_of(900), "key"};
+        account_ = std::get<account>(run(c)).id;
+    }
+
+    slot_id reserved(const std::string& key, std::optional<uuid> task = {}) {
+        const auto answer = run(reserve{account_, key, {}, task, ""});
+        EXPECT_TRUE(std::get<reserve::reserved>(answer).elsewhere);
+        return std::get<reserve::reserved>(answer).slot;
+    }
+    // In flight; its task.
+    uuid begun(const std::string& key, std::optional<uuid> task = {}) {
+        const slot_id id = reserved(key, task);
+        const auto answer = run(begin_delivery{id, "", {{"description", key}}});
+        EXPECT_TRUE(std::holds_alternative<begin_delivery::delivering>(answer));
+        return find_slot(id).uuid;
+    }
+    slot find_slot(slot_id id) {
+        return store_->begin_read()->slots(slot_id{id.value - 1}, 1, {}, {}).front();
+    }
+    slot find_slot(const std::string& key) { return run(look_up_slot{account_, key})->slot; }
+    take_delivery::taken take(std::vector<edit_task> edits = {}) {
+        return std::get<take_delivery::taken>(run(take_delivery{account_, std::move(edits)}));
+    }
+    settle::answer settle_as(const take_delivery::taken& sent, const uuid& version) {
+        return run(settle{account_, sent.parent, version, sent.operations, sent.parts});
+    }
+    apply_remote_version::answer pull(const uuid& parent, const uuid& version, operations all) {
+        return run(apply_remote_version{account_, parent, version, std::move(all)});
+    }
+    remote_chain remote() { return *store_->begin_read()->find_remote(account_); }
+    outbox_tally waiting() { return store_->begin_read()->outbox_of(account_); }
+    std::optional<task> find(const uuid& id) {
+        return store_->begin_read()->find_task(account_, id);
+    }
+    std::int64_t number_of(const uuid& id) {
+        const auto found = find(id);
+        return found && found->numbered ? found->numbered->number : 0;
+    }
+
+    account_id account_;
+};
+
+TEST_F(remote_account, a_creation_is_in_flight_and_has_no_number) {
+    const uuid task = begun("one");
+    EXPECT_EQ(find_slot("one").state, slot_state::in_flight);
+    EXPECT_FALSE(find(task));
+    EXPECT_EQ(waiting().creations, 1);
+    EXPECT_TRUE(was_told<events::effect_waiting>());
+    EXPECT_EQ(store_->counts().in_flight, 1);
+    EXPECT_EQ(store_->counts().pending, 0);
+}
+
+TEST_F(remote_account, a_retry_finds_it_in_flight_and_makes_no_second) {
+    begun("one");
+    const auto again = run(reserve{account_, "one", {}, {}, ""});
+    EXPECT_TRUE(std::holds_alternative<reserve::in_flight>(again));
+    EXPECT_EQ(waiting().creations, 1);
+    EXPECT_EQ(find_slot("one").attempts, 2);
+}
+
+TEST_F(remote_account, settled_it_has_its_number_and_its_key_waits_to_be_sent) {
+    const uuid task = begun("one");
+    const auto sent = take();
+    EXPECT_EQ(sent.parent, uuid{});
+    EXPECT_EQ(sent.operations.front(), create(task));
+    ASSERT_TRUE(std::holds_alternative<settle::settled>(settle_as(sent, v1)));
+    EXPECT_EQ(number_of(task), 1);
+    EXPECT_EQ(find_slot("one").state, slot_state::committed);
+    EXPECT_TRUE(find_slot("one").created);
+    EXPECT_EQ(remote().cursor, v1);
+    EXPECT_EQ(waiting().creations, 0);
+    EXPECT_EQ(waiting().keys, 1);
+
+    const auto keys = take();
+    ASSERT_EQ(keys.operations.size(), 1u);
+    EXPECT_EQ(keys.operations.front().property, "key");
+    EXPECT_EQ(keys.operations.front().value, "SYN-1");
+    settle_as(keys, v2);
+    EXPECT_EQ(waiting().keys, 0);
+    EXPECT_EQ(find(task)->attributes.at("key"), "SYN-1");
+}
+
+TEST_F(remote_account, what_was_sent_and_is_pulled_settles_the_same) {
+    const uuid task = begun("one");
+    const auto sent = take();
+    const auto applied = std::get<apply_remote_version::applied>(pull({}, v1, sent.operations));
+    EXPECT_EQ(applied.settled, 1);
+    EXPECT_EQ(number_of(task), 1);
+    EXPECT_TRUE(find_slot("one").created);
+    EXPECT_EQ(waiting().creations, 0);
+}
+
+TEST_F(remote_account, of_another_who_made_the_same_task_it_is_not_the_maker) {
+    const uuid task = begun("one", uuid_of(5));
+    take();
+    pull({}, v1, {create(task), update(task, "description", "theirs")});
+    EXPECT_EQ(find_slot("one").state, slot_state::committed);
+    EXPECT_FALSE(find_slot("one").created);
+    EXPECT_EQ(waiting().creations, 0);
+}
+
+TEST_F(remote_account, a_second_key_for_the_same_task_waits_for_it) {
+    begun("one", uuid_of(5));
+    const slot_id second = reserved("two", uuid_of(5));
+    run(begin_delivery{second, "", {{"description", "two"}}});
+    EXPECT_EQ(waiting().creations, 1);
+    EXPECT_EQ(find_slot(second).state, slot_state::pending);
+    settle_as(take(), v1);
+    EXPECT_EQ(find_slot(second).state, slot_state::committed);
+    EXPECT_FALSE(find_slot(second).created);
+}
+
+TEST_F(remote_account, sent_again_it_is_the_same_bytes) {
+    begun("one");
+    const auto first = take();
+    const auto second = take();
+    EXPECT_EQ(first.operations, second.operations);
+}
+
+TEST_F(remote_account, nothing_is_settled_behind_another_parent) {
+    begun("one");
+    const auto sent = take();
+    pull({}, v1, {create(uuid_of(3))});
+    EXPECT_TRUE(std::holds_alternative<mirror_moved>(settle_as(sent, v2)));
+    EXPECT_EQ(find_slot("one").state, slot_state::in_flight);
+    EXPECT_EQ(remote().cursor, v1);
+    EXPECT_TRUE(std::holds_alternative<mirror_moved>(pull({}, v2, {create(uuid_of(4))})));
+    EXPECT_EQ(take().parent, v1);
+}
+
+TEST_F(remote_account, tasks_are_numbered_in_the_order_of_the_chain) {
+    pull({}, v1, {create(uuid_of(9)), create(uuid_of(2))});
+    pull(v1, v2, {create(uuid_of(5))});
+    EXPECT_EQ(number_of(uuid_of(9)), 1);
+    EXPECT_EQ(number_of(uuid_of(2)), 2);
+    EXPECT_EQ(number_of(uuid_of(5)), 3);
+    EXPECT_EQ(remote().before, v1);
+}
+
+TEST_F(remote_account, a_task_that_comes_and_goes_in_one_version_has_no_number) {
+    pull({}, v1, {create(uuid_of(1)), remove(uuid_of(1)), create(uuid_of(2))});
+    EXPECT_FALSE(find(uuid_of(1)));
+    EXPECT_EQ(number_of(uuid_of(2)), 1);
+}
+
+TEST_F(remote_account, a_task_made_anew_keeps_its_number) {
+    pull({}, v1, {create(uuid_of(1)), create(uuid_of(2))});
+    pull(v1, v2, {remove(uuid_of(1))});
+    EXPECT_TRUE(find(uuid_of(1))->purged);
+    pull(v2, v3, {create(uuid_of(1))});
+    EXPECT_FALSE(find(uuid_of(1))->purged);
+    EXPECT_EQ(number_of(uuid_of(1)), 1);
+}
+
+// A server that another wrote rubbish to.
+TEST_F(remote_account, operations_without_effect_are_left_out) {
+    pull(
+        {}, v1,
+        {update(uuid_of(1), "a", "b"), create(uuid_of(2)), create(uuid_of(2)), remove(uuid_of(3))});
+    EXPECT_EQ(store_->begin_read()->versions(account_, 0, 10).front().operations.size(), 1u);
+    pull(v1, v2, {remove(uuid_of(7))});
+    EXPECT_EQ(remote().cursor, v2);
+    EXPECT_EQ(store_->begin_read()->find_account(account_)->last_seq, 1);
+}
+
+TEST_F(remote_account, a_large_version_goes_in_steps_and_on_where_it_stopped) {
+    operations all;
+    for (int n = 1; n <= 10; ++n) {
+        all.push_back(create(uuid_of(n)));
+        all.push_back(update(uuid_of(n), "text", std::string(300, 'x')));
+    }
+    apply_remote_version c{.account = account_, .version = v1, .operations = all, .work_max = 4000};
+    int steps = 0;
+    while (remote().cursor != v1) {
+        ASSERT_LT(++steps, 20);
+        const auto done = std::get<apply_remote_version::applied>(run(c));
+        ASSERT_GT(done.taken, 0u);
+        c.operations.erase(c.operations.begin(),
+                           c.operations.begin() + static_cast<std::ptrdiff_t>(done.taken));
+        c.before += static_cast<std::int64_t>(done.taken);
+        if (remote().cursor == v1) break;
+        EXPECT_EQ(remote().partial, v1);
+        EXPECT_EQ(remote().partial_operations, c.before);
+        EXPECT_TRUE(take().operations.empty());  // not on half of a version
+        auto other = c;
+        other.before = 0;
+        EXPECT_TRUE(std::holds_alternative<mirror_moved>(run(other)));
+    }
+    EXPECT_GT(steps, 2);
+    EXPECT_EQ(number_of(uuid_of(10)), 10);
+}
+
+TEST_F(remote_account, an_edit_is_planned_on_the_mirror_and_lands_when_it_was_taken) {
+    pull({}, v1, {create(uuid_of(1)), update(uuid_of(1), "description", "old")});
+    edit_task e{.account = account_, .task = task_key{"SYN", "", 1}};
+    e.changes = {{"description", "new"}};
+    EXPECT_TRUE(std::holds_alternative<edit_task::elsewhere>(run(e)));
+    const auto sent = take({e});
+    EXPECT_EQ(find(uuid_of(1))->attributes.at("description"), "old");
+    const auto done = std::get<settle::settled>(settle_as(sent, v2));
+    ASSERT_EQ(done.edited.size(), 1u);
+    EXPECT_EQ(done.edited.front().attributes.at("description"), "new");
+}
+
+TEST_F(remote_account, edits_that_need_not_be_sent_are_answered) {
+    pull({}, v1, {create(uuid_of(1)), update(uuid_of(1), "description", "old")});
+    settle_as(take(), v2);  // its key
+    edit_task same{.account = account_, .task = uuid_of(1)};
+    same.changes = {{"description", "old"}};
+    edit_task stale = same;
+    stale.changes = {{"description", "x"}};
+    stale.if_seq = {{77}};
+    edit_task unknown{.account = account_, .task = uuid_of(99)};
+    const auto sent = take({same, stale, unknown});
+    EXPECT_TRUE(sent.operations.empty());
+    ASSERT_EQ(sent.answered.size(), 3u);
+    EXPECT_TRUE(std::holds_alternative<edit_task::edited>(sent.answered[0].second));
+    EXPECT_TRUE(std::holds_alternative<edit_task::changed_since>(sent.answered[1].second));
+    EXPECT_TRUE(std::holds_alternative<ref_fault>(sent.answered[2].second));
+}
+
+TEST_F(remote_account, the_second_edit_of_a_task_waits_for_the_first) {
+    pull({}, v1, {create(uuid_of(1)), create(uuid_of(2))});
+    settle_as(take(), v2);
+    edit_task one{.account = account_, .task = uuid_of(1)};
+    one.changes = {{"a", "1"}};
+    edit_task same = one;
+    edit_task other{.account = account_, .task = uuid_of(2)};
+    other.changes = {{"a", "1"}};
+    const auto sent = take({one, same, other});
+    EXPECT_TRUE(sent.has_more);
+    EXPECT_TRUE(sent.answered.empty());
+    ASSERT_EQ(sent.parts.size(), 2u);
+    EXPECT_EQ(sent.parts[0].edit, 0u);
+    EXPECT_EQ(sent.parts[1].edit, 2u);
+}
+
+TEST_F(remote_account, two_who_correct_a_key_do_not_go_on_for_ever) {
+    pull({}, v1, {create(uuid_of(1))});
+    uuid at = v1;
+    int sent = 0;
+    for (int n = 0; n < 20; ++n) {
+        const auto correction = take();
+        if (correction.operations.empty()) break;
+        ++sent;
+        const uuid mine = uuid_of(800 + 2 * n), theirs = uuid_of(801 + 2 * n);
+        settle_as(correction, mine);
+        pull(mine, theirs, {update(uuid_of(1), "key", "THEIRS-1")});
+        at = theirs;
+    }
+    EXPECT_EQ(sent, key_corrections_max + 1);
+    EXPECT_TRUE(was_told<events::key_contested>());
+    EXPECT_EQ(find(uuid_of(1))->attributes.at("key"), "THEIRS-1");
+    // A day later it is put right once more.
+    now_ += key_contest_forgotten + milliseconds{1};
+    pull(at, v2, {update(uuid_of(1), "a", "b")});
+    EXPECT_EQ(take().operations.size(), 1u);
+}
+
+TEST_F(remote_account, a_key_of_a_task_that_is_gone_is_not_sent) {
+    pull({}, v1, {create(uuid_of(1))});
+    EXPECT_EQ(waiting().keys, 1);
+    pull(v1, v2, {remove(uuid_of(1))});
+    EXPECT_EQ(waiting().keys, 0);
+    EXPECT_TRUE(take().operations.empty());
+}
+
+// ---- the reaper ----
+
+fail_in_flight old_ones(account_id account) {
+    return {.account = account, .window = milliseconds{0}, .attempts_max = 1};
+}
+
+TEST_F(remote_account, one_that_was_sent_is_not_failed_without_a_fence) {
+    const uuid task = begun("one");
+    take();
+    const auto looked = run(old_ones(account_));
+    EXPECT_EQ(looked.failed, 0);
+    EXPECT_EQ(looked.unfenced, 1);
+    // Another version behind that parent: no copy of ours can land there any more.
+    pull({}, v1, {create(uuid_of(50))});
+    EXPECT_EQ(run(old_ones(account_)).failed, 1);
+    EXPECT_EQ(find_slot("one").state, slot_state::failed);
+    EXPECT_EQ(find_slot("one").reason, failure_reason::not_delivered);
+    EXPECT_EQ(waiting().creations, 0);
+    EXPECT_FALSE(find(task));
+    EXPECT_EQ(number_of(uuid_of(50)), 1);  // it has consumed nothing
+}
+
+TEST_F(remote_account, one_that_the_outbox_is_at_is_left_alone) {
+    begun("one");
+    EXPECT_EQ(run(old_ones(account_)).failed, 0);
+    EXPECT_EQ(find_slot("one").state, slot_state::in_flight);
+}
+
+TEST_F(remote_account, a_young_one_is_sent_again) {
+    begun("one");
+    take();
+    pull({}, v1, {create(uuid_of(50))});
+    auto sweep = old_ones(account_);
+    sweep.window = std::chrono::hours{1};
+    EXPECT_EQ(run(sweep).redelivered, 1);
+    EXPECT_FALSE(take().operations.empty());
+}
+
+TEST_F(remote_account, one_that_a_request_waits_for_is_not_failed) {
+    begun("one");
+    take();
+    pull({}, v1, {create(uuid_of(50))});
+    auto sweep = old_ones(account_);
+    sweep.busy = {{account_, "one"}};
+    EXPECT_EQ(run(sweep).failed, 0);
+}
+
+TEST_F(remote_account, a_pending_one_is_left_to_who_can_ask) {
+    const slot_id id = reserved("one");
+    now_ += std::chrono::hours{1};
+    const auto looked = run(reconcile_pending{slot_id{}, 10, std::chrono::minutes{1}, {}});
+    EXPECT_EQ(looked.failed, 0);
+    ASSERT_EQ(looked.elsewhere.size(), 1u);
+    EXPECT_EQ(looked.elsewhere.front(), std::pair(account_, id));
+    auto sweep = old_ones(account_);
+    sweep.pending = {id};
+    EXPECT_EQ(run(sweep).failed, 1);
+    EXPECT_EQ(find_slot(id).reason, failure_reason::window_passed);
+}
+
+TEST_F(remote_account, one_that_was_given_up_is_not_sent_until_the_reaper_has_looked) {
+    begun("one");
+    const auto sent = take();
+    run(give_up_effect{account_, *sent.parts.front().effect, 8});
+    EXPECT_TRUE(take().operations.empty());
+}
+
+// ---- from a state ----
+
+TEST_F(remote_account, comes_to_a_state_and_keeps_its_numbers) {
+    pull({}, v1, {create(uuid_of(1)), update(uuid_of(1), "a", "1"), create(uuid_of(2))});
+    const auto head = store_->begin_read()->head_of(account_).seq;
+    apply_remote_state c{.account = account_};
+    c.tasks = {{uuid_of(1), {{"b", "2"}}}, {uuid_of(3), {{"c", "3"}}}};
+    c.gone = {uuid_of(2)};
+    run(c);
+    run(apply_remote_state{.account = account_, .reached = {{v3, v2}}});
+    EXPECT_EQ(find(uuid_of(1))->attributes, (attributes{{"b", "2"}}));
+    EXPECT_TRUE(find(uuid_of(2))->purged);
+    EXPECT_EQ(number_of(uuid_of(1)), 1);
+    EXPECT_EQ(number_of(uuid_of(2)), 2);
+    EXPECT_EQ(number_of(uuid_of(3)), 3);
+    EXPECT_EQ(remote().cursor, v3);
+    EXPECT_EQ(store_->begin_read()->head_of(account_).seq, head + 1);
+    // Again, it changes nothing.
+    run(c);
+    EXPECT_EQ(store_->begin_read()->head_of(account_).seq, head + 1);
+}
+
+TEST_F(remote_account, a_creation_that_is_in_the_state_is_settled) {
+    const uuid task = begun("one");
+    take();
+    run(apply_remote_state{.account = account_, .tasks = {{task, {{"description", "one"}}}}});
+    EXPECT_EQ(find_slot("one").state, slot_state::committed);
+    EXPECT_TRUE(find_slot("one").created);
+}
+
+// ---- halted, moved ----
+
+TEST_F(remote_account, halted_it_takes_no_creations_and_sends_nothing) {
+    run(halt_remote{account_, remote_halt::gone_back});
+    const slot_id id = reserved("one");
+    EXPECT_TRUE(std::holds_alternative<remote_halted>(run(begin_delivery{id, "", {}})));
+    EXPECT_EQ(find_slot(id).state, slot_state::pending);
+    EXPECT_TRUE(std::holds_alternative<remote_halted>(run(take_delivery{account_})));
+    edit_remote go_on{.account = account_};
+    EXPECT_TRUE(std::holds_alternative<edit_remote::has_lost_versions>(run(go_on)));
+    go_on.accept_loss = true;
+    EXPECT_TRUE(std::holds_alternative<remote_chain>(run(go_on)));
+    EXPECT_TRUE(remote().cursor.is_nil());
+    EXPECT_EQ(remote().halted, remote_halt::none);
+}
+
+TEST_F(remote_account, moves_here_when_nothing_is_on_its_way) {
+    pull({}, v1, {create(uuid_of(1))});
+    EXPECT_TRUE(std::holds_alternative<move_here::not_settled>(run(move_here{account_, v1})));
+    settle_as(take(), v2);
+    EXPECT_TRUE(std::holds_alternative<mirror_moved>(run(move_here{account_, v1})));
+    EXPECT_TRUE(std::holds_alternative<move_here::moved>(run(move_here{account_, v2})));
+    EXPECT_FALSE(store_->begin_read()->find_account(account_)->elsewhere);
+    EXPECT_EQ(number_of(uuid_of(1)), 1);
+    // From here on it is like any other.
+    const auto made = run(reserve{account_, "one", {}, {}, ""});
+    EXPECT_FALSE(std::get<reserve::reserved>(made).elsewhere);
+    EXPECT_TRUE(std::holds_alternative<receipted>(
+        run(fulfil{std::get<reserve::reserved>(made).slot, "", {}})));
+}
+
+TEST_F(remote_account, what_belongs_there_is_refused_here) {
+    EXPECT_TRUE(std::holds_alternative<account_is_elsewhere>(
+        run(create_device{account_, "laptop", uuid_of(7), "key"})));
+    EXPECT_TRUE(std::holds_alternative<account_is_elsewhere>(run(import_tasks{account_, {}})));
+}
+
+}  // namespace
+}  // namespace callsign
