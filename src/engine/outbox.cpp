@@ -72,9 +72,10 @@ struct replica {
     bool has_permit = false;
 
     std::optional<sent_version> sent{};
-    std::optional<sink_child> child{};  // that is being applied
-    std::size_t child_taken = 0;        // of its operations
-    uuid accepted{};                    // what the remote calls `sent`
+    std::optional<sink_child> child{};     // that is being applied
+    std::size_t child_taken = 0;           // of its operations
+    std::vector<effect_id> forestalled{};  // whose version another's came before
+    uuid accepted{};                       // what the remote calls `sent`
 
     milliseconds up_to_date_at{-1};  // by clock::elapsed(), of the question; < 0: never
     std::optional<milliseconds> verified_at{};
@@ -468,6 +469,7 @@ class outbox::impl {
         for (const delivery_part& part : sent.parts) {
             const auto own = rest.first(part.operations);
             rest = rest.subspan(part.operations);
+            if (part.effect) r.forestalled.push_back(*part.effect);
             if (!part.edit) continue;
             const edit_ptr& e = sent.edits[*part.edit];
             if (e->answer) continue;
@@ -659,6 +661,7 @@ class outbox::impl {
         }
         take_delivery command{.account = r.remote.account,
                               .effects_max = r.machine.effects_max(),
+                              .forestalled = std::exchange(r.forestalled, {}),
                               .attempts_max = options_.attempts_max};
         for (const edit_ptr& e : ready) command.edits.push_back(e->command);
         r.has_effects = false;

@@ -7,6 +7,7 @@
 
 #include <callsign/domain/work.hpp>
 
+#include <algorithm>
 #include <boost/functional/hash.hpp>
 #include <unordered_set>
 
@@ -66,11 +67,17 @@ class collector {
         return found && edited_.contains(found->uuid);
     }
 
+    bool is_forestalled(const effect& e) const {
+        return e.attempts > 0 &&
+               std::ranges::find(command_.forestalled, e.id) != command_.forestalled.end();
+    }
+
     // Read before anything is changed: a walk is over what stands still.
     std::vector<effect> waiting() {
         std::vector<effect> some;
         std::size_t work = work_;
         tx_.visit_effects(command_.account, effect_id{}, [&](effect&& e) {
+            if (is_forestalled(e)) --e.attempts;
             if (e.attempts >= command_.attempts_max) return true;
             const bool has_room =
                 std::ssize(some) < command_.effects_max && work < command_.work_max;

@@ -144,7 +144,17 @@ class faulty_wire {
         untrue,      // 409 or 410 that is not so
         broken,      // an answer cut off
     };
-    fate draw() {
+    // Of the next versions, and the next questions: in this order, before chance has a say.
+    std::deque<fate> sends{}, asks{};
+    // Nothing else is answered to any question.
+    std::optional<sink_failure> answer{};
+
+    fate draw(std::deque<fate>& script) {
+        if (!script.empty()) {
+            const fate next = script.front();
+            script.pop_front();
+            return next;
+        }
         if (is_down) return fate::unreachable;
         if (chance_.below(100) >= static_cast<std::uint64_t>(faults_in_hundred)) return fate::none;
         return static_cast<fate>(1 + chance_.below(9));
@@ -180,7 +190,7 @@ class faulty_sink final : public task_sink {
         if (wire_.is_full) co_return failure(sink_failure::kind::unavailable);
         if (wire_.is_choosy) co_return failure(sink_failure::kind::refused);
         if (wire_.meanwhile) wire_.meanwhile();
-        switch (wire_.draw()) {
+        switch (wire_.draw(wire_.sends)) {
         case fate::none: break;
         case fate::unreachable: co_return failure(sink_failure::kind::unreachable);
         case fate::lose_request: co_return failure(sink_failure::kind::lost);
@@ -217,7 +227,8 @@ class faulty_sink final : public task_sink {
     std::optional<sink_failure> draw_failure() {
         using fate = faulty_wire::fate;
         is_untrue_ = false;
-        switch (wire_.draw()) {
+        if (wire_.answer) return wire_.answer;
+        switch (wire_.draw(wire_.asks)) {
         case fate::unreachable: return failure(sink_failure::kind::unreachable);
         case fate::lose_request:
         case fate::lose_answer: return failure(sink_failure::kind::lost);

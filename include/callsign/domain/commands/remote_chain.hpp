@@ -66,6 +66,8 @@ struct take_delivery {
     account_id account;
     std::vector<edit_task> edits{};
     std::int64_t effects_max = 500;
+    // Of a version whose place another's has taken: its attempt does not count.
+    std::vector<effect_id> forestalled{};
     // One that was sent so often waits for the reaper.
     std::int64_t attempts_max = 8;
     std::size_t work_max = sent_work_max;

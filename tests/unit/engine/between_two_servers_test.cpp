@@ -1,0 +1,481 @@
+// What can happen between two servers: one test for each row of the table in docs/elsewhere.md, of
+// the row's name. What the client sees, what the operator sees, and that it heals.
+
+#include "support/audit.hpp"
+#include "support/faulty_store.hpp"
+#include "support/house.hpp"
+#include "support/remote_chain.hpp"
+
+#include <boost/json.hpp>
+#include <gtest/gtest.h>
+
+namespace callsign::testing {
+namespace {
+
+using fate = faulty_wire::fate;
+using namespace std::chrono_literals;
+
+class between : public ::testing::Test {
+  protected:
+    between() {
+        start();
+        token_ = api::make_token(chance_);
+        create_account c{"team", "SYN", "default", sha256(token_)};
+        c.elsewhere = create_account::home{"http://127.0.0.1:1", uuid{}, "key"};
+        account_ = std::get<account>(*house_->run(house_->engine().submit(std::move(c)))).id;
+        house_->settle();
+    }
+    // However it came to rest, the promise holds.
+    ~between() override {
+        house_.reset();
+        EXPECT_EQ(audit(*disk_), std::vector<std::string>{});
+    }
+
+    void start() {
+        faulty_ = std::make_unique<faulty_store>(*disk_);
+        house_options o;
+        o.disk = faulty_.get();
+        o.clock = &clock_;
+        o.entropy = &chance_;
+        o.engine.request_deadline = 3s;
+        o.engine.trust_clock_after = 0ms;
+        o.reaper.window = 30s;
+        o.deliveries = {.poll_interval = 2s,
+                        .retry_min = 100ms,
+                        .retry_max = 5s,
+                        .verify_interval = 10s,
+                        .attempts_max = 2};
+        o.sinks = [this](const remote_chain&) -> std::unique_ptr<task_sink> {
+            if (!has_key_) return nullptr;
+            return std::make_unique<faulty_sink>(chain_, wire_);
+        };
+        house_ = std::make_unique<house>(std::move(o));
+    }
+    void kill() {
+        house_.reset();
+        start();
+    }
+
+    net::http_response create(const std::string& key) {
+        return house_->call(post("/v1/tasks", R"({"description":")" + key + R"("})", token_, key));
+    }
+    std::shared_ptr<std::optional<net::http_response>> begin(const std::string& key) {
+        return house_->start(post("/v1/tasks", R"({"description":")" + key + R"("})", token_, key));
+    }
+    static std::string field(const net::http_response& response, const char* name) {
+        const auto body = boost::json::parse(response.body).as_object();
+        const auto* const found = body.if_contains(name);
+        return found && found->is_string() ? std::string(found->as_string()) : std::string();
+    }
+    remote_status status() { return *house_->outbox().status(account_); }
+    void advance(milliseconds by) { house_->advance(by); }
+    void sweep() {
+        const auto swept = house_->run(house_->reaper().sweep_once());
+        ASSERT_TRUE(swept);
+    }
+    slot_state state_of(const std::string& key) {
+        return house_->run(house_->engine().submit(look_up_slot{account_, key}))
+            ->value()
+            .slot.state;
+    }
+    // It is there once, is called so here, and a retry is told the same.
+    void expect_made(const std::string& key, const std::string& number) {
+        const auto told = create(key);
+        EXPECT_EQ(told.status, 201u) << told.body;
+        EXPECT_EQ(field(told, "key"), number);
+        EXPECT_EQ(chain_.creations(*parse_uuid(field(told, "uuid"))), 1);
+        advance(10s);
+        const auto& tasks = chain_.tasks();
+        const auto found = tasks.find(*parse_uuid(field(told, "uuid")));
+        ASSERT_NE(found, tasks.end());
+        EXPECT_EQ(value_of(found->second, "key"), number);
+    }
+    // Another replica's version.
+    uuid work_elsewhere(int n) {
+        const uuid id = make_uuid_v7(virtual_start, 50, static_cast<std::uint64_t>(n));
+        chain_.add(chain_.head(), {{operation_kind::create, id, {}, {}, {}}});
+        return id;
+    }
+
+    seeded_entropy chance_{1};
+    faulty_wire wire_{1};
+    chain_in_memory chain_;
+    virtual_clock clock_;
+    std::unique_ptr<store> disk_ = make_memory_store();
+    std::unique_ptr<faulty_store> faulty_;
+    bool has_key_ = true;
+    std::unique_ptr<house> house_;
+    std::string token_;
+    account_id account_;
+};
+
+TEST_F(between, request_lost) {
+    wire_.sends = {fate::lose_request};
+    EXPECT_EQ(create("one").status, 201u);
+    expect_made("one", "SYN-1");
+}
+
+TEST_F(between, answer_lost) {
+    wire_.sends = {fate::lose_answer};
+    EXPECT_EQ(create("one").status, 201u);
+    expect_made("one", "SYN-1");
+}
+
+TEST_F(between, answer_cut_off) {
+    wire_.sends = {fate::broken};
+    wire_.asks = {fate::none, fate::broken};
+    EXPECT_EQ(create("one").status, 201u);
+    expect_made("one", "SYN-1");
+}
+
+TEST_F(between, copy_arrives_late) {
+    wire_.sends = {fate::delay};
+    EXPECT_EQ(create("one").status, 201u);
+    EXPECT_TRUE(wire_.deliver_late(chain_));
+    EXPECT_EQ(wire_.late_landed, 0);
+    expect_made("one", "SYN-1");
+}
+
+TEST_F(between, copy_arrives_before_it_is_sent_again) {
+    wire_.sends = {fate::delay};
+    const auto answer = begin("one");
+    house_->settle();
+    ASSERT_FALSE(answer->has_value());
+    EXPECT_TRUE(wire_.deliver_late(chain_));
+    EXPECT_EQ(wire_.late_landed, 1);
+    advance(2s);
+    ASSERT_TRUE(answer->has_value());
+    EXPECT_EQ((*answer)->status, 201u);
+    expect_made("one", "SYN-1");
+}
+
+TEST_F(between, request_doubled) {
+    wire_.sends = {fate::twice};
+    EXPECT_EQ(create("one").status, 201u);
+    EXPECT_TRUE(wire_.deliver_late(chain_));
+    EXPECT_EQ(wire_.late_landed, 0);
+    expect_made("one", "SYN-1");
+}
+
+TEST_F(between, another_was_first) {
+    wire_.meanwhile = [this, n = 0]() mutable {
+        if (n++ < 2) work_elsewhere(n);
+    };
+    EXPECT_EQ(create("one").status, 201u);
+    expect_made("one", "SYN-3");  // theirs were on the chain before it
+}
+
+TEST_F(between, untrue_conflict) {
+    wire_.sends = {fate::untrue};
+    EXPECT_EQ(create("one").status, 201u);
+    expect_made("one", "SYN-1");
+}
+
+TEST_F(between, untrue_gone) {
+    create("one");
+    wire_.asks = {fate::untrue};
+    advance(10s);
+    EXPECT_EQ(status().halted, remote_halt::none);
+    expect_made("one", "SYN-1");
+}
+
+TEST_F(between, unreachable) {
+    wire_.is_down = true;
+    const auto answer = create("one");
+    EXPECT_EQ(answer.status, 409u);
+    EXPECT_EQ(field(answer, "code"), "request-in-progress");
+    EXPECT_FALSE(header(answer, "Retry-After").empty());
+    EXPECT_FALSE(status().last_error.empty());
+    EXPECT_EQ(status().now, remote_status::state::waiting);
+    advance(10min);
+    sweep();
+    EXPECT_EQ(state_of("one"), slot_state::in_flight);  // it fails nothing
+    wire_.is_down = false;
+    advance(10s);
+    EXPECT_TRUE(status().last_error.empty());
+    expect_made("one", "SYN-1");
+}
+
+TEST_F(between, edit_while_unreachable) {
+    create("one");
+    advance(5s);
+    wire_.is_down = true;
+    auto edit = make_request(boost::beast::http::verb::patch, "/v1/tasks/SYN-1",
+                             R"({"description":"x"})", bearer(token_));
+    edit.set("Content-Type", "application/json");
+    const auto answer = house_->call(edit);
+    EXPECT_EQ(answer.status, 503u);
+    EXPECT_EQ(field(answer, "code"), "remote-unavailable");
+    wire_.is_down = false;
+    advance(10s);
+    EXPECT_EQ(chain_.times_said(*parse_uuid(field(create("one"), "uuid")), "x"), 0);
+    const auto again = house_->call(edit);
+    EXPECT_EQ(again.status, 200u) << again.body;
+}
+
+TEST_F(between, full) {
+    wire_.is_full = true;
+    EXPECT_EQ(create("one").status, 409u);
+    advance(2min);
+    sweep();
+    EXPECT_EQ(state_of("one"), slot_state::in_flight);  // without a fence nothing is failed
+    wire_.is_full = false;
+    advance(10s);
+    sweep();
+    advance(10s);
+    // By now it is older than the window, and behind a fence: definite.
+    const auto answer = create("one");
+    EXPECT_TRUE(answer.status == 201 || field(answer, "code") == "slot-failed") << answer.body;
+}
+
+TEST_F(between, refused) {
+    wire_.is_choosy = true;
+    EXPECT_EQ(create("one").status, 409u);
+    advance(40s);
+    wire_.is_choosy = false;
+    sweep();  // behind a fence it is failed
+    const auto answer = create("one");
+    EXPECT_EQ(answer.status, 409u);
+    EXPECT_EQ(field(answer, "code"), "slot-failed");
+    EXPECT_NE(answer.body.find("not-delivered"), std::string::npos);
+    EXPECT_EQ(create("two").status, 201u);
+    expect_made("two", "SYN-1");  // the other has consumed nothing
+}
+
+TEST_F(between, wrong_secret) {
+    wire_.answer = sink_failure{sink_failure::kind::wrong_secret, "It does not open.", {}};
+    EXPECT_EQ(create("one").status, 409u);
+    EXPECT_EQ(status().last_error, "It does not open.");
+    wire_.answer.reset();
+    advance(10s);
+    expect_made("one", "SYN-1");
+}
+
+TEST_F(between, client_not_let_in) {
+    wire_.answer = sink_failure{sink_failure::kind::unknown_client, "Status 403.", {}};
+    EXPECT_EQ(create("one").status, 409u);
+    EXPECT_EQ(status().last_error, "Status 403.");
+    wire_.answer.reset();
+    advance(10s);
+    expect_made("one", "SYN-1");
+}
+
+TEST_F(between, rubbish) {
+    wire_.answer = sink_failure{sink_failure::kind::unreadable, "It does not parse.", {}};
+    EXPECT_EQ(create("one").status, 409u);
+    EXPECT_EQ(status().last_error, "It does not parse.");
+    wire_.answer.reset();
+    advance(10s);
+    expect_made("one", "SYN-1");
+}
+
+TEST_F(between, certificate_not_valid) {
+    wire_.answer = sink_failure{sink_failure::kind::unreachable, "certificate verify failed", {}};
+    EXPECT_EQ(create("one").status, 409u);
+    EXPECT_EQ(status().last_error, "certificate verify failed");
+    wire_.answer.reset();
+    advance(10s);
+    expect_made("one", "SYN-1");
+}
+
+TEST_F(between, master_key_missing) {
+    has_key_ = false;
+    kill();
+    EXPECT_EQ(create("one").status, 409u);
+    EXPECT_NE(status().last_error.find("master key"), std::string::npos);
+    has_key_ = true;
+    kill();
+    advance(10s);
+    expect_made("one", "SYN-1");
+}
+
+// ---- killed ----
+
+TEST_F(between, killed_before_delivery) {
+    wire_.is_down = true;
+    begin("one");
+    house_->settle();
+    EXPECT_EQ(state_of("one"), slot_state::in_flight);
+    kill();
+    wire_.is_down = false;
+    advance(10s);
+    EXPECT_EQ(state_of("one"), slot_state::committed);  // nobody had to ask again
+    expect_made("one", "SYN-1");
+}
+
+TEST_F(between, killed_after_delivery) {
+    wire_.sends = {fate::lose_answer};
+    begin("one");
+    house_->settle();
+    EXPECT_EQ(chain_.links().size(), 1u);
+    EXPECT_EQ(state_of("one"), slot_state::in_flight);
+    kill();
+    advance(10s);
+    EXPECT_EQ(state_of("one"), slot_state::committed);
+    expect_made("one", "SYN-1");
+}
+
+TEST_F(between, killed_before_settling) {
+    begin("one");
+    const auto strike = [&] {
+        for (int n = 0; n < 100; ++n) house_->step();
+    };
+    // At the commit that settles it: the version is on the chain.
+    wire_.meanwhile = [&] { faulty_->arm(fault_point::before_any_commit, fault_kind::kill); };
+    EXPECT_THROW(strike(), killed);
+    wire_.meanwhile = {};
+    EXPECT_EQ(chain_.links().size(), 1u);
+    EXPECT_EQ(disk_->counts().in_flight, 1);
+    kill();
+    advance(10s);
+    EXPECT_EQ(state_of("one"), slot_state::committed);
+    expect_made("one", "SYN-1");
+}
+
+TEST_F(between, killed_before_the_key) {
+    wire_.sends = {fate::none, fate::unreachable};
+    begin("one");
+    house_->settle();
+    EXPECT_EQ(state_of("one"), slot_state::committed);
+    EXPECT_EQ(chain_.times_said(chain_.tasks().begin()->first, "SYN-1"), 0);
+    kill();
+    advance(10s);
+    expect_made("one", "SYN-1");
+}
+
+TEST_F(between, killed_inside_a_lookup) {
+    wire_.sends = {fate::lose_answer};
+    begin("one");
+    house_->settle();
+    faulty_->arm(fault_point::before_any_commit, fault_kind::kill);
+    EXPECT_THROW(advance(10s), killed);
+    kill();
+    advance(10s);
+    EXPECT_EQ(state_of("one"), slot_state::committed);
+    expect_made("one", "SYN-1");
+}
+
+TEST_F(between, killed_inside_a_fence) {
+    wire_.is_choosy = true;
+    create("one");
+    advance(40s);
+    wire_.is_choosy = false;
+    wire_.meanwhile = [&] { faulty_->arm(fault_point::before_any_commit, fault_kind::kill); };
+    EXPECT_THROW(sweep(), killed);  // the fence is on the chain, and nobody here knows
+    wire_.meanwhile = {};
+    EXPECT_EQ(chain_.links().size(), 1u);
+    kill();
+    advance(10s);
+    sweep();
+    advance(10s);
+    const auto answer = create("one");
+    EXPECT_TRUE(answer.status == 201 || field(answer, "code") == "slot-failed") << answer.body;
+}
+
+// ---- what the other server has ----
+
+TEST_F(between, put_back_from_a_backup) {
+    create("one");
+    advance(10s);
+    create("two");
+    advance(10s);
+    chain_.go_back(2);
+    advance(10min);
+    EXPECT_EQ(status().halted, remote_halt::gone_back);
+    const auto refused = create("three");
+    EXPECT_EQ(refused.status, 503u);
+    EXPECT_EQ(field(refused, "code"), "remote-halted");
+    const auto links = chain_.links().size();
+    edit_remote go_on{.account = account_, .accept_loss = true};
+    ASSERT_TRUE(house_->run(house_->engine().submit(go_on)));
+    advance(10s);
+    EXPECT_EQ(status().halted, remote_halt::none);
+    EXPECT_GE(chain_.links().size(), links);
+    expect_made("three", "SYN-3");  // the number of what was lost is never given again
+}
+
+TEST_F(between, account_lost_there) {
+    create("one");
+    advance(10s);
+    create("two");
+    advance(10s);
+    chain_.lose_all();
+    advance(20min);
+    EXPECT_EQ(status().halted, remote_halt::gone_back);
+    EXPECT_TRUE(chain_.links().empty());  // nothing was sent into the gap
+}
+
+TEST_F(between, old_versions_deleted_there) {
+    create("one");
+    advance(10s);
+    house_.reset();
+    for (int n = 0; n < 5; ++n) work_elsewhere(n);
+    chain_.make_snapshot();
+    chain_.forget_all_but(1);
+    start();
+    advance(10s);
+    EXPECT_EQ(status().now, remote_status::state::up_to_date);
+    expect_made("one", "SYN-1");
+    EXPECT_EQ(create("two").status, 201u);
+    expect_made("two", "SYN-7");
+}
+
+TEST_F(between, no_beginning_there) {
+    create("one");
+    advance(10s);
+    for (int n = 0; n < 5; ++n) work_elsewhere(n);
+    house_.reset();
+    chain_.forget_all_but(1);
+    start();
+    advance(10min);
+    EXPECT_EQ(status().halted, remote_halt::incomplete);
+    EXPECT_EQ(create("two").status, 503u);
+    // A replica's sync makes a snapshot; a person says that it goes on.
+    chain_.make_snapshot();
+    ASSERT_TRUE(house_->run(house_->engine().submit(edit_remote{.account = account_})));
+    advance(10s);
+    expect_made("two", "SYN-7");
+}
+
+TEST_F(between, key_overwritten) {
+    create("one");
+    advance(10s);
+    const uuid id = chain_.tasks().begin()->first;
+    for (int n = 0; n < 30; ++n) {
+        chain_.add(chain_.head(),
+                   {{operation_kind::update, id, "key", "MINE-1", precise_time(clock_.now())}});
+        advance(5s);
+    }
+    EXPECT_EQ(chain_.times_said(id, "SYN-1"), key_corrections_max + 1);
+    EXPECT_EQ(create("one").status, 201u);
+}
+
+TEST_F(between, task_too_large_there) {
+    const uuid id = work_elsewhere(1);
+    chain_.add(chain_.head(),
+               {{operation_kind::update, id, "notes", std::string(task_bytes_max + 1, 'x'),
+                 precise_time(virtual_start)}});
+    advance(10s);
+    EXPECT_NE(status().last_error.find("larger"), std::string::npos);
+    EXPECT_EQ(status().halted, remote_halt::none);
+}
+
+// ---- here ----
+
+TEST_F(between, disk_full_here) {
+    create("one");
+    advance(10s);
+    for (int n = 0; n < 3; ++n) {
+        work_elsewhere(n);
+        faulty_->arm(fault_point::before_any_commit, fault_kind::refuse);
+        advance(20s);
+    }
+    faulty_->disarm();
+    advance(10s);
+    EXPECT_EQ(status().now, remote_status::state::up_to_date);
+    EXPECT_EQ(create("two").status, 201u);
+    expect_made("two", "SYN-5");
+}
+
+}  // namespace
+}  // namespace callsign::testing
