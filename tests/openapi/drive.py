@@ -52,7 +52,7 @@ def drive(checker, given, folder):
         servers.append(Server(given.server, folder / "small", sweeps.SMALL))
         w = scenarios.World(checker, servers[0])
         scenarios.server_itself(w, given.document)
-        for story in (scenarios.accounts, scenarios.tokens, scenarios.series, scenarios.creations,
+        for story in (scenarios.accounts, scenarios.remotes, scenarios.tokens, scenarios.series, scenarios.creations,
                       scenarios.changes_of_tasks, scenarios.lists, scenarios.feed, scenarios.devices,
                       scenarios.managed_sync, scenarios.opaque_sync, scenarios.keys, scenarios.histories,
                       scenarios.imports, scenarios.reaper):

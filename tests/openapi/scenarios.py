@@ -23,6 +23,8 @@ MAIN = """
 body_bytes_max = "8MiB"
 [feed]
 heartbeat = "100ms"
+[remote]
+poll_interval = "100ms"
 [webhooks]
 account_max = 2
 retry_min = "10ms"
@@ -86,6 +88,41 @@ def accounts(w):
     w.ask("GET /v1/admin/accounts?pageToken=x", "validation-failed", w.operator)
     w.ask("GET /v1/account", 200, w.anna["read"])
     w.ask("GET /v1/account", 200, w.ben["read"])
+
+
+def remotes(w):
+    """The far server is this one, too: its opaque account is where the other's tasks live."""
+    url, secret, at = f"http://127.0.0.1:{w.server.port}/", "b4a4e6b7b811eda1dc1a2693ded", str(uuid.uuid4())
+    w.account("far", "FAR", mode="opaque", clientId=at)
+    there = {"url": url, "clientId": at, "encryptionSecret": secret}
+    near, path = w.account("near", "NEAR", remote=there), "/v1/admin/accounts/near"
+    wanted = {"name": "other", "prefix": "O"}
+
+    def settled():
+        remote = w.ask(f"GET {path}", 200, w.operator).json()["remote"]
+        return remote["creationsWaiting"] + remote["keysWaiting"] == 0 and remote.get("state") == "up_to_date"
+
+    made = w.create(near["write"]).json()
+    w.ask(f"PATCH /v1/tasks/{made['key']}", 200, near["write"], {"description": "Say it here"})
+    w.expect("near: it never comes to rest", any(settled() or time.sleep(0.05) for _ in range(400)))
+    w.ask("POST /v1/admin/accounts", "wrong-secret", w.operator,
+          {**wanted, "remote": {**there, "encryptionSecret": "another"}})
+    w.ask("POST /v1/admin/accounts", "remote-unavailable", w.operator,
+          {**wanted, "remote": {**there, "url": "http://127.0.0.1:1/"}})
+    w.ask("POST /v1/admin/accounts", "validation-failed", w.operator,
+          {**wanted, "remote": {**there, "url": "http://192.0.2.1/"}})
+    w.ask("POST /v1/admin/accounts/near/devices", "account-elsewhere", w.operator, {"name": "laptop"})
+    w.ask("POST /v1/admin/accounts/near/import", "account-elsewhere", w.operator, {"tasks": []})
+    w.ask(f"PATCH {path}/remote", 200, w.operator, {"url": url})
+    w.ask(f"PATCH {path}/remote", 200, w.operator, {"encryptionSecret": secret})
+    w.ask(f"PATCH {path}/remote", "wrong-secret", w.operator, {"encryptionSecret": "another"})
+    w.ask(f"PATCH {path}/remote", "validation-failed", w.operator, {"url": "nowhere"})
+    w.ask("PATCH /v1/admin/accounts/anna/remote", "account-here", w.operator, {})
+    w.ask("POST /v1/admin/accounts/anna/move", "account-here", w.operator, {"here": True})
+    w.ask(f"POST {path}/move", "validation-failed", w.operator, {})
+    w.ask(f"POST {path}/move", 200, w.operator, {"here": True})
+    w.ask(f"GET {path}", 200, w.operator)
+    w.ask("GET /v1/admin/accounts/nobody", "account-not-found", w.operator)
 
 
 def tokens(w):

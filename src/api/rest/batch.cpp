@@ -175,7 +175,7 @@ awaitable<v1::EditResult> edit_one(rest_context& r, const principal& who, const 
                       .bytes = item.ByteSizeLong(),
                       .shown_bytes_max = shown_bytes_max};
     if (!item.if_match().empty()) command.if_seq = matching_seqs({item.if_match()});
-    const auto done = co_await r.engine.submit(std::move(command));
+    const auto done = co_await r.engine.edit(std::move(command));
     if (!done) {
         *result.mutable_problem() = to_message(refused_for(done.error()));
         co_return result;
