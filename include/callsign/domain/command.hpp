@@ -26,7 +26,7 @@ using command =
                  add_sealed_version, add_sealed_snapshot, register_client, import_sealed_version,
                  import_sealed_snapshot, create_device, revoke_device, import_tasks, edit_series,
                  import_numbers, create_webhook, edit_webhook, remove_webhook, settle_delivery,
-                 give_key>;
+                 give_key, keep_retry_times>;
 
 using answer = std::variant<
     std::monostate, reserve::answer, fulfil::answer, reconcile_pending::answer,
@@ -36,7 +36,7 @@ using answer = std::variant<
     register_client::answer, import_sealed_version::answer, import_sealed_snapshot::answer,
     create_device::answer, revoke_device::answer, import_tasks::answer, edit_series::answer,
     import_numbers::answer, create_webhook::answer, edit_webhook::answer, remove_webhook::answer,
-    settle_delivery::answer, give_key::answer>;
+    settle_delivery::answer, give_key::answer, keep_retry_times::answer>;
 
 // Of whichever it is. Named otherwise: a command turns into a `command` by itself, and one without
 // a claim of its own would come back here for ever.

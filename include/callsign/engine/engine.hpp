@@ -117,9 +117,8 @@ class engine {
     // busy. The caller is on the network executor, so nothing can begin between the marking and the
     // queueing; and the server's own work is first in turn, so what begins after that is applied
     // after it.
-    boost::asio::awaitable<result<reconcile_pending::answer>> reconcile(slot_id after,
-                                                                        std::int64_t limit,
-                                                                        milliseconds window);
+    boost::asio::awaitable<result<reconcile_pending::answer>> reconcile(
+        slot_id after, std::int64_t limit, per_class<milliseconds> window);
 
     // Whether so much would be refused for its share, if it came now: then it need not come. It is
     // counted as refused. Network executor.

@@ -13,6 +13,7 @@
 #include <callsign/domain/account.hpp>
 #include <callsign/domain/command.hpp>
 #include <callsign/domain/device.hpp>
+#include <callsign/domain/retry_times.hpp>
 #include <callsign/domain/sealed.hpp>
 #include <callsign/domain/slot.hpp>
 #include <callsign/domain/task.hpp>
@@ -174,6 +175,10 @@ class read_tx {
     // The latest first.
     virtual std::vector<webhook_delivery> deliveries_of(webhook_id id) = 0;
 
+    // ---- retries ----
+    // Sound. None: nothing was kept yet.
+    virtual std::optional<retry_record> find_retry_times(account_class accounts) = 0;
+
     // ---- chains, and sealed ones ----
     virtual chain_head head_of(account_id account) = 0;
     // The version after `parent`, which need not be one of ours itself.
@@ -292,6 +297,10 @@ class write_tx : public read_tx {
     virtual void remove_webhook(webhook_id id) = 0;
     // The latest of its deliveries; of those before it, webhook_deliveries_kept stay with it.
     virtual void put_delivery(webhook_id id, const webhook_delivery& delivery) = 0;
+
+    // ---- retries ----
+    // In place of what was kept before. Requires: it is sound.
+    virtual void put_retry_times(account_class accounts, const retry_record& record) = 0;
 
     // ---- sealed chains ----
     // Appends; returns its seq. Requires: `parent` is the head, or the chain is empty.

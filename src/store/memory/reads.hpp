@@ -254,6 +254,9 @@ class reads_over : public Base {
     std::vector<webhook_delivery> deliveries_of(webhook_id id) override {
         return copy(find(state_->deliveries, id)).value_or(std::vector<webhook_delivery>{});
     }
+    std::optional<retry_record> find_retry_times(account_class accounts) override {
+        return copy(find(state_->retry_times, accounts));
+    }
 
     chain_head head_of(account_id account) override {
         const auto* last = find(state_->last_versions, account);

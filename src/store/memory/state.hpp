@@ -77,6 +77,7 @@ struct state {
     table<account_id, sealed_snapshot> snapshots;
     table<webhook_id, webhook> webhooks;
     table<webhook_id, std::vector<webhook_delivery>> deliveries;  // the latest first
+    table<account_class, row<retry_record>> retry_times;
     std::int64_t last_id = 0;  // of any row: ids grow and are never reused
     time_point last_moment{};
 };

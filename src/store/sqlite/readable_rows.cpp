@@ -74,6 +74,8 @@ constexpr table tables[] = {
      "SELECT delivery_id, sent_as, at, changes, status, error, delivered, took_ms"
      " FROM webhook_deliveries WHERE delivery_id > ? ORDER BY 1",
      look_at<delivery_of>},
+    {"retry_times", "SELECT accounts, times FROM retry_times WHERE accounts > ? ORDER BY 1",
+     look_at<retry_record_of>},
     {"sealed_versions",
      "SELECT sealed_id, version_id, parent_id, created_at, segment FROM sealed_versions"
      " WHERE sealed_id > ? ORDER BY 1",

@@ -283,6 +283,14 @@ inline constexpr auto delivery_trim =
     " FROM webhook_deliveries WHERE webhook_id = ?1 ORDER BY delivery_id DESC LIMIT 1 OFFSET ?2)";
 inline constexpr auto delivery_delete = "DELETE FROM webhook_deliveries WHERE webhook_id = ?";
 
+// ---- retries ----
+
+inline constexpr auto retry_times_get =
+    "SELECT accounts, times FROM retry_times WHERE accounts = ?";
+inline constexpr auto retry_times_put =
+    "INSERT INTO retry_times (accounts, times) VALUES (?, ?)"
+    " ON CONFLICT (accounts) DO UPDATE SET times = excluded.times";
+
 // ---- sealed chains ----
 
 inline constexpr auto sealed_child =
