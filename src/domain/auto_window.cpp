@@ -20,7 +20,8 @@ std::string_view to_string(window_reason reason) noexcept {
 
 milliseconds rounded_up(milliseconds span) noexcept {
     using namespace std::chrono_literals;
-    const milliseconds unit = span < 10s     ? 100ms
+    const milliseconds unit = span < 1s      ? 10ms
+                              : span < 10s   ? 100ms
                               : span < 10min ? milliseconds{1s}
                               : span < 6h    ? milliseconds{1min}
                                              : milliseconds{10min};

@@ -101,8 +101,9 @@ TEST(auto_window, keeps_its_bounds) {
 }
 
 TEST(auto_window, windows_are_what_people_would_say) {
-    EXPECT_EQ(rounded_up(1ms), 100ms);
+    EXPECT_EQ(rounded_up(1ms), 10ms);
     EXPECT_EQ(rounded_up(100ms), 100ms);
+    EXPECT_EQ(rounded_up(1234ms), 1300ms);
     EXPECT_EQ(rounded_up(61'440ms), 62s);
     EXPECT_EQ(rounded_up(601s), 11min);
     EXPECT_EQ(rounded_up(6h + 1s), 6h + 10min);
