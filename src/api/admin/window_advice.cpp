@@ -41,7 +41,11 @@ std::string lengthen(const window_status& w, bool fixed, const auto_window_optio
     if (fixed && w.choice.derived && w.choice.wanted > w.choice.window) {
         return "try " + to_duration_text(w.choice.wanted) + " or auto";
     }
-    if (fixed) return "lengthen reaper.window, or set it to auto";
+    // What is chosen would be no longer, where there are retries enough.
+    if (fixed) {
+        return w.choice.derived ? "lengthen reaper.window"
+                                : "lengthen reaper.window, or set it to auto";
+    }
     switch (w.choice.reason) {
     case window_reason::at_ceiling: return "lengthen reaper.window_max";
     case window_reason::few_samples:

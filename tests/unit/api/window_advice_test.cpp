@@ -63,6 +63,17 @@ TEST_F(window_advice, a_window_that_is_set_too_short_and_too_few_retries) {
               "retried; lengthen reaper.window, or set it to auto.");
 }
 
+// It is past the margin already, and the few that come later would fail with auto as well.
+TEST_F(window_advice, a_window_that_is_set_longer_than_the_chosen_one_and_fails_some) {
+    is_set_to(10min);
+    wants(41s, 62s);
+    would_have(10min, 2);
+    here().late = 2;
+    EXPECT_EQ(advice(),
+              "p99 of retries is 41s; your window of 10m failed 2 slots that were still being "
+              "retried; lengthen reaper.window.");
+}
+
 TEST_F(window_advice, a_window_that_was_too_short_once_is_no_fault_of_the_one_in_force) {
     is_set_to(1h);
     here().late = 312;
