@@ -1,3 +1,5 @@
+#include "retry_watch.hpp"
+
 #include <callsign/reaper/reaper.hpp>
 
 #include <map>
@@ -15,8 +17,16 @@ class reaper::impl {
           clock_(clock),
           network_(network),
           probe_(probe),
-          pause_(clock.make_timer(network)) {
+          pause_(clock.make_timer(network)),
+          watch_(options.automatic),
+          watched_until_(clock.elapsed()),
+          events_(engine.events().subscribe([this](const event& happened) {
+              if (const auto* const retry = std::get_if<events::retry_seen>(&happened)) {
+                  watch_.saw(*retry);
+              }
+          })) {
         status_.options = options;
+        choose_windows();
     }
 
     asio::awaitable<void> run() {
@@ -25,6 +35,7 @@ class reaper::impl {
             if (swept.has_error()) probe_.sweep_failed(swept.error());
             if (!stopped_) co_await pause_->wait(status_.options.interval);
         }
+        co_await keep_news();
     }
 
     void stop() {
@@ -54,12 +65,14 @@ class reaper::impl {
 
     void reload(reaper_options options) {
         status_.options = options;
+        choose_windows();
         pause_->cancel();  // a shorter interval need not wait for the longer one to end
     }
 
     reaper_status status() const {
         reaper_status now = status_;
         now.clock_behind = engine_.clock_behind();
+        for (const account_class c : account_classes) now.windows[c] = watch_.status(c);
         return now;
     }
 
@@ -67,12 +80,23 @@ class reaper::impl {
     // Both halves in steps of `batch`; between two steps the queue serves clients. Each step is
     // complete in itself, so a sweep that stops here has only done less.
     asio::awaitable<result<sweep_result>> sweep() {
+        const auto unread = co_await read_what_was_kept();
+        if (unread) co_return unread;
+        choose_windows();
+        for (const account_class c : account_classes) probe_.window_chosen(c, watch_.status(c));
+        const auto swept = co_await sweep_slots();
+        co_await keep_news();
+        co_return swept;
+    }
+
+    asio::awaitable<result<sweep_result>> sweep_slots() {
         sweep_result all;
         slots_by_account elsewhere;
         for (std::optional<slot_id> at = slot_id{}; at;) {
             const reaper_options now = status_.options;
-            const auto step = co_await engine_.reconcile(*at, now.batch, now.window);
+            const auto step = co_await engine_.reconcile(*at, now.batch, watch_.windows());
             if (!step) co_return step.error();
+            watch_.failed(step->failed_of);
             all.scanned += step->scanned;
             all.committed += step->committed;
             all.failed += step->failed;
@@ -128,7 +152,7 @@ class reaper::impl {
         for (std::optional<effect_id> at = effect_id{}; at;) {
             const reaper_options now = status_.options;
             fail_in_flight command{.account = account,
-                                   .window = now.window,
+                                   .window = watch_.windows()[account_class::elsewhere],
                                    .attempts_max = outbox_->options().attempts_max,
                                    .limit = now.batch,
                                    .after = *at,
@@ -138,10 +162,46 @@ class reaper::impl {
             if (!step) co_return step.error();
             all.scanned += step->scanned;
             all.failed += step->failed;
+            per_class<std::int64_t> failed;
+            failed[account_class::elsewhere] = step->failed;
+            watch_.failed(failed);
             done.unfenced += step->unfenced;
             at = step->next;
         }
         co_return done;
+    }
+
+    // ---- windows ----
+
+    void choose_windows() {
+        const milliseconds reading = clock_.elapsed();
+        watch_.pass(reading - std::exchange(watched_until_, reading));
+        for (const auto& change : watch_.choose(status_.options, clock_.now())) {
+            probe_.window_changed(change.accounts, change.from, watch_.status(change.accounts));
+        }
+    }
+
+    // Once. Where what was kept is damaged there is nothing to go by, and it is written anew; the
+    // engine has said so. Anything else passes, and the next sweep asks again: with no window but
+    // the fallback it could fail what it should not.
+    asio::awaitable<boost::system::error_code> read_what_was_kept() {
+        for (; has_read_ < account_classes.size(); ++has_read_) {
+            const account_class accounts = account_classes[has_read_];
+            find_retry_times question{accounts};
+            const auto kept = co_await engine_.ask(std::move(question));
+            if (!kept && kept.error() != errc::store_damaged) co_return kept.error();
+            if (kept && *kept) watch_.restore(accounts, **kept);
+        }
+        co_return boost::system::error_code{};
+    }
+
+    // What cannot be written now is written another time; nothing hangs on it.
+    asio::awaitable<void> keep_news() {
+        if (has_read_ < account_classes.size()) co_return;
+        keep_retry_times news{watch_.news()};
+        if (news.times.empty()) co_return;
+        const auto kept = co_await engine_.submit(std::move(news));
+        if (!kept) watch_.keep_again();
     }
 
     // Waits until the sweep under way has ended.
@@ -160,6 +220,10 @@ class reaper::impl {
     std::unique_ptr<timer> pause_;
     std::vector<timer*> turns_;  // who waits for the sweep under way, first come first served
     reaper_status status_;
+    retry_watch watch_;
+    milliseconds watched_until_;  // by the clock that is never set
+    std::size_t has_read_ = 0;    // classes whose earlier times are there
+    hub::subscription events_;
     bool sweeping_ = false;
     bool stopped_ = false;
 };

@@ -227,7 +227,8 @@ class service::impl {
         clients_.follow(happened);
         followers_.follow(happened);
         deliverer_.follow(happened);
-        if (std::holds_alternative<events::late_retry_seen>(happened)) ++late_retries_;
+        const auto* const retry = std::get_if<events::retry_seen>(&happened);
+        if (retry && retry->found == slot_state::failed) ++late_retries_;
     }
 
     service_hooks hooks_;

@@ -347,12 +347,38 @@ void list_slots(session& s, const slot_filter& filter) {
     }
 }
 
+namespace {
+
+// Of one class of accounts: its window and why, how retries are, and what others would have done.
+void show_window(std::ostream& out, const v1::ReaperWindow& w) {
+    out << "\nAccounts " << printable(w.accounts()) << ":\n";
+    print_fields(out, {{"window", w.window()},
+                       {"reason", w.reason()},
+                       {"because", w.because()},
+                       {"retries", std::to_string(w.samples())},
+                       {"p50", w.p50()},
+                       {"p90", w.p90()},
+                       {"p99", w.p99()},
+                       {"failed", std::to_string(w.failed())},
+                       {"failed too early", std::to_string(w.failed_retried())},
+                       {"changes", std::to_string(w.changes())},
+                       {"last change", time_text(w.has_changed_at(), w.changed_at())}});
+    std::vector<row> rows;
+    for (const v1::OtherWindow& other : w.others()) {
+        rows.push_back({other.window(), std::to_string(other.failed_retried()), other.pending()});
+    }
+    print_table(out, {"A WINDOW OF", "WOULD HAVE FAILED TOO EARLY", "PENDING ON AVERAGE"}, rows);
+}
+
+}  // namespace
+
 void show_reaper(session& s) {
     s.ask_and_show<v1::ReaperStatus>(
         verb::get, "/v1/admin/reaper", nullptr, [&](const v1::ReaperStatus& r) {
+            const bool is_auto = r.window_setting() == "auto";
             print_fields(s.out(),
                          {{"interval", r.interval()},
-                          {"window", r.window()},
+                          {"window", r.window() + (is_auto ? " (auto)" : "")},
                           {"retention", r.retention()},
                           {"batch", std::to_string(r.batch())},
                           {"pending", std::to_string(r.pending())},
@@ -363,6 +389,7 @@ void show_reaper(session& s) {
                           {"last result", r.has_last_result() ? result_text(r.last_result()) : ""},
                           {"clock behind", r.clock_behind()},
                           {"advice", r.advice()}});
+            for (const v1::ReaperWindow& w : r.windows()) show_window(s.out(), w);
         });
 }
 

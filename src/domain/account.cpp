@@ -20,6 +20,10 @@ constexpr bool is_letter(char c) noexcept {
 
 }  // namespace
 
+std::string_view to_string(account_class c) noexcept {
+    return c == account_class::here ? "here" : "elsewhere";
+}
+
 bool is_valid_prefix(std::string_view text) noexcept {
     return !text.empty() && text.size() <= prefix_bytes_max && is_upper(text.front()) &&
            std::all_of(text.begin(), text.end(),

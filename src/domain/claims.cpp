@@ -102,6 +102,10 @@ claim claim_of(const forget_settled& c) {
     return {payer::house(), {.rows = 2 * static_cast<std::size_t>(c.limit)}};
 }
 
+claim claim_of(const keep_retry_times& c) {
+    return {payer::house(), {.bytes = c.times.size() * sizeof(retry_record)}};
+}
+
 claim claim_of(const give_key& c) {
     return {known_or_operators(c.account),
             {.bytes = sizeof(uuid) + c.prefix.size() + c.project.size()}};
@@ -273,6 +277,10 @@ claim claim_of(const find_remote& q) {
 
 claim claim_of(const knows_version& q) {
     return {known_or_operators(q.account), {.rows = q.versions.size()}};
+}
+
+claim claim_of(const find_retry_times&) {
+    return {payer::house(), {.bytes = sizeof(retry_record)}};
 }
 
 claim claim_of(const find_head& q) {

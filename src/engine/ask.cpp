@@ -36,6 +36,7 @@ template awaitable<result<scan_tasks::answer>> engine::ask(scan_tasks);
 template awaitable<result<find_listed_tasks::answer>> engine::ask(find_listed_tasks);
 template awaitable<result<list_slots::answer>> engine::ask(list_slots);
 template awaitable<result<count_pending_slots::answer>> engine::ask(count_pending_slots);
+template awaitable<result<find_retry_times::answer>> engine::ask(find_retry_times);
 template awaitable<result<find_head::answer>> engine::ask(find_head);
 template awaitable<result<find_child::answer>> engine::ask(find_child);
 template awaitable<result<read_versions::answer>> engine::ask(read_versions);

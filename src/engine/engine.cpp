@@ -319,9 +319,8 @@ hub& engine::events() noexcept {
     return impl_->events_;
 }
 
-asio::awaitable<result<reconcile_pending::answer>> engine::reconcile(slot_id after,
-                                                                     std::int64_t limit,
-                                                                     milliseconds window) {
+asio::awaitable<result<reconcile_pending::answer>> engine::reconcile(
+    slot_id after, std::int64_t limit, per_class<milliseconds> window) {
     reconcile_pending c{after, limit, window, impl_->busy()};
     return submit(std::move(c));
 }

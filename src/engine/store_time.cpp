@@ -63,4 +63,22 @@ time_point store_time::stamped_before_start(milliseconds before_start) const {
     return start_wall_ - before_start;
 }
 
+milliseconds store_time::age_of(time_point stamp) const {
+    CALLSIGN_ASSERT(!stretches_.empty());
+    if (stamp < stretches_.front().now) return age_before_start(stamp);
+    const auto after = std::upper_bound(stretches_.begin(), stretches_.end(), stamp,
+                                        [](time_point t, const stretch& s) { return t < s.now; });
+    const stretch& in = *std::prev(after);
+    milliseconds reading = in.elapsed + (stamp - in.now) * 10 / in.tenths;
+    // No stamp was made in the gap that a step of the wall clock leaves.
+    if (after != stretches_.end()) reading = std::min(reading, after->elapsed);
+    return std::max(elapsed_ - reading, milliseconds{0});
+}
+
+milliseconds store_time::age_before_start(time_point stamp) const {
+    const milliseconds uptime = elapsed_ - stretches_.front().elapsed;
+    if (uptime < trust_after_ || stamp >= start_wall_) return uptime;
+    return uptime + (start_wall_ - stamp);
+}
+
 }  // namespace callsign

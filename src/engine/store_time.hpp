@@ -40,6 +40,8 @@ class store_time final : public rules::age_source {
 
     // What is stamped before this has been there for `span`. Requires: a reading.
     time_point stamped_before(milliseconds span) const override;
+    // Never negative. Requires: a reading.
+    milliseconds age_of(time_point stamp) const override;
 
     // A smaller difference from the wall clock is let be: clocks are always slewed a little.
     static constexpr milliseconds tolerance{100};
@@ -61,6 +63,7 @@ class store_time final : public rules::age_source {
 
     void begin_stretch(const stretch& next);
     time_point stamped_before_start(milliseconds before_start) const;
+    milliseconds age_before_start(time_point stamp) const;
 
     time_point last_moment_;
     milliseconds trust_after_;

@@ -20,6 +20,7 @@ template awaitable<result<fulfil::answer>> engine::submit(fulfil);
 template awaitable<result<look_up_slot::answer>> engine::submit(look_up_slot);
 template awaitable<result<reconcile_pending::answer>> engine::submit(reconcile_pending);
 template awaitable<result<forget_settled::answer>> engine::submit(forget_settled);
+template awaitable<result<keep_retry_times::answer>> engine::submit(keep_retry_times);
 template awaitable<result<create_account::answer>> engine::submit(create_account);
 template awaitable<result<create_token::answer>> engine::submit(create_token);
 template awaitable<result<revoke_token::answer>> engine::submit(revoke_token);

@@ -7,7 +7,9 @@
 #include <callsign/reaper/reaper.hpp>
 
 #include <chrono>
+#include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -38,6 +40,33 @@ class sweep_log final : public reaper_probe {
         const bool expected = error == errc::shutting_down;
         log_->log(expected ? platform::log_level::debug : platform::log_level::warn, "sweep failed",
                   {{"error", error.message()}});
+    }
+
+    void window_chosen(account_class accounts, const window_status& now) override {
+        next_.window_chosen(accounts, now);
+    }
+
+    void window_changed(account_class accounts, milliseconds from,
+                        const window_status& now) override {
+        next_.window_changed(accounts, from, now);
+        const window_choice& c = now.choice;
+        const auto text_of = [](std::optional<milliseconds> span) {
+            return span ? to_duration_text(*span) : std::string("none");
+        };
+        log_->log(platform::log_level::info, "window changed",
+                  {{"accounts", std::string(to_string(accounts))},
+                   {"from", to_duration_text(from)},
+                   {"to", to_duration_text(c.window)},
+                   {"why", std::string(to_string(c.reason))},
+                   {"wanted", to_duration_text(c.wanted)},
+                   {"quantile", text_of(c.inputs.quantile)},
+                   {"p50", text_of(now.p50)},
+                   {"p90", text_of(now.p90)},
+                   {"p99", text_of(now.p99)},
+                   {"samples", std::to_string(std::llround(now.samples))},
+                   {"counted", std::to_string(std::llround(c.inputs.samples))},
+                   {"failed", std::to_string(std::llround(now.failed))},
+                   {"late", std::to_string(std::llround(now.late))}});
     }
 
     void clock_compared(milliseconds behind) override {

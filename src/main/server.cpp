@@ -306,11 +306,12 @@ void server::reload() {
     config_.log.level = fresh.log.level;
     reaper_.reload(config_.reaper);
     log_ = platform::make_logger(config_.log);
-    log_->log(log_level::info, "configuration reloaded",
-              {{"window", to_duration_text(config_.reaper.window)},
-               {"interval", to_duration_text(config_.reaper.interval)},
-               {"retention", to_duration_text(config_.reaper.retention)},
-               {"log_level", config_.log.level}});
+    log_->log(
+        log_level::info, "configuration reloaded",
+        {{"window", config_.reaper.window ? to_duration_text(*config_.reaper.window) : "auto"},
+         {"interval", to_duration_text(config_.reaper.interval)},
+         {"retention", to_duration_text(config_.reaper.retention)},
+         {"log_level", config_.log.level}});
 }
 
 // The supervisor starts the process again, and then the store's own recovery decides what

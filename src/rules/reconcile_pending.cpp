@@ -1,5 +1,6 @@
 // The reaper's first half: what became of slots that are still pending?
 
+#include "class_of.hpp"
 #include "numbering.hpp"
 
 #include <callsign/rules/rules.hpp>
@@ -8,7 +9,10 @@ namespace callsign::rules {
 
 reconcile_pending::answer apply(write_tx& tx, const reconcile_pending& c, const moment& m) {
     reconcile_pending::answer done;
-    const time_point reserved_before = m.stamped_before(c.window);
+    per_class<time_point> reserved_before;
+    for (const account_class a : account_classes) {
+        reserved_before[a] = m.stamped_before(c.window[a]);
+    }
     const auto pending = tx.slots(c.after, c.limit, slot_state::pending, std::nullopt);
     for (const slot& s : pending) {
         ++done.scanned;
@@ -17,14 +21,18 @@ reconcile_pending::answer apply(write_tx& tx, const reconcile_pending& c, const 
         if (const auto existing = tx.find_task(s.account, s.uuid)) {
             settle_with_existing(tx, s, *existing, m);
             ++done.committed;
-        } else if (s.created_at < reserved_before && tx.is_elsewhere(s.account)) {
+            continue;
+        }
+        const account_class whose = class_of(tx, s.account);
+        if (s.created_at < reserved_before[whose] && whose == account_class::elsewhere) {
             done.elsewhere.emplace_back(s.account, s.id);
-        } else if (s.created_at < reserved_before) {
+        } else if (s.created_at < reserved_before[whose]) {
             if (!tx.fail_slot(s.id, failure_reason::window_passed, m.now)) {
                 throw_damaged("slots", s.id.value, "it is not pending");
             }
             m.tell(events::slot_settled{s.account, s.id, slot_state::failed});
             ++done.failed;
+            ++done.failed_of[whose];
         }
     }
     if (static_cast<std::int64_t>(pending.size()) == c.limit) done.next = pending.back().id;

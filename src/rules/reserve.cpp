@@ -1,5 +1,6 @@
 // Phase 1 of a creation: the key gets a pending slot and the task its uuid, but no number.
 
+#include "class_of.hpp"
 #include "numbering.hpp"
 #include "resolve.hpp"
 #include "series_choice.hpp"
@@ -9,6 +10,11 @@
 namespace callsign::rules {
 namespace {
 
+void tell_retry(write_tx& tx, const slot& known, const moment& m) {
+    m.tell(events::retry_seen{known.account, class_of(tx, known.account), known.id, known.state,
+                              m.age_of(known.created_at)});
+}
+
 // The definite answer of a key that is known; none: its slot is pending.
 std::optional<reserve::answer> answer_from(write_tx& tx, const slot& known, const reserve& c,
                                            const moment& m) {
@@ -17,13 +23,15 @@ std::optional<reserve::answer> answer_from(write_tx& tx, const slot& known, cons
     case slot_state::committed: {
         auto found = tx.find_receipt(known);
         if (!found) throw_damaged("slots", known.id.value, "its task or its receipt is gone");
+        tell_retry(tx, known, m);
         return receipted{std::move(*found), true, known.created_at};
     }
     case slot_state::failed:
-        m.tell(events::late_retry_seen{known.account, known.id});
+        tell_retry(tx, known, m);
         return slot_failed{known.reason, known.created_at, *known.settled_at};
     case slot_state::in_flight:
         tx.count_attempt(known.id);
+        tell_retry(tx, known, m);
         return reserve::in_flight{known.id, known.created_at};
     case slot_state::pending: break;
     }
@@ -54,6 +62,7 @@ reserve::answer apply(write_tx& tx, const reserve& c, const moment& m) {
     if (!depends.faults.empty()) return depends_unmet{std::move(depends.faults)};
     if (known) {
         tx.count_attempt(known->id);
+        tell_retry(tx, *known, m);
         return reserve::reserved{known->id, true, known->created_at, std::move(depends.tasks),
                                  tx.is_elsewhere(c.account)};
     }

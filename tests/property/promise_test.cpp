@@ -330,7 +330,7 @@ class world {
     std::unique_ptr<faulty_store> faulty_;
     std::optional<house> house_;
     std::vector<std::string> tokens_;
-    ledger ledger_{window_of_ten_minutes.window, window_of_ten_minutes.retention};
+    ledger ledger_{*window_of_ten_minutes.window, window_of_ten_minutes.retention};
     std::vector<flight> flights_;
     std::map<std::string, std::string> first_payload_;
     std::map<slot_id, slot_state> states_;

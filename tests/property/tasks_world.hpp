@@ -586,7 +586,7 @@ class tasks_world {
     std::unique_ptr<faulty_store> faulty_;
     std::optional<house> house_;
     std::vector<one_account> accounts_;
-    ledger ledger_{reaping.window, reaping.retention};
+    ledger ledger_{*reaping.window, reaping.retention};
     std::map<std::string, std::string> payloads_;  // by account/key
     std::map<uuid, std::string> descriptions_;     // as tasks were made
     std::set<uuid> touched_in_batch_;

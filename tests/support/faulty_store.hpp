@@ -51,6 +51,8 @@ class faulty_store final : public store {
         refused_how_ = how;
     }
     void refuse_tasks_over(std::size_t bytes) { task_bytes_max_ = bytes; }
+    // None: reads go on.
+    void refuse_reads(std::optional<store_failure::kind> how) { refused_reads_ = how; }
     int refusals() const { return refusals_; }
     bool armed() const { return armed_.has_value(); }
     // A COMMIT failed and its outcome was left open: the server must stop writing.
@@ -65,6 +67,7 @@ class faulty_store final : public store {
     }
     std::unique_ptr<read_tx> begin_read() override {
         ++reads_begun_;
+        if (refused_reads_) throw store_failure(*refused_reads_, "no reads");
         return within_.begin_read();
     }
     time_point last_moment() override { return within_.last_moment(); }
@@ -332,6 +335,12 @@ class faulty_store final : public store {
             return tx_->put_series(a, prefix, project, is_default, now);
         }
         webhook_id put_webhook(const webhook& w) override { return tx_->put_webhook(w); }
+        std::optional<retry_record> find_retry_times(account_class c) override {
+            return tx_->find_retry_times(c);
+        }
+        void put_retry_times(account_class c, const retry_record& record) override {
+            tx_->put_retry_times(c, record);
+        }
         void update_webhook(const webhook& w) override { tx_->update_webhook(w); }
         void remove_webhook(webhook_id id) override { tx_->remove_webhook(id); }
         void put_delivery(webhook_id id, const webhook_delivery& d) override {
@@ -389,6 +398,7 @@ class faulty_store final : public store {
     std::vector<std::size_t> batches_;
     std::string refused_key_;
     store_failure::kind refused_how_ = store_failure::kind::refused;
+    std::optional<store_failure::kind> refused_reads_;
     std::size_t task_bytes_max_ = std::numeric_limits<std::size_t>::max();
     int refusals_ = 0;
 };

@@ -6,6 +6,8 @@
 #include <callsign/base/time.hpp>
 #include <callsign/domain/period.hpp>
 
+#include <array>
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -19,6 +21,29 @@ using account_ref = std::variant<account_id, std::string>;
 
 // managed: the server may read the tasks. opaque: it holds sealed bytes only.
 enum class account_mode : std::uint8_t { managed = 1, opaque = 2 };
+
+// Where an account's tasks are: in this store, or on another server. Clients of either wait for
+// other things, so the reaper has a window for each.
+enum class account_class : std::uint8_t { here = 1, elsewhere = 2 };
+inline constexpr std::array account_classes{account_class::here, account_class::elsewhere};
+
+std::string_view to_string(account_class c) noexcept;
+
+// One of each.
+template <class T>
+struct per_class {
+    T here{};
+    T elsewhere{};
+
+    per_class() = default;
+    template <std::convertible_to<T> Both>
+    per_class(const Both& both) : here(both), elsewhere(both) {}  // NOLINT: the same for both
+
+    T& operator[](account_class c) { return c == account_class::here ? here : elsewhere; }
+    const T& operator[](account_class c) const {
+        return c == account_class::here ? here : elsewhere;
+    }
+};
 
 struct account {
     account_id id;

@@ -27,9 +27,9 @@ using command =
                  add_sealed_version, add_sealed_snapshot, register_client, import_sealed_version,
                  import_sealed_snapshot, create_device, revoke_device, import_tasks, edit_series,
                  import_numbers, create_webhook, edit_webhook, remove_webhook, settle_delivery,
-                 give_key, begin_delivery, take_delivery, settle, apply_remote_version,
-                 apply_remote_state, give_up_effect, fail_in_flight, halt_remote, edit_remote,
-                 move_here>;
+                 give_key, keep_retry_times, begin_delivery, take_delivery, settle,
+                 apply_remote_version, apply_remote_state, give_up_effect, fail_in_flight,
+                 halt_remote, edit_remote, move_here>;
 
 using answer = std::variant<
     std::monostate, reserve::answer, fulfil::answer, reconcile_pending::answer,
@@ -39,8 +39,8 @@ using answer = std::variant<
     register_client::answer, import_sealed_version::answer, import_sealed_snapshot::answer,
     create_device::answer, revoke_device::answer, import_tasks::answer, edit_series::answer,
     import_numbers::answer, create_webhook::answer, edit_webhook::answer, remove_webhook::answer,
-    settle_delivery::answer, give_key::answer, begin_delivery::answer, take_delivery::answer,
-    settle::answer, apply_remote_version::answer, apply_remote_state::answer,
+    settle_delivery::answer, give_key::answer, keep_retry_times::answer, begin_delivery::answer,
+    take_delivery::answer, settle::answer, apply_remote_version::answer, apply_remote_state::answer,
     give_up_effect::answer, fail_in_flight::answer, halt_remote::answer, edit_remote::answer,
     move_here::answer>;
 

@@ -5,6 +5,7 @@
 
 #include <callsign/base/strong_id.hpp>
 #include <callsign/base/uuid.hpp>
+#include <callsign/domain/account.hpp>
 #include <callsign/domain/slot.hpp>
 
 #include <cstdint>
@@ -26,10 +27,16 @@ struct slot_settled {
     slot_state state = slot_state::committed;
 };
 
-// A retry came after its slot had been failed.
-struct late_retry_seen {
+// A request came with a key that was known, so long after it was reserved: by the clock that is
+// never set, as the reaper sees a slot's age. `found`: failed, and the retry came too late. Who
+// waits for another request with the key is not told of: nothing depends on how long that takes,
+// since age alone decides nothing while somebody works on a slot.
+struct retry_seen {
     account_id account;
+    account_class accounts = account_class::here;
     slot_id slot;
+    slot_state found = slot_state::pending;
+    milliseconds after{0};
 };
 
 struct account_created {
@@ -96,7 +103,7 @@ struct outcome_lost {};
 
 namespace callsign {
 
-using event = std::variant<events::version_appended, events::slot_settled, events::late_retry_seen,
+using event = std::variant<events::version_appended, events::slot_settled, events::retry_seen,
                            events::account_created, events::account_managed, events::series_created,
                            events::device_created, events::device_revoked, events::token_created,
                            events::token_revoked, events::effect_waiting, events::remote_changed,

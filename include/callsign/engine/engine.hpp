@@ -132,9 +132,8 @@ class engine {
     // busy. The caller is on the network executor, so nothing can begin between the marking and the
     // queueing; and the server's own work is first in turn, so what begins after that is applied
     // after it.
-    boost::asio::awaitable<result<reconcile_pending::answer>> reconcile(slot_id after,
-                                                                        std::int64_t limit,
-                                                                        milliseconds window);
+    boost::asio::awaitable<result<reconcile_pending::answer>> reconcile(
+        slot_id after, std::int64_t limit, per_class<milliseconds> window);
     // The same for an account that lives elsewhere.
     boost::asio::awaitable<result<fail_in_flight::answer>> reconcile(fail_in_flight c);
 

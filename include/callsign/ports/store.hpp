@@ -14,6 +14,7 @@
 #include <callsign/domain/command.hpp>
 #include <callsign/domain/device.hpp>
 #include <callsign/domain/remote_chain.hpp>
+#include <callsign/domain/retry_times.hpp>
 #include <callsign/domain/sealed.hpp>
 #include <callsign/domain/slot.hpp>
 #include <callsign/domain/task.hpp>
@@ -188,6 +189,10 @@ class read_tx {
                                const effect_visitor& visit) = 0;
     virtual outbox_tally outbox_of(account_id account) = 0;
 
+    // ---- retries ----
+    // Sound. None: nothing was kept yet.
+    virtual std::optional<retry_record> find_retry_times(account_class accounts) = 0;
+
     // ---- chains, and sealed ones ----
     virtual chain_head head_of(account_id account) = 0;
     // The version after `parent`, which need not be one of ours itself.
@@ -327,6 +332,10 @@ class write_tx : public read_tx {
     virtual key_contest find_key_contest(account_id account, const uuid& task) = 0;
     virtual void put_key_contest(account_id account, const uuid& task,
                                  const key_contest& contest) = 0;
+
+    // ---- retries ----
+    // In place of what was kept before. Requires: it is sound.
+    virtual void put_retry_times(account_class accounts, const retry_record& record) = 0;
 
     // ---- sealed chains ----
     // Appends; returns its seq. Requires: `parent` is the head, or the chain is empty.

@@ -23,6 +23,7 @@ scan_tasks::answer read(read_tx& tx, const scan_tasks& q);
 find_listed_tasks::answer read(read_tx& tx, const find_listed_tasks& q);
 list_slots::answer read(read_tx& tx, const list_slots& q);
 count_pending_slots::answer read(read_tx& tx, const count_pending_slots& q);
+find_retry_times::answer read(read_tx& tx, const find_retry_times& q);
 find_head::answer read(read_tx& tx, const find_head& q);
 find_child::answer read(read_tx& tx, const find_child& q);
 read_versions::answer read(read_tx& tx, const read_versions& q);

@@ -10,6 +10,7 @@
 #include <callsign/domain/event.hpp>
 #include <callsign/ports/store.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <string_view>
@@ -30,6 +31,8 @@ class age_source {
     virtual ~age_source() = default;
     // What is stamped before this has been there for `span`.
     virtual time_point stamped_before(milliseconds span) const = 0;
+    // How long what is stamped so has been there: the longest span that it is not stamped before.
+    virtual milliseconds age_of(time_point stamp) const = 0;
 };
 
 // What a batch gives its rules: its instant, the ids drawn in it, the settings, and where their
@@ -51,6 +54,9 @@ struct moment {
     time_point stamped_before(milliseconds span) const {
         return ages ? ages->stamped_before(span) : now - span;
     }
+    milliseconds age_of(time_point stamp) const {
+        return ages ? ages->age_of(stamp) : std::max(now - stamp, milliseconds{0});
+    }
     void tell(event happened) const {
         if (events) events->push_back(std::move(happened));
     }
@@ -61,6 +67,7 @@ fulfil::answer apply(write_tx& tx, const fulfil& c, const moment& m);
 reconcile_pending::answer apply(write_tx& tx, const reconcile_pending& c, const moment& m);
 forget_settled::answer apply(write_tx& tx, const forget_settled& c, const moment& m);
 look_up_slot::answer apply(write_tx& tx, const look_up_slot& c, const moment& m);
+keep_retry_times::answer apply(write_tx& tx, const keep_retry_times& c, const moment& m);
 create_account::answer apply(write_tx& tx, const create_account& c, const moment& m);
 create_token::answer apply(write_tx& tx, const create_token& c, const moment& m);
 revoke_token::answer apply(write_tx& tx, const revoke_token& c, const moment& m);

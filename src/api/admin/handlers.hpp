@@ -15,6 +15,7 @@ awaitable<http_response> change_remote(admin_context& a, request_context& c);
 awaitable<http_response> move_account(admin_context& a, request_context& c);
 // slots.cpp
 awaitable<http_response> list_slots(admin_context& a, request_context& c);
+// reaper.cpp
 awaitable<http_response> show_reaper(admin_context& a, request_context& c);
 awaitable<http_response> sweep_now(admin_context& a, request_context& c);
 // clients.cpp

@@ -45,12 +45,21 @@ complaint set_node(const config_key& key, const toml::node& node, config& into) 
     if (std::holds_alternative<addresses_key>(key.kind)) {
         return set_list(key, node, "addresses", into);
     }
+    if (const auto* const ratio = std::get_if<ratio_key>(&key.kind)) {
+        const auto value = node.value<double>();
+        if (!value || node.is_string()) return "must be a number such as 0.99";
+        return set_ratio(*ratio, *value, into);
+    }
     const auto* const kind = std::get_if<count_key>(&key.kind);
     if (const auto* const number = node.as_integer(); kind && number) {
         return set_number(*kind, number->get(), into);
     }
     if (const auto* const text = node.as_string(); text && (!kind || kind->bytes)) {
         return set_text(key, text->get(), into);
+    }
+    if (const auto* const chosen = std::get_if<chosen_duration_key>(&key.kind)) {
+        return "must be \"" + std::string(chosen->word) +
+               "\" or a duration with its unit, in quotes: \"250ms\", \"30s\" or \"7d\"";
     }
     if (std::holds_alternative<duration_key>(key.kind)) {
         return "must be a duration with its unit, in quotes: \"250ms\", \"30s\" or \"7d\"";
@@ -150,10 +159,7 @@ class loader {
 
     // What no key can say alone. Skipped where one of the two is faulty already.
     void cross_check() {
-        require(
-            "reaper.retention", "reaper.window", config_.reaper.retention > config_.reaper.window,
-            "must be longer than reaper.window: a slot that is forgotten before it can be failed "
-            "would let a retry make a second task");
+        check_window();
         require("engine.account_depth_max", "engine.queue_depth_max",
                 config_.engine.account_depth_max <= config_.engine.queue_depth_max,
                 "must be at most engine.queue_depth_max: it is one account's part of it");
@@ -174,6 +180,23 @@ class loader {
                 config_.server.drain_timeout >= config_.engine.request_deadline,
                 "must be at least engine.request_deadline: a shutdown would cut off requests that "
                 "still have time");
+    }
+
+    void check_window() {
+        const reaper_options& r = config_.reaper;
+        if (r.window) {
+            require("reaper.retention", "reaper.window", r.retention > *r.window,
+                    "must be longer than reaper.window: a slot that is forgotten before it can be "
+                    "failed would let a retry make a second task");
+        } else {
+            require("reaper.retention", "reaper.window_max", r.retention > r.automatic.window_max,
+                    "must be longer than reaper.window_max, which the window may come to: a slot "
+                    "that is forgotten before it can be failed would let a retry make a second "
+                    "task");
+        }
+        require("reaper.window_min", "reaper.window_max",
+                r.automatic.window_min <= r.automatic.window_max,
+                "must be at most reaper.window_max");
     }
 
     // The faults name neither the key nor, since somebody may have put the key there, its file.

@@ -34,8 +34,23 @@ struct duration_key {
     milliseconds& (*target)(config&);
     milliseconds min{0};
     milliseconds max{0};
-    // Words that a later version may give a meaning to, and this one has none for.
-    std::string_view reserved;
+};
+
+// A duration, or the word that leaves it to the server.
+struct chosen_duration_key {
+    std::optional<milliseconds>& (*target)(config&);  // none: the word
+    milliseconds min{0};
+    milliseconds max{0};
+    std::string_view word;
+};
+
+// A number that need not be whole.
+struct ratio_key {
+    double& (*target)(config&);
+    double min = 0;
+    double max = 1;
+    // Neither bound is itself one.
+    bool open = false;
 };
 
 // One of a few words.
@@ -83,8 +98,8 @@ struct path_key {
 struct config_key {
     std::string_view section;
     std::string_view name;
-    std::variant<count_key, duration_key, choice_key, address_key, path_key, flag_key, uuids_key,
-                 addresses_key, origins_key, attribute_key>
+    std::variant<count_key, duration_key, chosen_duration_key, ratio_key, choice_key, address_key,
+                 path_key, flag_key, uuids_key, addresses_key, origins_key, attribute_key>
         kind;
 
     // reaper.window

@@ -6,6 +6,7 @@
 #include <array>
 #include <boost/asio/ip/address.hpp>
 #include <charconv>
+#include <functional>
 #include <limits>
 
 namespace callsign::setup {
@@ -59,20 +60,51 @@ complaint set_text(const count_key& kind, std::string_view text, config& into) {
     return "must be a whole number, not " + in_quotes(text);
 }
 
-complaint set_text(const duration_key& kind, std::string_view text, config& into) {
-    if (!kind.reserved.empty() && text == kind.reserved) {
-        return "cannot be " + in_quotes(text) +
-               " in this version: a duration is needed, such as \"10m\"";
-    }
+// `or_word`: what else it may be.
+complaint set_duration(std::string_view text, milliseconds min, milliseconds max,
+                       const std::string& or_word, const std::function<void(milliseconds)>& set) {
     const auto span = parse_duration(text);
-    if (!span)
-        return "must be a duration such as \"250ms\", \"30s\" or \"7d\", not " + in_quotes(text);
-    if (*span < kind.min || *span > kind.max) {
-        return "must be from " + in_quotes(to_duration_text(kind.min)) + " to " +
-               in_quotes(to_duration_text(kind.max)) + ", not " + in_quotes(text);
+    if (!span) {
+        return "must be " + or_word + "a duration such as \"250ms\", \"30s\" or \"7d\", not " +
+               in_quotes(text);
     }
-    kind.target(into) = *span;
+    if (*span < min || *span > max) {
+        return "must be " + or_word + "from " + in_quotes(to_duration_text(min)) + " to " +
+               in_quotes(to_duration_text(max)) + ", not " + in_quotes(text);
+    }
+    set(*span);
     return {};
+}
+
+complaint set_text(const duration_key& kind, std::string_view text, config& into) {
+    return set_duration(text, kind.min, kind.max, "",
+                        [&](milliseconds span) { kind.target(into) = span; });
+}
+
+complaint set_text(const chosen_duration_key& kind, std::string_view text, config& into) {
+    if (text == kind.word) {
+        kind.target(into).reset();
+        return {};
+    }
+    return set_duration(text, kind.min, kind.max, in_quotes(kind.word) + " or ",
+                        [&](milliseconds span) { kind.target(into) = span; });
+}
+
+// Not by the process's locale.
+std::string ratio_text(double value) {
+    std::array<char, 32> digits;
+    char* const end = std::to_chars(digits.begin(), digits.end(), value).ptr;
+    return {digits.data(), end};
+}
+
+complaint set_text(const ratio_key& kind, std::string_view text, config& into) {
+    double value = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, value, std::chars_format::fixed);
+    if (error != std::errc{} || stop != end) {
+        return "must be a number such as 0.99, not " + in_quotes(text);
+    }
+    return set_ratio(kind, value, into);
 }
 
 complaint set_text(const choice_key& kind, std::string_view text, config& into) {
@@ -209,6 +241,19 @@ complaint set_number(const count_key& kind, std::int64_t value, config& into) {
     return {};
 }
 
+complaint set_ratio(const ratio_key& kind, double value, config& into) {
+    // Of what is no number every comparison is false.
+    const bool is_in =
+        kind.open ? value > kind.min && value < kind.max : value >= kind.min && value <= kind.max;
+    if (!is_in) {
+        return std::string("must be ") + (kind.open ? "more than " : "from ") +
+               ratio_text(kind.min) + (kind.open ? " and less than " : " to ") +
+               ratio_text(kind.max) + ", not " + ratio_text(value);
+    }
+    kind.target(into) = value;
+    return {};
+}
+
 std::string value_text(const config_key& key, const config& from) {
     config copy = from;
     struct {
@@ -221,6 +266,11 @@ std::string value_text(const config_key& key, const config& from) {
         std::string operator()(const duration_key& k) const {
             return in_quotes(to_duration_text(k.target(c)));
         }
+        std::string operator()(const chosen_duration_key& k) const {
+            const auto& span = k.target(c);
+            return in_quotes(span ? to_duration_text(*span) : std::string(k.word));
+        }
+        std::string operator()(const ratio_key& k) const { return ratio_text(k.target(c)); }
         std::string operator()(const choice_key& k) const { return in_quotes(k.target(c)); }
         std::string operator()(const address_key& k) const { return in_quotes(k.target(c)); }
         std::string operator()(const path_key& k) const { return in_quotes(k.target(c).string()); }

@@ -15,6 +15,7 @@ using complaint = std::string;
 
 complaint set_text(const config_key& key, std::string_view text, config& into);
 complaint set_number(const count_key& kind, std::int64_t value, config& into);
+complaint set_ratio(const ratio_key& kind, double value, config& into);
 
 // What the key holds, as it would be written in the file: 500, "30s", "127.0.0.1:8080".
 std::string value_text(const config_key& key, const config& from);

@@ -154,6 +154,62 @@ class engine_metrics final : public engine_probe {
     Gauge* failed_;
 };
 
+// Of one class of accounts.
+struct window_gauges {
+    Gauge& window;
+    Gauge& wanted;
+    Counter& changes;
+    Gauge& samples;
+    Gauge& failed;
+    Gauge& late;
+    Gauge& p50;
+    Gauge& p90;
+    Gauge& p99;
+};
+
+struct window_families {
+    explicit window_families(Registry& r)
+        : window(family(r, "callsign_reaper_window_seconds",
+                        "How long a slot may stay pending, by class of accounts.")),
+          wanted(family(r, "callsign_reaper_window_wanted_seconds",
+                        "The window that retries alone would have, within its bounds.")),
+          changes(prometheus::BuildCounter()
+                      .Name("callsign_reaper_window_changes_total")
+                      .Help("Times the window was changed, by itself or by a reload.")
+                      .Register(r)),
+          samples(family(r, "callsign_retry_samples",
+                         "Retries that the window is chosen of; older ones count for less.")),
+          failed(family(r, "callsign_reaper_slots_failed",
+                        "Slots failed lately: what is a half-life old counts for half.")),
+          late(family(r, "callsign_reaper_slots_failed_retried",
+                      "Of these, slots whose clients came back.")),
+          quantiles(family(r, "callsign_retry_quantile_seconds",
+                           "How long clients take to retry; no account counts for more than its "
+                           "share.")) {}
+
+    window_gauges of(const char* name) {
+        const auto quantile = [&](const char* q) -> Gauge& {
+            return quantiles.Add({{"accounts", name}, {"quantile", q}});
+        };
+        const prometheus::Labels who{{"accounts", name}};
+        return {window.Add(who),  wanted.Add(who), changes.Add(who),
+                samples.Add(who), failed.Add(who), late.Add(who),
+                quantile("0.5"),  quantile("0.9"), quantile("0.99")};
+    }
+
+    static Family<Gauge>& family(Registry& r, const char* name, const char* help) {
+        return prometheus::BuildGauge().Name(name).Help(help).Register(r);
+    }
+
+    Family<Gauge>& window;
+    Family<Gauge>& wanted;
+    Family<Counter>& changes;
+    Family<Gauge>& samples;
+    Family<Gauge>& failed;
+    Family<Gauge>& late;
+    Family<Gauge>& quantiles;
+};
+
 class reaper_metrics final : public reaper_probe {
   public:
     explicit reaper_metrics(Registry& r)
@@ -171,7 +227,10 @@ class reaper_metrics final : public reaper_probe {
           scanned_(slots_.Add({{"result", "scanned"}})),
           committed_(slots_.Add({{"result", "committed"}})),
           failed_(slots_.Add({{"result", "failed"}})),
-          forgotten_(slots_.Add({{"result", "forgotten"}})) {}
+          forgotten_(slots_.Add({{"result", "forgotten"}})),
+          windows_(r),
+          here_(windows_.of("here")),
+          elsewhere_(windows_.of("elsewhere")) {}
 
     void swept(const sweep_result& result, milliseconds took) override {
         sweeps_.Increment();
@@ -183,8 +242,28 @@ class reaper_metrics final : public reaper_probe {
     }
     void sweep_failed(const boost::system::error_code&) override { failures_.Increment(); }
     void clock_compared(milliseconds behind) override { clock_behind_.Set(seconds(behind)); }
+    void window_changed(account_class accounts, milliseconds, const window_status& now) override {
+        of(accounts).changes.Increment();
+        window_chosen(accounts, now);
+    }
+    void window_chosen(account_class accounts, const window_status& now) override {
+        const window_gauges& g = of(accounts);
+        g.window.Set(seconds(now.choice.window));
+        g.wanted.Set(seconds(now.choice.wanted));
+        g.samples.Set(now.samples);
+        g.failed.Set(now.failed);
+        g.late.Set(now.late);
+        // Of no retries there is none.
+        if (now.p50) g.p50.Set(seconds(*now.p50));
+        if (now.p90) g.p90.Set(seconds(*now.p90));
+        if (now.p99) g.p99.Set(seconds(*now.p99));
+    }
 
   private:
+    const window_gauges& of(account_class accounts) const {
+        return accounts == account_class::here ? here_ : elsewhere_;
+    }
+
     Counter& sweeps_;
     Histogram& sweep_seconds_;
     Counter& failures_;
@@ -194,6 +273,9 @@ class reaper_metrics final : public reaper_probe {
     Counter& committed_;
     Counter& failed_;
     Counter& forgotten_;
+    window_families windows_;
+    window_gauges here_;
+    window_gauges elsewhere_;
 };
 
 // Connections only: requests are counted by route, which net does not know (see answered()).

@@ -38,4 +38,8 @@ count_pending_slots::answer read(read_tx& tx, const count_pending_slots&) {
     return counted;
 }
 
+find_retry_times::answer read(read_tx& tx, const find_retry_times& q) {
+    return tx.find_retry_times(q.accounts);
+}
+
 }  // namespace callsign::rules

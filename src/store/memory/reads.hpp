@@ -255,6 +255,9 @@ class reads_over : public Base {
     std::vector<webhook_delivery> deliveries_of(webhook_id id) override {
         return copy(find(state_->deliveries, id)).value_or(std::vector<webhook_delivery>{});
     }
+    std::optional<retry_record> find_retry_times(account_class accounts) override {
+        return copy(find(state_->retry_times, accounts));
+    }
 
     std::optional<remote_chain> find_remote(account_id account) override {
         return copy(find(state_->remotes, account));

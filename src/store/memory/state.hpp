@@ -80,6 +80,7 @@ struct state {
     table<std::pair<account_id, uuid>, key_contest> key_contests;
     table<webhook_id, webhook> webhooks;
     table<webhook_id, std::vector<webhook_delivery>> deliveries;  // the latest first
+    table<account_class, row<retry_record>> retry_times;
     std::int64_t last_id = 0;  // of any row: ids grow and are never reused
     time_point last_moment{};
 };

@@ -412,6 +412,11 @@ class write_transaction final : public reads_over<write_tx> {
         all.insert(all.begin(), d);
         if (std::ssize(all) > webhook_deliveries_kept) all.pop_back();
     }
+    void put_retry_times(account_class accounts, const retry_record& record) override {
+        wrote_ = true;
+        CALLSIGN_ASSERT(is_sound(record));
+        state_->retry_times.insert_or_assign(accounts, record);
+    }
 
     token_id put_token(std::optional<account_id> account, std::string_view name, token_scope scope,
                        const digest& hash, time_point now,

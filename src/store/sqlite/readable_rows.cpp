@@ -82,6 +82,8 @@ constexpr table tables[] = {
      "SELECT effect_id, account_id, kind, slot_id, task_uuid, prefix, operations, author, attempts,"
      " parent, created_at FROM outbox WHERE effect_id > ? ORDER BY 1",
      look_at<effect_of>},
+    {"retry_times", "SELECT accounts, times FROM retry_times WHERE accounts > ? ORDER BY 1",
+     look_at<retry_record_of>},
     {"sealed_versions",
      "SELECT sealed_id, version_id, parent_id, created_at, segment FROM sealed_versions"
      " WHERE sealed_id > ? ORDER BY 1",

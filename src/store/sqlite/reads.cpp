@@ -107,6 +107,14 @@ webhook_delivery delivery_of(query& q) {
             milliseconds{q.integer(7)}};
 }
 
+retry_record retry_record_of(query& q) {
+    q.at("retry_times", q.integer(0));
+    q.one_of(0, account_class::here, account_class::elsewhere);
+    const auto record = decode_retry_record(q.blob(1));
+    if (!record) q.damaged("its times");
+    return *record;
+}
+
 slot slot_of(query& q) {
     slot s;
     q.at("slots", q.integer(0));

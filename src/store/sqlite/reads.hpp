@@ -23,6 +23,7 @@ remote_chain remote_of(query& q);
 effect effect_of(query& q);
 outbox_tally outbox_tally_of(query& q);
 key_contest key_contest_of(query& q);
+retry_record retry_record_of(query& q);
 fork_version fork_version_of(query& q);
 chain_head head_of(query& q);
 sealed_version sealed_version_of(query& q);
@@ -230,6 +231,10 @@ class reads_over : public Base {
     std::vector<webhook_delivery> deliveries_of(webhook_id id) override {
         auto q = db_.use(sql::delivery_all);
         return all(q.bind(id), delivery_of);
+    }
+    std::optional<retry_record> find_retry_times(account_class accounts) override {
+        auto q = db_.use(sql::retry_times_get);
+        return one(q.bind(static_cast<std::int64_t>(accounts)), retry_record_of);
     }
 
     std::optional<remote_chain> find_remote(account_id account) override {

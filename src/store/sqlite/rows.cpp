@@ -195,4 +195,64 @@ bool decode_way(std::string_view bytes, fork_version& side) {
     return std::is_sorted(side.dropped.begin(), side.dropped.end());
 }
 
+namespace {
+
+void put_weights(const retry_histogram& from, rows::RetryWeights& into) {
+    for (std::size_t i = 0; i < retry_histogram::buckets; ++i) {
+        if (from.weight(i) == 0) continue;
+        into.add_buckets(static_cast<std::uint32_t>(i));
+        into.add_weights(from.weight(i));
+    }
+}
+
+bool take_weights(const rows::RetryWeights& from, retry_histogram& into) {
+    if (from.buckets_size() != from.weights_size()) return false;
+    std::int64_t last = -1;
+    for (int i = 0; i < from.buckets_size(); ++i) {
+        const std::int64_t bucket = from.buckets(i);
+        if (bucket <= last || !into.set(from.buckets(i), from.weights(i))) return false;
+        last = bucket;
+    }
+    return true;
+}
+
+}  // namespace
+
+std::string encode(const retry_record& record) {
+    rows::RetryTimes message;
+    message.set_half_life_ms(record.half_life.count());
+    message.set_age_ms(record.age.count());
+    message.set_observed_ms(record.observed_ms);
+    message.set_failed(record.failed);
+    message.set_late(record.late);
+    message.set_window_ms(record.window.count());
+    message.set_held_ms(record.held.count());
+    message.set_derived(record.derived);
+    for (const retry_histogram& part : record.retries) put_weights(part, *message.add_retries());
+    put_weights(record.unfinished, *message.mutable_unfinished());
+    return message.SerializeAsString();
+}
+
+std::optional<retry_record> decode_retry_record(std::string_view bytes) {
+    rows::RetryTimes message;
+    if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return std::nullopt;
+    if (message.retries_size() != static_cast<int>(retry_record::parts)) return std::nullopt;
+    retry_record record;
+    record.half_life = milliseconds{message.half_life_ms()};
+    record.age = milliseconds{message.age_ms()};
+    record.observed_ms = message.observed_ms();
+    record.failed = message.failed();
+    record.late = message.late();
+    record.window = milliseconds{message.window_ms()};
+    record.held = milliseconds{message.held_ms()};
+    record.derived = message.derived();
+    int part = 0;
+    for (retry_histogram& into : record.retries) {
+        if (!take_weights(message.retries(part++), into)) return std::nullopt;
+    }
+    if (!take_weights(message.unfinished(), record.unfinished)) return std::nullopt;
+    if (!is_sound(record)) return std::nullopt;
+    return record;
+}
+
 }  // namespace callsign::sqlite

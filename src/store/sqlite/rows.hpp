@@ -2,6 +2,7 @@
 // The columns of bytes: attributes and operations (schema/proto/callsign/rows/v1/rows.proto).
 // Reading them trusts nothing: nullopt is what encode() would not have written.
 
+#include <callsign/domain/retry_times.hpp>
 #include <callsign/domain/task.hpp>
 #include <callsign/domain/version.hpp>
 
@@ -31,5 +32,9 @@ std::optional<std::vector<operation>> decode_operations(std::string_view bytes);
 std::string encode(const fork_version& side);
 // Fills them in. False: encode() would not have written this.
 bool decode_way(std::string_view bytes, fork_version& side);
+
+std::string encode(const retry_record& record);
+// A sound one.
+std::optional<retry_record> decode_retry_record(std::string_view bytes);
 
 }  // namespace callsign::sqlite

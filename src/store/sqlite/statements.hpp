@@ -332,6 +332,14 @@ inline constexpr auto contest_put =
     " ON CONFLICT (task_uuid, account_id) DO UPDATE SET times = excluded.times,"
     " last_at = excluded.last_at";
 
+// ---- retries ----
+
+inline constexpr auto retry_times_get =
+    "SELECT accounts, times FROM retry_times WHERE accounts = ?";
+inline constexpr auto retry_times_put =
+    "INSERT INTO retry_times (accounts, times) VALUES (?, ?)"
+    " ON CONFLICT (accounts) DO UPDATE SET times = excluded.times";
+
 // ---- sealed chains ----
 
 inline constexpr auto sealed_child =

@@ -473,6 +473,17 @@ class write_transaction final : public reads_over<write_tx> {
         db_.use(sql::delivery_trim).bind(id).bind(webhook_deliveries_kept).run();
     }
 
+    // ---- retries ----
+
+    void put_retry_times(account_class accounts, const retry_record& record) override {
+        changed_ = true;
+        const std::string bytes = encode(record);
+        db_.use(sql::retry_times_put)
+            .bind(static_cast<std::int64_t>(accounts))
+            .bind_blob(bytes.data(), bytes.size())
+            .run();
+    }
+
     // ---- accounts, tokens, series ----
 
     account_id put_account(std::string_view name, time_point now, account_mode mode) override {

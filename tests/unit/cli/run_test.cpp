@@ -611,6 +611,22 @@ TEST_F(command_line, reaper_status) {
     EXPECT_THAT(out.str(), Not(HasSubstr("last sweep ")));
 }
 
+TEST_F(command_line, reaper_status_shows_what_the_window_is_chosen_of) {
+    answer(R"({"interval":"30s","window":"62s","windowSetting":"auto","windows":[)"
+           R"({"accounts":"here","window":"62s","reason":"derived","because":"So many.",)"
+           R"("p99":"41s","samples":1840,"failed":3,"failedRetried":1,"others":[)"
+           R"({"window":"15s","failedRetried":312,"pending":"0.02"},)"
+           R"({"window":"62s","failedRetried":0,"pending":"0.10"}]}]})");
+    EXPECT_EQ(run({"reaper", "status"}), 0) << err.str();
+    EXPECT_THAT(out.str(), HasSubstr("window        62s (auto)\n"));
+    EXPECT_THAT(out.str(), HasSubstr("\nAccounts here:\n"));
+    EXPECT_THAT(out.str(), HasSubstr("reason            derived\n"));
+    EXPECT_THAT(out.str(), HasSubstr("p99               41s\n"));
+    EXPECT_THAT(out.str(), Not(HasSubstr("p50")));
+    EXPECT_THAT(out.str(), HasSubstr("failed too early  1\n"));
+    EXPECT_THAT(out.str(), HasSubstr("15s          312                          0.02\n"));
+}
+
 TEST_F(command_line, check_needs_no_server) {
     report.checked = {{"tasks", 12}, {"slots", 30}};
     environment.clear();

@@ -84,7 +84,8 @@ TEST_F(engine_events, a_creation_is_a_version_and_a_settled_slot) {
     EXPECT_EQ(all<events::slot_settled>().at(0).state, slot_state::committed);
     happened.clear();
     ASSERT_TRUE(create("k"));  // a retry changes nothing
-    EXPECT_TRUE(happened.empty());
+    ASSERT_EQ(happened.size(), 1u);
+    EXPECT_EQ(all<events::retry_seen>().at(0).found, slot_state::committed);
 }
 
 // Who is answered finds what follows from it done.
@@ -125,7 +126,9 @@ TEST_F(engine_events, a_retry_after_its_slot_failed_is_late) {
     happened.clear();
     const auto answer = create("k");
     ASSERT_TRUE(answer && std::holds_alternative<slot_failed>(*answer));
-    EXPECT_EQ(all<events::late_retry_seen>().size(), 1u);
+    ASSERT_EQ(all<events::retry_seen>().size(), 1u);
+    EXPECT_EQ(all<events::retry_seen>()[0].found, slot_state::failed);
+    EXPECT_EQ(all<events::retry_seen>()[0].after, std::chrono::hours{1});
     EXPECT_EQ(happened.size(), 1u);
 }
 

@@ -161,5 +161,46 @@ RC_GTEST_PROP(store_time, ages_are_those_of_the_steady_clock, (std::uint64_t see
     }
 }
 
+TEST(store_time, how_old_a_stamp_is_does_not_hang_on_a_clock_that_is_set) {
+    clocks c(virtual_start - 1min);
+    const auto first = c.after(10s);
+    c.set_wall(ten_years);
+    const auto second = c.after(10s);
+    c.set_wall(-ten_years);
+    const auto third = c.after(10s);
+    c.after(10s);
+    EXPECT_NEAR(static_cast<double>(c.time.age_of(first).count()), 30'000, 2);
+    EXPECT_NEAR(static_cast<double>(c.time.age_of(second).count()), 20'000, 2);
+    EXPECT_NEAR(static_cast<double>(c.time.age_of(third).count()), 10'000, 2);
+    EXPECT_EQ(c.time.age_of(c.time.now()), 0ms);
+    EXPECT_EQ(c.time.age_of(c.time.now() + 1h), 0ms);
+}
+
+// What was stamped before the start is as old as the run, until the wall clock is believed.
+TEST(store_time, how_old_a_stamp_of_an_earlier_run_is) {
+    clocks c(virtual_start - 1min);
+    c.after(20min);
+    EXPECT_EQ(c.time.age_of(virtual_start - 2h), 20min);
+    c.after(40min);
+    EXPECT_EQ(c.time.age_of(virtual_start - 2h), 3h);
+}
+
+// The two questions are one: as old as that, and no older.
+RC_GTEST_PROP(store_time, a_stamp_is_as_old_as_the_reaper_takes_it_to_be, ()) {
+    clocks c(virtual_start - 1min);
+    std::vector<time_point> stamps{virtual_start - 3h};
+    const auto steps =
+        *rc::gen::container<std::vector<int>>(rc::gen::inRange(-1'000'000, 1'000'000));
+    for (const int n : steps) {
+        if (n % 3 == 0) c.set_wall(milliseconds{n});
+        stamps.push_back(c.after(milliseconds{std::abs(n)}));
+    }
+    for (const time_point stamp : stamps) {
+        const milliseconds age = c.time.age_of(stamp);
+        RC_ASSERT(!c.is_older(stamp, age + 2ms));
+        if (age > 2ms && stamp >= virtual_start) RC_ASSERT(c.is_older(stamp, age - 2ms));
+    }
+}
+
 }  // namespace
 }  // namespace callsign

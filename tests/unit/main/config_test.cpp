@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <map>
 #include <set>
+#include <sstream>
 #include <toml++/toml.h>
 #include <unistd.h>
 
@@ -143,10 +144,62 @@ TEST(config, every_fault_is_listed_from_the_top_of_the_file_down) {
               }));
 }
 
-TEST(config, a_window_chosen_by_the_server_is_not_there_yet) {
-    EXPECT_EQ(faults({.file = "[reaper]\nwindow = 'auto'\n"}),
-              std::vector<std::string>{"2: reaper.window: cannot be \"auto\" in this version: a "
-                                       "duration is needed, such as \"10m\""});
+TEST(config, the_window_is_chosen_by_the_server_unless_it_is_set) {
+    EXPECT_FALSE(loaded({}).reaper.window);
+    EXPECT_FALSE(loaded({.file = "[reaper]\nwindow = 'auto'\n"}).reaper.window);
+    EXPECT_EQ(loaded({.file = "[reaper]\nwindow = '15s'\n"}).reaper.window,
+              std::chrono::seconds{15});
+    EXPECT_FALSE(loaded({.file = "[reaper]\nwindow = '15s'\n",
+                         .environment = {{"CALLSIGN_REAPER_WINDOW", "auto"}}})
+                     .reaper.window);
+    EXPECT_EQ(faults({.file = "[reaper]\nwindow = 'automatic'\n"}),
+              std::vector<std::string>{"2: reaper.window: must be \"auto\" or a duration such as "
+                                       "\"250ms\", \"30s\" or \"7d\", not \"automatic\""});
+    EXPECT_EQ(faults({.file = "[reaper]\nwindow = 600\n"}),
+              std::vector<std::string>{"2: reaper.window: must be \"auto\" or a duration with its "
+                                       "unit, in quotes: \"250ms\", \"30s\" or \"7d\""});
+}
+
+TEST(config, how_the_window_is_chosen) {
+    const auto c = loaded({.file = "[reaper]\nwindow_min = '10s'\nwindow_max = '1h'\n"
+                                   "quantile = 0.999\nmargin = 2\nsamples_min = 20\n"
+                                   "half_life = '1d'\n"})
+                       .reaper.automatic;
+    EXPECT_EQ(c.window_min, std::chrono::seconds{10});
+    EXPECT_EQ(c.window_max, std::chrono::hours{1});
+    EXPECT_EQ(c.quantile, 0.999);
+    EXPECT_EQ(c.margin, 2);
+    EXPECT_EQ(c.samples_min, 20);
+    EXPECT_EQ(c.half_life, std::chrono::hours{24});
+    EXPECT_EQ(
+        loaded({.environment = {{"CALLSIGN_REAPER_QUANTILE", "0.5"}}}).reaper.automatic.quantile,
+        0.5);
+}
+
+TEST(config, every_fault_of_how_the_window_is_chosen) {
+    EXPECT_EQ(faults({.file = "[reaper]\nwindow_min = '1h'\nwindow_max = '1m'\nquantile = 1.0\n"
+                              "margin = 0.9\nsamples_min = 0\nhalf_life = 'week'\n"}),
+              (std::vector<std::string>{
+                  "4: reaper.quantile: must be more than 0 and less than 1, not 1",
+                  "5: reaper.margin: must be from 1 to 100, not 0.9",
+                  "6: reaper.samples_min: must be from 1 to 1000000, not 0",
+                  "7: reaper.half_life: must be a duration such as \"250ms\", \"30s\" or \"7d\", "
+                  "not \"week\"",
+                  "2: reaper.window_min: must be at most reaper.window_max",
+              }));
+    for (const char* wrong : {"0", "'0.99'", "nan", "inf", "-1"}) {
+        EXPECT_EQ(faults({.file = std::string("[reaper]\nquantile = ") + wrong + "\n"}).size(), 1u)
+            << wrong;
+    }
+    for (const char* wrong : {"nan", "0,99", "1", "99%", "0.9 "}) {
+        EXPECT_EQ(faults({.environment = {{"CALLSIGN_REAPER_QUANTILE", wrong}}}).size(), 1u)
+            << wrong;
+    }
+    // A slot must be there to be seen retried, however long the window gets.
+    const auto found = faults({.file = "[reaper]\nretention = '6h'\n"});
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(found[0].substr(0, 58), "2: reaper.retention: must be longer than reaper.window_max");
+    EXPECT_TRUE(faults({.file = "[reaper]\nretention = '6h'\nwindow = '1h'\n"}).empty());
 }
 
 TEST(config, values_that_contradict_each_other) {
@@ -316,6 +369,11 @@ TEST(config_master_key, its_file_is_its_owners_alone) {
 std::string written(const toml::node& node) {
     if (const auto* text = node.as_string()) return "\"" + text->get() + "\"";
     if (const auto* number = node.as_integer()) return std::to_string(number->get());
+    if (const auto* ratio = node.as_floating_point()) {
+        std::ostringstream text;
+        text << ratio->get();
+        return text.str();
+    }
     if (const auto* flag = node.as_boolean()) return flag->get() ? "true" : "false";
     if (const auto* list = node.as_array()) {
         std::string all;

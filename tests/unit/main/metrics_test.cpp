@@ -54,6 +54,33 @@ TEST(metrics, engine_events) {
     }
 }
 
+TEST(metrics, windows_by_class_of_accounts) {
+    metrics m;
+    window_status now;
+    now.choice.window = 62s;
+    now.choice.wanted = 41s;
+    now.samples = 150.5;
+    now.failed = 3;
+    now.late = 1;
+    now.p99 = 41s;
+    m.reaper().window_changed(account_class::here, 10min, now);
+    now.choice.window = 30s;
+    m.reaper().window_chosen(account_class::elsewhere, now);
+    const std::string text = m.text();
+    for (const char* line : {"callsign_reaper_window_seconds{accounts=\"here\"} 62\n",
+                             "callsign_reaper_window_seconds{accounts=\"elsewhere\"} 30\n",
+                             "callsign_reaper_window_wanted_seconds{accounts=\"here\"} 41\n",
+                             "callsign_reaper_window_changes_total{accounts=\"here\"} 1\n",
+                             "callsign_reaper_window_changes_total{accounts=\"elsewhere\"} 0\n",
+                             "callsign_retry_samples{accounts=\"here\"} 150.5\n",
+                             "callsign_reaper_slots_failed{accounts=\"here\"} 3\n",
+                             "callsign_reaper_slots_failed_retried{accounts=\"here\"} 1\n",
+                             "callsign_retry_quantile_seconds{accounts=\"here\",quantile=\"0.99\"} "
+                             "41\n"}) {
+        EXPECT_THAT(text, HasSubstr(line));
+    }
+}
+
 TEST(metrics, reaper_and_connection_events) {
     metrics m;
     m.reaper().swept({.scanned = 9, .committed = 2, .failed = 3, .forgotten = 4}, 15ms);

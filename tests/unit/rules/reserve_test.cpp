@@ -47,5 +47,56 @@ TEST_F(creations, a_settled_key_keeps_its_answer_and_a_pending_one_does_not) {
     EXPECT_TRUE(std::holds_alternative<key_conflict>(run(c)));
 }
 
+// Of each the reaper is told how old its slot was, and as what it was found.
+TEST_F(creations, each_retry_is_told_of) {
+    const auto told = [&] {
+        std::vector<events::retry_seen> all;
+        for (const event& e : told_) {
+            if (const auto* seen = std::get_if<events::retry_seen>(&e)) all.push_back(*seen);
+        }
+        told_.clear();
+        return all;
+    };
+    const auto slot = std::get<reserve::reserved>(run(wanted("k"))).slot;
+    EXPECT_TRUE(told().empty());
+    now_ += std::chrono::seconds{41} - milliseconds{1};
+    run(wanted("k"));
+    auto seen = told();
+    ASSERT_EQ(seen.size(), 1u);
+    EXPECT_EQ(seen[0].account, owner);
+    EXPECT_EQ(seen[0].accounts, account_class::here);
+    EXPECT_EQ(seen[0].slot, slot);
+    EXPECT_EQ(seen[0].found, slot_state::pending);
+    EXPECT_EQ(seen[0].after, std::chrono::seconds{41});
+
+    run(fulfil{slot, "", {{"description", "x"}}});
+    told();
+    run(wanted("k"));
+    seen = told();
+    ASSERT_EQ(seen.size(), 1u);
+    EXPECT_EQ(seen[0].found, slot_state::committed);
+
+    run(wanted("late"));
+    const auto swept = run(reconcile_pending{{}, 10, milliseconds{-1}, {}});
+    EXPECT_EQ(swept.failed_of.here, 1);
+    EXPECT_EQ(swept.failed_of.elsewhere, 0);
+    run(wanted("late"));
+    seen = told();
+    ASSERT_EQ(seen.size(), 1u);
+    EXPECT_EQ(seen[0].found, slot_state::failed);
+}
+
+// Nothing of a request that is refused, nor of one with another payload: it is no retry.
+TEST_F(creations, what_is_no_retry_is_not_told_of) {
+    run(wanted("k"));
+    reserve other = wanted("k");
+    other.fingerprint = sha256("other");
+    EXPECT_TRUE(std::holds_alternative<key_conflict>(run(other)));
+    reserve refused = wanted("k");
+    refused.depends = {uuid_of(77)};
+    EXPECT_TRUE(std::holds_alternative<depends_unmet>(run(refused)));
+    EXPECT_FALSE(was_told<events::retry_seen>());
+}
+
 }  // namespace
 }  // namespace callsign

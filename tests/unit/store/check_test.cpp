@@ -331,6 +331,8 @@ constexpr damage damages[] = {
      proofs::rows, "slots, row 3"},
     {"a_uuid_too_short", "UPDATE devices SET client_id = x'00'", "file", proofs::rows,
      "devices, row 1"},
+    {"retry_times_that_are_none", "INSERT INTO retry_times VALUES (1, x'FF')", "file", proofs::rows,
+     "retry_times, row 1"},
     {"an_index_lost",
      "PRAGMA writable_schema = ON; DELETE FROM sqlite_master WHERE name = 'tokens_by_account'",
      "file", proofs::file, "never used"},

@@ -4,6 +4,7 @@
 
 #include "callsign/rows/v1/rows.pb.h"
 
+#include <cmath>
 #include <functional>
 #include <gtest/gtest.h>
 
@@ -82,6 +83,64 @@ INSTANTIATE_TEST_SUITE_P(
         damage{"a_second_of_nanoseconds",
                [](auto& m) { m.mutable_operations(2)->set_at_rest(1'000'000); }}),
     [](const auto& each) { return std::string(each.param.name); });
+
+// ---- retries ----
+
+retry_record some_retries() {
+    retry_times t(std::chrono::hours{1});
+    t.saw(2, milliseconds{700}, slot_state::failed);
+    t.pass(std::chrono::minutes{7});
+    t.saw(2, milliseconds{41'000}, slot_state::pending);
+    t.failed(3);
+    t.choose(milliseconds{62'000}, true, true);
+    t.pass(std::chrono::minutes{1});
+    return t.record();
+}
+
+TEST(retry_rows, are_read_as_they_were_written) {
+    EXPECT_EQ(decode_retry_record(encode(some_retries())), some_retries());
+}
+
+TEST(retry_rows, cut_anywhere_or_with_any_byte_changed_are_sound_or_refused) {
+    const std::string whole = encode(some_retries());
+    for (std::size_t at = 0; at < whole.size(); ++at) {
+        if (const auto read = decode_retry_record(whole.substr(0, at))) {
+            EXPECT_TRUE(is_sound(*read));
+        }
+        for (int bit = 0; bit < 8; ++bit) {
+            std::string other = whole;
+            other[at] = static_cast<char>(other[at] ^ (1 << bit));
+            const auto read = decode_retry_record(other);
+            if (!read) continue;
+            ASSERT_TRUE(is_sound(*read));
+            // Whatever it says by now, what is made of it are numbers.
+            retry_times t(*read);
+            t.pass(std::chrono::hours{24 * 365});
+            t.saw(1, milliseconds{1}, slot_state::failed);
+            EXPECT_TRUE(std::isfinite(t.samples()));
+            EXPECT_TRUE(std::isfinite(t.with(std::chrono::hours{1}).pending));
+            EXPECT_TRUE(is_sound(t.record()));
+        }
+    }
+}
+
+TEST(retry_rows, that_encode_would_not_have_written_are_refused) {
+    const auto refused = [](auto damage) {
+        rows::RetryTimes message;
+        EXPECT_TRUE(message.ParseFromString(encode(some_retries())));
+        damage(message);
+        return !decode_retry_record(message.SerializeAsString());
+    };
+    EXPECT_TRUE(refused([](auto& m) { m.mutable_retries()->RemoveLast(); }));
+    EXPECT_TRUE(refused([](auto& m) { m.mutable_retries(2)->add_buckets(200); }));
+    EXPECT_TRUE(refused([](auto& m) { m.mutable_retries(2)->set_weights(0, -1); }));
+    EXPECT_TRUE(refused([](auto& m) { m.mutable_retries(2)->set_weights(0, std::nan("")); }));
+    EXPECT_TRUE(refused([](auto& m) { m.mutable_retries(2)->set_buckets(1, 9999); }));
+    EXPECT_TRUE(refused([](auto& m) { m.mutable_retries(2)->set_buckets(0, 190); }));
+    EXPECT_TRUE(refused([](auto& m) { m.set_half_life_ms(0); }));
+    EXPECT_TRUE(refused([](auto& m) { m.set_age_ms(-1); }));
+    EXPECT_TRUE(refused([](auto& m) { m.set_failed(std::nan("")); }));
+}
 
 }  // namespace
 }  // namespace callsign::sqlite

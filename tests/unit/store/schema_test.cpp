@@ -80,6 +80,11 @@ TEST(schema, each_that_there_was_comes_to_the_newest) {
                 EXPECT_EQ(given->number, n);
             }
             EXPECT_EQ(tx->find_account("sealed").has_value(), schema >= 2);
+            const auto times = tx->find_retry_times(account_class::here);
+            ASSERT_EQ(times.has_value(), schema >= 12);
+            if (times) {
+                EXPECT_EQ(times->window, std::chrono::seconds{62});
+            }
         }
         EXPECT_EQ(schema_of(dir), schema_of(fresh));
         const auto report = testing::report_on(dir.path());

@@ -1,7 +1,9 @@
 #pragma once
 // What a sweep of the reaper does, a bounded step at a time.
 
+#include <callsign/domain/account.hpp>
 #include <callsign/domain/claim.hpp>
+#include <callsign/domain/retry_times.hpp>
 #include <callsign/domain/slot.hpp>
 
 #include <cstdint>
@@ -24,19 +26,20 @@ struct worked_on_hash {
 using worked_on = std::unordered_set<std::pair<account_id, std::string>, worked_on_hash>;
 
 // Of at most `limit` pending slots after `after`: one whose task exists is committed; one older
-// than `window` is failed; one in `busy` is left alone, whatever its age. Whether one's task exists
-// that lives elsewhere, the other server is asked first (fail_in_flight).
+// than the window of its account's class is failed; one in `busy` is left alone, whatever its age.
+// Whether one's task exists that lives elsewhere, the other server is asked first (fail_in_flight).
 struct reconcile_pending {
     slot_id after;
     std::int64_t limit = 0;
-    milliseconds window{0};
+    per_class<milliseconds> window;
     worked_on busy;
 
     struct answer {
         std::int64_t scanned = 0;
         std::int64_t committed = 0;
         std::int64_t failed = 0;
-        std::optional<slot_id> next;  // where to go on; none: that was the last pending slot
+        per_class<std::int64_t> failed_of;  // the same, by class
+        std::optional<slot_id> next;        // where to go on; none: that was the last pending slot
         // Those as old whose task would be elsewhere.
         std::vector<std::pair<account_id, slot_id>> elsewhere{};
     };
@@ -60,5 +63,13 @@ struct forget_settled {
     };
 };
 claim claim_of(const forget_settled& c);
+
+// What was seen of retries is kept, so that a server that starts again need not learn it anew.
+struct keep_retry_times {
+    std::vector<kept_retry_times> times;
+
+    struct answer {};
+};
+claim claim_of(const keep_retry_times& c);
 
 }  // namespace callsign

@@ -3,6 +3,7 @@
 
 #include <callsign/domain/claim.hpp>
 #include <callsign/domain/queries/page.hpp>
+#include <callsign/domain/retry_times.hpp>
 #include <callsign/domain/slot.hpp>
 #include <callsign/domain/task.hpp>
 
@@ -37,5 +38,13 @@ struct count_pending_slots {
     };
 };
 claim claim_of(const count_pending_slots& q);
+
+// What was kept of a class's retries.
+struct find_retry_times {
+    account_class accounts = account_class::here;
+
+    using answer = std::optional<retry_record>;  // none: nothing was kept yet
+};
+claim claim_of(const find_retry_times& q);
 
 }  // namespace callsign

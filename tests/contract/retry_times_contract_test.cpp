@@ -1,0 +1,51 @@
+// What was seen of retries: what every store must do.
+
+#include "store_contract.hpp"
+
+#include <callsign/domain/retry_times.hpp>
+
+#include <gtest/gtest.h>
+
+namespace callsign {
+namespace {
+
+using namespace testing;
+using namespace std::chrono_literals;
+
+retry_record some_times(int n) {
+    retry_times t(24h);
+    for (int i = 0; i < n; ++i) {
+        t.saw(static_cast<std::size_t>(i) % retry_times::parts, i * 1700ms,
+              static_cast<slot_state>(1 + i % 3));
+        t.failed(1);
+        t.pass(7min);
+    }
+    t.choose(62s, true, true);
+    t.pass(1h);
+    return t.record();
+}
+
+TEST_P(store_contract, retry_times_are_kept_to_the_last_bit) {
+    EXPECT_FALSE(store_->begin_read()->find_retry_times(account_class::here));
+    const retry_record here = some_times(500), elsewhere = some_times(3);
+    write([&](write_tx& tx) {
+        tx.put_retry_times(account_class::here, here);
+        tx.put_retry_times(account_class::elsewhere, elsewhere);
+        EXPECT_EQ(tx.find_retry_times(account_class::here), here);
+    });
+    if (GetParam().durable) reopen();
+    const auto kept = [&](account_class c) { return store_->begin_read()->find_retry_times(c); };
+    EXPECT_EQ(kept(account_class::here), here);
+    EXPECT_EQ(kept(account_class::elsewhere), elsewhere);
+
+    const retry_record later = some_times(501);
+    write([&](write_tx& tx) { tx.put_retry_times(account_class::here, later); });
+    if (GetParam().durable) reopen();
+    EXPECT_EQ(kept(account_class::here), later);
+    EXPECT_EQ(kept(account_class::elsewhere), elsewhere);
+    store_->begin_write()->put_retry_times(account_class::here, here);  // not committed
+    EXPECT_EQ(kept(account_class::here), later);
+}
+
+}  // namespace
+}  // namespace callsign
