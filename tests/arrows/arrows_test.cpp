@@ -184,5 +184,25 @@ TEST(arrows, an_include_that_crosses_them_is_found) {
     EXPECT_EQ(fault_of(rooms, rooms[1], "SQLiteCpp/Database.h"), "");
 }
 
+// The rows of the table of what can happen between two servers are tests, and the tests are rows.
+TEST(documents, each_thing_between_two_servers_is_a_test) {
+    const auto text_of = [](const char* name) {
+        std::ifstream in(fs::path(CALLSIGN_SOURCE_DIR) / name);
+        return std::string{std::istreambuf_iterator<char>(in), {}};
+    };
+    const auto names_in = [](const std::string& text, const std::regex& pattern) {
+        std::set<std::string> names;
+        for (std::sregex_iterator at(text.begin(), text.end(), pattern), end; at != end; ++at) {
+            names.insert((*at)[1]);
+        }
+        return names;
+    };
+    const auto rows = names_in(text_of("docs/elsewhere.md"), std::regex(R"(\n\| `([a-z_]+)` \|)"));
+    const auto tests = names_in(text_of("tests/unit/engine/between_two_servers_test.cpp"),
+                                std::regex(R"(TEST_F\(between, ([a-z_]+)\))"));
+    EXPECT_FALSE(rows.empty());
+    EXPECT_EQ(rows, tests);
+}
+
 }  // namespace
 }  // namespace callsign

@@ -1,0 +1,236 @@
+// Accounts that live elsewhere, side by side: what each is given, and what is told of them.
+
+#include "support/house.hpp"
+#include "support/remote_chain.hpp"
+
+#include <callsign/jobs/remote_accounts.hpp>
+
+#include <boost/json.hpp>
+#include <gtest/gtest.h>
+#include <map>
+
+namespace callsign::testing {
+namespace {
+
+using namespace std::chrono_literals;
+using fate = faulty_wire::fate;
+
+class outbox_test : public ::testing::Test {
+  protected:
+    void start(outbox_options o = {}) {
+        house_options all;
+        all.engine.request_deadline = 3s;
+        o.poll_interval = 2s;
+        o.retry_min = 100ms;
+        all.deliveries = o;
+        all.sinks = [this](const remote_chain& r) -> std::unique_ptr<task_sink> {
+            return std::make_unique<faulty_sink>(chains_[r.url], wires_.at(r.url));
+        };
+        house_ = std::make_unique<house>(std::move(all));
+    }
+    // Its tasks live on a chain of that name.
+    account_id make(const std::string& name) {
+        wires_.emplace(name, 1);
+        tokens_[name] = api::make_token(house_->entropy());
+        create_account c{name, "SYN", "default", sha256(tokens_[name])};
+        c.elsewhere = create_account::home{name, uuid{}, "key"};
+        const auto made = house_->run(house_->engine().submit(std::move(c)));
+        house_->settle();
+        return std::get<account>(*made).id;
+    }
+    net::http_response create(const std::string& name, const std::string& key) {
+        return house_->call(post("/v1/tasks", R"({"description":"x"})", tokens_.at(name), key));
+    }
+    net::http_response describe(const std::string& name, const std::string& task,
+                                const std::string& text) {
+        return house_->call(edit_of(name, task, text));
+    }
+    net::http_request edit_of(const std::string& name, const std::string& task,
+                              const std::string& text) {
+        auto headers = bearer(tokens_.at(name));
+        headers.emplace_back("Content-Type", "application/json");
+        return make_request(boost::beast::http::verb::patch, "/v1/tasks/" + task,
+                            R"({"description":")" + text + R"("})", headers);
+    }
+    remote_status status(account_id account) { return *house_->outbox().status(account); }
+
+    std::map<std::string, chain_in_memory> chains_;
+    std::map<std::string, faulty_wire> wires_;
+    std::map<std::string, std::string> tokens_;
+    std::unique_ptr<house> house_;
+};
+
+TEST_F(outbox_test, no_more_are_at_work_at_once_than_may_and_each_has_its_turn) {
+    start({.at_once = 1});
+    for (const char* name : {"one", "two", "three"}) make(name);
+    for (const char* name : {"one", "two", "three"}) {
+        EXPECT_EQ(create(name, "key").status, 201u) << name;
+    }
+    // One whose server does not answer holds nobody up.
+    wires_.at("one").is_down = true;
+    create("one", "waits");
+    EXPECT_EQ(create("two", "on").status, 201u);
+    EXPECT_EQ(house_->outbox().totals().failing, 1);
+    EXPECT_EQ(house_->outbox().totals().accounts, 3);
+}
+
+TEST_F(outbox_test, many_creations_that_wait_go_in_one_version) {
+    start();
+    make("one");
+    std::vector<std::shared_ptr<std::optional<net::http_response>>> answers;
+    for (int n = 0; n < 64; ++n) {
+        answers.push_back(house_->start(post("/v1/tasks", R"({"description":"x"})",
+                                             tokens_.at("one"), "k" + std::to_string(n))));
+    }
+    house_->settle();
+    for (const auto& a : answers) {
+        ASSERT_TRUE(a->has_value());
+        EXPECT_EQ((*a)->status, 201u);
+    }
+    EXPECT_LE(chains_["one"].links().size(), 6u);  // with the keys
+}
+
+// What is answered is about what the other server has, not about what the mirror had.
+TEST_F(outbox_test, an_edit_is_about_what_is_there) {
+    start();
+    make("one");
+    create("one", "key");
+    house_->advance(3s);
+    const uuid id = chains_["one"].tasks().begin()->first;
+    const precise_time later = precise_time(house_->clock().now()) + 1s;
+    chains_["one"].add(chains_["one"].head(),
+                       {{operation_kind::update, id, "description", "theirs", later}});
+    // On the mirror it would change nothing.
+    const auto answer = describe("one", "SYN-1", "x");
+    EXPECT_EQ(answer.status, 200u) << answer.body;
+    EXPECT_EQ(value_of(chains_["one"].tasks().at(id), "description"), "x");
+    // And a condition is about what is there, too.
+    const std::string etag(header(answer, "ETag"));
+    chains_["one"].add(chains_["one"].head(),
+                       {{operation_kind::update, id, "description", "theirs", later}});
+    auto conditional = edit_of("one", "SYN-1", "mine");
+    conditional.insert("If-Match", etag);
+    EXPECT_EQ(house_->call(conditional).status, 412u);
+    EXPECT_EQ(value_of(chains_["one"].tasks().at(id), "description"), "theirs");
+}
+
+TEST_F(outbox_test, an_edit_whose_answer_was_lost_is_answered_once_and_made_once) {
+    start();
+    make("one");
+    create("one", "key");
+    house_->advance(3s);
+    const uuid id = chains_["one"].tasks().begin()->first;
+    wires_.at("one").sends = {fate::lose_answer};
+    EXPECT_EQ(describe("one", "SYN-1", "new").status, 200u);
+    EXPECT_EQ(chains_["one"].times_said(id, "new"), 1);
+}
+
+TEST_F(outbox_test, two_edits_of_one_task_are_made_in_order) {
+    start();
+    make("one");
+    create("one", "key");
+    house_->advance(3s);
+    const auto first = house_->start(edit_of("one", "SYN-1", "first"));
+    const auto second = house_->start(edit_of("one", "SYN-1", "second"));
+    house_->advance(3s);
+    EXPECT_EQ((*first)->status, 200u);
+    EXPECT_EQ((*second)->status, 200u);
+    const uuid id = chains_["one"].tasks().begin()->first;
+    EXPECT_EQ(value_of(chains_["one"].tasks().at(id), "description"), "second");
+}
+
+TEST_F(outbox_test, only_so_many_edits_wait) {
+    start({.edits_max = 2});
+    make("one");
+    create("one", "key");
+    house_->advance(3s);
+    wires_.at("one").is_down = true;
+    const auto one = house_->start(edit_of("one", "SYN-1", "a"));
+    const auto two = house_->start(edit_of("one", "SYN-1", "b"));
+    house_->settle();
+    const auto refused = describe("one", "SYN-1", "c");
+    EXPECT_EQ(refused.status, 503u);
+    EXPECT_NE(refused.body.find("overloaded"), std::string::npos) << refused.body;
+    house_->advance(10s);
+    EXPECT_EQ((*one)->status, 503u);
+    EXPECT_EQ((*two)->status, 503u);
+}
+
+TEST_F(outbox_test, a_purge_and_an_action_go_there_too) {
+    start();
+    make("one");
+    create("one", "key");
+    const uuid id = chains_["one"].tasks().begin()->first;
+    using boost::beast::http::verb;
+    const auto done = house_->call(
+        make_request(verb::post, "/v1/tasks/SYN-1:complete", {}, bearer(tokens_.at("one"))));
+    EXPECT_EQ(done.status, 200u) << done.body;
+    EXPECT_EQ(value_of(chains_["one"].tasks().at(id), "status"), "completed");
+    const auto gone = house_->call(
+        make_request(verb::delete_, "/v1/tasks/SYN-1?purge=true", {}, bearer(tokens_.at("one"))));
+    EXPECT_EQ(gone.status, 204u) << gone.body;
+    EXPECT_FALSE(chains_["one"].tasks().contains(id));
+}
+
+TEST_F(outbox_test, batches_create_and_edit_there) {
+    start();
+    make("one");
+    const auto made = house_->call(post(
+        "/v1/tasks:batchCreate",
+        R"({"items":[{"idempotencyKey":"a","task":{"description":"1"}},{"idempotencyKey":"b","task":{"description":"2"}}]})",
+        tokens_.at("one")));
+    EXPECT_EQ(made.status, 200u) << made.body;
+    EXPECT_EQ(chains_["one"].tasks().size(), 2u);
+    const auto edited = house_->call(
+        post("/v1/tasks:batchUpdate", R"({"items":[{"ref":"SYN-1","task":{"description":"3"}}]})",
+             tokens_.at("one")));
+    EXPECT_EQ(edited.status, 200u) << edited.body;
+    EXPECT_NE(edited.body.find("\"3\""), std::string::npos) << edited.body;
+}
+
+TEST_F(outbox_test, a_look_up_says_whether_it_could_be_asked) {
+    start();
+    const account_id account = make("one");
+    const uuid theirs = make_uuid_v7(virtual_start, 9, 9);
+    house_->advance(3s);
+    chains_["one"].add(chains_["one"].head(), {{operation_kind::create, theirs, {}, {}, {}}});
+    EXPECT_TRUE(house_->run(house_->outbox().look_up(account)));
+    EXPECT_TRUE(house_->look([&](read_tx& tx) { return tx.find_task(account, theirs); }));
+    wires_.at("one").is_down = true;
+    EXPECT_FALSE(house_->run(house_->outbox().look_up(account)));
+    EXPECT_FALSE(house_->run(house_->outbox().fence(account)));
+    EXPECT_FALSE(house_->run(house_->outbox().look_up(account_id{99})));
+}
+
+TEST_F(outbox_test, moves_here_with_what_waits) {
+    start();
+    const account_id account = make("one");
+    create("one", "key");
+    jobs::board board;
+    jobs::context with{house_->engine(), house_->entropy(), nullptr, board};
+    const auto moved = house_->run(jobs::move_account_here(with, house_->outbox(), account));
+    ASSERT_TRUE(moved);
+    ASSERT_TRUE(std::holds_alternative<move_here::answer>(*moved));
+    EXPECT_TRUE(std::holds_alternative<move_here::moved>(std::get<move_here::answer>(*moved)));
+    house_->advance(3s);
+    EXPECT_FALSE(house_->outbox().is_elsewhere(account));
+    EXPECT_EQ(value_of(chains_["one"].tasks().begin()->second, "key"), "SYN-1");
+    const auto links = chains_["one"].links().size();
+    EXPECT_EQ(create("one", "here").status, 201u);
+    EXPECT_EQ(describe("one", "SYN-2", "edited here").status, 200u);
+    EXPECT_EQ(chains_["one"].links().size(), links);
+}
+
+TEST_F(outbox_test, stops_while_an_answer_is_awaited) {
+    start();
+    make("one");
+    wires_.at("one").is_down = true;
+    const auto waiting =
+        house_->start(post("/v1/tasks", R"({"description":"x"})", tokens_.at("one"), "key"));
+    house_->settle();
+    house_->close();
+    EXPECT_FALSE(house_->fatal());
+}
+
+}  // namespace
+}  // namespace callsign::testing
