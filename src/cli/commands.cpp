@@ -389,6 +389,11 @@ void show_reaper(session& s) {
                           {"last result", r.has_last_result() ? result_text(r.last_result()) : ""},
                           {"clock behind", r.clock_behind()},
                           {"advice", r.advice()}});
+            for (const v1::InFlight& f : r.in_flight()) {
+                print_fields(s.out(), {{"in flight", std::to_string(f.creations()) + " of " +
+                                                         f.account() + ", since " +
+                                                         time_text(f.has_oldest(), f.oldest())}});
+            }
             for (const v1::ReaperWindow& w : r.windows()) show_window(s.out(), w);
         });
 }

@@ -275,6 +275,10 @@ claim claim_of(const find_remote& q) {
     return {known_or_operators(q.account), {.rows = 8}};
 }
 
+claim claim_of(const list_in_flight&) {
+    return {payer::operators(), many_rows};
+}
+
 claim claim_of(const knows_version& q) {
     return {known_or_operators(q.account), {.rows = q.versions.size()}};
 }

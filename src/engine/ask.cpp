@@ -47,6 +47,7 @@ template awaitable<result<find_sealed_snapshot::answer>> engine::ask(find_sealed
 template awaitable<result<read_sealed_versions::answer>> engine::ask(read_sealed_versions);
 template awaitable<result<list_remotes::answer>> engine::ask(list_remotes);
 template awaitable<result<callsign::find_remote::answer>> engine::ask(callsign::find_remote);
+template awaitable<result<list_in_flight::answer>> engine::ask(list_in_flight);
 template awaitable<result<knows_version::answer>> engine::ask(knows_version);
 template awaitable<result<list_webhooks::answer>> engine::ask(list_webhooks);
 template awaitable<result<find_webhook::answer>> engine::ask(find_webhook);

@@ -181,6 +181,11 @@ TEST_F(remote_test, what_was_begun_while_it_was_away_is_made_when_it_is_back) {
     ask_callsign({"reaper", "sweep"});
     const json::object slots = ask_callsign({"slots", "list", "--state", "in_flight"});
     EXPECT_EQ(slots.at("slots").as_array().size(), 1u);
+    const json::object reaper = ask_callsign({"reaper", "status"});
+    const auto& flying = reaper.at("inFlight").as_array();
+    ASSERT_EQ(flying.size(), 1u);
+    EXPECT_EQ(text_in(flying[0].as_object(), "account"), "mirror");
+    EXPECT_EQ(flying[0].at("creations"), 1);
     // The near one is killed too: the outbox is on its disk.
     near_->child().kill();
     near_->start();

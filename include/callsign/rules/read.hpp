@@ -34,6 +34,7 @@ find_sealed_snapshot::answer read(read_tx& tx, const find_sealed_snapshot& q);
 read_sealed_versions::answer read(read_tx& tx, const read_sealed_versions& q);
 list_remotes::answer read(read_tx& tx, const list_remotes& q);
 find_remote::answer read(read_tx& tx, const find_remote& q);
+list_in_flight::answer read(read_tx& tx, const list_in_flight& q);
 knows_version::answer read(read_tx& tx, const knows_version& q);
 list_webhooks::answer read(read_tx& tx, const list_webhooks& q);
 find_webhook::answer read(read_tx& tx, const find_webhook& q);

@@ -98,8 +98,16 @@ v1::ReaperStatus describe(const reaper_status& status, const count_pending_slots
 awaitable<http_response> show_reaper(admin_context& a, request_context& c) {
     const auto pending = co_await a.engine.ask(count_pending_slots{});
     if (!pending) co_return answer_error(c, pending.error());
-    co_return answer_message(c, 200,
-                             describe(a.reaper.status(), *pending, a.late_retries, a.clock.now()));
+    v1::ReaperStatus message = describe(a.reaper.status(), *pending, a.late_retries, a.clock.now());
+    const auto in_flight = co_await a.engine.ask(list_in_flight{});
+    if (!in_flight) co_return answer_error(c, in_flight.error());
+    for (const auto& [account, waiting] : *in_flight) {
+        v1::InFlight& shown = *message.add_in_flight();
+        shown.set_account(account);
+        shown.set_creations(waiting.creations);
+        wire::set_timestamp(*shown.mutable_oldest(), *waiting.oldest);
+    }
+    co_return answer_message(c, 200, message);
 }
 
 awaitable<http_response> sweep_now(admin_context& a, request_context& c) {

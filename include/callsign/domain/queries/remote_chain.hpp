@@ -4,8 +4,10 @@
 #include <callsign/domain/claim.hpp>
 #include <callsign/domain/remote_chain.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace callsign {
@@ -29,6 +31,18 @@ struct find_remote {
     using answer = std::optional<found>;  // none: it lives here
 };
 claim claim_of(const find_remote& q);
+
+// Accounts whose creations are on their way, as people call them; the first of them.
+struct list_in_flight {
+    static constexpr std::size_t listed_max = 100;
+
+    struct of_account {
+        std::string account;
+        outbox_tally waiting;
+    };
+    using answer = std::vector<of_account>;
+};
+claim claim_of(const list_in_flight& q);
 
 // Whether the mirror has ever had one of these versions of the remote's.
 struct knows_version {
