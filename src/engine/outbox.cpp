@@ -31,7 +31,7 @@ constexpr std::int64_t versions_between_words = 1'000;
 // first.
 struct waiting_edit {
     edit_task command;
-    milliseconds arrived{0};
+    std::uint64_t asked = 0;  // questions that had been begun when it came
     std::unique_ptr<timer> patience;
     std::optional<result<edit_task::answer>> answer{};
     bool is_sent = false;
@@ -40,7 +40,7 @@ using edit_ptr = std::shared_ptr<waiting_edit>;
 
 // Who waits for the mirror to be up to date, or for a fence. In its coroutine's frame.
 struct waiting_call {
-    milliseconds begun{0};
+    std::uint64_t asked = 0;  // as of a waiting_edit
     std::unique_ptr<timer> patience;
     std::optional<bool> outcome{};
 };
@@ -77,6 +77,10 @@ struct replica {
     std::vector<effect_id> forestalled{};  // whose version another's came before
     uuid accepted{};                       // what the remote calls `sent`
 
+    // Questions are numbered: what was confirmed by one that was begun after something came, is how
+    // the remote stood after that.
+    std::uint64_t asked = 0;
+    std::uint64_t confirmed = 0;
     milliseconds up_to_date_at{-1};  // by clock::elapsed(), of the question; < 0: never
     std::optional<milliseconds> verified_at{};
     remote_status status{};
@@ -141,7 +145,7 @@ class outbox::impl {
         if (r->status.halted != remote_halt::none) co_return answered(errc::remote_unavailable);
         const auto mine = std::make_shared<waiting_edit>();
         mine->command = std::move(c);
-        mine->arrived = clock_.elapsed();
+        mine->asked = r->asked;
         mine->patience = clock_.make_timer(network_);
         r->edits.push_back(mine);
         r->pause->cancel();
@@ -324,7 +328,7 @@ class outbox::impl {
     // An edit is answered by what the remote has after it was asked for.
     bool needs_pull(const replica& r) const {
         return std::ranges::any_of(r.edits,
-                                   [&](const edit_ptr& e) { return e->arrived > r.up_to_date_at; });
+                                   [&](const edit_ptr& e) { return e->asked >= r.confirmed; });
     }
 
     // ---- rest ----
@@ -387,6 +391,7 @@ class outbox::impl {
         if (is_first && !r.from_beginning) co_return outbox_event{.what = event_kind::gone};
         if (r.machine.is_uncertain()) probe_.looked_up();
         const milliseconds asked = clock_.elapsed();
+        const std::uint64_t question = ++r.asked;
         auto found = co_await r.sink->get_child(r.remote.cursor);
         if (auto* const failure = std::get_if<sink_failure>(&found)) co_return failed(r, *failure);
         if (std::holds_alternative<sink_gone>(found)) {
@@ -396,7 +401,7 @@ class outbox::impl {
             if (!r.remote.partial.is_nil()) {
                 co_return outbox_event{.what = event_kind::gone};  // it has lost what it had
             }
-            up_to_date(r, asked);
+            up_to_date(r, asked, question);
             co_return outbox_event{.what = event_kind::up_to_date, .has_work = has_work(r)};
         }
         auto& child = std::get<sink_child>(found);
@@ -655,7 +660,7 @@ class outbox::impl {
         std::vector<edit_ptr> ready;
         std::erase_if(r.edits, [](const edit_ptr& e) { return e->answer.has_value(); });
         for (const edit_ptr& e : r.edits) {
-            if (ready.size() < edits_at_once_max && e->arrived <= r.up_to_date_at) {
+            if (ready.size() < edits_at_once_max && e->asked < r.confirmed) {
                 ready.push_back(e);
             }
         }
@@ -698,6 +703,7 @@ class outbox::impl {
         tell_state(r, remote_status::state::sending);
         if (again && !r.sent) co_return moved(r);
         const milliseconds asked = clock_.elapsed();
+        const std::uint64_t question = ++r.asked;
         std::vector<operation> copy = r.sent->operations;
         auto outcome = co_await r.sink->add_version(r.sent->parent, std::move(copy));
         const std::size_t parts = r.sent->parts.size();
@@ -705,6 +711,7 @@ class outbox::impl {
             probe_.delivered(outbox_probe::delivery::accepted, parts);
             r.accepted = accepted->version;
             r.up_to_date_at = std::max(r.up_to_date_at, asked);
+            r.confirmed = std::max(r.confirmed, question);
             co_return outbox_event{.what = event_kind::accepted};
         }
         if (std::holds_alternative<sink_conflict>(outcome)) {
@@ -784,14 +791,15 @@ class outbox::impl {
         if (!r.verified_at) r.verified_at = clock_.elapsed();
     }
 
-    void up_to_date(replica& r, milliseconds asked) {
+    void up_to_date(replica& r, milliseconds asked, std::uint64_t question) {
+        r.confirmed = std::max(r.confirmed, question);
         r.up_to_date_at = std::max(r.up_to_date_at, asked);
         r.status.up_to_date_at = clock_.now();
         r.status.pulled = 0;
         r.status.last_error.clear();
         tell_state(r, remote_status::state::up_to_date);
         std::erase_if(r.lookups, [&](waiting_call* w) {
-            if (w->begun > asked) return false;
+            if (w->asked >= question) return false;
             w->outcome = true;
             w->patience->cancel();
             return true;
@@ -840,7 +848,7 @@ class outbox::impl {
 
     awaitable<bool> await_call(replica& r, std::vector<waiting_call*>& calls) {
         if (stopped_ || r.status.halted != remote_halt::none) co_return false;
-        waiting_call mine{clock_.elapsed(), clock_.make_timer(network_)};
+        waiting_call mine{r.asked, clock_.make_timer(network_)};
         calls.push_back(&mine);
         r.pause->cancel();
         const account_id account = r.remote.account;
