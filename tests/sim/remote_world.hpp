@@ -201,6 +201,7 @@ class remote_world {
             break;
         default: break;
         }
+        go_on_if_halted();
         client& c = clients_[chance_.below(clients_.size())];
         c.out ? look(c) : go_on(c);
         if (chance_.once_in(3)) {
@@ -209,6 +210,13 @@ class remote_world {
             for (auto n = chance_.below(8); n > 0; --n) house_->step();
         }
         if (chance_.once_in(2)) house_->advance(milliseconds{chance_.below(1500)});
+    }
+
+    // So many untruths in a row are believed; a person says that it is to go on.
+    void go_on_if_halted() {
+        const auto status = house_->outbox().status(account_);
+        if (!status || status->halted != remote_halt::incomplete) return;
+        house_->start_command(edit_remote{.account = account_});
     }
 
     void arm() {

@@ -215,6 +215,13 @@ class house {
         return slot;
     }
 
+    // Submits a command that nobody waits for.
+    template <class Command>
+    void start_command(Command command) {
+        boost::asio::co_spawn(io_, engine_.submit(std::move(command)),
+                              [](const std::exception_ptr& e, const auto&) { rethrow(e); });
+    }
+
     // What the disk holds now, asked by look(read_tx&).
     template <class Look>
     auto look(Look look) {
