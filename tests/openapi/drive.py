@@ -50,13 +50,15 @@ def drive(checker, given, folder):
     try:
         servers.append(Server(given.server, folder / "main", scenarios.MAIN, master_key))
         servers.append(Server(given.server, folder / "small", sweeps.SMALL))
+        servers.append(Server(given.server, folder / "far", scenarios.FAR))
         w = scenarios.World(checker, servers[0])
         scenarios.server_itself(w, given.document)
-        for story in (scenarios.accounts, scenarios.remotes, scenarios.tokens, scenarios.series, scenarios.creations,
+        for story in (scenarios.accounts, scenarios.tokens, scenarios.series, scenarios.creations,
                       scenarios.changes_of_tasks, scenarios.lists, scenarios.feed, scenarios.devices,
                       scenarios.managed_sync, scenarios.opaque_sync, scenarios.keys, scenarios.histories,
                       scenarios.imports, scenarios.reaper):
             story(w)
+        scenarios.remotes(w, scenarios.World(checker, servers[2]))
         scenarios.webhooks(w, Receiver())
         sweeps.all_alike(w)
         sweeps.small_server(scenarios.World(checker, servers[1]))

@@ -100,6 +100,8 @@ def small_server(w):
     w.ask("POST /v1/devices", "no-master-key", anna["admin"], {"name": "laptop"})
     w.ask("POST /v1/admin/accounts/anna/devices", "no-master-key", w.operator, {"name": "laptop"})
     w.ask("POST /v1/webhooks", "no-master-key", anna["admin"], {"url": "https://board.example"})
+    remote = {"url": "https://tasks.example", "clientId": ALLOWED[1], "encryptionSecret": "x"}
+    w.ask("POST /v1/admin/accounts", "no-master-key", w.operator, {"name": "far", "prefix": "FAR", "remote": remote})
     w.ask("POST /v1/admin/accounts/ben/manage", "no-master-key", w.operator, {"encryptionSecret": "x"})
     for o in w.document.operations:
         if o.takes_message:  # more than the account's share
