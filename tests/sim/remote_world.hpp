@@ -36,8 +36,9 @@ class remote_world {
           disk_(make_memory_store()),
           ledger_(window, retention),
           // A server's own clients know conflicts; here they come in between.
-          contends_(seed % 3 != 0),
-          forgets_(seed % 2 == 0) {
+          contends_(seed % 3 != 0 && seed % 8 != 3),
+          forgets_(seed % 2 == 0),
+          is_quiet_(seed % 8 == 3) {
         for (int n = static_cast<int>(chance_.below(4)); n > 0; --n) work_elsewhere();
         if (chance_.once_in(2) && !chain_.links().empty()) {
             chain_.make_snapshot();
@@ -67,6 +68,7 @@ class remote_world {
             }
             if (house_->fatal()) restart();
         }
+        if (is_quiet_) give_up();
     }
 
     // What broke the promise, in words; empty: nothing.
@@ -191,10 +193,13 @@ class remote_world {
             wire_.is_down = false;
             wire_.is_full = chance_.once_in(4);
             wire_.is_choosy = chance_.once_in(4);
+            wire_.is_deaf = chance_.once_in(4);
             wire_.faults_in_hundred = static_cast<int>(chance_.below(4)) * 12;
             break;
         case 4:
-        case 5: work_elsewhere(); break;
+        case 5:
+            if (!is_quiet_) work_elsewhere();
+            break;
         case 6: seen_.late += wire_.deliver_late(chain_); break;
         case 7:
             if (forgets_ && chance_.once_in(4)) forget_elsewhere();
@@ -322,6 +327,23 @@ class remote_world {
         c.out.reset();
     }
 
+    // A creation gets lost, and nobody sends it again or anything else behind its parent: only a
+    // fence tells that no copy of it can land any more.
+    void give_up() {
+        faulty_->disarm();
+        wire_.is_down = wire_.is_full = wire_.is_choosy = wire_.is_deaf = false;
+        wire_.faults_in_hundred = 0;
+        restart();
+        for (int n = 0; n < 50 && !is_settled(); ++n) house_->advance(std::chrono::seconds{5});
+        wire_.is_deaf = true;
+        const std::string payload = R"({"description":"given up"})";
+        ledger_.sent("given-up", payload, now());
+        const auto unread = house_->start(post("/v1/tasks", payload, token_, "given-up"));
+        for (int n = 0; n < 15; ++n) house_->advance(std::chrono::seconds{5});
+        wire_.is_deaf = false;
+        for (int n = 0; n < 50 && !is_settled(); ++n) house_->advance(std::chrono::seconds{5});
+    }
+
     // Another replica's sync.
     void work_elsewhere() {
         ++seen_.elsewhere;
@@ -382,7 +404,7 @@ class remote_world {
     void calm_down() {
         faulty_->disarm();
         wire_.meanwhile = {};
-        wire_.is_down = wire_.is_full = wire_.is_choosy = false;
+        wire_.is_down = wire_.is_full = wire_.is_choosy = wire_.is_deaf = false;
         wire_.faults_in_hundred = 0;
         // Late copies may land as long as their creation may; never for a slot that was failed.
         while (wire_.deliver_late(chain_)) ++seen_.late;
@@ -467,6 +489,7 @@ class remote_world {
     ledger ledger_;
     bool contends_;
     bool forgets_;
+    bool is_quiet_;  // nobody else adds a version: behind what is given up only a fence comes
     account_id account_;
     std::string token_;
     std::vector<client> clients_;
