@@ -86,6 +86,9 @@ inline constexpr problem account_here{409, "account-here", "The account's tasks 
 inline constexpr problem remote_halted{503, "remote-halted", "The account waits for its operator"};
 inline constexpr problem remote_gone_back{409, "remote-gone-back",
                                           "The other server has lost versions"};
+inline constexpr problem remote_not_empty{409, "remote-not-empty",
+                                          "The other server has tasks already"};
+inline constexpr problem has_devices{409, "has-devices", "Devices sync with the account here"};
 inline constexpr problem not_settled{409, "not-settled", "Something is still on its way"};
 inline constexpr problem account_managed{409, "account-managed", "The account is managed already"};
 inline constexpr problem wrong_secret{422, "wrong-secret",

@@ -90,6 +90,8 @@ void show_remote(std::ostream& out, const v1::RemoteState& r) {
         {"version", r.version()},
         {"creations waiting", std::to_string(r.creations_waiting())},
         {"keys waiting", std::to_string(r.keys_waiting())}};
+    if (r.moving())
+        fields.emplace_back("moving", std::to_string(r.tasks_moved()) + " tasks so far");
     if (r.pulled() > 0) fields.emplace_back("versions pulled", std::to_string(r.pulled()));
     if (!r.last_error().empty()) {
         fields.emplace_back("last error", r.last_error());
@@ -195,19 +197,6 @@ void change_remote(session& s, const std::string& account, const remote_choice& 
     body.set_accept_loss(choice.accept_loss);
     s.ask_and_show<v1::Account>(verb::patch, account_path(account, "/remote"), &body,
                                 [&](const v1::Account& a) { show_remote(s.out(), a.remote()); });
-}
-
-void move_account_here(session& s, const std::string& account, bool yes) {
-    confirm(s, yes, "Take over the account's tasks, and leave the other server?",
-            "what its Taskwarriors send there from then on does not come here");
-    v1::MoveAccount body;
-    body.set_here(true);
-    s.ask_and_show<v1::Account>(
-        verb::post, account_path(account, "/move"), &body, [&](const v1::Account& a) {
-            s.out() << a.name()
-                    << " lives here now. Let its Taskwarriors sync here: callsign device add "
-                    << a.name() << " --name NAME\n";
-        });
 }
 
 void list_accounts(session& s) {

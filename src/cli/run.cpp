@@ -29,6 +29,7 @@ struct arguments {
     bool yes = false;
     bool cancel = false;
     bool here = false;
+    std::string client_id;
     remote_choice remote;
     slot_filter slots{.state = {}, .account = {}, .limit = 100};
     hook_choice hook;
@@ -94,11 +95,28 @@ void add_account_commands(CLI::App& app, arguments& a) {
     remote->add_flag("--accept-loss", a.remote.accept_loss,
                      "The server has lost versions: what it has now holds");
     remote->add_flag("--yes", a.yes, "Do not ask");
-    CLI::App* const move =
-        command(*accounts, "move", "Let an account's tasks live here instead of elsewhere", a,
-                [&a](session& s) { move_account_here(s, a.account, a.yes); });
+    CLI::App* const move = command(
+        *accounts, "move",
+        "Let an account's tasks live here instead of elsewhere, or elsewhere instead of here", a,
+        [&a](session& s) {
+            if (a.here) return move_account_here(s, a.account, a.yes);
+            move_account_there(s, a.account, a.remote, a.client_id);
+        });
     move->add_option("ACCOUNT", a.account, "Which")->required();
-    move->add_flag("--here", a.here, "Here")->required();
+    CLI::Option_group* const where = move->add_option_group("where");
+    where->add_flag("--here", a.here, "Here");
+    CLI::Option* const there = where->add_option(
+        "--to", a.remote.url, "A TaskChampion sync server that has nothing of this client id yet");
+    where->require_option(1);
+    CLI::Option* const client_id =
+        move->add_option("--client-id", a.client_id, "Its Taskwarriors' sync.server.client_id");
+    CLI::Option* const secret = move->add_option("--secret-file", a.remote.secret_file,
+                                                 "Holds their sync.encryption_secret; - is "
+                                                 "standard input");
+    client_id->needs(there);
+    secret->needs(there);
+    there->needs(client_id);
+    there->needs(secret);
     move->add_flag("--yes", a.yes, "Do not ask");
     CLI::App* const manage =
         command(*accounts, "manage",

@@ -89,6 +89,10 @@ claim claim_of(const edit_remote& c) {
     return known_or_operators(c.account);
 }
 
+claim claim_of(const move_there& c) {
+    return {known_or_operators(c.account), many_rows};
+}
+
 claim claim_of(const move_here& c) {
     return {known_or_operators(c.account), many_rows};
 }

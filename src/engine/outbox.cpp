@@ -388,7 +388,8 @@ class outbox::impl {
             co_return failed(r, none);
         }
         const bool is_first = r.remote.cursor.is_nil() && r.remote.partial.is_nil();
-        if (is_first && !r.from_beginning) co_return outbox_event{.what = event_kind::gone};
+        const bool is_known = r.from_beginning || r.remote.moving;
+        if (is_first && !is_known) co_return outbox_event{.what = event_kind::gone};
         if (r.machine.is_uncertain()) probe_.looked_up();
         const milliseconds asked = clock_.elapsed();
         const std::uint64_t question = ++r.asked;
@@ -591,7 +592,9 @@ class outbox::impl {
 
     awaitable<std::optional<outbox_event>> take_over(replica& r, remote_state state) {
         std::vector<uuid> gone;
-        std::optional<outbox_event> ended = co_await find_gone(r, state.tasks, gone);
+        // While its own tasks are on their way there, none is gone for not being there.
+        std::optional<outbox_event> ended;
+        if (!r.remote.moving) ended = co_await find_gone(r, state.tasks, gone);
         if (ended) co_return ended;
         const apply_remote_state::end reached{state.head, state.before};
         std::vector<imported_task> all = in_order(std::move(state.tasks));
@@ -684,7 +687,7 @@ class outbox::impl {
         r.has_effects = r.has_effects || taken.has_more;
         for (auto& [i, refusal] : taken.answered) answer(*ready[i], std::move(refusal));
         const bool is_fence = !r.fences.empty();
-        const bool is_nothing = taken.operations.empty() && !is_fence;
+        const bool is_nothing = taken.parts.empty() && !is_fence;
         if (!is_nothing) {
             for (const delivery_part& part : taken.parts) {
                 if (part.edit) ready[*part.edit]->is_sent = true;

@@ -21,6 +21,8 @@ fulfil::answer apply(write_tx& tx, const fulfil& c, const moment& m) {
     case slot_state::in_flight: return fulfil::slot_missing{};  // it is not this one's to make
     case slot_state::pending: break;
     }
+    // It has moved there; the next try sends what makes the task.
+    if (tx.is_elsewhere(found->account)) return fulfil::slot_missing{};
     const auto existing = tx.find_task(found->account, found->uuid);
     if (existing && !is_unseen(*existing)) {
         return receipted{settle_with_existing(tx, *found, *existing, m), false, found->created_at};

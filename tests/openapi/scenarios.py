@@ -155,7 +155,25 @@ def remotes(w, far):
     shown = w.ask(f"GET {path}", 200, w.operator).json()
     w.expect(f"GET {path}: still elsewhere", "remote" not in shown)
     w.create(near["write"])
-    w.ask(f"POST {path}/devices", 201, w.operator, {"name": "laptop"})
+    laptop = w.ask(f"POST {path}/devices", 201, w.operator, {"name": "laptop"}).json()
+    moves_there(w, far, there, path, laptop)
+
+
+def moves_there(w, far, there, path, laptop):
+    empty = {**there, "clientId": str(uuid.uuid4())}
+    far.account("empty", "EMP", mode="opaque", clientId=empty["clientId"])
+    for code, wanted in (("has-devices", {"remote": empty}), ("remote-not-empty", {"remote": there}),
+                         ("remote-unavailable", {"remote": {**empty, "url": NOWHERE}}),
+                         ("wrong-secret", {"remote": {**there, "encryptionSecret": "another"}}),
+                         ("validation-failed", {"here": True, "remote": empty}),
+                         ("validation-failed", {"remote": {**empty, "clientId": "x"}})):
+        w.ask(f"POST {path}/move", code, w.operator, wanted)
+    w.ask("POST /v1/admin/accounts/ben/move", "account-opaque", w.operator, {"remote": empty})
+    w.ask(f"DELETE {path}/devices/{laptop['deviceId']}", 200, w.operator)
+    w.ask(f"POST {path}/move", 200, w.operator, {"remote": empty})
+    until(w, "moved there", lambda: not remote_of(w, path)["moving"])
+    w.ask(f"POST {path}/move", 200, w.operator, {"remote": empty})
+    w.ask(f"POST {path}/move", "account-elsewhere", w.operator, {"remote": there})
 
 
 def remote_of(w, path):

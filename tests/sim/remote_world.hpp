@@ -38,14 +38,18 @@ class remote_world {
           // A server's own clients know conflicts; here they come in between.
           contends_(seed % 3 != 0 && seed % 8 != 3),
           forgets_(seed % 2 == 0),
-          is_quiet_(seed % 8 == 3) {
-        for (int n = static_cast<int>(chance_.below(4)); n > 0; --n) work_elsewhere();
+          is_quiet_(seed % 8 == 3),
+          moves_(seed % 5 == 1) {
+        if (!moves_) {
+            for (auto n = chance_.below(4); n > 0; --n) work_elsewhere();
+        }
         if (chance_.once_in(2) && !chain_.links().empty()) {
             chain_.make_snapshot();
             if (chance_.once_in(2)) chain_.forget_all_but(1);
         }
         start();
         make_account();
+        if (moves_) move_there();
         wire_.faults_in_hundred = static_cast<int>(chance_.below(4)) * 12;
         wire_.meanwhile = [this] {
             if (contends_ && chance_.once_in(4)) work_elsewhere();
@@ -103,6 +107,7 @@ class remote_world {
     static constexpr milliseconds window{std::chrono::seconds{40}};
     static constexpr milliseconds retention{std::chrono::hours{4}};
     static constexpr int tasks_a_client = 5;
+    static constexpr const char* place = "http://127.0.0.1:1";
 
     struct counting_probe final : outbox_probe {
         explicit counting_probe(events& to) : all(to) {}
@@ -177,9 +182,26 @@ class remote_world {
     void make_account() {
         token_ = api::make_token(chance_);
         create_account command{"team", "SYN", "default", sha256(token_)};
-        command.elsewhere = create_account::home{"http://127.0.0.1:1", uuid{}, "key"};
+        if (!moves_) command.elsewhere = create_account::home{place, uuid{}, "key"};
         const auto made = house_->run(house_->engine().submit(std::move(command)));
         account_ = std::get<account>(*made).id;
+    }
+
+    // It was here first, with tasks, and one that is gone; some have come to the other server only
+    // when clients go on.
+    void move_there() {
+        for (auto n = 1 + chance_.below(12); n > 0; --n) {
+            house_->call(
+                post("/v1/tasks", R"({"description":"here"})", token_, "here" + std::to_string(n)));
+        }
+        const auto first = house_->look(
+            [&](read_tx& tx) { return tx.slots(slot_id{}, 1, slot_state::committed, {}).front(); });
+        gone_before_ = first.uuid;
+        house_->call(make_request(boost::beast::http::verb::delete_,
+                                  "/v1/tasks/" + to_string(first.uuid) + "?purge=true", "",
+                                  bearer(token_)));
+        house_->start_command(callsign::move_there{account_, place, uuid{}, "key"});
+        house_->settle();
     }
 
     // ---- the workload ----
@@ -417,7 +439,8 @@ class remote_world {
         const auto tx = disk_->begin_read();
         const auto r = tx->find_remote(account_);
         const outbox_tally waiting = tx->outbox_of(account_);
-        return r && r->cursor == chain_.head() && waiting.creations + waiting.keys == 0 &&
+        return r && !r->moving && r->cursor == chain_.head() &&
+               waiting.creations + waiting.keys == 0 &&
                tx->slots(slot_id{}, 1, slot_state::in_flight, {}).empty() &&
                tx->slots(slot_id{}, 1, slot_state::pending, {}).empty();
     }
@@ -467,6 +490,7 @@ class remote_world {
     void compare_slots(const Say& say) {
         const auto tx = disk_->begin_read();
         for (const slot& s : tx->slots(slot_id{}, 100'000, {}, {})) {
+            if (s.uuid == gone_before_) continue;
             const int made = chain_.creations(s.uuid);
             if (s.state == slot_state::failed && made > 0) {
                 say("the task of a failed slot was made: " + s.key);
@@ -490,10 +514,12 @@ class remote_world {
     bool contends_;
     bool forgets_;
     bool is_quiet_;  // nobody else adds a version: behind what is given up only a fence comes
+    bool moves_;     // the account was here first
     account_id account_;
     std::string token_;
     std::vector<client> clients_;
     std::set<uuid> acknowledged_;
+    uuid gone_before_{};  // purged here before the account moved there
     std::vector<uuid> made_elsewhere_;
     std::uint64_t drawn_ = 0;
     std::set<std::string> wrong_;

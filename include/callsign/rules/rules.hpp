@@ -100,6 +100,7 @@ give_up_effect::answer apply(write_tx& tx, const give_up_effect& c, const moment
 fail_in_flight::answer apply(write_tx& tx, const fail_in_flight& c, const moment& m);
 halt_remote::answer apply(write_tx& tx, const halt_remote& c, const moment& m);
 edit_remote::answer apply(write_tx& tx, const edit_remote& c, const moment& m);
+move_there::answer apply(write_tx& tx, const move_there& c, const moment& m);
 move_here::answer apply(write_tx& tx, const move_here& c, const moment& m);
 
 }  // namespace callsign::rules

@@ -9,15 +9,7 @@ namespace callsign::api {
 namespace {
 
 void check_remote(const v1::CreateAccount& message, wire::faults& found) {
-    const v1::RemoteServer& at = message.remote();
-    check_remote_url(at.url(), "remote.url", at.insecure(), found);
-    if (!parse_uuid(at.client_id())) {
-        add_fault(found, {"remote.clientId", "malformed", "A client id is a UUID."});
-    }
-    if (at.encryption_secret().empty()) {
-        add_fault(found, {"remote.encryptionSecret", "required",
-                          "What its Taskwarriors have as sync.encryption_secret."});
-    }
+    check_remote_server(message.remote(), found);
     if (message.mode() == to_string(account_mode::opaque)) {
         add_fault(found, {"remote", "invalid", "An opaque account's chain is here."});
     }

@@ -75,8 +75,9 @@ constexpr table tables[] = {
      " FROM webhook_deliveries WHERE delivery_id > ? ORDER BY 1",
      look_at<delivery_of>},
     {"remotes",
-     "SELECT account_id, url, client_id, key, cursor, before, partial, partial_operations, halted"
-     " FROM remotes WHERE account_id > ? ORDER BY 1",
+     "SELECT account_id, url, client_id, key, cursor, before, partial, partial_operations, halted,"
+     " moving, moved_series, moved_period, moved_number, moved_tasks FROM remotes WHERE account_id "
+     "> ? ORDER BY 1",
      look_at<remote_of>},
     {"outbox",
      "SELECT effect_id, account_id, kind, slot_id, task_uuid, prefix, operations, author, attempts,"

@@ -199,6 +199,11 @@ remote_chain remote_of(query& q) {
     r.partial = q.id(6);
     r.partial_operations = q.integer(7);
     r.halted = q.one_of(8, remote_halt::none, remote_halt::incomplete);
+    if (q.integer(9) == 0) return r;
+    r.moving = moving_tasks{{}, q.integer(13)};
+    if (!q.is_null(10)) {
+        r.moving->after = task_place{series_id{q.integer(10)}, q.text(11), q.integer(12)};
+    }
     return r;
 }
 

@@ -294,19 +294,22 @@ inline constexpr auto delivery_delete = "DELETE FROM webhook_deliveries WHERE we
 
 // ---- accounts that live elsewhere ----
 
-#define CALLSIGN_REMOTE                                                \
-    "SELECT account_id, url, client_id, key, cursor, before, partial," \
-    " partial_operations, halted FROM remotes"
+#define CALLSIGN_REMOTE                                                                          \
+    "SELECT account_id, url, client_id, key, cursor, before, partial,"                           \
+    " partial_operations, halted, moving, moved_series, moved_period, moved_number, moved_tasks" \
+    " FROM remotes"
 inline constexpr auto remote_by_account = CALLSIGN_REMOTE " WHERE account_id = ?";
 inline constexpr auto remote_page =
     CALLSIGN_REMOTE " WHERE account_id > ? ORDER BY account_id LIMIT ?";
 #undef CALLSIGN_REMOTE
 inline constexpr auto remote_put =
     "INSERT INTO remotes (url, client_id, key, cursor, before, partial, partial_operations,"
-    " halted, account_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    " halted, moving, moved_series, moved_period, moved_number, moved_tasks, account_id)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 inline constexpr auto remote_update =
     "UPDATE remotes SET url = ?, client_id = ?, key = ?, cursor = ?, before = ?, partial = ?,"
-    " partial_operations = ?, halted = ? WHERE account_id = ?";
+    " partial_operations = ?, halted = ?, moving = ?, moved_series = ?, moved_period = ?,"
+    " moved_number = ?, moved_tasks = ? WHERE account_id = ?";
 inline constexpr auto remote_delete = "DELETE FROM remotes WHERE account_id = ?";
 #define CALLSIGN_EFFECT                                                                   \
     "SELECT effect_id, account_id, kind, slot_id, task_uuid, prefix, operations, author," \

@@ -571,7 +571,7 @@ class write_transaction final : public reads_over<write_tx> {
         state_.now.last_moment = std::max(state_.now.last_moment, now);
     }
     static query& bind_remote(query& q, const remote_chain& r) {
-        return q.bind(r.url)
+        q.bind(r.url)
             .bind(r.client_id)
             .bind_blob(r.sealed_key.data(), r.sealed_key.size())
             .bind(r.cursor)
@@ -579,7 +579,14 @@ class write_transaction final : public reads_over<write_tx> {
             .bind(r.partial)
             .bind(r.partial_operations)
             .bind(static_cast<std::int64_t>(r.halted))
-            .bind(r.account);
+            .bind(r.moving.has_value());
+        if (r.moving && r.moving->after) {
+            const task_place& at = *r.moving->after;
+            q.bind(at.series).bind(at.period).bind(at.number);
+        } else {
+            q.bind_null().bind_null().bind_null();
+        }
+        return q.bind(r.moving ? r.moving->tasks : 0).bind(r.account);
     }
     static query& bind_place(query& q, const webhook& w) {
         q.bind(w.after.seq).bind(static_cast<std::int64_t>(w.after.tasks)).bind(w.mark);

@@ -107,6 +107,39 @@ TEST_F(command_line, creates_an_opaque_account_and_shows_its_client_id_once) {
     EXPECT_NE(out.str().find("the client id now"), std::string::npos);
 }
 
+// Until all is there, and then says so.
+TEST_F(command_line, moves_an_account_there_and_waits) {
+    const auto secret = data_dir / "secret";
+    std::ofstream(secret) << "word\n";
+    const auto shown = [](const std::string& moving) {
+        return R"({"accountId":"7","name":"desk","prefix":"DESK","seq":9,"mode":"managed",)"
+               R"("remote":{"url":"https://there.example","clientId":"x","pulled":0,)"
+               R"("creationsWaiting":0,"keysWaiting":0,"moving":)" +
+               moving + R"(,"tasksMoved":5}})";
+    };
+    answer(shown("true"));
+    answer(shown("false"));
+    terminal = true;
+    EXPECT_EQ(run({"account", "move", "desk", "--to", "https://there.example", "--client-id", "x",
+                   "--secret-file", secret.string()}),
+              0);
+    ASSERT_EQ(requests.size(), 2u);
+    EXPECT_NE(requests[0].find(R"("remote":{"url":"https://there.example","clientId":"x",)"
+                               R"("encryptionSecret":"word")"),
+              std::string::npos)
+        << requests[0];
+    EXPECT_EQ(requests[1], "GET " + local + " /v1/admin/accounts/desk ");
+    EXPECT_NE(err.str().find("5 tasks are there"), std::string::npos) << err.str();
+    EXPECT_NE(out.str().find("desk lives at https://there.example now"), std::string::npos);
+}
+
+TEST_F(command_line, a_move_needs_one_place_and_what_opens_it) {
+    EXPECT_EQ(run({"account", "move", "desk"}), 2);
+    EXPECT_EQ(run({"account", "move", "desk", "--here", "--to", "https://there.example"}), 2);
+    EXPECT_EQ(run({"account", "move", "desk", "--to", "https://there.example"}), 2);
+    EXPECT_TRUE(requests.empty());
+}
+
 TEST_F(command_line, a_client_id_is_for_an_opaque_account) {
     EXPECT_EQ(run({"account", "create", "desk", "--prefix", "DESK", "--client-id", "x"}), 2);
     EXPECT_NE(err.str().find("--opaque"), std::string::npos);

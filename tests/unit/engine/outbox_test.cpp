@@ -247,6 +247,28 @@ TEST_F(outbox_test, moves_here_with_what_waits) {
     EXPECT_EQ(chains_["one"].links().size(), links);
 }
 
+// More tasks that are gone than one look finds.
+TEST_F(outbox_test, moves_there_past_many_that_are_gone) {
+    start();
+    wires_.emplace("there", 1);
+    tokens_["here"] = api::make_token(house_->entropy());
+    create_account c{"here", "SYN", "default", sha256(tokens_["here"])};
+    const auto made = house_->run(house_->engine().submit(std::move(c)));
+    const account_id account = std::get<callsign::account>(*made).id;
+    constexpr int gone = 800;
+    for (int n = 0; n <= gone; ++n) create("here", std::to_string(n));
+    for (int n = 1; n <= gone; ++n) {
+        edit_task purge{.account = account, .task = task_key{"SYN", "", n}, .purge = true};
+        ASSERT_TRUE(house_->run(house_->engine().submit(std::move(purge))));
+    }
+    house_->start_command(move_there{account, "there", uuid{}, "key"});
+    house_->advance(1s);
+    EXPECT_FALSE(house_->look([&](read_tx& tx) { return tx.find_remote(account)->moving; }));
+    const task_map tasks = chains_["there"].tasks();
+    ASSERT_EQ(tasks.size(), 1u);
+    EXPECT_EQ(value_of(tasks.begin()->second, "key"), "SYN-801");
+}
+
 TEST_F(outbox_test, stops_while_an_answer_is_awaited) {
     start();
     make("one");
