@@ -536,6 +536,27 @@ TEST_F(between, put_back_while_it_moves) {
     expect_there(tasks);
 }
 
+// Somebody syncs there already, and what is there is taken over; what is not there yet is not gone.
+TEST_F(between, old_versions_deleted_while_it_moves) {
+    effects_max_ = 2;
+    auto tasks = move_there(7);
+    wire_.meanwhile = [&] { wire_.is_deaf = chain_.links().size() == 2; };
+    advance(10s);
+    ASSERT_TRUE(remote()->moving);
+    wire_.is_down = true;
+    advance(1s);
+    tasks.push_back(work_elsewhere(1));
+    tasks.push_back(work_elsewhere(2));
+    chain_.make_snapshot();
+    chain_.forget_all_but(1);
+    wire_.meanwhile = {};
+    wire_.is_down = wire_.is_deaf = false;
+    advance(10s);
+    let_it_move();
+    advance(10s);
+    expect_there(tasks);
+}
+
 TEST_F(between, disk_full_here) {
     create("one");
     advance(10s);
