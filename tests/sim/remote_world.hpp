@@ -57,6 +57,30 @@ class remote_world {
         clients_.resize(4);
     }
 
+    // What can happen; a test draws what does.
+    enum class action {
+        client_works,
+        time_passes,
+        kill,
+        break_disk,
+        cut_wire,
+        change_wire,
+        others_work,
+        copy_lands,
+        others_forget,
+        all_settles,
+    };
+    static constexpr int actions = 10;
+
+    void act_or_die(action a) {
+        try {
+            act(a);
+        } catch (const killed&) {
+            restart();
+        }
+        if (house_->fatal()) restart();
+    }
+
     void run() {
         for (int steps = 0; !finished(); ++steps) {
             if (steps > 30'000) {
@@ -206,37 +230,50 @@ class remote_world {
 
     // ---- the workload ----
 
-    void step() {
-        switch (chance_.below(120)) {
-        case 0: seen_.kills++; throw killed{};
-        case 1: arm(); break;
-        case 2: wire_.is_down = chance_.once_in(2); break;
-        case 3:
+    void act(action a) {
+        switch (a) {
+        case action::client_works: {
+            go_on_if_halted();
+            client& c = clients_[chance_.below(clients_.size())];
+            c.out ? look(c) : go_on(c);
+            break;
+        }
+        case action::time_passes: house_->advance(milliseconds{chance_.below(1500)}); break;
+        case action::kill: seen_.kills++; throw killed{};
+        case action::break_disk: arm(); break;
+        case action::cut_wire: wire_.is_down = chance_.once_in(2); break;
+        case action::change_wire:
             wire_.is_down = false;
             wire_.is_full = chance_.once_in(4);
             wire_.is_choosy = chance_.once_in(4);
             wire_.is_deaf = chance_.once_in(4);
             wire_.faults_in_hundred = static_cast<int>(chance_.below(4)) * 12;
             break;
-        case 4:
-        case 5:
+        case action::others_work:
             if (!is_quiet_) work_elsewhere();
             break;
-        case 6: seen_.late += wire_.deliver_late(chain_); break;
-        case 7:
+        case action::copy_lands: seen_.late += wire_.deliver_late(chain_); break;
+        case action::others_forget:
             if (forgets_ && chance_.once_in(4)) forget_elsewhere();
             break;
-        default: break;
+        case action::all_settles: house_->settle(); break;
         }
-        go_on_if_halted();
-        client& c = clients_[chance_.below(clients_.size())];
-        c.out ? look(c) : go_on(c);
+    }
+
+    void step() {
+        constexpr std::uint64_t rare = 120;
+        const auto drawn = chance_.below(rare);
+        constexpr action drawn_rarely[] = {
+            action::kill,        action::break_disk,  action::cut_wire,   action::change_wire,
+            action::others_work, action::others_work, action::copy_lands, action::others_forget};
+        if (drawn < std::size(drawn_rarely)) act(drawn_rarely[drawn]);
+        act(action::client_works);
         if (chance_.once_in(3)) {
             house_->settle();
         } else {
             for (auto n = chance_.below(8); n > 0; --n) house_->step();
         }
-        if (chance_.once_in(2)) house_->advance(milliseconds{chance_.below(1500)});
+        if (chance_.once_in(2)) act(action::time_passes);
     }
 
     // So many untruths in a row are believed; a person says that it is to go on.
