@@ -33,7 +33,8 @@ class outbox_test : public ::testing::Test {
         wires_.emplace(name, 1);
         tokens_[name] = api::make_token(house_->entropy());
         create_account c{name, "SYN", "default", sha256(tokens_[name])};
-        c.elsewhere = create_account::home{name, uuid{}, "key"};
+        c.elsewhere =
+            create_account::home{name, make_uuid_v7(virtual_start, 1, tokens_.size()), "key"};
         const auto made = house_->run(house_->engine().submit(std::move(c)));
         house_->settle();
         return std::get<account>(*made).id;

@@ -53,6 +53,25 @@ class remote_account : public rules_test {
     account_id account_;
 };
 
+// Both would number the tasks of one chain.
+TEST_F(remote_account, another_account_has_another_client_id_whatever_the_url) {
+    const auto add = [this](const std::string& name, const std::string& url, int client) {
+        create_account c{name, "SYN", "t", sha256(name)};
+        c.elsewhere = create_account::home{url, uuid_of(client), "key"};
+        return run(c);
+    };
+    for (const char* url : {"https://example.com/", "https://example.org/"}) {
+        EXPECT_TRUE(std::holds_alternative<client_id_taken>(add("second", url, 900))) << url;
+    }
+    // However many there are before it.
+    for (int n = 0; n < 1'001; ++n) add("other " + std::to_string(n), "https://example.com/", n);
+    EXPECT_TRUE(std::holds_alternative<client_id_taken>(add("last", "https://example.com/", 600)));
+    EXPECT_TRUE(std::holds_alternative<account>(add("last", "https://example.com/", 2'000)));
+    // Once the account lives here, its client id is anybody's.
+    EXPECT_TRUE(std::holds_alternative<move_here::moved>(run(move_here{account_, uuid{}})));
+    EXPECT_TRUE(std::holds_alternative<account>(add("next", "https://example.com/", 900)));
+}
+
 TEST_F(remote_account, a_creation_is_in_flight_and_has_no_number) {
     const uuid task = begun("one");
     EXPECT_EQ(find_slot("one").state, slot_state::in_flight);
