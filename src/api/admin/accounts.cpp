@@ -11,8 +11,11 @@ namespace {
 void check_remote(const v1::CreateAccount& message, wire::faults& found) {
     const v1::RemoteServer& at = message.remote();
     check_remote_url(at.url(), "remote.url", at.insecure(), found);
-    if (!parse_uuid(at.client_id())) {
+    const auto client_id = parse_uuid(at.client_id());
+    if (!client_id) {
         add_fault(found, {"remote.clientId", "malformed", "A client id is a UUID."});
+    } else if (client_id->is_nil()) {
+        add_fault(found, {"remote.clientId", "invalid", "Must not be the nil UUID."});
     }
     if (at.encryption_secret().empty()) {
         add_fault(found, {"remote.encryptionSecret", "required",

@@ -477,6 +477,19 @@ TEST_F(service_test, an_operator_makes_accounts) {
     EXPECT_EQ(code_of(admin_post("/v1/admin/accounts/nope/tokens", "{}")), "account-not-found");
 }
 
+TEST_F(service_test, nobody_has_the_nil_uuid_as_client_id) {
+    const auto with = [&](const std::string& client_id) {
+        return admin_post("/v1/admin/accounts",
+                          R"({"name":"far","prefix":"FAR","remote":{"url":"https://example.com/",)"
+                          R"("encryptionSecret":"x","clientId":")" +
+                              client_id + R"("}})");
+    };
+    const auto refused = with("00000000-0000-0000-0000-000000000000");
+    EXPECT_EQ(refused.status, 400u);
+    EXPECT_EQ(faults_of(refused), std::vector<std::string>{"remote.clientId invalid"});
+    EXPECT_EQ(faults_of(with("x")), std::vector<std::string>{"remote.clientId malformed"});
+}
+
 TEST_F(service_test, an_operators_token_is_always_an_administrators) {
     EXPECT_EQ(admin_post("/v1/admin/tokens", R"({"name":"x","scope":"write"})").status, 400u);
     const auto made = admin_post("/v1/admin/tokens", R"({"name":"x"})");
