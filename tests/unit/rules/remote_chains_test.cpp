@@ -72,6 +72,16 @@ TEST_F(remote_account, another_account_has_another_client_id_whatever_the_url) {
     EXPECT_TRUE(std::holds_alternative<account>(add("next", "https://example.com/", 900)));
 }
 
+TEST_F(remote_account, a_task_that_would_be_too_large_gets_no_slot_and_is_not_sent) {
+    reserve large{account_, "large", {}, {}, "", {{"notes", std::string(task_bytes_max, 'x')}}};
+    EXPECT_TRUE(std::holds_alternative<task_too_large>(run(large)));
+    EXPECT_EQ(store_->counts().pending, 0);
+    const slot_id other = reserved("other");
+    const auto refused = run(begin_delivery{other, "", large.attributes});
+    EXPECT_TRUE(std::holds_alternative<task_too_large>(refused));
+    EXPECT_EQ(waiting().creations, 0);
+}
+
 TEST_F(remote_account, a_creation_is_in_flight_and_has_no_number) {
     const uuid task = begun("one");
     EXPECT_EQ(find_slot("one").state, slot_state::in_flight);
