@@ -252,6 +252,7 @@ class outbox::impl {
             came.has_work = has_work(r);
             came.pull_first = needs_pull(r);
             const outbox_action next = r.machine.resume(came, draw());
+            if (next.step == outbox_step::rest) note_doubt(r, came.what);
             const bool idles = next.step == outbox_step::rest || next.step == outbox_step::halt;
             if (idles) give_back_permit(r);
             if (!idles) co_await take_permit(r);
@@ -819,6 +820,21 @@ class outbox::impl {
         fail_calls(r, failure.text);
         tell_state(r, remote_status::state::waiting);
         return {.what = event_kind::failed, .failure = failure.why, .retry_in = failure.retry_in};
+    }
+
+    // What it says would stop everything, and is not believed yet.
+    void note_doubt(replica& r, event_kind said) {
+        if (said == event_kind::diverged) {
+            r.status.last_error = "It says that it has not what it had; it is asked again.";
+        } else if (said == event_kind::incomplete) {
+            r.status.last_error =
+                "It says that its history has no beginning, and has no snapshot; it is asked "
+                "again.";
+        } else {
+            return;
+        }
+        r.status.last_error_at = clock_.now();
+        tell_state(r, remote_status::state::waiting);
     }
 
     void fail_calls(replica& r, const std::string& why) {
