@@ -304,7 +304,9 @@ void server::reload() {
     const auto& fresh = std::get<setup::config>(loaded);
     config_.reaper = fresh.reaper;
     config_.log.level = fresh.log.level;
+    config_.remote.options = fresh.remote.options;
     reaper_.reload(config_.reaper);
+    outbox_.reload(config_.remote.options);
     log_ = platform::make_logger(config_.log);
     log_->log(
         log_level::info, "configuration reloaded",

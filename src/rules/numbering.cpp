@@ -9,6 +9,12 @@
 namespace callsign::rules {
 namespace {
 
+// More than status, entry, modified, end and the value of the key attribute come to.
+constexpr std::size_t added_bytes_max = 160;
+
+// "dep_" and a uuid.
+constexpr std::size_t bytes_of_dependency = 40;
+
 // The number that a task should have had from the start.
 receipt number_now(write_tx& tx, const task& before, const moment& m) {
     task existing = before;
@@ -49,6 +55,11 @@ attributes with_defaults(const attributes& given, time_point now) {
     all.emplace("modified", epoch_text(now));
     if (is_over(all)) all.emplace("end", epoch_text(now));
     return all;
+}
+
+bool is_too_large(const attributes& given, std::size_t depends, const moment& m) {
+    const std::size_t added = added_bytes_max + m.key_attribute.size();
+    return size_of(given) + depends * bytes_of_dependency + added > task_bytes_max;
 }
 
 series_id give_number(write_tx& tx, task& t, std::string_view prefix, std::string_view project,

@@ -32,6 +32,10 @@ series_id give_number(write_tx& tx, task& t, std::string_view prefix, std::strin
 // What a creation's task has from the start, where the client did not say otherwise.
 attributes with_defaults(const attributes& given, time_point now);
 
+// Whether a task made of that would be more than task_bytes_max, with `depends` tasks that it
+// depends on and all that the server adds.
+bool is_too_large(const attributes& given, std::size_t depends, const moment& m);
+
 // Makes the key attribute among `now` hold the task's key, and says what changed; none: it did, or
 // there is to be none.
 std::optional<operation> correct_key(const task& numbered, attributes& now, const moment& m);

@@ -1,5 +1,7 @@
 // Where an account lives, and whether it goes on.
 
+#include "registration.hpp"
+
 #include <callsign/rules/rules.hpp>
 
 #include <algorithm>
@@ -57,6 +59,7 @@ move_there::answer apply(write_tx& tx, const move_there& c, const moment& m) {
         if (is_there) return move_there::moving{};
         return move_there::lives_elsewhere{};
     }
+    if (is_client_id_elsewhere(tx, c.client_id)) return client_id_taken{};
     const auto devices = tx.devices_of(c.account);
     const auto active =
         std::ranges::count_if(devices, [](const device& d) { return !d.revoked_at; });

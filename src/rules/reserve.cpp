@@ -60,6 +60,9 @@ reserve::answer apply(write_tx& tx, const reserve& c, const moment& m) {
     }
     auto depends = resolve_depends(tx, c.account, c.depends);
     if (!depends.faults.empty()) return depends_unmet{std::move(depends.faults)};
+    if (is_too_large(c.attributes, depends.tasks.size(), m)) {
+        return task_too_large{c.uuid.value_or(uuid{})};
+    }
     if (known) {
         tx.count_attempt(known->id);
         tell_retry(tx, *known, m);

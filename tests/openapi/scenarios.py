@@ -204,6 +204,7 @@ def refused_connections(w, far, there):
                          ("validation-failed", {**there, "url": "http://192.0.2.1/"}), ("validation-failed", {})):
         w.ask("POST /v1/admin/accounts", code, w.operator, {**wanted, "remote": remote})
     w.ask("POST /v1/admin/accounts", "name-taken", w.operator, {**wanted, "name": "near", "remote": there})
+    w.ask("POST /v1/admin/accounts", "client-id-taken", w.operator, {**wanted, "remote": there})
     w.ask("POST /v1/admin/accounts", "validation-failed", w.operator, {**wanted, "mode": "opaque", "remote": there})
     w.ask("PATCH /v1/admin/accounts/anna/remote", "account-here", w.operator, {})
     w.ask("POST /v1/admin/accounts/anna/move", "account-here", w.operator, {"here": True})

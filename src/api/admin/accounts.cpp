@@ -55,7 +55,13 @@ awaitable<http_response> add_remote_account(admin_context& a, request_context& c
     if (const auto* const fault = std::get_if<jobs::remote_fault>(&*done)) {
         co_return answer_remote_fault(c, *fault);
     }
-    const auto* const given = std::get_if<account>(&std::get<create_account::answer>(*done));
+    const auto& made = std::get<create_account::answer>(*done);
+    if (std::holds_alternative<client_id_taken>(made)) {
+        co_return answer_problem(c, problems::client_id_taken,
+                                 "Another account's tasks live on that chain already, and have "
+                                 "their keys from it.");
+    }
+    const auto* const given = std::get_if<account>(&made);
     if (given == nullptr) {
         co_return answer_problem(c, problems::name_taken, "Another account has this name.");
     }

@@ -73,8 +73,11 @@ void check_remote_url(const std::string& url, const std::string& field, bool ins
 
 void check_remote_server(const v1::RemoteServer& at, wire::faults& found) {
     check_remote_url(at.url(), "remote.url", at.insecure(), found);
-    if (!parse_uuid(at.client_id())) {
+    const auto client_id = parse_uuid(at.client_id());
+    if (!client_id) {
         add_fault(found, {"remote.clientId", "malformed", "A client id is a UUID."});
+    } else if (client_id->is_nil()) {
+        add_fault(found, {"remote.clientId", "invalid", "Must not be the nil UUID."});
     }
     if (at.encryption_secret().empty()) {
         add_fault(found, {"remote.encryptionSecret", "required",

@@ -71,6 +71,13 @@ class between : public ::testing::Test {
     }
     remote_status status() { return *house_->outbox().status(account_); }
     void advance(milliseconds by) { house_->advance(by); }
+    // The first that there is within that time.
+    std::string awaited_error(milliseconds most) {
+        for (milliseconds waited{0}; waited < most && status().last_error.empty(); waited += 50ms) {
+            advance(50ms);
+        }
+        return status().last_error;
+    }
     void sweep() {
         const auto swept = house_->run(house_->reaper().sweep_once());
         ASSERT_TRUE(swept);
@@ -413,6 +420,17 @@ TEST_F(between, put_back_from_a_backup) {
     advance(10s);
     create("two");
     advance(10s);
+    // It is not believed at once, and what it says is told meanwhile.
+    const chain_in_memory whole = chain_;
+    chain_.go_back(2);
+    EXPECT_EQ(awaited_error(1min), "It says that it has not what it had; it is asked again.");
+    EXPECT_TRUE(status().last_error_at);
+    EXPECT_EQ(status().now, remote_status::state::waiting);
+    EXPECT_EQ(status().halted, remote_halt::none);
+    chain_ = whole;
+    advance(10s);
+    EXPECT_EQ(status().last_error, "");
+    EXPECT_EQ(status().now, remote_status::state::up_to_date);
     chain_.go_back(2);
     advance(10min);
     EXPECT_EQ(status().halted, remote_halt::gone_back);
@@ -461,6 +479,9 @@ TEST_F(between, no_beginning_there) {
     house_.reset();
     chain_.forget_all_but(1);
     start();
+    EXPECT_EQ(awaited_error(1min),
+              "It says that its history has no beginning, and has no snapshot; it is asked again.");
+    EXPECT_EQ(status().halted, remote_halt::none);
     advance(10min);
     EXPECT_EQ(status().halted, remote_halt::incomplete);
     EXPECT_EQ(create("two").status, 503u);

@@ -53,6 +53,35 @@ class remote_account : public rules_test {
     account_id account_;
 };
 
+// Both would number the tasks of one chain.
+TEST_F(remote_account, another_account_has_another_client_id_whatever_the_url) {
+    const auto add = [this](const std::string& name, const std::string& url, int client) {
+        create_account c{name, "SYN", "t", sha256(name)};
+        c.elsewhere = create_account::home{url, uuid_of(client), "key"};
+        return run(c);
+    };
+    for (const char* url : {"https://example.com/", "https://example.org/"}) {
+        EXPECT_TRUE(std::holds_alternative<client_id_taken>(add("second", url, 900))) << url;
+    }
+    // However many there are before it.
+    for (int n = 0; n < 1'001; ++n) add("other " + std::to_string(n), "https://example.com/", n);
+    EXPECT_TRUE(std::holds_alternative<client_id_taken>(add("last", "https://example.com/", 600)));
+    EXPECT_TRUE(std::holds_alternative<account>(add("last", "https://example.com/", 2'000)));
+    // Once the account lives here, its client id is anybody's.
+    EXPECT_TRUE(std::holds_alternative<move_here::moved>(run(move_here{account_, uuid{}})));
+    EXPECT_TRUE(std::holds_alternative<account>(add("next", "https://example.com/", 900)));
+}
+
+TEST_F(remote_account, a_task_that_would_be_too_large_gets_no_slot_and_is_not_sent) {
+    reserve large{account_, "large", {}, {}, "", {{"notes", std::string(task_bytes_max, 'x')}}};
+    EXPECT_TRUE(std::holds_alternative<task_too_large>(run(large)));
+    EXPECT_EQ(store_->counts().pending, 0);
+    const slot_id other = reserved("other");
+    const auto refused = run(begin_delivery{other, "", large.attributes});
+    EXPECT_TRUE(std::holds_alternative<task_too_large>(refused));
+    EXPECT_EQ(waiting().creations, 0);
+}
+
 TEST_F(remote_account, a_creation_is_in_flight_and_has_no_number) {
     const uuid task = begun("one");
     EXPECT_EQ(find_slot("one").state, slot_state::in_flight);
@@ -563,6 +592,13 @@ TEST_F(moving_account, is_asked_for_again_and_changes_nothing) {
     EXPECT_EQ(remote().moving->tasks, 2);
     EXPECT_TRUE(std::holds_alternative<move_there::lives_elsewhere>(
         run(move_there{account_, "https://example.com/", uuid_of(901), "key"})));
+}
+
+TEST_F(moving_account, has_its_client_id_alone) {
+    move();
+    account_ = std::get<account>(run(create_account{"second", "S", "t", sha256("second")})).id;
+    EXPECT_TRUE(std::holds_alternative<client_id_taken>(move()));
+    EXPECT_FALSE(store_->begin_read()->find_remote(account_));
 }
 
 TEST_F(moving_account, is_refused_while_devices_sync_here) {

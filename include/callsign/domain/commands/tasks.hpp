@@ -21,12 +21,6 @@
 
 namespace callsign {
 
-// Its attributes would be more than task_bytes_max, names and values together.
-struct task_too_large {
-    callsign::uuid task{};
-};
-inline constexpr std::size_t task_bytes_max = std::size_t{4} << 20;
-
 // ---- a change by way of REST ----
 
 // The task gets these attributes, or is purged: a version of its own, unless nothing changes. With
