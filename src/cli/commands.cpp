@@ -302,6 +302,15 @@ void create_series(session& s, const std::string& account, const series_choice& 
                                [&](const v1::Series& made) { show_one_series(s.out(), made); });
 }
 
+void resume_series(session& s, const std::string& account, const std::string& prefix,
+                   std::int64_t at) {
+    v1::ResumeSeries body;
+    body.set_at(at);
+    const std::string path = "/series/" + percent_encode(prefix) + "/resume";
+    s.ask_and_show<v1::Series>(verb::post, account_path(account, path), &body,
+                               [&](const v1::Series& now) { show_one_series(s.out(), now); });
+}
+
 void edit_series(session& s, const std::string& account, const series_choice& choice) {
     v1::EditSeries body;
     if (!choice.new_prefix.empty()) body.set_prefix(choice.new_prefix);

@@ -74,6 +74,9 @@ struct series_choice {
     bool restore = false;
 };
 void create_series(session& s, const std::string& account, const series_choice& choice);
+// It gives numbers again, from `at` on; 0: from the next.
+void resume_series(session& s, const std::string& account, const std::string& prefix,
+                   std::int64_t at);
 void edit_series(session& s, const std::string& account, const series_choice& choice);
 void list_series(session& s, const std::string& account);
 
@@ -105,5 +108,9 @@ bool check(session& s);
 // Sets the time of a store back that a wrong clock has put ahead. On the data directory itself,
 // which no server may have open.
 void repair_clock(session& s, bool yes);
+
+// On the server's disk, in a directory that is not there yet, or empty.
+void make_backup(session& s, const std::filesystem::path& dir);
+void restore(session& s, const std::filesystem::path& backup, bool yes);
 
 }  // namespace callsign::cli

@@ -93,6 +93,14 @@ claim claim_of(const move_there& c) {
     return {known_or_operators(c.account), many_rows};
 }
 
+claim claim_of(const begin_restored&) {
+    return {payer::operators(), many_rows};
+}
+
+claim claim_of(const resume_series&) {
+    return {payer::operators(), {}};
+}
+
 claim claim_of(const move_here& c) {
     return {known_or_operators(c.account), many_rows};
 }

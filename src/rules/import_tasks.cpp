@@ -61,6 +61,7 @@ import_tasks::answer apply(write_tx& tx, const import_tasks& c, const moment& m)
     }
     if (operations.empty()) return done;
     if (const auto grown = tasks.too_large()) return task_too_large{*grown};
+    if (auto held = held_series_of(tx, c.account, tasks)) return *std::move(held);
     append_changes(tx, c.account, operations, tasks, c.author, m);
     return done;
 }

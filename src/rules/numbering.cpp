@@ -38,6 +38,17 @@ std::string period_now(write_tx& tx, const series& series, time_point now) {
     return std::max(period_of(now, series.reset, series.time_zone), tx.last_period(series.id));
 }
 
+void raise_next(write_tx& tx, const series& s, std::int64_t next, time_point now) {
+    const std::string period = period_now(tx, s, now);
+    if (next > tx.last_number(s.id, period) + 1) tx.skip_numbers(s.id, period, next - 1);
+}
+
+series shown(write_tx& tx, series s, time_point now) {
+    s.period = tx.last_period(s.id);
+    s.last_number = tx.last_number(s.id, s.period);
+    return at_instant(std::move(s), now);
+}
+
 receipt take_receipt(write_tx& tx, const series& series, const uuid& task, const moment& m) {
     receipt r;
     r.uuid = task;

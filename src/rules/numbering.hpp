@@ -29,6 +29,12 @@ std::string current_key(const task& numbered);
 series_id give_number(write_tx& tx, task& t, std::string_view prefix, std::string_view project,
                       const moment& m);
 
+// The next number of the current period becomes this one, or stays. Requires: it may.
+void raise_next(write_tx& tx, const series& s, std::int64_t next, time_point now);
+
+// As people are told of it.
+series shown(write_tx& tx, series s, time_point now);
+
 // What a creation's task has from the start, where the client did not say otherwise.
 attributes with_defaults(const attributes& given, time_point now);
 

@@ -162,6 +162,7 @@ v1::Series to_message(const series& s) {
     out.set_period(s.period);
     out.set_archived(s.archived);
     out.set_allows_gaps(s.allows_gaps);
+    out.set_held(s.held);
     return out;
 }
 

@@ -72,6 +72,9 @@ class faulty_store final : public store {
     }
     time_point last_moment() override { return within_.last_moment(); }
     slot_counts counts() override { return within_.counts(); }
+    std::unique_ptr<store_copy> begin_copy(const std::filesystem::path& file) override {
+        return within_.begin_copy(file);
+    }
     void maintain(bool idle) override { within_.maintain(idle); }
 
   private:
@@ -110,6 +113,7 @@ class faulty_store final : public store {
         std::optional<principal> find_principal(const digest& hash) override {
             return tx_->find_principal(hash);
         }
+        uuid instance() override { return tx_->instance(); }
         std::optional<remote_chain> find_remote(account_id a) override {
             return tx_->find_remote(a);
         }
@@ -125,6 +129,7 @@ class faulty_store final : public store {
         }
         outbox_tally outbox_of(account_id a) override { return tx_->outbox_of(a); }
         bool is_elsewhere(account_id a) override { return tx_->is_elsewhere(a); }
+        void put_instance(const uuid& id) override { tx_->put_instance(id); }
         void put_remote(const remote_chain& r) override { tx_->put_remote(r); }
         void update_remote(const remote_chain& r) override { tx_->update_remote(r); }
         void remove_remote(account_id a) override { tx_->remove_remote(a); }

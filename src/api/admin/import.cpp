@@ -71,6 +71,9 @@ awaitable<http_response> import_tasks_to(admin_context& a, request_context& c) {
         overloaded{
             [&](const import_tasks::done& counts) { return answer_done(c, counts); },
             [&](no_such_account) { return answer_no_account(c); },
+            [&](const series_held& held) {
+                return answer_problem(c, problems::series_held, detail_of_held(held));
+            },
             [&](account_is_elsewhere) {
                 return answer_problem(c, problems::account_elsewhere,
                                       "Import it there; it comes here from there.");

@@ -58,6 +58,9 @@ http_response answer_add(const callsign::add_version::answer& outcome) {
                           },
                           [](no_such_client) { return refuse_sync(404, "No such client"); },
                           [](device_revoked) { return refuse_revoked(); },
+                          [](const series_held& held) {
+                              return refuse_sync(503, detail_of_held(held));
+                          },
                       },
                       outcome);
 }

@@ -168,6 +168,10 @@ const std::array keys{
 
     config_key{"secrets", "master_key_file", path_key{CALLSIGN_AT(secrets.master_key_file), true}},
 
+    config_key{"backup", "directory", path_key{CALLSIGN_AT(backup.directory), true}},
+    config_key{"backup", "every", duration_key{CALLSIGN_AT(backup.every), 1min, 366 * day}},
+    config_key{"backup", "keep", count(CALLSIGN_AT(backup.keep), 1, 100'000)},
+
     config_key{"log", "level", choice_key{CALLSIGN_AT(log.level), levels}},
     config_key{"log", "format", choice_key{CALLSIGN_AT(log.format), formats}},
 };

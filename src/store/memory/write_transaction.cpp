@@ -335,7 +335,11 @@ class write_transaction final : public reads_over<write_tx> {
         kept.time_zone = s.time_zone;
         kept.archived = s.archived;
         kept.allows_gaps = s.allows_gaps;
+        kept.held = s.held;
         if (kept.is_default) state_->accounts.at(s.account).default_prefix = s.prefix;
+    }
+    void put_instance(const uuid& id) override {
+        state_->instance = id;
     }
     bool is_elsewhere(account_id account) override { return state_->remotes.contains(account); }
     void put_remote(const remote_chain& r) override {

@@ -35,7 +35,7 @@ constexpr table tables[] = {
      }},
     {"series",
      "SELECT series_id, account_id, prefix, project, is_default, 0, '', reset, time_zone,"
-     " archived, allows_gaps FROM series"
+     " archived, allows_gaps, held FROM series"
      " WHERE series_id > ? ORDER BY 1",
      look_at<series_row_of>},
     {"counters",
@@ -74,6 +74,8 @@ constexpr table tables[] = {
      "SELECT delivery_id, sent_as, at, changes, status, error, delivered, took_ms"
      " FROM webhook_deliveries WHERE delivery_id > ? ORDER BY 1",
      look_at<delivery_of>},
+    {"instance", "SELECT instance_id, uuid FROM instance WHERE instance_id > ? ORDER BY 1",
+     [](query& q) { q.id(1); }},
     {"remotes",
      "SELECT account_id, url, client_id, key, cursor, before, partial, partial_operations, halted,"
      " moving, moved_series, moved_period, moved_number, moved_tasks FROM remotes WHERE account_id "

@@ -68,7 +68,8 @@ series series_row_of(query& q) {
             q.one_of(7, reset_policy::never, reset_policy::yearly),
             q.text(8),
             q.integer(9) != 0,
-            q.integer(10) != 0};
+            q.integer(10) != 0,
+            q.integer(11) != 0};
 }
 
 token token_of(query& q) {

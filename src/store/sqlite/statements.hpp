@@ -40,7 +40,7 @@ inline constexpr auto account_advance =
     " coalesce((SELECT last_number FROM counters c WHERE c.series_id = s.series_id"          \
     " ORDER BY c.period DESC LIMIT 1), 0),"                                                  \
     " coalesce((SELECT max(c.period) FROM counters c WHERE c.series_id = s.series_id), '')," \
-    " s.reset, s.time_zone, s.archived, s.allows_gaps FROM series s"
+    " s.reset, s.time_zone, s.archived, s.allows_gaps, s.held FROM series s"
 inline constexpr auto series_by_prefix = CALLSIGN_SERIES
     " JOIN prefixes p ON p.series_id = s.series_id"
     " WHERE p.account_id = ? AND p.prefix = ?";
@@ -54,7 +54,9 @@ inline constexpr auto series_put =
     " VALUES (?, ?, ?, ?, ?)";
 inline constexpr auto series_update =
     "UPDATE series SET prefix = ?, project = ?, reset = ?, time_zone = ?, archived = ?,"
-    " allows_gaps = ? WHERE series_id = ?";
+    " allows_gaps = ?, held = ? WHERE series_id = ?";
+inline constexpr auto instance_get = "SELECT uuid FROM instance";
+inline constexpr auto instance_put = "UPDATE instance SET uuid = ?";
 inline constexpr auto prefix_put =
     "INSERT INTO prefixes (account_id, prefix, series_id) VALUES (?, ?, ?)"
     " ON CONFLICT (account_id, prefix) DO NOTHING";

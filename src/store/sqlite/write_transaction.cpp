@@ -507,6 +507,11 @@ class write_transaction final : public reads_over<write_tx> {
         db_.use(sql::prefix_put).bind(account).bind(text).bind(id).run();
         return id;
     }
+    void put_instance(const uuid& id) override {
+        changed_ = true;
+        db_.use(sql::instance_put).bind(id).run();
+        expect_one("instance", 1);
+    }
     void update_series(const series& s, time_point now) override {
         moved(now);
         db_.use(sql::series_update)
@@ -516,6 +521,7 @@ class write_transaction final : public reads_over<write_tx> {
             .bind(s.time_zone)
             .bind(s.archived ? 1 : 0)
             .bind(s.allows_gaps ? 1 : 0)
+            .bind(s.held ? 1 : 0)
             .bind(s.id)
             .run();
         expect_one("series", s.id.value);

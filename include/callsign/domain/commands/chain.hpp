@@ -58,7 +58,7 @@ struct add_version {
     struct unknown_parent {};
     struct missed_too_much {};
     using answer = std::variant<added, unknown_parent, missed_too_much, task_too_large,
-                                no_such_client, device_revoked>;
+                                no_such_client, device_revoked, series_held>;
 };
 claim claim_of(const add_version& c);
 
@@ -92,7 +92,8 @@ struct manage_account {
     struct not_opaque {};
     // There is nothing that the secret could have opened: it may be anything.
     struct no_history {};
-    using answer = std::variant<managed, moved_on, not_opaque, no_history, no_such_account>;
+    using answer = std::variant<managed, moved_on, not_opaque, no_history, no_such_account,
+                                series_held>;
 };
 claim claim_of(const manage_account& c);
 

@@ -80,7 +80,7 @@ struct import_tasks {
         std::size_t taken = 0;           // of `tasks`, from the first: the two above together
     };
     using answer = std::variant<done, no_such_account, account_is_opaque, account_is_elsewhere,
-                                task_too_large>;
+                                task_too_large, series_held>;
 };
 claim claim_of(const import_tasks& c);
 
