@@ -55,6 +55,18 @@ http_answer answer_of(http::response<http::string_body> response) {
     return answer;
 }
 
+// What refuses a certificate for another name says so, too.
+auto named_rightly(const std::string& host) {
+    return [names = asio::ssl::host_name_verification(host)](bool holds,
+                                                             asio::ssl::verify_context& c) {
+        const bool is_right = names(holds, c);
+        if (holds && !is_right) {
+            X509_STORE_CTX_set_error(c.native_handle(), X509_V_ERR_HOSTNAME_MISMATCH);
+        }
+        return is_right;
+    };
+}
+
 }  // namespace
 
 std::string http_answer::header(std::string_view name) const {
@@ -80,7 +92,7 @@ class http_client::impl {
     asio::awaitable<http_outcome> exchange(http_call call) {
         if (!connected()) {
             const error_code unreachable = co_await connect();
-            if (unreachable) co_return http_failure{unreachable, false};
+            if (unreachable) co_return http_failure{unreachable, false, distrust_};
         }
         const bool has_body = call.method != "HEAD";
         std::string head = head_of(call, authority_of(options_));
@@ -94,6 +106,7 @@ class http_client::impl {
 
     asio::awaitable<error_code> connect() {
         close();
+        distrust_.clear();
         std::vector<tcp::endpoint> addresses = options_.addresses;
         if (addresses.empty()) {
             const error_code unknown = co_await look_up(addresses);
@@ -173,8 +186,7 @@ class http_client::impl {
         tls_.emplace(stream_, *options_.tls);
         error_code error;
         tls_->set_verify_mode(asio::ssl::verify_peer, error);
-        if (!error)
-            tls_->set_verify_callback(asio::ssl::host_name_verification(options_.host), error);
+        if (!error) tls_->set_verify_callback(named_rightly(options_.host), error);
         if (error) co_return error;
         // An address is no name that a server could be asked for (RFC 6066 section 3).
         asio::ip::make_address(options_.host, error);
@@ -185,6 +197,8 @@ class http_client::impl {
         }
         const auto [refused] =
             co_await tls_->async_handshake(asio::ssl::stream_base::client, use_result);
+        const long fault = SSL_get_verify_result(tls_->native_handle());
+        if (refused && fault != X509_V_OK) distrust_ = X509_verify_cert_error_string(fault);
         co_return refused;
     }
 
@@ -205,6 +219,7 @@ class http_client::impl {
     boost::beast::tcp_stream stream_;
     std::optional<asio::ssl::stream<boost::beast::tcp_stream&>> tls_;
     boost::beast::flat_buffer unread_;
+    std::string distrust_;  // of the last connect()
 };
 
 http_client::http_client(asio::any_io_executor executor, http_client_options options)

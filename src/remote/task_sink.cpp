@@ -38,8 +38,9 @@ milliseconds retry_after(const net::http_answer& answer) {
 }
 
 sink_failure failure_of(const net::http_failure& failure) {
-    const std::string text = failure.timed_out()
-                                 ? std::string("It did not answer in time.")
+    const std::string text = failure.timed_out() ? std::string("It did not answer in time.")
+                             : !failure.distrust.empty()
+                                 ? "Its certificate is not valid: " + failure.distrust + "."
                                  : "The connection failed: " + failure.error.message() + ".";
     return failure_of(failure.sent ? failure_kind::lost : failure_kind::unreachable, text);
 }

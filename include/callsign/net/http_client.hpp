@@ -51,6 +51,8 @@ struct http_answer {
 struct http_failure {
     boost::system::error_code error{};
     bool sent = false;  // the server may have acted on the request
+    // What is wrong with the certificate it showed, in OpenSSL's words; empty: it was not that.
+    std::string distrust{};
 
     bool timed_out() const noexcept;
 };
