@@ -1,7 +1,9 @@
 #include "use_result.hpp"
 
+#include <callsign/base/errc.hpp>
 #include <callsign/net/http_client.hpp>
 
+#include <algorithm>
 #include <array>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -30,6 +32,9 @@ using steady = std::chrono::steady_clock;
 
 constexpr std::uint32_t answer_header_bytes_max = 64u << 10;
 constexpr std::size_t read_bytes = 16u << 10;
+
+// More than one read brings. So much of a body needs no room made for it.
+constexpr std::size_t small_body_bytes_max = 128u << 10;
 
 std::string authority_of(const http_client_options& options) {
     const bool is_v6 = options.host.find(':') != options.host.npos;
@@ -142,7 +147,9 @@ class http_client::impl {
         parser.header_limit(answer_header_bytes_max);
         parser.body_limit(options_.answer_bytes_max);
         parser.skip(!has_body);
-        const error_code error = co_await read(parser);
+        error_code error;
+        if (options_.make_room) error = co_await read_with_room(parser);
+        if (!error && !parser.is_done()) error = co_await read(parser);
         if (error || !parser.keep_alive()) close();
         if (error) co_return http_failure{error, true};
         co_return answer_of(parser.release());
@@ -202,13 +209,44 @@ class http_client::impl {
         co_return refused;
     }
 
+    // Room for twice what there is, as it comes: who says that much will come, and sends nothing,
+    // takes none of it.
+    asio::awaitable<error_code> read_with_room(http::response_parser<http::string_body>& parser) {
+        parser.eager(true);
+        for (std::size_t room = small_body_bytes_max; !parser.is_done();) {
+            const std::size_t held = parser.get().body().size();
+            if (held + small_body_bytes_max / 2 > room) {
+                room = std::min(2 * room, options_.answer_bytes_max);
+                if (!options_.make_room(room)) co_return errc::overloaded;
+            }
+            const error_code error = co_await read_some(parser);
+            if (error) co_return error;
+        }
+        co_return error_code{};
+    }
+
+    asio::awaitable<error_code> read_some(http::response_parser<http::string_body>& parser) {
+        if (tls_) {
+            auto [error, bytes] =
+                co_await http::async_read_some(*tls_, unread_, parser, use_result);
+            if (is_end(error, parser)) parser.put_eof(error);
+            co_return error;
+        }
+        auto [error, bytes] = co_await http::async_read_some(stream_, unread_, parser, use_result);
+        co_return error;
+    }
+
+    // Many end a connection without saying so (RFC 9112 section 9.8), and what its end delimits
+    // has no length that could tell.
+    static bool is_end(const error_code& error,
+                       const http::response_parser<http::string_body>& parser) {
+        return error == asio::ssl::error::stream_truncated && parser.need_eof();
+    }
+
     asio::awaitable<error_code> read(http::response_parser<http::string_body>& parser) {
         if (tls_) {
             auto [error, bytes] = co_await http::async_read(*tls_, unread_, parser, use_result);
-            // Many end a connection without saying so (RFC 9112 section 9.8), and what its end
-            // delimits has no length that could tell.
-            const bool is_end = error == asio::ssl::error::stream_truncated && parser.need_eof();
-            if (is_end) parser.put_eof(error);
+            if (is_end(error, parser)) parser.put_eof(error);
             co_return error;
         }
         const auto [error, bytes] = co_await http::async_read(stream_, unread_, parser, use_result);
