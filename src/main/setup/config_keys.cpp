@@ -158,6 +158,8 @@ const std::array keys{
     config_key{"remote", "at_once", count(CALLSIGN_AT(remote.options.at_once), 1, 10'000)},
     config_key{"remote", "answer_bytes_max",
                bytes(CALLSIGN_AT(remote.calls.answer_bytes_max), 1 * MiB, 1 * GiB)},
+    config_key{"remote", "answers_bytes_max",
+               bytes(CALLSIGN_AT(remote.calls.answers_bytes_max), 1 * MiB, 64 * GiB)},
     config_key{"remote", "state_bytes_max",
                bytes(CALLSIGN_AT(remote.options.state_bytes_max), 1 * MiB, 16 * GiB)},
     config_key{"remote", "creations_max",
