@@ -16,6 +16,12 @@ constexpr milliseconds retry_after = std::chrono::minutes{10};
 // Clocks are set: what falls due is looked at again at least so often.
 constexpr milliseconds look_again_after = std::chrono::hours{1};
 
+// Its name is of a clock that was wrong: nobody knows how old it is, and it goes first.
+bool is_after(const fs::path& backup, time_point now) {
+    const auto at = time_of_backup(backup.filename().string());
+    return !at || *at > now;
+}
+
 // Runs what a disk takes long for beside the network thread; what it throws becomes an answer.
 template <class Work>
 awaitable<result<std::variant<std::invoke_result_t<Work&>, backup_failed>>> beside(context& with,
@@ -44,7 +50,8 @@ awaitable<result<backup_answer>> backups::make(fs::path dir) {
 }
 
 awaitable<result<backup_answer>> backups::make_here(const fs::path& dir) {
-    if (!files_.begin) co_return backup_answer(backup_failed{"This store keeps nothing on a disk."});
+    if (!files_.begin)
+        co_return backup_answer(backup_failed{"This store keeps nothing on a disk."});
     if (with_.board.count(job_kind::backup) > 0) {
         co_return backup_answer(backup_failed{"Another backup is being made."});
     }
@@ -55,9 +62,10 @@ awaitable<result<backup_answer>> backups::make_here(const fs::path& dir) {
     if (auto* const wrong = std::get_if<backup_failed>(&*begun)) {
         co_return backup_answer(std::move(*wrong));
     }
-    auto failed = co_await with_.engine.copy_to(
-        std::get<fs::path>(*begun),
-        [&](const amount_done& so_far) { job.at({so_far.done, so_far.total}); });
+    auto failed =
+        co_await with_.engine.copy_to(std::get<fs::path>(*begun), [&](const amount_done& so_far) {
+            job.at({so_far.done, so_far.total});
+        });
     backup_answer answer;
     if (failed) {
         answer = backup_failed{*std::move(failed)};
@@ -93,7 +101,7 @@ std::optional<progress> backups::under_way() const noexcept {
     return with_.board.find(job_kind::backup, account_id{});
 }
 
-awaitable<void> backups::run(const boost::asio::any_io_executor& network, backup_options options,
+awaitable<void> backups::run(boost::asio::any_io_executor network, backup_options options,
                              report told) {
     told_ = std::move(told);
     pause_ = clock_.make_timer(network);
@@ -106,7 +114,8 @@ awaitable<void> backups::run(const boost::asio::any_io_executor& network, backup
         }
         bool is_made = false;
         if (left) {
-            const auto made = co_await make(options.directory / backup_name(clock_.now()));
+            fs::path dir = options.directory / backup_name(clock_.now());
+            const auto made = co_await make(std::move(dir));
             is_made = made && std::holds_alternative<backup_manifest>(*made);
         }
         if (is_made) co_await drop_old(options);
@@ -128,16 +137,19 @@ awaitable<std::optional<milliseconds>> backups::until_due(const backup_options& 
         co_return std::nullopt;
     }
     const auto& there = std::get<std::vector<fs::path>>(*all);
-    if (there.empty()) co_return milliseconds{0};
-    const auto last = time_of_backup(there.back().filename().string());
-    const milliseconds age = last ? clock_.now() - *last : options.every;
-    // One from the future is of a clock that was wrong.
-    co_return age < milliseconds{0} ? milliseconds{0} : options.every - age;
+    const time_point now = clock_.now();
+    const auto last = std::ranges::find_if(
+        there.rbegin(), there.rend(), [&](const fs::path& each) { return !is_after(each, now); });
+    if (last == there.rend()) co_return milliseconds{0};
+    co_return options.every - (now - *time_of_backup(last->filename().string()));
 }
 
 awaitable<void> backups::drop_old(const backup_options& options) {
     const auto dropped = co_await beside(with_, [&] {
-        const auto all = files_.list(options.directory);
+        auto all = files_.list(options.directory);
+        const time_point now = clock_.now();
+        std::ranges::stable_partition(all,
+                                      [&](const fs::path& each) { return is_after(each, now); });
         const std::size_t spare = all.size() - std::min(all.size(), options.keep);
         for (std::size_t i = 0; i < spare; ++i) files_.discard(all[i]);
         return spare;

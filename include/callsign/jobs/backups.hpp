@@ -54,8 +54,8 @@ class backups {
 
     // Makes the scheduled ones until stop(). One that fell due while the server was down is made at
     // once.
-    boost::asio::awaitable<void> run(const boost::asio::any_io_executor& network,
-                                     backup_options options, report told);
+    boost::asio::awaitable<void> run(boost::asio::any_io_executor network, backup_options options,
+                                     report told);
     void stop();
 
   private:

@@ -164,6 +164,7 @@ restored_store restore_sqlite(const fs::path& backup, const fs::path& data_dir, 
     const fs::path fresh = data_dir / "restoring";
     fs::remove_all(fresh);  // of a restore that was cut off
     fs::create_directory(fresh);
+    fs::permissions(fresh, fs::perms::owner_all);
     progress("the copy");
     copy_summed(backup / database, fresh / database, done.manifest);
     make_another(*open_sqlite({.data_dir = fresh}));
@@ -180,6 +181,7 @@ restored_store restore_sqlite(const fs::path& backup, const fs::path& data_dir, 
     merge_log(old);
     done.kept = data_dir / ("before-restore-" + backup_name(now));
     fs::create_directory(done.kept);
+    fs::permissions(done.kept, fs::perms::owner_all);
     for (const char* rest : {"", "-wal"}) {
         const std::string name = database + std::string(rest);
         if (fs::exists(data_dir / name)) {

@@ -10,6 +10,7 @@ namespace {
 
 // 1 MiB: some milliseconds of the writer's.
 constexpr int pages_a_step = 256;
+constexpr std::int64_t begins_max = 10;
 constexpr std::size_t cache_bytes = std::size_t{2} << 20;
 
 class file_copy final : public store_copy {
@@ -25,6 +26,7 @@ class file_copy final : public store_copy {
             if (code == SQLITE_BUSY || code == SQLITE_LOCKED) {
                 throw store_failure(store_failure::kind::refused, "the copy's file is locked");
             }
+            if (code != SQLITE_DONE) stop_if_endless();
             return code != SQLITE_DONE;
         } catch (const SQLite::Exception& error) {
             rethrow(error);
@@ -36,6 +38,15 @@ class file_copy final : public store_copy {
     }
 
   private:
+    // A write that is taken back makes SQLite begin anew: where they all are, it would for ever.
+    void stop_if_endless() {
+        copied_ += pages_a_step;
+        if (copied_ > begins_max * (std::int64_t{pages_.getTotalPageCount()} + pages_a_step)) {
+            throw store_failure(store_failure::kind::refused,
+                                "writes fail meanwhile, and the copy begins again and again");
+        }
+    }
+
     // It is a copy of something, or nothing: it need not survive a crash before it is whole.
     static std::unique_ptr<connection> prepared(const std::filesystem::path& source,
                                                 const std::filesystem::path& to) {
@@ -55,6 +66,7 @@ class file_copy final : public store_copy {
 
     std::unique_ptr<connection> to_;
     SQLite::Backup pages_;
+    std::int64_t copied_ = 0;
 };
 
 }  // namespace
