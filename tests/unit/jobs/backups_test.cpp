@@ -1,5 +1,6 @@
 // Backups while the server runs: in steps, one at a time, so many kept.
 
+#include "support/forwarding_store.hpp"
 #include "support/house.hpp"
 
 #include <callsign/jobs/backups.hpp>
@@ -14,20 +15,13 @@ using namespace std::chrono_literals;
 using jobs::backup_failed;
 
 // A store in memory, of which copies are made in so many steps.
-class copied_store final : public store {
+class copied_store final : public forwarding_store {
   public:
-    explicit copied_store(int steps) : steps_(steps), within_(make_memory_store()) {}
+    copied_store(store& within, int steps) : forwarding_store(within), steps_(steps) {}
 
-    std::unique_ptr<write_tx> begin_write(write_batch batch) override {
-        return within_->begin_write(batch);
-    }
-    std::unique_ptr<read_tx> begin_read() override { return within_->begin_read(); }
-    time_point last_moment() override { return within_->last_moment(); }
-    slot_counts counts() override { return within_->counts(); }
     std::unique_ptr<store_copy> begin_copy(const std::filesystem::path&) override {
         return std::make_unique<copy>(*this);
     }
-    void maintain(bool idle) override { within_->maintain(idle); }
 
     int at_once = 0;
     int fails_at = -1;
@@ -51,7 +45,6 @@ class copied_store final : public store {
     };
 
     int steps_;
-    std::unique_ptr<store> within_;
 };
 
 class backups : public ::testing::Test {
@@ -99,7 +92,8 @@ class backups : public ::testing::Test {
         return failed ? failed->why : std::string();
     }
 
-    copied_store disk_{3};
+    std::unique_ptr<store> memory_ = make_memory_store();
+    copied_store disk_{*memory_, 3};
     jobs::board board_;
     std::set<std::string> begun, whole;
     bool is_read_only = false;
