@@ -93,8 +93,10 @@ void sweep(session& s);
 // Takes over what the reference server keeps in `file`.
 void import_taskchampion(session& s, const std::string& file);
 
-// Takes the tasks of a `task export` into a managed account. `file`: "-" is standard input.
-void import_taskwarrior(session& s, const std::string& file, const std::string& account);
+// Takes the tasks of a `task export` into a managed account. `file`: "-" is standard input. With
+// their keys, held series go on behind them.
+void import_taskwarrior(session& s, const std::string& file, const std::string& account,
+                        bool with_keys);
 
 // Takes tasks that have numbers already, a table, into a managed account. `file` as above.
 void import_numbers(session& s, const std::string& file, const std::string& account);

@@ -20,6 +20,7 @@ struct arguments {
     std::string account;
     account_choice new_account;
     std::string file;
+    bool with_keys = false;
     series_choice series;
     std::string token_id;
     token_choice token;
@@ -254,9 +255,11 @@ void add_operating_commands(CLI::App& app, arguments& a) {
         ->required();
     CLI::App* const taskwarrior =
         command(*imports, "taskwarrior", "What `task export` prints, into a managed account", a,
-                [&a](session& s) { import_taskwarrior(s, a.file, a.account); });
+                [&a](session& s) { import_taskwarrior(s, a.file, a.account, a.with_keys); });
     taskwarrior->add_option("FILE", a.file, "The export; - is standard input")->required();
     taskwarrior->add_option("--account", a.account, "Whose tasks they become")->required();
+    taskwarrior->add_flag("--with-keys", a.with_keys,
+                          "Keep the keys that they have; held series go on behind them");
     CLI::App* const numbers =
         command(*imports, "numbers", "Tasks that have numbers already, which they keep", a,
                 [&a](session& s) { import_numbers(s, a.file, a.account); });

@@ -1,6 +1,7 @@
 // A segment of a device's, on the chain of its managed account. Everything is decided on copies
 // first; then it is written.
 
+#include "brought_keys.hpp"
 #include "chain_place.hpp"
 #include "changes.hpp"
 
@@ -96,7 +97,7 @@ add_version::answer apply(write_tx& tx, const add_version& c, const moment& m) {
     // any good on the chain.
     std::erase_if(decided->local, [&](const operation& o) { return !tasks.carry_out(o); });
     if (const auto grown = tasks.too_large()) return task_too_large{*grown};
-    if (auto held = held_series_of(tx, account, tasks)) return *std::move(held);
+    if (auto held = held_series_of(tx, account, tasks, m)) return *std::move(held);
 
     const appended_changes appended =
         append_changes(tx, account, decided->local, tasks, sender->id, m);

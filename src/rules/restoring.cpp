@@ -2,8 +2,6 @@
 
 #include "numbering.hpp"
 #include "resolve.hpp"
-#include "series_choice.hpp"
-#include "touched_tasks.hpp"
 
 #include <callsign/rules/rules.hpp>
 
@@ -43,15 +41,6 @@ resume_series::answer apply(write_tx& tx, const resume_series& c, const moment& 
     s->held = false;
     tx.update_series(*s, m.now);
     return shown(tx, std::move(*s), m.now);
-}
-
-std::optional<series_held> held_series_of(write_tx& tx, account_id account, touched_tasks& tasks) {
-    for (const touched_tasks::touched& t : tasks.all()) {
-        if (!t.is_new()) continue;
-        const auto from = choose_series(tx, account, {}, project_of(t.now));
-        if (from && from->held) return series_held{from->prefix};
-    }
-    return std::nullopt;
 }
 
 }  // namespace callsign::rules

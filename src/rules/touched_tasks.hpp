@@ -66,7 +66,4 @@ class touched_tasks {
     std::unordered_map<uuid, std::size_t, boost::hash<uuid>> places_;
 };
 
-// One that would give a number to one of them, and is held.
-std::optional<series_held> held_series_of(write_tx& tx, account_id account, touched_tasks& tasks);
-
 }  // namespace callsign::rules

@@ -236,6 +236,12 @@ class faulty_store final : public store {
         void skip_numbers(series_id s, std::string_view period, std::int64_t through) override {
             tx_->skip_numbers(s, period, through);
         }
+        bool is_skipped(series_id s, std::string_view period, std::int64_t number) override {
+            return tx_->is_skipped(s, period, number);
+        }
+        void reclaim_number(series_id s, std::string_view period, std::int64_t number) override {
+            tx_->reclaim_number(s, period, number);
+        }
         std::string last_period(series_id s) override { return tx_->last_period(s); }
         void update_series(const series& s, time_point now) override { tx_->update_series(s, now); }
         task_id put_task(const task& t, series_id s) override {

@@ -263,6 +263,9 @@ class write_tx : public read_tx {
     virtual std::int64_t last_number(series_id series, std::string_view period) = 0;
     // Those after the last one, up to `through`, are nobody's. Requires: there is one at least.
     virtual void skip_numbers(series_id series, std::string_view period, std::int64_t through) = 0;
+    virtual bool is_skipped(series_id series, std::string_view period, std::int64_t number) = 0;
+    // A skipped number is somebody's after all. Requires: it is skipped; a task with it is put next.
+    virtual void reclaim_number(series_id series, std::string_view period, std::int64_t number) = 0;
     // The last period of the series, in their order, that numbers were taken or skipped in; empty:
     // none yet.
     virtual std::string last_period(series_id series) = 0;

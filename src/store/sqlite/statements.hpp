@@ -72,6 +72,11 @@ inline constexpr auto skipped_all =
     " ORDER BY c.period, k.first_number";
 inline constexpr auto skipped_put =
     "INSERT INTO skipped_numbers (counter_id, first_number, last_number) VALUES (?, ?, ?)";
+inline constexpr auto skipped_around =
+    "SELECT first_number, last_number FROM skipped_numbers"
+    " WHERE counter_id = ? AND first_number <= ? ORDER BY first_number DESC LIMIT 1";
+inline constexpr auto skipped_remove =
+    "DELETE FROM skipped_numbers WHERE counter_id = ? AND first_number = ?";
 inline constexpr auto counter_put =
     "INSERT INTO counters (series_id, period, last_number) VALUES (?, ?, 0)";
 inline constexpr auto counter_highest =

@@ -190,9 +190,26 @@ TEST_F(command_line, imports_tasks_from_standard_input) {
                   "POST " + local + R"( /v1/admin/accounts/ada/import {"tasks":[{"uuid":)" +
                   R"("11111111-2222-4333-8444-000000100001",)" +
                   R"("attributes":{"description":"d","key":"OLD-1","status":"pending",)" +
-                  R"("tag_a":""}}]})"});
+                  R"("tag_a":""}}],"withKeys":false})"});
     EXPECT_EQ(out.str(), "tasks         1\nimported      1\nhere already  0\n");
     EXPECT_THAT(err.str(), HasSubstr("keys are the server's"));
+}
+
+TEST_F(command_line, an_export_with_keys_lets_held_series_go_on) {
+    in.str("[" + exported(1, R"(,"key":"OLD-1")") + "," + exported(2) + "]");
+    answer(R"({"imported":1,"thereAlready":0,"keysLeftOut":0,"keysKept":1,"postponed":1})");
+    answer(R"({"series":[{"prefix":"OLD","held":true},{"prefix":"NEW","held":false}]})");
+    answer(R"({"prefix":"OLD","next":2,"held":false})");
+    answer(R"({"imported":1,"thereAlready":1,"keysLeftOut":0,"keysKept":0,"postponed":0})");
+    EXPECT_EQ(run({"import", "taskwarrior", "-", "--account", "ada", "--with-keys"}), 0);
+    ASSERT_EQ(requests.size(), 4u);
+    EXPECT_THAT(requests[0], HasSubstr(R"("withKeys":true)"));
+    EXPECT_THAT(requests[1], HasSubstr("GET " + local + " /v1/admin/accounts/ada/series"));
+    EXPECT_THAT(requests[2],
+                HasSubstr("POST " + local + " /v1/admin/accounts/ada/series/OLD/resume"));
+    EXPECT_EQ(requests[3], requests[0]);
+    EXPECT_EQ(out.str(), "tasks         2\nimported      2\nhere already  0\n");
+    EXPECT_EQ(err.str(), "Series OLD goes on at number 2.\n");
 }
 
 TEST_F(command_line, imports_in_batches_and_shows_how_far_it_is) {
@@ -208,7 +225,7 @@ TEST_F(command_line, imports_in_batches_and_shows_how_far_it_is) {
                    "--json"}),
               0);
     EXPECT_EQ(requests.size(), 3u);
-    EXPECT_EQ(out.str(), "{\"tasks\":1200,\"imported\":1199,\"thereAlready\":1}\n");
+    EXPECT_EQ(out.str(), "{\"tasks\":1200,\"imported\":1199,\"thereAlready\":1,\"keysKept\":0}\n");
     EXPECT_EQ(err.str(), "task 500 of 1200\ntask 1000 of 1200\ntask 1200 of 1200\n");
 }
 

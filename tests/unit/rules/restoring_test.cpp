@@ -30,6 +30,21 @@ class restored : public rules_test {
                                .operations = std::move(all),
                                .account = account_});
     }
+    static operations made(int n, const std::string& key) {
+        operations all{create(uuid_of(n)), update(uuid_of(n), "description", "x")};
+        if (!key.empty()) all.push_back(update(uuid_of(n), "key", key));
+        return all;
+    }
+    std::string key_of(int n) {
+        return callsign::key_of(*store_->begin_read()->find_task(account_, uuid_of(n))->numbered);
+    }
+    std::vector<numbers_skipped> skipped() {
+        const auto tx = store_->begin_read();
+        return tx->skipped_numbers_of(tx->default_series(account_)->id);
+    }
+    static bool is_added(const auto& answer) {
+        return std::holds_alternative<add_version::added>(answer);
+    }
     static bool is_held(const auto& answer) { return std::holds_alternative<series_held>(answer); }
 
     account_id account_;
@@ -143,6 +158,98 @@ TEST_F(restored, accounts_that_live_elsewhere_go_on) {
     EXPECT_EQ(hold(), 1);
     EXPECT_FALSE(store_->begin_read()->default_series(far)->held);
     EXPECT_FALSE(is_held(run(reserve{far, "one", {}, {}, ""})));
+}
+
+// ---- keys that come back with their tasks ----
+
+TEST_F(restored, tasks_bring_the_numbers_they_had) {
+    const device laptop = add_device();
+    hold();
+    // 3 to 5 were given after the backup; of 3 nobody has said anything yet.
+    ASSERT_TRUE(is_added(send(laptop.client_id, made(5, "SYN-5"))));
+    ASSERT_TRUE(is_added(send(laptop.client_id, made(4, "SYN-4"))));
+    EXPECT_EQ(key_of(5), "SYN-5");
+    EXPECT_EQ(key_of(4), "SYN-4");
+    EXPECT_EQ(skipped(), (std::vector<numbers_skipped>{{"", 3, 3}}));
+    resume();
+    ASSERT_TRUE(is_added(send(laptop.client_id, made(6, ""))));
+    EXPECT_EQ(key_of(6), "SYN-6");
+    // Now that it goes on a task cannot say which number it gets.
+    ASSERT_TRUE(is_added(send(laptop.client_id, made(3, "SYN-3"))));
+    EXPECT_EQ(key_of(3), "SYN-7");
+}
+
+TEST_F(restored, a_number_that_is_a_tasks_is_not_brought_again) {
+    const device laptop = add_device();
+    hold();
+    EXPECT_TRUE(is_held(send(laptop.client_id, made(5, "SYN-2"))));
+    auto two = made(6, "SYN-7");
+    for (auto& each : made(7, "SYN-7")) two.push_back(each);
+    EXPECT_TRUE(is_held(send(laptop.client_id, two)));
+    for (const char* other : {"", "NONE-7", "SYN-0", "SYN-1000003", "SYN-20261120-7", "x", "7"}) {
+        EXPECT_TRUE(is_held(send(laptop.client_id, made(8, other)))) << other;
+    }
+    EXPECT_TRUE(is_added(send(laptop.client_id, made(8, "SYN-1000002"))));
+    EXPECT_TRUE(skipped().size() == 1 && skipped().front().last == 1'000'001);
+}
+
+TEST_F(restored, a_brought_receipt_says_when_its_task_was_made) {
+    const device laptop = add_device();
+    hold();
+    auto old = made(5, "syn-5");
+    old.push_back(update(uuid_of(5), "entry", "1600000000"));
+    ASSERT_TRUE(is_added(send(laptop.client_id, old)));
+    const auto found = store_->begin_read()->find_task(account_, uuid_of(5));
+    EXPECT_EQ(found->numbered->created_at, time_point{std::chrono::seconds{1'600'000'000}});
+    EXPECT_EQ(key_of(5), "SYN-5");
+    EXPECT_EQ(found->attributes.at("key"), "SYN-5");
+    auto ahead = made(6, "SYN-6");
+    ahead.push_back(update(uuid_of(6), "entry", "99999999999"));
+    ASSERT_TRUE(is_added(send(laptop.client_id, ahead)));
+    EXPECT_EQ(store_->begin_read()->find_task(account_, uuid_of(6))->numbered->created_at, now_);
+}
+
+TEST_F(restored, periods_that_have_begun_take_numbers_back) {
+    run(create_series{account_ref{account_}, "INC", "inc", reset_policy::daily});
+    const device laptop = add_device();
+    hold();
+    const std::string today = period_of(now_, reset_policy::daily, "UTC");
+    const std::string before = period_of(now_ - std::chrono::hours{24}, reset_policy::daily, "UTC");
+    const std::string after = period_of(now_ + std::chrono::hours{24}, reset_policy::daily, "UTC");
+    EXPECT_TRUE(is_added(send(laptop.client_id, made(5, "INC-" + today + "-2"))));
+    EXPECT_TRUE(is_added(send(laptop.client_id, made(6, "INC-" + before + "-1"))));
+    EXPECT_TRUE(is_held(send(laptop.client_id, made(7, "INC-" + after + "-1"))));
+    EXPECT_TRUE(is_held(send(laptop.client_id, made(7, "INC-1"))));
+    EXPECT_EQ(key_of(5), "INC-" + today + "-2");
+    EXPECT_EQ(key_of(6), "INC-" + before + "-1");
+}
+
+TEST_F(restored, an_export_brings_keys_and_what_has_none_waits) {
+    hold();
+    import_tasks all{account_,
+                     {{uuid_of(7), {{"key", "SYN-7"}}}, {uuid_of(8), {{"description", "new"}}}}};
+    EXPECT_TRUE(is_held(run(all)));
+    all.with_keys = true;
+    const auto first = std::get<import_tasks::done>(run(all));
+    EXPECT_EQ(std::tuple(first.imported, first.keys_kept, first.keys_left_out, first.postponed),
+              std::tuple(1, 1, 0, 1));
+    resume();
+    const auto again = std::get<import_tasks::done>(run(all));
+    EXPECT_EQ(std::tuple(again.imported, again.there_already, again.postponed),
+              std::tuple(1, 1, 0));
+    EXPECT_EQ(key_of(7), "SYN-7");
+    EXPECT_EQ(key_of(8), "SYN-8");
+}
+
+TEST_F(restored, an_export_keeps_keys_elsewhere_only_without_gaps) {
+    import_tasks all{account_,
+                     {{uuid_of(4), {{"key", "SYN-4"}}}, {uuid_of(3), {{"key", "SYN-4"}}}}};
+    all.with_keys = true;
+    const auto done = std::get<import_tasks::done>(run(all));
+    EXPECT_EQ(key_of(4), "SYN-3");  // 4 would have left 3 out
+    EXPECT_EQ(key_of(3), "SYN-4");
+    EXPECT_EQ(std::tuple(done.keys_kept, done.keys_left_out), std::tuple(1, 1));
+    EXPECT_EQ(store_->begin_read()->find_task(account_, uuid_of(4))->attributes.at("key"), "SYN-3");
 }
 
 }  // namespace
