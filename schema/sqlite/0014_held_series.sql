@@ -8,3 +8,8 @@ CREATE TABLE instance (
     uuid        BLOB NOT NULL CHECK (length(uuid) = 16)
 ) STRICT;
 INSERT INTO instance (instance_id, uuid) VALUES (1, randomblob(16));
+
+-- A device that was there then: the seq of its account's head in the backup, and what was heard of it since (1 nothing,
+-- 2 it was not further than that, 3 it was, and what it alone had is here).
+ALTER TABLE devices ADD COLUMN resync_from INTEGER CHECK (resync_from >= 0);
+ALTER TABLE devices ADD COLUMN resync_state INTEGER CHECK (resync_state BETWEEN 1 AND 3);

@@ -4,6 +4,7 @@
 #include "brought_keys.hpp"
 #include "chain_place.hpp"
 #include "changes.hpp"
+#include "resync.hpp"
 
 #include <callsign/domain/work.hpp>
 #include <callsign/rules/transform.hpp>
@@ -70,6 +71,20 @@ void put_fork(write_tx& tx, account_id account, const add_version& c, fork_versi
                         {add_version::fork_versions_max, add_version::fork_version_bytes_max});
 }
 
+// A device that is further than the backup which the store was put back from.
+std::optional<add_version::added> take_up(write_tx& tx, const add_version& c, const device& sender,
+                                          const moment& m) {
+    if (!sender.resync) return std::nullopt;
+    const auto its = resync_versions_of(tx.instance());
+    const bool is_its = c.parent == its.ahead || c.parent == its.sent ||
+                        is_ahead(tx, sender.account, c.parent, *sender.resync);
+    if (!is_its) return std::nullopt;
+    // Until its snapshot is here.
+    set_resync(tx, sender, resync::state::expected, m);
+    return add_version::added{
+        .version = its.sent, .taken = c.operations.size(), .wants_snapshot = true};
+}
+
 }  // namespace
 
 add_version::answer apply(write_tx& tx, const add_version& c, const moment& m) {
@@ -81,7 +96,10 @@ add_version::answer apply(write_tx& tx, const add_version& c, const moment& m) {
     const chain_head head = tx.head_of(account);
     const bool stale = head.version != c.parent;
     auto place = stale ? place_of(tx, account, c.parent) : chain_place{head.seq, {}, {}, {}};
-    if (!place) return add_version::unknown_parent{};
+    if (!place) {
+        if (auto taken = take_up(tx, c, *sender, m)) return *taken;
+        return add_version::unknown_parent{};
+    }
     if (place->own.size() >= add_version::own_versions_max) return add_version::missed_too_much{};
     touched_tasks tasks(tx, account);
     add_version::added done;

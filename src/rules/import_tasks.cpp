@@ -2,29 +2,14 @@
 
 #include "brought_keys.hpp"
 #include "changes.hpp"
+#include "numbering.hpp"
 
 #include <callsign/base/assert.hpp>
-#include <callsign/base/text.hpp>
 #include <callsign/domain/work.hpp>
 
 #include <algorithm>
 
 namespace callsign::rules {
-namespace {
-
-// When the task came to be as it is. A device that has it too, and has changed it since, is newer
-// than the import.
-time_point changed_at(const attributes& all, time_point now) {
-    const auto found = all.find("modified");
-    if (found == all.end()) return now;
-    const auto seconds = parse_integer(found->second);
-    const bool is_past =
-        seconds && *seconds >= 0 && *seconds <= now.time_since_epoch().count() / 1000;
-    return is_past ? time_point{std::chrono::seconds{*seconds}} : now;
-}
-
-}  // namespace
-
 import_tasks::answer apply(write_tx& tx, const import_tasks& c, const moment& m) {
     const auto owner = tx.find_account(c.account);
     if (!owner) return no_such_account{};
@@ -58,7 +43,7 @@ import_tasks::answer apply(write_tx& tx, const import_tasks& c, const moment& m)
             if (auto held = held_series_for(tx, c.account, t.attributes)) return *std::move(held);
         }
         ++done.imported;
-        const time_point at = changed_at(t.attributes, m.wall);
+        const precise_time at = changed_at(t.attributes, m.wall);
         add({operation_kind::create, t.uuid, {}, {}, {}});
         for (const auto& [name, value] : t.attributes) {
             if (name == m.key_attribute) {

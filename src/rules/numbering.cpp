@@ -2,6 +2,7 @@
 
 #include "series_choice.hpp"
 
+#include <callsign/base/text.hpp>
 #include <callsign/domain/task_faults.hpp>
 
 #include <algorithm>
@@ -84,6 +85,13 @@ series_id give_number(write_tx& tx, task& t, std::string_view prefix, std::strin
 
 std::string epoch_text(time_point at) {
     return std::to_string(std::chrono::floor<std::chrono::seconds>(at).time_since_epoch().count());
+}
+
+precise_time changed_at(const attributes& all, precise_time now) {
+    const auto seconds = parse_integer(value_of(all, "modified"));
+    if (!seconds || *seconds < 0) return now;
+    const auto latest = std::chrono::floor<std::chrono::seconds>(now).time_since_epoch().count();
+    return *seconds <= latest ? precise_time{std::chrono::seconds{*seconds}} : now;
 }
 
 std::string_view project_of(const attributes& all) {

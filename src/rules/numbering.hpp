@@ -18,6 +18,10 @@ receipt take_receipt(write_tx& tx, const series& series, const uuid& task, const
 // An instant as clients write it in attributes: seconds since the epoch.
 std::string epoch_text(time_point at);
 
+// When a task that comes from elsewhere came to be as it is, as far as it says so. A device that
+// has it too, and has changed it since, is newer than that.
+precise_time changed_at(const attributes& all, precise_time now);
+
 // The attribute `project`; empty: it has none.
 std::string_view project_of(const attributes& all);
 

@@ -13,10 +13,19 @@ begin_restored::answer apply(write_tx& tx, const begin_restored& c, const moment
     constexpr std::int64_t accounts_at_once = 500;
     begin_restored::answer done;
     tx.put_instance(c.instance);
+    const auto expect_devices = [&](account_id owner) {
+        const std::int64_t head = tx.head_of(owner).seq;
+        for (const device& d : tx.devices_of(owner)) {
+            // One that did not come back since an earlier restore may be further than that one.
+            if (d.resync && d.resync->now == resync::state::expected) continue;
+            tx.set_resync(d.id, {head, resync::state::expected});
+        }
+    };
     for (account_id after{};;) {
         const auto some = tx.accounts(after, accounts_at_once);
         for (const account& a : some) {
             if (a.elsewhere) continue;
+            if (a.mode == account_mode::managed) expect_devices(a.id);
             for (series s : tx.series_of(a.id)) {
                 s.held = true;
                 tx.update_series(s, m.now);

@@ -219,6 +219,7 @@ v1::Device to_message(const device& d) {
     if (d.mode == account_mode::managed) out.set_client_id(to_string(d.client_id));
     set_timestamp(*out.mutable_created_at(), d.created_at);
     if (d.revoked_at) set_timestamp(*out.mutable_revoked_at(), *d.revoked_at);
+    if (d.resync) out.set_resync(std::string(to_string(d.resync->now)));
     return out;
 }
 

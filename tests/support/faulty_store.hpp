@@ -300,6 +300,7 @@ class faulty_store final : public store {
         }
         std::vector<device> devices_of(account_id a) override { return tx_->devices_of(a); }
         device_id put_device(const device& d) override { return tx_->put_device(d); }
+        void set_resync(device_id id, const resync& r) override { tx_->set_resync(id, r); }
         void revoke_device(device_id id, time_point now) override { tx_->revoke_device(id, now); }
         std::optional<uuid> find_version_id(account_id a, std::int64_t seq) override {
             return tx_->find_version_id(a, seq);

@@ -22,8 +22,8 @@ struct backup_manifest {
     friend bool operator==(const backup_manifest&, const backup_manifest&) = default;
 };
 
-// What a scheduled backup's directory is called: by its instant, without colons, which some programs
-// take for the name of a machine. In the order of time.
+// What a scheduled backup's directory is called: by its instant, without colons, which some
+// programs take for the name of a machine. In the order of time.
 std::string backup_name(time_point at);
 // nullopt: no backup was ever called so.
 std::optional<time_point> time_of_backup(std::string_view name);

@@ -264,7 +264,8 @@ class write_tx : public read_tx {
     // Those after the last one, up to `through`, are nobody's. Requires: there is one at least.
     virtual void skip_numbers(series_id series, std::string_view period, std::int64_t through) = 0;
     virtual bool is_skipped(series_id series, std::string_view period, std::int64_t number) = 0;
-    // A skipped number is somebody's after all. Requires: it is skipped; a task with it is put next.
+    // A skipped number is somebody's after all. Requires: it is skipped; a task with it is put
+    // next.
     virtual void reclaim_number(series_id series, std::string_view period, std::int64_t number) = 0;
     // The last period of the series, in their order, that numbers were taken or skipped in; empty:
     // none yet.
@@ -306,10 +307,11 @@ class write_tx : public read_tx {
     virtual std::int64_t forget_fork_versions(time_point before, std::int64_t limit) = 0;
 
     // ---- devices ----
-    // `device.id`, `device.mode` and `device.revoked_at` are ignored. Requires: nobody has this
-    // client id, and no device of the account that is not revoked has this name.
+    // `device.id`, `device.mode`, `device.revoked_at` and `device.resync` are ignored. Requires:
+    // nobody has this client id, and no device of the account that is not revoked has this name.
     virtual device_id put_device(const device& device) = 0;
     virtual void revoke_device(device_id id, time_point now) = 0;
+    virtual void set_resync(device_id id, const resync& resync) = 0;
 
     // ---- webhooks ----
     // `webhook.id` is ignored. Requires: nobody has this uuid.

@@ -46,6 +46,11 @@ class memory_store final : public strict_memory_store {
     void maintain(bool /*idle*/) override {}
 
     int forgotten_commits() const override { return forgotten_; }
+    std::unique_ptr<strict_memory_store> copy() override {
+        auto other = std::make_unique<memory_store>();
+        other->committed_ = view();
+        return other;
+    }
 
   private:
     std::shared_ptr<state> view() {

@@ -256,7 +256,14 @@ class write_transaction final : public reads_over<write_tx> {
         CALLSIGN_ASSERT(fresh);
         at->second.id = id;
         at->second.revoked_at.reset();
+        at->second.resync.reset();
         return id;
+    }
+    void set_resync(device_id id, const resync& r) override {
+        wrote_ = true;
+        for (auto& [client, d] : state_->devices) {
+            if (d.id == id) d.resync = r;
+        }
     }
     void revoke_device(device_id id, time_point now) override {
         moved(now);

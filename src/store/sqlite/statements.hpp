@@ -259,7 +259,7 @@ inline constexpr auto side_forget =
 
 #define CALLSIGN_DEVICE                                                                   \
     "SELECT d.device_id, d.client_id, d.account_id, a.mode, d.name, d.key, d.created_at," \
-    " d.revoked_at FROM devices d JOIN accounts a ON a.account_id = d.account_id"
+    " d.revoked_at, d.resync_from, d.resync_state FROM devices d JOIN accounts a ON a.account_id = d.account_id"
 inline constexpr auto device_by_client = CALLSIGN_DEVICE " WHERE d.client_id = ?";
 inline constexpr auto device_all = CALLSIGN_DEVICE " WHERE d.account_id = ? ORDER BY d.device_id";
 #undef CALLSIGN_DEVICE
@@ -268,6 +268,8 @@ inline constexpr auto device_put =
     "INSERT INTO devices (client_id, account_id, name, key, created_at) VALUES (?, ?, ?, ?, ?)";
 inline constexpr auto device_key =
     "UPDATE devices SET name = ?, key = ? WHERE device_id = ? AND key IS NULL";
+inline constexpr auto device_resync =
+    "UPDATE devices SET resync_from = ?, resync_state = ? WHERE device_id = ?";
 inline constexpr auto device_revoke = "UPDATE devices SET revoked_at = ? WHERE device_id = ?";
 
 // ---- webhooks ----

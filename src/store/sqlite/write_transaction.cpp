@@ -316,6 +316,14 @@ class write_transaction final : public reads_over<write_tx> {
         q.bind(d.created_at).run();
         return device_id{db_.last_row()};
     }
+    void set_resync(device_id id, const resync& r) override {
+        changed_ = true;
+        db_.use(sql::device_resync)
+            .bind(r.from)
+            .bind(static_cast<std::int64_t>(r.now))
+            .bind(id)
+            .run();
+    }
     void revoke_device(device_id id, time_point now) override {
         moved(now);
         db_.use(sql::device_revoke).bind(now).bind(id).run();

@@ -57,8 +57,8 @@ struct task_too_large {
 };
 inline constexpr std::size_t task_bytes_max = std::size_t{4} << 20;
 
-// Its series gives no numbers: the store was put back from a backup, and nobody has said where to go
-// on.
+// Its series gives no numbers: the store was put back from a backup, and nobody has said where to
+// go on.
 struct series_held {
     std::string prefix;
 };
@@ -111,9 +111,8 @@ struct fulfil {
 
     // The slot is not there any more: a store put back from an older copy, say.
     struct slot_missing {};
-    using answer =
-        std::variant<receipted, slot_failed, unknown_series, slot_missing, task_too_large,
-                     series_held>;
+    using answer = std::variant<receipted, slot_failed, unknown_series, slot_missing,
+                                task_too_large, series_held>;
 };
 // The account is its creation's, which alone knows it.
 claim claim_of(const fulfil& c);
@@ -146,9 +145,8 @@ struct give_key {
     callsign::author author{};
 
     struct not_opaque {};
-    using answer =
-        std::variant<receipted, no_such_account, not_opaque, unknown_series, series_archived,
-                     series_held>;
+    using answer = std::variant<receipted, no_such_account, not_opaque, unknown_series,
+                                series_archived, series_held>;
 };
 claim claim_of(const give_key& c);
 

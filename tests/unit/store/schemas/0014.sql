@@ -1,4 +1,4 @@
--- A store as schema 14 had it: as before, a series that is held, and the instance.
+-- A store as schema 14 had it: as before, a series that is held, the instance, and a device that is expected back.
 BEGIN TRANSACTION;
 CREATE TABLE accounts (
     account_id   INTEGER PRIMARY KEY,
@@ -24,9 +24,9 @@ CREATE TABLE devices (
     account_id INTEGER NOT NULL REFERENCES accounts,
     client_id  BLOB NOT NULL UNIQUE CHECK (length(client_id) = 16),
     created_at INTEGER NOT NULL
-, name TEXT NOT NULL DEFAULT '', key BLOB, revoked_at INTEGER) STRICT;
-INSERT INTO "devices" VALUES(1,2,X'018BCFE56800704D800000000000004D',1700000000000,'',NULL,NULL);
-INSERT INTO "devices" VALUES(2,1,X'018BCFE56800704E800000000000004E',1700000000000,'laptop',X'0102',NULL);
+, name TEXT NOT NULL DEFAULT '', key BLOB, revoked_at INTEGER, resync_from INTEGER CHECK (resync_from >= 0), resync_state INTEGER CHECK (resync_state BETWEEN 1 AND 3)) STRICT;
+INSERT INTO "devices" VALUES(1,2,X'018BCFE56800704D800000000000004D',1700000000000,'',NULL,NULL,NULL,NULL);
+INSERT INTO "devices" VALUES(2,1,X'018BCFE56800704E800000000000004E',1700000000000,'laptop',X'0102',NULL,2,1);
 CREATE TABLE instance (
     instance_id INTEGER PRIMARY KEY CHECK (instance_id = 1),
     uuid        BLOB NOT NULL CHECK (length(uuid) = 16)
