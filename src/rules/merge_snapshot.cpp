@@ -90,16 +90,12 @@ class snapshot_merge {
         if (here.last_seq <= sender_.resync->from) return here;
         return tx_.find_task_as_of(account_, here.uuid, sender_.resync->from);
     }
-    bool is_base_known(const task& here) {
-        return here.last_seq <= sender_.resync->from ||
-               tx_.history_from(account_) <= sender_.resync->from;
-    }
-
     void compare(const import_tasks::imported_task& its, const task& here) {
         if (its.attributes == here.attributes) return;
         const bool device_is_later = is_later(its.attributes, here.attributes);
-        const bool is_known = is_base_known(here);
-        const std::optional<task> base = is_known ? base_of(here) : std::nullopt;
+        const std::optional<task> base = base_of(here);
+        const bool was_there = !here.numbered || here.numbered->seq <= sender_.resync->from;
+        const bool is_known = base || !was_there;
         static const attributes nothing;
         const attributes& before = base && !base->purged ? base->attributes : nothing;
         noted_.clear();

@@ -13,7 +13,6 @@ constexpr std::string_view note_text =
     "one "
     "and sync again, and the server gets them";
 
-// Of those that are expected none is missing, and one has brought what the backup did not have.
 bool are_all_back(write_tx& tx, account_id account) {
     bool one_returned = false;
     for (const device& d : tx.devices_of(account)) {
@@ -22,17 +21,6 @@ bool are_all_back(write_tx& tx, account_id account) {
         one_returned = one_returned || d.resync->now == resync::state::returned;
     }
     return one_returned;
-}
-
-std::int64_t resume_all(write_tx& tx, account_id account, const moment& m) {
-    std::int64_t resumed = 0;
-    for (series s : tx.series_of(account)) {
-        if (!s.held) continue;
-        s.held = false;
-        tx.update_series(s, m.now);
-        ++resumed;
-    }
-    return resumed;
 }
 
 // The chain goes on behind the backup: there the device finds a version that the chain names.
@@ -73,6 +61,18 @@ std::vector<operation> note_operations(const uuid& instance) {
     return all;
 }
 
+std::int64_t resume_when_all_are_back(write_tx& tx, account_id account, const moment& m) {
+    if (!are_all_back(tx, account)) return 0;
+    std::int64_t resumed = 0;
+    for (series s : tx.series_of(account)) {
+        if (!s.held) continue;
+        s.held = false;
+        tx.update_series(s, m.now);
+        ++resumed;
+    }
+    return resumed;
+}
+
 void set_resync(write_tx& tx, const device& d, resync::state state, const moment& m) {
     if (d.resync->now == state) return;
     tx.set_resync(d.id, {d.resync->from, state});
@@ -88,9 +88,7 @@ end_resync::answer apply(write_tx& tx, const end_resync& c, const moment& m) {
     if (!c.ahead && found->resync->now != resync::state::expected) return end_resync::done{};
     set_resync(tx, *found, c.ahead ? resync::state::returned : resync::state::seen, m);
     if (c.ahead) lead_on(tx, *found, m);
-    end_resync::done done;
-    if (are_all_back(tx, found->account)) done.resumed = resume_all(tx, found->account, m);
-    return done;
+    return end_resync::done{resume_when_all_are_back(tx, found->account, m)};
 }
 
 }  // namespace callsign::rules

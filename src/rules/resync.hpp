@@ -37,6 +37,10 @@ bool is_ahead(read_tx& tx, account_id account, const uuid& version, const resync
 // What makes the task that the device's user reads.
 std::vector<operation> note_operations(const uuid& instance);
 
+// Held series of the account go on if none that is expected is missing, and one has brought what
+// the backup did not have. How many did.
+std::int64_t resume_when_all_are_back(write_tx& tx, account_id account, const moment& m);
+
 // Where the device stands is another from now on.
 void set_resync(write_tx& tx, const device& d, resync::state state, const moment& m);
 

@@ -802,6 +802,29 @@ TEST_P(store_contract, devices_have_names_and_keys_and_can_be_revoked) {
     EXPECT_FALSE(tx->find_device(uuid_of(904)));
 }
 
+TEST_P(store_contract, a_device_is_expected_back_after_a_restore) {
+    const auto account = make_account();
+    const auto laptop = write([&](write_tx& tx) {
+        tx.put_device({.client_id = client_b, .account = account, .name = "b", .sealed_key = "k"});
+        return tx.put_device({.client_id = client_a,
+                              .account = account,
+                              .name = "a",
+                              .sealed_key = "k",
+                              .resync = resync{5, resync::state::seen}});
+    });
+    EXPECT_FALSE(store_->begin_read()->find_device(client_a)->resync) << "it is new";
+    using state = resync::state;
+    for (const state now : {state::expected, state::seen, state::returned}) {
+        write([&](write_tx& tx) { tx.set_resync(laptop, {7, now}); });
+        if (GetParam().durable) reopen();
+        const auto tx = store_->begin_read();
+        EXPECT_EQ(tx->find_device(client_a)->resync, (resync{7, now}));
+        EXPECT_FALSE(tx->find_device(client_b)->resync);
+    }
+    write([&](write_tx& tx) { tx.revoke_device(laptop, t0); });
+    EXPECT_EQ(store_->begin_read()->devices_of(account)[1].resync, (resync{7, state::returned}));
+}
+
 TEST_P(store_contract, devices_come_and_go_by_the_rules) {
     const auto home = make_account();
     const auto other = make_account("other", "OTH");
