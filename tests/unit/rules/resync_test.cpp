@@ -180,6 +180,22 @@ TEST_F(resyncs, nobody_was_ahead_so_nobody_knows_where_to_go_on) {
     EXPECT_TRUE(store_->begin_read()->default_series(account_)->held);
 }
 
+// A device whose own disk was put back is further than the backup a second time.
+TEST_F(resyncs, a_device_comes_back_twice) {
+    put_back();
+    bring({{uuid_of(5), {{"key", "SYN-5"}}}});
+    EXPECT_EQ(resync_of(laptop)->now, resync::state::returned);
+    const uuid version = stand();
+    EXPECT_EQ(resync_of(laptop)->now, resync::state::expected);
+    EXPECT_TRUE(std::holds_alternative<find_child::awaits_snapshot>(child_of_laptops(version)));
+    merge(version, {{uuid_of(5), {{"key", "SYN-5"}, {"p", "v"}}}});
+    run(end_resync{laptop, account_, true});
+    EXPECT_EQ(attribute(uuid_of(5), "p"), "v");
+    task_map own;
+    lead_on(version, own);
+    EXPECT_TRUE(own.contains(uuid_of(5)));
+}
+
 TEST_F(resyncs, a_snapshot_that_was_not_asked_for_is_not_looked_at) {
     EXPECT_TRUE(std::holds_alternative<merge_snapshot::not_awaited>(
         merge(later(), {{uuid_of(1), with({{"p", "x"}})}})));
