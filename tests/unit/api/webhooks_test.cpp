@@ -618,6 +618,9 @@ class late_reader final : public store {
     }
     time_point last_moment() override { return within_.last_moment(); }
     slot_counts counts() override { return within_.counts(); }
+    std::unique_ptr<store_copy> begin_copy(const std::filesystem::path& file) override {
+        return within_.begin_copy(file);
+    }
     void maintain(bool idle) override { within_.maintain(idle); }
 
     std::function<void()> meanwhile;

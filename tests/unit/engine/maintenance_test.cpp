@@ -22,6 +22,9 @@ class logging_store final : public store {
     std::unique_ptr<read_tx> begin_read() override { return within_->begin_read(); }
     time_point last_moment() override { return within_->last_moment(); }
     slot_counts counts() override { return within_->counts(); }
+    std::unique_ptr<store_copy> begin_copy(const std::filesystem::path& file) override {
+        return within_->begin_copy(file);
+    }
     void maintain(bool idle) override { log_ += idle ? 'i' : 'm'; }
 
   private:
