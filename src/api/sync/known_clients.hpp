@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <unordered_map>
 
 namespace callsign::api {
@@ -20,6 +21,8 @@ struct known_client {
     account_id account;
     account_mode mode = account_mode::opaque;
     bool revoked = false;
+    std::string account_name{};  // empty: what is here is not all yet, the store has the rest
+    std::string name{};          // empty: the client of an opaque account
     // Of a managed account's device. None there: it does not open with the master key. Shared with
     // the questions that seal with it on other threads.
     std::shared_ptr<const seal::key> key{};

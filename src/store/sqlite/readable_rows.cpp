@@ -63,7 +63,8 @@ constexpr table tables[] = {
      " ORDER BY 1",
      look_at<history_row_of>},
     {"devices",
-     "SELECT device_id, client_id, account_id, 1, name, key, created_at, revoked_at FROM devices"
+     "SELECT device_id, client_id, account_id, 1, name, key, created_at, revoked_at, '' FROM "
+     "devices"
      " WHERE device_id > ? ORDER BY 1",
      look_at<device_of>},
     {"webhooks",

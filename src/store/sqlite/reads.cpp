@@ -236,7 +236,7 @@ key_contest key_contest_of(query& q) {
 principal principal_of(query& q) {
     q.at("tokens", q.integer(0));
     return {token_id{q.integer(0)}, maybe_id<account_id>(q, 1), scope_in(q, 2), mode_in(q, 3),
-            maybe_instant(q, 4)};
+            maybe_instant(q, 4),    q.integer(5) != 0,          q.text(6),      q.text(7)};
 }
 
 device device_of(query& q) {
@@ -250,6 +250,7 @@ device device_of(query& q) {
     if (!q.is_null(5)) d.sealed_key = q.blob(5);
     d.created_at = q.instant(6);
     d.revoked_at = maybe_instant(q, 7);
+    d.account_name = q.text(8);
     return d;
 }
 
