@@ -1,5 +1,6 @@
 #include "line_output.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <condition_variable>
 #include <csignal>
@@ -15,7 +16,8 @@ namespace {
 
 constexpr milliseconds last_words{1'000};
 
-void write_all(int descriptor, std::string_view bytes) {
+// Returns what could not be written: nobody reads any more, or the disk is full.
+std::string_view write_all(int descriptor, std::string_view bytes) {
     while (!bytes.empty()) {
         const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
         if (written >= 0) {
@@ -24,9 +26,10 @@ void write_all(int descriptor, std::string_view bytes) {
             pollfd room{descriptor, POLLOUT, 0};
             ::poll(&room, 1, -1);
         } else if (errno != EINTR) {
-            return;  // nobody reads any more, or the disk is full
+            break;
         }
     }
+    return bytes;
 }
 
 }  // namespace
@@ -57,8 +60,9 @@ struct line_output::state {
             now.swap(waiting);
             writes = true;
             lock.unlock();
-            write_all(descriptor, now);
+            const std::string_view lost = write_all(descriptor, now);
             lock.lock();
+            left_out += static_cast<std::uint64_t>(std::ranges::count(lost, '\n'));
             writes = false;
             changed.notify_all();
         }

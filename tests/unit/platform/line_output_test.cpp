@@ -83,6 +83,7 @@ TEST_F(line_output_test, what_is_important_is_bounded_too) {
     const auto begun = std::chrono::steady_clock::now();
     out.drain(10s);
     EXPECT_LT(std::chrono::steady_clock::now() - begun, 5s);
+    EXPECT_GE(out.take_left_out(), static_cast<std::uint64_t>(refused) + 10) << "they are lost";
 }
 
 }  // namespace
