@@ -225,7 +225,7 @@ struct window_families {
 
     window_gauges of(const char* name) {
         const auto quantile = [&](const char* q) -> Gauge& {
-            return quantiles.Add({{"accounts", name}, {"quantile", q}});
+            return quantiles.Add({{"accounts", name}, {"q", q}});
         };
         const prometheus::Labels who{{"accounts", name}};
         return {window.Add(who),  wanted.Add(who), changes.Add(who),

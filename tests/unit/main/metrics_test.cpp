@@ -75,7 +75,7 @@ TEST(metrics, windows_by_class_of_accounts) {
                              "callsign_retry_samples{accounts=\"here\"} 150.5\n",
                              "callsign_reaper_slots_failed{accounts=\"here\"} 3\n",
                              "callsign_reaper_slots_failed_retried{accounts=\"here\"} 1\n",
-                             "callsign_retry_quantile_seconds{accounts=\"here\",quantile=\"0.99\"} "
+                             "callsign_retry_quantile_seconds{accounts=\"here\",q=\"0.99\"} "
                              "41\n"}) {
         EXPECT_THAT(text, HasSubstr(line));
     }
