@@ -14,7 +14,6 @@
 #include <boost/beast/http/verb.hpp>
 #include <chrono>
 #include <cstdint>
-#include <cstdio>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -113,10 +112,9 @@ class request_log final : public net::http_probe {
         return {text.data(), text.size()};
     }
     static std::string in_ms(std::chrono::nanoseconds span) {
-        std::array<char, 32> text{};
-        const int size = std::snprintf(text.data(), text.size(), "%.3f",
-                                       std::chrono::duration<double, std::milli>(span).count());
-        return {text.data(), static_cast<std::size_t>(size)};
+        const auto us = std::chrono::round<std::chrono::microseconds>(span).count();
+        const std::string rest = std::to_string(us % 1000);
+        return std::to_string(us / 1000) + "." + std::string(3 - rest.size(), '0') + rest;
     }
 
     void tell(platform::log_level level, const net::finished_request& f) {

@@ -15,6 +15,10 @@ namespace callsign::platform {
 namespace {
 
 constexpr milliseconds last_words{1'000};
+// Lines that come one by one are written together: to wake the thread for each, thousands of times
+// a second, would cost more than all else about them. What is important is written at once.
+constexpr milliseconds gathered_for{10};
+constexpr std::size_t gathered_bytes = 64u << 10;
 
 // Returns what could not be written: nobody reads any more, or the disk is full.
 std::string_view write_all(int descriptor, std::string_view bytes) {
@@ -40,7 +44,9 @@ struct line_output::state {
     std::mutex mutex;
     std::condition_variable changed;
     std::string waiting;
-    bool writes = false;  // what was waiting
+    bool gathers = false;  // it waits for more
+    bool hurries = false;  // it is not to
+    bool writes = false;   // what was waiting
     bool stopping = false;
     std::uint64_t left_out = 0;
 
@@ -56,6 +62,11 @@ struct line_output::state {
         for (;;) {
             changed.wait(lock, [this] { return !waiting.empty() || stopping; });
             if (waiting.empty()) return;
+            gathers = true;
+            changed.wait_for(lock, gathered_for, [this] {
+                return hurries || stopping || waiting.size() >= gathered_bytes;
+            });
+            gathers = hurries = false;
             now.clear();
             now.swap(waiting);
             writes = true;
@@ -93,7 +104,9 @@ bool line_output::put(std::string_view line, bool important) {
     }
     const bool rests = s.is_done();
     s.waiting.append(line).append("\n");
-    if (rests) s.changed.notify_all();
+    s.hurries = s.hurries || important;
+    const bool is_due = s.hurries || s.waiting.size() >= gathered_bytes;
+    if (rests || (s.gathers && is_due)) s.changed.notify_all();
     return true;
 }
 
@@ -104,6 +117,8 @@ std::uint64_t line_output::take_left_out() {
 
 void line_output::drain(milliseconds patience) {
     std::unique_lock lock(state_->mutex);
+    state_->hurries = !state_->waiting.empty();
+    state_->changed.notify_all();
     state_->changed.wait_for(lock, patience, [this] { return state_->is_done(); });
 }
 

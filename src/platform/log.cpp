@@ -11,6 +11,7 @@
 namespace callsign::platform {
 namespace {
 
+constexpr std::size_t usual_line_bytes = 320;
 constexpr std::string_view replacement = "\xEF\xBF\xBD";
 
 std::string_view name_of(log_level level) noexcept {
@@ -122,6 +123,7 @@ std::string json_string(std::string_view text) {
 
 std::string text_line(const log_entry& entry) {
     std::string line = to_rfc3339(entry.at);
+    line.reserve(usual_line_bytes);
     line.append(" ").append(name_of(entry.level)).append(" ").append(entry.event);
     for (const auto& [name, value] : entry.fields) {
         line.append(" ").append(name).append("=");
@@ -132,6 +134,7 @@ std::string text_line(const log_entry& entry) {
 
 std::string json_line(const log_entry& entry) {
     std::string line = "{\"time\":\"" + to_rfc3339(entry.at);
+    line.reserve(usual_line_bytes);
     line.append("\",\"level\":\"").append(name_of(entry.level));
     line.append("\",\"event\":").append(json_string(entry.event));
     for (const auto& [name, value] : entry.fields) {
