@@ -64,6 +64,8 @@ TEST(http_server, tells_of_requests_that_it_refuses_itself) {
     server.probe.await(server.probe.finished, 1);
     EXPECT_EQ(server.probe.last_finished.status, 400u);
     EXPECT_EQ(server.probe.last_finished.client, "127.0.0.1");
+    EXPECT_EQ(server.probe.answered, 1) << "what is counted is counted here, too";
+    EXPECT_EQ(server.probe.last_status, 400u);
 }
 
 TEST(http_server, tells_whom_a_trusted_proxy_asks_for) {
