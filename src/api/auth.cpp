@@ -40,8 +40,9 @@ boost::asio::awaitable<result<std::optional<principal>>> authenticator::ask(dige
         const std::uint64_t revocations = revocations_;
         auto reading = read_(token_hash);
         result<std::optional<principal>> who = co_await std::move(reading);
-        // The unknown are not remembered: anyone could fill the memory with them.
-        if (!who || !*who) co_return who;
+        // The unknown are not remembered: anyone could fill the memory with them. Nor are those
+        // that open nothing any more.
+        if (!who || !*who || (*who)->revoked) co_return who;
         if (revocations == revocations_) {
             remember(token_hash, **who);
             co_return who;

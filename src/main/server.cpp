@@ -14,6 +14,7 @@
 #include "setup/listen_file.hpp"
 #include "setup/metrics.hpp"
 #include "setup/open_files.hpp"
+#include "setup/process_readings.hpp"
 
 #include <callsign/api/service.hpp>
 #include <callsign/engine/engine.hpp>
@@ -71,6 +72,11 @@ class server {
     std::unique_ptr<task_sink> open_sink(const remote_chain& r);
     void log_backup(const fs::path& dir, const jobs::backup_answer& done);
     net::http_server listen();
+    std::optional<net::http_server> listen_for_metrics();
+    std::function<std::string()> metrics_hook();
+    std::string metrics_text();
+    asio::awaitable<net::http_response> show_metrics(net::http_request request);
+    bool is_ready() const;
     asio::awaitable<void> start_and_stop();
     asio::awaitable<std::string> prepare();
     void announce(const std::string& welcome_text);
@@ -88,7 +94,8 @@ class server {
     setup::metrics metrics_;
     damage_log damage_log_{log_};
     sweep_log sweep_log_{log_, metrics_.reaper()};
-    request_log request_log_{log_, metrics_.http()};
+    request_log request_log_{log_, metrics_.http(), config_.log};
+    write_log write_log_{log_, metrics_.engine()};
     remote_log remote_log_{log_, metrics_.outbox()};
     std::unique_ptr<clock> clock_ = platform::make_real_clock();
     std::unique_ptr<entropy> entropy_ = platform::make_real_entropy();
@@ -109,17 +116,19 @@ class server {
     reaper reaper_;
     api::service service_;
     net::http_server http_;
+    net::http_probe unobserved_;
+    // Where /metrics is, if it is not with everything else.
+    std::optional<net::http_server> metrics_http_;
     std::optional<setup::listen_file> listen_file_;
 };
 
 backup_files backup_files_of() {
-    return {.begin = begin_backup,
-            .finish =
-                [](const fs::path& dir, time_point made_at) {
-                    return finish_backup(dir, made_at, CALLSIGN_VERSION);
-                },
-            .discard = discard_backup,
-            .list = list_backups};
+    return {
+        .begin = begin_backup,
+        .finish = [](const fs::path& dir,
+                     time_point made_at) { return finish_backup(dir, made_at, CALLSIGN_VERSION); },
+        .discard = discard_backup,
+        .list = list_backups};
 }
 
 // What concerns sync as well has its place there.
@@ -135,7 +144,7 @@ server::server(setup::config config, setup::config_source source, std::size_t fi
       engine_(*store_, *clock_, *entropy_,
               {network_.get_executor(), writer_.executor(), readers_.get_executor(),
                offload_.get_executor(), config_.store.readers},
-              engine_options_of(config_), metrics_.engine(),
+              engine_options_of(config_), write_log_,
               [this](const std::string& why) { end_at_once(why); }),
       sinks_(network_.get_executor(), offload_.get_executor(), *entropy_, config_.remote.calls),
       outbox_(
@@ -154,17 +163,9 @@ server::server(setup::config config, setup::config_source source, std::size_t fi
                               }},
                 .backups = backup_files_of(),
                 .master_key = config_.secrets.master_key},
-               {[this] {
-                    metrics_.bodies_held(http_.bodies()->held());
-                    metrics_.followers(service_.follower_count());
-                    metrics_.webhooks(service_.webhook_deliveries());
-                    metrics_.remotes(outbox_.totals());
-                    return metrics_.text();
-                },
-                [this](std::string_view route, unsigned status, std::chrono::nanoseconds took) {
-                    metrics_.answered(route, status, took);
-                }}),
-      http_((fit_connections(files_max), listen())) {
+               {.metrics = metrics_hook()}),
+      http_((fit_connections(files_max), listen())),
+      metrics_http_(listen_for_metrics()) {
     engine_.edit_elsewhere_by(outbox_);
     reaper_.ask_elsewhere(outbox_);
     engine_.report_damage_to([this](const std::string& where) { damage_log_.found(where); });
@@ -223,6 +224,62 @@ net::http_server server::listen() {
     }
 }
 
+std::optional<net::http_server> server::listen_for_metrics() {
+    const std::string& where = config_.metrics.listen;
+    if (where.empty()) return std::nullopt;
+    // For a few who ask now and then.
+    const net::http_options few{.body_bytes_max = 1u << 10,
+                                .bodies_bytes_max = 16u << 20,
+                                .account_bodies_bytes_max = 16u << 20,
+                                .connections_max = 16,
+                                .connections_per_address_max = 16};
+    try {
+        return std::optional<net::http_server>(
+            std::in_place, network_.get_executor(), setup::to_endpoint(where), few,
+            [this](net::http_request request) { return show_metrics(std::move(request)); },
+            api::refusal, unobserved_);
+    } catch (const boost::system::system_error& e) {
+        throw std::runtime_error("cannot listen on " + where + ": " + e.code().message());
+    }
+}
+
+asio::awaitable<net::http_response> server::show_metrics(net::http_request request) {
+    using boost::beast::http::verb;
+    const bool is_get = request.method() == verb::get || request.method() == verb::head;
+    if (!is_get || request.path() != "/metrics") {
+        co_return api::refusal(404, "no-such-path", "Here is /metrics and nothing else.");
+    }
+    net::http_response response;
+    response.content_type = "text/plain; version=0.0.4";
+    response.body = metrics_text();
+    co_return response;
+}
+
+// None where the API is, if they have a place of their own.
+std::function<std::string()> server::metrics_hook() {
+    if (!config_.metrics.listen.empty()) return {};
+    return [this] { return metrics_text(); };
+}
+
+std::string server::metrics_text() {
+    metrics_.bodies_held(http_.bodies()->held());
+    metrics_.followers(service_.follower_count());
+    metrics_.webhooks(service_.webhook_deliveries());
+    metrics_.remotes(outbox_.totals());
+    const milliseconds every =
+        config_.backup.directory.empty() ? milliseconds{} : config_.backup.every;
+    metrics_.backups(service_.backups().tally(), every);
+    metrics_.space(space_of(config_.store.data_dir));
+    metrics_.process(setup::read_process());
+    metrics_.ready(is_ready());
+    return metrics_.text();
+}
+
+// As /readyz says it.
+bool server::is_ready() const {
+    return engine_.accepting() && engine_.writable() && !engine_.write_trouble();
+}
+
 void server::run() {
     spawn(start_and_stop());
     network_.run();
@@ -238,6 +295,8 @@ void server::spawn(asio::awaitable<void> work) {
 asio::awaitable<void> server::start_and_stop() {
     const std::string welcome_text = co_await prepare();
     spawn(http_.run());
+    if (metrics_http_) spawn(metrics_http_->run());
+    spawn(engine_.watch_writes());
     spawn(reaper_.run());
     service_.start_webhooks(*outgoing_, http_.bodies(), network_.get_executor());
     spawn(service_.backups().run(
@@ -279,6 +338,11 @@ void server::announce(const std::string& welcome_text) {
               {{"version", CALLSIGN_VERSION},
                {"url", setup::to_url(at.address(), at.port())},
                {"data_dir", config_.store.data_dir.string()}});
+    if (metrics_http_) {
+        const tcp::endpoint metrics_at = metrics_http_->local_endpoint();
+        log_->log(log_level::info, "metrics are shown",
+                  {{"url", setup::to_url(metrics_at.address(), metrics_at.port()) + "/metrics"}});
+    }
     if (const sqlite_release sqlite = sqlite_in_use(); sqlite.loses_pages) {
         log_->log(log_level::debug, "old sqlite, one connection writes and checkpoints",
                   {{"version", sqlite.version}});
@@ -305,12 +369,14 @@ asio::awaitable<void> server::stop() {
     signals_.clear();
     service_.stop_followers();
     http_.stop();
+    if (metrics_http_) metrics_http_->stop();
     reaper_.stop();
     service_.backups().stop();
     outbox_.stop();
     co_await outbox_.stopped();
     co_await service_.stop_webhooks();
     co_await http_.drained(config_.server.drain_timeout);
+    if (metrics_http_) co_await metrics_http_->drained(milliseconds{0});
     engine_.stop();
     co_await engine_.drained();
     log_->log(log_level::info, "stopped", {});
@@ -331,6 +397,7 @@ void server::reload() {
     const auto& fresh = std::get<setup::config>(loaded);
     config_.reaper = fresh.reaper;
     config_.log.level = fresh.log.level;
+    config_.log.requests = fresh.log.requests;
     config_.remote.options = fresh.remote.options;
     reaper_.reload(config_.reaper);
     outbox_.reload(config_.remote.options);

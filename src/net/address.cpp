@@ -110,6 +110,12 @@ std::optional<address_block> parse_address_block(std::string_view text) {
     return address_block{to_bytes(*address), bits + 128 - most};
 }
 
+std::string to_string(const address_bytes& address) {
+    const ip::address_v6 six(address);
+    if (!is_v4(address)) return six.to_string();
+    return ip::make_address_v4(ip::v4_mapped, six).to_string();
+}
+
 std::string to_string(const address_block& block) {
     const bool four = is_v4(block.first) && block.bits >= v4_bits;
     const ip::address_v6 whole(block.first);

@@ -35,9 +35,9 @@ class session {
   public:
     using steady = std::chrono::steady_clock;
 
-    // Registers itself with the server for as long as it lives. `peer`: whose connection it counts
-    // as; none: a trusted proxy's.
-    session(server_state& server, boost::asio::ip::tcp::socket socket,
+    // Registers itself with the server for as long as it lives. `from`: the other end; `peer`:
+    // whose connection it counts as; none: a trusted proxy's.
+    session(server_state& server, boost::asio::ip::tcp::socket socket, const address_bytes& from,
             const std::optional<address_bytes>& peer);
     ~session();
     session(const session&) = delete;
@@ -80,8 +80,8 @@ class session {
     boost::asio::awaitable<bool> answer();
     boost::asio::awaitable<bool> write(std::string_view head, std::string_view body = {});
     bool has_room_for(std::size_t bytes);
-    boost::asio::awaitable<void> stream(const body_writer& writer, bool chunked);
-    boost::asio::awaitable<void> talk(http_header header, const socket_upgrade& upgrade);
+    boost::asio::awaitable<bool> stream(const body_writer& writer, bool chunked);
+    boost::asio::awaitable<bool> talk(http_header header, const socket_upgrade& upgrade);
     boost::asio::awaitable<void> refuse(refusal_reason why);
     boost::asio::awaitable<void> linger();
 
@@ -90,17 +90,26 @@ class session {
     void enter_write(std::size_t bytes);
     void enter_reading_phase();
     bool count_client(const http_header& header);
+    void refuse_instead(http_response& response, unsigned status, std::string_view code,
+                        std::string_view detail);
+    void finished(const http_request& request, unsigned status, const http_response& response,
+                  bool sent);
     void compose(const http_response& response, const http_request& request, bool keep_alive);
 
     server_state& server_;
     boost::asio::ip::tcp::socket socket_;
+    const address_bytes from_;
+    address_bytes client_address_;  // of the request under way
     address_share peer_;
     address_share client_;  // of the request under way, behind a proxy
     // Of the request under way and its answer. Its requests share it.
     const std::shared_ptr<body_lease> memory_;
     request_reader reader_;
-    std::string id_;   // of the request under way; empty: none was drawn yet
-    std::string out_;  // an answer's head
+    steady::time_point begun_;   // its header was there
+    std::size_t bytes_in_ = 0;   // of its body
+    std::size_t bytes_out_ = 0;  // of its answer's body
+    std::string id_;             // of the request under way; empty: none was drawn yet
+    std::string out_;            // an answer's head
     phase phase_ = phase::idle;
     steady::time_point since_;  // it is in this phase
     pace pace_;

@@ -529,6 +529,102 @@ TEST_P(store_contract, a_token_says_when_it_expires) {
     EXPECT_EQ(tx->tokens_of(account)[0].expires_at, t0 + milliseconds{5});
 }
 
+TEST_P(store_contract, totals_are_exact_and_survive) {
+    const auto expect = [&](store_totals wanted) {
+        for (const bool again : {false, GetParam().durable}) {
+            if (again) reopen();
+            const store_totals now = store_->totals();
+            EXPECT_EQ(now.accounts, wanted.accounts);
+            EXPECT_EQ(now.tasks, wanted.tasks);
+            EXPECT_EQ(now.open_tasks, wanted.open_tasks);
+            EXPECT_EQ(now.held_series, wanted.held_series);
+        }
+    };
+    expect({});
+    const auto account = make_account();
+    make_account("other");
+    expect({.accounts = 2});
+    const auto made = [&](int n, attributes all, bool purged = false) {
+        return write([&](write_tx& tx) {
+            const auto series = tx.default_series(account);
+            task t;
+            t.account = account;
+            t.uuid = uuid_of(n);
+            t.created_at = t0;
+            t.attributes = std::move(all);
+            t.purged = purged;
+            t.numbered = receipt{.uuid = t.uuid,
+                                 .prefix = series->prefix,
+                                 .period = {},
+                                 .number = tx.take_number(series->id, ""),
+                                 .created_at = t0};
+            t.id = tx.put_task(t, series->id);
+            return t;
+        });
+    };
+    const task open = made(1, {{"description", "open"}});
+    made(2, {{"description", "done"}, {"status", "completed"}});
+    const task unseen = made(3, {}, true);
+    expect({.accounts = 2, .tasks = 3, .open_tasks = 1});
+    write([&](write_tx& tx) {
+        tx.update_task(open, {{"description", "open"}, {"status", "deleted"}}, false, 1, t0);
+    });
+    expect({.accounts = 2, .tasks = 3, .open_tasks = 0});
+    write([&](write_tx& tx) { tx.reveal_task(unseen.id, {{"description", "seen"}}, 1, 1); });
+    expect({.accounts = 2, .tasks = 3, .open_tasks = 1});
+    write([&](write_tx& tx) {
+        auto series = *tx.default_series(account);
+        series.held = true;
+        tx.update_series(series, t0);
+    });
+    expect({.accounts = 2, .tasks = 3, .open_tasks = 1, .held_series = 1});
+    {
+        const auto tx = store_->begin_write();
+        tx->put_account("lost", t0);
+        auto series = *tx->default_series(account);
+        series.held = false;
+        tx->update_series(series, t0);
+    }
+    expect({.accounts = 2, .tasks = 3, .open_tasks = 1, .held_series = 1});
+}
+
+TEST_P(store_contract, a_task_without_a_number_is_open_once_it_has_one) {
+    const auto account = make_account();
+    const auto id = write([&](write_tx& tx) {
+        task t;
+        t.account = account;
+        t.uuid = uuid_of(1);
+        t.created_at = t0;
+        t.attributes = {{"description", "late"}};
+        return tx.put_task(t, tx.default_series(account)->id);
+    });
+    EXPECT_EQ(store_->totals().tasks, 1);
+    EXPECT_EQ(store_->totals().open_tasks, 0);
+    write([&](write_tx& tx) {
+        const auto series = tx.default_series(account);
+        tx.number_task(id, series->id,
+                       {.uuid = uuid_of(1),
+                        .prefix = series->prefix,
+                        .period = {},
+                        .number = tx.take_number(series->id, ""),
+                        .seq = 1,
+                        .created_at = t0});
+    });
+    EXPECT_EQ(store_->totals().open_tasks, 1);
+}
+
+TEST_P(store_contract, a_proof_changes_nothing) {
+    const auto account = make_account();
+    const auto before = store_->counts();
+    const auto moment = store_->last_moment();
+    for (int i = 0; i < 3; ++i) store_->prove_writable();
+    if (GetParam().durable) reopen();
+    EXPECT_EQ(store_->counts().pending, before.pending);
+    EXPECT_EQ(store_->last_moment(), moment);
+    const auto slot = write([&](write_tx& tx) { return tx.put_slot(new_slot(account, "k", 1)); });
+    EXPECT_TRUE(write([&](write_tx& tx) { return tx.find_slot(slot); }));
+}
+
 TEST_P(store_contract, tokens_open_until_they_are_revoked) {
     const auto account = make_account();
     const auto id = write([&](write_tx& tx) {
@@ -540,7 +636,14 @@ TEST_P(store_contract, tokens_open_until_they_are_revoked) {
     EXPECT_FALSE(store_->begin_read()->find_principal(sha256("wrong")));
     write([&](write_tx& tx) { tx.revoke_token(id, t0 + milliseconds{1}); });
     const auto tx = store_->begin_read();
-    EXPECT_FALSE(tx->find_principal(sha256("secret")));
+    const auto gone = tx->find_principal(sha256("secret"));
+    EXPECT_TRUE(gone->revoked);
+    EXPECT_EQ(gone->name, "laptop");
+    EXPECT_EQ(gone->account_name, "home");
+    const auto root = tx->find_principal(sha256("root"));
+    EXPECT_FALSE(root->revoked);
+    EXPECT_EQ(root->name, "operator");
+    EXPECT_EQ(root->account_name, "");
     ASSERT_EQ(tx->tokens_of(account).size(), 1u);
     EXPECT_EQ(tx->tokens_of(account)[0].revoked_at, t0 + milliseconds{1});
     EXPECT_EQ(tx->tokens_of(std::nullopt).size(), 1u);

@@ -101,6 +101,9 @@ struct principal {
     token_scope scope = token_scope::read;
     account_mode mode = account_mode::managed;  // of the account
     std::optional<time_point> expires_at{};     // by the wall clock; from then on it opens nothing
+    bool revoked = false;                       // it opens nothing any more
+    std::string name{};                         // the token's
+    std::string account_name{};                 // empty: the operator's
 };
 
 struct token {

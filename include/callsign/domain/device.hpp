@@ -39,6 +39,7 @@ struct device {
     uuid client_id{};
     account_id account{};
     account_mode mode = account_mode::managed;  // of the account
+    std::string account_name{};                 // as found
     std::string name{};                         // empty: the client of an opaque account
     // The key of its bodies, sealed under the master key (seal/at_rest.hpp). Empty: the account is
     // opaque.

@@ -41,6 +41,8 @@ bool is_public(const address_bytes& address);
 
 std::optional<address_block> parse_address_block(std::string_view text);
 std::string to_string(const address_block& block);
+// IPv4 and IPv6, each as it is usually written.
+std::string to_string(const address_bytes& address);
 
 // The address that the right-most untrusted entry of X-Forwarded-For names, `fields` being the
 // field's values in their order; nullopt: there is none. An entry may have a port.

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <unordered_map>
 
 namespace callsign::api {
@@ -23,6 +24,8 @@ struct known_client {
     account_mode mode = account_mode::opaque;
     bool revoked = false;
     std::optional<callsign::resync> resync{};
+    std::string account_name{};  // empty: what is here is not all yet, the store has the rest
+    std::string name{};          // empty: the client of an opaque account
     // Of a managed account's device. None there: it does not open with the master key. Shared with
     // the questions that seal with it on other threads.
     std::shared_ptr<const seal::key> key{};

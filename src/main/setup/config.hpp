@@ -37,6 +37,11 @@ struct server_options {
     milliseconds drain_timeout{std::chrono::seconds{20}};
 };
 
+struct metrics_options {
+    // Where /metrics is shown, and nowhere else then. Empty: where everything is.
+    std::string listen{};
+};
+
 struct secrets_options {
     // Where the master key is (seal/master_key.hpp). Empty: none, unless CALLSIGN_MASTER_KEY has
     // it.
@@ -76,6 +81,7 @@ struct config {
     jobs::backup_options backup;
     secrets_options secrets;
     platform::log_options log;
+    metrics_options metrics;
 };
 
 struct config_fault {

@@ -13,6 +13,7 @@ constexpr milliseconds day = 24h;
 
 constexpr std::array<std::string_view, 4> levels{"debug", "info", "warn", "error"};
 constexpr std::array<std::string_view, 2> formats{"text", "json"};
+constexpr std::array<std::string_view, 3> request_levels{"info", "debug", "off"};
 
 // Where a key lands. NOLINTBEGIN(bugprone-macro-parentheses): a member's name cannot have them.
 #define CALLSIGN_AT(member)   \
@@ -176,6 +177,9 @@ const std::array keys{
 
     config_key{"log", "level", choice_key{CALLSIGN_AT(log.level), levels}},
     config_key{"log", "format", choice_key{CALLSIGN_AT(log.format), formats}},
+    config_key{"log", "requests", choice_key{CALLSIGN_AT(log.requests), request_levels}},
+
+    config_key{"metrics", "listen", address_key{CALLSIGN_AT(metrics.listen), true}},
 };
 
 #undef CALLSIGN_AT

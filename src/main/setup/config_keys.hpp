@@ -62,6 +62,8 @@ struct choice_key {
 // ADDRESS:PORT.
 struct address_key {
     std::string& (*target)(config&);
+    // It may be empty, which means that there is none.
+    bool optional = false;
 };
 
 // true or false.

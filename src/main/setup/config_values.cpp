@@ -121,6 +121,10 @@ complaint set_text(const choice_key& kind, std::string_view text, config& into) 
 }
 
 complaint set_text(const address_key& kind, std::string_view text, config& into) {
+    if (text.empty() && kind.optional) {
+        kind.target(into).clear();
+        return {};
+    }
     const auto colon = text.rfind(':');
     std::string_view host = text.substr(0, colon);
     if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);

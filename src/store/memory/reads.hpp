@@ -60,9 +60,11 @@ class reads_over : public Base {
         const auto* id = find(state_->token_hashes, token_hash);
         if (!id) return std::nullopt;
         const token& t = state_->tokens.at(*id);
-        if (t.revoked_at) return std::nullopt;
-        const auto mode = t.account ? state_->accounts.at(*t.account).mode : account_mode::managed;
-        return principal{t.id, t.account, t.scope, mode, t.expires_at};
+        const account* const owner = t.account ? &state_->accounts.at(*t.account) : nullptr;
+        return principal{t.id,         t.account,
+                         t.scope,      owner ? owner->mode : account_mode::managed,
+                         t.expires_at, t.revoked_at.has_value(),
+                         t.name,       owner ? owner->name : std::string()};
     }
     std::vector<token> tokens_of(std::optional<account_id> account) override {
         std::vector<token> all;
@@ -365,7 +367,9 @@ class reads_over : public Base {
         return a;
     }
     device with_mode(device d) {
-        d.mode = state_->accounts.at(d.account).mode;
+        const account& owner = state_->accounts.at(d.account);
+        d.mode = owner.mode;
+        d.account_name = owner.name;
         return d;
     }
     task shown(const stored_task& kept) {

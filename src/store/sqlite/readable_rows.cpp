@@ -64,7 +64,7 @@ constexpr table tables[] = {
      look_at<history_row_of>},
     {"devices",
      "SELECT device_id, client_id, account_id, 1, name, key, created_at, revoked_at, resync_from,"
-     " resync_state FROM devices WHERE device_id > ? ORDER BY 1",
+     " resync_state, '' FROM devices WHERE device_id > ? ORDER BY 1",
      look_at<device_of>},
     {"webhooks",
      "SELECT webhook_id, account_id, uuid, url, filter, secret, after_seq, after_tasks, mark,"

@@ -236,7 +236,7 @@ key_contest key_contest_of(query& q) {
 principal principal_of(query& q) {
     q.at("tokens", q.integer(0));
     return {token_id{q.integer(0)}, maybe_id<account_id>(q, 1), scope_in(q, 2), mode_in(q, 3),
-            maybe_instant(q, 4)};
+            maybe_instant(q, 4),    q.integer(5) != 0,          q.text(6),      q.text(7)};
 }
 
 device device_of(query& q) {
@@ -253,6 +253,7 @@ device device_of(query& q) {
     if (!q.is_null(8)) {
         d.resync = {q.integer(8), q.one_of(9, resync::state::expected, resync::state::returned)};
     }
+    d.account_name = q.text(10);
     return d;
 }
 

@@ -21,6 +21,7 @@ struct totals {
     slot_counts slots;
     std::int64_t last_slot = 0;
     time_point last_moment{};
+    store_totals all{};
 };
 
 class write_state {

@@ -48,6 +48,15 @@ class counting_probe : public http_probe {
         last_status = response.status;
         add(answered);
     }
+    void request_finished(const finished_request& f) override {
+        last_finished = {f.status,
+                         std::string(f.facts.reason),
+                         to_string(f.request.client_address),
+                         f.bytes_in,
+                         f.bytes_out,
+                         f.sent};
+        add(finished);
+    }
 
     void await(const int& count, int wanted) {
         std::unique_lock lock(mutex_);
@@ -56,6 +65,16 @@ class counting_probe : public http_probe {
     }
 
     int opened = 0, closed = 0, refused = 0, displaced = 0, timed_out = 0, failed = 0, answered = 0;
+    int finished = 0;
+    struct finished_copy {
+        unsigned status = 0;
+        std::string reason;
+        std::string client;
+        std::size_t in = 0;
+        std::size_t out = 0;
+        bool sent = false;
+    };
+    finished_copy last_finished;
     // Read after await() alone.
     std::string last_failure, last_target;
     unsigned last_status = 0;
