@@ -120,8 +120,7 @@ class service::impl {
                     {engine, clock, feed_, followers_, pages_, sync_.key_attribute},
                     {engine, clock, entropy, master_.get(), webhook_options_, deliverer_.calls()},
                     {engine, jobs_, clock, sync_, turnstile_, clients_, registrations_, snapshots_},
-                    {engine, jobs_, reaper, clock, entropy, late_retries_, elsewhere_,
-                     backups_},
+                    {engine, jobs_, reaper, clock, entropy, late_retries_, elsewhere_, backups_},
                     {engine, hooks_}},
           events_(engine.events().subscribe([this](const event& happened) { follow(happened); })) {}
 
@@ -143,6 +142,11 @@ class service::impl {
             c.who = **read;
         }
         if (c.who.expires_at && *c.who.expires_at <= clock_.now()) co_return with_old_token(c);
+        if (c.who.state != account_state::active) {
+            co_return challenged(
+                answer_problem(c, problems::account_disabled, "Its operator can enable it."),
+                "Bearer");
+        }
         co_return forbidden(c);
     }
 

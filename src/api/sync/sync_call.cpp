@@ -94,6 +94,7 @@ awaitable<result<std::optional<known_client>>> client_of(sync_context& s, uuid c
     known_client known{.account = d.account,
                        .mode = d.mode,
                        .revoked = d.revoked_at.has_value(),
+                       .closed = d.state != account_state::active,
                        .resync = d.resync};
     if (d.mode == account_mode::managed) known.key = jobs::open_device_key(s.jobs.master, d);
     // What was forgotten meanwhile may be just this.
@@ -129,6 +130,10 @@ http_response refuse_crowded() {
     return response;
 }
 
+http_response refuse_closed() {
+    return refuse_sync(403, "this account is disabled");
+}
+
 http_response answer_changed() {
     http_response response = refuse_sync(503, "the account has just become managed");
     response.headers.emplace_back("Retry-After", "1");
@@ -152,6 +157,7 @@ awaitable<net::admission> admit_to_sync(sync_context& s, request_context& c) {
         if (may_open) co_return net::admission{};
         co_return net::admission{.refused = refuse_sync(404, "No such client")};
     }
+    if ((*client)->closed) co_return net::admission{.refused = refuse_closed()};
     const bool is_revoked = (*client)->mode == account_mode::managed && (*client)->revoked;
     if (is_revoked) co_return net::admission{.refused = refuse_revoked()};
     co_return net::admission{.payer = (*client)->account.value};

@@ -123,6 +123,7 @@ awaitable<http_response> add_version(sync_context& s, request_context& c) {
     const auto client = co_await client_of(s, c.head.sync.client);
     if (!client) co_return fail_sync(c, client.error());
     if (!*client && !s.options.open_registration) co_return refuse_sync(404, "No such client");
+    if (*client && (*client)->closed) co_return refuse_closed();
     if (*client && (*client)->mode == account_mode::managed) {
         co_return co_await add_managed_version(s, c, **client);
     }
@@ -133,6 +134,7 @@ awaitable<http_response> get_child_version(sync_context& s, request_context& c) 
     const auto client = co_await client_of(s, c.head.sync.client);
     if (!client) co_return fail_sync(c, client.error());
     if (!*client) co_return refuse_sync(404, "no such client");
+    if ((*client)->closed) co_return refuse_closed();
     c.pays((*client)->account.value);
     if ((*client)->mode == account_mode::managed) {
         co_return co_await next_managed_version(s, c, **client);

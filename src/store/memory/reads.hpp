@@ -15,6 +15,17 @@ class reads_over : public Base {
   public:
     explicit reads_over(std::shared_ptr<state> view) : state_(std::move(view)) {}
 
+    std::vector<account> deleted_accounts(time_point before, std::int64_t limit) override {
+        std::vector<account> all;
+        for (const auto& [id, a] : state_->accounts) {
+            if (a.deleted_at && *a.deleted_at < before) all.push_back(*find_account(id));
+        }
+        std::stable_sort(all.begin(), all.end(), [](const account& a, const account& b) {
+            return *a.deleted_at < *b.deleted_at;
+        });
+        if (std::ssize(all) > limit) all.resize(static_cast<std::size_t>(limit));
+        return all;
+    }
     std::optional<account> find_account(account_id id) override {
         const auto* const found = find(state_->accounts, id);
         return found ? std::optional(with_place(*found)) : std::nullopt;
@@ -61,8 +72,13 @@ class reads_over : public Base {
         if (!id) return std::nullopt;
         const token& t = state_->tokens.at(*id);
         if (t.revoked_at) return std::nullopt;
-        const auto mode = t.account ? state_->accounts.at(*t.account).mode : account_mode::managed;
-        return principal{t.id, t.account, t.scope, mode, t.expires_at};
+        principal who{t.id, t.account, t.scope, account_mode::managed, t.expires_at};
+        if (t.account) {
+            const account& owner = state_->accounts.at(*t.account);
+            who.mode = owner.mode;
+            who.state = owner.state;
+        }
+        return who;
     }
     std::vector<token> tokens_of(std::optional<account_id> account) override {
         std::vector<token> all;
@@ -366,6 +382,7 @@ class reads_over : public Base {
     }
     device with_mode(device d) {
         d.mode = state_->accounts.at(d.account).mode;
+        d.state = state_->accounts.at(d.account).state;
         return d;
     }
     task shown(const stored_task& kept) {
