@@ -51,10 +51,11 @@ boost::asio::awaitable<result<std::optional<principal>>> authenticator::ask(dige
     }
 }
 
-// A principal holds its account's mode, too.
+// A principal holds its account's mode and state, too.
 void authenticator::follow(const event& happened) {
     const bool concerns = std::holds_alternative<events::token_revoked>(happened) ||
                           std::holds_alternative<events::account_managed>(happened) ||
+                          std::holds_alternative<events::account_state_changed>(happened) ||
                           std::holds_alternative<events::outcome_lost>(happened);
     if (concerns) forget_all();
 }

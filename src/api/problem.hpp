@@ -34,6 +34,7 @@ inline constexpr problem malformed_request{400, "malformed-request",
                                            "The request is not well-formed HTTP"};
 inline constexpr problem unauthenticated{401, "unauthenticated", "A bearer token is needed"};
 inline constexpr problem invalid_token{401, "invalid-token", "The token is not valid"};
+inline constexpr problem account_disabled{403, "account-disabled", "The account is disabled"};
 inline constexpr problem insufficient_scope{403, "insufficient-scope",
                                             "The token does not allow this"};
 inline constexpr problem no_such_path{404, "no-such-path", "There is nothing at this path"};

@@ -144,6 +144,11 @@ class service::impl {
             if (!*read || c.who.revoked) co_return with_bad_token(c);
         }
         if (c.who.expires_at && *c.who.expires_at <= clock_.now()) co_return with_old_token(c);
+        if (c.who.state != account_state::active) {
+            co_return challenged(
+                answer_problem(c, problems::account_disabled, "Its operator can enable it."),
+                "Bearer");
+        }
         co_return forbidden(c);
     }
 

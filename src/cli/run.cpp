@@ -20,6 +20,8 @@ struct arguments {
     std::string account;
     account_choice new_account;
     std::string file;
+    std::string name;  // a new one
+    import_choice imported;
     bool with_keys = false;
     series_choice series;
     std::string token_id;
@@ -84,6 +86,23 @@ void add_account_commands(CLI::App& app, arguments& a) {
     CLI::App* const show = command(*accounts, "show", "One account: where it lives, how far it is",
                                    a, [&a](session& s) { show_account(s, a.account); });
     show->add_option("ACCOUNT", a.account, "Which")->required();
+    CLI::App* const rename = command(*accounts, "rename", "Give an account another name", a,
+                                     [&a](session& s) { rename_account(s, a.account, a.name); });
+    rename->add_option("ACCOUNT", a.account, "Which")->required();
+    rename->add_option("NAME", a.name, "What it is called from now on")->required();
+    CLI::App* const disable =
+        command(*accounts, "disable", "Let nobody in: its tokens and devices are refused", a,
+                [&a](session& s) { open_account(s, a.account, false); });
+    disable->add_option("ACCOUNT", a.account, "Which")->required();
+    CLI::App* const enable =
+        command(*accounts, "enable", "Let them in again; a deleted account is had back", a,
+                [&a](session& s) { open_account(s, a.account, true); });
+    enable->add_option("ACCOUNT", a.account, "Which")->required();
+    CLI::App* const remove =
+        command(*accounts, "delete", "Close an account; its tasks go when its grace is over", a,
+                [&a](session& s) { delete_account(s, a.account, a.yes); });
+    remove->add_option("ACCOUNT", a.account, "Which")->required();
+    remove->add_flag("--yes", a.yes, "Do not ask");
     CLI::App* const remote =
         command(*accounts, "remote",
                 "Say anew where an account's tasks live, what opens them, or just to go on", a,
@@ -250,9 +269,12 @@ void add_operating_commands(CLI::App& app, arguments& a) {
     CLI::App* const imports = group(app, "import", "Take over what others keep");
     CLI::App* const reference =
         command(*imports, "taskchampion-sync-server", "The reference server's SQLite file", a,
-                [&a](session& s) { import_taskchampion(s, a.file); });
+                [&a](session& s) { import_taskchampion(s, a.file, a.imported); });
     reference->add_option("FILE", a.file, "taskchampion-sync-server.sqlite3; it is only read")
         ->required();
+    reference->add_option("--client-id", a.imported.client_id, "Of the file's clients this one");
+    reference->add_option("--account", a.imported.account, "What its account is called");
+    reference->add_option("--prefix", a.imported.prefix, "What its tasks are called");
     CLI::App* const taskwarrior =
         command(*imports, "taskwarrior", "What `task export` prints, into a managed account", a,
                 [&a](session& s) { import_taskwarrior(s, a.file, a.account, a.with_keys); });

@@ -3,6 +3,7 @@
 
 #include "store_contract.hpp"
 
+
 #include <callsign/rules/read.hpp>
 #include <callsign/rules/rules.hpp>
 #include <callsign/store/memory.hpp>
@@ -903,6 +904,70 @@ TEST_P(store_contract, devices_have_names_and_keys_and_can_be_revoked) {
     EXPECT_EQ(tx->find_device(client_a)->revoked_at, t0 + milliseconds{7});
     EXPECT_EQ(tx->find_device(client_b)->name, "phone");
     EXPECT_FALSE(tx->find_device(uuid_of(904)));
+}
+
+// Of every table something, of two accounts; one goes, a few rows at a time.
+TEST_P(store_contract, an_account_goes_with_all_its_rows) {
+    const auto fill = [&](account_id id, const uuid& client, int first) {
+        write([&](write_tx& tx) {
+            const auto series = *tx.default_series(id);
+            for (int n = first; n < first + 20; ++n) make_task(tx, id, n);
+            change(tx, id, first, {{"p", "v"}}, false, 20, t0 + milliseconds{500});
+            tx.skip_numbers(series.id, "", 30);
+            tx.put_series(id, "MORE", "project", false, t0);
+            tx.put_token(id, "t", token_scope::write, sha256(std::to_string(first)), t0);
+            tx.put_device({.client_id = client, .account = id, .name = "a", .sealed_key = "k"});
+            tx.put_fork_version(id, {uuid_of(5'000 + first), 1, t0, {2}, {}, {}}, {100, 10'000});
+        });
+    };
+    const auto home = make_account(), other = make_account("other", "OTH");
+    fill(home, client_a, 1);
+    fill(other, client_b, 101);
+    const auto sealed = write([](write_tx& tx) { return put_opaque(tx, "sealed", uuid_of(950)); });
+    write([&](write_tx& tx) {
+        tx.append_sealed_version(sealed, uuid_of(970), uuid{}, t0, "segment");
+        tx.put_snapshot(sealed, {uuid_of(970), 1, 1, t0}, t0, "bytes");
+    });
+    const auto remove = [&](account_id id) {
+        write([&](write_tx& tx) {
+            account a = *tx.find_account(id);
+            a.state = account_state::going;
+            a.name = "(removed)";
+            a.deleted_at = t0;
+            tx.update_account(a);
+        });
+        int steps = 0;
+        for (std::optional<removal_place> at = removal_place{}; at; ++steps) {
+            at = write([&](write_tx& tx) { return tx.remove_some(id, *at, 7); });
+            if (GetParam().durable) reopen();
+        }
+        return steps;
+    };
+    const int steps = remove(home);
+    EXPECT_TRUE(steps > 20 || !GetParam().durable) << steps;
+    remove(sealed);
+
+    const auto tx = store_->begin_read();
+    EXPECT_FALSE(tx->find_account(home) || tx->find_account("home"));
+    EXPECT_EQ(tx->accounts().size(), 1u);
+    EXPECT_FALSE(tx->find_device(client_a) || tx->find_device(uuid_of(950)));
+    EXPECT_FALSE(tx->find_principal(sha256("1")));
+    EXPECT_TRUE(tx->versions(home, 0, 100).empty());
+    EXPECT_TRUE(tx->series_of(home).empty());
+    EXPECT_FALSE(tx->find_sealed_child(sealed, uuid{}));
+    for (int n = 1; n <= 20; ++n) EXPECT_FALSE(tx->find_task(home, uuid_of(n)));
+    EXPECT_EQ(tx->versions(other, 0, 100).size(), 20u);
+    EXPECT_TRUE(tx->find_principal(sha256("101")));
+    EXPECT_EQ(tx->find_task(other, uuid_of(120))->numbered->number, 20);
+    EXPECT_EQ(tx->find_task_as_of(other, uuid_of(101), 19)->attributes.at("description"),
+              "task 101");
+    EXPECT_EQ(tx->default_series(other)->last_number, 30);
+    // What was remembered of it is not taken for another's.
+    const auto again = make_account("home");
+    write([&](write_tx& w) {
+        EXPECT_EQ(w.default_series(again)->last_number, 0);
+        EXPECT_EQ(w.take_number(w.default_series(again)->id, ""), 1);
+    });
 }
 
 TEST_P(store_contract, a_device_is_expected_back_after_a_restore) {

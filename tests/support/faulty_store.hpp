@@ -110,6 +110,14 @@ class faulty_store final : public store {
         std::vector<account> accounts(account_id after, std::int64_t limit) override {
             return tx_->accounts(after, limit);
         }
+        std::vector<account> deleted_accounts(time_point before, std::int64_t limit) override {
+            return tx_->deleted_accounts(before, limit);
+        }
+        void update_account(const account& a) override { tx_->update_account(a); }
+        std::optional<removal_place> remove_some(account_id a, const removal_place& from,
+                                                 std::int64_t limit) override {
+            return tx_->remove_some(a, from, limit);
+        }
         std::optional<series> find_series(account_id a, std::string_view prefix) override {
             return tx_->find_series(a, prefix);
         }

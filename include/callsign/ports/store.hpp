@@ -98,6 +98,8 @@ class read_tx {
     // At most `limit` after `after`, in the order of their ids.
     virtual std::vector<account> accounts(account_id after, std::int64_t limit) = 0;
     std::vector<account> accounts() { return accounts(account_id{}, no_limit); }
+    // At most `limit` of those deleted before `before`, in the order of that.
+    virtual std::vector<account> deleted_accounts(time_point before, std::int64_t limit) = 0;
 
     // By prefix, a renamed series' old ones included. In a write transaction `last_number` and
     // `period` may lag.
@@ -374,6 +376,13 @@ class write_tx : public read_tx {
     // ---- accounts, tokens, series ----
     virtual account_id put_account(std::string_view name, time_point now,
                                    account_mode mode = account_mode::managed) = 0;
+    // Its name, its state, and since when it is deleted. Requires: nobody else has the name.
+    virtual void update_account(const account& account) = 0;
+    // Removes rows of the account, slots excepted, having looked at about `limit` of them, from
+    // there on; where to go on. None: that was all, its own row included. Requires: it has no
+    // slots, and begins at the beginning.
+    virtual std::optional<removal_place> remove_some(account_id account, const removal_place& from,
+                                                     std::int64_t limit) = 0;
     virtual series_id put_series(account_id account, std::string_view prefix,
                                  std::string_view project, bool is_default, time_point now) = 0;
     // It is this one from now on.

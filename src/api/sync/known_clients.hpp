@@ -23,6 +23,7 @@ struct known_client {
     account_id account;
     account_mode mode = account_mode::opaque;
     bool revoked = false;
+    bool closed = false;  // its account is not active
     std::optional<callsign::resync> resync{};
     std::string account_name{};  // empty: what is here is not all yet, the store has the rest
     std::string name{};          // empty: the client of an opaque account
@@ -60,7 +61,9 @@ class known_clients {
             forget(revoked->client_id);
         } else if (const auto* moved = std::get_if<events::device_resynced>(&happened)) {
             forget(moved->client_id);
-        } else if (std::holds_alternative<events::outcome_lost>(happened)) {
+        } else if (std::holds_alternative<events::account_state_changed>(happened) ||
+                   std::holds_alternative<events::account_removed>(happened) ||
+                   std::holds_alternative<events::outcome_lost>(happened)) {
             ++edition_;
             clients_.clear();
         }

@@ -13,6 +13,7 @@ awaitable<http_response> add_snapshot(sync_context& s, request_context& c) {
     const auto client = co_await client_of(s, c);
     if (!client) co_return fail_sync(c, client.error());
     if (!*client) co_return refuse_unknown_client();
+    if ((*client)->closed) co_return refuse_closed();
     if ((*client)->mode == account_mode::managed) {
         co_return co_await add_managed_snapshot(s, c, **client);
     }
@@ -29,6 +30,7 @@ awaitable<http_response> get_snapshot(sync_context& s, request_context& c) {
     const auto client = co_await client_of(s, c);
     if (!client) co_return fail_sync(c, client.error());
     if (!*client) co_return refuse_unknown_client();
+    if ((*client)->closed) co_return refuse_closed();
     c.pays((*client)->account.value);
     if ((*client)->mode == account_mode::managed) {
         co_return co_await managed_snapshot(s, c, **client);

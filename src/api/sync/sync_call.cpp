@@ -104,6 +104,7 @@ awaitable<result<std::optional<known_client>>> client_of(sync_context& s, reques
     known_client known{.account = d.account,
                        .mode = d.mode,
                        .revoked = d.revoked_at.has_value(),
+                       .closed = d.state != account_state::active,
                        .resync = d.resync,
                        .account_name = d.account_name,
                        .name = d.name};
@@ -152,6 +153,10 @@ http_response refuse_crowded() {
     return response;
 }
 
+http_response refuse_closed() {
+    return refuse_sync(403, "this account is disabled");
+}
+
 http_response answer_changed() {
     http_response response = refuse_sync(503, "the account has just become managed");
     response.headers.emplace_back("Retry-After", "1");
@@ -175,6 +180,7 @@ awaitable<net::admission> admit_to_sync(sync_context& s, request_context& c) {
         if (may_open) co_return net::admission{};
         co_return net::admission{.refused = refuse_unknown_client()};
     }
+    if ((*client)->closed) co_return net::admission{.refused = refuse_closed()};
     const bool is_revoked = (*client)->mode == account_mode::managed && (*client)->revoked;
     if (is_revoked) co_return net::admission{.refused = refuse_revoked()};
     co_return net::admission{.payer = (*client)->account.value};

@@ -46,6 +46,8 @@ http_response fail_sync(const request_context& c, const boost::system::error_cod
 http_response refuse_crowded();
 
 // The account has become managed while the request was on its way: the client asks again.
+// Its operator has disabled it.
+http_response refuse_closed();
 http_response answer_changed();
 
 void add_version_header(http_response& response, const uuid& version);

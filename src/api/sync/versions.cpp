@@ -124,6 +124,7 @@ awaitable<http_response> add_version(sync_context& s, request_context& c) {
     const auto client = co_await client_of(s, c);
     if (!client) co_return fail_sync(c, client.error());
     if (!*client && !s.options.open_registration) co_return refuse_unknown_client();
+    if (*client && (*client)->closed) co_return refuse_closed();
     if (*client && (*client)->mode == account_mode::managed) {
         co_return co_await add_managed_version(s, c, **client);
     }
@@ -134,6 +135,7 @@ awaitable<http_response> get_child_version(sync_context& s, request_context& c) 
     const auto client = co_await client_of(s, c);
     if (!client) co_return fail_sync(c, client.error());
     if (!*client) co_return refuse_sync(404, "no such client", "unknown-client");
+    if ((*client)->closed) co_return refuse_closed();
     c.pays((*client)->account.value);
     if ((*client)->mode == account_mode::managed) {
         co_return co_await next_managed_version(s, c, **client);

@@ -102,6 +102,8 @@ const std::array keys{
                duration_key{CALLSIGN_AT(reaper.automatic.half_life), 1min, 3650 * day}},
     config_key{"reaper", "batch", count(CALLSIGN_AT(reaper.batch), 1, 100'000)},
     config_key{"reaper", "retention", duration_key{CALLSIGN_AT(reaper.retention), 1ms, 3650 * day}},
+    config_key{"reaper", "account_grace",
+               duration_key{CALLSIGN_AT(reaper.account_grace), 0ms, 3650 * day}},
 
     config_key{"sync", "segment_bytes_max",
                bytes(CALLSIGN_AT(sync.segment_bytes_max), 1 * KiB, 512 * MiB)},

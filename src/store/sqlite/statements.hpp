@@ -14,16 +14,20 @@ inline constexpr auto rollback = "ROLLBACK";
 
 #define CALLSIGN_ACCOUNT                                                             \
     "SELECT a.account_id, a.name, coalesce(s.prefix, ''), a.last_seq, a.created_at," \
-    " a.mode, r.account_id IS NOT NULL FROM accounts a"                              \
+    " a.mode, r.account_id IS NOT NULL, a.state, a.deleted_at FROM accounts a"       \
     " LEFT JOIN remotes r ON r.account_id = a.account_id"                            \
     " LEFT JOIN series s ON s.account_id = a.account_id AND s.is_default"
 inline constexpr auto account_by_id = CALLSIGN_ACCOUNT " WHERE a.account_id = ?";
 inline constexpr auto account_by_name = CALLSIGN_ACCOUNT " WHERE a.name = ?";
 inline constexpr auto account_page =
     CALLSIGN_ACCOUNT " WHERE a.account_id > ? ORDER BY a.account_id LIMIT ?";
+inline constexpr auto account_deleted = CALLSIGN_ACCOUNT
+    " WHERE a.deleted_at IS NOT NULL AND a.deleted_at < ? ORDER BY a.deleted_at LIMIT ?";
 #undef CALLSIGN_ACCOUNT
 inline constexpr auto account_put =
     "INSERT INTO accounts (name, created_at, last_version, mode) VALUES (?, ?, zeroblob(16), ?)";
+inline constexpr auto account_update =
+    "UPDATE accounts SET name = ?, state = ?, deleted_at = ? WHERE account_id = ?";
 inline constexpr auto account_manage =
     "UPDATE accounts SET mode = 1, sealed_seq = ?, last_seq = 0, last_version = zeroblob(16)"
     " WHERE account_id = ? AND mode = 2";
@@ -90,7 +94,7 @@ inline constexpr auto counter_set = "UPDATE counters SET last_number = ? WHERE c
 inline constexpr auto token_by_id = CALLSIGN_TOKEN " WHERE token_id = ?";
 inline constexpr auto token_principal =
     "SELECT t.token_id, t.account_id, t.scope, coalesce(a.mode, 1), t.expires_at,"
-    " t.revoked_at IS NOT NULL, t.name, coalesce(a.name, '') FROM tokens t"
+    " t.revoked_at IS NOT NULL, t.name, coalesce(a.name, ''), coalesce(a.state, 1) FROM tokens t"
     " LEFT JOIN accounts a ON a.account_id = t.account_id WHERE t.hash = ?";
 inline constexpr auto token_all = CALLSIGN_TOKEN " WHERE account_id IS ? ORDER BY token_id";
 #undef CALLSIGN_TOKEN
@@ -267,7 +271,7 @@ inline constexpr auto side_forget =
 
 #define CALLSIGN_DEVICE                                                                   \
     "SELECT d.device_id, d.client_id, d.account_id, a.mode, d.name, d.key, d.created_at," \
-    " d.revoked_at, d.resync_from, d.resync_state, a.name FROM devices d"                 \
+    " d.revoked_at, d.resync_from, d.resync_state, a.name, a.state FROM devices d"        \
     " JOIN accounts a ON a.account_id = d.account_id"
 inline constexpr auto device_by_client = CALLSIGN_DEVICE " WHERE d.client_id = ?";
 inline constexpr auto device_all = CALLSIGN_DEVICE " WHERE d.account_id = ? ORDER BY d.device_id";

@@ -3,6 +3,7 @@
 #include "write_transaction.hpp"
 
 #include "reads.hpp"
+#include "remove_account.hpp"
 
 #include <callsign/domain/task_faults.hpp>
 
@@ -517,6 +518,24 @@ class write_transaction final : public reads_over<write_tx> {
         db_.use(sql::account_put).bind(text).bind(now).bind(static_cast<int>(mode)).run();
         ++state_.now.all.accounts;
         return account_id{db_.last_row()};
+    }
+    void update_account(const account& a) override {
+        changed_ = true;
+        auto q = db_.use(sql::account_update);
+        q.bind(a.name).bind(static_cast<std::int64_t>(a.state));
+        if (a.deleted_at) {
+            q.bind(*a.deleted_at);
+        } else {
+            q.bind_null();
+        }
+        q.bind(a.id).run();
+        expect_one("accounts", a.id.value);
+    }
+    std::optional<removal_place> remove_some(account_id account, const removal_place& from,
+                                             std::int64_t limit) override {
+        changed_ = true;
+        state_.flush();
+        return sqlite::remove_some(state_, account, from, limit);
     }
     series_id put_series(account_id account, std::string_view prefix, std::string_view project,
                          bool is_default, time_point now) override {

@@ -141,6 +141,24 @@ TEST_F(command_line, moves_an_account_there_and_waits) {
     EXPECT_NE(out.str().find("desk lives at https://there.example now"), std::string::npos);
 }
 
+TEST_F(command_line, accounts_are_renamed_closed_and_deleted) {
+    const std::string path = " /v1/admin/accounts/desk";
+    const auto shown =
+        R"({"accountId":"7","name":"desk","prefix":"DESK","seq":9,"state":"disabled"})";
+    for (int n = 0; n < 4; ++n) answer(shown);
+    EXPECT_EQ(run({"account", "rename", "desk", "table"}), 0);
+    EXPECT_EQ(run({"account", "disable", "desk"}), 0);
+    EXPECT_EQ(run({"account", "enable", "desk"}), 0);
+    EXPECT_NE(run({"account", "delete", "desk"}), 0) << "it asks, and nobody answers";
+    EXPECT_EQ(run({"account", "delete", "desk", "--yes"}), 0);
+    EXPECT_EQ(requests,
+              (std::vector<std::string>{"PATCH " + local + path + R"( {"name":"table"})",
+                                        "PATCH " + local + path + R"( {"disabled":true})",
+                                        "PATCH " + local + path + R"( {"disabled":false})",
+                                        "DELETE " + local + path + " "}));
+    EXPECT_THAT(out.str(), HasSubstr("state    disabled"));
+}
+
 TEST_F(command_line, a_move_needs_one_place_and_what_opens_it) {
     EXPECT_EQ(run({"account", "move", "desk"}), 2);
     EXPECT_EQ(run({"account", "move", "desk", "--here", "--to", "https://there.example"}), 2);
@@ -646,14 +664,15 @@ TEST_F(command_line, slots_follow_the_pages_up_to_the_limit) {
 }
 
 TEST_F(command_line, listings_are_whole) {
-    answer(R"({"accounts":[{"name":"ada","prefix":"A","accountId":"1","seq":5}],)"
+    answer(R"({"accounts":[{"name":"ada","prefix":"A","accountId":"1","state":"active","seq":5}],)"
            R"("nextPageToken":"n"})");
-    answer(R"({"accounts":[{"name":"bob","prefix":"B","accountId":"2","seq":0}]})");
+    answer(
+        R"({"accounts":[{"name":"bob","prefix":"B","accountId":"2","state":"disabled","seq":0}]})");
     EXPECT_EQ(run({"account", "list"}), 0) << err.str();
     EXPECT_EQ(out.str(),
-              "NAME  PREFIX  ACCOUNT ID  SEQ  CREATED\n"
-              "ada   A       1           5    -\n"
-              "bob   B       2           0    -\n");
+              "NAME  PREFIX  ACCOUNT ID  STATE     SEQ  CREATED\n"
+              "ada   A       1           active    5    -\n"
+              "bob   B       2           disabled  0    -\n");
 }
 
 TEST_F(command_line, reaper_status) {
