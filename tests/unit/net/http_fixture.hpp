@@ -175,6 +175,9 @@ class running_server {
 
     tcp::endpoint endpoint() const { return endpoint_; }
 
+    void use_certificate(std::shared_ptr<asio::ssl::context> tls) {
+        on_its_thread([&] { server_.use_certificate(std::move(tls)); });
+    }
     void stop() {
         on_its_thread([this] { server_.stop(); });
     }
