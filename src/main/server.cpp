@@ -311,6 +311,7 @@ asio::awaitable<void> server::wait_for_end() {
 asio::awaitable<void> server::stop() {
     signals_.clear();
     service_.stop_followers();
+    listen_file_.reset();  // before the port is anyone's
     http_.stop();
     reaper_.stop();
     service_.backups().stop();
