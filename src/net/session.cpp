@@ -34,8 +34,24 @@ constexpr refusal_reason too_many_requests{503, "too-many-connections",
 constexpr refusal_reason needs_https{400, "https-required", "This port speaks HTTPS: https://."};
 constexpr refusal_reason failed{500, "internal-error", "The server failed."};
 
+std::vector<std::string_view> values_of(const http_header& header, std::string_view name) {
+    std::vector<std::string_view> values;
+    const auto [first, last] = header.equal_range({name.data(), name.size()});
+    for (auto field = first; field != last; ++field) {
+        values.emplace_back(field->value().data(), field->value().size());
+    }
+    return values;
+}
+
+std::optional<address_bytes> address_of(const asio::ip::tcp::socket& socket) {
+    error_code gone;
+    const auto from = socket.remote_endpoint(gone);
+    return gone ? std::nullopt : std::optional(to_bytes(from.address()));
+}
+
 // What is left of a request for the probe, once the handler has the rest.
-http_request outline_of(const http_header& request, std::string_view id) {
+http_request outline_of(const http_header& request, std::string_view id,
+                        const std::optional<address_bytes>& client) {
     http_request outline;
     if (request.method() == boost::beast::http::verb::unknown) {
         outline.method_string(request.method_string());
@@ -45,6 +61,7 @@ http_request outline_of(const http_header& request, std::string_view id) {
     outline.target(request.target());
     outline.version(request.version());
     outline.id = id;
+    outline.client_address = client;
     return outline;
 }
 
@@ -55,6 +72,7 @@ session::session(server_state& server, asio::ip::tcp::socket socket,
     : server_(server),
       connection_(std::move(socket)),
       peer_(server),
+      from_(address_of(connection_.socket())),
       client_(server),
       memory_(std::make_shared<body_lease>(server.bodies)),
       reader_(server.options, server.hooks, *memory_) {
@@ -166,6 +184,7 @@ asio::awaitable<bool> session::may_come() {
     http_request head;
     head.base() = reader_.header();
     head.id = id_;
+    head.client_address = client_address_;
     head.notes = reader_.notes();
     enter(phase::handler);
     admission given;
@@ -192,14 +211,14 @@ asio::awaitable<bool> session::may_come() {
 
 // Of a trusted proxy's connection: each request counts for whom it comes from. False: one too many.
 bool session::count_client(const http_header& header) {
+    client_address_ = from_;
     if (peer_.address()) return true;
-    std::vector<std::string_view> named;
-    const auto [first, last] = header.equal_range("X-Forwarded-For");
-    for (auto field = first; field != last; ++field) {
-        named.emplace_back(field->value().data(), field->value().size());
-    }
-    const auto client = forwarded_for(named, server_.options.trusted_proxies);
+    const auto& trusted = server_.options.trusted_proxies;
+    const auto named = values_of(header, "X-Forwarded-For");
+    const auto client = named.empty() ? forwarded_by(values_of(header, "Forwarded"), trusted)
+                                      : forwarded_for(named, trusted);
     if (!client) return true;
+    client_address_ = client;
     const address_bytes address = counted_as(*client);
     if (server_.count_of(address) >= server_.options.connections_per_address_max) return false;
     client_.take(address);
@@ -213,8 +232,9 @@ asio::awaitable<bool> session::answer() {
     if (id_.empty()) id_ = server_.draw_id();
     request.id = id_;
     request.memory = memory_;
+    request.client_address = client_address_;
     request.notes = reader_.notes();
-    const http_request outline = outline_of(request, request.id);
+    const http_request outline = outline_of(request, request.id, client_address_);
     const bool client_stays = request.keep_alive();
     std::optional<http_header> asked;
     if (request.wants_socket()) asked.emplace(request.base());
@@ -361,7 +381,7 @@ asio::awaitable<void> session::refuse(refusal_reason why) {
     http_request outline;
     outline.version(11);
     outline.id = id_;
-    if (reader_.header_done()) outline = outline_of(reader_.header(), id_);
+    if (reader_.header_done()) outline = outline_of(reader_.header(), id_, client_address_);
     const http_response response =
         why.said ? std::move(*why.said) : server_.refusal(why.status, why.code, why.detail);
     // Nothing of the request is held while its client reads why.

@@ -106,7 +106,9 @@ class session {
     server_state& server_;
     connection connection_;
     address_share peer_;
-    address_share client_;  // of the request under way, behind a proxy
+    const std::optional<address_bytes> from_;      // whose connection it is, in full
+    std::optional<address_bytes> client_address_;  // of the request under way
+    address_share client_;                         // the same, behind a proxy, as it counts
     // Of the request under way and its answer. Its requests share it.
     const std::shared_ptr<body_lease> memory_;
     request_reader reader_;

@@ -35,6 +35,9 @@ struct http_request : boost::beast::http::request<boost::beast::http::string_bod
     // Covers this request's body, and what was reserved for its answer. Shared with its session,
     // which may be cut off while a question still runs for the handler. None: of no server.
     std::shared_ptr<body_lease> memory{};
+    // Whose request it is: the peer's address, or, of a trusted proxy's connection, the one that it
+    // names (address.hpp). None: of no server.
+    std::optional<address_bytes> client_address{};
     // What those behind the server found out when its header was complete (body_limits::notes).
     std::shared_ptr<const void> notes{};
 
@@ -153,7 +156,8 @@ struct http_options {
     // The same for the connections of one address (address.hpp), and of requests that a trusted
     // proxy passes on for it.
     std::size_t connections_per_address_max = 256;
-    // Peers that are not counted themselves: they say in X-Forwarded-For whom they ask for. A proxy
+    // Peers that are not counted themselves: they say in X-Forwarded-For, or else in Forwarded
+    // (RFC 7239), whom they ask for. A proxy
     // is most often on the same machine.
     std::vector<address_block> trusted_proxies = loopback_blocks();
     // What it proves itself with (certificate.hpp). None: it speaks in clear.
@@ -180,8 +184,8 @@ class http_probe {
     // It was closed to make room for another.
     virtual void connection_displaced() {}
     virtual void connection_timed_out() {}
-    // Of the request only id, method, target and version: the handler has had the rest. For one
-    // that was refused (431, 413, 408, 400) only the id.
+    // Of the request only id, client, method, target and version: the handler has had the rest. For
+    // one that was refused (431, 413, 408, 400) only the id.
     virtual void request_answered(const http_request& /*request*/,
                                   const http_response& /*response*/,
                                   std::chrono::nanoseconds /*took*/) {}

@@ -149,7 +149,7 @@ class client {
     std::string buffer_;
 };
 
-// Answers with what it was asked; "/hold" waits for release(), "/throw" throws. "/talk" is a socket
+// Answers with what it was asked, or whose request it is: "/whose"; "/hold" waits for release(), "/throw" throws. "/talk" is a socket
 // that says hello, and then, unless its query is "bye", waits for its end; "/shout" has 64 MiB to
 // say.
 class running_server {
@@ -235,6 +235,10 @@ class running_server {
         }
         if (request.path() == "/empty") {
             out.status = 204;
+            co_return out;
+        }
+        if (request.path() == "/whose") {
+            out.body = to_string(address_block{request.client_address.value(), 128});
             co_return out;
         }
         if (request.path() == "/size") {
