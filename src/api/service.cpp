@@ -116,12 +116,12 @@ class service::impl {
           jobs_{engine, entropy, master_.get(), board_},
           backups_(jobs_, std::move(options.backups), clock),
           deliverer_(engine, clock, entropy, webhook_options_, master_.get(), sync_.key_attribute),
-          contexts_{{engine, jobs_, entropy, clock, lists_, sync_.key_attribute},
+          contexts_{{engine, jobs_, entropy, clock, lists_, sync_.key_attribute,
+                     options.api.public_url, options.api.speaks_tls},
                     {engine, clock, feed_, followers_, pages_, sync_.key_attribute},
                     {engine, clock, entropy, master_.get(), webhook_options_, deliverer_.calls()},
                     {engine, jobs_, clock, sync_, turnstile_, clients_, registrations_, snapshots_},
-                    {engine, jobs_, reaper, clock, entropy, late_retries_, elsewhere_,
-                     backups_},
+                    {engine, jobs_, reaper, clock, entropy, late_retries_, elsewhere_, backups_},
                     {engine, hooks_}},
           events_(engine.events().subscribe([this](const event& happened) { follow(happened); })) {}
 

@@ -266,8 +266,10 @@ asio::awaitable<std::string> server::prepare() {
                   {{"setting", "secrets.master_key_file"}});
     }
     if (!account_token) co_return std::string();
-    co_return setup::welcome(setup::local_url(http_.local_endpoint(), speaks_tls()), *account_token,
-                             admin_token_file());
+    const std::string& known = config_.api.public_url;
+    const std::string url =
+        known.empty() ? setup::local_url(http_.local_endpoint(), speaks_tls()) : known;
+    co_return setup::welcome(url, *account_token, admin_token_file());
 }
 
 void server::announce(const std::string& welcome_text) {
@@ -285,6 +287,13 @@ void server::announce(const std::string& welcome_text) {
               {{"version", CALLSIGN_VERSION},
                {"url", url},
                {"data_dir", config_.store.data_dir.string()}});
+    // With an https address somebody says that there is a proxy before it.
+    const bool in_clear = !speaks_tls() && !config_.api.public_url.starts_with("https://");
+    if (in_clear && !at.address().is_loopback()) {
+        log_->log(log_level::warn, "listening in clear beyond this machine",
+                  {{"listen", config_.server.listen},
+                   {"settings", "tls.certificate, or server.public_url of a proxy with TLS"}});
+    }
     warn_of_expiry();
     if (const sqlite_release sqlite = sqlite_in_use(); sqlite.loses_pages) {
         log_->log(log_level::debug, "old sqlite, one connection writes and checkpoints",

@@ -149,6 +149,41 @@ TEST_F(tls_test, followers_hear_of_changes_on_a_socket) {
     EXPECT_THAT(said, HasSubstr("ADA-1"));
 }
 
+// What it says on standard error, listening on all addresses.
+TEST_F(tls_test, a_server_that_others_can_overhear_warns_of_it) {
+    const auto pair = make("own");
+    const auto warns = [&](const std::string& listen, const environment& env) {
+        process child({callsignd(), "--data-dir", data_dir().string(), "--listen", listen}, env);
+        bool started = false;
+        while (const auto line = child.read_line(patience)) {
+            started = line->starts_with("callsignd listening on ");
+            if (started) break;
+        }
+        EXPECT_TRUE(started) << child.errors();
+        child.signal(SIGTERM);
+        expect_exit(child, 0);
+        return child.errors().find("listening in clear beyond this machine") != std::string::npos;
+    };
+    EXPECT_TRUE(warns("0.0.0.0:0", {}));
+    EXPECT_TRUE(warns("0.0.0.0:0", {{"CALLSIGN_SERVER_PUBLIC_URL", "http://tasks.example.org"}}));
+    EXPECT_FALSE(warns("127.0.0.1:0", {}));
+    EXPECT_FALSE(warns("0.0.0.0:0", {{"CALLSIGN_SERVER_PUBLIC_URL", "https://tasks.example.org"}}));
+    EXPECT_FALSE(warns("0.0.0.0:0", {{"CALLSIGN_TLS_CERTIFICATE", pair.certificate.string()},
+                                     {"CALLSIGN_TLS_KEY", pair.key.string()}}));
+}
+
+TEST_F(tls_test, what_is_to_be_pasted_has_the_public_address) {
+    auto s = start({}, {{"CALLSIGN_SERVER_PUBLIC_URL", "https://tasks.example.org/sync/"},
+                        {"CALLSIGN_MASTER_KEY", std::string(64, '7')}});
+    std::string pasted;
+    for (const std::string& line : s->banner()) pasted += line + "\n";
+    EXPECT_THAT(pasted, HasSubstr("curl -sS https://tasks.example.org/sync/v1/tasks"));
+    ask_callsign({"account", "create", "ada", "--prefix", "ADA"});
+    const json::object device = ask_callsign({"device", "add", "ada", "--name", "laptop"});
+    EXPECT_THAT(std::string(device.at("taskrc").as_string()),
+                HasSubstr("sync.server.url=https://tasks.example.org/sync\n"));
+}
+
 TEST_F(tls_test, nobody_gets_the_token_of_a_server_that_was_killed) {
     auto s = start();
     const std::uint16_t port = s->port();

@@ -250,6 +250,7 @@ class loader {
         auto& found = std::get<net::server_certificate>(loaded);
         config_.http.tls = std::move(found.context);
         config_.tls.expires = found.expires;
+        config_.api.speaks_tls = true;
     }
 
     void require(const std::string& key, const std::string& other, bool holds, const char* text) {

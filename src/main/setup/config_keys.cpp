@@ -34,6 +34,7 @@ count_key bytes(std::size_t& (*target)(config&), std::int64_t min, std::int64_t 
 const std::array keys{
     config_key{"server", "listen", address_key{CALLSIGN_AT(server.listen)}},
     config_key{"server", "drain_timeout", duration_key{CALLSIGN_AT(server.drain_timeout), 0ms, 1h}},
+    config_key{"server", "public_url", web_address_key{CALLSIGN_AT(api.public_url)}},
     config_key{"server", "trusted_proxies", addresses_key{CALLSIGN_AT(http.trusted_proxies)}},
 
     config_key{"tls", "certificate", path_key{CALLSIGN_AT(tls.certificate), true}},

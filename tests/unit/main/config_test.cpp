@@ -390,6 +390,20 @@ std::string written(const toml::node& node) {
     return "?";
 }
 
+TEST(config, the_public_address_is_a_url) {
+    const auto given = [](const std::string& url) {
+        return loaded({.environment = {{"CALLSIGN_SERVER_PUBLIC_URL", url}}}).api.public_url;
+    };
+    EXPECT_EQ(loaded({}).api.public_url, "");
+    EXPECT_EQ(given("https://tasks.example.org/"), "https://tasks.example.org");
+    EXPECT_EQ(given("http://[::1]:8080"), "http://[::1]:8080");
+    EXPECT_EQ(given("https://example.org/call-sign/"), "https://example.org/call-sign");
+    for (const char* bad : {"tasks.example.org", "ftp://a", "*", "https://", "https://a b",
+                            "https://u@a", "https://a/?b", "https://a/#b", "https://a\nb"}) {
+        EXPECT_EQ(faults({.environment = {{"CALLSIGN_SERVER_PUBLIC_URL", bad}}}).size(), 1u) << bad;
+    }
+}
+
 TEST(config_tls, a_pair_is_read_and_checked) {
     const callsign::testing::temp_dir dir;
     const auto one = callsign::testing::write_certificate(dir.path(), "one");
