@@ -56,6 +56,7 @@ void authenticator::follow(const event& happened) {
     const bool concerns = std::holds_alternative<events::token_revoked>(happened) ||
                           std::holds_alternative<events::account_managed>(happened) ||
                           std::holds_alternative<events::account_state_changed>(happened) ||
+                          std::holds_alternative<events::account_renamed>(happened) ||
                           std::holds_alternative<events::outcome_lost>(happened);
     if (concerns) forget_all();
 }

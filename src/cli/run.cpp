@@ -53,11 +53,15 @@ CLI::App* command(CLI::App& parent, const char* name, const char* help, argument
 
 void add_globals(CLI::App& app, arguments& a) {
     app.add_option("--url", a.global.url,
-                   "Server (else CALLSIGN_URL, DATA_DIR/listen.url, http://127.0.0.1:8080)");
+                   "Server (else that of --data-dir, CALLSIGN_URL, DATA_DIR/listen.url, "
+                   "http://127.0.0.1:8080)");
     app.add_option("--token", a.global.token,
                    "Operator's token (else CALLSIGN_TOKEN, DATA_DIR/admin.token)");
     app.add_option("--data-dir", a.global.data_dir,
                    "The server's directory (else CALLSIGN_STORE_DATA_DIR, callsign-data)");
+    app.add_option("--cacert", a.global.ca_file,
+                   "Who may vouch for an https server besides those the system trusts: a PEM file "
+                   "(else CALLSIGN_CACERT)");
     app.add_option("--timeout", a.global.timeout, "How long to wait for an answer: 60s, a hook 1s");
     app.add_flag("--insecure", a.global.insecure,
                  "Send tokens and secrets in clear to a server on another machine");

@@ -48,6 +48,9 @@ using platform::log_level;
 constexpr int exit_cannot_start = 1;
 constexpr int exit_fatal = 70;  // EX_SOFTWARE: start it again
 
+// A certificate that others renew was renewed long before.
+constexpr std::chrono::days expiry_noticed{7};
+
 constexpr auto use_result = asio::as_tuple(asio::use_awaitable);
 
 class server {
@@ -83,9 +86,12 @@ class server {
     asio::awaitable<void> wait_for_end();
     asio::awaitable<void> stop();
     void reload();
+    bool can_reload(const setup::config& fresh);
+    void warn_of_expiry();
     void end_at_once(const std::string& why);
     void spawn(asio::awaitable<void> work);
 
+    bool speaks_tls() const noexcept { return config_.http.tls != nullptr; }
     fs::path admin_token_file() const { return config_.store.data_dir / "admin.token"; }
 
     setup::config config_;
@@ -320,29 +326,40 @@ asio::awaitable<std::string> server::prepare() {
                   {{"setting", "secrets.master_key_file"}});
     }
     if (!account_token) co_return std::string();
-    co_return setup::welcome(setup::local_url(http_.local_endpoint()), *account_token,
-                             admin_token_file());
+    const std::string& known = config_.api.public_url;
+    const std::string url =
+        known.empty() ? setup::local_url(http_.local_endpoint(), speaks_tls()) : known;
+    co_return setup::welcome(url, *account_token, admin_token_file());
 }
 
 void server::announce(const std::string& welcome_text) {
     const tcp::endpoint at = http_.local_endpoint();
+    const std::string url = setup::to_url(at.address(), at.port(), speaks_tls());
     try {
-        listen_file_.emplace(config_.store.data_dir / "listen.url", setup::local_url(at));
+        listen_file_.emplace(config_.store.data_dir / "listen.url",
+                             setup::local_url(at, speaks_tls()));
     } catch (const std::system_error& e) {
         // A full disk: what is stored can be read all the same.
         log_->log(log_level::warn, "no listen.url: callsign needs --url", {{"error", e.what()}});
     }
-    std::cout << welcome_text << "callsignd listening on " << setup::to_url(at.address(), at.port())
-              << std::endl;
+    std::cout << welcome_text << "callsignd listening on " << url << std::endl;
     log_->log(log_level::info, "started",
               {{"version", CALLSIGN_VERSION},
-               {"url", setup::to_url(at.address(), at.port())},
+               {"url", url},
                {"data_dir", config_.store.data_dir.string()}});
     if (metrics_http_) {
         const tcp::endpoint metrics_at = metrics_http_->local_endpoint();
         log_->log(log_level::info, "metrics are shown",
                   {{"url", setup::to_url(metrics_at.address(), metrics_at.port()) + "/metrics"}});
     }
+    // With an https address somebody says that there is a proxy before it.
+    const bool in_clear = !speaks_tls() && !config_.api.public_url.starts_with("https://");
+    if (in_clear && !at.address().is_loopback()) {
+        log_->log(log_level::warn, "listening in clear beyond this machine",
+                  {{"listen", config_.server.listen},
+                   {"settings", "tls.certificate, or server.public_url of a proxy with TLS"}});
+    }
+    warn_of_expiry();
     if (const sqlite_release sqlite = sqlite_in_use(); sqlite.loses_pages) {
         log_->log(log_level::debug, "old sqlite, one connection writes and checkpoints",
                   {{"version", sqlite.version}});
@@ -368,6 +385,7 @@ asio::awaitable<void> server::wait_for_end() {
 asio::awaitable<void> server::stop() {
     signals_.clear();
     service_.stop_followers();
+    listen_file_.reset();  // before the port is anyone's
     http_.stop();
     if (metrics_http_) metrics_http_->stop();
     reaper_.stop();
@@ -395,6 +413,10 @@ void server::reload() {
         return;
     }
     const auto& fresh = std::get<setup::config>(loaded);
+    if (!can_reload(fresh)) return;
+    config_.tls = fresh.tls;
+    config_.http.tls = fresh.http.tls;
+    if (speaks_tls()) http_.use_certificate(config_.http.tls);
     config_.reaper = fresh.reaper;
     config_.log.level = fresh.log.level;
     config_.log.requests = fresh.log.requests;
@@ -407,7 +429,31 @@ void server::reload() {
         {{"window", config_.reaper.window ? to_duration_text(*config_.reaper.window) : "auto"},
          {"interval", to_duration_text(config_.reaper.interval)},
          {"retention", to_duration_text(config_.reaper.retention)},
-         {"log_level", config_.log.level}});
+         {"log_level", config_.log.level},
+         {"certificate_expires", speaks_tls() ? to_rfc3339(config_.tls.expires) : "none"}});
+    warn_of_expiry();
+}
+
+// What each file says alone is in order; is it better than what is in force?
+bool server::can_reload(const setup::config& fresh) {
+    std::string why;
+    if (speaks_tls() != (fresh.http.tls != nullptr)) {
+        why = "TLS is turned on and off by a restart alone";
+    } else if (speaks_tls() && fresh.tls.expires <= clock_->now() &&
+               fresh.tls.expires < config_.tls.expires) {
+        why = "the certificate expired at " + to_rfc3339(fresh.tls.expires);
+    }
+    if (why.empty()) return true;
+    log_->log(log_level::error, "configuration not reloaded, the old one stays in force",
+              {{"error", why}});
+    return false;
+}
+
+void server::warn_of_expiry() {
+    if (!speaks_tls() || config_.tls.expires - clock_->now() > expiry_noticed) return;
+    log_->log(log_level::warn, "the certificate expires soon, or has",
+              {{"expires", to_rfc3339(config_.tls.expires)},
+               {"certificate", config_.tls.certificate.string()}});
 }
 
 // The supervisor starts the process again, and then the store's own recovery decides what

@@ -32,8 +32,8 @@ constexpr int unsent_bytes_max = 128 << 10;
 
 // Often enough that a deadline is met with a quarter of itself, rarely enough to cost nothing.
 milliseconds tick_of(const http_options& o) {
-    const milliseconds shortest =
-        std::min({o.idle_timeout, o.header_timeout, o.body_timeout, o.write_timeout});
+    const milliseconds shortest = std::min(
+        {o.handshake_timeout, o.idle_timeout, o.header_timeout, o.body_timeout, o.write_timeout});
     return std::clamp(shortest / 4, milliseconds{10}, milliseconds{250});
 }
 
@@ -106,6 +106,9 @@ class http_server::impl : public std::enable_shared_from_this<http_server::impl>
                                            address_bytes from);
     static asio::awaitable<void> drained(std::shared_ptr<impl> self, milliseconds patience);
 
+    void use_certificate(std::shared_ptr<asio::ssl::context> tls) {
+        state_.options.tls = std::move(tls);
+    }
     void stop();
     void abandon();
     const std::shared_ptr<body_budget>& bodies() const noexcept { return state_.bodies; }
@@ -157,7 +160,8 @@ void http_server::impl::admit(const std::shared_ptr<impl>& self, tcp::socket soc
         return;
     }
     state_.probe->connection_refused();
-    if (state_.turned_away < turned_away_max) {
+    // With TLS it is closed: to say why would take a handshake, and that costs most of all.
+    if (!state_.options.tls && state_.turned_away < turned_away_max) {
         asio::co_spawn(executor_, turn_away(self, std::move(socket), address), asio::detached);
     }
 }
@@ -274,6 +278,10 @@ const std::shared_ptr<body_budget>& http_server::bodies() const noexcept {
 
 asio::awaitable<void> http_server::run() {
     return impl::run(impl_);
+}
+
+void http_server::use_certificate(std::shared_ptr<asio::ssl::context> tls) {
+    impl_->use_certificate(std::move(tls));
 }
 
 void http_server::stop() {

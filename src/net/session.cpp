@@ -33,7 +33,17 @@ constexpr refusal_reason too_many_requests{503, "too-many-connections",
                                            "As many requests of this address are under way as "
                                            "there may be.",
                                            rate_limited};
+constexpr refusal_reason needs_https{400, "https-required", "This port speaks HTTPS: https://."};
 constexpr refusal_reason failed{500, "internal-error", "The server failed."};
+
+std::vector<std::string_view> values_of(const http_header& header, std::string_view name) {
+    std::vector<std::string_view> values;
+    const auto [first, last] = header.equal_range({name.data(), name.size()});
+    for (auto field = first; field != last; ++field) {
+        values.emplace_back(field->value().data(), field->value().size());
+    }
+    return values;
+}
 
 // What is left of a request for the probe, once the handler has the rest.
 http_request outline_of(const http_header& request, std::string_view id,
@@ -56,7 +66,7 @@ http_request outline_of(const http_header& request, std::string_view id,
 session::session(server_state& server, asio::ip::tcp::socket socket, const address_bytes& from,
                  const std::optional<address_bytes>& peer)
     : server_(server),
-      socket_(std::move(socket)),
+      connection_(std::move(socket)),
       from_(from),
       client_address_(from),
       peer_(server),
@@ -81,12 +91,33 @@ session::~session() {
 }
 
 asio::awaitable<void> session::serve() {
-    for (bool go_on = true; go_on;) {
+    const bool is_open = co_await shake_hands();
+    for (bool go_on = is_open; go_on;) {
         const bool has_request = co_await read_request();
         if (!has_request) co_return;
         go_on = co_await answer();
     }
-    if (reader_.has_unread()) co_await linger();
+    const bool says_end = connection_.is_tls() && !cut_short_;
+    if (is_open && (says_end || reader_.has_unread())) co_await linger();
+}
+
+// False: the connection is over. Without a certificate there is nothing to do.
+asio::awaitable<bool> session::shake_hands() {
+    // Kept until it is done, whatever certificate comes next.
+    const std::shared_ptr<asio::ssl::context> context = server_.options.tls;
+    if (!context) co_return true;
+    enter(phase::handshake);
+    const auto arrival = asio::ip::tcp::socket::wait_read;
+    const auto [gone] = co_await connection_.socket().async_wait(arrival, use_result);
+    if (gone || expired_ || displaced_) co_return false;
+    if (connection_.speaks_clear_text()) {
+        co_await refuse(needs_https);
+        co_return false;
+    }
+    const error_code failed = co_await connection_.shake_hands(*context);
+    if (failed || expired_ || displaced_ || server_.stopping) co_return false;
+    enter(phase::idle);
+    co_return true;
 }
 
 // False: the connection is over, the client having been told why if there was a reason.
@@ -136,7 +167,7 @@ asio::awaitable<bool> session::read_more() {
     if (phase_ == phase::idle && server_.stopping) co_return false;
     if (phase_ != phase::body && displaced_) co_return false;
     const auto space = reader_.space();
-    const auto [error, bytes] = co_await socket_.async_read_some(space, use_result);
+    const auto [error, bytes] = co_await connection_.async_read_some(space, use_result);
     if (expired_ && phase_ != phase::idle) {
         co_await refuse(too_slow);
         co_return false;
@@ -181,13 +212,12 @@ asio::awaitable<bool> session::may_come() {
 
 // Of a trusted proxy's connection: each request counts for whom it comes from. False: one too many.
 bool session::count_client(const http_header& header) {
+    client_address_ = from_;
     if (peer_.address()) return true;
-    std::vector<std::string_view> named;
-    const auto [first, last] = header.equal_range("X-Forwarded-For");
-    for (auto field = first; field != last; ++field) {
-        named.emplace_back(field->value().data(), field->value().size());
-    }
-    const auto client = forwarded_for(named, server_.options.trusted_proxies);
+    const auto& trusted = server_.options.trusted_proxies;
+    const auto named = values_of(header, "X-Forwarded-For");
+    const auto client = named.empty() ? forwarded_by(values_of(header, "Forwarded"), trusted)
+                                      : forwarded_for(named, trusted);
     if (!client) return true;
     client_address_ = *client;
     const address_bytes address = counted_as(*client);
@@ -250,7 +280,12 @@ asio::awaitable<bool> session::answer() {
     compose(response, outline, keep_alive);
     const bool is_head = outline.method() == boost::beast::http::verb::head;
     const bool has_body = !is_head && may_have_body(response.status);
-    bool written = co_await write(out_, has_body ? response.body : std::string_view());
+    std::string_view body = has_body ? response.body : std::string_view();
+    // TLS writes each in a record of its own, and a record costs more than a copy.
+    if (connection_.is_tls() && body.size() <= small_answer_bytes_max) {
+        out_ += std::exchange(body, {});
+    }
+    bool written = co_await write(out_, body);
     if (written && has_body && is_streamed) {
         written = co_await stream(response.write_body, outline.version() >= 11);
     }
@@ -327,10 +362,10 @@ asio::awaitable<bool> session::stream(const body_writer& writer, bool chunked) {
     if (displaced_) stream_end_->come();  // while its request came
     enter(phase::stream);
     // The client says nothing more, so what can be read is its end.
-    socket_.async_wait(asio::ip::tcp::socket::wait_read,
-                       [end = stream_end_](const error_code& error) {
-                           if (!error) end->come();
-                       });
+    connection_.socket().async_wait(asio::ip::tcp::socket::wait_read,
+                                    [end = stream_end_](const error_code& error) {
+                                        if (!error) end->come();
+                                    });
     streamed_body body(*this, chunked);
     std::string failure;
     try {
@@ -341,6 +376,7 @@ asio::awaitable<bool> session::stream(const body_writer& writer, bool chunked) {
     }
     stream_end_->told = {};
     // What is cut off has no last chunk, and so is known for it.
+    cut_short_ = cut_short_ || !failure.empty();
     if (!failure.empty()) {
         server_.probe->session_failed(failure);
         co_return false;
@@ -355,8 +391,11 @@ asio::awaitable<bool> session::write(std::string_view head, std::string_view bod
     while (!head.empty() || !body.empty()) {
         const std::array<asio::const_buffer, 2> both{asio::buffer(head.data(), head.size()),
                                                      asio::buffer(body.data(), body.size())};
-        const auto [error, written] = co_await socket_.async_write_some(both, use_result);
-        if (error || expired_) co_return false;
+        const auto [error, written] = co_await connection_.async_write_some(both, use_result);
+        if (error || expired_) {
+            cut_short_ = true;
+            co_return false;
+        }
         pace_.moved(written, server_.now());
         const std::size_t of_head = std::min(written, head.size());
         head.remove_prefix(of_head);
@@ -406,13 +445,15 @@ asio::awaitable<void> session::turn_away() {
 
 // Says that nothing more will come, and waits for the client to have taken what did.
 asio::awaitable<void> session::linger() {
-    error_code ignored;
-    socket_.shutdown(asio::socket_base::shutdown_send, ignored);
     enter(phase::linger);
+    if (!cut_short_) co_await connection_.say_end();
+    error_code ignored;
+    connection_.socket().shutdown(asio::socket_base::shutdown_send, ignored);
     out_.resize(linger_buffer_bytes);
     for (std::size_t total = 0; total < linger_bytes_max && !server_.stopping;) {
         const auto buffer = asio::buffer(out_);
-        const auto [error, bytes] = co_await socket_.async_read_some(buffer, use_result);
+        const auto [error, bytes] =
+            co_await connection_.socket().async_read_some(buffer, use_result);
         if (error || expired_ || displaced_) co_return;
         total += bytes;
     }
@@ -452,6 +493,7 @@ void session::enter(phase next) {
     since_ = server_.now();
     const http_options& o = server_.options;
     switch (next) {
+    case phase::handshake: pace_.begin(since_, o.handshake_timeout, 0); break;
     case phase::idle: pace_.begin(since_, o.idle_timeout, 0); break;
     case phase::header: pace_.begin(since_, o.header_timeout, 0); break;
     case phase::body: pace_.begin(since_, o.body_timeout, o.body_rate_min); break;
@@ -479,19 +521,20 @@ void session::check_deadline(steady::time_point now) {
     if (is_late && !std::exchange(timed_out_, true)) server_.probe->connection_timed_out();
     expired_ = true;
     error_code ignored;
-    socket_.cancel(ignored);
+    connection_.socket().cancel(ignored);
 }
 
 void session::close_if_idle() {
-    if (phase_ != phase::idle && phase_ != phase::linger) return;
+    if (phase_ != phase::handshake && phase_ != phase::idle && phase_ != phase::linger) return;
     error_code ignored;
-    socket_.cancel(ignored);
+    connection_.socket().cancel(ignored);
 }
 
 session::need session::needed() const noexcept {
     if (displaced_ || turned_away_) return need::at_work;
     switch (phase_) {
     case phase::idle: return need::idle;
+    case phase::handshake:
     case phase::header:
     case phase::stream:  // who follows can go on from where he was
     case phase::linger: return need::on_its_way;
@@ -506,13 +549,13 @@ void session::displace() {
     displaced_ = true;
     server_.probe->connection_displaced();
     error_code ignored;
-    socket_.cancel(ignored);
+    connection_.socket().cancel(ignored);
     if (phase_ == phase::stream) stream_end_->come();
 }
 
 void session::cut_off() {
     error_code ignored;
-    socket_.close(ignored);
+    connection_.socket().close(ignored);
     if (phase_ == phase::stream) stream_end_->come();
 }
 

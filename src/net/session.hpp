@@ -2,6 +2,7 @@
 // One connection: read a request, have it answered, write the answer, again. Lives in the frame of
 // the coroutine that serves it.
 
+#include "connection.hpp"
 #include "pace.hpp"
 #include "request_reader.hpp"
 #include "server_state.hpp"
@@ -70,10 +71,20 @@ class session {
   private:
     // What is being waited for, each with a limit of its own; none while the handler works.
     // Nor between two writes of a streamed body.
-    enum class phase : std::uint8_t { idle, header, body, handler, write, stream, linger };
+    enum class phase : std::uint8_t {
+        handshake,
+        idle,
+        header,
+        body,
+        handler,
+        write,
+        stream,
+        linger
+    };
     class streamed_body;
     class beast_socket;
 
+    boost::asio::awaitable<bool> shake_hands();
     boost::asio::awaitable<bool> read_request();
     boost::asio::awaitable<bool> read_more();
     boost::asio::awaitable<bool> may_come();
@@ -97,11 +108,11 @@ class session {
     void compose(const http_response& response, const http_request& request, bool keep_alive);
 
     server_state& server_;
-    boost::asio::ip::tcp::socket socket_;
+    connection connection_;
     const address_bytes from_;
     address_bytes client_address_;  // of the request under way
     address_share peer_;
-    address_share client_;  // of the request under way, behind a proxy
+    address_share client_;  // the same, behind a proxy, as it counts
     // Of the request under way and its answer. Its requests share it.
     const std::shared_ptr<body_lease> memory_;
     request_reader reader_;
@@ -116,6 +127,7 @@ class session {
     std::size_t body_bytes_ = 0;  // that had come when they were last looked at
     bool expired_ = false;        // the deadline of this phase passed, and the socket was told
     bool timed_out_ = false;      // which is told once
+    bool cut_short_ = false;      // an answer was not written to its end
     bool displaced_ = false;      // this is its last request
     bool turned_away_ = false;
     // Of the body that is streamed; shared with what waits for the client to go.

@@ -18,7 +18,7 @@ namespace websocket = boost::beast::websocket;
 using boost::system::error_code;
 
 // Without compression: its tables would be most of what an idle one takes.
-using ws_stream = websocket::stream<asio::ip::tcp::socket&, false>;
+using ws_stream = websocket::stream<connection&, false>;
 
 // In a frame of its own: the header is not kept for as long as the socket is.
 asio::awaitable<bool> accept(ws_stream& ws, http_header header, const std::string& subprotocol,
@@ -82,7 +82,7 @@ class session::beast_socket final : public web_socket {
 
 // True: to the end that one of the two gave it.
 asio::awaitable<bool> session::talk(http_header header, const socket_upgrade& upgrade) {
-    ws_stream ws(socket_);
+    ws_stream ws(connection_);
     // The server's own deadlines hold.
     ws.set_option(websocket::stream_base::timeout{websocket::stream_base::none(),
                                                   websocket::stream_base::none(), false});

@@ -67,6 +67,7 @@ edit_account::answer apply(write_tx& tx, const edit_account& c, const moment& m)
     if (c.name && *c.name != found->name) {
         if (tx.find_account(*c.name)) return name_taken{};
         found->name = *c.name;
+        m.tell(events::account_renamed{found->id});
     }
     const bool is_open = found->state == account_state::active;
     if (c.disabled && *c.disabled == is_open) {

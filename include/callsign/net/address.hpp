@@ -1,7 +1,7 @@
 #pragma once
 // Whom a connection or a request counts for: an IPv4 address, or the /64 that an IPv6 address is
 // in, since whoever has one such address has them all. Behind a proxy that is trusted it is the
-// client that the proxy names in X-Forwarded-For.
+// client that the proxy names in X-Forwarded-For or Forwarded.
 
 #include <array>
 #include <boost/asio/ip/address.hpp>
@@ -48,5 +48,9 @@ std::string to_string(const address_bytes& address);
 // field's values in their order; nullopt: there is none. An entry may have a port.
 std::optional<address_bytes> forwarded_for(std::span<const std::string_view> fields,
                                            std::span<const address_block> trusted);
+
+// The same of Forwarded (RFC 7239).
+std::optional<address_bytes> forwarded_by(std::span<const std::string_view> fields,
+                                          std::span<const address_block> trusted);
 
 }  // namespace callsign::net

@@ -12,6 +12,7 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl/context.hpp>
 #include <boost/beast/http/fields.hpp>
 #include <boost/beast/http/message.hpp>
 #include <boost/beast/http/string_body.hpp>
@@ -165,9 +166,14 @@ struct http_options {
     // The same for the connections of one address (address.hpp), and of requests that a trusted
     // proxy passes on for it.
     std::size_t connections_per_address_max = 256;
-    // Peers that are not counted themselves: they say in X-Forwarded-For whom they ask for. A proxy
+    // Peers that are not counted themselves: they say in X-Forwarded-For, or else in Forwarded
+    // (RFC 7239), whom they ask for. A proxy
     // is most often on the same machine.
     std::vector<address_block> trusted_proxies = loopback_blocks();
+    // What it proves itself with (certificate.hpp). None: it speaks in clear.
+    std::shared_ptr<boost::asio::ssl::context> tls{};
+    // From a connection's beginning to the end of its TLS handshake.
+    milliseconds handshake_timeout{std::chrono::seconds{10}};
     // A kept-alive connection without a request.
     milliseconds idle_timeout{std::chrono::seconds{75}};
     // From a request's first byte to its last header byte (408).
@@ -232,6 +238,8 @@ class http_server {
     // The bytes of all bodies under way, for those who want to hold some beyond their request.
     const std::shared_ptr<body_budget>& bodies() const noexcept;
 
+    // For connections from here on; those that are there go on as they are. Requires: it had one.
+    void use_certificate(std::shared_ptr<boost::asio::ssl::context> tls);
     // Accepts until stop(). Spawn once.
     boost::asio::awaitable<void> run();
     // Stops accepting, closes idle connections; those with a request under way are answered

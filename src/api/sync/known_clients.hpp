@@ -62,6 +62,7 @@ class known_clients {
         } else if (const auto* moved = std::get_if<events::device_resynced>(&happened)) {
             forget(moved->client_id);
         } else if (std::holds_alternative<events::account_state_changed>(happened) ||
+                   std::holds_alternative<events::account_renamed>(happened) ||
                    std::holds_alternative<events::account_removed>(happened) ||
                    std::holds_alternative<events::outcome_lost>(happened)) {
             ++edition_;

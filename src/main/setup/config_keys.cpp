@@ -35,7 +35,13 @@ count_key bytes(std::size_t& (*target)(config&), std::int64_t min, std::int64_t 
 const std::array keys{
     config_key{"server", "listen", address_key{CALLSIGN_AT(server.listen)}},
     config_key{"server", "drain_timeout", duration_key{CALLSIGN_AT(server.drain_timeout), 0ms, 1h}},
+    config_key{"server", "public_url", web_address_key{CALLSIGN_AT(api.public_url)}},
     config_key{"server", "trusted_proxies", addresses_key{CALLSIGN_AT(http.trusted_proxies)}},
+
+    config_key{"tls", "certificate", path_key{CALLSIGN_AT(tls.certificate), true}},
+    config_key{"tls", "key", path_key{CALLSIGN_AT(tls.key), true}},
+    config_key{"tls", "handshake_timeout",
+               duration_key{CALLSIGN_AT(http.handshake_timeout), 10ms, 1h}},
 
     config_key{"http", "header_bytes_max",
                bytes(CALLSIGN_AT(http.header_bytes_max), 1 * KiB, 1 * MiB)},

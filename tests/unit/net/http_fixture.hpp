@@ -168,7 +168,7 @@ class client {
     std::string buffer_;
 };
 
-// Answers with what it was asked; "/hold" waits for release(), "/throw" throws. "/talk" is a socket
+// Answers with what it was asked, or whose request it is: "/whose"; "/hold" waits for release(), "/throw" throws. "/talk" is a socket
 // that says hello, and then, unless its query is "bye", waits for its end; "/shout" has 64 MiB to
 // say.
 class running_server {
@@ -194,6 +194,9 @@ class running_server {
 
     tcp::endpoint endpoint() const { return endpoint_; }
 
+    void use_certificate(std::shared_ptr<asio::ssl::context> tls) {
+        on_its_thread([&] { server_.use_certificate(std::move(tls)); });
+    }
     void stop() {
         on_its_thread([this] { server_.stop(); });
     }
@@ -251,6 +254,10 @@ class running_server {
         }
         if (request.path() == "/empty") {
             out.status = 204;
+            co_return out;
+        }
+        if (request.path() == "/whose") {
+            out.body = to_string(address_block{request.client_address.value(), 128});
             co_return out;
         }
         if (request.path() == "/size") {

@@ -595,5 +595,28 @@ TEST(http_server, cannot_listen_twice) {
                  boost::system::system_error);
 }
 
+std::string whose(http_options options, const std::string& fields) {
+    running_server server(std::move(options));
+    client c(server.endpoint());
+    c.send("GET /whose HTTP/1.1\r\nHost: a\r\n" + fields + "\r\n");
+    return c.read_answer().body;
+}
+
+TEST(http_server, knows_whose_request_it_is_by_a_proxy_that_it_trusts_alone) {
+    const std::string named = "X-Forwarded-For: 192.0.2.9, 198.51.100.7\r\n";
+    http_options trusting;
+    EXPECT_EQ(whose(trusting, ""), "127.0.0.1");
+    EXPECT_EQ(whose(trusting, named), "198.51.100.7");
+    EXPECT_EQ(whose(trusting, named + "X-Forwarded-For: 127.0.0.1\r\n"), "198.51.100.7");
+    EXPECT_EQ(whose(trusting, "Forwarded: for=192.0.2.9, for=\"[2001:db8::1]\"\r\n"),
+              "2001:db8::1");
+    EXPECT_EQ(whose(trusting, "Forwarded: for=192.0.2.8\r\n" + named), "198.51.100.7");
+    EXPECT_EQ(whose(trusting, "X-Forwarded-For: rubbish\r\n"), "127.0.0.1");
+    http_options believes_nobody;
+    believes_nobody.trusted_proxies.clear();
+    EXPECT_EQ(whose(believes_nobody, named), "127.0.0.1");
+    EXPECT_EQ(whose(believes_nobody, "Forwarded: for=192.0.2.9\r\n"), "127.0.0.1");
+}
+
 }  // namespace
 }  // namespace callsign::net

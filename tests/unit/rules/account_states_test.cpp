@@ -33,7 +33,8 @@ TEST_F(account_states, an_account_has_another_name) {
     EXPECT_TRUE(std::holds_alternative<name_taken>(run(edit_account{"board", "other"})));
     told_.clear();
     EXPECT_EQ(edit({account_ref{"board"}, "team"}).id, account_);
-    EXPECT_TRUE(told_.empty()) << "nothing of it is remembered by name";
+    EXPECT_EQ(told_.size(), 1u);
+    EXPECT_TRUE(was_told<events::account_renamed>());
     EXPECT_FALSE(is_there("board"));
     EXPECT_EQ(edit({account_ref{"team"}, "team"}).name, "team");
     EXPECT_TRUE(std::holds_alternative<no_such_account>(run(edit_account{"board", "x"})));
