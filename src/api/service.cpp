@@ -120,8 +120,7 @@ class service::impl {
                     {engine, clock, feed_, followers_, pages_, sync_.key_attribute},
                     {engine, clock, entropy, master_.get(), webhook_options_, deliverer_.calls()},
                     {engine, jobs_, clock, sync_, turnstile_, clients_, registrations_, snapshots_},
-                    {engine, jobs_, reaper, clock, entropy, late_retries_, elsewhere_,
-                     backups_},
+                    {engine, jobs_, reaper, clock, entropy, late_retries_, elsewhere_, backups_},
                     {engine, hooks_}},
           events_(engine.events().subscribe([this](const event& happened) { follow(happened); })) {}
 
