@@ -266,12 +266,17 @@ void list_devices(session& s, const std::string& account) {
         s.ask_pages(account_path(account, "/devices"), no_limit, &v1::DeviceList::devices_size);
     if (s.json()) return s.print_json(wire::encode(wire::format::json, list));
     std::vector<row> rows;
+    row titles{"NAME", "DEVICE ID", "CLIENT ID", "CREATED", "REVOKED"};
+    const bool restored = std::any_of(list.devices().begin(), list.devices().end(),
+                                      [](const v1::Device& d) { return !d.resync().empty(); });
+    if (restored) titles.push_back("SINCE THE RESTORE");
     for (const v1::Device& d : list.devices()) {
-        rows.push_back({d.name(), d.device_id(), d.client_id(),
-                        time_text(d.has_created_at(), d.created_at()),
-                        time_text(d.has_revoked_at(), d.revoked_at())});
+        row& its = rows.emplace_back(row{d.name(), d.device_id(), d.client_id(),
+                                         time_text(d.has_created_at(), d.created_at()),
+                                         time_text(d.has_revoked_at(), d.revoked_at())});
+        if (restored) its.push_back(d.resync());
     }
-    print_table(s.out(), {"NAME", "DEVICE ID", "CLIENT ID", "CREATED", "REVOKED"}, rows);
+    print_table(s.out(), titles, rows);
 }
 
 void revoke_device(session& s, const std::string& account, const std::string& name, bool yes) {
@@ -300,6 +305,15 @@ void create_series(session& s, const std::string& account, const series_choice& 
     body.set_allows_gaps(choice.allows_gaps);
     s.ask_and_show<v1::Series>(verb::post, account_path(account, "/series"), &body,
                                [&](const v1::Series& made) { show_one_series(s.out(), made); });
+}
+
+void resume_series(session& s, const std::string& account, const std::string& prefix,
+                   std::int64_t at) {
+    v1::ResumeSeries body;
+    body.set_at(at);
+    const std::string path = "/series/" + percent_encode(prefix) + "/resume";
+    s.ask_and_show<v1::Series>(verb::post, account_path(account, path), &body,
+                               [&](const v1::Series& now) { show_one_series(s.out(), now); });
 }
 
 void edit_series(session& s, const std::string& account, const series_choice& choice) {

@@ -2,6 +2,7 @@
 
 #include "callsign/v1/callsign.pb.h"
 #include "commands.hpp"
+#include "progress.hpp"
 #include "secret_file.hpp"
 #include "text.hpp"
 
@@ -13,19 +14,16 @@
 namespace callsign::cli {
 namespace {
 
-constexpr milliseconds between_looks{300};
-
 v1::Account account_in(const std::string& answer) {
     v1::Account a;
     session::read(answer, a);
     return a;
 }
 
-void tell_progress(session& s, const v1::RemoteState& now) {
-    std::ostream& err = s.around().err;
-    err << "\r\x1b[K" << now.tasks_moved() << " tasks are there";
-    if (!now.last_error().empty()) err << "; " << printable(now.last_error());
-    err << std::flush;
+void tell_move(session& s, const v1::RemoteState& now) {
+    std::string line = std::to_string(now.tasks_moved()) + " tasks are there";
+    if (!now.last_error().empty()) line += "; " + printable(now.last_error());
+    show_progress(s.around().err, line);
 }
 
 }  // namespace
@@ -56,12 +54,12 @@ void move_account_there(session& s, const std::string& account, const remote_cho
     v1::Account moved = account_in(answer);
     const bool is_watched = s.around().err_is_terminal;
     while (moved.remote().moving()) {
-        if (is_watched) tell_progress(s, moved.remote());
+        if (is_watched) tell_move(s, moved.remote());
         std::this_thread::sleep_for(between_looks);
         answer = s.ask(verb::get, account_path(account, ""));
         moved = account_in(answer);
     }
-    if (is_watched) s.around().err << "\r\x1b[K";
+    if (is_watched) show_progress(s.around().err, {});
     if (s.json()) return s.print_json(answer);
     s.out() << moved.name() << " lives at " << moved.remote().url()
             << " now. Let its Taskwarriors sync there, with this client id and secret.\n";

@@ -29,6 +29,7 @@ fulfil::answer apply(write_tx& tx, const fulfil& c, const moment& m) {
     }
     const auto series = choose_series(tx, found->account, c.prefix, project_of(c.attributes));
     if (!series) return unknown_series{};
+    if (series->held && !existing) return series_held{series->prefix};
     if (is_too_large(c.attributes, 0, m)) return task_too_large{found->uuid};
 
     task t = existing ? *existing : task{};

@@ -72,6 +72,8 @@ reserve::answer apply(write_tx& tx, const reserve& c, const moment& m) {
     const auto asked_for = choose_series(tx, c.account, c.prefix, {});
     if (!asked_for) return unknown_series{};
     if (asked_for->archived) return series_archived{};
+    const auto from = choose_series(tx, c.account, c.prefix, project_of(c.attributes));
+    if (from->held) return series_held{from->prefix};
 
     std::optional<task> existing;
     if (c.uuid) existing = tx.find_task(c.account, *c.uuid);

@@ -281,6 +281,39 @@ def secret_of(there):
     return {"encryptionSecret": there["encryptionSecret"]}
 
 
+# ---- backups ----
+
+def backups(w, folder):
+    directory = str(folder / "backup")
+    w.ask("GET /v1/admin/backups", 200, w.operator)
+    w.ask("POST /v1/admin/backups", 201, w.operator, {"directory": directory})
+    w.ask("POST /v1/admin/backups", "backup-failed", w.operator, {"directory": directory})
+    w.ask("POST /v1/admin/backups", "validation-failed", w.operator, {"directory": "backup"})
+    last = w.ask("GET /v1/admin/backups", 200, w.operator).json()["last"]
+    w.expect("GET /v1/admin/backups: does not say the last", last["directory"] == directory)
+    w.ask("POST /v1/admin/accounts/anna/series/SYN/resume", "series-not-held", w.operator, {})
+    return directory
+
+
+def restored(before, w):
+    """`w`: what came of the backup, whose tokens are those of `before`."""
+    anna, ben = before.anna, before.ben
+    series = w.ask("GET /v1/admin/accounts/anna/series", 200, w.operator).json()["series"]
+    w.expect("a restored series is not held", all(s["held"] for s in series))
+    w.create(anna["write"], "series-held")
+    w.ask("POST /v1/tasks:batchCreate", 200, anna["write"],
+          {"items": [{"idempotencyKey": "held", "task": {"description": "One of many"}}]})
+    w.ask("POST /v1/keys", "series-held", ben["write"], {"uuid": str(uuid.uuid4())})
+    w.ask("POST /v1/admin/accounts/anna/import", "series-held", w.operator,
+          {"tasks": [{"uuid": str(uuid.uuid4()), "attributes": {"description": "x"}}]})
+    resume = "POST /v1/admin/accounts/anna/series/SYN/resume"
+    w.ask(resume, "series-in-use", w.operator, {"at": 1})
+    w.ask(resume, "validation-failed", w.operator, {"at": -1})
+    w.ask(resume, 200, w.operator, {"at": 5000})
+    made = w.create(anna["write"]).json()
+    w.expect("a resumed series goes on elsewhere", made["number"] == 5000)
+
+
 # ---- tasks ----
 
 def creations(w):

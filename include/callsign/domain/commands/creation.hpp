@@ -57,6 +57,12 @@ struct task_too_large {
 };
 inline constexpr std::size_t task_bytes_max = std::size_t{4} << 20;
 
+// Its series gives no numbers: the store was put back from a backup, and nobody has said where to
+// go on.
+struct series_held {
+    std::string prefix;
+};
+
 // ---- phase 1: reserve ----
 
 // Key unknown: append a pending slot. Known: say what became of it. A key that has its definite
@@ -90,7 +96,7 @@ struct reserve {
     };
     using answer =
         std::variant<reserved, in_flight, receipted, slot_failed, key_conflict, unknown_series,
-                     series_archived, task_not_valid, depends_unmet, task_too_large>;
+                     series_archived, task_not_valid, depends_unmet, task_too_large, series_held>;
 };
 claim claim_of(const reserve& c);
 
@@ -105,8 +111,8 @@ struct fulfil {
 
     // The slot is not there any more: a store put back from an older copy, say.
     struct slot_missing {};
-    using answer =
-        std::variant<receipted, slot_failed, unknown_series, slot_missing, task_too_large>;
+    using answer = std::variant<receipted, slot_failed, unknown_series, slot_missing,
+                                task_too_large, series_held>;
 };
 // The account is its creation's, which alone knows it.
 claim claim_of(const fulfil& c);
@@ -139,8 +145,8 @@ struct give_key {
     callsign::author author{};
 
     struct not_opaque {};
-    using answer =
-        std::variant<receipted, no_such_account, not_opaque, unknown_series, series_archived>;
+    using answer = std::variant<receipted, no_such_account, not_opaque, unknown_series,
+                                series_archived, series_held>;
 };
 claim claim_of(const give_key& c);
 
