@@ -15,12 +15,14 @@
 #include "setup/metrics.hpp"
 #include "setup/open_files.hpp"
 #include "setup/process_readings.hpp"
+#include "watchdog.hpp"
 
 #include <callsign/api/service.hpp>
 #include <callsign/engine/engine.hpp>
 #include <callsign/net/http.hpp>
 #include <callsign/platform/log.hpp>
 #include <callsign/platform/real.hpp>
+#include <callsign/platform/service_manager.hpp>
 #include <callsign/reaper/reaper.hpp>
 #include <callsign/remote/task_sink.hpp>
 #include <callsign/seal/at_rest.hpp>
@@ -88,6 +90,7 @@ class server {
     void reload();
     bool can_reload(const setup::config& fresh);
     void warn_of_expiry();
+    void check_told(std::error_code error);
     void end_at_once(const std::string& why);
     void spawn(asio::awaitable<void> work);
 
@@ -105,6 +108,7 @@ class server {
     remote_log remote_log_{log_, metrics_.outbox()};
     std::unique_ptr<clock> clock_ = platform::make_real_clock();
     std::unique_ptr<entropy> entropy_ = platform::make_real_entropy();
+    platform::service_manager manager_{source_.environment};
 
     asio::io_context network_{1};
     asio::signal_set signals_{network_, SIGTERM, SIGINT, SIGHUP};
@@ -116,6 +120,7 @@ class server {
     std::unique_ptr<net::outgoing> outgoing_ = net::make_outgoing(
         network_.get_executor(), lookups_.get_executor(), config_.webhooks.calls);
     one_thread writer_;
+    watchdog watchdog_{manager_, *clock_, network_.get_executor(), writer_.executor()};
     engine engine_;
     remote::sinks sinks_;
     outbox outbox_;
@@ -309,6 +314,8 @@ asio::awaitable<void> server::start_and_stop() {
         network_.get_executor(), config_.backup,
         [this](const fs::path& dir, const jobs::backup_answer& done) { log_backup(dir, done); }));
     announce(welcome_text);
+    check_told(manager_.ready());
+    spawn(watchdog_.run());
     co_await wait_for_end();
     co_await stop();
 }
@@ -375,8 +382,16 @@ asio::awaitable<void> server::wait_for_end() {
                       {{"signal", signal == SIGTERM ? "SIGTERM" : "SIGINT"}});
             co_return;
         }
+        check_told(manager_.reloading());
         reload();
+        check_told(manager_.ready());
     }
+}
+
+void server::check_told(std::error_code error) {
+    if (!error) return;
+    log_->log(log_level::warn, "the service manager could not be told",
+              {{"error", error.message()}});
 }
 
 // From outside to inside: no new requests, those under way answered, then the queue, then the
@@ -384,6 +399,8 @@ asio::awaitable<void> server::wait_for_end() {
 // and ends the process as it stands, which loses nothing that was answered.
 asio::awaitable<void> server::stop() {
     signals_.clear();
+    check_told(manager_.stopping());
+    watchdog_.stop();
     service_.stop_followers();
     listen_file_.reset();  // before the port is anyone's
     http_.stop();
