@@ -356,8 +356,9 @@ void server::announce(const std::string& welcome_text) {
                {"data_dir", config_.store.data_dir.string()}});
     if (metrics_http_) {
         const tcp::endpoint metrics_at = metrics_http_->local_endpoint();
-        log_->log(log_level::info, "metrics are shown",
-                  {{"url", setup::to_url(metrics_at.address(), metrics_at.port()) + "/metrics"}});
+        log_->log(
+            log_level::info, "metrics are shown",
+            {{"url", setup::to_url(metrics_at.address(), metrics_at.port(), false) + "/metrics"}});
     }
     // With an https address somebody says that there is a proxy before it.
     const bool in_clear = !speaks_tls() && !config_.api.public_url.starts_with("https://");
