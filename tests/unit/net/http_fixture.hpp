@@ -257,7 +257,7 @@ class running_server {
             co_return out;
         }
         if (request.path() == "/whose") {
-            out.body = to_string(address_block{request.client_address.value(), 128});
+            out.body = to_string(address_block{request.client_address, 128});
             co_return out;
         }
         if (request.path() == "/size") {
