@@ -3,7 +3,6 @@
 
 #include "store_contract.hpp"
 
-
 #include <callsign/rules/read.hpp>
 #include <callsign/rules/rules.hpp>
 #include <callsign/store/memory.hpp>

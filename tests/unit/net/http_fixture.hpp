@@ -168,9 +168,9 @@ class client {
     std::string buffer_;
 };
 
-// Answers with what it was asked, or whose request it is: "/whose"; "/hold" waits for release(), "/throw" throws. "/talk" is a socket
-// that says hello, and then, unless its query is "bye", waits for its end; "/shout" has 64 MiB to
-// say.
+// Answers with what it was asked, or whose request it is: "/whose"; "/hold" waits for release(),
+// "/throw" throws. "/talk" is a socket that says hello, and then, unless its query is "bye", waits
+// for its end; "/shout" has 64 MiB to say.
 class running_server {
   public:
     explicit running_server(http_options options = {}, http_hooks hooks = {})
