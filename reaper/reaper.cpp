@@ -116,7 +116,19 @@ class reaper::impl {
         }
         const auto failed = co_await remove_deleted_accounts();
         if (failed) co_return failed;
+        const auto kept = co_await forget_old_actions();
+        if (kept) co_return kept;
         co_return all;
+    }
+
+    asio::awaitable<boost::system::error_code> forget_old_actions() {
+        for (bool has_more = true; has_more && !stopped_;) {
+            const forget_actions command{status_.options.audit_keep, status_.options.batch};
+            const auto step = co_await engine_.submit(command);
+            if (!step) co_return step.error();
+            has_more = step->has_more;
+        }
+        co_return boost::system::error_code{};
     }
 
     // After the slots, which they wait for.

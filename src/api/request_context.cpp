@@ -17,6 +17,10 @@ account_ref request_context::owner() const {
     return account();
 }
 
+actor request_context::by() const {
+    return {who.token, who.name, who.account, net::to_string(request.client_address)};
+}
+
 std::string request_context::named() const {
     return percent_decoded(captured[1].empty() ? captured[0] : captured[1]);
 }

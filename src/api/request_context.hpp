@@ -6,6 +6,7 @@
 #include <callsign/base/assert.hpp>
 #include <callsign/base/uuid.hpp>
 #include <callsign/domain/account.hpp>
+#include <callsign/domain/admin_action.hpp>
 #include <callsign/domain/claim.hpp>
 #include <callsign/net/http.hpp>
 #include <callsign/wire/message.hpp>
@@ -67,6 +68,8 @@ struct request_context {
     // Whose affairs it is about: on operators' routes the account that the path begins with, else
     // the caller's own.
     account_ref owner() const;
+    // For the audit log.
+    actor by() const;
     // What the path names of the owner's.
     std::string named() const;
 };

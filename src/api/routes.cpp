@@ -102,6 +102,8 @@ constexpr route routes[] = {
     {verb::post,    "/v1/admin/client/snapshot/{version}",   access::operators, body::snapshot, admin<import_snapshot>},
     {verb::get,     "/v1/admin/reaper",                      access::operators, body::none,    admin<show_reaper>},
     {verb::post,    "/v1/admin/reaper/sweep",                access::operators, body::none,    admin<sweep_now>},
+    {verb::get,     "/v1/admin/audit",                       access::operators, body::none,    admin<list_actions>},
+    {verb::post,    "/v1/admin/master-key/reseal",           access::operators, body::none,    admin<reseal_secrets>},
     {verb::get,     "/v1/admin/backups",                     access::operators, body::none,    admin<show_backups>},
     {verb::post,    "/v1/admin/backups",                     access::operators, body::message, admin<make_backup>},
 

@@ -258,7 +258,7 @@ class service::impl {
     callsign::clock& clock_;
     cors cors_;
     rate_limits rates_;
-    std::shared_ptr<const seal::key> master_;
+    std::shared_ptr<const seal::key_ring> master_;
     jobs::board board_;
     jobs::context jobs_;
     jobs::backups backups_;
@@ -356,6 +356,10 @@ delivery_counts service::webhook_deliveries() const noexcept {
 
 jobs::backups& service::backups() noexcept {
     return impl_->backups_;
+}
+
+awaitable<result<jobs::resealed>> service::reseal_secrets() {
+    return jobs::reseal_all(impl_->jobs_);
 }
 
 awaitable<bool> service::can_decrypt_devices() {

@@ -117,6 +117,17 @@ void import_numbers(session& s, const std::string& file, const std::string& acco
 
 // Writes a new one to `file`, which must not be there.
 void make_master_key(session& s, const std::string& file);
+// Puts a new one before it.
+void rotate_master_key(session& s, const std::string& file);
+// Once nothing is sealed under them any more, as the server says.
+void drop_former_keys(session& s, const std::string& file);
+
+struct audit_filter {
+    std::string account;  // empty: all, and what was about the server
+    std::int64_t limit = 0;
+};
+// The latest first.
+void show_audit_log(session& s, const audit_filter& filter);
 
 // Reads the data directory itself. False: an invariant does not hold.
 bool check(session& s);

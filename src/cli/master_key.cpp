@@ -1,5 +1,6 @@
-// `callsign master-key new FILE`: needs no server. The key goes into the file and nowhere else.
+// `callsign master-key`. Keys go into the file and nowhere else.
 
+#include "callsign/v1/callsign.pb.h"
 #include "commands.hpp"
 #include "failure.hpp"
 #include "text.hpp"
@@ -9,21 +10,79 @@
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
 #include <filesystem>
+#include <optional>
 
 namespace callsign::cli {
+namespace {
 
-void make_master_key(session& s, const std::string& name) {
-    const std::string file = std::filesystem::absolute(name).lexically_normal().string();
+std::string whole_path(const std::string& name) {
+    return std::filesystem::absolute(name).lexically_normal().string();
+}
+
+void throw_if(const std::optional<seal::master_key_error>& error, const std::string& file) {
+    if (error) throw failure(file + ": " + std::string(seal::to_string(*error)));
+}
+
+seal::secret_bytes draw(session& s) {
     seal::secret_bytes random(seal::key_bytes);
     s.around().random(random.writable());
-    const auto made = seal::make_master_key(file, random.bytes().first<seal::key_bytes>());
-    if (const auto* error = std::get_if<seal::master_key_error>(&made)) {
-        throw failure(file + ": " + std::string(seal::to_string(*error)));
-    }
-    if (s.json()) return s.print_json(boost::json::serialize(boost::json::object{{"file", file}}));
+    return random;
+}
+
+void print_file(session& s, const std::string& file) {
+    s.print_json(boost::json::serialize(boost::json::object{{"file", file}}));
+}
+
+std::string count_of(std::int64_t n, const char* what) {
+    return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
+}
+
+}  // namespace
+
+void make_master_key(session& s, const std::string& name) {
+    const std::string file = whole_path(name);
+    const auto random = draw(s);
+    throw_if(seal::make_master_key(file, random.bytes().first<seal::key_bytes>()), file);
+    if (s.json()) return print_file(s, file);
     s.out() << "Devices' keys are kept under this one. In callsignd's configuration, [secrets]:\n"
             << "  master_key_file = \"" << printable(file) << "\"\n"
             << "Keep a copy of the file, apart from backups of the data.\n";
+}
+
+void rotate_master_key(session& s, const std::string& name) {
+    const std::string file = whole_path(name);
+    const auto random = draw(s);
+    throw_if(seal::rotate_master_key(file, random.bytes().first<seal::key_bytes>()), file);
+    if (s.json()) return print_file(s, file);
+    s.out() << printable(file) << " has a new master key, and the former one below it.\n"
+            << "Restart callsignd: it keeps all secrets under the new one from then on. Then\n"
+            << "  callsign master-key drop-former " << printable(file) << "\n"
+            << "Backups made before need the former key: keep a copy of the file with both.\n";
+}
+
+void drop_former_keys(session& s, const std::string& name) {
+    const std::string file = whole_path(name);
+    const seal::master_key keys = seal::read_master_key(file);
+    if (const auto* const error = std::get_if<seal::master_key_error>(&keys)) {
+        throw_if(*error, file);
+    }
+    const auto& ring = std::get<seal::key_ring>(keys);
+    if (ring.former() == 0) throw failure(file + ": There is no former master key in it.");
+    v1::ResealedSecrets done;
+    session::read(s.ask(verb::post, "/v1/admin/master-key/reseal"), done);
+    // A server that was not restarted keeps on sealing under the former one.
+    if (done.fingerprint() != ring.fingerprint()) {
+        throw failure("The server has another master key in force than the first one of " + file +
+                      ": restart it, and try again. Nothing was changed.");
+    }
+    throw_if(seal::drop_former_keys(file), file);
+    if (s.json()) return s.print_json(wire::encode(wire::format::json, done));
+    s.out() << count_of(done.current() + done.resealed(), "secret")
+            << " kept under the new master key. " << printable(file) << " has that one alone.\n";
+    if (done.unopened() > 0) {
+        s.around().err << count_of(done.unopened(), "secret")
+                       << " opened with none of the keys: those devices have to be added again.\n";
+    }
 }
 
 }  // namespace callsign::cli

@@ -37,6 +37,7 @@ struct arguments {
     std::string client_id;
     remote_choice remote;
     slot_filter slots{.state = {}, .account = {}, .limit = 100};
+    audit_filter audited{.account = {}, .limit = 100};
     hook_choice hook;
     bool check_failed = false;
     action chosen;
@@ -311,6 +312,21 @@ void add_operating_commands(CLI::App& app, arguments& a) {
         command(*master_key, "new", "Write a new one to a file; needs no server", a,
                 [&a](session& s) { make_master_key(s, a.file); });
     fresh->add_option("FILE", a.file, "Where to; it must not be there yet")->required();
+    CLI::App* const rotate =
+        command(*master_key, "rotate", "Put a new one before those of a file; needs no server", a,
+                [&a](session& s) { rotate_master_key(s, a.file); });
+    rotate->add_option("FILE", a.file, "secrets.master_key_file")->required();
+    CLI::App* const drop =
+        command(*master_key, "drop-former",
+                "Leave the new one alone in a file, once nothing is kept under those before it", a,
+                [&a](session& s) { drop_former_keys(s, a.file); });
+    drop->add_option("FILE", a.file, "secrets.master_key_file")->required();
+    CLI::App* const audit =
+        command(app, "audit", "Who changed what about accounts and the server, latest first", a,
+                [&a](session& s) { show_audit_log(s, a.audited); });
+    audit->add_option("--account", a.audited.account, "Only what was about this account");
+    audit->add_option("--limit", a.audited.limit, "At most so many: 100, unless said")
+        ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}));
     CLI::App* const repair = command(
         app, "repair-clock", "Set back the time of a store that a wrong clock put ahead; no server",
         a, [&a](session& s) { repair_clock(s, a.yes); });

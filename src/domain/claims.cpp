@@ -121,6 +121,18 @@ claim claim_of(const remove_deleted& c) {
     return {payer::house(), {.rows = static_cast<std::size_t>(c.limit)}};
 }
 
+claim claim_of(const reseal& c) {
+    return {payer::house(), {.operations = c.secrets.size()}};
+}
+
+claim claim_of(const note_action&) {
+    return {payer::operators(), {}};
+}
+
+claim claim_of(const forget_actions& c) {
+    return {payer::house(), {.rows = static_cast<std::size_t>(c.limit)}};
+}
+
 claim claim_of(const end_resync& c) {
     return {known_or_operators(c.account), {}};
 }
@@ -380,6 +392,14 @@ claim claim_of(const read_sealed_versions& q) {
 
 claim claim_of_any(const command& c) {
     return std::visit([](const auto& of) { return claim_of(of); }, c);
+}
+
+claim claim_of(const list_actions& q) {
+    return {payer::operators(), {.rows = static_cast<std::size_t>(q.page.size)}};
+}
+
+claim claim_of(const list_sealed& q) {
+    return {payer::house(), {.rows = static_cast<std::size_t>(q.limit)}};
 }
 
 claim claim_of(const list_webhooks& q) {

@@ -49,6 +49,8 @@ template awaitable<result<list_remotes::answer>> engine::ask(list_remotes);
 template awaitable<result<callsign::find_remote::answer>> engine::ask(callsign::find_remote);
 template awaitable<result<list_in_flight::answer>> engine::ask(list_in_flight);
 template awaitable<result<knows_version::answer>> engine::ask(knows_version);
+template awaitable<result<list_sealed::answer>> engine::ask(list_sealed);
+template awaitable<result<list_actions::answer>> engine::ask(list_actions);
 template awaitable<result<list_webhooks::answer>> engine::ask(list_webhooks);
 template awaitable<result<find_webhook::answer>> engine::ask(find_webhook);
 template awaitable<result<list_deliveries::answer>> engine::ask(list_deliveries);

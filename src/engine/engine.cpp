@@ -383,8 +383,9 @@ engine::engine(store& store, clock& clock, entropy& entropy, const executors& ex
 
 engine::~engine() = default;
 
-asio::awaitable<result<answer>> engine::submit_any(command c) {
+asio::awaitable<result<answer>> engine::submit_any(command c, std::optional<actor> by) {
     plain w(std::move(c));
+    w.by = std::move(by);
     const auto error = co_await impl_->perform(w);
     if (error) co_return error;
     co_return std::move(w.out);

@@ -10,7 +10,17 @@ template <class Command>
 awaitable<result<typename Command::answer>> engine::submit(Command command) {
     // Named first: GCC 12 destroys a temporary in a co_await twice.
     callsign::command any{std::move(command)};
-    result<answer> done = co_await submit_any(std::move(any));
+    std::optional<actor> nobody;
+    result<answer> done = co_await submit_any(std::move(any), std::move(nobody));
+    if (!done) co_return done.error();
+    co_return std::get<typename Command::answer>(std::move(*done));
+}
+
+template <class Command>
+awaitable<result<typename Command::answer>> engine::submit(Command command, actor by) {
+    callsign::command any{std::move(command)};
+    std::optional<actor> known{std::move(by)};
+    result<answer> done = co_await submit_any(std::move(any), std::move(known));
     if (!done) co_return done.error();
     co_return std::get<typename Command::answer>(std::move(*done));
 }
@@ -62,5 +72,30 @@ template awaitable<result<delete_account::answer>> engine::submit(delete_account
 template awaitable<result<remove_deleted::answer>> engine::submit(remove_deleted);
 template awaitable<result<end_resync::answer>> engine::submit(end_resync);
 template awaitable<result<move_here::answer>> engine::submit(move_here);
+template awaitable<result<reseal::answer>> engine::submit(reseal);
+template awaitable<result<forget_actions::answer>> engine::submit(forget_actions);
+
+// Those that the audit log keeps.
+template awaitable<result<create_account::answer>> engine::submit(create_account, actor);
+template awaitable<result<create_token::answer>> engine::submit(create_token, actor);
+template awaitable<result<revoke_token::answer>> engine::submit(revoke_token, actor);
+template awaitable<result<create_series::answer>> engine::submit(create_series, actor);
+template awaitable<result<create_device::answer>> engine::submit(create_device, actor);
+template awaitable<result<revoke_device::answer>> engine::submit(revoke_device, actor);
+template awaitable<result<import_tasks::answer>> engine::submit(import_tasks, actor);
+template awaitable<result<edit_series::answer>> engine::submit(edit_series, actor);
+template awaitable<result<import_numbers::answer>> engine::submit(import_numbers, actor);
+template awaitable<result<manage_account::answer>> engine::submit(manage_account, actor);
+template awaitable<result<register_client::answer>> engine::submit(register_client, actor);
+template awaitable<result<create_webhook::answer>> engine::submit(create_webhook, actor);
+template awaitable<result<edit_webhook::answer>> engine::submit(edit_webhook, actor);
+template awaitable<result<remove_webhook::answer>> engine::submit(remove_webhook, actor);
+template awaitable<result<edit_remote::answer>> engine::submit(edit_remote, actor);
+template awaitable<result<move_there::answer>> engine::submit(move_there, actor);
+template awaitable<result<move_here::answer>> engine::submit(move_here, actor);
+template awaitable<result<resume_series::answer>> engine::submit(resume_series, actor);
+template awaitable<result<edit_account::answer>> engine::submit(edit_account, actor);
+template awaitable<result<delete_account::answer>> engine::submit(delete_account, actor);
+template awaitable<result<note_action::answer>> engine::submit(note_action, actor);
 
 }  // namespace callsign

@@ -7,6 +7,7 @@
 #include <callsign/domain/command.hpp>
 
 #include <cstddef>
+#include <optional>
 
 namespace callsign {
 
@@ -27,8 +28,9 @@ class work : public waiter {
     virtual std::size_t held_bytes() const { return price.bytes; }
 
     callsign::command command;
-    answer out;              // unless there is an error
-    work* behind = nullptr;  // the queue's
+    std::optional<actor> by;  // if the audit log is to say so
+    answer out;               // unless there is an error
+    work* behind = nullptr;   // the queue's
 
   protected:
     ~work() = default;

@@ -223,6 +223,7 @@ void writer::apply_and_commit(std::span<work* const> batch, bool& opened) {
     for (work* w : batch) {
         w->out = std::visit([&](const auto& c) { return answer{rules::apply(*tx, c, moment)}; },
                             w->command);
+        if (w->by) rules::record_action(*tx, w->command, w->out, *w->by, moment);
     }
     const auto applied = stopwatch::now();
     tx->commit();

@@ -55,7 +55,7 @@ awaitable<result<manage_account>> build_command(context& with, account_id accoun
 }
 
 awaitable<result<conversion_answer>> convert(context& with, find_opaque_account::found account,
-                                             const std::string& secret) {
+                                             const std::string& secret, actor by) {
     const account_id id = account.account.id;
     auto job = with.board.begin(job_kind::conversion, id);
     job.at({0, account.head.seq});
@@ -69,7 +69,8 @@ awaitable<result<conversion_answer>> convert(context& with, find_opaque_account:
         if (*ended) co_return std::move(**ended);
         auto command = co_await build_command(with, id, client_id, opener, *derived);
         if (!command) co_return command.error();
-        const auto done = co_await with.engine.submit(std::move(*command));
+        actor again = by;
+        const auto done = co_await with.engine.submit(std::move(*command), std::move(again));
         if (!done) co_return done.error();
         if (const auto* counts = std::get_if<manage_account::managed>(&*done)) {
             co_return conversion_answer(converted{account.account.name, *counts});
@@ -93,7 +94,7 @@ awaitable<result<conversion_answer>> convert(context& with, find_opaque_account:
 }  // namespace
 
 awaitable<result<conversion_answer>> convert_account(context& with, std::string name,
-                                                     const std::string& secret) {
+                                                     const std::string& secret, actor by) {
     find_opaque_account question{std::move(name)};
     auto found = co_await with.engine.ask(std::move(question));
     if (!found) co_return found.error();
@@ -106,7 +107,7 @@ awaitable<result<conversion_answer>> convert_account(context& with, std::string 
     if (account->head.seq == 0) co_return conversion_answer(manage_account::no_history{});
     if (with.board.count(job_kind::conversion) > 0)
         co_return conversion_answer(another_under_way{});
-    co_return co_await convert(with, std::move(*account), secret);
+    co_return co_await convert(with, std::move(*account), secret, std::move(by));
 }
 
 }  // namespace callsign::jobs

@@ -44,13 +44,13 @@ awaitable<result<seal::key>> derive_key(context& with, payer pays, const std::st
 std::string sealed_at_rest(context& with, const seal::belongs_to& owner, const seal::key& derived) {
     std::array<std::uint8_t, seal::nonce_bytes> nonce{};
     with.entropy.fill(nonce);
-    return seal::seal_at_rest(*with.master, owner, nonce, derived.bytes());
+    return with.master->seal(owner, nonce, derived.bytes());
 }
 
-std::shared_ptr<const seal::key> open_device_key(const seal::key* master, const device& d) {
+std::shared_ptr<const seal::key> open_device_key(const seal::key_ring* master, const device& d) {
     if (master == nullptr) return nullptr;
     const seal::belongs_to owner{seal::purpose::device_key, d.account, d.client_id};
-    const auto opened = seal::open_at_rest(*master, owner, d.sealed_key);
+    const auto opened = master->open(owner, d.sealed_key);
     const auto* const secret = std::get_if<seal::secret_bytes>(&opened);
     if (!secret || secret->size() != seal::key_bytes) return nullptr;
     return std::make_shared<const seal::key>(secret->bytes().first<seal::key_bytes>());
@@ -63,7 +63,7 @@ uuid draw_client_id(entropy& source) {
 }
 
 awaitable<result<add_device_answer>> add_device(context& with, account_ref account,
-                                                std::string name) {
+                                                std::string name, actor by) {
     const uuid client_id = draw_client_id(with.entropy);
     foresee_create_device question{std::move(account), name, client_id};
     const auto ahead = co_await with.engine.ask(std::move(question));
@@ -80,7 +80,7 @@ awaitable<result<add_device_answer>> add_device(context& with, account_ref accou
                           .name = std::move(name),
                           .client_id = client_id,
                           .sealed_key = sealed_at_rest(with, place, *derived)};
-    const auto done = co_await with.engine.submit(std::move(command));
+    const auto done = co_await with.engine.submit(std::move(command), std::move(by));
     if (!done) co_return done.error();
     const auto* const made = std::get_if<device>(&*done);
     if (made == nullptr) co_return add_device_answer(*done);

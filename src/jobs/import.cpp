@@ -19,7 +19,7 @@ const import_tasks::imported_task* too_large(const import_tasks& all) {
 }  // namespace
 
 awaitable<result<import_tasks::answer>> import_into(context& with, std::string name,
-                                                    import_tasks rest) {
+                                                    import_tasks rest, actor by) {
     if (const auto* large = too_large(rest)) {
         co_return import_tasks::answer(task_too_large{large->uuid});
     }
@@ -34,7 +34,8 @@ awaitable<result<import_tasks::answer>> import_into(context& with, std::string n
     import_tasks::done all;
     for (;;) {
         import_tasks command = rest;
-        const auto answer = co_await with.engine.submit(std::move(command));
+        actor again = by;
+        const auto answer = co_await with.engine.submit(std::move(command), std::move(again));
         const auto* done = answer ? std::get_if<import_tasks::done>(&*answer) : nullptr;
         if (!done) co_return answer;
         all.imported += done->imported;

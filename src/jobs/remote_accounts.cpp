@@ -59,7 +59,8 @@ awaitable<result<check_answer>> check(context& with, const sink_opener& open,
 }  // namespace
 
 awaitable<result<connect_answer>> connect_account(context& with, const sink_opener& open,
-                                                  create_account wanted, const remote_server& at) {
+                                                  create_account wanted, const remote_server& at,
+                                                  actor by) {
     auto checked = co_await check(with, open, at);
     if (!checked) co_return checked.error();
     if (auto* const fault = std::get_if<remote_fault>(&*checked)) {
@@ -68,14 +69,14 @@ awaitable<result<connect_answer>> connect_account(context& with, const sink_open
     if (std::holds_alternative<no_master_key>(*checked)) co_return connect_answer(no_master_key{});
     wanted.elsewhere = create_account::home{
         at.url, at.client_id, std::move(std::get<checked_server>(*checked).sealed_key)};
-    auto made = co_await with.engine.submit(std::move(wanted));
+    auto made = co_await with.engine.submit(std::move(wanted), std::move(by));
     if (!made) co_return made.error();
     co_return connect_answer(std::move(*made));
 }
 
 awaitable<result<change_remote_answer>> change_remote(context& with, const sink_opener& open,
                                                       account_id account,
-                                                      const remote_changes& changes) {
+                                                      const remote_changes& changes, actor by) {
     find_remote question{account};
     const auto found = co_await with.engine.ask(question);
     if (!found) co_return found.error();
@@ -96,14 +97,14 @@ awaitable<result<change_remote_answer>> change_remote(context& with, const sink_
         }
         command.sealed_key = std::move(std::get<checked_server>(*checked).sealed_key);
     }
-    auto done = co_await with.engine.submit(std::move(command));
+    auto done = co_await with.engine.submit(std::move(command), std::move(by));
     if (!done) co_return done.error();
     co_return change_remote_answer(std::move(*done));
 }
 
 awaitable<result<move_there_answer>> move_account_there(context& with, const sink_opener& open,
-                                                        account_id account,
-                                                        const remote_server& at) {
+                                                        account_id account, const remote_server& at,
+                                                        actor by) {
     find_remote question{account};
     const auto found = co_await with.engine.ask(question);
     if (!found) co_return found.error();
@@ -122,13 +123,13 @@ awaitable<result<move_there_answer>> move_account_there(context& with, const sin
         if (!server.is_empty) co_return move_there_answer(remote_not_empty{});
         command.sealed_key = std::move(server.sealed_key);
     }
-    auto done = co_await with.engine.submit(std::move(command));
+    auto done = co_await with.engine.submit(std::move(command), std::move(by));
     if (!done) co_return done.error();
     co_return move_there_answer(std::move(*done));
 }
 
 awaitable<result<move_here_answer>> move_account_here(context& with, outbox& outbox,
-                                                      account_id account) {
+                                                      account_id account, actor by) {
     for (int round = 1;; ++round) {
         const bool is_up_to_date = co_await outbox.look_up(account);
         if (!is_up_to_date) co_return move_here_answer(remote_unreachable{});
@@ -137,7 +138,8 @@ awaitable<result<move_here_answer>> move_account_here(context& with, outbox& out
         if (!found) co_return found.error();
         if (!*found) co_return move_here_answer(move_here::answer(no_remote{}));
         move_here command{account, (*found)->remote.cursor};
-        auto done = co_await with.engine.submit(command);
+        actor again = by;
+        auto done = co_await with.engine.submit(command, std::move(again));
         if (!done) co_return done.error();
         const bool may_yet = std::holds_alternative<move_here::not_settled>(*done) ||
                              std::holds_alternative<mirror_moved>(*done);

@@ -84,6 +84,7 @@ class server {
     bool is_ready() const;
     asio::awaitable<void> start_and_stop();
     asio::awaitable<std::string> prepare();
+    asio::awaitable<void> reseal();
     void announce(const std::string& welcome_text);
     asio::awaitable<void> wait_for_end();
     asio::awaitable<void> stop();
@@ -186,7 +187,7 @@ server::server(setup::config config, setup::config_source source, std::size_t fi
 std::unique_ptr<task_sink> server::open_sink(const remote_chain& r) {
     if (!config_.secrets.master_key) return nullptr;
     const seal::belongs_to owner{seal::purpose::remote_key, account_id{}, r.client_id};
-    const auto opened = seal::open_at_rest(*config_.secrets.master_key, owner, r.sealed_key);
+    const auto opened = config_.secrets.master_key->open(owner, r.sealed_key);
     const auto* const secret = std::get_if<seal::secret_bytes>(&opened);
     if (!secret || secret->size() != seal::key_bytes) return nullptr;
     auto key = std::make_shared<const seal::key>(secret->bytes().first<seal::key_bytes>());
@@ -327,6 +328,7 @@ asio::awaitable<std::string> server::prepare() {
     const auto found = co_await outbox_.start();
     if (!found) throw std::runtime_error("cannot read the accounts: " + found.error().message());
     const auto account_token = co_await setup::ensure_account(engine_, *entropy_);
+    co_await reseal();
     const bool opens = co_await service_.can_decrypt_devices();
     if (!opens) {
         log_->log(log_level::warn, "devices cannot sync: the master key is missing, or another",
@@ -337,6 +339,21 @@ asio::awaitable<std::string> server::prepare() {
     const std::string url =
         known.empty() ? setup::local_url(http_.local_endpoint(), speaks_tls()) : known;
     co_return setup::welcome(url, *account_token, admin_token_file());
+}
+
+// Where the master key is another than before: what was sealed under the former one. It takes some
+// milliseconds for a thousand secrets, and is tried again at the next start.
+asio::awaitable<void> server::reseal() {
+    if (!config_.secrets.master_key || config_.secrets.master_key->former() == 0) co_return;
+    const auto done = co_await service_.reseal_secrets();
+    if (!done) {
+        log_->log(log_level::warn, "secrets not resealed", {{"error", done.error().message()}});
+        co_return;
+    }
+    log_->log(log_level::info, "secrets are sealed under the master key in force",
+              {{"resealed", std::to_string(done->resealed)},
+               {"current", std::to_string(done->current)},
+               {"unopened", std::to_string(done->unopened)}});
 }
 
 void server::announce(const std::string& welcome_text) {

@@ -51,6 +51,8 @@ bool begin_to_go(write_tx& tx, account a, const remove_deleted& c, const moment&
         tx.remove_remote(a.id);
         m.tell(events::remote_changed{a.id});
     }
+    const actor itself;
+    tx.put_action({{}, m.now, itself, "account-removed", a.id, a.name, {}});
     a.state = account_state::going;
     // No name that can be given.
     a.name = "(removed " + std::to_string(a.id.value) + ")";

@@ -56,4 +56,9 @@ revoke_device::answer apply(write_tx& tx, const revoke_device& c, const moment& 
     return std::move(*found);
 }
 
+reseal::answer apply(write_tx& tx, const reseal& c, const moment& /*unused*/) {
+    for (const reseal::secret& each : c.secrets) tx.reseal(each.was, each.now);
+    return {};
+}
+
 }  // namespace callsign::rules

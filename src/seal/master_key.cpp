@@ -1,13 +1,14 @@
 #include <callsign/base/hex.hpp>
 #include <callsign/seal/master_key.hpp>
 
-#include <array>
+#include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <fcntl.h>
-#include <openssl/crypto.h>
 #include <optional>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <vector>
 
 namespace callsign::seal {
 namespace {
@@ -30,12 +31,6 @@ class descriptor {
   private:
     int fd_;
 };
-
-std::string_view without_line_end(std::string_view text) noexcept {
-    if (text.ends_with('\n')) text.remove_suffix(1);
-    if (text.ends_with('\r')) text.remove_suffix(1);
-    return text;
-}
 
 // As many bytes as there are, up to the size of `into`; nullopt: the file can't be read.
 std::optional<std::size_t> read_all(int fd, std::span<std::uint8_t> into) noexcept {
@@ -67,16 +62,110 @@ bool sync_folder_of(const std::filesystem::path& file) {
     return d && ::fsync(d.get()) == 0;
 }
 
-secret_bytes text_of(std::span<const std::uint8_t, key_bytes> bytes) {
+// As a file has them, a line each.
+secret_bytes text_of(std::span<const key> keys) {
     constexpr std::string_view hex = "0123456789abcdef";
-    secret_bytes text(digits + 1);
+    secret_bytes text(keys.size() * (digits + 1));
     auto out = text.writable();
-    for (std::size_t i = 0; i < key_bytes; ++i) {
-        out[2 * i] = static_cast<std::uint8_t>(hex[bytes[i] >> 4]);
-        out[2 * i + 1] = static_cast<std::uint8_t>(hex[bytes[i] & 0x0F]);
+    for (const key& k : keys) {
+        for (std::size_t i = 0; i < key_bytes; ++i) {
+            out[2 * i] = static_cast<std::uint8_t>(hex[k.bytes()[i] >> 4]);
+            out[2 * i + 1] = static_cast<std::uint8_t>(hex[k.bytes()[i] & 0x0F]);
+        }
+        out[digits] = '\n';
+        out = out.subspan(digits + 1);
     }
-    out[digits] = '\n';
     return text;
+}
+
+std::optional<key> parse_key(std::string_view text) {
+    secret_bytes bytes(key_bytes);
+    for (std::size_t i = 0; i < key_bytes; ++i) {
+        const int high = hex_value(text[2 * i]);
+        const int low = hex_value(text[2 * i + 1]);
+        if (high < 0 || low < 0) return std::nullopt;
+        bytes.writable()[i] = static_cast<std::uint8_t>(high * 16 + low);
+    }
+    return key(bytes.bytes().first<key_bytes>());
+}
+
+// Takes what separates two keys off the front. False: nothing of the kind is there.
+bool skip_separator(std::string_view& text) {
+    if (text.starts_with("\r\n")) {
+        text.remove_prefix(2);
+        return true;
+    }
+    if (!text.starts_with('\n') && !text.starts_with(' ')) return false;
+    text.remove_prefix(1);
+    return true;
+}
+
+using keys_or_error = std::variant<std::vector<key>, master_key_error>;
+
+keys_or_error parse_keys(std::string_view text) {
+    std::vector<key> keys;
+    if (text.ends_with(' ')) return master_key_error::malformed;
+    do {
+        if (text.size() < digits) return master_key_error::malformed;
+        auto next = parse_key(text.substr(0, digits));
+        if (!next || std::ranges::find(keys, *next) != keys.end()) {
+            return master_key_error::malformed;
+        }
+        if (keys.size() > key_ring::former_max) return master_key_error::too_many;
+        keys.push_back(*std::move(next));
+        text.remove_prefix(digits);
+        if (!text.empty() && !skip_separator(text)) return master_key_error::malformed;
+    } while (!text.empty());
+    return keys;
+}
+
+struct key_file {
+    std::vector<key> keys;
+    uid_t owner = 0;
+    gid_t group = 0;
+};
+
+std::variant<key_file, master_key_error> read_keys(const std::filesystem::path& file) {
+    // Without O_NONBLOCK a pipe by that name would hold up the start.
+    const descriptor d(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    struct stat status {};
+    if (!d || ::fstat(d.get(), &status) != 0) return master_key_error::unreadable;
+    if (!S_ISREG(status.st_mode)) return master_key_error::not_a_file;
+    if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0) return master_key_error::open_to_all;
+    // More than the longest that is well-formed, to see that there is more.
+    secret_bytes text((key_ring::former_max + 2) * (digits + 2));
+    const std::optional<std::size_t> size = read_all(d.get(), text.writable());
+    if (!size) return master_key_error::unreadable;
+    auto keys = parse_keys({reinterpret_cast<const char*>(text.bytes().data()), *size});
+    if (const auto* error = std::get_if<master_key_error>(&keys)) return *error;
+    return key_file{std::get<std::vector<key>>(std::move(keys)), status.st_uid, status.st_gid};
+}
+
+// For its owner alone, and on disk. `then`: what is to be done before it counts.
+template <class Then>
+bool make_file(const std::filesystem::path& file, std::span<const key> keys, const Then& then) {
+    const descriptor d(
+        ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR));
+    if (!d) return false;
+    const secret_bytes text = text_of(keys);
+    const bool made = write_all(d.get(), text.bytes()) && then(d.get()) && ::fsync(d.get()) == 0;
+    if (!made) ::unlink(file.c_str());
+    return made;
+}
+
+// Old or new, never a part of either.
+std::optional<master_key_error> replace(const std::filesystem::path& file, const key_file& now) {
+    std::filesystem::path beside = file;
+    beside += ".new";
+    ::unlink(beside.c_str());  // of somebody who was interrupted
+    const auto give = [&](int fd) { return ::fchown(fd, now.owner, now.group) == 0; };
+    if (!make_file(beside, now.keys, give)) return master_key_error::not_written;
+    if (::rename(beside.c_str(), file.c_str()) != 0) {
+        ::unlink(beside.c_str());
+        return master_key_error::not_written;
+    }
+    if (!sync_folder_of(file)) return master_key_error::not_written;
+    return std::nullopt;
 }
 
 }  // namespace
@@ -88,6 +177,8 @@ std::string_view to_string(master_key_error error) noexcept {
     case master_key_error::open_to_all:
         return "The master key's file is open to others than its owner: chmod 600 it.";
     case master_key_error::malformed: return "A master key is 64 hexadecimal digits.";
+    case master_key_error::too_many:
+        return "There are more former master keys than four: drop them first.";
     case master_key_error::exists: return "The master key's file exists already.";
     case master_key_error::not_written: return "The master key's file can't be written.";
     }
@@ -95,43 +186,45 @@ std::string_view to_string(master_key_error error) noexcept {
 }
 
 master_key parse_master_key(std::string_view text) {
-    text = without_line_end(text);
-    if (text.size() != digits) return master_key_error::malformed;
-    secret_bytes bytes(key_bytes);
-    for (std::size_t i = 0; i < key_bytes; ++i) {
-        const int high = hex_value(text[2 * i]);
-        const int low = hex_value(text[2 * i + 1]);
-        if (high < 0 || low < 0) return master_key_error::malformed;
-        bytes.writable()[i] = static_cast<std::uint8_t>(high * 16 + low);
-    }
-    return key(bytes.bytes().first<key_bytes>());
+    auto keys = parse_keys(text);
+    if (const auto* error = std::get_if<master_key_error>(&keys)) return *error;
+    return key_ring(std::get<std::vector<key>>(std::move(keys)));
 }
 
 master_key read_master_key(const std::filesystem::path& file) {
-    // Without O_NONBLOCK a pipe by that name would hold up the start.
-    const descriptor d(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    struct stat status {};
-    if (!d || ::fstat(d.get(), &status) != 0) return master_key_error::unreadable;
-    if (!S_ISREG(status.st_mode)) return master_key_error::not_a_file;
-    if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0) return master_key_error::open_to_all;
-    // One byte more than the longest that is well-formed, to see that there is more.
-    secret_bytes text(digits + 3);
-    const std::optional<std::size_t> size = read_all(d.get(), text.writable());
-    if (!size) return master_key_error::unreadable;
-    return parse_master_key({reinterpret_cast<const char*>(text.bytes().data()), *size});
+    auto found = read_keys(file);
+    if (const auto* error = std::get_if<master_key_error>(&found)) return *error;
+    return key_ring(std::get<key_file>(std::move(found)).keys);
 }
 
-master_key make_master_key(const std::filesystem::path& file,
-                           std::span<const std::uint8_t, key_bytes> random) {
-    const descriptor d(
-        ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR));
-    if (!d) return errno == EEXIST ? master_key_error::exists : master_key_error::not_written;
-    const secret_bytes text = text_of(random);
-    if (!write_all(d.get(), text.bytes()) || ::fsync(d.get()) != 0 || !sync_folder_of(file)) {
-        ::unlink(file.c_str());
-        return master_key_error::not_written;
+std::optional<master_key_error> make_master_key(const std::filesystem::path& file,
+                                                std::span<const std::uint8_t, key_bytes> random) {
+    std::vector<key> keys;
+    keys.emplace_back(random);
+    if (!make_file(file, keys, [](int /*unused*/) { return true; })) {
+        return errno == EEXIST ? master_key_error::exists : master_key_error::not_written;
     }
-    return key(random);
+    if (sync_folder_of(file)) return std::nullopt;
+    ::unlink(file.c_str());
+    return master_key_error::not_written;
+}
+
+std::optional<master_key_error> rotate_master_key(const std::filesystem::path& file,
+                                                  std::span<const std::uint8_t, key_bytes> random) {
+    auto found = read_keys(file);
+    if (const auto* error = std::get_if<master_key_error>(&found)) return *error;
+    auto& now = std::get<key_file>(found);
+    if (now.keys.size() > key_ring::former_max) return master_key_error::too_many;
+    now.keys.emplace(now.keys.begin(), random);
+    return replace(file, now);
+}
+
+std::optional<master_key_error> drop_former_keys(const std::filesystem::path& file) {
+    auto found = read_keys(file);
+    if (const auto* error = std::get_if<master_key_error>(&found)) return *error;
+    auto& now = std::get<key_file>(found);
+    now.keys.erase(now.keys.begin() + 1, now.keys.end());
+    return replace(file, now);
 }
 
 }  // namespace callsign::seal

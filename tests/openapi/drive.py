@@ -61,6 +61,7 @@ def drive(checker, given, folder):
         scenarios.remotes(w, scenarios.World(checker, servers[2]))
         scenarios.webhooks(w, Receiver())
         backup = scenarios.backups(w, folder)
+        scenarios.audit(w)
         subprocess.run([given.cli, "restore", backup, "--data-dir", folder / "restored" / "data", "--yes"],
                        check=True, stdout=subprocess.DEVNULL)
         servers.append(Server(given.server, folder / "restored", scenarios.MAIN, master_key))

@@ -595,6 +595,38 @@ def reaper(w):
     w.ask("GET /v1/admin/reaper", 200, w.operator)
 
 
+# ---- the audit log ----
+
+# All there are; each was done above.
+ACTIONS = {"account-created", "account-renamed", "account-disabled", "account-enabled", "account-deleted",
+           "account-managed", "account-moves", "account-moved-here", "backup-begun", "client-imported",
+           "conversion-cancelled", "device-created", "device-revoked", "numbers-imported", "remote-changed",
+           "secrets-resealed", "series-changed", "series-created", "swept", "tasks-imported", "token-created",
+           "token-revoked", "webhook-changed", "webhook-created", "webhook-removed"}
+
+
+def audit(w):
+    w.ask("POST /v1/admin/master-key/reseal", 200, w.operator)
+    w.ask("GET /v1/admin/audit?account=nobody", "account-not-found", w.operator)
+    w.ask("GET /v1/admin/audit?pageToken=x", "validation-failed", w.operator)
+    entries, token = [], ""
+    while True:
+        page = w.ask(f"GET /v1/admin/audit?pageSize=50{token}", 200, w.operator).json()
+        entries += page["entries"]
+        if "nextPageToken" not in page:
+            break
+        token = f"&pageToken={page['nextPageToken']}"
+    seen = {entry["action"] for entry in entries}
+    w.expect(f"GET /v1/admin/audit: {sorted(seen ^ ACTIONS)} differ", seen == ACTIONS)
+    ids = [int(entry["entryId"]) for entry in entries]
+    w.expect("GET /v1/admin/audit: not the latest first", ids == sorted(set(ids), reverse=True))
+    w.expect("GET /v1/admin/audit: by nobody", all(entry["client"] == "127.0.0.1" for entry in entries
+                                                    if "tokenId" in entry))
+    of_anna = w.ask("GET /v1/admin/audit?account=anna", 200, w.operator).json()["entries"]
+    w.expect("GET /v1/admin/audit: of others", {entry["account"] for entry in of_anna} == {"anna"})
+    w.expect("GET /v1/admin/audit: not what her own token did", any(entry["byAccount"] for entry in of_anna))
+
+
 # ---- webhooks ----
 
 def webhooks(w, receiver):

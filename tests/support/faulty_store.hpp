@@ -168,6 +168,14 @@ class faulty_store final : public store {
         std::vector<webhook> active_webhooks(webhook_id after, std::int64_t limit) override {
             return tx_->active_webhooks(after, limit);
         }
+        std::vector<sealed_secret> sealed_secrets(secret_kind kind, std::int64_t after,
+                                                  std::int64_t limit) override {
+            return tx_->sealed_secrets(kind, after, limit);
+        }
+        std::vector<admin_action> actions(std::optional<action_id> before, std::int64_t limit,
+                                          std::optional<account_id> about) override {
+            return tx_->actions(before, limit, about);
+        }
         std::vector<webhook_delivery> deliveries_of(webhook_id id) override {
             return tx_->deliveries_of(id);
         }
@@ -374,6 +382,13 @@ class faulty_store final : public store {
         }
         void update_webhook(const webhook& w) override { tx_->update_webhook(w); }
         void remove_webhook(webhook_id id) override { tx_->remove_webhook(id); }
+        bool reseal(const sealed_secret& was, std::string_view now) override {
+            return tx_->reseal(was, now);
+        }
+        void put_action(const admin_action& action) override { tx_->put_action(action); }
+        std::int64_t forget_actions(time_point before, std::int64_t limit) override {
+            return tx_->forget_actions(before, limit);
+        }
         void put_delivery(webhook_id id, const webhook_delivery& d) override {
             tx_->put_delivery(id, d);
         }

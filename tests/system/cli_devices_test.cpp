@@ -96,6 +96,60 @@ TEST_F(device_cli_test, a_device_is_added_listed_and_revoked) {
     expect_sound();
 }
 
+TEST_F(device_cli_test, the_master_key_is_another_one_and_devices_notice_nothing) {
+    const char* const locked_out = "devices cannot sync";
+    ask_callsign({"master-key", "new", key_file()});
+    const std::string first = bytes_of(key_file());
+    auto s = start({}, with_key());
+    ask_callsign({"account", "create", "ops", "--prefix", "OPS"});
+    ask_callsign({"device", "add", "ops", "--name", "laptop"});
+    ask_callsign({"master-key", "rotate", key_file()});
+    const std::string both = bytes_of(key_file());
+    // The server has not read it yet.
+    EXPECT_EQ(callsign({"master-key", "drop-former", key_file()}).status, (exit_status{1, 0}));
+    EXPECT_EQ(bytes_of(key_file()), both);
+
+    s->child().kill();
+    s->start();
+    const json::object done = ask_callsign({"master-key", "drop-former", key_file()});
+    EXPECT_EQ(done.at("current").to_number<int>(), 1) << "sealed anew when it started";
+    EXPECT_EQ(bytes_of(key_file()) + first, both);
+    s->child().kill();
+    s->start();
+    EXPECT_EQ(s->child().errors().find(locked_out), std::string::npos);
+    // Only that one opens it.
+    std::ofstream(key_file()) << first;
+    s->child().kill();
+    s->start();
+    EXPECT_NE(s->child().errors().find(locked_out), std::string::npos);
+}
+
+TEST_F(device_cli_test, the_audit_log_says_who_let_whom_in) {
+    ask_callsign({"master-key", "new", key_file()});
+    auto s = start({}, with_key());
+    ask_callsign({"account", "create", "ops", "--prefix", "OPS"});
+    const json::object made = ask_callsign({"device", "add", "ops", "--name", "laptop"});
+    s->child().kill();
+    s->start();
+    ask_callsign({"device", "revoke", "ops", "laptop", "--yes"});
+    const json::object log = ask_callsign({"audit", "--account", "ops"});
+    std::vector<std::string> actions;
+    for (const json::value& each : log.at("entries").as_array()) {
+        const json::object& entry = each.as_object();
+        actions.push_back(text(entry, "action"));
+        EXPECT_EQ(text(entry, "by"), "admin.token");
+        EXPECT_EQ(text(entry, "client"), "127.0.0.1");
+        EXPECT_EQ(text(entry, "account"), "ops");
+    }
+    EXPECT_EQ(actions,
+              (std::vector<std::string>{"device-revoked", "device-created", "account-created"}));
+    EXPECT_EQ(json::serialize(log).find(text(made, "encryptionSecret")), std::string::npos);
+    const json::object all = ask_callsign({"audit"});
+    const json::object& first = all.at("entries").as_array().back().as_object();
+    EXPECT_EQ(text(first, "action"), "token-created") << "at its first start";
+    EXPECT_FALSE(first.contains("tokenId")) << "by itself";
+}
+
 TEST_F(device_cli_test, without_a_master_key_it_is_said_how_to_get_one) {
     auto s = start({}, {{"CALLSIGN_MASTER_KEY", ""}, {"CALLSIGN_SECRETS_MASTER_KEY_FILE", ""}});
     ask_callsign({"account", "create", "ops", "--prefix", "OPS"});

@@ -12,10 +12,11 @@
 #include <callsign/engine/engine.hpp>
 #include <callsign/jobs/backups.hpp>
 #include <callsign/jobs/remote_accounts.hpp>
+#include <callsign/jobs/resealing.hpp>
 #include <callsign/net/http.hpp>
 #include <callsign/net/outgoing.hpp>
 #include <callsign/reaper/reaper.hpp>
-#include <callsign/seal/secret.hpp>
+#include <callsign/seal/key_ring.hpp>
 
 #include <boost/asio/awaitable.hpp>
 #include <functional>
@@ -42,7 +43,7 @@ struct service_options {
     backup_files backups{};  // empty: none can be made
     // What devices' keys are sealed under. None: no device is added to a managed account. Shared
     // with the configuration it comes from; nobody changes it.
-    std::shared_ptr<const seal::key> master_key{};
+    std::shared_ptr<const seal::key_ring> master_key{};
 };
 
 // What the ops routes show.
@@ -70,6 +71,10 @@ class service {
     // that bring what a client sealed, and for those whose body nobody looks at.
     net::body_limits body_limits_of(const net::http_header& header,
                                     std::size_t usual_bytes_max) const;
+
+    // What was sealed under a former master key is sealed under the one in force. Requires: there
+    // is one. Errors as engine::submit.
+    boost::asio::awaitable<result<jobs::resealed>> reseal_secrets();
 
     // Whether the master key opens the devices' keys (one of them is tried), or there are none: so
     // that an operator hears of a wrong one before the devices do. The store's failure is a yes.

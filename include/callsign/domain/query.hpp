@@ -7,6 +7,7 @@
 // src/engine/ask.cpp.
 
 #include <callsign/domain/queries/accounts.hpp>
+#include <callsign/domain/queries/auditing.hpp>
 #include <callsign/domain/queries/chain.hpp>
 #include <callsign/domain/queries/devices.hpp>
 #include <callsign/domain/queries/feed.hpp>

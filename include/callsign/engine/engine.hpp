@@ -104,6 +104,9 @@ class engine {
     // store_damaged (nothing was done) or outcome_unknown.
     template <class Command>
     boost::asio::awaitable<result<typename Command::answer>> submit(Command command);
+    // And the audit log says who asked for it, if it is done: in the same transaction.
+    template <class Command>
+    boost::asio::awaitable<result<typename Command::answer>> submit(Command command, actor by);
 
     // The two phases: reserve, then fulfil, each durable in a batch of its own. A request whose key
     // is being worked on waits for that outcome. Errors as submit().
@@ -176,7 +179,7 @@ class engine {
   private:
     class impl;
 
-    boost::asio::awaitable<result<answer>> submit_any(command c);
+    boost::asio::awaitable<result<answer>> submit_any(command c, std::optional<actor> by);
     boost::asio::awaitable<boost::system::error_code> run_query(claim asks,
                                                                 std::function<void(read_tx*)> run);
     boost::asio::awaitable<boost::system::error_code> run_offloaded(

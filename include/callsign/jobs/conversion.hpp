@@ -38,6 +38,7 @@ using conversion_answer =
 
 // `secret`: as the account's clients have it; the caller's to wipe, and its frame's.
 boost::asio::awaitable<result<conversion_answer>> convert_account(context& with, std::string name,
-                                                                  const std::string& secret);
+                                                                  const std::string& secret,
+                                                                  actor by);
 
 }  // namespace callsign::jobs

@@ -25,7 +25,7 @@ boost::asio::awaitable<result<seal::key>> derive_key(context& with, payer pays,
 std::string sealed_at_rest(context& with, const seal::belongs_to& owner, const seal::key& derived);
 
 // None: there is no master key, or it is another one.
-std::shared_ptr<const seal::key> open_device_key(const seal::key* master, const device& d);
+std::shared_ptr<const seal::key> open_device_key(const seal::key_ring* master, const device& d);
 
 // A version 4 UUID (RFC 9562): the id is all that a client of an opaque account proves itself with,
 // so nobody may guess it.
@@ -41,6 +41,6 @@ using add_device_answer = std::variant<new_device, create_device::answer, no_mas
 
 // What will be refused is found out before a key is derived for it.
 boost::asio::awaitable<result<add_device_answer>> add_device(context& with, account_ref account,
-                                                             std::string name);
+                                                             std::string name, actor by);
 
 }  // namespace callsign::jobs

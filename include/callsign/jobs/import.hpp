@@ -11,6 +11,6 @@ namespace callsign::jobs {
 
 // `tasks.account` is not looked at: the account is the one of that name.
 boost::asio::awaitable<result<import_tasks::answer>> import_into(context& with, std::string name,
-                                                                 import_tasks tasks);
+                                                                 import_tasks tasks, actor by);
 
 }  // namespace callsign::jobs

@@ -34,7 +34,7 @@ using connect_answer = std::variant<create_account::answer, remote_fault, no_mas
 boost::asio::awaitable<result<connect_answer>> connect_account(context& with,
                                                                const sink_opener& open,
                                                                create_account wanted,
-                                                               const remote_server& at);
+                                                               const remote_server& at, actor by);
 
 // What is not given stays.
 struct remote_changes {
@@ -46,23 +46,22 @@ using change_remote_answer = std::variant<edit_remote::answer, remote_fault, no_
 boost::asio::awaitable<result<change_remote_answer>> change_remote(context& with,
                                                                    const sink_opener& open,
                                                                    account_id account,
-                                                                   const remote_changes& changes);
+                                                                   const remote_changes& changes,
+                                                                   actor by);
 
 // A managed account moves there, where nothing may be yet. Its tasks follow; how far they are, the
 // account's row tells. Asked for again, it changes nothing.
 struct remote_not_empty {};
 using move_there_answer =
     std::variant<move_there::answer, remote_fault, remote_not_empty, no_master_key>;
-boost::asio::awaitable<result<move_there_answer>> move_account_there(context& with,
-                                                                     const sink_opener& open,
-                                                                     account_id account,
-                                                                     const remote_server& at);
+boost::asio::awaitable<result<move_there_answer>> move_account_there(
+    context& with, const sink_opener& open, account_id account, const remote_server& at, actor by);
 
 // Its history is taken over: the account lives here. Refused unless the mirror is all that the
 // server has, and nothing is on its way there.
 struct remote_unreachable {};
 using move_here_answer = std::variant<move_here::answer, remote_unreachable>;
 boost::asio::awaitable<result<move_here_answer>> move_account_here(context& with, outbox& outbox,
-                                                                   account_id account);
+                                                                   account_id account, actor by);
 
 }  // namespace callsign::jobs

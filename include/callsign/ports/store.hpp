@@ -11,12 +11,14 @@
 // the engine) catches it. Expected misses are empty optionals.
 
 #include <callsign/domain/account.hpp>
+#include <callsign/domain/admin_action.hpp>
 #include <callsign/domain/backup.hpp>
 #include <callsign/domain/command.hpp>
 #include <callsign/domain/device.hpp>
 #include <callsign/domain/remote_chain.hpp>
 #include <callsign/domain/retry_times.hpp>
 #include <callsign/domain/sealed.hpp>
+#include <callsign/domain/sealed_secret.hpp>
 #include <callsign/domain/slot.hpp>
 #include <callsign/domain/task.hpp>
 #include <callsign/domain/version.hpp>
@@ -187,6 +189,16 @@ class read_tx {
     // The latest first.
     virtual std::vector<webhook_delivery> deliveries_of(webhook_id id) = 0;
 
+    // ---- secrets under the master key ----
+    // As list_sealed has it.
+    virtual std::vector<sealed_secret> sealed_secrets(secret_kind kind, std::int64_t after,
+                                                      std::int64_t limit) = 0;
+
+    // ---- the audit log ----
+    // At most `limit` before `before` (none: from the latest), the latest first; `about` narrows.
+    virtual std::vector<admin_action> actions(std::optional<action_id> before, std::int64_t limit,
+                                              std::optional<account_id> about) = 0;
+
     // ---- accounts that live elsewhere ----
     // Which store this is.
     virtual uuid instance() = 0;
@@ -330,6 +342,17 @@ class write_tx : public read_tx {
     virtual void remove_webhook(webhook_id id) = 0;
     // The latest of its deliveries; of those before it, webhook_deliveries_kept stay with it.
     virtual void put_delivery(webhook_id id, const webhook_delivery& delivery) = 0;
+
+    // ---- secrets under the master key ----
+    // False, and nothing written: it is not what it was.
+    virtual bool reseal(const sealed_secret& was, std::string_view now) = 0;
+
+    // ---- the audit log ----
+    // `action.id` is ignored; the new one is larger than any that is there. Of those that tokens of
+    // its actor's account did, account_actions_kept stay.
+    virtual void put_action(const admin_action& action) = 0;
+    // The oldest, if they were done before `before`: at most `limit`; returns how many.
+    virtual std::int64_t forget_actions(time_point before, std::int64_t limit) = 0;
 
     // ---- accounts that live elsewhere ----
     // Cheap, unlike find_remote().

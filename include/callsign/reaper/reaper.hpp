@@ -39,6 +39,8 @@ struct reaper_options {
     milliseconds history_retention{std::chrono::hours{24 * 30}};
     // So long a deleted account can be had back.
     milliseconds account_grace{std::chrono::hours{24 * 30}};
+    // How long the audit log goes back.
+    milliseconds audit_keep{std::chrono::hours{24 * 365}};
     // Slots looked at in one step; the queue serves clients between steps.
     std::int64_t batch = 500;
     auto_window_options automatic{};

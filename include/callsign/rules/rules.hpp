@@ -110,5 +110,13 @@ merge_snapshot::answer apply(write_tx& tx, const merge_snapshot& c, const moment
 tell_again::answer apply(write_tx& tx, const tell_again& c, const moment& m);
 end_resync::answer apply(write_tx& tx, const end_resync& c, const moment& m);
 move_here::answer apply(write_tx& tx, const move_here& c, const moment& m);
+reseal::answer apply(write_tx& tx, const reseal& c, const moment& m);
+note_action::answer apply(write_tx& tx, const note_action& c, const moment& m);
+forget_actions::answer apply(write_tx& tx, const forget_actions& c, const moment& m);
+
+// Puts into the audit log what a command has done, if it is one of those that are kept there. In
+// the transaction it was done in, after it.
+void record_action(write_tx& tx, const command& c, const answer& done, const actor& by,
+                   const moment& m);
 
 }  // namespace callsign::rules

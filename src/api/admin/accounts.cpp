@@ -48,8 +48,9 @@ awaitable<http_response> add_remote_account(admin_context& a, request_context& c
     std::string token = make_token(a.entropy);
     const seal::wiped afterwards(token);
     create_account command{wanted.name(), wanted.prefix(), "default", sha256(token)};
-    const auto done =
-        co_await jobs::connect_account(a.jobs, a.elsewhere.open, std::move(command), server);
+    actor by = c.by();
+    const auto done = co_await jobs::connect_account(a.jobs, a.elsewhere.open, std::move(command),
+                                                     server, std::move(by));
     if (!done) co_return answer_error(c, done.error());
     if (std::holds_alternative<jobs::no_master_key>(*done)) co_return answer_no_master_key(c);
     if (const auto* const fault = std::get_if<jobs::remote_fault>(&*done)) {
@@ -84,7 +85,8 @@ awaitable<http_response> change_account(admin_context& a, request_context& c) {
     edit_account command{c.owner()};
     if (!wanted.name().empty()) command.name = wanted.name();
     if (wanted.has_disabled()) command.disabled = wanted.disabled();
-    const auto done = co_await a.engine.submit(std::move(command));
+    actor by = c.by();
+    const auto done = co_await a.engine.submit(std::move(command), std::move(by));
     if (!done) co_return answer_error(c, done.error());
     if (std::holds_alternative<no_such_account>(*done)) co_return answer_no_account(c);
     if (std::holds_alternative<name_taken>(*done)) {
@@ -96,7 +98,8 @@ awaitable<http_response> change_account(admin_context& a, request_context& c) {
 
 awaitable<http_response> remove_account(admin_context& a, request_context& c) {
     delete_account command{c.owner()};
-    const auto done = co_await a.engine.submit(std::move(command));
+    actor by = c.by();
+    const auto done = co_await a.engine.submit(std::move(command), std::move(by));
     if (!done) co_return answer_error(c, done.error());
     if (std::holds_alternative<no_such_account>(*done)) co_return answer_no_account(c);
     account shown = std::get<account>(*done);
@@ -127,7 +130,8 @@ awaitable<http_response> add_account(admin_context& a, request_context& c) {
     const seal::wiped afterwards(secret);
     const auto client_id = client_id_for(wanted, a.entropy);
     create_account command{wanted.name(), wanted.prefix(), "default", sha256(secret), client_id};
-    const auto made = co_await a.engine.submit(std::move(command));
+    actor by = c.by();
+    const auto made = co_await a.engine.submit(std::move(command), std::move(by));
     if (!made) co_return answer_error(c, made.error());
     if (std::holds_alternative<client_id_taken>(*made)) {
         co_return answer_problem(c, problems::client_id_taken, "A client id opens one account.");

@@ -32,6 +32,10 @@ awaitable<http_response> make_backup(admin_context& a, request_context& c) {
         return std::filesystem::path(wanted.directory());
     }();
     if (!wrong.empty()) co_return answer_faults(c, wrong);
+    note_action note{.what = "backup-begun", .subject = dir.string()};
+    actor by = c.by();
+    // A store that takes nothing more can still be copied: its audit log alone lacks that.
+    static_cast<void>(co_await a.engine.submit(std::move(note), std::move(by)));
     const auto done = co_await a.backups.make(dir);
     if (!done) co_return answer_error(c, done.error());
     if (const auto* const failed = std::get_if<jobs::backup_failed>(&*done)) {
@@ -50,7 +54,8 @@ awaitable<http_response> resume_series(admin_context& a, request_context& c) {
     if (!wrong.empty()) co_return answer_faults(c, wrong);
     callsign::resume_series command{.account = c.owner(), .named = upper(c.named())};
     if (wanted.at() != 0) command.at = wanted.at();
-    const auto done = co_await a.engine.submit(std::move(command));
+    actor by = c.by();
+    const auto done = co_await a.engine.submit(std::move(command), std::move(by));
     if (!done) co_return answer_error(c, done.error());
     co_return std::visit(
         overloaded{

@@ -87,7 +87,9 @@ awaitable<http_response> convert_account(admin_context& a, request_context& c) {
     const seal::wiped afterwards(secret);
     if (!wrong.empty()) co_return answer_faults(c, wrong);
     std::string name = percent_decoded(c.captured[0]);
-    const auto done = co_await jobs::convert_account(a.jobs, std::move(name), secret);
+    actor by = c.by();
+    const auto done =
+        co_await jobs::convert_account(a.jobs, std::move(name), secret, std::move(by));
     if (!done) co_return answer_error(c, done.error());
     co_return answer(c, *done);
 }
@@ -112,6 +114,10 @@ awaitable<http_response> cancel_conversion(admin_context& a, request_context& c)
     if (!a.jobs.board.cancel(jobs::job_kind::conversion, *owner)) {
         co_return answer_problem(c, problems::not_under_way, "There is nothing to cancel.");
     }
+    note_action note{"conversion-cancelled", percent_decoded(c.captured[0])};
+    actor by = c.by();
+    const auto noted = co_await a.engine.submit(std::move(note), std::move(by));
+    if (!noted) co_return answer_error(c, noted.error());
     http_response done;
     done.status = 204;
     co_return done;

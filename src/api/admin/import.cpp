@@ -68,7 +68,9 @@ awaitable<http_response> import_tasks_to(admin_context& a, request_context& c) {
     import_tasks wanted = read_tasks(c, wrong);
     if (!wrong.empty()) co_return answer_faults(c, wrong);
     std::string name = percent_decoded(c.captured[0]);
-    const auto done = co_await jobs::import_into(a.jobs, std::move(name), std::move(wanted));
+    actor by = c.by();
+    const auto done =
+        co_await jobs::import_into(a.jobs, std::move(name), std::move(wanted), std::move(by));
     if (!done) co_return answer_error(c, done.error());
     co_return std::visit(
         overloaded{

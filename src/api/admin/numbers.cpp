@@ -95,7 +95,8 @@ awaitable<http_response> import_numbers_to(admin_context& a, request_context& c)
     wire::faults wrong;
     import_numbers command = read_rows(c, wrong);
     if (!wrong.empty()) co_return answer_faults(c, wrong);
-    const auto done = co_await a.engine.submit(std::move(command));
+    actor by = c.by();
+    const auto done = co_await a.engine.submit(std::move(command), std::move(by));
     if (!done) co_return answer_error(c, done.error());
     co_return std::visit(
         overloaded{

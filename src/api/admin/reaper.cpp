@@ -111,6 +111,10 @@ awaitable<http_response> show_reaper(admin_context& a, request_context& c) {
 }
 
 awaitable<http_response> sweep_now(admin_context& a, request_context& c) {
+    note_action note{"swept"};
+    actor by = c.by();
+    const auto noted = co_await a.engine.submit(std::move(note), std::move(by));
+    if (!noted) co_return answer_error(c, noted.error());
     const auto swept = co_await a.reaper.sweep_once();
     if (!swept) co_return answer_error(c, swept.error());
     co_return answer_message(c, 200, to_message(*swept));

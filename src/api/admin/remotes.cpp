@@ -133,7 +133,9 @@ awaitable<http_response> change_remote(admin_context& a, request_context& c) {
     if (!*owner) co_return answer_no_account(c);
     const jobs::remote_changes changes{wanted.url(), wanted.encryption_secret(),
                                        wanted.accept_loss()};
-    const auto done = co_await jobs::change_remote(a.jobs, a.elsewhere.open, (*owner)->id, changes);
+    actor by = c.by();
+    const auto done = co_await jobs::change_remote(a.jobs, a.elsewhere.open, (*owner)->id, changes,
+                                                   std::move(by));
     if (!done) co_return answer_error(c, done.error());
     if (const auto* const fault = std::get_if<jobs::remote_fault>(&*done)) {
         co_return answer_remote_fault(c, *fault);
@@ -181,7 +183,9 @@ awaitable<http_response> move_away(admin_context& a, request_context& c, account
                                    v1::RemoteServer& at) {
     jobs::remote_server server{at.url(), *parse_uuid(at.client_id()), at.encryption_secret()};
     const seal::wiped its_copy(server.secret);
-    const auto done = co_await jobs::move_account_there(a.jobs, a.elsewhere.open, shown.id, server);
+    actor by = c.by();
+    const auto done = co_await jobs::move_account_there(a.jobs, a.elsewhere.open, shown.id, server,
+                                                        std::move(by));
     if (!done) co_return answer_error(c, done.error());
     if (std::holds_alternative<jobs::no_master_key>(*done)) co_return answer_no_master_key(c);
     if (const auto* const fault = std::get_if<jobs::remote_fault>(&*done)) {
@@ -202,7 +206,9 @@ awaitable<http_response> move_away(admin_context& a, request_context& c, account
 
 awaitable<http_response> bring_here(admin_context& a, request_context& c, account shown) {
     if (!shown.elsewhere || a.elsewhere.outbox == nullptr) co_return answer_here(c);
-    const auto done = co_await jobs::move_account_here(a.jobs, *a.elsewhere.outbox, shown.id);
+    actor by = c.by();
+    const auto done =
+        co_await jobs::move_account_here(a.jobs, *a.elsewhere.outbox, shown.id, std::move(by));
     if (!done) co_return answer_error(c, done.error());
     if (std::holds_alternative<jobs::remote_unreachable>(*done)) {
         co_return answer_problem(c, problems::remote_unavailable,

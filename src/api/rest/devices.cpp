@@ -74,7 +74,8 @@ awaitable<http_response> add_device(rest_context& r, request_context& c) {
     v1::CreateDevice wanted;
     if (read_body(c, wanted, wrong)) check_name(wanted.name(), "A device", wrong);
     if (!wrong.empty()) co_return answer_faults(c, wrong);
-    auto done = co_await jobs::add_device(r.jobs, c.owner(), wanted.name());
+    actor by = c.by();
+    auto done = co_await jobs::add_device(r.jobs, c.owner(), wanted.name(), std::move(by));
     if (!done) co_return answer_error(c, done.error());
     if (const auto* refused = std::get_if<create_device::answer>(&*done)) {
         co_return answer_refusal(c, *refused);
@@ -89,7 +90,8 @@ awaitable<http_response> revoke_device(rest_context& r, request_context& c) {
     const auto id = parse_integer(c.named());
     if (!id) co_return answer_problem(c, problems::device_not_found, "A device's id is a number.");
     callsign::revoke_device command{c.owner(), device_id{*id}};
-    const auto done = co_await r.engine.submit(std::move(command));
+    actor by = c.by();
+    const auto done = co_await r.engine.submit(std::move(command), std::move(by));
     if (!done) co_return answer_error(c, done.error());
     co_return std::visit(
         overloaded{

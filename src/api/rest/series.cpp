@@ -135,7 +135,8 @@ awaitable<http_response> add_series(rest_context& r, request_context& c) {
     wire::faults wrong;
     create_series command = read_series(c, wrong);
     if (!wrong.empty()) co_return answer_faults(c, wrong);
-    const auto made = co_await r.engine.submit(std::move(command));
+    actor by = c.by();
+    const auto made = co_await r.engine.submit(std::move(command), std::move(by));
     if (!made) co_return answer_error(c, made.error());
     co_return std::visit(
         overloaded{
@@ -155,7 +156,8 @@ awaitable<http_response> change_series(rest_context& r, request_context& c) {
     edit_series command = read_edit(c, wrong);
     if (!wrong.empty()) co_return answer_faults(c, wrong);
     command.named = upper(command.named);
-    const auto done = co_await r.engine.submit(std::move(command));
+    actor by = c.by();
+    const auto done = co_await r.engine.submit(std::move(command), std::move(by));
     if (!done) co_return answer_error(c, done.error());
     co_return std::visit(
         overloaded{

@@ -34,7 +34,8 @@ awaitable<http_response> create(rest_context& r, request_context& c, create_toke
     std::string secret = make_token(r.entropy);
     const seal::wiped afterwards(secret);
     command.token_hash = sha256(secret);
-    const auto made = co_await r.engine.submit(std::move(command));
+    actor by = c.by();
+    const auto made = co_await r.engine.submit(std::move(command), std::move(by));
     if (!made) co_return answer_error(c, made.error());
     const auto* given = std::get_if<token>(&*made);
     if (given == nullptr) co_return answer_no_account(c);
@@ -64,7 +65,8 @@ awaitable<http_response> revoke(rest_context& r, request_context& c,
     const auto id = parse_integer(c.named());
     if (!id) co_return answer_problem(c, problems::token_not_found, "A token's id is a number.");
     const revoke_token command{token_id{*id}, owner};
-    const auto done = co_await r.engine.submit(command);
+    actor by = c.by();
+    const auto done = co_await r.engine.submit(command, std::move(by));
     if (!done) co_return answer_error(c, done.error());
     const auto* revoked = std::get_if<token>(&*done);
     if (revoked == nullptr) {

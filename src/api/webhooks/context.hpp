@@ -5,7 +5,7 @@
 
 #include <callsign/api/webhook_options.hpp>
 #include <callsign/net/outgoing.hpp>
-#include <callsign/seal/secret.hpp>
+#include <callsign/seal/key_ring.hpp>
 
 namespace callsign::api {
 
@@ -13,7 +13,7 @@ struct webhook_context {
     callsign::engine& engine;
     callsign::clock& clock;
     callsign::entropy& entropy;
-    const seal::key* master;  // none: no secret can be kept
+    const seal::key_ring* master;  // none: no secret can be kept
     const webhook_options& options;
     net::outgoing* const& calls;  // none: nothing is posted yet
 };

@@ -98,7 +98,7 @@ struct deliverer::hook {
 };
 
 deliverer::deliverer(engine& engine, clock& clock, entropy& entropy, const webhook_options& options,
-                     const seal::key* master, const std::string& key_attribute)
+                     const seal::key_ring* master, const std::string& key_attribute)
     : engine_(engine),
       clock_(clock),
       entropy_(entropy),
@@ -279,7 +279,7 @@ void deliverer::read_settings(hook& h) const {
     h.secret.reset();
     if (master_ == nullptr) return;
     const seal::belongs_to owner{seal::purpose::webhook_secret, h.account, h.uuid};
-    auto opened = seal::open_at_rest(*master_, owner, h.row.sealed_secret);
+    auto opened = master_->open(owner, h.row.sealed_secret);
     if (auto* const secret = std::get_if<seal::secret_bytes>(&opened))
         h.secret = std::move(*secret);
 }

@@ -13,6 +13,7 @@
 #include <callsign/engine/engine.hpp>
 #include <callsign/net/body_budget.hpp>
 #include <callsign/net/outgoing.hpp>
+#include <callsign/seal/key_ring.hpp>
 #include <callsign/seal/secret.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
@@ -32,7 +33,7 @@ class deliverer {
   public:
     // `master`: what secrets are sealed under; none: nothing is posted.
     deliverer(engine& engine, clock& clock, entropy& entropy, const webhook_options& options,
-              const seal::key* master, const std::string& key_attribute);
+              const seal::key_ring* master, const std::string& key_attribute);
     ~deliverer();
 
     // What posts, and what its bodies are charged to. From then on webhooks are brought up to date.
@@ -75,7 +76,7 @@ class deliverer {
     clock& clock_;
     entropy& entropy_;
     const webhook_options& options_;
-    const seal::key* const master_;
+    const seal::key_ring* const master_;
     const std::string& key_attribute_;
     net::outgoing* calls_ = nullptr;
     std::shared_ptr<net::body_budget> bodies_;

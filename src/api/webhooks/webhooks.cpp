@@ -102,8 +102,7 @@ std::string sealed(const webhook_context& w, account_id account, const uuid& id,
                    const seal::secret_bytes& secret) {
     std::array<std::uint8_t, seal::nonce_bytes> nonce{};
     w.entropy.fill(nonce);
-    return seal::seal_at_rest(*w.master, {seal::purpose::webhook_secret, account, id}, nonce,
-                              secret.bytes());
+    return w.master->seal({seal::purpose::webhook_secret, account, id}, nonce, secret.bytes());
 }
 
 // Hard to guess, as all that is named in URLs.
@@ -150,7 +149,8 @@ awaitable<http_response> add_webhook(webhook_context& w, request_context& c) {
                            .sealed_secret = sealed(w, c.account(), id, *secret),
                            .start = std::get<webhook_start>(std::move(*start)),
                            .count_max = w.options.account_max};
-    const auto made = co_await w.engine.submit(std::move(command));
+    actor by = c.by();
+    const auto made = co_await w.engine.submit(std::move(command), std::move(by));
     if (!made) co_return answer_error(c, made.error());
     const auto* const given = std::get_if<webhook>(&*made);
     if (given == nullptr) {
@@ -212,7 +212,8 @@ awaitable<http_response> change_webhook(webhook_context& w, request_context& c) 
         }
         command.start = std::get<webhook_start>(std::move(*start));
     }
-    const auto done = co_await w.engine.submit(std::move(command));
+    actor by = c.by();
+    const auto done = co_await w.engine.submit(std::move(command), std::move(by));
     if (!done) co_return answer_error(c, done.error());
     const auto* const changed = std::get_if<webhook>(&*done);
     co_return changed ? answer_message(c, 200, with_cursor(*changed)) : answer_none(c);
@@ -220,7 +221,8 @@ awaitable<http_response> change_webhook(webhook_context& w, request_context& c) 
 
 awaitable<http_response> remove_webhook(webhook_context& w, request_context& c) {
     const callsign::remove_webhook command{c.account(), named_webhook(c)};
-    const auto done = co_await w.engine.submit(command);
+    actor by = c.by();
+    const auto done = co_await w.engine.submit(command, std::move(by));
     if (!done) co_return answer_error(c, done.error());
     if (std::holds_alternative<no_such_webhook>(*done)) co_return answer_none(c);
     http_response gone;

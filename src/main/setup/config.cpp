@@ -228,7 +228,7 @@ class loader {
             return;
         }
         config_.secrets.master_key =
-            std::make_shared<const seal::key>(std::get<seal::key>(std::move(found)));
+            std::make_shared<const seal::key_ring>(std::get<seal::key_ring>(std::move(found)));
     }
 
     void find_certificate() {

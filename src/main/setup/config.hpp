@@ -18,7 +18,7 @@
 #include <callsign/platform/log.hpp>
 #include <callsign/reaper/reaper.hpp>
 #include <callsign/remote/task_sink.hpp>
-#include <callsign/seal/secret.hpp>
+#include <callsign/seal/key_ring.hpp>
 #include <callsign/store/sqlite.hpp>
 
 #include <filesystem>
@@ -58,7 +58,7 @@ struct secrets_options {
     // configuration is copied and a key is not; nobody changes it. A server takes it when it starts
     // and keeps it: what is sealed under one key does not open with another, so a reload brings no
     // new one.
-    std::shared_ptr<const seal::key> master_key{};
+    std::shared_ptr<const seal::key_ring> master_key{};
 };
 
 // How webhooks are delivered, and to where they may be.

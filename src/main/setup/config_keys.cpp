@@ -111,6 +111,8 @@ const std::array keys{
     config_key{"reaper", "account_grace",
                duration_key{CALLSIGN_AT(reaper.account_grace), 0ms, 3650 * day}},
 
+    config_key{"audit", "keep", duration_key{CALLSIGN_AT(reaper.audit_keep), 1h, 3650 * day}},
+
     config_key{"sync", "segment_bytes_max",
                bytes(CALLSIGN_AT(sync.segment_bytes_max), 1 * KiB, 512 * MiB)},
     config_key{"sync", "snapshot_bytes_max",

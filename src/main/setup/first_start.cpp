@@ -13,7 +13,8 @@ boost::asio::awaitable<void> ensure_admin_token(engine& engine, entropy& entropy
     if (fs::exists(file)) co_return;
     const std::string secret = api::make_token(entropy);
     create_token command{std::nullopt, "admin.token", token_scope::admin, sha256(secret)};
-    const auto made = co_await engine.submit(std::move(command));
+    actor itself;
+    const auto made = co_await engine.submit(std::move(command), std::move(itself));
     if (!made) throw std::runtime_error("cannot register admin.token: " + made.error().message());
     write_file(file, secret + "\n", S_IRUSR | S_IWUSR);
 }
@@ -27,7 +28,8 @@ boost::asio::awaitable<std::optional<std::string>> ensure_account(engine& engine
     if (!found->rows.empty()) co_return std::nullopt;
     std::optional<std::string> secret = api::make_token(entropy);
     create_account command{"home", "TASK", "default", sha256(*secret)};
-    const auto made = co_await engine.submit(std::move(command));
+    actor itself;
+    const auto made = co_await engine.submit(std::move(command), std::move(itself));
     if (!made) throw std::runtime_error("cannot make the first account: " + made.error().message());
     co_return secret;
 }

@@ -34,4 +34,8 @@ foresee_create_device::answer read(read_tx& tx, const foresee_create_device& q) 
     return {owner->id, refusal_of(tx, wanted)};
 }
 
+list_sealed::answer read(read_tx& tx, const list_sealed& q) {
+    return tx.sealed_secrets(q.kind, q.after, q.limit);
+}
+
 }  // namespace callsign::rules

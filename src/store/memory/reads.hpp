@@ -6,6 +6,7 @@
 #include <callsign/ports/store.hpp>
 
 #include <algorithm>
+#include <ranges>
 
 namespace callsign::memory {
 
@@ -275,6 +276,46 @@ class reads_over : public Base {
     }
     std::optional<retry_record> find_retry_times(account_class accounts) override {
         return copy(find(state_->retry_times, accounts));
+    }
+
+    std::vector<sealed_secret> sealed_secrets(secret_kind kind, std::int64_t after,
+                                              std::int64_t limit) override {
+        std::vector<sealed_secret> some;
+        const auto add = [&](std::int64_t row, account_id account, const uuid& of,
+                             const std::string& sealed) {
+            if (row > after && !sealed.empty()) some.push_back({kind, row, account, of, sealed});
+        };
+        switch (kind) {
+        case secret_kind::device_key:
+            for (const auto& [client, d] : state_->devices) {
+                add(d.id.value, d.account, client, d.sealed_key);
+            }
+            break;
+        case secret_kind::webhook_secret:
+            for (const auto& [id, w] : state_->webhooks) {
+                add(id.value, w.account, w.uuid, w.sealed_secret);
+            }
+            break;
+        case secret_kind::remote_key:
+            for (const auto& [id, r] : state_->remotes) {
+                add(id.value, id, r.client_id, r.sealed_key);
+            }
+            break;
+        }
+        std::ranges::sort(some, {}, &sealed_secret::row);
+        if (std::ssize(some) > limit) some.resize(static_cast<std::size_t>(limit));
+        return some;
+    }
+
+    std::vector<admin_action> actions(std::optional<action_id> before, std::int64_t limit,
+                                      std::optional<account_id> about) override {
+        std::vector<admin_action> some;
+        for (const auto& each : state_->actions | std::views::reverse) {
+            if (std::ssize(some) == limit) break;
+            const bool is_before = !before || each->id < *before;
+            if (is_before && (!about || each->account == about)) some.push_back(*each);
+        }
+        return some;
     }
 
     uuid instance() override { return state_->instance; }

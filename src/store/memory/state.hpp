@@ -82,7 +82,8 @@ struct state {
     table<webhook_id, webhook> webhooks;
     table<webhook_id, std::vector<webhook_delivery>> deliveries;  // the latest first
     table<account_class, row<retry_record>> retry_times;
-    std::int64_t last_id = 0;  // of any row: ids grow and are never reused
+    std::vector<row<admin_action>> actions;  // in the order of their ids
+    std::int64_t last_id = 0;                // of any row: ids grow and are never reused
     time_point last_moment{};
 };
 

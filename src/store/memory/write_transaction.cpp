@@ -503,6 +503,34 @@ class write_transaction final : public reads_over<write_tx> {
         all.insert(all.begin(), d);
         if (std::ssize(all) > webhook_deliveries_kept) all.pop_back();
     }
+    bool reseal(const sealed_secret& was, std::string_view now) override {
+        std::string* const kept = find_sealed(was);
+        if (kept == nullptr || *kept != was.sealed) return false;
+        wrote_ = true;
+        *kept = now;
+        return true;
+    }
+    void put_action(const admin_action& action) override {
+        admin_action mine = action;
+        mine.id = action_id{next_id(action.at)};
+        auto& all = state_->actions;
+        all.emplace_back(std::move(mine));
+        if (!action.by.account) return;
+        const auto is_theirs = [&](const auto& each) {
+            return each->by.account == action.by.account;
+        };
+        if (std::ranges::count_if(all, is_theirs) > account_actions_kept) {
+            all.erase(std::ranges::find_if(all, is_theirs));
+        }
+    }
+    std::int64_t forget_actions(time_point before, std::int64_t limit) override {
+        auto& all = state_->actions;
+        std::int64_t gone = 0;
+        while (gone < limit && gone < std::ssize(all) && all[gone]->at < before) ++gone;
+        wrote_ = wrote_ || gone > 0;
+        all.erase(all.begin(), all.begin() + gone);
+        return gone;
+    }
     void put_retry_times(account_class accounts, const retry_record& record) override {
         wrote_ = true;
         CALLSIGN_ASSERT(is_sound(record));
@@ -536,6 +564,19 @@ class write_transaction final : public reads_over<write_tx> {
         return std::find_if(all.begin(), all.end(), [&](const numbers_skipped& s) {
             return s.period == period && s.first <= number && number <= s.last;
         });
+    }
+    // None: it is gone.
+    std::string* find_sealed(const sealed_secret& s) {
+        if (s.kind == secret_kind::webhook_secret) {
+            webhook* const w = find(state_->webhooks, webhook_id{s.row});
+            return w ? &w->sealed_secret : nullptr;
+        }
+        if (s.kind == secret_kind::remote_key) {
+            remote_chain* const r = find(state_->remotes, account_id{s.row});
+            return r ? &r->sealed_key : nullptr;
+        }
+        device* const d = find(state_->devices, s.of);
+        return d ? &d->sealed_key : nullptr;
     }
     row<slot>* open_slot(slot_id id) {
         row<slot>* s = find(state_->slots, id);

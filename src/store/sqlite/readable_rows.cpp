@@ -66,6 +66,10 @@ constexpr table tables[] = {
      "SELECT device_id, client_id, account_id, 1, name, key, created_at, revoked_at, resync_from,"
      " resync_state, '', 1 FROM devices WHERE device_id > ? ORDER BY 1",
      look_at<device_of>},
+    {"admin_actions",
+     "SELECT action_id, done_at, token_id, token_name, actor_account_id, address, action,"
+     " account_id, account_name, subject FROM admin_actions WHERE action_id > ? ORDER BY 1",
+     look_at<action_of>},
     {"webhooks",
      "SELECT webhook_id, account_id, uuid, url, filter, secret, after_seq, after_tasks, mark,"
      " disabled, failures, edits, created_at FROM webhooks WHERE webhook_id > ? ORDER BY 1",

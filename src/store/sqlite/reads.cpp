@@ -118,6 +118,17 @@ webhook_delivery delivery_of(query& q) {
             milliseconds{q.integer(7)}};
 }
 
+admin_action action_of(query& q) {
+    q.at("admin_actions", q.integer(0));
+    return {action_id{q.integer(0)},
+            q.instant(1),
+            {maybe_id<token_id>(q, 2), q.text(3), maybe_id<account_id>(q, 4), q.text(5)},
+            q.text(6),
+            maybe_id<account_id>(q, 7),
+            q.text(8),
+            q.text(9)};
+}
+
 retry_record retry_record_of(query& q) {
     q.at("retry_times", q.integer(0));
     q.one_of(0, account_class::here, account_class::elsewhere);

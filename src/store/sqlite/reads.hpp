@@ -17,6 +17,7 @@ task task_of(query& q);
 version version_of(query& q);
 principal principal_of(query& q);
 device device_of(query& q);
+admin_action action_of(query& q);
 webhook webhook_of(query& q);
 webhook_delivery delivery_of(query& q);
 remote_chain remote_of(query& q);
@@ -220,6 +221,28 @@ class reads_over : public Base {
         auto q = db_.use(sql::device_all);
         return all(q.bind(account), device_of);
     }
+    std::vector<sealed_secret> sealed_secrets(secret_kind kind, std::int64_t after,
+                                              std::int64_t limit) override {
+        auto q = db_.use(kind == secret_kind::device_key       ? sql::sealed_devices
+                         : kind == secret_kind::webhook_secret ? sql::sealed_webhooks
+                                                               : sql::sealed_remotes);
+        q.bind(after).bind(limit);
+        std::vector<sealed_secret> some;
+        while (q.step()) {
+            some.push_back(
+                {kind, q.integer(0), account_id{q.integer(1)}, q.id(2), std::string(q.blob(3))});
+        }
+        return some;
+    }
+
+    std::vector<admin_action> actions(std::optional<action_id> before, std::int64_t limit,
+                                      std::optional<account_id> about) override {
+        auto q = db_.use(about ? sql::action_about : sql::action_all);
+        q.bind(before.value_or(action_id{INT64_MAX}));
+        if (about) q.bind(*about);
+        return all(q.bind(limit), action_of);
+    }
+
     std::optional<webhook> find_webhook(account_id account, const uuid& id) override {
         auto q = db_.use(sql::webhook_by_uuid);
         return one(q.bind(id).bind(account), webhook_of);

@@ -314,6 +314,44 @@ inline constexpr auto delivery_trim =
     " FROM webhook_deliveries WHERE webhook_id = ?1 ORDER BY delivery_id DESC LIMIT 1 OFFSET ?2)";
 inline constexpr auto delivery_delete = "DELETE FROM webhook_deliveries WHERE webhook_id = ?";
 
+// ---- secrets under the master key ----
+
+inline constexpr auto sealed_devices =
+    "SELECT device_id, account_id, client_id, key FROM devices"
+    " WHERE device_id > ? AND key IS NOT NULL ORDER BY 1 LIMIT ?";
+inline constexpr auto sealed_webhooks =
+    "SELECT webhook_id, account_id, uuid, secret FROM webhooks"
+    " WHERE webhook_id > ? ORDER BY 1 LIMIT ?";
+inline constexpr auto sealed_remotes =
+    "SELECT account_id, account_id, client_id, key FROM remotes"
+    " WHERE account_id > ? ORDER BY 1 LIMIT ?";
+inline constexpr auto reseal_device = "UPDATE devices SET key = ? WHERE device_id = ? AND key = ?";
+inline constexpr auto reseal_webhook =
+    "UPDATE webhooks SET secret = ? WHERE webhook_id = ? AND secret = ?";
+inline constexpr auto reseal_remote = "UPDATE remotes SET key = ? WHERE account_id = ? AND key = ?";
+
+// ---- the audit log ----
+
+#define CALLSIGN_ACTION                                                                   \
+    "SELECT action_id, done_at, token_id, token_name, actor_account_id, address, action," \
+    " account_id, account_name, subject FROM admin_actions"
+inline constexpr auto action_all =
+    CALLSIGN_ACTION " WHERE action_id < ? ORDER BY action_id DESC LIMIT ?";
+inline constexpr auto action_about =
+    CALLSIGN_ACTION " WHERE action_id < ? AND account_id = ? ORDER BY action_id DESC LIMIT ?";
+#undef CALLSIGN_ACTION
+inline constexpr auto action_put =
+    "INSERT INTO admin_actions (done_at, token_id, token_name, actor_account_id, address, action,"
+    " account_id, account_name, subject) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
+// All but the latest so many.
+inline constexpr auto action_trim =
+    "DELETE FROM admin_actions WHERE actor_account_id = ?1 AND action_id <= (SELECT action_id"
+    " FROM admin_actions WHERE actor_account_id = ?1 ORDER BY action_id DESC LIMIT 1 OFFSET ?2)";
+// Of the oldest so many.
+inline constexpr auto action_forget =
+    "DELETE FROM admin_actions WHERE done_at < ?1 AND action_id IN (SELECT action_id"
+    " FROM admin_actions ORDER BY action_id LIMIT ?2)";
+
 // ---- accounts that live elsewhere ----
 
 #define CALLSIGN_REMOTE                                                                          \

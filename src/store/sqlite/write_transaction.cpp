@@ -499,6 +499,45 @@ class write_transaction final : public reads_over<write_tx> {
         db_.use(sql::delivery_trim).bind(id).bind(webhook_deliveries_kept).run();
     }
 
+    // ---- secrets under the master key ----
+
+    bool reseal(const sealed_secret& was, std::string_view now) override {
+        changed_ = true;
+        auto q = db_.use(was.kind == secret_kind::device_key       ? sql::reseal_device
+                         : was.kind == secret_kind::webhook_secret ? sql::reseal_webhook
+                                                                   : sql::reseal_remote);
+        q.bind_blob(now.data(), now.size())
+            .bind(was.row)
+            .bind_blob(was.sealed.data(), was.sealed.size())
+            .run();
+        return changes() == 1;
+    }
+
+    // ---- the audit log ----
+
+    void put_action(const admin_action& a) override {
+        moved(a.at);
+        db_.use(sql::action_put)
+            .bind(a.at)
+            .bind(a.by.token)
+            .bind(a.by.name)
+            .bind(a.by.account)
+            .bind(a.by.address)
+            .bind(a.what)
+            .bind(a.account)
+            .bind(a.account_name)
+            .bind(a.subject)
+            .run();
+        if (!a.by.account) return;
+        db_.use(sql::action_trim).bind(*a.by.account).bind(account_actions_kept).run();
+    }
+    std::int64_t forget_actions(time_point before, std::int64_t limit) override {
+        db_.use(sql::action_forget).bind(before).bind(limit).run();
+        const std::int64_t gone = changes();
+        changed_ = changed_ || gone > 0;
+        return gone;
+    }
+
     // ---- retries ----
 
     void put_retry_times(account_class accounts, const retry_record& record) override {

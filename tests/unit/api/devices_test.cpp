@@ -52,7 +52,7 @@ std::string code_of(const net::http_response& response) {
 
 house_options with_master_key() {
     house_options options;
-    options.service.master_key = std::make_shared<const seal::key>(std::span(master_bytes));
+    options.service.master_key = std::make_shared<const seal::key_ring>(seal::key(master_bytes));
     return options;
 }
 

@@ -20,9 +20,9 @@ using boost::beast::http::verb;
 using kind = operation_kind;
 using operations = std::vector<operation>;
 
-std::shared_ptr<const seal::key> master_key(std::uint8_t first) {
+std::shared_ptr<const seal::key_ring> master_key(std::uint8_t first) {
     const std::array<std::uint8_t, seal::key_bytes> bytes{first, 1, 2, 3};
-    return std::make_shared<const seal::key>(std::span(bytes));
+    return std::make_shared<const seal::key_ring>(seal::key(bytes));
 }
 
 uuid task_id_of(int n) {
@@ -80,7 +80,7 @@ class replica {
 };
 
 struct managed_sync : ::testing::Test {
-    std::unique_ptr<house> open_house(std::shared_ptr<const seal::key> master) {
+    std::unique_ptr<house> open_house(std::shared_ptr<const seal::key_ring> master) {
         house_options options{.disk = disk.get()};
         options.service.master_key = std::move(master);
         options.service.sync.turnstile = milliseconds{0};
@@ -378,7 +378,7 @@ TEST_F(managed_sync, a_revoked_device_is_out_with_its_next_request) {
 
 TEST_F(managed_sync, without_the_master_key_devices_are_told_so) {
     const replica laptop = add_device("laptop");
-    for (const auto& other : {std::shared_ptr<const seal::key>(), master_key(2)}) {
+    for (const auto& other : {std::shared_ptr<const seal::key_ring>(), master_key(2)}) {
         h.reset();
         h = open_house(other);
         EXPECT_FALSE(h->run(h->service().can_decrypt_devices()));

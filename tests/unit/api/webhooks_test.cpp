@@ -99,7 +99,7 @@ using texts = std::vector<std::string>;
 
 house_options with_master_key() {
     house_options options;
-    options.service.master_key = std::make_shared<const seal::key>(std::span(master_bytes));
+    options.service.master_key = std::make_shared<const seal::key_ring>(seal::key(master_bytes));
     options.service.webhooks.retry_min = 10s;
     options.service.webhooks.retry_max = 60s;
     options.service.webhooks.failures_max = 4;

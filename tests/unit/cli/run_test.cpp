@@ -1,5 +1,7 @@
 #include "cli/run.hpp"
 
+#include <callsign/seal/master_key.hpp>
+
 #include <algorithm>
 #include <cstdlib>
 #include <fcntl.h>
@@ -577,6 +579,62 @@ TEST_F(command_line, a_device_is_revoked_by_its_name) {
     EXPECT_EQ(run({"device", "revoke", "ada", "phone", "--yes"}), 1);
     EXPECT_THAT(err.str(), HasSubstr("the account has no device of this name: phone"));
     EXPECT_EQ(requests.size(), 5u);
+}
+
+TEST_F(command_line, the_audit_log_is_shown_a_line_each) {
+    answer(R"({"entries":[)"
+           R"({"entryId":"9","at":"2026-11-20T10:00:00Z","action":"token-created","by":"anna",)"
+           R"("tokenId":"7","byAccount":true,"client":"192.0.2.7","accountId":"2",)"
+           R"-("account":"board","subject":"laptop (8, write)"},)-"
+           R"({"entryId":"1","at":"2026-11-20T09:00:00Z","action":"account-created",)"
+           R"("account":"home","subject":"TASK"}]})");
+    EXPECT_EQ(run({"audit", "--account", "board & co", "--limit", "2"}), 0) << err.str();
+    EXPECT_THAT(requests.back(), HasSubstr("/v1/admin/audit?account=board%20%26%20co"));
+    EXPECT_THAT(out.str(), HasSubstr("2026-11-20T10:00:00.000Z  anna (7) of the account"));
+    EXPECT_THAT(out.str(), HasSubstr("192.0.2.7"));
+    EXPECT_THAT(out.str(), HasSubstr("token-created"));
+    EXPECT_THAT(out.str(), HasSubstr("laptop (8, write)"));
+    EXPECT_THAT(out.str(), HasSubstr("the server"));
+    EXPECT_EQ(run({"audit", "--limit", "0"}), 2);
+}
+
+TEST_F(command_line, former_master_keys_go_when_the_server_has_the_new_one) {
+    const std::string file = (data_dir / "master.key").string();
+    EXPECT_EQ(run({"master-key", "rotate", file}), 1);
+    EXPECT_EQ(run({"master-key", "new", file}), 0) << err.str();
+    EXPECT_EQ(run({"master-key", "drop-former", file}), 1);
+    EXPECT_THAT(err.str(), HasSubstr("There is no former master key in it."));
+    // The tests' random bytes are the same ones each time.
+    std::ofstream(file) << std::string(64, '1') << "\n";
+    EXPECT_EQ(run({"master-key", "rotate", file}), 0) << err.str();
+    EXPECT_THAT(out.str(), HasSubstr("callsign master-key drop-former " + file));
+    EXPECT_THAT(out.str() + err.str(), Not(HasSubstr("5a5a")));
+    const auto text = [&] {
+        std::ifstream in(file);
+        return std::string(std::istreambuf_iterator<char>(in), {});
+    };
+    const std::string both = text();
+    EXPECT_THAT(both, testing::EndsWith("\n" + std::string(64, '1') + "\n"));
+    EXPECT_TRUE(requests.empty());
+
+    answer(R"({"fingerprint":"0123456789abcdef","formerKeys":0,"current":2})");
+    EXPECT_EQ(run({"master-key", "drop-former", file}), 1);
+    EXPECT_THAT(err.str(), HasSubstr("restart it, and try again. Nothing was changed."));
+    EXPECT_EQ(text(), both) << "a server that was not restarted needs it";
+    answer(R"({"title":"no","status":503,"code":"no-master-key"})", 503);
+    EXPECT_EQ(run({"master-key", "drop-former", file}), 1);
+    EXPECT_EQ(text(), both);
+
+    const auto keys = std::get<seal::key_ring>(seal::read_master_key(file));
+    answer(R"({"fingerprint":")" + keys.fingerprint() +
+           R"(","formerKeys":1,"current":2,"resealed":1,"unopened":1})");
+    out.str("");
+    EXPECT_EQ(run({"master-key", "drop-former", file}), 0) << err.str();
+    EXPECT_THAT(requests.back(),
+                HasSubstr("POST http://127.0.0.1:8080 /v1/admin/master-key/reseal"));
+    EXPECT_THAT(out.str(), HasSubstr("3 secrets kept under the new master key."));
+    EXPECT_THAT(err.str(), HasSubstr("1 secret opened with none of the keys"));
+    EXPECT_EQ(text(), both.substr(0, 65));
 }
 
 TEST_F(command_line, a_master_key_is_written_once_and_never_printed) {

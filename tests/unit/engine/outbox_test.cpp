@@ -317,7 +317,8 @@ TEST_F(outbox_test, moves_here_with_what_waits) {
     create("one", "key");
     jobs::board board;
     jobs::context with{house_->engine(), house_->entropy(), nullptr, board};
-    const auto moved = house_->run(jobs::move_account_here(with, house_->outbox(), account));
+    const auto moved =
+        house_->run(jobs::move_account_here(with, house_->outbox(), account, actor{}));
     ASSERT_TRUE(moved);
     ASSERT_TRUE(std::holds_alternative<move_here::answer>(*moved));
     EXPECT_TRUE(std::holds_alternative<move_here::moved>(std::get<move_here::answer>(*moved)));

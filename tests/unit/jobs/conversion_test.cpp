@@ -21,7 +21,8 @@ struct conversion : ::testing::Test {
         EXPECT_TRUE(added && std::holds_alternative<add_sealed_version::added>(*added));
     }
     awaitable<void> convert(std::optional<jobs::conversion_answer>& told) {
-        auto answer = co_await jobs::convert_account(with, "vault", secret);
+        actor itself;
+        auto answer = co_await jobs::convert_account(with, "vault", secret, std::move(itself));
         if (answer) told = std::move(*answer);
     }
     // Up to where it is on the board.
@@ -34,7 +35,7 @@ struct conversion : ::testing::Test {
 
     house h;
     const uuid client_id = make_uuid_v7({}, 1, 7);
-    const seal::key master{std::array<std::uint8_t, seal::key_bytes>{}};
+    const seal::key_ring master{seal::key(std::array<std::uint8_t, seal::key_bytes>{})};
     jobs::board board;
     jobs::context with{h.engine(), h.entropy(), &master, board};
     const std::string secret = "hush";

@@ -134,11 +134,17 @@ class master_key_file : public ::testing::Test {
     static constexpr auto own = std::filesystem::perms::owner_read;
 };
 
+// It seals under this one.
+bool is_ring_of(const master_key& found, const key& first) {
+    const auto* const ring = std::get_if<key_ring>(&found);
+    return ring != nullptr && ring->fingerprint() == key_ring(first.copy()).fingerprint();
+}
+
 TEST(master_key, is_64_digits) {
     for (const char* end : {"", "\n", "\r\n"}) {
         const auto parsed = parse_master_key(std::string(digits) + end);
-        ASSERT_TRUE(std::holds_alternative<key>(parsed));
-        EXPECT_TRUE(std::get<key>(parsed) == counting_key(0));
+        ASSERT_TRUE(std::holds_alternative<key_ring>(parsed));
+        EXPECT_TRUE(is_ring_of(parsed, counting_key(0)));
     }
     const std::string all(digits);
     for (const std::string& text : {std::string(), all.substr(1), all + "0", " " + all.substr(1),
@@ -152,8 +158,7 @@ TEST(master_key, is_64_digits) {
 TEST_F(master_key_file, is_read_if_it_is_its_owners_alone) {
     write(digits, own);
     const auto read = read_master_key(path_);
-    ASSERT_TRUE(std::holds_alternative<key>(read));
-    EXPECT_TRUE(std::get<key>(read) == counting_key(0));
+    EXPECT_TRUE(is_ring_of(read, counting_key(0)));
 }
 
 TEST_F(master_key_file, is_refused_if_others_may_read_or_write_it) {
@@ -186,20 +191,104 @@ TEST_F(master_key_file, is_refused_if_it_is_missing_no_file_or_malformed) {
 
 TEST_F(master_key_file, is_made_once_and_for_its_owner) {
     const key wanted = counting_key(200);
-    const auto made = make_master_key(path_, wanted.bytes());
-    ASSERT_TRUE(std::holds_alternative<key>(made));
-    EXPECT_TRUE(std::get<key>(made) == wanted);
+    EXPECT_FALSE(make_master_key(path_, wanted.bytes()));
     EXPECT_EQ(std::filesystem::status(path_).permissions(),
               std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
-    const auto read = read_master_key(path_);
-    ASSERT_TRUE(std::holds_alternative<key>(read));
-    EXPECT_TRUE(std::get<key>(read) == wanted);
+    EXPECT_TRUE(is_ring_of(read_master_key(path_), wanted));
 
-    const auto again = make_master_key(path_, counting_key(0).bytes());
-    EXPECT_EQ(std::get<master_key_error>(again), master_key_error::exists);
-    EXPECT_TRUE(std::get<key>(read_master_key(path_)) == wanted);
-    const auto nowhere = make_master_key(dir_.path() / "no" / "folder", wanted.bytes());
-    EXPECT_EQ(std::get<master_key_error>(nowhere), master_key_error::not_written);
+    EXPECT_EQ(make_master_key(path_, counting_key(0).bytes()), master_key_error::exists);
+    EXPECT_TRUE(is_ring_of(read_master_key(path_), wanted));
+    EXPECT_EQ(make_master_key(dir_.path() / "no" / "folder", wanted.bytes()),
+              master_key_error::not_written);
+}
+
+// ---- another one ----
+
+TEST(key_ring, seals_under_its_first_key_and_opens_with_any) {
+    std::vector<key> keys;
+    keys.push_back(counting_key(1));
+    keys.push_back(counting_key(2));
+    keys.push_back(counting_key(0));
+    const key_ring ring(std::move(keys));
+    EXPECT_EQ(ring.former(), 2u);
+    const auto opened = ring.open(owner, sealed_secret());
+    ASSERT_TRUE(std::holds_alternative<secret_bytes>(opened));
+    EXPECT_EQ(text_of(std::get<secret_bytes>(opened)), "secret");
+    EXPECT_FALSE(ring.is_current(owner, sealed_secret()));
+    const std::string anew = ring.seal(owner, nonce, std::get<secret_bytes>(opened).bytes());
+    EXPECT_TRUE(ring.is_current(owner, anew));
+    EXPECT_TRUE(opens(counting_key(1), owner, anew));
+    EXPECT_FALSE(opens(counting_key(0), owner, anew));
+    const key_ring other(counting_key(9));
+    EXPECT_FALSE(std::holds_alternative<secret_bytes>(other.open(owner, sealed_secret())));
+}
+
+TEST(key_ring, its_fingerprint_is_of_the_first_key) {
+    std::vector<key> keys;
+    keys.push_back(counting_key(1));
+    keys.push_back(counting_key(2));
+    EXPECT_EQ(key_ring(std::move(keys)).fingerprint(), key_ring(counting_key(1)).fingerprint());
+    EXPECT_NE(key_ring(counting_key(2)).fingerprint(), key_ring(counting_key(1)).fingerprint());
+    EXPECT_EQ(key_ring(counting_key(1)).fingerprint().size(), 16u);
+    EXPECT_FALSE(digits.find(key_ring(counting_key(0)).fingerprint()) != std::string_view::npos);
+}
+
+TEST(master_key, former_ones_stand_below_it) {
+    std::string second(digits);
+    second[0] = 'f';
+    for (const char* between : {"\n", "\r\n", " "}) {
+        const auto parsed = parse_master_key(std::string(digits) + between + second + "\n");
+        ASSERT_TRUE(is_ring_of(parsed, counting_key(0)));
+        EXPECT_EQ(std::get<key_ring>(parsed).former(), 1u);
+    }
+    const auto fault = [](const std::string& text) {
+        const auto parsed = parse_master_key(text);
+        return std::get<master_key_error>(parsed);
+    };
+    const std::string all = std::string(digits) + "\n";
+    EXPECT_EQ(fault(all + all), master_key_error::malformed) << "the same twice";
+    EXPECT_EQ(fault(all + "\n" + second), master_key_error::malformed);
+    EXPECT_EQ(fault(std::string(digits) + second), master_key_error::malformed);
+    std::string many = all;
+    for (char c = '1'; c <= '4'; ++c) many.append(64, c).append("\n");
+    EXPECT_TRUE(std::holds_alternative<key_ring>(parse_master_key(many)));
+    EXPECT_EQ(fault(many + std::string(64, '5')), master_key_error::too_many);
+}
+
+TEST_F(master_key_file, is_rotated_and_the_former_keys_dropped) {
+    ASSERT_FALSE(make_master_key(path_, counting_key(0).bytes()));
+    // Somebody was interrupted.
+    std::ofstream(path_.string() + ".new") << "half";
+    EXPECT_FALSE(rotate_master_key(path_, counting_key(1).bytes()));
+    auto now = read_master_key(path_);
+    ASSERT_TRUE(is_ring_of(now, counting_key(1)));
+    EXPECT_EQ(std::get<key_ring>(now).former(), 1u);
+    EXPECT_TRUE(
+        std::holds_alternative<secret_bytes>(std::get<key_ring>(now).open(owner, sealed_secret())));
+    EXPECT_EQ(std::filesystem::status(path_).permissions(),
+              std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+    EXPECT_FALSE(std::filesystem::exists(path_.string() + ".new"));
+    for (std::uint8_t n = 2; n <= 4; ++n) {
+        EXPECT_FALSE(rotate_master_key(path_, counting_key(n).bytes()));
+    }
+    EXPECT_EQ(rotate_master_key(path_, counting_key(5).bytes()), master_key_error::too_many);
+    EXPECT_FALSE(drop_former_keys(path_));
+    now = read_master_key(path_);
+    ASSERT_TRUE(is_ring_of(now, counting_key(4)));
+    EXPECT_EQ(std::get<key_ring>(now).former(), 0u);
+}
+
+TEST_F(master_key_file, what_cannot_be_rotated_is_left_as_it_is) {
+    EXPECT_EQ(rotate_master_key(path_, counting_key(1).bytes()), master_key_error::unreadable);
+    EXPECT_EQ(drop_former_keys(path_), master_key_error::unreadable);
+    EXPECT_FALSE(std::filesystem::exists(path_));
+    ASSERT_FALSE(make_master_key(path_, counting_key(0).bytes()));
+    // What stands in the way of the new file cannot be moved.
+    std::filesystem::create_directories(path_.string() + ".new/taken");
+    EXPECT_EQ(rotate_master_key(path_, counting_key(1).bytes()), master_key_error::not_written);
+    EXPECT_TRUE(is_ring_of(read_master_key(path_), counting_key(0)));
+    std::filesystem::permissions(path_, own | std::filesystem::perms::others_read);
+    EXPECT_EQ(drop_former_keys(path_), master_key_error::open_to_all);
 }
 
 }  // namespace

@@ -4,10 +4,12 @@
 #include <callsign/domain/claim.hpp>
 #include <callsign/domain/commands/accounts.hpp>
 #include <callsign/domain/device.hpp>
+#include <callsign/domain/sealed_secret.hpp>
 
 #include <cstddef>
 #include <string>
 #include <variant>
+#include <vector>
 
 namespace callsign {
 
@@ -33,6 +35,18 @@ struct create_device {
                                 account_is_opaque, account_is_elsewhere, too_many>;
 };
 claim claim_of(const create_device& c);
+
+// Each is sealed under another master key from now on, if it still is what it was.
+struct reseal {
+    struct secret {
+        sealed_secret was;
+        std::string now;
+    };
+    std::vector<secret> secrets;
+
+    struct answer {};
+};
+claim claim_of(const reseal& c);
 
 // Its client id is never given to another device; its name may be.
 struct revoke_device {

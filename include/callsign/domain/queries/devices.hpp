@@ -3,9 +3,12 @@
 
 #include <callsign/domain/commands/devices.hpp>
 #include <callsign/domain/queries/page.hpp>
+#include <callsign/domain/sealed_secret.hpp>
 
+#include <cstdint>
 #include <optional>
 #include <variant>
+#include <vector>
 
 namespace callsign {
 
@@ -45,5 +48,16 @@ struct foresee_create_device {
     };
 };
 claim claim_of(const foresee_create_device& q);
+
+// At most `limit` of a kind after `after`, in the order of their rows; those of revoked devices and
+// disabled webhooks included.
+struct list_sealed {
+    secret_kind kind = secret_kind::device_key;
+    std::int64_t after = 0;
+    std::int64_t limit = 0;
+
+    using answer = std::vector<sealed_secret>;
+};
+claim claim_of(const list_sealed& q);
 
 }  // namespace callsign

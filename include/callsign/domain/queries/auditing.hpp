@@ -1,0 +1,22 @@
+#pragma once
+// The audit log.
+
+#include <callsign/domain/account.hpp>
+#include <callsign/domain/admin_action.hpp>
+#include <callsign/domain/claim.hpp>
+#include <callsign/domain/queries/page.hpp>
+
+#include <optional>
+
+namespace callsign {
+
+// The latest first: `page.after` is the id of the last one seen, so the next are before it.
+struct list_actions {
+    page_request page;
+    std::optional<account_ref> account{};  // what was about it; none: all
+
+    using answer = std::optional<page_of<admin_action>>;  // none: no such account
+};
+claim claim_of(const list_actions& q);
+
+}  // namespace callsign

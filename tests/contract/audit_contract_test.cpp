@@ -1,0 +1,162 @@
+// The audit log, and secrets that are sealed under another master key.
+
+#include "store_contract.hpp"
+
+namespace callsign::testing {
+namespace {
+
+admin_action action(int n, std::optional<account_id> about = {}, const actor& by = {}) {
+    return {{},
+            t0 + milliseconds{n},
+            by,
+            "token-created",
+            about,
+            about ? "board" : "",
+            "laptop " + std::to_string(n)};
+}
+
+std::vector<std::string> subjects(const std::vector<admin_action>& all) {
+    std::vector<std::string> out;
+    for (const admin_action& a : all) out.push_back(a.subject);
+    return out;
+}
+
+TEST_P(store_contract, actions_are_kept_the_latest_first) {
+    const auto account = make_account();
+    const actor somebody{token_id{7}, "anna", account, "192.0.2.7"};
+    write([&](write_tx& tx) {
+        tx.put_action(action(1));
+        tx.put_action(action(2, account, somebody));
+        tx.put_action(action(3, account));
+    });
+    if (GetParam().durable) reopen();
+    EXPECT_EQ(store_->last_moment(), t0 + milliseconds{3});
+    const auto tx = store_->begin_read();
+    const auto all = tx->actions({}, 10, {});
+    ASSERT_EQ(subjects(all), (std::vector<std::string>{"laptop 3", "laptop 2", "laptop 1"}));
+    admin_action second = action(2, account, somebody);
+    second.id = all[1].id;
+    EXPECT_EQ(all[1], second);
+    EXPECT_LT(all[2].id, all[1].id);
+    EXPECT_EQ(subjects(tx->actions({}, 2, {})), (std::vector<std::string>{"laptop 3", "laptop 2"}));
+    EXPECT_EQ(subjects(tx->actions(all[1].id, 10, {})), std::vector<std::string>{"laptop 1"});
+    EXPECT_EQ(subjects(tx->actions({}, 10, account)),
+              (std::vector<std::string>{"laptop 3", "laptop 2"}));
+    EXPECT_EQ(subjects(tx->actions(all[0].id, 10, account)), std::vector<std::string>{"laptop 2"});
+    EXPECT_TRUE(tx->actions({}, 10, account_id{account.value + 99}).empty());
+}
+
+TEST_P(store_contract, actions_that_are_old_go_in_steps) {
+    write([&](write_tx& tx) {
+        for (int n = 1; n <= 5; ++n) tx.put_action(action(n));
+    });
+    const auto forget = [&](int before, std::int64_t limit) {
+        std::int64_t gone = 0;
+        write([&](write_tx& tx) { gone = tx.forget_actions(t0 + milliseconds{before}, limit); });
+        return gone;
+    };
+    EXPECT_EQ(forget(1, 10), 0) << "as old as that is not older";
+    EXPECT_EQ(forget(4, 2), 2);
+    EXPECT_EQ(forget(4, 2), 1);
+    EXPECT_EQ(forget(4, 2), 0);
+    EXPECT_EQ(subjects(store_->begin_read()->actions({}, 10, {})),
+              (std::vector<std::string>{"laptop 5", "laptop 4"}));
+}
+
+// An account that makes tokens all day pushes out what it did itself, and nothing else.
+TEST_P(store_contract, of_an_accounts_own_actions_the_latest_are_kept) {
+    const auto account = make_account();
+    const actor operators{token_id{1}, "root", {}, ""};
+    const actor own{token_id{7}, "anna", account, ""};
+    const actor others{token_id{8}, "ben", account_id{account.value + 1}, ""};
+    write([&](write_tx& tx) {
+        tx.put_action(action(1, account, operators));
+        tx.put_action(action(2, account, others));
+        for (int n = 3; n < 3 + account_actions_kept + 2; ++n) {
+            tx.put_action(action(n, account, own));
+        }
+    });
+    const auto all = store_->begin_read()->actions({}, 2 * account_actions_kept, {});
+    ASSERT_EQ(std::ssize(all), account_actions_kept + 2);
+    EXPECT_EQ(all.back().subject, "laptop 1");
+    EXPECT_EQ(all[all.size() - 2].subject, "laptop 2");
+    EXPECT_EQ(all[all.size() - 3].subject, "laptop 5");
+}
+
+TEST_P(store_contract, an_action_goes_with_its_transaction) {
+    {
+        const auto tx = store_->begin_write();
+        tx->put_action(action(1));
+    }
+    EXPECT_TRUE(store_->begin_read()->actions({}, 10, {}).empty());
+}
+
+// ---- secrets ----
+
+TEST_P(store_contract, secrets_are_listed_by_kind_and_sealed_anew) {
+    const auto account = make_account();
+    const auto elsewhere = make_account("elsewhere");
+    write([&](write_tx& tx) {
+        for (const int n : {2, 1}) {
+            device d;
+            d.client_id = uuid_of(n);
+            d.account = account;
+            d.name = "device " + std::to_string(n);
+            d.sealed_key = std::string("key\0", 4) + std::to_string(n);
+            d.created_at = t0;
+            tx.put_device(d);
+        }
+        webhook w;
+        w.account = account;
+        w.uuid = uuid_of(3);
+        w.url = "https://example.com/";
+        w.sealed_secret = "hook";
+        w.after = {1, 0};
+        w.mark = "0123456789ab";
+        w.created_at = t0;
+        tx.put_webhook(w);
+        remote_chain r;
+        r.account = elsewhere;
+        r.url = "https://example.com/";
+        r.client_id = uuid_of(4);
+        r.sealed_key = "remote";
+        tx.put_remote(r);
+    });
+    const auto listed = [&](secret_kind kind, std::int64_t after = 0, std::int64_t limit = 10) {
+        return store_->begin_read()->sealed_secrets(kind, after, limit);
+    };
+    const auto devices = listed(secret_kind::device_key);
+    ASSERT_EQ(devices.size(), 2u);
+    EXPECT_LT(devices[0].row, devices[1].row);
+    EXPECT_EQ(devices[0].of, uuid_of(2));
+    EXPECT_EQ(devices[0].account, account);
+    EXPECT_EQ(devices[0].sealed, std::string("key\0002", 5));
+    EXPECT_EQ(listed(secret_kind::device_key, 0, 1).size(), 1u);
+    EXPECT_EQ(listed(secret_kind::device_key, devices[0].row).front().of, uuid_of(1));
+    const auto hooks = listed(secret_kind::webhook_secret);
+    ASSERT_EQ(hooks.size(), 1u);
+    EXPECT_EQ(hooks[0].of, uuid_of(3));
+    EXPECT_EQ(hooks[0].account, account);
+    const auto remotes = listed(secret_kind::remote_key);
+    ASSERT_EQ(remotes.size(), 1u);
+    EXPECT_EQ(remotes[0].of, uuid_of(4));
+
+    const auto reseal = [&](const sealed_secret& was, std::string_view now) {
+        bool is_done = false;
+        write([&](write_tx& tx) { is_done = tx.reseal(was, now); });
+        return is_done;
+    };
+    EXPECT_TRUE(reseal(devices[0], "anew"));
+    EXPECT_FALSE(reseal(devices[0], "again")) << "it is not what it was";
+    EXPECT_TRUE(reseal(hooks[0], "hook anew"));
+    EXPECT_TRUE(reseal(remotes[0], "remote anew"));
+    if (GetParam().durable) reopen();
+    EXPECT_EQ(listed(secret_kind::device_key)[0].sealed, "anew");
+    EXPECT_EQ(listed(secret_kind::device_key)[1].sealed, devices[1].sealed);
+    EXPECT_EQ(store_->begin_read()->find_device(uuid_of(2))->sealed_key, "anew");
+    EXPECT_EQ(store_->begin_read()->find_webhook(account, uuid_of(3))->sealed_secret, "hook anew");
+    EXPECT_EQ(store_->begin_read()->find_remote(elsewhere)->sealed_key, "remote anew");
+}
+
+}  // namespace
+}  // namespace callsign::testing
