@@ -145,6 +145,7 @@ TEST_F(device_cli_test, the_audit_log_says_who_let_whom_in) {
               (std::vector<std::string>{"device-revoked", "device-created", "account-created"}));
     EXPECT_EQ(json::serialize(log).find(text(made, "encryptionSecret")), std::string::npos);
     const json::object all = ask_callsign({"audit"});
+    ASSERT_FALSE(all.at("entries").as_array().empty());
     const json::object& first = all.at("entries").as_array().back().as_object();
     EXPECT_EQ(text(first, "action"), "token-created") << "at its first start";
     EXPECT_FALSE(first.contains("tokenId")) << "by itself";
