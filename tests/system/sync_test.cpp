@@ -290,6 +290,45 @@ TEST_F(sync_test, the_reference_servers_file_is_taken_over) {
     expect_sound();
 }
 
+TEST_F(sync_test, an_imported_client_is_given_a_name_and_a_prefix) {
+    const std::string other = "1666d464-418a-4a08-ad53-6f15c78270cd";
+    const auto path = temp_path("taskchampion-sync-server.sqlite3");
+    reference_file file(path);
+    file.add_client(client_id);
+    file.add_client(other);
+    file.add_version(client_id, nil_id, version_id(1), "of the one");
+    file.add_version(other, nil_id, version_id(2), "of the other");
+    auto s = start();
+    ask_callsign({"account", "create", "taken", "--prefix", "TKN"});
+    const auto import = [&](const std::string& client, const std::string& account,
+                            const std::string& prefix) {
+        return std::vector<std::string>{"import",      "taskchampion-sync-server",
+                                        path.string(), "--client-id",
+                                        client,        "--account",
+                                        account,       "--prefix",
+                                        prefix};
+    };
+    // Refused before anything is there.
+    EXPECT_EQ(callsign(import(client_id, "taken", "DSK")).status, (exit_status{1, 0}));
+    EXPECT_EQ(callsign(import(nil_id, "desk", "DSK")).status, (exit_status{1, 0}));
+    EXPECT_EQ(ask_callsign({"account", "list"}).at("accounts").as_array().size(), 2u);
+
+    EXPECT_EQ(ask_callsign(import(client_id, "desk", "DSK")).at("versions"), 1);
+    const json::object desk = ask_callsign({"account", "show", "desk"});
+    EXPECT_EQ(desk.at("prefix"), "DSK");
+    EXPECT_EQ(desk.at("mode"), "opaque");
+    http_client c(s->port());
+    EXPECT_EQ(chain_after(c, nil_id), std::vector<std::string>{"of the one"});
+    const auto theirs = c.request("GET", std::string("/v1/client/get-child-version/") + nil_id,
+                                  {{"X-Client-Id", other}});
+    EXPECT_EQ(theirs->status, 404u) << "it was not asked for";
+    // Again, it is what it was; the other client gets a name of its own.
+    EXPECT_EQ(ask_callsign(import(client_id, "desk", "DSK")).at("versionsThereAlready"), 1);
+    EXPECT_EQ(ask_callsign(import(other, "den", "DEN")).at("versions"), 1);
+    EXPECT_EQ(ask_callsign({"account", "list"}).at("accounts").as_array().size(), 4u);
+    expect_sound();
+}
+
 TEST_F(sync_test, what_is_no_reference_servers_file_is_refused_in_a_sentence) {
     auto s = start();
     const auto import = [&](const std::filesystem::path& file) {

@@ -154,7 +154,7 @@ http_response refuse_crowded() {
 }
 
 http_response refuse_closed() {
-    return refuse_sync(403, "this account is disabled");
+    return refuse_sync(403, "this account is disabled", "account-disabled");
 }
 
 http_response answer_changed() {

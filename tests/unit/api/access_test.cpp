@@ -167,6 +167,7 @@ TEST(access, nobody_gets_into_a_disabled_account) {
         EXPECT_EQ(read.body.find("account-disabled") == std::string::npos, in) << read.body;
         const auto sync = h.call(child_of(some_id(1), nil_id));
         EXPECT_EQ(sync.status, in ? 503u : 403u) << sync.body;  // its key opens nothing here
+        EXPECT_EQ(sync.facts.reason, in ? "master-key" : "account-disabled");
     };
     expect_in(true);
     EXPECT_EQ(change(verb::patch, R"({"disabled":true})").status, 200u);
