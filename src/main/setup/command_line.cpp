@@ -5,6 +5,9 @@
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <string>
+#include <string_view>
+
+extern "C" char** environ;
 
 namespace callsign::setup {
 namespace {
@@ -51,6 +54,10 @@ std::optional<command_line> read_command_line(int argc, char** argv, int& exit_c
     given.check_config = f.check_config;
     if (!f.config_file.empty()) given.source.file = f.config_file;
     given.source.environment = [](const char* name) -> const char* { return std::getenv(name); };
+    for (char** entry = environ; *entry != nullptr; ++entry) {
+        const std::string_view text = *entry;
+        given.source.variables.emplace_back(text.substr(0, text.find('=')));
+    }
     if (app.count("--data-dir") > 0) given.source.flags.emplace_back("store.data_dir", f.data_dir);
     if (app.count("--listen") > 0) given.source.flags.emplace_back("server.listen", f.listen);
     return given;
