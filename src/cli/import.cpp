@@ -6,6 +6,7 @@
 #include "callsign/v1/callsign.pb.h"
 #include "commands.hpp"
 #include "failure.hpp"
+#include "progress.hpp"
 #include "text.hpp"
 
 #include <algorithm>
@@ -103,12 +104,11 @@ class importer {
             import_version(client, *at);
             const auto done = at - chain.begin() + 1;
             if (done % 100 == 0 || at + 1 == chain.end()) {
-                tell(who + ": version " + std::to_string(done) + " of " +
-                     std::to_string(chain.size()));
+                progress_.show(who + ": version " + std::to_string(done) + " of " +
+                               std::to_string(chain.size()));
             }
         }
         if (client.snapshot) import_snapshot(client);
-        tell(who + ": all " + std::to_string(chain.size()) + " versions are here");
     }
 
     // Where to go on: behind the server's last version, if the file has it.
@@ -140,15 +140,16 @@ class importer {
         if (result.imported()) ++counts_.snapshots;
     }
 
-    void tell(const std::string& progress) {
-        if (session_.around().err_is_terminal) say(progress);
+    void say(const std::string& sentence) {
+        progress_.clear();
+        session_.around().err << sentence << '\n';
     }
-    void say(const std::string& sentence) { session_.around().err << sentence << '\n'; }
 
     session& session_;
     taskchampion_file& file_;
     const import_choice& choice_;
     import_counts counts_;
+    progress_line progress_{session_.around()};
 };
 
 void show(session& s, const import_counts& counts) {
