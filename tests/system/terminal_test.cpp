@@ -48,6 +48,14 @@ TEST_F(terminal_test, a_misspelt_command_is_named_in_red_on_a_terminal_alone) {
     EXPECT_THAT(plain.rest(), Not(HasSubstr("\x1b")));
 }
 
+TEST_F(terminal_test, a_misspelt_option_of_the_server_is_named) {
+    const finished done = run({callsignd(), "--lisen", ":0"}, patience);
+    EXPECT_EQ(done.status, (exit_status{2, 0}));
+    EXPECT_EQ(done.err,
+              "callsignd: there is no option '--lisen'; did you mean '--listen'? (callsignd "
+              "--help)\n");
+}
+
 // What is destroyed is asked for, and only a yes is one.
 TEST_F(terminal_test, asks_before_it_destroys) {
     auto s = start();
