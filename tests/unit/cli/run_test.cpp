@@ -1092,6 +1092,12 @@ TEST_F(command_line, doctor_asks_nobody_else) {
     EXPECT_THAT(out.str() + err.str(), Not(HasSubstr("cs_operators_own")));
 }
 
+TEST_F(command_line, a_master_key_that_cannot_be_written_says_why) {
+    EXPECT_EQ(run({"master-key", "new", (data_dir / "none" / "key").string()}), 1);
+    EXPECT_THAT(err.str(),
+                HasSubstr("No such directory: mkdir -p " + (data_dir / "none").string()));
+}
+
 TEST_F(command_line, doctor_shows_faults_in_red) {
     findings = {{"disk", verdict::fault, "full\x1b[2J", ""}, {"clock", verdict::warning, "w", ""}};
     EXPECT_EQ(run({"doctor", "--color", "always"}), 1);
