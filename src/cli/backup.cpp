@@ -19,7 +19,7 @@ constexpr const char* backups_target = "/v1/admin/backups";
 // Of a large store on a slow disk.
 constexpr milliseconds backup_patience = std::chrono::hours{24};
 
-void tell_backup(session& s) {
+void tell_backup(session& s, progress_line& line) {
     v1::BackupStatus status;
     try {
         session::read(s.ask(verb::get, backups_target), status);
@@ -27,8 +27,7 @@ void tell_backup(session& s) {
         return;  // the request beside it says what is wrong
     }
     if (!status.running() || status.total() == 0) return;
-    show_progress(s.around().err,
-                  std::to_string(100 * status.copied() / status.total()) + " % copied");
+    line.show(std::to_string(100 * status.copied() / status.total()) + " % copied");
 }
 
 }  // namespace
@@ -40,11 +39,11 @@ void make_backup(session& s, const std::filesystem::path& dir) {
     auto done = std::async(std::launch::async, [&] {
         return s.ask(verb::post, backups_target, &body, backup_patience);
     });
-    const bool is_watched = s.around().err_is_terminal;
-    while (is_watched && done.wait_for(between_looks) == std::future_status::timeout) {
-        tell_backup(s);
+    progress_line line(s.around());
+    while (done.wait_for(line.between_looks()) == std::future_status::timeout) {
+        tell_backup(s, line);
     }
-    if (is_watched) show_progress(s.around().err, {});
+    line.clear();
     const std::string text = done.get();
     if (s.json()) return s.print_json(text);
     v1::Backup made;
@@ -65,10 +64,12 @@ void restore(session& s, const std::filesystem::path& backup, bool yes) {
             "Put the backup in " + backup.string() + " in the place of what is in " + dir.string() +
                 "?",
             "what is in " + dir.string() + " is replaced (and kept beside it)");
+    progress_line line(s.around());
     const auto progress = [&](std::string_view what) {
-        if (s.around().err_is_terminal) s.around().err << "checking " << what << " ...\n";
+        line.show("checking " + std::string(what) + " ...");
     };
     const restored_backup done = s.around().files.restore(backup, dir, s.around().now(), progress);
+    line.clear();
     if (s.json()) {
         return s.print_json(boost::json::serialize(
             boost::json::object{{"madeAt", to_rfc3339(done.manifest.made_at)},

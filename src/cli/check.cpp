@@ -1,4 +1,5 @@
 #include "commands.hpp"
+#include "progress.hpp"
 #include "text.hpp"
 
 #include <boost/json/array.hpp>
@@ -50,10 +51,12 @@ void show(session& s, const check_report& report, const std::string& note) {
 
 bool check(session& s) {
     const std::filesystem::path dir = s.data_dir();
+    progress_line line(s.around());
     const auto progress = [&](std::string_view name) {
-        if (s.around().err_is_terminal) s.around().err << "checking " << name << " ...\n";
+        line.show("checking " + std::string(name) + " ...");
     };
     const check_report report = s.around().files.check(dir, progress);
+    line.clear();
     const std::string note = clock_note(report, s.around().now());
     if (s.json()) {
         s.print_json(to_json(report, note));

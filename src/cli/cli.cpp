@@ -7,9 +7,13 @@
 #include <chrono>
 #include <cstdlib>
 #include <iostream>
+#include <string_view>
+#include <sys/ioctl.h>
 #include <sys/random.h>
 #include <unistd.h>
 #include <utility>
+
+extern "C" char** environ;
 
 namespace callsign::cli {
 
@@ -25,6 +29,22 @@ void fill_from_system(std::span<std::uint8_t> bytes) {
 std::filesystem::path this_program() {
     std::error_code unknown;
     return std::filesystem::read_symlink("/proc/self/exe", unknown);
+}
+
+// Some terminals were never told how wide they are.
+std::size_t columns_of_terminal() {
+    winsize size{};
+    const bool is_known = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+    return is_known ? size.ws_col : 80;
+}
+
+std::vector<std::string> names_of_environment() {
+    std::vector<std::string> names;
+    for (char** entry = environ; *entry != nullptr; ++entry) {
+        const std::string_view text = *entry;
+        names.emplace_back(text.substr(0, text.find('=')));
+    }
+    return names;
 }
 
 }  // namespace
@@ -47,6 +67,14 @@ int run(int argc, const char* const* argv, local_files files) {
             },
         .run_program = run_program,
         .program = this_program(),
+        .out_is_terminal = isatty(STDOUT_FILENO) == 1,
+        .columns = columns_of_terminal,
+        .elapsed =
+            [] {
+                return std::chrono::duration_cast<milliseconds>(
+                    std::chrono::steady_clock::now().time_since_epoch());
+            },
+        .variables = names_of_environment(),
     };
     return run(std::vector<std::string>(argv + std::min(argc, 1), argv + argc), around);
 }

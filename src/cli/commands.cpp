@@ -1,20 +1,17 @@
 #include "commands.hpp"
 
 #include "callsign/v1/callsign.pb.h"
+#include "color.hpp"
 #include "failure.hpp"
 #include "secret_file.hpp"
 #include "text.hpp"
 
 #include <callsign/seal/secret.hpp>
 
-#include <limits>
 #include <sstream>
 
 namespace callsign::cli {
 namespace {
-
-// Accounts, tokens and series are few enough to be shown whole.
-constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
 
 void show_token(std::ostream& out, const v1::Token& token) {
     print_fields(out, {{"token id", token.token_id()},
@@ -60,17 +57,20 @@ void show_one_series(std::ostream& out, const v1::Series& one) {
     show_series(out, list.series());
 }
 
-void show_slots(std::ostream& out, const v1::SlotList& list) {
+void show_slots(session& s, const v1::SlotList& list) {
+    constexpr std::size_t key_column = 3;
     std::vector<row> rows;
-    for (const v1::Slot& s : list.slots()) {
-        rows.push_back({s.account(), s.idempotency_key(), s.state(), s.receipt().key(), s.uuid(),
-                        std::to_string(s.attempts()), time_text(s.has_created_at(), s.created_at()),
-                        time_text(s.has_settled_at(), s.settled_at()), s.reason()});
+    for (const v1::Slot& each : list.slots()) {
+        rows.push_back({each.account(), each.idempotency_key(), each.state(), each.receipt().key(),
+                        each.uuid(), std::to_string(each.attempts()),
+                        time_text(each.has_created_at(), each.created_at()),
+                        time_text(each.has_settled_at(), each.settled_at()), each.reason()});
     }
-    print_table(out,
+    const bool bold = colors_out(s.around(), color_choice_of(s.options().color));
+    print_table(s.out(),
                 {"ACCOUNT", "IDEMPOTENCY KEY", "STATE", "KEY", "UUID", "ATTEMPTS", "CREATED",
                  "SETTLED", "REASON"},
-                rows);
+                rows, bold ? key_column : no_column);
 }
 
 std::string slots_target(const slot_filter& filter) {
@@ -122,12 +122,13 @@ std::string result_text(const v1::SweepResult& result) {
 void confirm(session& s, bool yes, const std::string& question, const std::string& consequence) {
     const surroundings& around = s.around();
     if (yes) return;
-    if (!around.in_is_terminal) {
+    if (!around.in_is_terminal || !around.err_is_terminal) {
         throw failure(consequence + ": say --yes", exit_status::not_understood);
     }
     around.err << question << " [y/N] " << std::flush;
     std::string answer;
-    std::getline(around.in, answer);
+    // The end of the input is no answer; the cursor is still behind the question then.
+    if (!std::getline(around.in, answer)) around.err << '\n';
     if (answer != "y" && answer != "Y" && answer != "yes") throw failure("nothing was done");
 }
 
@@ -209,6 +210,9 @@ void list_accounts(session& s) {
         rows.push_back({a.name(), a.prefix(), a.account_id(), a.state(), std::to_string(a.seq()),
                         time_text(a.has_created_at(), a.created_at())});
     }
+    if (rows.empty()) {
+        s.say_empty("There are no accounts: callsign account create NAME --prefix SYN");
+    }
     print_table(s.out(), {"NAME", "PREFIX", "ACCOUNT ID", "STATE", "SEQ", "CREATED"}, rows);
 }
 
@@ -235,12 +239,25 @@ void open_account(session& s, const std::string& account, bool open) {
     edit_account(s, account, body);
 }
 
+namespace {
+
+// How much it is, people see before they say yes. Nobody is there to see it without a terminal.
+std::string deletion_question(session& s, const std::string& account) {
+    const surroundings& around = s.around();
+    if (!around.in_is_terminal || !around.err_is_terminal) return {};
+    v1::Account found;
+    session::read(s.ask(verb::get, account_path(account, "")), found);
+    return "Delete account '" + printable(found.name()) + "' and all its tasks (" +
+           std::to_string(found.seq()) +
+           " changes so far)? Nobody gets in from now on; until its grace (reaper.account_grace) "
+           "is over `callsign account enable` has it back.";
+}
+
+}  // namespace
+
 void delete_account(session& s, const std::string& account, bool yes) {
-    confirm(
-        s, yes,
-        "Delete account " + printable(account) +
-            " with all its tasks? Until its grace is over `callsign account enable` has it back.",
-        "an account is deleted with all its tasks");
+    confirm(s, yes, yes ? std::string() : deletion_question(s, account),
+            "an account is deleted with all its tasks");
     s.ask_and_show<v1::Account>(
         verb::delete_, account_path(account, ""), nullptr, [&](const v1::Account& gone) {
             print_fields(s.out(), {{"account", gone.name()},
@@ -278,6 +295,10 @@ void list_tokens(session& s, const std::string& account) {
                         time_text(t.has_revoked_at(), t.revoked_at()),
                         time_text(t.has_expires_at(), t.expires_at())});
     }
+    if (rows.empty()) {
+        s.say_empty("The account has no tokens: callsign token create " + printable(account) +
+                    " --name NAME");
+    }
     print_table(s.out(), {"TOKEN ID", "NAME", "SCOPE", "CREATED", "REVOKED", "EXPIRES"}, rows);
 }
 
@@ -305,6 +326,10 @@ void list_devices(session& s, const std::string& account) {
         s.ask_pages(account_path(account, "/devices"), no_limit, &v1::DeviceList::devices_size);
     if (s.json()) return s.print_json(wire::encode(wire::format::json, list));
     std::vector<row> rows;
+    if (list.devices().empty()) {
+        s.say_empty("The account has no devices: callsign device add " + printable(account) +
+                    " --name NAME");
+    }
     row titles{"NAME", "DEVICE ID", "CLIENT ID", "CREATED", "REVOKED"};
     const bool restored = std::any_of(list.devices().begin(), list.devices().end(),
                                       [](const v1::Device& d) { return !d.resync().empty(); });
@@ -377,13 +402,31 @@ void list_series(session& s, const std::string& account) {
     const auto list =
         s.ask_pages(account_path(account, "/series"), no_limit, &v1::SeriesList::series_size);
     if (s.json()) return s.print_json(wire::encode(wire::format::json, list));
+    if (list.series().empty()) {
+        s.say_empty("The account has no series: callsign series create " + printable(account) +
+                    " --prefix SYN");
+    }
     show_series(s.out(), list.series());
 }
+
+namespace {
+
+// Clients make slots; no command does.
+std::string no_slots(const slot_filter& filter) {
+    if (filter.state.empty() && filter.account.empty()) {
+        return "There are no slots: one is made with the first task (POST /v1/tasks)";
+    }
+    return "There are no such slots: callsign slots list, without --state and --account, shows "
+           "all";
+}
+
+}  // namespace
 
 void list_slots(session& s, const slot_filter& filter) {
     const auto list = s.ask_pages(slots_target(filter), filter.limit, &v1::SlotList::slots_size);
     if (s.json()) return s.print_json(wire::encode(wire::format::json, list));
-    show_slots(s.out(), list);
+    if (list.slots().empty()) s.say_empty(no_slots(filter));
+    show_slots(s, list);
     if (!list.next_page_token().empty()) {
         s.around().err << "There are more: raise --limit to see them.\n";
     }

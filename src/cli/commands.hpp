@@ -132,6 +132,12 @@ void show_audit_log(session& s, const audit_filter& filter);
 // Reads the data directory itself. False: an invariant does not hold.
 bool check(session& s);
 
+struct doctor_choice {
+    std::string config_file;  // empty: none
+};
+// Looks at what a server stands on, whether it runs or not. False: there is a fault.
+bool examine(session& s, const doctor_choice& choice);
+
 // Sets the time of a store back that a wrong clock has put ahead. On the data directory itself,
 // which no server may have open.
 void repair_clock(session& s, bool yes);

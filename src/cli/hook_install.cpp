@@ -8,6 +8,7 @@
 #include "output.hpp"
 #include "text.hpp"
 
+#include <callsign/base/file_trouble.hpp>
 #include <callsign/base/text.hpp>
 
 #include <array>
@@ -144,7 +145,9 @@ void install_hooks(session& s, const hook_choice& choice) {
 
     std::error_code error;
     std::filesystem::create_directories(hooks, error);
-    if (error) throw failure("cannot make " + hooks.string() + ": " + error.message());
+    if (error)
+        throw failure("cannot make " + hooks.string() + ": " +
+                      file_trouble(hooks, error.value(), file_use::making));
     write_key_settings(data_dir, settings);
     boost::json::array files;
     for (const char* event : events) {

@@ -2,15 +2,20 @@
 
 #include "failure.hpp"
 
+#include <callsign/base/file_trouble.hpp>
 #include <callsign/net/http_client.hpp>
 
+#include <algorithm>
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <boost/url/encode.hpp>
 #include <boost/url/parse.hpp>
 #include <boost/url/rfc/unreserved_chars.hpp>
 #include <boost/url/url_view.hpp>
+#include <cerrno>
+#include <fcntl.h>
 #include <memory>
+#include <unistd.h>
 
 namespace callsign::cli {
 namespace {
@@ -29,6 +34,14 @@ net::http_call call_of(const server_url& server, const http_call& call) {
     return out;
 }
 
+// Of a file that cannot be read, why; of one that can, what TLS says of it.
+std::string reason_of(const std::string& file, const boost::system::error_code& error) {
+    const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return file_trouble(file, errno);
+    ::close(fd);
+    return error.message();
+}
+
 std::unique_ptr<ssl::context> trust_for(const server_url& server) {
     auto context = std::make_unique<ssl::context>(ssl::context::tls_client);
     SSL_CTX_set_min_proto_version(context->native_handle(), TLS1_2_VERSION);
@@ -37,7 +50,8 @@ std::unique_ptr<ssl::context> trust_for(const server_url& server) {
     if (server.ca_file.empty()) return context;
     context->load_verify_file(server.ca_file, error);
     if (error) {
-        throw failure("cannot read certificates from " + server.ca_file + ": " + error.message(),
+        throw failure("cannot read certificates from " + server.ca_file + ": " +
+                          reason_of(server.ca_file, error),
                       exit_status::not_understood);
     }
     return context;
@@ -45,9 +59,41 @@ std::unique_ptr<ssl::context> trust_for(const server_url& server) {
 
 }  // namespace
 
+namespace {
+
+bool is_loopback_host(const std::string& host) {
+    if (host == "localhost") return true;
+    boost::system::error_code not_an_address;
+    const auto address = boost::asio::ip::make_address(host, not_an_address);
+    // Nobody else can be meant by the address that stands for none.
+    return !not_an_address && (address.is_loopback() || address.is_unspecified());
+}
+
+// "localhost:8090", ":8090" and "example.org" as URLs; what has a scheme as it is. What leaves this
+// machine is encrypted, unless somebody says http://.
+std::string with_scheme(std::string_view text) {
+    if (text.find("://") != text.npos) return std::string(text);
+    std::string rest(text);
+    if (rest.starts_with(':')) rest.insert(0, "127.0.0.1");
+    const auto slash = std::min(rest.find('/'), rest.size());
+    const std::string authority = rest.substr(0, slash);
+    // A colon within brackets is none of a port.
+    const auto colon = authority.rfind(':');
+    const bool has_port = colon != authority.npos && authority.find(']', colon) == authority.npos;
+    std::string host = has_port ? authority.substr(0, colon) : authority;
+    if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+    if (!is_loopback_host(host)) return "https://" + rest;
+    // Where callsignd listens if nobody says anything.
+    if (!has_port) rest.insert(slash, ":8080");
+    return "http://" + rest;
+}
+
+}  // namespace
+
 // Boost.URL 1.81 reads "http://h:x" as a path without its slash and does not bound the port, so
 // both are looked at here.
-server_url parse_server_url(std::string_view text) {
+server_url parse_server_url(std::string_view given) {
+    const std::string text = with_scheme(given);
     const auto parsed = boost::urls::parse_uri(text);
     const bool is_tls = parsed && parsed->scheme() == "https";
     const bool is_web = is_tls || (parsed && parsed->scheme() == "http");
@@ -59,21 +105,19 @@ server_url parse_server_url(std::string_view text) {
     const std::string path = understood ? std::string(parsed->encoded_path()) : "";
     const bool is_port = !port.empty() && port.size() <= 5 && std::stoi(port) <= 65'535;
     if (!understood || !is_port || (!path.empty() && path.front() != '/')) {
-        throw failure("the server's URL must be http://HOST:PORT or https://HOST:PORT, not " +
-                          std::string(text),
-                      exit_status::not_understood);
+        throw failure(
+            "the server's URL must be http://HOST:PORT, https://HOST:PORT, HOST:PORT or "
+            ":PORT, not " +
+                std::string(given),
+            exit_status::not_understood);
     }
-    server_url url{parsed->host_address(), port, path, std::string(text), is_tls};
+    server_url url{parsed->host_address(), port, path, text, is_tls};
     while (!url.base.empty() && url.base.back() == '/') url.base.pop_back();
     return url;
 }
 
 bool is_loopback(const server_url& server) {
-    if (server.host == "localhost") return true;
-    boost::system::error_code not_an_address;
-    const auto address = boost::asio::ip::make_address(server.host, not_an_address);
-    // Nobody else can be meant by the address that stands for none.
-    return !not_an_address && (address.is_loopback() || address.is_unspecified());
+    return is_loopback_host(server.host);
 }
 
 http_answer exchange(const server_url& server, const http_call& call, milliseconds patience) {

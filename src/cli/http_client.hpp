@@ -26,7 +26,8 @@ struct server_url {
     bool is_known = false;
 };
 
-// http[s]://HOST[:PORT][/BASE]; throws failure for anything else.
+// http[s]://HOST[:PORT][/BASE], or without the scheme: http for this machine, whose port is 8080
+// then, https for any other; :PORT is this machine's. Throws failure for anything else.
 server_url parse_server_url(std::string_view text);
 
 // What is said to it does not leave this machine.

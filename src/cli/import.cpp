@@ -6,6 +6,7 @@
 #include "callsign/v1/callsign.pb.h"
 #include "commands.hpp"
 #include "failure.hpp"
+#include "progress.hpp"
 #include "text.hpp"
 
 #include <algorithm>
@@ -58,7 +59,24 @@ class importer {
         return clients;
     }
 
-    // As it was made it is called after its client id, and its tasks TASK-1 and so on.
+    // Under its name from the beginning: one that is taken is refused before anything is there.
+    void make_named(const taskchampion_file::client& client) {
+        if (choice_.account.empty()) return;
+        v1::CreateAccount wanted;
+        wanted.set_name(choice_.account);
+        wanted.set_prefix(choice_.prefix.empty() ? "TASK" : choice_.prefix);
+        wanted.set_mode("opaque");
+        wanted.set_client_id(to_string(client.id));
+        try {
+            session_.ask(verb::post, "/v1/admin/accounts", &wanted);
+        } catch (const refusal& no) {
+            v1::Problem problem;
+            session::read(no.answer(), problem);
+            if (problem.code() != "client-id-taken") throw;
+        }
+    }
+
+    // One that was there already is called after its client id, and its tasks TASK-1 and so on.
     void give_names(v1::Client& known) {
         if (!choice_.prefix.empty()) {
             v1::Account made;
@@ -77,6 +95,7 @@ class importer {
     }
 
     void import_client(const taskchampion_file::client& client, const std::string& place) {
+        make_named(client);
         auto known = session_.send_for_client<v1::Client>(verb::put, "/v1/admin/client",
                                                           to_string(client.id));
         give_names(known);
@@ -103,12 +122,11 @@ class importer {
             import_version(client, *at);
             const auto done = at - chain.begin() + 1;
             if (done % 100 == 0 || at + 1 == chain.end()) {
-                tell(who + ": version " + std::to_string(done) + " of " +
-                     std::to_string(chain.size()));
+                progress_.show(who + ": version " + std::to_string(done) + " of " +
+                               std::to_string(chain.size()));
             }
         }
         if (client.snapshot) import_snapshot(client);
-        tell(who + ": all " + std::to_string(chain.size()) + " versions are here");
     }
 
     // Where to go on: behind the server's last version, if the file has it.
@@ -140,15 +158,16 @@ class importer {
         if (result.imported()) ++counts_.snapshots;
     }
 
-    void tell(const std::string& progress) {
-        if (session_.around().err_is_terminal) say(progress);
+    void say(const std::string& sentence) {
+        progress_.clear();
+        session_.around().err << sentence << '\n';
     }
-    void say(const std::string& sentence) { session_.around().err << sentence << '\n'; }
 
     session& session_;
     taskchampion_file& file_;
     const import_choice& choice_;
     import_counts counts_;
+    progress_line progress_{session_.around()};
 };
 
 void show(session& s, const import_counts& counts) {

@@ -7,6 +7,7 @@
 #include "failure.hpp"
 #include "input.hpp"
 #include "numbers_file.hpp"
+#include "progress.hpp"
 #include "text.hpp"
 
 #include <callsign/domain/period.hpp>
@@ -133,6 +134,7 @@ row_counts send_rows(session& s, const std::string& account, std::span<const pla
                      bool check_only, std::vector<std::string>& faults) {
     row_counts sum;
     const std::size_t all = left.size();
+    progress_line line(s.around());
     do {
         v1::ImportNumbers message = batch_of(left);
         message.set_check_only(check_only);
@@ -147,10 +149,8 @@ row_counts send_rows(session& s, const std::string& account, std::span<const pla
             if (!check_only) return sum;
         }
         left = left.subspan(sent);
-        if (s.around().err_is_terminal) {
-            s.around().err << (check_only ? "checked" : "imported") << " row " << all - left.size()
-                           << " of " << all << '\n';
-        }
+        line.show(std::string(check_only ? "checked" : "imported") + " row " +
+                  std::to_string(all - left.size()) + " of " + std::to_string(all));
     } while (!left.empty());
     return sum;
 }

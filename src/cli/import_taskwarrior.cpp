@@ -6,6 +6,7 @@
 #include "commands.hpp"
 #include "failure.hpp"
 #include "input.hpp"
+#include "progress.hpp"
 #include "taskwarrior_export.hpp"
 #include "text.hpp"
 
@@ -64,6 +65,7 @@ totals send_all(session& s, const std::string& account, std::span<const exported
                 bool with_keys) {
     const std::string target = account_path(account, "/import");
     totals sum{.tasks = left.size()};
+    progress_line line(s.around());
     // Without tasks one request goes all the same: the account may not be there.
     do {
         v1::ImportTasks message = take_batch(left);
@@ -75,9 +77,8 @@ totals send_all(session& s, const std::string& account, std::span<const exported
         sum.keys_left_out += result.keys_left_out();
         sum.keys_kept += result.keys_kept();
         sum.postponed += result.postponed();
-        if (s.around().err_is_terminal) {
-            s.around().err << "task " << sum.tasks - left.size() << " of " << sum.tasks << '\n';
-        }
+        line.show("task " + std::to_string(sum.tasks - left.size()) + " of " +
+                  std::to_string(sum.tasks));
     } while (!left.empty());
     return sum;
 }

@@ -3,19 +3,24 @@
 #include "failure.hpp"
 #include "text.hpp"
 
+#include <callsign/base/file_trouble.hpp>
+
 #include <cerrno>
-#include <cstring>
 #include <fstream>
 
 namespace callsign::cli {
 
 std::string read_input(const surroundings& around, const std::string& file) {
     if (file == "-") return read_all(around.in);
+    const auto fail = [&](int error) {
+        throw failure("cannot read " + file + ": " + file_trouble(file, error));
+    };
+    std::error_code unknown;
+    if (std::filesystem::is_directory(file, unknown)) fail(EISDIR);
     std::ifstream in(file, std::ios::binary);
+    if (!in.is_open()) fail(errno);
     std::string text = read_all(in);
-    if (!in.is_open() || in.bad()) {
-        throw failure("cannot read " + file + ": " + std::strerror(errno));
-    }
+    if (in.bad()) fail(errno);
     return text;
 }
 

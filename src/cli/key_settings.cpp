@@ -3,12 +3,12 @@
 #include "failure.hpp"
 #include "output.hpp"
 
+#include <callsign/base/file_trouble.hpp>
 #include <callsign/base/text.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <fstream>
 
 namespace callsign::cli {
@@ -42,7 +42,7 @@ key_settings read_key_settings(const std::filesystem::path& taskwarrior_data) {
     std::ifstream in(file);
     if (!in.is_open()) {
         if (errno == ENOENT || errno == ENOTDIR) return settings;
-        throw failure("cannot read " + file.string() + ": " + std::strerror(errno));
+        throw failure("cannot read " + file.string() + ": " + file_trouble(file, errno));
     }
     int number = 0;
     for (std::string text; std::getline(in, text);) {

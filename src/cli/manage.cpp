@@ -4,6 +4,7 @@
 #include "callsign/v1/callsign.pb.h"
 #include "commands.hpp"
 #include "failure.hpp"
+#include "input.hpp"
 #include "progress.hpp"
 #include "secret_file.hpp"
 #include "text.hpp"
@@ -11,9 +12,7 @@
 #include <callsign/seal/secret.hpp>
 
 #include <chrono>
-#include <fstream>
 #include <future>
-#include <iterator>
 
 namespace callsign::cli {
 namespace {
@@ -29,9 +28,7 @@ std::string read_secret(session& s, const std::string& name) {
     if (name == "-") {
         secret = read_all(s.around().in);
     } else {
-        std::ifstream file(name, std::ios::binary);
-        if (!file) throw failure("cannot read " + name);
-        secret = read_all(file);
+        secret = read_input(s.around(), name);
     }
     while (!secret.empty() && (secret.back() == '\n' || secret.back() == '\r')) secret.pop_back();
     if (secret.empty() || secret.size() > secret_bytes_max || secret.find('\n') != secret.npos) {
@@ -42,7 +39,7 @@ std::string read_secret(session& s, const std::string& name) {
 
 namespace {
 
-void tell_progress(session& s, const std::string& target) {
+void tell_progress(session& s, const std::string& target, progress_line& line) {
     v1::ManagingStatus status;
     try {
         session::read(s.ask(verb::get, target), status);
@@ -50,8 +47,8 @@ void tell_progress(session& s, const std::string& target) {
         return;  // the request beside it says what is wrong
     }
     if (!status.running()) return;
-    show_progress(s.around().err, std::to_string(status.opened()) + " of " +
-                                      std::to_string(status.total()) + " versions opened");
+    line.show(std::to_string(status.opened()) + " of " + std::to_string(status.total()) +
+              " versions opened");
 }
 
 }  // namespace
@@ -64,11 +61,11 @@ void manage_account(session& s, const std::string& account, const std::string& s
     s.ask(verb::get, target);  // finds the server, before there are two who look for it
     auto done = std::async(std::launch::async,
                            [&] { return s.ask(verb::post, target, &body, managing_patience); });
-    const bool watched = s.around().err_is_terminal;
-    while (watched && done.wait_for(between_looks) == std::future_status::timeout) {
-        tell_progress(s, target);
+    progress_line line(s.around());
+    while (done.wait_for(line.between_looks()) == std::future_status::timeout) {
+        tell_progress(s, target, line);
     }
-    if (watched) s.around().err << "\n";
+    line.clear();
     const std::string text = done.get();
     if (s.json()) return s.print_json(text);
     v1::ManagedAccount managed;

@@ -5,10 +5,12 @@
 #include "failure.hpp"
 #include "text.hpp"
 
+#include <callsign/base/file_trouble.hpp>
 #include <callsign/seal/master_key.hpp>
 
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
+#include <cerrno>
 #include <filesystem>
 #include <optional>
 
@@ -19,8 +21,14 @@ std::string whole_path(const std::string& name) {
     return std::filesystem::absolute(name).lexically_normal().string();
 }
 
+// At once after what set errno.
 void throw_if(const std::optional<seal::master_key_error>& error, const std::string& file) {
-    if (error) throw failure(file + ": " + std::string(seal::to_string(*error)));
+    const int why = errno;
+    if (!error) return;
+    if (*error == seal::master_key_error::not_written && why != 0) {
+        throw failure("cannot write " + file + ": " + file_trouble(file, why, file_use::making));
+    }
+    throw failure(file + ": " + std::string(seal::to_string(*error)));
 }
 
 seal::secret_bytes draw(session& s) {

@@ -14,16 +14,19 @@
 namespace callsign::cli {
 namespace {
 
+// Until all is there.
+constexpr milliseconds between_looks{300};
+
 v1::Account account_in(const std::string& answer) {
     v1::Account a;
     session::read(answer, a);
     return a;
 }
 
-void tell_move(session& s, const v1::RemoteState& now) {
-    std::string line = std::to_string(now.tasks_moved()) + " tasks are there";
-    if (!now.last_error().empty()) line += "; " + printable(now.last_error());
-    show_progress(s.around().err, line);
+void tell_move(const v1::RemoteState& now, progress_line& line) {
+    std::string text = std::to_string(now.tasks_moved()) + " tasks are there";
+    if (!now.last_error().empty()) text += "; " + now.last_error();
+    line.show(text);
 }
 
 }  // namespace
@@ -52,14 +55,14 @@ void move_account_there(session& s, const std::string& account, const remote_cho
     at.set_insecure(s.insecure());
     std::string answer = s.ask(verb::post, account_path(account, "/move"), &body);
     v1::Account moved = account_in(answer);
-    const bool is_watched = s.around().err_is_terminal;
+    progress_line line(s.around());
     while (moved.remote().moving()) {
-        if (is_watched) tell_move(s, moved.remote());
+        tell_move(moved.remote(), line);
         std::this_thread::sleep_for(between_looks);
         answer = s.ask(verb::get, account_path(account, ""));
         moved = account_in(answer);
     }
-    if (is_watched) show_progress(s.around().err, {});
+    line.clear();
     if (s.json()) return s.print_json(answer);
     s.out() << moved.name() << " lives at " << moved.remote().url()
             << " now. Let its Taskwarriors sync there, with this client id and secret.\n";

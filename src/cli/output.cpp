@@ -2,8 +2,9 @@
 
 #include "failure.hpp"
 
+#include <callsign/base/file_trouble.hpp>
+
 #include <cerrno>
-#include <cstring>
 #include <fcntl.h>
 #include <string>
 #include <sys/stat.h>
@@ -26,7 +27,8 @@ bool write_whole(int fd, std::string_view text) {
 void write_output(const std::filesystem::path& file, std::string_view text,
                   std::filesystem::perms mode) {
     const auto fail = [&] {
-        throw failure("cannot write " + file.string() + ": " + std::strerror(errno));
+        throw failure("cannot write " + file.string() + ": " +
+                      file_trouble(file, errno, file_use::making));
     };
     // Beside it, so that it can take its place; readable for nobody else from its first moment.
     std::string beside = file.string() + ".XXXXXX";

@@ -1,19 +1,32 @@
 #pragma once
-// What takes long on the server, as a terminal is told of it.
+// How far something is that takes long, on standard error: on a terminal one line that the next one
+// replaces, elsewhere a line now and then.
 
-#include <callsign/base/time.hpp>
+#include "session.hpp"
 
-#include <ostream>
 #include <string_view>
 
 namespace callsign::cli {
 
-// Between two questions how far it is.
-inline constexpr milliseconds between_looks{300};
+class progress_line {
+  public:
+    explicit progress_line(const surroundings& around);
+    // The line goes.
+    ~progress_line() { clear(); }
+    progress_line(const progress_line&) = delete;
+    progress_line& operator=(const progress_line&) = delete;
 
-// One line, which the next one replaces. Empty: none.
-inline void show_progress(std::ostream& err, std::string_view line) {
-    err << "\r\x1b[K" << line << std::flush;
-}
+    // No wider than the terminal. Elsewhere it is printed if the last one was long ago.
+    void show(std::string_view line);
+    void clear();
+
+    // Between two questions how far it is.
+    milliseconds between_looks() const noexcept;
+
+  private:
+    const surroundings& around_;
+    bool is_shown_ = false;
+    milliseconds last_;  // printed, or the beginning; where it is no terminal
+};
 
 }  // namespace callsign::cli

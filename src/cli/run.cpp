@@ -1,8 +1,10 @@
 #include "run.hpp"
 
+#include "color.hpp"
 #include "commands.hpp"
 #include "failure.hpp"
 #include "hook.hpp"
+#include "misunderstood.hpp"
 
 #include <callsign/cli/cli.hpp>
 
@@ -39,12 +41,13 @@ struct arguments {
     slot_filter slots{.state = {}, .account = {}, .limit = 100};
     audit_filter audited{.account = {}, .limit = 100};
     hook_choice hook;
+    doctor_choice doctor;
     bool check_failed = false;
     action chosen;
 };
 
 CLI::App* group(CLI::App& app, const char* name, const char* help) {
-    return app.add_subcommand(name, help)->require_subcommand(1);
+    return app.add_subcommand(name, help)->require_subcommand(0, 1);  // none: its help
 }
 
 // A command: what it is called, what it is for, what it does.
@@ -56,8 +59,9 @@ CLI::App* command(CLI::App& parent, const char* name, const char* help, argument
 
 void add_globals(CLI::App& app, arguments& a) {
     app.add_option("--url", a.global.url,
-                   "Server (else that of --data-dir, CALLSIGN_URL, DATA_DIR/listen.url, "
-                   "http://127.0.0.1:8080)");
+                   "Server: http://HOST:PORT, https://HOST; without a scheme http on this machine "
+                   "(localhost:8080, :8080), else https (else that of --data-dir, CALLSIGN_URL, "
+                   "DATA_DIR/listen.url, http://127.0.0.1:8080)");
     app.add_option("--token", a.global.token,
                    "Operator's token (else CALLSIGN_TOKEN, DATA_DIR/admin.token)");
     app.add_option("--data-dir", a.global.data_dir,
@@ -71,6 +75,8 @@ void add_globals(CLI::App& app, arguments& a) {
     app.add_flag("--insecure", a.global.insecure,
                  "Send tokens and secrets in clear to a server on another machine");
     app.add_flag("--json", a.global.json, "Print one JSON object, for programs");
+    app.add_option("--color", a.global.color, "Colours: on a terminal, unless NO_COLOR is set")
+        ->check(CLI::IsMember({"auto", "always", "never"}));
     app.set_version_flag("--version", "callsign " CALLSIGN_VERSION);
 }
 
@@ -340,6 +346,11 @@ void add_operating_commands(CLI::App& app, arguments& a) {
                 a, [&a](session& s) { cli::restore(s, a.file, a.yes); });
     restore->add_option("DIR", a.file, "What `callsign backup` made")->required();
     restore->add_flag("--yes", a.yes, "Do not ask");
+    CLI::App* const doctor =
+        command(app, "doctor", "Look for what is wrong with a server's surroundings, or will be", a,
+                [&a](session& s) { a.check_failed = !examine(s, a.doctor); });
+    doctor->add_option("--config", a.doctor.config_file, "The server's configuration")
+        ->type_name("FILE");
     command(app, "check", "Prove that a data directory is sound; needs no server", a,
             [&a](session& s) { a.check_failed = !check(s); });
 }
@@ -390,7 +401,7 @@ void add_hook_commands(CLI::App& app, arguments& a) {
 
 void define(CLI::App& app, arguments& a) {
     app.fallthrough();  // --json and the like may come after the command
-    app.require_subcommand(1);
+    app.require_subcommand(0, 1);
     add_globals(app, a);
     add_account_commands(app, a);
     add_token_commands(app, a);
@@ -403,17 +414,18 @@ void define(CLI::App& app, arguments& a) {
 constexpr const char* about =
     "Callsign's command line: accounts, tokens, series and the health of a server.";
 
-// --help and --version print what they promise and choose nothing.
-void parse(CLI::App& app, std::vector<std::string> words, const surroundings& around) {
-    std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
+// --help and --version print what they promise and choose nothing: true.
+bool parse(CLI::App& app, const std::vector<std::string>& words, const surroundings& around) {
+    std::vector<std::string> from_the_back(words.rbegin(), words.rend());  // as CLI11 takes them
     try {
-        app.parse(words);
+        app.parse(from_the_back);
+        return false;
     } catch (const CLI::ParseError& e) {
-        if (e.get_exit_code() == 0) {
-            app.exit(e, around.out, around.err);
-            return;
+        if (e.get_exit_code() != 0) {
+            throw failure(what_is_wrong(app, words, e.what()), exit_status::not_understood);
         }
-        throw failure(std::string(e.what()) + " (callsign --help)", exit_status::not_understood);
+        app.exit(e, around.out, around.err);
+        return true;
     }
 }
 
@@ -426,15 +438,17 @@ void show_definitions(const std::function<void(const CLI::App&)>& to) {
     to(app);
 }
 
-int run(std::vector<std::string> words, const surroundings& around) {
+int run(const std::vector<std::string>& words, const surroundings& around) {
     // Its task must pass, even if the command line that Taskwarrior was told is wrong.
     const std::optional<hook_event> hook = hook_event_of(words);
     arguments a;
     CLI::App app(about, "callsign");
     define(app, a);
     try {
-        parse(app, std::move(words), around);
-        if (!a.chosen) return 0;  // --help, --version
+        const bool is_told = parse(app, words, around);
+        // No command, or a group of them.
+        if (!a.chosen && !is_told) around.out << app.help();
+        if (!a.chosen) return static_cast<int>(exit_status::done);
         session s(around, a.global);
         a.chosen(s);
         around.out.flush();
@@ -445,7 +459,8 @@ int run(std::vector<std::string> words, const surroundings& around) {
             let_pass(around, *hook, e.what());
             return static_cast<int>(exit_status::done);
         }
-        around.err << "callsign: " << e.what() << '\n';
+        const bool colors = colors_err(around, color_choice_of(a.global.color));
+        around.err << colored(colors, color::red, "callsign:") << ' ' << e.what() << '\n';
         const auto* const known = dynamic_cast<const failure*>(&e);
         return static_cast<int>(known ? known->status() : exit_status::failed);
     }

@@ -4,13 +4,13 @@
 #include "failure.hpp"
 #include "text.hpp"
 
+#include <callsign/base/file_trouble.hpp>
 #include <callsign/base/text.hpp>
 #include <callsign/base/time.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <fcntl.h>
 #include <fstream>
 #include <unistd.h>
@@ -31,7 +31,7 @@ std::string first_line(const std::filesystem::path& file) {
     std::string line;
     std::getline(in, line);
     if (!in.is_open() && errno != ENOENT && errno != ENOTDIR) {
-        throw failure("cannot read " + file.string() + ": " + std::strerror(errno));
+        throw failure("cannot read " + file.string() + ": " + file_trouble(file, errno));
     }
     return std::string(trimmed(line, " \t\r"));
 }
@@ -58,7 +58,7 @@ std::string url_of_running(const std::filesystem::path& data_dir) {
     const open_file open(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
     if (open.number() < 0) {
         if (errno == ENOENT || errno == ENOTDIR) return {};
-        throw failure("cannot read " + file.string() + ": " + std::strerror(errno));
+        throw failure("cannot read " + file.string() + ": " + file_trouble(file, errno));
     }
     struct flock lock {};
     lock.l_type = F_RDLCK;
@@ -201,6 +201,10 @@ std::string session::page_target(const std::string& target, std::int64_t missing
 void session::print_json(std::string text) const {
     text.erase(text.find_last_not_of(" \t\r\n") + 1);
     out() << text << '\n';
+}
+
+void session::say_empty(const std::string& sentence) const {
+    around_.err << sentence << '\n';
 }
 
 void session::read(const std::string& text, google::protobuf::Message& into) {

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <google/protobuf/message.h>
 #include <istream>
 #include <ostream>
@@ -42,6 +43,13 @@ struct surroundings {
     std::function<finished_program(const std::vector<std::string>&)> run_program{};
     // Where this one is; empty: nobody knows.
     std::filesystem::path program{};
+    bool out_is_terminal = false;
+    // How wide the terminal of `err` is.
+    std::function<std::size_t()> columns{};
+    // Since some moment, by a clock that nobody sets.
+    std::function<milliseconds()> elapsed{};
+    // The names that the environment has.
+    std::vector<std::string> variables{};
 };
 
 // Of the environment; empty: it is not set.
@@ -62,10 +70,14 @@ struct global_options {
     std::string timeout;  // 60s, if the command has no other
     bool insecure = false;
     bool json = false;
+    std::string color;  // auto, always, never
 };
 
 // Who may vouch for a server besides those the system trusts: --cacert, CALLSIGN_CACERT; or nobody.
 std::string ca_file_of(const surroundings& around, const global_options& options);
+
+// Accounts, tokens and series are few enough to be shown whole.
+inline constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
 
 class session {
   public:
@@ -126,6 +138,8 @@ class session {
     }
 
     void print_json(std::string text) const;
+    // Of a list without rows: a sentence, where it is in nobody's way.
+    void say_empty(const std::string& sentence) const;
     static void read(const std::string& text, google::protobuf::Message& into);
 
     // Where the server keeps its data, as far as is known here.

@@ -15,11 +15,12 @@ std::size_t width(std::string_view text) {
         std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
-void print_row(std::ostream& out, const row& cells, const std::vector<std::size_t>& widths) {
+void print_row(std::ostream& out, const row& cells, const std::vector<std::size_t>& widths,
+               std::size_t bold_column = no_column) {
     std::string line;
     for (std::size_t i = 0; i < cells.size(); ++i) {
         if (i > 0) line += "  ";
-        line += cells[i];
+        line += i == bold_column ? "\x1b[1m" + cells[i] + "\x1b[0m" : cells[i];
         line.append(widths[i] - width(cells[i]), ' ');
     }
     line.erase(line.find_last_not_of(' ') + 1);
@@ -28,7 +29,8 @@ void print_row(std::ostream& out, const row& cells, const std::vector<std::size_
 
 }  // namespace
 
-void print_table(std::ostream& out, const row& head, const std::vector<row>& rows) {
+void print_table(std::ostream& out, const row& head, const std::vector<row>& rows,
+                 std::size_t bold_column) {
     if (rows.empty()) return;
     std::vector<row> shown{head};
     for (const row& cells : rows) {
@@ -40,7 +42,8 @@ void print_table(std::ostream& out, const row& head, const std::vector<row>& row
         for (std::size_t i = 0; i < line.size(); ++i)
             widths[i] = std::max(widths[i], width(line[i]));
     }
-    for (const row& line : shown) print_row(out, line, widths);
+    print_row(out, head, widths);
+    for (std::size_t i = 1; i < shown.size(); ++i) print_row(out, shown[i], widths, bold_column);
 }
 
 void print_fields(std::ostream& out,
@@ -68,6 +71,18 @@ std::string printable(std::string_view text) {
         if (byte < 0x20 || byte == 0x7F || c1) out[i] = '?';
     }
     return out;
+}
+
+std::string shortened(std::string_view text, std::size_t columns) {
+    if (width(text) <= columns) return std::string(text);
+    constexpr std::string_view dots = "...";
+    const std::size_t kept = columns > dots.size() ? columns - dots.size() : 0;
+    std::size_t end = 0;
+    for (std::size_t seen = 0; end < text.size(); ++end) {
+        const bool begins = (text[end] & 0xC0) != 0x80;
+        if (begins && seen++ == kept) break;
+    }
+    return std::string(text.substr(0, end)).append(dots.substr(0, columns - kept));
 }
 
 std::string time_text(bool set, const google::protobuf::Timestamp& at) {

@@ -1,4 +1,5 @@
 #include "no_dumps.hpp"
+#include "setup/doctor/doctor.hpp"
 
 #include <callsign/cli/cli.hpp>
 #include <callsign/rules/audit.hpp>
@@ -48,5 +49,6 @@ int main(int argc, char** argv) {
         return restored_backup{std::move(done.manifest), std::move(done.kept), held};
     };
     files.open_taskchampion_file = open_taskchampion_file;
+    files.doctor = setup::examine;
     return cli::run(argc, argv, std::move(files));
 }

@@ -7,8 +7,10 @@
 #include "logging_probes.hpp"
 #include "no_dumps.hpp"
 #include "one_thread.hpp"
+#include "setup/changed_keys.hpp"
 #include "setup/command_line.hpp"
 #include "setup/config.hpp"
+#include "setup/environment_names.hpp"
 #include "setup/first_start.hpp"
 #include "setup/listen_address.hpp"
 #include "setup/listen_file.hpp"
@@ -100,6 +102,8 @@ class server {
 
     setup::config config_;
     setup::config_source source_;
+    // As they were told, whatever became of them here.
+    setup::key_values told_ = setup::values_of(config_);
     current_logger log_ = platform::make_logger(config_.log);
     setup::metrics metrics_;
     damage_log damage_log_{log_};
@@ -385,6 +389,10 @@ void server::announce(const std::string& welcome_text) {
                    {"settings", "tls.certificate, or server.public_url of a proxy with TLS"}});
     }
     warn_of_expiry();
+    for (const setup::unknown_name& each : setup::unknown_names(source_.variables)) {
+        log_->log(log_level::warn, "unknown variable, it sets nothing",
+                  {{"name", each.name}, {"nearest", each.nearest.empty() ? "-" : each.nearest}});
+    }
     if (const sqlite_release sqlite = sqlite_in_use(); sqlite.loses_pages) {
         log_->log(log_level::debug, "old sqlite, one connection writes and checkpoints",
                   {{"version", sqlite.version}});
@@ -449,6 +457,7 @@ void server::reload() {
     }
     const auto& fresh = std::get<setup::config>(loaded);
     if (!can_reload(fresh)) return;
+    const setup::changed_keys changed = setup::take_changes(told_, fresh);
     config_.tls = fresh.tls;
     config_.http.tls = fresh.http.tls;
     if (speaks_tls()) http_.use_certificate(config_.http.tls);
@@ -465,7 +474,12 @@ void server::reload() {
          {"interval", to_duration_text(config_.reaper.interval)},
          {"retention", to_duration_text(config_.reaper.retention)},
          {"log_level", config_.log.level},
-         {"certificate_expires", speaks_tls() ? to_rfc3339(config_.tls.expires) : "none"}});
+         {"certificate_expires", speaks_tls() ? to_rfc3339(config_.tls.expires) : "none"},
+         {"changed", setup::list_of(changed.in_force)}});
+    if (!changed.after_restart.empty()) {
+        log_->log(log_level::warn, "changed keys need a restart",
+                  {{"keys", setup::list_of(changed.after_restart)}});
+    }
     warn_of_expiry();
 }
 

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <openssl/x509v3.h>
 
 namespace callsign::net {
 namespace {
@@ -92,6 +93,18 @@ std::variant<server_certificate, std::vector<certificate_fault>> load_certificat
     }
     loaded.expires = end_of(SSL_CTX_get0_certificate(c));
     return loaded;
+}
+
+bool is_for_host(const std::filesystem::path& certificate, const std::string& host) {
+    const auto context = make_context();
+    SSL_CTX* const c = context->native_handle();
+    ERR_clear_error();
+    const bool is_loaded = SSL_CTX_use_certificate_chain_file(c, certificate.c_str()) == 1;
+    ERR_clear_error();
+    if (!is_loaded) return false;
+    X509* const own = SSL_CTX_get0_certificate(c);
+    return X509_check_host(own, host.data(), host.size(), 0, nullptr) == 1 ||
+           X509_check_ip_asc(own, host.c_str(), 0) == 1;
 }
 
 }  // namespace callsign::net

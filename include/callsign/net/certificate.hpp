@@ -32,4 +32,7 @@ struct certificate_fault {
 std::variant<server_certificate, std::vector<certificate_fault>> load_certificate(
     const std::filesystem::path& certificate, const std::filesystem::path& key);
 
+// Whether a certificate is one of this host: a name, or an address.
+bool is_for_host(const std::filesystem::path& certificate, const std::string& host);
+
 }  // namespace callsign::net

@@ -4,6 +4,7 @@
 #include <callsign/base/time.hpp>
 #include <callsign/domain/backup.hpp>
 #include <callsign/domain/findings.hpp>
+#include <callsign/ports/doctor.hpp>
 #include <callsign/ports/taskchampion_file.hpp>
 
 #include <cstdint>
@@ -41,6 +42,8 @@ struct local_files {
         restore;
     std::function<std::unique_ptr<taskchampion_file>(const std::filesystem::path& file)>
         open_taskchampion_file;
+    // Looks for what is wrong with a server's surroundings, or will be. Throws nothing.
+    callsign::doctor doctor;
 };
 
 }  // namespace callsign

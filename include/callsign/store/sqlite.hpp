@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -99,6 +100,37 @@ restored_store restore_sqlite(const std::filesystem::path& backup,
                               const std::filesystem::path& data_dir, time_point now,
                               const auditor& audit, const std::function<void(store&)>& make_another,
                               const findings::progress& progress);
+
+// What is to be known of a store without opening it as one: by the header of its file, and by a few
+// rows. Nothing is made, migrated, locked or waited for, so a server may run or not.
+struct sqlite_look {
+    bool exists = false;
+    std::string unreadable{};       // why the file cannot be read; empty: it can
+    bool is_database = false;       // or else it is another kind of file
+    bool is_wal = false;            // its journal
+    std::int64_t schema = 0;        // that the file has
+    std::int64_t schema_known = 0;  // that this program writes
+    // Of the process that has the directory; 0: none, or nobody knows.
+    std::int64_t holder = 0;
+
+    bool is_own = true;  // false: it is another program's; true as long as nobody knows
+    // ---- rows; nothing if `unread` says why not ----
+    std::string unread{};
+    time_point last_moment{};
+    std::int64_t pending = 0;
+    std::optional<time_point> oldest_pending{};
+    // The first of them.
+    std::vector<held_series> held{};
+    std::int64_t held_count = 0;
+    // A device whose key is sealed under the master key, if there is any.
+    struct sealed_device {
+        account_id account;
+        uuid client_id{};
+        std::string sealed_key;
+    };
+    std::optional<sealed_device> device{};
+};
+sqlite_look look_at_sqlite(const std::filesystem::path& data_dir);
 
 // The SQLite that this program runs with.
 struct sqlite_release {

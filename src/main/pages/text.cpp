@@ -20,6 +20,9 @@ is enough: where the server listens, and the operator's token, are found there.
 Options may come before or after the command.
 .PP
 Durations are a whole number and a unit: 250ms, 30s, 10m, 24h, 7d.
+.PP
+What destroys something asks first, on a terminal; elsewhere it wants
+.BR \-\-yes .
 )",
     .rest = R"(.SH EXIT STATUS
 .TP
@@ -28,6 +31,10 @@ It is done.
 .TP
 .B 1
 It failed; a sentence on standard error says why.
+.B doctor
+and
+.B check
+found a fault.
 .TP
 .B 2
 The command line was not understood.
@@ -44,6 +51,13 @@ The operator's token, without
 .B CALLSIGN_STORE_DATA_DIR
 The server's directory, without
 .BR \-\-data\-dir .
+.TP
+.B CALLSIGN_CACERT
+Who may vouch for an https server, without
+.BR \-\-cacert .
+.TP
+.B NO_COLOR\fR, \fBTERM
+No colours are shown where the one is not empty, or the other is dumb.
 .SH FILES
 .TP
 .I DIR/admin.token
@@ -85,7 +99,7 @@ What is under way is finished, and the server ends with 0.
 .B SIGHUP
 The configuration is read again.
 A faulty one changes nothing.
-What is in force at once, and what after a restart, the example of the configuration says.
+The log names the keys that changed: those in force, and those that need a restart.
 .SH EXIT STATUS
 .TP
 .B 0

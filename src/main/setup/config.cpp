@@ -4,14 +4,15 @@
 
 #include "config_keys.hpp"
 #include "config_values.hpp"
+#include "environment_names.hpp"
 
+#include <callsign/base/file_trouble.hpp>
+#include <callsign/base/nearest.hpp>
 #include <callsign/net/certificate.hpp>
 #include <callsign/seal/master_key.hpp>
 
 #include <algorithm>
-#include <cctype>
 #include <cerrno>
-#include <cstring>
 #include <fstream>
 #include <functional>
 #include <map>
@@ -74,24 +75,26 @@ class loader {
   public:
     explicit loader(const config_source& source) : source_(source) {}
 
-    std::variant<config, std::vector<config_fault>> run() {
+    config_reading run() {
         if (source_.file) read_file(*source_.file);
         if (source_.environment) read_environment();
         read_flags();
         cross_check();
         find_master_key();
         find_certificate();
-        if (!faults_.empty()) return std::move(faults_);
-        return std::move(config_);
+        return {std::move(config_), std::move(faults_)};
     }
 
   private:
     void read_file(const std::filesystem::path& path) {
+        std::error_code unknown;
+        const bool is_folder = std::filesystem::is_directory(path, unknown);
         std::ifstream in(path, std::ios::binary);
         std::string text;
-        for (char c = 0; in.get(c);) text += c;
-        if (!in.is_open() || in.bad()) {
-            faults_.push_back({path.string(), std::string("cannot be read: ") + strerror(errno)});
+        for (char c = 0; !is_folder && in.get(c);) text += c;
+        if (is_folder || !in.is_open() || in.bad()) {
+            const int error = is_folder ? EISDIR : errno;
+            faults_.push_back({path.string(), "cannot be read: " + file_trouble(path, error)});
             return;
         }
         try {
@@ -110,7 +113,8 @@ class loader {
             const toml::table* const table = node.as_table();
             if (!table || !is_section(outer)) {
                 by_line.emplace(node.source().begin.line, [this, outer](const std::string& where) {
-                    faults_.push_back({where, "unknown section or key: " + std::string(outer)});
+                    faults_.push_back({where, "unknown section or key: " + std::string(outer) +
+                                                  did_you_mean(outer, section_names())});
                 });
                 continue;
             }
@@ -129,16 +133,15 @@ class loader {
                    const std::string& where) {
         const config_key* const key = find(section, name);
         if (key) return note(*key, where, set_node(*key, value, config_));
-        faults_.push_back({where, "unknown key: " + std::string(section).append(".").append(name)});
+        const std::string dotted = std::string(section).append(".").append(name);
+        faults_.push_back({where, "unknown key: " + dotted + did_you_mean(dotted, key_names())});
     }
 
     // An empty variable counts as not set: that is what `NAME=` means in most places that pass
     // an environment on.
     void read_environment() {
         for (const config_key& key : config_keys()) {
-            std::string name = "CALLSIGN_" + key.dotted();
-            for (char& c : name)
-                c = c == '.' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+            const std::string name = variable_of(key.dotted());
             const char* const value = source_.environment(name.c_str());
             if (value && *value) note(key, name, set_text(key, value, config_));
         }
@@ -270,6 +273,18 @@ class loader {
         }
     }
 
+    static std::vector<std::string> key_names() {
+        std::vector<std::string> names;
+        for (const config_key& key : config_keys()) names.push_back(key.dotted());
+        return names;
+    }
+
+    static std::vector<std::string> section_names() {
+        std::vector<std::string> names;
+        for (const config_key& key : config_keys()) names.emplace_back(key.section);
+        return names;
+    }
+
     static bool is_section(std::string_view name) {
         const auto keys = config_keys();
         return std::any_of(keys.begin(), keys.end(),
@@ -293,8 +308,14 @@ class loader {
 
 }  // namespace
 
-std::variant<config, std::vector<config_fault>> load_config(const config_source& source) {
+config_reading read_config(const config_source& source) {
     return loader(source).run();
+}
+
+std::variant<config, std::vector<config_fault>> load_config(const config_source& source) {
+    config_reading reading = read_config(source);
+    if (!reading.faults.empty()) return std::move(reading.faults);
+    return std::move(reading.read);
 }
 
 }  // namespace callsign::setup

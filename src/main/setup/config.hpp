@@ -103,7 +103,16 @@ struct config_source {
     std::function<const char*(const char*)> environment;  // as getenv; tests give their own
     std::vector<std::pair<std::string, std::string>>
         flags;  // ("server.listen", value): already parsed by name
+    // Every name in the environment.
+    std::vector<std::string> variables{};
 };
+
+// What could be read, and what could not: a faulty key has its default.
+struct config_reading {
+    config read;
+    std::vector<config_fault> faults;
+};
+config_reading read_config(const config_source& source);
 
 // The configuration, or every fault in it. Reads the files of the master key and of TLS, too.
 std::variant<config, std::vector<config_fault>> load_config(const config_source& source);

@@ -121,13 +121,17 @@ complaint set_text(const choice_key& kind, std::string_view text, config& into) 
     return "must be " + all + ", not " + in_quotes(text);
 }
 
+// Nobody has to know the number of this machine's own address: ":8080" and "localhost:8080" are it.
 complaint set_text(const address_key& kind, std::string_view text, config& into) {
+    constexpr std::string_view this_machine = "127.0.0.1";
     if (text.empty() && kind.optional) {
         kind.target(into).clear();
         return {};
     }
     const auto colon = text.rfind(':');
     std::string_view host = text.substr(0, colon);
+    const bool is_this_machine = colon != text.npos && (host.empty() || host == "localhost");
+    if (is_this_machine) host = this_machine;
     if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
     boost::system::error_code not_an_address;
     boost::asio::ip::make_address(std::string(host), not_an_address);
@@ -137,7 +141,8 @@ complaint set_text(const address_key& kind, std::string_view text, config& into)
         return "must be ADDRESS:PORT such as \"127.0.0.1:8080\" or \"[::1]:8080\", not " +
                in_quotes(text);
     }
-    kind.target(into) = text;
+    kind.target(into) =
+        is_this_machine ? std::string(this_machine).append(text.substr(colon)) : std::string(text);
     return {};
 }
 

@@ -2,6 +2,7 @@
 #include "reads.hpp"
 #include "storage_checks.hpp"
 
+#include <callsign/base/file_trouble.hpp>
 #include <callsign/store/sqlite.hpp>
 
 #include <utility>
@@ -18,7 +19,11 @@ constexpr std::size_t cache_bytes = std::size_t{64} << 20;
 check_report check_sqlite(const std::filesystem::path& data_dir, const auditor& audit,
                           const findings::progress& progress) {
     const auto file = data_dir / "callsign.sqlite3";
-    if (!std::filesystem::exists(file)) {
+    if (std::error_code closed; !std::filesystem::exists(file, closed)) {
+        if (closed) {
+            throw std::runtime_error("cannot read " + file.string() + ": " +
+                                     file_trouble(file, closed.value()));
+        }
         throw std::runtime_error("there is no callsign.sqlite3 in " + data_dir.string());
     }
     try {

@@ -1,8 +1,9 @@
 #pragma once
 // A data directory is one process's.
 
+#include <callsign/base/file_trouble.hpp>
+
 #include <cerrno>
-#include <cstring>
 #include <fcntl.h>
 #include <filesystem>
 #include <stdexcept>
@@ -18,7 +19,8 @@ class directory_lock {
     explicit directory_lock(const std::filesystem::path& file)
         : descriptor_(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
         if (descriptor_ < 0) {
-            throw std::runtime_error("cannot open " + file.string() + ": " + std::strerror(errno));
+            throw std::runtime_error("cannot open " + file.string() + ": " +
+                                     file_trouble(file, errno, file_use::making));
         }
         if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
             ::close(descriptor_);

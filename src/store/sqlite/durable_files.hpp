@@ -2,8 +2,9 @@
 // Files that are there after a power cut. Each throws std::runtime_error, with a sentence for
 // people.
 
+#include <callsign/base/file_trouble.hpp>
+
 #include <cerrno>
-#include <cstring>
 #include <fcntl.h>
 #include <filesystem>
 #include <stdexcept>
@@ -37,7 +38,7 @@ class descriptor {
   private:
     [[noreturn]] void fail(const char* what) const {
         throw std::runtime_error("cannot " + std::string(what) + " " + file_.string() + ": " +
-                                 std::strerror(errno));
+                                 file_trouble(file_, errno, file_use::making));
     }
 
     std::filesystem::path file_;

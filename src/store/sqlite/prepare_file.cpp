@@ -5,6 +5,9 @@
 #include "connection.hpp"
 #include "migrations.hpp"
 #include "page_sums.hpp"
+#include "statements.hpp"
+
+#include <callsign/base/file_trouble.hpp>
 
 #include <fstream>
 #include <stdexcept>
@@ -35,10 +38,7 @@ void expect_own(connection& db, const std::filesystem::path& file) {
     const auto version = db.integer_of("PRAGMA user_version");
     const auto tables = db.integer_of("SELECT count(*) FROM sqlite_master");
     if (version == 0 && tables == 0) return;
-    // Those of the first schema that no other program has by chance.
-    const auto own = db.integer_of(
-        "SELECT count(*) FROM sqlite_master WHERE type = 'table'"
-        " AND name IN ('accounts', 'prefixes', 'slots', 'key_runs', 'key_pages')");
+    const auto own = db.integer_of(sql::look_own_tables);
     if (version == 0 || own != 5) refuse(file, "it has other tables");
 }
 
@@ -55,7 +55,12 @@ void expect_database(const std::filesystem::path& file) {
 }  // namespace
 
 std::filesystem::path prepare_directory(const sqlite_options& options) {
-    std::filesystem::create_directories(options.data_dir);
+    std::error_code error;
+    std::filesystem::create_directories(options.data_dir, error);
+    if (error) {
+        throw std::runtime_error("cannot make " + options.data_dir.string() + ": " +
+                                 file_trouble(options.data_dir, error.value(), file_use::making));
+    }
     return options.data_dir / "callsign.sqlite3";
 }
 

@@ -152,6 +152,22 @@ inline constexpr auto totals_touch = "UPDATE totals SET last_slot = last_slot + 
 inline constexpr auto account_count = "SELECT count(*) FROM accounts";
 inline constexpr auto series_held_count = "SELECT count(*) FROM series WHERE held";
 
+// ---- a look at a store that is not opened as one ----
+
+// Those of the first schema that no other program has by chance.
+inline constexpr auto look_own_tables =
+    "SELECT count(*) FROM sqlite_master WHERE type = 'table'"
+    " AND name IN ('accounts', 'prefixes', 'slots', 'key_runs', 'key_pages')";
+inline constexpr auto look_totals = "SELECT pending, last_moment FROM totals";
+inline constexpr auto look_oldest_pending =
+    "SELECT created_at FROM slots WHERE state = 1 ORDER BY slot_id LIMIT 1";
+inline constexpr auto look_held =
+    "SELECT a.name, s.prefix FROM series s JOIN accounts a ON a.account_id = s.account_id"
+    " WHERE s.held ORDER BY s.series_id LIMIT 10";
+inline constexpr auto look_device =
+    "SELECT account_id, client_id, key FROM devices WHERE key IS NOT NULL AND revoked_at IS NULL"
+    " ORDER BY device_id DESC LIMIT 1";
+
 // ---- a store whose time is ahead ----
 
 inline constexpr auto moment_last = "SELECT last_moment FROM totals";

@@ -122,10 +122,33 @@ TEST(http_client, urls) {
     EXPECT_EQ(parse_server_url("https://h/base").port, "443");
     EXPECT_TRUE(parse_server_url("https://h").tls);
     for (const char* bad :
-         {"", "h", "h:80", "ftp://h", "http://", "https://", "http://h?x", "http://h#x",
+         {"", ":", ":x", "h:x", "ftp://h", "http://", "https://", "http://h?x", "http://h#x",
           "http://u@h", "http://h:x", "http://h:", "http://h:99999", "http://h /"}) {
         EXPECT_THROW(parse_server_url(bad), failure) << bad;
     }
+}
+
+TEST(http_client, addresses_without_a_scheme) {
+    const std::vector<std::pair<const char*, const char*>> meant{
+        {"localhost:8090", "http://localhost:8090"},
+        {"localhost", "http://localhost:8080"},
+        {":8090", "http://127.0.0.1:8090"},
+        {"127.0.0.1:81/base", "http://127.0.0.1:81/base"},
+        {"[::1]:8090", "http://[::1]:8090"},
+        {"[::1]", "http://[::1]:8080"},
+        {"example.org", "https://example.org"},
+        {"example.org:8443/base", "https://example.org:8443/base"},
+        {"192.0.2.7:8080", "https://192.0.2.7:8080"},
+        {"[2001:db8::1]:8080", "https://[2001:db8::1]:8080"},
+        {"http://example.org", "http://example.org"}};
+    for (const auto& [given, url] : meant) {
+        const server_url parsed = parse_server_url(given);
+        EXPECT_EQ(parsed.text, url) << given;
+        EXPECT_EQ(parsed.tls, std::string_view(url).starts_with("https")) << given;
+    }
+    EXPECT_EQ(parse_server_url(":8090").port, "8090");
+    EXPECT_EQ(parse_server_url("[2001:db8::1]:8080").host, "2001:db8::1");
+    EXPECT_EQ(parse_server_url("example.org").port, "443");
 }
 
 TEST(http_client, percent_encoding) {

@@ -26,6 +26,8 @@ struct command_line : testing::Test {
     std::ostringstream out;
     std::ostringstream err;
     bool terminal = false;
+    bool out_terminal = false;
+    bool err_is_piped = false;
     time_point now{std::chrono::seconds{1'795'000'000}};  // in November 2026
     std::map<std::string, std::string> environment{{"CALLSIGN_TOKEN", "cs_operator"}};
     std::vector<http_answer> answers;
@@ -36,6 +38,9 @@ struct command_line : testing::Test {
     check_report report;
     std::vector<std::filesystem::path> restored;
     clock_repair repair;
+    doctor_question asked;
+    server_word word;
+    std::vector<diagnosis> findings;
 
     command_line() {
         std::string name = (std::filesystem::temp_directory_path() / "callsign-XXXXXX").string();
@@ -90,6 +95,11 @@ struct command_line : testing::Test {
             restored.push_back(dir);
             return restored_backup{{}, dir / "before", 3};
         };
+        all.doctor = [this](const doctor_question& question) {
+            asked = question;
+            if (question.ask) word = question.ask(data_dir, true);
+            return findings;
+        };
         all.repair_clock = [this](const std::filesystem::path& dir, time_point) {
             if (dir != data_dir) throw std::runtime_error("there is no " + dir.string());
             return repair;
@@ -103,7 +113,7 @@ struct command_line : testing::Test {
             .out = out,
             .err = err,
             .in_is_terminal = terminal,
-            .err_is_terminal = terminal,
+            .err_is_terminal = terminal && !err_is_piped,
             .environment = [this](const char* name) -> const char* {
                 const auto found = environment.find(name);
                 return found == environment.end() ? nullptr : found->second.c_str();
@@ -112,7 +122,9 @@ struct command_line : testing::Test {
                                milliseconds) { return exchange(server, call); },
             .files = files(),
             .random = [](std::span<std::uint8_t> bytes) { std::ranges::fill(bytes, 0x5A); },
-            .now = [this] { return now; }};
+            .now = [this] { return now; },
+            .out_is_terminal = out_terminal,
+            .variables = {"CALLSIGN_REAPER_WINDWO"}};
         return cli::run(std::move(words), around);
     }
 };
@@ -263,7 +275,9 @@ TEST_F(command_line, imports_in_batches_and_shows_how_far_it_is) {
               0);
     EXPECT_EQ(requests.size(), 3u);
     EXPECT_EQ(out.str(), "{\"tasks\":1200,\"imported\":1199,\"thereAlready\":1,\"keysKept\":0}\n");
-    EXPECT_EQ(err.str(), "task 500 of 1200\ntask 1000 of 1200\ntask 1200 of 1200\n");
+    const std::string begin = "\r\x1b[K";
+    EXPECT_EQ(err.str(), begin + "task 500 of 1200" + begin + "task 1000 of 1200" + begin +
+                             "task 1200 of 1200" + begin);
 }
 
 TEST_F(command_line, large_tasks_make_small_batches) {
@@ -876,7 +890,7 @@ TEST_F(command_line, check_needs_no_server) {
     EXPECT_EQ(run({"check", "--json", "--data-dir", data_dir.string()}), 0);
     EXPECT_EQ(out.str(), R"({"ok":true,"checked":{"tasks":12,"slots":30},"faults":[]})"
                          "\n");
-    EXPECT_EQ(err.str(), "checking slots ...\n");
+    EXPECT_EQ(err.str(), "\r\x1b[Kchecking slots ...\r\x1b[K");
     EXPECT_TRUE(requests.empty());
 }
 
@@ -929,14 +943,12 @@ TEST_F(command_line, check_names_what_is_broken_and_fails) {
 }
 
 TEST_F(command_line, a_line_that_is_not_understood_does_nothing) {
-    for (const auto& words : {std::vector<std::string>{},
-                              {"account"},
-                              {"account", "create"},
+    for (const auto& words : {std::vector<std::string>{"account", "create"},
                               {"acount", "list"},
                               {"account", "list", "--colour"},
                               {"account", "list", "extra"},
                               {"account", "list", "--url", "ftp://h"},
-                              {"account", "list", "--url", "h:1"},
+                              {"account", "list", "--url", "h:x"},
                               {"account", "list", "--url", "http://u:p@h"},
                               {"account", "list", "--timeout", "soon"}}) {
         err.str("");
@@ -945,6 +957,211 @@ TEST_F(command_line, a_line_that_is_not_understood_does_nothing) {
     }
     EXPECT_TRUE(requests.empty());
     EXPECT_EQ(out.str(), "");
+}
+
+TEST_F(command_line, nothing_said_is_answered_with_help) {
+    EXPECT_EQ(run({}), 0);
+    EXPECT_THAT(out.str(), HasSubstr("reaper"));
+    out.str("");
+    EXPECT_EQ(run({"account"}), 0);
+    EXPECT_THAT(out.str(), HasSubstr("rename"));
+    EXPECT_THAT(out.str(), Not(HasSubstr("reaper")));
+    EXPECT_EQ(err.str(), "");
+    EXPECT_TRUE(requests.empty());
+}
+
+TEST_F(command_line, what_is_misspelt_is_named_with_the_nearest) {
+    const std::vector<std::pair<std::vector<std::string>, std::string>> lines{
+        {{"acount", "list"},
+         "there is no command 'acount'; did you mean 'account'? (callsign --help)"},
+        {{"account", "crate", "x"},
+         "there is no command 'crate'; did you mean 'create'? (callsign account --help)"},
+        {{"account", "list", "--jsn"},
+         "there is no option '--jsn'; did you mean '--json'? (callsign account list --help)"},
+        {{"--urll=x", "account"},
+         "there is no option '--urll'; did you mean '--url'? (callsign --help)"},
+        {{"account", "create", "x", "--prefx", "SYN"},
+         "there is no option '--prefx'; did you mean '--prefix'? (callsign account create --help)"},
+        {{"account", "move", "x", "--her"},
+         "there is no option '--her'; did you mean '--here'? (callsign account move --help)"},
+        {{"restaurant"}, "there is no command 'restaurant' (callsign --help)"},
+        {{"--url", "acount", "tokn"},
+         "there is no command 'tokn'; did you mean 'token'? (callsign --help)"}};
+    for (const auto& [words, sentence] : lines) {
+        err.str("");
+        EXPECT_EQ(run(words), 2) << testing::PrintToString(words);
+        EXPECT_EQ(err.str(), "callsign: " + sentence + "\n");
+    }
+    err.str("");
+    EXPECT_EQ(run({"acc\x1b[2Junt"}), 2);
+    EXPECT_THAT(err.str(), Not(HasSubstr("\x1b"))) << "it is shown as it is";
+    EXPECT_EQ(out.str(), "");
+}
+
+TEST_F(command_line, empty_lists_say_how_the_first_is_made) {
+    const std::vector<std::pair<std::vector<std::string>, std::string>> lists{
+        {{"account", "list"}, "callsign account create NAME --prefix SYN"},
+        {{"token", "list", "ada"}, "callsign token create ada --name NAME"},
+        {{"device", "list", "ada"}, "callsign device add ada --name NAME"},
+        {{"series", "list", "ada"}, "callsign series create ada --prefix SYN"},
+        {{"slots", "list"}, "POST /v1/tasks"},
+        {{"slots", "list", "--state", "pending"}, "callsign slots list"}};
+    for (auto [words, sentence] : lists) {
+        err.str("");
+        answer("{}");
+        EXPECT_EQ(run(words), 0) << err.str();
+        EXPECT_THAT(err.str(), HasSubstr(sentence));
+        EXPECT_EQ(out.str(), "") << "standard output is for rows";
+        words.emplace_back("--json");
+        err.str("");
+        answer("{}");
+        EXPECT_EQ(run(words), 0) << err.str();
+        EXPECT_THAT(out.str(), HasSubstr("[]"));
+        EXPECT_EQ(err.str(), "") << "a program is told nothing else";
+        out.str("");
+    }
+}
+
+TEST_F(command_line, asks_only_where_the_question_is_seen) {
+    terminal = true;
+    answer(R"({"accountId":"7","name":"desk","prefix":"DESK","seq":312,"state":"active"})");
+    in.str("");
+    EXPECT_EQ(run({"account", "delete", "desk"}), 1) << "the end of the input is no yes";
+    EXPECT_THAT(err.str(),
+                HasSubstr("Delete account 'desk' and all its tasks (312 changes so far)?"));
+    EXPECT_THAT(err.str(), HasSubstr("[y/N]"));
+    EXPECT_THAT(err.str(), HasSubstr("nothing was done"));
+    ASSERT_EQ(requests.size(), 1u);
+    EXPECT_THAT(requests[0], HasSubstr("GET"));
+    for (const char* no : {"", "n\n", "no\n", "yess\n", " \n", "Y N\n"}) {
+        in.clear();
+        in.str(no);
+        EXPECT_EQ(run({"repair-clock", "--data-dir", data_dir.string()}), 1) << no;
+    }
+    err_is_piped = true;
+    err.str("");
+    in.clear();
+    in.str("y\n");
+    EXPECT_EQ(run({"repair-clock", "--data-dir", data_dir.string()}), 2) << "nobody sees it";
+    EXPECT_THAT(err.str(), Not(HasSubstr("[y/N]")));
+    EXPECT_THAT(err.str(), HasSubstr("say --yes"));
+}
+
+TEST_F(command_line, has_colours_on_a_terminal_alone) {
+    const std::string red = "\x1b[31m";
+    run({"acount"});
+    EXPECT_THAT(err.str(), Not(HasSubstr("\x1b")));
+    run({"acount", "--color", "always"});
+    terminal = true;
+    err.str("");
+    run({"acount"});
+    EXPECT_THAT(err.str(), HasSubstr(red));
+    for (const auto& [name, value] : {std::pair{"NO_COLOR", "1"}, std::pair{"TERM", "dumb"}}) {
+        environment[name] = value;
+        err.str("");
+        run({"acount"});
+        EXPECT_THAT(err.str(), Not(HasSubstr("\x1b"))) << name;
+        environment.erase(name);
+    }
+    environment["NO_COLOR"] = "";
+    err.str("");
+    run({"acount"});
+    EXPECT_THAT(err.str(), HasSubstr(red)) << "an empty one counts as none";
+}
+
+TEST_F(command_line, keys_are_bold_on_a_terminal) {
+    const std::string slots =
+        R"({"slots":[{"account":"ada","idempotencyKey":"k","state":"committed","uuid":"u",)"
+        R"("receipt":{"key":"SYN-42"},"attempts":1}]})";
+    answer(slots);
+    EXPECT_EQ(run({"slots", "list"}), 0) << err.str();
+    EXPECT_THAT(out.str(), Not(HasSubstr("\x1b")));
+    const std::string plain = out.str();
+    out.str("");
+    out_terminal = true;
+    answer(slots);
+    EXPECT_EQ(run({"slots", "list"}), 0);
+    EXPECT_THAT(out.str(), HasSubstr("\x1b[1mSYN-42\x1b[0m"));
+    std::string without = out.str();
+    for (const char* escape : {"\x1b[1m", "\x1b[0m"}) {
+        without.erase(without.find(escape), std::string(escape).size());
+    }
+    EXPECT_EQ(without, plain) << "columns line up";
+    out.str("");
+    answer(slots);
+    EXPECT_EQ(run({"slots", "list", "--color", "never"}), 0);
+    EXPECT_EQ(out.str(), plain);
+}
+
+// ---- doctor ----
+
+TEST_F(command_line, doctor_shows_a_line_each_and_fails_for_faults_alone) {
+    findings = {{"config", verdict::ok, "callsign.toml", ""},
+                {"clock", verdict::warning, "nothing keeps it right", "set it"},
+                {"schema", verdict::skipped, "there is none", "start callsignd"}};
+    answer(R"({"window":"10m","interval":"30s","oldestPending":"2026-11-20T12:48:00.000Z"})");
+    answer(R"({"accounts":[{"name":"ada"}]})");
+    answer(R"({"series":[{"prefix":"SYN","held":true},{"prefix":"INC","held":false}]})");
+    EXPECT_EQ(
+        run({"doctor", "--data-dir", data_dir.string(), "--config", "c.toml", "--url", local}), 0);
+    EXPECT_EQ(out.str(),
+              "ok       config  callsign.toml\n"
+              "warning  clock   nothing keeps it right: set it\n"
+              "skipped  schema  there is none: start callsignd\n");
+    EXPECT_EQ(asked.config_file, std::filesystem::path("c.toml"));
+    EXPECT_EQ(asked.data_dir, data_dir.string());
+    EXPECT_EQ(asked.now, now);
+    EXPECT_EQ(asked.variables, std::vector<std::string>{"CALLSIGN_REAPER_WINDWO"});
+    EXPECT_EQ(word.why_not, "");
+    EXPECT_EQ(word.window, std::chrono::minutes{10});
+    EXPECT_EQ(word.interval, std::chrono::seconds{30});
+    EXPECT_TRUE(word.oldest_pending);
+    ASSERT_EQ(word.held.size(), 1u);
+    EXPECT_EQ(word.held[0].account + word.held[0].prefix, "adaSYN");
+    out.str("");
+    findings.push_back({"disk", verdict::fault, "it is full", "make room"});
+    EXPECT_EQ(run({"doctor", "--data-dir", data_dir.string(), "--json"}), 1);
+    EXPECT_EQ(out.str(),
+              R"({"ok":false,"checks":[)"
+              R"({"check":"config","verdict":"ok","found":"callsign.toml","advice":""},)"
+              R"({"check":"clock","verdict":"warning","found":"nothing keeps it right",)"
+              R"("advice":"set it"},)"
+              R"({"check":"schema","verdict":"skipped","found":"there is none",)"
+              R"("advice":"start callsignd"},)"
+              R"({"check":"disk","verdict":"fault","found":"it is full","advice":"make room"}]})"
+              "\n");
+    EXPECT_THAT(word.why_not, HasSubstr("no server runs on"));
+}
+
+// A token of this directory goes to the server of this directory.
+TEST_F(command_line, doctor_asks_nobody_else) {
+    environment = {{"CALLSIGN_URL", "http://127.0.0.1:1"}};
+    put_file("admin.token", "cs_operators_own\n");
+    EXPECT_EQ(run({"doctor"}), 0);
+    EXPECT_THAT(word.why_not, HasSubstr("no server runs on"));
+    EXPECT_TRUE(requests.empty());
+    put_listen_file("listen.url", local);
+    answer(R"({"window":"10m","interval":"30s"})");
+    answer("{}");
+    EXPECT_EQ(run({"doctor"}), 0);
+    EXPECT_EQ(word.why_not, "");
+    ASSERT_FALSE(requests.empty());
+    EXPECT_THAT(requests[0], HasSubstr("GET " + local));
+    EXPECT_THAT(out.str() + err.str(), Not(HasSubstr("cs_operators_own")));
+}
+
+TEST_F(command_line, a_master_key_that_cannot_be_written_says_why) {
+    EXPECT_EQ(run({"master-key", "new", (data_dir / "none" / "key").string()}), 1);
+    EXPECT_THAT(err.str(),
+                HasSubstr("No such directory: mkdir -p " + (data_dir / "none").string()));
+}
+
+TEST_F(command_line, doctor_shows_faults_in_red) {
+    findings = {{"disk", verdict::fault, "full\x1b[2J", ""}, {"clock", verdict::warning, "w", ""}};
+    EXPECT_EQ(run({"doctor", "--color", "always"}), 1);
+    EXPECT_EQ(out.str(),
+              "\x1b[31mfault\x1b[0m    disk   full?[2J\n"
+              "\x1b[33mwarning\x1b[0m  clock  w\n");
 }
 
 TEST_F(command_line, help_and_version) {

@@ -137,7 +137,7 @@ TEST(config, every_fault_is_listed_from_the_top_of_the_file_down) {
                   "\"30s\" or \"7d\"",
                   "6: http.body_bytes_max: must be a number of bytes such as 65536 or \"64KiB\", "
                   "not \"1MB\"",
-                  "7: unknown section or key: reapr",
+                  "7: unknown section or key: reapr; did you mean 'reaper'?",
                   "9: log.level: must be \"debug\", \"info\", \"warn\" or \"error\", not \"loud\"",
                   "10: unknown key: log.colour",
                   "12: reaper.batch: must be a whole number",
@@ -263,7 +263,7 @@ TEST(config, a_file_that_cannot_be_read) {
     const auto& found = std::get<1>(result);
     ASSERT_EQ(found.size(), 1u);
     EXPECT_EQ(found[0].where, "/nonexistent/callsign.toml");
-    EXPECT_EQ(found[0].text, "cannot be read: No such file or directory");
+    EXPECT_EQ(found[0].text, "cannot be read: No such file: there is no directory /nonexistent");
 }
 
 TEST(config, a_folder_is_not_a_file) {
@@ -369,7 +369,8 @@ TEST(config_master_key, a_faulty_one_is_a_fault_beside_the_others_and_is_not_rep
               std::vector<std::string>{"CALLSIGN_SECRETS_MASTER_KEY_FILE: secrets.master_key_file: "
                                        "The master key's file can't be read."});
     EXPECT_EQ(faults({.file = "[secrets]\nmaster_key = '" + digits + "'\n"}),
-              std::vector<std::string>{"2: unknown key: secrets.master_key"});
+              std::vector<std::string>{"2: unknown key: secrets.master_key; did you mean "
+                                       "'secrets.master_key_file'?"});
 }
 
 TEST(config_master_key, its_file_is_its_owners_alone) {
@@ -471,6 +472,37 @@ TEST(config_files, both_load) {
             for (const config_fault& f : *found) ADD_FAILURE() << f.where << ": " << f.text;
         }
     }
+}
+
+// ":8080" is this machine and no other: who wants to be reached says so.
+TEST(config, this_machine_needs_no_address) {
+    for (const char* text : {":8090", "localhost:8090", "127.0.0.1:8090"}) {
+        EXPECT_EQ(loaded({.flags = {{"server.listen", text}}}).server.listen, "127.0.0.1:8090");
+        EXPECT_EQ(loaded({.flags = {{"metrics.listen", text}}}).metrics.listen, "127.0.0.1:8090");
+    }
+    for (const char* text : {":", ":x", ":99999", "localhost", "localhost:", "example.org:80"}) {
+        EXPECT_FALSE(faults({.flags = {{"server.listen", text}}}).empty()) << text;
+    }
+}
+
+TEST(config, a_folder_is_no_file) {
+    config_source source;
+    source.file = std::filesystem::temp_directory_path();
+    const auto result = load_config(source);
+    const auto* const found = std::get_if<std::vector<config_fault>>(&result);
+    ASSERT_NE(found, nullptr);
+    EXPECT_THAT(found->at(0).text, ::testing::HasSubstr("Is a directory"));
+}
+
+// What is faulty has its default, all else is as it is given.
+TEST(config, is_read_beside_its_faults) {
+    const toml_file file("[store]\nreaders = 0\n[backup]\nkeep = 3\n");
+    config_source source;
+    source.file = file.file();
+    const config_reading reading = read_config(source);
+    EXPECT_EQ(reading.faults.size(), 1u);
+    EXPECT_EQ(reading.read.store.readers, sqlite_options{}.readers);
+    EXPECT_EQ(reading.read.backup.keep, 3u);
 }
 
 }  // namespace

@@ -1,0 +1,131 @@
+// `callsign doctor`: main looks at what the server stands on; here the server is asked, and what
+// was found is shown.
+
+#include "callsign/v1/callsign.pb.h"
+#include "color.hpp"
+#include "commands.hpp"
+#include "failure.hpp"
+#include "text.hpp"
+
+#include <algorithm>
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+
+namespace callsign::cli {
+namespace {
+
+namespace json = boost::json;
+
+// A server that is not well is not waited for.
+constexpr const char* doctor_timeout = "10s";
+// Of held series so many are named, and of so many accounts they are asked for.
+constexpr std::size_t held_max = 10;
+constexpr std::int64_t accounts_max = 1000;
+std::vector<held_series> held_of(session& s) {
+    std::vector<held_series> held;
+    const auto accounts =
+        s.ask_pages("/v1/admin/accounts", accounts_max, &v1::AccountList::accounts_size);
+    for (const v1::Account& account : accounts.accounts()) {
+        const auto series = s.ask_pages(account_path(account.name(), "/series"), no_limit,
+                                        &v1::SeriesList::series_size);
+        for (const v1::Series& each : series.series()) {
+            if (each.held()) held.push_back({account.name(), each.prefix()});
+            if (held.size() == held_max) return held;
+        }
+    }
+    return held;
+}
+
+std::optional<time_point> instant(bool set, const google::protobuf::Timestamp& at) {
+    return set ? std::optional(wire::to_time_point(at)) : std::nullopt;
+}
+
+server_word ask_server(const surroundings& around, global_options options,
+                       const std::filesystem::path& data_dir, bool held) {
+    server_word word;
+    if (options.data_dir.empty() && options.url.empty()) options.data_dir = data_dir.string();
+    if (options.timeout.empty()) options.timeout = doctor_timeout;
+    try {
+        session s(around, options);
+        v1::ReaperStatus status;
+        session::read(s.ask(verb::get, "/v1/admin/reaper"), status);
+        word.window = parse_duration(status.window()).value_or(milliseconds{});
+        word.interval = parse_duration(status.interval()).value_or(milliseconds{});
+        word.oldest_pending = instant(status.has_oldest_pending(), status.oldest_pending());
+        word.last_sweep = instant(status.has_last_sweep(), status.last_sweep());
+        if (held) word.held = held_of(s);
+    } catch (const std::exception& e) {
+        word.why_not = e.what();
+    }
+    return word;
+}
+
+const char* word_of(verdict v) {
+    switch (v) {
+    case verdict::ok: return "ok";
+    case verdict::warning: return "warning";
+    case verdict::fault: return "fault";
+    case verdict::skipped: return "skipped";
+    }
+    return "";
+}
+
+color color_of(verdict v) {
+    if (v == verdict::fault) return color::red;
+    return v == verdict::warning ? color::yellow : color::green;
+}
+
+// One line each: what, how it is, what was found, what to do.
+void show(session& s, const std::vector<diagnosis>& all) {
+    const bool colors = colors_out(s.around(), color_choice_of(s.options().color));
+    std::size_t longest = 0;
+    for (const diagnosis& each : all) longest = std::max(longest, each.check.size());
+    for (const diagnosis& each : all) {
+        std::string line(word_of(each.verdict));
+        const std::string padding(9 - line.size(), ' ');
+        if (each.verdict != verdict::skipped) line = colored(colors, color_of(each.verdict), line);
+        line += padding + each.check + std::string(longest + 2 - each.check.size(), ' ');
+        line += printable(each.found);
+        if (!each.advice.empty()) line += ": " + printable(each.advice);
+        s.out() << line << '\n';
+    }
+}
+
+std::string to_json(const std::vector<diagnosis>& all, bool ok) {
+    json::array checks;
+    for (const diagnosis& each : all) {
+        checks.push_back(json::object{{"check", each.check},
+                                      {"verdict", word_of(each.verdict)},
+                                      {"found", each.found},
+                                      {"advice", each.advice}});
+    }
+    return json::serialize(json::object{{"ok", ok}, {"checks", std::move(checks)}});
+}
+
+}  // namespace
+
+bool examine(session& s, const doctor_choice& choice) {
+    const surroundings& around = s.around();
+    doctor_question question;
+    if (!choice.config_file.empty()) question.config_file = choice.config_file;
+    question.data_dir = s.options().data_dir;
+    question.now = around.now();
+    question.environment = around.environment;
+    question.variables = around.variables;
+    question.ask = [&](const std::filesystem::path& data_dir, bool held) {
+        return ask_server(around, s.options(), data_dir, held);
+    };
+    const std::vector<diagnosis> all = around.files.doctor(question);
+    const bool ok = std::none_of(all.begin(), all.end(), [](const diagnosis& each) {
+        return each.verdict == verdict::fault;
+    });
+    if (s.json()) {
+        s.print_json(to_json(all, ok));
+    } else {
+        show(s, all);
+    }
+    return ok;
+}
+
+}  // namespace callsign::cli

@@ -1,0 +1,483 @@
+#include "judge.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+namespace callsign::setup {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+// The permissions that let others than a file's user in.
+constexpr unsigned of_others = 077;
+constexpr unsigned of_strangers = 007;  // to its group, too
+constexpr unsigned written_by_others = 022;
+
+// A certificate that others renew was renewed long before.
+constexpr milliseconds expiry_noticed = std::chrono::days{7};
+// Clocks of one network differ by less.
+constexpr milliseconds clock_noticed = 1min;
+constexpr std::uintmax_t mebibyte = std::uintmax_t{1} << 20;
+// Below it the next log, or the next migration, may not find room.
+constexpr std::uintmax_t free_bytes_min = 64 * mebibyte;
+constexpr std::uintmax_t free_inodes_min = 1000;
+// The store's files, and those who are told that they are too many.
+constexpr std::uintmax_t files_beside_connections = 160;
+
+// What one check has to say, line by line.
+class check {
+  public:
+    check(std::vector<diagnosis>& all, std::string name) : all_(all), name_(std::move(name)) {}
+
+    void ok(std::string found) { say(verdict::ok, std::move(found), ""); }
+    void warn(std::string found, std::string advice) {
+        say(verdict::warning, std::move(found), std::move(advice));
+    }
+    void fault(std::string found, std::string advice) {
+        say(verdict::fault, std::move(found), std::move(advice));
+    }
+    void skip(std::string found, std::string advice) {
+        say(verdict::skipped, std::move(found), std::move(advice));
+    }
+    bool has_said() const noexcept { return said_; }
+
+  private:
+    void say(verdict v, std::string found, std::string advice) {
+        said_ = true;
+        all_.push_back({name_, v, std::move(found), std::move(advice)});
+    }
+
+    std::vector<diagnosis>& all_;
+    std::string name_;
+    bool said_ = false;
+};
+
+std::string bytes_text(std::uintmax_t bytes) {
+    constexpr std::uintmax_t gibibyte = 1024 * mebibyte;
+    if (bytes >= gibibyte) return std::to_string(bytes / gibibyte) + " GiB";
+    if (bytes >= mebibyte) return std::to_string(bytes / mebibyte) + " MiB";
+    return std::to_string(bytes / 1024) + " KiB";
+}
+
+// In the largest unit of which there are two.
+std::string span_text(milliseconds span) {
+    if (span >= std::chrono::days{2}) return std::to_string(span / std::chrono::days{1}) + " days";
+    if (span >= 2h) return std::to_string(span / 1h) + " hours";
+    if (span >= 2min) return std::to_string(span / 1min) + " minutes";
+    return std::to_string(span / 1s) + " seconds";
+}
+
+std::string mode_text(unsigned mode) {
+    std::string digits;
+    for (int shift = 6; shift >= 0; shift -= 3) {
+        digits += static_cast<char>('0' + (mode >> shift & 7u));
+    }
+    return digits;
+}
+
+bool is_of_master_key(const config_fault& fault) {
+    return fault.where == "CALLSIGN_MASTER_KEY" ||
+           fault.text.starts_with("secrets.master_key_file");
+}
+
+bool is_of_tls(const config_fault& fault) {
+    return fault.text.starts_with("tls.certificate: ") || fault.text.starts_with("tls.key: ");
+}
+
+// ---- the configuration ----
+
+void judge_config(const facts& f, std::vector<diagnosis>& all) {
+    check c(all, "config");
+    for (const config_fault& fault : f.config_faults) {
+        if (is_of_master_key(fault) || is_of_tls(fault)) continue;
+        c.fault(fault.where + ": " + fault.text,
+                "mend it; callsignd --check-config says whether it is");
+    }
+    if (c.has_said()) return;
+    if (f.config_file) return c.ok(f.config_file->string());
+    if (!f.packaged_config.empty()) {
+        return c.skip("no file was named, and the service has one",
+                      "callsign doctor --config " + f.packaged_config.string());
+    }
+    c.ok("no file: defaults, and what the environment says");
+}
+
+void judge_environment(const facts& f, std::vector<diagnosis>& all) {
+    check c(all, "environment");
+    for (const unknown_name& each : f.unknown_names) {
+        c.warn(each.name + " is no setting and does nothing",
+               each.nearest.empty() ? "unset " + each.name : "call it " + each.nearest);
+    }
+    if (!c.has_said()) c.ok("no unknown names that begin with CALLSIGN_");
+}
+
+// ---- what is on the disk ----
+
+std::string as_its_user(const file_facts& file) {
+    return "sudo -u " + file.owner_name + " callsign doctor ...";
+}
+
+void judge_data_dir(const facts& f, check& c) {
+    const file_facts& dir = f.data_dir;
+    const std::string path = dir.path.string();
+    if (!dir.trouble.empty()) return c.fault(path, dir.trouble);
+    if (!dir.exists) {
+        return c.fault("there is no " + path,
+                       "start callsignd, which makes it, or name the right one with --data-dir");
+    }
+    if (!dir.is_directory)
+        return c.fault(path + " is no directory", "name another with --data-dir");
+    if ((dir.mode & written_by_others) != 0) {
+        c.fault(path + " can be written by others (mode " + mode_text(dir.mode) + ")",
+                "chmod 700 " + path);
+    }
+    if (dir.readable && dir.writable) return;
+    if (dir.owner == f.user) {
+        return c.fault(path + " cannot be written by " + f.user_name + ", whose it is",
+                       "chmod 700 " + path);
+    }
+    c.skip(path + " belongs to " + dir.owner_name + ", and " + f.user_name + " may not write there",
+           as_its_user(dir));
+}
+
+// A server as the directory's user could not work with a file of another user's.
+void judge_owner(const facts& f, const file_facts& file, check& c) {
+    if (!file.exists || !f.data_dir.exists || file.owner == f.data_dir.owner) return;
+    if (f.data_dir.owner == 0) return;
+    c.fault(file.path.string() + " belongs to " + file.owner_name + ", the directory to " +
+                f.data_dir.owner_name,
+            "chown " + f.data_dir.owner_name + " " + file.path.string());
+}
+
+void judge_permissions(const facts& f, std::vector<diagnosis>& all) {
+    check c(all, "permissions");
+    judge_data_dir(f, c);
+    for (const file_facts& file : f.data_files) {
+        judge_owner(f, file, c);
+        if (!file.exists || f.data_dir.owner != f.user) continue;
+        if (!file.readable || !file.writable) {
+            c.fault(file.path.string() + " cannot be written by its server",
+                    "chmod u+rw " + file.path.string());
+        }
+        if ((file.mode & written_by_others) != 0) {
+            c.fault(file.path.string() + " can be written by others (mode " + mode_text(file.mode) +
+                        ")",
+                    "chmod 600 " + file.path.string());
+        }
+    }
+    for (const file_facts& file : f.secret_files) {
+        if (!file.trouble.empty()) c.fault(file.path.string(), file.trouble);
+        if (!file.exists) continue;
+        const unsigned open_to = file.mode & (file.is_for_group ? of_strangers : of_others);
+        if (open_to != 0) {
+            c.fault(file.path.string() + " is a secret that others can read (mode " +
+                        mode_text(file.mode) + ")",
+                    "chmod 600 " + file.path.string());
+        }
+        if (!file.readable && file.owner != f.user) {
+            c.skip(file.path.string() + " belongs to " + file.owner_name + ", and " + f.user_name +
+                       " may not read it",
+                   as_its_user(file));
+        }
+    }
+    if (!c.has_said()) {
+        c.ok(f.data_dir.path.string() + " is " + f.data_dir.owner_name +
+             "'s, and its secrets are closed to others");
+    }
+}
+
+void judge_disk(const facts& f, std::vector<diagnosis>& all) {
+    check c(all, "disk");
+    const disk_facts& d = f.disk;
+    if (!d.trouble.empty()) return c.skip("nothing is known of it", d.trouble);
+    const std::uintmax_t store = d.database_bytes + d.log_bytes;
+    const std::string free = bytes_text(d.free_bytes) + " free of " + bytes_text(d.disk_bytes) +
+                             ", the store has " + bytes_text(store);
+    const std::string room = "make room on the disk of " + d.at.string();
+    if (d.free_bytes < free_bytes_min / 4) {
+        c.fault(free + ": writes are refused soon, or are", room);
+    } else if (d.free_bytes < free_bytes_min) {
+        c.warn(free + ": it is full soon", room);
+    } else if (d.free_bytes < store) {
+        c.warn(free + ": no room for a copy of it", room + ", or make backups on another disk");
+    }
+    if (d.inodes > 0 && d.free_inodes < free_inodes_min) {
+        c.warn(std::to_string(d.free_inodes) + " files more can be made there",
+               "remove small files there that nobody needs (df -i " + d.at.string() + ")");
+    }
+    if (!c.has_said()) c.ok(free);
+}
+
+// ---- time ----
+
+void judge_clock(const facts& f, std::vector<diagnosis>& all) {
+    constexpr time_point written_before{std::chrono::sys_days{std::chrono::year{2026} / 1 / 1}};
+    constexpr time_point unlikely{std::chrono::sys_days{std::chrono::year{2100} / 1 / 1}};
+    check c(all, "clock");
+    const std::string set = "set it: timedatectl set-ntp true";
+    if (f.now < written_before || f.now >= unlikely) {
+        c.fault("this machine's clock says " + to_rfc3339(f.now) + ", which cannot be", set);
+    } else if (f.store.last_moment > f.now + clock_noticed) {
+        c.fault("the clock says " + to_rfc3339(f.now) + ", and the store has times up to " +
+                    to_rfc3339(f.store.last_moment),
+                set +
+                    "; if it is right, stop the server and run callsign repair-clock --data-dir " +
+                    f.data_dir.path.string());
+    }
+    if (f.clock_is_synchronised && !*f.clock_is_synchronised) {
+        c.warn("nothing keeps the clock right", set);
+    }
+    if (!c.has_said()) {
+        c.ok(to_rfc3339(f.now) +
+             (f.clock_is_synchronised ? ", synchronised" : "; who keeps it right is not known"));
+    }
+}
+
+// ---- the store ----
+
+void judge_sqlite(const facts& f, std::vector<diagnosis>& all) {
+    check c(all, "sqlite");
+    std::string found = "SQLite " + f.sqlite.version;
+    if (f.sqlite.loses_pages) {
+        found +=
+            " can lose pages when two connections write (the WAL-reset bug, until 3.51.3); "
+            "the server writes with one, so it does not";
+    }
+    const bool has_rows = f.store.exists && f.store.is_database && f.store.unreadable.empty();
+    if (has_rows && f.store.is_own && !f.store.is_wal) {
+        c.warn("callsign.sqlite3 has no write-ahead log: another program has changed that",
+               "start callsignd, which sets it, and let no other program write there");
+    }
+    if (!c.has_said()) c.ok(found);
+}
+
+void judge_schema(const facts& f, std::vector<diagnosis>& all) {
+    check c(all, "schema");
+    const sqlite_look& s = f.store;
+    const std::string file = (f.data_dir.path / "callsign.sqlite3").string();
+    const std::string numbers = "schema " + std::to_string(s.schema) + ", this program's is " +
+                                std::to_string(s.schema_known);
+    if (!s.unreadable.empty()) return c.fault(file + " cannot be read", s.unreadable);
+    if (!s.exists) {
+        return c.skip("there is no " + file,
+                      "start callsignd, which makes it, or name another "
+                      "directory with --data-dir");
+    }
+    const std::string others = "name another directory with --data-dir; this one is left as it is";
+    if (!s.is_database) return c.fault(file + " is no SQLite database, or damaged", others);
+    if (!s.is_own) return c.fault(file + " is another program's database", others);
+    if (s.schema > s.schema_known) {
+        return c.fault("the store was written by a newer callsignd (" + numbers + ")",
+                       "install that version again, or restore a backup of this one");
+    }
+    if (s.schema < s.schema_known) {
+        return c.warn("the store is older (" + numbers + "), and is rewritten at the next start",
+                      "make a backup before, with the version that runs: callsign backup DIR");
+    }
+    if (!s.unread.empty()) {
+        return c.skip("its rows cannot be read (" + s.unread + ")",
+                      "callsign check --data-dir " + f.data_dir.path.string());
+    }
+    c.ok(numbers);
+}
+
+// ---- the process ----
+
+void judge_open_files(const facts& f, std::vector<diagnosis>& all) {
+    check c(all, "open files");
+    const open_file_facts& o = f.open_files;
+    const std::string raise =
+        "raise it (LimitNOFILE= in the unit, ulimit -Hn) or lower http.connections_max";
+    if (!o.trouble.empty()) return c.skip("the limit is not known", o.trouble);
+    const std::uintmax_t needed = f.connections_max + files_beside_connections;
+    const std::string found = "the limit is " + std::to_string(o.hard) +
+                              (o.of_server ? " for the server" : "") +
+                              ", http.connections_max is " + std::to_string(f.connections_max);
+    // The server raises its own limit as far as it may.
+    if (o.hard < needed) return c.warn(found + ": it takes fewer connections", raise);
+    c.ok(found);
+}
+
+void judge_master_key(const facts& f, std::vector<diagnosis>& all) {
+    check c(all, "master key");
+    for (const config_fault& fault : f.config_faults) {
+        if (!is_of_master_key(fault)) continue;
+        c.fault(fault.where + ": " + fault.text,
+                "put it there, for the server's user alone; a new one is made by callsign "
+                "master-key new FILE, which opens nothing that is sealed under another");
+    }
+    const master_key_facts& k = f.master_key;
+    if (c.has_said()) return;
+    if (k.opens_store && !*k.opens_store) {
+        return c.fault("it is not the one that this store's devices are sealed under",
+                       "put the right one in the place of it (from where its copy is kept)");
+    }
+    if (!k.is_given && k.store_needs_it) {
+        return c.fault("there is none, and devices of this store are sealed under one",
+                       "set secrets.master_key_file to the file that has it");
+    }
+    if (!k.is_given) {
+        return c.skip("there is none, and only devices and webhooks need one",
+                      "callsign master-key new FILE, then secrets.master_key_file = \"FILE\"");
+    }
+    c.ok(k.opens_store ? "it opens what the store holds"
+                       : "it is there; nothing is sealed under it yet");
+}
+
+void judge_certificate(const facts& f, std::vector<diagnosis>& all) {
+    check c(all, "tls");
+    for (const config_fault& fault : f.config_faults) {
+        if (is_of_tls(fault)) c.fault(fault.where + ": " + fault.text, "mend it, then SIGHUP");
+    }
+    const certificate_facts& t = f.certificate;
+    if (c.has_said()) return;
+    if (!t.is_given || !t.expires) return c.ok("not used: the server speaks HTTP");
+    const std::string renew = "renew the certificate, then SIGHUP (systemctl reload callsign)";
+    const milliseconds left = *t.expires - f.now;
+    if (left <= 0ms) {
+        c.fault("the certificate expired " + span_text(-left) + " ago", renew);
+    } else if (left <= expiry_noticed) {
+        c.warn("the certificate expires in " + span_text(left), renew);
+    }
+    if (!t.fits_host) {
+        c.fault("the certificate is not one of " + t.public_host + " (server.public_url)",
+                "get one of that name, or say the name it has in server.public_url");
+    }
+    if (!c.has_said()) c.ok("the certificate expires in " + span_text(left));
+}
+
+// ---- what the server does ----
+
+std::string not_asked(const facts& f) {
+    return f.is_running ? f.server ? f.server->why_not : "it was not asked" : "no server runs";
+}
+
+void judge_slots(const facts& f, std::vector<diagnosis>& all) {
+    check c(all, "oldest slot");
+    const bool is_asked = f.server && f.server->why_not.empty();
+    if (!is_asked && (!f.store.exists || !f.store.unread.empty() || !f.store.is_own)) {
+        return c.skip("slots cannot be looked at (" + not_asked(f) + ")",
+                      "callsign slots list --state pending, once a server runs");
+    }
+    const auto oldest = is_asked ? f.server->oldest_pending : f.store.oldest_pending;
+    const milliseconds window = is_asked ? f.server->window : f.window;
+    const milliseconds interval = is_asked ? f.server->interval : f.interval;
+    if (!oldest) return c.ok("no slot is pending");
+    const milliseconds age = f.now - *oldest;
+    const std::string found =
+        "the oldest pending slot is " + span_text(std::max(age, 0ms)) + " old";
+    if (age <= window + 3 * interval) return c.ok(found);
+    if (!is_asked) {
+        return c.warn(found + ", and no server is there to end it",
+                      "start callsignd; its reaper looks at it once its window is over");
+    }
+    c.warn(found + ", the window is " + span_text(window) +
+               (f.server->last_sweep ? ", the last sweep was " + to_rfc3339(*f.server->last_sweep)
+                                     : ", there was no sweep yet"),
+           "callsign reaper sweep; then callsign reaper status says more");
+}
+
+void judge_held(const facts& f, std::vector<diagnosis>& all) {
+    check c(all, "held series");
+    const bool is_asked = f.server && f.server->why_not.empty();
+    const bool is_read = f.store.exists && f.store.is_own && f.store.unread.empty();
+    if (!is_read && !is_asked) {
+        return c.skip("series cannot be looked at (" + not_asked(f) + ")",
+                      "callsign series list ACCOUNT, once a server runs");
+    }
+    for (const held_series& each : is_read ? f.store.held : f.server->held) {
+        c.warn(each.prefix + " of " + each.account + " gives no numbers since a restore",
+               "callsign series resume " + each.prefix + " --account " + each.account + " --at N");
+    }
+    if (is_read && f.store.held_count > static_cast<std::int64_t>(f.store.held.size())) {
+        c.warn(std::to_string(f.store.held_count) + " series give no numbers; these are the first",
+               "callsign series list ACCOUNT lists an account's");
+    }
+    if (!c.has_said()) c.ok("every series gives numbers");
+}
+
+void judge_backups(const facts& f, std::vector<diagnosis>& all) {
+    check c(all, "backups");
+    const backup_facts& b = f.backups;
+    if (b.directory.empty()) {
+        return c.warn(
+            "none are made by the server itself",
+            "set backup.directory and backup.every, or let callsign backup DIR run daily");
+    }
+    const std::string dir = b.directory.string();
+    if (!b.trouble.empty()) return c.fault(dir + " cannot be looked at", b.trouble);
+    // One is made when it is due, and takes its time.
+    const milliseconds late = 2 * b.every;
+    if (!b.newest) {
+        return c.warn("there is none in " + dir,
+                      "the first is made " + span_text(b.every) +
+                          " after the start; at once by callsign backup DIR");
+    }
+    const milliseconds age = f.now - *b.newest;
+    const std::string found =
+        "the newest in " + dir + " is " + span_text(std::max(age, 0ms)) + " old";
+    if (age > late) {
+        return c.fault(found + ", and one is to be made every " + span_text(b.every),
+                       f.is_running ? "the server's log says why (backup failed)"
+                                    : "start callsignd, which makes them");
+    }
+    c.ok(found);
+}
+
+void judge_port(const facts& f, std::vector<diagnosis>& all) {
+    check c(all, "port");
+    const port_facts& p = f.port;
+    if (!p.is_loopback && !p.speaks_tls && !p.is_behind_tls) {
+        c.warn(p.listen + " is reached from other machines in clear, tokens and all",
+               "set tls.certificate and tls.key, or server.public_url to the https address of the "
+               "proxy");
+    }
+    if (!f.is_running && p.is_taken) {
+        c.fault("another program listens on " + p.listen,
+                "end it (ss -ltnp says which), or choose another server.listen");
+    } else if (!f.is_running && p.is_refused) {
+        c.warn(p.listen + " may not be used by " + f.user_name,
+               "give the service that right (AmbientCapabilities=CAP_NET_BIND_SERVICE)");
+    } else if (!f.is_running && !p.trouble.empty()) {
+        c.fault("nobody can listen on " + p.listen + ": " + p.trouble,
+                "choose another server.listen");
+    }
+    if (!c.has_said())
+        c.ok(p.listen + (f.is_running ? ", where the server is" : ", which is free"));
+}
+
+void judge_server(const facts& f, std::vector<diagnosis>& all) {
+    check c(all, "server");
+    if (f.server && !f.server->why_not.empty() && f.is_running) {
+        return c.fault("it runs and could not be asked: " + f.server->why_not,
+                       "its log says what it does; --url says where it is");
+    }
+    if (f.server && f.server->why_not.empty()) return c.ok("it runs and answers");
+    c.skip("no server runs on " + f.data_dir.path.string(),
+           "what only a running one knows was not asked");
+}
+
+}  // namespace
+
+std::vector<diagnosis> judge(const facts& f) {
+    std::vector<diagnosis> all;
+    judge_config(f, all);
+    judge_environment(f, all);
+    judge_permissions(f, all);
+    judge_disk(f, all);
+    judge_clock(f, all);
+    judge_sqlite(f, all);
+    judge_schema(f, all);
+    judge_open_files(f, all);
+    judge_master_key(f, all);
+    judge_certificate(f, all);
+    judge_port(f, all);
+    judge_server(f, all);
+    judge_slots(f, all);
+    judge_held(f, all);
+    judge_backups(f, all);
+    return all;
+}
+
+}  // namespace callsign::setup

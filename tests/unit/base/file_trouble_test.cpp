@@ -1,0 +1,55 @@
+#include "support/temp_dir.hpp"
+
+#include <callsign/base/file_trouble.hpp>
+
+#include <cerrno>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+namespace callsign {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(file_trouble, says_which_directory_is_missing) {
+    const testing::temp_dir temp;
+    const auto folder = temp.path() / "a" / "b";
+    EXPECT_EQ(file_trouble(folder / "file", ENOENT, file_use::making),
+              "No such directory: mkdir -p " + folder.string());
+    EXPECT_EQ(file_trouble(folder / "file", ENOENT),
+              "No such file: there is no directory " + folder.string());
+    EXPECT_EQ(file_trouble(temp.path() / "file", ENOENT), "No such file");
+    EXPECT_EQ(file_trouble("file", ENOENT), "No such file");
+}
+
+TEST(file_trouble, says_whose_a_closed_file_is) {
+    const testing::temp_dir temp;
+    const auto file = temp.path() / "file";
+    std::ofstream(file) << "x";
+    EXPECT_EQ(file_trouble(file, EACCES), "Permission denied: " + file.string() +
+                                              " is closed to its own user: chmod u+rwX " +
+                                              file.string());
+    if (::geteuid() != 0) GTEST_SKIP() << "a file of another user's needs root";
+    ASSERT_EQ(::chown(file.c_str(), 1, 1), 0);
+    EXPECT_EQ(file_trouble(file, EACCES), "Permission denied: " + file.string() + " belongs to " +
+                                              user_name(1) + ": run it as that user (sudo -u " +
+                                              user_name(1) + " ...)");
+}
+
+TEST(file_trouble, says_what_to_do_about_the_rest) {
+    EXPECT_THAT(file_trouble("/tmp/x", ENOSPC), HasSubstr("No space left: make room"));
+    EXPECT_THAT(file_trouble("/tmp", EISDIR), HasSubstr("Is a directory"));
+    EXPECT_THAT(file_trouble("/tmp/x", EROFS), HasSubstr("Read-only"));
+    EXPECT_THAT(file_trouble("/tmp/x", EMFILE), HasSubstr("ulimit"));
+    EXPECT_NE(file_trouble("/tmp/x", EIO), "");
+}
+
+TEST(user_name, is_a_number_where_there_is_no_name) {
+    EXPECT_EQ(user_name(3'999'999'999), "3999999999");
+    EXPECT_EQ(user_name(0), "root");
+}
+
+}  // namespace
+}  // namespace callsign

@@ -1,0 +1,91 @@
+// Goal: how far something is, is shown in place on a terminal, and nowhere else with more than a
+// line now and then. Method: a clock of the test's own, and what was written.
+
+#include "cli/progress.hpp"
+
+#include "cli/text.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <optional>
+#include <sstream>
+
+namespace callsign::cli {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct progress : testing::Test {
+    std::istringstream in;
+    std::ostringstream out;
+    std::ostringstream err;
+    milliseconds at = 1h;
+    std::size_t columns = 80;
+
+    surroundings around(bool is_terminal) {
+        return {.in = in,
+                .out = out,
+                .err = err,
+                .err_is_terminal = is_terminal,
+                .environment = {},
+                .exchange = {},
+                .files = {},
+                .columns = [this] { return columns; },
+                .elapsed = [this] { return at; }};
+    }
+};
+
+TEST_F(progress, is_one_line_that_is_gone_in_the_end) {
+    const surroundings a = around(true);
+    {
+        progress_line line(a);
+        line.show("1 of 2");
+        line.show("2 of 2");
+        EXPECT_EQ(err.str(), "\r\x1b[K1 of 2\r\x1b[K2 of 2");
+    }
+    EXPECT_EQ(err.str(), "\r\x1b[K1 of 2\r\x1b[K2 of 2\r\x1b[K");
+}
+
+TEST_F(progress, is_no_wider_than_the_terminal) {
+    const surroundings a = around(true);
+    columns = 10;
+    progress_line line(a);
+    line.show("1234567890");
+    EXPECT_EQ(err.str(), "\r\x1b[K123456...");
+    err.str("");
+    line.show("123456789");
+    EXPECT_EQ(err.str(), "\r\x1b[K123456789");
+    err.str("");
+    line.show("one\nline\x1b[2J");
+    EXPECT_EQ(err.str(), "\r\x1b[Kone?li...");
+}
+
+TEST_F(progress, is_a_plain_line_now_and_then_elsewhere) {
+    const surroundings a = around(false);
+    {
+        progress_line line(a);
+        for (int n = 0; n < 25; ++n) {
+            line.show("task " + std::to_string(n));
+            at += 1s;
+        }
+    }
+    EXPECT_EQ(err.str(), "task 10\ntask 20\n");
+}
+
+TEST_F(progress, that_is_quick_says_nothing_elsewhere) {
+    const surroundings a = around(false);
+    { progress_line(a).show("all of it"); }
+    EXPECT_EQ(err.str(), "");
+    EXPECT_EQ(out.str(), "");
+}
+
+TEST(shortened, cuts_between_characters) {
+    EXPECT_EQ(shortened("abc", 3), "abc");
+    EXPECT_EQ(shortened("abcdef", 5), "ab...");
+    EXPECT_EQ(shortened("\xC3\xA4\xC3\xB6\xC3\xBC\xC3\xA4\xC3\xB6", 4), "\xC3\xA4...");
+    EXPECT_EQ(shortened("abcdef", 2), "..");
+    EXPECT_EQ(shortened("", 2), "");
+}
+
+}  // namespace
+}  // namespace callsign::cli

@@ -1,0 +1,369 @@
+// Goal: each thing that can be wrong is said, with the right verdict and what to do about it.
+// Method: facts of a server that is well, with one thing changed.
+
+#include "main/setup/doctor/judge.hpp"
+
+#include <functional>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace callsign::setup {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+
+constexpr time_point now{std::chrono::seconds{1'795'000'000}};  // in November 2026
+constexpr unsigned service = 990;
+
+file_facts owned(const char* path, unsigned mode) {
+    return {.path = path,
+            .exists = true,
+            .owner = service,
+            .owner_name = "callsign",
+            .mode = mode,
+            .readable = true,
+            .writable = true};
+}
+
+facts healthy() {
+    facts f;
+    f.now = now;
+    f.user = service;
+    f.user_name = "callsign";
+    f.config_file = "/etc/callsign/callsign.toml";
+    f.data_dir = owned("/data", 0700);
+    f.data_dir.is_directory = true;
+    f.data_files = {owned("/data/callsign.sqlite3", 0600)};
+    f.secret_files = {owned("/data/admin.token", 0600), owned("/etc/callsign/master.key", 0400)};
+    f.disk = {.at = "/data",
+              .free_bytes = 50ull << 30,
+              .disk_bytes = 100ull << 30,
+              .free_inodes = 1'000'000,
+              .inodes = 2'000'000,
+              .database_bytes = 1ull << 30};
+    f.clock_is_synchronised = true;
+    f.sqlite = {"3.40.1", true};
+    f.store.exists = f.store.is_database = f.store.is_wal = true;
+    f.store.schema = f.store.schema_known = 15;
+    f.store.last_moment = now - 1h;
+    f.open_files = {.hard = 524'288};
+    f.connections_max = 2048;
+    f.master_key = {.is_given = true, .opens_store = true, .store_needs_it = true};
+    f.backups = {.directory = "/backups", .every = 24h, .newest = now - 3h};
+    f.port.listen = "127.0.0.1:8080";
+    f.window = 10min;
+    f.interval = 30s;
+    f.server = server_word{.why_not = "no server runs on /data"};
+    return f;
+}
+
+facts running() {
+    facts f = healthy();
+    f.is_running = true;
+    f.server = server_word{.window = 10min, .interval = 30s, .last_sweep = now - 10s};
+    return f;
+}
+
+// "fault schema: found: advice" of each line that is not well, server's absence aside.
+std::string bad_lines(const facts& f) {
+    std::string text;
+    for (const diagnosis& d : judge(f)) {
+        if (d.verdict == verdict::ok) {
+            EXPECT_EQ(d.advice, "") << d.check;
+            continue;
+        }
+        EXPECT_NE(d.advice, "") << d.check << ": nothing is wrong without something to do";
+        const bool absent = d.check == "server" && d.verdict == verdict::skipped;
+        if (absent) continue;
+        const char* const words[] = {"ok", "warning", "fault", "skipped"};
+        text += std::string(words[static_cast<int>(d.verdict)]) + " " + d.check + ": " + d.found +
+                ": " + d.advice + "\n";
+    }
+    return text;
+}
+
+std::string after(const facts& base, const std::function<void(facts&)>& change) {
+    facts f = base;
+    change(f);
+    return bad_lines(f);
+}
+
+TEST(judge, finds_nothing_where_all_is_well) {
+    EXPECT_EQ(bad_lines(healthy()), "");
+    EXPECT_EQ(bad_lines(running()), "");
+    EXPECT_GE(judge(healthy()).size(), 15u) << "every check says something";
+}
+
+TEST(judge, config) {
+    EXPECT_THAT(after(healthy(),
+                      [](facts& f) {
+                          f.config_faults = {{"c.toml:3", "unknown key: reaper.windwo"},
+                                             {"--listen", "server.listen: must be ..."}};
+                      }),
+                ::testing::AllOf(HasSubstr("fault config: c.toml:3: unknown key: reaper.windwo"),
+                                 HasSubstr("fault config: --listen: server.listen")));
+    EXPECT_THAT(after(healthy(),
+                      [](facts& f) {
+                          f.config_file.reset();
+                          f.packaged_config = "/etc/callsign/callsign.toml";
+                      }),
+                HasSubstr("skipped config: no file was named"));
+}
+
+TEST(judge, environment) {
+    EXPECT_THAT(after(healthy(),
+                      [](facts& f) {
+                          f.unknown_names = {{"CALLSIGN_REAPER_WINDWO", "CALLSIGN_REAPER_WINDOW"},
+                                             {"CALLSIGN_X", ""}};
+                      }),
+                ::testing::AllOf(HasSubstr("warning environment: CALLSIGN_REAPER_WINDWO is no "
+                                           "setting and does nothing: call it "
+                                           "CALLSIGN_REAPER_WINDOW\n"),
+                                 HasSubstr("unset CALLSIGN_X\n")));
+}
+
+TEST(judge, permissions) {
+    const auto of_dir = [](const std::function<void(file_facts&)>& change) {
+        return after(healthy(), [&](facts& f) { change(f.data_dir); });
+    };
+    EXPECT_THAT(
+        of_dir([](file_facts& d) { d.mode = 0777; }),
+        HasSubstr("fault permissions: /data can be written by others (mode 777): chmod 700"));
+    EXPECT_THAT(of_dir([](file_facts& d) { d.exists = false; }),
+                HasSubstr("fault permissions: there is no /data"));
+    EXPECT_THAT(of_dir([](file_facts& d) { d.is_directory = false; }),
+                HasSubstr("fault permissions: /data is no directory"));
+    EXPECT_THAT(of_dir([](file_facts& d) { d.trouble = "Permission denied: ..."; }),
+                HasSubstr("fault permissions: /data: Permission denied"));
+    EXPECT_THAT(of_dir([](file_facts& d) { d.writable = false; }),
+                HasSubstr("fault permissions: /data cannot be written by callsign"));
+    EXPECT_THAT(after(healthy(),
+                      [](facts& f) {
+                          f.user = 1000;
+                          f.user_name = "ben";
+                          f.data_dir.writable = false;
+                      }),
+                HasSubstr("skipped permissions: /data belongs to callsign, and ben may not write"));
+    EXPECT_THAT(
+        after(healthy(),
+              [](facts& f) {
+                  f.data_files[0].owner = 0;
+                  f.data_files[0].owner_name = "root";
+              }),
+        HasSubstr("fault permissions: /data/callsign.sqlite3 belongs to root, the directory "
+                  "to callsign: chown callsign /data/callsign.sqlite3"));
+    EXPECT_THAT(after(healthy(), [](facts& f) { f.data_files[0].writable = false; }),
+                HasSubstr("fault permissions: /data/callsign.sqlite3 cannot be written"));
+    EXPECT_THAT(after(healthy(), [](facts& f) { f.data_files[0].mode = 0666; }),
+                HasSubstr("chmod 600 /data/callsign.sqlite3"));
+}
+
+TEST(judge, secrets_are_their_users_alone) {
+    for (const unsigned mode : {0604u, 0640u, 0602u}) {
+        EXPECT_THAT(after(healthy(), [&](facts& f) { f.secret_files[0].mode = mode; }),
+                    HasSubstr("fault permissions: /data/admin.token is a secret that others can "
+                              "read"))
+            << mode;
+    }
+    const auto key = [](unsigned mode) {
+        return after(healthy(), [&](facts& f) {
+            f.secret_files.push_back(owned("/etc/tls.key", mode));
+            f.secret_files.back().is_for_group = true;
+        });
+    };
+    EXPECT_EQ(key(0640), "") << "as Debian's ssl-cert has it";
+    EXPECT_THAT(key(0644), HasSubstr("fault permissions: /etc/tls.key is a secret"));
+}
+
+TEST(judge, disk) {
+    const auto free = [](std::uintmax_t bytes) {
+        return after(healthy(), [&](facts& f) { f.disk.free_bytes = bytes; });
+    };
+    EXPECT_THAT(free(1 << 20), HasSubstr("fault disk: 1 MiB free of 100 GiB"));
+    EXPECT_THAT(free(32 << 20), HasSubstr("warning disk: 32 MiB free"));
+    EXPECT_THAT(free(512 << 20), HasSubstr("no room for a copy of it"));
+    EXPECT_EQ(free(2ull << 30), "");
+    EXPECT_THAT(after(healthy(), [](facts& f) { f.disk.free_inodes = 12; }),
+                HasSubstr("warning disk: 12 files more"));
+    EXPECT_EQ(after(healthy(), [](facts& f) { f.disk.free_inodes = f.disk.inodes = 0; }), "")
+        << "some file systems do not count them";
+    EXPECT_THAT(after(healthy(), [](facts& f) { f.disk.trouble = "Permission denied"; }),
+                HasSubstr("skipped disk"));
+}
+
+TEST(judge, clock) {
+    EXPECT_THAT(after(healthy(), [](facts& f) { f.now = time_point{}; }),
+                HasSubstr("fault clock: this machine's clock says 1970-01-01"));
+    EXPECT_THAT(after(healthy(), [](facts& f) { f.store.last_moment = now + 2h; }),
+                ::testing::AllOf(HasSubstr("fault clock: the clock says 2026-11"),
+                                 HasSubstr("callsign repair-clock --data-dir /data")));
+    EXPECT_EQ(after(healthy(), [](facts& f) { f.store.last_moment = now + 59s; }), "");
+    EXPECT_THAT(after(healthy(), [](facts& f) { f.clock_is_synchronised = false; }),
+                HasSubstr("warning clock: nothing keeps the clock right: set it: timedatectl"));
+    EXPECT_EQ(after(healthy(), [](facts& f) { f.clock_is_synchronised.reset(); }), "");
+}
+
+TEST(judge, sqlite_and_schema) {
+    EXPECT_THAT(after(healthy(), [](facts& f) { f.store.is_wal = false; }),
+                HasSubstr("warning sqlite: callsign.sqlite3 has no write-ahead log"));
+    EXPECT_THAT(after(healthy(), [](facts& f) { f.store.schema = 16; }),
+                HasSubstr("fault schema: the store was written by a newer callsignd (schema 16, "
+                          "this program's is 15)"));
+    EXPECT_THAT(after(healthy(), [](facts& f) { f.store.schema = 9; }),
+                HasSubstr("warning schema: the store is older (schema 9"));
+    EXPECT_THAT(after(healthy(), [](facts& f) { f.store.is_database = false; }),
+                HasSubstr("fault schema: /data/callsign.sqlite3 is no SQLite database"));
+    EXPECT_THAT(after(healthy(), [](facts& f) { f.store.is_own = false; }),
+                HasSubstr("fault schema: /data/callsign.sqlite3 is another program's"));
+    EXPECT_THAT(after(healthy(), [](facts& f) { f.store.unreadable = "Permission denied"; }),
+                HasSubstr("fault schema: /data/callsign.sqlite3 cannot be read: Permission"));
+    EXPECT_THAT(after(healthy(), [](facts& f) { f.store.unread = "damaged"; }),
+                HasSubstr("skipped schema: its rows cannot be read (damaged): callsign check"));
+    EXPECT_THAT(after(healthy(), [](facts& f) { f.store = {}; }),
+                HasSubstr("skipped schema: there is no /data/callsign.sqlite3"));
+    const auto all = judge(healthy());
+    const auto sqlite = std::find_if(all.begin(), all.end(),
+                                     [](const diagnosis& d) { return d.check == "sqlite"; });
+    EXPECT_THAT(sqlite->found, HasSubstr("3.40.1 can lose pages"));
+}
+
+TEST(judge, open_files) {
+    EXPECT_THAT(after(healthy(), [](facts& f) { f.open_files.hard = 1024; }),
+                HasSubstr("warning open files: the limit is 1024, http.connections_max is 2048"));
+    EXPECT_THAT(after(healthy(), [](facts& f) { f.open_files.trouble = "run it as its user"; }),
+                HasSubstr("skipped open files"));
+}
+
+TEST(judge, master_key) {
+    EXPECT_THAT(after(healthy(), [](facts& f) { f.master_key.opens_store = false; }),
+                HasSubstr("fault master key: it is not the one"));
+    EXPECT_THAT(after(healthy(), [](facts& f) { f.master_key = {.store_needs_it = true}; }),
+                HasSubstr("fault master key: there is none, and devices"));
+    EXPECT_THAT(after(healthy(), [](facts& f) { f.master_key = {}; }),
+                HasSubstr("skipped master key: there is none, and only devices"));
+    const std::string faulty = after(healthy(), [](facts& f) {
+        f.config_faults = {{"c.toml:2",
+                            "secrets.master_key_file: The master key's file can't be "
+                            "read."}};
+        f.master_key = {};
+    });
+    EXPECT_THAT(faulty, HasSubstr("fault master key: c.toml:2: secrets.master_key_file"));
+    EXPECT_THAT(faulty, ::testing::Not(HasSubstr("fault config"))) << "it is said once";
+}
+
+TEST(judge, tls) {
+    const auto expires = [](milliseconds in) {
+        return after(healthy(),
+                     [&](facts& f) { f.certificate = {.is_given = true, .expires = now + in}; });
+    };
+    EXPECT_EQ(expires(30 * 24h), "");
+    EXPECT_THAT(expires(5 * 24h), HasSubstr("warning tls: the certificate expires in 5 days"));
+    EXPECT_THAT(expires(-3 * 24h), HasSubstr("fault tls: the certificate expired 3 days ago"));
+    EXPECT_THAT(after(healthy(),
+                      [](facts& f) {
+                          f.certificate = {.is_given = true,
+                                           .expires = now + 60 * 24h,
+                                           .public_host = "tasks.example.org",
+                                           .fits_host = false};
+                      }),
+                HasSubstr("fault tls: the certificate is not one of tasks.example.org"));
+    EXPECT_THAT(after(healthy(),
+                      [](facts& f) {
+                          f.config_faults = {{"c.toml:2",
+                                              "tls.key: /k is not the key of the "
+                                              "certificate"}};
+                      }),
+                HasSubstr("fault tls: c.toml:2: tls.key: /k is not the key"));
+}
+
+TEST(judge, port) {
+    const auto of_port = [](const facts& base, const std::function<void(port_facts&)>& change) {
+        return after(base, [&](facts& f) { change(f.port); });
+    };
+    const auto taken = [](port_facts& p) {
+        p.is_taken = true;
+        p.trouble = "Address already in use";
+    };
+    EXPECT_THAT(of_port(healthy(), taken),
+                HasSubstr("fault port: another program listens on 127.0.0.1:8080"));
+    EXPECT_EQ(of_port(running(), taken), "") << "it is the server itself";
+    EXPECT_THAT(of_port(healthy(),
+                        [](port_facts& p) {
+                            p.is_refused = true;
+                            p.trouble = "Permission denied";
+                        }),
+                HasSubstr("warning port: 127.0.0.1:8080 may not be used by callsign"));
+    EXPECT_THAT(of_port(healthy(), [](port_facts& p) { p.trouble = "Cannot assign"; }),
+                HasSubstr("fault port: nobody can listen on 127.0.0.1:8080: Cannot assign"));
+    const auto in_clear = [](port_facts& p) { p.is_loopback = false; };
+    EXPECT_THAT(of_port(running(), in_clear), HasSubstr("warning port: 127.0.0.1:8080 is reached"));
+    EXPECT_EQ(of_port(running(),
+                      [&](port_facts& p) {
+                          in_clear(p);
+                          p.speaks_tls = true;
+                      }),
+              "");
+    EXPECT_EQ(of_port(running(),
+                      [&](port_facts& p) {
+                          in_clear(p);
+                          p.is_behind_tls = true;
+                      }),
+              "");
+}
+
+TEST(judge, a_server_that_does_not_answer) {
+    EXPECT_THAT(after(running(), [](facts& f) { f.server->why_not = "no answer within 10s"; }),
+                HasSubstr("fault server: it runs and could not be asked: no answer within 10s"));
+}
+
+TEST(judge, the_oldest_slot) {
+    EXPECT_EQ(after(running(), [](facts& f) { f.server->oldest_pending = now - 11min; }), "")
+        << "sweeps come now and then";
+    EXPECT_THAT(after(running(), [](facts& f) { f.server->oldest_pending = now - 12min; }),
+                ::testing::AllOf(HasSubstr("warning oldest slot: the oldest pending slot is 12 "
+                                           "minutes old, the window is 10 minutes"),
+                                 HasSubstr("callsign reaper sweep")));
+    // Of a store that no server has.
+    EXPECT_THAT(after(healthy(), [](facts& f) { f.store.oldest_pending = now - 2h; }),
+                HasSubstr("no server is there to end it: start callsignd"));
+    EXPECT_THAT(after(healthy(), [](facts& f) { f.store.unread = "damaged"; }),
+                HasSubstr("skipped oldest slot: slots cannot be looked at (no server runs)"));
+}
+
+TEST(judge, held_series) {
+    const auto held = [](facts& f) {
+        f.store.held = {{"ada", "SYN"}};
+        f.store.held_count = 1;
+    };
+    EXPECT_EQ(after(healthy(), held),
+              "warning held series: SYN of ada gives no numbers since a restore: callsign series "
+              "resume SYN --account ada --at N\n");
+    EXPECT_THAT(after(healthy(),
+                      [&](facts& f) {
+                          held(f);
+                          f.store.held_count = 40;
+                      }),
+                HasSubstr("40 series give no numbers; these are the first"));
+    EXPECT_THAT(after(running(),
+                      [](facts& f) {
+                          f.store = {};
+                          f.server->held = {{"ben", "INC"}};
+                      }),
+                HasSubstr("INC of ben gives no numbers"));
+}
+
+TEST(judge, backups) {
+    EXPECT_THAT(after(healthy(), [](facts& f) { f.backups.newest = now - 49h; }),
+                HasSubstr("fault backups: the newest in /backups is 2 days old, and one is to be "
+                          "made every 24 hours"));
+    EXPECT_THAT(after(healthy(), [](facts& f) { f.backups.newest.reset(); }),
+                HasSubstr("warning backups: there is none in /backups"));
+    EXPECT_THAT(after(healthy(), [](facts& f) { f.backups = {}; }),
+                HasSubstr("warning backups: none are made by the server itself"));
+    EXPECT_THAT(after(healthy(), [](facts& f) { f.backups.trouble = "No such directory"; }),
+                HasSubstr("fault backups: /backups cannot be looked at"));
+}
+
+}  // namespace
+}  // namespace callsign::setup

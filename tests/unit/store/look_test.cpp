@@ -1,0 +1,188 @@
+// Goal: a look at a store tells what is there and leaves no trace. Method: real stores, open,
+// closed and as a killed process leaves them; every file's name, bytes and time of change before
+// and after.
+
+#include "support/temp_dir.hpp"
+
+#include <callsign/store/sqlite.hpp>
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <fstream>
+#include <functional>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <map>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace callsign {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+struct look : ::testing::Test {
+    testing::temp_dir temp;
+    fs::path dir = temp.path() / "data";
+    fs::path file = dir / "callsign.sqlite3";
+
+    // Name, bytes, mode, owner and when changed.
+    std::map<std::string, std::string> traces(const fs::path& in) const {
+        std::map<std::string, std::string> all;
+        // A file that came and went has left its time there.
+        struct stat folder {};
+        ::stat(in.c_str(), &folder);
+        all["."] =
+            std::to_string(folder.st_mtim.tv_sec) + "." + std::to_string(folder.st_mtim.tv_nsec);
+        for (const auto& entry : fs::directory_iterator(in)) {
+            // What a reader of an open store does there is no trace.
+            if (entry.path().string().ends_with("-shm")) continue;
+            struct stat status {};
+            ::stat(entry.path().c_str(), &status);
+            std::string& its = all[entry.path().filename()];
+            its = std::to_string(status.st_mode) + "|" + std::to_string(status.st_uid) + "|" +
+                  std::to_string(status.st_mtim.tv_sec) + "." +
+                  std::to_string(status.st_mtim.tv_nsec);
+            if (!entry.is_regular_file()) continue;
+            std::ifstream file_in(entry.path(), std::ios::binary);
+            const std::string bytes(std::istreambuf_iterator<char>(file_in), {});
+            its += "|" + std::to_string(bytes.size()) + "|" +
+                   std::to_string(std::hash<std::string>{}(bytes));
+        }
+        return all;
+    }
+    sqlite_look look_at(const fs::path& at) const {
+        const auto before = traces(at);
+        sqlite_look found = look_at_sqlite(at);
+        EXPECT_EQ(traces(at), before) << "a look changed something";
+        return found;
+    }
+    void execute(const std::string& sql) const {
+        // With the sums that the store's pages have.
+        SQLite::Database db(file.string(), SQLite::OPEN_READWRITE, 0, "callsign");
+        db.exec(sql);
+    }
+};
+
+TEST_F(look, at_nothing_makes_nothing) {
+    const sqlite_look found = look_at_sqlite(dir);
+    EXPECT_FALSE(found.exists);
+    EXPECT_EQ(found.holder, 0);
+    EXPECT_FALSE(fs::exists(dir));
+    fs::create_directory(dir);
+    EXPECT_FALSE(look_at(dir).exists);
+    EXPECT_TRUE(fs::is_empty(dir));
+}
+
+TEST_F(look, at_a_store_that_is_closed) {
+    { const auto store = open_sqlite({.data_dir = dir}); }
+    const sqlite_look found = look_at(dir);
+    EXPECT_TRUE(found.exists);
+    EXPECT_TRUE(found.is_database);
+    EXPECT_TRUE(found.is_wal);
+    EXPECT_EQ(found.schema, found.schema_known);
+    EXPECT_GT(found.schema, 0);
+    EXPECT_EQ(found.unread, "");
+    EXPECT_EQ(found.unreadable, "");
+    EXPECT_EQ(found.holder, 0);
+    EXPECT_EQ(found.pending, 0);
+    EXPECT_FALSE(found.oldest_pending);
+    EXPECT_TRUE(found.held.empty());
+    EXPECT_FALSE(found.device);
+}
+
+TEST_F(look, at_a_store_that_a_process_has) {
+    const auto store = open_sqlite({.data_dir = dir});
+    const sqlite_look found = look_at(dir);
+    EXPECT_EQ(found.holder, ::getpid());
+    EXPECT_EQ(found.unread, "");
+    EXPECT_EQ(found.schema, found.schema_known);
+}
+
+// What a killed server leaves: a log that nobody has moved to the database.
+TEST_F(look, reads_what_only_the_log_has) {
+    const fs::path killed = temp.path() / "killed";
+    {
+        const auto store = open_sqlite({.data_dir = dir});
+        execute("UPDATE totals SET last_moment = 42");
+        fs::copy(dir, killed);
+    }
+    ASSERT_GT(fs::file_size(killed / "callsign.sqlite3-wal"), 0u);
+    const sqlite_look found = look_at(killed);
+    EXPECT_EQ(found.unread, "");
+    EXPECT_EQ(found.schema, found.schema_known);
+    EXPECT_EQ(found.last_moment.time_since_epoch().count(), 42);
+}
+
+TEST_F(look, tells_slots_series_and_time) {
+    { const auto store = open_sqlite({.data_dir = dir}); }
+    execute("UPDATE totals SET pending = 2, last_moment = 1795000000000");
+    execute(
+        "INSERT INTO accounts (account_id, name, created_at, last_version) VALUES"
+        " (7, 'ada', 1, zeroblob(16))");
+    execute(
+        "INSERT INTO series (series_id, account_id, prefix, created_at, held) VALUES"
+        " (3, 7, 'SYN', 1, 1), (4, 7, 'INC', 1, 0)");
+    for (const char* values : {"(1, 1000, 1)", "(2, 500, 1)", "(3, 100, 3)"}) {
+        execute(std::string("INSERT INTO slots (slot_id, created_at, state, account_id, key,"
+                            " fingerprint, uuid, settled_at, reason)"
+                            " SELECT v.a, v.b, v.c, 7, 'k' || v.a, zeroblob(32), zeroblob(16),"
+                            " iif(v.c = 3, 1, NULL), iif(v.c = 3, 1, 0) FROM"
+                            " (SELECT column1 AS a, column2 AS b, column3 AS c FROM (VALUES ") +
+                values + ")) v");
+    }
+    execute(
+        "INSERT INTO devices (client_id, account_id, name, key, created_at) VALUES"
+        " (randomblob(16), 7, 'laptop', x'0102', 1)");
+    const sqlite_look found = look_at(dir);
+    ASSERT_EQ(found.unread, "");
+    EXPECT_EQ(found.pending, 2);
+    EXPECT_EQ(found.last_moment.time_since_epoch().count(), 1795000000000);
+    ASSERT_TRUE(found.oldest_pending);
+    EXPECT_EQ(found.oldest_pending->time_since_epoch().count(), 1000) << "the first that was made";
+    EXPECT_EQ(found.held_count, 1);
+    ASSERT_EQ(found.held.size(), 1u);
+    EXPECT_EQ(found.held[0].account, "ada");
+    EXPECT_EQ(found.held[0].prefix, "SYN");
+    ASSERT_TRUE(found.device);
+    EXPECT_EQ(found.device->account.value, 7);
+    EXPECT_EQ(found.device->sealed_key, "\x01\x02");
+}
+
+TEST_F(look, tells_a_newer_and_an_older_schema_and_migrates_neither) {
+    { const auto store = open_sqlite({.data_dir = dir}); }
+    execute("PRAGMA user_version = 99");
+    sqlite_look found = look_at(dir);
+    EXPECT_EQ(found.schema, 99);
+    EXPECT_THAT(found.unread, HasSubstr("schema 99"));
+    execute("PRAGMA user_version = 3");
+    found = look_at(dir);
+    EXPECT_EQ(found.schema, 3);
+    EXPECT_NE(found.unread, "");
+}
+
+TEST_F(look, tells_another_programs_database) {
+    fs::create_directory(dir);
+    {
+        SQLite::Database db(file.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+        db.exec("CREATE TABLE recipes (name TEXT)");
+    }
+    const sqlite_look found = look_at(dir);
+    EXPECT_TRUE(found.is_database);
+    EXPECT_FALSE(found.is_own);
+}
+
+TEST_F(look, tells_what_is_no_store) {
+    fs::create_directory(dir);
+    std::ofstream(file) << "Nothing that SQLite would know; " << std::string(200, 'x');
+    EXPECT_FALSE(look_at(dir).is_database);
+    EXPECT_TRUE(look_at(dir).exists);
+    std::ofstream(file).close();
+    EXPECT_FALSE(look_at(dir).is_database);
+    fs::remove(file);
+    fs::create_directory(file);
+    EXPECT_THAT(look_at(dir).unreadable, HasSubstr("Is a directory"));
+}
+
+}  // namespace
+}  // namespace callsign
