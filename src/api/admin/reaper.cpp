@@ -56,6 +56,13 @@ v1::ReaperWindow to_message(account_class accounts, const window_status& w,
         other.set_failed_retried(std::llround(would_have.failed));
         other.set_pending(decimal_text(would_have.pending));
     }
+    for (const auto& [retries, up_to] : w.retries) {
+        auto& bucket = *message.add_retries();
+        bucket.set_up_to(to_duration_text(up_to.window));
+        bucket.set_retries(decimal_text(retries));
+        bucket.set_failed_retried(std::llround(up_to.would_have.failed));
+        bucket.set_pending(decimal_text(up_to.would_have.pending));
+    }
     return message;
 }
 
