@@ -136,6 +136,7 @@ server::server(setup::config config, setup::config_source source, std::size_t fi
                 .api = config_.api,
                 .feed = config_.feed,
                 .webhooks = config_.webhooks.options,
+                .web = config_.web,
                 .elsewhere = {&outbox_,
                               [this](const std::string& url, const uuid& client_id,
                                      std::shared_ptr<const seal::key> key) {
