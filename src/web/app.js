@@ -210,8 +210,10 @@ function closeTask() {
 function find(event) {
   event.preventDefault();
   const input = event.target.elements.key;
-  const ref = asKey(input.value);
-  page.finding = ref || !input.value.trim() ? '' : 'A key is a prefix and a number: SYN-42.';
+  const typed = input.value.trim();
+  // A number alone is one of the account's usual series.
+  const ref = asKey(/^\d+$/.test(typed) ? `${page.account.prefix}-${typed}` : typed);
+  page.finding = ref || !typed ? '' : 'A key is a prefix and a number: SYN-42.';
   if (page.finding) alarm(page.finding);
   update();
   if (!ref) return input.focus();

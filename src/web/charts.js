@@ -62,7 +62,7 @@ export class Timeline {
   #build(width) {
     const axis = { stroke: colour('muted'), font: '12px system-ui, sans-serif', ticks: { show: false } };
     this.plot = new uPlot({
-      width, height: HEIGHT, legend: { show: false }, padding: [8, 8, 0, 0],
+      width, height: HEIGHT, legend: { show: false }, padding: [8, 32, 0, 0],
       cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 } },
       scales: {
         x: { range: (_, min, max) => [Math.min(min ?? Infinity, (max ?? Date.now() / 1000) - SECONDS_MIN), max ?? Date.now() / 1000] },

@@ -75,9 +75,9 @@ export function words(text) {
 // A key, as somebody types it: syn42, "syn 42" and SYN-42 are the same. Empty: this is none.
 export function asKey(text) {
   const trimmed = text.trim();
-  const named = /^([A-Za-z][A-Za-z0-9_]*?)[\s-]*((?:\d+-)?\d+)$/.exec(trimmed);
-  if (named) return `${named[1].toUpperCase()}-${named[2]}`;
   const exact = /^[A-Za-z][A-Za-z0-9_]{0,9}(-\d+)?-\d+$/.exec(trimmed);
   if (exact) return trimmed.toUpperCase();
+  const loose = /^([A-Za-z][A-Za-z0-9_]*?)[\s-]*(\d+)$/.exec(trimmed);
+  if (loose) return `${loose[1].toUpperCase()}-${loose[2]}`;
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(trimmed) ? trimmed.toLowerCase() : '';
 }

@@ -27,11 +27,10 @@ export class OperatorView {
     this.problem = null;
     this.sweeping = false;
     this.histograms = new Map();
-    const second = { unit: 'a second' };
-    this.creates = new Timeline({ title: 'Creations', update, lines: [
-      { name: 'Created', column: 'created', colour: 'accent', ...second },
-      { name: 'Retried', column: 'retried', colour: 'series-2', ...second },
-      { name: 'Refused', column: 'refused', colour: 'series-3', ...second }] });
+    this.creates = new Timeline({ title: 'Creations a second', update, lines: [
+      { name: 'Created', column: 'created', colour: 'accent' },
+      { name: 'Retried', column: 'retried', colour: 'series-2' },
+      { name: 'Refused', column: 'refused', colour: 'series-3' }] });
     this.commits = new Timeline({ title: 'Commit latency', update, lines: [
       { name: 'p99', column: 'p99', colour: 'accent', unit: 'ms' },
       { name: 'p50', column: 'p50', colour: 'series-3', unit: 'ms' }] });
@@ -131,7 +130,7 @@ export class OperatorView {
     return html`<section id="overview" aria-labelledby="overview-title" tabindex="-1">
       <h1 id="overview-title">How the server does</h1>
       <dl class="tiles">
-        ${tile('Created in the last minute', latest ? grown('created').toLocaleString() : '–')}
+        ${tile('Created, last minute', latest ? grown('created').toLocaleString() : '–')}
         ${tile('Pending', this.reaper ? this.reaper.pending.toLocaleString() : '–')}
         ${tile('Commit, p99', commits === null ? '–' : span(commits * 1000))}
         ${tile('Waiting in the queue', latest ? latest.queue.toLocaleString() : '–')}

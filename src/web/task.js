@@ -207,15 +207,22 @@ export class TaskView {
         <button type="button" class="quiet back" @click=${this.close}>${icon('back')}<span>All tasks</span></button>
         ${this.task ? this.#actions() : nothing}
       </div>
+      <div class="hero-line">
+        <h2 id="task-title" tabindex="-1" class="hero">${keyParts(this.task?.key ?? this.ref)}</h2>
+        ${this.task ? this.#copyButton(this.task.key) : nothing}
+      </div>
       ${this.task ? this.#body() : this.#absent()}
     </section>`;
   }
 
+  #copyButton(key) {
+    return html`<button type="button" class="quiet"
+      @click=${() => copyText(new URL(key, ROOT).href, `The link to ${key}`)}>${icon('copy')}<span>Copy link</span></button>`;
+  }
+
   #absent() {
-    if (!this.problem) return html`<h2 id="task-title" tabindex="-1" class="hero">${keyParts(this.ref)}</h2>
-      <div class="skeleton" aria-hidden="true"><i></i><i></i></div>`;
-    return html`<h2 id="task-title" tabindex="-1" class="hero">${keyParts(this.ref)}</h2>
-      ${problemNote(this.problem)}
+    if (!this.problem) return html`<div class="skeleton" aria-hidden="true"><i></i><i></i></div>`;
+    return html`${problemNote(this.problem)}
       ${this.problem.isPassing ? html`<button type="button" @click=${() => this.load()}>Try again</button>` : nothing}`;
   }
 
@@ -234,11 +241,6 @@ export class TaskView {
   #body() {
     const { task } = this;
     return html`
-      <div class="hero-line">
-        <h2 id="task-title" tabindex="-1" class="hero">${keyParts(task.key)}</h2>
-        <button type="button" class="quiet" @click=${() => copyText(new URL(task.key, ROOT).href, `The link to ${task.key}`)}>
-          ${icon('copy')}<span>Copy link</span></button>
-      </div>
       ${meta(task)}
       ${this.newer && !this.conflict ? this.#newerNote() : nothing}
       ${this.conflict ? this.#conflictNote() : nothing}
