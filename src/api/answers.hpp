@@ -39,6 +39,8 @@ void check_name(const std::string& name, std::string_view whose, wire::faults& f
 // The same of a field `prefix`.
 void check_prefix(const std::string& prefix, std::string_view whose, wire::faults& found);
 
+// What to do about it.
+std::string detail_of_held(const series_held& held);
 http_response answer_no_account(const request_context& c);
 
 // No secret can be kept here.

@@ -5,6 +5,7 @@
 #include "webhooks/context.hpp"
 
 #include <callsign/api/service.hpp>
+#include <callsign/jobs/backups.hpp>
 #include <callsign/jobs/context.hpp>
 
 namespace callsign::jobs {
@@ -46,6 +47,7 @@ struct admin_context {
     callsign::entropy& entropy;
     const std::int64_t& late_retries;  // creations answered slot-failed since the start
     const elsewhere_service& elsewhere;
+    jobs::backups& backups;
 };
 
 struct ops_context {

@@ -32,6 +32,8 @@ http_response answer(wire::format form, const problem& kind, std::string_view de
     response.content_type = form == wire::format::json ? "application/problem+json"
                                                        : std::string(wire::media_type(form));
     response.body = wire::encode(form, to_message(kind, detail, request_id, errors, cursor));
+    response.is_fault_of_another =
+        kind.code == problems::remote_unavailable.code || kind.code == problems::remote_halted.code;
     return response;
 }
 

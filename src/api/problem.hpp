@@ -86,6 +86,10 @@ inline constexpr problem account_here{409, "account-here", "The account's tasks 
 inline constexpr problem remote_halted{503, "remote-halted", "The account waits for its operator"};
 inline constexpr problem remote_gone_back{409, "remote-gone-back",
                                           "The other server has lost versions"};
+inline constexpr problem remote_not_empty{409, "remote-not-empty",
+                                          "The other server has tasks already"};
+inline constexpr problem has_devices{409, "has-devices", "Devices sync with the account here"};
+inline constexpr problem backup_failed{409, "backup-failed", "The backup was not made"};
 inline constexpr problem not_settled{409, "not-settled", "Something is still on its way"};
 inline constexpr problem account_managed{409, "account-managed", "The account is managed already"};
 inline constexpr problem wrong_secret{422, "wrong-secret",
@@ -102,6 +106,9 @@ inline constexpr problem too_many_devices{409, "too-many-devices",
                                           "The account has as many devices as it may"};
 inline constexpr problem too_many_webhooks{409, "too-many-webhooks",
                                            "The account has as many webhooks as it may"};
+inline constexpr problem series_not_held{409, "series-not-held", "The series is not held"};
+inline constexpr problem series_held{503, "series-held",
+                                     "The series waits to be told where to go on"};
 inline constexpr problem series_archived{409, "series-archived",
                                          "The series takes no more numbers"};
 inline constexpr problem too_many_series{409, "too-many-series",

@@ -83,6 +83,7 @@ constexpr route routes[] = {
     {verb::get,     "/v1/admin/accounts/{name}/series",      access::operators, body::none,    rest<list_series>},
     {verb::post,    "/v1/admin/accounts/{name}/series",      access::operators, body::message, rest<add_series>},
     {verb::patch,   "/v1/admin/accounts/{name}/series/{prefix}", access::operators, body::message, rest<change_series>},
+    {verb::post,    "/v1/admin/accounts/{name}/series/{prefix}/resume", access::operators, body::message, admin<resume_series>},
     {verb::get,     "/v1/admin/accounts/{name}/tokens",      access::operators, body::none,    rest<list_tokens>},
     {verb::post,    "/v1/admin/accounts/{name}/tokens",      access::operators, body::message, rest<add_token>},
     {verb::get,     "/v1/admin/accounts/{name}/devices",     access::operators, body::none,    rest<list_devices>},
@@ -102,6 +103,8 @@ constexpr route routes[] = {
     {verb::post,    "/v1/admin/client/snapshot/{version}",   access::operators, body::snapshot, admin<import_snapshot>},
     {verb::get,     "/v1/admin/reaper",                      access::operators, body::none,    admin<show_reaper>},
     {verb::post,    "/v1/admin/reaper/sweep",                access::operators, body::none,    admin<sweep_now>},
+    {verb::get,     "/v1/admin/backups",                     access::operators, body::none,    admin<show_backups>},
+    {verb::post,    "/v1/admin/backups",                     access::operators, body::message, admin<make_backup>},
 
     {verb::get,     "/",                                     access::anyone, body::none,     web<show_front>, true},
     {verb::get,     "/v1",                                   access::anyone, body::none,     ops<show_api>, true},

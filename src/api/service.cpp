@@ -115,12 +115,13 @@ class service::impl {
           rates_(options.api.account_requests_per_minute),
           master_(std::move(options.master_key)),
           jobs_{engine, entropy, master_.get(), board_},
+          backups_(jobs_, std::move(options.backups), clock),
           deliverer_(engine, clock, entropy, webhook_options_, master_.get(), sync_.key_attribute),
           contexts_{{engine, jobs_, entropy, clock, lists_, sync_.key_attribute},
                     {engine, clock, feed_, followers_, pages_, sync_.key_attribute},
                     {engine, clock, entropy, master_.get(), webhook_options_, deliverer_.calls()},
                     {engine, jobs_, clock, sync_, turnstile_, clients_, registrations_, snapshots_},
-                    {engine, jobs_, reaper, clock, entropy, late_retries_, elsewhere_},
+                    {engine, jobs_, reaper, clock, entropy, late_retries_, elsewhere_, backups_},
                     {engine, hooks_},
                     {web_options_}},
           events_(engine.events().subscribe([this](const event& happened) { follow(happened); })) {}
@@ -253,6 +254,7 @@ class service::impl {
     std::shared_ptr<const seal::key> master_;
     jobs::board board_;
     jobs::context jobs_;
+    jobs::backups backups_;
     deliverer deliverer_;
     std::int64_t late_retries_ = 0;
     contexts contexts_;
@@ -344,6 +346,10 @@ awaitable<void> service::stop_webhooks() {
 
 delivery_counts service::webhook_deliveries() const noexcept {
     return impl_->deliverer_.counts();
+}
+
+jobs::backups& service::backups() noexcept {
+    return impl_->backups_;
 }
 
 awaitable<bool> service::can_decrypt_devices() {

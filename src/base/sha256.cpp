@@ -5,6 +5,7 @@
 #include <iterator>
 #include <memory>
 #include <openssl/evp.h>
+#include <vector>
 
 namespace callsign {
 namespace {
@@ -25,6 +26,22 @@ struct hasher {
 };
 
 }  // namespace
+
+digest sha256(std::istream& in) {
+    constexpr std::size_t at_once = std::size_t{1} << 20;
+    const hasher h;
+    std::vector<char> some(at_once);
+    digest out{};
+    bool ok = EVP_DigestInit_ex2(h.context, h.algorithm, nullptr) == 1;
+    while (in) {
+        in.read(some.data(), static_cast<std::streamsize>(some.size()));
+        ok = ok &&
+             EVP_DigestUpdate(h.context, some.data(), static_cast<std::size_t>(in.gcount())) == 1;
+    }
+    ok = ok && EVP_DigestFinal_ex(h.context, out.data(), nullptr) == 1;
+    CALLSIGN_ASSERT(ok);
+    return out;
+}
 
 digest sha256(std::initializer_list<std::string_view> parts) {
     thread_local hasher h;

@@ -42,6 +42,13 @@ uuid make_uuid_v7(time_point now, std::uint32_t counter, std::uint64_t random) n
     return id;
 }
 
+std::optional<time_point> time_of_uuid_v7(const uuid& id) noexcept {
+    if ((id.data[6] & 0xF0) != 0x70 || (id.data[8] & 0xC0) != 0x80) return std::nullopt;
+    std::int64_t ms = 0;
+    for (int i = 0; i < 6; ++i) ms = ms << 8 | id.data[i];
+    return time_point{milliseconds{ms}};
+}
+
 uuid make_uuid_v4(std::span<const std::uint8_t, 16> random) noexcept {
     uuid id{};
     std::copy(random.begin(), random.end(), id.begin());

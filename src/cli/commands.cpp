@@ -90,6 +90,8 @@ void show_remote(std::ostream& out, const v1::RemoteState& r) {
         {"version", r.version()},
         {"creations waiting", std::to_string(r.creations_waiting())},
         {"keys waiting", std::to_string(r.keys_waiting())}};
+    if (r.moving())
+        fields.emplace_back("moving", std::to_string(r.tasks_moved()) + " tasks so far");
     if (r.pulled() > 0) fields.emplace_back("versions pulled", std::to_string(r.pulled()));
     if (!r.last_error().empty()) {
         fields.emplace_back("last error", r.last_error());
@@ -197,19 +199,6 @@ void change_remote(session& s, const std::string& account, const remote_choice& 
                                 [&](const v1::Account& a) { show_remote(s.out(), a.remote()); });
 }
 
-void move_account_here(session& s, const std::string& account, bool yes) {
-    confirm(s, yes, "Take over the account's tasks, and leave the other server?",
-            "what its Taskwarriors send there from then on does not come here");
-    v1::MoveAccount body;
-    body.set_here(true);
-    s.ask_and_show<v1::Account>(
-        verb::post, account_path(account, "/move"), &body, [&](const v1::Account& a) {
-            s.out() << a.name()
-                    << " lives here now. Let its Taskwarriors sync here: callsign device add "
-                    << a.name() << " --name NAME\n";
-        });
-}
-
 void list_accounts(session& s) {
     const auto list = s.ask_pages("/v1/admin/accounts", no_limit, &v1::AccountList::accounts_size);
     if (s.json()) return s.print_json(wire::encode(wire::format::json, list));
@@ -277,12 +266,17 @@ void list_devices(session& s, const std::string& account) {
         s.ask_pages(account_path(account, "/devices"), no_limit, &v1::DeviceList::devices_size);
     if (s.json()) return s.print_json(wire::encode(wire::format::json, list));
     std::vector<row> rows;
+    row titles{"NAME", "DEVICE ID", "CLIENT ID", "CREATED", "REVOKED"};
+    const bool restored = std::any_of(list.devices().begin(), list.devices().end(),
+                                      [](const v1::Device& d) { return !d.resync().empty(); });
+    if (restored) titles.push_back("SINCE THE RESTORE");
     for (const v1::Device& d : list.devices()) {
-        rows.push_back({d.name(), d.device_id(), d.client_id(),
-                        time_text(d.has_created_at(), d.created_at()),
-                        time_text(d.has_revoked_at(), d.revoked_at())});
+        row& its = rows.emplace_back(row{d.name(), d.device_id(), d.client_id(),
+                                         time_text(d.has_created_at(), d.created_at()),
+                                         time_text(d.has_revoked_at(), d.revoked_at())});
+        if (restored) its.push_back(d.resync());
     }
-    print_table(s.out(), {"NAME", "DEVICE ID", "CLIENT ID", "CREATED", "REVOKED"}, rows);
+    print_table(s.out(), titles, rows);
 }
 
 void revoke_device(session& s, const std::string& account, const std::string& name, bool yes) {
@@ -311,6 +305,15 @@ void create_series(session& s, const std::string& account, const series_choice& 
     body.set_allows_gaps(choice.allows_gaps);
     s.ask_and_show<v1::Series>(verb::post, account_path(account, "/series"), &body,
                                [&](const v1::Series& made) { show_one_series(s.out(), made); });
+}
+
+void resume_series(session& s, const std::string& account, const std::string& prefix,
+                   std::int64_t at) {
+    v1::ResumeSeries body;
+    body.set_at(at);
+    const std::string path = "/series/" + percent_encode(prefix) + "/resume";
+    s.ask_and_show<v1::Series>(verb::post, account_path(account, path), &body,
+                               [&](const v1::Series& now) { show_one_series(s.out(), now); });
 }
 
 void edit_series(session& s, const std::string& account, const series_choice& choice) {

@@ -32,6 +32,10 @@ struct remote_choice {
 };
 void change_remote(session& s, const std::string& account, const remote_choice& choice, bool yes);
 void move_account_here(session& s, const std::string& account, bool yes);
+// `choice` names a server that has nothing yet, `client_id` whose it is there. Returns when all is
+// there; whoever does not wait for that stops nothing.
+void move_account_there(session& s, const std::string& account, const remote_choice& choice,
+                        const std::string& client_id);
 // `secret_file` holds what its Taskwarriors have as sync.encryption_secret; "-": standard input.
 void manage_account(session& s, const std::string& account, const std::string& secret_file);
 // While that is under way: it is called off, and changes nothing.
@@ -70,6 +74,9 @@ struct series_choice {
     bool restore = false;
 };
 void create_series(session& s, const std::string& account, const series_choice& choice);
+// It gives numbers again, from `at` on; 0: from the next.
+void resume_series(session& s, const std::string& account, const std::string& prefix,
+                   std::int64_t at);
 void edit_series(session& s, const std::string& account, const series_choice& choice);
 void list_series(session& s, const std::string& account);
 
@@ -86,8 +93,10 @@ void sweep(session& s);
 // Takes over what the reference server keeps in `file`.
 void import_taskchampion(session& s, const std::string& file);
 
-// Takes the tasks of a `task export` into a managed account. `file`: "-" is standard input.
-void import_taskwarrior(session& s, const std::string& file, const std::string& account);
+// Takes the tasks of a `task export` into a managed account. `file`: "-" is standard input. With
+// their keys, held series go on behind them.
+void import_taskwarrior(session& s, const std::string& file, const std::string& account,
+                        bool with_keys);
 
 // Takes tasks that have numbers already, a table, into a managed account. `file` as above.
 void import_numbers(session& s, const std::string& file, const std::string& account);
@@ -101,5 +110,9 @@ bool check(session& s);
 // Sets the time of a store back that a wrong clock has put ahead. On the data directory itself,
 // which no server may have open.
 void repair_clock(session& s, bool yes);
+
+// On the server's disk, in a directory that is not there yet, or empty.
+void make_backup(session& s, const std::filesystem::path& dir);
+void restore(session& s, const std::filesystem::path& backup, bool yes);
 
 }  // namespace callsign::cli

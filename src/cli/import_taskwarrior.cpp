@@ -12,6 +12,7 @@
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
 #include <iterator>
+#include <limits>
 #include <span>
 
 namespace callsign::cli {
@@ -55,19 +56,25 @@ struct totals {
     std::int64_t imported = 0;
     std::int64_t there_already = 0;
     std::int64_t keys_left_out = 0;
+    std::int64_t keys_kept = 0;
+    std::int64_t postponed = 0;
 };
 
-totals send_all(session& s, const std::string& account, std::span<const exported_task> left) {
+totals send_all(session& s, const std::string& account, std::span<const exported_task> left,
+                bool with_keys) {
     const std::string target = account_path(account, "/import");
     totals sum{.tasks = left.size()};
     // Without tasks one request goes all the same: the account may not be there.
     do {
-        const v1::ImportTasks message = take_batch(left);
+        v1::ImportTasks message = take_batch(left);
+        message.set_with_keys(with_keys);
         v1::ImportTasksResult result;
         session::read(s.ask(verb::post, target, &message), result);
         sum.imported += result.imported();
         sum.there_already += result.there_already();
         sum.keys_left_out += result.keys_left_out();
+        sum.keys_kept += result.keys_kept();
+        sum.postponed += result.postponed();
         if (s.around().err_is_terminal) {
             s.around().err << "task " << sum.tasks - left.size() << " of " << sum.tasks << '\n';
         }
@@ -75,20 +82,51 @@ totals send_all(session& s, const std::string& account, std::span<const exported
     return sum;
 }
 
+// What an export has brought is all that will come: held series go on behind it.
+void resume_held(session& s, const std::string& account) {
+    const auto list =
+        s.ask_pages(account_path(account, "/series"), std::numeric_limits<std::int64_t>::max(),
+                    &v1::SeriesList::series_size);
+    for (const v1::Series& each : list.series()) {
+        if (!each.held()) continue;
+        const std::string path = "/series/" + percent_encode(each.prefix()) + "/resume";
+        v1::Series now;
+        const v1::ResumeSeries behind_the_last;
+        session::read(s.ask(verb::post, account_path(account, path), &behind_the_last), now);
+        s.around().err << "Series " << now.prefix() << " goes on at number " << now.next() << ".\n";
+    }
+}
+
+totals send_with_keys(session& s, const std::string& account,
+                      std::span<const exported_task> tasks) {
+    totals sum = send_all(s, account, tasks, true);
+    resume_held(s, account);
+    if (sum.postponed == 0) return sum;
+    // They have no key, and get one now.
+    const totals rest = send_all(s, account, tasks, true);
+    sum.imported += rest.imported;
+    sum.keys_left_out += rest.keys_left_out;
+    return sum;
+}
+
 }  // namespace
 
-void import_taskwarrior(session& s, const std::string& file, const std::string& account) {
+void import_taskwarrior(session& s, const std::string& file, const std::string& account,
+                        bool with_keys) {
     const taskwarrior_export read = read_checked(s.around(), file);
-    const totals sum = send_all(s, account, read.tasks);
+    const totals sum = with_keys ? send_with_keys(s, account, read.tasks)
+                                 : send_all(s, account, read.tasks, false);
     if (sum.keys_left_out > 0) {
-        s.around().err << "Tasks that had a key already: " << sum.keys_left_out
-                       << ". It was not taken over; keys are the server's.\n";
+        s.around().err << "Tasks that had a key already, and have another now: "
+                       << sum.keys_left_out
+                       << (with_keys ? "; their numbers are other tasks', or not the next.\n"
+                                     : "; keys are the server's, unless --with-keys is given.\n");
     }
     if (s.json()) {
-        s.print_json(
-            boost::json::serialize(boost::json::object{{"tasks", sum.tasks},
-                                                       {"imported", sum.imported},
-                                                       {"thereAlready", sum.there_already}}));
+        s.print_json(boost::json::serialize(boost::json::object{{"tasks", sum.tasks},
+                                                                {"imported", sum.imported},
+                                                                {"thereAlready", sum.there_already},
+                                                                {"keysKept", sum.keys_kept}}));
         return;
     }
     print_fields(s.out(), {{"tasks", std::to_string(sum.tasks)},

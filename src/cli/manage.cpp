@@ -4,6 +4,7 @@
 #include "callsign/v1/callsign.pb.h"
 #include "commands.hpp"
 #include "failure.hpp"
+#include "progress.hpp"
 #include "secret_file.hpp"
 #include "text.hpp"
 
@@ -19,8 +20,7 @@ namespace {
 
 constexpr std::size_t secret_bytes_max = std::size_t{64} * 1024;
 // The whole of a history is opened: hours, for the largest.
-constexpr milliseconds patience = std::chrono::hours{24};
-constexpr milliseconds between_looks{300};
+constexpr milliseconds managing_patience = std::chrono::hours{24};
 
 }  // namespace
 
@@ -50,8 +50,8 @@ void tell_progress(session& s, const std::string& target) {
         return;  // the request beside it says what is wrong
     }
     if (!status.running()) return;
-    s.around().err << "\r" << status.opened() << " of " << status.total() << " versions opened"
-                   << std::flush;
+    show_progress(s.around().err, std::to_string(status.opened()) + " of " +
+                                      std::to_string(status.total()) + " versions opened");
 }
 
 }  // namespace
@@ -62,8 +62,8 @@ void manage_account(session& s, const std::string& account, const std::string& s
     const seal::wiped afterwards(*body.mutable_encryption_secret());
     const std::string target = account_path(account, "/manage");
     s.ask(verb::get, target);  // finds the server, before there are two who look for it
-    auto done =
-        std::async(std::launch::async, [&] { return s.ask(verb::post, target, &body, patience); });
+    auto done = std::async(std::launch::async,
+                           [&] { return s.ask(verb::post, target, &body, managing_patience); });
     const bool watched = s.around().err_is_terminal;
     while (watched && done.wait_for(between_looks) == std::future_status::timeout) {
         tell_progress(s, target);

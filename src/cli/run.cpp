@@ -20,6 +20,7 @@ struct arguments {
     std::string account;
     account_choice new_account;
     std::string file;
+    bool with_keys = false;
     series_choice series;
     std::string token_id;
     token_choice token;
@@ -29,6 +30,7 @@ struct arguments {
     bool yes = false;
     bool cancel = false;
     bool here = false;
+    std::string client_id;
     remote_choice remote;
     slot_filter slots{.state = {}, .account = {}, .limit = 100};
     hook_choice hook;
@@ -94,11 +96,28 @@ void add_account_commands(CLI::App& app, arguments& a) {
     remote->add_flag("--accept-loss", a.remote.accept_loss,
                      "The server has lost versions: what it has now holds");
     remote->add_flag("--yes", a.yes, "Do not ask");
-    CLI::App* const move =
-        command(*accounts, "move", "Let an account's tasks live here instead of elsewhere", a,
-                [&a](session& s) { move_account_here(s, a.account, a.yes); });
+    CLI::App* const move = command(
+        *accounts, "move",
+        "Let an account's tasks live here instead of elsewhere, or elsewhere instead of here", a,
+        [&a](session& s) {
+            if (a.here) return move_account_here(s, a.account, a.yes);
+            move_account_there(s, a.account, a.remote, a.client_id);
+        });
     move->add_option("ACCOUNT", a.account, "Which")->required();
-    move->add_flag("--here", a.here, "Here")->required();
+    CLI::Option_group* const where = move->add_option_group("where");
+    where->add_flag("--here", a.here, "Here");
+    CLI::Option* const there = where->add_option(
+        "--to", a.remote.url, "A TaskChampion sync server that has nothing of this client id yet");
+    where->require_option(1);
+    CLI::Option* const client_id =
+        move->add_option("--client-id", a.client_id, "Its Taskwarriors' sync.server.client_id");
+    CLI::Option* const secret = move->add_option("--secret-file", a.remote.secret_file,
+                                                 "Holds their sync.encryption_secret; - is "
+                                                 "standard input");
+    client_id->needs(there);
+    secret->needs(there);
+    there->needs(client_id);
+    there->needs(secret);
     move->add_flag("--yes", a.yes, "Do not ask");
     CLI::App* const manage =
         command(*accounts, "manage",
@@ -200,6 +219,16 @@ void add_series_commands(CLI::App& app, arguments& a) {
     edit->add_flag("--no-gaps", a.series.no_gaps, "It may not")->excludes("--allow-gaps");
     edit->add_flag("--archive", a.series.archive, "It takes no more numbers");
     edit->add_flag("--restore", a.series.restore, "It does again")->excludes("--archive");
+    CLI::App* const resume =
+        command(*series, "resume", "Let a run of numbers go on after a restore", a,
+                [&a](session& s) { resume_series(s, a.account, a.series.prefix, a.series.next); });
+    resume->add_option("PREFIX", a.series.prefix, "As it is called, or was once")->required();
+    resume->add_option("--account", a.account, "Whose")->required();
+    resume
+        ->add_option("--at", a.series.next,
+                     "Its next number: higher than any that was given (the one after the last that "
+                     "the backup knows, unless said)")
+        ->check(CLI::PositiveNumber);
     CLI::App* const list = command(*series, "list", "An account's runs of numbers", a,
                                    [&a](session& s) { list_series(s, a.account); });
     list->add_option("ACCOUNT", a.account, "Whose")->required();
@@ -226,9 +255,11 @@ void add_operating_commands(CLI::App& app, arguments& a) {
         ->required();
     CLI::App* const taskwarrior =
         command(*imports, "taskwarrior", "What `task export` prints, into a managed account", a,
-                [&a](session& s) { import_taskwarrior(s, a.file, a.account); });
+                [&a](session& s) { import_taskwarrior(s, a.file, a.account, a.with_keys); });
     taskwarrior->add_option("FILE", a.file, "The export; - is standard input")->required();
     taskwarrior->add_option("--account", a.account, "Whose tasks they become")->required();
+    taskwarrior->add_flag("--with-keys", a.with_keys,
+                          "Keep the keys that they have; held series go on behind them");
     CLI::App* const numbers =
         command(*imports, "numbers", "Tasks that have numbers already, which they keep", a,
                 [&a](session& s) { import_numbers(s, a.file, a.account); });
@@ -248,6 +279,15 @@ void add_operating_commands(CLI::App& app, arguments& a) {
         app, "repair-clock", "Set back the time of a store that a wrong clock put ahead; no server",
         a, [&a](session& s) { repair_clock(s, a.yes); });
     repair->add_flag("--yes", a.yes, "Do not ask");
+    CLI::App* const backup =
+        command(app, "backup", "Copy the whole store to a directory of the server's, while it runs",
+                a, [&a](session& s) { make_backup(s, a.file); });
+    backup->add_option("DIR", a.file, "Not there yet, or empty")->required();
+    CLI::App* const restore =
+        command(app, "restore", "Put a backup in the place of a data directory's store; no server",
+                a, [&a](session& s) { cli::restore(s, a.file, a.yes); });
+    restore->add_option("DIR", a.file, "What `callsign backup` made")->required();
+    restore->add_flag("--yes", a.yes, "Do not ask");
     command(app, "check", "Prove that a data directory is sound; needs no server", a,
             [&a](session& s) { a.check_failed = !check(s); });
 }

@@ -89,6 +89,30 @@ claim claim_of(const edit_remote& c) {
     return known_or_operators(c.account);
 }
 
+claim claim_of(const move_there& c) {
+    return {known_or_operators(c.account), many_rows};
+}
+
+claim claim_of(const begin_restored&) {
+    return {payer::operators(), many_rows};
+}
+
+claim claim_of(const resume_series&) {
+    return {payer::operators(), {}};
+}
+
+claim claim_of(const merge_snapshot& c) {
+    return {known_or_operators(c.account), {.bytes = c.bytes, .operations = 1 + c.tasks.size()}};
+}
+
+claim claim_of(const tell_again& c) {
+    return {known_or_operators(c.account), {.operations = 1 + c.tasks.size()}};
+}
+
+claim claim_of(const end_resync& c) {
+    return {known_or_operators(c.account), {}};
+}
+
 claim claim_of(const move_here& c) {
     return {known_or_operators(c.account), many_rows};
 }

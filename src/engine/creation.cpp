@@ -67,6 +67,8 @@ create_answer creation::take_outcome() {
         }
         if (auto* wrong = std::get_if<task_not_valid>(reservation)) return std::move(*wrong);
         if (auto* unmet = std::get_if<depends_unmet>(reservation)) return std::move(*unmet);
+        if (auto* large = std::get_if<task_too_large>(reservation)) return *large;
+        if (auto* held = std::get_if<series_held>(reservation)) return std::move(*held);
         if (std::holds_alternative<key_conflict>(*reservation)) return key_conflict{};
         if (std::holds_alternative<series_archived>(*reservation)) return series_archived{};
         CALLSIGN_ASSERT(std::holds_alternative<unknown_series>(*reservation));
@@ -84,6 +86,8 @@ create_answer creation::take_outcome() {
     auto& fulfilment = std::get<fulfil::answer>(out);
     if (auto* given = std::get_if<receipted>(&fulfilment)) return std::move(*given);
     if (auto* failed = std::get_if<slot_failed>(&fulfilment)) return *failed;
+    if (auto* large = std::get_if<task_too_large>(&fulfilment)) return *large;
+    if (auto* held = std::get_if<series_held>(&fulfilment)) return std::move(*held);
     // Settled and forgotten since: with a short enough retention that happens. How it was settled
     // is not known any more; the next request with this key finds out.
     if (std::holds_alternative<fulfil::slot_missing>(fulfilment)) return in_progress{};

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/async_result.hpp>
+#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <exception>
@@ -23,6 +24,18 @@ namespace asio = boost::asio;
 
 namespace {
 
+// Set as long as it lives.
+class held_flag {
+  public:
+    explicit held_flag(bool& flag) : flag_(flag) { flag_ = true; }
+    ~held_flag() { flag_ = false; }
+    held_flag(const held_flag&) = delete;
+    held_flag& operator=(const held_flag&) = delete;
+
+  private:
+    bool& flag_;
+};
+
 // A command by itself.
 struct plain final : work {
     using work::work;
@@ -34,7 +47,8 @@ class engine::impl {
   public:
     impl(store& store, clock& clock, entropy& entropy, const executors& executors,
          engine_options options, engine_probe& probe, std::function<void(std::string)> on_fatal)
-        : clock_(clock),
+        : store_(store),
+          clock_(clock),
           executors_(with_offload(executors)),
           options_(std::move(options)),
           probe_(probe),
@@ -107,11 +121,52 @@ class engine::impl {
             }
         }
         probe_.queue_depth_changed(shares_->depth());
-        if (shares_->depth() == 0 && !accepting_) drained_->cancel();
+        if (shares_->depth() == 0 && !copying_ && !accepting_) drained_->cancel();
         for (Waiter* w : done) {
             auto handler = w->take_handler();
             std::move(handler)();
         }
+    }
+
+    // ---- a copy of the store ----
+
+    // What the writer's thread has of it. Shared, since either thread may be the last to hold it.
+    struct copying {
+        std::filesystem::path file;
+        std::unique_ptr<store_copy> pages{};
+        amount_done so_far{};
+        std::optional<std::string> failed{};
+    };
+
+    asio::awaitable<std::optional<std::string>> copy_to(
+        std::filesystem::path file, const std::function<void(const amount_done&)>& told) {
+        if (copying_) co_return "Another backup is being made.";
+        const held_flag mine(copying_);
+        const auto copy = std::make_shared<copying>();
+        copy->file = std::move(file);
+        for (bool more = true; more;) {
+            if (!accepting_ || !writable_) copy->failed = "The server is ending.";
+            more = co_await asio::co_spawn(executors_.writer, step(copy), asio::use_awaitable);
+            told(copy->so_far);
+        }
+        if (!accepting_) drained_->cancel();
+        co_return copy->failed;
+    }
+
+    // Writer's thread. False: it has ended, one way or the other.
+    asio::awaitable<bool> step(std::shared_ptr<copying> copy) {
+        bool more = false;
+        try {
+            if (!copy->failed && !copy->pages) copy->pages = store_.begin_copy(copy->file);
+            if (!copy->failed) {
+                more = copy->pages->step();
+                copy->so_far = copy->pages->progress();
+            }
+        } catch (const store_failure& failure) {
+            copy->failed = failure.what();
+        }
+        if (!more) copy->pages.reset();
+        co_return more;
     }
 
     // Any thread.
@@ -264,6 +319,7 @@ class engine::impl {
         return {o.queue_depth_max, o.queue_bytes_max, o.account_depth_max, o.account_bytes_max};
     }
 
+    store& store_;
     clock& clock_;
     executors executors_;
     engine_options options_;
@@ -274,6 +330,7 @@ class engine::impl {
     std::function<void(std::string)> report_damage_;
     bool writable_ = true;
     bool accepting_ = true;
+    bool copying_ = false;
     std::shared_ptr<shares> shares_;
     hub events_;
     hub::subscription settlements_;
@@ -303,6 +360,11 @@ asio::awaitable<result<answer>> engine::submit_any(command c) {
 
 asio::awaitable<result<create_answer>> engine::create(reserve request) {
     return impl_->create(std::move(request));
+}
+
+asio::awaitable<std::optional<std::string>> engine::copy_to(
+    std::filesystem::path file, std::function<void(const amount_done&)> told) {
+    co_return co_await impl_->copy_to(std::move(file), told);
 }
 
 asio::awaitable<boost::system::error_code> engine::run_query(claim asks,
@@ -342,12 +404,13 @@ void engine::edit_elsewhere_by(remote_editor& editor) {
 
 void engine::stop() {
     impl_->accepting_ = false;
-    if (queue_depth() == 0) impl_->drained_->cancel();
+    if (queue_depth() == 0 && !impl_->copying_) impl_->drained_->cancel();
 }
 
 asio::awaitable<void> engine::drained() {
     CALLSIGN_ASSERT(!impl_->accepting_);
-    while (queue_depth() != 0) co_await impl_->drained_->wait(std::chrono::hours{1});
+    while (queue_depth() != 0 || impl_->copying_)
+        co_await impl_->drained_->wait(std::chrono::hours{1});
 }
 
 milliseconds engine::request_deadline() const noexcept {

@@ -109,6 +109,16 @@ class outbox::impl {
 
     // ---- from outside ----
 
+    void reload(outbox_options options) {
+        options_ = options;
+        for (auto& [id, r] : replicas_) {
+            r->machine.reload(limits());
+            r->pause->cancel();
+        }
+        // More may be at work now.
+        for (timer* t : permits_wanted_) t->cancel();
+    }
+
     awaitable<result<void>> start() {
         for (account_id after{};;) {
             list_remotes question{after};
@@ -223,13 +233,16 @@ class outbox::impl {
         return found == replicas_.end() ? nullptr : found->second.get();
     }
 
+    outbox_limits limits() const {
+        return {.poll_interval = options_.poll_interval,
+                .retry_min = options_.retry_min,
+                .retry_max = options_.retry_max,
+                .effects_max = options_.effects_max};
+    }
+
     void begin(const remote_chain& remote) {
         if (stopped_) return;
-        const outbox_limits limits{.poll_interval = options_.poll_interval,
-                                   .retry_min = options_.retry_min,
-                                   .retry_max = options_.retry_max,
-                                   .effects_max = options_.effects_max};
-        auto made = std::make_unique<replica>(remote, limits);
+        auto made = std::make_unique<replica>(remote, limits());
         made->pause = clock_.make_timer(network_);
         replica& r = *made;
         replicas_.emplace(remote.account, std::move(made));
@@ -252,6 +265,7 @@ class outbox::impl {
             came.has_work = has_work(r);
             came.pull_first = needs_pull(r);
             const outbox_action next = r.machine.resume(came, draw());
+            if (next.step == outbox_step::rest) note_doubt(r, came.what);
             const bool idles = next.step == outbox_step::rest || next.step == outbox_step::halt;
             if (idles) give_back_permit(r);
             if (!idles) co_await take_permit(r);
@@ -336,7 +350,7 @@ class outbox::impl {
     awaitable<outbox_event> rest(replica& r, outbox_action next) {
         const milliseconds until = clock_.elapsed() + next.pause;
         for (milliseconds left = next.pause; left > milliseconds{0} && !stopped_ && !r.is_stale;
-             left = until - clock_.elapsed()) {
+             left = std::min(until - clock_.elapsed(), options_.retry_max)) {
             const bool has_passed = co_await r.pause->wait(left);
             if (has_passed || !next.is_patient) break;
         }
@@ -388,7 +402,8 @@ class outbox::impl {
             co_return failed(r, none);
         }
         const bool is_first = r.remote.cursor.is_nil() && r.remote.partial.is_nil();
-        if (is_first && !r.from_beginning) co_return outbox_event{.what = event_kind::gone};
+        const bool is_known = r.from_beginning || r.remote.moving;
+        if (is_first && !is_known) co_return outbox_event{.what = event_kind::gone};
         if (r.machine.is_uncertain()) probe_.looked_up();
         const milliseconds asked = clock_.elapsed();
         const std::uint64_t question = ++r.asked;
@@ -591,7 +606,9 @@ class outbox::impl {
 
     awaitable<std::optional<outbox_event>> take_over(replica& r, remote_state state) {
         std::vector<uuid> gone;
-        std::optional<outbox_event> ended = co_await find_gone(r, state.tasks, gone);
+        // While its own tasks are on their way there, none is gone for not being there.
+        std::optional<outbox_event> ended;
+        if (!r.remote.moving) ended = co_await find_gone(r, state.tasks, gone);
         if (ended) co_return ended;
         const apply_remote_state::end reached{state.head, state.before};
         std::vector<imported_task> all = in_order(std::move(state.tasks));
@@ -684,7 +701,7 @@ class outbox::impl {
         r.has_effects = r.has_effects || taken.has_more;
         for (auto& [i, refusal] : taken.answered) answer(*ready[i], std::move(refusal));
         const bool is_fence = !r.fences.empty();
-        const bool is_nothing = taken.operations.empty() && !is_fence;
+        const bool is_nothing = taken.parts.empty() && !is_fence;
         if (!is_nothing) {
             for (const delivery_part& part : taken.parts) {
                 if (part.edit) ready[*part.edit]->is_sent = true;
@@ -821,6 +838,21 @@ class outbox::impl {
         return {.what = event_kind::failed, .failure = failure.why, .retry_in = failure.retry_in};
     }
 
+    // What it says would stop everything, and is not believed yet.
+    void note_doubt(replica& r, event_kind said) {
+        if (said == event_kind::diverged) {
+            r.status.last_error = "It says that it has not what it had; it is asked again.";
+        } else if (said == event_kind::incomplete) {
+            r.status.last_error =
+                "It says that its history has no beginning, and has no snapshot; it is asked "
+                "again.";
+        } else {
+            return;
+        }
+        r.status.last_error_at = clock_.now();
+        tell_state(r, remote_status::state::waiting);
+    }
+
     void fail_calls(replica& r, const std::string& why) {
         r.status.last_error = why;
         r.status.last_error_at = clock_.now();
@@ -892,7 +924,7 @@ class outbox::impl {
     clock& clock_;
     entropy& entropy_;
     asio::any_io_executor network_;
-    const outbox_options options_;
+    outbox_options options_;
     sink_maker make_;
     outbox_probe& probe_;
     hub::subscription told_;
@@ -911,6 +943,10 @@ outbox::outbox(engine& engine, clock& clock, entropy& entropy, const asio::any_i
                                    probe)) {}
 
 outbox::~outbox() = default;
+
+void outbox::reload(outbox_options options) {
+    impl_->reload(options);
+}
 
 awaitable<result<void>> outbox::start() {
     return impl_->start();

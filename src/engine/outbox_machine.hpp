@@ -9,6 +9,7 @@
 #include <callsign/domain/remote_chain.hpp>
 #include <callsign/ports/task_sink.hpp>
 
+#include <algorithm>
 #include <cstdint>
 
 namespace callsign {
@@ -90,6 +91,12 @@ class outbox_machine {
 
     // `drawn`: by chance, so that those who failed together do not come again together.
     outbox_action resume(const outbox_event& e, std::uint8_t drawn);
+
+    // In force from the next step on.
+    void reload(const outbox_limits& limits) {
+        limits_ = limits;
+        effects_max_ = std::min(effects_max_, limits.effects_max);
+    }
 
     // How many creations and keys to take.
     std::int64_t effects_max() const noexcept { return effects_max_; }

@@ -52,6 +52,12 @@ template awaitable<result<give_up_effect::answer>> engine::submit(give_up_effect
 template awaitable<result<fail_in_flight::answer>> engine::submit(fail_in_flight);
 template awaitable<result<halt_remote::answer>> engine::submit(halt_remote);
 template awaitable<result<edit_remote::answer>> engine::submit(edit_remote);
+template awaitable<result<move_there::answer>> engine::submit(move_there);
+template awaitable<result<begin_restored::answer>> engine::submit(begin_restored);
+template awaitable<result<resume_series::answer>> engine::submit(resume_series);
+template awaitable<result<merge_snapshot::answer>> engine::submit(merge_snapshot);
+template awaitable<result<tell_again::answer>> engine::submit(tell_again);
+template awaitable<result<end_resync::answer>> engine::submit(end_resync);
 template awaitable<result<move_here::answer>> engine::submit(move_here);
 
 }  // namespace callsign

@@ -74,6 +74,9 @@ awaitable<result<conversion_answer>> convert(context& with, find_opaque_account:
         if (const auto* counts = std::get_if<manage_account::managed>(&*done)) {
             co_return conversion_answer(converted{account.account.name, *counts});
         }
+        if (const auto* const held = std::get_if<series_held>(&*done)) {
+            co_return conversion_answer(*held);
+        }
         if (std::holds_alternative<manage_account::no_history>(*done)) {
             co_return conversion_answer(manage_account::no_history{});
         }

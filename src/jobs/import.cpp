@@ -39,6 +39,8 @@ awaitable<result<import_tasks::answer>> import_into(context& with, std::string n
         if (!done) co_return answer;
         all.imported += done->imported;
         all.there_already += done->there_already;
+        all.postponed += done->postponed;
+        all.keys_kept += done->keys_kept;
         all.keys_left_out += done->keys_left_out;
         all.taken += done->taken;
         if (done->taken == rest.tasks.size()) co_return import_tasks::answer(all);

@@ -17,11 +17,12 @@ seal::belongs_to place_of(const uuid& client_id) {
 }
 
 // Whether what the server has opens. None: it does, or there is nothing yet.
-awaitable<std::optional<remote_fault>> fault_of(task_sink& sink) {
+awaitable<std::optional<remote_fault>> fault_of(task_sink& sink, bool& is_empty) {
     auto first = co_await sink.get_child(uuid{});
     if (const auto* const failure = std::get_if<sink_failure>(&first)) {
         co_return remote_fault{failure->why, failure->text};
     }
+    is_empty = std::holds_alternative<sink_up_to_date>(first);
     if (!std::holds_alternative<sink_gone>(first)) co_return std::nullopt;
     auto snapshot = co_await sink.get_snapshot();
     if (const auto* const failure = std::get_if<sink_failure>(&snapshot)) {
@@ -34,6 +35,7 @@ awaitable<std::optional<remote_fault>> fault_of(task_sink& sink) {
 
 struct checked_server {
     std::string sealed_key;
+    bool is_empty = false;
 };
 using check_answer = std::variant<checked_server, remote_fault, no_master_key>;
 
@@ -47,9 +49,11 @@ awaitable<result<check_answer>> check(context& with, const sink_opener& open,
     if (!sink) {
         co_return check_answer(remote_fault{sink_failure::kind::unreachable, "The URL is none."});
     }
-    auto fault = co_await fault_of(*sink);
+    bool is_empty = false;
+    auto fault = co_await fault_of(*sink, is_empty);
     if (fault) co_return check_answer(std::move(*fault));
-    co_return check_answer(checked_server{sealed_at_rest(with, place_of(at.client_id), *key)});
+    co_return check_answer(
+        checked_server{sealed_at_rest(with, place_of(at.client_id), *key), is_empty});
 }
 
 }  // namespace
@@ -95,6 +99,32 @@ awaitable<result<change_remote_answer>> change_remote(context& with, const sink_
     auto done = co_await with.engine.submit(std::move(command));
     if (!done) co_return done.error();
     co_return change_remote_answer(std::move(*done));
+}
+
+awaitable<result<move_there_answer>> move_account_there(context& with, const sink_opener& open,
+                                                        account_id account,
+                                                        const remote_server& at) {
+    find_remote question{account};
+    const auto found = co_await with.engine.ask(question);
+    if (!found) co_return found.error();
+    move_there command{account, at.url, at.client_id, {}};
+    // Where it lives elsewhere already there is nothing to ask: it is there, or that is refused.
+    if (!*found) {
+        auto checked = co_await check(with, open, at);
+        if (!checked) co_return checked.error();
+        if (auto* const fault = std::get_if<remote_fault>(&*checked)) {
+            co_return move_there_answer(std::move(*fault));
+        }
+        if (std::holds_alternative<no_master_key>(*checked)) {
+            co_return move_there_answer(no_master_key{});
+        }
+        auto& server = std::get<checked_server>(*checked);
+        if (!server.is_empty) co_return move_there_answer(remote_not_empty{});
+        command.sealed_key = std::move(server.sealed_key);
+    }
+    auto done = co_await with.engine.submit(std::move(command));
+    if (!done) co_return done.error();
+    co_return move_there_answer(std::move(*done));
 }
 
 awaitable<result<move_here_answer>> move_account_here(context& with, outbox& outbox,

@@ -2,17 +2,51 @@
 
 #include <callsign/cli/cli.hpp>
 #include <callsign/rules/audit.hpp>
+#include <callsign/rules/rules.hpp>
 #include <callsign/store/sqlite.hpp>
 #include <callsign/store/taskchampion_file.hpp>
 
+#include <algorithm>
+#include <random>
+
+namespace {
+
+using namespace callsign;
+
+uuid drawn_uuid(time_point now) {
+    std::random_device source;
+    const std::uint64_t low = source(), high = source();
+    return make_uuid_v7(now, 0, high << 32 | low);
+}
+
+// Nothing is made that has one.
+class no_ids final : public rules::id_source {
+  public:
+    uuid next(time_point) override { return {}; }
+};
+
+}  // namespace
+
 int main(int argc, char** argv) {
-    using namespace callsign;
     keep_out_of_dumps();
     local_files files;
     files.check = [](const auto& data_dir, const auto& progress) {
         return check_sqlite(data_dir, rules::audit, progress);
     };
     files.repair_clock = repair_sqlite_clock;
+    files.restore = [](const auto& backup, const auto& data_dir, time_point now,
+                       const auto& progress) {
+        std::int64_t held = 0;
+        const auto another = [&](store& restored) {
+            const time_point at = std::max(now, restored.last_moment());
+            no_ids none;
+            const auto tx = restored.begin_write();
+            held = rules::apply(*tx, begin_restored{drawn_uuid(at)}, {.now = at, .ids = none}).held;
+            tx->commit();
+        };
+        auto done = restore_sqlite(backup, data_dir, now, rules::audit, another, progress);
+        return restored_backup{std::move(done.manifest), std::move(done.kept), held};
+    };
     files.open_taskchampion_file = open_taskchampion_file;
     return cli::run(argc, argv, std::move(files));
 }

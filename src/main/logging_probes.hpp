@@ -170,7 +170,8 @@ class request_log final : public net::http_probe {
     void request_answered(const net::http_request& request, const net::http_response& response,
                           std::chrono::nanoseconds took) override {
         next_.request_answered(request, response, took);
-        const bool failed = response.status >= 500;
+        // What another server does not answer is said once, when that begins (remote_log).
+        const bool failed = response.status >= 500 && !response.is_fault_of_another;
         const auto level = failed ? platform::log_level::error : platform::log_level::debug;
         if (!log_->enabled(level) || (failed && !may_log_failure())) return;
         const auto method = request.method_string();

@@ -69,6 +69,7 @@ class server {
   private:
     void fit_connections(std::size_t files_max);
     std::unique_ptr<task_sink> open_sink(const remote_chain& r);
+    void log_backup(const fs::path& dir, const jobs::backup_answer& done);
     net::http_server listen();
     asio::awaitable<void> start_and_stop();
     asio::awaitable<std::string> prepare();
@@ -111,6 +112,16 @@ class server {
     std::optional<setup::listen_file> listen_file_;
 };
 
+backup_files backup_files_of() {
+    return {.begin = begin_backup,
+            .finish =
+                [](const fs::path& dir, time_point made_at) {
+                    return finish_backup(dir, made_at, CALLSIGN_VERSION);
+                },
+            .discard = discard_backup,
+            .list = list_backups};
+}
+
 // What concerns sync as well has its place there.
 engine_options engine_options_of(const setup::config& config) {
     engine_options options = config.engine;
@@ -142,6 +153,7 @@ server::server(setup::config config, setup::config_source source, std::size_t fi
                                      std::shared_ptr<const seal::key> key) {
                                   return sinks_.open(url, client_id, std::move(key));
                               }},
+                .backups = backup_files_of(),
                 .master_key = config_.secrets.master_key},
                {[this] {
                     metrics_.bodies_held(http_.bodies()->held());
@@ -168,6 +180,17 @@ std::unique_ptr<task_sink> server::open_sink(const remote_chain& r) {
     if (!secret || secret->size() != seal::key_bytes) return nullptr;
     auto key = std::make_shared<const seal::key>(secret->bytes().first<seal::key_bytes>());
     return sinks_.open(r.url, r.client_id, std::move(key));
+}
+
+void server::log_backup(const fs::path& dir, const jobs::backup_answer& done) {
+    if (const auto* const failed = std::get_if<jobs::backup_failed>(&done)) {
+        log_->log(log_level::error, "backup failed",
+                  {{"directory", dir.string()}, {"error", failed->why}});
+    } else {
+        const auto& made = std::get<backup_manifest>(done);
+        log_->log(log_level::info, "backup made",
+                  {{"directory", dir.string()}, {"bytes", std::to_string(made.bytes)}});
+    }
 }
 
 // Better fewer connections, of which the idle make room, than none that can be accepted.
@@ -218,6 +241,9 @@ asio::awaitable<void> server::start_and_stop() {
     spawn(http_.run());
     spawn(reaper_.run());
     service_.start_webhooks(*outgoing_, http_.bodies(), network_.get_executor());
+    spawn(service_.backups().run(
+        network_.get_executor(), config_.backup,
+        [this](const fs::path& dir, const jobs::backup_answer& done) { log_backup(dir, done); }));
     announce(welcome_text);
     co_await wait_for_end();
     co_await stop();
@@ -281,6 +307,7 @@ asio::awaitable<void> server::stop() {
     service_.stop_followers();
     http_.stop();
     reaper_.stop();
+    service_.backups().stop();
     outbox_.stop();
     co_await outbox_.stopped();
     co_await service_.stop_webhooks();
@@ -305,7 +332,9 @@ void server::reload() {
     const auto& fresh = std::get<setup::config>(loaded);
     config_.reaper = fresh.reaper;
     config_.log.level = fresh.log.level;
+    config_.remote.options = fresh.remote.options;
     reaper_.reload(config_.reaper);
+    outbox_.reload(config_.remote.options);
     log_ = platform::make_logger(config_.log);
     log_->log(
         log_level::info, "configuration reloaded",

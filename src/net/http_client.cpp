@@ -1,7 +1,9 @@
 #include "use_result.hpp"
 
+#include <callsign/base/errc.hpp>
 #include <callsign/net/http_client.hpp>
 
+#include <algorithm>
 #include <array>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -31,6 +33,9 @@ using steady = std::chrono::steady_clock;
 constexpr std::uint32_t answer_header_bytes_max = 64u << 10;
 constexpr std::size_t read_bytes = 16u << 10;
 
+// More than one read brings. So much of a body needs no room made for it.
+constexpr std::size_t small_body_bytes_max = 128u << 10;
+
 std::string authority_of(const http_client_options& options) {
     const bool is_v6 = options.host.find(':') != options.host.npos;
     return (is_v6 ? "[" + options.host + "]" : options.host) + ":" + options.port;
@@ -53,6 +58,18 @@ http_answer answer_of(http::response<http::string_body> response) {
         answer.headers.emplace_back(field.name_string(), field.value());
     }
     return answer;
+}
+
+// What refuses a certificate for another name says so, too.
+auto named_rightly(const std::string& host) {
+    return [names = asio::ssl::host_name_verification(host)](bool holds,
+                                                             asio::ssl::verify_context& c) {
+        const bool is_right = names(holds, c);
+        if (holds && !is_right) {
+            X509_STORE_CTX_set_error(c.native_handle(), X509_V_ERR_HOSTNAME_MISMATCH);
+        }
+        return is_right;
+    };
 }
 
 }  // namespace
@@ -80,7 +97,7 @@ class http_client::impl {
     asio::awaitable<http_outcome> exchange(http_call call) {
         if (!connected()) {
             const error_code unreachable = co_await connect();
-            if (unreachable) co_return http_failure{unreachable, false};
+            if (unreachable) co_return http_failure{unreachable, false, distrust_};
         }
         const bool has_body = call.method != "HEAD";
         std::string head = head_of(call, authority_of(options_));
@@ -94,6 +111,7 @@ class http_client::impl {
 
     asio::awaitable<error_code> connect() {
         close();
+        distrust_.clear();
         std::vector<tcp::endpoint> addresses = options_.addresses;
         if (addresses.empty()) {
             const error_code unknown = co_await look_up(addresses);
@@ -129,7 +147,9 @@ class http_client::impl {
         parser.header_limit(answer_header_bytes_max);
         parser.body_limit(options_.answer_bytes_max);
         parser.skip(!has_body);
-        const error_code error = co_await read(parser);
+        error_code error;
+        if (options_.make_room) error = co_await read_with_room(parser);
+        if (!error && !parser.is_done()) error = co_await read(parser);
         if (error || !parser.keep_alive()) close();
         if (error) co_return http_failure{error, true};
         co_return answer_of(parser.release());
@@ -173,8 +193,7 @@ class http_client::impl {
         tls_.emplace(stream_, *options_.tls);
         error_code error;
         tls_->set_verify_mode(asio::ssl::verify_peer, error);
-        if (!error)
-            tls_->set_verify_callback(asio::ssl::host_name_verification(options_.host), error);
+        if (!error) tls_->set_verify_callback(named_rightly(options_.host), error);
         if (error) co_return error;
         // An address is no name that a server could be asked for (RFC 6066 section 3).
         asio::ip::make_address(options_.host, error);
@@ -185,16 +204,49 @@ class http_client::impl {
         }
         const auto [refused] =
             co_await tls_->async_handshake(asio::ssl::stream_base::client, use_result);
+        const long fault = SSL_get_verify_result(tls_->native_handle());
+        if (refused && fault != X509_V_OK) distrust_ = X509_verify_cert_error_string(fault);
         co_return refused;
+    }
+
+    // Room for twice what there is, as it comes: who says that much will come, and sends nothing,
+    // takes none of it.
+    asio::awaitable<error_code> read_with_room(http::response_parser<http::string_body>& parser) {
+        parser.eager(true);
+        for (std::size_t room = small_body_bytes_max; !parser.is_done();) {
+            const std::size_t held = parser.get().body().size();
+            if (held + small_body_bytes_max / 2 > room) {
+                room = std::min(2 * room, options_.answer_bytes_max);
+                if (!options_.make_room(room)) co_return errc::overloaded;
+            }
+            const error_code error = co_await read_some(parser);
+            if (error) co_return error;
+        }
+        co_return error_code{};
+    }
+
+    asio::awaitable<error_code> read_some(http::response_parser<http::string_body>& parser) {
+        if (tls_) {
+            auto [error, bytes] =
+                co_await http::async_read_some(*tls_, unread_, parser, use_result);
+            if (is_end(error, parser)) parser.put_eof(error);
+            co_return error;
+        }
+        auto [error, bytes] = co_await http::async_read_some(stream_, unread_, parser, use_result);
+        co_return error;
+    }
+
+    // Many end a connection without saying so (RFC 9112 section 9.8), and what its end delimits
+    // has no length that could tell.
+    static bool is_end(const error_code& error,
+                       const http::response_parser<http::string_body>& parser) {
+        return error == asio::ssl::error::stream_truncated && parser.need_eof();
     }
 
     asio::awaitable<error_code> read(http::response_parser<http::string_body>& parser) {
         if (tls_) {
             auto [error, bytes] = co_await http::async_read(*tls_, unread_, parser, use_result);
-            // Many end a connection without saying so (RFC 9112 section 9.8), and what its end
-            // delimits has no length that could tell.
-            const bool is_end = error == asio::ssl::error::stream_truncated && parser.need_eof();
-            if (is_end) parser.put_eof(error);
+            if (is_end(error, parser)) parser.put_eof(error);
             co_return error;
         }
         const auto [error, bytes] = co_await http::async_read(stream_, unread_, parser, use_result);
@@ -205,6 +257,7 @@ class http_client::impl {
     boost::beast::tcp_stream stream_;
     std::optional<asio::ssl::stream<boost::beast::tcp_stream&>> tls_;
     boost::beast::flat_buffer unread_;
+    std::string distrust_;  // of the last connect()
 };
 
 http_client::http_client(asio::any_io_executor executor, http_client_options options)

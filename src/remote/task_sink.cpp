@@ -1,3 +1,4 @@
+#include <callsign/base/errc.hpp>
 #include <callsign/base/text.hpp>
 #include <callsign/net/http_client.hpp>
 #include <callsign/net/outgoing.hpp>
@@ -38,10 +39,18 @@ milliseconds retry_after(const net::http_answer& answer) {
 }
 
 sink_failure failure_of(const net::http_failure& failure) {
-    const std::string text = failure.timed_out()
-                                 ? std::string("It did not answer in time.")
+    const std::string text = failure.timed_out() ? std::string("It did not answer in time.")
+                             : !failure.distrust.empty()
+                                 ? "Its certificate is not valid: " + failure.distrust + "."
                                  : "The connection failed: " + failure.error.message() + ".";
     return failure_of(failure.sent ? failure_kind::lost : failure_kind::unreachable, text);
+}
+
+// Nothing has come of a question: it may as well be asked later.
+sink_failure failure_of_question(const net::http_failure& failure) {
+    if (failure.error != errc::overloaded) return failure_of(failure);
+    return failure_of(failure_kind::busy,
+                      "There is no room now for as much as it answers; it is asked again.");
 }
 
 // Of an answer whose status is none of those that the protocol has for the call.
@@ -98,6 +107,18 @@ sink_snapshot_answer opened_snapshot(const seal::key& key, const uuid& version,
     return sink_snapshot{version, std::get<task_map>(std::move(decoded))};
 }
 
+// Gives back what an answer took, when that has been opened.
+class held_room {
+  public:
+    explicit held_room(net::body_lease& room) : room_(room) {}
+    ~held_room() { room_.give_back(); }
+    held_room(const held_room&) = delete;
+    held_room& operator=(const held_room&) = delete;
+
+  private:
+    net::body_lease& room_;
+};
+
 template <class Work>
 awaitable<std::invoke_result_t<Work>> elsewhere(Work work) {
     co_return work();
@@ -106,18 +127,21 @@ awaitable<std::invoke_result_t<Work>> elsewhere(Work work) {
 class http_sink final : public task_sink {
   public:
     http_sink(const asio::any_io_executor& network, asio::any_io_executor offload, entropy& entropy,
-              const sink_options& options, asio::ssl::context& tls, net::outgoing_url url,
-              const uuid& client_id, std::shared_ptr<const seal::key> key)
+              const sink_options& options, std::shared_ptr<net::body_budget> bodies,
+              asio::ssl::context& tls, net::outgoing_url url, const uuid& client_id,
+              std::shared_ptr<const seal::key> key)
         : offload_(std::move(offload)),
           entropy_(entropy),
           answer_bytes_max_(options.answer_bytes_max),
           client_id_(client_id),
           key_(std::move(key)),
           base_(url.target),
+          room_(std::move(bodies)),
           client_(network, {.host = url.host,
                             .port = url.port,
                             .deadline = options.timeout,
                             .answer_bytes_max = options.answer_bytes_max,
+                            .make_room = [this](std::size_t b) { return room_.resize(b); },
                             .tls = url.tls ? &tls : nullptr}) {
         if (!base_.ends_with('/')) base_ += '/';
         base_ += "v1/client/";
@@ -142,6 +166,7 @@ class http_sink final : public task_sink {
                             base_ + "add-version/" + to_string(parent),
                             {client(), {"Content-Type", segment_type}},
                             std::move(body)};
+        const held_room afterwards(room_);
         const auto outcome = co_await client_.exchange(std::move(call));
         if (!outcome) co_return failure_of(outcome.error());
         if (outcome->status == 409) {
@@ -167,8 +192,9 @@ class http_sink final : public task_sink {
 
     awaitable<sink_child_answer> get_child(uuid parent) override {
         std::string what = "get-child-version/" + to_string(parent);
+        const held_room afterwards(room_);
         const auto outcome = co_await get(std::move(what));
-        if (!outcome) co_return failure_of(outcome.error());
+        if (!outcome) co_return failure_of_question(outcome.error());
         if (outcome->status == 404) co_return sink_up_to_date{};
         if (outcome->status == 410) co_return sink_gone{};
         if (outcome->status != 200) co_return failure_of(*outcome);
@@ -190,8 +216,9 @@ class http_sink final : public task_sink {
 
     awaitable<sink_snapshot_answer> get_snapshot() override {
         std::string what = "snapshot";
+        const held_room afterwards(room_);
         const auto outcome = co_await get(std::move(what));
-        if (!outcome) co_return failure_of(outcome.error());
+        if (!outcome) co_return failure_of_question(outcome.error());
         if (outcome->status == 404) co_return sink_no_snapshot{};
         if (outcome->status != 200) co_return failure_of(*outcome);
         const auto version = parse_uuid(outcome->header("X-Version-Id"));
@@ -217,7 +244,8 @@ class http_sink final : public task_sink {
         net::http_call call{"GET", base_ + what, {client()}, {}};
         net::http_call again = call;
         auto outcome = co_await client_.exchange(std::move(call));
-        const bool was_closed = !outcome && was_connected && !outcome.error().timed_out();
+        const bool was_closed = !outcome && was_connected && !outcome.error().timed_out() &&
+                                outcome.error().error != errc::overloaded;
         if (!was_closed) co_return outcome;
         co_return co_await client_.exchange(std::move(again));
     }
@@ -234,6 +262,7 @@ class http_sink final : public task_sink {
     const uuid client_id_;
     std::shared_ptr<const seal::key> key_;
     std::string base_;
+    net::body_lease room_;  // of the answer that is read or opened now
     net::http_client client_;
 };
 
@@ -244,7 +273,9 @@ sinks::sinks(asio::any_io_executor network, asio::any_io_executor offload, entro
     : network_(std::move(network)),
       offload_(std::move(offload)),
       entropy_(entropy),
-      options_(std::move(options)) {
+      options_(std::move(options)),
+      bodies_(std::make_shared<net::body_budget>(options_.answers_bytes_max,
+                                                 options_.answers_bytes_max)) {
     boost::system::error_code error;
     tls_.set_default_verify_paths(error);
     if (options_.ca_file.empty()) return;
@@ -260,7 +291,7 @@ std::unique_ptr<task_sink> sinks::open(const std::string& url, const uuid& clien
     auto parsed = net::parse_outgoing_url(url);
     auto* const where = std::get_if<net::outgoing_url>(&parsed);
     if (where == nullptr || !key) return nullptr;
-    return std::make_unique<http_sink>(network_, offload_, entropy_, options_, tls_,
+    return std::make_unique<http_sink>(network_, offload_, entropy_, options_, bodies_, tls_,
                                        std::move(*where), client_id, std::move(key));
 }
 

@@ -1,8 +1,10 @@
 // A segment of a device's, on the chain of its managed account. Everything is decided on copies
 // first; then it is written.
 
+#include "brought_keys.hpp"
 #include "chain_place.hpp"
 #include "changes.hpp"
+#include "resync.hpp"
 
 #include <callsign/domain/work.hpp>
 #include <callsign/rules/transform.hpp>
@@ -69,6 +71,20 @@ void put_fork(write_tx& tx, account_id account, const add_version& c, fork_versi
                         {add_version::fork_versions_max, add_version::fork_version_bytes_max});
 }
 
+// A device that is further than the backup which the store was put back from.
+std::optional<add_version::added> take_up(write_tx& tx, const add_version& c, const device& sender,
+                                          const moment& m) {
+    if (!sender.resync) return std::nullopt;
+    const auto its = resync_versions_of(tx.instance());
+    const bool is_its = c.parent == its.ahead || c.parent == its.sent ||
+                        is_ahead(tx, sender.account, c.parent, *sender.resync);
+    if (!is_its) return std::nullopt;
+    // Until its snapshot is here.
+    set_resync(tx, sender, resync::state::expected, m);
+    return add_version::added{
+        .version = its.sent, .taken = c.operations.size(), .wants_snapshot = true};
+}
+
 }  // namespace
 
 add_version::answer apply(write_tx& tx, const add_version& c, const moment& m) {
@@ -80,7 +96,10 @@ add_version::answer apply(write_tx& tx, const add_version& c, const moment& m) {
     const chain_head head = tx.head_of(account);
     const bool stale = head.version != c.parent;
     auto place = stale ? place_of(tx, account, c.parent) : chain_place{head.seq, {}, {}, {}};
-    if (!place) return add_version::unknown_parent{};
+    if (!place) {
+        if (auto taken = take_up(tx, c, *sender, m)) return *taken;
+        return add_version::unknown_parent{};
+    }
     if (place->own.size() >= add_version::own_versions_max) return add_version::missed_too_much{};
     touched_tasks tasks(tx, account);
     add_version::added done;
@@ -96,6 +115,7 @@ add_version::answer apply(write_tx& tx, const add_version& c, const moment& m) {
     // any good on the chain.
     std::erase_if(decided->local, [&](const operation& o) { return !tasks.carry_out(o); });
     if (const auto grown = tasks.too_large()) return task_too_large{*grown};
+    if (auto held = held_series_of(tx, account, tasks, m)) return *std::move(held);
 
     const appended_changes appended =
         append_changes(tx, account, decided->local, tasks, sender->id, m);

@@ -53,6 +53,7 @@ apply_remote_state::answer apply(write_tx& tx, const apply_remote_state& c, cons
     if (!c.reached) return done;
     advance(tx, *remote, c.reached->cursor);
     remote->before = c.reached->before;
+    if (remote->moving) remote->moving = moving_tasks{};  // what of it is there nobody knows
     tx.update_remote(*remote);
     return done;
 }

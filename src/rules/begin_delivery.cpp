@@ -50,7 +50,7 @@ begin_delivery::answer apply(write_tx& tx, const begin_delivery& c, const moment
     }
     const auto series = choose_series(tx, found->account, c.prefix, project_of(c.attributes));
     if (!series) return unknown_series{};
-    if (size_of(c.attributes) > task_bytes_max) return task_too_large{found->uuid};
+    if (is_too_large(c.attributes, 0, m)) return task_too_large{found->uuid};
     // Another creation is making this task already: both wait for it.
     if (!tx.find_effect(found->account, found->uuid, effect_kind::creation)) {
         tx.put_effect(creation_of(*found, *series, c, m));

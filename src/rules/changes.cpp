@@ -1,5 +1,6 @@
 #include "changes.hpp"
 
+#include "brought_keys.hpp"
 #include "key_effects.hpp"
 #include "numbering.hpp"
 
@@ -36,6 +37,7 @@ class task_writer {
     }
 
     std::int64_t numbered() const { return numbered_; }
+    std::int64_t brought() const { return brought_; }
     std::int64_t settled() const { return settled_; }
 
   private:
@@ -48,8 +50,7 @@ class task_writer {
         made.created_at = moment_.now;
         const bool is_own = creation && from_.is_own(*creation);
         made.author = is_own ? creation->author : from_.by;
-        const series_id series = give_number(tx_, made, is_own ? creation->prefix : std::string(),
-                                             project_of(t.now), moment_);
+        const series_id series = number(made, t.now, is_own ? creation->prefix : std::string());
         made.numbered->seq = seq_;
         made.last_seq = correct_key(made, nullptr, t.now);
         made.attributes = std::move(t.now);
@@ -57,6 +58,16 @@ class task_writer {
         if (creation) land(*creation, is_own, id);
         commit_waiting_slots(tx_, account_, t.id, id, moment_);
         ++numbered_;
+    }
+
+    series_id number(task& made, const attributes& all, const std::string& prefix) {
+        const auto brought = elsewhere_
+                                 ? std::nullopt
+                                 : find_brought_number(tx_, account_, all, from_.imported, moment_);
+        if (!brought) return give_number(tx_, made, prefix, project_of(all), moment_);
+        take_brought_number(tx_, made, all, *brought, moment_);
+        ++brought_;
+        return brought->of.id;
     }
 
     // What was to make the task has done so, or somebody else was first.
@@ -103,6 +114,7 @@ class task_writer {
     const moment& moment_;
     std::vector<operation> keys_;
     std::int64_t numbered_ = 0;
+    std::int64_t brought_ = 0;
     std::int64_t settled_ = 0;
 };
 
@@ -119,6 +131,7 @@ appended_changes append_changes(write_tx& tx, account_id account,
     for (auto& t : tasks.all()) writer.write(t);
     writer.append_keys();
     done.numbered = writer.numbered();
+    done.brought = writer.brought();
     done.settled = writer.settled();
     return done;
 }

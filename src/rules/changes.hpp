@@ -15,6 +15,7 @@ struct appended_changes {
     std::int64_t seq = 0;
     uuid version{};
     std::int64_t numbered = 0;  // tasks that got a number
+    std::int64_t brought = 0;   // of these, the number that it brought
     std::int64_t settled = 0;   // creations that were in the outbox
 };
 
@@ -23,6 +24,7 @@ struct changes_origin {
     // Of an account elsewhere: whether it is this creation's own request that made its task.
     std::function<bool(const effect&)> is_own = [](const effect&) { return false; };
     std::optional<uuid> version{};  // what the version is called; none: it is drawn
+    bool imported = false;          // with keys, which are to be kept where they can be
 };
 
 // Requires: `tasks` has carried out `operations`, and no others.

@@ -2,6 +2,7 @@
 
 #include "device_refusal.hpp"
 #include "resolve.hpp"
+#include "resync.hpp"
 
 #include <callsign/rules/rules.hpp>
 
@@ -49,6 +50,8 @@ revoke_device::answer apply(write_tx& tx, const revoke_device& c, const moment& 
         tx.revoke_device(c.device, m.now);
         found->revoked_at = m.now;
         m.tell(events::device_revoked{owner->id, found->client_id});
+        const bool was_missing = found->resync && found->resync->now == resync::state::expected;
+        if (was_missing) resume_when_all_are_back(tx, owner->id, m);
     }
     return std::move(*found);
 }

@@ -21,12 +21,16 @@ fulfil::answer apply(write_tx& tx, const fulfil& c, const moment& m) {
     case slot_state::in_flight: return fulfil::slot_missing{};  // it is not this one's to make
     case slot_state::pending: break;
     }
+    // It has moved there; the next try sends what makes the task.
+    if (tx.is_elsewhere(found->account)) return fulfil::slot_missing{};
     const auto existing = tx.find_task(found->account, found->uuid);
     if (existing && !is_unseen(*existing)) {
         return receipted{settle_with_existing(tx, *found, *existing, m), false, found->created_at};
     }
     const auto series = choose_series(tx, found->account, c.prefix, project_of(c.attributes));
     if (!series) return unknown_series{};
+    if (series->held && !existing) return series_held{series->prefix};
+    if (is_too_large(c.attributes, 0, m)) return task_too_large{found->uuid};
 
     task t = existing ? *existing : task{};
     t.attributes = with_defaults(c.attributes, m.wall);

@@ -19,6 +19,7 @@ give_key::answer apply(write_tx& tx, const give_key& c, const moment& m) {
     const auto series = choose_series(tx, c.account, c.prefix, c.project);
     if (!series) return unknown_series{};
     if (series->archived) return series_archived{};
+    if (series->held) return series_held{series->prefix};
     // Its row is that of a purged one: nothing but its uuid and its number.
     task t;
     t.account = c.account;

@@ -75,7 +75,8 @@ class number_import {
         if (r.number <= last) return fault(refusal::number_taken, key(r.number));
         const std::int64_t first_missing = last + 1;
         last = r.number;
-        if (r.number > first_missing && !of->allows_gaps) {
+        // Of a held series' numbers nobody knows yet which were given.
+        if (r.number > first_missing && !of->allows_gaps && !of->held) {
             return fault(refusal::gap, key(first_missing));
         }
         periods_[of->id] = period;

@@ -1,29 +1,15 @@
 // Tasks that another program had: a version as a device would have sent it.
 
+#include "brought_keys.hpp"
 #include "changes.hpp"
+#include "numbering.hpp"
 
 #include <callsign/base/assert.hpp>
-#include <callsign/base/text.hpp>
 #include <callsign/domain/work.hpp>
 
 #include <algorithm>
 
 namespace callsign::rules {
-namespace {
-
-// When the task came to be as it is. A device that has it too, and has changed it since, is newer
-// than the import.
-time_point changed_at(const attributes& all, time_point now) {
-    const auto found = all.find("modified");
-    if (found == all.end()) return now;
-    const auto seconds = parse_integer(found->second);
-    const bool is_past =
-        seconds && *seconds >= 0 && *seconds <= now.time_since_epoch().count() / 1000;
-    return is_past ? time_point{std::chrono::seconds{*seconds}} : now;
-}
-
-}  // namespace
-
 import_tasks::answer apply(write_tx& tx, const import_tasks& c, const moment& m) {
     const auto owner = tx.find_account(c.account);
     if (!owner) return no_such_account{};
@@ -37,6 +23,7 @@ import_tasks::answer apply(write_tx& tx, const import_tasks& c, const moment& m)
         CALLSIGN_ASSERT(tasks.carry_out(o));
         operations.push_back(std::move(o));
     };
+    held_check check(tx, c.account, c.with_keys, m);
     std::size_t work = 0;
     for (const auto& t : c.tasks) {
         work += tasks.look_at(t.uuid) + work_of(t.attributes) +
@@ -48,20 +35,31 @@ import_tasks::answer apply(write_tx& tx, const import_tasks& c, const moment& m)
             ++done.there_already;
             continue;
         }
+        if (c.with_keys && check.look(t.attributes)) {
+            ++done.postponed;
+            continue;
+        }
+        if (!c.with_keys) {
+            if (auto held = held_series_for(tx, c.account, t.attributes)) return *std::move(held);
+        }
         ++done.imported;
-        const time_point at = changed_at(t.attributes, m.wall);
+        const precise_time at = changed_at(t.attributes, m.wall);
         add({operation_kind::create, t.uuid, {}, {}, {}});
         for (const auto& [name, value] : t.attributes) {
-            if (name == m.key_attribute) {  // the key is the server's to give
+            if (name == m.key_attribute) {
                 ++done.keys_left_out;
-                continue;
+                if (!c.with_keys) continue;  // the key is the server's to give
             }
             add({operation_kind::update, t.uuid, name, value, at});
         }
     }
     if (operations.empty()) return done;
     if (const auto grown = tasks.too_large()) return task_too_large{*grown};
-    append_changes(tx, c.account, operations, tasks, c.author, m);
+    const auto appended =
+        append_changes(tx, c.account, operations, tasks,
+                       changes_origin{.by = c.author, .imported = c.with_keys}, m);
+    done.keys_kept = appended.brought;
+    done.keys_left_out -= appended.brought;
     return done;
 }
 

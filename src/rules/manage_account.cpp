@@ -48,6 +48,9 @@ manage_account::answer apply(write_tx& tx, const manage_account& c, const moment
     if (!owner) return no_such_account{};
     if (owner->mode != account_mode::opaque) return manage_account::not_opaque{};
     const chain_head head = tx.head_of(c.account);
+    for (const series& s : tx.series_of(c.account)) {
+        if (s.held && !c.tasks.empty()) return series_held{s.prefix};
+    }
     if (head.seq == 0) return manage_account::no_history{};
     if (head.seq != c.head.seq || head.version != c.head.version) return manage_account::moved_on{};
     const auto clients = tx.devices_of(c.account);

@@ -2,12 +2,19 @@
 
 #include "series_choice.hpp"
 
+#include <callsign/base/text.hpp>
 #include <callsign/domain/task_faults.hpp>
 
 #include <algorithm>
 
 namespace callsign::rules {
 namespace {
+
+// More than status, entry, modified, end and the value of the key attribute come to.
+constexpr std::size_t added_bytes_max = 160;
+
+// "dep_" and a uuid.
+constexpr std::size_t bytes_of_dependency = 40;
 
 // The number that a task should have had from the start.
 receipt number_now(write_tx& tx, const task& before, const moment& m) {
@@ -32,6 +39,17 @@ std::string period_now(write_tx& tx, const series& series, time_point now) {
     return std::max(period_of(now, series.reset, series.time_zone), tx.last_period(series.id));
 }
 
+void raise_next(write_tx& tx, const series& s, std::int64_t next, time_point now) {
+    const std::string period = period_now(tx, s, now);
+    if (next > tx.last_number(s.id, period) + 1) tx.skip_numbers(s.id, period, next - 1);
+}
+
+series shown(write_tx& tx, series s, time_point now) {
+    s.period = tx.last_period(s.id);
+    s.last_number = tx.last_number(s.id, s.period);
+    return at_instant(std::move(s), now);
+}
+
 receipt take_receipt(write_tx& tx, const series& series, const uuid& task, const moment& m) {
     receipt r;
     r.uuid = task;
@@ -51,6 +69,11 @@ attributes with_defaults(const attributes& given, time_point now) {
     return all;
 }
 
+bool is_too_large(const attributes& given, std::size_t depends, const moment& m) {
+    const std::size_t added = added_bytes_max + m.key_attribute.size();
+    return size_of(given) + depends * bytes_of_dependency + added > task_bytes_max;
+}
+
 series_id give_number(write_tx& tx, task& t, std::string_view prefix, std::string_view project,
                       const moment& m) {
     const auto series = choose_series(tx, t.account, prefix, project);
@@ -62,6 +85,13 @@ series_id give_number(write_tx& tx, task& t, std::string_view prefix, std::strin
 
 std::string epoch_text(time_point at) {
     return std::to_string(std::chrono::floor<std::chrono::seconds>(at).time_since_epoch().count());
+}
+
+precise_time changed_at(const attributes& all, precise_time now) {
+    const auto seconds = parse_integer(value_of(all, "modified"));
+    if (!seconds || *seconds < 0) return now;
+    const auto latest = std::chrono::floor<std::chrono::seconds>(now).time_since_epoch().count();
+    return *seconds <= latest ? precise_time{std::chrono::seconds{*seconds}} : now;
 }
 
 std::string_view project_of(const attributes& all) {

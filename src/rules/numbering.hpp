@@ -18,6 +18,10 @@ receipt take_receipt(write_tx& tx, const series& series, const uuid& task, const
 // An instant as clients write it in attributes: seconds since the epoch.
 std::string epoch_text(time_point at);
 
+// When a task that comes from elsewhere came to be as it is, as far as it says so. A device that
+// has it too, and has changed it since, is newer than that.
+precise_time changed_at(const attributes& all, precise_time now);
+
 // The attribute `project`; empty: it has none.
 std::string_view project_of(const attributes& all);
 
@@ -29,8 +33,18 @@ std::string current_key(const task& numbered);
 series_id give_number(write_tx& tx, task& t, std::string_view prefix, std::string_view project,
                       const moment& m);
 
+// The next number of the current period becomes this one, or stays. Requires: it may.
+void raise_next(write_tx& tx, const series& s, std::int64_t next, time_point now);
+
+// As people are told of it.
+series shown(write_tx& tx, series s, time_point now);
+
 // What a creation's task has from the start, where the client did not say otherwise.
 attributes with_defaults(const attributes& given, time_point now);
+
+// Whether a task made of that would be more than task_bytes_max, with `depends` tasks that it
+// depends on and all that the server adds.
+bool is_too_large(const attributes& given, std::size_t depends, const moment& m);
 
 // Makes the key attribute among `now` hold the task's key, and says what changed; none: it did, or
 // there is to be none.

@@ -2,6 +2,8 @@
 
 #include <callsign/base/sha256.hpp>
 
+#include <algorithm>
+
 namespace callsign::rules {
 namespace {
 
@@ -13,6 +15,8 @@ std::string name_for(const uuid& client_id) {
 }
 
 constexpr std::string_view prefix = "TASK";
+
+constexpr std::int64_t remotes_page = 500;
 
 }  // namespace
 
@@ -26,6 +30,15 @@ account_id registered(write_tx& tx, const uuid& client_id, const moment& m) {
     tx.put_device({.client_id = client_id, .account = id, .created_at = m.now});
     m.tell(events::account_created{id, client_id});
     return id;
+}
+
+bool is_client_id_elsewhere(write_tx& tx, const uuid& client_id) {
+    for (account_id after{};;) {
+        const auto some = tx.remotes(after, remotes_page);
+        if (std::ranges::find(some, client_id, &remote_chain::client_id) != some.end()) return true;
+        if (std::ssize(some) < remotes_page) return false;
+        after = some.back().account;
+    }
 }
 
 }  // namespace callsign::rules

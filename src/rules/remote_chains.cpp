@@ -1,5 +1,7 @@
 // Where an account lives, and whether it goes on.
 
+#include "registration.hpp"
+
 #include <callsign/rules/rules.hpp>
 
 #include <algorithm>
@@ -40,11 +42,35 @@ edit_remote::answer apply(write_tx& tx, const edit_remote& c, const moment& m) {
         // From its snapshot, or its beginning: what it has is what holds.
         remote->cursor = remote->before = remote->partial = {};
         remote->partial_operations = 0;
+        if (remote->moving) remote->moving = moving_tasks{};
     }
     remote->halted = remote_halt::none;
     tx.update_remote(*remote);
     m.tell(events::remote_changed{c.account});
     return std::move(*remote);
+}
+
+move_there::answer apply(write_tx& tx, const move_there& c, const moment& m) {
+    const auto owner = tx.find_account(c.account);
+    if (!owner) return no_such_account{};
+    if (owner->mode == account_mode::opaque) return account_is_opaque{};
+    if (const auto remote = tx.find_remote(c.account)) {
+        const bool is_there = remote->client_id == c.client_id && remote->url == c.url;
+        if (is_there) return move_there::moving{};
+        return move_there::lives_elsewhere{};
+    }
+    if (is_client_id_elsewhere(tx, c.client_id)) return client_id_taken{};
+    const auto devices = tx.devices_of(c.account);
+    const auto active =
+        std::ranges::count_if(devices, [](const device& d) { return !d.revoked_at; });
+    if (active > 0) return move_there::has_devices{static_cast<std::size_t>(active)};
+    tx.put_remote({.account = c.account,
+                   .url = c.url,
+                   .client_id = c.client_id,
+                   .sealed_key = c.sealed_key,
+                   .moving = moving_tasks{}});
+    m.tell(events::remote_changed{c.account});
+    return move_there::moving{};
 }
 
 move_here::answer apply(write_tx& tx, const move_here& c, const moment& m) {

@@ -60,6 +60,9 @@ reserve::answer apply(write_tx& tx, const reserve& c, const moment& m) {
     }
     auto depends = resolve_depends(tx, c.account, c.depends);
     if (!depends.faults.empty()) return depends_unmet{std::move(depends.faults)};
+    if (is_too_large(c.attributes, depends.tasks.size(), m)) {
+        return task_too_large{c.uuid.value_or(uuid{})};
+    }
     if (known) {
         tx.count_attempt(known->id);
         tell_retry(tx, *known, m);
@@ -69,6 +72,8 @@ reserve::answer apply(write_tx& tx, const reserve& c, const moment& m) {
     const auto asked_for = choose_series(tx, c.account, c.prefix, {});
     if (!asked_for) return unknown_series{};
     if (asked_for->archived) return series_archived{};
+    const auto from = choose_series(tx, c.account, c.prefix, project_of(c.attributes));
+    if (from->held) return series_held{from->prefix};
 
     std::optional<task> existing;
     if (c.uuid) existing = tx.find_task(c.account, *c.uuid);

@@ -15,12 +15,6 @@ bool is_taken(write_tx& tx, account_id account, std::string_view project) {
     return !project.empty() && tx.find_series_for_project(account, project).has_value();
 }
 
-// The next number of the current period becomes this one, or stays. Requires: it may.
-void raise_next(write_tx& tx, const series& s, std::int64_t next, time_point now) {
-    const std::string period = period_now(tx, s, now);
-    if (next > tx.last_number(s.id, period) + 1) tx.skip_numbers(s.id, period, next - 1);
-}
-
 std::optional<edit_series::answer> refusal_of_next(write_tx& tx, const series& s, std::int64_t next,
                                                    time_point now) {
     const std::int64_t last = tx.last_number(s.id, period_now(tx, s, now));
@@ -28,12 +22,6 @@ std::optional<edit_series::answer> refusal_of_next(write_tx& tx, const series& s
     const bool is_empty = tx.numbers_of(s.id).empty();
     if (next > last + 1 && !is_empty && !s.allows_gaps) return edit_series::promises_no_gaps{};
     return std::nullopt;
-}
-
-series shown(write_tx& tx, series s, time_point now) {
-    s.period = tx.last_period(s.id);
-    s.last_number = tx.last_number(s.id, s.period);
-    return at_instant(std::move(s), now);
 }
 
 series changed(const edit_series& c, series s) {

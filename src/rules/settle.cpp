@@ -7,6 +7,25 @@
 #include <callsign/base/assert.hpp>
 
 namespace callsign::rules {
+namespace {
+
+// The mirror has these tasks; it remembers the version, so that it knows what the remote once had.
+void move_on(write_tx& tx, remote_chain& remote, const moved_on& now, const uuid& version,
+             const moment& m) {
+    // A remote may call two versions the same.
+    if (!tx.find_version_seq(remote.account, version)) {
+        const auto seq = tx.append_version(remote.account, version, m.now, {}, {});
+        m.tell(events::version_appended{remote.account, seq});
+    }
+    remote.moving.reset();
+    if (now.after) {
+        remote.moving = moving_tasks{now.after, now.tasks};
+    } else {
+        m.tell(events::remote_changed{remote.account});
+    }
+}
+
+}  // namespace
 
 settle::answer apply(write_tx& tx, const settle& c, const moment& m) {
     auto remote = tx.find_remote(c.account);
@@ -17,6 +36,10 @@ settle::answer apply(write_tx& tx, const settle& c, const moment& m) {
     for (const delivery_part& part : c.parts) {
         const auto some = rest.first(part.operations);
         rest = rest.subspan(part.operations);
+        if (part.moved) {
+            move_on(tx, *remote, *part.moved, c.version, m);
+            continue;
+        }
         mirror_source from{.by = part.author, .bounded = false};
         if (part.effect) {
             from.is_own = [&](const effect& e) { return e.id == *part.effect; };

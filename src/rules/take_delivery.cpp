@@ -3,6 +3,7 @@
 #include "edits.hpp"
 #include "key_effects.hpp"
 #include "mirror.hpp"
+#include "read/walk.hpp"
 #include "resolve.hpp"
 
 #include <callsign/domain/work.hpp>
@@ -16,12 +17,14 @@ namespace {
 
 class collector {
   public:
-    collector(write_tx& tx, const take_delivery& c, const uuid& parent, const moment& m)
-        : tx_(tx), command_(c), moment_(m), at_(marked_time(m)) {
-        taken_.parent = parent;
+    collector(write_tx& tx, const take_delivery& c, remote_chain& remote, const moment& m)
+        : tx_(tx), command_(c), remote_(remote), moment_(m), at_(marked_time(m)) {
+        taken_.parent = remote.cursor;
     }
 
     take_delivery::taken run() {
+        if (remote_.moving) look_at_moving();
+        if (remote_.moving) return std::move(taken_);
         for (std::size_t i = 0; i < command_.edits.size(); ++i) look_at(i);
         for (effect& e : waiting()) look_at(std::move(e));
         return std::move(taken_);
@@ -29,6 +32,29 @@ class collector {
 
   private:
     bool is_full() const { return work_ >= command_.work_max; }
+
+    // Tasks as they are now, whatever of them may be there already.
+    void look_at_moving() {
+        moved_on so_far{remote_.moving->after, remote_.moving->tasks};
+        std::vector<operation> all;
+        std::int64_t left = command_.effects_max;
+        task_walk through(tx_, tx_.series_of(command_.account), so_far.after,
+                          {.work_max = command_.work_max}, [&](task&& t, series_id) {
+                              if (t.purged) return true;
+                              append_creation(all, t, at_);
+                              ++so_far.tasks;
+                              return --left > 0;
+                          });
+        so_far.after = std::move(through).next();
+        if (!so_far.after && all.empty()) {
+            remote_.moving.reset();
+            tx_.update_remote(remote_);
+            moment_.tell(events::remote_changed{command_.account});
+            return;
+        }
+        taken_.has_more = true;
+        append(std::move(all), {.moved = so_far});
+    }
 
     // One edit of a task at a time: the next is about what this one makes of it.
     void look_at(std::size_t i) {
@@ -120,6 +146,7 @@ class collector {
 
     write_tx& tx_;
     const take_delivery& command_;
+    remote_chain& remote_;
     const moment& moment_;
     precise_time at_;
     std::size_t work_ = 0;
@@ -130,7 +157,7 @@ class collector {
 }  // namespace
 
 take_delivery::answer apply(write_tx& tx, const take_delivery& c, const moment& m) {
-    const auto remote = tx.find_remote(c.account);
+    auto remote = tx.find_remote(c.account);
     if (!remote) return no_remote{};
     if (remote->halted != remote_halt::none) return remote_halted{remote->halted};
     // It is in the middle of a version: what is planned on half of one would be wrong.
@@ -139,7 +166,7 @@ take_delivery::answer apply(write_tx& tx, const take_delivery& c, const moment& 
         nothing.parent = remote->cursor;
         return nothing;
     }
-    return collector(tx, c, remote->cursor, m).run();
+    return collector(tx, c, *remote, m).run();
 }
 
 }  // namespace callsign::rules

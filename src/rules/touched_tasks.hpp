@@ -31,6 +31,9 @@ class touched_tasks {
         bool is_new() const { return there && !before; }
     };
 
+    // Until another is looked at.
+    const std::optional<task>& row(const uuid& id) { return find(id).before; }
+
     bool is_there(const uuid& id) { return find(id).there; }
 
     // It is there, or was once.

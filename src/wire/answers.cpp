@@ -162,6 +162,7 @@ v1::Series to_message(const series& s) {
     out.set_period(s.period);
     out.set_archived(s.archived);
     out.set_allows_gaps(s.allows_gaps);
+    out.set_held(s.held);
     return out;
 }
 
@@ -218,6 +219,7 @@ v1::Device to_message(const device& d) {
     if (d.mode == account_mode::managed) out.set_client_id(to_string(d.client_id));
     set_timestamp(*out.mutable_created_at(), d.created_at);
     if (d.revoked_at) set_timestamp(*out.mutable_revoked_at(), *d.revoked_at);
+    if (d.resync) out.set_resync(std::string(to_string(d.resync->now)));
     return out;
 }
 

@@ -73,7 +73,15 @@ TEST_P(store_contract, a_remote_is_kept_with_how_far_it_is) {
     EXPECT_EQ(now.partial_operations, 17);
     EXPECT_EQ(now.halted, remote_halt::incomplete);
     EXPECT_EQ(now.url, "https://example.org/");
+    EXPECT_FALSE(now.moving);
     EXPECT_FALSE(store_->begin_read()->find_remote(other));
+    for (const moving_tasks& place :
+         {moving_tasks{}, moving_tasks{task_place{series_id{3}, "2026", 7}, 5}}) {
+        kept.moving = place;
+        write([&](write_tx& tx) { tx.update_remote(kept); });
+        if (GetParam().durable) reopen();
+        EXPECT_EQ(store_->begin_read()->find_remote(account)->moving, place);
+    }
     write([&](write_tx& tx) {
         tx.remove_remote(account);
         EXPECT_FALSE(tx.is_elsewhere(account));

@@ -398,6 +398,37 @@ TEST_P(store_contract, numbers_are_counted_by_period_and_may_be_skipped) {
               (std::vector<numbers_skipped>{{"20261120", 1, 4}, {"20261121", 2, 3}}));
 }
 
+TEST_P(store_contract, a_skipped_number_can_be_somebodys_after_all) {
+    const auto account = make_account();
+    const series_id series = store_->begin_read()->default_series(account)->id;
+    const auto reclaim = [&](std::int64_t number) {
+        write([&](write_tx& tx) {
+            ASSERT_TRUE(tx.is_skipped(series, "", number)) << number;
+            tx.reclaim_number(series, "", number);
+            EXPECT_FALSE(tx.is_skipped(series, "", number)) << number;
+        });
+        if (GetParam().durable) reopen();
+        return store_->begin_read()->skipped_numbers_of(series);
+    };
+    using all = std::vector<numbers_skipped>;
+    write([&](write_tx& tx) {
+        EXPECT_FALSE(tx.is_skipped(series, "", 1));
+        tx.take_number(series, "");
+        tx.skip_numbers(series, "", 9);
+        tx.take_number(series, "");
+        for (const std::int64_t other : {0, 1, 10, 11}) {
+            EXPECT_FALSE(tx.is_skipped(series, "", other)) << other;
+        }
+        EXPECT_FALSE(tx.is_skipped(series, "20261120", 5));
+    });
+    EXPECT_EQ(reclaim(5), (all{{"", 2, 4}, {"", 6, 9}}));
+    EXPECT_EQ(reclaim(2), (all{{"", 3, 4}, {"", 6, 9}}));
+    EXPECT_EQ(reclaim(9), (all{{"", 3, 4}, {"", 6, 8}}));
+    EXPECT_EQ(reclaim(3), (all{{"", 4, 4}, {"", 6, 8}}));
+    EXPECT_EQ(reclaim(4), (all{{"", 6, 8}}));
+    write([&](write_tx& tx) { EXPECT_EQ(tx.take_number(series, ""), 11); });
+}
+
 TEST_P(store_contract, a_task_without_a_number_can_be_given_one_once) {
     const auto account = make_account();
     const auto id = write([&](write_tx& tx) {
@@ -769,6 +800,29 @@ TEST_P(store_contract, devices_have_names_and_keys_and_can_be_revoked) {
     EXPECT_EQ(tx->find_device(client_a)->revoked_at, t0 + milliseconds{7});
     EXPECT_EQ(tx->find_device(client_b)->name, "phone");
     EXPECT_FALSE(tx->find_device(uuid_of(904)));
+}
+
+TEST_P(store_contract, a_device_is_expected_back_after_a_restore) {
+    const auto account = make_account();
+    const auto laptop = write([&](write_tx& tx) {
+        tx.put_device({.client_id = client_b, .account = account, .name = "b", .sealed_key = "k"});
+        return tx.put_device({.client_id = client_a,
+                              .account = account,
+                              .name = "a",
+                              .sealed_key = "k",
+                              .resync = resync{5, resync::state::seen}});
+    });
+    EXPECT_FALSE(store_->begin_read()->find_device(client_a)->resync) << "it is new";
+    using state = resync::state;
+    for (const state now : {state::expected, state::seen, state::returned}) {
+        write([&](write_tx& tx) { tx.set_resync(laptop, {7, now}); });
+        if (GetParam().durable) reopen();
+        const auto tx = store_->begin_read();
+        EXPECT_EQ(tx->find_device(client_a)->resync, (resync{7, now}));
+        EXPECT_FALSE(tx->find_device(client_b)->resync);
+    }
+    write([&](write_tx& tx) { tx.revoke_device(laptop, t0); });
+    EXPECT_EQ(store_->begin_read()->devices_of(account)[1].resync, (resync{7, state::returned}));
 }
 
 TEST_P(store_contract, devices_come_and_go_by_the_rules) {

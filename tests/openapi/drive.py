@@ -60,6 +60,11 @@ def drive(checker, given, folder):
             story(w)
         scenarios.remotes(w, scenarios.World(checker, servers[2]))
         scenarios.webhooks(w, Receiver())
+        backup = scenarios.backups(w, folder)
+        subprocess.run([given.cli, "restore", backup, "--data-dir", folder / "restored" / "data", "--yes"],
+                       check=True, stdout=subprocess.DEVNULL)
+        servers.append(Server(given.server, folder / "restored", scenarios.MAIN, master_key))
+        scenarios.restored(w, scenarios.World(checker, servers[3]))
         sweeps.all_alike(w)
         sweeps.small_server(scenarios.World(checker, servers[1]))
     except Exception:  # What was found before it is worth telling.

@@ -170,7 +170,25 @@ def remotes(w, far):
     shown = w.ask(f"GET {path}", 200, w.operator).json()
     w.expect(f"GET {path}: still elsewhere", "remote" not in shown)
     w.create(near["write"])
-    w.ask(f"POST {path}/devices", 201, w.operator, {"name": "laptop"})
+    laptop = w.ask(f"POST {path}/devices", 201, w.operator, {"name": "laptop"}).json()
+    moves_there(w, far, there, path, laptop)
+
+
+def moves_there(w, far, there, path, laptop):
+    empty = {**there, "clientId": str(uuid.uuid4())}
+    far.account("empty", "EMP", mode="opaque", clientId=empty["clientId"])
+    for code, wanted in (("has-devices", {"remote": empty}), ("remote-not-empty", {"remote": there}),
+                         ("remote-unavailable", {"remote": {**empty, "url": NOWHERE}}),
+                         ("wrong-secret", {"remote": {**there, "encryptionSecret": "another"}}),
+                         ("validation-failed", {"here": True, "remote": empty}),
+                         ("validation-failed", {"remote": {**empty, "clientId": "x"}})):
+        w.ask(f"POST {path}/move", code, w.operator, wanted)
+    w.ask("POST /v1/admin/accounts/ben/move", "account-opaque", w.operator, {"remote": empty})
+    w.ask(f"DELETE {path}/devices/{laptop['deviceId']}", 200, w.operator)
+    w.ask(f"POST {path}/move", 200, w.operator, {"remote": empty})
+    until(w, "moved there", lambda: not remote_of(w, path)["moving"])
+    w.ask(f"POST {path}/move", 200, w.operator, {"remote": empty})
+    w.ask(f"POST {path}/move", "account-elsewhere", w.operator, {"remote": there})
 
 
 def remote_of(w, path):
@@ -201,6 +219,7 @@ def refused_connections(w, far, there):
                          ("validation-failed", {**there, "url": "http://192.0.2.1/"}), ("validation-failed", {})):
         w.ask("POST /v1/admin/accounts", code, w.operator, {**wanted, "remote": remote})
     w.ask("POST /v1/admin/accounts", "name-taken", w.operator, {**wanted, "name": "near", "remote": there})
+    w.ask("POST /v1/admin/accounts", "client-id-taken", w.operator, {**wanted, "remote": there})
     w.ask("POST /v1/admin/accounts", "validation-failed", w.operator, {**wanted, "mode": "opaque", "remote": there})
     w.ask("PATCH /v1/admin/accounts/anna/remote", "account-here", w.operator, {})
     w.ask("POST /v1/admin/accounts/anna/move", "account-here", w.operator, {"here": True})
@@ -275,6 +294,39 @@ def gone_back(w, near, path, there):
 
 def secret_of(there):
     return {"encryptionSecret": there["encryptionSecret"]}
+
+
+# ---- backups ----
+
+def backups(w, folder):
+    directory = str(folder / "backup")
+    w.ask("GET /v1/admin/backups", 200, w.operator)
+    w.ask("POST /v1/admin/backups", 201, w.operator, {"directory": directory})
+    w.ask("POST /v1/admin/backups", "backup-failed", w.operator, {"directory": directory})
+    w.ask("POST /v1/admin/backups", "validation-failed", w.operator, {"directory": "backup"})
+    last = w.ask("GET /v1/admin/backups", 200, w.operator).json()["last"]
+    w.expect("GET /v1/admin/backups: does not say the last", last["directory"] == directory)
+    w.ask("POST /v1/admin/accounts/anna/series/SYN/resume", "series-not-held", w.operator, {})
+    return directory
+
+
+def restored(before, w):
+    """`w`: what came of the backup, whose tokens are those of `before`."""
+    anna, ben = before.anna, before.ben
+    series = w.ask("GET /v1/admin/accounts/anna/series", 200, w.operator).json()["series"]
+    w.expect("a restored series is not held", all(s["held"] for s in series))
+    w.create(anna["write"], "series-held")
+    w.ask("POST /v1/tasks:batchCreate", 200, anna["write"],
+          {"items": [{"idempotencyKey": "held", "task": {"description": "One of many"}}]})
+    w.ask("POST /v1/keys", "series-held", ben["write"], {"uuid": str(uuid.uuid4())})
+    w.ask("POST /v1/admin/accounts/anna/import", "series-held", w.operator,
+          {"tasks": [{"uuid": str(uuid.uuid4()), "attributes": {"description": "x"}}]})
+    resume = "POST /v1/admin/accounts/anna/series/SYN/resume"
+    w.ask(resume, "series-in-use", w.operator, {"at": 1})
+    w.ask(resume, "validation-failed", w.operator, {"at": -1})
+    w.ask(resume, 200, w.operator, {"at": 5000})
+    made = w.create(anna["write"]).json()
+    w.expect("a resumed series goes on elsewhere", made["number"] == 5000)
 
 
 # ---- tasks ----

@@ -16,7 +16,7 @@ class Server:
 
     def __init__(self, program, folder, config, master_key=None):
         self.is_stopping = False
-        folder.mkdir()
+        folder.mkdir(exist_ok=True)
         (folder / "callsign.toml").write_text(config)
         environment = {name: value for name, value in os.environ.items() if not name.startswith("CALLSIGN_")}
         if master_key:

@@ -76,6 +76,16 @@ class managed_account {
         return std::nullopt;
     }
 
+    // The data is lost, and this is put in its place.
+    void put_back(std::unique_ptr<store> backup) {
+        store_ = std::move(backup);
+        now_ += milliseconds{1};
+        const auto tx = store_->begin_write();
+        rules::apply(*tx, begin_restored{ids_.next(now_)}, rules::moment{now_, ids_});
+        tx->commit();
+    }
+    void pass(milliseconds time) { now_ += time; }
+
     store& data() { return *store_; }
     account_id id() const { return account_; }
     time_point now() const { return now_; }

@@ -18,6 +18,7 @@
 #include "support/audit.hpp"
 #include "support/check.hpp"
 #include "support/collect.hpp"
+#include "support/forwarding_store.hpp"
 #include "support/tasks_of.hpp"
 #include "support/temp_dir.hpp"
 
@@ -271,22 +272,6 @@ class player {
     bool read_wrong_ = false;
 };
 
-// A memory store that outlives a crash.
-class kept_store final : public store {
-  public:
-    explicit kept_store(store& within) : within_(within) {}
-    std::unique_ptr<write_tx> begin_write(write_batch batch) override {
-        return within_.begin_write(batch);
-    }
-    std::unique_ptr<read_tx> begin_read() override { return within_.begin_read(); }
-    time_point last_moment() override { return within_.last_moment(); }
-    slot_counts counts() override { return within_.counts(); }
-    void maintain(bool idle) override { within_.maintain(idle); }
-
-  private:
-    store& within_;
-};
-
 // What happened in the games, for a test that wants to know that something did.
 struct events {
     int late = 0;
@@ -298,9 +283,10 @@ void note(const player& p, events& seen) {
     seen.expiries += p.expiries();
 }
 
+// The memory store outlives the crashes.
 void play_in_memory(unsigned seed, const game& rules, events& seen) {
     const auto memory = make_memory_store();
-    player p(seed, rules, [&] { return std::make_unique<kept_store>(*memory); });
+    player p(seed, rules, [&] { return std::make_unique<forwarding_store>(*memory); });
     p.play();
     ASSERT_EQ(p.faults(), std::vector<std::string>{}) << "seed " << seed;
     note(p, seen);

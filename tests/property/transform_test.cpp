@@ -312,7 +312,11 @@ class player {
         if (client.syncing()) {
             client.step(below(100) < rules_.lost_in_hundred);
         } else if (below(3) == 0) {
-            rules_.alone ? client.sync() : client.begin_sync();
+            if (rules_.alone) {
+                client.sync();
+            } else {
+                client.begin_sync();
+            }
         } else {
             const operation o = draw();
             const bool effective = is_effective(o, client.tasks().contains(o.uuid));

@@ -36,20 +36,49 @@ class remote_world {
           disk_(make_memory_store()),
           ledger_(window, retention),
           // A server's own clients know conflicts; here they come in between.
-          contends_(seed % 3 != 0),
-          forgets_(seed % 2 == 0) {
-        for (int n = static_cast<int>(chance_.below(4)); n > 0; --n) work_elsewhere();
+          contends_(seed % 3 != 0 && seed % 8 != 3),
+          forgets_(seed % 2 == 0),
+          is_quiet_(seed % 8 == 3),
+          moves_(seed % 5 == 1) {
+        if (!moves_) {
+            for (auto n = chance_.below(4); n > 0; --n) work_elsewhere();
+        }
         if (chance_.once_in(2) && !chain_.links().empty()) {
             chain_.make_snapshot();
             if (chance_.once_in(2)) chain_.forget_all_but(1);
         }
         start();
         make_account();
+        if (moves_) move_there();
         wire_.faults_in_hundred = static_cast<int>(chance_.below(4)) * 12;
         wire_.meanwhile = [this] {
             if (contends_ && chance_.once_in(4)) work_elsewhere();
         };
         clients_.resize(4);
+    }
+
+    // What can happen; a test draws what does.
+    enum class action {
+        client_works,
+        time_passes,
+        kill,
+        break_disk,
+        cut_wire,
+        change_wire,
+        others_work,
+        copy_lands,
+        others_forget,
+        all_settles,
+    };
+    static constexpr int actions = 10;
+
+    void act_or_die(action a) {
+        try {
+            act(a);
+        } catch (const killed&) {
+            restart();
+        }
+        if (house_->fatal()) restart();
     }
 
     void run() {
@@ -67,6 +96,7 @@ class remote_world {
             }
             if (house_->fatal()) restart();
         }
+        if (is_quiet_) give_up();
     }
 
     // What broke the promise, in words; empty: nothing.
@@ -101,6 +131,7 @@ class remote_world {
     static constexpr milliseconds window{std::chrono::seconds{40}};
     static constexpr milliseconds retention{std::chrono::hours{4}};
     static constexpr int tasks_a_client = 5;
+    static constexpr const char* place = "http://127.0.0.1:1";
 
     struct counting_probe final : outbox_probe {
         explicit counting_probe(events& to) : all(to) {}
@@ -175,41 +206,74 @@ class remote_world {
     void make_account() {
         token_ = api::make_token(chance_);
         create_account command{"team", "SYN", "default", sha256(token_)};
-        command.elsewhere = create_account::home{"http://127.0.0.1:1", uuid{}, "key"};
+        if (!moves_) command.elsewhere = create_account::home{place, uuid{}, "key"};
         const auto made = house_->run(house_->engine().submit(std::move(command)));
         account_ = std::get<account>(*made).id;
     }
 
+    // It was here first, with tasks, and one that is gone; some have come to the other server only
+    // when clients go on.
+    void move_there() {
+        for (auto n = 1 + chance_.below(12); n > 0; --n) {
+            house_->call(
+                post("/v1/tasks", R"({"description":"here"})", token_, "here" + std::to_string(n)));
+        }
+        const auto first = house_->look(
+            [&](read_tx& tx) { return tx.slots(slot_id{}, 1, slot_state::committed, {}).front(); });
+        gone_before_ = first.uuid;
+        house_->call(make_request(boost::beast::http::verb::delete_,
+                                  "/v1/tasks/" + to_string(first.uuid) + "?purge=true", "",
+                                  bearer(token_)));
+        house_->start_command(callsign::move_there{account_, place, uuid{}, "key"});
+        house_->settle();
+    }
+
     // ---- the workload ----
 
-    void step() {
-        switch (chance_.below(120)) {
-        case 0: seen_.kills++; throw killed{};
-        case 1: arm(); break;
-        case 2: wire_.is_down = chance_.once_in(2); break;
-        case 3:
+    void act(action a) {
+        switch (a) {
+        case action::client_works: {
+            go_on_if_halted();
+            client& c = clients_[chance_.below(clients_.size())];
+            c.out ? look(c) : go_on(c);
+            break;
+        }
+        case action::time_passes: house_->advance(milliseconds{chance_.below(1500)}); break;
+        case action::kill: seen_.kills++; throw killed{};
+        case action::break_disk: arm(); break;
+        case action::cut_wire: wire_.is_down = chance_.once_in(2); break;
+        case action::change_wire:
             wire_.is_down = false;
             wire_.is_full = chance_.once_in(4);
             wire_.is_choosy = chance_.once_in(4);
+            wire_.is_deaf = chance_.once_in(4);
             wire_.faults_in_hundred = static_cast<int>(chance_.below(4)) * 12;
             break;
-        case 4:
-        case 5: work_elsewhere(); break;
-        case 6: seen_.late += wire_.deliver_late(chain_); break;
-        case 7:
+        case action::others_work:
+            if (!is_quiet_) work_elsewhere();
+            break;
+        case action::copy_lands: seen_.late += wire_.deliver_late(chain_); break;
+        case action::others_forget:
             if (forgets_ && chance_.once_in(4)) forget_elsewhere();
             break;
-        default: break;
+        case action::all_settles: house_->settle(); break;
         }
-        go_on_if_halted();
-        client& c = clients_[chance_.below(clients_.size())];
-        c.out ? look(c) : go_on(c);
+    }
+
+    void step() {
+        constexpr std::uint64_t rare = 120;
+        const auto drawn = chance_.below(rare);
+        constexpr action drawn_rarely[] = {
+            action::kill,        action::break_disk,  action::cut_wire,   action::change_wire,
+            action::others_work, action::others_work, action::copy_lands, action::others_forget};
+        if (drawn < std::size(drawn_rarely)) act(drawn_rarely[drawn]);
+        act(action::client_works);
         if (chance_.once_in(3)) {
             house_->settle();
         } else {
             for (auto n = chance_.below(8); n > 0; --n) house_->step();
         }
-        if (chance_.once_in(2)) house_->advance(milliseconds{chance_.below(1500)});
+        if (chance_.once_in(2)) act(action::time_passes);
     }
 
     // So many untruths in a row are believed; a person says that it is to go on.
@@ -322,6 +386,23 @@ class remote_world {
         c.out.reset();
     }
 
+    // A creation gets lost, and nobody sends it again or anything else behind its parent: only a
+    // fence tells that no copy of it can land any more.
+    void give_up() {
+        faulty_->disarm();
+        wire_.is_down = wire_.is_full = wire_.is_choosy = wire_.is_deaf = false;
+        wire_.faults_in_hundred = 0;
+        restart();
+        for (int n = 0; n < 50 && !is_settled(); ++n) house_->advance(std::chrono::seconds{5});
+        wire_.is_deaf = true;
+        const std::string payload = R"({"description":"given up"})";
+        ledger_.sent("given-up", payload, now());
+        const auto unread = house_->start(post("/v1/tasks", payload, token_, "given-up"));
+        for (int n = 0; n < 15; ++n) house_->advance(std::chrono::seconds{5});
+        wire_.is_deaf = false;
+        for (int n = 0; n < 50 && !is_settled(); ++n) house_->advance(std::chrono::seconds{5});
+    }
+
     // Another replica's sync.
     void work_elsewhere() {
         ++seen_.elsewhere;
@@ -382,7 +463,7 @@ class remote_world {
     void calm_down() {
         faulty_->disarm();
         wire_.meanwhile = {};
-        wire_.is_down = wire_.is_full = wire_.is_choosy = false;
+        wire_.is_down = wire_.is_full = wire_.is_choosy = wire_.is_deaf = false;
         wire_.faults_in_hundred = 0;
         // Late copies may land as long as their creation may; never for a slot that was failed.
         while (wire_.deliver_late(chain_)) ++seen_.late;
@@ -395,7 +476,8 @@ class remote_world {
         const auto tx = disk_->begin_read();
         const auto r = tx->find_remote(account_);
         const outbox_tally waiting = tx->outbox_of(account_);
-        return r && r->cursor == chain_.head() && waiting.creations + waiting.keys == 0 &&
+        return r && !r->moving && r->cursor == chain_.head() &&
+               waiting.creations + waiting.keys == 0 &&
                tx->slots(slot_id{}, 1, slot_state::in_flight, {}).empty() &&
                tx->slots(slot_id{}, 1, slot_state::pending, {}).empty();
     }
@@ -445,6 +527,7 @@ class remote_world {
     void compare_slots(const Say& say) {
         const auto tx = disk_->begin_read();
         for (const slot& s : tx->slots(slot_id{}, 100'000, {}, {})) {
+            if (s.uuid == gone_before_) continue;
             const int made = chain_.creations(s.uuid);
             if (s.state == slot_state::failed && made > 0) {
                 say("the task of a failed slot was made: " + s.key);
@@ -467,10 +550,13 @@ class remote_world {
     ledger ledger_;
     bool contends_;
     bool forgets_;
+    bool is_quiet_;  // nobody else adds a version: behind what is given up only a fence comes
+    bool moves_;     // the account was here first
     account_id account_;
     std::string token_;
     std::vector<client> clients_;
     std::set<uuid> acknowledged_;
+    uuid gone_before_{};  // purged here before the account moved there
     std::vector<uuid> made_elsewhere_;
     std::uint64_t drawn_ = 0;
     std::set<std::string> wrong_;

@@ -72,6 +72,9 @@ class faulty_store final : public store {
     }
     time_point last_moment() override { return within_.last_moment(); }
     slot_counts counts() override { return within_.counts(); }
+    std::unique_ptr<store_copy> begin_copy(const std::filesystem::path& file) override {
+        return within_.begin_copy(file);
+    }
     void maintain(bool idle) override { within_.maintain(idle); }
 
   private:
@@ -110,6 +113,7 @@ class faulty_store final : public store {
         std::optional<principal> find_principal(const digest& hash) override {
             return tx_->find_principal(hash);
         }
+        uuid instance() override { return tx_->instance(); }
         std::optional<remote_chain> find_remote(account_id a) override {
             return tx_->find_remote(a);
         }
@@ -125,6 +129,7 @@ class faulty_store final : public store {
         }
         outbox_tally outbox_of(account_id a) override { return tx_->outbox_of(a); }
         bool is_elsewhere(account_id a) override { return tx_->is_elsewhere(a); }
+        void put_instance(const uuid& id) override { tx_->put_instance(id); }
         void put_remote(const remote_chain& r) override { tx_->put_remote(r); }
         void update_remote(const remote_chain& r) override { tx_->update_remote(r); }
         void remove_remote(account_id a) override { tx_->remove_remote(a); }
@@ -231,6 +236,12 @@ class faulty_store final : public store {
         void skip_numbers(series_id s, std::string_view period, std::int64_t through) override {
             tx_->skip_numbers(s, period, through);
         }
+        bool is_skipped(series_id s, std::string_view period, std::int64_t number) override {
+            return tx_->is_skipped(s, period, number);
+        }
+        void reclaim_number(series_id s, std::string_view period, std::int64_t number) override {
+            tx_->reclaim_number(s, period, number);
+        }
         std::string last_period(series_id s) override { return tx_->last_period(s); }
         void update_series(const series& s, time_point now) override { tx_->update_series(s, now); }
         task_id put_task(const task& t, series_id s) override {
@@ -289,6 +300,7 @@ class faulty_store final : public store {
         }
         std::vector<device> devices_of(account_id a) override { return tx_->devices_of(a); }
         device_id put_device(const device& d) override { return tx_->put_device(d); }
+        void set_resync(device_id id, const resync& r) override { tx_->set_resync(id, r); }
         void revoke_device(device_id id, time_point now) override { tx_->revoke_device(id, now); }
         std::optional<uuid> find_version_id(account_id a, std::int64_t seq) override {
             return tx_->find_version_id(a, seq);

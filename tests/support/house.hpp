@@ -170,6 +170,7 @@ class house {
         settle();
     }
 
+    boost::asio::any_io_executor network() { return io_.get_executor(); }
     void spawn(boost::asio::awaitable<void> work) {
         boost::asio::co_spawn(io_, std::move(work), rethrow);
     }

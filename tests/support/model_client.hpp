@@ -27,7 +27,10 @@ class model_server {
     };
     struct accepted {
         uuid id{};
+        bool wants_snapshot = false;
     };
+    // Thrown: the answer is an error, and the sync ends.
+    struct refused {};
     struct expected {
         uuid parent{};
     };
@@ -36,6 +39,7 @@ class model_server {
     virtual std::optional<child> child_of(const uuid& parent) = 0;
     virtual std::variant<accepted, expected> add_version(const uuid& parent,
                                                          std::vector<operation> operations) = 0;
+    virtual void add_snapshot(const uuid& /*version*/, const task_map& /*tasks*/) {}
 };
 
 struct pair_after {
@@ -113,15 +117,23 @@ class model_client {
 
     // The next request. With `answer_is_lost` the server has it, and the sync ends in an error.
     void step(bool answer_is_lost = false) {
-        if (doing_ == doing::pulling) {
-            ask_for_child(answer_is_lost);
-        } else {
-            push(answer_is_lost);
+        try {
+            if (doing_ == doing::pulling) {
+                ask_for_child(answer_is_lost);
+            } else {
+                push(answer_is_lost);
+            }
+        } catch (const model_server::refused&) {
+            ++refusals_;
+            doing_ = doing::nothing;
         }
     }
 
-    void sync() {
+    // False: it was refused.
+    bool sync() {
+        const int before = refusals_;
         for (begin_sync(); syncing();) step();
+        return refusals_ == before;
     }
 
   private:
@@ -162,6 +174,8 @@ class model_client {
             doing_ = doing::nothing;
         } else if (const auto* accepted = std::get_if<model_server::accepted>(&answer)) {
             sync_base_ = accepted->id;
+            // Before it reads on; of all it has, what it has not sent yet included.
+            if (accepted->wants_snapshot) server_.add_snapshot(sync_base_, sync_tasks_);
             batch_.erase(batch_.begin(), end);
             if (batch_.empty()) next_batch();
         } else {
@@ -197,6 +211,7 @@ class model_client {
     uuid base_{};
     std::vector<operation> unsynced_;
     int conflicts_ = 0;
+    int refusals_ = 0;
 
     // of the sync under way
     doing doing_ = doing::nothing;

@@ -127,6 +127,8 @@ class faulty_wire {
     // It says no to whatever is sent: it is full (5xx), or does not like it (4xx).
     bool is_full = false;
     bool is_choosy = false;
+    // Whatever is sent gets lost on its way or comes late; questions are answered.
+    bool is_deaf = false;
     int late_landed = 0;  // copies that came late and were taken all the same
 
     // Who else adds to the chain while something is on its way.
@@ -189,6 +191,10 @@ class faulty_sink final : public task_sink {
         using fate = faulty_wire::fate;
         if (wire_.is_full) co_return failure(sink_failure::kind::unavailable);
         if (wire_.is_choosy) co_return failure(sink_failure::kind::refused);
+        if (wire_.is_deaf) {
+            if (wire_.once_in(2)) wire_.keep(parent, std::move(operations));
+            co_return failure(sink_failure::kind::lost);
+        }
         if (wire_.meanwhile) wire_.meanwhile();
         switch (wire_.draw(wire_.sends)) {
         case fate::none: break;

@@ -31,7 +31,9 @@ void server::await_banner() {
         if (!line->starts_with(sign)) continue;
         const auto colon = line->find(':', sign.size());
         if (colon == std::string::npos) break;
-        std::from_chars(line->data() + colon + 1, line->data() + line->size(), port_);
+        std::uint16_t port = 0;
+        std::from_chars(line->data() + colon + 1, line->data() + line->size(), port);
+        port_ = port;
         return;
     }
     throw std::runtime_error("callsignd did not start: " + child_.errors());

@@ -4,6 +4,7 @@
 
 #include "process.hpp"
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -40,7 +41,7 @@ class server {
     void await_banner();
 
     options options_;
-    std::uint16_t port_ = 0;
+    std::atomic<std::uint16_t> port_ = 0;  // clients ask while it is started again
     process child_;
     std::vector<std::string> banner_;
 };

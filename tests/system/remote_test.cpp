@@ -275,6 +275,68 @@ TEST_F(remote_test, does_not_move_here_while_it_cannot_be_asked) {
     EXPECT_TRUE(ask_callsign({"account", "show", "mirror"}).contains("remote"));
 }
 
+// Killed on its way, and asked for again: every task is there once, and nothing is lost here.
+TEST_F(remote_with_taskwarrior, an_account_moves_there_with_its_keys) {
+    begin();
+    const finished other =
+        run({(programs() / "callsign").string(), "account", "create", "new", "--prefix", "NEW",
+             "--opaque", "--data-dir", temp_path("far").string(), "--json"},
+            patience);
+    const std::string client_id = text_in(json::parse(other.out).as_object(), "clientId");
+    const std::string mine =
+        text_in(ask_callsign({"account", "create", "here", "--prefix", "HERE"}), "token");
+    http_client rest(near_->port(), mine);
+    constexpr int tasks = 1'200;
+    for (int n = 1; n <= tasks; ++n) {
+        const json::object task{{"description", "task " + std::to_string(n)}};
+        const auto made = rest.post_json("/v1/tasks", json::serialize(task), std::to_string(n));
+        ASSERT_TRUE(made && made->status == 201);
+    }
+    const std::vector<std::string> move{"account", "move",          "here",
+                                        "--to",    url(),           "--client-id",
+                                        client_id, "--secret-file", temp_path("secret").string()};
+    // While a device syncs here, what it has not sent would be lost.
+    ask_callsign({"device", "add", "here", "--name", "phone"});
+    const finished refused = callsign(move);
+    EXPECT_NE(refused.status, (exit_status{0, 0}));
+    EXPECT_NE(refused.err.find("revoke"), std::string::npos) << refused.err;
+    ask_callsign({"device", "revoke", "here", "phone", "--yes"});
+
+    std::thread command([&] { callsign(move); });
+    const auto until = std::chrono::steady_clock::now() + patience;
+    const auto shown = [&] { return ask_callsign({"account", "show", "here"}); };
+    while (!shown().contains("remote") && std::chrono::steady_clock::now() < until) {
+    }
+    near_->child().kill();
+    command.join();
+    near_->start();
+    const finished again = callsign(move);
+    EXPECT_EQ(again.status, (exit_status{0, 0})) << again.err;
+    EXPECT_EQ(json::parse(again.out).at("remote").at("moving"), false) << again.out;
+
+    taskwarrior laptop(program, far_->port(), client_id, secret);
+    expect_done(laptop.sync());
+    const auto there = tasks_of(laptop);
+    ASSERT_EQ(there.size(), std::size_t{tasks});
+    std::set<std::string> keys;
+    for (const auto& [id, task] : there) keys.insert(text_in(task, "key"));
+    EXPECT_EQ(keys.size(), std::size_t{tasks});
+    EXPECT_TRUE(keys.contains("HERE-1") && keys.contains("HERE-1200"));
+    expect_done(laptop({"add", "made there"}));
+    expect_done(laptop.sync());
+    http_client found(near_->port(), mine);
+    while (std::chrono::steady_clock::now() < until) {
+        if (found.get("/v1/tasks/HERE-1201")->status == 200) break;
+    }
+    EXPECT_EQ(found.get("/v1/tasks/HERE-1201")->status, 200u);
+    // Another cannot move to where something is.
+    ask_callsign({"account", "create", "second", "--prefix", "S"});
+    auto onto = move;
+    onto[2] = "second";
+    EXPECT_NE(callsign(onto).err.find("nobody has synced"), std::string::npos);
+    expect_both_sound();
+}
+
 TEST_F(remote_with_taskwarrior, its_tasks_have_keys_and_edits_go_both_ways) {
     begin();
     const auto laptop = make_taskwarrior();

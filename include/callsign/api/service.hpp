@@ -11,6 +11,7 @@
 #include <callsign/api/web_options.hpp>
 #include <callsign/api/webhook_options.hpp>
 #include <callsign/engine/engine.hpp>
+#include <callsign/jobs/backups.hpp>
 #include <callsign/jobs/remote_accounts.hpp>
 #include <callsign/net/http.hpp>
 #include <callsign/net/outgoing.hpp>
@@ -40,6 +41,7 @@ struct service_options {
     webhook_options webhooks{};
     web_options web{};
     elsewhere_service elsewhere{};
+    backup_files backups{};  // empty: none can be made
     // What devices' keys are sealed under. None: no device is added to a managed account. Shared
     // with the configuration it comes from; nobody changes it.
     std::shared_ptr<const seal::key> master_key{};
@@ -90,6 +92,9 @@ class service {
     // What is under way is cut off, and told again after the next start.
     boost::asio::awaitable<void> stop_webhooks();
     delivery_counts webhook_deliveries() const noexcept;
+
+    // Backups, scheduled and asked for.
+    jobs::backups& backups() noexcept;
 
   private:
     std::unique_ptr<impl> impl_;

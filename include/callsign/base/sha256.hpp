@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <initializer_list>
+#include <istream>
 #include <string>
 #include <string_view>
 
@@ -17,6 +18,9 @@ digest sha256(std::initializer_list<std::string_view> parts);
 inline digest sha256(std::string_view bytes) {
     return sha256({bytes});
 }
+
+// Of all that is left of it; throws nothing of its own, and `in` says whether it was read.
+digest sha256(std::istream& in);
 
 // Lower-case hexadecimal.
 std::string to_hex(std::string_view bytes);

@@ -27,6 +27,9 @@ std::string to_string(const uuid& id);
 // order, which is what a B-tree likes.
 uuid make_uuid_v7(time_point now, std::uint32_t counter, std::uint64_t random) noexcept;
 
+// Its instant; nullopt: it is a UUID of another kind.
+std::optional<time_point> time_of_uuid_v7(const uuid& id) noexcept;
+
 // A UUIDv4 (section 5.4) of these 16 random bytes: nothing of it can be guessed from the time.
 uuid make_uuid_v4(std::span<const std::uint8_t, 16> random) noexcept;
 

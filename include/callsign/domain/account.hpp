@@ -69,6 +69,7 @@ struct series {
     std::string time_zone = "UTC";
     bool archived = false;     // takes no more numbers; its keys go on
     bool allows_gaps = false;  // its next number may be raised
+    bool held = false;         // since a restore: it gives none until it is told where to go on
 };
 
 // More of them are no help to people; an account's are read together.

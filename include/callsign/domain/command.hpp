@@ -12,6 +12,7 @@
 #include <callsign/domain/commands/devices.hpp>
 #include <callsign/domain/commands/reaping.hpp>
 #include <callsign/domain/commands/remote_chain.hpp>
+#include <callsign/domain/commands/restoring.hpp>
 #include <callsign/domain/commands/sealed_chain.hpp>
 #include <callsign/domain/commands/series.hpp>
 #include <callsign/domain/commands/tasks.hpp>
@@ -29,7 +30,8 @@ using command =
                  import_numbers, create_webhook, edit_webhook, remove_webhook, settle_delivery,
                  give_key, keep_retry_times, begin_delivery, take_delivery, settle,
                  apply_remote_version, apply_remote_state, give_up_effect, fail_in_flight,
-                 halt_remote, edit_remote, move_here>;
+                 halt_remote, edit_remote, move_there, move_here, begin_restored, resume_series,
+                 merge_snapshot, tell_again, end_resync>;
 
 using answer = std::variant<
     std::monostate, reserve::answer, fulfil::answer, reconcile_pending::answer,
@@ -42,7 +44,8 @@ using answer = std::variant<
     settle_delivery::answer, give_key::answer, keep_retry_times::answer, begin_delivery::answer,
     take_delivery::answer, settle::answer, apply_remote_version::answer, apply_remote_state::answer,
     give_up_effect::answer, fail_in_flight::answer, halt_remote::answer, edit_remote::answer,
-    move_here::answer>;
+    move_there::answer, move_here::answer, begin_restored::answer, resume_series::answer,
+    merge_snapshot::answer, tell_again::answer, end_resync::answer>;
 
 // Of whichever it is. Named otherwise: a command turns into a `command` by itself, and one without
 // a claim of its own would come back here for ever.

@@ -65,6 +65,12 @@ struct device_revoked {
     uuid client_id{};
 };
 
+// Where a device stands after a restore is another.
+struct device_resynced {
+    account_id account;
+    uuid client_id{};
+};
+
 struct token_created {
     token_id token;
     std::optional<account_id> account;  // none: the operator's
@@ -103,10 +109,10 @@ struct outcome_lost {};
 
 namespace callsign {
 
-using event = std::variant<events::version_appended, events::slot_settled, events::retry_seen,
-                           events::account_created, events::account_managed, events::series_created,
-                           events::device_created, events::device_revoked, events::token_created,
-                           events::token_revoked, events::effect_waiting, events::remote_changed,
-                           events::key_contested, events::webhook_changed, events::outcome_lost>;
+using event = std::variant<
+    events::version_appended, events::slot_settled, events::retry_seen, events::account_created,
+    events::account_managed, events::series_created, events::device_created, events::device_revoked,
+    events::device_resynced, events::token_created, events::token_revoked, events::effect_waiting,
+    events::remote_changed, events::key_contested, events::webhook_changed, events::outcome_lost>;
 
 }  // namespace callsign

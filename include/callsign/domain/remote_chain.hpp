@@ -9,6 +9,7 @@
 #include <callsign/base/time.hpp>
 #include <callsign/base/uuid.hpp>
 #include <callsign/domain/author.hpp>
+#include <callsign/domain/task.hpp>
 #include <callsign/domain/version.hpp>
 
 #include <cstdint>
@@ -28,6 +29,15 @@ enum class remote_halt : std::uint8_t {
 
 std::string_view to_string(remote_halt why) noexcept;
 
+// An account that moves there sends its tasks first, in the order of keys, and nothing else until
+// that is done. Some may be sent twice, which changes nothing: each as it is when it is sent.
+struct moving_tasks {
+    std::optional<task_place> after{};  // up to where the remote has them; none: not one
+    std::int64_t tasks = 0;             // so many
+
+    friend bool operator==(const moving_tasks&, const moving_tasks&) = default;
+};
+
 struct remote_chain {
     account_id account;
     std::string url;  // http or https, up to where /v1/client begins
@@ -44,6 +54,7 @@ struct remote_chain {
     uuid partial{};
     std::int64_t partial_operations = 0;
     remote_halt halted = remote_halt::none;
+    std::optional<moving_tasks> moving{};  // none: the remote has had them all
 };
 
 // What must come to be at the remote. Stored as its number.

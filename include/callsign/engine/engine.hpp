@@ -76,7 +76,7 @@ struct executors {
 struct in_progress {};
 using create_answer =
     std::variant<receipted, slot_failed, key_conflict, unknown_series, series_archived,
-                 task_not_valid, depends_unmet, in_progress, task_too_large, remote_halted>;
+                 task_not_valid, depends_unmet, in_progress, task_too_large, remote_halted, series_held>;
 
 // Edits tasks of accounts that live on another server.
 class remote_editor {
@@ -124,6 +124,11 @@ class engine {
     // is thrown here.
     template <class Work>
     boost::asio::awaitable<result<std::invoke_result_t<Work&>>> offload(claim asks, Work work);
+
+    // Copies the store to a file that is not there yet, in steps between batches, and tells how far
+    // it is. One at a time. A sentence: why it cannot be, and what is there is of no use.
+    boost::asio::awaitable<std::optional<std::string>> copy_to(
+        std::filesystem::path file, std::function<void(const amount_done&)> told);
 
     // Where to subscribe to what happens.
     hub& events() noexcept;

@@ -95,6 +95,9 @@ class outbox final : public remote_editor {
     outbox(const outbox&) = delete;
     outbox& operator=(const outbox&) = delete;
 
+    // In force from each account's next step on; a pause that is longer now ends sooner.
+    void reload(outbox_options options);
+
     // Finds the accounts there are, and begins. Once, before requests come.
     boost::asio::awaitable<result<void>> start();
     // Calls under way are cut off. Nothing is lost by that.

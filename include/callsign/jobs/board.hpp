@@ -14,7 +14,7 @@
 
 namespace callsign::jobs {
 
-enum class job_kind : std::uint8_t { conversion, import, snapshot };
+enum class job_kind : std::uint8_t { conversion, import, snapshot, backup, resync };
 
 struct progress {
     std::int64_t done = 0;

@@ -34,7 +34,7 @@ struct cancelled {};
 
 using conversion_answer =
     std::variant<converted, no_such_account, account_is_managed, manage_account::no_history,
-                 no_master_key, history_fault, another_under_way, outpaced, cancelled>;
+                 series_held, no_master_key, history_fault, another_under_way, outpaced, cancelled>;
 
 // `secret`: as the account's clients have it; the caller's to wipe, and its frame's.
 boost::asio::awaitable<result<conversion_answer>> convert_account(context& with, std::string name,

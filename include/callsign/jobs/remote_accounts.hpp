@@ -48,6 +48,16 @@ boost::asio::awaitable<result<change_remote_answer>> change_remote(context& with
                                                                    account_id account,
                                                                    const remote_changes& changes);
 
+// A managed account moves there, where nothing may be yet. Its tasks follow; how far they are, the
+// account's row tells. Asked for again, it changes nothing.
+struct remote_not_empty {};
+using move_there_answer =
+    std::variant<move_there::answer, remote_fault, remote_not_empty, no_master_key>;
+boost::asio::awaitable<result<move_there_answer>> move_account_there(context& with,
+                                                                     const sink_opener& open,
+                                                                     account_id account,
+                                                                     const remote_server& at);
+
 // Its history is taken over: the account lives here. Refused unless the mirror is all that the
 // server has, and nothing is on its way there.
 struct remote_unreachable {};

@@ -3,6 +3,7 @@
 // key. Small ones where they arrive, larger ones beside the network thread: they would hold up
 // everyone.
 
+#include <callsign/domain/task.hpp>
 #include <callsign/domain/version.hpp>
 #include <callsign/jobs/context.hpp>
 #include <callsign/seal/secret.hpp>
@@ -23,11 +24,19 @@ struct segment_fault {
 };
 using opened_segment = std::variant<std::vector<operation>, segment_fault>;
 
+using opened_snapshot = std::variant<task_map, segment_fault>;
+
 // `key` and `body` are the awaiting frame's, here and below. `bytes_max`: after opening.
 boost::asio::awaitable<result<opened_segment>> open_segment(context& with, account_id account,
                                                             const seal::key& key, uuid parent,
                                                             std::string_view body,
                                                             std::size_t bytes_max);
+
+// `bytes_max`: when it is inflated.
+boost::asio::awaitable<result<opened_snapshot>> open_snapshot(context& with, account_id account,
+                                                              const seal::key& key, uuid version,
+                                                              std::string_view body,
+                                                              std::size_t bytes_max);
 
 boost::asio::awaitable<result<std::string>> seal_segment(context& with, account_id account,
                                                          const seal::key& key, uuid parent,

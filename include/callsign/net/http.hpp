@@ -99,6 +99,8 @@ struct http_response {
     body_writer write_body{};
     // In place of all of it, to a request that wants_socket(). The connection closes behind it.
     std::optional<socket_upgrade> upgrade{};
+    // Whatever its status, this server has not failed: another one has, that it asks.
+    bool is_fault_of_another = false;
 };
 
 // Answers every request; must not throw for input.

@@ -21,6 +21,7 @@
 #include <boost/system/result.hpp>
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -51,6 +52,8 @@ struct http_answer {
 struct http_failure {
     boost::system::error_code error{};
     bool sent = false;  // the server may have acted on the request
+    // What is wrong with the certificate it showed, in OpenSSL's words; empty: it was not that.
+    std::string distrust{};
 
     bool timed_out() const noexcept;
 };
@@ -63,6 +66,10 @@ struct http_client_options {
     milliseconds deadline{std::chrono::seconds{30}};
     // A larger body is a failure.
     std::size_t answer_bytes_max = 64u << 20;
+    // Whether so many bytes in all may be held of an answer's body: asked before they are, again
+    // when more come, and not for small ones. False: the rest is not read, errc::overloaded. Empty:
+    // they may.
+    std::function<bool(std::size_t)> make_room{};
     // Where it is; empty: `host` is looked up.
     std::vector<boost::asio::ip::tcp::endpoint> addresses{};
     // None: plain. Else the server must prove that it is `host`. Outlives the client.

@@ -2,6 +2,7 @@
 // What operators do with files on this machine, where no server has them open.
 
 #include <callsign/base/time.hpp>
+#include <callsign/domain/backup.hpp>
 #include <callsign/domain/findings.hpp>
 #include <callsign/ports/taskchampion_file.hpp>
 
@@ -19,6 +20,13 @@ struct clock_repair {
     std::int64_t slots = 0;  // whose times were later than `now`, and are `now`
 };
 
+// A backup that is in the place of what was in a data directory.
+struct restored_backup {
+    backup_manifest manifest;
+    std::filesystem::path kept;    // where what was there is now
+    std::int64_t series_held = 0;  // they give no number until they are told where to go on
+};
+
 // Each throws std::runtime_error, with a sentence for people, if it cannot do it.
 struct local_files {
     // Reads all of a data directory and proves what must hold there.
@@ -27,6 +35,10 @@ struct local_files {
         check;
     // Sets the time of the store in a data directory back to `now`.
     std::function<clock_repair(const std::filesystem::path& data_dir, time_point now)> repair_clock;
+    std::function<restored_backup(const std::filesystem::path& backup,
+                                  const std::filesystem::path& data_dir, time_point now,
+                                  const findings::progress& progress)>
+        restore;
     std::function<std::unique_ptr<taskchampion_file>(const std::filesystem::path& file)>
         open_taskchampion_file;
 };

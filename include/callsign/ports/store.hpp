@@ -11,6 +11,7 @@
 // the engine) catches it. Expected misses are empty optionals.
 
 #include <callsign/domain/account.hpp>
+#include <callsign/domain/backup.hpp>
 #include <callsign/domain/command.hpp>
 #include <callsign/domain/device.hpp>
 #include <callsign/domain/remote_chain.hpp>
@@ -22,6 +23,7 @@
 #include <callsign/domain/webhook.hpp>
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -178,6 +180,8 @@ class read_tx {
     virtual std::vector<webhook_delivery> deliveries_of(webhook_id id) = 0;
 
     // ---- accounts that live elsewhere ----
+    // Which store this is.
+    virtual uuid instance() = 0;
     virtual std::optional<remote_chain> find_remote(account_id account) = 0;
     // At most `limit` of all accounts after `after`, in the order of their accounts.
     virtual std::vector<remote_chain> remotes(account_id after, std::int64_t limit) = 0;
@@ -259,6 +263,10 @@ class write_tx : public read_tx {
     virtual std::int64_t last_number(series_id series, std::string_view period) = 0;
     // Those after the last one, up to `through`, are nobody's. Requires: there is one at least.
     virtual void skip_numbers(series_id series, std::string_view period, std::int64_t through) = 0;
+    virtual bool is_skipped(series_id series, std::string_view period, std::int64_t number) = 0;
+    // A skipped number is somebody's after all. Requires: it is skipped; a task with it is put
+    // next.
+    virtual void reclaim_number(series_id series, std::string_view period, std::int64_t number) = 0;
     // The last period of the series, in their order, that numbers were taken or skipped in; empty:
     // none yet.
     virtual std::string last_period(series_id series) = 0;
@@ -299,10 +307,11 @@ class write_tx : public read_tx {
     virtual std::int64_t forget_fork_versions(time_point before, std::int64_t limit) = 0;
 
     // ---- devices ----
-    // `device.id`, `device.mode` and `device.revoked_at` are ignored. Requires: nobody has this
-    // client id, and no device of the account that is not revoked has this name.
+    // `device.id`, `device.mode`, `device.revoked_at` and `device.resync` are ignored. Requires:
+    // nobody has this client id, and no device of the account that is not revoked has this name.
     virtual device_id put_device(const device& device) = 0;
     virtual void revoke_device(device_id id, time_point now) = 0;
+    virtual void set_resync(device_id id, const resync& resync) = 0;
 
     // ---- webhooks ----
     // `webhook.id` is ignored. Requires: nobody has this uuid.
@@ -361,6 +370,8 @@ class write_tx : public read_tx {
                                    account_mode mode = account_mode::managed) = 0;
     virtual series_id put_series(account_id account, std::string_view prefix,
                                  std::string_view project, bool is_default, time_point now) = 0;
+    // It is this one from now on.
+    virtual void put_instance(const uuid& id) = 0;
     // Its prefix, project, policy, zone and flags become these; a prefix it had stays an alias.
     // Requires: no other series has the prefix, or had it, or has the project.
     virtual void update_series(const series& series, time_point now) = 0;
@@ -387,6 +398,18 @@ struct slot_counts {
     std::int64_t failed = 0;
 };
 
+// A copy on its way into a file, beside writes: what they change is changed in the copy, too, so
+// that it is the store as it stands at the last step. Writer's thread, between transactions. What
+// is not finished is of no use, and is whoever's who named the file.
+class store_copy {
+  public:
+    virtual ~store_copy() = default;
+
+    // A bounded number of pages. False: that was all. Throws store_failure.
+    virtual bool step() = 0;
+    virtual amount_done progress() = 0;
+};
+
 // The commands of one transaction, while that is open.
 using write_batch = std::span<const command* const>;
 
@@ -408,6 +431,8 @@ class store {
     virtual time_point last_moment() = 0;
     // Of the latest committed state. Writer's thread.
     virtual slot_counts counts() = 0;
+    // The file must not be there yet. Throws store_failure. Writer's thread.
+    virtual std::unique_ptr<store_copy> begin_copy(const std::filesystem::path& file) = 0;
     // Called by the writer between transactions, on its thread: checkpoints and the like, in
     // bounded pieces. What cannot be done now is done another time. `idle`: nothing waits.
     virtual void maintain(bool idle) = 0;

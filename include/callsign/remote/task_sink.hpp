@@ -6,6 +6,7 @@
 // Whatever comes is input: of a server that answers anything else than the protocol has, the
 // failure says so. Threads: the network executor; large bodies are opened and sealed on another.
 
+#include <callsign/net/body_budget.hpp>
 #include <callsign/ports/entropy.hpp>
 #include <callsign/ports/task_sink.hpp>
 #include <callsign/seal/secret.hpp>
@@ -24,6 +25,9 @@ struct sink_options {
     milliseconds timeout{std::chrono::seconds{30}};
     // A larger answer is a failure; it is held in memory.
     std::size_t answer_bytes_max = std::size_t{128} << 20;
+    // All answers together, as they come and until they are opened. What finds no room is asked for
+    // again later; small ones always have it. At least answer_bytes_max.
+    std::size_t answers_bytes_max = std::size_t{256} << 20;
     // Who may vouch for servers, besides those the system trusts; a PEM file. Empty: nobody.
     std::filesystem::path ca_file{};
 };
@@ -45,6 +49,7 @@ class sinks {
     boost::asio::any_io_executor offload_;
     entropy& entropy_;
     sink_options options_;
+    std::shared_ptr<net::body_budget> bodies_;  // shared with the leases of it
     boost::asio::ssl::context tls_{boost::asio::ssl::context::tls_client};
 };
 

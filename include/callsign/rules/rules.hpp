@@ -100,6 +100,12 @@ give_up_effect::answer apply(write_tx& tx, const give_up_effect& c, const moment
 fail_in_flight::answer apply(write_tx& tx, const fail_in_flight& c, const moment& m);
 halt_remote::answer apply(write_tx& tx, const halt_remote& c, const moment& m);
 edit_remote::answer apply(write_tx& tx, const edit_remote& c, const moment& m);
+move_there::answer apply(write_tx& tx, const move_there& c, const moment& m);
+begin_restored::answer apply(write_tx& tx, const begin_restored& c, const moment& m);
+resume_series::answer apply(write_tx& tx, const resume_series& c, const moment& m);
+merge_snapshot::answer apply(write_tx& tx, const merge_snapshot& c, const moment& m);
+tell_again::answer apply(write_tx& tx, const tell_again& c, const moment& m);
+end_resync::answer apply(write_tx& tx, const end_resync& c, const moment& m);
 move_here::answer apply(write_tx& tx, const move_here& c, const moment& m);
 
 }  // namespace callsign::rules

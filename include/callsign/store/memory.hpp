@@ -13,6 +13,8 @@ class strict_memory_store : public store {
   public:
     // Transactions that wrote and were dropped without commit. Writer's thread.
     virtual int forgotten_commits() const = 0;
+    // Another, as this one stands: its backup.
+    virtual std::unique_ptr<strict_memory_store> copy() = 0;
 };
 
 std::unique_ptr<strict_memory_store> make_memory_store();

@@ -14,6 +14,8 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace callsign {
 
@@ -59,6 +61,35 @@ check_report check_sqlite(const std::filesystem::path& data_dir, const auditor& 
 // Sets the store's time back to `now`, all or nothing. Throws std::runtime_error, with a sentence
 // for people, if there is no store or a server has it open.
 clock_repair repair_sqlite_clock(const std::filesystem::path& data_dir, time_point now);
+
+// ---- backups (domain/backup.hpp) ----
+// Each throws std::runtime_error, with a sentence for people.
+
+// Makes the directory, which must not be there or be empty. The file to copy the store to.
+std::filesystem::path begin_backup(const std::filesystem::path& dir);
+// The copy is whole: makes it durable, and then a backup of it. Reads all of it.
+backup_manifest finish_backup(const std::filesystem::path& dir, time_point made_at,
+                              std::string program);
+// What begin_backup() and finish_backup() have made is gone, and nothing else.
+void discard_backup(const std::filesystem::path& dir);
+// Those that are whole and were named by backup_name(), the oldest first.
+std::vector<std::filesystem::path> list_backups(const std::filesystem::path& parent);
+backup_manifest read_manifest(const std::filesystem::path& dir);
+
+struct restored_store {
+    backup_manifest manifest;
+    std::filesystem::path kept;  // what was there before
+};
+
+// The backup's store takes the place of what is in the data directory, once it was copied there,
+// proven, and made another by `make_another`. What was there is kept beside it, admin.token with
+// it. If a server has the directory open, or anything is wrong with the backup, nothing has
+// changed.
+restored_store restore_sqlite(const std::filesystem::path& backup,
+                              const std::filesystem::path& data_dir, time_point now,
+                              const auditor& audit,
+                              const std::function<void(store&)>& make_another,
+                              const findings::progress& progress);
 
 // The SQLite that this program runs with.
 struct sqlite_release {

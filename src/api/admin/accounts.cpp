@@ -9,15 +9,7 @@ namespace callsign::api {
 namespace {
 
 void check_remote(const v1::CreateAccount& message, wire::faults& found) {
-    const v1::RemoteServer& at = message.remote();
-    check_remote_url(at.url(), "remote.url", at.insecure(), found);
-    if (!parse_uuid(at.client_id())) {
-        add_fault(found, {"remote.clientId", "malformed", "A client id is a UUID."});
-    }
-    if (at.encryption_secret().empty()) {
-        add_fault(found, {"remote.encryptionSecret", "required",
-                          "What its Taskwarriors have as sync.encryption_secret."});
-    }
+    check_remote_server(message.remote(), found);
     if (message.mode() == to_string(account_mode::opaque)) {
         add_fault(found, {"remote", "invalid", "An opaque account's chain is here."});
     }
@@ -63,7 +55,13 @@ awaitable<http_response> add_remote_account(admin_context& a, request_context& c
     if (const auto* const fault = std::get_if<jobs::remote_fault>(&*done)) {
         co_return answer_remote_fault(c, *fault);
     }
-    const auto* const given = std::get_if<account>(&std::get<create_account::answer>(*done));
+    const auto& made = std::get<create_account::answer>(*done);
+    if (std::holds_alternative<client_id_taken>(made)) {
+        co_return answer_problem(c, problems::client_id_taken,
+                                 "Another account's tasks live on that chain already, and have "
+                                 "their keys from it.");
+    }
+    const auto* const given = std::get_if<account>(&made);
     if (given == nullptr) {
         co_return answer_problem(c, problems::name_taken, "Another account has this name.");
     }

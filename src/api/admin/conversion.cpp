@@ -49,6 +49,9 @@ http_response answer(const request_context& c, const jobs::conversion_answer& ou
                                       "Nothing shows that this is its secret: let one of its "
                                       "Taskwarriors sync first. Nothing was changed.");
             },
+            [&](const series_held& held) {
+                return answer_problem(c, problems::series_held, detail_of_held(held));
+            },
             [&](jobs::no_master_key) { return answer_no_master_key(c); },
             [&](const jobs::history_fault& wrong) { return answer_fault(c, wrong); },
             [&](jobs::another_under_way) {

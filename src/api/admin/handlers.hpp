@@ -18,6 +18,10 @@ awaitable<http_response> list_slots(admin_context& a, request_context& c);
 // reaper.cpp
 awaitable<http_response> show_reaper(admin_context& a, request_context& c);
 awaitable<http_response> sweep_now(admin_context& a, request_context& c);
+// backups.cpp
+awaitable<http_response> make_backup(admin_context& a, request_context& c);
+awaitable<http_response> resume_series(admin_context& a, request_context& c);
+awaitable<http_response> show_backups(admin_context& a, request_context& c);
 // clients.cpp
 awaitable<http_response> put_client(admin_context& a, request_context& c);
 awaitable<http_response> import_version(admin_context& a, request_context& c);

@@ -34,6 +34,7 @@ import_tasks read_tasks(const request_context& c, wire::faults& found) {
     command.author = c.who.token;
     v1::ImportTasks message;
     if (!read_body(c, message, found)) return command;
+    command.with_keys = message.with_keys();
     if (static_cast<std::size_t>(message.tasks_size()) > import_tasks::tasks_max) {
         add_fault(found, {"tasks", "too-many", "Must have at most 500 entries."});
         return command;
@@ -55,6 +56,8 @@ http_response answer_done(const request_context& c, const import_tasks::done& do
     message.set_imported(done.imported);
     message.set_there_already(done.there_already);
     message.set_keys_left_out(done.keys_left_out);
+    message.set_keys_kept(done.keys_kept);
+    message.set_postponed(done.postponed);
     return answer_message(c, 200, message);
 }
 
@@ -71,6 +74,9 @@ awaitable<http_response> import_tasks_to(admin_context& a, request_context& c) {
         overloaded{
             [&](const import_tasks::done& counts) { return answer_done(c, counts); },
             [&](no_such_account) { return answer_no_account(c); },
+            [&](const series_held& held) {
+                return answer_problem(c, problems::series_held, detail_of_held(held));
+            },
             [&](account_is_elsewhere) {
                 return answer_problem(c, problems::account_elsewhere,
                                       "Import it there; it comes here from there.");

@@ -34,6 +34,10 @@ void describe(v1::RemoteState& out, const callsign::find_remote::found& row) {
     if (!row.remote.cursor.is_nil()) out.set_version(callsign::to_string(row.remote.cursor));
     out.set_creations_waiting(row.waiting.creations);
     out.set_keys_waiting(row.waiting.keys);
+    if (row.remote.moving) {
+        out.set_moving(true);
+        out.set_tasks_moved(row.remote.moving->tasks);
+    }
     if (row.waiting.oldest) wire::set_timestamp(*out.mutable_oldest_waiting(), *row.waiting.oldest);
 }
 
@@ -65,6 +69,20 @@ void check_remote_url(const std::string& url, const std::string& field, bool ins
     add_fault(found, {field, "insecure",
                       "Over http anybody on the way sees the client id, which opens the account: "
                       "use https, or say that it is to be insecure."});
+}
+
+void check_remote_server(const v1::RemoteServer& at, wire::faults& found) {
+    check_remote_url(at.url(), "remote.url", at.insecure(), found);
+    const auto client_id = parse_uuid(at.client_id());
+    if (!client_id) {
+        add_fault(found, {"remote.clientId", "malformed", "A client id is a UUID."});
+    } else if (client_id->is_nil()) {
+        add_fault(found, {"remote.clientId", "invalid", "Must not be the nil UUID."});
+    }
+    if (at.encryption_secret().empty()) {
+        add_fault(found, {"remote.encryptionSecret", "required",
+                          "What its Taskwarriors have as sync.encryption_secret."});
+    }
 }
 
 http_response answer_remote_fault(const request_context& c, const jobs::remote_fault& fault) {
@@ -133,18 +151,56 @@ awaitable<http_response> change_remote(admin_context& a, request_context& c) {
     co_return co_await answer_account(a, c, 200, std::move(shown), {});
 }
 
-awaitable<http_response> move_account(admin_context& a, request_context& c) {
-    wire::faults wrong;
-    v1::MoveAccount wanted;
-    if (read_body(c, wanted, wrong) && !wanted.here()) {
-        add_fault(wrong, {"here", "required", "Say where to: here."});
+namespace {
+
+http_response answer_opaque(request_context& c) {
+    return answer_problem(c, problems::account_opaque,
+                          "Its Taskwarriors hold its tasks: what they sync with they choose.");
+}
+
+http_response answer_refusal(request_context& c, const move_there::answer& refused) {
+    if (const auto* const some = std::get_if<move_there::has_devices>(&refused)) {
+        return answer_problem(
+            c, problems::has_devices,
+            std::to_string(some->active) +
+                " of them: let them sync a last time, then revoke them. Nothing was changed.");
     }
-    if (!wrong.empty()) co_return answer_faults(c, wrong);
-    find_account question{c.owner()};
-    const auto owner = co_await a.engine.ask(std::move(question));
-    if (!owner) co_return answer_error(c, owner.error());
-    if (!*owner) co_return answer_no_account(c);
-    account shown = **owner;
+    if (std::holds_alternative<move_there::lives_elsewhere>(refused)) {
+        return answer_problem(c, problems::account_elsewhere,
+                              "Let it move here first. Nothing was changed.");
+    }
+    if (std::holds_alternative<client_id_taken>(refused)) {
+        return answer_problem(c, problems::client_id_taken,
+                              "Another account has this client id. Nothing was changed.");
+    }
+    if (std::holds_alternative<account_is_opaque>(refused)) return answer_opaque(c);
+    return answer_no_account(c);
+}
+
+awaitable<http_response> move_away(admin_context& a, request_context& c, account shown,
+                                   v1::RemoteServer& at) {
+    jobs::remote_server server{at.url(), *parse_uuid(at.client_id()), at.encryption_secret()};
+    const seal::wiped its_copy(server.secret);
+    const auto done = co_await jobs::move_account_there(a.jobs, a.elsewhere.open, shown.id, server);
+    if (!done) co_return answer_error(c, done.error());
+    if (std::holds_alternative<jobs::no_master_key>(*done)) co_return answer_no_master_key(c);
+    if (const auto* const fault = std::get_if<jobs::remote_fault>(&*done)) {
+        co_return answer_remote_fault(c, *fault);
+    }
+    if (std::holds_alternative<jobs::remote_not_empty>(*done)) {
+        co_return answer_problem(c, problems::remote_not_empty,
+                                 "An account moves to a client id that nobody has synced with. "
+                                 "Nothing was changed.");
+    }
+    const auto& moved = std::get<move_there::answer>(*done);
+    if (!std::holds_alternative<move_there::moving>(moved)) {
+        co_return answer_refusal(c, moved);
+    }
+    shown.elsewhere = true;
+    co_return co_await answer_account(a, c, 200, std::move(shown), {});
+}
+
+awaitable<http_response> bring_here(admin_context& a, request_context& c, account shown) {
     if (!shown.elsewhere || a.elsewhere.outbox == nullptr) co_return answer_here(c);
     const auto done = co_await jobs::move_account_here(a.jobs, *a.elsewhere.outbox, shown.id);
     if (!done) co_return answer_error(c, done.error());
@@ -162,6 +218,29 @@ awaitable<http_response> move_account(admin_context& a, request_context& c) {
     }
     shown.elsewhere = false;
     co_return co_await answer_account(a, c, 200, std::move(shown), {});
+}
+
+}  // namespace
+
+awaitable<http_response> move_account(admin_context& a, request_context& c) {
+    wire::faults wrong;
+    v1::MoveAccount wanted;
+    const bool is_read = read_body(c, wanted, wrong);
+    const seal::wiped afterwards(*wanted.mutable_remote()->mutable_encryption_secret());
+    const bool is_away = !wanted.remote().url().empty();
+    if (is_read && wanted.here() == is_away) {
+        add_fault(wrong, {"here", "required", "Say where to: here, or to a remote."});
+    }
+    if (is_read && is_away) check_remote_server(wanted.remote(), wrong);
+    if (!wrong.empty()) co_return answer_faults(c, wrong);
+    find_account question{c.owner()};
+    const auto owner = co_await a.engine.ask(std::move(question));
+    if (!owner) co_return answer_error(c, owner.error());
+    if (!*owner) co_return answer_no_account(c);
+    account shown = **owner;
+    if (shown.mode == account_mode::opaque) co_return answer_opaque(c);
+    if (is_away) co_return co_await move_away(a, c, std::move(shown), *wanted.mutable_remote());
+    co_return co_await bring_here(a, c, std::move(shown));
 }
 
 }  // namespace callsign::api

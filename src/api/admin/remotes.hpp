@@ -15,6 +15,9 @@ namespace callsign::api {
 void check_remote_url(const std::string& url, const std::string& field, bool insecure,
                       wire::faults& found);
 
+// The same of all that is said of it, as the field `remote`.
+void check_remote_server(const v1::RemoteServer& at, wire::faults& found);
+
 // Why the server that was named is of no use.
 http_response answer_remote_fault(const request_context& c, const jobs::remote_fault& fault);
 

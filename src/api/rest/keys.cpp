@@ -66,6 +66,9 @@ awaitable<http_response> create_key(rest_context& r, request_context& c) {
                 return answer_faults(c, {{"prefix", std::string(problems::unknown_prefix.code),
                                           "GET /v1/series lists them."}});
             },
+            [&](const series_held& held) {
+                return answer_problem(c, problems::series_held, detail_of_held(held));
+            },
             [&](series_archived) {
                 return answer_problem(c, problems::series_archived, "Name another one, or none.");
             },

@@ -61,6 +61,9 @@ std::variant<receipted, refused> outcome_of(const create_answer& answer, const s
                                "Another payload came with this key before. A new creation needs a "
                                "new key."};
             },
+            [](const series_held& held) -> outcome {
+                return refused{problems::series_held, detail_of_held(held)};
+            },
             [](series_archived) -> outcome {
                 return refused{problems::series_archived, "Name another one, or none."};
             },

@@ -6,12 +6,14 @@
 #include <callsign/base/strong_id.hpp>
 #include <callsign/base/uuid.hpp>
 #include <callsign/domain/account.hpp>
+#include <callsign/domain/device.hpp>
 #include <callsign/domain/event.hpp>
 #include <callsign/seal/secret.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 
 namespace callsign::api {
@@ -20,6 +22,7 @@ struct known_client {
     account_id account;
     account_mode mode = account_mode::opaque;
     bool revoked = false;
+    std::optional<callsign::resync> resync{};
     // Of a managed account's device. None there: it does not open with the master key. Shared with
     // the questions that seal with it on other threads.
     std::shared_ptr<const seal::key> key{};
@@ -52,6 +55,8 @@ class known_clients {
             forget(managed->client_id);
         } else if (const auto* revoked = std::get_if<events::device_revoked>(&happened)) {
             forget(revoked->client_id);
+        } else if (const auto* moved = std::get_if<events::device_resynced>(&happened)) {
+            forget(moved->client_id);
         } else if (std::holds_alternative<events::outcome_lost>(happened)) {
             ++edition_;
             clients_.clear();

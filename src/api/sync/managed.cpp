@@ -2,6 +2,7 @@
 
 #include <callsign/domain/query.hpp>
 #include <callsign/domain/work.hpp>
+#include <callsign/jobs/resync.hpp>
 #include <callsign/jobs/segments.hpp>
 #include <callsign/jobs/snapshots.hpp>
 
@@ -28,6 +29,9 @@ http_response refuse_segment(const jobs::segment_fault& wrong) {
 http_response answer_added(const callsign::add_version::added& added) {
     http_response response = answer_sync(200);
     add_version_header(response, added.version);
+    if (added.wants_snapshot) {
+        response.headers.emplace_back("X-Snapshot-Request", "urgency=high");
+    }
     return response;
 }
 
@@ -47,10 +51,30 @@ http_response answer_unknown_parent() {
 
 http_response answer_add(const callsign::add_version::answer& outcome) {
     using add = callsign::add_version;
+    return std::visit(
+        overloaded{
+            [](const add::added& added) { return answer_added(added); },
+            [](add::unknown_parent) { return answer_unknown_parent(); },
+            [](add::missed_too_much) { return answer_too_far(); },
+            [](const task_too_large& large) {
+                return refuse_sync(400, "task " + to_string(large.task) +
+                                            " would have more than 4 MiB of attributes");
+            },
+            [](no_such_client) { return refuse_sync(404, "No such client"); },
+            [](device_revoked) { return refuse_revoked(); },
+            [](const series_held& held) { return refuse_sync(503, detail_of_held(held)); },
+        },
+        outcome);
+}
+
+http_response answer_merge(const merge_snapshot::answer& outcome) {
     return std::visit(overloaded{
-                          [](const add::added& added) { return answer_added(added); },
-                          [](add::unknown_parent) { return answer_unknown_parent(); },
-                          [](add::missed_too_much) { return answer_too_far(); },
+                          [](const merge_snapshot::done& done) {
+                              if (!done.held) return answer_sync(200);
+                              return refuse_sync(503, detail_of_held(*done.held));
+                          },
+                          // Those of a managed account the server makes itself.
+                          [](merge_snapshot::not_awaited) { return answer_sync(200); },
                           [](const task_too_large& large) {
                               return refuse_sync(400,
                                                  "task " + to_string(large.task) +
@@ -61,6 +85,9 @@ http_response answer_add(const callsign::add_version::answer& outcome) {
                       },
                       outcome);
 }
+
+// What is inflated of a snapshot is paid for before it is: so many bytes for each that came.
+constexpr std::size_t inflation_max = 32;
 
 }  // namespace
 
@@ -94,11 +121,24 @@ awaitable<http_response> next_managed_version(sync_context& s, request_context& 
                                               known_client client) {
     if (auto refused = refuse_client(client)) co_return std::move(*refused);
     const uuid parent = c.head.sync.version;
-    find_child question{client.account, parent};
+    find_child question{client.account, parent, client.resync};
     const auto found = co_await s.engine.ask(std::move(question));
     if (!found) co_return fail_sync(c, found.error());
-    if (std::holds_alternative<up_to_date>(*found)) co_return refuse_sync(404, "no such version");
-    const auto* const child = std::get_if<find_child::next_version>(&*found);
+    const auto* child = std::get_if<find_child::next_version>(&*found);
+    const bool is_on_chain = child != nullptr || std::holds_alternative<up_to_date>(*found);
+    if (is_on_chain && client.resync && client.resync->now == resync::state::expected) {
+        end_resync seen{c.head.sync.client, client.account};
+        const auto done = co_await s.engine.submit(std::move(seen));
+        if (!done) co_return fail_sync(c, done.error());
+    }
+    if (std::holds_alternative<up_to_date>(*found) ||
+        std::holds_alternative<find_child::awaits_change>(*found)) {
+        co_return refuse_sync(404, "no such version");
+    }
+    if (std::holds_alternative<find_child::awaits_snapshot>(*found)) {
+        co_return refuse_sync(409, "this device's snapshot was asked for, and has not come");
+    }
+    if (const auto* const note = std::get_if<find_child::ahead>(&*found)) child = note;
     if (child == nullptr) co_return answer_unknown_parent();
     std::size_t bytes = 0;
     for (const operation& o : child->operations) bytes += work_of(o);
@@ -112,6 +152,26 @@ awaitable<http_response> next_managed_version(sync_context& s, request_context& 
     add_version_header(response, child->id);
     add_parent_header(response, parent);
     co_return response;
+}
+
+awaitable<http_response> add_managed_snapshot(sync_context& s, request_context& c,
+                                              known_client client) {
+    if (auto refused = refuse_client(client)) co_return std::move(*refused);
+    if (!client.resync) co_return answer_sync(200);
+    const std::size_t bytes_max = inflation_max * c.request.body().size();
+    if (!c.request.reserve(bytes_max)) co_return refuse_crowded();
+    merge_snapshot its{
+        .client_id = c.head.sync.client, .version = c.head.sync.version, .account = client.account};
+    auto opened = co_await jobs::open_snapshot(s.jobs, client.account, *client.key, its.version,
+                                               c.request.body(), bytes_max);
+    if (!opened) co_return fail_sync(c, opened.error());
+    if (const auto* wrong = std::get_if<jobs::segment_fault>(&*opened)) {
+        co_return refuse_segment(*wrong);
+    }
+    auto tasks = std::get<task_map>(std::move(*opened));
+    const auto done = co_await jobs::merge_in_steps(s.jobs, std::move(its), std::move(tasks));
+    if (!done) co_return fail_sync(c, done.error());
+    co_return answer_merge(*done);
 }
 
 awaitable<http_response> managed_snapshot(sync_context& s, request_context& c,

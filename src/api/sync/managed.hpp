@@ -12,6 +12,8 @@ awaitable<http_response> add_managed_version(sync_context& s, request_context& c
                                              known_client client);
 awaitable<http_response> next_managed_version(sync_context& s, request_context& c,
                                               known_client client);
+awaitable<http_response> add_managed_snapshot(sync_context& s, request_context& c,
+                                              known_client client);
 awaitable<http_response> managed_snapshot(sync_context& s, request_context& c, known_client client);
 
 }  // namespace callsign::api

@@ -13,9 +13,8 @@ awaitable<http_response> add_snapshot(sync_context& s, request_context& c) {
     const auto client = co_await client_of(s, asked.client);
     if (!client) co_return fail_sync(c, client.error());
     if (!*client) co_return refuse_sync(404, "No such client");
-    // Those of a managed account the server makes itself.
     if ((*client)->mode == account_mode::managed) {
-        co_return (*client)->revoked ? refuse_revoked() : answer_sync(200);
+        co_return co_await add_managed_snapshot(s, c, **client);
     }
     add_sealed_snapshot command{asked.client, asked.version, std::move(c.request.body()),
                                 (*client)->account};

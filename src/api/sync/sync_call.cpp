@@ -91,7 +91,10 @@ awaitable<result<std::optional<known_client>>> client_of(sync_context& s, uuid c
     if (!found) co_return found.error();
     if (!*found) co_return std::nullopt;
     const device& d = **found;
-    known_client known{.account = d.account, .mode = d.mode, .revoked = d.revoked_at.has_value()};
+    known_client known{.account = d.account,
+                       .mode = d.mode,
+                       .revoked = d.revoked_at.has_value(),
+                       .resync = d.resync};
     if (d.mode == account_mode::managed) known.key = jobs::open_device_key(s.jobs.master, d);
     // What was forgotten meanwhile may be just this.
     if (edition == s.clients.edition()) s.clients.remember(client, known);

@@ -173,6 +173,9 @@ class loader {
         require("sync.snapshot_bytes_max", "http.account_bodies_bytes_max",
                 config_.sync.snapshot_bytes_max <= body_max,
                 "must be at most http.account_bodies_bytes_max: there would never be room for one");
+        require("remote.answer_bytes_max", "remote.answers_bytes_max",
+                config_.remote.calls.answer_bytes_max <= config_.remote.calls.answers_bytes_max,
+                "must be at most remote.answers_bytes_max: there would never be room for one");
         require("engine.account_bytes_max", "engine.queue_bytes_max",
                 config_.engine.account_bytes_max <= config_.engine.queue_bytes_max,
                 "must be at most engine.queue_bytes_max: it is one account's part of it");

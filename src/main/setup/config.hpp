@@ -13,6 +13,7 @@
 #include <callsign/api/webhook_options.hpp>
 #include <callsign/engine/engine.hpp>
 #include <callsign/engine/outbox.hpp>
+#include <callsign/jobs/backups.hpp>
 #include <callsign/net/http.hpp>
 #include <callsign/net/outgoing.hpp>
 #include <callsign/platform/log.hpp>
@@ -74,6 +75,7 @@ struct config {
     api::feed_options feed;
     webhook_settings webhooks;
     remote_settings remote;
+    jobs::backup_options backup;
     secrets_options secrets;
     platform::log_options log;
 };

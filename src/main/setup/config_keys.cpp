@@ -160,6 +160,8 @@ const std::array keys{
     config_key{"remote", "at_once", count(CALLSIGN_AT(remote.options.at_once), 1, 10'000)},
     config_key{"remote", "answer_bytes_max",
                bytes(CALLSIGN_AT(remote.calls.answer_bytes_max), 1 * MiB, 1 * GiB)},
+    config_key{"remote", "answers_bytes_max",
+               bytes(CALLSIGN_AT(remote.calls.answers_bytes_max), 1 * MiB, 64 * GiB)},
     config_key{"remote", "state_bytes_max",
                bytes(CALLSIGN_AT(remote.options.state_bytes_max), 1 * MiB, 16 * GiB)},
     config_key{"remote", "creations_max",
@@ -169,6 +171,10 @@ const std::array keys{
     config_key{"remote", "ca_file", path_key{CALLSIGN_AT(remote.calls.ca_file), true}},
 
     config_key{"secrets", "master_key_file", path_key{CALLSIGN_AT(secrets.master_key_file), true}},
+
+    config_key{"backup", "directory", path_key{CALLSIGN_AT(backup.directory), true}},
+    config_key{"backup", "every", duration_key{CALLSIGN_AT(backup.every), 1min, 366 * day}},
+    config_key{"backup", "keep", count(CALLSIGN_AT(backup.keep), 1, 100'000)},
 
     config_key{"log", "level", choice_key{CALLSIGN_AT(log.level), levels}},
     config_key{"log", "format", choice_key{CALLSIGN_AT(log.format), formats}},

@@ -163,9 +163,22 @@ class chain_audit {
         if (t.seq == 0 && was_opaque) return;
         if (!has(t.seq)) {
             found_.fault(proofs::makers, which + ": there is no such version");
-        } else if (begins_at_nothing_) {
+        } else if (begins_at_nothing_ && !(t.was_made_before && gives_number(t))) {
             found_.fault(proofs::makers, which + ": that version has not made it");
         }
+    }
+
+    // A task that came without a number has it of the sweep that found so (product.md section 4),
+    // in a version of the server's own that says its key, or nothing if keys are not said.
+    bool gives_number(const kept_task& t) {
+        bool does = false;
+        for (const version& v : tx_.versions(s_.owner.id, t.seq - 1, 1)) {
+            does = v.seq == t.seq && v.author == author{} && v.operations.size() <= 1 &&
+                   std::ranges::all_of(v.operations, [&](const operation& o) {
+                       return o.kind == operation_kind::update && o.uuid == t.uuid;
+                   });
+        }
+        return does;
     }
 
     // Whatever a version made is there, be it purged. But of what was sealed once, what came and
@@ -173,6 +186,7 @@ class chain_audit {
     void look_at_made(const uuid& id, std::int64_t seq) {
         if (kept_task* t = find(id)) {
             t->was_made = t->was_made || t->seq == seq;
+            t->was_made_before = t->was_made_before || seq < t->seq;
             return;
         }
         const looked_up there = look_up(tx_, s_.owner.id, id);

@@ -64,7 +64,8 @@ struct kept_task {
     std::size_t said = 0;  // a hash of its attributes
     bool numbered = true;
     bool purged = false;
-    bool was_made = false;  // by the version that its receipt names
+    bool was_made = false;         // by the version that its receipt names
+    bool was_made_before = false;  // by one before that
 };
 
 struct subject {

@@ -259,6 +259,7 @@ class reads_over : public Base {
         return copy(find(state_->retry_times, accounts));
     }
 
+    uuid instance() override { return state_->instance; }
     std::optional<remote_chain> find_remote(account_id account) override {
         return copy(find(state_->remotes, account));
     }

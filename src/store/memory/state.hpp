@@ -75,6 +75,7 @@ struct state {
     table<uuid, device> devices;                                         // by client id
     table<std::pair<account_id, uuid>, sealed_version> sealed_children;  // by parent
     table<account_id, sealed_snapshot> snapshots;
+    uuid instance{};
     table<account_id, remote_chain> remotes;
     table<std::pair<account_id, effect_id>, effect> outbox;
     table<std::pair<account_id, uuid>, key_contest> key_contests;

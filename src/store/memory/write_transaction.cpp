@@ -106,6 +106,21 @@ class write_transaction final : public reads_over<write_tx> {
         });
         last = through;
     }
+    bool is_skipped(series_id series, std::string_view period, std::int64_t number) override {
+        auto& all = state_->skipped[series];
+        return find_skipped(all, period, number) != all.end();
+    }
+    void reclaim_number(series_id series, std::string_view period, std::int64_t number) override {
+        wrote_ = true;
+        auto& all = state_->skipped[series];
+        const auto at = find_skipped(all, period, number);
+        CALLSIGN_ASSERT(at != all.end());
+        const numbers_skipped around = *at;
+        std::vector<numbers_skipped> rest;
+        if (around.first < number) rest.push_back({around.period, around.first, number - 1});
+        if (number < around.last) rest.push_back({around.period, number + 1, around.last});
+        all.insert(all.erase(at), rest.begin(), rest.end());
+    }
     std::string last_period(series_id series) override {
         std::string last;
         for (const auto& [name, number] : state_->counters) {
@@ -241,7 +256,14 @@ class write_transaction final : public reads_over<write_tx> {
         CALLSIGN_ASSERT(fresh);
         at->second.id = id;
         at->second.revoked_at.reset();
+        at->second.resync.reset();
         return id;
+    }
+    void set_resync(device_id id, const resync& r) override {
+        wrote_ = true;
+        for (auto& [client, d] : state_->devices) {
+            if (d.id == id) d.resync = r;
+        }
     }
     void revoke_device(device_id id, time_point now) override {
         moved(now);
@@ -335,8 +357,10 @@ class write_transaction final : public reads_over<write_tx> {
         kept.time_zone = s.time_zone;
         kept.archived = s.archived;
         kept.allows_gaps = s.allows_gaps;
+        kept.held = s.held;
         if (kept.is_default) state_->accounts.at(s.account).default_prefix = s.prefix;
     }
+    void put_instance(const uuid& id) override { state_->instance = id; }
     bool is_elsewhere(account_id account) override { return state_->remotes.contains(account); }
     void put_remote(const remote_chain& r) override {
         wrote_ = true;
@@ -439,6 +463,13 @@ class write_transaction final : public reads_over<write_tx> {
     }
 
   private:
+    static std::vector<numbers_skipped>::iterator find_skipped(std::vector<numbers_skipped>& all,
+                                                               std::string_view period,
+                                                               std::int64_t number) {
+        return std::find_if(all.begin(), all.end(), [&](const numbers_skipped& s) {
+            return s.period == period && s.first <= number && number <= s.last;
+        });
+    }
     row<slot>* open_slot(slot_id id) {
         row<slot>* s = find(state_->slots, id);
         return s && is_open((*s)->state) ? s : nullptr;

@@ -6,6 +6,11 @@
 #include "migrations.hpp"
 #include "page_sums.hpp"
 
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
 namespace callsign::sqlite {
 namespace {
 
@@ -20,6 +25,33 @@ void rewrite(connection& db, const std::filesystem::path& file) {
     mark_summed(db);
 }
 
+[[noreturn]] void refuse(const std::filesystem::path& file, const char* why) {
+    throw std::runtime_error(file.string() + " is not Callsign's: " + why +
+                             ". It was left as it is");
+}
+
+// Another program's data is not touched.
+void expect_own(connection& db, const std::filesystem::path& file) {
+    const auto version = db.integer_of("PRAGMA user_version");
+    const auto tables = db.integer_of("SELECT count(*) FROM sqlite_master");
+    if (version == 0 && tables == 0) return;
+    // Those of the first schema that no other program has by chance.
+    const auto own = db.integer_of(
+        "SELECT count(*) FROM sqlite_master WHERE type = 'table'"
+        " AND name IN ('accounts', 'prefixes', 'slots', 'key_runs', 'key_pages')");
+    if (version == 0 || own != 5) refuse(file, "it has other tables");
+}
+
+void expect_database(const std::filesystem::path& file) {
+    constexpr std::string_view magic("SQLite format 3\0", 16);
+    std::ifstream in(file, std::ios::binary);
+    std::string begin(magic.size(), '\0');
+    in.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+    const bool is_empty = in.gcount() == 0;
+    if (!is_empty && begin != magic)
+        refuse(file, "it is no SQLite database, or damaged at its very beginning");
+}
+
 }  // namespace
 
 std::filesystem::path prepare_directory(const sqlite_options& options) {
@@ -28,7 +60,9 @@ std::filesystem::path prepare_directory(const sqlite_options& options) {
 }
 
 void prepare_file(const std::filesystem::path& file, const sqlite_options& options) {
+    expect_database(file);
     connection db(file, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, options.cache_bytes);
+    expect_own(db, file);
     std::filesystem::permissions(
         file, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
     make_room_for_sums(db);

@@ -35,7 +35,7 @@ constexpr table tables[] = {
      }},
     {"series",
      "SELECT series_id, account_id, prefix, project, is_default, 0, '', reset, time_zone,"
-     " archived, allows_gaps FROM series"
+     " archived, allows_gaps, held FROM series"
      " WHERE series_id > ? ORDER BY 1",
      look_at<series_row_of>},
     {"counters",
@@ -63,8 +63,8 @@ constexpr table tables[] = {
      " ORDER BY 1",
      look_at<history_row_of>},
     {"devices",
-     "SELECT device_id, client_id, account_id, 1, name, key, created_at, revoked_at FROM devices"
-     " WHERE device_id > ? ORDER BY 1",
+     "SELECT device_id, client_id, account_id, 1, name, key, created_at, revoked_at, resync_from,"
+     " resync_state FROM devices WHERE device_id > ? ORDER BY 1",
      look_at<device_of>},
     {"webhooks",
      "SELECT webhook_id, account_id, uuid, url, filter, secret, after_seq, after_tasks, mark,"
@@ -74,9 +74,12 @@ constexpr table tables[] = {
      "SELECT delivery_id, sent_as, at, changes, status, error, delivered, took_ms"
      " FROM webhook_deliveries WHERE delivery_id > ? ORDER BY 1",
      look_at<delivery_of>},
+    {"instance", "SELECT instance_id, uuid FROM instance WHERE instance_id > ? ORDER BY 1",
+     [](query& q) { q.id(1); }},
     {"remotes",
-     "SELECT account_id, url, client_id, key, cursor, before, partial, partial_operations, halted"
-     " FROM remotes WHERE account_id > ? ORDER BY 1",
+     "SELECT account_id, url, client_id, key, cursor, before, partial, partial_operations, halted,"
+     " moving, moved_series, moved_period, moved_number, moved_tasks FROM remotes WHERE account_id "
+     "> ? ORDER BY 1",
      look_at<remote_of>},
     {"outbox",
      "SELECT effect_id, account_id, kind, slot_id, task_uuid, prefix, operations, author, attempts,"

@@ -68,7 +68,8 @@ series series_row_of(query& q) {
             q.one_of(7, reset_policy::never, reset_policy::yearly),
             q.text(8),
             q.integer(9) != 0,
-            q.integer(10) != 0};
+            q.integer(10) != 0,
+            q.integer(11) != 0};
 }
 
 token token_of(query& q) {
@@ -199,6 +200,11 @@ remote_chain remote_of(query& q) {
     r.partial = q.id(6);
     r.partial_operations = q.integer(7);
     r.halted = q.one_of(8, remote_halt::none, remote_halt::incomplete);
+    if (q.integer(9) == 0) return r;
+    r.moving = moving_tasks{{}, q.integer(13)};
+    if (!q.is_null(10)) {
+        r.moving->after = task_place{series_id{q.integer(10)}, q.text(11), q.integer(12)};
+    }
     return r;
 }
 
@@ -244,6 +250,9 @@ device device_of(query& q) {
     if (!q.is_null(5)) d.sealed_key = q.blob(5);
     d.created_at = q.instant(6);
     d.revoked_at = maybe_instant(q, 7);
+    if (!q.is_null(8)) {
+        d.resync = {q.integer(8), q.one_of(9, resync::state::expected, resync::state::returned)};
+    }
     return d;
 }
 

@@ -237,6 +237,11 @@ class reads_over : public Base {
         return one(q.bind(static_cast<std::int64_t>(accounts)), retry_record_of);
     }
 
+    uuid instance() override {
+        auto q = db_.use(sql::instance_get);
+        if (!q.step()) throw_damaged("instance", 1, "it is not there");
+        return q.id(0);
+    }
     std::optional<remote_chain> find_remote(account_id account) override {
         auto q = db_.use(sql::remote_by_account);
         return one(q.bind(account), remote_of);

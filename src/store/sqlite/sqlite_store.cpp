@@ -3,6 +3,7 @@
 #include "checkpointer.hpp"
 #include "directory_lock.hpp"
 #include "disk_reserve.hpp"
+#include "file_copy.hpp"
 #include "prepare_file.hpp"
 #include "read_transaction.hpp"
 #include "write_transaction.hpp"
@@ -41,6 +42,9 @@ class sqlite_store final : public store {
     std::unique_ptr<read_tx> begin_read() override { return sqlite::begin_read(readers_); }
     time_point last_moment() override { return state_.committed.last_moment; }
     slot_counts counts() override { return state_.committed.slots; }
+    std::unique_ptr<store_copy> begin_copy(const std::filesystem::path& file) override {
+        return sqlite::begin_copy(state_.db, file_, file);
+    }
     void maintain(bool idle) override { log_.maintain(idle); }
 
   private:

@@ -40,7 +40,7 @@ inline constexpr auto account_advance =
     " coalesce((SELECT last_number FROM counters c WHERE c.series_id = s.series_id"          \
     " ORDER BY c.period DESC LIMIT 1), 0),"                                                  \
     " coalesce((SELECT max(c.period) FROM counters c WHERE c.series_id = s.series_id), '')," \
-    " s.reset, s.time_zone, s.archived, s.allows_gaps FROM series s"
+    " s.reset, s.time_zone, s.archived, s.allows_gaps, s.held FROM series s"
 inline constexpr auto series_by_prefix = CALLSIGN_SERIES
     " JOIN prefixes p ON p.series_id = s.series_id"
     " WHERE p.account_id = ? AND p.prefix = ?";
@@ -54,7 +54,9 @@ inline constexpr auto series_put =
     " VALUES (?, ?, ?, ?, ?)";
 inline constexpr auto series_update =
     "UPDATE series SET prefix = ?, project = ?, reset = ?, time_zone = ?, archived = ?,"
-    " allows_gaps = ? WHERE series_id = ?";
+    " allows_gaps = ?, held = ? WHERE series_id = ?";
+inline constexpr auto instance_get = "SELECT uuid FROM instance";
+inline constexpr auto instance_put = "UPDATE instance SET uuid = ?";
 inline constexpr auto prefix_put =
     "INSERT INTO prefixes (account_id, prefix, series_id) VALUES (?, ?, ?)"
     " ON CONFLICT (account_id, prefix) DO NOTHING";
@@ -70,6 +72,11 @@ inline constexpr auto skipped_all =
     " ORDER BY c.period, k.first_number";
 inline constexpr auto skipped_put =
     "INSERT INTO skipped_numbers (counter_id, first_number, last_number) VALUES (?, ?, ?)";
+inline constexpr auto skipped_around =
+    "SELECT first_number, last_number FROM skipped_numbers"
+    " WHERE counter_id = ? AND first_number <= ? ORDER BY first_number DESC LIMIT 1";
+inline constexpr auto skipped_remove =
+    "DELETE FROM skipped_numbers WHERE counter_id = ? AND first_number = ?";
 inline constexpr auto counter_put =
     "INSERT INTO counters (series_id, period, last_number) VALUES (?, ?, 0)";
 inline constexpr auto counter_highest =
@@ -252,7 +259,7 @@ inline constexpr auto side_forget =
 
 #define CALLSIGN_DEVICE                                                                   \
     "SELECT d.device_id, d.client_id, d.account_id, a.mode, d.name, d.key, d.created_at," \
-    " d.revoked_at FROM devices d JOIN accounts a ON a.account_id = d.account_id"
+    " d.revoked_at, d.resync_from, d.resync_state FROM devices d JOIN accounts a ON a.account_id = d.account_id"
 inline constexpr auto device_by_client = CALLSIGN_DEVICE " WHERE d.client_id = ?";
 inline constexpr auto device_all = CALLSIGN_DEVICE " WHERE d.account_id = ? ORDER BY d.device_id";
 #undef CALLSIGN_DEVICE
@@ -261,6 +268,8 @@ inline constexpr auto device_put =
     "INSERT INTO devices (client_id, account_id, name, key, created_at) VALUES (?, ?, ?, ?, ?)";
 inline constexpr auto device_key =
     "UPDATE devices SET name = ?, key = ? WHERE device_id = ? AND key IS NULL";
+inline constexpr auto device_resync =
+    "UPDATE devices SET resync_from = ?, resync_state = ? WHERE device_id = ?";
 inline constexpr auto device_revoke = "UPDATE devices SET revoked_at = ? WHERE device_id = ?";
 
 // ---- webhooks ----
@@ -294,19 +303,22 @@ inline constexpr auto delivery_delete = "DELETE FROM webhook_deliveries WHERE we
 
 // ---- accounts that live elsewhere ----
 
-#define CALLSIGN_REMOTE                                                \
-    "SELECT account_id, url, client_id, key, cursor, before, partial," \
-    " partial_operations, halted FROM remotes"
+#define CALLSIGN_REMOTE                                                                          \
+    "SELECT account_id, url, client_id, key, cursor, before, partial,"                           \
+    " partial_operations, halted, moving, moved_series, moved_period, moved_number, moved_tasks" \
+    " FROM remotes"
 inline constexpr auto remote_by_account = CALLSIGN_REMOTE " WHERE account_id = ?";
 inline constexpr auto remote_page =
     CALLSIGN_REMOTE " WHERE account_id > ? ORDER BY account_id LIMIT ?";
 #undef CALLSIGN_REMOTE
 inline constexpr auto remote_put =
     "INSERT INTO remotes (url, client_id, key, cursor, before, partial, partial_operations,"
-    " halted, account_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    " halted, moving, moved_series, moved_period, moved_number, moved_tasks, account_id)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 inline constexpr auto remote_update =
     "UPDATE remotes SET url = ?, client_id = ?, key = ?, cursor = ?, before = ?, partial = ?,"
-    " partial_operations = ?, halted = ? WHERE account_id = ?";
+    " partial_operations = ?, halted = ?, moving = ?, moved_series = ?, moved_period = ?,"
+    " moved_number = ?, moved_tasks = ? WHERE account_id = ?";
 inline constexpr auto remote_delete = "DELETE FROM remotes WHERE account_id = ?";
 #define CALLSIGN_EFFECT                                                                   \
     "SELECT effect_id, account_id, kind, slot_id, task_uuid, prefix, operations, author," \

@@ -148,6 +148,23 @@ class write_transaction final : public reads_over<write_tx> {
             .run();
         state_.set_counter(series, period, through);
     }
+    bool is_skipped(series_id series, std::string_view period, std::int64_t number) override {
+        // To ask makes no counter.
+        if (number > state_.last_number(series, period)) return false;
+        return skipped_around(state_.counter_of(series, period).id, number).has_value();
+    }
+    void reclaim_number(series_id series, std::string_view period, std::int64_t number) override {
+        changed_ = true;
+        const std::int64_t counter = state_.counter_of(series, period).id;
+        const auto around = skipped_around(counter, number);
+        if (!around) throw_damaged("skipped_numbers", counter, "the number is not skipped");
+        db_.use(sql::skipped_remove).bind(counter).bind(around->first).run();
+        const auto put = [&](std::int64_t first, std::int64_t last) {
+            if (first <= last) db_.use(sql::skipped_put).bind(counter).bind(first).bind(last).run();
+        };
+        put(around->first, number - 1);
+        put(number + 1, around->second);
+    }
     std::string last_period(series_id series) override { return state_.last_period(series); }
     std::vector<numbers_given> numbers_of(series_id series) override {
         state_.flush();
@@ -298,6 +315,14 @@ class write_transaction final : public reads_over<write_tx> {
         }
         q.bind(d.created_at).run();
         return device_id{db_.last_row()};
+    }
+    void set_resync(device_id id, const resync& r) override {
+        changed_ = true;
+        db_.use(sql::device_resync)
+            .bind(r.from)
+            .bind(static_cast<std::int64_t>(r.now))
+            .bind(id)
+            .run();
     }
     void revoke_device(device_id id, time_point now) override {
         moved(now);
@@ -507,6 +532,11 @@ class write_transaction final : public reads_over<write_tx> {
         db_.use(sql::prefix_put).bind(account).bind(text).bind(id).run();
         return id;
     }
+    void put_instance(const uuid& id) override {
+        changed_ = true;
+        db_.use(sql::instance_put).bind(id).run();
+        expect_one("instance", 1);
+    }
     void update_series(const series& s, time_point now) override {
         moved(now);
         db_.use(sql::series_update)
@@ -516,6 +546,7 @@ class write_transaction final : public reads_over<write_tx> {
             .bind(s.time_zone)
             .bind(s.archived ? 1 : 0)
             .bind(s.allows_gaps ? 1 : 0)
+            .bind(s.held ? 1 : 0)
             .bind(s.id)
             .run();
         expect_one("series", s.id.value);
@@ -566,12 +597,19 @@ class write_transaction final : public reads_over<write_tx> {
     }
 
   private:
+    // The first and the last of the skipped numbers that this one is among.
+    std::optional<std::pair<std::int64_t, std::int64_t>> skipped_around(std::int64_t counter,
+                                                                        std::int64_t number) {
+        auto q = db_.use(sql::skipped_around);
+        if (!q.bind(counter).bind(number).step() || q.integer(1) < number) return std::nullopt;
+        return std::pair(q.integer(0), q.integer(1));
+    }
     void moved(time_point now) {
         changed_ = true;
         state_.now.last_moment = std::max(state_.now.last_moment, now);
     }
     static query& bind_remote(query& q, const remote_chain& r) {
-        return q.bind(r.url)
+        q.bind(r.url)
             .bind(r.client_id)
             .bind_blob(r.sealed_key.data(), r.sealed_key.size())
             .bind(r.cursor)
@@ -579,7 +617,14 @@ class write_transaction final : public reads_over<write_tx> {
             .bind(r.partial)
             .bind(r.partial_operations)
             .bind(static_cast<std::int64_t>(r.halted))
-            .bind(r.account);
+            .bind(r.moving.has_value());
+        if (r.moving && r.moving->after) {
+            const task_place& at = *r.moving->after;
+            q.bind(at.series).bind(at.period).bind(at.number);
+        } else {
+            q.bind_null().bind_null().bind_null();
+        }
+        return q.bind(r.moving ? r.moving->tasks : 0).bind(r.account);
     }
     static query& bind_place(query& q, const webhook& w) {
         q.bind(w.after.seq).bind(static_cast<std::int64_t>(w.after.tasks)).bind(w.mark);

@@ -2,6 +2,7 @@
 // sealed. And opaque accounts that become managed. What versions do to tasks is tested with the
 // rules (tests/unit/rules/add_version_test.cpp).
 
+#include "support/counted_ids.hpp"
 #include "support/sync_client.hpp"
 
 #include <callsign/domain/work.hpp>
@@ -205,6 +206,109 @@ TEST_F(managed_sync, a_new_device_begins_with_a_snapshot_of_the_servers) {
     // One of its own is not needed, and no fault.
     EXPECT_EQ(h->call(add_snapshot(phone.client(), end, "sealed")).status, 200u);
     EXPECT_EQ(h->call(snapshot_of(phone.client())).status, 200u);
+}
+
+// ---- devices that are further than a backup ----
+
+struct restored_sync : managed_sync {
+    // The house again, with the store as it stood at `backup`.
+    void put_back(std::unique_ptr<strict_memory_store> backup) {
+        h.reset();
+        disk = std::move(backup);
+        counted_ids ids;
+        const auto tx = disk->begin_write();
+        const time_point now = disk->last_moment() + milliseconds{1};
+        const uuid instance = make_uuid_v7(now + std::chrono::hours{1}, 0, 1);
+        rules::apply(*tx, begin_restored{instance}, rules::moment{now, ids});
+        tx->commit();
+        h = open_house(master_key(1));
+    }
+    std::string packed(const task_map& tasks) { return wire::encode_snapshot(tasks); }
+};
+
+TEST_F(restored_sync, a_device_is_led_back) {
+    const replica laptop = add_device("laptop");
+    task_map own;
+    const auto edit = [&](const operations& all) {
+        for (const auto& o : all) carry_out(own, o);
+        return all;
+    };
+    std::string at = pull(laptop, sent(laptop, nil_id, edit(new_task(1, "first"))), own);
+    auto backup = disk->copy();
+    h->advance(std::chrono::seconds{1});
+    at = pull(laptop, sent(laptop, at, edit(new_task(2, "second"))), own);
+    put_back(std::move(backup));
+
+    // It is told to send something; until then nothing comes after that.
+    const auto note = h->call(child_of(laptop.client(), at));
+    ASSERT_EQ(note.status, 200u) << note.body;
+    for (const auto& o : laptop.opened(at, note.body)) carry_out(own, o);
+    EXPECT_EQ(own.size(), 3u);
+    const std::string ahead(header(note, "X-Version-Id"));
+    EXPECT_EQ(h->call(child_of(laptop.client(), ahead)).status, 404u);
+    const auto taken = send(laptop, ahead, edit(new_task(3, "third")));
+    EXPECT_EQ(taken.status, 200u) << taken.body;
+    EXPECT_EQ(header(taken, "X-Snapshot-Request"), "urgency=high");
+    const std::string stands(header(taken, "X-Version-Id"));
+    EXPECT_EQ(seq(), 2) << "the snapshot has all of it";
+    // Who does not send one is not led on: what it alone has would be lost.
+    EXPECT_EQ(h->call(child_of(laptop.client(), stands)).status, 409u);
+
+    const auto add = [&](const std::string& version, const std::string& body) {
+        return h->call(add_snapshot(laptop.client(), version, body));
+    };
+    EXPECT_EQ(add(stands, "short").status, 400u);
+    EXPECT_EQ(add(stands, laptop.sealed(at, packed(own))).status, 403u);
+    EXPECT_EQ(add(stands, laptop.sealed(stands, "no zlib")).status, 400u);
+    EXPECT_EQ(add(at, laptop.sealed(at, packed(own))).status, 200u);  // not the one asked for
+    EXPECT_EQ(seq(), 2);
+    task_map bomb{{task_id_of(9), {{"description", std::string(4'000'000, 'x')}}}};
+    EXPECT_EQ(add(stands, laptop.sealed(stands, packed(bomb))).status, 400u);
+    EXPECT_EQ(seq(), 2);
+    EXPECT_EQ(add(stands, laptop.sealed(stands, packed(own))).status, 200u);
+
+    // Much of what it reads now it has.
+    for (std::string from = stands;;) {
+        const auto next = h->call(child_of(laptop.client(), from));
+        if (next.status == 404) break;
+        ASSERT_EQ(next.status, 200u) << next.body;
+        for (const auto& o : laptop.opened(from, next.body)) carry_out(own, o);
+        from = header(next, "X-Version-Id");
+    }
+    EXPECT_EQ(own.size(), 3u);
+    EXPECT_EQ(own.at(task_id_of(2)).at("key"), "SYN-2");
+    EXPECT_EQ(own.at(task_id_of(3)).at("key"), "SYN-3");
+    task_map fresh;
+    pull(laptop, nil_id, fresh);
+    EXPECT_EQ(own, fresh);
+}
+
+TEST_F(restored_sync, a_device_that_was_not_further_goes_on) {
+    const replica laptop = add_device("laptop"), phone = add_device("phone");
+    sent(laptop, nil_id, new_task(1, "first"));
+    task_map own;
+    const std::string at = pull(laptop, nil_id, own);
+    auto backup = disk->copy();
+    put_back(std::move(backup));
+    const auto resync_of = [&](const std::string& name) {
+        const auto list = body_of(h->call(get("/v1/admin/accounts/syn/devices", root)));
+        for (const auto& each : list.at("devices").as_array()) {
+            if (text_of(each.at("name")) == name) return text_of(each.at("resync"));
+        }
+        return std::string();
+    };
+    EXPECT_EQ(h->call(child_of(laptop.client(), at)).status, 404u);
+    EXPECT_EQ(resync_of("laptop"), "seen");
+    EXPECT_EQ(resync_of("phone"), "expected");
+    // Held still: nobody was there to say which numbers were given.
+    EXPECT_EQ(h->call(child_of(phone.client(), nil_id)).status, 200u);
+    EXPECT_EQ(resync_of("phone"), "seen");
+    EXPECT_EQ(send(laptop, at, new_task(2, "new")).status, 503u);
+    // Of another server's versions, and of older ones than the backup, nothing is known.
+    EXPECT_EQ(h->call(child_of(laptop.client(), some_id(5))).status, 410u);
+    const auto old = to_string(make_uuid_v7(time_point{milliseconds{1}}, 0, 7));
+    EXPECT_EQ(h->call(child_of(laptop.client(), old)).status, 410u);
+    EXPECT_EQ(send(laptop, old, new_task(2, "new")).status, 410u);
 }
 
 // ---- refused whole ----

@@ -138,6 +138,28 @@ TEST_F(service_test, every_fault_is_listed_and_no_slot_is_made) {
     EXPECT_EQ(read("/v1/slots/k1").status, 404u);
 }
 
+TEST_F(service_test, a_task_is_not_made_larger_than_it_may_be) {
+    std::string attributes;
+    for (int n = 0; n < 65; ++n) {
+        attributes += (n > 0 ? R"(,"x)" : R"("x)") + std::to_string(n) + R"(":")" +
+                      std::string(1 << 16, 'x') + '"';
+    }
+    const std::string large = R"({"description":"x","attributes":{)" + attributes + "}}";
+    for (const char* round : {"the first time", "again"}) {
+        const auto refused = create(large, "k1");
+        EXPECT_EQ(refused.status, 413u) << round;
+        EXPECT_EQ(code_of(refused), "task-too-large") << round;
+        EXPECT_EQ(read("/v1/slots/k1").status, 404u) << round;
+    }
+    const auto batch =
+        h.call(post("/v1/tasks:batchCreate",
+                    R"({"items":[{"idempotencyKey":"k2","task":)" + large + "}]}", syn.token));
+    EXPECT_EQ(batch.status, 200u) << batch.body;
+    EXPECT_NE(batch.body.find("task-too-large"), std::string::npos);
+    EXPECT_EQ(read("/v1/slots/k2").status, 404u);
+    EXPECT_EQ(create(R"({"description":"x"})", "k1").status, 201u) << "the key is as good as new";
+}
+
 TEST_F(service_test, a_body_that_is_no_json_is_one_fault) {
     const auto refused = create("{", "k1");
     EXPECT_EQ(refused.status, 400u);
@@ -475,6 +497,19 @@ TEST_F(service_test, an_operator_makes_accounts) {
     EXPECT_EQ(body_of(admin("/v1/admin/accounts/new/series")).at("series").as_array().size(), 2u);
     EXPECT_EQ(code_of(admin("/v1/admin/accounts/nope/series")), "account-not-found");
     EXPECT_EQ(code_of(admin_post("/v1/admin/accounts/nope/tokens", "{}")), "account-not-found");
+}
+
+TEST_F(service_test, nobody_has_the_nil_uuid_as_client_id) {
+    const auto with = [&](const std::string& client_id) {
+        return admin_post("/v1/admin/accounts",
+                          R"({"name":"far","prefix":"FAR","remote":{"url":"https://example.com/",)"
+                          R"("encryptionSecret":"x","clientId":")" +
+                              client_id + R"("}})");
+    };
+    const auto refused = with("00000000-0000-0000-0000-000000000000");
+    EXPECT_EQ(refused.status, 400u);
+    EXPECT_EQ(faults_of(refused), std::vector<std::string>{"remote.clientId invalid"});
+    EXPECT_EQ(faults_of(with("x")), std::vector<std::string>{"remote.clientId malformed"});
 }
 
 TEST_F(service_test, an_operators_token_is_always_an_administrators) {

@@ -2,6 +2,7 @@
 // never left out. Method: what posts is a script of answers that remembers what it was told.
 
 #include "support/faulty_store.hpp"
+#include "support/forwarding_store.hpp"
 #include "support/house.hpp"
 #include "webhooks/turns.hpp"
 
@@ -603,28 +604,19 @@ TEST(webhook_disk, a_place_is_durable_before_anything_more_is_posted) {
 
 // Lets something happen between the moment that a question is asked of and the look at it, as it
 // does where readers are threads of their own.
-class late_reader final : public store {
+class late_reader final : public forwarding_store {
   public:
-    explicit late_reader(store& within) : within_(within) {}
+    using forwarding_store::forwarding_store;
 
-    std::unique_ptr<write_tx> begin_write(write_batch batch) override {
-        return within_.begin_write(batch);
-    }
     std::unique_ptr<read_tx> begin_read() override {
         auto tx = within_.begin_read();
         ++reads;
         if (meanwhile && reads == at) std::exchange(meanwhile, {})();
         return tx;
     }
-    time_point last_moment() override { return within_.last_moment(); }
-    slot_counts counts() override { return within_.counts(); }
-    void maintain(bool idle) override { within_.maintain(idle); }
 
     std::function<void()> meanwhile;
     int reads = 0, at = 0;
-
-  private:
-    store& within_;
 };
 
 TEST(webhook_race, what_comes_while_it_reads_is_not_left_for_later) {

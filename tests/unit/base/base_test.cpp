@@ -109,6 +109,7 @@ RC_GTEST_PROP(uuids, of_version_7_sort_as_they_are_drawn, ()) {
     const auto id = make_uuid_v7(now, counter, *rc::gen::arbitrary<std::uint64_t>());
     RC_ASSERT(to_string(id)[14] == '7');
     RC_ASSERT(id.variant() == boost::uuids::uuid::variant_rfc_4122);
+    RC_ASSERT(time_of_uuid_v7(id) == now);
     RC_ASSERT(id < make_uuid_v7(now, counter + 1, *rc::gen::arbitrary<std::uint64_t>()));
     RC_ASSERT(id < make_uuid_v7(now + 1ms, 0, *rc::gen::arbitrary<std::uint64_t>()));
 }

@@ -29,6 +29,7 @@ struct command_line : testing::Test {
     std::vector<std::string> tokens;
     std::filesystem::path data_dir;
     check_report report;
+    std::vector<std::filesystem::path> restored;
     clock_repair repair;
 
     command_line() {
@@ -62,6 +63,13 @@ struct command_line : testing::Test {
             if (dir != data_dir) throw std::runtime_error("there is no " + dir.string());
             progress("slots");
             return report;
+        };
+        all.restore = [this](const std::filesystem::path& backup, const std::filesystem::path& dir,
+                             time_point, const findings::progress& progress) {
+            progress("the copy");
+            if (backup != "/backups/monday") throw std::runtime_error("there is no backup");
+            restored.push_back(dir);
+            return restored_backup{{}, dir / "before", 3};
         };
         all.repair_clock = [this](const std::filesystem::path& dir, time_point) {
             if (dir != data_dir) throw std::runtime_error("there is no " + dir.string());
@@ -107,6 +115,39 @@ TEST_F(command_line, creates_an_opaque_account_and_shows_its_client_id_once) {
     EXPECT_NE(out.str().find("the client id now"), std::string::npos);
 }
 
+// Until all is there, and then says so.
+TEST_F(command_line, moves_an_account_there_and_waits) {
+    const auto secret = data_dir / "secret";
+    std::ofstream(secret) << "word\n";
+    const auto shown = [](const std::string& moving) {
+        return R"({"accountId":"7","name":"desk","prefix":"DESK","seq":9,"mode":"managed",)"
+               R"("remote":{"url":"https://there.example","clientId":"x","pulled":0,)"
+               R"("creationsWaiting":0,"keysWaiting":0,"moving":)" +
+               moving + R"(,"tasksMoved":5}})";
+    };
+    answer(shown("true"));
+    answer(shown("false"));
+    terminal = true;
+    EXPECT_EQ(run({"account", "move", "desk", "--to", "https://there.example", "--client-id", "x",
+                   "--secret-file", secret.string()}),
+              0);
+    ASSERT_EQ(requests.size(), 2u);
+    EXPECT_NE(requests[0].find(R"("remote":{"url":"https://there.example","clientId":"x",)"
+                               R"("encryptionSecret":"word")"),
+              std::string::npos)
+        << requests[0];
+    EXPECT_EQ(requests[1], "GET " + local + " /v1/admin/accounts/desk ");
+    EXPECT_NE(err.str().find("5 tasks are there"), std::string::npos) << err.str();
+    EXPECT_NE(out.str().find("desk lives at https://there.example now"), std::string::npos);
+}
+
+TEST_F(command_line, a_move_needs_one_place_and_what_opens_it) {
+    EXPECT_EQ(run({"account", "move", "desk"}), 2);
+    EXPECT_EQ(run({"account", "move", "desk", "--here", "--to", "https://there.example"}), 2);
+    EXPECT_EQ(run({"account", "move", "desk", "--to", "https://there.example"}), 2);
+    EXPECT_TRUE(requests.empty());
+}
+
 TEST_F(command_line, a_client_id_is_for_an_opaque_account) {
     EXPECT_EQ(run({"account", "create", "desk", "--prefix", "DESK", "--client-id", "x"}), 2);
     EXPECT_NE(err.str().find("--opaque"), std::string::npos);
@@ -149,9 +190,26 @@ TEST_F(command_line, imports_tasks_from_standard_input) {
                   "POST " + local + R"( /v1/admin/accounts/ada/import {"tasks":[{"uuid":)" +
                   R"("11111111-2222-4333-8444-000000100001",)" +
                   R"("attributes":{"description":"d","key":"OLD-1","status":"pending",)" +
-                  R"("tag_a":""}}]})"});
+                  R"("tag_a":""}}],"withKeys":false})"});
     EXPECT_EQ(out.str(), "tasks         1\nimported      1\nhere already  0\n");
     EXPECT_THAT(err.str(), HasSubstr("keys are the server's"));
+}
+
+TEST_F(command_line, an_export_with_keys_lets_held_series_go_on) {
+    in.str("[" + exported(1, R"(,"key":"OLD-1")") + "," + exported(2) + "]");
+    answer(R"({"imported":1,"thereAlready":0,"keysLeftOut":0,"keysKept":1,"postponed":1})");
+    answer(R"({"series":[{"prefix":"OLD","held":true},{"prefix":"NEW","held":false}]})");
+    answer(R"({"prefix":"OLD","next":2,"held":false})");
+    answer(R"({"imported":1,"thereAlready":1,"keysLeftOut":0,"keysKept":0,"postponed":0})");
+    EXPECT_EQ(run({"import", "taskwarrior", "-", "--account", "ada", "--with-keys"}), 0);
+    ASSERT_EQ(requests.size(), 4u);
+    EXPECT_THAT(requests[0], HasSubstr(R"("withKeys":true)"));
+    EXPECT_THAT(requests[1], HasSubstr("GET " + local + " /v1/admin/accounts/ada/series"));
+    EXPECT_THAT(requests[2],
+                HasSubstr("POST " + local + " /v1/admin/accounts/ada/series/OLD/resume"));
+    EXPECT_EQ(requests[3], requests[0]);
+    EXPECT_EQ(out.str(), "tasks         2\nimported      2\nhere already  0\n");
+    EXPECT_EQ(err.str(), "Series OLD goes on at number 2.\n");
 }
 
 TEST_F(command_line, imports_in_batches_and_shows_how_far_it_is) {
@@ -167,7 +225,7 @@ TEST_F(command_line, imports_in_batches_and_shows_how_far_it_is) {
                    "--json"}),
               0);
     EXPECT_EQ(requests.size(), 3u);
-    EXPECT_EQ(out.str(), "{\"tasks\":1200,\"imported\":1199,\"thereAlready\":1}\n");
+    EXPECT_EQ(out.str(), "{\"tasks\":1200,\"imported\":1199,\"thereAlready\":1,\"keysKept\":0}\n");
     EXPECT_EQ(err.str(), "task 500 of 1200\ntask 1000 of 1200\ntask 1200 of 1200\n");
 }
 
@@ -625,6 +683,44 @@ TEST_F(command_line, reaper_status_shows_what_the_window_is_chosen_of) {
     EXPECT_THAT(out.str(), Not(HasSubstr("p50")));
     EXPECT_THAT(out.str(), HasSubstr("failed too early  1\n"));
     EXPECT_THAT(out.str(), HasSubstr("15s          312                          0.02\n"));
+}
+
+TEST_F(command_line, asks_for_a_backup_on_the_servers_disk) {
+    answer(R"({"running":false,"copied":0,"total":0})");
+    answer(R"({"directory":"/backups/monday","madeAt":"2026-11-20T12:48:00.123Z","bytes":4096,)"
+           R"("sha256":"00","schema":14,"program":"0.1.0"})",
+           201);
+    EXPECT_EQ(run({"backup", "/backups/x/../monday"}), 0);
+    EXPECT_EQ(requests[1],
+              "POST " + local + R"( /v1/admin/backups {"directory":"/backups/monday"})");
+    EXPECT_NE(out.str().find("/backups/monday"), std::string::npos);
+    EXPECT_NE(out.str().find("master key is not in it"), std::string::npos);
+}
+
+TEST_F(command_line, restores_where_it_is_told_and_asks_before) {
+    EXPECT_EQ(run({"restore", "/backups/monday", "--yes"}), 2);
+    EXPECT_NE(err.str().find("--data-dir"), std::string::npos);
+    EXPECT_EQ(run({"restore", "/backups/monday", "--data-dir", data_dir.string()}), 2);
+    terminal = true;
+    in.str("n\n");
+    EXPECT_NE(run({"restore", "/backups/monday", "--data-dir", data_dir.string()}), 0);
+    EXPECT_TRUE(restored.empty());
+    EXPECT_NE(run({"restore", "/backups/none", "--data-dir", data_dir.string(), "--yes"}), 0);
+    EXPECT_EQ(run({"restore", "/backups/monday", "--data-dir", data_dir.string(), "--yes"}), 0);
+    EXPECT_EQ(restored, std::vector<std::filesystem::path>{data_dir});
+    EXPECT_NE(out.str().find("series held     3"), std::string::npos) << out.str();
+    EXPECT_NE(out.str().find("series resume"), std::string::npos);
+    EXPECT_TRUE(requests.empty());
+}
+
+TEST_F(command_line, lets_a_series_go_on) {
+    answer(R"({"prefix":"SYN","reset":"never","timeZone":"UTC","next":57,"isDefault":true,)"
+           R"("archived":false,"allowsGaps":false,"held":false})");
+    EXPECT_EQ(run({"series", "resume", "SYN", "--account", "ada", "--at", "57"}), 0);
+    EXPECT_EQ(requests,
+              std::vector<std::string>{"POST " + local +
+                                       R"( /v1/admin/accounts/ada/series/SYN/resume {"at":57})"});
+    EXPECT_EQ(run({"series", "resume", "SYN", "--account", "ada", "--at", "0"}), 2);
 }
 
 TEST_F(command_line, check_needs_no_server) {

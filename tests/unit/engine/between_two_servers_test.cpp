@@ -8,6 +8,7 @@
 
 #include <boost/json.hpp>
 #include <gtest/gtest.h>
+#include <set>
 
 namespace callsign::testing {
 namespace {
@@ -44,6 +45,7 @@ class between : public ::testing::Test {
                         .retry_min = 100ms,
                         .retry_max = 5s,
                         .verify_interval = 10s,
+                        .effects_max = effects_max_,
                         .attempts_max = 2};
         o.sinks = [this](const remote_chain&) -> std::unique_ptr<task_sink> {
             if (!has_key_) return nullptr;
@@ -69,6 +71,13 @@ class between : public ::testing::Test {
     }
     remote_status status() { return *house_->outbox().status(account_); }
     void advance(milliseconds by) { house_->advance(by); }
+    // The first that there is within that time.
+    std::string awaited_error(milliseconds most) {
+        for (milliseconds waited{0}; waited < most && status().last_error.empty(); waited += 50ms) {
+            advance(50ms);
+        }
+        return status().last_error;
+    }
     void sweep() {
         const auto swept = house_->run(house_->reaper().sweep_once());
         ASSERT_TRUE(swept);
@@ -78,6 +87,37 @@ class between : public ::testing::Test {
             ->value()
             .slot.state;
     }
+    // Another account, which was here first, with so many tasks, moves there.
+    std::vector<uuid> move_there(int tasks) {
+        house_.reset();
+        disk_ = make_memory_store();
+        chain_.lose_all();
+        start();
+        token_ = api::make_token(chance_);
+        create_account c{"mine", "MINE", "default", sha256(token_)};
+        account_ = std::get<account>(*house_->run(house_->engine().submit(std::move(c)))).id;
+        std::vector<uuid> all;
+        for (int n = 0; n < tasks; ++n) {
+            all.push_back(*parse_uuid(field(create("mine" + std::to_string(n)), "uuid")));
+        }
+        house_->start_command(callsign::move_there{account_, "http://127.0.0.1:1", uuid{}, "key"});
+        return all;
+    }
+    std::optional<remote_chain> remote() {
+        return house_->look([&](read_tx& tx) { return tx.find_remote(account_); });
+    }
+    void let_it_move() {
+        for (int n = 0; n < 20 && remote()->moving; ++n) advance(2s);
+        EXPECT_FALSE(remote()->moving);
+    }
+    void expect_there(const std::vector<uuid>& tasks) {
+        EXPECT_EQ(chain_.tasks().size(), tasks.size());
+        for (std::size_t n = 0; n < tasks.size(); ++n) {
+            EXPECT_EQ(value_of(chain_.tasks().at(tasks[n]), "key"),
+                      "MINE-" + std::to_string(n + 1));
+        }
+    }
+
     // It is there once, is called so here, and a retry is told the same.
     void expect_made(const std::string& key, const std::string& number) {
         const auto told = create(key);
@@ -104,6 +144,7 @@ class between : public ::testing::Test {
     std::unique_ptr<store> disk_ = make_memory_store();
     std::unique_ptr<faulty_store> faulty_;
     bool has_key_ = true;
+    std::int64_t effects_max_ = 500;
     std::unique_ptr<house> house_;
     std::string token_;
     account_id account_;
@@ -379,6 +420,17 @@ TEST_F(between, put_back_from_a_backup) {
     advance(10s);
     create("two");
     advance(10s);
+    // It is not believed at once, and what it says is told meanwhile.
+    const chain_in_memory whole = chain_;
+    chain_.go_back(2);
+    EXPECT_EQ(awaited_error(1min), "It says that it has not what it had; it is asked again.");
+    EXPECT_TRUE(status().last_error_at);
+    EXPECT_EQ(status().now, remote_status::state::waiting);
+    EXPECT_EQ(status().halted, remote_halt::none);
+    chain_ = whole;
+    advance(10s);
+    EXPECT_EQ(status().last_error, "");
+    EXPECT_EQ(status().now, remote_status::state::up_to_date);
     chain_.go_back(2);
     advance(10min);
     EXPECT_EQ(status().halted, remote_halt::gone_back);
@@ -427,6 +479,9 @@ TEST_F(between, no_beginning_there) {
     house_.reset();
     chain_.forget_all_but(1);
     start();
+    EXPECT_EQ(awaited_error(1min),
+              "It says that its history has no beginning, and has no snapshot; it is asked again.");
+    EXPECT_EQ(status().halted, remote_halt::none);
     advance(10min);
     EXPECT_EQ(status().halted, remote_halt::incomplete);
     EXPECT_EQ(create("two").status, 503u);
@@ -461,6 +516,67 @@ TEST_F(between, task_too_large_there) {
 }
 
 // ---- here ----
+
+TEST_F(between, killed_while_it_moves) {
+    effects_max_ = 2;
+    std::set<std::int64_t> killed_at;
+    for (int steps = 0; steps < 400; steps += 7) {
+        wire_.sends = {fate::none, steps % 2 == 0 ? fate::none : fate::lose_answer};
+        auto tasks = move_there(7);
+        for (int n = 0; n < steps; ++n) house_->step();
+        if (const auto row = remote(); row && row->moving) killed_at.insert(row->moving->tasks);
+        const bool is_begun = remote().has_value();
+        kill();
+        if (!is_begun) continue;
+        const auto unread = begin("later");
+        let_it_move();
+        advance(30s);
+        tasks.push_back(*parse_uuid(field(create("later"), "uuid")));
+        advance(10s);
+        expect_there(tasks);
+        for (const uuid& id : tasks) EXPECT_EQ(chain_.creations(id), 1) << steps;
+    }
+    EXPECT_GE(killed_at.size(), 3u);
+}
+
+// Its tasks there are lost with the version they were in; here they are all.
+TEST_F(between, put_back_while_it_moves) {
+    effects_max_ = 2;
+    const auto tasks = move_there(7);
+    wire_.meanwhile = [&] { wire_.is_deaf = chain_.links().size() == 2; };
+    advance(10s);
+    ASSERT_TRUE(remote()->moving);
+    ASSERT_GE(chain_.links().size(), 2u);
+    chain_.go_back(1);
+    wire_.meanwhile = {};
+    wire_.is_deaf = false;
+    for (int n = 0; n < 60 && status().halted == remote_halt::none; ++n) advance(2s);
+    ASSERT_EQ(status().halted, remote_halt::gone_back);
+    house_->start_command(edit_remote{.account = account_, .accept_loss = true});
+    let_it_move();
+    expect_there(tasks);
+}
+
+// Somebody syncs there already, and what is there is taken over; what is not there yet is not gone.
+TEST_F(between, old_versions_deleted_while_it_moves) {
+    effects_max_ = 2;
+    auto tasks = move_there(7);
+    wire_.meanwhile = [&] { wire_.is_deaf = chain_.links().size() == 2; };
+    advance(10s);
+    ASSERT_TRUE(remote()->moving);
+    wire_.is_down = true;
+    advance(1s);
+    tasks.push_back(work_elsewhere(1));
+    tasks.push_back(work_elsewhere(2));
+    chain_.make_snapshot();
+    chain_.forget_all_but(1);
+    wire_.meanwhile = {};
+    wire_.is_down = wire_.is_deaf = false;
+    advance(10s);
+    let_it_move();
+    advance(10s);
+    expect_there(tasks);
+}
 
 TEST_F(between, disk_full_here) {
     create("one");

@@ -1,6 +1,7 @@
 // Goal: the store's maintenance, which takes as long as the largest commands do, comes after what
 // is light and waits; and it comes, however much of that there is.
 
+#include "support/forwarding_store.hpp"
 #include "support/house.hpp"
 
 #include <callsign/store/memory.hpp>
@@ -11,21 +12,17 @@ namespace callsign::testing {
 namespace {
 
 // Keeps a log: w, a transaction; m, maintenance while something waits; i, while nothing does.
-class logging_store final : public store {
+class logging_store final : public forwarding_store {
   public:
-    explicit logging_store(std::string& log) : log_(log) {}
+    logging_store(store& within, std::string& log) : forwarding_store(within), log_(log) {}
 
-    std::unique_ptr<write_tx> begin_write(write_batch /*batch*/) override {
+    std::unique_ptr<write_tx> begin_write(write_batch batch) override {
         log_ += 'w';
-        return within_->begin_write();
+        return forwarding_store::begin_write(batch);
     }
-    std::unique_ptr<read_tx> begin_read() override { return within_->begin_read(); }
-    time_point last_moment() override { return within_->last_moment(); }
-    slot_counts counts() override { return within_->counts(); }
     void maintain(bool idle) override { log_ += idle ? 'i' : 'm'; }
 
   private:
-    std::unique_ptr<store> within_ = make_memory_store();
     std::string& log_;
 };
 
@@ -61,7 +58,8 @@ class maintenance : public ::testing::Test {
     }
 
     std::string log_;
-    logging_store store_{log_};
+    std::unique_ptr<store> memory_ = make_memory_store();
+    logging_store store_{*memory_, log_};
     house_options options_;
     std::unique_ptr<house> house_;
     account_id account_;

@@ -5,6 +5,7 @@
 
 #include <callsign/jobs/remote_accounts.hpp>
 
+#include <boost/asio/this_coro.hpp>
 #include <boost/json.hpp>
 #include <gtest/gtest.h>
 #include <map>
@@ -15,6 +16,39 @@ namespace {
 using namespace std::chrono_literals;
 using fate = faulty_wire::fate;
 
+// Never answers.
+class silent_sink final : public task_sink {
+  public:
+    explicit silent_sink(clock& c) : clock_(c) {}
+
+    boost::asio::awaitable<sink_add_answer> add_version(uuid, std::vector<operation>) override {
+        co_await wait();
+        co_return nothing;
+    }
+    boost::asio::awaitable<sink_child_answer> get_child(uuid) override {
+        co_await wait();
+        co_return nothing;
+    }
+    boost::asio::awaitable<sink_snapshot_answer> get_snapshot() override {
+        co_await wait();
+        co_return nothing;
+    }
+    void cancel() override {
+        if (pause_) pause_->cancel();
+    }
+
+  private:
+    boost::asio::awaitable<void> wait() {
+        const auto executor = co_await boost::asio::this_coro::executor;
+        pause_ = clock_.make_timer(executor);
+        co_await pause_->wait(1h);
+    }
+
+    const sink_failure nothing{sink_failure::kind::lost, "It does not answer.", {}};
+    clock& clock_;
+    std::unique_ptr<timer> pause_;
+};
+
 class outbox_test : public ::testing::Test {
   protected:
     void start(outbox_options o = {}) {
@@ -24,6 +58,7 @@ class outbox_test : public ::testing::Test {
         o.retry_min = 100ms;
         all.deliveries = o;
         all.sinks = [this](const remote_chain& r) -> std::unique_ptr<task_sink> {
+            if (r.url == silent_) return std::make_unique<silent_sink>(house_->clock());
             return std::make_unique<faulty_sink>(chains_[r.url], wires_.at(r.url));
         };
         house_ = std::make_unique<house>(std::move(all));
@@ -33,7 +68,8 @@ class outbox_test : public ::testing::Test {
         wires_.emplace(name, 1);
         tokens_[name] = api::make_token(house_->entropy());
         create_account c{name, "SYN", "default", sha256(tokens_[name])};
-        c.elsewhere = create_account::home{name, uuid{}, "key"};
+        c.elsewhere =
+            create_account::home{name, make_uuid_v7(virtual_start, 1, tokens_.size()), "key"};
         const auto made = house_->run(house_->engine().submit(std::move(c)));
         house_->settle();
         return std::get<account>(*made).id;
@@ -54,6 +90,8 @@ class outbox_test : public ::testing::Test {
     }
     remote_status status(account_id account) { return *house_->outbox().status(account); }
 
+    std::uint64_t drawn_ = 0;
+    std::string silent_;  // whose server never answers
     std::map<std::string, chain_in_memory> chains_;
     std::map<std::string, faulty_wire> wires_;
     std::map<std::string, std::string> tokens_;
@@ -72,6 +110,51 @@ TEST_F(outbox_test, no_more_are_at_work_at_once_than_may_and_each_has_its_turn) 
     EXPECT_EQ(create("two", "on").status, 201u);
     EXPECT_EQ(house_->outbox().totals().failing, 1);
     EXPECT_EQ(house_->outbox().totals().accounts, 3);
+}
+
+TEST_F(outbox_test, new_options_are_in_force_at_once) {
+    start();
+    const account_id account = make("one");
+    outbox_options o = house_->outbox().options();
+    const auto comes_within = [&](milliseconds most) {
+        const uuid there = chains_["one"].links().empty() ? uuid{} : chains_["one"].head();
+        const uuid id = make_uuid_v7(virtual_start, 9, ++drawn_);
+        chains_["one"].add(there, {{operation_kind::create, id, {}, {}, {}}});
+        house_->advance(most);
+        auto question = [&](read_tx& tx) { return tx.find_task(account, id); };
+        return house_->look(question).has_value();
+    };
+    EXPECT_TRUE(comes_within(3s));
+    o.poll_interval = 1h;
+    house_->outbox().reload(o);
+    house_->settle();
+    EXPECT_FALSE(comes_within(30min));
+    o.poll_interval = 1s;
+    house_->outbox().reload(o);
+    EXPECT_TRUE(comes_within(2s));
+
+    // A pause after failures that is as long as the old options had it does not go on so.
+    o.retry_max = 24h;
+    house_->outbox().reload(o);
+    wires_.at("one").is_down = true;
+    house_->advance(20h);
+    wires_.at("one").is_down = false;
+    EXPECT_FALSE(comes_within(1min));
+    o.retry_max = 5s;
+    house_->outbox().reload(o);
+    EXPECT_TRUE(comes_within(10s));
+}
+
+TEST_F(outbox_test, more_may_be_at_work_after_a_reload) {
+    start({.at_once = 1});
+    silent_ = "one";
+    make("one");
+    make("two");
+    EXPECT_EQ(create("two", "key").status, 409u) << "one is at work";
+    outbox_options o = house_->outbox().options();
+    o.at_once = 2;
+    house_->outbox().reload(o);
+    EXPECT_EQ(create("two", "key").status, 201u);
 }
 
 TEST_F(outbox_test, many_creations_that_wait_go_in_one_version) {
@@ -245,6 +328,28 @@ TEST_F(outbox_test, moves_here_with_what_waits) {
     EXPECT_EQ(create("one", "here").status, 201u);
     EXPECT_EQ(describe("one", "SYN-2", "edited here").status, 200u);
     EXPECT_EQ(chains_["one"].links().size(), links);
+}
+
+// More tasks that are gone than one look finds.
+TEST_F(outbox_test, moves_there_past_many_that_are_gone) {
+    start();
+    wires_.emplace("there", 1);
+    tokens_["here"] = api::make_token(house_->entropy());
+    create_account c{"here", "SYN", "default", sha256(tokens_["here"])};
+    const auto made = house_->run(house_->engine().submit(std::move(c)));
+    const account_id account = std::get<callsign::account>(*made).id;
+    constexpr int gone = 800;
+    for (int n = 0; n <= gone; ++n) create("here", std::to_string(n));
+    for (int n = 1; n <= gone; ++n) {
+        edit_task purge{.account = account, .task = task_key{"SYN", "", n}, .purge = true};
+        ASSERT_TRUE(house_->run(house_->engine().submit(std::move(purge))));
+    }
+    house_->start_command(move_there{account, "there", uuid{}, "key"});
+    house_->advance(1s);
+    EXPECT_FALSE(house_->look([&](read_tx& tx) { return tx.find_remote(account)->moving; }));
+    const task_map tasks = chains_["there"].tasks();
+    ASSERT_EQ(tasks.size(), 1u);
+    EXPECT_EQ(value_of(tasks.begin()->second, "key"), "SYN-801");
 }
 
 TEST_F(outbox_test, stops_while_an_answer_is_awaited) {

@@ -222,6 +222,10 @@ TEST(config, what_never_had_room) {
               std::vector<std::string>{"2: sync.segment_bytes_max: must be at most "
                                        "http.account_bodies_bytes_max: there would never be room "
                                        "for one"});
+    EXPECT_EQ(faults({.file = "[remote]\nanswer_bytes_max = '257MiB'\n"}),
+              std::vector<std::string>{"2: remote.answer_bytes_max: must be at most "
+                                       "remote.answers_bytes_max: there would never be room for "
+                                       "one"});
 }
 
 TEST(config, proxies_are_addresses_and_blocks) {

@@ -1,7 +1,9 @@
 #include "http_fixture.hpp"
 
+#include <callsign/base/errc.hpp>
 #include <callsign/net/http_client.hpp>
 
+#include <algorithm>
 #include <gmock/gmock.h>
 
 namespace callsign::net {
@@ -101,6 +103,33 @@ TEST(http_client, an_answer_is_bounded) {
     const auto outcome = client.exchange({"GET", "/large"});
     ASSERT_FALSE(outcome);
     EXPECT_THAT(outcome.error().error.message(), HasSubstr("body limit"));
+    EXPECT_FALSE(client.connected());
+}
+
+// Before it is read; a small one needs none.
+TEST(http_client, room_is_made_for_an_answer_as_it_comes) {
+    running_server server;
+    std::vector<std::size_t> asked;
+    http_client_options options = options_for(server);
+    std::size_t most = 64u << 20;
+    options.make_room = [&](std::size_t bytes) {
+        asked.push_back(bytes);
+        return bytes <= most;
+    };
+    blocking_http_client client(options);
+    EXPECT_TRUE(client.exchange({"GET", "/a"}));
+    EXPECT_TRUE(asked.empty());
+    const auto whole = client.exchange({"GET", "/large"});
+    ASSERT_TRUE(whole) << whole.error().error.message();
+    ASSERT_FALSE(asked.empty());
+    EXPECT_TRUE(std::is_sorted(asked.begin(), asked.end()));
+    EXPECT_GE(asked.back(), whole->body.size());
+    EXPECT_LE(asked.back(), 4 * whole->body.size());
+    most = asked.back() - 1;
+    const auto refused = client.exchange({"GET", "/large"});
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().error, errc::overloaded);
+    EXPECT_TRUE(refused.error().sent);
     EXPECT_FALSE(client.connected());
 }
 

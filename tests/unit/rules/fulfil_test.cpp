@@ -19,6 +19,14 @@ TEST_F(settled_slots, slots_that_wait_for_a_task_are_committed_with_it) {
     EXPECT_EQ(attribute(uuid_of(1), "description"), "by sync");
 }
 
+TEST_F(settled_slots, a_task_that_would_be_too_large_takes_no_number) {
+    const slot_id large = reserved("large"), next = reserved("next");
+    const attributes all{{"description", std::string(task_bytes_max, 'x')}};
+    EXPECT_TRUE(std::holds_alternative<task_too_large>(run(fulfil{large, "", all})));
+    const auto made = std::get<receipted>(run(fulfil{next, "", {{"description", "x"}}}));
+    EXPECT_EQ(made.receipt.number, 1);
+}
+
 TEST_F(settled_slots, what_rest_makes_is_there_for_devices_with_its_key) {
     run(fulfil{reserved("k", uuid_of(1)), "", {{"description", "by REST"}}});
     const auto next = std::get<find_child::next_version>(child_of(uuid{}));

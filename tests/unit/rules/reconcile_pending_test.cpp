@@ -65,6 +65,32 @@ TEST_F(pending_slots, are_committed_when_their_task_exists) {
     EXPECT_EQ(key_of(replayed.receipt), "SYN-1");
 }
 
+// The store is sound afterwards, though another version made the task than gave it its number.
+TEST_F(pending_slots, give_their_task_a_number_if_it_has_none) {
+    for (const char* key_attribute : {"key", ""}) {
+        key_attribute_ = key_attribute;
+        const int n = *key_attribute != 0 ? 1 : 2;
+        const std::string key = "k" + std::to_string(n);
+        reserved(key, uuid_of(n));
+        write([&](write_tx& tx) {
+            const operations made{create(uuid_of(n))};
+            task t;
+            t.account = account_;
+            t.uuid = uuid_of(n);
+            t.created_at = now_;
+            t.last_seq = tx.append_version(account_, uuid_of(100 + n), now_, made);
+            tx.put_task(t, tx.default_series(account_)->id);
+        });
+        EXPECT_FALSE(testing::audit(*store_).empty());
+        EXPECT_EQ(run(reconcile_pending{{}, 10, window, {}}).committed, 1);
+        const auto given = run(look_up_slot{account_, key})->receipt;
+        ASSERT_TRUE(given);
+        EXPECT_EQ(given->number, n);
+        EXPECT_EQ(given->seq, head().seq);
+        EXPECT_EQ(testing::audit(*store_), std::vector<std::string>{});
+    }
+}
+
 TEST_F(pending_slots, are_looked_at_a_step_at_a_time) {
     for (const char* key : {"a", "b", "c"}) reserved(key);
     now_ += 10 * window;

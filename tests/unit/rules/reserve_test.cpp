@@ -47,6 +47,29 @@ TEST_F(creations, a_settled_key_keeps_its_answer_and_a_pending_one_does_not) {
     EXPECT_TRUE(std::holds_alternative<key_conflict>(run(c)));
 }
 
+// What the server adds counts, too: a task is made that can be changed later.
+TEST_F(creations, a_task_that_would_be_too_large_gets_no_slot) {
+    const auto of_bytes = [&](std::size_t bytes) {
+        reserve c = wanted("k" + std::to_string(bytes));
+        c.attributes["description"] = std::string(bytes - 11, 'x');
+        return c;
+    };
+    EXPECT_TRUE(std::holds_alternative<task_too_large>(run(of_bytes(task_bytes_max + 1))));
+    EXPECT_TRUE(std::holds_alternative<task_too_large>(run(of_bytes(task_bytes_max))));
+    EXPECT_EQ(store_->counts().pending, 0);
+    const reserve largest = of_bytes(task_bytes_max - 200);
+    const auto slot = std::get<reserve::reserved>(run(largest)).slot;
+    const auto made = std::get<receipted>(run(fulfil{slot, "", largest.attributes}));
+    const auto t = store_->begin_read()->find_task(owner, made.receipt.uuid);
+    EXPECT_LE(size_of(t->attributes), task_bytes_max);
+
+    import(owner, 1, 6);
+    reserve depends = of_bytes(task_bytes_max - 199);
+    for (int n = 1; n <= 6; ++n) depends.depends.push_back(uuid_of(n));
+    EXPECT_TRUE(std::holds_alternative<task_too_large>(run(depends)));
+    EXPECT_EQ(store_->counts().pending, 0);
+}
+
 // Of each the reaper is told how old its slot was, and as what it was found.
 TEST_F(creations, each_retry_is_told_of) {
     const auto told = [&] {

@@ -139,6 +139,39 @@ TEST(schema, a_newer_one_is_refused_and_left_alone) {
     EXPECT_TRUE(schema_of(dir).contains("schema " + std::to_string(newer)));
 }
 
+TEST(schema, another_programs_data_is_refused_and_left_alone) {
+    const auto bytes = [](const std::filesystem::path& file) {
+        std::ifstream in(file, std::ios::binary);
+        return std::string{std::istreambuf_iterator<char>(in), {}};
+    };
+    const auto refused = [&](const temp_dir& dir, const char* why) {
+        const std::string before = bytes(file_in(dir));
+        try {
+            open(dir);
+            ADD_FAILURE() << "it was opened";
+        } catch (const std::runtime_error& e) {
+            EXPECT_NE(std::string(e.what()).find("is not Callsign's"), std::string::npos)
+                << e.what();
+            EXPECT_NE(std::string(e.what()).find(why), std::string::npos) << e.what();
+        }
+        EXPECT_EQ(bytes(file_in(dir)), before);
+    };
+    const int last = newest();
+    for (const int version : {0, 1, last, last + 1}) {
+        temp_dir dir;
+        SQLite::Database(file_in(dir).string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE)
+            .exec("CREATE TABLE accounts (x); CREATE TABLE slots (x); PRAGMA user_version = " +
+                  std::to_string(version));
+        refused(dir, "other tables");
+    }
+    temp_dir text;
+    std::ofstream(file_in(text)) << "not a database at all, but some text of a person";
+    refused(text, "no SQLite database");
+    temp_dir empty;
+    std::ofstream(file_in(empty)).flush();
+    EXPECT_TRUE(open(empty));
+}
+
 // Each step and the number that says it was taken are one: a step that fails leaves neither.
 TEST(schema, a_step_that_fails_is_not_taken) {
     newest();  // makes the file system known that the file is written through

@@ -53,12 +53,15 @@ struct add_version {
         bool stale = false;
         std::int64_t numbered = 0;  // tasks that got a number
         std::size_t taken = 0;      // of `operations`, from the first
+        // The device was further than the backup that the store was put back from: nothing was
+        // carried out, for the snapshot that it is to send has all of it.
+        bool wants_snapshot = false;
     };
     // The parent is no version of this account's, or one whose fork version is forgotten.
     struct unknown_parent {};
     struct missed_too_much {};
     using answer = std::variant<added, unknown_parent, missed_too_much, task_too_large,
-                                no_such_client, device_revoked>;
+                                no_such_client, device_revoked, series_held>;
 };
 claim claim_of(const add_version& c);
 
@@ -92,7 +95,8 @@ struct manage_account {
     struct not_opaque {};
     // There is nothing that the secret could have opened: it may be anything.
     struct no_history {};
-    using answer = std::variant<managed, moved_on, not_opaque, no_history, no_such_account>;
+    using answer =
+        std::variant<managed, moved_on, not_opaque, no_history, no_such_account, series_held>;
 };
 claim claim_of(const manage_account& c);
 

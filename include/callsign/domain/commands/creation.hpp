@@ -7,6 +7,7 @@
 #include <callsign/domain/task.hpp>
 #include <callsign/domain/task_faults.hpp>
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>
@@ -50,6 +51,18 @@ struct depends_unmet {
     std::vector<std::pair<task_ref, ref_fault>> refs;
 };
 
+// Its attributes would be more than task_bytes_max, names and values together.
+struct task_too_large {
+    callsign::uuid task{};
+};
+inline constexpr std::size_t task_bytes_max = std::size_t{4} << 20;
+
+// Its series gives no numbers: the store was put back from a backup, and nobody has said where to
+// go on.
+struct series_held {
+    std::string prefix;
+};
+
 // ---- phase 1: reserve ----
 
 // Key unknown: append a pending slot. Known: say what became of it. A key that has its definite
@@ -61,8 +74,8 @@ struct reserve {
     digest fingerprint{};
     std::optional<callsign::uuid> uuid;  // the client's own
     std::string prefix;  // the series asked for; empty: by project, else the default
-    // What the task will hold, for phase 2. This phase looks at its instants, and stores nothing
-    // of it.
+    // What the task will hold, for phase 2. This phase looks at its instants and its size, and
+    // stores nothing of it.
     callsign::attributes attributes{};
     // The tasks it is to depend on, as the client named them.
     std::vector<task_ref> depends{};
@@ -81,8 +94,9 @@ struct reserve {
         slot_id slot;
         time_point reserved_at;
     };
-    using answer = std::variant<reserved, in_flight, receipted, slot_failed, key_conflict,
-                                unknown_series, series_archived, task_not_valid, depends_unmet>;
+    using answer =
+        std::variant<reserved, in_flight, receipted, slot_failed, key_conflict, unknown_series,
+                     series_archived, task_not_valid, depends_unmet, task_too_large, series_held>;
 };
 claim claim_of(const reserve& c);
 
@@ -97,7 +111,8 @@ struct fulfil {
 
     // The slot is not there any more: a store put back from an older copy, say.
     struct slot_missing {};
-    using answer = std::variant<receipted, slot_failed, unknown_series, slot_missing>;
+    using answer = std::variant<receipted, slot_failed, unknown_series, slot_missing,
+                                task_too_large, series_held>;
 };
 // The account is its creation's, which alone knows it.
 claim claim_of(const fulfil& c);
@@ -130,8 +145,8 @@ struct give_key {
     callsign::author author{};
 
     struct not_opaque {};
-    using answer =
-        std::variant<receipted, no_such_account, not_opaque, unknown_series, series_archived>;
+    using answer = std::variant<receipted, no_such_account, not_opaque, unknown_series,
+                                series_archived, series_held>;
 };
 claim claim_of(const give_key& c);
 

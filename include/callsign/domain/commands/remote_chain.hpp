@@ -7,7 +7,9 @@
 // is.
 
 #include <callsign/domain/claim.hpp>
+#include <callsign/domain/commands/accounts.hpp>
 #include <callsign/domain/commands/creation.hpp>
+#include <callsign/domain/commands/devices.hpp>
 #include <callsign/domain/commands/reaping.hpp>
 #include <callsign/domain/commands/tasks.hpp>
 #include <callsign/domain/remote_chain.hpp>
@@ -49,12 +51,20 @@ struct begin_delivery {
 // The account is its creation's, which alone knows it.
 claim claim_of(const begin_delivery& c);
 
+// How far the tasks of an account that moves have come.
+struct moved_on {
+    std::optional<task_place> after{};  // none: all of them
+    std::int64_t tasks = 0;
+};
+
 // Some operations of a version of ours, in a row: those of one effect, or of one edit.
 struct delivery_part {
     std::size_t operations = 0;
     callsign::author author{};
     std::optional<effect_id> effect{};
     std::optional<std::size_t> edit{};  // which of those that waited
+    // Of an account that moves: how far it is once these are there.
+    std::optional<moved_on> moved{};
 };
 
 // What to send next: creations and keys from the outbox, marked as sent once more behind the
@@ -201,6 +211,26 @@ struct edit_remote {
     using answer = std::variant<remote_chain, no_remote, has_lost_versions>;
 };
 claim claim_of(const edit_remote& c);
+
+// A managed account lives there from now on, where nothing is yet: what it has here is its mirror,
+// and its tasks are sent there before anything else.
+struct move_there {
+    account_id account;
+    std::string url;
+    uuid client_id{};
+    std::string sealed_key;
+
+    // It is there, or on its way.
+    struct moving {};
+    struct lives_elsewhere {};
+    // What these have not sent would be lost.
+    struct has_devices {
+        std::size_t active = 0;
+    };
+    using answer = std::variant<moving, lives_elsewhere, has_devices, client_id_taken,
+                                account_is_opaque, no_such_account>;
+};
+claim claim_of(const move_there& c);
 
 // The account lives here from now on, with all that the mirror has.
 struct move_here {

@@ -21,12 +21,6 @@
 
 namespace callsign {
 
-// Its attributes would be more than task_bytes_max, names and values together.
-struct task_too_large {
-    callsign::uuid task{};
-};
-inline constexpr std::size_t task_bytes_max = std::size_t{4} << 20;
-
 // ---- a change by way of REST ----
 
 // The task gets these attributes, or is purged: a version of its own, unless nothing changes. With
@@ -78,15 +72,22 @@ struct import_tasks {
     std::size_t bytes = 0;  // of the request they came in
     std::size_t work_max = step_work_max;
     callsign::author author{};
+    // Keys among the attributes are kept where a series allows it: a held one, whose numbers they
+    // are, one that may have gaps, or where the number is the next.
+    bool with_keys = false;
 
     struct done {
         std::int64_t imported = 0;
         std::int64_t there_already = 0;
-        std::int64_t keys_left_out = 0;  // of the imported; the server gives them
-        std::size_t taken = 0;           // of `tasks`, from the first: the two above together
+        std::int64_t keys_kept = 0;      // of the imported
+        std::int64_t keys_left_out = 0;  // of the imported; they have another
+        // With keys: those without one, of a held series. They were left out; without it the
+        // series refuses all.
+        std::int64_t postponed = 0;
+        std::size_t taken = 0;  // of `tasks`, from the first: all that is counted above
     };
     using answer = std::variant<done, no_such_account, account_is_opaque, account_is_elsewhere,
-                                task_too_large>;
+                                task_too_large, series_held>;
 };
 claim claim_of(const import_tasks& c);
 

@@ -3,11 +3,13 @@
 
 #include <callsign/domain/claim.hpp>
 #include <callsign/domain/commands/tasks.hpp>
+#include <callsign/domain/device.hpp>
 #include <callsign/domain/sealed.hpp>
 #include <callsign/domain/version.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -29,12 +31,21 @@ struct unknown_version {};
 struct find_child {
     account_id account;
     uuid parent{};
+    std::optional<callsign::resync> resync{};  // the device's
 
     struct next_version {
         uuid id{};
         std::vector<operation> operations;
     };
-    using answer = std::variant<next_version, up_to_date, unknown_version>;
+    // The device is further than the backup that the store was put back from. It is given a task
+    // that says so: to change that, or another, makes it send what it has.
+    struct ahead : next_version {};
+    // It has that task.
+    struct awaits_change {};
+    // It has sent something, and not what the store lacks.
+    struct awaits_snapshot {};
+    using answer = std::variant<next_version, up_to_date, unknown_version, ahead, awaits_change,
+                                awaits_snapshot>;
 };
 claim claim_of(const find_child& q);
 

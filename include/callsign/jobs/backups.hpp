@@ -1,0 +1,76 @@
+#pragma once
+// Backups while the server runs: copied in steps between the writer's batches, made durable beside
+// it. Scheduled ones are kept so many, the oldest go.
+//
+// Threads: the network executor. Lifetime: what it is given outlives it; stop it before the engine.
+
+#include <callsign/jobs/context.hpp>
+#include <callsign/ports/backups.hpp>
+#include <callsign/ports/clock.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+
+namespace callsign::jobs {
+
+struct backup_failed {
+    std::string why;  // a sentence
+};
+using backup_answer = std::variant<backup_manifest, backup_failed>;
+
+struct backup_options {
+    std::filesystem::path directory{};  // empty: none are made unasked
+    milliseconds every{std::chrono::hours{24}};
+    std::size_t keep = 7;
+};
+
+// Since the start.
+struct backup_record {
+    std::optional<backup_manifest> made{};
+    std::filesystem::path made_in{};
+    std::string error{};  // a sentence; empty: none since the last that was made
+    std::optional<time_point> failed_at{};
+};
+
+class backups {
+  public:
+    // Of each that was made in this directory, or why it was not.
+    using report = std::function<void(const std::filesystem::path& dir, const backup_answer&)>;
+
+    backups(context& with, backup_files files, clock& clock) noexcept
+        : with_(with), files_(std::move(files)), clock_(clock) {}
+
+    // What it has begun is gone again if it fails.
+    boost::asio::awaitable<result<backup_answer>> make(std::filesystem::path dir);
+    std::optional<progress> under_way() const noexcept;
+    const backup_record& last() const noexcept { return last_; }
+
+    // Makes the scheduled ones until stop(). One that fell due while the server was down is made at
+    // once.
+    boost::asio::awaitable<void> run(boost::asio::any_io_executor network, backup_options options,
+                                     report told);
+    void stop();
+
+  private:
+    boost::asio::awaitable<result<backup_answer>> make_here(const std::filesystem::path& dir);
+    boost::asio::awaitable<std::optional<milliseconds>> until_due(const backup_options& options);
+    boost::asio::awaitable<void> drop_old(const backup_options& options);
+    void note(const std::filesystem::path& dir, const backup_answer& outcome);
+
+    context& with_;
+    backup_files files_;
+    clock& clock_;
+    backup_record last_;
+    report told_;
+    std::unique_ptr<timer> pause_;
+    bool stopped_ = false;
+};
+
+}  // namespace callsign::jobs

@@ -1,0 +1,89 @@
+// Backups of the whole store, made while it is used.
+
+#include "answers.hpp"
+#include "handlers.hpp"
+
+#include <callsign/base/text.hpp>
+
+namespace callsign::api {
+namespace {
+
+v1::Backup described(const std::filesystem::path& dir, const backup_manifest& m) {
+    v1::Backup out;
+    out.set_directory(dir.string());
+    wire::set_timestamp(*out.mutable_made_at(), m.made_at);
+    out.set_bytes(m.bytes);
+    out.set_sha256(to_hex(bytes_of(m.sha256)));
+    out.set_schema(m.schema);
+    out.set_program(m.program);
+    return out;
+}
+
+}  // namespace
+
+awaitable<http_response> make_backup(admin_context& a, request_context& c) {
+    wire::faults wrong;
+    v1::MakeBackup wanted;
+    const std::filesystem::path dir = [&] {
+        const bool is_read = read_body(c, wanted, wrong);
+        if (is_read && !wanted.directory().starts_with('/')) {
+            add_fault(wrong, {"directory", "malformed", "The whole path, from / on."});
+        }
+        return std::filesystem::path(wanted.directory());
+    }();
+    if (!wrong.empty()) co_return answer_faults(c, wrong);
+    const auto done = co_await a.backups.make(dir);
+    if (!done) co_return answer_error(c, done.error());
+    if (const auto* const failed = std::get_if<jobs::backup_failed>(&*done)) {
+        co_return answer_problem(c, problems::backup_failed, failed->why);
+    }
+    co_return answer_message(c, 201, described(dir, std::get<backup_manifest>(*done)));
+}
+
+awaitable<http_response> resume_series(admin_context& a, request_context& c) {
+    wire::faults wrong;
+    v1::ResumeSeries wanted;
+    const bool is_read = read_body(c, wanted, wrong);
+    if (is_read && (wanted.at() < 0 || wanted.at() > number_max)) {
+        add_fault(wrong, {"at", "invalid", "Numbers are 1 to 999999999999."});
+    }
+    if (!wrong.empty()) co_return answer_faults(c, wrong);
+    callsign::resume_series command{.account = c.owner(), .named = upper(c.named())};
+    if (wanted.at() != 0) command.at = wanted.at();
+    const auto done = co_await a.engine.submit(std::move(command));
+    if (!done) co_return answer_error(c, done.error());
+    co_return std::visit(
+        overloaded{
+            [&](const series& s) { return answer_message(c, 200, wire::to_message(s)); },
+            [&](callsign::resume_series::not_held) {
+                return answer_problem(c, problems::series_not_held, "It gives numbers as ever.");
+            },
+            [&](edit_series::next_too_low low) {
+                return answer_problem(c, problems::series_in_use,
+                                      "It can go on at " + std::to_string(low.least) +
+                                          " at the least: those before are given.");
+            },
+            [&](no_such_series) {
+                return answer_problem(c, problems::unknown_prefix,
+                                      "The account has no series of this prefix.");
+            },
+            [&](no_such_account) { return answer_no_account(c); },
+        },
+        *done);
+}
+
+awaitable<http_response> show_backups(admin_context& a, request_context& c) {
+    v1::BackupStatus message;
+    if (const auto now = a.backups.under_way()) {
+        message.set_running(true);
+        message.set_copied(now->done);
+        message.set_total(now->total);
+    }
+    const jobs::backup_record& last = a.backups.last();
+    if (last.made) *message.mutable_last() = described(last.made_in, *last.made);
+    message.set_last_error(last.error);
+    if (last.failed_at) wire::set_timestamp(*message.mutable_last_error_at(), *last.failed_at);
+    co_return answer_message(c, 200, message);
+}
+
+}  // namespace callsign::api

@@ -1,0 +1,88 @@
+// `callsign backup DIR` asks a running server; `callsign restore DIR` works on the files, while
+// none runs.
+
+#include "callsign/v1/callsign.pb.h"
+#include "commands.hpp"
+#include "failure.hpp"
+#include "progress.hpp"
+#include "text.hpp"
+
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+#include <chrono>
+#include <future>
+
+namespace callsign::cli {
+namespace {
+
+constexpr const char* backups_target = "/v1/admin/backups";
+// Of a large store on a slow disk.
+constexpr milliseconds backup_patience = std::chrono::hours{24};
+
+void tell_backup(session& s) {
+    v1::BackupStatus status;
+    try {
+        session::read(s.ask(verb::get, backups_target), status);
+    } catch (const failure&) {
+        return;  // the request beside it says what is wrong
+    }
+    if (!status.running() || status.total() == 0) return;
+    show_progress(s.around().err,
+                  std::to_string(100 * status.copied() / status.total()) + " % copied");
+}
+
+}  // namespace
+
+void make_backup(session& s, const std::filesystem::path& dir) {
+    v1::MakeBackup body;
+    body.set_directory(std::filesystem::absolute(dir).lexically_normal().string());
+    s.ask(verb::get, backups_target);  // finds the server, before there are two who look for it
+    auto done = std::async(std::launch::async, [&] {
+        return s.ask(verb::post, backups_target, &body, backup_patience);
+    });
+    const bool is_watched = s.around().err_is_terminal;
+    while (is_watched && done.wait_for(between_looks) == std::future_status::timeout) {
+        tell_backup(s);
+    }
+    if (is_watched) show_progress(s.around().err, {});
+    const std::string text = done.get();
+    if (s.json()) return s.print_json(text);
+    v1::Backup made;
+    session::read(text, made);
+    print_fields(s.out(), {{"directory", made.directory()},
+                           {"made", time_text(made.has_made_at(), made.made_at())},
+                           {"bytes", std::to_string(made.bytes())},
+                           {"sha256", made.sha256()}});
+    s.out() << "The master key is not in it: keep a copy of that elsewhere.\n";
+}
+
+void restore(session& s, const std::filesystem::path& backup, bool yes) {
+    if (s.options().data_dir.empty()) {
+        throw failure("say where to: --data-dir DIR", exit_status::not_understood);
+    }
+    const std::filesystem::path dir = s.data_dir();
+    confirm(s, yes,
+            "Put the backup in " + backup.string() + " in the place of what is in " + dir.string() +
+                "?",
+            "what is in " + dir.string() + " is replaced (and kept beside it)");
+    const auto progress = [&](std::string_view what) {
+        if (s.around().err_is_terminal) s.around().err << "checking " << what << " ...\n";
+    };
+    const restored_backup done = s.around().files.restore(backup, dir, s.around().now(), progress);
+    if (s.json()) {
+        return s.print_json(boost::json::serialize(
+            boost::json::object{{"madeAt", to_rfc3339(done.manifest.made_at)},
+                                {"kept", done.kept.string()},
+                                {"seriesHeld", done.series_held}}));
+    }
+    print_fields(s.out(), {{"backup of", to_rfc3339(done.manifest.made_at)},
+                           {"data directory", dir.string()},
+                           {"kept", done.kept.string()},
+                           {"series held", std::to_string(done.series_held)}});
+    s.out()
+        << "Numbers that were given after the backup are not in it, and people may have them: "
+           "no series\ngives one until it is told where to go on: callsign series resume PREFIX "
+           "--account NAME --at N\n";
+}
+
+}  // namespace callsign::cli

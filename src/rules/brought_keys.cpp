@@ -1,0 +1,90 @@
+#include "brought_keys.hpp"
+
+#include "numbering.hpp"
+#include "series_choice.hpp"
+
+#include <callsign/base/text.hpp>
+#include <callsign/domain/task_faults.hpp>
+
+#include <algorithm>
+
+namespace callsign::rules {
+namespace {
+
+bool is_nobodys(write_tx& tx, const brought_number& its, bool gaps) {
+    const std::int64_t last = tx.last_number(its.of.id, its.period);
+    if (its.number <= last) return tx.is_skipped(its.of.id, its.period, its.number);
+    if (its.number - last > brought_ahead_max) return false;
+    return gaps || its.number == last + 1;
+}
+
+// A period of the series that has begun.
+bool is_period(write_tx& tx, const series& of, const std::string& period, time_point now) {
+    const std::string current = period_now(tx, of, now);
+    return period.size() == current.size() && period <= current;
+}
+
+// When the task says that it was made, if its number may be from then.
+time_point created_at(const attributes& all, const brought_number& its, const moment& m) {
+    const auto entry = parse_integer(value_of(all, "entry"));
+    if (!entry || *entry < 0 || *entry > m.now.time_since_epoch().count() / 1000) return m.now;
+    const time_point at{std::chrono::seconds{*entry}};
+    return period_of(at, its.of.reset, its.of.time_zone) == its.period ? at : m.now;
+}
+
+}  // namespace
+
+std::optional<brought_number> find_brought_number(write_tx& tx, account_id account,
+                                                  const attributes& all, bool imported,
+                                                  const moment& m) {
+    if (m.key_attribute.empty()) return std::nullopt;
+    const auto ref = parse_task_ref(value_of(all, m.key_attribute));
+    const auto* const key = ref ? std::get_if<task_key>(&*ref) : nullptr;
+    if (!key) return std::nullopt;
+    auto of = tx.find_series(account, key->prefix);
+    if (!of || !(of->held || imported)) return std::nullopt;
+    if (!is_period(tx, *of, key->period, m.now)) return std::nullopt;
+    const bool gaps = of->held || of->allows_gaps;
+    brought_number its{*std::move(of), key->prefix, key->period, key->number};
+    if (!is_nobodys(tx, its, gaps)) return std::nullopt;
+    return its;
+}
+
+std::optional<series_held> held_series_for(read_tx& tx, account_id account, const attributes& all) {
+    const auto from = choose_series(tx, account, {}, project_of(all));
+    if (!from || !from->held) return std::nullopt;
+    return series_held{from->prefix};
+}
+
+std::optional<series_held> held_check::look(const attributes& all) {
+    const auto its = find_brought_number(tx_, account_, all, imported_, moment_);
+    if (its && brought_.emplace(its->of.id, its->period, its->number).second) return std::nullopt;
+    return held_series_for(tx_, account_, all);
+}
+
+std::optional<series_held> held_series_of(write_tx& tx, account_id account, touched_tasks& tasks,
+                                          const moment& m) {
+    held_check check(tx, account, false, m);
+    for (const touched_tasks::touched& t : tasks.all()) {
+        if (!t.is_new()) continue;
+        if (auto held = check.look(t.now)) return held;
+    }
+    return std::nullopt;
+}
+
+void take_brought_number(write_tx& tx, task& t, const attributes& all, const brought_number& its,
+                         const moment& m) {
+    const series_id from = its.of.id;
+    const std::int64_t last = tx.last_number(from, its.period);
+    if (its.number <= last) {
+        tx.reclaim_number(from, its.period, its.number);
+    } else {
+        if (its.number > last + 1) tx.skip_numbers(from, its.period, its.number - 1);
+        tx.take_number(from, its.period);
+    }
+    t.numbered =
+        receipt{t.uuid, its.prefix, its.period, its.number, 0, created_at(all, its, m), true};
+    t.current_prefix = its.of.prefix;
+}
+
+}  // namespace callsign::rules

@@ -1,0 +1,222 @@
+// What a device has that is further than the backup, against what the store has. Three states of a
+// task are compared, attribute by attribute: the device's, the store's, and the one that both had
+// when the backup was made. What one side alone has changed is its change; where both have, the
+// task's `modified` decides, and an annotation keeps the other value: two devices that come back
+// may know different pasts, and which is the newer of an attribute nobody can say.
+
+#include "brought_keys.hpp"
+#include "changes.hpp"
+#include "numbering.hpp"
+#include "resync.hpp"
+
+#include <callsign/base/text.hpp>
+#include <callsign/domain/work.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+
+namespace callsign::rules {
+namespace {
+
+std::optional<std::string_view> find(const attributes& all, const std::string& name) {
+    const auto found = all.find(name);
+    if (found == all.end()) return std::nullopt;
+    return std::string_view(found->second);
+}
+
+// An edit that a device has not sent yet comes after what it knows: nobody has seen it. So what is
+// told of the past is older than any.
+constexpr precise_time before_all_edits{};
+
+bool is_later(const attributes& one, const attributes& other) {
+    const auto at = [](const attributes& all) {
+        return parse_integer(value_of(all, "modified")).value_or(0);
+    };
+    return at(one) > at(other);
+}
+
+class snapshot_merge {
+  public:
+    snapshot_merge(write_tx& tx, const device& sender, const moment& m)
+        : tx_(tx),
+          sender_(sender),
+          account_(sender.account),
+          moment_(m),
+          note_(resync_versions_of(tx.instance()).note),
+          tasks_(tx, account_),
+          held_(tx, account_, false, m) {}
+
+    std::size_t look_at(const uuid& id) { return tasks_.look_at(id); }
+
+    void add(const import_tasks::imported_task& its, merge_snapshot::done& done) {
+        if (its.uuid == note_) return;
+        const auto& before = tasks_.row(its.uuid);
+        if (before && !before->purged) return compare(its, *before);
+        // It was purged since the backup, on purpose.
+        if (before && !is_unseen(*before) && before->last_seq > sender_.resync->from) return;
+        if (!before) {
+            if (auto held = held_.look(its.attributes)) {
+                done.postponed.push_back(its.uuid);
+                done.held = std::move(held);
+                return;
+            }
+        }
+        put({operation_kind::create, its.uuid, {}, {}, {}});
+        for (const auto& [name, value] : its.attributes) set(its.uuid, name, value);
+    }
+
+    // Removed and made anew: a version has effective operations alone.
+    void tell_again(const uuid& id) {
+        const auto& here = tasks_.row(id);
+        if (!here || here->purged || !here->numbered) return;
+        if (here->numbered->seq > sender_.resync->from) return;
+        const attributes all = here->attributes;
+        put({operation_kind::remove, id, {}, {}, {}});
+        put({operation_kind::create, id, {}, {}, {}});
+        for (const auto& [name, value] : all) set(id, name, value);
+    }
+
+    std::optional<uuid> too_large() { return tasks_.too_large(); }
+
+    void write() {
+        if (operations_.empty()) return;
+        append_changes(tx_, account_, operations_, tasks_, sender_.id, moment_);
+    }
+
+  private:
+    // As both had it; none: it was not there yet, or that is not known any more.
+    std::optional<task> base_of(const task& here) {
+        if (here.last_seq <= sender_.resync->from) return here;
+        return tx_.find_task_as_of(account_, here.uuid, sender_.resync->from);
+    }
+    void compare(const import_tasks::imported_task& its, const task& here) {
+        if (its.attributes == here.attributes) return;
+        const bool device_is_later = is_later(its.attributes, here.attributes);
+        const std::optional<task> base = base_of(here);
+        const bool was_there = !here.numbered || here.numbered->seq <= sender_.resync->from;
+        const bool is_known = base || !was_there;
+        static const attributes nothing;
+        const attributes& before = base && !base->purged ? base->attributes : nothing;
+        noted_.clear();
+
+        std::set<std::string> names;
+        for (const auto& [name, value] : its.attributes) names.insert(name);
+        for (const auto& [name, value] : here.attributes) names.insert(name);
+        names.erase(std::string(moment_.key_attribute));  // the server's own
+        for (const std::string& name : names) {
+            const auto device = find(its.attributes, name);
+            const auto store = find(here.attributes, name);
+            if (device == store) continue;
+            if (is_known) {
+                const auto both = find(before, name);
+                // What the store alone has changed comes to the device along the chain.
+                if (device == both) continue;
+                if (store != both) note_loser(here, name, device, store, device_is_later);
+                if (store == both || device_is_later) set(its.uuid, name, device);
+            } else if (device_is_later || !store) {
+                if (store) note_loser(here, name, device, store, true);
+                set(its.uuid, name, device);
+            } else {
+                note_loser(here, name, device, store, false);
+                // Nobody knows whether the chain tells the device. A version has effective
+                // operations alone, so it takes two.
+                set(its.uuid, name, std::nullopt);
+                set(its.uuid, name, store);
+            }
+        }
+    }
+
+    using value = std::optional<std::string_view>;
+
+    void note_loser(const task& here, const std::string& name, value device, value store,
+                    bool device_wins) {
+        if (name == "modified" || name.starts_with("annotation_")) return;
+        const value lost = device_wins ? store : device;
+        std::string text = device_wins ? "The server" : sender_.name;
+        text += lost ? " had " + name + ": " + std::string(*lost) : " had no " + name;
+        // It was said when the same snapshot came before.
+        const auto says_so = [&](const auto& each) {
+            return each.first.starts_with("annotation_") && each.second == text;
+        };
+        if (std::any_of(here.attributes.begin(), here.attributes.end(), says_so)) return;
+        auto at = std::chrono::floor<std::chrono::seconds>(moment_.now).time_since_epoch().count();
+        const auto key = [&] { return "annotation_" + std::to_string(at); };
+        while (here.attributes.contains(key()) || noted_.contains(key())) ++at;
+        noted_.insert(key());
+        set(here.uuid, key(), text);
+    }
+
+    void set(const uuid& id, const std::string& name, std::optional<std::string_view> value) {
+        std::optional<std::string> text;
+        if (value) text = *value;
+        put({operation_kind::update, id, name, std::move(text), before_all_edits});
+    }
+
+    void put(operation o) {
+        if (tasks_.carry_out(o)) operations_.push_back(std::move(o));
+    }
+
+    write_tx& tx_;
+    const device& sender_;
+    account_id account_;
+    const moment& moment_;
+    uuid note_;
+    touched_tasks tasks_;
+    held_check held_;
+    std::set<std::string> noted_;  // annotations of that task
+    std::vector<operation> operations_;
+};
+
+// Of a device that was asked for a snapshot, and says that this is it.
+template <class Command>
+std::variant<device, typename Command::answer> sender_of(write_tx& tx, const Command& c) {
+    using answer = typename Command::answer;
+    auto sender = tx.find_device(c.client_id);
+    if (!sender || sender->mode != account_mode::managed) return answer(no_such_client{});
+    if (sender->revoked_at) return answer(device_revoked{});
+    const bool is_awaited = sender->resync && c.version == resync_versions_of(tx.instance()).sent;
+    if (!is_awaited) return answer(merge_snapshot::not_awaited{});
+    return *std::move(sender);
+}
+
+}  // namespace
+
+tell_again::answer apply(write_tx& tx, const tell_again& c, const moment& m) {
+    auto sender = sender_of(tx, c);
+    if (auto* const refused = std::get_if<tell_again::answer>(&sender)) return std::move(*refused);
+    tell_again::done done;
+    snapshot_merge merge(tx, std::get<device>(sender), m);
+    std::size_t work = 0;
+    for (const uuid& id : c.tasks) {
+        work += 3 * merge.look_at(id);
+        if (work > c.work_max && done.taken > 0) break;
+        ++done.taken;
+        merge.tell_again(id);
+    }
+    merge.write();
+    return done;
+}
+
+merge_snapshot::answer apply(write_tx& tx, const merge_snapshot& c, const moment& m) {
+    auto sender = sender_of(tx, c);
+    if (auto* const refused = std::get_if<merge_snapshot::answer>(&sender)) {
+        return std::move(*refused);
+    }
+    merge_snapshot::done done;
+    snapshot_merge merge(tx, std::get<device>(sender), m);
+    std::size_t work = 0;
+    for (const auto& t : c.tasks) {
+        // What is compared, and written at most: twice what it is.
+        work += merge.look_at(t.uuid) + 2 * work_of(t.attributes) +
+                work_of_operation * (1 + t.attributes.size());
+        if (work > c.work_max && done.taken > 0) break;
+        ++done.taken;
+        merge.add(t, done);
+    }
+    if (const auto grown = merge.too_large()) return task_too_large{*grown};
+    merge.write();
+    return done;
+}
+
+}  // namespace callsign::rules

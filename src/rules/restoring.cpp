@@ -1,0 +1,55 @@
+// What follows from having been put back from a backup.
+
+#include "numbering.hpp"
+#include "resolve.hpp"
+
+#include <callsign/rules/rules.hpp>
+
+#include <algorithm>
+
+namespace callsign::rules {
+
+begin_restored::answer apply(write_tx& tx, const begin_restored& c, const moment& m) {
+    constexpr std::int64_t accounts_at_once = 500;
+    begin_restored::answer done;
+    tx.put_instance(c.instance);
+    const auto expect_devices = [&](account_id owner) {
+        const std::int64_t head = tx.head_of(owner).seq;
+        for (const device& d : tx.devices_of(owner)) {
+            // One that did not come back since an earlier restore may be further than that one.
+            if (d.resync && d.resync->now == resync::state::expected) continue;
+            tx.set_resync(d.id, {head, resync::state::expected});
+        }
+    };
+    for (account_id after{};;) {
+        const auto some = tx.accounts(after, accounts_at_once);
+        for (const account& a : some) {
+            if (a.elsewhere) continue;
+            if (a.mode == account_mode::managed) expect_devices(a.id);
+            for (series s : tx.series_of(a.id)) {
+                s.held = true;
+                tx.update_series(s, m.now);
+                ++done.held;
+            }
+        }
+        if (std::ssize(some) < accounts_at_once) return done;
+        after = some.back().id;
+    }
+}
+
+resume_series::answer apply(write_tx& tx, const resume_series& c, const moment& m) {
+    const auto owner = resolve(tx, c.account);
+    if (!owner) return no_such_account{};
+    auto s = tx.find_series(owner->id, c.named);
+    if (!s) return no_such_series{};
+    if (!s->held) return resume_series::not_held{};
+    const std::int64_t last = tx.last_number(s->id, period_now(tx, *s, m.now));
+    const std::int64_t next = c.at.value_or(last + 1);
+    if (next <= last) return edit_series::next_too_low{last + 1};
+    raise_next(tx, *s, next, m.now);
+    s->held = false;
+    tx.update_series(*s, m.now);
+    return shown(tx, std::move(*s), m.now);
+}
+
+}  // namespace callsign::rules

@@ -1,0 +1,83 @@
+#include "file_copy.hpp"
+
+#include "page_sums.hpp"
+
+#include <SQLiteCpp/Backup.h>
+#include <sqlite3.h>
+
+namespace callsign::sqlite {
+namespace {
+
+// 1 MiB: some milliseconds of the writer's.
+constexpr int pages_a_step = 256;
+constexpr std::int64_t begins_max = 10;
+constexpr std::size_t cache_bytes = std::size_t{2} << 20;
+
+class file_copy final : public store_copy {
+  public:
+    file_copy(connection& from, const std::filesystem::path& source,
+              const std::filesystem::path& to)
+        : to_(prepared(source, to)), pages_(to_->database(), from.database()) {}
+
+    bool step() override {
+        try {
+            const int code = pages_.executeStep(pages_a_step);
+            // Nobody else has either file open for writing.
+            if (code == SQLITE_BUSY || code == SQLITE_LOCKED) {
+                throw store_failure(store_failure::kind::refused, "the copy's file is locked");
+            }
+            if (code != SQLITE_DONE) stop_if_endless();
+            return code != SQLITE_DONE;
+        } catch (const SQLite::Exception& error) {
+            rethrow(error);
+        }
+    }
+    amount_done progress() override {
+        const std::int64_t total = pages_.getTotalPageCount();
+        return {total - pages_.getRemainingPageCount(), total};
+    }
+
+  private:
+    // A write that is taken back makes SQLite begin anew: where they all are, it would for ever.
+    void stop_if_endless() {
+        copied_ += pages_a_step;
+        if (copied_ > begins_max * (std::int64_t{pages_.getTotalPageCount()} + pages_a_step)) {
+            throw store_failure(store_failure::kind::refused,
+                                "writes fail meanwhile, and the copy begins again and again");
+        }
+    }
+
+    // It is a copy of something, or nothing: it need not survive a crash before it is whole.
+    static std::unique_ptr<connection> prepared(const std::filesystem::path& source,
+                                                const std::filesystem::path& to) {
+        auto db = std::make_unique<connection>(to, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE,
+                                               cache_bytes);
+        std::filesystem::permissions(
+            to, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+        db->execute("PRAGMA journal_mode = OFF");
+        db->execute("PRAGMA synchronous = OFF");
+        // Its first page says whether the others have sums, and may come after them.
+        if (has_sums(source)) {
+            make_room_for_sums(*db);
+            mark_summed(*db);
+        }
+        return db;
+    }
+
+    std::unique_ptr<connection> to_;
+    SQLite::Backup pages_;
+    std::int64_t copied_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<store_copy> begin_copy(connection& from, const std::filesystem::path& source,
+                                       const std::filesystem::path& to) {
+    try {
+        return std::make_unique<file_copy>(from, source, to);
+    } catch (const SQLite::Exception& error) {
+        rethrow(error);
+    }
+}
+
+}  // namespace callsign::sqlite

@@ -1,0 +1,226 @@
+// Backups while the server runs: in steps, one at a time, so many kept.
+
+#include "support/forwarding_store.hpp"
+#include "support/house.hpp"
+
+#include <callsign/jobs/backups.hpp>
+
+#include <gtest/gtest.h>
+#include <set>
+
+namespace callsign::testing {
+namespace {
+
+using namespace std::chrono_literals;
+using jobs::backup_failed;
+
+// A store in memory, of which copies are made in so many steps.
+class copied_store final : public forwarding_store {
+  public:
+    copied_store(store& within, int steps) : forwarding_store(within), steps_(steps) {}
+
+    std::unique_ptr<store_copy> begin_copy(const std::filesystem::path&) override {
+        return std::make_unique<copy>(*this);
+    }
+
+    int at_once = 0;
+    int fails_at = -1;
+
+  private:
+    class copy final : public store_copy {
+      public:
+        explicit copy(copied_store& of) : of_(of) { EXPECT_EQ(++of_.at_once, 1); }
+        ~copy() override { --of_.at_once; }
+        bool step() override {
+            if (done_ == of_.fails_at) {
+                throw store_failure(store_failure::kind::full, "no room for the copy");
+            }
+            return ++done_ < of_.steps_;
+        }
+        amount_done progress() override { return {done_, of_.steps_}; }
+
+      private:
+        copied_store& of_;
+        int done_ = 0;
+    };
+
+    int steps_;
+};
+
+class backups : public ::testing::Test {
+  protected:
+    backups() {
+        house_options o;
+        o.disk = &disk_;
+        house_.emplace(std::move(o));
+        all_.emplace(with(), files(), house_->clock());
+    }
+
+    jobs::context& with() {
+        with_.emplace(jobs::context{house_->engine(), house_->entropy(), nullptr, board_});
+        return *with_;
+    }
+    backup_files files() {
+        return {.begin =
+                    [this](const std::filesystem::path& dir) {
+                        if (is_read_only) throw std::runtime_error("cannot make it");
+                        begun.insert(dir.string());
+                        return dir / "file";
+                    },
+                .finish =
+                    [this](const std::filesystem::path& dir, time_point at) {
+                        begun.erase(dir.string());
+                        whole.insert(dir.string());
+                        return backup_manifest{"0.1.0", 1, at, 1, {}};
+                    },
+                .discard =
+                    [this](const std::filesystem::path& dir) {
+                        begun.erase(dir.string());
+                        whole.erase(dir.string());
+                    },
+                .list =
+                    [this](const std::filesystem::path&) {
+                        return std::vector<std::filesystem::path>(whole.begin(), whole.end());
+                    }};
+    }
+    jobs::backup_answer make(const std::string& dir) { return *house_->run(all_->make(dir)); }
+    void run(jobs::backup_options options) {
+        house_->spawn(all_->run(house_->network(), std::move(options), {}));
+    }
+    std::string why(const jobs::backup_answer& answer) {
+        const auto* const failed = std::get_if<backup_failed>(&answer);
+        return failed ? failed->why : std::string();
+    }
+
+    std::unique_ptr<store> memory_ = make_memory_store();
+    copied_store disk_{*memory_, 3};
+    jobs::board board_;
+    std::set<std::string> begun, whole;
+    bool is_read_only = false;
+    std::optional<house> house_;
+    std::optional<jobs::context> with_;
+    std::optional<jobs::backups> all_;
+};
+
+TEST_F(backups, one_is_whole_when_it_is_said_to_be) {
+    ASSERT_EQ(why(make("/backups/one")), "");
+    EXPECT_EQ(whole, std::set<std::string>{"/backups/one"});
+    EXPECT_EQ(all_->last().made_in, "/backups/one");
+    EXPECT_FALSE(all_->under_way());
+}
+
+TEST_F(backups, one_at_a_time) {
+    std::optional<jobs::backup_answer> first, second;
+    const auto start =
+        [&](const char* dir,
+            std::optional<jobs::backup_answer>& told) -> boost::asio::awaitable<void> {
+        auto made = co_await all_->make(dir);
+        told = std::move(*made);
+    };
+    house_->spawn(start("/backups/one", first));
+    while (!all_->under_way() || all_->under_way()->done == 0) ASSERT_TRUE(house_->step());
+    EXPECT_EQ(all_->under_way()->total, 3);
+    house_->spawn(start("/backups/two", second));
+    house_->settle();
+    EXPECT_EQ(why(*first), "");
+    EXPECT_NE(why(*second).find("Another"), std::string::npos);
+    EXPECT_EQ(whole, std::set<std::string>{"/backups/one"});
+}
+
+// Commands go on between the steps.
+TEST_F(backups, writes_go_on_meanwhile) {
+    std::optional<jobs::backup_answer> told;
+    house_->spawn([](jobs::backups& all, auto& to) -> boost::asio::awaitable<void> {
+        auto made = co_await all.make("/backups/one");
+        to = std::move(*made);
+    }(*all_, told));
+    while (!all_->under_way() || all_->under_way()->done == 0) ASSERT_TRUE(house_->step());
+    bool is_made = false;
+    house_->spawn([](house& h, bool& done) -> boost::asio::awaitable<void> {
+        create_account c{"meanwhile", "M", "t", sha256("m")};
+        const auto made = co_await h.engine().submit(std::move(c));
+        done = made.has_value();
+    }(*house_, is_made));
+    while (!is_made) ASSERT_TRUE(house_->step());
+    EXPECT_FALSE(told);
+    house_->settle();
+    EXPECT_EQ(why(*told), "");
+}
+
+TEST_F(backups, what_failed_is_gone_again_and_the_next_may_be_made) {
+    disk_.fails_at = 1;
+    EXPECT_NE(why(make("/backups/one")).find("no room"), std::string::npos);
+    EXPECT_TRUE(begun.empty() && whole.empty());
+    EXPECT_NE(all_->last().error.find("no room"), std::string::npos);
+    disk_.fails_at = -1;
+    is_read_only = true;
+    EXPECT_NE(why(make("/backups/one")).find("cannot make it"), std::string::npos);
+    is_read_only = false;
+    EXPECT_EQ(why(make("/backups/one")), "");
+    EXPECT_EQ(all_->last().error, "");
+    EXPECT_EQ(disk_.at_once, 0);
+}
+
+TEST_F(backups, are_made_when_they_fall_due_and_so_many_are_kept) {
+    run({.directory = "/backups", .every = 24h, .keep = 3});
+    house_->advance(1s);
+    EXPECT_EQ(whole.size(), 1u);
+    const std::string first = *whole.begin();
+    house_->advance(23h);
+    EXPECT_EQ(whole.size(), 1u);
+    house_->advance(2h);
+    EXPECT_EQ(whole.size(), 2u);
+    house_->advance(24h * 5);
+    EXPECT_EQ(whole.size(), 3u);
+    EXPECT_FALSE(whole.contains(first));
+    all_->stop();
+    house_->settle();
+}
+
+// What was made before a restart counts.
+TEST_F(backups, one_that_is_not_due_is_not_made_at_the_start) {
+    whole.insert("/backups/" + backup_name(house_->clock().now() - 20h));
+    run({.directory = "/backups", .every = 24h, .keep = 3});
+    house_->advance(3h);
+    EXPECT_EQ(whole.size(), 1u);
+    house_->advance(2h);
+    EXPECT_EQ(whole.size(), 2u);
+    all_->stop();
+    house_->settle();
+}
+
+TEST_F(backups, one_of_a_clock_that_was_wrong_holds_up_nothing) {
+    whole.insert("/backups/" + backup_name(house_->clock().now() + 24h * 365));
+    run({.directory = "/backups", .every = 24h, .keep = 3});
+    house_->advance(1s);
+    EXPECT_EQ(whole.size(), 2u);
+    // And it goes first.
+    const std::string wrong = *whole.rbegin();
+    house_->advance(24h * 2);
+    EXPECT_EQ(whole.size(), 3u);
+    EXPECT_FALSE(whole.contains(wrong));
+    all_->stop();
+    house_->settle();
+}
+
+TEST_F(backups, one_that_failed_is_tried_again) {
+    disk_.fails_at = 0;
+    run({.directory = "/backups", .every = 24h, .keep = 3});
+    house_->advance(1min);
+    EXPECT_TRUE(whole.empty());
+    EXPECT_FALSE(all_->last().error.empty());
+    disk_.fails_at = -1;
+    house_->advance(10min);
+    EXPECT_EQ(whole.size(), 1u);
+    all_->stop();
+    house_->settle();
+}
+
+TEST_F(backups, none_are_made_unasked_without_a_directory) {
+    run({});
+    house_->advance(24h * 30);
+    EXPECT_TRUE(whole.empty());
+}
+
+}  // namespace
+}  // namespace callsign::testing

@@ -1,0 +1,256 @@
+// A store that was put back from a backup: no number is given that somebody may have already.
+
+#include "fixture.hpp"
+
+namespace callsign {
+namespace {
+
+class restored : public rules_test {
+  protected:
+    restored() {
+        account_ = std::get<account>(run(create_account{"team", "SYN", "t", sha256("team")})).id;
+        for (const char* key : {"one", "two"}) make(key);
+    }
+
+    fulfil::answer make(const std::string& key, std::optional<uuid> task = {}) {
+        const auto begun = run(reserve{account_, key, {}, task, ""});
+        return run(fulfil{std::get<reserve::reserved>(begun).slot, "", {{"description", key}}});
+    }
+    std::int64_t hold() { return run(begin_restored{uuid_of(500)}).held; }
+    resume_series::answer resume(std::optional<std::int64_t> at = {}) {
+        return run(resume_series{account_ref{account_}, "SYN", at});
+    }
+    device add_device() {
+        return std::get<device>(run(create_device{account_, "laptop", uuid_of(30), "key"}));
+    }
+    add_version::answer send(const uuid& client, operations all) {
+        const uuid head = store_->begin_read()->head_of(account_).version;
+        return run(add_version{.client_id = client,
+                               .parent = head,
+                               .operations = std::move(all),
+                               .account = account_});
+    }
+    static operations made(int n, const std::string& key) {
+        operations all{create(uuid_of(n)), update(uuid_of(n), "description", "x")};
+        if (!key.empty()) all.push_back(update(uuid_of(n), "key", key));
+        return all;
+    }
+    std::string key_of(int n) {
+        return callsign::key_of(*store_->begin_read()->find_task(account_, uuid_of(n))->numbered);
+    }
+    std::vector<numbers_skipped> skipped() {
+        const auto tx = store_->begin_read();
+        return tx->skipped_numbers_of(tx->default_series(account_)->id);
+    }
+    static bool is_added(const auto& answer) {
+        return std::holds_alternative<add_version::added>(answer);
+    }
+    static bool is_held(const auto& answer) { return std::holds_alternative<series_held>(answer); }
+
+    account_id account_;
+};
+
+TEST_F(restored, is_another_instance_and_holds_every_series) {
+    run(create_series{account_ref{account_}, "INC"});
+    EXPECT_EQ(hold(), 2);
+    EXPECT_EQ(store_->begin_read()->instance(), uuid_of(500));
+    for (const series& s : store_->begin_read()->series_of(account_)) EXPECT_TRUE(s.held);
+}
+
+TEST_F(restored, makes_nothing_and_leaves_no_slot) {
+    hold();
+    const auto refused = run(reserve{account_, "three", {}, {}, ""});
+    ASSERT_TRUE(is_held(refused));
+    EXPECT_EQ(std::get<series_held>(refused).prefix, "SYN");
+    EXPECT_EQ(store_->counts().pending, 0);
+    // A receipt that the backup knows is told again.
+    EXPECT_TRUE(std::holds_alternative<receipted>(run(reserve{account_, "two", {}, {}, ""})));
+}
+
+TEST_F(restored, a_project_has_its_own_series) {
+    run(create_series{account_ref{account_}, "OPS", "ops"});
+    hold();
+    resume();
+    reserve wanted{account_, "three", {}, {}, ""};
+    wanted.attributes = {{"project", "ops"}};
+    const auto refused = run(wanted);
+    ASSERT_TRUE(is_held(refused));
+    EXPECT_EQ(std::get<series_held>(refused).prefix, "OPS");
+}
+
+TEST_F(restored, what_was_begun_before_the_backup_waits) {
+    const auto begun = run(reserve{account_, "three", {}, {}, ""});
+    const slot_id slot = std::get<reserve::reserved>(begun).slot;
+    hold();
+    EXPECT_TRUE(is_held(run(fulfil{slot, "", {}})));
+    resume(7);
+    const auto made = run(fulfil{slot, "", {}});
+    EXPECT_EQ(std::get<receipted>(made).receipt.number, 7);
+}
+
+TEST_F(restored, goes_on_where_it_is_told_and_what_is_left_out_is_nobodys) {
+    hold();
+    const auto low = resume(2);
+    EXPECT_EQ(std::get<edit_series::next_too_low>(low).least, 3);
+    EXPECT_TRUE(is_held(run(reserve{account_, "three", {}, {}, ""})));
+    const auto on = std::get<series>(resume(57));
+    EXPECT_FALSE(on.held);
+    EXPECT_EQ(on.last_number, 56);
+    EXPECT_EQ(std::get<receipted>(make("three")).receipt.number, 57);
+    EXPECT_TRUE(std::holds_alternative<resume_series::not_held>(resume(60)));
+    EXPECT_TRUE(std::holds_alternative<no_such_series>(
+        run(resume_series{account_ref{account_}, "NONE", {}})));
+}
+
+TEST_F(restored, goes_on_at_the_next_if_nothing_is_said) {
+    hold();
+    resume();
+    EXPECT_EQ(std::get<receipted>(make("three")).receipt.number, 3);
+}
+
+TEST_F(restored, devices_sync_what_needs_no_number) {
+    const uuid client = add_device().client_id;
+    const uuid known = std::get<receipted>(make("three")).receipt.uuid;
+    hold();
+    EXPECT_TRUE(std::holds_alternative<add_version::added>(
+        send(client, {update(known, "description", "edited", now_)})));
+    const auto refused =
+        send(client, {create(uuid_of(7)), update(uuid_of(7), "status", "pending")});
+    EXPECT_TRUE(is_held(refused));
+    EXPECT_FALSE(store_->begin_read()->find_task(account_, uuid_of(7)));
+    resume(9);
+    EXPECT_TRUE(std::holds_alternative<add_version::added>(send(client, {create(uuid_of(7))})));
+    EXPECT_EQ(store_->begin_read()->find_task(account_, uuid_of(7))->numbered->number, 9);
+}
+
+TEST_F(restored, tasks_are_not_imported_before_that) {
+    hold();
+    EXPECT_TRUE(is_held(run(import_tasks{account_, {{uuid_of(8), {{"description", "x"}}}}, 0})));
+    resume();
+    EXPECT_TRUE(std::holds_alternative<import_tasks::done>(
+        run(import_tasks{account_, {{uuid_of(8), {{"description", "x"}}}}, 0})));
+}
+
+// What people still have comes back with its number, whatever is missing between.
+TEST_F(restored, numbers_that_were_given_since_are_taken_in) {
+    hold();
+    import_numbers known{.account = account_ref{account_}};
+    known.rows = {{"SYN", 5, uuid_of(9), "from a laptop", t0}};
+    EXPECT_TRUE(std::holds_alternative<import_numbers::done>(run(known)));
+    EXPECT_TRUE(is_held(run(reserve{account_, "three", {}, {}, ""})));
+    resume();
+    EXPECT_EQ(std::get<receipted>(make("three")).receipt.number, 6);
+}
+
+TEST_F(restored, tasks_that_the_server_cannot_see_get_no_keys_either) {
+    create_account c{"sealed", "KEY", "t", sha256("sealed")};
+    c.client_id = uuid_of(40);
+    const account_id sealed = std::get<account>(run(c)).id;
+    hold();
+    EXPECT_TRUE(is_held(run(give_key{sealed, uuid_of(41), {}, {}})));
+}
+
+// They have their keys from there.
+TEST_F(restored, accounts_that_live_elsewhere_go_on) {
+    create_account c{"far", "FAR", "t", sha256("far")};
+    c.elsewhere = create_account::home{"https://example.com/", uuid_of(900), "key"};
+    const account_id far = std::get<account>(run(c)).id;
+    EXPECT_EQ(hold(), 1);
+    EXPECT_FALSE(store_->begin_read()->default_series(far)->held);
+    EXPECT_FALSE(is_held(run(reserve{far, "one", {}, {}, ""})));
+}
+
+// ---- keys that come back with their tasks ----
+
+TEST_F(restored, tasks_bring_the_numbers_they_had) {
+    const device laptop = add_device();
+    hold();
+    // 3 to 5 were given after the backup; of 3 nobody has said anything yet.
+    ASSERT_TRUE(is_added(send(laptop.client_id, made(5, "SYN-5"))));
+    ASSERT_TRUE(is_added(send(laptop.client_id, made(4, "SYN-4"))));
+    EXPECT_EQ(key_of(5), "SYN-5");
+    EXPECT_EQ(key_of(4), "SYN-4");
+    EXPECT_EQ(skipped(), (std::vector<numbers_skipped>{{"", 3, 3}}));
+    resume();
+    ASSERT_TRUE(is_added(send(laptop.client_id, made(6, ""))));
+    EXPECT_EQ(key_of(6), "SYN-6");
+    // Now that it goes on a task cannot say which number it gets.
+    ASSERT_TRUE(is_added(send(laptop.client_id, made(3, "SYN-3"))));
+    EXPECT_EQ(key_of(3), "SYN-7");
+}
+
+TEST_F(restored, a_number_that_is_a_tasks_is_not_brought_again) {
+    const device laptop = add_device();
+    hold();
+    EXPECT_TRUE(is_held(send(laptop.client_id, made(5, "SYN-2"))));
+    auto two = made(6, "SYN-7");
+    for (auto& each : made(7, "SYN-7")) two.push_back(each);
+    EXPECT_TRUE(is_held(send(laptop.client_id, two)));
+    for (const char* other : {"", "NONE-7", "SYN-0", "SYN-1000003", "SYN-20261120-7", "x", "7"}) {
+        EXPECT_TRUE(is_held(send(laptop.client_id, made(8, other)))) << other;
+    }
+    EXPECT_TRUE(is_added(send(laptop.client_id, made(8, "SYN-1000002"))));
+    EXPECT_TRUE(skipped().size() == 1 && skipped().front().last == 1'000'001);
+}
+
+TEST_F(restored, a_brought_receipt_says_when_its_task_was_made) {
+    const device laptop = add_device();
+    hold();
+    auto old = made(5, "syn-5");
+    old.push_back(update(uuid_of(5), "entry", "1600000000"));
+    ASSERT_TRUE(is_added(send(laptop.client_id, old)));
+    const auto found = store_->begin_read()->find_task(account_, uuid_of(5));
+    EXPECT_EQ(found->numbered->created_at, time_point{std::chrono::seconds{1'600'000'000}});
+    EXPECT_EQ(key_of(5), "SYN-5");
+    EXPECT_EQ(found->attributes.at("key"), "SYN-5");
+    auto ahead = made(6, "SYN-6");
+    ahead.push_back(update(uuid_of(6), "entry", "99999999999"));
+    ASSERT_TRUE(is_added(send(laptop.client_id, ahead)));
+    EXPECT_EQ(store_->begin_read()->find_task(account_, uuid_of(6))->numbered->created_at, now_);
+}
+
+TEST_F(restored, periods_that_have_begun_take_numbers_back) {
+    run(create_series{account_ref{account_}, "INC", "inc", reset_policy::daily});
+    const device laptop = add_device();
+    hold();
+    const std::string today = period_of(now_, reset_policy::daily, "UTC");
+    const std::string before = period_of(now_ - std::chrono::hours{24}, reset_policy::daily, "UTC");
+    const std::string after = period_of(now_ + std::chrono::hours{24}, reset_policy::daily, "UTC");
+    EXPECT_TRUE(is_added(send(laptop.client_id, made(5, "INC-" + today + "-2"))));
+    EXPECT_TRUE(is_added(send(laptop.client_id, made(6, "INC-" + before + "-1"))));
+    EXPECT_TRUE(is_held(send(laptop.client_id, made(7, "INC-" + after + "-1"))));
+    EXPECT_TRUE(is_held(send(laptop.client_id, made(7, "INC-1"))));
+    EXPECT_EQ(key_of(5), "INC-" + today + "-2");
+    EXPECT_EQ(key_of(6), "INC-" + before + "-1");
+}
+
+TEST_F(restored, an_export_brings_keys_and_what_has_none_waits) {
+    hold();
+    import_tasks all{account_,
+                     {{uuid_of(7), {{"key", "SYN-7"}}}, {uuid_of(8), {{"description", "new"}}}}};
+    EXPECT_TRUE(is_held(run(all)));
+    all.with_keys = true;
+    const auto first = std::get<import_tasks::done>(run(all));
+    EXPECT_EQ(std::tuple(first.imported, first.keys_kept, first.keys_left_out, first.postponed),
+              std::tuple(1, 1, 0, 1));
+    resume();
+    const auto again = std::get<import_tasks::done>(run(all));
+    EXPECT_EQ(std::tuple(again.imported, again.there_already, again.postponed),
+              std::tuple(1, 1, 0));
+    EXPECT_EQ(key_of(7), "SYN-7");
+    EXPECT_EQ(key_of(8), "SYN-8");
+}
+
+TEST_F(restored, an_export_keeps_keys_elsewhere_only_without_gaps) {
+    import_tasks all{account_,
+                     {{uuid_of(4), {{"key", "SYN-4"}}}, {uuid_of(3), {{"key", "SYN-4"}}}}};
+    all.with_keys = true;
+    const auto done = std::get<import_tasks::done>(run(all));
+    EXPECT_EQ(key_of(4), "SYN-3");  // 4 would have left 3 out
+    EXPECT_EQ(key_of(3), "SYN-4");
+    EXPECT_EQ(std::tuple(done.keys_kept, done.keys_left_out), std::tuple(1, 1));
+    EXPECT_EQ(store_->begin_read()->find_task(account_, uuid_of(4))->attributes.at("key"), "SYN-3");
+}
+
+}  // namespace
+}  // namespace callsign

@@ -1,0 +1,226 @@
+// What a device that is further than the backup brings, attribute by attribute. That nothing of it
+// is lost in any order of events is tests/property/restore_test.cpp's.
+
+#include "unit/rules/fixture.hpp"
+
+namespace callsign {
+namespace {
+
+class resyncs : public managed_account {
+  protected:
+    resyncs() {
+        send({create(uuid_of(1)), update(uuid_of(1), "description", "old"),
+              update(uuid_of(1), "modified", "100"), update(uuid_of(1), "p", "old")});
+    }
+
+    // The store is a backup of itself: what follows it is another history.
+    void put_back() {
+        now_ += std::chrono::seconds{1};
+        const uuid instance = ids_.next(now_);
+        run(begin_restored{instance});
+        its_ = instance;
+        from_ = head().seq;
+    }
+    uuid later() { return ids_.next(now_ + std::chrono::seconds{1}); }
+    find_child::answer child_of_laptops(const uuid& parent) {
+        return ask(find_child{account_, parent, resync_of(laptop)});
+    }
+    std::optional<resync> resync_of(const uuid& client) {
+        return store_->begin_read()->find_device(client)->resync;
+    }
+    // To where it is asked for its snapshot.
+    uuid stand() {
+        const auto ahead = std::get<find_child::ahead>(child_of_laptops(later()));
+        return std::get<add_version::added>(send(laptop, ahead.id, {})).version;
+    }
+    merge_snapshot::answer merge(const uuid& version, const task_map& all) {
+        merge_snapshot c{.client_id = laptop, .version = version, .account = account_};
+        for (const auto& [id, attributes] : all) c.tasks.push_back({id, attributes});
+        return run(c);
+    }
+    void bring(const task_map& all) {
+        EXPECT_TRUE(std::holds_alternative<merge_snapshot::done>(merge(stand(), all)));
+        run(end_resync{laptop, account_, true});
+    }
+    // What the laptop reads on from there; what has no effect there has none.
+    void lead_on(const uuid& from, task_map& own) {
+        for (auto next = child_of_laptops(from);
+             const auto* const version = std::get_if<find_child::next_version>(&next);
+             next = child_of_laptops(version->id)) {
+            for (const auto& o : version->operations) carry_out(own, o);
+        }
+    }
+    attributes with(std::vector<std::pair<std::string, std::string>> changes) {
+        attributes all = find(uuid_of(1))->attributes;
+        for (auto& [name, value] : changes) all.insert_or_assign(name, value);
+        return all;
+    }
+    std::vector<std::string> annotations() {
+        std::vector<std::string> all;
+        const auto found = find(uuid_of(1));
+        for (const auto& [name, value] : found->attributes) {
+            if (name.starts_with("annotation_")) all.push_back(value);
+        }
+        return all;
+    }
+    // At t0 and a second.
+    void edit_here(const std::string& name, const std::string& value) {
+        edit_task c{account_, uuid_of(1)};
+        c.changes = {{name, value}};
+        run(c);
+    }
+
+    uuid its_{};
+    std::int64_t from_ = 0;
+};
+
+using texts = std::vector<std::string>;
+
+TEST_F(resyncs, what_the_device_alone_has_changed_is_taken_over) {
+    put_back();
+    edit_here("q", "here");
+    attributes theirs = with({{"p", "new"}, {"modified", "200"}});
+    theirs.erase("q");
+    theirs.erase("description");
+    bring({{uuid_of(1), theirs}});
+    EXPECT_EQ(attribute(uuid_of(1), "p"), "new");
+    EXPECT_EQ(attribute(uuid_of(1), "description"), "(none)");
+    EXPECT_EQ(attribute(uuid_of(1), "q"), "here");
+    EXPECT_EQ(attribute(uuid_of(1), "modified"), "1700000001");
+    EXPECT_EQ(annotations(), texts{});
+}
+
+TEST_F(resyncs, where_both_have_the_later_wins_and_the_other_is_kept) {
+    put_back();
+    edit_here("p", "here");
+    const task_map older{{uuid_of(1), with({{"p", "there"}, {"modified", "200"}})}};
+    bring(older);
+    EXPECT_EQ(attribute(uuid_of(1), "p"), "here");
+    EXPECT_EQ(annotations(), texts{"laptop had p: there"});
+    bring(older);  // it was not told that the first had arrived
+    EXPECT_EQ(annotations(), texts{"laptop had p: there"});
+    bring({{uuid_of(1), with({{"p", "there again"}, {"modified", "1700000002"}})}});
+    EXPECT_EQ(attribute(uuid_of(1), "p"), "there again");
+    EXPECT_EQ(annotations(), (texts{"laptop had p: there", "The server had p: here"}));
+}
+
+TEST_F(resyncs, the_key_is_the_servers) {
+    put_back();
+    bring({{uuid_of(1), with({{"key", "SYN-9"}, {"modified", "200"}})}});
+    EXPECT_EQ(attribute(uuid_of(1), "key"), "SYN-1");
+    EXPECT_EQ(annotations(), texts{});
+}
+
+// It tells the device nothing new, so it is told in a way that has an effect there.
+TEST_F(resyncs, where_the_past_is_forgotten_the_device_is_told) {
+    put_back();
+    edit_here("p", "here");
+    write([&](write_tx& tx) { tx.forget_history(now_ + std::chrono::hours{1}, 100); });
+    ASSERT_FALSE(store_->begin_read()->find_task_as_of(account_, uuid_of(1), from_));
+    task_map own{{uuid_of(1), with({{"p", "there"}, {"r", "alone"}, {"modified", "200"}})}};
+    const uuid version = stand();
+    ASSERT_TRUE(std::holds_alternative<merge_snapshot::done>(merge(version, own)));
+    run(end_resync{laptop, account_, true});
+    EXPECT_EQ(attribute(uuid_of(1), "p"), "here");
+    EXPECT_EQ(attribute(uuid_of(1), "r"), "alone");
+    lead_on(version, own);
+    EXPECT_EQ(own, tasks());
+}
+
+TEST_F(resyncs, what_was_purged_here_since_stays_so_and_what_was_purged_there_is_told_again) {
+    send({create(uuid_of(2)), create(uuid_of(3))});
+    put_back();
+    edit_task purge{account_, uuid_of(2)};
+    purge.purge = true;
+    run(purge);
+    const uuid version = stand();
+    merge(version, {{uuid_of(1), with({})}, {uuid_of(2), {{"description", "still there"}}}});
+    run(tell_again{laptop, version, {uuid_of(3), uuid_of(77)}, account_});
+    run(end_resync{laptop, account_, true});
+    EXPECT_TRUE(find(uuid_of(2))->purged);
+    EXPECT_EQ(attribute(uuid_of(3), "key"), "SYN-3");
+    task_map own{{uuid_of(1), with({})}, {uuid_of(2), {}}};
+    lead_on(version, own);
+    EXPECT_EQ(own, tasks());
+    EXPECT_TRUE(own.contains(uuid_of(3)));
+}
+
+TEST_F(resyncs, series_go_on_when_all_are_back_and_one_was_ahead) {
+    put_back();
+    const auto is_held = [&] { return store_->begin_read()->default_series(account_)->held; };
+    EXPECT_EQ(std::get<end_resync::done>(run(end_resync{phone, account_})).resumed, 0);
+    EXPECT_EQ(resync_of(phone)->now, resync::state::seen);
+    EXPECT_TRUE(is_held());
+    const uuid version = stand();
+    const auto done = std::get<merge_snapshot::done>(
+        merge(version, {{uuid_of(5), {{"key", "SYN-5"}}}, {uuid_of(6), {{"p", "v"}}}}));
+    EXPECT_EQ(done.postponed, std::vector<uuid>{uuid_of(6)});
+    EXPECT_EQ(done.held->prefix, "SYN");
+    EXPECT_TRUE(is_held());
+    EXPECT_EQ(std::get<end_resync::done>(run(end_resync{laptop, account_, true})).resumed, 1);
+    EXPECT_FALSE(is_held());
+    EXPECT_TRUE(
+        std::get<merge_snapshot::done>(merge(version, {{uuid_of(6), {}}})).postponed.empty());
+    EXPECT_EQ(attribute(uuid_of(5), "key"), "SYN-5");
+    EXPECT_EQ(attribute(uuid_of(6), "key"), "SYN-6");
+}
+
+TEST_F(resyncs, a_lost_device_is_waited_for_until_it_is_revoked) {
+    put_back();
+    bring({{uuid_of(5), {{"key", "SYN-5"}}}});
+    EXPECT_TRUE(store_->begin_read()->default_series(account_)->held);
+    run(revoke_device{account_ref{account_}, store_->begin_read()->find_device(phone)->id});
+    EXPECT_FALSE(store_->begin_read()->default_series(account_)->held);
+}
+
+TEST_F(resyncs, nobody_was_ahead_so_nobody_knows_where_to_go_on) {
+    put_back();
+    run(end_resync{phone, account_});
+    run(end_resync{laptop, account_});
+    EXPECT_TRUE(store_->begin_read()->default_series(account_)->held);
+}
+
+// A device whose own disk was put back is further than the backup a second time.
+TEST_F(resyncs, a_device_comes_back_twice) {
+    put_back();
+    bring({{uuid_of(5), {{"key", "SYN-5"}}}});
+    EXPECT_EQ(resync_of(laptop)->now, resync::state::returned);
+    const uuid version = stand();
+    EXPECT_EQ(resync_of(laptop)->now, resync::state::expected);
+    EXPECT_TRUE(std::holds_alternative<find_child::awaits_snapshot>(child_of_laptops(version)));
+    merge(version, {{uuid_of(5), {{"key", "SYN-5"}, {"p", "v"}}}});
+    run(end_resync{laptop, account_, true});
+    EXPECT_EQ(attribute(uuid_of(5), "p"), "v");
+    task_map own;
+    lead_on(version, own);
+    EXPECT_TRUE(own.contains(uuid_of(5)));
+}
+
+TEST_F(resyncs, a_snapshot_that_was_not_asked_for_is_not_looked_at) {
+    EXPECT_TRUE(std::holds_alternative<merge_snapshot::not_awaited>(
+        merge(later(), {{uuid_of(1), with({{"p", "x"}})}})));
+    put_back();
+    const uuid version = stand();
+    EXPECT_TRUE(std::holds_alternative<merge_snapshot::not_awaited>(
+        merge(head().version, {{uuid_of(1), with({{"p", "x"}})}})));
+    run(revoke_device{account_ref{account_}, store_->begin_read()->find_device(laptop)->id});
+    EXPECT_TRUE(std::holds_alternative<device_revoked>(merge(version, {})));
+    EXPECT_TRUE(std::holds_alternative<no_such_client>(
+        run(merge_snapshot{.client_id = uuid_of(77), .version = version})));
+    EXPECT_EQ(attribute(uuid_of(1), "p"), "old");
+}
+
+TEST_F(resyncs, a_second_restore_knows_who_was_missing_since_the_first) {
+    put_back();
+    run(end_resync{phone, account_});
+    const auto first = from_;
+    run(resume_series{account_ref{account_}, "SYN"});
+    send({create(uuid_of(9))});
+    put_back();
+    EXPECT_GT(from_, first);
+    EXPECT_EQ(resync_of(laptop), (resync{first, resync::state::expected}));
+    EXPECT_EQ(resync_of(phone), (resync{from_, resync::state::expected}));
+}
+
+}  // namespace
+}  // namespace callsign

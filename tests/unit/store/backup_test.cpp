@@ -1,0 +1,274 @@
+// Copies of a store that is written meanwhile, and stores put back from them.
+
+#include "support/check.hpp"
+#include "support/temp_dir.hpp"
+
+#include <callsign/rules/audit.hpp>
+#include <callsign/store/sqlite.hpp>
+
+#include <SQLiteCpp/Database.h>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <iterator>
+
+namespace callsign::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr time_point now = std::chrono::sys_days{std::chrono::year{2026} / 11 / 20};
+
+class backup : public ::testing::Test {
+  protected:
+    fs::path data() const { return dir_.path() / "data"; }
+    fs::path copies() const { return dir_.path() / "copies"; }
+    std::unique_ptr<store> open(const fs::path& where) { return open_sqlite({.data_dir = where}); }
+
+    // So many accounts with long names more; some pages of them.
+    void fill(store& to, int accounts) {
+        const auto tx = to.begin_write();
+        for (int n = 0; n < accounts; ++n) {
+            const account_id made =
+                tx->put_account("account" + std::to_string(++made_) + std::string(400, 'x'), now);
+            tx->put_series(made, "SYN", {}, true, now);
+        }
+        tx->commit();
+    }
+    static std::size_t accounts_in(store& s) {
+        return s.begin_read()->accounts(account_id{}, 1'000'000).size();
+    }
+    backup_manifest copy(store& from, const fs::path& to) {
+        const auto copy = from.begin_copy(begin_backup(to));
+        while (copy->step()) {
+        }
+        return finish_copy(to);
+    }
+    static backup_manifest finish_copy(const fs::path& to) {
+        return finish_backup(to, now, "0.1.0");
+    }
+    restored_store restore(const fs::path& from) {
+        return restore_sqlite(
+            from, data(), now, rules::audit, [this](store&) { ++restored_; },
+            [](std::string_view) {});
+    }
+    std::string fault_of(const fs::path& from) {
+        try {
+            restore(from);
+            return {};
+        } catch (const std::runtime_error& wrong) {
+            return wrong.what();
+        }
+    }
+    static std::string bytes_of_file(const fs::path& file) {
+        std::ifstream in(file, std::ios::binary);
+        return {std::istreambuf_iterator<char>(in), {}};
+    }
+
+    temp_dir dir_;
+    int made_ = 0;
+    int restored_ = 0;
+};
+
+TEST_F(backup, is_the_store_as_it_stands_at_the_last_step) {
+    const auto disk = open(data());
+    fill(*disk, 4'000);
+    std::unique_ptr<store_copy> pages = disk->begin_copy(begin_backup(copies()));
+    int steps = 0;
+    while (pages->step()) {
+        ++steps;
+        const amount_done so_far = pages->progress();
+        EXPECT_GT(so_far.done, 0);
+        EXPECT_LE(so_far.done, so_far.total);
+        // What was copied already is changed, and what is not yet; once it is taken back.
+        fill(*disk, 20);
+        if (steps == 2) disk->begin_write()->put_account("dropped", now);
+    }
+    EXPECT_GE(steps, 2);
+    const std::size_t all = accounts_in(*disk);
+    pages.reset();
+    const backup_manifest m = finish_copy(copies());
+    fill(*disk, 1);
+    EXPECT_EQ(m.bytes, static_cast<std::int64_t>(fs::file_size(copies() / "callsign.sqlite3")));
+    EXPECT_EQ(m, read_manifest(copies()));
+
+    const auto restored = open_sqlite({.data_dir = copies()});
+    EXPECT_EQ(accounts_in(*restored), all);
+    EXPECT_TRUE(report_on(copies()).ok());
+}
+
+TEST_F(backup, ends_where_every_write_is_taken_back) {
+    const auto disk = open(data());
+    fill(*disk, 4'000);
+    const auto pages = disk->begin_copy(begin_backup(copies()));
+    const auto copy = [&] {
+        while (pages->step()) disk->begin_write()->put_account("dropped", now);
+    };
+    EXPECT_THROW(copy(), store_failure);
+}
+
+TEST_F(backup, has_sums_in_its_pages) {
+    const auto disk = open(data());
+    fill(*disk, 100);
+    copy(*disk, copies());
+    std::fstream file(copies() / "callsign.sqlite3",
+                      std::ios::binary | std::ios::in | std::ios::out);
+    file.seekp(2 * 4096 + 100);
+    file.write("other bytes", 11);
+    file.close();
+    EXPECT_FALSE(report_on(copies()).ok());
+}
+
+TEST_F(backup, is_none_without_its_manifest) {
+    const auto disk = open(data());
+    const auto pages = disk->begin_copy(begin_backup(copies()));
+    while (pages->step()) {
+    }
+    EXPECT_THROW(read_manifest(copies()), std::runtime_error);
+    EXPECT_NE(fault_of(copies()).find("manifest.json"), std::string::npos);
+    discard_backup(copies());
+    EXPECT_FALSE(fs::exists(copies()));
+}
+
+TEST_F(backup, takes_no_directory_that_has_something) {
+    fs::create_directories(copies());
+    std::ofstream(copies() / "mine") << "mine";
+    EXPECT_THROW(begin_backup(copies()), std::runtime_error);
+    EXPECT_THROW(begin_backup("relative"), std::runtime_error);
+    EXPECT_THROW(begin_backup(dir_.path() / "no" / "such"), std::runtime_error);
+    EXPECT_TRUE(fs::exists(copies() / "mine"));
+}
+
+TEST_F(backup, those_that_are_whole_are_listed_in_the_order_of_time) {
+    const auto disk = open(data());
+    fs::create_directory(copies());
+    EXPECT_TRUE(list_backups(dir_.path() / "none").empty());
+    for (const int hours : {5, 3, 4}) {
+        copy(*disk, copies() / backup_name(now + std::chrono::hours{hours}));
+    }
+    begin_backup(copies() / backup_name(now));  // of which nothing came
+    copy(*disk, copies() / "mine");
+    const auto all = list_backups(copies());
+    ASSERT_EQ(all.size(), 3u);
+    EXPECT_EQ(all[0].filename(), "callsign-2026-11-20T03-00-00.000Z");
+    EXPECT_EQ(time_of_backup(all[2].filename().string()), now + std::chrono::hours{5});
+}
+
+TEST_F(backup, takes_the_place_of_what_was_there_which_is_kept) {
+    {
+        const auto disk = open(data());
+        fill(*disk, 10);
+        copy(*disk, copies());
+        fill(*disk, 5);
+    }
+    std::ofstream(data() / "admin.token") << "cs_old\n";
+    const restored_store done = restore(copies());
+    EXPECT_EQ(restored_, 1);
+    EXPECT_EQ(accounts_in(*open(data())), 10u);
+    EXPECT_EQ(accounts_in(*open(done.kept)), 15u);
+    EXPECT_FALSE(fs::exists(data() / "admin.token"));
+    EXPECT_EQ(bytes_of_file(done.kept / "admin.token"), "cs_old\n");
+    EXPECT_FALSE(fs::exists(data() / "restoring"));
+    EXPECT_TRUE(report_on(data()).ok());
+    // The backup is as it was.
+    EXPECT_EQ(finish_copy(copies()), read_manifest(copies()));
+}
+
+TEST_F(backup, is_put_where_nothing_was) {
+    {
+        const auto disk = open_sqlite({.data_dir = dir_.path() / "other"});
+        fill(*disk, 3);
+        copy(*disk, copies());
+    }
+    restore(copies());
+    EXPECT_EQ(accounts_in(*open(data())), 3u);
+}
+
+// What a killed server left in the log belongs to the file that it was beside.
+TEST_F(backup, is_not_mixed_with_what_a_log_has) {
+    {
+        const auto disk = open(data());
+        fill(*disk, 10);
+        copy(*disk, copies());
+        fill(*disk, 5);
+        // As if it were killed here: its files are those of a server that runs.
+        fs::copy(data(), dir_.path() / "killed");
+    }
+    fs::remove_all(data());
+    fs::rename(dir_.path() / "killed", data());
+    ASSERT_TRUE(fs::exists(data() / "callsign.sqlite3-wal"));
+    const restored_store done = restore(copies());
+    EXPECT_FALSE(fs::exists(data() / "callsign.sqlite3-wal"));
+    EXPECT_EQ(accounts_in(*open(data())), 10u);
+    EXPECT_EQ(accounts_in(*open(done.kept)), 15u);
+}
+
+TEST_F(backup, that_is_wrong_changes_nothing) {
+    {
+        const auto disk = open(data());
+        fill(*disk, 10);
+        copy(*disk, copies());
+        fill(*disk, 5);
+    }
+    const auto unchanged = [&] { return accounts_in(*open(data())) == 15; };
+    const fs::path file = copies() / "callsign.sqlite3", manifest = copies() / "manifest.json";
+    const std::string good = bytes_of_file(file), said = bytes_of_file(manifest);
+    // A byte of the copy is another, one is missing, and all are there that belong to another sum.
+    for (const std::string& bytes : {good.substr(0, 5'000) + "\x7f" + good.substr(5'001),
+                                     good.substr(0, good.size() - 1), std::string()}) {
+        std::ofstream(file, std::ios::binary) << bytes;
+        EXPECT_NE(fault_of(copies()).find("damaged"), std::string::npos);
+        EXPECT_TRUE(unchanged());
+    }
+    std::ofstream(file, std::ios::binary) << good;
+    for (const std::string& text :
+         {std::string("{"), std::string("{}"), std::string("[]"), std::string(5'000, ' '),
+          said.substr(0, said.size() / 2), std::string(R"({"format":2})")}) {
+        std::ofstream(manifest, std::ios::binary) << text;
+        EXPECT_NE(fault_of(copies()).find("no manifest"), std::string::npos) << text;
+        EXPECT_TRUE(unchanged());
+    }
+    std::ofstream(manifest, std::ios::binary) << said.substr(0, said.find("\"schema\":")) +
+                                                     "\"schema\":9999" +
+                                                     said.substr(said.find(",\"madeAt\""));
+    EXPECT_NE(fault_of(copies()).find("newer"), std::string::npos);
+    EXPECT_TRUE(unchanged());
+    EXPECT_EQ(restored_, 0);
+    EXPECT_FALSE(fs::exists(data() / "before-restore"));
+}
+
+// Its bytes are what the manifest says, and its rows contradict each other.
+TEST_F(backup, that_is_not_sound_changes_nothing) {
+    {
+        const auto disk = open(data());
+        fill(*disk, 10);
+        copy(*disk, copies());
+    }
+    {
+        SQLite::Database db((copies() / "callsign.sqlite3").string(), SQLite::OPEN_READWRITE);
+        db.exec("INSERT INTO counters (series_id, period, last_number) VALUES (1, '', 7)");
+    }
+    finish_copy(copies());
+    EXPECT_NE(fault_of(copies()).find("not sound"), std::string::npos) << fault_of(copies());
+    EXPECT_EQ(accounts_in(*open(data())), 10u);
+}
+
+TEST_F(backup, is_not_put_under_a_running_server) {
+    const auto disk = open(data());
+    copy(*disk, copies());
+    EXPECT_NE(fault_of(copies()).find("another callsignd"), std::string::npos);
+}
+
+TEST_F(backup, of_an_older_schema_is_brought_up_to_date) {
+    fs::create_directory(copies());
+    std::ifstream in(fs::path(CALLSIGN_SCHEMAS_DIR) / "0013.sql");
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    SQLite::Database((copies() / "callsign.sqlite3").string(),
+                     SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE)
+        .exec(text);
+    EXPECT_EQ(finish_copy(copies()).schema, 13);
+    restore(copies());
+    EXPECT_EQ(accounts_in(*open(data())), 3u);
+}
+
+}  // namespace
+}  // namespace callsign::testing
