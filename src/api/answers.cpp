@@ -55,7 +55,8 @@ void check_prefix(const std::string& prefix, std::string_view whose, wire::fault
 
 std::string detail_of_held(const series_held& held) {
     return "The server was put back from a backup, and numbers of " + held.prefix +
-           " that were given since may be in use. Its operator says where to go on: callsign series "
+           " that were given since may be in use. Its operator says where to go on: callsign "
+           "series "
            "resume " +
            held.prefix + " --account NAME --at N.";
 }

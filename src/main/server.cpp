@@ -113,13 +113,12 @@ class server {
 };
 
 backup_files backup_files_of() {
-    return {.begin = begin_backup,
-            .finish =
-                [](const fs::path& dir, time_point made_at) {
-                    return finish_backup(dir, made_at, CALLSIGN_VERSION);
-                },
-            .discard = discard_backup,
-            .list = list_backups};
+    return {
+        .begin = begin_backup,
+        .finish = [](const fs::path& dir,
+                     time_point made_at) { return finish_backup(dir, made_at, CALLSIGN_VERSION); },
+        .discard = discard_backup,
+        .list = list_backups};
 }
 
 // What concerns sync as well has its place there.

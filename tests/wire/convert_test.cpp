@@ -313,7 +313,7 @@ TEST(to_message, other_nouns) {
     numbers.last_number = 41;
     EXPECT_EQ(encode(format::json, to_message(numbers)),
               R"({"prefix":"SYN","reset":"never","timeZone":"UTC","next":42,"isDefault":true,)"
-              R"("archived":false,"allowsGaps":false})");
+              R"("archived":false,"allowsGaps":false,"held":false})");
     EXPECT_EQ(encode(format::json, to_message(account{{3}, "ada", "SYN", 9, {}})),
               R"({"accountId":"3","name":"ada","prefix":"SYN",)"
               R"("createdAt":"1970-01-01T00:00:00.000Z","seq":9,"mode":"managed"})");

@@ -74,9 +74,9 @@ struct executors {
 
 // Another request with this key is being worked on, and did not end before this one's deadline.
 struct in_progress {};
-using create_answer =
-    std::variant<receipted, slot_failed, key_conflict, unknown_series, series_archived,
-                 task_not_valid, depends_unmet, in_progress, task_too_large, remote_halted, series_held>;
+using create_answer = std::variant<receipted, slot_failed, key_conflict, unknown_series,
+                                   series_archived, task_not_valid, depends_unmet, in_progress,
+                                   task_too_large, remote_halted, series_held>;
 
 // Edits tasks of accounts that live on another server.
 class remote_editor {

@@ -87,8 +87,7 @@ struct restored_store {
 // changed.
 restored_store restore_sqlite(const std::filesystem::path& backup,
                               const std::filesystem::path& data_dir, time_point now,
-                              const auditor& audit,
-                              const std::function<void(store&)>& make_another,
+                              const auditor& audit, const std::function<void(store&)>& make_another,
                               const findings::progress& progress);
 
 // The SQLite that this program runs with.

@@ -257,9 +257,10 @@ inline constexpr auto side_forget =
 
 // ---- devices ----
 
-#define CALLSIGN_DEVICE                                                                   \
-    "SELECT d.device_id, d.client_id, d.account_id, a.mode, d.name, d.key, d.created_at," \
-    " d.revoked_at, d.resync_from, d.resync_state FROM devices d JOIN accounts a ON a.account_id = d.account_id"
+#define CALLSIGN_DEVICE                                                                            \
+    "SELECT d.device_id, d.client_id, d.account_id, a.mode, d.name, d.key, d.created_at,"          \
+    " d.revoked_at, d.resync_from, d.resync_state FROM devices d JOIN accounts a ON a.account_id " \
+    "= d.account_id"
 inline constexpr auto device_by_client = CALLSIGN_DEVICE " WHERE d.client_id = ?";
 inline constexpr auto device_all = CALLSIGN_DEVICE " WHERE d.account_id = ? ORDER BY d.device_id";
 #undef CALLSIGN_DEVICE
