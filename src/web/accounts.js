@@ -6,6 +6,8 @@ import { Devices, Tokens } from './tokens.js';
 import { icon, problemNote } from './ui.js';
 
 const NAMES = { name: 'Name', prefix: 'Prefix', mode: 'Kind' };
+// Of more than the first the server has, the others are found by their names.
+const LISTED_MAX = 1000;
 const SHOWN_MAX = 200;
 
 export class Accounts {
@@ -13,14 +15,32 @@ export class Accounts {
     Object.assign(this, { api, update, tell, secret });
     this.rows = null;
     this.problem = null;
+    this.hasMore = false;
     this.text = '';
     this.open = null;  // the one that is looked at, with its listings
   }
 
   async load() {
     try {
-      this.rows = await this.api.all('v1/admin/accounts', 'accounts', 10_000);
+      const { data } = await this.api.get(`v1/admin/accounts?pageSize=${LISTED_MAX}`);
+      this.rows = data.accounts;
+      this.hasMore = Boolean(data.nextPageToken);
       this.problem = null;
+    } catch (error) {
+      this.problem = error;
+    }
+    this.update();
+  }
+
+  async #find(event) {
+    event.preventDefault();
+    const name = this.text.trim();
+    const known = this.rows.find((row) => row.name === name);
+    this.problem = null;
+    try {
+      const found = known ?? (await this.api.get(`v1/admin/accounts/${encodeURIComponent(name)}`)).data;
+      if (!known) this.rows = [...this.rows, found];
+      if (this.open?.account.name !== found.name) this.#look(found);
     } catch (error) {
       this.problem = error;
     }
@@ -81,10 +101,12 @@ export class Accounts {
     const found = this.rows.filter((row) => row.name.toLowerCase().includes(text) || row.prefix?.toLowerCase().includes(text));
     const shown = found.slice(0, SHOWN_MAX);
     return html`
-      ${this.rows.length > 8 ? html`<label class="field-search narrow"><span class="unseen">Search accounts</span>${icon('search')}
-        <input type="search" placeholder="Search accounts" .value=${this.text}
-          @input=${(e) => { this.text = e.target.value; this.update(); }}></label>` : nothing}
-      <p class="hint">${count(this.rows.length, 'account')}${found.length < this.rows.length ? `, ${found.length} of them found` : ''}${
+      ${this.rows.length > 8 ? html`<form role="search" aria-label="Accounts" @submit=${(e) => this.#find(e)}>
+        <label class="field-search narrow"><span class="unseen">Search accounts</span>${icon('search')}
+          <input type="search" placeholder="Search accounts" .value=${this.text}
+            @input=${(e) => { this.text = e.target.value; this.update(); }}></label></form>` : nothing}
+      <p class="hint">${this.hasMore ? 'The first ' : ''}${count(this.rows.length, 'account')}${
+        this.hasMore ? '; others are found by their whole name and Enter' : ''}${found.length < this.rows.length ? `, ${found.length} of them found` : ''}${
         found.length > shown.length ? `. The first ${shown.length} are shown` : ''}.</p>
       <div class="scroll" tabindex="0" role="region" aria-label="All accounts"><table class="accounts"><thead><tr><th scope="col">Name</th>
         <th scope="col">Prefix</th><th scope="col">Kind</th><th scope="col">Changes</th><th scope="col">Made</th></tr></thead>

@@ -13,6 +13,8 @@ import { alarm, announce, icon, problemNote, problemText } from './ui.js';
 // What was done is told so long; longer, if it can be undone.
 const TOLD_FOR = 5_000;
 const UNDO_FOR = 12_000;
+// Changes that are told one by one.
+const UNSAID_MAX = 3;
 const DONE = {
   complete: { says: 'completed', undo: 'reopen' },
   reopen: { says: 'reopened' },
@@ -99,11 +101,17 @@ function beginUser() {
   follow();
 }
 
+// Those who listen hear of a few changes each, and of many how many they were.
+const unsaid = [];
 function tellOf({ task, by, changed, purged }) {
-  const isNew = task.seq === 1 || changed?.includes('entry');
-  const who = by ? ` by ${by}` : '';
-  announce(`${task.key} ${purged ? 'deleted for good' : isNew ? 'created' : task.status === 'completed' &&
-    changed?.includes('status') ? 'completed' : 'changed'}${who}.`);
+  const what = purged ? 'deleted for good' : changed?.includes('entry') ? 'created'
+    : changed?.includes('status') && task.status === 'completed' ? 'completed' : 'changed';
+  unsaid.push(`${task.key} ${what}${by ? ` by ${by}` : ''}.`);
+  if (unsaid.length > 1) return;
+  setTimeout(() => {
+    const all = unsaid.splice(0);
+    announce(all.length > UNSAID_MAX ? `${all.length} changes by others.` : all.join(' '));
+  }, 500);
 }
 
 async function signIn(event) {

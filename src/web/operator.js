@@ -61,17 +61,20 @@ export class OperatorView {
   }
 
   async #lookOnce() {
-    try {
-      const [text, reaper] = await Promise.all([this.api.text('metrics'), this.api.get('v1/admin/reaper')]);
-      if (this.stopping.signal.aborted) return;
-      this.samples = [...this.samples, sampleOf(parse(text), Date.now())].slice(-SAMPLES_MAX);
-      remember('samples', this.samples);
-      this.#show(reaper.data);
-      this.problem = null;
-    } catch (error) {
-      this.problem = error;
-    }
+    // A proxy may keep one from browsers and not the other.
+    const [counted, reaper] = await Promise.allSettled([this.api.text('metrics'), this.api.get('v1/admin/reaper')]);
+    if (this.stopping.signal.aborted) return;
+    if (counted.value) this.#count(counted.value);
+    if (reaper.value) this.#show(reaper.value.data);
+    this.problem = reaper.reason ?? counted.reason ?? null;
     this.update();
+  }
+
+  #count(text) {
+    this.samples = [...this.samples, sampleOf(parse(text), Date.now())].slice(-SAMPLES_MAX);
+    remember('samples', this.samples);
+    const found = columns(this.samples);
+    for (const chart of [this.creates, this.commits, this.batches]) chart.show(found);
   }
 
   #show(reaper) {
@@ -80,8 +83,6 @@ export class OperatorView {
       this.sweeps = [{ at: reaper.lastSweep, ...reaper.lastResult }, ...this.sweeps].slice(0, SWEEPS_MAX);
       remember('sweeps', this.sweeps);
     }
-    const found = columns(this.samples);
-    for (const chart of [this.creates, this.commits, this.batches]) chart.show(found);
     for (const each of reaper.windows) {
       if (!this.histograms.has(each.accounts)) this.histograms.set(each.accounts, new Histogram());
       this.histograms.get(each.accounts).show(each);

@@ -472,6 +472,25 @@ test('an empty list says what to do, and a refusal why', async () => {
   await signOut();
 });
 
+test('an account that the server cannot read is told so', async () => {
+  const made = await server.ask('POST', '/v1/admin/accounts', server.operator, { name: 'sealed', prefix: 'SEA', mode: 'opaque' });
+  await signIn(made.token);
+  await see('.empty');
+  assert.match(await textOf('.empty'), /The server cannot read this account/);
+  await signOut();
+});
+
+test('many changes at once are shown, and told as many', async () => {
+  const busyOne = await server.account('busy', 'BUSY');
+  await signIn(busyOne.write);
+  await page.waitForSelector('.feed.live');
+  const items = Array.from({ length: 30 }, (_, i) => ({ idempotencyKey: `k-${i}`, task: { description: `Part ${i + 1}` } }));
+  await server.ask('POST', '/v1/tasks:batchCreate', busyOne.write, { items });
+  await said('30 changes by others.');
+  await until(() => document.querySelectorAll('a.row').length === 30);
+  await signOut();
+});
+
 // ---- keys alone ----
 
 test('everything can be done with keys', async () => {
