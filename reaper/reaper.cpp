@@ -114,7 +114,22 @@ class reaper::impl {
             all.forgotten += step->forgotten;
             at = step->next;
         }
+        const auto failed = co_await remove_deleted_accounts();
+        if (failed) co_return failed;
         co_return all;
+    }
+
+    // After the slots, which they wait for.
+    asio::awaitable<boost::system::error_code> remove_deleted_accounts() {
+        remove_deleted command;
+        do {
+            command.grace = status_.options.account_grace;
+            command.limit = status_.options.batch;
+            const auto step = co_await engine_.submit(command);
+            if (!step) co_return step.error();
+            command.from = step->next;
+        } while (command.from && !stopped_);
+        co_return boost::system::error_code{};
     }
 
     using slots_by_account = std::map<account_id, std::vector<slot_id>>;

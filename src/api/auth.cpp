@@ -40,8 +40,9 @@ boost::asio::awaitable<result<std::optional<principal>>> authenticator::ask(dige
         const std::uint64_t revocations = revocations_;
         auto reading = read_(token_hash);
         result<std::optional<principal>> who = co_await std::move(reading);
-        // The unknown are not remembered: anyone could fill the memory with them.
-        if (!who || !*who) co_return who;
+        // The unknown are not remembered: anyone could fill the memory with them. Nor are those
+        // that open nothing any more.
+        if (!who || !*who || (*who)->revoked) co_return who;
         if (revocations == revocations_) {
             remember(token_hash, **who);
             co_return who;
@@ -50,10 +51,12 @@ boost::asio::awaitable<result<std::optional<principal>>> authenticator::ask(dige
     }
 }
 
-// A principal holds its account's mode, too.
+// A principal holds its account's mode and state, too.
 void authenticator::follow(const event& happened) {
     const bool concerns = std::holds_alternative<events::token_revoked>(happened) ||
                           std::holds_alternative<events::account_managed>(happened) ||
+                          std::holds_alternative<events::account_state_changed>(happened) ||
+                          std::holds_alternative<events::account_renamed>(happened) ||
                           std::holds_alternative<events::outcome_lost>(happened);
     if (concerns) forget_all();
 }

@@ -36,7 +36,7 @@ class authenticator {
     // From memory alone; nullptr: ask.
     const principal* remembered(const digest& token_hash);
 
-    // From the store; an empty optional: nobody's token, or a revoked one. errc::overloaded: tokens
+    // From the store, revoked ones too; an empty optional: nobody's token. errc::overloaded: tokens
     // were revoked meanwhile, again and again.
     boost::asio::awaitable<result<std::optional<principal>>> ask(digest token_hash);
 

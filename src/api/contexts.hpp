@@ -26,6 +26,8 @@ struct rest_context {
     callsign::clock& clock;
     jobs::ordered_lists& lists;
     const std::string& key_attribute;  // that tasks' keys are written to; empty: none
+    const std::string public_url;      // as api_options have it
+    const bool speaks_tls;
 };
 
 struct sync_context {

@@ -34,6 +34,7 @@ http_response answer(wire::format form, const problem& kind, std::string_view de
     response.body = wire::encode(form, to_message(kind, detail, request_id, errors, cursor));
     response.is_fault_of_another =
         kind.code == problems::remote_unavailable.code || kind.code == problems::remote_halted.code;
+    response.facts.reason = kind.code;
     return response;
 }
 
@@ -107,6 +108,12 @@ http_response answer_refused(const request_context& c, const refused& why) {
     http_response response =
         answer(c.head.answer_form, why.kind, why.detail, c.request.id, why.errors, why.cursor);
     if (why.ask_again) response.headers.emplace_back("Retry-After", "1");
+    return response;
+}
+
+http_response logged_as(http_response response, std::string_view event, std::string_view reason) {
+    response.facts.refused = event;
+    response.facts.reason = reason;
     return response;
 }
 

@@ -14,6 +14,7 @@ namespace callsign::api {
 
 // `code` is what programs look at: it is also the end of the problem's type,
 // urn:callsign:problem:CODE, and does not change.
+// Its texts are static.
 struct problem {
     unsigned status;
     std::string_view code;
@@ -33,6 +34,7 @@ inline constexpr problem malformed_request{400, "malformed-request",
                                            "The request is not well-formed HTTP"};
 inline constexpr problem unauthenticated{401, "unauthenticated", "A bearer token is needed"};
 inline constexpr problem invalid_token{401, "invalid-token", "The token is not valid"};
+inline constexpr problem account_disabled{403, "account-disabled", "The account is disabled"};
 inline constexpr problem insufficient_scope{403, "insufficient-scope",
                                             "The token does not allow this"};
 inline constexpr problem no_such_path{404, "no-such-path", "There is nothing at this path"};
@@ -129,6 +131,7 @@ inline constexpr problem overloaded{503, "overloaded", "The server is at its lim
 inline constexpr problem shutting_down{503, "shutting-down", "The server is shutting down"};
 inline constexpr problem deadline_exceeded{503, "deadline-exceeded",
                                            "The request's turn did not come in time"};
+inline constexpr problem not_ready{503, "not-ready", "The server cannot write"};
 inline constexpr problem store_refused{503, "store-refused", "The store refused the change"};
 inline constexpr problem storage_full{507, "storage-full", "The server's disk is full"};
 inline constexpr problem store_damaged{500, "store-damaged", "The store is damaged"};
@@ -164,6 +167,10 @@ http_response answer_problem(const request_context& c, const problem& kind, std:
 
 // `overloaded`, to be asked again in a moment; nothing was done.
 http_response answer_busy(const request_context& c, std::string_view why);
+
+// A refusal that the log tells of under a name that does not change (docs/operations.md). Both are
+// static texts.
+http_response logged_as(http_response response, std::string_view event, std::string_view reason);
 
 http_response answer_faults(const request_context& c, wire::faults found);
 http_response answer_error(const request_context& c, const boost::system::error_code& error);

@@ -50,6 +50,9 @@ struct request_context {
     request_head head;
     captures captured;  // of the path, still percent-encoded
     principal who;
+    // Of a sync client: as in net::request_facts.
+    std::string account_name;
+    std::string device_name;
 
     // On whose account its bodies are held from here on.
     void pays(net::body_payer payer) const {

@@ -78,6 +78,8 @@ constexpr route routes[] = {
     {verb::get,     "/v1/admin/accounts",                    access::operators, body::none,    admin<list_accounts>},
     {verb::post,    "/v1/admin/accounts",                    access::operators, body::message, admin<add_account>},
     {verb::get,     "/v1/admin/accounts/{name}",             access::operators, body::none,    admin<show_any_account>},
+    {verb::patch,   "/v1/admin/accounts/{name}",             access::operators, body::message, admin<change_account>},
+    {verb::delete_, "/v1/admin/accounts/{name}",             access::operators, body::none,    admin<remove_account>},
     {verb::patch,   "/v1/admin/accounts/{name}/remote",      access::operators, body::message, admin<change_remote>},
     {verb::post,    "/v1/admin/accounts/{name}/move",        access::operators, body::message, admin<move_account>},
     {verb::get,     "/v1/admin/accounts/{name}/series",      access::operators, body::none,    rest<list_series>},

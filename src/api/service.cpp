@@ -22,8 +22,7 @@
 namespace callsign::api {
 namespace {
 
-// A label for what has no route: paths are the client's to make up, and labels must stay few.
-constexpr std::string_view no_route = "(none)";
+constexpr std::string_view auth_failed = "auth-failed";
 
 // Of a body that nobody looks at; and what makes one large.
 constexpr std::size_t unread_body_bytes_max = 16u << 10;
@@ -42,21 +41,23 @@ http_response challenged(http_response response, std::string_view challenge) {
 }
 
 http_response without_token(const request_context& c) {
-    return challenged(
-        answer_problem(c, problems::unauthenticated, "Send it as Authorization: Bearer TOKEN."),
-        "Bearer");
+    auto response =
+        answer_problem(c, problems::unauthenticated, "Send it as Authorization: Bearer TOKEN.");
+    return logged_as(challenged(std::move(response), "Bearer"), auth_failed, "no-token");
 }
 
 http_response with_bad_token(const request_context& c) {
-    return challenged(
-        answer_problem(c, problems::invalid_token, "Nobody has this token, or it was revoked."),
-        "Bearer error=\"invalid_token\"");
+    auto response =
+        answer_problem(c, problems::invalid_token, "Nobody has this token, or it was revoked.");
+    return logged_as(challenged(std::move(response), "Bearer error=\"invalid_token\""), auth_failed,
+                     c.who.revoked ? "revoked-token" : "unknown-token");
 }
 
 http_response with_old_token(const request_context& c) {
-    return challenged(answer_problem(c, problems::invalid_token,
-                                     "It has expired, at " + to_rfc3339(*c.who.expires_at) + "."),
-                      "Bearer error=\"invalid_token\"");
+    auto response = answer_problem(c, problems::invalid_token,
+                                   "It has expired, at " + to_rfc3339(*c.who.expires_at) + ".");
+    return logged_as(challenged(std::move(response), "Bearer error=\"invalid_token\""), auth_failed,
+                     "expired-token");
 }
 
 // Why the principal may not call the route, in a sentence; empty: it may.
@@ -82,8 +83,9 @@ std::string_view forbids(const request_context& c) {
 maybe_response forbidden(const request_context& c) {
     const std::string_view why = forbids(c);
     if (why.empty()) return std::nullopt;
-    return challenged(answer_problem(c, problems::insufficient_scope, why),
-                      "Bearer error=\"insufficient_scope\"");
+    auto response = answer_problem(c, problems::insufficient_scope, why);
+    return logged_as(challenged(std::move(response), "Bearer error=\"insufficient_scope\""),
+                     auth_failed, "wrong-scope");
 }
 
 authenticator::reader reader_of(engine& engine) {
@@ -117,7 +119,8 @@ class service::impl {
           jobs_{engine, entropy, master_.get(), board_},
           backups_(jobs_, std::move(options.backups), clock),
           deliverer_(engine, clock, entropy, webhook_options_, master_.get(), sync_.key_attribute),
-          contexts_{{engine, jobs_, entropy, clock, lists_, sync_.key_attribute},
+          contexts_{{engine, jobs_, entropy, clock, lists_, sync_.key_attribute,
+                     options.api.public_url, options.api.speaks_tls},
                     {engine, clock, feed_, followers_, pages_, sync_.key_attribute},
                     {engine, clock, entropy, master_.get(), webhook_options_, deliverer_.calls()},
                     {engine, jobs_, clock, sync_, turnstile_, clients_, registrations_, snapshots_},
@@ -140,10 +143,15 @@ class service::impl {
         } else {
             const auto read = co_await tokens_.ask(hash);
             if (!read) co_return answer_error(c, read.error());
-            if (!*read) co_return with_bad_token(c);
-            c.who = **read;
+            if (*read) c.who = **read;
+            if (!*read || c.who.revoked) co_return with_bad_token(c);
         }
         if (c.who.expires_at && *c.who.expires_at <= clock_.now()) co_return with_old_token(c);
+        if (c.who.state != account_state::active) {
+            co_return challenged(
+                answer_problem(c, problems::account_disabled, "Its operator can enable it."),
+                "Bearer");
+        }
         co_return forbidden(c);
     }
 
@@ -211,18 +219,20 @@ class service::impl {
                                        "An account makes at most so many in a minute; RateLimit "
                                        "says what is left.");
         response.headers.emplace_back("Retry-After", std::to_string(limited->retry_in.count()));
-        return response;
+        return logged_as(std::move(response), "rate-limited", "account-requests");
     }
     void show_limit(const rate_limits::state& limited, http_response& response) const {
         response.headers.emplace_back("RateLimit-Policy", rates_.policy());
         response.headers.emplace_back("RateLimit", rate_limits::field_of(limited));
     }
 
-    void answered(const request_context& c, unsigned status,
-                  std::chrono::steady_clock::time_point begun) {
-        if (!hooks_.answered) return;
-        hooks_.answered(c.head.route ? c.head.route->path : no_route, status,
-                        std::chrono::steady_clock::now() - begun);
+    // What is known of a request by now, with its answer.
+    static void tell(const request_context& c, http_response& response) {
+        net::request_facts& facts = response.facts;
+        if (c.head.route) facts.route = c.head.route->path;
+        const bool is_sync = !c.device_name.empty() || !c.account_name.empty();
+        facts.account = is_sync ? c.account_name : c.who.account_name;
+        facts.caller = is_sync ? c.device_name : c.who.name;
     }
 
     void follow(const event& happened) {
@@ -279,13 +289,12 @@ request_head head_of(const http_request& request, const service::impl& of) {
 }  // namespace
 
 awaitable<http_response> service::handle(http_request request) {
-    const auto begun = std::chrono::steady_clock::now();
     request_head head = head_of(request, *impl_);
     request_context c(std::move(request), std::move(head));
     std::optional<rate_limits::state> limited;
     maybe_response response = impl_->pages().preflight(c.request);
     if (response) {
-        impl_->answered(c, response->status, begun);
+        impl_->tell(c, *response);
         co_return std::move(*response);
     }
     if (c.head.refuse) {
@@ -298,7 +307,7 @@ awaitable<http_response> service::handle(http_request request) {
     if (!response) response = co_await c.head.route->run(impl_->contexts_, c);
     if (limited) impl_->show_limit(*limited, *response);
     impl_->pages().admit(c.request, *response);
-    impl_->answered(c, response->status, begun);
+    impl_->tell(c, *response);
     co_return std::move(*response);
 }
 
@@ -306,12 +315,12 @@ net::body_limits service::body_limits_of(const net::http_header& header,
                                          std::size_t usual_bytes_max) const {
     auto head = std::make_shared<request_head>(impl_->read_head(header));
     net::body_limits terms = impl_->body_limits_of(header, usual_bytes_max, *head);
+    if (terms.too_large && head->route) terms.too_large->facts.route = head->route->path;
     terms.notes = std::move(head);
     return terms;
 }
 
 awaitable<net::admission> service::admit(http_request request) {
-    const auto begun = std::chrono::steady_clock::now();
     request_head head = head_of(request, *impl_);
     request_context c(std::move(request), std::move(head));
     net::admission given;
@@ -322,7 +331,7 @@ awaitable<net::admission> service::admit(http_request request) {
     }
     if (given.refused) {
         impl_->pages().admit(c.request, *given.refused);
-        impl_->answered(c, given.refused->status, begun);
+        impl_->tell(c, *given.refused);
     }
     co_return given;
 }

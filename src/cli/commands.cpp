@@ -176,8 +176,10 @@ void show_account(session& s, const std::string& account) {
                                    {"account id", a.account_id()},
                                    {"prefix", a.prefix()},
                                    {"mode", a.mode()},
+                                   {"state", a.state()},
                                    {"seq", std::to_string(a.seq())},
-                                   {"created", time_text(a.has_created_at(), a.created_at())}});
+                                   {"created", time_text(a.has_created_at(), a.created_at())},
+                                   {"deleted", time_text(a.has_deleted_at(), a.deleted_at())}});
             if (a.has_remote()) show_remote(s.out(), a.remote());
         });
 }
@@ -204,10 +206,47 @@ void list_accounts(session& s) {
     if (s.json()) return s.print_json(wire::encode(wire::format::json, list));
     std::vector<row> rows;
     for (const v1::Account& a : list.accounts()) {
-        rows.push_back({a.name(), a.prefix(), a.account_id(), std::to_string(a.seq()),
+        rows.push_back({a.name(), a.prefix(), a.account_id(), a.state(), std::to_string(a.seq()),
                         time_text(a.has_created_at(), a.created_at())});
     }
-    print_table(s.out(), {"NAME", "PREFIX", "ACCOUNT ID", "SEQ", "CREATED"}, rows);
+    print_table(s.out(), {"NAME", "PREFIX", "ACCOUNT ID", "STATE", "SEQ", "CREATED"}, rows);
+}
+
+namespace {
+
+void edit_account(session& s, const std::string& account, const v1::EditAccount& body) {
+    s.ask_and_show<v1::Account>(
+        verb::patch, account_path(account, ""), &body, [&](const v1::Account& now) {
+            print_fields(s.out(), {{"account", now.name()}, {"state", now.state()}});
+        });
+}
+
+}  // namespace
+
+void rename_account(session& s, const std::string& account, const std::string& name) {
+    v1::EditAccount body;
+    body.set_name(name);
+    edit_account(s, account, body);
+}
+
+void open_account(session& s, const std::string& account, bool open) {
+    v1::EditAccount body;
+    body.set_disabled(!open);
+    edit_account(s, account, body);
+}
+
+void delete_account(session& s, const std::string& account, bool yes) {
+    confirm(
+        s, yes,
+        "Delete account " + printable(account) +
+            " with all its tasks? Until its grace is over `callsign account enable` has it back.",
+        "an account is deleted with all its tasks");
+    s.ask_and_show<v1::Account>(
+        verb::delete_, account_path(account, ""), nullptr, [&](const v1::Account& gone) {
+            print_fields(s.out(), {{"account", gone.name()},
+                                   {"state", gone.state()},
+                                   {"deleted", time_text(true, gone.deleted_at())}});
+        });
 }
 
 void create_token(session& s, const token_choice& choice) {

@@ -23,6 +23,13 @@ struct account_choice {
 };
 void create_account(session& s, const account_choice& choice);
 void list_accounts(session& s);
+
+void rename_account(session& s, const std::string& account, const std::string& name);
+
+// Whether anybody gets in; one that was deleted is had back.
+void open_account(session& s, const std::string& account, bool open);
+
+void delete_account(session& s, const std::string& account, bool yes);
 void show_account(session& s, const std::string& account);
 
 struct remote_choice {
@@ -91,7 +98,14 @@ void show_reaper(session& s);
 void sweep(session& s);
 
 // Takes over what the reference server keeps in `file`.
-void import_taskchampion(session& s, const std::string& file);
+struct import_choice {
+    std::string client_id;  // empty: all of the file's
+    // Of the one that is imported; empty: as they are, or as the server calls them.
+    std::string account;
+    std::string prefix;
+};
+
+void import_taskchampion(session& s, const std::string& file, const import_choice& choice);
 
 // Takes the tasks of a `task export` into a managed account. `file`: "-" is standard input. With
 // their keys, held series go on behind them.

@@ -74,6 +74,7 @@ key_settings choose_settings(const session& s, const hook_choice& choice,
         // What was trusted with the one is not for the other.
         settings.token.clear();
         settings.insecure = false;
+        settings.ca_file.clear();
         settings.url = url;
     }
     const std::string token = read_token(s, choice);
@@ -82,6 +83,9 @@ key_settings choose_settings(const session& s, const hook_choice& choice,
         throw failure("a write token of the account is needed: --token-file, or CALLSIGN_TOKEN",
                       exit_status::not_understood);
     }
+    // Hooks run wherever somebody calls `task`.
+    const std::string ca_file = ca_file_of(s.around(), given);
+    if (!ca_file.empty()) settings.ca_file = std::filesystem::absolute(ca_file).string();
     settings.insecure = settings.insecure || given.insecure;
     settings.project = settings.project && !choice.no_project;
     refuse_in_clear(parse_server_url(settings.url), settings.insecure);

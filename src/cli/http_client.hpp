@@ -1,7 +1,6 @@
 #pragma once
 // How the commands use the HTTP client of net: the server's URL, a request and its answer on a
-// connection of its own, and what went wrong in a sentence. Plain http:// only: TLS is a proxy's
-// affair, or an SSH tunnel's.
+// connection of its own, and what went wrong in a sentence.
 
 #include <callsign/base/time.hpp>
 
@@ -20,9 +19,14 @@ struct server_url {
     std::string port;
     std::string base;  // path before /v1, without the closing slash; usually empty
     std::string text;  // as given, for messages
+    bool tls = false;
+    std::string ca_file{};  // who may vouch for it besides those the system trusts; PEM
+    // A server of this machine, which is known by what it holds here: what its certificate says of
+    // names does not matter.
+    bool is_known = false;
 };
 
-// http://HOST[:PORT][/BASE]; throws failure for anything else.
+// http[s]://HOST[:PORT][/BASE]; throws failure for anything else.
 server_url parse_server_url(std::string_view text);
 
 // What is said to it does not leave this machine.

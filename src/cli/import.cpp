@@ -27,10 +27,11 @@ struct import_counts {
 // Client ids open accounts, so people are shown the account's name.
 class importer {
   public:
-    importer(session& s, taskchampion_file& file) : session_(s), file_(file) {}
+    importer(session& s, taskchampion_file& file, const import_choice& choice)
+        : session_(s), file_(file), choice_(choice) {}
 
     import_counts run() {
-        const auto clients = file_.clients();
+        const auto clients = chosen();
         for (const auto& client : clients) {
             ++counts_.clients;
             const std::string place =
@@ -41,9 +42,44 @@ class importer {
     }
 
   private:
+    std::vector<taskchampion_file::client> chosen() {
+        auto clients = file_.clients();
+        if (!choice_.client_id.empty()) {
+            const auto id = parse_uuid(choice_.client_id);
+            std::erase_if(clients, [&](const auto& client) { return !id || client.id != *id; });
+            if (clients.empty()) throw failure("the file has no client of this id");
+        }
+        const bool is_named = !choice_.account.empty() || !choice_.prefix.empty();
+        if (is_named && clients.size() != 1) {
+            throw failure("the file has " + std::to_string(clients.size()) +
+                              " clients, and a name is one's: say which with --client-id",
+                          exit_status::not_understood);
+        }
+        return clients;
+    }
+
+    // As it was made it is called after its client id, and its tasks TASK-1 and so on.
+    void give_names(v1::Client& known) {
+        if (!choice_.prefix.empty()) {
+            v1::Account made;
+            session::read(session_.ask(verb::get, account_path(known.account(), "")), made);
+            v1::EditSeries edit;
+            edit.set_prefix(choice_.prefix);
+            session_.ask(verb::patch, account_path(known.account(), "/series/" + made.prefix()),
+                         &edit);
+        }
+        if (!choice_.account.empty() && choice_.account != known.account()) {
+            v1::EditAccount edit;
+            edit.set_name(choice_.account);
+            session_.ask(verb::patch, account_path(known.account(), ""), &edit);
+            known.set_account(choice_.account);
+        }
+    }
+
     void import_client(const taskchampion_file::client& client, const std::string& place) {
-        const auto known = session_.send_for_client<v1::Client>(verb::put, "/v1/admin/client",
-                                                                to_string(client.id));
+        auto known = session_.send_for_client<v1::Client>(verb::put, "/v1/admin/client",
+                                                          to_string(client.id));
+        give_names(known);
         const std::string who = "client " + place + ", account " + known.account();
         if (known.mode() == "managed") {
             ++counts_.managed;
@@ -111,6 +147,7 @@ class importer {
 
     session& session_;
     taskchampion_file& file_;
+    const import_choice& choice_;
     import_counts counts_;
 };
 
@@ -124,9 +161,9 @@ void show(session& s, const import_counts& counts) {
 
 }  // namespace
 
-void import_taskchampion(session& s, const std::string& name) {
+void import_taskchampion(session& s, const std::string& name, const import_choice& choice) {
     const auto file = s.around().files.open_taskchampion_file(name);
-    const import_counts counts = importer(s, *file).run();
+    const import_counts counts = importer(s, *file, choice).run();
     if (s.json()) {
         s.print_json(boost::json::serialize(
             boost::json::object{{"clients", counts.clients},

@@ -22,6 +22,7 @@ bool set_one(key_settings& settings, std::string_view name, std::string_view val
     }
     std::string* const text = name == "url"         ? &settings.url
                               : name == "token"     ? &settings.token
+                              : name == "cacert"    ? &settings.ca_file
                               : name == "attribute" ? &settings.attribute
                               : name == "timeout"   ? &settings.timeout
                                                     : nullptr;
@@ -67,6 +68,7 @@ void write_key_settings(const std::filesystem::path& taskwarrior_data,
     std::string text = "# Written by callsign hook install, for the hooks of this Taskwarrior.\n";
     if (!settings.url.empty()) text += "url = " + settings.url + "\n";
     if (!settings.token.empty()) text += "token = " + settings.token + "\n";
+    if (!settings.ca_file.empty()) text += "cacert = " + settings.ca_file + "\n";
     if (settings.insecure) text += "insecure = true\n";
     if (!settings.project) text += "project = false\n";
     const key_settings usual;
@@ -116,6 +118,8 @@ key_server find_key_server(const session& s, const key_settings& settings) {
                       exit_status::not_understood);
     }
     key_server server{parse_server_url(url), std::move(token)};
+    server.url.ca_file = ca_file_of(s.around(), given);
+    if (server.url.ca_file.empty()) server.url.ca_file = settings.ca_file;
     refuse_in_clear(server.url, insecure);
     return server;
 }

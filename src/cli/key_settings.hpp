@@ -12,6 +12,7 @@ namespace callsign::cli {
 struct key_settings {
     std::string url;
     std::string token;
+    std::string ca_file;    // who may vouch for the URL's server; PEM, absolute
     bool insecure = false;  // the token may go to the URL in clear
     bool project = true;    // the server is told the project of a task, for its series
     std::string attribute = "key";

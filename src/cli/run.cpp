@@ -4,6 +4,8 @@
 #include "failure.hpp"
 #include "hook.hpp"
 
+#include <callsign/cli/cli.hpp>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <optional>
@@ -20,6 +22,8 @@ struct arguments {
     std::string account;
     account_choice new_account;
     std::string file;
+    std::string name;  // a new one
+    import_choice imported;
     bool with_keys = false;
     series_choice series;
     std::string token_id;
@@ -51,11 +55,17 @@ CLI::App* command(CLI::App& parent, const char* name, const char* help, argument
 
 void add_globals(CLI::App& app, arguments& a) {
     app.add_option("--url", a.global.url,
-                   "Server (else CALLSIGN_URL, DATA_DIR/listen.url, http://127.0.0.1:8080)");
+                   "Server (else that of --data-dir, CALLSIGN_URL, DATA_DIR/listen.url, "
+                   "http://127.0.0.1:8080)");
     app.add_option("--token", a.global.token,
                    "Operator's token (else CALLSIGN_TOKEN, DATA_DIR/admin.token)");
     app.add_option("--data-dir", a.global.data_dir,
-                   "The server's directory (else CALLSIGN_STORE_DATA_DIR, callsign-data)");
+                   "The server's directory (else CALLSIGN_STORE_DATA_DIR, callsign-data)")
+        ->type_name("DIR");
+    app.add_option("--cacert", a.global.ca_file,
+                   "Who may vouch for an https server besides those the system trusts: a PEM file "
+                   "(else CALLSIGN_CACERT)")
+        ->type_name("FILE");
     app.add_option("--timeout", a.global.timeout, "How long to wait for an answer: 60s, a hook 1s");
     app.add_flag("--insecure", a.global.insecure,
                  "Send tokens and secrets in clear to a server on another machine");
@@ -77,13 +87,32 @@ void add_account_commands(CLI::App& app, arguments& a) {
     create->add_option("--remote", a.new_account.remote,
                        "Its tasks live on this TaskChampion sync server (a URL), which stays what "
                        "its Taskwarriors sync with");
-    create->add_option("--secret-file", a.new_account.secret_file,
-                       "Of a remote one: holds its Taskwarriors' sync.encryption_secret; - is "
-                       "standard input");
+    create
+        ->add_option("--secret-file", a.new_account.secret_file,
+                     "Of a remote one: holds its Taskwarriors' sync.encryption_secret; - is "
+                     "standard input")
+        ->type_name("FILE");
     command(*accounts, "list", "All accounts", a, list_accounts);
     CLI::App* const show = command(*accounts, "show", "One account: where it lives, how far it is",
                                    a, [&a](session& s) { show_account(s, a.account); });
     show->add_option("ACCOUNT", a.account, "Which")->required();
+    CLI::App* const rename = command(*accounts, "rename", "Give an account another name", a,
+                                     [&a](session& s) { rename_account(s, a.account, a.name); });
+    rename->add_option("ACCOUNT", a.account, "Which")->required();
+    rename->add_option("NAME", a.name, "What it is called from now on")->required();
+    CLI::App* const disable =
+        command(*accounts, "disable", "Let nobody in: its tokens and devices are refused", a,
+                [&a](session& s) { open_account(s, a.account, false); });
+    disable->add_option("ACCOUNT", a.account, "Which")->required();
+    CLI::App* const enable =
+        command(*accounts, "enable", "Let them in again; a deleted account is had back", a,
+                [&a](session& s) { open_account(s, a.account, true); });
+    enable->add_option("ACCOUNT", a.account, "Which")->required();
+    CLI::App* const remove =
+        command(*accounts, "delete", "Close an account; its tasks go when its grace is over", a,
+                [&a](session& s) { delete_account(s, a.account, a.yes); });
+    remove->add_option("ACCOUNT", a.account, "Which")->required();
+    remove->add_flag("--yes", a.yes, "Do not ask");
     CLI::App* const remote =
         command(*accounts, "remote",
                 "Say anew where an account's tasks live, what opens them, or just to go on", a,
@@ -91,8 +120,10 @@ void add_account_commands(CLI::App& app, arguments& a) {
     remote->add_option("ACCOUNT", a.account, "Which")->required();
     remote->add_option("--to", a.remote.url,
                        "The server's URL from now on; its tasks are the same");
-    remote->add_option("--secret-file", a.remote.secret_file,
-                       "Holds its Taskwarriors' sync.encryption_secret; - is standard input");
+    remote
+        ->add_option("--secret-file", a.remote.secret_file,
+                     "Holds its Taskwarriors' sync.encryption_secret; - is standard input")
+        ->type_name("FILE");
     remote->add_flag("--accept-loss", a.remote.accept_loss,
                      "The server has lost versions: what it has now holds");
     remote->add_flag("--yes", a.yes, "Do not ask");
@@ -113,7 +144,8 @@ void add_account_commands(CLI::App& app, arguments& a) {
         move->add_option("--client-id", a.client_id, "Its Taskwarriors' sync.server.client_id");
     CLI::Option* const secret = move->add_option("--secret-file", a.remote.secret_file,
                                                  "Holds their sync.encryption_secret; - is "
-                                                 "standard input");
+                                                 "standard input")
+                                    ->type_name("FILE");
     client_id->needs(there);
     secret->needs(there);
     there->needs(client_id);
@@ -130,7 +162,8 @@ void add_account_commands(CLI::App& app, arguments& a) {
     // One of the two.
     CLI::Option_group* const how = manage->add_option_group("how");
     how->add_option("--secret-file", a.file,
-                    "Holds its Taskwarriors' sync.encryption_secret; - is standard input");
+                    "Holds its Taskwarriors' sync.encryption_secret; - is standard input")
+        ->type_name("FILE");
     how->add_flag("--cancel", a.cancel, "Call it off while it is under way; nothing is changed");
     how->require_option(1);
 }
@@ -250,9 +283,12 @@ void add_operating_commands(CLI::App& app, arguments& a) {
     CLI::App* const imports = group(app, "import", "Take over what others keep");
     CLI::App* const reference =
         command(*imports, "taskchampion-sync-server", "The reference server's SQLite file", a,
-                [&a](session& s) { import_taskchampion(s, a.file); });
+                [&a](session& s) { import_taskchampion(s, a.file, a.imported); });
     reference->add_option("FILE", a.file, "taskchampion-sync-server.sqlite3; it is only read")
         ->required();
+    reference->add_option("--client-id", a.imported.client_id, "Of the file's clients this one");
+    reference->add_option("--account", a.imported.account, "What its account is called");
+    reference->add_option("--prefix", a.imported.prefix, "What its tasks are called");
     CLI::App* const taskwarrior =
         command(*imports, "taskwarrior", "What `task export` prints, into a managed account", a,
                 [&a](session& s) { import_taskwarrior(s, a.file, a.account, a.with_keys); });
@@ -295,7 +331,8 @@ void add_operating_commands(CLI::App& app, arguments& a) {
 // What is the same for all of them.
 void add_hook_options(CLI::App& to, arguments& a) {
     to.add_option("--data", a.hook.data_dir,
-                  "Taskwarrior's directory (else TASKDATA, what `task` says, ~/.task)");
+                  "Taskwarrior's directory (else TASKDATA, what `task` says, ~/.task)")
+        ->type_name("DIR");
     to.add_option("--attribute", a.hook.attribute, "Where the key is on a task: key");
 }
 
@@ -314,9 +351,11 @@ void add_hook_commands(CLI::App& app, arguments& a) {
         command(*hooks, "install", "Write the hooks into Taskwarrior's directory", a,
                 [&a](session& s) { install_hooks(s, a.hook); });
     add_hook_options(*install, a);
-    install->add_option("--token-file", a.hook.token_file,
-                        "Holds a write token of the account (else CALLSIGN_TOKEN); - is standard "
-                        "input");
+    install
+        ->add_option("--token-file", a.hook.token_file,
+                     "Holds a write token of the account (else CALLSIGN_TOKEN); - is standard "
+                     "input")
+        ->type_name("FILE");
     install->add_flag("--no-project", a.hook.no_project,
                       "The server is not told tasks' projects, nor do series follow them");
     install->add_flag("--yes", a.hook.yes, "Overwrite hooks that are not callsign's");
@@ -332,6 +371,21 @@ void add_hook_commands(CLI::App& app, arguments& a) {
     add_hook_event(*hooks, "on-modify", "Taskwarrior runs it for each change of a task",
                    hook_event::modify, a);
 }
+
+void define(CLI::App& app, arguments& a) {
+    app.fallthrough();  // --json and the like may come after the command
+    app.require_subcommand(1);
+    add_globals(app, a);
+    add_account_commands(app, a);
+    add_token_commands(app, a);
+    add_device_commands(app, a);
+    add_series_commands(app, a);
+    add_operating_commands(app, a);
+    add_hook_commands(app, a);
+}
+
+constexpr const char* about =
+    "Callsign's command line: accounts, tokens, series and the health of a server.";
 
 // --help and --version print what they promise and choose nothing.
 void parse(CLI::App& app, std::vector<std::string> words, const surroundings& around) {
@@ -349,21 +403,19 @@ void parse(CLI::App& app, std::vector<std::string> words, const surroundings& ar
 
 }  // namespace
 
+void show_definitions(const std::function<void(const CLI::App&)>& to) {
+    arguments a;
+    CLI::App app(about, "callsign");
+    define(app, a);
+    to(app);
+}
+
 int run(std::vector<std::string> words, const surroundings& around) {
     // Its task must pass, even if the command line that Taskwarrior was told is wrong.
     const std::optional<hook_event> hook = hook_event_of(words);
     arguments a;
-    CLI::App app("Callsign's command line: accounts, tokens, series and the health of a server.",
-                 "callsign");
-    app.fallthrough();  // --json and the like may come after the command
-    app.require_subcommand(1);
-    add_globals(app, a);
-    add_account_commands(app, a);
-    add_token_commands(app, a);
-    add_device_commands(app, a);
-    add_series_commands(app, a);
-    add_operating_commands(app, a);
-    add_hook_commands(app, a);
+    CLI::App app(about, "callsign");
+    define(app, a);
     try {
         parse(app, std::move(words), around);
         if (!a.chosen) return 0;  // --help, --version

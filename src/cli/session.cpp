@@ -8,9 +8,12 @@
 #include <callsign/base/time.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
+#include <fcntl.h>
 #include <fstream>
+#include <unistd.h>
 
 namespace callsign::cli {
 namespace {
@@ -31,6 +34,41 @@ std::string first_line(const std::filesystem::path& file) {
         throw failure("cannot read " + file.string() + ": " + std::strerror(errno));
     }
     return std::string(trimmed(line, " \t\r"));
+}
+
+// Closes when it goes.
+class open_file {
+  public:
+    explicit open_file(int number) : number_(number) {}
+    open_file(const open_file&) = delete;
+    open_file& operator=(const open_file&) = delete;
+    ~open_file() {
+        if (number_ >= 0) ::close(number_);
+    }
+    int number() const noexcept { return number_; }
+
+  private:
+    int number_;
+};
+
+// What the server that runs on this directory wrote there; empty: none runs. It holds a lock on the
+// file that ends with it, however it ends, and nobody else may write there.
+std::string url_of_running(const std::filesystem::path& data_dir) {
+    const std::filesystem::path file = data_dir / "listen.url";
+    const open_file open(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+    if (open.number() < 0) {
+        if (errno == ENOENT || errno == ENOTDIR) return {};
+        throw failure("cannot read " + file.string() + ": " + std::strerror(errno));
+    }
+    struct flock lock {};
+    lock.l_type = F_RDLCK;
+    lock.l_whence = SEEK_SET;
+    const bool is_held = ::fcntl(open.number(), F_OFD_GETLK, &lock) == 0 && lock.l_type == F_WRLCK;
+    if (!is_held) return {};
+    std::array<char, 512> text{};
+    const ssize_t size = ::read(open.number(), text.data(), text.size());
+    const std::string_view read(text.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+    return std::string(trimmed(read.substr(0, read.find('\n')), " \t\r"));
 }
 
 }  // namespace
@@ -63,11 +101,15 @@ std::string describe(const http_answer& answer) {
 }
 
 void refuse_in_clear(const server_url& server, bool insecure) {
-    if (insecure || is_loopback(server)) return;
+    if (insecure || server.tls || is_loopback(server)) return;
     throw failure("the token, and any secret, would go to " + server.text +
-                      " for all to read: use a tunnel or a proxy with TLS that listens on this "
-                      "machine, or say --insecure",
+                      " for all to read: use https://, or a tunnel or a proxy with TLS that "
+                      "listens on this machine, or say --insecure",
                   exit_status::not_understood);
+}
+
+std::string ca_file_of(const surroundings& around, const global_options& options) {
+    return options.ca_file.empty() ? variable(around, "CALLSIGN_CACERT") : options.ca_file;
 }
 
 session::session(const surroundings& around, const global_options& options)
@@ -87,17 +129,29 @@ std::filesystem::path session::data_dir() const {
     return set.empty() ? default_data_dir : set;
 }
 
-// --url, CALLSIGN_URL, what a server wrote into its data directory, the default.
+// --url, the server of --data-dir, CALLSIGN_URL, the server of the directory that is in use else,
+// the default. A directory that somebody named has the server that runs on it, or none: on its port
+// there may be anyone's by now.
 void session::find_server() {
-    const std::string given =
-        options_.url.empty() ? variable(around_, "CALLSIGN_URL") : options_.url;
-    const std::string of_directory = first_line(data_dir() / "listen.url");
-    const std::string& url = given.empty() ? of_directory : given;
+    const std::filesystem::path dir = data_dir();
+    const std::string running = url_of_running(dir);
+    const std::string set = options_.data_dir.empty() ? variable(around_, "CALLSIGN_URL") : "";
+    const std::string given = options_.url.empty() ? set : options_.url;
+    if (given.empty() && running.empty() && directory_is_given()) {
+        throw failure("no server runs on " + dir.string() + ": start callsignd --data-dir " +
+                      dir.string() + ", or say where it is with --url");
+    }
+    const std::string& url = given.empty() ? running : given;
     server_ = parse_server_url(url.empty() ? default_url : url);
-    const bool is_of_directory = given.empty() || given == of_directory;
-    token_ = find_token(is_of_directory);
+    server_.ca_file = ca_file_of(around_, options_);
+    server_.is_known = !running.empty() && server_.text == running;
+    token_ = find_token(server_.is_known);
     // What a server on this machine wrote stays on this machine, by whatever address.
-    if (!is_of_directory) refuse_in_clear(server_, options_.insecure);
+    if (!server_.is_known) refuse_in_clear(server_, options_.insecure);
+}
+
+bool session::directory_is_given() const {
+    return !options_.data_dir.empty() || !variable(around_, "CALLSIGN_STORE_DATA_DIR").empty();
 }
 
 // A token from a directory nobody named goes to the server of that directory alone: another one
@@ -106,13 +160,11 @@ std::string session::find_token(bool url_is_of_directory) const {
     if (!options_.token.empty()) return options_.token;
     std::string token = variable(around_, "CALLSIGN_TOKEN");
     if (!token.empty()) return token;
-    const bool directory_is_given =
-        !options_.data_dir.empty() || !variable(around_, "CALLSIGN_STORE_DATA_DIR").empty();
-    if (directory_is_given || url_is_of_directory) {
+    if (directory_is_given() || url_is_of_directory) {
         token = first_line(data_dir() / "admin.token");
         if (!token.empty()) return token;
     }
-    if (directory_is_given) {
+    if (directory_is_given()) {
         throw failure("there is no operator's token in " + data_dir().string() +
                       ": callsignd writes admin.token there when it first starts");
     }

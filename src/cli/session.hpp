@@ -58,10 +58,14 @@ struct global_options {
     std::string url;
     std::string token;
     std::string data_dir;
+    std::string ca_file;  // who may vouch for a server besides those the system trusts
     std::string timeout;  // 60s, if the command has no other
     bool insecure = false;
     bool json = false;
 };
+
+// Who may vouch for a server besides those the system trusts: --cacert, CALLSIGN_CACERT; or nobody.
+std::string ca_file_of(const surroundings& around, const global_options& options);
 
 class session {
   public:
@@ -133,6 +137,7 @@ class session {
     // The body of a successful answer; the token is filled in.
     std::string send(http_call call, milliseconds at_least = {});
     void find_server();
+    bool directory_is_given() const;
     std::string find_token(bool url_is_of_directory) const;
 
     const surroundings& around_;

@@ -46,6 +46,16 @@ std::string_view to_string(account_mode mode) noexcept {
     CALLSIGN_ASSERT(!"an account mode without a name");
 }
 
+std::string_view to_string(account_state state) noexcept {
+    switch (state) {
+    case account_state::active: return "active";
+    case account_state::disabled: return "disabled";
+    case account_state::deleted: return "deleted";
+    case account_state::going: return "going";
+    }
+    CALLSIGN_ASSERT(!"an account state without a name");
+}
+
 std::string_view to_string(token_scope scope) noexcept {
     switch (scope) {
     case token_scope::read: return "read";

@@ -109,6 +109,18 @@ claim claim_of(const tell_again& c) {
     return {known_or_operators(c.account), {.operations = 1 + c.tasks.size()}};
 }
 
+claim claim_of(const edit_account&) {
+    return {payer::operators(), {}};
+}
+
+claim claim_of(const delete_account&) {
+    return {payer::operators(), {}};
+}
+
+claim claim_of(const remove_deleted& c) {
+    return {payer::house(), {.rows = static_cast<std::size_t>(c.limit)}};
+}
+
 claim claim_of(const end_resync& c) {
     return {known_or_operators(c.account), {}};
 }

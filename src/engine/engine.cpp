@@ -24,6 +24,9 @@ namespace asio = boost::asio;
 
 namespace {
 
+// Nothing is due.
+constexpr milliseconds rest = std::chrono::hours{1};
+
 // Set as long as it lives.
 class held_flag {
   public:
@@ -62,7 +65,9 @@ class engine::impl {
                   {[this](std::span<const event> batch) { events_.deliver(batch); },
                    [this](std::span<work* const> done) { completed(done); },
                    [this](std::string why) { failed(std::move(why)); },
-                   [this](std::string why) { damaged(std::move(why)); }}) {
+                   [this](std::string why) { damaged(std::move(why)); },
+                   [this](std::optional<store_failure> now) { troubled(std::move(now)); }}),
+          watch_(clock.make_timer(executors.network)) {
         settlements_ = events_.subscribe([this](const event& e) {
             if (const auto* const settled = std::get_if<events::slot_settled>(&e)) {
                 landed(settled->slot);
@@ -191,6 +196,30 @@ class engine::impl {
     void damaged(std::string why) {
         writable_ = false;
         if (report_damage_) report_damage_(std::move(why));
+    }
+
+    // ---- writes that are refused ----
+
+    void troubled(std::optional<store_failure> now) {
+        trouble_ = std::move(now);
+        probe_.write_trouble_changed(trouble_);
+        watch_->cancel();
+    }
+
+    asio::awaitable<void> watch_writes() {
+        const held_flag mine(watching_);
+        while (accepting_) {
+            const bool waits = trouble_.has_value();
+            const bool passed = co_await watch_->wait(waits ? options_.prove_interval : rest);
+            if (!passed || !trouble_ || !accepting_) continue;
+            co_await asio::co_spawn(executors_.writer, prove(), asio::use_awaitable);
+        }
+        drained_->cancel();
+    }
+
+    asio::awaitable<void> prove() {
+        writer_.prove();
+        co_return;
     }
 
     // ---- creations ----
@@ -331,6 +360,8 @@ class engine::impl {
     bool writable_ = true;
     bool accepting_ = true;
     bool copying_ = false;
+    bool watching_ = false;
+    std::optional<store_failure> trouble_;
     std::shared_ptr<shares> shares_;
     hub events_;
     hub::subscription settlements_;
@@ -341,6 +372,7 @@ class engine::impl {
 
     readers readers_;
     writer writer_;
+    std::unique_ptr<timer> watch_;
 };
 
 engine::engine(store& store, clock& clock, entropy& entropy, const executors& executors,
@@ -404,13 +436,14 @@ void engine::edit_elsewhere_by(remote_editor& editor) {
 
 void engine::stop() {
     impl_->accepting_ = false;
+    impl_->watch_->cancel();
     if (queue_depth() == 0 && !impl_->copying_) impl_->drained_->cancel();
 }
 
 asio::awaitable<void> engine::drained() {
     CALLSIGN_ASSERT(!impl_->accepting_);
-    while (queue_depth() != 0 || impl_->copying_)
-        co_await impl_->drained_->wait(std::chrono::hours{1});
+    while (queue_depth() != 0 || impl_->copying_ || impl_->watching_)
+        co_await impl_->drained_->wait(rest);
 }
 
 milliseconds engine::request_deadline() const noexcept {
@@ -427,6 +460,14 @@ bool engine::writable() const noexcept {
 
 void engine::report_damage_to(std::function<void(std::string)> report) {
     impl_->report_damage_ = std::move(report);
+}
+
+const std::optional<store_failure>& engine::write_trouble() const noexcept {
+    return impl_->trouble_;
+}
+
+asio::awaitable<void> engine::watch_writes() {
+    return impl_->watch_writes();
 }
 
 milliseconds engine::clock_behind() const noexcept {

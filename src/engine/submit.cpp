@@ -57,6 +57,9 @@ template awaitable<result<begin_restored::answer>> engine::submit(begin_restored
 template awaitable<result<resume_series::answer>> engine::submit(resume_series);
 template awaitable<result<merge_snapshot::answer>> engine::submit(merge_snapshot);
 template awaitable<result<tell_again::answer>> engine::submit(tell_again);
+template awaitable<result<edit_account::answer>> engine::submit(edit_account);
+template awaitable<result<delete_account::answer>> engine::submit(delete_account);
+template awaitable<result<remove_deleted::answer>> engine::submit(remove_deleted);
 template awaitable<result<end_resync::answer>> engine::submit(end_resync);
 template awaitable<result<move_here::answer>> engine::submit(move_here);
 

@@ -57,6 +57,7 @@ writer::writer(store& store, clock& clock, entropy& entropy, const executors& ex
     time_.read(clock_.now(), clock_.elapsed());
     last_moment_ = time_.now();
     probe_.slots_counted(store_.counts());
+    probe_.totals_counted(store_.totals());
 }
 
 writer::~writer() {
@@ -121,6 +122,7 @@ bool writer::has_room(std::size_t commands, const cost& sum, const cost& more) c
 
 void writer::run(std::vector<work*>& batch) {
     if (stopped_) return finish(std::move(batch), stopped_);
+    const time_point written_before = store_.last_moment();
     try {
         int attempts = attempts_max;
         apply_in_parts(batch, attempts);
@@ -130,6 +132,14 @@ void writer::run(std::vector<work*>& batch) {
         abandon_handlers<work>(batch);
         throw;
     }
+    // A commit that wrote nothing proves nothing.
+    const bool wrote = store_.last_moment() > written_before;
+    if (wrote) {
+        note_trouble(std::nullopt);
+    } else if (met_) {
+        note_trouble(std::move(met_));
+    }
+    met_.reset();
     std::vector<work*> done;
     done.reserve(batch.size());
     bool idle = false, light_waits = false;
@@ -220,6 +230,7 @@ void writer::apply_and_commit(std::span<work* const> batch, bool& opened) {
     happened_.insert(happened_.end(), happened.begin(), happened.end());
     probe_.batch_committed(batch.size(), committed - begun, committed - applied);
     probe_.slots_counted(store_.counts());
+    probe_.totals_counted(store_.totals());
 }
 
 void writer::finish(std::vector<work*> done, boost::system::error_code error) {
@@ -243,6 +254,7 @@ void writer::finish(std::vector<work*> done, std::vector<event> happened) {
 boost::system::error_code writer::failed(const store_failure& failure) {
     using kind = store_failure::kind;
     if (failure.is_transient()) {
+        if (failure.is_lasting()) met_ = failure;
         return failure.reason() == kind::full ? errc::storage_full : errc::store_refused;
     }
     const std::string why = failure.what();
@@ -254,6 +266,28 @@ boost::system::error_code writer::failed(const store_failure& failure) {
     stopped_ = errc::shutting_down;
     boost::asio::post(executors_.network, [this, why] { callbacks_.failed(why); });
     return errc::outcome_unknown;
+}
+
+void writer::prove() {
+    if (!trouble_ || stopped_) return;
+    try {
+        store_.prove_writable();
+        note_trouble(std::nullopt);
+    } catch (const store_failure& failure) {
+        failed(failure);
+        if (met_) note_trouble(std::move(met_));
+    }
+    met_.reset();
+}
+
+void writer::note_trouble(std::optional<store_failure> now) {
+    const auto kind_of = [](const std::optional<store_failure>& each) {
+        return each ? std::optional(each->reason()) : std::nullopt;
+    };
+    const bool is_news = kind_of(now) != kind_of(trouble_);
+    trouble_ = std::move(now);
+    if (!is_news) return;
+    boost::asio::post(executors_.network, [this, now = trouble_] { callbacks_.trouble(now); });
 }
 
 }  // namespace callsign

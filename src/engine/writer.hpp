@@ -13,6 +13,7 @@
 
 #include <atomic>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -29,6 +30,8 @@ class writer {
         std::function<void(std::span<work* const>)> completed;
         std::function<void(std::string)> failed;
         std::function<void(std::string)> damaged;
+        // As engine::write_trouble() is now.
+        std::function<void(std::optional<store_failure>)> trouble;
     };
 
     writer(store& store, clock& clock, entropy& entropy, const executors& executors,
@@ -40,6 +43,9 @@ class writer {
 
     // Any thread.
     void push(work& w);
+    // Writes something of its own, if writes are refused, to see whether they still are. Writer's
+    // thread.
+    void prove();
     // Of the last batch: how far the wall clock was behind, and the store's time. Any thread.
     milliseconds clock_behind() const noexcept { return clock_behind_; }
     time_point last_moment() const noexcept { return last_moment_; }
@@ -55,6 +61,7 @@ class writer {
     boost::system::error_code attempt(std::span<work* const> batch, bool& opened);
     void apply_and_commit(std::span<work* const> batch, bool& opened);
     boost::system::error_code failed(const store_failure& failure);
+    void note_trouble(std::optional<store_failure> now);
     void finish(std::vector<work*> done, std::vector<event> happened = {});
     void finish(std::vector<work*> done, boost::system::error_code error);
 
@@ -75,9 +82,11 @@ class writer {
     store_time time_;
     std::atomic<milliseconds> clock_behind_{milliseconds{0}};
     std::atomic<time_point> last_moment_{time_point{}};
-    int put_off_ = 0;                    // batches in a row without maintenance
-    std::vector<event> happened_;        // in the batches committed since they were handed over
-    boost::system::error_code stopped_;  // what everything is answered with from then on
+    int put_off_ = 0;                       // batches in a row without maintenance
+    std::optional<store_failure> trouble_;  // that is likely to last
+    std::optional<store_failure> met_;      // of that kind, in this batch
+    std::vector<event> happened_;           // in the batches committed since they were handed over
+    boost::system::error_code stopped_;     // what everything is answered with from then on
 };
 
 }  // namespace callsign

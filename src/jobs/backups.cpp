@@ -89,10 +89,13 @@ awaitable<result<backup_answer>> backups::make_here(const fs::path& dir) {
 
 void backups::note(const fs::path& dir, const backup_answer& outcome) {
     if (const auto* const failed = std::get_if<backup_failed>(&outcome)) {
+        ++tally_.failed;
         last_.error = failed->why;
         last_.failed_at = clock_.now();
     } else {
         last_ = {std::get<backup_manifest>(outcome), dir, {}, {}};
+        ++tally_.made;
+        tally_.newest = last_.made->made_at;
     }
     if (told_) told_(dir, outcome);
 }
@@ -141,7 +144,9 @@ awaitable<std::optional<milliseconds>> backups::until_due(const backup_options& 
     const auto last = std::ranges::find_if(
         there.rbegin(), there.rend(), [&](const fs::path& each) { return !is_after(each, now); });
     if (last == there.rend()) co_return milliseconds{0};
-    co_return options.every - (now - *time_of_backup(last->filename().string()));
+    const time_point made_at = *time_of_backup(last->filename().string());
+    tally_.newest = std::max(tally_.newest.value_or(made_at), made_at);
+    co_return options.every - (now - made_at);
 }
 
 awaitable<void> backups::drop_old(const backup_options& options) {

@@ -1,8 +1,10 @@
 #pragma once
 // What the server logs of its rooms' events. Each probe passes everything on to the metrics.
 
+#include "request_log.hpp"
+
 #include <callsign/engine/outbox.hpp>
-#include <callsign/net/http.hpp>
+#include <callsign/engine/probe.hpp>
 #include <callsign/platform/log.hpp>
 #include <callsign/reaper/reaper.hpp>
 
@@ -16,9 +18,6 @@
 #include <utility>
 
 namespace callsign {
-
-// The logger in force; a reload puts another one in its place. Network thread.
-using current_logger = std::unique_ptr<platform::logger>;
 
 class sweep_log final : public reaper_probe {
   public:
@@ -157,69 +156,46 @@ class damage_log final {
     std::set<std::string> logged_;
 };
 
-class request_log final : public net::http_probe {
+// When writes begin to be refused, and when they are taken again.
+class write_log final : public engine_probe {
   public:
-    request_log(current_logger& log, net::http_probe& next) : log_(log), next_(next) {}
+    write_log(current_logger& log, engine_probe& next) : log_(log), next_(next) {}
 
-    void connection_opened() override { next_.connection_opened(); }
-    void connection_closed() override { next_.connection_closed(); }
-    void connection_refused() override { next_.connection_refused(); }
-    void connection_displaced() override { next_.connection_displaced(); }
-    void connection_timed_out() override { next_.connection_timed_out(); }
+    void queue_depth_changed(std::size_t depth) override { next_.queue_depth_changed(depth); }
+    void turned_away(lacking resource) override { next_.turned_away(resource); }
+    void create_answered(create_outcome outcome) override { next_.create_answered(outcome); }
+    void retry_seen(milliseconds after, bool late) override { next_.retry_seen(after, late); }
+    void batch_committed(std::size_t commands, std::chrono::nanoseconds batch,
+                         std::chrono::nanoseconds commit) override {
+        next_.batch_committed(commands, batch, commit);
+    }
+    void clock_jumped(milliseconds by) override { next_.clock_jumped(by); }
+    void batch_failed(std::size_t commands) override { next_.batch_failed(commands); }
+    void slots_counted(const slot_counts& counts) override { next_.slots_counted(counts); }
+    void totals_counted(const store_totals& totals) override { next_.totals_counted(totals); }
 
-    void request_answered(const net::http_request& request, const net::http_response& response,
-                          std::chrono::nanoseconds took) override {
-        next_.request_answered(request, response, took);
-        // What another server does not answer is said once, when that begins (remote_log).
-        const bool failed = response.status >= 500 && !response.is_fault_of_another;
-        const auto level = failed ? platform::log_level::error : platform::log_level::debug;
-        if (!log_->enabled(level) || (failed && !may_log_failure())) return;
-        const auto method = request.method_string();
-        log_->log(level, failed ? "request failed" : "request",
-                  {{"request", request.id},
-                   {"method", std::string(method.data(), method.size())},
-                   {"path", std::string(front_of(request.path()))},
-                   {"status", std::to_string(response.status)},
-                   {"took", std::to_string(took.count() / 1000) + "us"}});
+    void write_trouble_changed(const std::optional<store_failure>& now) override {
+        next_.write_trouble_changed(now);
+        if (now) {
+            log_->log(platform::log_level::error, "write-refused",
+                      {{"reason", std::string(name_of(now->reason()))}, {"error", now->what()}});
+        } else {
+            log_->log(platform::log_level::info, "writes-resumed", {});
+        }
     }
 
-    void session_failed(std::string_view error) override {
-        next_.session_failed(error);
-        log_->log(platform::log_level::error, "session failed", {{"error", std::string(error)}});
+    static std::string_view name_of(store_failure::kind reason) {
+        switch (reason) {
+        case store_failure::kind::full: return "disk-full";
+        case store_failure::kind::io_error: return "io-error";
+        case store_failure::kind::read_only: return "read-only";
+        default: return "refused";
+        }
     }
 
   private:
-    // "/v1/tasks" of "/v1/tasks/SYN-42": what follows names the client's own things.
-    static std::string_view front_of(std::string_view path) noexcept {
-        const auto second = path.find('/', 1);
-        return second == path.npos ? path : path.substr(0, path.find('/', second + 1));
-    }
-
-    // An overload answers thousands of requests a second with 503, and must not be made worse by
-    // as many lines. What is left out is counted.
-    bool may_log_failure() {
-        const auto now = std::chrono::steady_clock::now();
-        if (now - second_began_ >= std::chrono::seconds{1}) {
-            if (left_out_ > 0) {
-                log_->log(platform::log_level::error, "requests failed, not listed",
-                          {{"count", std::to_string(left_out_)}});
-            }
-            second_began_ = now;
-            logged_ = 0;
-            left_out_ = 0;
-        }
-        if (logged_ < failures_per_second_max) return ++logged_, true;
-        ++left_out_;
-        return false;
-    }
-
-    static constexpr int failures_per_second_max = 20;
-
     current_logger& log_;
-    net::http_probe& next_;
-    std::chrono::steady_clock::time_point second_began_{};
-    int logged_ = 0;
-    std::int64_t left_out_ = 0;
+    engine_probe& next_;
 };
 
 }  // namespace callsign

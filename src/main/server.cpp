@@ -14,12 +14,15 @@
 #include "setup/listen_file.hpp"
 #include "setup/metrics.hpp"
 #include "setup/open_files.hpp"
+#include "setup/process_readings.hpp"
+#include "watchdog.hpp"
 
 #include <callsign/api/service.hpp>
 #include <callsign/engine/engine.hpp>
 #include <callsign/net/http.hpp>
 #include <callsign/platform/log.hpp>
 #include <callsign/platform/real.hpp>
+#include <callsign/platform/service_manager.hpp>
 #include <callsign/reaper/reaper.hpp>
 #include <callsign/remote/task_sink.hpp>
 #include <callsign/seal/at_rest.hpp>
@@ -47,6 +50,9 @@ using platform::log_level;
 constexpr int exit_cannot_start = 1;
 constexpr int exit_fatal = 70;  // EX_SOFTWARE: start it again
 
+// A certificate that others renew was renewed long before.
+constexpr std::chrono::days expiry_noticed{7};
+
 constexpr auto use_result = asio::as_tuple(asio::use_awaitable);
 
 class server {
@@ -71,15 +77,24 @@ class server {
     std::unique_ptr<task_sink> open_sink(const remote_chain& r);
     void log_backup(const fs::path& dir, const jobs::backup_answer& done);
     net::http_server listen();
+    std::optional<net::http_server> listen_for_metrics();
+    std::function<std::string()> metrics_hook();
+    std::string metrics_text();
+    asio::awaitable<net::http_response> show_metrics(net::http_request request);
+    bool is_ready() const;
     asio::awaitable<void> start_and_stop();
     asio::awaitable<std::string> prepare();
     void announce(const std::string& welcome_text);
     asio::awaitable<void> wait_for_end();
     asio::awaitable<void> stop();
     void reload();
+    bool can_reload(const setup::config& fresh);
+    void warn_of_expiry();
+    void check_told(std::error_code error);
     void end_at_once(const std::string& why);
     void spawn(asio::awaitable<void> work);
 
+    bool speaks_tls() const noexcept { return config_.http.tls != nullptr; }
     fs::path admin_token_file() const { return config_.store.data_dir / "admin.token"; }
 
     setup::config config_;
@@ -88,10 +103,12 @@ class server {
     setup::metrics metrics_;
     damage_log damage_log_{log_};
     sweep_log sweep_log_{log_, metrics_.reaper()};
-    request_log request_log_{log_, metrics_.http()};
+    request_log request_log_{log_, metrics_.http(), config_.log};
+    write_log write_log_{log_, metrics_.engine()};
     remote_log remote_log_{log_, metrics_.outbox()};
     std::unique_ptr<clock> clock_ = platform::make_real_clock();
     std::unique_ptr<entropy> entropy_ = platform::make_real_entropy();
+    platform::service_manager manager_{source_.environment};
 
     asio::io_context network_{1};
     asio::signal_set signals_{network_, SIGTERM, SIGINT, SIGHUP};
@@ -103,12 +120,16 @@ class server {
     std::unique_ptr<net::outgoing> outgoing_ = net::make_outgoing(
         network_.get_executor(), lookups_.get_executor(), config_.webhooks.calls);
     one_thread writer_;
+    watchdog watchdog_{manager_, *clock_, network_.get_executor(), writer_.executor()};
     engine engine_;
     remote::sinks sinks_;
     outbox outbox_;
     reaper reaper_;
     api::service service_;
     net::http_server http_;
+    net::http_probe unobserved_;
+    // Where /metrics is, if it is not with everything else.
+    std::optional<net::http_server> metrics_http_;
     std::optional<setup::listen_file> listen_file_;
 };
 
@@ -134,7 +155,7 @@ server::server(setup::config config, setup::config_source source, std::size_t fi
       engine_(*store_, *clock_, *entropy_,
               {network_.get_executor(), writer_.executor(), readers_.get_executor(),
                offload_.get_executor(), config_.store.readers},
-              engine_options_of(config_), metrics_.engine(),
+              engine_options_of(config_), write_log_,
               [this](const std::string& why) { end_at_once(why); }),
       sinks_(network_.get_executor(), offload_.get_executor(), *entropy_, config_.remote.calls),
       outbox_(
@@ -154,17 +175,9 @@ server::server(setup::config config, setup::config_source source, std::size_t fi
                               }},
                 .backups = backup_files_of(),
                 .master_key = config_.secrets.master_key},
-               {[this] {
-                    metrics_.bodies_held(http_.bodies()->held());
-                    metrics_.followers(service_.follower_count());
-                    metrics_.webhooks(service_.webhook_deliveries());
-                    metrics_.remotes(outbox_.totals());
-                    return metrics_.text();
-                },
-                [this](std::string_view route, unsigned status, std::chrono::nanoseconds took) {
-                    metrics_.answered(route, status, took);
-                }}),
-      http_((fit_connections(files_max), listen())) {
+               {.metrics = metrics_hook()}),
+      http_((fit_connections(files_max), listen())),
+      metrics_http_(listen_for_metrics()) {
     engine_.edit_elsewhere_by(outbox_);
     reaper_.ask_elsewhere(outbox_);
     engine_.report_damage_to([this](const std::string& where) { damage_log_.found(where); });
@@ -223,6 +236,62 @@ net::http_server server::listen() {
     }
 }
 
+std::optional<net::http_server> server::listen_for_metrics() {
+    const std::string& where = config_.metrics.listen;
+    if (where.empty()) return std::nullopt;
+    // For a few who ask now and then.
+    const net::http_options few{.body_bytes_max = 1u << 10,
+                                .bodies_bytes_max = 16u << 20,
+                                .account_bodies_bytes_max = 16u << 20,
+                                .connections_max = 16,
+                                .connections_per_address_max = 16};
+    try {
+        return std::optional<net::http_server>(
+            std::in_place, network_.get_executor(), setup::to_endpoint(where), few,
+            [this](net::http_request request) { return show_metrics(std::move(request)); },
+            api::refusal, unobserved_);
+    } catch (const boost::system::system_error& e) {
+        throw std::runtime_error("cannot listen on " + where + ": " + e.code().message());
+    }
+}
+
+asio::awaitable<net::http_response> server::show_metrics(net::http_request request) {
+    using boost::beast::http::verb;
+    const bool is_get = request.method() == verb::get || request.method() == verb::head;
+    if (!is_get || request.path() != "/metrics") {
+        co_return api::refusal(404, "no-such-path", "Here is /metrics and nothing else.");
+    }
+    net::http_response response;
+    response.content_type = "text/plain; version=0.0.4";
+    response.body = metrics_text();
+    co_return response;
+}
+
+// None where the API is, if they have a place of their own.
+std::function<std::string()> server::metrics_hook() {
+    if (!config_.metrics.listen.empty()) return {};
+    return [this] { return metrics_text(); };
+}
+
+std::string server::metrics_text() {
+    metrics_.bodies_held(http_.bodies()->held());
+    metrics_.followers(service_.follower_count());
+    metrics_.webhooks(service_.webhook_deliveries());
+    metrics_.remotes(outbox_.totals());
+    const milliseconds every =
+        config_.backup.directory.empty() ? milliseconds{} : config_.backup.every;
+    metrics_.backups(service_.backups().tally(), every);
+    metrics_.space(space_of(config_.store.data_dir));
+    metrics_.process(setup::read_process());
+    metrics_.ready(is_ready());
+    return metrics_.text();
+}
+
+// As /readyz says it.
+bool server::is_ready() const {
+    return engine_.accepting() && engine_.writable() && !engine_.write_trouble();
+}
+
 void server::run() {
     spawn(start_and_stop());
     network_.run();
@@ -238,12 +307,16 @@ void server::spawn(asio::awaitable<void> work) {
 asio::awaitable<void> server::start_and_stop() {
     const std::string welcome_text = co_await prepare();
     spawn(http_.run());
+    if (metrics_http_) spawn(metrics_http_->run());
+    spawn(engine_.watch_writes());
     spawn(reaper_.run());
     service_.start_webhooks(*outgoing_, http_.bodies(), network_.get_executor());
     spawn(service_.backups().run(
         network_.get_executor(), config_.backup,
         [this](const fs::path& dir, const jobs::backup_answer& done) { log_backup(dir, done); }));
     announce(welcome_text);
+    check_told(manager_.ready());
+    spawn(watchdog_.run());
     co_await wait_for_end();
     co_await stop();
 }
@@ -261,24 +334,41 @@ asio::awaitable<std::string> server::prepare() {
                   {{"setting", "secrets.master_key_file"}});
     }
     if (!account_token) co_return std::string();
-    co_return setup::welcome(setup::local_url(http_.local_endpoint()), *account_token,
-                             admin_token_file());
+    const std::string& known = config_.api.public_url;
+    const std::string url =
+        known.empty() ? setup::local_url(http_.local_endpoint(), speaks_tls()) : known;
+    co_return setup::welcome(url, *account_token, admin_token_file());
 }
 
 void server::announce(const std::string& welcome_text) {
     const tcp::endpoint at = http_.local_endpoint();
+    const std::string url = setup::to_url(at.address(), at.port(), speaks_tls());
     try {
-        listen_file_.emplace(config_.store.data_dir / "listen.url", setup::local_url(at));
+        listen_file_.emplace(config_.store.data_dir / "listen.url",
+                             setup::local_url(at, speaks_tls()));
     } catch (const std::system_error& e) {
         // A full disk: what is stored can be read all the same.
         log_->log(log_level::warn, "no listen.url: callsign needs --url", {{"error", e.what()}});
     }
-    std::cout << welcome_text << "callsignd listening on " << setup::to_url(at.address(), at.port())
-              << std::endl;
+    std::cout << welcome_text << "callsignd listening on " << url << std::endl;
     log_->log(log_level::info, "started",
               {{"version", CALLSIGN_VERSION},
-               {"url", setup::to_url(at.address(), at.port())},
+               {"url", url},
                {"data_dir", config_.store.data_dir.string()}});
+    if (metrics_http_) {
+        const tcp::endpoint metrics_at = metrics_http_->local_endpoint();
+        log_->log(
+            log_level::info, "metrics are shown",
+            {{"url", setup::to_url(metrics_at.address(), metrics_at.port(), false) + "/metrics"}});
+    }
+    // With an https address somebody says that there is a proxy before it.
+    const bool in_clear = !speaks_tls() && !config_.api.public_url.starts_with("https://");
+    if (in_clear && !at.address().is_loopback()) {
+        log_->log(log_level::warn, "listening in clear beyond this machine",
+                  {{"listen", config_.server.listen},
+                   {"settings", "tls.certificate, or server.public_url of a proxy with TLS"}});
+    }
+    warn_of_expiry();
     if (const sqlite_release sqlite = sqlite_in_use(); sqlite.loses_pages) {
         log_->log(log_level::debug, "old sqlite, one connection writes and checkpoints",
                   {{"version", sqlite.version}});
@@ -294,8 +384,16 @@ asio::awaitable<void> server::wait_for_end() {
                       {{"signal", signal == SIGTERM ? "SIGTERM" : "SIGINT"}});
             co_return;
         }
+        check_told(manager_.reloading());
         reload();
+        check_told(manager_.ready());
     }
+}
+
+void server::check_told(std::error_code error) {
+    if (!error) return;
+    log_->log(log_level::warn, "the service manager could not be told",
+              {{"error", error.message()}});
 }
 
 // From outside to inside: no new requests, those under way answered, then the queue, then the
@@ -303,14 +401,19 @@ asio::awaitable<void> server::wait_for_end() {
 // and ends the process as it stands, which loses nothing that was answered.
 asio::awaitable<void> server::stop() {
     signals_.clear();
+    check_told(manager_.stopping());
+    watchdog_.stop();
     service_.stop_followers();
+    listen_file_.reset();  // before the port is anyone's
     http_.stop();
+    if (metrics_http_) metrics_http_->stop();
     reaper_.stop();
     service_.backups().stop();
     outbox_.stop();
     co_await outbox_.stopped();
     co_await service_.stop_webhooks();
     co_await http_.drained(config_.server.drain_timeout);
+    if (metrics_http_) co_await metrics_http_->drained(milliseconds{0});
     engine_.stop();
     co_await engine_.drained();
     log_->log(log_level::info, "stopped", {});
@@ -329,8 +432,13 @@ void server::reload() {
         return;
     }
     const auto& fresh = std::get<setup::config>(loaded);
+    if (!can_reload(fresh)) return;
+    config_.tls = fresh.tls;
+    config_.http.tls = fresh.http.tls;
+    if (speaks_tls()) http_.use_certificate(config_.http.tls);
     config_.reaper = fresh.reaper;
     config_.log.level = fresh.log.level;
+    config_.log.requests = fresh.log.requests;
     config_.remote.options = fresh.remote.options;
     reaper_.reload(config_.reaper);
     outbox_.reload(config_.remote.options);
@@ -340,7 +448,31 @@ void server::reload() {
         {{"window", config_.reaper.window ? to_duration_text(*config_.reaper.window) : "auto"},
          {"interval", to_duration_text(config_.reaper.interval)},
          {"retention", to_duration_text(config_.reaper.retention)},
-         {"log_level", config_.log.level}});
+         {"log_level", config_.log.level},
+         {"certificate_expires", speaks_tls() ? to_rfc3339(config_.tls.expires) : "none"}});
+    warn_of_expiry();
+}
+
+// What each file says alone is in order; is it better than what is in force?
+bool server::can_reload(const setup::config& fresh) {
+    std::string why;
+    if (speaks_tls() != (fresh.http.tls != nullptr)) {
+        why = "TLS is turned on and off by a restart alone";
+    } else if (speaks_tls() && fresh.tls.expires <= clock_->now() &&
+               fresh.tls.expires < config_.tls.expires) {
+        why = "the certificate expired at " + to_rfc3339(fresh.tls.expires);
+    }
+    if (why.empty()) return true;
+    log_->log(log_level::error, "configuration not reloaded, the old one stays in force",
+              {{"error", why}});
+    return false;
+}
+
+void server::warn_of_expiry() {
+    if (!speaks_tls() || config_.tls.expires - clock_->now() > expiry_noticed) return;
+    log_->log(log_level::warn, "the certificate expires soon, or has",
+              {{"expires", to_rfc3339(config_.tls.expires)},
+               {"certificate", config_.tls.certificate.string()}});
 }
 
 // The supervisor starts the process again, and then the store's own recovery decides what

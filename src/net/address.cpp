@@ -34,6 +34,46 @@ std::optional<ip::address> parse_entry(std::string_view text) {
     return parse_address(has_port ? text.substr(0, text.find(':')) : text);
 }
 
+// What stands between the separators; within quotes there are none, nor behind a backslash there.
+std::vector<std::string_view> split_outside_quotes(std::string_view text, char separator) {
+    std::vector<std::string_view> parts;
+    bool quoted = false;
+    std::size_t begin = 0;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        if (quoted && text[at] == '\\') {
+            ++at;
+        } else if (text[at] == '"') {
+            quoted = !quoted;
+        } else if (!quoted && text[at] == separator) {
+            parts.push_back(text.substr(begin, at - begin));
+            begin = at + 1;
+        }
+    }
+    parts.push_back(text.substr(begin));
+    return parts;
+}
+
+// What an element of Forwarded has behind "for=", without its quotes. Empty: nothing, or more than
+// once; that is no address, and neither is what stands before it to be believed.
+std::string client_of(std::string_view element) {
+    std::string found;
+    for (const std::string_view pair : split_outside_quotes(element, ';')) {
+        const auto equals = pair.find('=');
+        const std::string_view name = trimmed(pair.substr(0, equals));
+        const bool is_for = name.size() == 3 && (name[0] == 'f' || name[0] == 'F') &&
+                            (name[1] == 'o' || name[1] == 'O') &&
+                            (name[2] == 'r' || name[2] == 'R');
+        if (!is_for || equals == pair.npos) continue;
+        std::string_view value = trimmed(pair.substr(equals + 1));
+        if (value.size() >= 2 && value.starts_with('"') && value.ends_with('"')) {
+            value = value.substr(1, value.size() - 2);
+        }
+        if (!found.empty() || value.find(',') != value.npos) return {};
+        found = value;
+    }
+    return found;
+}
+
 }  // namespace
 
 address_bytes to_bytes(const ip::address& address) {
@@ -110,6 +150,12 @@ std::optional<address_block> parse_address_block(std::string_view text) {
     return address_block{to_bytes(*address), bits + 128 - most};
 }
 
+std::string to_string(const address_bytes& address) {
+    const ip::address_v6 six(address);
+    if (!is_v4(address)) return six.to_string();
+    return ip::make_address_v4(ip::v4_mapped, six).to_string();
+}
+
 std::string to_string(const address_block& block) {
     const bool four = is_v4(block.first) && block.bits >= v4_bits;
     const ip::address_v6 whole(block.first);
@@ -139,6 +185,18 @@ std::optional<address_bytes> forwarded_for(std::span<const std::string_view> fie
         }
     }
     return found;
+}
+
+std::optional<address_bytes> forwarded_by(std::span<const std::string_view> fields,
+                                          std::span<const address_block> trusted) {
+    std::vector<std::string> named;
+    for (const std::string_view field : fields) {
+        for (const std::string_view element : split_outside_quotes(field, ',')) {
+            named.push_back(client_of(element));
+        }
+    }
+    const std::vector<std::string_view> entries(named.begin(), named.end());
+    return forwarded_for(entries, trusted);
 }
 
 }  // namespace callsign::net

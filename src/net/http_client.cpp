@@ -192,8 +192,10 @@ class http_client::impl {
     asio::awaitable<error_code> shake_hands() {
         tls_.emplace(stream_, *options_.tls);
         error_code error;
-        tls_->set_verify_mode(asio::ssl::verify_peer, error);
-        if (!error) tls_->set_verify_callback(named_rightly(options_.host), error);
+        const auto mode = options_.unproven ? asio::ssl::verify_none : asio::ssl::verify_peer;
+        tls_->set_verify_mode(mode, error);
+        if (!error && !options_.unproven)
+            tls_->set_verify_callback(named_rightly(options_.host), error);
         if (error) co_return error;
         // An address is no name that a server could be asked for (RFC 6066 section 3).
         asio::ip::make_address(options_.host, error);

@@ -32,8 +32,8 @@ constexpr int unsent_bytes_max = 128 << 10;
 
 // Often enough that a deadline is met with a quarter of itself, rarely enough to cost nothing.
 milliseconds tick_of(const http_options& o) {
-    const milliseconds shortest =
-        std::min({o.idle_timeout, o.header_timeout, o.body_timeout, o.write_timeout});
+    const milliseconds shortest = std::min(
+        {o.handshake_timeout, o.idle_timeout, o.header_timeout, o.body_timeout, o.write_timeout});
     return std::clamp(shortest / 4, milliseconds{10}, milliseconds{250});
 }
 
@@ -101,10 +101,14 @@ class http_server::impl : public std::enable_shared_from_this<http_server::impl>
 
     static asio::awaitable<void> run(std::shared_ptr<impl> self);
     static asio::awaitable<void> serve(std::shared_ptr<impl> self, tcp::socket socket,
-                                       std::optional<address_bytes> peer);
-    static asio::awaitable<void> turn_away(std::shared_ptr<impl> self, tcp::socket socket);
+                                       address_bytes from, std::optional<address_bytes> peer);
+    static asio::awaitable<void> turn_away(std::shared_ptr<impl> self, tcp::socket socket,
+                                           address_bytes from);
     static asio::awaitable<void> drained(std::shared_ptr<impl> self, milliseconds patience);
 
+    void use_certificate(std::shared_ptr<asio::ssl::context> tls) {
+        state_.options.tls = std::move(tls);
+    }
     void stop();
     void abandon();
     const std::shared_ptr<body_budget>& bodies() const noexcept { return state_.bodies; }
@@ -148,19 +152,17 @@ void http_server::impl::admit(const std::shared_ptr<impl>& self, tcp::socket soc
     error_code gone;
     const tcp::endpoint from = socket.remote_endpoint(gone);
     if (gone) return;
-    std::optional<address_bytes> peer = to_bytes(from.address());
-    if (state_.trusts(*peer)) {
-        peer.reset();
-    } else {
-        peer = counted_as(*peer);
-    }
+    const address_bytes address = to_bytes(from.address());
+    std::optional<address_bytes> peer;
+    if (!state_.trusts(address)) peer = counted_as(address);
     if (make_room(peer)) {
-        asio::co_spawn(executor_, serve(self, std::move(socket), peer), asio::detached);
+        asio::co_spawn(executor_, serve(self, std::move(socket), address, peer), asio::detached);
         return;
     }
     state_.probe->connection_refused();
-    if (state_.turned_away < turned_away_max) {
-        asio::co_spawn(executor_, turn_away(self, std::move(socket)), asio::detached);
+    // With TLS it is closed: to say why would take a handshake, and that costs most of all.
+    if (!state_.options.tls && state_.turned_away < turned_away_max) {
+        asio::co_spawn(executor_, turn_away(self, std::move(socket), address), asio::detached);
     }
 }
 
@@ -178,10 +180,11 @@ bool http_server::impl::make_room(const std::optional<address_bytes>& peer) {
 }
 
 asio::awaitable<void> http_server::impl::serve(std::shared_ptr<impl> self, tcp::socket socket,
+                                               address_bytes from,
                                                std::optional<address_bytes> peer) {
     std::string failure;
     try {
-        session s(self->state_, std::move(socket), peer);
+        session s(self->state_, std::move(socket), from, peer);
         co_await s.serve();
     } catch (const std::exception& e) {
         failure = e.what();
@@ -189,10 +192,11 @@ asio::awaitable<void> http_server::impl::serve(std::shared_ptr<impl> self, tcp::
     if (!failure.empty()) self->state_.probe->session_failed(failure);
 }
 
-asio::awaitable<void> http_server::impl::turn_away(std::shared_ptr<impl> self, tcp::socket socket) {
+asio::awaitable<void> http_server::impl::turn_away(std::shared_ptr<impl> self, tcp::socket socket,
+                                                   address_bytes from) {
     std::string failure;
     try {
-        session s(self->state_, std::move(socket), std::nullopt);
+        session s(self->state_, std::move(socket), from, std::nullopt);
         co_await s.turn_away();
     } catch (const std::exception& e) {
         failure = e.what();
@@ -274,6 +278,10 @@ const std::shared_ptr<body_budget>& http_server::bodies() const noexcept {
 
 asio::awaitable<void> http_server::run() {
     return impl::run(impl_);
+}
+
+void http_server::use_certificate(std::shared_ptr<asio::ssl::context> tls) {
+    impl_->use_certificate(std::move(tls));
 }
 
 void http_server::stop() {

@@ -353,7 +353,7 @@ http_request request_reader::take() {
 
 request_reader::step request_reader::refuse(unsigned status, std::string_view code,
                                             std::string_view detail) noexcept {
-    why_ = {status, code, detail, std::nullopt};
+    why_ = {status, code, detail, {}, std::nullopt};
     return step::refused;
 }
 

@@ -24,6 +24,7 @@ struct refusal_reason {
     unsigned status = 400;
     std::string_view code{};
     std::string_view detail{};
+    std::string_view logged_as{};         // request_facts::refused
     std::optional<http_response> said{};  // by those behind the server: the answer, as it is
 };
 

@@ -26,16 +26,30 @@ constexpr std::size_t small_answer_bytes_max = 16u << 10;
 constexpr std::string_view continue_line = "HTTP/1.1 100 Continue\r\n\r\n";
 
 constexpr refusal_reason too_slow{408, "request-timeout", "The request took too long to arrive."};
+constexpr std::string_view rate_limited = "rate-limited";
 constexpr refusal_reason too_many{503, "too-many-connections",
-                                  "The server has as many connections as it takes."};
+                                  "The server has as many connections as it takes.", rate_limited};
 constexpr refusal_reason too_many_requests{503, "too-many-connections",
                                            "As many requests of this address are under way as "
-                                           "there may be."};
+                                           "there may be.",
+                                           rate_limited};
+constexpr refusal_reason needs_https{400, "https-required", "This port speaks HTTPS: https://."};
 constexpr refusal_reason failed{500, "internal-error", "The server failed."};
 
+std::vector<std::string_view> values_of(const http_header& header, std::string_view name) {
+    std::vector<std::string_view> values;
+    const auto [first, last] = header.equal_range({name.data(), name.size()});
+    for (auto field = first; field != last; ++field) {
+        values.emplace_back(field->value().data(), field->value().size());
+    }
+    return values;
+}
+
 // What is left of a request for the probe, once the handler has the rest.
-http_request outline_of(const http_header& request, std::string_view id) {
+http_request outline_of(const http_header& request, std::string_view id,
+                        const address_bytes& client) {
     http_request outline;
+    outline.client_address = client;
     if (request.method() == boost::beast::http::verb::unknown) {
         outline.method_string(request.method_string());
     } else {
@@ -49,10 +63,12 @@ http_request outline_of(const http_header& request, std::string_view id) {
 
 }  // namespace
 
-session::session(server_state& server, asio::ip::tcp::socket socket,
+session::session(server_state& server, asio::ip::tcp::socket socket, const address_bytes& from,
                  const std::optional<address_bytes>& peer)
     : server_(server),
-      socket_(std::move(socket)),
+      connection_(std::move(socket)),
+      from_(from),
+      client_address_(from),
       peer_(server),
       client_(server),
       memory_(std::make_shared<body_lease>(server.bodies)),
@@ -75,12 +91,33 @@ session::~session() {
 }
 
 asio::awaitable<void> session::serve() {
-    for (bool go_on = true; go_on;) {
+    const bool is_open = co_await shake_hands();
+    for (bool go_on = is_open; go_on;) {
         const bool has_request = co_await read_request();
         if (!has_request) co_return;
         go_on = co_await answer();
     }
-    if (reader_.has_unread()) co_await linger();
+    const bool says_end = connection_.is_tls() && !cut_short_;
+    if (is_open && (says_end || reader_.has_unread())) co_await linger();
+}
+
+// False: the connection is over. Without a certificate there is nothing to do.
+asio::awaitable<bool> session::shake_hands() {
+    // Kept until it is done, whatever certificate comes next.
+    const std::shared_ptr<asio::ssl::context> context = server_.options.tls;
+    if (!context) co_return true;
+    enter(phase::handshake);
+    const auto arrival = asio::ip::tcp::socket::wait_read;
+    const auto [gone] = co_await connection_.socket().async_wait(arrival, use_result);
+    if (gone || expired_ || displaced_) co_return false;
+    if (connection_.speaks_clear_text()) {
+        co_await refuse(needs_https);
+        co_return false;
+    }
+    const error_code failed = co_await connection_.shake_hands(*context);
+    if (failed || expired_ || displaced_ || server_.stopping) co_return false;
+    enter(phase::idle);
+    co_return true;
 }
 
 // False: the connection is over, the client having been told why if there was a reason.
@@ -89,11 +126,15 @@ asio::awaitable<bool> session::read_request() {
     reader_.begin();
     memory_->pays(strangers);
     client_.give_back();
+    client_address_ = from_;
+    begun_ = server_.now();
+    bytes_in_ = bytes_out_ = 0;
     id_.clear();
     for (bool counted = false;;) {
         const step next = reader_.advance();
         if (!counted && reader_.header_done() && next != step::refused) {
             counted = true;
+            begun_ = server_.now();
             if (!count_client(reader_.header())) {
                 co_await refuse(too_many_requests);
                 co_return false;
@@ -126,7 +167,7 @@ asio::awaitable<bool> session::read_more() {
     if (phase_ == phase::idle && server_.stopping) co_return false;
     if (phase_ != phase::body && displaced_) co_return false;
     const auto space = reader_.space();
-    const auto [error, bytes] = co_await socket_.async_read_some(space, use_result);
+    const auto [error, bytes] = co_await connection_.async_read_some(space, use_result);
     if (expired_ && phase_ != phase::idle) {
         co_await refuse(too_slow);
         co_return false;
@@ -144,6 +185,7 @@ asio::awaitable<bool> session::may_come() {
     http_request head;
     head.base() = reader_.header();
     head.id = id_;
+    head.client_address = client_address_;
     head.notes = reader_.notes();
     enter(phase::handler);
     admission given;
@@ -170,14 +212,14 @@ asio::awaitable<bool> session::may_come() {
 
 // Of a trusted proxy's connection: each request counts for whom it comes from. False: one too many.
 bool session::count_client(const http_header& header) {
+    client_address_ = from_;
     if (peer_.address()) return true;
-    std::vector<std::string_view> named;
-    const auto [first, last] = header.equal_range("X-Forwarded-For");
-    for (auto field = first; field != last; ++field) {
-        named.emplace_back(field->value().data(), field->value().size());
-    }
-    const auto client = forwarded_for(named, server_.options.trusted_proxies);
+    const auto& trusted = server_.options.trusted_proxies;
+    const auto named = values_of(header, "X-Forwarded-For");
+    const auto client = named.empty() ? forwarded_by(values_of(header, "Forwarded"), trusted)
+                                      : forwarded_for(named, trusted);
     if (!client) return true;
+    client_address_ = *client;
     const address_bytes address = counted_as(*client);
     if (server_.count_of(address) >= server_.options.connections_per_address_max) return false;
     client_.take(address);
@@ -190,9 +232,11 @@ asio::awaitable<bool> session::answer() {
     http_request request = reader_.take();
     if (id_.empty()) id_ = server_.draw_id();
     request.id = id_;
+    request.client_address = client_address_;
+    bytes_in_ = request.body().size();
     request.memory = memory_;
     request.notes = reader_.notes();
-    const http_request outline = outline_of(request, request.id);
+    const http_request outline = outline_of(request, request.id, client_address_);
     const bool client_stays = request.keep_alive();
     std::optional<http_header> asked;
     if (request.wants_socket()) asked.emplace(request.base());
@@ -214,14 +258,14 @@ asio::awaitable<bool> session::answer() {
         response = server_.refusal(failed.status, failed.code, failed.detail);
     }
     if (response.upgrade && !asked) {
-        response = server_.refusal(426, "upgrade-required", "This needs a WebSocket.");
+        refuse_instead(response, 426, "upgrade-required", "This needs a WebSocket.");
     }
     // The request's body is gone by now, and what was reserved for the answer has become it. A
     // small one is always given: what was asked for has been done.
     if (response.body.size() <= small_answer_bytes_max) {
         memory_->resize_anyway(response.body.size());
     } else if (!memory_->resize(response.body.size())) {
-        response = server_.refusal(503, "overloaded", "Too many bodies are under way.");
+        refuse_instead(response, 503, "overloaded", "Too many bodies are under way.");
         memory_->resize_anyway(response.body.size());
     }
     const bool is_streamed = response.write_body != nullptr;
@@ -229,18 +273,46 @@ asio::awaitable<bool> session::answer() {
         client_stays && failure.empty() && !server_.stopping && !displaced_ && !is_streamed;
     server_.probe->request_answered(outline, response, steady::now() - start);
     if (response.upgrade) {
-        co_await talk(std::move(*asked), *response.upgrade);
+        const bool met = co_await talk(std::move(*asked), *response.upgrade);
+        finished(outline, 101, response, met);
         co_return false;
     }
     compose(response, outline, keep_alive);
     const bool is_head = outline.method() == boost::beast::http::verb::head;
     const bool has_body = !is_head && may_have_body(response.status);
-    const bool written = co_await write(out_, has_body ? response.body : std::string_view());
+    std::string_view body = has_body ? response.body : std::string_view();
+    // TLS writes each in a record of its own, and a record costs more than a copy.
+    if (connection_.is_tls() && body.size() <= small_answer_bytes_max) {
+        out_ += std::exchange(body, {});
+    }
+    bool written = co_await write(out_, body);
     if (written && has_body && is_streamed) {
-        co_await stream(response.write_body, outline.version() >= 11);
+        written = co_await stream(response.write_body, outline.version() >= 11);
     }
     memory_->give_back();
+    finished(outline, response.status, response, written);
     co_return written&& keep_alive;
+}
+
+// Another answer than those behind the server gave; what they know of the request stays.
+void session::refuse_instead(http_response& response, unsigned status, std::string_view code,
+                             std::string_view detail) {
+    request_facts known = std::move(response.facts);
+    response = server_.refusal(status, code, detail);
+    known.reason = response.facts.reason;
+    response.facts = std::move(known);
+}
+
+void session::finished(const http_request& request, unsigned status, const http_response& response,
+                       bool sent) {
+    server_.probe->request_finished({.request = request,
+                                     .status = status,
+                                     .facts = response.facts,
+                                     .is_fault_of_another = response.is_fault_of_another,
+                                     .took = server_.now() - begun_,
+                                     .bytes_in = bytes_in_,
+                                     .bytes_out = bytes_out_,
+                                     .sent = sent});
 }
 
 // ---- bodies that come bit by bit ----
@@ -283,16 +355,17 @@ class session::streamed_body final : public body_stream {
     bool chunked_;
 };
 
-asio::awaitable<void> session::stream(const body_writer& writer, bool chunked) {
+// True: to the end that its writer gave it.
+asio::awaitable<bool> session::stream(const body_writer& writer, bool chunked) {
     stream_end_ = std::make_shared<stream_end>();
     if (!reader_.has_unread()) reader_.drop_buffer();
     if (displaced_) stream_end_->come();  // while its request came
     enter(phase::stream);
     // The client says nothing more, so what can be read is its end.
-    socket_.async_wait(asio::ip::tcp::socket::wait_read,
-                       [end = stream_end_](const error_code& error) {
-                           if (!error) end->come();
-                       });
+    connection_.socket().async_wait(asio::ip::tcp::socket::wait_read,
+                                    [end = stream_end_](const error_code& error) {
+                                        if (!error) end->come();
+                                    });
     streamed_body body(*this, chunked);
     std::string failure;
     try {
@@ -303,11 +376,14 @@ asio::awaitable<void> session::stream(const body_writer& writer, bool chunked) {
     }
     stream_end_->told = {};
     // What is cut off has no last chunk, and so is known for it.
+    cut_short_ = cut_short_ || !failure.empty();
     if (!failure.empty()) {
         server_.probe->session_failed(failure);
-    } else if (!stream_end_->over && chunked) {
-        co_await write("0\r\n\r\n");
+        co_return false;
     }
+    if (stream_end_->over) co_return false;
+    if (chunked) co_return co_await write("0\r\n\r\n");
+    co_return true;
 }
 
 asio::awaitable<bool> session::write(std::string_view head, std::string_view body) {
@@ -315,12 +391,16 @@ asio::awaitable<bool> session::write(std::string_view head, std::string_view bod
     while (!head.empty() || !body.empty()) {
         const std::array<asio::const_buffer, 2> both{asio::buffer(head.data(), head.size()),
                                                      asio::buffer(body.data(), body.size())};
-        const auto [error, written] = co_await socket_.async_write_some(both, use_result);
-        if (error || expired_) co_return false;
+        const auto [error, written] = co_await connection_.async_write_some(both, use_result);
+        if (error || expired_) {
+            cut_short_ = true;
+            co_return false;
+        }
         pace_.moved(written, server_.now());
         const std::size_t of_head = std::min(written, head.size());
         head.remove_prefix(of_head);
         body.remove_prefix(written - of_head);
+        bytes_out_ += written - of_head;
     }
     co_return true;
 }
@@ -330,15 +410,19 @@ asio::awaitable<void> session::refuse(refusal_reason why) {
     http_request outline;
     outline.version(11);
     outline.id = id_;
-    if (reader_.header_done()) outline = outline_of(reader_.header(), id_);
-    const http_response response =
+    outline.client_address = client_address_;
+    if (reader_.header_done()) outline = outline_of(reader_.header(), id_, client_address_);
+    http_response response =
         why.said ? std::move(*why.said) : server_.refusal(why.status, why.code, why.detail);
+    if (!why.said) response.facts.refused = why.logged_as;
+    bytes_in_ = reader_.body_bytes();
     // Nothing of the request is held while its client reads why.
     reader_.drop_body();
-    server_.probe->request_answered(outline, response, {});
+    server_.probe->request_answered(outline, response, server_.now() - begun_);
     compose(response, outline, false);
     const bool is_head = outline.method() == boost::beast::http::verb::head;
     const bool written = co_await write(out_, is_head ? std::string_view() : response.body);
+    finished(outline, response.status, response, written);
     if (written) co_await linger();
 }
 
@@ -348,21 +432,28 @@ asio::awaitable<void> session::turn_away() {
     http_request nothing;
     nothing.version(11);
     nothing.id = server_.draw_id();
-    const http_response response = server_.refusal(too_many.status, too_many.code, too_many.detail);
+    nothing.client_address = from_;
+    begun_ = server_.now();
+    http_response response = server_.refusal(too_many.status, too_many.code, too_many.detail);
+    response.facts.refused = too_many.logged_as;
+    server_.probe->request_answered(nothing, response, {});
     compose(response, nothing, false);
     const bool written = co_await write(out_, response.body);
+    finished(nothing, response.status, response, written);
     if (written) co_await linger();
 }
 
 // Says that nothing more will come, and waits for the client to have taken what did.
 asio::awaitable<void> session::linger() {
-    error_code ignored;
-    socket_.shutdown(asio::socket_base::shutdown_send, ignored);
     enter(phase::linger);
+    if (!cut_short_) co_await connection_.say_end();
+    error_code ignored;
+    connection_.socket().shutdown(asio::socket_base::shutdown_send, ignored);
     out_.resize(linger_buffer_bytes);
     for (std::size_t total = 0; total < linger_bytes_max && !server_.stopping;) {
         const auto buffer = asio::buffer(out_);
-        const auto [error, bytes] = co_await socket_.async_read_some(buffer, use_result);
+        const auto [error, bytes] =
+            co_await connection_.socket().async_read_some(buffer, use_result);
         if (error || expired_ || displaced_) co_return;
         total += bytes;
     }
@@ -402,6 +493,7 @@ void session::enter(phase next) {
     since_ = server_.now();
     const http_options& o = server_.options;
     switch (next) {
+    case phase::handshake: pace_.begin(since_, o.handshake_timeout, 0); break;
     case phase::idle: pace_.begin(since_, o.idle_timeout, 0); break;
     case phase::header: pace_.begin(since_, o.header_timeout, 0); break;
     case phase::body: pace_.begin(since_, o.body_timeout, o.body_rate_min); break;
@@ -429,19 +521,20 @@ void session::check_deadline(steady::time_point now) {
     if (is_late && !std::exchange(timed_out_, true)) server_.probe->connection_timed_out();
     expired_ = true;
     error_code ignored;
-    socket_.cancel(ignored);
+    connection_.socket().cancel(ignored);
 }
 
 void session::close_if_idle() {
-    if (phase_ != phase::idle && phase_ != phase::linger) return;
+    if (phase_ != phase::handshake && phase_ != phase::idle && phase_ != phase::linger) return;
     error_code ignored;
-    socket_.cancel(ignored);
+    connection_.socket().cancel(ignored);
 }
 
 session::need session::needed() const noexcept {
     if (displaced_ || turned_away_) return need::at_work;
     switch (phase_) {
     case phase::idle: return need::idle;
+    case phase::handshake:
     case phase::header:
     case phase::stream:  // who follows can go on from where he was
     case phase::linger: return need::on_its_way;
@@ -456,13 +549,13 @@ void session::displace() {
     displaced_ = true;
     server_.probe->connection_displaced();
     error_code ignored;
-    socket_.cancel(ignored);
+    connection_.socket().cancel(ignored);
     if (phase_ == phase::stream) stream_end_->come();
 }
 
 void session::cut_off() {
     error_code ignored;
-    socket_.close(ignored);
+    connection_.socket().close(ignored);
     if (phase_ == phase::stream) stream_end_->come();
 }
 

@@ -2,6 +2,7 @@
 // One connection: read a request, have it answered, write the answer, again. Lives in the frame of
 // the coroutine that serves it.
 
+#include "connection.hpp"
 #include "pace.hpp"
 #include "request_reader.hpp"
 #include "server_state.hpp"
@@ -35,9 +36,9 @@ class session {
   public:
     using steady = std::chrono::steady_clock;
 
-    // Registers itself with the server for as long as it lives. `peer`: whose connection it counts
-    // as; none: a trusted proxy's.
-    session(server_state& server, boost::asio::ip::tcp::socket socket,
+    // Registers itself with the server for as long as it lives. `from`: the other end; `peer`:
+    // whose connection it counts as; none: a trusted proxy's.
+    session(server_state& server, boost::asio::ip::tcp::socket socket, const address_bytes& from,
             const std::optional<address_bytes>& peer);
     ~session();
     session(const session&) = delete;
@@ -70,18 +71,28 @@ class session {
   private:
     // What is being waited for, each with a limit of its own; none while the handler works.
     // Nor between two writes of a streamed body.
-    enum class phase : std::uint8_t { idle, header, body, handler, write, stream, linger };
+    enum class phase : std::uint8_t {
+        handshake,
+        idle,
+        header,
+        body,
+        handler,
+        write,
+        stream,
+        linger
+    };
     class streamed_body;
     class beast_socket;
 
+    boost::asio::awaitable<bool> shake_hands();
     boost::asio::awaitable<bool> read_request();
     boost::asio::awaitable<bool> read_more();
     boost::asio::awaitable<bool> may_come();
     boost::asio::awaitable<bool> answer();
     boost::asio::awaitable<bool> write(std::string_view head, std::string_view body = {});
     bool has_room_for(std::size_t bytes);
-    boost::asio::awaitable<void> stream(const body_writer& writer, bool chunked);
-    boost::asio::awaitable<void> talk(http_header header, const socket_upgrade& upgrade);
+    boost::asio::awaitable<bool> stream(const body_writer& writer, bool chunked);
+    boost::asio::awaitable<bool> talk(http_header header, const socket_upgrade& upgrade);
     boost::asio::awaitable<void> refuse(refusal_reason why);
     boost::asio::awaitable<void> linger();
 
@@ -90,23 +101,33 @@ class session {
     void enter_write(std::size_t bytes);
     void enter_reading_phase();
     bool count_client(const http_header& header);
+    void refuse_instead(http_response& response, unsigned status, std::string_view code,
+                        std::string_view detail);
+    void finished(const http_request& request, unsigned status, const http_response& response,
+                  bool sent);
     void compose(const http_response& response, const http_request& request, bool keep_alive);
 
     server_state& server_;
-    boost::asio::ip::tcp::socket socket_;
+    connection connection_;
+    const address_bytes from_;
+    address_bytes client_address_;  // of the request under way
     address_share peer_;
-    address_share client_;  // of the request under way, behind a proxy
+    address_share client_;  // the same, behind a proxy, as it counts
     // Of the request under way and its answer. Its requests share it.
     const std::shared_ptr<body_lease> memory_;
     request_reader reader_;
-    std::string id_;   // of the request under way; empty: none was drawn yet
-    std::string out_;  // an answer's head
+    steady::time_point begun_;   // its header was there
+    std::size_t bytes_in_ = 0;   // of its body
+    std::size_t bytes_out_ = 0;  // of its answer's body
+    std::string id_;             // of the request under way; empty: none was drawn yet
+    std::string out_;            // an answer's head
     phase phase_ = phase::idle;
     steady::time_point since_;  // it is in this phase
     pace pace_;
     std::size_t body_bytes_ = 0;  // that had come when they were last looked at
     bool expired_ = false;        // the deadline of this phase passed, and the socket was told
     bool timed_out_ = false;      // which is told once
+    bool cut_short_ = false;      // an answer was not written to its end
     bool displaced_ = false;      // this is its last request
     bool turned_away_ = false;
     // Of the body that is streamed; shared with what waits for the client to go.

@@ -18,7 +18,7 @@ namespace websocket = boost::beast::websocket;
 using boost::system::error_code;
 
 // Without compression: its tables would be most of what an idle one takes.
-using ws_stream = websocket::stream<asio::ip::tcp::socket&, false>;
+using ws_stream = websocket::stream<connection&, false>;
 
 // In a frame of its own: the header is not kept for as long as the socket is.
 asio::awaitable<bool> accept(ws_stream& ws, http_header header, const std::string& subprotocol,
@@ -71,6 +71,7 @@ class session::beast_socket final : public web_socket {
         session_.enter_write(message.size());
         const auto bytes = asio::buffer(message);
         const auto [error, written] = co_await ws_.async_write(bytes, use_result);
+        session_.bytes_out_ += written;
         co_return !error && !session_.expired_;
     }
 
@@ -79,8 +80,9 @@ class session::beast_socket final : public web_socket {
     std::uint16_t code_ = websocket::close_code::normal;
 };
 
-asio::awaitable<void> session::talk(http_header header, const socket_upgrade& upgrade) {
-    ws_stream ws(socket_);
+// True: to the end that one of the two gave it.
+asio::awaitable<bool> session::talk(http_header header, const socket_upgrade& upgrade) {
+    ws_stream ws(connection_);
     // The server's own deadlines hold.
     ws.set_option(websocket::stream_base::timeout{websocket::stream_base::none(),
                                                   websocket::stream_base::none(), false});
@@ -88,11 +90,11 @@ asio::awaitable<void> session::talk(http_header header, const socket_upgrade& up
     ws.auto_fragment(false);
     stream_end_ = std::make_shared<stream_end>();
     // A client has nothing to say before it is answered.
-    if (reader_.has_unread() || displaced_) co_return;
+    if (reader_.has_unread() || displaced_) co_return false;
     reader_.drop_buffer();
     enter(phase::write);
     const bool accepted = co_await accept(ws, std::move(header), upgrade.subprotocol, id_);
-    if (!accepted || expired_) co_return;
+    if (!accepted || expired_) co_return false;
 
     enter(phase::stream);
     const auto executor = co_await asio::this_coro::executor;
@@ -120,6 +122,7 @@ asio::awaitable<void> session::talk(http_header header, const socket_upgrade& up
     }
     cut_off();
     while (hears) co_await heard.async_wait(use_result);
+    co_return failure.empty() && !displaced_;
 }
 
 }  // namespace callsign::net

@@ -1,3 +1,4 @@
+#include "line_output.hpp"
 #include "log_line.hpp"
 
 #include <callsign/base/text.hpp>
@@ -5,12 +6,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <spdlog/logger.h>
-#include <spdlog/sinks/stdout_sinks.h>
+#include <unistd.h>
 
 namespace callsign::platform {
 namespace {
 
+constexpr std::size_t usual_line_bytes = 320;
 constexpr std::string_view replacement = "\xEF\xBF\xBD";
 
 std::string_view name_of(log_level level) noexcept {
@@ -24,15 +25,11 @@ std::string_view name_of(log_level level) noexcept {
 }
 
 // load_config lets no other words through.
-spdlog::level::level_enum to_spdlog(std::string_view name) {
-    if (name == "debug") return spdlog::level::debug;
-    if (name == "info") return spdlog::level::info;
-    if (name == "warn") return spdlog::level::warn;
-    return spdlog::level::err;
-}
-
-spdlog::level::level_enum to_spdlog(log_level level) {
-    return to_spdlog(name_of(level));
+log_level level_named(std::string_view name) {
+    if (name == "debug") return log_level::debug;
+    if (name == "info") return log_level::info;
+    if (name == "warn") return log_level::warn;
+    return log_level::error;
 }
 
 void put_escape(std::string& out, unsigned code) {
@@ -65,32 +62,46 @@ bool is_plain(std::string_view text) noexcept {
     });
 }
 
+// What may wait for who reads standard error: some 5,000 lines.
+constexpr std::size_t waiting_bytes_max = 1u << 20;
+// When another logger takes over: the lines of this one come before it.
+constexpr milliseconds hand_over{100};
+
+// One for all loggers of the process, so that their lines stay in order.
+line_output& standard_error() {
+    static line_output out(STDERR_FILENO, waiting_bytes_max);
+    return out;
+}
+
 class stderr_logger final : public logger {
   public:
     explicit stderr_logger(const log_options& options)
-        : json_(options.format == "json"),
-          out_("callsign", std::make_shared<spdlog::sinks::stderr_sink_mt>()) {
-        out_.set_pattern("%v");
-        out_.set_level(to_spdlog(options.level));
-        out_.flush_on(spdlog::level::debug);
-    }
+        : json_(options.format == "json"), from_(level_named(options.level)) {}
+    ~stderr_logger() override { out_.drain(hand_over); }
+    stderr_logger(const stderr_logger&) = delete;
+    stderr_logger& operator=(const stderr_logger&) = delete;
 
     void log(log_level level, std::string_view event,
              std::initializer_list<log_field> fields) override {
         if (!enabled(level)) return;
-        const auto now = std::chrono::floor<milliseconds>(std::chrono::system_clock::now());
-        const log_entry entry{now, level, event, fields};
-        const std::string line = json_ ? json_line(entry) : text_line(entry);
-        out_.log(to_spdlog(level), spdlog::string_view_t(line.data(), line.size()));
+        if (const auto count = out_.take_left_out()) {
+            put(log_level::warn, "log-lines-left-out", {{"count", std::to_string(count)}});
+        }
+        put(level, event, fields);
     }
 
-    bool enabled(log_level level) const noexcept override {
-        return out_.should_log(to_spdlog(level));
-    }
+    bool enabled(log_level level) const noexcept override { return level >= from_; }
 
   private:
+    void put(log_level level, std::string_view event, std::initializer_list<log_field> fields) {
+        const auto now = std::chrono::floor<milliseconds>(std::chrono::system_clock::now());
+        const log_entry entry{now, level, event, fields};
+        out_.put(json_ ? json_line(entry) : text_line(entry), level >= log_level::warn);
+    }
+
     bool json_;
-    spdlog::logger out_;
+    log_level from_;
+    line_output& out_ = standard_error();
 };
 
 }  // namespace
@@ -112,6 +123,7 @@ std::string json_string(std::string_view text) {
 
 std::string text_line(const log_entry& entry) {
     std::string line = to_rfc3339(entry.at);
+    line.reserve(usual_line_bytes);
     line.append(" ").append(name_of(entry.level)).append(" ").append(entry.event);
     for (const auto& [name, value] : entry.fields) {
         line.append(" ").append(name).append("=");
@@ -122,6 +134,7 @@ std::string text_line(const log_entry& entry) {
 
 std::string json_line(const log_entry& entry) {
     std::string line = "{\"time\":\"" + to_rfc3339(entry.at);
+    line.reserve(usual_line_bytes);
     line.append("\",\"level\":\"").append(name_of(entry.level));
     line.append("\",\"event\":").append(json_string(entry.event));
     for (const auto& [name, value] : entry.fields) {

@@ -12,7 +12,10 @@ std::variant<task, ref_fault> usable(std::optional<task> found) {
 }  // namespace
 
 std::optional<account> resolve(read_tx& tx, const account_ref& ref) {
-    return std::visit([&](const auto& by) { return tx.find_account(by); }, ref);
+    auto found = std::visit([&](const auto& by) { return tx.find_account(by); }, ref);
+    // It is nobody's any more.
+    if (found && found->state == account_state::going) found.reset();
+    return found;
 }
 
 std::variant<task, ref_fault> resolve(read_tx& tx, account_id account, const task_ref& ref) {

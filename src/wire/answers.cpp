@@ -174,6 +174,8 @@ v1::Account to_message(const account& a) {
     set_timestamp(*out.mutable_created_at(), a.created_at);
     out.set_seq(a.last_seq);
     out.set_mode(std::string(to_string(a.mode)));
+    out.set_state(std::string(to_string(a.state)));
+    if (a.deleted_at) set_timestamp(*out.mutable_deleted_at(), *a.deleted_at);
     return out;
 }
 

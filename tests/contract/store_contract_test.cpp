@@ -3,6 +3,7 @@
 
 #include "store_contract.hpp"
 
+
 #include <callsign/rules/read.hpp>
 #include <callsign/rules/rules.hpp>
 #include <callsign/store/memory.hpp>
@@ -529,6 +530,102 @@ TEST_P(store_contract, a_token_says_when_it_expires) {
     EXPECT_EQ(tx->tokens_of(account)[0].expires_at, t0 + milliseconds{5});
 }
 
+TEST_P(store_contract, totals_are_exact_and_survive) {
+    const auto expect = [&](store_totals wanted) {
+        for (const bool again : {false, GetParam().durable}) {
+            if (again) reopen();
+            const store_totals now = store_->totals();
+            EXPECT_EQ(now.accounts, wanted.accounts);
+            EXPECT_EQ(now.tasks, wanted.tasks);
+            EXPECT_EQ(now.open_tasks, wanted.open_tasks);
+            EXPECT_EQ(now.held_series, wanted.held_series);
+        }
+    };
+    expect({});
+    const auto account = make_account();
+    make_account("other");
+    expect({.accounts = 2});
+    const auto made = [&](int n, attributes all, bool purged = false) {
+        return write([&](write_tx& tx) {
+            const auto series = tx.default_series(account);
+            task t;
+            t.account = account;
+            t.uuid = uuid_of(n);
+            t.created_at = t0;
+            t.attributes = std::move(all);
+            t.purged = purged;
+            t.numbered = receipt{.uuid = t.uuid,
+                                 .prefix = series->prefix,
+                                 .period = {},
+                                 .number = tx.take_number(series->id, ""),
+                                 .created_at = t0};
+            t.id = tx.put_task(t, series->id);
+            return t;
+        });
+    };
+    const task open = made(1, {{"description", "open"}});
+    made(2, {{"description", "done"}, {"status", "completed"}});
+    const task unseen = made(3, {}, true);
+    expect({.accounts = 2, .tasks = 3, .open_tasks = 1});
+    write([&](write_tx& tx) {
+        tx.update_task(open, {{"description", "open"}, {"status", "deleted"}}, false, 1, t0);
+    });
+    expect({.accounts = 2, .tasks = 3, .open_tasks = 0});
+    write([&](write_tx& tx) { tx.reveal_task(unseen.id, {{"description", "seen"}}, 1, 1); });
+    expect({.accounts = 2, .tasks = 3, .open_tasks = 1});
+    write([&](write_tx& tx) {
+        auto series = *tx.default_series(account);
+        series.held = true;
+        tx.update_series(series, t0);
+    });
+    expect({.accounts = 2, .tasks = 3, .open_tasks = 1, .held_series = 1});
+    {
+        const auto tx = store_->begin_write();
+        tx->put_account("lost", t0);
+        auto series = *tx->default_series(account);
+        series.held = false;
+        tx->update_series(series, t0);
+    }
+    expect({.accounts = 2, .tasks = 3, .open_tasks = 1, .held_series = 1});
+}
+
+TEST_P(store_contract, a_task_without_a_number_is_open_once_it_has_one) {
+    const auto account = make_account();
+    const auto id = write([&](write_tx& tx) {
+        task t;
+        t.account = account;
+        t.uuid = uuid_of(1);
+        t.created_at = t0;
+        t.attributes = {{"description", "late"}};
+        return tx.put_task(t, tx.default_series(account)->id);
+    });
+    EXPECT_EQ(store_->totals().tasks, 1);
+    EXPECT_EQ(store_->totals().open_tasks, 0);
+    write([&](write_tx& tx) {
+        const auto series = tx.default_series(account);
+        tx.number_task(id, series->id,
+                       {.uuid = uuid_of(1),
+                        .prefix = series->prefix,
+                        .period = {},
+                        .number = tx.take_number(series->id, ""),
+                        .seq = 1,
+                        .created_at = t0});
+    });
+    EXPECT_EQ(store_->totals().open_tasks, 1);
+}
+
+TEST_P(store_contract, a_proof_changes_nothing) {
+    const auto account = make_account();
+    const auto before = store_->counts();
+    const auto moment = store_->last_moment();
+    for (int i = 0; i < 3; ++i) store_->prove_writable();
+    if (GetParam().durable) reopen();
+    EXPECT_EQ(store_->counts().pending, before.pending);
+    EXPECT_EQ(store_->last_moment(), moment);
+    const auto slot = write([&](write_tx& tx) { return tx.put_slot(new_slot(account, "k", 1)); });
+    EXPECT_TRUE(write([&](write_tx& tx) { return tx.find_slot(slot); }));
+}
+
 TEST_P(store_contract, tokens_open_until_they_are_revoked) {
     const auto account = make_account();
     const auto id = write([&](write_tx& tx) {
@@ -540,7 +637,14 @@ TEST_P(store_contract, tokens_open_until_they_are_revoked) {
     EXPECT_FALSE(store_->begin_read()->find_principal(sha256("wrong")));
     write([&](write_tx& tx) { tx.revoke_token(id, t0 + milliseconds{1}); });
     const auto tx = store_->begin_read();
-    EXPECT_FALSE(tx->find_principal(sha256("secret")));
+    const auto gone = tx->find_principal(sha256("secret"));
+    EXPECT_TRUE(gone->revoked);
+    EXPECT_EQ(gone->name, "laptop");
+    EXPECT_EQ(gone->account_name, "home");
+    const auto root = tx->find_principal(sha256("root"));
+    EXPECT_FALSE(root->revoked);
+    EXPECT_EQ(root->name, "operator");
+    EXPECT_EQ(root->account_name, "");
     ASSERT_EQ(tx->tokens_of(account).size(), 1u);
     EXPECT_EQ(tx->tokens_of(account)[0].revoked_at, t0 + milliseconds{1});
     EXPECT_EQ(tx->tokens_of(std::nullopt).size(), 1u);
@@ -800,6 +904,70 @@ TEST_P(store_contract, devices_have_names_and_keys_and_can_be_revoked) {
     EXPECT_EQ(tx->find_device(client_a)->revoked_at, t0 + milliseconds{7});
     EXPECT_EQ(tx->find_device(client_b)->name, "phone");
     EXPECT_FALSE(tx->find_device(uuid_of(904)));
+}
+
+// Of every table something, of two accounts; one goes, a few rows at a time.
+TEST_P(store_contract, an_account_goes_with_all_its_rows) {
+    const auto fill = [&](account_id id, const uuid& client, int first) {
+        write([&](write_tx& tx) {
+            const auto series = *tx.default_series(id);
+            for (int n = first; n < first + 20; ++n) make_task(tx, id, n);
+            change(tx, id, first, {{"p", "v"}}, false, 20, t0 + milliseconds{500});
+            tx.skip_numbers(series.id, "", 30);
+            tx.put_series(id, "MORE", "project", false, t0);
+            tx.put_token(id, "t", token_scope::write, sha256(std::to_string(first)), t0);
+            tx.put_device({.client_id = client, .account = id, .name = "a", .sealed_key = "k"});
+            tx.put_fork_version(id, {uuid_of(5'000 + first), 1, t0, {2}, {}, {}}, {100, 10'000});
+        });
+    };
+    const auto home = make_account(), other = make_account("other", "OTH");
+    fill(home, client_a, 1);
+    fill(other, client_b, 101);
+    const auto sealed = write([](write_tx& tx) { return put_opaque(tx, "sealed", uuid_of(950)); });
+    write([&](write_tx& tx) {
+        tx.append_sealed_version(sealed, uuid_of(970), uuid{}, t0, "segment");
+        tx.put_snapshot(sealed, {uuid_of(970), 1, 1, t0}, t0, "bytes");
+    });
+    const auto remove = [&](account_id id) {
+        write([&](write_tx& tx) {
+            account a = *tx.find_account(id);
+            a.state = account_state::going;
+            a.name = "(removed)";
+            a.deleted_at = t0;
+            tx.update_account(a);
+        });
+        int steps = 0;
+        for (std::optional<removal_place> at = removal_place{}; at; ++steps) {
+            at = write([&](write_tx& tx) { return tx.remove_some(id, *at, 7); });
+            if (GetParam().durable) reopen();
+        }
+        return steps;
+    };
+    const int steps = remove(home);
+    EXPECT_TRUE(steps > 20 || !GetParam().durable) << steps;
+    remove(sealed);
+
+    const auto tx = store_->begin_read();
+    EXPECT_FALSE(tx->find_account(home) || tx->find_account("home"));
+    EXPECT_EQ(tx->accounts().size(), 1u);
+    EXPECT_FALSE(tx->find_device(client_a) || tx->find_device(uuid_of(950)));
+    EXPECT_FALSE(tx->find_principal(sha256("1")));
+    EXPECT_TRUE(tx->versions(home, 0, 100).empty());
+    EXPECT_TRUE(tx->series_of(home).empty());
+    EXPECT_FALSE(tx->find_sealed_child(sealed, uuid{}));
+    for (int n = 1; n <= 20; ++n) EXPECT_FALSE(tx->find_task(home, uuid_of(n)));
+    EXPECT_EQ(tx->versions(other, 0, 100).size(), 20u);
+    EXPECT_TRUE(tx->find_principal(sha256("101")));
+    EXPECT_EQ(tx->find_task(other, uuid_of(120))->numbered->number, 20);
+    EXPECT_EQ(tx->find_task_as_of(other, uuid_of(101), 19)->attributes.at("description"),
+              "task 101");
+    EXPECT_EQ(tx->default_series(other)->last_number, 30);
+    // What was remembered of it is not taken for another's.
+    const auto again = make_account("home");
+    write([&](write_tx& w) {
+        EXPECT_EQ(w.default_series(again)->last_number, 0);
+        EXPECT_EQ(w.take_number(w.default_series(again)->id, ""), 1);
+    });
 }
 
 TEST_P(store_contract, a_device_is_expected_back_after_a_restore) {

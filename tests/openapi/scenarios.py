@@ -110,6 +110,18 @@ def accounts(w):
     w.ask("GET /v1/admin/accounts?pageToken=x", "validation-failed", w.operator)
     w.ask("GET /v1/account", 200, w.anna["read"])
     w.ask("GET /v1/account", 200, w.ben["read"])
+    w.account("dora", "DOR")
+    dora = "/v1/admin/accounts/dora"
+    w.ask(f"PATCH {dora}", "name-taken", w.operator, {"name": "anna"})
+    w.ask(f"PATCH {dora}", "validation-failed", w.operator, {"name": "-"})
+    w.ask(f"PATCH {dora}", 200, w.operator, {"disabled": True})
+    w.ask(f"DELETE {dora}", 200, w.operator)
+    w.ask(f"PATCH {dora}", 200, w.operator, {"disabled": False, "name": "dora-m"})
+    w.ask(f"DELETE {dora}", "account-not-found", w.operator)
+    w.ask(f"PATCH {dora}", "account-not-found", w.operator, {"disabled": True})
+    dora = w.account("dorian", "DOR")
+    w.ask("PATCH /v1/admin/accounts/dorian", 200, w.operator, {"disabled": True})
+    w.ask("GET /v1/account", "account-disabled", dora["read"])
 
 
 def tokens(w):

@@ -53,7 +53,11 @@ class faulty_store final : public store {
     void refuse_tasks_over(std::size_t bytes) { task_bytes_max_ = bytes; }
     // None: reads go on.
     void refuse_reads(std::optional<store_failure::kind> how) { refused_reads_ = how; }
+    // None: writes go on.
+    void refuse_writes(std::optional<store_failure::kind> how) { refused_writes_ = how; }
     int refusals() const { return refusals_; }
+    // How often somebody wanted to know whether writes are still refused.
+    int proofs() const { return proofs_; }
     bool armed() const { return armed_.has_value(); }
     // A COMMIT failed and its outcome was left open: the server must stop writing.
     bool left_unknown() const { return left_unknown_; }
@@ -63,6 +67,7 @@ class faulty_store final : public store {
 
     std::unique_ptr<write_tx> begin_write(write_batch batch) override {
         batches_.push_back(batch.size());
+        if (refused_writes_) throw store_failure(*refused_writes_, "no writes");
         return std::make_unique<transaction>(*this, within_.begin_write(batch));
     }
     std::unique_ptr<read_tx> begin_read() override {
@@ -72,6 +77,12 @@ class faulty_store final : public store {
     }
     time_point last_moment() override { return within_.last_moment(); }
     slot_counts counts() override { return within_.counts(); }
+    store_totals totals() override { return within_.totals(); }
+    void prove_writable() override {
+        ++proofs_;
+        if (refused_writes_) throw store_failure(*refused_writes_, "no writes");
+        within_.prove_writable();
+    }
     std::unique_ptr<store_copy> begin_copy(const std::filesystem::path& file) override {
         return within_.begin_copy(file);
     }
@@ -98,6 +109,14 @@ class faulty_store final : public store {
         }
         std::vector<account> accounts(account_id after, std::int64_t limit) override {
             return tx_->accounts(after, limit);
+        }
+        std::vector<account> deleted_accounts(time_point before, std::int64_t limit) override {
+            return tx_->deleted_accounts(before, limit);
+        }
+        void update_account(const account& a) override { tx_->update_account(a); }
+        std::optional<removal_place> remove_some(account_id a, const removal_place& from,
+                                                 std::int64_t limit) override {
+            return tx_->remove_some(a, from, limit);
         }
         std::optional<series> find_series(account_id a, std::string_view prefix) override {
             return tx_->find_series(a, prefix);
@@ -411,6 +430,8 @@ class faulty_store final : public store {
     std::string refused_key_;
     store_failure::kind refused_how_ = store_failure::kind::refused;
     std::optional<store_failure::kind> refused_reads_;
+    std::optional<store_failure::kind> refused_writes_;
+    int proofs_ = 0;
     std::size_t task_bytes_max_ = std::numeric_limits<std::size_t>::max();
     int refusals_ = 0;
 };

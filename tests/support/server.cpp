@@ -24,12 +24,12 @@ process server::spawn() const {
 }
 
 void server::await_banner() {
-    constexpr std::string_view sign = "callsignd listening on http://";
+    constexpr std::string_view sign = "callsignd listening on http";
     banner_.clear();
     while (const auto line = child_.read_line(options_.start_deadline)) {
         banner_.push_back(*line);
         if (!line->starts_with(sign)) continue;
-        const auto colon = line->find(':', sign.size());
+        const auto colon = line->rfind(':');
         if (colon == std::string::npos) break;
         std::uint16_t port = 0;
         std::from_chars(line->data() + colon + 1, line->data() + line->size(), port);

@@ -119,6 +119,51 @@ TEST_F(failing_disk_test, a_full_disk_refuses_writes_and_goes_on_reading) {
     expect_sound();
 }
 
+// Whoever sends requests to ready servers alone sends none any more: it has to find out by itself.
+TEST_F(failing_disk_test, a_server_on_a_full_disk_is_not_ready_until_there_is_room) {
+    const auto switch_file = temp_path("the-disk-is-full");
+    auto s = start(
+        {}, {{"LD_PRELOAD", CALLSIGN_FAILING_DISK}, {"CALLSIGN_DISK_FULL", switch_file.string()}});
+    const std::string token = make_account(*s, "home2", "DSK");
+    http_client client(s->port(), token);
+    const auto ready = [&] {
+        const auto answer = client.get("/readyz");
+        return answer ? answer->status : 0;
+    };
+    EXPECT_EQ(ready(), 200u);
+    std::ofstream(switch_file) << "now";
+    unsigned status = 201;
+    const auto deadline = std::chrono::steady_clock::now() + patience;
+    for (int n = 0; status == 201 && std::chrono::steady_clock::now() < deadline; ++n) {
+        const auto answer =
+            client.post_json("/v1/tasks", R"({"description":")" + std::string(2000, 'd') + R"("})",
+                             "key-" + std::to_string(n));
+        status = answer ? answer->status : 0;
+    }
+    EXPECT_EQ(status, 507u);
+    const auto refused = client.get("/readyz");
+    ASSERT_TRUE(refused);
+    EXPECT_EQ(refused->status, 503u);
+    EXPECT_NE(refused->body.find("The disk is full."), std::string::npos) << refused->body;
+    await_line(s->child(), "error write-refused reason=disk-full");
+    EXPECT_EQ(client.get("/livez")->status, 200u);
+    // Long enough for proofs, all of which fail.
+    const auto until = std::chrono::steady_clock::now() + 3s;
+    while (std::chrono::steady_clock::now() < until) ASSERT_EQ(ready(), 503u);
+    EXPECT_NE(client.get("/metrics")->body.find("callsign_ready 0\n"), std::string::npos);
+    EXPECT_EQ(s->child().errors().find("writes-resumed"), std::string::npos);
+
+    std::filesystem::remove(switch_file);
+    while (ready() != 200u && std::chrono::steady_clock::now() < deadline)
+        std::this_thread::yield();
+    EXPECT_EQ(ready(), 200u);
+    await_line(s->child(), "info writes-resumed");
+    EXPECT_NE(client.get("/metrics")->body.find("callsign_ready 1\n"), std::string::npos);
+    s->child().signal(SIGTERM);
+    expect_exit(s->child(), 0);
+    expect_sound();
+}
+
 #endif
 
 }  // namespace

@@ -16,6 +16,8 @@
 #include <gtest/gtest.h>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -78,6 +80,21 @@ class system_test : public ::testing::Test {
     void expect_sound() const {
         const json::object report = ask_callsign({"check"});
         EXPECT_TRUE(report.contains("ok") && report.at("ok") == true) << json::serialize(report);
+    }
+
+    // What the child has logged once it says these words, which it has to; it writes a line a
+    // moment after what the line tells of.
+    static std::string await_line(const process& child, std::string_view words) {
+        const auto deadline = std::chrono::steady_clock::now() + patience;
+        for (;;) {
+            std::string log = child.errors();
+            if (log.find(words) != log.npos) return log;
+            if (std::chrono::steady_clock::now() > deadline) {
+                ADD_FAILURE() << "not said: " << words << "\n" << log;
+                return log;
+            }
+            std::this_thread::yield();
+        }
     }
 
     static void expect_exit(process& child, int code) {

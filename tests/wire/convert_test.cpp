@@ -316,7 +316,7 @@ TEST(to_message, other_nouns) {
               R"("archived":false,"allowsGaps":false,"held":false})");
     EXPECT_EQ(encode(format::json, to_message(account{{3}, "ada", "SYN", 9, {}})),
               R"({"accountId":"3","name":"ada","prefix":"SYN",)"
-              R"("createdAt":"1970-01-01T00:00:00.000Z","seq":9,"mode":"managed"})");
+              R"("createdAt":"1970-01-01T00:00:00.000Z","seq":9,"mode":"managed","state":"active"})");
     EXPECT_EQ(encode(format::json,
                      to_message(token{{4}, {}, "ci", token_scope::write, {}, std::nullopt})),
               R"({"tokenId":"4","name":"ci","scope":"write",)"

@@ -49,10 +49,7 @@ struct service_options {
 
 // What the ops routes show.
 struct service_hooks {
-    std::function<std::string()> metrics;  // Prometheus text format
-    std::function<void(std::string_view /*route*/, unsigned /*status*/,
-                       std::chrono::nanoseconds /*took*/)>
-        answered;
+    std::function<std::string()> metrics{};  // Prometheus text format; none: not to be had here
 };
 
 class service {

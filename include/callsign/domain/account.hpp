@@ -22,6 +22,15 @@ using account_ref = std::variant<account_id, std::string>;
 // managed: the server may read the tasks. opaque: it holds sealed bytes only.
 enum class account_mode : std::uint8_t { managed = 1, opaque = 2 };
 
+enum class account_state : std::uint8_t {
+    active = 1,
+    disabled,  // nobody gets in
+    deleted,   // nor does anybody; it can be had back until its grace is over
+    going,     // its rows are being removed, and it has no name of its own any more
+};
+
+std::string_view to_string(account_state state) noexcept;
+
 // Where an account's tasks are: in this store, or on another server. Clients of either wait for
 // other things, so the reaper has a window for each.
 enum class account_class : std::uint8_t { here = 1, elsewhere = 2 };
@@ -54,6 +63,8 @@ struct account {
     account_mode mode = account_mode::managed;
     // Its tasks live on another server (domain/remote_chain.hpp), and what is here is a mirror.
     bool elsewhere = false;
+    account_state state = account_state::active;
+    std::optional<time_point> deleted_at{};  // of one that is deleted, or going
 };
 
 // One run of numbers, or one for each period.
@@ -101,6 +112,10 @@ struct principal {
     token_scope scope = token_scope::read;
     account_mode mode = account_mode::managed;  // of the account
     std::optional<time_point> expires_at{};     // by the wall clock; from then on it opens nothing
+    bool revoked = false;                       // it opens nothing any more
+    std::string name{};                         // the token's
+    std::string account_name{};                 // empty: the operator's
+    account_state state = account_state::active;  // of the account
 };
 
 struct token {

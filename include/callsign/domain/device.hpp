@@ -38,8 +38,10 @@ struct device {
     device_id id{};
     uuid client_id{};
     account_id account{};
-    account_mode mode = account_mode::managed;  // of the account
-    std::string name{};                         // empty: the client of an opaque account
+    account_mode mode = account_mode::managed;    // of the account
+    account_state state = account_state::active;  // of the account
+    std::string account_name{};                   // as found
+    std::string name{};                           // empty: the client of an opaque account
     // The key of its bodies, sealed under the master key (seal/at_rest.hpp). Empty: the account is
     // opaque.
     std::string sealed_key{};

@@ -44,6 +44,21 @@ struct account_created {
     std::optional<uuid> client_id;  // of an opaque one: what opens it
 };
 
+// It was disabled, enabled, deleted or had back, or it goes.
+struct account_state_changed {
+    account_id account;
+};
+
+// It has another name.
+struct account_renamed {
+    account_id account;
+};
+
+// All of its rows are gone.
+struct account_removed {
+    account_id account;
+};
+
 // An opaque account has become managed.
 struct account_managed {
     account_id account;
@@ -111,7 +126,8 @@ namespace callsign {
 
 using event = std::variant<
     events::version_appended, events::slot_settled, events::retry_seen, events::account_created,
-    events::account_managed, events::series_created, events::device_created, events::device_revoked,
+    events::account_managed, events::account_state_changed, events::account_renamed,
+    events::account_removed, events::series_created, events::device_created, events::device_revoked,
     events::device_resynced, events::token_created, events::token_revoked, events::effect_waiting,
     events::remote_changed, events::key_contested, events::webhook_changed, events::outcome_lost>;
 

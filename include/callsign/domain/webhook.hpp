@@ -26,7 +26,8 @@ enum class webhook_end : std::uint8_t {
 struct webhook {
     webhook_id id;
     account_id account;
-    callsign::uuid uuid{};  // what the API calls it
+    bool is_closed = false;  // its account is not active; a store leaves it false
+    callsign::uuid uuid{};   // what the API calls it
     std::string url;
     std::string filter;         // as the parameters of a feed; empty: all changes
     std::string sealed_secret;  // at rest (seal/at_rest.hpp)

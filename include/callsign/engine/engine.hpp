@@ -61,6 +61,8 @@ struct engine_options {
     // it may be wrong. It is believed once the server has run so long; until then they are as old
     // as the run.
     milliseconds trust_clock_after{std::chrono::hours{1}};
+    // While writes are refused for a reason that lasts, one of the server's own is tried as often.
+    milliseconds prove_interval{1'000};
 };
 
 struct executors {
@@ -158,6 +160,11 @@ class engine {
     bool accepting() const noexcept;
     // False once a command met damage: from then on no more are applied, questions are answered.
     bool writable() const noexcept;
+    // Why writes are refused, if that will last: the disk is full, cannot be written, or may not
+    // be. None once something was written again.
+    const std::optional<store_failure>& write_trouble() const noexcept;
+    // Finds out when that is over, should nobody else write. Until stop(). Spawn once.
+    boost::asio::awaitable<void> watch_writes();
     // Is told what damage was met, and where. Network executor.
     void report_damage_to(std::function<void(std::string)> report);
     // Requests that wait or are under way.

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <optional>
 
 namespace callsign {
 
@@ -31,6 +32,8 @@ class engine_probe {
     virtual void create_answered(create_outcome /*outcome*/) {}
     // A retry arrived this long after its key was reserved; `late`: the reaper had failed the slot.
     virtual void retry_seen(milliseconds /*after*/, bool /*late*/) {}
+    // Writes are refused from now on, and why; or nothing stands in their way any more.
+    virtual void write_trouble_changed(const std::optional<store_failure>& /*now*/) {}
 
     // ---- writer thread ----
     // `commit` is the time inside COMMIT, `batch` the whole, from the first command to the commit's
@@ -41,6 +44,7 @@ class engine_probe {
     virtual void clock_jumped(milliseconds /*by*/) {}
     virtual void batch_failed(std::size_t /*commands*/) {}
     virtual void slots_counted(const slot_counts& /*counts*/) {}
+    virtual void totals_counted(const store_totals& /*totals*/) {}
 };
 
 }  // namespace callsign

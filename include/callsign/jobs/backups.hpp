@@ -11,6 +11,7 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -39,6 +40,13 @@ struct backup_record {
     std::optional<time_point> failed_at{};
 };
 
+struct backup_tally {
+    std::int64_t made = 0;  // since the start
+    std::int64_t failed = 0;
+    // When the newest one was made, of those that were scheduled too. None: none is known.
+    std::optional<time_point> newest{};
+};
+
 class backups {
   public:
     // Of each that was made in this directory, or why it was not.
@@ -51,6 +59,7 @@ class backups {
     boost::asio::awaitable<result<backup_answer>> make(std::filesystem::path dir);
     std::optional<progress> under_way() const noexcept;
     const backup_record& last() const noexcept { return last_; }
+    const backup_tally& tally() const noexcept { return tally_; }
 
     // Makes the scheduled ones until stop(). One that fell due while the server was down is made at
     // once.
@@ -68,6 +77,7 @@ class backups {
     backup_files files_;
     clock& clock_;
     backup_record last_;
+    backup_tally tally_;
     report told_;
     std::unique_ptr<timer> pause_;
     bool stopped_ = false;

@@ -1,7 +1,7 @@
 #pragma once
 // Whom a connection or a request counts for: an IPv4 address, or the /64 that an IPv6 address is
 // in, since whoever has one such address has them all. Behind a proxy that is trusted it is the
-// client that the proxy names in X-Forwarded-For.
+// client that the proxy names in X-Forwarded-For or Forwarded.
 
 #include <array>
 #include <boost/asio/ip/address.hpp>
@@ -41,10 +41,16 @@ bool is_public(const address_bytes& address);
 
 std::optional<address_block> parse_address_block(std::string_view text);
 std::string to_string(const address_block& block);
+// IPv4 and IPv6, each as it is usually written.
+std::string to_string(const address_bytes& address);
 
 // The address that the right-most untrusted entry of X-Forwarded-For names, `fields` being the
 // field's values in their order; nullopt: there is none. An entry may have a port.
 std::optional<address_bytes> forwarded_for(std::span<const std::string_view> fields,
                                            std::span<const address_block> trusted);
+
+// The same of Forwarded (RFC 7239).
+std::optional<address_bytes> forwarded_by(std::span<const std::string_view> fields,
+                                          std::span<const address_block> trusted);
 
 }  // namespace callsign::net

@@ -12,6 +12,7 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl/context.hpp>
 #include <boost/beast/http/fields.hpp>
 #include <boost/beast/http/message.hpp>
 #include <boost/beast/http/string_body.hpp>
@@ -31,6 +32,8 @@ namespace callsign::net {
 struct http_request : boost::beast::http::request<boost::beast::http::string_body> {
     // Drawn by the server; in the answer's X-Request-Id and in each log line.
     std::string id;
+    // Whom it comes from: the peer, or whom a trusted proxy names.
+    address_bytes client_address{};
     // Covers this request's body, and what was reserved for its answer. Shared with its session,
     // which may be cut off while a question still runs for the handler. None: of no server.
     std::shared_ptr<body_lease> memory{};
@@ -90,6 +93,16 @@ struct socket_upgrade {
         : subprotocol(std::move(protocol)), binary(is_binary), talk(std::move(talker)) {}
 };
 
+// What those who answer a request know of it, for logs and metrics; net looks at none of it. Views
+// are of static texts.
+struct request_facts {
+    std::string_view route = "none";  // its pattern: never what was sent
+    std::string_view refused{};       // what a refusal is called in the log, if it is told there
+    std::string_view reason{};        // why it was not done, in a word
+    std::string account{};            // by its name
+    std::string caller{};             // the name of a token or a device
+};
+
 struct http_response {
     unsigned status = 200;
     std::string content_type;  // empty: none is sent
@@ -101,6 +114,7 @@ struct http_response {
     std::optional<socket_upgrade> upgrade{};
     // Whatever its status, this server has not failed: another one has, that it asks.
     bool is_fault_of_another = false;
+    request_facts facts{};
 };
 
 // Answers every request; must not throw for input.
@@ -152,9 +166,14 @@ struct http_options {
     // The same for the connections of one address (address.hpp), and of requests that a trusted
     // proxy passes on for it.
     std::size_t connections_per_address_max = 256;
-    // Peers that are not counted themselves: they say in X-Forwarded-For whom they ask for. A proxy
+    // Peers that are not counted themselves: they say in X-Forwarded-For, or else in Forwarded
+    // (RFC 7239), whom they ask for. A proxy
     // is most often on the same machine.
     std::vector<address_block> trusted_proxies = loopback_blocks();
+    // What it proves itself with (certificate.hpp). None: it speaks in clear.
+    std::shared_ptr<boost::asio::ssl::context> tls{};
+    // From a connection's beginning to the end of its TLS handshake.
+    milliseconds handshake_timeout{std::chrono::seconds{10}};
     // A kept-alive connection without a request.
     milliseconds idle_timeout{std::chrono::seconds{75}};
     // From a request's first byte to its last header byte (408).
@@ -166,6 +185,18 @@ struct http_options {
     milliseconds write_timeout{std::chrono::seconds{30}};
 };
 
+// A request to its end: answered, and the answer taken, or not.
+struct finished_request {
+    const http_request& request;  // of it only id, method, version and client_address
+    unsigned status = 200;        // 101: it became a WebSocket
+    const request_facts& facts;
+    bool is_fault_of_another = false;
+    std::chrono::nanoseconds took{};  // from its header's end to its answer's, or a stream's
+    std::size_t bytes_in = 0;         // of its body
+    std::size_t bytes_out = 0;        // of its answer's body
+    bool sent = false;                // all of the answer
+};
+
 class http_probe {
   public:
     virtual ~http_probe() = default;
@@ -175,11 +206,14 @@ class http_probe {
     // It was closed to make room for another.
     virtual void connection_displaced() {}
     virtual void connection_timed_out() {}
-    // Of the request only id, method, target and version: the handler has had the rest. For one
-    // that was refused (431, 413, 408, 400) only the id.
+    // Of the request only id, method, target, version and client_address: the handler has had the
+    // rest. For one that was refused (431, 413, 408, 400) no method and target. `took`: from all of
+    // the request to the answer.
     virtual void request_answered(const http_request& /*request*/,
                                   const http_response& /*response*/,
                                   std::chrono::nanoseconds /*took*/) {}
+    // Later, when the answer was sent, or could not be.
+    virtual void request_finished(const finished_request& /*finished*/) {}
     // An exception that reached a session: it is answered 500 if the handler threw it, and ends
     // that session alone.
     virtual void session_failed(std::string_view /*error*/) {}
@@ -204,6 +238,8 @@ class http_server {
     // The bytes of all bodies under way, for those who want to hold some beyond their request.
     const std::shared_ptr<body_budget>& bodies() const noexcept;
 
+    // For connections from here on; those that are there go on as they are. Requires: it had one.
+    void use_certificate(std::shared_ptr<boost::asio::ssl::context> tls);
     // Accepts until stop(). Spawn once.
     boost::asio::awaitable<void> run();
     // Stops accepting, closes idle connections; those with a request under way are answered

@@ -74,6 +74,8 @@ struct http_client_options {
     std::vector<boost::asio::ip::tcp::endpoint> addresses{};
     // None: plain. Else the server must prove that it is `host`. Outlives the client.
     boost::asio::ssl::context* tls = nullptr;
+    // It need not prove anything: who it is, is known otherwise.
+    bool unproven = false;
 };
 
 // Must outlive its calls.

@@ -1,5 +1,8 @@
 #pragma once
-// Structured logs on standard error, through spdlog. No secret, token or task text goes in.
+// Structured logs on standard error. No secret, token or task text goes in.
+//
+// A line is written by a thread of its own: whoever logs never waits for who reads. What waits to
+// be written is bounded; beyond it lines are left out, the least important first, and counted.
 
 #include <initializer_list>
 #include <memory>
@@ -12,6 +15,8 @@ namespace callsign::platform {
 struct log_options {
     std::string level = "info";   // debug, info, warn, error
     std::string format = "text";  // text, json
+    // At which level a line is written for each request that is answered: info, debug, off.
+    std::string requests = "info";
 };
 
 enum class log_level { debug, info, warn, error };

@@ -42,10 +42,12 @@ class store_failure : public std::runtime_error {
     // Nothing of the transaction became durable, unless it is unknown. No text holds what tasks
     // say.
     enum class kind {
-        refused,  // for now
-        full,     // the disk has no room
-        damaged,  // what is on the disk is not what was written there; the text names the place
-        unknown,  // COMMIT failed and it is not known whether it took: stop writing
+        refused,    // for now
+        full,       // the disk has no room
+        io_error,   // it could not be read or written
+        read_only,  // nothing may be written
+        damaged,    // what is on the disk is not what was written there; the text names the place
+        unknown,    // COMMIT failed and it is not known whether it took: stop writing
     };
 
     store_failure(kind reason, const std::string& text)
@@ -53,7 +55,11 @@ class store_failure : public std::runtime_error {
 
     kind reason() const noexcept { return reason_; }
     // The same may succeed another time.
-    bool is_transient() const noexcept { return reason_ == kind::refused || reason_ == kind::full; }
+    bool is_transient() const noexcept { return reason_ == kind::refused || is_lasting(); }
+    // The next write will most likely fail for the same reason, whatever it is.
+    bool is_lasting() const noexcept {
+        return reason_ == kind::full || reason_ == kind::io_error || reason_ == kind::read_only;
+    }
 
   private:
     kind reason_;
@@ -92,6 +98,8 @@ class read_tx {
     // At most `limit` after `after`, in the order of their ids.
     virtual std::vector<account> accounts(account_id after, std::int64_t limit) = 0;
     std::vector<account> accounts() { return accounts(account_id{}, no_limit); }
+    // At most `limit` of those deleted before `before`, in the order of that.
+    virtual std::vector<account> deleted_accounts(time_point before, std::int64_t limit) = 0;
 
     // By prefix, a renamed series' old ones included. In a write transaction `last_number` and
     // `period` may lag.
@@ -102,7 +110,7 @@ class read_tx {
     // In the order of their ids.
     virtual std::vector<series> series_of(account_id account) = 0;
 
-    // Of one that is not revoked; it may have expired.
+    // Also of one that is revoked, or has expired.
     virtual std::optional<principal> find_principal(const digest& token_hash) = 0;
     // Of an account, or (none) the operator's; revoked ones included.
     virtual std::vector<token> tokens_of(std::optional<account_id> account) = 0;
@@ -368,6 +376,13 @@ class write_tx : public read_tx {
     // ---- accounts, tokens, series ----
     virtual account_id put_account(std::string_view name, time_point now,
                                    account_mode mode = account_mode::managed) = 0;
+    // Its name, its state, and since when it is deleted. Requires: nobody else has the name.
+    virtual void update_account(const account& account) = 0;
+    // Removes rows of the account, slots excepted, having looked at about `limit` of them, from
+    // there on; where to go on. None: that was all, its own row included. Requires: it has no
+    // slots, and begins at the beginning.
+    virtual std::optional<removal_place> remove_some(account_id account, const removal_place& from,
+                                                     std::int64_t limit) = 0;
     virtual series_id put_series(account_id account, std::string_view prefix,
                                  std::string_view project, bool is_default, time_point now) = 0;
     // It is this one from now on.
@@ -396,6 +411,14 @@ struct slot_counts {
     std::int64_t in_flight = 0;
     std::int64_t committed = 0;
     std::int64_t failed = 0;
+};
+
+// How much there is of other things, kept as exact.
+struct store_totals {
+    std::int64_t accounts = 0;
+    std::int64_t tasks = 0;       // deleted and purged ones included, and those without a number
+    std::int64_t open_tasks = 0;  // that have a number, and are not completed, deleted or purged
+    std::int64_t held_series = 0;
 };
 
 // A copy on its way into a file, beside writes: what they change is changed in the copy, too, so
@@ -431,6 +454,11 @@ class store {
     virtual time_point last_moment() = 0;
     // Of the latest committed state. Writer's thread.
     virtual slot_counts counts() = 0;
+    // The same; zeros: this store does not count.
+    virtual store_totals totals() { return {}; }
+    // Writes something that changes nothing, and makes it durable. Throws store_failure: writes are
+    // refused. A store without a disk takes them always. Writer's thread, between transactions.
+    virtual void prove_writable() {}
     // The file must not be there yet. Throws store_failure. Writer's thread.
     virtual std::unique_ptr<store_copy> begin_copy(const std::filesystem::path& file) = 0;
     // Called by the writer between transactions, on its thread: checkpoints and the like, in

@@ -37,6 +37,8 @@ struct reaper_options {
     // How long it is remembered how tasks stood before they were changed: a feed can be read from
     // a cursor as old as that.
     milliseconds history_retention{std::chrono::hours{24 * 30}};
+    // So long a deleted account can be had back.
+    milliseconds account_grace{std::chrono::hours{24 * 30}};
     // Slots looked at in one step; the queue serves clients between steps.
     std::int64_t batch = 500;
     auto_window_options automatic{};

@@ -69,6 +69,9 @@ forget_settled::answer apply(write_tx& tx, const forget_settled& c, const moment
 look_up_slot::answer apply(write_tx& tx, const look_up_slot& c, const moment& m);
 keep_retry_times::answer apply(write_tx& tx, const keep_retry_times& c, const moment& m);
 create_account::answer apply(write_tx& tx, const create_account& c, const moment& m);
+edit_account::answer apply(write_tx& tx, const edit_account& c, const moment& m);
+delete_account::answer apply(write_tx& tx, const delete_account& c, const moment& m);
+remove_deleted::answer apply(write_tx& tx, const remove_deleted& c, const moment& m);
 create_token::answer apply(write_tx& tx, const create_token& c, const moment& m);
 revoke_token::answer apply(write_tx& tx, const revoke_token& c, const moment& m);
 create_series::answer apply(write_tx& tx, const create_series& c, const moment& m);

@@ -49,6 +49,16 @@ struct sqlite_options {
 // is newer than this program, the file is not a database, no permission.
 std::unique_ptr<store> open_sqlite(const sqlite_options& options);
 
+// What the store takes on the disk, and what is left there.
+struct sqlite_space {
+    std::uintmax_t database_bytes = 0;
+    std::uintmax_t log_bytes = 0;   // the WAL's file: what it holds, and what it keeps for later
+    std::uintmax_t free_bytes = 0;  // for this user
+    std::uintmax_t disk_bytes = 0;
+};
+// Of what cannot be found out there are 0. Any thread.
+sqlite_space space_of(const std::filesystem::path& data_dir) noexcept;
+
 // Proves the promise on what the port shows: rules::audit.
 using auditor = std::function<void(read_tx&, findings&)>;
 

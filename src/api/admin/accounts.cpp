@@ -71,6 +71,38 @@ awaitable<http_response> add_remote_account(admin_context& a, request_context& c
 
 }  // namespace
 
+awaitable<http_response> change_account(admin_context& a, request_context& c) {
+    wire::faults wrong;
+    v1::EditAccount wanted;
+    if (read_body(c, wanted, wrong)) {
+        if (!wanted.name().empty()) check_name(wanted.name(), "An account", wrong);
+        if (wanted.name().empty() && !wanted.has_disabled()) {
+            add_fault(wrong, {"", "invalid", "Say what is to change: name, or disabled."});
+        }
+    }
+    if (!wrong.empty()) co_return answer_faults(c, wrong);
+    edit_account command{c.owner()};
+    if (!wanted.name().empty()) command.name = wanted.name();
+    if (wanted.has_disabled()) command.disabled = wanted.disabled();
+    const auto done = co_await a.engine.submit(std::move(command));
+    if (!done) co_return answer_error(c, done.error());
+    if (std::holds_alternative<no_such_account>(*done)) co_return answer_no_account(c);
+    if (std::holds_alternative<name_taken>(*done)) {
+        co_return answer_problem(c, problems::name_taken, "Another account has this name.");
+    }
+    account shown = std::get<account>(*done);
+    co_return co_await answer_account(a, c, 200, std::move(shown), {});
+}
+
+awaitable<http_response> remove_account(admin_context& a, request_context& c) {
+    delete_account command{c.owner()};
+    const auto done = co_await a.engine.submit(std::move(command));
+    if (!done) co_return answer_error(c, done.error());
+    if (std::holds_alternative<no_such_account>(*done)) co_return answer_no_account(c);
+    account shown = std::get<account>(*done);
+    co_return co_await answer_account(a, c, 200, std::move(shown), {});
+}
+
 awaitable<http_response> list_accounts(admin_context& a, request_context& c) {
     wire::faults wrong;
     callsign::list_accounts question{read_page(c, wrong)};
@@ -79,7 +111,10 @@ awaitable<http_response> list_accounts(admin_context& a, request_context& c) {
     if (!found) co_return answer_error(c, found.error());
     v1::AccountList message;
     message.set_next_page_token(next_page_token(*found));
-    for (const account& each : found->rows) *message.add_accounts() = wire::to_message(each);
+    for (const account& each : found->rows) {
+        if (each.state == account_state::going) continue;
+        *message.add_accounts() = wire::to_message(each);
+    }
     co_return answer_message(c, 200, message);
 }
 

@@ -11,6 +11,8 @@ constexpr milliseconds busy_pause{100};
 refused farewell_of(follower::end why) {
     switch (why) {
     case follower::end::token_revoked: return {problems::invalid_token, "The token was revoked."};
+    case follower::end::account_closed:
+        return {problems::account_disabled, "The account was disabled."};
     case follower::end::token_expired: return {problems::invalid_token, "The token has expired."};
     case follower::end::stopping:
     case follower::end::none: break;

@@ -82,6 +82,13 @@ void followers::follow(const event& happened) {
             each->latest_ = changed->seq;
             each->wake();
         }
+    } else if (const auto* const closed = std::get_if<events::account_state_changed>(&happened)) {
+        const auto found = all_->of_accounts.find(closed->account);
+        if (found == all_->of_accounts.end()) return;
+        for (follower* const each : found->second.followers) {
+            each->ended_ = follower::end::account_closed;
+            each->wake();
+        }
     } else if (const auto* const revoked = std::get_if<events::token_revoked>(&happened)) {
         if (!revoked->account) return;
         const auto found = all_->of_accounts.find(*revoked->account);

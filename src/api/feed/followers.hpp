@@ -17,7 +17,7 @@ namespace callsign::api {
 
 class follower {
   public:
-    enum class end : std::uint8_t { none, stopping, token_revoked, token_expired };
+    enum class end : std::uint8_t { none, stopping, token_revoked, token_expired, account_closed };
 
     ~follower();
     follower(const follower&) = delete;

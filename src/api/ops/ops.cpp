@@ -13,6 +13,15 @@ http_response text(unsigned status, std::string body) {
     return response;
 }
 
+std::string_view reason_of(store_failure::kind reason) {
+    switch (reason) {
+    case store_failure::kind::full: return "The disk is full.";
+    case store_failure::kind::io_error: return "The disk cannot be written.";
+    case store_failure::kind::read_only: return "The disk is read-only.";
+    default: return "Writes are refused.";
+    }
+}
+
 }  // namespace
 
 // Where to read on.
@@ -38,11 +47,18 @@ awaitable<http_response> show_alive(ops_context&, request_context&) {
 awaitable<http_response> show_ready(ops_context& o, request_context& c) {
     if (!o.engine.accepting()) co_return answer_error(c, errc::shutting_down);
     if (!o.engine.writable()) co_return answer_error(c, errc::store_damaged);
+    if (const auto& trouble = o.engine.write_trouble()) {
+        co_return answer_problem(c, problems::not_ready, reason_of(trouble->reason()));
+    }
     co_return text(200, "ready\n");
 }
 
-awaitable<http_response> show_metrics(ops_context& o, request_context&) {
-    http_response response = text(200, o.hooks.metrics ? o.hooks.metrics() : std::string());
+awaitable<http_response> show_metrics(ops_context& o, request_context& c) {
+    if (!o.hooks.metrics) {
+        co_return answer_problem(c, problems::no_such_path,
+                                 "They are shown elsewhere, or nowhere.");
+    }
+    http_response response = text(200, o.hooks.metrics());
     response.content_type = "text/plain; version=0.0.4";
     co_return response;
 }

@@ -36,20 +36,15 @@ http_response answer_refusal(const request_context& c, const create_device::answ
                           "Revoke those that are not in use any more.");
 }
 
-std::string_view forwarded_proto(const http_request& request) {
-    const auto found = request.find("X-Forwarded-Proto");
-    if (found == request.end()) return {};
-    return {found->value().data(), found->value().size()};
-}
-
 http_response answer_made(const rest_context& r, const request_context& c, const device& made,
                           const std::string& secret) {
     using boost::beast::http::field;
     v1::Device message = wire::to_message(made);
     message.set_encryption_secret(secret);
-    message.set_taskrc(
-        taskrc_of({url_of_server(header_of(c.request, field::host), forwarded_proto(c.request)),
-                   message.client_id(), secret, r.key_attribute}));
+    const std::string url = r.public_url.empty()
+                                ? url_of_server(header_of(c.request, field::host), r.speaks_tls)
+                                : r.public_url;
+    message.set_taskrc(taskrc_of({url, message.client_id(), secret, r.key_attribute}));
     return answer_secret(c, 201, message);
 }
 

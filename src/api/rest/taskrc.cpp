@@ -20,21 +20,11 @@ bool is_host(std::string_view text) {
            std::all_of(text.begin(), text.end(), allowed);
 }
 
-// The first of a list is the client's own protocol; a proxy behind a proxy adds its own after it.
-bool is_https(std::string_view forwarded_proto) {
-    std::string_view first = forwarded_proto.substr(0, forwarded_proto.find(','));
-    while (first.ends_with(' ')) first.remove_suffix(1);
-    constexpr std::string_view https = "https";
-    return std::equal(first.begin(), first.end(), https.begin(), https.end(), [](char a, char b) {
-        return std::tolower(static_cast<unsigned char>(a)) == b;
-    });
-}
-
 }  // namespace
 
-std::string url_of_server(std::string_view host, std::string_view forwarded_proto) {
+std::string url_of_server(std::string_view host, bool tls) {
     if (!is_host(host)) return {};
-    return std::string(is_https(forwarded_proto) ? "https://" : "http://").append(host);
+    return std::string(tls ? "https://" : "http://").append(host);
 }
 
 std::string taskrc_of(const taskrc_values& values) {

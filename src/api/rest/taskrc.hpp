@@ -6,10 +6,9 @@
 
 namespace callsign::api {
 
-// Where the client that asks reaches this server: what it named in Host, by way of the protocol
-// that a proxy before the server says the client used (X-Forwarded-Proto), else http. Empty: `host`
-// is no host and port, and must not get into a file.
-std::string url_of_server(std::string_view host, std::string_view forwarded_proto);
+// Where the client that asks reaches this server: what it named in Host. Empty: `host` is no host
+// and port, and must not get into a file.
+std::string url_of_server(std::string_view host, bool tls);
 
 struct taskrc_values {
     std::string url;  // empty: a word in its place that says what is missing

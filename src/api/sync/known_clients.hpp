@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <unordered_map>
 
 namespace callsign::api {
@@ -22,7 +23,10 @@ struct known_client {
     account_id account;
     account_mode mode = account_mode::opaque;
     bool revoked = false;
+    bool closed = false;  // its account is not active
     std::optional<callsign::resync> resync{};
+    std::string account_name{};  // empty: what is here is not all yet, the store has the rest
+    std::string name{};          // empty: the client of an opaque account
     // Of a managed account's device. None there: it does not open with the master key. Shared with
     // the questions that seal with it on other threads.
     std::shared_ptr<const seal::key> key{};
@@ -57,7 +61,10 @@ class known_clients {
             forget(revoked->client_id);
         } else if (const auto* moved = std::get_if<events::device_resynced>(&happened)) {
             forget(moved->client_id);
-        } else if (std::holds_alternative<events::outcome_lost>(happened)) {
+        } else if (std::holds_alternative<events::account_state_changed>(happened) ||
+                   std::holds_alternative<events::account_renamed>(happened) ||
+                   std::holds_alternative<events::account_removed>(happened) ||
+                   std::holds_alternative<events::outcome_lost>(happened)) {
             ++edition_;
             clients_.clear();
         }

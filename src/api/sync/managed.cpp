@@ -10,7 +10,8 @@ namespace callsign::api {
 namespace {
 
 http_response refuse_keyless() {
-    return refuse_sync(503, "the server's master key does not open this device's key");
+    return refuse_sync(503, "the server's master key does not open this device's key",
+                       "master-key");
 }
 
 std::optional<http_response> refuse_client(const known_client& client) {
@@ -20,10 +21,11 @@ std::optional<http_response> refuse_client(const known_client& client) {
 }
 
 http_response refuse_segment(const jobs::segment_fault& wrong) {
-    if (!wrong.other_key) return refuse_sync(400, wrong.why);
+    if (!wrong.other_key) return refuse_sync(400, wrong.why, "malformed-segment");
     return refuse_sync(403,
                        "the segment does not open with this device's key: is "
-                       "sync.encryption_secret what the device was given?");
+                       "sync.encryption_secret what the device was given?",
+                       "wrong-secret");
 }
 
 http_response answer_added(const callsign::add_version::added& added) {
@@ -46,7 +48,8 @@ http_response answer_too_far() {
 http_response answer_unknown_parent() {
     return refuse_sync(410,
                        "the account's history has no such version: this replica has synced "
-                       "with another server, or the server's data is older than it");
+                       "with another server, or the server's data is older than it",
+                       "unknown-version");
 }
 
 http_response answer_add(const callsign::add_version::answer& outcome) {
@@ -60,30 +63,32 @@ http_response answer_add(const callsign::add_version::answer& outcome) {
                 return refuse_sync(400, "task " + to_string(large.task) +
                                             " would have more than 4 MiB of attributes");
             },
-            [](no_such_client) { return refuse_sync(404, "No such client"); },
+            [](no_such_client) { return refuse_unknown_client(); },
             [](device_revoked) { return refuse_revoked(); },
-            [](const series_held& held) { return refuse_sync(503, detail_of_held(held)); },
+            [](const series_held& held) {
+                return refuse_sync(503, detail_of_held(held), problems::series_held.code);
+            },
         },
         outcome);
 }
 
 http_response answer_merge(const merge_snapshot::answer& outcome) {
-    return std::visit(overloaded{
-                          [](const merge_snapshot::done& done) {
-                              if (!done.held) return answer_sync(200);
-                              return refuse_sync(503, detail_of_held(*done.held));
-                          },
-                          // Those of a managed account the server makes itself.
-                          [](merge_snapshot::not_awaited) { return answer_sync(200); },
-                          [](const task_too_large& large) {
-                              return refuse_sync(400,
-                                                 "task " + to_string(large.task) +
-                                                     " would have more than 4 MiB of attributes");
-                          },
-                          [](no_such_client) { return refuse_sync(404, "No such client"); },
-                          [](device_revoked) { return refuse_revoked(); },
-                      },
-                      outcome);
+    return std::visit(
+        overloaded{
+            [](const merge_snapshot::done& done) {
+                if (!done.held) return answer_sync(200);
+                return refuse_sync(503, detail_of_held(*done.held), problems::series_held.code);
+            },
+            // Those of a managed account the server makes itself.
+            [](merge_snapshot::not_awaited) { return answer_sync(200); },
+            [](const task_too_large& large) {
+                return refuse_sync(400, "task " + to_string(large.task) +
+                                            " would have more than 4 MiB of attributes");
+            },
+            [](no_such_client) { return refuse_unknown_client(); },
+            [](device_revoked) { return refuse_revoked(); },
+        },
+        outcome);
 }
 
 // What is inflated of a snapshot is paid for before it is: so many bytes for each that came.
@@ -92,7 +97,7 @@ constexpr std::size_t inflation_max = 32;
 }  // namespace
 
 http_response refuse_revoked() {
-    return refuse_sync(403, "this device was revoked");
+    return refuse_sync(403, "this device was revoked", "revoked-device");
 }
 
 awaitable<http_response> add_managed_version(sync_context& s, request_context& c,

@@ -10,9 +10,10 @@ namespace callsign::api {
 awaitable<http_response> add_snapshot(sync_context& s, request_context& c) {
     const sync_head& asked = c.head.sync;
     if (c.request.body().empty()) co_return refuse_sync(400, "No snapshot supplied");
-    const auto client = co_await client_of(s, asked.client);
+    const auto client = co_await client_of(s, c);
     if (!client) co_return fail_sync(c, client.error());
-    if (!*client) co_return refuse_sync(404, "No such client");
+    if (!*client) co_return refuse_unknown_client();
+    if ((*client)->closed) co_return refuse_closed();
     if ((*client)->mode == account_mode::managed) {
         co_return co_await add_managed_snapshot(s, c, **client);
     }
@@ -20,15 +21,16 @@ awaitable<http_response> add_snapshot(sync_context& s, request_context& c) {
                                 (*client)->account};
     const auto done = co_await s.engine.submit(std::move(command));
     if (!done) co_return fail_sync(c, done.error());
-    if (std::holds_alternative<no_such_client>(*done)) co_return refuse_sync(404, "No such client");
+    if (std::holds_alternative<no_such_client>(*done)) co_return refuse_unknown_client();
     // One that was not kept is answered so too: the client did nothing wrong, it was only late.
     co_return answer_sync(200);
 }
 
 awaitable<http_response> get_snapshot(sync_context& s, request_context& c) {
-    const auto client = co_await client_of(s, c.head.sync.client);
+    const auto client = co_await client_of(s, c);
     if (!client) co_return fail_sync(c, client.error());
-    if (!*client) co_return refuse_sync(404, "No such client");
+    if (!*client) co_return refuse_unknown_client();
+    if ((*client)->closed) co_return refuse_closed();
     c.pays((*client)->account.value);
     if ((*client)->mode == account_mode::managed) {
         co_return co_await managed_snapshot(s, c, **client);

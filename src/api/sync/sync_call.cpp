@@ -70,22 +70,32 @@ std::variant<sync_head, http_response> read_sync_head(const sync_options& option
     sync_head head;
     if (!path_id.empty()) {
         const auto version = parse_uuid_in_any_form(percent_decoded(path_id));
-        if (!version) return refuse_sync(404, "not a UUID in the path");
+        if (!version) return refuse_sync(404, "not a UUID in the path", "malformed-path");
         head.version = *version;
     }
     if (!type.empty() && media_type_of(header) != type) {
-        return refuse_sync(400, "Bad content-type");
+        return refuse_sync(400, "Bad content-type", "wrong-content-type");
     }
     const auto sent = first_of(header, client_field);
     const auto client = sent ? parse_uuid_in_any_form(*sent) : std::nullopt;
-    if (!client) return refuse_sync(400, "bad x-client-id");
-    if (!is_allowed(options, *client)) return refuse_sync(403, "unknown x-client-id");
+    if (!client) return refuse_sync(400, "bad x-client-id", "no-client-id");
+    if (!is_allowed(options, *client)) {
+        return refuse_sync(403, "unknown x-client-id", "client-not-allowed");
+    }
     head.client = *client;
     return head;
 }
 
-awaitable<result<std::optional<known_client>>> client_of(sync_context& s, uuid client) {
-    if (const known_client* known = s.clients.find(client)) co_return *known;
+awaitable<result<std::optional<known_client>>> client_of(sync_context& s, request_context& c) {
+    const uuid client = c.head.sync.client;
+    const auto tell = [&c](const known_client& known) {
+        c.account_name = known.account_name;
+        c.device_name = known.name;
+    };
+    if (const known_client* known = s.clients.find(client); known && !known->account_name.empty()) {
+        tell(*known);
+        co_return *known;
+    }
     const std::uint64_t edition = s.clients.edition();
     const auto found = co_await s.engine.ask(find_device{client});
     if (!found) co_return found.error();
@@ -94,7 +104,11 @@ awaitable<result<std::optional<known_client>>> client_of(sync_context& s, uuid c
     known_client known{.account = d.account,
                        .mode = d.mode,
                        .revoked = d.revoked_at.has_value(),
-                       .resync = d.resync};
+                       .closed = d.state != account_state::active,
+                       .resync = d.resync,
+                       .account_name = d.account_name,
+                       .name = d.name};
+    tell(known);
     if (d.mode == account_mode::managed) known.key = jobs::open_device_key(s.jobs.master, d);
     // What was forgotten meanwhile may be just this.
     if (edition == s.clients.edition()) s.clients.remember(client, known);
@@ -116,17 +130,31 @@ http_response refuse_sync(unsigned status, std::string_view why) {
     return response;
 }
 
+http_response refuse_sync(unsigned status, std::string_view why, std::string_view reason) {
+    return logged_as(refuse_sync(status, why), "sync-refused", reason);
+}
+
+http_response refuse_unknown_client() {
+    return refuse_sync(404, "No such client", "unknown-client");
+}
+
 http_response fail_sync(const request_context& c, const boost::system::error_code& error) {
     const http_response usual = answer_error(c, error);
     http_response response = refuse_sync(usual.status, error.message());
     for (const auto& field : usual.headers) response.headers.push_back(field);
+    response.facts.reason = usual.facts.reason;
     return response;
 }
 
 http_response refuse_crowded() {
     http_response response = refuse_sync(503, "too many bodies are under way: ask again");
+    response.facts.reason = problems::overloaded.code;
     response.headers.emplace_back("Retry-After", "1");
     return response;
+}
+
+http_response refuse_closed() {
+    return refuse_sync(403, "this account is disabled");
 }
 
 http_response answer_changed() {
@@ -144,14 +172,15 @@ void add_parent_header(http_response& response, const uuid& parent) {
 }
 
 awaitable<net::admission> admit_to_sync(sync_context& s, request_context& c) {
-    const auto client = co_await client_of(s, c.head.sync.client);
+    const auto client = co_await client_of(s, c);
     if (!client) co_return net::admission{.refused = fail_sync(c, client.error())};
     if (!*client) {
         // A stranger, who opens an account with a first version if that is allowed.
         const bool may_open = s.options.open_registration && c.head.route->takes == body::segment;
         if (may_open) co_return net::admission{};
-        co_return net::admission{.refused = refuse_sync(404, "No such client")};
+        co_return net::admission{.refused = refuse_unknown_client()};
     }
+    if ((*client)->closed) co_return net::admission{.refused = refuse_closed()};
     const bool is_revoked = (*client)->mode == account_mode::managed && (*client)->revoked;
     if (is_revoked) co_return net::admission{.refused = refuse_revoked()};
     co_return net::admission{.payer = (*client)->account.value};

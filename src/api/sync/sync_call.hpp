@@ -31,11 +31,14 @@ std::variant<sync_head, http_response> read_sync_head(const sync_options& option
                                                       const route& where, std::string_view path_id,
                                                       const net::http_header& header);
 
-// What the client id opens; nullopt: nothing.
-awaitable<result<std::optional<known_client>>> client_of(sync_context& s, uuid client);
+// What the request's client id opens; nullopt: nothing.
+awaitable<result<std::optional<known_client>>> client_of(sync_context& s, request_context& c);
 
 http_response answer_sync(unsigned status);
 http_response refuse_sync(unsigned status, std::string_view why);
+// A refusal that the log tells of as sync-refused, with this word.
+http_response refuse_sync(unsigned status, std::string_view why, std::string_view reason);
+http_response refuse_unknown_client();
 // Broken machinery; the status is the same as everywhere.
 http_response fail_sync(const request_context& c, const boost::system::error_code& error);
 
@@ -43,6 +46,8 @@ http_response fail_sync(const request_context& c, const boost::system::error_cod
 http_response refuse_crowded();
 
 // The account has become managed while the request was on its way: the client asks again.
+// Its operator has disabled it.
+http_response refuse_closed();
 http_response answer_changed();
 
 void add_version_header(http_response& response, const uuid& version);

@@ -33,7 +33,8 @@ bool added_to(const result<add_sealed_version::answer>& done) {
 }
 
 http_response refuse_newcomer(milliseconds span) {
-    http_response response = refuse_sync(429, "too many new clients in this hour");
+    http_response response = logged_as(refuse_sync(429, "too many new clients in this hour"),
+                                       "rate-limited", "registrations");
     const auto seconds = std::chrono::ceil<std::chrono::seconds>(span).count();
     response.headers.emplace_back("Retry-After", std::to_string(seconds));
     return response;
@@ -85,7 +86,7 @@ awaitable<http_response> add_sealed(sync_context& s, request_context& c, account
         co_return answer_conflict(*other);
     }
     if (std::holds_alternative<account_changed>(*done)) co_return answer_changed();
-    co_return refuse_sync(404, "No such client");
+    co_return refuse_unknown_client();
 }
 
 awaitable<http_response> next_sealed(sync_context& s, request_context& c, account_id account) {
@@ -109,7 +110,7 @@ awaitable<http_response> next_sealed(sync_context& s, request_context& c, accoun
         if (std::holds_alternative<no_room>(*found)) co_return refuse_crowded();
         if (std::holds_alternative<account_changed>(*found)) co_return answer_changed();
         if (std::holds_alternative<unknown_version>(*found)) {
-            co_return refuse_sync(410, "version has been deleted");
+            co_return refuse_sync(410, "version has been deleted", "unknown-version");
         }
         const bool say_so = co_await visit.may_say_up_to_date(parent);
         if (say_so) co_return refuse_sync(404, "no such version");
@@ -120,9 +121,10 @@ awaitable<http_response> next_sealed(sync_context& s, request_context& c, accoun
 
 awaitable<http_response> add_version(sync_context& s, request_context& c) {
     if (c.request.body().empty()) co_return refuse_sync(400, "Empty body");
-    const auto client = co_await client_of(s, c.head.sync.client);
+    const auto client = co_await client_of(s, c);
     if (!client) co_return fail_sync(c, client.error());
-    if (!*client && !s.options.open_registration) co_return refuse_sync(404, "No such client");
+    if (!*client && !s.options.open_registration) co_return refuse_unknown_client();
+    if (*client && (*client)->closed) co_return refuse_closed();
     if (*client && (*client)->mode == account_mode::managed) {
         co_return co_await add_managed_version(s, c, **client);
     }
@@ -130,9 +132,10 @@ awaitable<http_response> add_version(sync_context& s, request_context& c) {
 }
 
 awaitable<http_response> get_child_version(sync_context& s, request_context& c) {
-    const auto client = co_await client_of(s, c.head.sync.client);
+    const auto client = co_await client_of(s, c);
     if (!client) co_return fail_sync(c, client.error());
-    if (!*client) co_return refuse_sync(404, "no such client");
+    if (!*client) co_return refuse_sync(404, "no such client", "unknown-client");
+    if ((*client)->closed) co_return refuse_closed();
     c.pays((*client)->account.value);
     if ((*client)->mode == account_mode::managed) {
         co_return co_await next_managed_version(s, c, **client);

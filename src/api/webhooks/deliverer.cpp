@@ -135,6 +135,11 @@ void deliverer::follow(const event& happened) {
     if (const auto* const changed = std::get_if<events::webhook_changed>(&happened)) {
         wake(changed->account, changed->uuid);
     }
+    if (const auto* const changed = std::get_if<events::account_state_changed>(&happened)) {
+        const auto own = of_accounts_.find(changed->account);
+        if (own == of_accounts_.end()) return;
+        for (const auto& h : std::vector(own->second)) wake(h->account, h->uuid);
+    }
 }
 
 // It may be a new one.
@@ -289,7 +294,7 @@ asio::awaitable<deliverer::step> deliverer::deliver_next(hook& h) {
             if (!is_read) co_return step::busy;
             if (h.is_stale) co_return step::go_on;  // again, by now
         }
-        if (h.is_gone || h.row.disabled) co_return step::over;
+        if (h.is_gone || h.row.disabled || h.row.is_closed) co_return step::over;
         auto [next, said] = co_await read_and_post(h);
         if (!said) co_return next;
         command = std::move(said);

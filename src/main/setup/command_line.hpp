@@ -3,7 +3,12 @@
 
 #include "config.hpp"
 
+#include <functional>
 #include <optional>
+
+namespace CLI {
+class App;
+}
 
 namespace callsign::setup {
 
@@ -16,5 +21,8 @@ struct command_line {
 
 // nullopt: there is nothing more to do than to end with `exit_code`.
 std::optional<command_line> read_command_line(int argc, char** argv, int& exit_code);
+
+// All its options, to write a page and completions of.
+void show_definitions(const std::function<void(const CLI::App&)>& to);
 
 }  // namespace callsign::setup

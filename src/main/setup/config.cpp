@@ -5,6 +5,7 @@
 #include "config_keys.hpp"
 #include "config_values.hpp"
 
+#include <callsign/net/certificate.hpp>
 #include <callsign/seal/master_key.hpp>
 
 #include <algorithm>
@@ -79,6 +80,7 @@ class loader {
         read_flags();
         cross_check();
         find_master_key();
+        find_certificate();
         if (!faults_.empty()) return std::move(faults_);
         return std::move(config_);
     }
@@ -227,6 +229,28 @@ class loader {
         }
         config_.secrets.master_key =
             std::make_shared<const seal::key>(std::get<seal::key>(std::move(found)));
+    }
+
+    void find_certificate() {
+        const tls_options& t = config_.tls;
+        require("tls.certificate", "tls.key", t.key.empty() || !t.certificate.empty(),
+                "must be given with tls.key");
+        require("tls.key", "tls.certificate", t.certificate.empty() || !t.key.empty(),
+                "must be given with tls.certificate");
+        if (t.certificate.empty() || t.key.empty()) return;
+        auto loaded = net::load_certificate(t.certificate, t.key);
+        if (const auto* faults = std::get_if<std::vector<net::certificate_fault>>(&loaded)) {
+            for (const net::certificate_fault& fault : *faults) {
+                const std::string key = fault.of_key ? "tls.key" : "tls.certificate";
+                const std::string file = (fault.of_key ? t.key : t.certificate).string();
+                faults_.push_back({origins_[key], key + ": " + file + " " + fault.text});
+            }
+            return;
+        }
+        auto& found = std::get<net::server_certificate>(loaded);
+        config_.http.tls = std::move(found.context);
+        config_.tls.expires = found.expires;
+        config_.api.speaks_tls = true;
     }
 
     void require(const std::string& key, const std::string& other, bool holds, const char* text) {

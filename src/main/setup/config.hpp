@@ -38,6 +38,19 @@ struct server_options {
     milliseconds drain_timeout{std::chrono::seconds{20}};
 };
 
+struct metrics_options {
+    // Where /metrics is shown, and nowhere else then. Empty: where everything is.
+    std::string listen{};
+};
+
+// TLS of the server itself. Both files or none: then it speaks in clear.
+struct tls_options {
+    std::filesystem::path certificate{};
+    std::filesystem::path key{};
+    // What they hold, read with the configuration and checked, is http.tls; until when it holds:
+    time_point expires{};
+};
+
 struct secrets_options {
     // Where the master key is (seal/master_key.hpp). Empty: none, unless CALLSIGN_MASTER_KEY has
     // it.
@@ -65,6 +78,7 @@ struct remote_settings {
 
 struct config {
     server_options server;
+    tls_options tls;
     net::http_options http;
     engine_options engine;
     sqlite_options store{.data_dir = "callsign-data"};  // beside where it was started
@@ -78,6 +92,7 @@ struct config {
     jobs::backup_options backup;
     secrets_options secrets;
     platform::log_options log;
+    metrics_options metrics;
 };
 
 struct config_fault {
@@ -92,7 +107,7 @@ struct config_source {
         flags;  // ("server.listen", value): already parsed by name
 };
 
-// The configuration, or every fault in it. Reads the master key's file too.
+// The configuration, or every fault in it. Reads the files of the master key and of TLS, too.
 std::variant<config, std::vector<config_fault>> load_config(const config_source& source);
 
 }  // namespace callsign::setup

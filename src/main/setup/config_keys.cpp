@@ -13,6 +13,7 @@ constexpr milliseconds day = 24h;
 
 constexpr std::array<std::string_view, 4> levels{"debug", "info", "warn", "error"};
 constexpr std::array<std::string_view, 2> formats{"text", "json"};
+constexpr std::array<std::string_view, 3> request_levels{"info", "debug", "off"};
 
 // Where a key lands. NOLINTBEGIN(bugprone-macro-parentheses): a member's name cannot have them.
 #define CALLSIGN_AT(member)   \
@@ -34,7 +35,13 @@ count_key bytes(std::size_t& (*target)(config&), std::int64_t min, std::int64_t 
 const std::array keys{
     config_key{"server", "listen", address_key{CALLSIGN_AT(server.listen)}},
     config_key{"server", "drain_timeout", duration_key{CALLSIGN_AT(server.drain_timeout), 0ms, 1h}},
+    config_key{"server", "public_url", web_address_key{CALLSIGN_AT(api.public_url)}},
     config_key{"server", "trusted_proxies", addresses_key{CALLSIGN_AT(http.trusted_proxies)}},
+
+    config_key{"tls", "certificate", path_key{CALLSIGN_AT(tls.certificate), true}},
+    config_key{"tls", "key", path_key{CALLSIGN_AT(tls.key), true}},
+    config_key{"tls", "handshake_timeout",
+               duration_key{CALLSIGN_AT(http.handshake_timeout), 10ms, 1h}},
 
     config_key{"http", "header_bytes_max",
                bytes(CALLSIGN_AT(http.header_bytes_max), 1 * KiB, 1 * MiB)},
@@ -101,6 +108,8 @@ const std::array keys{
                duration_key{CALLSIGN_AT(reaper.automatic.half_life), 1min, 3650 * day}},
     config_key{"reaper", "batch", count(CALLSIGN_AT(reaper.batch), 1, 100'000)},
     config_key{"reaper", "retention", duration_key{CALLSIGN_AT(reaper.retention), 1ms, 3650 * day}},
+    config_key{"reaper", "account_grace",
+               duration_key{CALLSIGN_AT(reaper.account_grace), 0ms, 3650 * day}},
 
     config_key{"sync", "segment_bytes_max",
                bytes(CALLSIGN_AT(sync.segment_bytes_max), 1 * KiB, 512 * MiB)},
@@ -178,6 +187,9 @@ const std::array keys{
 
     config_key{"log", "level", choice_key{CALLSIGN_AT(log.level), levels}},
     config_key{"log", "format", choice_key{CALLSIGN_AT(log.format), formats}},
+    config_key{"log", "requests", choice_key{CALLSIGN_AT(log.requests), request_levels}},
+
+    config_key{"metrics", "listen", address_key{CALLSIGN_AT(metrics.listen), true}},
 };
 
 #undef CALLSIGN_AT

@@ -62,6 +62,8 @@ struct choice_key {
 // ADDRESS:PORT.
 struct address_key {
     std::string& (*target)(config&);
+    // It may be empty, which means that there is none.
+    bool optional = false;
 };
 
 // true or false.
@@ -89,6 +91,11 @@ struct attribute_key {
     std::string& (*target)(config&);
 };
 
+// Where clients reach the server, or nothing.
+struct web_address_key {
+    std::string& (*target)(config&);
+};
+
 struct path_key {
     std::filesystem::path& (*target)(config&);
     // It may be empty, which means that there is none.
@@ -99,7 +106,8 @@ struct config_key {
     std::string_view section;
     std::string_view name;
     std::variant<count_key, duration_key, chosen_duration_key, ratio_key, choice_key, address_key,
-                 path_key, flag_key, uuids_key, addresses_key, origins_key, attribute_key>
+                 path_key, flag_key, uuids_key, addresses_key, origins_key, attribute_key,
+                 web_address_key>
         kind;
 
     // reaper.window

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <boost/asio/ip/address.hpp>
+#include <cctype>
 #include <charconv>
 #include <functional>
 #include <limits>
@@ -121,6 +122,10 @@ complaint set_text(const choice_key& kind, std::string_view text, config& into) 
 }
 
 complaint set_text(const address_key& kind, std::string_view text, config& into) {
+    if (text.empty() && kind.optional) {
+        kind.target(into).clear();
+        return {};
+    }
     const auto colon = text.rfind(':');
     std::string_view host = text.substr(0, colon);
     if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
@@ -211,6 +216,23 @@ std::optional<std::string> parse_origin(std::string_view text) {
     return is_plain ? std::optional(std::string(text)) : std::nullopt;
 }
 
+// An origin and maybe a path, without the slash at its end.
+complaint set_text(const web_address_key& kind, std::string_view text, config& into) {
+    while (text.ends_with('/')) text.remove_suffix(1);
+    const auto path = text.find('/', std::min(text.find("://"), text.size() - 1) + 3);
+    const std::string_view rest = path >= text.size() ? "" : text.substr(path);
+    const bool is_path = std::all_of(rest.begin(), rest.end(), [](unsigned char c) {
+        return std::isalnum(c) != 0 ||
+               std::string_view("/-._~").find(static_cast<char>(c)) != std::string_view::npos;
+    });
+    const auto origin = parse_origin(text.substr(0, path));
+    if (!text.empty() && (!is_path || !origin || *origin == "*")) {
+        return "must be a URL such as \"https://tasks.example.org\", not " + in_quotes(text);
+    }
+    kind.target(into) = text;
+    return {};
+}
+
 complaint set_text(const origins_key& kind, std::string_view text, config& into) {
     return set_entries(text, "no origin such as \"https://board.example\", nor \"*\"", parse_origin,
                        kind.target(into));
@@ -275,6 +297,7 @@ std::string value_text(const config_key& key, const config& from) {
         std::string operator()(const address_key& k) const { return in_quotes(k.target(c)); }
         std::string operator()(const path_key& k) const { return in_quotes(k.target(c).string()); }
         std::string operator()(const attribute_key& k) const { return in_quotes(k.target(c)); }
+        std::string operator()(const web_address_key& k) const { return in_quotes(k.target(c)); }
         std::string operator()(const flag_key& k) const { return k.target(c) ? "true" : "false"; }
         std::string operator()(const uuids_key& k) const { return list_text(k.target(c)); }
         std::string operator()(const addresses_key& k) const { return list_text(k.target(c)); }

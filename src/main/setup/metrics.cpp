@@ -3,6 +3,7 @@
 #include <callsign/store/sqlite.hpp>
 
 #include <array>
+#include <map>
 #include <mutex>
 #include <prometheus/counter.h>
 #include <prometheus/gauge.h>
@@ -10,6 +11,7 @@
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
 #include <unordered_map>
+#include <utility>
 
 namespace callsign::setup {
 namespace {
@@ -73,7 +75,14 @@ class engine_metrics final : public engine_probe {
                                    retry_seconds)),
           late_retries_(counter(r, "callsign_late_retries_total",
                                 "Retries that came after the reaper had failed their slot: a sign "
-                                "of too short a reaper.window.")) {
+                                "of too short a reaper.window.")),
+          accounts_(gauge(r, "callsign_accounts", "Accounts.")),
+          tasks_(gauge(r, "callsign_tasks", "Tasks, completed, deleted and purged ones included.")),
+          open_tasks_(gauge(r, "callsign_tasks_open",
+                            "Of these, those that have a number and are not over.")),
+          held_series_(gauge(r, "callsign_series_held",
+                             "Series that give no number since a restore, until they are told "
+                             "where to go on.")) {
         auto& creates = prometheus::BuildCounter()
                             .Name("callsign_creates_total")
                             .Help("Creations answered, by outcome.")
@@ -102,6 +111,13 @@ class engine_metrics final : public engine_probe {
         in_flight_ = &slots.Add({{"state", "in_flight"}});
         committed_ = &slots.Add({{"state", "committed"}});
         failed_ = &slots.Add({{"state", "failed"}});
+        auto& refused = prometheus::BuildGauge()
+                            .Name("callsign_writes_refused")
+                            .Help("1: writes are refused, for this reason.")
+                            .Register(r);
+        disk_full_ = &refused.Add({{"reason", "disk-full"}});
+        io_error_ = &refused.Add({{"reason", "io-error"}});
+        read_only_ = &refused.Add({{"reason", "read-only"}});
     }
 
     void queue_depth_changed(std::size_t depth) override {
@@ -131,6 +147,19 @@ class engine_metrics final : public engine_probe {
         committed_->Set(static_cast<double>(counts.committed));
         failed_->Set(static_cast<double>(counts.failed));
     }
+    void totals_counted(const store_totals& totals) override {
+        accounts_.Set(static_cast<double>(totals.accounts));
+        tasks_.Set(static_cast<double>(totals.tasks));
+        open_tasks_.Set(static_cast<double>(totals.open_tasks));
+        held_series_.Set(static_cast<double>(totals.held_series));
+    }
+    void write_trouble_changed(const std::optional<store_failure>& now) override {
+        using kind = store_failure::kind;
+        const auto is = [&](kind reason) { return now && now->reason() == reason ? 1.0 : 0.0; };
+        disk_full_->Set(is(kind::full));
+        io_error_->Set(is(kind::io_error));
+        read_only_->Set(is(kind::read_only));
+    }
 
   private:
     static constexpr std::size_t creates_size =
@@ -146,6 +175,13 @@ class engine_metrics final : public engine_probe {
     Counter& clock_jumps_;
     Histogram& retry_seconds_;
     Counter& late_retries_;
+    Gauge& accounts_;
+    Gauge& tasks_;
+    Gauge& open_tasks_;
+    Gauge& held_series_;
+    Gauge* disk_full_;
+    Gauge* io_error_;
+    Gauge* read_only_;
     std::array<Counter*, creates_size> creates_{};
     std::array<Counter*, reasons_size> turned_away_{};
     Gauge* pending_;
@@ -189,7 +225,7 @@ struct window_families {
 
     window_gauges of(const char* name) {
         const auto quantile = [&](const char* q) -> Gauge& {
-            return quantiles.Add({{"accounts", name}, {"quantile", q}});
+            return quantiles.Add({{"accounts", name}, {"q", q}});
         };
         const prometheus::Labels who{{"accounts", name}};
         return {window.Add(who),  wanted.Add(who), changes.Add(who),
@@ -278,7 +314,212 @@ class reaper_metrics final : public reaper_probe {
     window_gauges elsewhere_;
 };
 
-// Connections only: requests are counted by route, which net does not know (see answered()).
+// One route's answers of one class of status. Made when first needed: a route that never failed
+// shows no 5xx line.
+struct answer_metrics {
+    Counter* answered = nullptr;
+    Histogram* took = nullptr;
+};
+struct route_metrics {
+    std::string name;
+    std::array<answer_metrics, status_classes.size()> by_class{};
+};
+
+class request_metrics {
+  public:
+    explicit request_metrics(Registry& r)
+        : requests_(prometheus::BuildCounter()
+                        .Name("callsign_http_requests_total")
+                        .Help("Requests answered, by route template and class of status.")
+                        .Register(r)),
+          took_(prometheus::BuildHistogram()
+                    .Name("callsign_http_request_seconds")
+                    .Help("From a request's arrival to its answer, by route template and class of "
+                          "status.")
+                    .Register(r)) {}
+
+    // A hash of a short text and no allocation: a family's own look-up would copy every label.
+    void answered(std::string_view route, unsigned status, std::chrono::nanoseconds took) {
+        const std::size_t klass = status / 100 < status_classes.size() ? status / 100 : 0;
+        answer_metrics found;
+        {
+            const std::lock_guard lock(mutex_);
+            route_metrics& of = find(route);
+            answer_metrics& here = of.by_class[klass];
+            if (!here.answered) {
+                const prometheus::Labels labels{{"route", of.name},
+                                                {"status", status_classes[klass]}};
+                here = {&requests_.Add(labels), &took_.Add(labels, latency_seconds)};
+            }
+            found = here;
+        }
+        found.answered->Increment();
+        found.took->Observe(seconds(took));
+    }
+
+  private:
+    route_metrics& find(std::string_view route) {
+        const auto found = routes_.find(route);
+        if (found != routes_.end()) return *found->second;
+        if (routes_.size() >= routes_max && route != "other") return find("other");
+        auto made = std::make_unique<route_metrics>();
+        made->name = route;
+        const std::string_view name = made->name;
+        return *routes_.emplace(name, std::move(made)).first->second;
+    }
+
+    Family<Counter>& requests_;
+    Family<Histogram>& took_;
+    std::mutex mutex_;
+    // The keys are views of the names they lead to.
+    std::unordered_map<std::string_view, std::unique_ptr<route_metrics>> routes_;
+};
+
+// What came of a sync client's calls: statuses mean something of their own there.
+class sync_metrics {
+  public:
+    explicit sync_metrics(Registry& r)
+        : calls_(prometheus::BuildCounter()
+                     .Name("callsign_sync_total")
+                     .Help("Calls of sync clients, by call and outcome.")
+                     .Register(r)) {
+        for (std::size_t call = 0; call < calls.size(); ++call) {
+            for (std::size_t outcome = 0; outcome < outcomes.size(); ++outcome) {
+                counters_[call][outcome] =
+                    &calls_.Add({{"call", calls[call].name}, {"outcome", outcomes[outcome]}});
+            }
+        }
+    }
+
+    void answered(std::string_view route, unsigned status, std::string_view refused) {
+        for (std::size_t call = 0; call < calls.size(); ++call) {
+            if (calls[call].route != route) continue;
+            counters_[call][outcome_of(status, refused)]->Increment();
+            return;
+        }
+    }
+
+  private:
+    struct call_name {
+        std::string_view route;
+        const char* name;
+    };
+    static constexpr std::array calls{
+        call_name{"/v1/client/add-version/{parent}", "add-version"},
+        call_name{"/v1/client/get-child-version/{parent}", "get-child-version"},
+        call_name{"/v1/client/add-snapshot/{version}", "add-snapshot"},
+        call_name{"/v1/client/snapshot", "get-snapshot"}};
+    // none: there is no such version or snapshot, which is how a sync ends. gone: the version is
+    // not known any more, or never was. refused: the client is told no, failed: that it should ask
+    // again.
+    static constexpr std::array outcomes{"ok", "none", "conflict", "gone", "refused", "failed"};
+
+    static std::size_t outcome_of(unsigned status, std::string_view refused) {
+        if (status < 400) return 0;
+        if (status == 404 && refused.empty()) return 1;
+        if (status == 409) return 2;
+        if (status == 410) return 3;
+        return status < 500 ? 4 : 5;
+    }
+
+    Family<Counter>& calls_;
+    std::array<std::array<Counter*, outcomes.size()>, calls.size()> counters_{};
+};
+
+// Refusals that the log tells of. Their names and reasons are the program's own words, and few.
+class refusal_metrics {
+  public:
+    explicit refusal_metrics(Registry& r)
+        : refusals_(prometheus::BuildCounter()
+                        .Name("callsign_refusals_total")
+                        .Help("Requests refused, by event and reason as the log names them.")
+                        .Register(r)) {}
+
+    void answered(std::string_view event, std::string_view reason) {
+        if (event.empty()) return;
+        Counter*& counter = counters_[{event, reason}];
+        if (!counter) {
+            counter =
+                &refusals_.Add({{"event", std::string(event)}, {"reason", std::string(reason)}});
+        }
+        counter->Increment();
+    }
+
+  private:
+    Family<Counter>& refusals_;
+    std::map<std::pair<std::string_view, std::string_view>, Counter*> counters_;
+};
+
+// The process and its surroundings, as they are when a text is made.
+class machine_metrics {
+  public:
+    explicit machine_metrics(Registry& r)
+        : ready_(gauge(r, "callsign_ready", "1: as /readyz says.")),
+          database_(gauge(r, "callsign_database_bytes", "Size of the database file.")),
+          log_(gauge(r, "callsign_wal_bytes", "Size of the write-ahead log's file.")),
+          free_(gauge(r, "callsign_disk_free_bytes",
+                      "Free for this process on the data directory's file system.")),
+          disk_(gauge(r, "callsign_disk_bytes", "Size of that file system.")),
+          backup_at_(gauge(r, "callsign_backup_last_timestamp_seconds",
+                           "When the newest backup was made, as Unix time; 0: none is known.")),
+          backup_every_(gauge(r, "callsign_backup_interval_seconds",
+                              "How often one is to be made; 0: never unasked.")),
+          backups_(prometheus::BuildCounter()
+                       .Name("callsign_backups_total")
+                       .Help("Backups, by outcome.")
+                       .Register(r)),
+          made_(backups_.Add({{"outcome", "made"}})),
+          failed_(backups_.Add({{"outcome", "failed"}})),
+          cpu_(counter(r, "process_cpu_seconds_total",
+                       "Total user and system CPU time spent in seconds.")),
+          resident_(gauge(r, "process_resident_memory_bytes", "Resident memory size in bytes.")),
+          virtual_(gauge(r, "process_virtual_memory_bytes", "Virtual memory size in bytes.")),
+          open_files_(gauge(r, "process_open_fds", "Number of open file descriptors.")),
+          open_files_max_(gauge(r, "process_max_fds", "Maximum number of open file descriptors.")),
+          start_time_(gauge(r, "process_start_time_seconds",
+                            "Start time of the process since unix epoch in seconds.")) {}
+
+    void ready(bool is_ready) { ready_.Set(is_ready ? 1 : 0); }
+    void space(const sqlite_space& now) {
+        database_.Set(static_cast<double>(now.database_bytes));
+        log_.Set(static_cast<double>(now.log_bytes));
+        free_.Set(static_cast<double>(now.free_bytes));
+        disk_.Set(static_cast<double>(now.disk_bytes));
+    }
+    void backups(const jobs::backup_tally& so_far, milliseconds every) {
+        made_.Increment(static_cast<double>(so_far.made) - made_.Value());
+        failed_.Increment(static_cast<double>(so_far.failed) - failed_.Value());
+        backup_every_.Set(seconds(every));
+        if (so_far.newest) backup_at_.Set(seconds(so_far.newest->time_since_epoch()));
+    }
+    void process(const process_readings& now) {
+        if (now.cpu_seconds > cpu_.Value()) cpu_.Increment(now.cpu_seconds - cpu_.Value());
+        resident_.Set(static_cast<double>(now.resident_bytes));
+        virtual_.Set(static_cast<double>(now.virtual_bytes));
+        open_files_.Set(static_cast<double>(now.open_files));
+        open_files_max_.Set(static_cast<double>(now.open_files_max));
+        start_time_.Set(now.start_time);
+    }
+
+  private:
+    Gauge& ready_;
+    Gauge& database_;
+    Gauge& log_;
+    Gauge& free_;
+    Gauge& disk_;
+    Gauge& backup_at_;
+    Gauge& backup_every_;
+    Family<Counter>& backups_;
+    Counter& made_;
+    Counter& failed_;
+    Counter& cpu_;
+    Gauge& resident_;
+    Gauge& virtual_;
+    Gauge& open_files_;
+    Gauge& open_files_max_;
+    Gauge& start_time_;
+};
+
 class http_metrics final : public net::http_probe {
   public:
     explicit http_metrics(Registry& r)
@@ -297,7 +538,10 @@ class http_metrics final : public net::http_probe {
           timeouts_(counter(r, "callsign_http_timeouts_total",
                             "Connections closed because the client took too long.")),
           failed_(counter(r, "callsign_http_sessions_failed_total",
-                          "Connections closed by an error inside the server.")) {}
+                          "Connections closed by an error inside the server.")),
+          requests_(r),
+          sync_(r),
+          refusals_(r) {}
 
     void connection_opened() override { connections_.Increment(); }
     void connection_closed() override { connections_.Decrement(); }
@@ -305,6 +549,13 @@ class http_metrics final : public net::http_probe {
     void connection_displaced() override { displaced_.Increment(); }
     void connection_timed_out() override { timeouts_.Increment(); }
     void session_failed(std::string_view) override { failed_.Increment(); }
+    void request_answered(const net::http_request&, const net::http_response& response,
+                          std::chrono::nanoseconds took) override {
+        const net::request_facts& facts = response.facts;
+        requests_.answered(facts.route, response.status, took);
+        sync_.answered(facts.route, response.status, facts.refused);
+        refusals_.answered(facts.refused, facts.reason);
+    }
     void bodies_held(std::size_t bytes) { bodies_.Set(static_cast<double>(bytes)); }
     void followers(std::size_t count) { followers_.Set(static_cast<double>(count)); }
     void webhooks(const api::delivery_counts& so_far) {
@@ -322,6 +573,9 @@ class http_metrics final : public net::http_probe {
     Counter& displaced_;
     Counter& timeouts_;
     Counter& failed_;
+    request_metrics requests_;
+    sync_metrics sync_;
+    refusal_metrics refusals_;
 };
 
 // Accounts whose tasks live on another server.
@@ -389,64 +643,6 @@ class outbox_metrics final : public outbox_probe {
     std::array<Counter*, outcomes_size> delivered_{};
 };
 
-// The children of one route. Each is made when first needed: a route that never failed shows no
-// 5xx line.
-struct route_metrics {
-    std::string name;
-    Histogram* took = nullptr;
-    std::array<Counter*, status_classes.size()> by_class{};
-};
-
-class request_metrics {
-  public:
-    explicit request_metrics(Registry& r)
-        : requests_(prometheus::BuildCounter()
-                        .Name("callsign_http_requests_total")
-                        .Help("Requests answered, by route template and class of status.")
-                        .Register(r)),
-          took_(prometheus::BuildHistogram()
-                    .Name("callsign_http_request_seconds")
-                    .Help("From a request's arrival to its answer, by route template.")
-                    .Register(r)) {}
-
-    // A hash of a short text and no allocation: a family's own look-up would copy every label.
-    void answered(std::string_view route, unsigned status, std::chrono::nanoseconds took) {
-        const std::size_t klass = status / 100 < status_classes.size() ? status / 100 : 0;
-        Histogram* histogram = nullptr;
-        Counter* counter = nullptr;
-        {
-            const std::lock_guard lock(mutex_);
-            route_metrics& of = find(route);
-            if (!of.by_class[klass]) {
-                of.by_class[klass] =
-                    &requests_.Add({{"route", of.name}, {"status", status_classes[klass]}});
-            }
-            histogram = of.took;
-            counter = of.by_class[klass];
-        }
-        counter->Increment();
-        histogram->Observe(seconds(took));
-    }
-
-  private:
-    route_metrics& find(std::string_view route) {
-        const auto found = routes_.find(route);
-        if (found != routes_.end()) return *found->second;
-        if (routes_.size() >= routes_max && route != "other") return find("other");
-        auto made = std::make_unique<route_metrics>();
-        made->name = route;
-        made->took = &took_.Add({{"route", made->name}}, latency_seconds);
-        const std::string_view name = made->name;
-        return *routes_.emplace(name, std::move(made)).first->second;
-    }
-
-    Family<Counter>& requests_;
-    Family<Histogram>& took_;
-    std::mutex mutex_;
-    // The keys are views of the names they lead to.
-    std::unordered_map<std::string_view, std::unique_ptr<route_metrics>> routes_;
-};
-
 }  // namespace
 
 class metrics::impl {
@@ -465,7 +661,7 @@ class metrics::impl {
     reaper_metrics reaper{registry};
     http_metrics http{registry};
     outbox_metrics outbox{registry};
-    request_metrics requests{registry};
+    machine_metrics machine{registry};
 };
 
 metrics::metrics() : impl_(std::make_unique<impl>()) {}
@@ -484,10 +680,6 @@ net::http_probe& metrics::http() {
     return impl_->http;
 }
 
-void metrics::answered(std::string_view route, unsigned status, std::chrono::nanoseconds took) {
-    impl_->requests.answered(route, status, took);
-}
-
 void metrics::bodies_held(std::size_t bytes) {
     impl_->http.bodies_held(bytes);
 }
@@ -502,6 +694,22 @@ void metrics::webhooks(const api::delivery_counts& so_far) {
 
 void metrics::remotes(const outbox_totals& now) {
     impl_->outbox.totals(now);
+}
+
+void metrics::backups(const jobs::backup_tally& so_far, milliseconds every) {
+    impl_->machine.backups(so_far, every);
+}
+
+void metrics::space(const sqlite_space& now) {
+    impl_->machine.space(now);
+}
+
+void metrics::process(const process_readings& now) {
+    impl_->machine.process(now);
+}
+
+void metrics::ready(bool is_ready) {
+    impl_->machine.ready(is_ready);
 }
 
 std::string metrics::text() const {

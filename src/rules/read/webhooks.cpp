@@ -7,7 +7,11 @@ list_webhooks::answer read(read_tx& tx, const list_webhooks& q) {
 }
 
 find_webhook::answer read(read_tx& tx, const find_webhook& q) {
-    return tx.find_webhook(q.account, q.uuid);
+    auto found = tx.find_webhook(q.account, q.uuid);
+    if (!found) return found;
+    const auto owner = tx.find_account(q.account);
+    found->is_closed = !owner || owner->state != account_state::active;
+    return found;
 }
 
 list_deliveries::answer read(read_tx& tx, const list_deliveries& q) {

@@ -15,6 +15,17 @@ class reads_over : public Base {
   public:
     explicit reads_over(std::shared_ptr<state> view) : state_(std::move(view)) {}
 
+    std::vector<account> deleted_accounts(time_point before, std::int64_t limit) override {
+        std::vector<account> all;
+        for (const auto& [id, a] : state_->accounts) {
+            if (a.deleted_at && *a.deleted_at < before) all.push_back(*find_account(id));
+        }
+        std::stable_sort(all.begin(), all.end(), [](const account& a, const account& b) {
+            return *a.deleted_at < *b.deleted_at;
+        });
+        if (std::ssize(all) > limit) all.resize(static_cast<std::size_t>(limit));
+        return all;
+    }
     std::optional<account> find_account(account_id id) override {
         const auto* const found = find(state_->accounts, id);
         return found ? std::optional(with_place(*found)) : std::nullopt;
@@ -60,9 +71,16 @@ class reads_over : public Base {
         const auto* id = find(state_->token_hashes, token_hash);
         if (!id) return std::nullopt;
         const token& t = state_->tokens.at(*id);
-        if (t.revoked_at) return std::nullopt;
-        const auto mode = t.account ? state_->accounts.at(*t.account).mode : account_mode::managed;
-        return principal{t.id, t.account, t.scope, mode, t.expires_at};
+        const account* const owner = t.account ? &state_->accounts.at(*t.account) : nullptr;
+        return principal{t.id,
+                         t.account,
+                         t.scope,
+                         owner ? owner->mode : account_mode::managed,
+                         t.expires_at,
+                         t.revoked_at.has_value(),
+                         t.name,
+                         owner ? owner->name : std::string(),
+                         owner ? owner->state : account_state::active};
     }
     std::vector<token> tokens_of(std::optional<account_id> account) override {
         std::vector<token> all;
@@ -365,7 +383,10 @@ class reads_over : public Base {
         return a;
     }
     device with_mode(device d) {
-        d.mode = state_->accounts.at(d.account).mode;
+        const account& owner = state_->accounts.at(d.account);
+        d.mode = owner.mode;
+        d.account_name = owner.name;
+        d.state = owner.state;
         return d;
     }
     task shown(const stored_task& kept) {

@@ -8,9 +8,18 @@
 #include <callsign/base/assert.hpp>
 
 #include <algorithm>
+#include <set>
 
 namespace callsign::memory {
 namespace {
+
+// The rows of a table that are so.
+template <class Table, class Is>
+void drop(Table& from, const Is& is) {
+    auto rows = from.extract_sequence();
+    rows.erase(std::remove_if(rows.begin(), rows.end(), is), rows.end());
+    from.adopt_sequence(boost::container::ordered_unique_range, std::move(rows));
+}
 
 class write_transaction final : public reads_over<write_tx> {
   public:
@@ -326,6 +335,64 @@ class write_transaction final : public reads_over<write_tx> {
         const account_id id{next_id(now)};
         state_->accounts.emplace(id, account{id, std::string(name), {}, 0, now, mode});
         return id;
+    }
+    void update_account(const account& a) override {
+        wrote_ = true;
+        for (const auto& [id, other] : state_->accounts) {
+            CALLSIGN_ASSERT(id == a.id || other.name != a.name);
+        }
+        account& row = state_->accounts.at(a.id);
+        row.name = a.name;
+        row.state = a.state;
+        row.deleted_at = a.deleted_at;
+    }
+    // At once.
+    std::optional<removal_place> remove_some(account_id account, const removal_place& /*from*/,
+                                             std::int64_t /*limit*/) override {
+        wrote_ = true;
+        state& s = *state_;
+        for (const auto& [id, slot] : s.slots) CALLSIGN_ASSERT(slot->account != account);
+        const auto is_its = [&](const auto& row) { return row.second.account == account; };
+        const auto begins_so = [&](const auto& row) { return row.first.first == account; };
+        std::set<series_id> series;
+        for (const auto& [id, row] : s.series_rows) {
+            if (row.account == account) series.insert(id);
+        }
+        std::set<task_id> tasks;
+        for (const auto& [id, row] : s.tasks) {
+            if (row->task.account == account) tasks.insert(id);
+        }
+        drop(s.history, [&](const auto& row) { return tasks.contains(row.first.first); });
+        drop(s.tasks, [&](const auto& row) { return tasks.contains(row.first); });
+        drop(s.task_uuids, begins_so);
+        drop(s.task_numbers,
+             [&](const auto& row) { return series.contains(std::get<0>(row.first)); });
+        drop(s.counters, [&](const auto& row) { return series.contains(row.first.first); });
+        drop(s.skipped, [&](const auto& row) { return series.contains(row.first); });
+        drop(s.token_hashes,
+             [&](const auto& row) { return s.tokens.at(row.second).account == account; });
+        drop(s.tokens, is_its);
+        drop(s.deliveries, [&](const auto& row) {
+            const auto* const hook = find(s.webhooks, row.first);
+            return hook && hook->account == account;
+        });
+        drop(s.webhooks, is_its);
+        drop(s.devices, is_its);
+        drop(s.series_rows, is_its);
+        drop(s.prefixes, begins_so);
+        drop(s.versions, begins_so);
+        drop(s.version_seqs, begins_so);
+        drop(s.sealed_children, begins_so);
+        drop(s.outbox, begins_so);
+        drop(s.key_contests, begins_so);
+        s.history_from.erase(account);
+        s.last_versions.erase(account);
+        s.sealed_seqs.erase(account);
+        s.side_versions.erase(account);
+        s.snapshots.erase(account);
+        s.remotes.erase(account);
+        s.accounts.erase(account);
+        return std::nullopt;
     }
     series_id put_series(account_id account, std::string_view prefix, std::string_view project,
                          bool is_default, time_point now) override {

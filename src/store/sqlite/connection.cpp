@@ -16,9 +16,15 @@ store_failure::kind meaning_of(int code, bool at_commit) {
     if ((code & 0xFF) == SQLITE_FULL) return kind::full;
     if (at_commit) return (code & 0xFF) == SQLITE_BUSY ? kind::refused : kind::unknown;
     if (code == SQLITE_IOERR_SHMSIZE) return kind::full;
-    const bool damaged = (code & 0xFF) == SQLITE_CORRUPT || (code & 0xFF) == SQLITE_NOTADB ||
-                         code == SQLITE_IOERR_DATA;
-    return damaged ? kind::damaged : kind::refused;
+    if (code == SQLITE_IOERR_DATA) return kind::damaged;
+    switch (code & 0xFF) {
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB: return kind::damaged;
+    case SQLITE_CANTOPEN:
+    case SQLITE_IOERR: return code == SQLITE_IOERR_NOMEM ? kind::refused : kind::io_error;
+    case SQLITE_READONLY: return kind::read_only;
+    default: return kind::refused;
+    }
 }
 
 namespace {

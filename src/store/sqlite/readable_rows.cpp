@@ -27,11 +27,11 @@ void look_at(query& q) {
 
 constexpr table tables[] = {
     {"accounts",
-     "SELECT account_id, name, '', last_seq, created_at, mode, 0, last_version FROM accounts"
-     " WHERE account_id > ? ORDER BY 1",
+     "SELECT account_id, name, '', last_seq, created_at, mode, 0, state, deleted_at, last_version"
+     " FROM accounts WHERE account_id > ? ORDER BY 1",
      [](query& q) {
          account_of(q);
-         q.id(7);
+         q.id(9);
      }},
     {"series",
      "SELECT series_id, account_id, prefix, project, is_default, 0, '', reset, time_zone,"
@@ -64,7 +64,7 @@ constexpr table tables[] = {
      look_at<history_row_of>},
     {"devices",
      "SELECT device_id, client_id, account_id, 1, name, key, created_at, revoked_at, resync_from,"
-     " resync_state FROM devices WHERE device_id > ? ORDER BY 1",
+     " resync_state, '', 1 FROM devices WHERE device_id > ? ORDER BY 1",
      look_at<device_of>},
     {"webhooks",
      "SELECT webhook_id, account_id, uuid, url, filter, secret, after_seq, after_tasks, mark,"

@@ -38,6 +38,10 @@ account_mode mode_in(query& q, int column) {
     return q.one_of(column, account_mode::managed, account_mode::opaque);
 }
 
+account_state account_state_in(query& q, int column) {
+    return q.one_of(column, account_state::active, account_state::going);
+}
+
 token_scope scope_in(query& q, int column) {
     return q.one_of(column, token_scope::read, token_scope::admin);
 }
@@ -51,9 +55,15 @@ history_kind history_kind_of(query& q) {
 
 account account_of(query& q) {
     q.at("accounts", q.integer(0));
-    return {
-        account_id{q.integer(0)}, q.text(1), q.text(2), q.integer(3), q.instant(4), mode_in(q, 5),
-        q.integer(6) != 0};
+    return {account_id{q.integer(0)},
+            q.text(1),
+            q.text(2),
+            q.integer(3),
+            q.instant(4),
+            mode_in(q, 5),
+            q.integer(6) != 0,
+            account_state_in(q, 7),
+            maybe_instant(q, 8)};
 }
 
 series series_row_of(query& q) {
@@ -236,7 +246,8 @@ key_contest key_contest_of(query& q) {
 principal principal_of(query& q) {
     q.at("tokens", q.integer(0));
     return {token_id{q.integer(0)}, maybe_id<account_id>(q, 1), scope_in(q, 2), mode_in(q, 3),
-            maybe_instant(q, 4)};
+            maybe_instant(q, 4),    q.integer(5) != 0,          q.text(6),      q.text(7),
+            account_state_in(q, 8)};
 }
 
 device device_of(query& q) {
@@ -253,6 +264,8 @@ device device_of(query& q) {
     if (!q.is_null(8)) {
         d.resync = {q.integer(8), q.one_of(9, resync::state::expected, resync::state::returned)};
     }
+    d.account_name = q.text(10);
+    d.state = account_state_in(q, 11);
     return d;
 }
 

@@ -58,6 +58,10 @@ class reads_over : public Base {
   public:
     explicit reads_over(connection& db) : db_(db) {}
 
+    std::vector<account> deleted_accounts(time_point before, std::int64_t limit) override {
+        auto q = db_.use(sql::account_deleted);
+        return all(q.bind(before).bind(limit), account_of);
+    }
     std::optional<account> find_account(account_id id) override {
         auto q = db_.use(sql::account_by_id);
         return one(q.bind(id), account_of);

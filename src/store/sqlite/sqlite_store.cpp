@@ -42,12 +42,27 @@ class sqlite_store final : public store {
     std::unique_ptr<read_tx> begin_read() override { return sqlite::begin_read(readers_); }
     time_point last_moment() override { return state_.committed.last_moment; }
     slot_counts counts() override { return state_.committed.slots; }
+    store_totals totals() override { return state_.committed.all; }
+    void prove_writable() override {
+        if (stopped_) throw *stopped_;
+        expect_room();
+        log_.make_room();
+        sqlite::prove_writable(state_);
+    }
     std::unique_ptr<store_copy> begin_copy(const std::filesystem::path& file) override {
         return sqlite::begin_copy(state_.db, file_, file);
     }
     void maintain(bool idle) override { log_.maintain(idle); }
 
   private:
+    // What is left on a full disk may do for a page, and not for what is refused all the time.
+    void expect_room() const {
+        constexpr std::uintmax_t least = 1 << 20;
+        const sqlite_space space = space_of(file_.parent_path());
+        if (space.disk_bytes == 0 || space.free_bytes >= least) return;
+        throw store_failure(store_failure::kind::full, "less than 1 MiB is free on the disk");
+    }
+
     // Built in this order and closed in reverse: the readers first, so that the writer's connection
     // is the last and checkpoints as it closes.
     std::filesystem::path file_;

@@ -14,16 +14,20 @@ inline constexpr auto rollback = "ROLLBACK";
 
 #define CALLSIGN_ACCOUNT                                                             \
     "SELECT a.account_id, a.name, coalesce(s.prefix, ''), a.last_seq, a.created_at," \
-    " a.mode, r.account_id IS NOT NULL FROM accounts a"                              \
+    " a.mode, r.account_id IS NOT NULL, a.state, a.deleted_at FROM accounts a"       \
     " LEFT JOIN remotes r ON r.account_id = a.account_id"                            \
     " LEFT JOIN series s ON s.account_id = a.account_id AND s.is_default"
 inline constexpr auto account_by_id = CALLSIGN_ACCOUNT " WHERE a.account_id = ?";
 inline constexpr auto account_by_name = CALLSIGN_ACCOUNT " WHERE a.name = ?";
 inline constexpr auto account_page =
     CALLSIGN_ACCOUNT " WHERE a.account_id > ? ORDER BY a.account_id LIMIT ?";
+inline constexpr auto account_deleted = CALLSIGN_ACCOUNT
+    " WHERE a.deleted_at IS NOT NULL AND a.deleted_at < ? ORDER BY a.deleted_at LIMIT ?";
 #undef CALLSIGN_ACCOUNT
 inline constexpr auto account_put =
     "INSERT INTO accounts (name, created_at, last_version, mode) VALUES (?, ?, zeroblob(16), ?)";
+inline constexpr auto account_update =
+    "UPDATE accounts SET name = ?, state = ?, deleted_at = ? WHERE account_id = ?";
 inline constexpr auto account_manage =
     "UPDATE accounts SET mode = 1, sealed_seq = ?, last_seq = 0, last_version = zeroblob(16)"
     " WHERE account_id = ? AND mode = 2";
@@ -89,9 +93,9 @@ inline constexpr auto counter_set = "UPDATE counters SET last_number = ? WHERE c
     "SELECT token_id, account_id, name, scope, created_at, revoked_at, expires_at FROM tokens"
 inline constexpr auto token_by_id = CALLSIGN_TOKEN " WHERE token_id = ?";
 inline constexpr auto token_principal =
-    "SELECT t.token_id, t.account_id, t.scope, coalesce(a.mode, 1), t.expires_at FROM tokens t"
-    " LEFT JOIN accounts a ON a.account_id = t.account_id"
-    " WHERE t.hash = ? AND t.revoked_at IS NULL";
+    "SELECT t.token_id, t.account_id, t.scope, coalesce(a.mode, 1), t.expires_at,"
+    " t.revoked_at IS NOT NULL, t.name, coalesce(a.name, ''), coalesce(a.state, 1) FROM tokens t"
+    " LEFT JOIN accounts a ON a.account_id = t.account_id WHERE t.hash = ?";
 inline constexpr auto token_all = CALLSIGN_TOKEN " WHERE account_id IS ? ORDER BY token_id";
 #undef CALLSIGN_TOKEN
 inline constexpr auto token_name = "SELECT name FROM tokens WHERE token_id = ?";
@@ -143,6 +147,10 @@ inline constexpr auto totals_get =
 inline constexpr auto totals_set =
     "UPDATE totals SET pending = ?, in_flight = ?, committed = ?, failed = ?, last_slot = ?,"
     " last_moment = ?";
+// What is written so is set back by totals_set: the page is written all the same.
+inline constexpr auto totals_touch = "UPDATE totals SET last_slot = last_slot + 1";
+inline constexpr auto account_count = "SELECT count(*) FROM accounts";
+inline constexpr auto series_held_count = "SELECT count(*) FROM series WHERE held";
 
 // ---- a store whose time is ahead ----
 
@@ -191,7 +199,11 @@ inline constexpr auto task_reveal =
     " WHERE task_id = ? AND purged = 1 AND seq = 0";
 inline constexpr auto task_number =
     "UPDATE tasks SET series_id = ?, counter_id = ?, number = ?, prefix = ?, seq = ?, last_seq = ?"
-    " WHERE task_id = ? AND number IS NULL";
+    " WHERE task_id = ? AND number IS NULL RETURNING over";
+// By the index of numbers alone, a counter after the other.
+inline constexpr auto task_open_count =
+    "SELECT count(*) FROM counters c JOIN tasks t ON t.counter_id = c.counter_id"
+    " AND t.over = 0 AND t.number IS NOT NULL";
 
 inline constexpr auto task_update =
     "UPDATE tasks SET attributes = ?, purged = ?, last_seq = ?, over = ? WHERE task_id = ?";
@@ -257,10 +269,10 @@ inline constexpr auto side_forget =
 
 // ---- devices ----
 
-#define CALLSIGN_DEVICE                                                                            \
-    "SELECT d.device_id, d.client_id, d.account_id, a.mode, d.name, d.key, d.created_at,"          \
-    " d.revoked_at, d.resync_from, d.resync_state FROM devices d JOIN accounts a ON a.account_id " \
-    "= d.account_id"
+#define CALLSIGN_DEVICE                                                                   \
+    "SELECT d.device_id, d.client_id, d.account_id, a.mode, d.name, d.key, d.created_at," \
+    " d.revoked_at, d.resync_from, d.resync_state, a.name, a.state FROM devices d"        \
+    " JOIN accounts a ON a.account_id = d.account_id"
 inline constexpr auto device_by_client = CALLSIGN_DEVICE " WHERE d.client_id = ?";
 inline constexpr auto device_all = CALLSIGN_DEVICE " WHERE d.account_id = ? ORDER BY d.device_id";
 #undef CALLSIGN_DEVICE

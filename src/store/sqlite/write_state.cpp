@@ -15,7 +15,12 @@ void write_state::load() {
     if (!q.step()) throw_damaged("totals", 1, "it is not there");
     q.at("totals", 1);
     now = committed = {
-        {q.integer(0), q.integer(1), q.integer(2), q.integer(3)}, q.integer(4), q.instant(5)};
+        {q.integer(0), q.integer(1), q.integer(2), q.integer(3)}, q.integer(4), q.instant(5), {}};
+    now.all = {.accounts = db.integer_of(sql::account_count),
+               .tasks = last_task,
+               .open_tasks = db.integer_of(sql::task_open_count),
+               .held_series = db.integer_of(sql::series_held_count)};
+    committed.all = now.all;
     keys.load();
 }
 

@@ -21,6 +21,7 @@ struct totals {
     slot_counts slots;
     std::int64_t last_slot = 0;
     time_point last_moment{};
+    store_totals all{};
 };
 
 class write_state {
@@ -79,6 +80,14 @@ class write_state {
 
     // Requires: flushed. It is read again.
     void forget_head(account_id account) { heads_.erase(account); }
+
+    // Nothing of it is remembered. Requires: flushed.
+    void forget_account(account_id account) {
+        forget_head(account);
+        counters_.clear();
+        last_periods_.clear();
+        forget_series();
+    }
 
     // Writes the heads and counters that changed: a row each, however many numbers were taken.
     void flush();

@@ -3,6 +3,7 @@
 #include "write_transaction.hpp"
 
 #include "reads.hpp"
+#include "remove_account.hpp"
 
 #include <callsign/domain/task_faults.hpp>
 
@@ -192,6 +193,7 @@ class write_transaction final : public reads_over<write_tx> {
             .bind(t.purged || is_over(t.attributes) ? 1 : 0)
             .bind(column_of(t.author))
             .run();
+        if (t.numbered) state_.now.all.open_tasks += open(t.purged, t.attributes);
         return id;
     }
     void reveal_task(task_id id, const attributes& all, std::int64_t seq,
@@ -206,19 +208,15 @@ class write_transaction final : public reads_over<write_tx> {
             .bind(id)
             .run();
         expect_one("tasks", id.value);
+        state_.now.all.open_tasks += open(false, all);
     }
     void number_task(task_id id, series_id series, const receipt& r) override {
         changed_ = true;
-        db_.use(sql::task_number)
-            .bind(series)
-            .bind(state_.counter_of(series, r.period).id)
-            .bind(r.number)
-            .bind(r.prefix)
-            .bind(r.seq)
-            .bind(r.seq)
-            .bind(id)
-            .run();
-        expect_one("tasks", id.value);
+        const std::int64_t counter = state_.counter_of(series, r.period).id;
+        auto q = db_.use(sql::task_number);
+        q.bind(series).bind(counter).bind(r.number).bind(r.prefix).bind(r.seq).bind(r.seq).bind(id);
+        if (!q.step()) throw_damaged("tasks", id.value, "it is not as it was read");
+        state_.now.all.open_tasks += q.integer(0) == 0 ? 1 : 0;
     }
     void update_task(const task& before, const attributes& all, bool purged, std::int64_t last_seq,
                      time_point now) override {
@@ -233,6 +231,9 @@ class write_transaction final : public reads_over<write_tx> {
             .bind(before.id)
             .run();
         expect_one("tasks", before.id.value);
+        if (before.numbered) {
+            state_.now.all.open_tasks += open(purged, all) - open(before.purged, before.attributes);
+        }
     }
     bool forget_history(time_point before, std::int64_t limit) override {
         std::map<account_id, std::int64_t> begins;
@@ -515,7 +516,26 @@ class write_transaction final : public reads_over<write_tx> {
         moved(now);
         const std::string text(name);
         db_.use(sql::account_put).bind(text).bind(now).bind(static_cast<int>(mode)).run();
+        ++state_.now.all.accounts;
         return account_id{db_.last_row()};
+    }
+    void update_account(const account& a) override {
+        changed_ = true;
+        auto q = db_.use(sql::account_update);
+        q.bind(a.name).bind(static_cast<std::int64_t>(a.state));
+        if (a.deleted_at) {
+            q.bind(*a.deleted_at);
+        } else {
+            q.bind_null();
+        }
+        q.bind(a.id).run();
+        expect_one("accounts", a.id.value);
+    }
+    std::optional<removal_place> remove_some(account_id account, const removal_place& from,
+                                             std::int64_t limit) override {
+        changed_ = true;
+        state_.flush();
+        return sqlite::remove_some(state_, account, from, limit);
     }
     series_id put_series(account_id account, std::string_view prefix, std::string_view project,
                          bool is_default, time_point now) override {
@@ -552,6 +572,7 @@ class write_transaction final : public reads_over<write_tx> {
         expect_one("series", s.id.value);
         db_.use(sql::prefix_put).bind(s.account).bind(s.prefix).bind(s.id).run();
         state_.forget_series();
+        series_changed_ = true;
     }
     token_id put_token(std::optional<account_id> account, std::string_view name, token_scope scope,
                        const digest& hash, time_point now,
@@ -581,7 +602,9 @@ class write_transaction final : public reads_over<write_tx> {
         if (changed_) {
             state_.flush();
             state_.keys.prepare_commit();
-            const auto& now = state_.now;
+            auto& now = state_.now;
+            now.all.tasks = state_.last_task;
+            if (series_changed_) now.all.held_series = db_.integer_of(sql::series_held_count);
             db_.use(sql::totals_set)
                 .bind(now.slots.pending)
                 .bind(now.slots.in_flight)
@@ -596,6 +619,12 @@ class write_transaction final : public reads_over<write_tx> {
         state_.committed_all();
     }
 
+    // Something to write, that commit() sets back.
+    void touch() {
+        db_.use(sql::totals_touch).run();
+        changed_ = true;
+    }
+
   private:
     // The first and the last of the skipped numbers that this one is among.
     std::optional<std::pair<std::int64_t, std::int64_t>> skipped_around(std::int64_t counter,
@@ -603,6 +632,9 @@ class write_transaction final : public reads_over<write_tx> {
         auto q = db_.use(sql::skipped_around);
         if (!q.bind(counter).bind(number).step() || q.integer(1) < number) return std::nullopt;
         return std::pair(q.integer(0), q.integer(1));
+    }
+    static std::int64_t open(bool purged, const attributes& all) {
+        return purged || is_over(all) ? 0 : 1;
     }
     void moved(time_point now) {
         changed_ = true;
@@ -724,6 +756,7 @@ class write_transaction final : public reads_over<write_tx> {
 
     write_state& state_;
     bool changed_ = false;
+    bool series_changed_ = false;
     bool committed_ = false;
 };
 
@@ -731,6 +764,12 @@ class write_transaction final : public reads_over<write_tx> {
 
 std::unique_ptr<write_tx> begin_write(write_state& state) {
     return std::make_unique<write_transaction>(state);
+}
+
+void prove_writable(write_state& state) {
+    write_transaction tx(state);
+    tx.touch();
+    tx.commit();
 }
 
 }  // namespace callsign::sqlite

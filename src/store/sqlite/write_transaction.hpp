@@ -12,5 +12,7 @@ namespace callsign::sqlite {
 
 // One at a time; `state` outlives it. Throws store_failure.
 std::unique_ptr<write_tx> begin_write(write_state& state);
+// As store::prove_writable().
+void prove_writable(write_state& state);
 
 }  // namespace callsign::sqlite

@@ -10,6 +10,7 @@
 #include <string>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 namespace {
@@ -57,9 +58,10 @@ off64_t size_of(const struct stat64& file) {
     return S_ISREG(file.st_mode) ? file.st_size : 0;
 }
 
-// Whether a file would have to grow to reach `end`, and cannot.
+// Whether a file would have to grow to reach `end`, and cannot. The log is on another disk.
 bool has_no_room(int descriptor, off64_t end) {
     struct stat64 file {};
+    if (descriptor == STDERR_FILENO) return false;
     if (!is_on("CALLSIGN_DISK_FULL") || ::fstat64(descriptor, &file) != 0) return false;
     if (!S_ISREG(file.st_mode) || end <= file.st_size) return false;
     const off64_t more = end - file.st_size;
@@ -119,6 +121,12 @@ int ftruncate(int descriptor, off_t size) {
 
 int ftruncate64(int descriptor, off64_t size) {
     return truncate_by("ftruncate64", descriptor, size);
+}
+
+int statvfs(const char* name, struct statvfs* disk) {
+    const int done = real<int(const char*, struct statvfs*)>("statvfs")(name, disk);
+    if (done == 0 && is_on("CALLSIGN_DISK_FULL")) disk->f_bavail = 0;
+    return done;
 }
 
 int unlink(const char* name) {

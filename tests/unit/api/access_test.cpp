@@ -148,9 +148,65 @@ TEST(access, a_new_token_may_write_and_no_more_unless_it_is_said) {
     EXPECT_EQ(scope_of("/v1/admin/accounts/syn/tokens", h.operator_token()), "write");
 }
 
-// ---- revocations at every step of a request ----
-
 constexpr int steps_max = 40;
+
+// ---- accounts that are closed ----
+
+TEST(access, nobody_gets_into_a_disabled_account) {
+    house h;
+    const auto syn = h.make_account("syn", "SYN");
+    const std::string root = h.operator_token();
+    create_device command{syn.id, "laptop", *parse_uuid(some_id(1)), "sealed"};
+    ASSERT_TRUE(h.run(h.engine().submit(std::move(command))));
+    const auto change = [&](verb method, const std::string& body) {
+        auto headers = bearer(root);
+        if (!body.empty()) headers.emplace_back("Content-Type", "application/json");
+        return h.call(make_request(method, "/v1/admin/accounts/syn", body, headers));
+    };
+    const auto expect_in = [&](bool in) {
+        const auto read = h.call(get("/v1/account", syn.token));
+        EXPECT_EQ(read.status, in ? 200u : 403u) << read.body;
+        EXPECT_EQ(read.body.find("account-disabled") == std::string::npos, in) << read.body;
+        const auto sync = h.call(child_of(some_id(1), nil_id));
+        EXPECT_EQ(sync.status, in ? 503u : 403u) << sync.body;  // its key opens nothing here
+    };
+    expect_in(true);
+    EXPECT_EQ(change(verb::patch, R"({"disabled":true})").status, 200u);
+    expect_in(false);
+    EXPECT_EQ(change(verb::patch, R"({"disabled":false})").status, 200u);
+    expect_in(true);
+    const auto gone = change(verb::delete_, "");
+    EXPECT_NE(gone.body.find(R"("state":"deleted")"), std::string::npos) << gone.body;
+    EXPECT_NE(gone.body.find("deletedAt"), std::string::npos) << gone.body;
+    expect_in(false);
+    EXPECT_EQ(change(verb::patch, R"({"disabled":false})").status, 200u);
+    expect_in(true);
+    EXPECT_EQ(change(verb::patch, "{}").status, 400u);
+    EXPECT_EQ(change(verb::patch, R"({"name":"-"})").status, 400u);
+    EXPECT_EQ(change(verb::patch, R"({"name":"syn2"})").status, 200u);
+    EXPECT_EQ(change(verb::patch, R"({"name":"syn3"})").status, 404u);
+    expect_in(true);
+}
+
+TEST(access, a_disabled_account_stays_closed_whatever_was_under_way) {
+    for (int steps = 0; steps < steps_max; ++steps) {
+        house h;
+        const auto syn = h.make_account("syn", "SYN");
+        const auto under_way = h.start(get("/v1/account", syn.token));
+        auto headers = bearer(h.operator_token());
+        headers.emplace_back("Content-Type", "application/json");
+        const auto closing = h.start(
+            make_request(verb::patch, "/v1/admin/accounts/syn", R"({"disabled":true})", headers));
+        for (int n = 0; n < steps; ++n) h.step();
+        const auto another = h.start(get("/v1/account", syn.token));
+        h.advance(milliseconds{1000});
+        ASSERT_TRUE(*under_way && *closing && *another);
+        ASSERT_EQ((*closing)->status, 200u) << (*closing)->body;
+        EXPECT_EQ(h.call(get("/v1/account", syn.token)).status, 403u) << steps;
+    }
+}
+
+// ---- revocations at every step of a request ----
 
 // Where the operator revokes the account's token of scope read.
 std::string path_of_token(house& h, account_id account) {

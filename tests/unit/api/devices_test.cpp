@@ -163,11 +163,11 @@ TEST_F(devices, no_two_keys_are_sealed_under_one_nonce_and_no_two_secrets_are_al
     }
 }
 
-TEST_F(devices, a_proxy_says_what_protocol_the_client_used) {
+TEST_F(devices, what_a_stranger_says_of_the_protocol_is_not_believed) {
     const object made =
         body_of(add("laptop", {{"Host", "tasks.example.org"}, {"X-Forwarded-Proto", "https"}}));
     EXPECT_TRUE(
-        text_of(made.at("taskrc")).starts_with("sync.server.url=https://tasks.example.org\n"));
+        text_of(made.at("taskrc")).starts_with("sync.server.url=http://tasks.example.org\n"));
 }
 
 TEST_F(devices, what_is_refused_costs_no_derivation) {

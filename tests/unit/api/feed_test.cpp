@@ -382,6 +382,18 @@ TEST_F(feed_stream, a_revoked_token_hears_no_more) {
     EXPECT_EQ(seqs(*two), lines{"1"});
 }
 
+TEST_F(feed_stream, of_a_disabled_account_nobody_hears_more) {
+    const auto stream = follow("", token);
+    ASSERT_TRUE(home.run(home.engine().submit(edit_account{account, "renamed"})));
+    home.settle();
+    EXPECT_TRUE(stream->events("end").empty()) << "its name is nothing to a stream";
+    ASSERT_TRUE(home.run(home.engine().submit(edit_account{account, {}, true})));
+    home.settle();
+    ASSERT_EQ(stream->events("end").size(), 1u);
+    EXPECT_EQ(stream->events("end")[0].at("code").as_string(), "account-disabled");
+    EXPECT_EQ(*open_, 0);
+}
+
 TEST_F(feed_stream, an_expired_token_hears_no_more) {
     std::string reader = api::make_token(home.entropy());
     create_token c{"home", "brief", token_scope::read, sha256(reader)};

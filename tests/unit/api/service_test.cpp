@@ -1,5 +1,6 @@
 // The whole surface against a running engine on a store in memory: what clients see.
 #include "callsign/v1/callsign.pb.h"
+#include "support/faulty_store.hpp"
 #include "support/house.hpp"
 
 #include <callsign/wire/convert.hpp>
@@ -560,22 +561,91 @@ TEST_F(service_test, health_needs_no_token) {
     EXPECT_EQ(code_of(create(R"({"description":"x"})", "k1")), "shutting-down");
 }
 
-TEST(service_hooks, are_told_of_each_request_by_its_template) {
-    std::vector<std::pair<std::string, unsigned>> told;
+TEST_F(service_test, a_server_that_cannot_write_is_not_ready_until_it_can) {
+    const auto disk = make_memory_store();
+    faulty_store faulty(*disk);
+    house home({.disk = &faulty});
+    const auto account = home.make_account("other", "OTH");
+    const auto make = [&](const std::string& key) {
+        return home.call(post("/v1/tasks", R"({"description":"x"})", account.token, key)).status;
+    };
+    const auto ready = [&] { return home.call(get("/readyz")); };
+    home.spawn(home.engine().watch_writes());
+    EXPECT_EQ(ready().status, 200u);
+    const auto refuse = [&](store_failure::kind how, const char* why) {
+        faulty.refuse_writes(how);
+        EXPECT_GE(make("refused"), 500u);
+        const auto answer = ready();
+        EXPECT_EQ(answer.status, 503u);
+        EXPECT_EQ(code_of(answer), "not-ready");
+        EXPECT_NE(answer.body.find(why), std::string::npos) << answer.body;
+    };
+    refuse(store_failure::kind::full, "The disk is full.");
+    refuse(store_failure::kind::io_error, "cannot be written");
+    refuse(store_failure::kind::read_only, "read-only");
+    EXPECT_EQ(home.call(get("/livez")).status, 200u);
+    faulty.refuse_writes(std::nullopt);
+    EXPECT_EQ(ready().status, 503u) << "nothing was written yet";
+    home.advance(std::chrono::seconds{1});
+    EXPECT_EQ(ready().status, 200u) << "the server has found out by itself";
+    home.close();
+}
+
+TEST(metrics_route, is_there_if_there_are_metrics_to_show) {
     house_options options;
     options.hooks.metrics = [] { return std::string("callsign_up 1\n"); };
-    options.hooks.answered = [&](std::string_view route, unsigned status, auto) {
-        told.emplace_back(route, status);
-    };
-    house h(std::move(options));
-    const auto account = h.make_account("syn", "SYN");
-    h.call(get("/v1/tasks/SYN-1", account.token));
-    h.call(get("/nothing/secret", account.token));
-    const auto metrics = h.call(get("/metrics"));
+    house shows(std::move(options));
+    const auto metrics = shows.call(get("/metrics"));
     EXPECT_EQ(metrics.body, "callsign_up 1\n");
     EXPECT_EQ(metrics.content_type, "text/plain; version=0.0.4");
-    EXPECT_EQ(told, (std::vector<std::pair<std::string, unsigned>>{
-                        {"/v1/tasks/{ref}", 404}, {"(none)", 404}, {"/metrics", 200}}));
+    house has_none;
+    EXPECT_EQ(has_none.call(get("/metrics")).status, 404u);
+}
+
+// ---- what logs and metrics are told ----
+
+TEST_F(service_test, an_answer_says_what_is_known_of_its_request) {
+    const auto shown = read("/v1/tasks/SYN-1").facts;
+    EXPECT_EQ(shown.route, "/v1/tasks/{ref}");
+    EXPECT_EQ(shown.account, "syn");
+    EXPECT_EQ(shown.caller, "default");
+    EXPECT_EQ(shown.reason, "task-not-found");
+    EXPECT_EQ(shown.refused, "");
+    const auto nowhere = read("/nothing/secret").facts;
+    EXPECT_EQ(nowhere.route, "none");
+    EXPECT_EQ(nowhere.account, "");
+    const auto made = create(R"({"description":"x"})", "k1").facts;
+    EXPECT_EQ(made.reason, "");
+    EXPECT_EQ(made.account, "syn");
+    const auto by_operator = admin("/v1/admin/accounts").facts;
+    EXPECT_EQ(by_operator.account, "");
+    EXPECT_EQ(by_operator.caller, "test");
+    // Refused at its header, before its body came.
+    const auto early = h.admit(post("/v1/tasks", "", "cs_nobody"));
+    ASSERT_TRUE(early.refused);
+    EXPECT_EQ(early.refused->facts.route, "/v1/tasks");
+    EXPECT_EQ(early.refused->facts.reason, "unknown-token");
+}
+
+TEST_F(service_test, a_refused_caller_has_a_reason_that_does_not_change) {
+    const auto reason_of = [&](net::http_request request) {
+        const net::request_facts facts = h.call(std::move(request)).facts;
+        EXPECT_EQ(facts.refused, "auth-failed");
+        return std::string(facts.reason);
+    };
+    EXPECT_EQ(reason_of(get("/v1/tasks/A-1")), "no-token");
+    EXPECT_EQ(reason_of(get("/v1/tasks/A-1", "cs_nobody")), "unknown-token");
+    EXPECT_EQ(reason_of(get("/v1/admin/accounts", syn.token)), "wrong-scope");
+    const auto made = body_of(admin_post("/v1/admin/accounts/syn/tokens", R"({"name":"lost"})"));
+    const auto lost = text_of(made.at("token"));
+    h.call(make_request(verb::delete_, "/v1/admin/tokens/" + text_of(made.at("tokenId")), "",
+                        bearer(root)));
+    for (int i = 0; i < 2; ++i) {
+        EXPECT_EQ(reason_of(get("/v1/account", lost)), "revoked-token");
+    }
+    const auto facts = h.call(get("/v1/account", lost)).facts;
+    EXPECT_EQ(facts.account, "syn");
+    EXPECT_EQ(facts.caller, "lost");
 }
 
 TEST(make_token, has256_bits_in_base64url) {

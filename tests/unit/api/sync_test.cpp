@@ -911,5 +911,38 @@ TEST(sync_property, cc_1_nor_do_they_on_disk) {
     EXPECT_TRUE(report.ok()) << report.faults.front().text;
 }
 
+// ---- what logs and metrics are told ----
+
+TEST_F(closed_sync, a_refused_client_has_a_reason_that_does_not_change) {
+    const auto facts_of = [&](net::http_request request) {
+        return h.call(std::move(request)).facts;
+    };
+    const auto unknown = facts_of(add_version(client, nil_id, "abcd"));
+    EXPECT_EQ(unknown.refused, "sync-refused");
+    EXPECT_EQ(unknown.reason, "unknown-client");
+    EXPECT_EQ(unknown.route, "/v1/client/add-version/{parent}");
+    EXPECT_EQ(facts_of(child_of(client, nil_id)).reason, "unknown-client");
+    EXPECT_EQ(facts_of(snapshot_of(client)).reason, "unknown-client");
+    auto wrong_type = add_version(client, nil_id, "abcd");
+    wrong_type.set(boost::beast::http::field::content_type, "text/plain");
+    EXPECT_EQ(facts_of(std::move(wrong_type)).reason, "wrong-content-type");
+    auto nobody = child_of(client, nil_id);
+    nobody.erase("X-Client-Id");
+    EXPECT_EQ(facts_of(std::move(nobody)).reason, "no-client-id");
+}
+
+TEST_F(sync, a_client_is_known_by_its_account) {
+    add(nil_id);
+    for (int i = 0; i < 2; ++i) {
+        const auto facts = h.call(child_of(client, nil_id)).facts;
+        EXPECT_NE(facts.account, "");
+        EXPECT_EQ(facts.account.find(client.substr(0, 8)), std::string::npos);
+        EXPECT_EQ(facts.refused, "");
+    }
+    const auto end = h.call(child_of(client, to_string(head().version)));
+    EXPECT_EQ(end.status, 404u);
+    EXPECT_EQ(end.facts.refused, "") << "the end of every sync is no refusal";
+}
+
 }  // namespace
 }  // namespace callsign::testing

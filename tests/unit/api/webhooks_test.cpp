@@ -256,6 +256,23 @@ TEST_F(webhook_api, what_failed_is_posted_again_and_nothing_before_it) {
     EXPECT_EQ(log[0].at("status"), 204);
 }
 
+TEST_F(webhook_api, of_a_disabled_account_rest_until_it_is_open_again) {
+    const std::string id = add();
+    create("a");
+    ASSERT_EQ(to.descriptions(), texts{"a"});
+    // A task may be made while it is closed: by what was under way.
+    ASSERT_TRUE(h.run(h.engine().submit(edit_account{account, {}, true})));
+    import_tasks late{account,
+                      {{make_uuid_v4(std::array<std::uint8_t, 16>{9}), {{"description", "b"}}}}};
+    ASSERT_TRUE(h.run(h.engine().submit(std::move(late))));
+    h.advance(60s);
+    EXPECT_EQ(to.descriptions(), texts{"a"});
+    ASSERT_TRUE(h.run(h.engine().submit(edit_account{account, {}, false})));
+    h.advance(1s);
+    EXPECT_EQ(to.descriptions(), (texts{"a", "b", "b"}));  // with its key
+    EXPECT_EQ(show(id).at("failures"), 0);
+}
+
 // Behind the changes that are for it there were others when it was posted first.
 TEST_F(webhook_api, a_retry_is_the_same_whatever_its_filter_leaves_out) {
     const std::string id = add(R"(,"after":"0","filter":"tag=urgent")");

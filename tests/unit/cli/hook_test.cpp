@@ -282,7 +282,7 @@ TEST_F(hooks, without_what_it_goes_by_the_task_passes_and_is_remembered) {
     EXPECT_THAT(added(task_text(1)),
                 HasSubstr(task_text(1) + "\nNo key yet: no token of the acco"));
     environment["CALLSIGN_TOKEN"] = "cs_account";
-    for (const char* bad : {"https://h", "http://other.example"}) {
+    for (const char* bad : {"ftp://h", "http://other.example"}) {
         environment["CALLSIGN_URL"] = bad;
         EXPECT_THAT(added(task_text(2)), HasSubstr(task_text(2) + "\nNo key yet: "));
     }
@@ -731,12 +731,18 @@ TEST_F(hooks, a_token_is_not_given_away) {
     EXPECT_THAT(err.str(), HasSubstr("--token-file"));
     EXPECT_EQ(install({"--url", "http://far.example"}), 2);
     EXPECT_THAT(err.str(), HasSubstr("--insecure"));
-    EXPECT_EQ(install({"--url", "https://far.example"}), 2);
+    EXPECT_EQ(install({"--url", "ftp://far.example"}), 2);
     EXPECT_EQ(install({"--attribute", "status"}), 2);
     EXPECT_EQ(install({"--token-file", "/no/such/file"}), 1);
     EXPECT_FALSE(std::filesystem::exists(data / "hooks"));
     EXPECT_EQ(install({"--url", "http://far.example", "--insecure"}), 0) << err.str();
     EXPECT_THAT(text_in(data / "callsign.conf"), HasSubstr("insecure = true\n"));
+    // Hooks run anywhere.
+    EXPECT_EQ(install({"--url", "https://far.example", "--cacert", "ca.pem"}), 0) << err.str();
+    EXPECT_THAT(text_in(data / "callsign.conf"),
+                HasSubstr("cacert = " + std::filesystem::absolute("ca.pem").string() + "\n"));
+    EXPECT_EQ(install({"--url", "http://far.example", "--insecure"}), 0) << err.str();
+    EXPECT_THAT(text_in(data / "callsign.conf"), testing::Not(HasSubstr("cacert")));
     // What one server was trusted with is not for the next.
     environment.erase("CALLSIGN_TOKEN");
     EXPECT_EQ(install({"--url", "http://127.0.0.1:9"}), 2);

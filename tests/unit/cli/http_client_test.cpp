@@ -118,9 +118,12 @@ TEST(http_client, urls) {
     EXPECT_EQ(v6.port, "81");
     EXPECT_EQ(v6.base, "");
     EXPECT_EQ(parse_server_url("http://h").port, "80");
+    EXPECT_FALSE(parse_server_url("http://h").tls);
+    EXPECT_EQ(parse_server_url("https://h/base").port, "443");
+    EXPECT_TRUE(parse_server_url("https://h").tls);
     for (const char* bad :
-         {"", "h", "h:80", "https://h", "http://", "http://h?x", "http://h#x", "http://u@h",
-          "http://h:x", "http://h:", "http://h:99999", "http://h /"}) {
+         {"", "h", "h:80", "ftp://h", "http://", "https://", "http://h?x", "http://h#x",
+          "http://u@h", "http://h:x", "http://h:", "http://h:99999", "http://h /"}) {
         EXPECT_THROW(parse_server_url(bad), failure) << bad;
     }
 }

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fcntl.h>
 #include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <map>
+#include <memory>
 #include <span>
 #include <sstream>
+#include <unistd.h>
 
 namespace callsign::cli {
 namespace {
@@ -41,6 +44,20 @@ struct command_line : testing::Test {
     void put_file(const char* name, const std::string& text) {
         std::ofstream(data_dir / name) << text;
     }
+
+    // As callsignd writes it; without its lock it was left behind.
+    void put_listen_file(const char* name, const std::string& url) {
+        put_file(name, url + "\n");
+        locked.reset(new int(::open((data_dir / name).c_str(), O_RDWR | O_CLOEXEC)));
+        struct flock whole {};
+        whole.l_type = F_WRLCK;
+        ASSERT_EQ(::fcntl(*locked, F_OFD_SETLK, &whole), 0);
+    }
+    static void close_file(int* file) {
+        ::close(*file);
+        delete file;
+    }
+    std::unique_ptr<int, void (*)(int*)> locked{nullptr, close_file};
 
     void answer(std::string body, unsigned status = 200) {
         answers.push_back(
@@ -139,6 +156,24 @@ TEST_F(command_line, moves_an_account_there_and_waits) {
     EXPECT_EQ(requests[1], "GET " + local + " /v1/admin/accounts/desk ");
     EXPECT_NE(err.str().find("5 tasks are there"), std::string::npos) << err.str();
     EXPECT_NE(out.str().find("desk lives at https://there.example now"), std::string::npos);
+}
+
+TEST_F(command_line, accounts_are_renamed_closed_and_deleted) {
+    const std::string path = " /v1/admin/accounts/desk";
+    const auto shown =
+        R"({"accountId":"7","name":"desk","prefix":"DESK","seq":9,"state":"disabled"})";
+    for (int n = 0; n < 4; ++n) answer(shown);
+    EXPECT_EQ(run({"account", "rename", "desk", "table"}), 0);
+    EXPECT_EQ(run({"account", "disable", "desk"}), 0);
+    EXPECT_EQ(run({"account", "enable", "desk"}), 0);
+    EXPECT_NE(run({"account", "delete", "desk"}), 0) << "it asks, and nobody answers";
+    EXPECT_EQ(run({"account", "delete", "desk", "--yes"}), 0);
+    EXPECT_EQ(requests,
+              (std::vector<std::string>{"PATCH " + local + path + R"( {"name":"table"})",
+                                        "PATCH " + local + path + R"( {"disabled":true})",
+                                        "PATCH " + local + path + R"( {"disabled":false})",
+                                        "DELETE " + local + path + " "}));
+    EXPECT_THAT(out.str(), HasSubstr("state    disabled"));
 }
 
 TEST_F(command_line, a_move_needs_one_place_and_what_opens_it) {
@@ -273,7 +308,7 @@ TEST_F(command_line, json_prints_the_answer_as_it_came) {
 }
 
 TEST_F(command_line, the_server_is_the_one_given_else_the_one_whose_directory_it_is) {
-    put_file("listen.url", "http://127.0.0.1:4711\n");
+    put_listen_file("listen.url", "http://127.0.0.1:4711");
     put_file("admin.token", "cs_of_the_directory\n");
     const std::string dir = data_dir.string();
     const auto asked = [&](std::vector<std::string> more) {
@@ -299,6 +334,7 @@ TEST_F(command_line, no_token_means_no_request) {
     environment.clear();
     EXPECT_EQ(run({"account", "list", "--url", "http://127.0.0.9:1"}), 2);
     EXPECT_THAT(err.str(), HasSubstr("an operator's token is needed"));
+    put_listen_file("listen.url", "http://127.0.0.1:4711");
     EXPECT_EQ(run({"account", "list", "--data-dir", data_dir.string()}), 1);
     EXPECT_THAT(err.str(), HasSubstr("there is no operator's token in " + data_dir.string()));
     EXPECT_TRUE(requests.empty());
@@ -309,7 +345,7 @@ struct command_line_beside_data : command_line {
     command_line_beside_data() {
         std::filesystem::create_directory(data_dir / "callsign-data");
         put_file("callsign-data/admin.token", "cs_of_the_directory\n");
-        put_file("callsign-data/listen.url", "http://127.0.0.1:4711\n");
+        put_listen_file("callsign-data/listen.url", "http://127.0.0.1:4711");
         std::filesystem::current_path(data_dir);
         environment.clear();
     }
@@ -334,6 +370,48 @@ TEST_F(command_line_beside_data, its_token_goes_to_its_server_alone) {
     EXPECT_EQ(tokens.size(), 2u);
 }
 
+TEST_F(command_line, the_directory_of_a_server_that_does_not_run_leads_nowhere) {
+    put_file("admin.token", "cs_of_the_directory\n");
+    const std::string dir = data_dir.string();
+    const auto expect_nobody = [&] {
+        for (const bool on_the_line : {true, false}) {
+            err.str("");
+            std::vector<std::string> words{"account", "list"};
+            if (on_the_line) words.insert(words.end(), {"--data-dir", dir});
+            environment = {{"CALLSIGN_TOKEN", "cs_t"}};
+            if (!on_the_line) environment["CALLSIGN_STORE_DATA_DIR"] = dir;
+            EXPECT_EQ(run(words), 1);
+            EXPECT_THAT(err.str(), HasSubstr("no server runs on " + dir));
+            EXPECT_THAT(err.str(), HasSubstr("--url"));
+            environment.erase("CALLSIGN_TOKEN");
+            EXPECT_EQ(run(words), 1);
+        }
+    };
+    expect_nobody();  // its server was stopped
+    put_file("listen.url", "http://127.0.0.1:4711\n");
+    expect_nobody();  // it was killed, and another may have its port
+    EXPECT_TRUE(requests.empty());
+}
+
+TEST_F(command_line, a_directory_on_the_line_counts_for_more_than_an_address_in_the_environment) {
+    put_listen_file("listen.url", "http://127.0.0.1:4711");
+    put_file("admin.token", "cs_of_the_directory\n");
+    environment = {{"CALLSIGN_URL", "http://127.0.0.8:2"}};
+    answer("{}");
+    EXPECT_EQ(run({"account", "list", "--data-dir", data_dir.string()}), 0) << err.str();
+    EXPECT_THAT(requests.back(), HasSubstr("http://127.0.0.1:4711"));
+    locked.reset();
+    EXPECT_EQ(run({"account", "list", "--data-dir", data_dir.string()}), 1);
+    EXPECT_EQ(requests.size(), 1u);
+}
+
+TEST_F(command_line_beside_data, its_token_stays_where_its_server_is_dead) {
+    locked.reset();
+    EXPECT_EQ(run({"account", "list"}), 2);
+    EXPECT_EQ(run({"account", "list", "--url", "http://127.0.0.1:4711"}), 2);
+    EXPECT_TRUE(requests.empty());
+}
+
 TEST_F(command_line, nothing_goes_in_clear_to_another_machine_unless_it_is_said) {
     for (const char* other : {"http://h:1", "http://10.0.0.1:1", "http://[2001:db8::1]:1",
                               "http://localhost.example.org"}) {
@@ -345,12 +423,13 @@ TEST_F(command_line, nothing_goes_in_clear_to_another_machine_unless_it_is_said)
         EXPECT_EQ(run({"account", "list", "--url", other, "--insecure"}), 0) << other;
         requests.clear();
     }
-    for (const char* own : {"http://localhost:1", "http://127.9.9.9:1", "http://[::1]:1"}) {
+    for (const char* own : {"https://h:1", "https://tasks.example.org", "http://localhost:1",
+                            "http://127.9.9.9:1", "http://[::1]:1"}) {
         answer("{}");
         EXPECT_EQ(run({"account", "list", "--url", own}), 0) << own;
     }
     // What a server on this machine wrote is this machine's.
-    put_file("listen.url", "http://192.168.1.2:4711\n");
+    put_listen_file("listen.url", "http://192.168.1.2:4711");
     answer("{}");
     EXPECT_EQ(run({"account", "list", "--data-dir", data_dir.string()}), 0);
     EXPECT_THAT(requests.back(), HasSubstr("http://192.168.1.2:4711"));
@@ -646,14 +725,15 @@ TEST_F(command_line, slots_follow_the_pages_up_to_the_limit) {
 }
 
 TEST_F(command_line, listings_are_whole) {
-    answer(R"({"accounts":[{"name":"ada","prefix":"A","accountId":"1","seq":5}],)"
+    answer(R"({"accounts":[{"name":"ada","prefix":"A","accountId":"1","state":"active","seq":5}],)"
            R"("nextPageToken":"n"})");
-    answer(R"({"accounts":[{"name":"bob","prefix":"B","accountId":"2","seq":0}]})");
+    answer(
+        R"({"accounts":[{"name":"bob","prefix":"B","accountId":"2","state":"disabled","seq":0}]})");
     EXPECT_EQ(run({"account", "list"}), 0) << err.str();
     EXPECT_EQ(out.str(),
-              "NAME  PREFIX  ACCOUNT ID  SEQ  CREATED\n"
-              "ada   A       1           5    -\n"
-              "bob   B       2           0    -\n");
+              "NAME  PREFIX  ACCOUNT ID  STATE     SEQ  CREATED\n"
+              "ada   A       1           active    5    -\n"
+              "bob   B       2           disabled  0    -\n");
 }
 
 TEST_F(command_line, reaper_status) {
@@ -797,7 +877,7 @@ TEST_F(command_line, a_line_that_is_not_understood_does_nothing) {
                               {"acount", "list"},
                               {"account", "list", "--colour"},
                               {"account", "list", "extra"},
-                              {"account", "list", "--url", "https://h"},
+                              {"account", "list", "--url", "ftp://h"},
                               {"account", "list", "--url", "h:1"},
                               {"account", "list", "--url", "http://u:p@h"},
                               {"account", "list", "--timeout", "soon"}}) {

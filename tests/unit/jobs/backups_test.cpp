@@ -107,6 +107,9 @@ TEST_F(backups, one_is_whole_when_it_is_said_to_be) {
     EXPECT_EQ(whole, std::set<std::string>{"/backups/one"});
     EXPECT_EQ(all_->last().made_in, "/backups/one");
     EXPECT_FALSE(all_->under_way());
+    EXPECT_EQ(all_->tally().made, 1);
+    EXPECT_EQ(all_->tally().failed, 0);
+    EXPECT_EQ(all_->tally().newest, all_->last().made->made_at);
 }
 
 TEST_F(backups, one_at_a_time) {
@@ -158,6 +161,8 @@ TEST_F(backups, what_failed_is_gone_again_and_the_next_may_be_made) {
     is_read_only = false;
     EXPECT_EQ(why(make("/backups/one")), "");
     EXPECT_EQ(all_->last().error, "");
+    EXPECT_EQ(all_->tally().failed, 2);
+    EXPECT_EQ(all_->tally().made, 1);
     EXPECT_EQ(disk_.at_once, 0);
 }
 
@@ -179,10 +184,13 @@ TEST_F(backups, are_made_when_they_fall_due_and_so_many_are_kept) {
 
 // What was made before a restart counts.
 TEST_F(backups, one_that_is_not_due_is_not_made_at_the_start) {
-    whole.insert("/backups/" + backup_name(house_->clock().now() - 20h));
+    const time_point before = house_->clock().now() - 20h;
+    whole.insert("/backups/" + backup_name(before));
     run({.directory = "/backups", .every = 24h, .keep = 3});
     house_->advance(3h);
     EXPECT_EQ(whole.size(), 1u);
+    EXPECT_EQ(all_->tally().newest, before);
+    EXPECT_EQ(all_->tally().made, 0);
     house_->advance(2h);
     EXPECT_EQ(whole.size(), 2u);
     all_->stop();

@@ -1,7 +1,10 @@
 #include "main/setup/config_values.hpp"
+#include "support/certificates.hpp"
+#include "support/temp_dir.hpp"
 
 #include <cstdlib>
 #include <fstream>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <map>
 #include <set>
@@ -385,6 +388,49 @@ std::string written(const toml::node& node) {
         return "[" + all + "]";
     }
     return "?";
+}
+
+TEST(config, the_public_address_is_a_url) {
+    const auto given = [](const std::string& url) {
+        return loaded({.environment = {{"CALLSIGN_SERVER_PUBLIC_URL", url}}}).api.public_url;
+    };
+    EXPECT_EQ(loaded({}).api.public_url, "");
+    EXPECT_EQ(given("https://tasks.example.org/"), "https://tasks.example.org");
+    EXPECT_EQ(given("http://[::1]:8080"), "http://[::1]:8080");
+    EXPECT_EQ(given("https://example.org/call-sign/"), "https://example.org/call-sign");
+    for (const char* bad : {"tasks.example.org", "ftp://a", "*", "https://", "https://a b",
+                            "https://u@a", "https://a/?b", "https://a/#b", "https://a\nb"}) {
+        EXPECT_EQ(faults({.environment = {{"CALLSIGN_SERVER_PUBLIC_URL", bad}}}).size(), 1u) << bad;
+    }
+}
+
+TEST(config_tls, a_pair_is_read_and_checked) {
+    const callsign::testing::temp_dir dir;
+    const auto one = callsign::testing::write_certificate(dir.path(), "one");
+    const auto two = callsign::testing::write_certificate(dir.path(), "two");
+    EXPECT_EQ(loaded({}).http.tls, nullptr);
+    const auto given = loaded({.environment = {{"CALLSIGN_TLS_CERTIFICATE", one.certificate},
+                                               {"CALLSIGN_TLS_KEY", one.key}}});
+    EXPECT_NE(given.http.tls, nullptr);
+    EXPECT_GT(given.tls.expires, std::chrono::system_clock::now());
+    EXPECT_THAT(faults({.file = "[tls]\ncertificate = '" + one.certificate.string() + "'\nkey = '" +
+                                two.key.string() + "'\n"}),
+                ::testing::ElementsAre(::testing::StartsWith("3: tls.key: " + two.key.string() +
+                                                             " holds no key of the certificate")));
+}
+
+TEST(config_tls, both_faults_come_at_once_with_their_lines) {
+    EXPECT_THAT(faults({.file = "[tls]\ncertificate = '/nonexistent/a'\nkey = '/nonexistent/b'\n"}),
+                ::testing::ElementsAre(
+                    "2: tls.certificate: /nonexistent/a cannot be read: No such file or directory",
+                    "3: tls.key: /nonexistent/b cannot be read: No such file or directory"));
+}
+
+TEST(config_tls, one_file_alone_is_a_fault) {
+    EXPECT_THAT(faults({.file = "[tls]\ncertificate = '/a'\n"}),
+                ::testing::ElementsAre("2: tls.key: must be given with tls.certificate"));
+    EXPECT_THAT(faults({.file = "[tls]\nkey = '/a'\n"}),
+                ::testing::ElementsAre("2: tls.certificate: must be given with tls.key"));
 }
 
 TEST(config_files, the_example_states_every_key_and_its_default) {

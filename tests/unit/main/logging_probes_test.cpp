@@ -1,47 +1,207 @@
+// Goal: what the log says of requests is what there is to say, under names that do not change, and
+// no more than anybody may make it say. Method: the probe is told of requests, with a clock of the
+// test's, and a logger keeps the lines.
+
 #include "main/logging_probes.hpp"
 
+#include <boost/beast/http/verb.hpp>
 #include <gtest/gtest.h>
+#include <map>
 #include <vector>
 
 namespace callsign {
 namespace {
 
+using namespace std::chrono_literals;
 using platform::log_level;
 
-struct kept_lines final : platform::logger {
-    explicit kept_lines(std::vector<std::pair<log_level, std::string>>& all) : lines(all) {}
-    void log(log_level level, std::string_view event,
-             std::initializer_list<platform::log_field>) override {
-        lines.emplace_back(level, event);
-    }
-    bool enabled(log_level) const noexcept override { return true; }
+struct line {
+    log_level level;
+    std::string event;
+    std::map<std::string, std::string> fields;
+    std::string first_field;
+};
 
-    std::vector<std::pair<log_level, std::string>>& lines;
+struct kept_lines final : platform::logger {
+    explicit kept_lines(std::vector<line>& all) : lines(all) {}
+    void log(log_level level, std::string_view event,
+             std::initializer_list<platform::log_field> fields) override {
+        line added{level, std::string(event), {}, {}};
+        for (const auto& [name, value] : fields) {
+            if (added.fields.empty()) added.first_field = name;
+            added.fields.emplace(name, value);
+        }
+        lines.push_back(std::move(added));
+    }
+    bool enabled(log_level level) const noexcept override { return level >= from; }
+
+    std::vector<line>& lines;
+    log_level from = log_level::debug;
 };
 
 struct request_lines : ::testing::Test {
-    using logged = std::pair<log_level, std::string>;
-
-    logged line_of(unsigned status, bool is_fault_of_another = false) {
-        net::http_response response;
-        response.status = status;
-        response.is_fault_of_another = is_fault_of_another;
-        lines.clear();
-        requests.request_answered({}, response, {});
-        return lines.size() == 1 ? lines[0] : logged{};
+    request_lines() {
+        request.method(boost::beast::http::verb::post);
+        request.target("/v1/tasks/SECRET-42?token=cs_secret");
+        request.id = "ab-1";
+        request.client_address = net::to_bytes(boost::asio::ip::make_address("192.0.2.7"));
+        facts.route = "/v1/tasks/{ref}";
+        facts.account = "home";
+        facts.caller = "laptop";
     }
 
-    std::vector<logged> lines;
+    std::vector<line> finish(unsigned status, bool is_fault_of_another = false) {
+        lines.clear();
+        requests.request_finished({.request = request,
+                                   .status = status,
+                                   .facts = facts,
+                                   .is_fault_of_another = is_fault_of_another,
+                                   .took = 1'234'567ns,
+                                   .bytes_in = 25,
+                                   .bytes_out = 310,
+                                   .sent = true});
+        return lines;
+    }
+    line only(unsigned status, bool is_fault_of_another = false) {
+        auto all = finish(status, is_fault_of_another);
+        EXPECT_EQ(all.size(), 1u);
+        return all.empty() ? line{} : all[0];
+    }
+    // How many lines `times` such requests leave.
+    std::size_t flood(int times, unsigned status) {
+        std::size_t count = 0;
+        for (int i = 0; i < times; ++i) count += finish(status).size();
+        return count;
+    }
+
+    net::http_request request;
+    net::request_facts facts;
+    std::vector<line> lines;
     current_logger log = std::make_unique<kept_lines>(lines);
+    platform::log_options options;
     net::http_probe none;
-    request_log requests{log, none};
+    line_budget::clock::time_point now{1h};
+    request_log requests{log, none, options, [this] { return now; }};
 };
+
+TEST_F(request_lines, say_who_what_and_how_it_went) {
+    const line said = only(201);
+    EXPECT_EQ(said.level, log_level::info);
+    EXPECT_EQ(said.event, "request");
+    EXPECT_EQ(said.fields, (std::map<std::string, std::string>{{"client", "192.0.2.7"},
+                                                               {"method", "POST"},
+                                                               {"route", "/v1/tasks/{ref}"},
+                                                               {"status", "201"},
+                                                               {"ms", "1.235"},
+                                                               {"in", "25"},
+                                                               {"out", "310"},
+                                                               {"account", "home"},
+                                                               {"by", "laptop"},
+                                                               {"reason", "-"},
+                                                               {"sent", "yes"},
+                                                               {"request", "ab-1"}}));
+}
+
+TEST_F(request_lines, hold_no_more_than_is_allowed_of_what_others_chose) {
+    request.method_string("BREW-" + std::string(5000, 'X'));
+    facts.account = std::string(5000, 'a');
+    facts.caller = std::string(5000, 'b');
+    const line said = only(404);
+    std::size_t bytes = 0;
+    for (const auto& [name, value] : said.fields) bytes += name.size() + value.size();
+    EXPECT_LT(bytes, 400u);
+    EXPECT_EQ(said.fields.at("method"), "other");
+}
+
+TEST_F(request_lines, are_at_the_level_that_is_configured) {
+    options.requests = "debug";
+    EXPECT_EQ(only(201).level, log_level::debug);
+    options.requests = "off";
+    EXPECT_TRUE(finish(201).empty());
+    EXPECT_EQ(only(500).level, log_level::error)
+        << "what the server failed at is told all the same";
+}
+
+TEST_F(request_lines, of_what_machines_ask_all_the_time_are_at_debug) {
+    for (const char* route : {"/livez", "/readyz", "/metrics"}) {
+        facts.route = route;
+        EXPECT_EQ(only(200).level, log_level::debug);
+        EXPECT_EQ(only(503).level, log_level::debug);
+    }
+}
 
 // One that is down for an hour would fill the log otherwise.
 TEST_F(request_lines, another_servers_faults_are_no_failures_of_this_one) {
-    EXPECT_EQ(line_of(201), logged(log_level::debug, "request"));
-    EXPECT_EQ(line_of(503), logged(log_level::error, "request failed"));
-    EXPECT_EQ(line_of(503, true), logged(log_level::debug, "request"));
+    EXPECT_EQ(only(201).level, log_level::info);
+    EXPECT_EQ(only(503).level, log_level::error);
+    EXPECT_EQ(only(503, true).level, log_level::info);
+}
+
+TEST_F(request_lines, of_failures_are_bounded_and_those_left_out_are_counted) {
+    EXPECT_EQ(flood(1000, 503), 20u);
+    now += 1s;
+    const auto after = finish(503);
+    ASSERT_EQ(after.size(), 2u);
+    EXPECT_EQ(after[0].event, "request-lines-left-out");
+    EXPECT_EQ(after[0].fields.at("count"), "980");
+    EXPECT_EQ(flood(100, 201), 100u) << "what is done has its line";
+}
+
+TEST_F(request_lines, of_strangers_who_are_refused_are_bounded) {
+    facts.account = facts.caller = "";
+    EXPECT_EQ(flood(1000, 404), 50u);
+    facts.account = "home";
+    EXPECT_EQ(flood(100, 404), 100u) << "an account's are its own";
+}
+
+TEST_F(request_lines, of_refusals_begin_with_the_client) {
+    facts = {.route = "/v1/tasks", .refused = "auth-failed", .reason = "unknown-token"};
+    const auto said = finish(401);
+    ASSERT_EQ(said.size(), 2u);
+    EXPECT_EQ(said[0].level, log_level::warn);
+    EXPECT_EQ(said[0].event, "auth-failed");
+    EXPECT_EQ(said[0].first_field, "client");
+    EXPECT_EQ(said[0].fields, (std::map<std::string, std::string>{{"client", "192.0.2.7"},
+                                                                  {"reason", "unknown-token"},
+                                                                  {"route", "/v1/tasks"},
+                                                                  {"account", "-"},
+                                                                  {"by", "-"},
+                                                                  {"request", "ab-1"}}));
+    EXPECT_EQ(said[1].event, "request");
+    EXPECT_EQ(said[1].fields.at("reason"), "unknown-token");
+}
+
+TEST_F(request_lines, of_one_kind_of_refusal_leave_the_others_theirs) {
+    options.requests = "off";
+    facts = {.route = "/v1/tasks", .refused = "auth-failed", .reason = "unknown-token"};
+    EXPECT_EQ(flood(1000, 401), 20u);
+    facts.refused = "sync-refused";
+    EXPECT_EQ(flood(1000, 404), 20u);
+    now += 1s;
+    EXPECT_EQ(flood(1000, 404), 21u);
+}
+
+struct write_lines : ::testing::Test {
+    std::vector<line> lines;
+    current_logger log = std::make_unique<kept_lines>(lines);
+    engine_probe none;
+    write_log writes{log, none};
+};
+
+TEST_F(write_lines, say_when_writes_are_refused_and_when_they_are_taken_again) {
+    using kind = store_failure::kind;
+    writes.write_trouble_changed(store_failure(kind::full, "no room"));
+    writes.write_trouble_changed(store_failure(kind::io_error, "EIO"));
+    writes.write_trouble_changed(store_failure(kind::read_only, "read-only"));
+    writes.write_trouble_changed(std::nullopt);
+    ASSERT_EQ(lines.size(), 4u);
+    const char* const reasons[] = {"disk-full", "io-error", "read-only"};
+    for (std::size_t i = 0; i < 3; ++i) {
+        EXPECT_EQ(lines[i].event, "write-refused");
+        EXPECT_EQ(lines[i].level, log_level::error);
+        EXPECT_EQ(lines[i].fields.at("reason"), reasons[i]);
+    }
+    EXPECT_EQ(lines[3].event, "writes-resumed");
 }
 
 }  // namespace

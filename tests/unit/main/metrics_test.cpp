@@ -75,7 +75,7 @@ TEST(metrics, windows_by_class_of_accounts) {
                              "callsign_retry_samples{accounts=\"here\"} 150.5\n",
                              "callsign_reaper_slots_failed{accounts=\"here\"} 3\n",
                              "callsign_reaper_slots_failed_retried{accounts=\"here\"} 1\n",
-                             "callsign_retry_quantile_seconds{accounts=\"here\",quantile=\"0.99\"} "
+                             "callsign_retry_quantile_seconds{accounts=\"here\",q=\"0.99\"} "
                              "41\n"}) {
         EXPECT_THAT(text, HasSubstr(line));
     }
@@ -103,33 +103,124 @@ TEST(metrics, reaper_and_connection_events) {
     }
 }
 
-TEST(metrics, requests_by_route_and_class_of_status) {
+struct answers {
     metrics m;
+    void add(std::string_view route, unsigned status, std::string_view refused = {},
+             std::string_view reason = {}) {
+        net::http_response response;
+        response.status = status;
+        response.facts.route = route;
+        response.facts.refused = refused;
+        response.facts.reason = reason;
+        m.http().request_answered({}, response, 2ms);
+    }
+};
+
+TEST(metrics, requests_by_route_and_class_of_status) {
+    answers a;
     // Equal texts at different addresses are one route.
     const std::string same = "/v1/tasks";
-    m.answered("/v1/tasks", 201, 2ms);
-    m.answered(same, 201, 2ms);
-    m.answered("/v1/tasks", 422, 1ms);
-    m.answered("/v1/tasks/{ref}", 200, 1ms);
-    m.answered("/v1/tasks", 999, 1ms);
-    const std::string text = m.text();
+    a.add("/v1/tasks", 201);
+    a.add(same, 201);
+    a.add("/v1/tasks", 422);
+    a.add("/v1/tasks/{ref}", 200);
+    a.add("/v1/tasks", 999);
+    const std::string text = a.m.text();
     for (const char* line :
          {"callsign_http_requests_total{route=\"/v1/tasks\",status=\"2xx\"} 2\n",
           "callsign_http_requests_total{route=\"/v1/tasks\",status=\"4xx\"} 1\n",
           "callsign_http_requests_total{route=\"/v1/tasks\",status=\"other\"} 1\n",
           "callsign_http_requests_total{route=\"/v1/tasks/{ref}\",status=\"2xx\"} 1\n",
-          "callsign_http_request_seconds_count{route=\"/v1/tasks\"} 4\n"}) {
+          "callsign_http_request_seconds_count{route=\"/v1/tasks\",status=\"2xx\"} 2\n",
+          "callsign_http_request_seconds_count{route=\"/v1/tasks\",status=\"4xx\"} 1\n"}) {
         EXPECT_THAT(text, HasSubstr(line));
     }
 }
 
 TEST(metrics, routes_are_bounded) {
-    metrics m;
-    for (int i = 0; i < 300; ++i) m.answered("/route/" + std::to_string(i), 200, 1ms);
-    const std::string text = m.text();
+    answers a;
+    for (int i = 0; i < 300; ++i) a.add("/route/" + std::to_string(i), 200);
+    const std::string text = a.m.text();
     EXPECT_THAT(text, HasSubstr("{route=\"/route/199\",status=\"2xx\"} 1\n"));
     EXPECT_THAT(text, Not(HasSubstr("/route/200")));
     EXPECT_THAT(text, HasSubstr("{route=\"other\",status=\"2xx\"} 100\n"));
+}
+
+TEST(metrics, sync_calls_by_outcome) {
+    answers a;
+    a.add("/v1/client/add-version/{parent}", 200);
+    a.add("/v1/client/add-version/{parent}", 409);
+    a.add("/v1/client/add-version/{parent}", 503);
+    a.add("/v1/client/get-child-version/{parent}", 404);
+    a.add("/v1/client/get-child-version/{parent}", 404, "sync-refused", "unknown-client");
+    a.add("/v1/client/get-child-version/{parent}", 410, "sync-refused", "unknown-version");
+    a.add("/v1/client/snapshot", 200);
+    a.add("/v1/tasks", 409);
+    const std::string text = a.m.text();
+    for (const char* line :
+         {"{call=\"add-version\",outcome=\"ok\"} 1\n",
+          "{call=\"add-version\",outcome=\"conflict\"} 1\n",
+          "{call=\"add-version\",outcome=\"failed\"} 1\n",
+          "{call=\"get-child-version\",outcome=\"none\"} 1\n",
+          "{call=\"get-child-version\",outcome=\"refused\"} 1\n",
+          "{call=\"get-child-version\",outcome=\"gone\"} 1\n",
+          "{call=\"get-snapshot\",outcome=\"ok\"} 1\n",
+          "{call=\"add-snapshot\",outcome=\"ok\"} 0\n",
+          "callsign_refusals_total{event=\"sync-refused\",reason=\"unknown-client\"} 1\n"}) {
+        EXPECT_THAT(text, HasSubstr(line));
+    }
+}
+
+TEST(metrics, what_is_stored_and_whether_it_can_be) {
+    metrics m;
+    m.engine().totals_counted({.accounts = 2, .tasks = 40, .open_tasks = 30, .held_series = 1});
+    m.engine().write_trouble_changed(store_failure(store_failure::kind::full, "full"));
+    m.ready(false);
+    m.space({.database_bytes = 4096, .log_bytes = 824, .free_bytes = 7, .disk_bytes = 70});
+    std::string text = m.text();
+    for (const char* line :
+         {"callsign_accounts 2\n", "callsign_tasks 40\n", "callsign_tasks_open 30\n",
+          "callsign_series_held 1\n", "callsign_writes_refused{reason=\"disk-full\"} 1\n",
+          "callsign_writes_refused{reason=\"io-error\"} 0\n", "callsign_ready 0\n",
+          "callsign_database_bytes 4096\n", "callsign_wal_bytes 824\n",
+          "callsign_disk_free_bytes 7\n", "callsign_disk_bytes 70\n"}) {
+        EXPECT_THAT(text, HasSubstr(line));
+    }
+    m.engine().write_trouble_changed(std::nullopt);
+    m.ready(true);
+    text = m.text();
+    EXPECT_THAT(text, HasSubstr("callsign_writes_refused{reason=\"disk-full\"} 0\n"));
+    EXPECT_THAT(text, HasSubstr("callsign_ready 1\n"));
+}
+
+TEST(metrics, backups) {
+    metrics m;
+    m.backups({.made = 3, .failed = 1, .newest = time_point{1'700'000'000s}}, 24h);
+    m.backups({.made = 4, .failed = 1, .newest = time_point{1'700'000'060s}}, 24h);
+    const std::string text = m.text();
+    for (const char* line : {"callsign_backups_total{outcome=\"made\"} 4\n",
+                             "callsign_backups_total{outcome=\"failed\"} 1\n",
+                             "callsign_backup_last_timestamp_seconds 1700000060\n",
+                             "callsign_backup_interval_seconds 86400\n"}) {
+        EXPECT_THAT(text, HasSubstr(line));
+    }
+}
+
+TEST(metrics, the_process_as_the_kernel_has_it) {
+    const process_readings now = read_process();
+    EXPECT_GT(now.cpu_seconds, 0);
+    EXPECT_GT(now.resident_bytes, 1 << 20);
+    EXPECT_GT(now.virtual_bytes, now.resident_bytes);
+    EXPECT_GE(now.open_files, 3);
+    EXPECT_GE(now.open_files_max, now.open_files);
+    const double unix_now =
+        std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+    EXPECT_LE(now.start_time, unix_now + 1);
+    EXPECT_GT(now.start_time, unix_now - 3600);
+    metrics m;
+    m.process(now);
+    m.process({});
+    EXPECT_THAT(m.text(), Not(HasSubstr("process_cpu_seconds_total 0\n"))) << "it counts";
 }
 
 }  // namespace

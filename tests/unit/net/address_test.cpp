@@ -127,5 +127,29 @@ TEST(address, the_client_is_the_right_most_whom_no_trusted_one_names) {
     }
 }
 
+std::string by(const std::vector<std::string_view>& fields) {
+    const std::vector<address_block> trusted{*parse_address_block("10.0.0.0/8")};
+    const auto found = forwarded_by(fields, trusted);
+    return found ? to_string(address_block{*found, 128}) : "none";
+}
+
+TEST(forwarded_by, is_the_right_most_that_is_not_trusted) {
+    EXPECT_EQ(by({"for=192.0.2.60;proto=http;by=203.0.113.43"}), "192.0.2.60");
+    EXPECT_EQ(by({"for=192.0.2.1, For=\"[2001:db8::17]:4711\""}), "2001:db8::17");
+    EXPECT_EQ(by({"for=192.0.2.1, for=198.51.100.2, proto=https;for=10.1.1.1"}), "198.51.100.2");
+    EXPECT_EQ(by({"for=192.0.2.1", "for=198.51.100.2"}), "198.51.100.2");
+    EXPECT_EQ(by({"for=10.0.0.1"}), "10.0.0.1");
+}
+
+TEST(forwarded_by, stops_at_what_it_does_not_understand) {
+    for (const std::string_view text :
+         {"", ";", "for", "for=", "for=unknown", "for=_hidden", "for=192.0.2.1;for=192.0.2.2",
+          "by=192.0.2.1", "for=\"192.0.2.1", "for=\"192.0.2.1, for=192.0.2.2\"", "for=\"\\",
+          "for=192.0.2.1, for=unknown", "for=192.0.2.1,"}) {
+        EXPECT_EQ(by({text}), "none") << text;
+    }
+    EXPECT_EQ(by({"for=unknown, for=10.0.0.1"}), "10.0.0.1");
+}
+
 }  // namespace
 }  // namespace callsign::net

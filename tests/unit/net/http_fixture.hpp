@@ -48,6 +48,15 @@ class counting_probe : public http_probe {
         last_status = response.status;
         add(answered);
     }
+    void request_finished(const finished_request& f) override {
+        last_finished = {f.status,
+                         std::string(f.facts.reason),
+                         to_string(f.request.client_address),
+                         f.bytes_in,
+                         f.bytes_out,
+                         f.sent};
+        add(finished);
+    }
 
     void await(const int& count, int wanted) {
         std::unique_lock lock(mutex_);
@@ -56,6 +65,16 @@ class counting_probe : public http_probe {
     }
 
     int opened = 0, closed = 0, refused = 0, displaced = 0, timed_out = 0, failed = 0, answered = 0;
+    int finished = 0;
+    struct finished_copy {
+        unsigned status = 0;
+        std::string reason;
+        std::string client;
+        std::size_t in = 0;
+        std::size_t out = 0;
+        bool sent = false;
+    };
+    finished_copy last_finished;
     // Read after await() alone.
     std::string last_failure, last_target;
     unsigned last_status = 0;
@@ -149,7 +168,7 @@ class client {
     std::string buffer_;
 };
 
-// Answers with what it was asked; "/hold" waits for release(), "/throw" throws. "/talk" is a socket
+// Answers with what it was asked, or whose request it is: "/whose"; "/hold" waits for release(), "/throw" throws. "/talk" is a socket
 // that says hello, and then, unless its query is "bye", waits for its end; "/shout" has 64 MiB to
 // say.
 class running_server {
@@ -175,6 +194,9 @@ class running_server {
 
     tcp::endpoint endpoint() const { return endpoint_; }
 
+    void use_certificate(std::shared_ptr<asio::ssl::context> tls) {
+        on_its_thread([&] { server_.use_certificate(std::move(tls)); });
+    }
     void stop() {
         on_its_thread([this] { server_.stop(); });
     }
@@ -232,6 +254,10 @@ class running_server {
         }
         if (request.path() == "/empty") {
             out.status = 204;
+            co_return out;
+        }
+        if (request.path() == "/whose") {
+            out.body = to_string(address_block{request.client_address, 128});
             co_return out;
         }
         if (request.path() == "/size") {

@@ -40,6 +40,49 @@ TEST(http_server, answers) {
     EXPECT_EQ(server.probe.last_target, "/a?b=c");
 }
 
+// ---- what is told of a request that is finished ----
+
+TEST(http_server, tells_when_an_answer_was_taken) {
+    running_server server;
+    client c(server.endpoint());
+    c.send("POST /p HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nxyz");
+    c.read_answer();
+    server.probe.await(server.probe.finished, 1);
+    const auto& told = server.probe.last_finished;
+    EXPECT_EQ(told.status, 200u);
+    EXPECT_EQ(told.client, "127.0.0.1");
+    EXPECT_EQ(told.in, 3u);
+    EXPECT_EQ(told.out, 12u);
+    EXPECT_TRUE(told.sent);
+}
+
+TEST(http_server, tells_of_requests_that_it_refuses_itself) {
+    running_server server;
+    client c(server.endpoint());
+    c.send("nonsense\r\n\r\n");
+    c.read_answer();
+    server.probe.await(server.probe.finished, 1);
+    EXPECT_EQ(server.probe.last_finished.status, 400u);
+    EXPECT_EQ(server.probe.last_finished.client, "127.0.0.1");
+    EXPECT_EQ(server.probe.answered, 1) << "what is counted is counted here, too";
+    EXPECT_EQ(server.probe.last_status, 400u);
+}
+
+TEST(http_server, tells_whom_a_trusted_proxy_asks_for) {
+    running_server server;
+    client c(server.endpoint());
+    c.send(
+        "GET /a HTTP/1.1\r\nHost: h\r\nX-Forwarded-For: 198.51.100.1, "
+        "2001:db8:1:2:3:4:5:6\r\n\r\n");
+    c.read_answer();
+    server.probe.await(server.probe.finished, 1);
+    EXPECT_EQ(server.probe.last_finished.client, "2001:db8:1:2:3:4:5:6") << "and all of it";
+    c.send(get_a);
+    c.read_answer();
+    server.probe.await(server.probe.finished, 2);
+    EXPECT_EQ(server.probe.last_finished.client, "127.0.0.1");
+}
+
 TEST(http_server, keeps_the_connection_and_draws_ids) {
     running_server server;
     client c(server.endpoint());
@@ -550,6 +593,29 @@ TEST(http_server, cannot_listen_twice) {
     http_probe probe;
     EXPECT_THROW(http_server(io.get_executor(), server.endpoint(), {}, {}, {}, probe),
                  boost::system::system_error);
+}
+
+std::string whose(http_options options, const std::string& fields) {
+    running_server server(std::move(options));
+    client c(server.endpoint());
+    c.send("GET /whose HTTP/1.1\r\nHost: a\r\n" + fields + "\r\n");
+    return c.read_answer().body;
+}
+
+TEST(http_server, knows_whose_request_it_is_by_a_proxy_that_it_trusts_alone) {
+    const std::string named = "X-Forwarded-For: 192.0.2.9, 198.51.100.7\r\n";
+    http_options trusting;
+    EXPECT_EQ(whose(trusting, ""), "127.0.0.1");
+    EXPECT_EQ(whose(trusting, named), "198.51.100.7");
+    EXPECT_EQ(whose(trusting, named + "X-Forwarded-For: 127.0.0.1\r\n"), "198.51.100.7");
+    EXPECT_EQ(whose(trusting, "Forwarded: for=192.0.2.9, for=\"[2001:db8::1]\"\r\n"),
+              "2001:db8::1");
+    EXPECT_EQ(whose(trusting, "Forwarded: for=192.0.2.8\r\n" + named), "198.51.100.7");
+    EXPECT_EQ(whose(trusting, "X-Forwarded-For: rubbish\r\n"), "127.0.0.1");
+    http_options believes_nobody;
+    believes_nobody.trusted_proxies.clear();
+    EXPECT_EQ(whose(believes_nobody, named), "127.0.0.1");
+    EXPECT_EQ(whose(believes_nobody, "Forwarded: for=192.0.2.9\r\n"), "127.0.0.1");
 }
 
 }  // namespace

@@ -20,6 +20,17 @@ class noting_probe : public http_probe {
   public:
     void connection_timed_out() override { ++timed_out; }
     void connection_displaced() override { ++displaced; }
+    void request_finished(const finished_request& f) override {
+        finished.push_back({f.status, f.sent, f.bytes_in, f.bytes_out,
+                            std::chrono::duration_cast<milliseconds>(f.took)});
+    }
+    struct end {
+        unsigned status;
+        bool sent;
+        std::size_t in, out;
+        milliseconds took;
+    };
+    std::vector<end> finished;
     int timed_out = 0, displaced = 0;
 };
 
@@ -154,7 +165,7 @@ class sessions {
         settle();
     }
     static asio::awaitable<void> serve(sessions* self, tcp::socket socket) {
-        session s(self->state_, std::move(socket), std::nullopt);
+        session s(self->state_, std::move(socket), {}, std::nullopt);
         co_await s.serve();
     }
     // "/hold" waits for release(); "/large" has 8 MiB, for which "/reserve" asks before.
@@ -559,6 +570,58 @@ TEST(session, a_body_is_streamed_in_chunks) {
     EXPECT_EQ(client.read(), "0\r\n\r\n");
     EXPECT_TRUE(client.closed());
     EXPECT_EQ(all.streaming, 0);
+}
+
+// ---- what is told when a request is finished ----
+
+TEST(session, a_stream_is_finished_at_its_end) {
+    sessions all(patient());
+    sessions::peer client(all);
+    client.send(get_stream);
+    all.say("hello");
+    all.pass(60s);
+    EXPECT_TRUE(all.probe.finished.empty());
+    all.be_silent();
+    ASSERT_EQ(all.probe.finished.size(), 1u);
+    EXPECT_EQ(all.probe.finished[0].took, 60s);
+    EXPECT_TRUE(all.probe.finished[0].sent);
+    EXPECT_GE(all.probe.finished[0].out, 5u);
+}
+
+TEST(session, a_stream_whose_client_leaves_was_not_sent_to_its_end) {
+    sessions all(patient());
+    {
+        sessions::peer client(all);
+        client.send(get_stream);
+        all.pass(5s);
+    }
+    all.settle_soon();
+    ASSERT_EQ(all.probe.finished.size(), 1u);
+    EXPECT_FALSE(all.probe.finished[0].sent);
+    EXPECT_EQ(all.probe.finished[0].took, 5s);
+}
+
+TEST(session, an_answer_that_is_not_taken_was_not_sent) {
+    sessions all(patient());
+    sessions::peer client(all);
+    client.send("GET /large HTTP/1.1\r\nHost: h\r\n\r\n");
+    EXPECT_TRUE(all.probe.finished.empty()) << "it is on its way";
+    for (int i = 0; i < 200 && all.open() > 0; ++i) all.pass(30s);
+    ASSERT_EQ(all.probe.finished.size(), 1u);
+    EXPECT_EQ(all.probe.finished[0].status, 200u);
+    EXPECT_FALSE(all.probe.finished[0].sent);
+    EXPECT_LT(all.probe.finished[0].out, 8u << 20);
+    EXPECT_GE(all.probe.finished[0].took, 30s);
+}
+
+TEST(session, a_request_that_is_refused_is_finished_too) {
+    sessions all(patient());
+    sessions::peer client(all);
+    client.send("GET / HTTP/1.1\r\nHost: h\r\nA: ");
+    all.pass(11s);
+    ASSERT_EQ(all.probe.finished.size(), 1u);
+    EXPECT_EQ(all.probe.finished[0].status, 408u);
+    EXPECT_TRUE(all.probe.finished[0].sent);
 }
 
 TEST(session, an_older_client_gets_a_stream_up_to_its_end) {

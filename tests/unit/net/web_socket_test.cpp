@@ -52,6 +52,10 @@ TEST(web_socket, says_what_it_has_to_say_and_why_it_ends) {
     EXPECT_EQ(client.ws().reason().code, 1001);
     s.probe.await(s.probe.closed, 1);
     EXPECT_EQ(s.probe.last_status, 101u);
+    EXPECT_EQ(s.probe.finished, 1);
+    EXPECT_EQ(s.probe.last_finished.status, 101u);
+    EXPECT_EQ(s.probe.last_finished.out, 5u);
+    EXPECT_TRUE(s.probe.last_finished.sent);
 }
 
 TEST(web_socket, its_messages_are_binary_if_so_agreed) {

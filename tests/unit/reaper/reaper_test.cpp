@@ -51,6 +51,21 @@ class reaper_test : public ::testing::Test {
     counting_probe probe_;
 };
 
+TEST_F(reaper_test, removes_deleted_accounts_when_their_grace_is_over) {
+    house h(options({.interval = 1h, .account_grace = 24h}, true));
+    const auto id = h.make_account("gone", "OLD").id;
+    ASSERT_TRUE(h.run(h.engine().submit(delete_account{id})));
+    const auto is_there = [&] {
+        auto question = [id](read_tx& tx) { return tx.find_account(id).has_value(); };
+        return h.look(question);
+    };
+    h.advance(23h);
+    EXPECT_TRUE(is_there());
+    h.advance(3h);
+    EXPECT_FALSE(is_there());
+    EXPECT_EQ(probe_.failures, 0);
+}
+
 TEST_F(reaper_test, looks_at_once_and_then_at_each_interval) {
     house h(options({.interval = 30s}, true));
     h.settle();

@@ -69,6 +69,20 @@ class log_bound : public ::testing::Test {
 // Before the bound, and the batch that reaches it.
 constexpr std::uintmax_t bound = (2 * pages_max + 16) * frame_bytes;
 
+// What says whether the disk can be written must have written to it.
+TEST_F(log_bound, a_proof_that_it_can_be_written_writes) {
+    ASSERT_TRUE(write());
+    const auto before = std::filesystem::file_size(log());
+    store_->prove_writable();
+    EXPECT_GE(std::filesystem::file_size(log()), before + frame_bytes);
+    const sqlite_space space = space_of(dir_.path());
+    EXPECT_EQ(space.log_bytes, std::filesystem::file_size(log()));
+    EXPECT_EQ(space.database_bytes, std::filesystem::file_size(dir_.path() / "callsign.sqlite3"));
+    EXPECT_GT(space.free_bytes, 0u);
+    EXPECT_GT(space.disk_bytes, space.free_bytes);
+    EXPECT_EQ(space_of(dir_.path() / "nothing").database_bytes, 0u);
+}
+
 TEST_F(log_bound, is_short_without_readers) {
     for (int i = 0; i < 400; ++i) ASSERT_TRUE(write());
     EXPECT_LT(longest_, (pages_max + 16) * frame_bytes);

@@ -32,7 +32,7 @@ struct list_series {
 };
 claim claim_of(const list_series& q);
 
-// The principal of a token, expired ones included; none: the token is unknown or revoked.
+// The principal of a token, expired and revoked ones included; none: nobody has it.
 struct find_principal {
     digest token_hash{};
 

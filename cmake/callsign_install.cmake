@@ -1,0 +1,66 @@
+# What cmake --install puts where, and the Debian package that cpack makes of it (scripts/package).
+
+include(GNUInstallDirs)
+
+# Generated when everything is built. The date is SOURCE_DATE_EPOCH's, if that is set.
+string(TIMESTAMP CALLSIGN_DATE "%Y-%m-%d" UTC)
+set(pages_dir ${CMAKE_BINARY_DIR}/pages)
+set(pages man/callsign.1 man/callsignd.8 bash/callsign bash/callsignd zsh/_callsign zsh/_callsignd
+    fish/callsign.fish fish/callsignd.fish)
+list(TRANSFORM pages PREPEND ${pages_dir}/)
+add_custom_command(OUTPUT ${pages} COMMAND write_pages ${pages_dir} ${CALLSIGN_DATE}
+                   DEPENDS write_pages COMMENT "man pages and completions")
+add_custom_target(pages ALL DEPENDS ${pages})
+
+install(TARGETS callsignd callsign)
+install(FILES ${pages_dir}/man/callsign.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${pages_dir}/man/callsignd.8 DESTINATION ${CMAKE_INSTALL_MANDIR}/man8)
+install(FILES ${pages_dir}/bash/callsign ${pages_dir}/bash/callsignd
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES ${pages_dir}/zsh/_callsign ${pages_dir}/zsh/_callsignd
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions)
+install(FILES ${pages_dir}/fish/callsign.fish ${pages_dir}/fish/callsignd.fish
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+install(FILES config/callsign.example.toml README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md"
+        PATTERN CONTRIBUTING.md EXCLUDE PATTERN CHANGELOG.md EXCLUDE)
+
+# What belongs to the package alone. Its paths are fixed: the unit runs /usr/bin/callsignd.
+set(CALLSIGN_MAINTAINER "Callsign maintainers <maintainers@callsign.invalid>" CACHE STRING
+    "Who answers for packages built here")
+string(TIMESTAMP CALLSIGN_CHANGELOG_DATE "%a, %d %b %Y %H:%M:%S +0000" UTC)
+set(debian_dir ${CMAKE_BINARY_DIR}/debian)
+configure_file(config/debian/changelog.in ${debian_dir}/changelog.Debian @ONLY)
+configure_file(docs/CHANGELOG.md ${debian_dir}/changelog COPYONLY)
+install(FILES config/callsign.service DESTINATION lib/systemd/system
+        COMPONENT service EXCLUDE_FROM_ALL)
+install(FILES config/debian/callsign.toml DESTINATION /etc/callsign
+        COMPONENT service EXCLUDE_FROM_ALL)
+install(FILES config/debian/copyright ${debian_dir}/changelog.Debian ${debian_dir}/changelog
+        DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT service EXCLUDE_FROM_ALL)
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_CONTACT ${CALLSIGN_MAINTAINER})
+set(CPACK_PACKAGE_DIRECTORY ${CMAKE_BINARY_DIR}/package)
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "sync server that gives every task a number people can say")
+set(CPACK_PACKAGE_DESCRIPTION "Tasks have UUIDs; people say SYN-42. Phones, laptops and scripts of one account
+create tasks over HTTP, each under an idempotency key of its own, and numbers
+are consecutive, without a duplicate or a gap. Taskwarrior 3 syncs with it as
+it is. One program with an embedded SQLite store; callsign, for the operator,
+is beside it.")
+set(CPACK_INSTALL_CMAKE_PROJECTS ${CMAKE_BINARY_DIR} callsign Unspecified /
+                                 ${CMAKE_BINARY_DIR} callsign service /)
+# With it an absolute path, /etc/callsign, is below the package's folder too.
+set(CPACK_SET_DESTDIR ON)
+set(CPACK_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_SOURCE_DIR}/cmake/compress_pages.cmake)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
+set(CPACK_DEBIAN_PACKAGE_SECTION net)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "adduser, procps, tzdata")
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA postinst prerm postrm conffiles)
+list(TRANSFORM CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA PREPEND ${CMAKE_SOURCE_DIR}/config/debian/)
+include(CPack)

@@ -1,0 +1,188 @@
+#pragma once
+// The server's lines about requests: one for each that is finished, and one more, under a name that
+// does not change, for each refusal that a person or a program may want to act on. The names and
+// fields are a contract: docs/operations.md.
+//
+// Whatever comes from outside is bounded: names are short by their rules, routes are patterns,
+// methods are those of HTTP. Nothing else that a client sends is in a line.
+
+#include <callsign/net/http.hpp>
+#include <callsign/platform/log.hpp>
+
+#include <algorithm>
+#include <array>
+#include <boost/beast/http/verb.hpp>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace callsign {
+
+// The logger in force; a reload puts another one in its place. Network thread.
+using current_logger = std::unique_ptr<platform::logger>;
+
+// So many lines in a second; the others are counted.
+class line_budget {
+  public:
+    using clock = std::chrono::steady_clock;
+
+    explicit line_budget(int per_second_max) : left_(per_second_max), per_second_max_(left_) {}
+
+    // How many were left out in the second before, when a new one begins.
+    std::int64_t begin_second(clock::time_point now) {
+        if (now - began_ < std::chrono::seconds{1}) return 0;
+        began_ = now;
+        left_ = per_second_max_;
+        return std::exchange(left_out_, 0);
+    }
+    bool take() {
+        if (left_ > 0) return --left_, true;
+        ++left_out_;
+        return false;
+    }
+
+  private:
+    clock::time_point began_{};
+    int left_;
+    const int per_second_max_;
+    std::int64_t left_out_ = 0;
+};
+
+class request_log final : public net::http_probe {
+  public:
+    using now_source = std::function<line_budget::clock::time_point()>;
+
+    // `options`: as they are whenever a request is finished.
+    request_log(current_logger& log, net::http_probe& next, const platform::log_options& options,
+                now_source now = &line_budget::clock::now)
+        : log_(log), next_(next), options_(options), now_(std::move(now)) {}
+
+    void connection_opened() override { next_.connection_opened(); }
+    void connection_closed() override { next_.connection_closed(); }
+    void connection_refused() override { next_.connection_refused(); }
+    void connection_displaced() override { next_.connection_displaced(); }
+    void connection_timed_out() override { next_.connection_timed_out(); }
+    void request_answered(const net::http_request& request, const net::http_response& response,
+                          std::chrono::nanoseconds took) override {
+        next_.request_answered(request, response, took);
+    }
+
+    void request_finished(const net::finished_request& f) override {
+        next_.request_finished(f);
+        if (!f.facts.refused.empty()) tell_refusal(f);
+        // What another server does not answer is said once, when that begins (remote_log).
+        const bool is_asked_all_the_time =
+            f.facts.route == "/livez" || f.facts.route == "/readyz" || f.facts.route == "/metrics";
+        const bool failed = f.status >= 500 && !f.is_fault_of_another;
+        if (is_asked_all_the_time) {
+            tell(platform::log_level::debug, f);
+        } else if (failed) {
+            // An overload answers thousands of requests a second with 503, and must not be made
+            // worse by as many lines.
+            if (may_log(failures_)) tell(platform::log_level::error, f);
+        } else if (options_.requests != "off") {
+            // Nor can anybody fill the disk with what is refused to strangers.
+            const bool of_stranger = f.facts.account.empty() && f.facts.caller.empty();
+            if (of_stranger && f.status >= 400 && !may_log(strangers_)) return;
+            tell(options_.requests == "info" ? platform::log_level::info
+                                             : platform::log_level::debug,
+                 f);
+        }
+    }
+
+    void session_failed(std::string_view error) override {
+        next_.session_failed(error);
+        log_->log(platform::log_level::error, "session failed", {{"error", std::string(error)}});
+    }
+
+  private:
+    static constexpr std::size_t name_bytes_max = 64;
+    // A text that there is none of. No name begins so.
+    static constexpr std::string_view nothing = "-";
+
+    static std::string text_or_nothing(std::string_view text) {
+        return std::string(text.empty() ? nothing : text.substr(0, name_bytes_max));
+    }
+    static std::string method_of(const net::http_request& request) {
+        if (request.method() == boost::beast::http::verb::unknown) return "other";
+        const auto text = boost::beast::http::to_string(request.method());
+        return {text.data(), text.size()};
+    }
+    static std::string in_ms(std::chrono::nanoseconds span) {
+        const auto us = std::chrono::round<std::chrono::microseconds>(span).count();
+        const std::string rest = std::to_string(us % 1000);
+        return std::to_string(us / 1000) + "." + std::string(3 - rest.size(), '0') + rest;
+    }
+
+    void tell(platform::log_level level, const net::finished_request& f) {
+        if (!log_->enabled(level)) return;
+        log_->log(level, "request",
+                  {{"client", net::to_string(f.request.client_address)},
+                   {"method", method_of(f.request)},
+                   {"route", std::string(f.facts.route)},
+                   {"status", std::to_string(f.status)},
+                   {"ms", in_ms(f.took)},
+                   {"in", std::to_string(f.bytes_in)},
+                   {"out", std::to_string(f.bytes_out)},
+                   {"account", text_or_nothing(f.facts.account)},
+                   {"by", text_or_nothing(f.facts.caller)},
+                   {"reason", text_or_nothing(f.facts.reason)},
+                   {"sent", f.sent ? "yes" : "no"},
+                   {"request", f.request.id}});
+    }
+
+    // `client` comes first, and nothing that anybody chose before it: filters count on that.
+    void tell_refusal(const net::finished_request& f) {
+        if (!log_->enabled(platform::log_level::warn) || !may_log(budget_of(f.facts.refused))) {
+            return;
+        }
+        log_->log(platform::log_level::warn, f.facts.refused,
+                  {{"client", net::to_string(f.request.client_address)},
+                   {"reason", text_or_nothing(f.facts.reason)},
+                   {"route", std::string(f.facts.route)},
+                   {"account", text_or_nothing(f.facts.account)},
+                   {"by", text_or_nothing(f.facts.caller)},
+                   {"request", f.request.id}});
+    }
+
+    struct named_budget {
+        std::string_view event;
+        line_budget lines;
+    };
+
+    line_budget& budget_of(std::string_view event) {
+        const auto found = std::find_if(refusals_.begin(), refusals_.end(),
+                                        [&](const named_budget& b) { return b.event == event; });
+        return found == refusals_.end() ? other_refusals_ : found->lines;
+    }
+
+    bool may_log(line_budget& budget) {
+        if (const auto left_out = budget.begin_second(now_())) {
+            log_->log(platform::log_level::warn, "request-lines-left-out",
+                      {{"count", std::to_string(left_out)}});
+        }
+        return budget.take();
+    }
+
+    static constexpr int failures_per_second_max = 20;
+    static constexpr int refusals_per_second_max = 20;
+    static constexpr int strangers_per_second_max = 50;
+
+    current_logger& log_;
+    net::http_probe& next_;
+    const platform::log_options& options_;
+    now_source now_;
+    line_budget failures_{failures_per_second_max};
+    line_budget strangers_{strangers_per_second_max};
+    // One each, so that a flood of one kind leaves the others their lines.
+    std::array<named_budget, 3> refusals_{
+        named_budget{"auth-failed", line_budget{refusals_per_second_max}},
+        named_budget{"sync-refused", line_budget{refusals_per_second_max}},
+        named_budget{"rate-limited", line_budget{refusals_per_second_max}}};
+    line_budget other_refusals_{refusals_per_second_max};
+};
+
+}  // namespace callsign

@@ -1,0 +1,116 @@
+// Accounts that are renamed, closed, and removed for good.
+
+#include "resolve.hpp"
+
+#include <callsign/rules/rules.hpp>
+
+#include <string>
+#include <vector>
+
+namespace callsign::rules {
+namespace {
+
+using place = remove_deleted::place;
+
+// Of the oldest slots: more of them are looked at another time.
+constexpr std::int64_t slots_looked_at = 500;
+// Accounts that cannot go yet stand in the way of no other.
+constexpr std::int64_t accounts_looked_at = 16;
+
+// Those of its time are the oldest: it has had none since it was deleted.
+bool may_have_slots(write_tx& tx, const account& a) {
+    const auto oldest = tx.slots(slot_id{}, slots_looked_at, std::nullopt, std::nullopt);
+    for (const slot& s : oldest) {
+        if (s.created_at > *a.deleted_at) return false;
+        if (s.account == a.id) return true;
+    }
+    return std::ssize(oldest) == slots_looked_at;
+}
+
+// What was on its way to another server is given up: nobody is to be told of it any more.
+bool give_up_effects(write_tx& tx, const account& a, std::int64_t limit, const moment& m) {
+    std::vector<effect> some;
+    tx.visit_effects(a.id, effect_id{}, [&](effect&& e) {
+        some.push_back(std::move(e));
+        return std::ssize(some) < limit;
+    });
+    for (const effect& e : some) {
+        tx.remove_effect(e.id);
+        if (e.slot && tx.fail_slot(*e.slot, failure_reason::not_delivered, m.now)) {
+            m.tell(events::slot_settled{a.id, *e.slot, slot_state::failed});
+        }
+    }
+    return std::ssize(some) < limit;
+}
+
+// False: it has to wait for its slots.
+bool begin_to_go(write_tx& tx, account a, const remove_deleted& c, const moment& m) {
+    if (a.elsewhere && !give_up_effects(tx, a, c.limit, m)) return false;
+    if (may_have_slots(tx, a)) return false;
+    if (a.elsewhere) {
+        tx.remove_remote(a.id);
+        m.tell(events::remote_changed{a.id});
+    }
+    a.state = account_state::going;
+    // No name that can be given.
+    a.name = "(removed " + std::to_string(a.id.value) + ")";
+    tx.update_account(a);
+    m.tell(events::account_state_changed{a.id});
+    return true;
+}
+
+}  // namespace
+
+edit_account::answer apply(write_tx& tx, const edit_account& c, const moment& m) {
+    auto found = resolve(tx, c.account);
+    if (!found) return no_such_account{};
+    if (c.name && *c.name != found->name) {
+        if (tx.find_account(*c.name)) return name_taken{};
+        found->name = *c.name;
+        m.tell(events::account_renamed{found->id});
+    }
+    const bool is_open = found->state == account_state::active;
+    if (c.disabled && *c.disabled == is_open) {
+        found->state = *c.disabled ? account_state::disabled : account_state::active;
+        found->deleted_at.reset();
+        m.tell(events::account_state_changed{found->id});
+    }
+    tx.update_account(*found);
+    return *std::move(found);
+}
+
+delete_account::answer apply(write_tx& tx, const delete_account& c, const moment& m) {
+    auto found = resolve(tx, c.account);
+    if (!found) return no_such_account{};
+    if (found->state != account_state::deleted) {
+        found->state = account_state::deleted;
+        found->deleted_at = m.now;
+        tx.update_account(*found);
+        m.tell(events::account_state_changed{found->id});
+    }
+    return *std::move(found);
+}
+
+remove_deleted::answer apply(write_tx& tx, const remove_deleted& c, const moment& m) {
+    remove_deleted::answer done;
+    std::optional<place> at = c.from;
+    for (const account& a :
+         tx.deleted_accounts(m.stamped_before(c.grace), at ? 0 : accounts_looked_at)) {
+        if (a.state == account_state::going || begin_to_go(tx, a, c, m)) {
+            at = place{a.id, {}};
+            break;
+        }
+    }
+    if (!at) return done;
+    const auto known = tx.find_account(at->account);
+    if (!known || known->state != account_state::going) return done;
+    if (const auto next = tx.remove_some(at->account, at->at, c.limit)) {
+        done.next = place{at->account, *next};
+        return done;
+    }
+    ++done.removed;
+    m.tell(events::account_removed{at->account});
+    return done;
+}
+
+}  // namespace callsign::rules

@@ -1,0 +1,76 @@
+#include "remove_account.hpp"
+
+#include <array>
+
+namespace callsign::sqlite {
+namespace {
+
+// ?1: the account; ?2 and ?3: rows behind the first, up to the second.
+struct table {
+    const char* last;  // its last row; none: its rows are few, and go at once
+    const char* remove;
+};
+
+// Those that others refer to come after them.
+constexpr std::array tables{
+    table{"SELECT max(delivery_id) FROM webhook_deliveries",
+          "DELETE FROM webhook_deliveries WHERE delivery_id > ?2 AND delivery_id <= ?3 AND"
+          " webhook_id IN (SELECT webhook_id FROM webhooks WHERE account_id = ?1)"},
+    table{nullptr, "DELETE FROM webhooks WHERE account_id = ?1"},
+    table{nullptr, "DELETE FROM outbox WHERE account_id = ?1"},
+    table{nullptr, "DELETE FROM remotes WHERE account_id = ?1"},
+    table{nullptr, "DELETE FROM key_contests WHERE account_id = ?1"},
+    table{nullptr, "DELETE FROM side_versions WHERE account_id = ?1"},
+    table{nullptr, "DELETE FROM sealed_snapshots WHERE account_id = ?1"},
+    table{"SELECT max(history_id) FROM task_history",
+          "DELETE FROM task_history WHERE history_id > ?2 AND history_id <= ?3 AND"
+          " (SELECT account_id FROM tasks t WHERE t.task_id = task_history.task_id) = ?1"},
+    table{"SELECT max(task_id) FROM tasks",
+          "DELETE FROM tasks WHERE task_id > ?2 AND task_id <= ?3 AND account_id = ?1"},
+    table{"SELECT max(seq) FROM versions WHERE account_id = ?1",
+          "DELETE FROM versions WHERE account_id = ?1 AND seq > ?2 AND seq <= ?3"},
+    table{"SELECT max(sealed_id) FROM sealed_versions",
+          "DELETE FROM sealed_versions WHERE sealed_id > ?2 AND sealed_id <= ?3 AND"
+          " account_id = ?1"},
+    table{nullptr,
+          "DELETE FROM skipped_numbers WHERE counter_id IN (SELECT c.counter_id FROM counters c"
+          " JOIN series s ON s.series_id = c.series_id WHERE s.account_id = ?1)"},
+    table{nullptr,
+          "DELETE FROM counters WHERE series_id IN (SELECT series_id FROM series"
+          " WHERE account_id = ?1)"},
+    table{nullptr, "DELETE FROM prefixes WHERE account_id = ?1"},
+    table{nullptr, "DELETE FROM series WHERE account_id = ?1"},
+    table{nullptr, "DELETE FROM tokens WHERE account_id = ?1"},
+    table{nullptr, "DELETE FROM devices WHERE account_id = ?1"},
+    table{nullptr, "DELETE FROM accounts WHERE account_id = ?1"},
+};
+
+// Of the table, whoever's; 0: it has none.
+std::int64_t last_row(connection& db, const table& t, account_id account) {
+    auto q = db.use(t.last);
+    if (std::string_view(t.last).find("?1") != std::string_view::npos) q.bind(account);
+    return q.step() && !q.is_null(0) ? q.integer(0) : 0;
+}
+
+}  // namespace
+
+std::optional<removal_place> remove_some(write_state& state, account_id account,
+                                         const removal_place& from, std::int64_t limit) {
+    if (from.table < 0 || from.table >= std::ssize(tables)) {
+        throw_damaged("accounts", account.value, "there is no such table to remove");
+    }
+    const table& t = tables[static_cast<std::size_t>(from.table)];
+    removal_place next{from.table + 1, 0};
+    if (t.last == nullptr) {
+        state.db.use(t.remove).bind(account).run();
+    } else {
+        const std::int64_t through = from.row + limit;
+        state.db.use(t.remove).bind(account).bind(from.row).bind(through).run();
+        if (through < last_row(state.db, t, account)) next = {from.table, through};
+    }
+    if (next.table < std::ssize(tables)) return next;
+    state.forget_account(account);
+    return std::nullopt;
+}
+
+}  // namespace callsign::sqlite

@@ -1,0 +1,55 @@
+#!/bin/sh
+# What the scripts decide before they build anything, with stand-ins for what they ask.
+#   scripts_test.sh ROOT
+set -eu
+scripts=$1/scripts
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+failed=0
+expect() {
+    # expect WHAT WANTED FOUND
+    [ "$2" = "$3" ] || { printf '%s: wanted "%s", found "%s"\n' "$1" "$2" "$3" >&2; failed=1; }
+}
+stand_in() {
+    printf '#!/bin/sh\n%s\n' "$2" >"$folder/$1"
+    chmod 755 "$folder/$1"
+}
+
+jobs_of() {
+    stand_in nproc "echo $1"
+    echo "MemAvailable: $2 kB" >"$folder/meminfo"
+    env -u JOBS PATH="$folder:$PATH" "$scripts/jobs" "$folder/meminfo"
+}
+# A container's own bound may be lower than what these say.
+if [ ! -e /sys/fs/cgroup/memory.max ]; then
+    expect 'jobs, many cores and much memory' 8 "$(jobs_of 8 64000000)"
+    expect 'jobs, many cores and 4 GB' 5 "$(jobs_of 8 4000000)"
+fi
+expect 'jobs, 1 GB' 1 "$(jobs_of 8 800000)"
+expect 'jobs, too little for one' 1 "$(jobs_of 8 300000)"
+expect 'jobs, one core' 1 "$(jobs_of 1 64000000)"
+expect 'jobs, as JOBS says' 7 "$(JOBS=7 "$scripts/jobs")"
+
+# Nothing is installed but cmake, and whoever asks is not root.
+stand_in dpkg-query 'echo cmake=installed; echo sqlite3=config-files; exit 1'
+stand_in id 'echo 1000'
+stand_in sudo 'exit 1'
+stand_in apt-get 'echo "apt-get was run" >&2; exit 1'
+status=0
+said=$(PATH="$folder:$PATH" "$scripts/install-deps" 2>&1 </dev/null) || status=$?
+expect 'install-deps without root: status' 1 "$status"
+line=$(printf '%s\n' "$said" | grep 'apt-get' || true)
+expect 'install-deps without root: begins with' '    apt-get update && apt-get install -y' \
+    "$(printf '%.40s' "$line")"
+for package in g++ libboost1.81-dev sqlite3; do
+    expect "install-deps without root: names $package" 1 \
+        "$(printf '%s\n' "$line" | tr ' ' '\n' | grep -cFx "$package")"
+done
+expect 'install-deps without root: names what is there' 0 \
+    "$(printf '%s\n' "$line" | tr ' ' '\n' | grep -cFx cmake || true)"
+
+# All is installed: nobody need be root.
+stand_in dpkg-query 'for word in "$@"; do echo "$word=installed"; done'
+expect 'install-deps with nothing to do' '' "$(PATH="$folder:$PATH" "$scripts/install-deps" 2>&1)"
+exit $failed

@@ -1,0 +1,125 @@
+// Goal: the engine knows whether writes are refused, and finds out by itself when they are taken
+// again, though nobody sends any. Method: a store that refuses, and time that the test lets pass.
+
+#include "support/faulty_store.hpp"
+#include "support/house.hpp"
+
+#include <callsign/store/memory.hpp>
+
+#include <gtest/gtest.h>
+
+namespace callsign::testing {
+namespace {
+
+using kind = store_failure::kind;
+using namespace std::chrono_literals;
+
+class told_troubles final : public engine_probe {
+  public:
+    void write_trouble_changed(const std::optional<store_failure>& now) override {
+        told.push_back(now ? std::optional(now->reason()) : std::nullopt);
+    }
+    std::vector<std::optional<kind>> told;
+};
+
+class write_trouble : public ::testing::Test {
+  protected:
+    write_trouble() { house_.make_account("home", "TASK"); }
+
+    // True: it was written.
+    bool write(const std::string& name) {
+        auto made = house_.run(
+            house_.engine().submit(create_token{"home", name, token_scope::read, sha256(name)}));
+        return made.has_value();
+    }
+    // A command that finds out that there is nothing to write.
+    bool ask() {
+        auto done = house_.run(house_.engine().submit(look_up_slot{account_id{1}, "no such key"}));
+        return done.has_value();
+    }
+    std::optional<kind> trouble() {
+        const auto& now = house_.engine().write_trouble();
+        return now ? std::optional(now->reason()) : std::nullopt;
+    }
+
+    std::unique_ptr<store> disk_ = make_memory_store();
+    faulty_store store_{*disk_};
+    told_troubles probe_;
+    house house_{{.disk = &store_, .probe = &probe_}};
+};
+
+TEST_F(write_trouble, is_told_when_it_comes_and_when_it_goes) {
+    EXPECT_EQ(trouble(), std::nullopt);
+    store_.refuse_writes(kind::full);
+    EXPECT_FALSE(write("a"));
+    EXPECT_FALSE(write("b"));
+    EXPECT_EQ(trouble(), kind::full);
+    store_.refuse_writes(kind::read_only);
+    EXPECT_FALSE(write("c"));
+    EXPECT_EQ(trouble(), kind::read_only);
+    store_.refuse_writes(std::nullopt);
+    house_.clock().step_wall(1s);
+    EXPECT_TRUE(write("d"));
+    EXPECT_EQ(trouble(), std::nullopt);
+    EXPECT_EQ(probe_.told, (std::vector<std::optional<kind>>{kind::full, kind::read_only, {}}));
+}
+
+TEST_F(write_trouble, is_none_where_the_same_may_succeed_the_next_time) {
+    store_.refuse_writes(kind::refused);
+    EXPECT_FALSE(write("a"));
+    EXPECT_EQ(trouble(), std::nullopt);
+}
+
+TEST_F(write_trouble, stays_when_a_commit_had_nothing_to_write) {
+    store_.refuse_writes(kind::full);
+    EXPECT_FALSE(write("a"));
+    store_.refuse_writes(std::nullopt);
+    house_.clock().step_wall(1s);
+    EXPECT_TRUE(ask());
+    EXPECT_EQ(trouble(), kind::full);
+}
+
+TEST_F(write_trouble, of_one_command_among_others_is_none) {
+    store_.refuse_key("guilty", kind::full);
+    reserve guilty;
+    guilty.account = account_id{1};
+    guilty.key = "guilty";
+    guilty.attributes = {{"description", "large"}};
+    house_.start_command(std::move(guilty));
+    house_.start_command(create_token{"home", "beside", token_scope::read, sha256("beside")});
+    house_.clock().step_wall(1s);
+    house_.settle();
+    EXPECT_EQ(trouble(), std::nullopt);
+}
+
+TEST_F(write_trouble, ends_by_itself_as_soon_as_the_store_takes_writes) {
+    house_.spawn(house_.engine().watch_writes());
+    house_.settle();
+    EXPECT_EQ(store_.proofs(), 0);
+    store_.refuse_writes(kind::full);
+    EXPECT_FALSE(write("a"));
+    house_.advance(10s);
+    EXPECT_EQ(trouble(), kind::full);
+    EXPECT_EQ(store_.proofs(), 10) << "once in a second, and no more often";
+    store_.refuse_writes(std::nullopt);
+    house_.advance(999ms);
+    EXPECT_EQ(trouble(), kind::full);
+    house_.advance(1ms);
+    EXPECT_EQ(trouble(), std::nullopt);
+    house_.advance(10s);
+    EXPECT_EQ(store_.proofs(), 11) << "nothing is tried while all is well";
+    house_.close();
+}
+
+TEST_F(write_trouble, that_becomes_another_is_told_by_a_proof_too) {
+    house_.spawn(house_.engine().watch_writes());
+    store_.refuse_writes(kind::full);
+    EXPECT_FALSE(write("a"));
+    store_.refuse_writes(kind::io_error);
+    house_.advance(1s);
+    EXPECT_EQ(trouble(), kind::io_error);
+    house_.close();
+}
+
+}  // namespace
+}  // namespace callsign::testing

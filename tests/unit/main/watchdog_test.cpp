@@ -1,0 +1,107 @@
+#include "main/watchdog.hpp"
+
+#include "support/temp_dir.hpp"
+#include "support/virtual_clock.hpp"
+
+#include <array>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/local/datagram_protocol.hpp>
+#include <gtest/gtest.h>
+#include <string>
+
+namespace callsign {
+namespace {
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+using asio::local::datagram_protocol;
+
+// The network and the writer turn when the test says so.
+struct watchdog_test : ::testing::Test {
+    testing::temp_dir folder;
+    testing::virtual_clock time;
+    asio::io_context network;
+    asio::io_context writer;
+    datagram_protocol::socket socket{network,
+                                     datagram_protocol::endpoint(folder.path() / "notify")};
+    std::string name = folder.path() / "notify";
+    const char* patience = "60000000";
+    platform::service_manager manager{[](const char*) -> const char* { return nullptr; }};
+    std::unique_ptr<watchdog> dog;
+
+    void start() {
+        socket.non_blocking(true);
+        manager = platform::service_manager([this](const char* variable) -> const char* {
+            const std::string_view asked = variable;
+            if (asked == "NOTIFY_SOCKET") return name.c_str();
+            return asked == "WATCHDOG_USEC" ? patience : nullptr;
+        });
+        dog = std::make_unique<watchdog>(manager, time, network.get_executor(),
+                                         writer.get_executor());
+        asio::co_spawn(network, dog->run(), asio::detached);
+        turn(network);
+    }
+
+    static void turn(asio::io_context& executor) {
+        executor.poll();
+        executor.restart();
+    }
+
+    void pass(milliseconds span) {
+        while (time.advance_to_next(span)) turn(network);
+    }
+
+    // What has come since; empty: nothing.
+    std::string told() {
+        std::array<char, 64> text;
+        boost::system::error_code none;
+        const std::size_t size = socket.receive(asio::buffer(text), 0, none);
+        return none ? "" : std::string(text.data(), size);
+    }
+};
+
+TEST_F(watchdog_test, tells_twice_in_the_time_that_is_waited) {
+    start();
+    EXPECT_EQ(told(), "");
+    for (int i = 0; i < 3; ++i) {
+        const auto next = time.until_next();
+        EXPECT_EQ(next, milliseconds{30s});
+        time.advance_to_next(30s);
+        turn(network);
+        turn(writer);
+        turn(network);
+        EXPECT_EQ(told(), "WATCHDOG=1");
+        EXPECT_EQ(told(), "");
+    }
+}
+
+TEST_F(watchdog_test, tells_nothing_while_the_writer_is_stuck) {
+    start();
+    pass(1h);
+    EXPECT_EQ(told(), "");
+    turn(writer);
+    EXPECT_EQ(told(), "") << "nor while the network is";
+    turn(network);
+    EXPECT_EQ(told(), "WATCHDOG=1") << "one, however long that was";
+    EXPECT_EQ(told(), "");
+}
+
+TEST_F(watchdog_test, ends_when_it_is_stopped) {
+    start();
+    dog->stop();
+    turn(network);
+    EXPECT_FALSE(time.until_next());
+    EXPECT_EQ(told(), "");
+}
+
+TEST_F(watchdog_test, does_nothing_where_nobody_asks) {
+    patience = nullptr;
+    start();
+    EXPECT_FALSE(time.until_next());
+}
+
+}  // namespace
+}  // namespace callsign

@@ -1,0 +1,90 @@
+#include "platform/line_output.hpp"
+
+#include <gtest/gtest.h>
+#include <string>
+#include <thread>
+#include <unistd.h>
+#include <utility>
+
+namespace callsign::platform {
+namespace {
+
+using namespace std::chrono_literals;
+
+class line_output_test : public ::testing::Test {
+  protected:
+    line_output_test() { EXPECT_EQ(::pipe(ends_), 0); }
+    ~line_output_test() override {
+        if (ends_[0] >= 0) ::close(ends_[0]);
+        if (ends_[1] >= 0) ::close(ends_[1]);
+    }
+    void close_writing() { ::close(std::exchange(ends_[1], -1)); }
+    std::string read_all() {
+        close_writing();
+        std::string all;
+        char bytes[65536];
+        for (ssize_t n = 0; (n = ::read(ends_[0], bytes, sizeof bytes)) > 0;) {
+            all.append(bytes, static_cast<std::size_t>(n));
+        }
+        return all;
+    }
+
+    int ends_[2]{};
+};
+
+TEST_F(line_output_test, lines_come_in_order) {
+    std::string wanted;
+    {
+        line_output out(ends_[1], 1u << 20);
+        for (int i = 0; i < 1000; ++i) {
+            EXPECT_TRUE(out.put("line " + std::to_string(i), false));
+            wanted += "line " + std::to_string(i) + "\n";
+        }
+        out.drain(10s);
+    }
+    EXPECT_EQ(read_all(), wanted);
+}
+
+// Nobody reads: what does not fit into the pipe waits, then lines are left out, and nobody is held
+// up.
+TEST_F(line_output_test, whoever_reads_slowly_holds_nobody_up) {
+    const std::string line(1000, 'x');
+    std::string got;
+    {
+        line_output out(ends_[1], 100'000);
+        int taken = 0, refused = 0;
+        while (refused < 1000) (out.put(line, false) ? taken : refused)++;
+        EXPECT_LT(taken, 300) << "the pipe's, and what is bounded";
+        EXPECT_TRUE(out.put("important", true)) << "there is room left for it";
+        EXPECT_EQ(out.take_left_out(), 1000u);
+        EXPECT_EQ(out.take_left_out(), 0u);
+        std::thread reader([&] {
+            char bytes[65536];
+            while (got.find("important") == got.npos) {
+                const ssize_t n = ::read(ends_[0], bytes, sizeof bytes);
+                if (n <= 0) break;
+                got.append(bytes, static_cast<std::size_t>(n));
+            }
+        });
+        out.drain(10s);
+        reader.join();
+    }
+    EXPECT_TRUE(got.ends_with("important\n"));
+}
+
+TEST_F(line_output_test, what_is_important_is_bounded_too) {
+    const std::string line(1000, 'x');
+    int refused = 0;
+    line_output out(ends_[1], 100'000);
+    for (int i = 0; i < 1000; ++i) refused += out.put(line, true) ? 0 : 1;
+    EXPECT_GT(refused, 500);
+    // And who has gone is no reason to wait.
+    ::close(std::exchange(ends_[0], -1));
+    const auto begun = std::chrono::steady_clock::now();
+    out.drain(10s);
+    EXPECT_LT(std::chrono::steady_clock::now() - begun, 5s);
+    EXPECT_GE(out.take_left_out(), static_cast<std::uint64_t>(refused) + 10) << "they are lost";
+}
+
+}  // namespace
+}  // namespace callsign::platform

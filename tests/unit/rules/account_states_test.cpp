@@ -1,0 +1,137 @@
+// Accounts that are renamed, closed, had back, and removed for good.
+
+#include "unit/rules/fixture.hpp"
+
+namespace callsign {
+namespace {
+
+constexpr milliseconds grace = std::chrono::hours{24};
+
+class account_states : public managed_account {
+  protected:
+    account edit(edit_account c) { return std::get<account>(run(c)); }
+    account_state state() { return store_->begin_read()->find_account(account_)->state; }
+    // As the reaper does it; how many accounts went.
+    std::int64_t remove_all() {
+        remove_deleted c{grace, 10};
+        std::int64_t removed = 0;
+        do {
+            const auto step = run(c);
+            removed += step.removed;
+            c.from = step.next;
+            EXPECT_EQ(testing::audit(*store_), std::vector<std::string>{});
+        } while (c.from);
+        return removed;
+    }
+    bool is_there(const std::string& name) {
+        return store_->begin_read()->find_account(name).has_value();
+    }
+};
+
+TEST_F(account_states, an_account_has_another_name) {
+    const auto other = make("other");
+    EXPECT_TRUE(std::holds_alternative<name_taken>(run(edit_account{"board", "other"})));
+    told_.clear();
+    EXPECT_EQ(edit({account_ref{"board"}, "team"}).id, account_);
+    EXPECT_EQ(told_.size(), 1u);
+    EXPECT_TRUE(was_told<events::account_renamed>());
+    EXPECT_FALSE(is_there("board"));
+    EXPECT_EQ(edit({account_ref{"team"}, "team"}).name, "team");
+    EXPECT_TRUE(std::holds_alternative<no_such_account>(run(edit_account{"board", "x"})));
+    EXPECT_EQ(store_->begin_read()->find_account(other)->name, "other");
+}
+
+TEST_F(account_states, nobody_gets_in_until_it_is_open_again) {
+    run(create_token{account_ref{account_}, "t", token_scope::read, sha256("a")});
+    const auto seen_by = [&] {
+        const auto tx = store_->begin_read();
+        EXPECT_EQ(tx->find_principal(sha256("a"))->state, tx->find_device(laptop)->state);
+        return tx->find_device(laptop)->state;
+    };
+    told_.clear();
+    EXPECT_EQ(edit({account_, {}, true}).state, account_state::disabled);
+    EXPECT_TRUE(was_told<events::account_state_changed>());
+    EXPECT_EQ(seen_by(), account_state::disabled);
+    told_.clear();
+    EXPECT_EQ(edit({account_, {}, true}).state, account_state::disabled);
+    EXPECT_TRUE(told_.empty());
+    EXPECT_EQ(edit({account_, {}, false}).state, account_state::active);
+    EXPECT_EQ(seen_by(), account_state::active);
+}
+
+TEST_F(account_states, a_deleted_one_can_be_had_back_until_its_grace_is_over) {
+    send({create(uuid_of(1))});
+    const auto gone = std::get<account>(run(delete_account{account_}));
+    EXPECT_EQ(gone.state, account_state::deleted);
+    const auto again = std::get<account>(run(delete_account{account_}));
+    EXPECT_EQ(again.deleted_at, gone.deleted_at) << "the first instant holds";
+    EXPECT_EQ(edit({account_, {}, true}).state, account_state::deleted) << "it is closed already";
+    now_ += grace - milliseconds{100};
+    EXPECT_EQ(remove_all(), 0);
+    const auto back = edit({account_, {}, false});
+    EXPECT_EQ(back.state, account_state::active);
+    EXPECT_FALSE(back.deleted_at);
+    now_ += 2 * grace;
+    EXPECT_EQ(remove_all(), 0);
+    EXPECT_EQ(attribute(uuid_of(1), "key"), "SYN-1");
+}
+
+TEST_F(account_states, it_goes_with_all_it_had_and_its_name_is_free) {
+    const auto other = make("other");
+    import(other, 50, 3);
+    send({create(uuid_of(1)), create(uuid_of(2))});
+    run(delete_account{account_});
+    now_ += 2 * grace;
+    told_.clear();
+    EXPECT_EQ(remove_all(), 1);
+    EXPECT_TRUE(was_told<events::account_removed>());
+    const auto tx = store_->begin_read();
+    EXPECT_FALSE(tx->find_account(account_));
+    EXPECT_FALSE(tx->find_device(laptop));
+    EXPECT_FALSE(tx->find_task(account_, uuid_of(1)));
+    EXPECT_TRUE(tx->versions(account_, 0, 10).empty());
+    EXPECT_EQ(tx->find_task(other, uuid_of(52))->numbered->number, 3);
+    EXPECT_NE(make("board"), account_);
+    EXPECT_EQ(remove_all(), 0);
+}
+
+TEST_F(account_states, it_waits_for_its_slots) {
+    run(fulfil{reserved("a", uuid_of(1)), "", {{"description", "x"}}});
+    run(delete_account{account_});
+    now_ += 2 * grace;
+    EXPECT_EQ(remove_all(), 0);
+    EXPECT_EQ(state(), account_state::deleted) << "it can still be had back";
+    run(forget_settled{slot_id{}, 100, grace, grace});
+    EXPECT_EQ(remove_all(), 1);
+}
+
+// Nobody is told of it any more, and its name is given to others: so nothing may name it.
+TEST_F(account_states, one_that_goes_is_nobodys) {
+    run(delete_account{account_});
+    now_ += 2 * grace;
+    write([&](write_tx& tx) {
+        account a = *tx.find_account(account_);
+        a.state = account_state::going;
+        a.name = "(removed 1)";
+        tx.update_account(a);
+    });
+    EXPECT_TRUE(std::holds_alternative<no_such_account>(run(edit_account{account_, {}, false})));
+    EXPECT_TRUE(std::holds_alternative<no_such_account>(run(delete_account{account_})));
+    EXPECT_TRUE(std::holds_alternative<no_such_account>(
+        run(create_token{account_ref{account_}, "t", token_scope::read, sha256("a")})));
+    EXPECT_EQ(remove_all(), 1) << "what was interrupted is gone on with";
+}
+
+TEST_F(account_states, several_go_in_the_order_of_their_deletion) {
+    const auto early = make("early");
+    run(delete_account{early});
+    now_ += grace;
+    run(delete_account{account_});
+    now_ += milliseconds{1000};
+    EXPECT_EQ(remove_all(), 1);
+    EXPECT_FALSE(is_there("early"));
+    EXPECT_TRUE(is_there("board"));
+}
+
+}  // namespace
+}  // namespace callsign
