@@ -139,7 +139,8 @@ backup_files backup_files_of() {
         .finish = [](const fs::path& dir,
                      time_point made_at) { return finish_backup(dir, made_at, CALLSIGN_VERSION); },
         .discard = discard_backup,
-        .list = list_backups};
+        .list = list_backups,
+        .read = read_manifest};
 }
 
 // What concerns sync as well has its place there.

@@ -316,6 +316,7 @@ def backups(w, folder):
     w.ask("POST /v1/admin/backups", 201, w.operator, {"directory": directory})
     w.ask("POST /v1/admin/backups", "backup-failed", w.operator, {"directory": directory})
     w.ask("POST /v1/admin/backups", "validation-failed", w.operator, {"directory": "backup"})
+    w.ask("POST /v1/admin/backups", "validation-failed", w.operator, {})
     last = w.ask("GET /v1/admin/backups", 200, w.operator).json()["last"]
     w.expect("GET /v1/admin/backups: does not say the last", last["directory"] == directory)
     w.ask("POST /v1/admin/accounts/anna/series/SYN/resume", "series-not-held", w.operator, {})

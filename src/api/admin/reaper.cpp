@@ -79,6 +79,7 @@ v1::ReaperStatus describe(const reaper_status& status, const count_pending_slots
     message.set_window_setting(status.options.window ? to_duration_text(*status.options.window)
                                                      : "auto");
     message.set_retention(to_duration_text(status.options.retention));
+    message.set_account_grace(to_duration_text(status.options.account_grace));
     message.set_batch(status.options.batch);
     message.set_pending(pending.count);
     if (pending.oldest) wire::set_timestamp(*message.mutable_oldest_pending(), *pending.oldest);
