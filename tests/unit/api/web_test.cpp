@@ -131,6 +131,11 @@ TEST(web, what_a_browser_has_is_not_sent_again) {
                 EXPECT_EQ(kept.body, "");
                 EXPECT_EQ(kept.content_type, "");
                 EXPECT_EQ(header(kept, "ETag"), etag);
+                // A browser keeps the page under what this answer says, too.
+                for (const auto said : {"Content-Security-Policy", "Cache-Control", "Vary"}) {
+                    EXPECT_EQ(header(kept, said), header(first, said)) << said;
+                    EXPECT_NE(header(kept, said), "") << said;
+                }
             }
             header_list other = headers;
             other.emplace_back("If-None-Match", "\"other\"");
