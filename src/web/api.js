@@ -55,7 +55,7 @@ export class Api {
     }
     if (response.ok) return response;
     const problem = await problemOf(response);
-    if (problem.status === 401) this.onUnauthorized(problem);
+    if (problem.status === 401 || problem.code === 'account-disabled') this.onUnauthorized(problem);
     throw problem;
   }
 

@@ -5,10 +5,10 @@ import { Api, Problem, ROOT } from './api.js';
 import { asKey } from './format.js';
 import { Feed } from './feed.js';
 import { Outbox } from './outbox.js';
-import { forgetAll, keepToken, savedToken } from './session.js';
+import { forgetAll, keepToken, onForgotten, savedToken } from './session.js';
 import { keyParts, TasksView } from './tasks.js';
 import { TaskView } from './task.js';
-import { alarm, announce, icon, problemNote, problemText } from './ui.js';
+import { alarm, announce, hush, icon, problemNote, problemText } from './ui.js';
 
 // What was done is told so long; longer, if it can be undone.
 const TOLD_FOR = 5_000;
@@ -55,12 +55,12 @@ function update() {
 // ---- signing in and out ----
 
 async function enter(token) {
-  const api = new Api(token, () => { if (page.kind === 'user' || page.kind === 'operator') turnedAway(); });
+  const api = new Api(token, (problem) => { if (page.kind === 'user' || page.kind === 'operator') turnedAway(problem); });
   try {
     page.account = (await api.get('v1/account')).data;
     page.kind = 'user';
   } catch (error) {
-    if (error.status !== 403) throw error;
+    if (error.code !== 'insufficient-scope') throw error;
     // It is of no account; then it is an operator's.
     await api.get('v1/admin/reaper');
     const { OperatorView } = await import('./operator.js');
@@ -110,7 +110,7 @@ function tellOf({ task, by, changed, purged }) {
   if (unsaid.length > 1) return;
   setTimeout(() => {
     const all = unsaid.splice(0);
-    announce(all.length > UNSAID_MAX ? `${all.length} changes by others.` : all.join(' '));
+    if (all.length) announce(all.length > UNSAID_MAX ? `${all.length} changes by others.` : all.join(' '));
   }, 500);
 }
 
@@ -145,6 +145,9 @@ function leave(problem = null) {
   page.feed?.stop();
   page.outbox?.stop();
   page.operator?.stop();
+  clearTimeout(page.done?.timer);
+  unsaid.length = 0;
+  hush();
   forgetAll();
   Object.assign(page, {
     kind: 'signed-out', api: null, account: null, tasks: null, task: null, operator: null, feed: null, outbox: null,
@@ -159,9 +162,10 @@ function signOut() {
   announce('Signed out. The token is forgotten.');
 }
 
-// It was revoked, or it has expired.
-function turnedAway() {
-  leave(new Problem({ title: 'You have been signed out', detail: 'The token does not open anything any more.' }));
+// It was revoked, or it has expired, or the account is closed.
+function turnedAway(problem) {
+  const why = problem.status === 401 ? 'The token does not open anything any more.' : `${problemText(problem)}`;
+  leave(new Problem({ title: 'You have been signed out', detail: why }));
 }
 
 // ---- addresses ----
@@ -328,9 +332,9 @@ function template() {
         ${page.kind === 'operator' ? page.operator.template() : html`${page.tasks.template()}
           ${page.task ? page.task.template() : nothing}`}
       </main>`}
-    ${page.done ? html`<div class="told"><span>${page.done.text}</span>
+    ${page.done ? html`<aside class="told" aria-label="What was done"><span>${page.done.text}</span>
       ${page.done.undo ? html`<button type="button" @click=${undo}>${icon('undo')}<span>Undo</span></button>` : nothing}
-    </div>` : nothing}
+    </aside>` : nothing}
     ${helpTemplate()}`;
 }
 
@@ -383,6 +387,7 @@ function helpTemplate() {
 // ---- the beginning ----
 
 window.addEventListener('popstate', follow);
+onForgotten((forgotten) => { if (page.api?.token === forgotten) leave(); });
 window.addEventListener('beforeunload', (event) => { if (page.task?.isDirty) event.preventDefault(); });
 
 const token = savedToken();

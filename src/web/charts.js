@@ -45,6 +45,13 @@ export class Timeline {
 
   #data() { return [this.columns.at, ...this.lines.map((line) => this.columns[line.column])]; }
 
+  // uPlot makes a day of a single row.
+  #span() {
+    const { at } = this.columns;
+    const last = at[at.length - 1];
+    return [Math.min(at[0], last - SECONDS_MIN), last];
+  }
+
   #fit() {
     const width = Math.floor(this.element.clientWidth);
     if (!width || !this.columns?.at.length) return;
@@ -65,7 +72,7 @@ export class Timeline {
       width, height: HEIGHT, legend: { show: false }, padding: [8, 32, 0, 0],
       cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 } },
       scales: {
-        x: { range: (_, min, max) => [Math.min(min ?? Infinity, (max ?? Date.now() / 1000) - SECONDS_MIN), max ?? Date.now() / 1000] },
+        x: { range: () => this.#span() },
         y: { range: (_, min, max) => [0, Math.max(max ?? 0, this.lines[0].least ?? 1) * 1.1] } },
       axes: [
         { ...axis, size: 30, grid: { show: false }, space: 92,

@@ -24,6 +24,11 @@ export function span(ms) {
   return rest && whole < 10 ? `${whole} ${name} ${rest} ${smallName}` : `${Math.round(ms / large)} ${name}`;
 }
 
+// Of whole days, in a sentence: 30 days.
+export function spanInWords(ms) {
+  return ms >= DAY && ms % DAY === 0 ? count(ms / DAY, 'day') : span(ms);
+}
+
 // Two digits that matter below ten, none behind the point above a hundred.
 export function rounded(value) {
   if (value === null || value === undefined || Number.isNaN(value)) return '–';
@@ -31,14 +36,26 @@ export function rounded(value) {
   return value.toLocaleString(undefined, { maximumFractionDigits: digits });
 }
 
+// 217 kB, 1.2 GB: thousands, as disks are sold.
+export function bytes(value) {
+  let [size, unit] = [Number(value), 'bytes'];
+  for (const next of ['kB', 'MB', 'GB', 'TB']) {
+    if (size < 999.5) break;
+    [size, unit] = [size / 1_000, next];
+  }
+  return unit === 'bytes' ? count(size, 'byte') : `${size.toLocaleString(undefined, { maximumFractionDigits: size < 9.95 ? 1 : 0 })} ${unit}`;
+}
+
 export function count(value, one, many = `${one}s`) {
   return `${Number(value).toLocaleString()} ${Number(value) === 1 ? one : many}`;
 }
 
-const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
+const relativeTimes = Object.fromEntries(['long', 'narrow'].map((style) =>
+  [style, new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style })]));
 
-// in 3 days, yesterday, 5 minutes ago
-export function fromNow(instant, now = Date.now()) {
+// in 3 days, yesterday, 5 minutes ago; where there is little room: 5m ago
+export function fromNow(instant, now = Date.now(), style = 'long') {
+  const relative = relativeTimes[style];
   const ms = Date.parse(instant) - now;
   const size = Math.abs(ms);
   if (size < 45_000) return ms < 0 ? 'just now' : 'in a moment';

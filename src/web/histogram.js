@@ -128,7 +128,9 @@ export class Histogram {
     });
     const line = (ms, name, kind, y) => {
       const x = this.#x(ms);
-      const isRight = x > this.width - 110;
+      // Out of the handle's way, and not beyond the edge.
+      const toHandle = this.#x(window) - x;
+      const isRight = x > this.width - 110 || (toHandle > 0 && toHandle < 80);
       return svg`<g class=${kind}><line x1=${x} x2=${x} y1=${y + 4} y2=${floor}></line>
         <text x=${isRight ? x - 5 : x + 5} y=${y + 12} text-anchor=${isRight ? 'end' : 'start'}>${name}</text></g>`;
     };

@@ -37,6 +37,7 @@ export function sampleOf(values, at) {
     slots: family(values, 'callsign_slots', 'state'),
     commit: packed(histogram('callsign_commit_seconds')),
     batch: packed(histogram('callsign_batch_commands')),
+    held: values.get('callsign_series_held') ?? 0,
     queue: values.get('callsign_queue_depth') ?? 0,
     connections: values.get('callsign_http_connections') ?? 0,
     followers: values.get('callsign_followers') ?? 0,

@@ -3,15 +3,19 @@
 import { html, nothing } from './lit-html.js';
 import { Accounts } from './accounts.js';
 import { pause } from './api.js';
+import { Backups } from './backups.js';
 import { Timeline } from './charts.js';
+import { HeldSeries } from './held.js';
 import { Histogram } from './histogram.js';
 import { count, dateTime, fromNow, milliseconds as ms, rounded, span } from './format.js';
 import { columns, parse, quantile, sampleOf } from './metrics.js';
 import { remember, remembered } from './session.js';
 import { SecretDialog, Tokens } from './tokens.js';
-import { problemNote } from './ui.js';
+import { announce, problemNote, problemText } from './ui.js';
 
 const LOOK_EVERY = 5_000;
+// Where there are no metrics, whether there are some now.
+const METRICS_AGAIN = 60_000;
 // An hour of looks.
 const SAMPLES_MAX = 720;
 const SWEEPS_MAX = 20;
@@ -25,6 +29,9 @@ export class OperatorView {
     this.sweeps = remembered('sweeps', []);
     this.reaper = null;
     this.problem = null;
+    this.ready = null;  // { is, why }
+    this.noMetrics = null;  // why there are none
+    this.countedAt = 0;
     this.sweeping = false;
     this.histograms = new Map();
     this.creates = new Timeline({ title: 'Creations a second', update, lines: [
@@ -37,7 +44,10 @@ export class OperatorView {
     this.batches = new Timeline({ title: 'Batch size', update, lines: [
       { name: 'Commands', column: 'batch', colour: 'accent', unit: 'a commit' }] });
     this.secret = new SecretDialog();
-    this.accounts = new Accounts({ api, update, tell, secret: this.secret });
+    this.backups = new Backups({ api, update, tell });
+    this.held = new HeldSeries({ api, update, tell });
+    this.accounts = new Accounts({ api, update, tell, secret: this.secret, grace: () => this.reaper?.accountGrace,
+      opened: (account) => this.held.lookAt(account) });
     this.tokens = new Tokens({ api, path: 'v1/admin/tokens', update, tell, secret: this.secret, scopes: ['admin'],
       whose: 'operators' });
     this.stopping = new AbortController();
@@ -48,6 +58,7 @@ export class OperatorView {
 
   stop() {
     this.stopping.abort();
+    this.backups.stop();
     for (const chart of [this.creates, this.commits, this.batches]) chart.stop();
   }
 
@@ -61,14 +72,42 @@ export class OperatorView {
   }
 
   async #lookOnce() {
-    // A proxy may keep one from browsers and not the other.
-    const [counted, reaper] = await Promise.allSettled([this.api.text('metrics'), this.api.get('v1/admin/reaper')]);
+    const [counted, reaper, ready] = await Promise.allSettled([this.#metrics(), this.api.get('v1/admin/reaper'),
+      this.api.text('readyz')]);
     if (this.stopping.signal.aborted) return;
     if (counted.value) this.#count(counted.value);
     if (reaper.value) this.#show(reaper.value.data);
-    this.problem = reaper.reason ?? counted.reason ?? null;
+    this.problem = reaper.reason ?? null;
+    this.#showReady(ready);
     this.update();
+    this.backups.look();
+    this.accounts.refresh();
+    if (this.accounts.rows) this.held.look(this.accounts.rows, this.noMetrics ? undefined : this.latest?.held);
   }
+
+  // They may be on a port of their own, and a proxy may keep them from browsers: the rest goes on without.
+  async #metrics() {
+    if (this.noMetrics && Date.now() - this.countedAt < METRICS_AGAIN) return '';
+    this.countedAt = Date.now();
+    try {
+      const text = await this.api.text('metrics');
+      this.noMetrics = null;
+      return text;
+    } catch (error) {
+      if (error.code !== 'offline') this.noMetrics = error;
+      return '';
+    }
+  }
+
+  #showReady({ value, reason }) {
+    const was = this.ready;
+    if (value) this.ready = { is: true, why: '' };
+    else if (reason.code === 'offline') this.ready = { is: false, why: 'It cannot be reached.' };
+    else this.ready = { is: false, why: problemText(reason) };
+    if (was && was.is !== this.ready.is) announce(this.ready.is ? 'The server is ready again.' : `Not ready. ${this.ready.why}`);
+  }
+
+  get latest() { return this.noMetrics ? undefined : this.samples[this.samples.length - 1]; }
 
   #count(text) {
     this.samples = [...this.samples, sampleOf(parse(text), Date.now())].slice(-SAMPLES_MAX);
@@ -109,8 +148,10 @@ export class OperatorView {
   template() {
     return html`<div class="operator">
       <nav aria-label="On this page"><a href="#overview" @click=${jump}>Overview</a> <a href="#reaper" @click=${jump}>Reaper</a>
-        <a href="#accounts" @click=${jump}>Accounts</a> <a href="#tokens" @click=${jump}>Tokens</a></nav>
-      ${this.problem ? problemNote(this.problem) : nothing}
+        <a href="#accounts" @click=${jump}>Accounts</a> <a href="#tokens" @click=${jump}>Tokens</a>
+        <a href="#backups" @click=${jump}>Backups</a></nav>
+      ${this.held.template()}
+      ${this.problem && this.problem.code !== 'offline' ? problemNote(this.problem) : nothing}
       ${this.#overview()}
       ${this.#reaper()}
       <section id="accounts" aria-labelledby="accounts-title" tabindex="-1">${this.accounts.template()}</section>
@@ -119,39 +160,60 @@ export class OperatorView {
         <p class="hint">Whoever has one may do all that is on this page.</p>
         ${this.tokens.template()}
       </section>
+      <section id="backups" aria-labelledby="backups-title" tabindex="-1">${this.backups.template()}</section>
       ${this.secret.template()}
     </div>`;
   }
 
   #overview() {
-    const latest = this.samples[this.samples.length - 1];
+    const { latest } = this;
     const first = this.samples.findLast((each) => latest && latest.at - each.at > 55_000) ?? this.samples[0];
     const commits = latest && first ? quantile(0.99, first.commit, latest.commit) : null;
     const grown = latest && first !== latest ? (name) => (latest.creates[name] ?? 0) - (first.creates[name] ?? 0) : () => 0;
+    const { newest, isLate } = this.backups;
     return html`<section id="overview" aria-labelledby="overview-title" tabindex="-1">
-      <h1 id="overview-title">How the server does</h1>
+      <div class="section-head"><h1 id="overview-title" tabindex="-1">How the server does</h1>${this.#readiness()}</div>
       <dl class="tiles">
-        ${tile('Created, last minute', latest ? grown('created').toLocaleString() : '–')}
+        ${latest ? tile('Created, last minute', grown('created').toLocaleString()) : nothing}
         ${tile('Pending', this.reaper ? this.reaper.pending.toLocaleString() : '–')}
-        ${tile('Commit, p99', commits === null ? '–' : span(commits * 1000))}
-        ${tile('Waiting in the queue', latest ? latest.queue.toLocaleString() : '–')}
-        ${tile('Connections', latest ? latest.connections.toLocaleString() : '–')}
-        ${tile('Following changes', latest ? latest.followers.toLocaleString() : '–')}
+        ${latest ? html`${tile('Commit, p99', commits === null ? '–' : span(commits * 1000))}
+          ${tile('Waiting in the queue', latest.queue.toLocaleString())}
+          ${tile('Connections', latest.connections.toLocaleString())}
+          ${tile('Following changes', latest.followers.toLocaleString())}` : nothing}
+        ${tile('Newest backup', newest ? fromNow(newest.madeAt, Date.now(), 'narrow') : 'none', isLate)}
       </dl>
-      <div class="charts">${this.creates.template()}${this.commits.template()}${this.batches.template()}
-        ${latest ? this.#slots(latest.slots) : nothing}</div>
-      <p class="hint">Looked at every ${LOOK_EVERY / 1000} seconds, since this tab was opened; an hour is kept.
-        ${latest?.version ? `Callsign ${latest.version}.` : ''}</p>
+      ${this.noMetrics ? this.#withoutMetrics() : nothing}
+      <div class="charts">${this.noMetrics ? nothing
+        : html`${this.creates.template()}${this.commits.template()}${this.batches.template()}`}${this.#slots()}</div>
+      ${this.noMetrics ? nothing : html`<p class="hint">Looked at every ${LOOK_EVERY / 1000} seconds, since this tab was
+        opened; an hour is kept. ${latest?.version ? `Callsign ${latest.version}.` : ''}</p>`}
     </section>`;
   }
 
-  #slots(slots) {
-    const most = Math.max(1, ...Object.values(slots));
+  #readiness() {
+    if (!this.ready) return nothing;
+    return html`<p class="ready ${this.ready.is ? '' : 'not'}"><i aria-hidden="true"></i><span>${this.ready.is ? 'Ready'
+      : html`<b>Not ready.</b> ${this.ready.why}`}</span></p>`;
+  }
+
+  #withoutMetrics() {
+    const isElsewhere = this.noMetrics.status === 404;
+    return html`<div class="note"><p><b>Creations, commits and connections are not shown here.</b>
+      ${isElsewhere ? html`This server has its metrics on a port of their own (<code>metrics.listen</code>): Prometheus has them,
+        and this page has not.` : html`The page may not read <code>/metrics</code>: ${problemText(this.noMetrics)}`}</p></div>`;
+  }
+
+  // Without metrics, what the reaper knows of them.
+  #slots() {
     const waiting = this.reaper?.inFlight ?? [];
+    if (!this.latest && !this.reaper) return nothing;
+    const slots = this.latest?.slots ?? { pending: this.reaper.pending,
+      in_flight: waiting.reduce((sum, each) => sum + Number(each.creations), 0) };
+    const most = Math.max(1, ...Object.values(slots));
     return html`<figure class="slots"><figcaption><span class="title">Slots by state</span></figcaption>
-      <table><tbody>${Object.entries(STATES).map(([state, name]) => html`<tr><th scope="row">${name}</th>
-        <td>${(slots[state] ?? 0).toLocaleString()}</td>
-        <td class="bar-cell" aria-hidden="true"><svg width="100%" height="10"><rect width="${((slots[state] ?? 0) / most) * 100}%"
+      <table><tbody>${Object.entries(STATES).filter(([state]) => state in slots).map(([state, name]) => html`<tr>
+        <th scope="row">${name}</th><td>${slots[state].toLocaleString()}</td>
+        <td class="bar-cell" aria-hidden="true"><svg width="100%" height="10"><rect width="${(slots[state] / most) * 100}%"
           height="10" rx="3" class=${state}></rect></svg></td></tr>`)}</tbody></table>
       ${waiting.length ? html`<details open><summary>In flight, by account</summary><table><thead><tr><th scope="col">Account</th>
         <th scope="col">Creations</th><th scope="col">Oldest</th></tr></thead><tbody>${waiting.map((each) => html`<tr>
@@ -209,8 +271,8 @@ export class OperatorView {
   }
 }
 
-function tile(name, value) {
-  return html`<div><dt>${name}</dt><dd>${value}</dd></div>`;
+function tile(name, value, isBad = false) {
+  return html`<div class=${isBad ? 'bad' : ''}><dt>${name}</dt><dd>${value}</dd></div>`;
 }
 
 function jump(event) {

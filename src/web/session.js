@@ -12,6 +12,13 @@ export function keepToken(token, staySignedIn) {
   (staySignedIn ? localStorage : sessionStorage).setItem(TOKEN, token);
 }
 
+// Another tab that stays signed in with the same token has signed out.
+export function onForgotten(told) {
+  window.addEventListener('storage', (event) => {
+    if (event.storageArea === localStorage && event.key === TOKEN && event.newValue === null) told(event.oldValue);
+  });
+}
+
 export function forgetAll() {
   for (const store of [sessionStorage, localStorage]) {
     for (const name of Object.keys(store)) {

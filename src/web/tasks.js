@@ -346,7 +346,7 @@ export class TasksView {
   #onItsWay(creation) {
     const { body, state, problem } = creation;
     const says = state === 'sending' ? 'Being created'
-      : state === 'waiting' ? `Not answered yet. It is sent again. ${problem ? problemText(problem) : ''}` : '';
+      : state === 'waiting' ? `${problem ? problemText(problem) : 'Not answered yet.'} It is sent again.` : '';
     return html`<div class="row"><span class="key pending" aria-label="No number yet"><span class="dots"></span></span>
       <span class="what"><bdi class="text" dir="auto">${body.description}</bdi>
         ${says ? html`<span class="meta">${says}</span>` : nothing}

@@ -5,6 +5,7 @@ import { dateTime, fromNow } from './format.js';
 import { copyText, icon, problemNote } from './ui.js';
 
 const NAMES = { name: 'Name', scope: 'Scope', expiresAt: 'Expires' };
+const RESYNC = { expected: 'expected since the restore', seen: 'seen since the restore', returned: 'back, with all it had' };
 const DAY = 86_400_000;
 const LIVES = { '': 'Until it is revoked', 1: '1 day', 30: '30 days', 90: '90 days', 365: '1 year' };
 
@@ -161,6 +162,11 @@ export class Devices extends Listing {
   }
 
   cellsOf(row) { return html`<th scope="row"><bdi>${row.name}</bdi></th><td class="id">${row.clientId}</td>`; }
+
+  // After a restore it matters who has come.
+  stateOf(row) {
+    return row.revokedAt || !row.resync ? super.stateOf(row) : RESYNC[row.resync];
+  }
 
   fields() {
     return html`<label>New device’s name <input name="name" required maxlength="63" spellcheck="false"></label>

@@ -22,6 +22,12 @@ function speak() {
   }, 1200);
 }
 
+// What was said, or is to be, is of somebody who has left.
+export function hush() {
+  queue.length = 0;
+  for (const id of ['polite', 'assertive']) document.getElementById(id).textContent = '';
+}
+
 export function alarm(text) {
   const region = document.getElementById('assertive');
   region.textContent = '';

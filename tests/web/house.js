@@ -1,7 +1,7 @@
 // A real server on a folder of its own, with made-up data; and a headless Chromium to look at it.
 
-import { spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,13 +15,27 @@ export class Server {
     const server = new Server();
     server.program = program;
     server.folder = await mkdtemp(join(tmpdir(), 'callsign-web-'));
-    await writeFile(join(server.folder, 'callsign.toml'), config);
+    await mkdir(join(server.folder, 'backups'));
+    await server.configure(config);
     server.environment = Object.fromEntries(
       Object.entries(process.env).filter(([name]) => !name.startsWith('CALLSIGN_')));
+    if (config.includes('[tls]')) server.certify();
     server.environment.CALLSIGN_MASTER_KEY = randomBytes(32).toString('hex');
     await server.run('127.0.0.1:0');
     server.operator = (await readFile(join(server.folder, 'data', 'admin.token'), 'utf8')).trim();
     return server;
+  }
+
+  // A certificate that nobody else knows.
+  certify() {
+    execFileSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2',
+      '-subj', '/CN=127.0.0.1', '-keyout', join(this.folder, 'key.pem'), '-out', join(this.folder, 'cert.pem')],
+    { stdio: 'ignore' });
+  }
+
+  // What it runs with from its next start on; FOLDER is its own.
+  configure(config) {
+    return writeFile(join(this.folder, 'callsign.toml'), config.replaceAll('FOLDER', this.folder));
   }
 
   async run(listen) {
@@ -29,13 +43,16 @@ export class Server {
       join(this.folder, 'data'), '--listen', listen], { env: this.environment, stdio: ['ignore', 'pipe', 'ignore'] });
     this.ended = new Promise((resolve) => { this.process.on('exit', resolve); });
     const sign = 'callsignd listening on ';
-    this.url = null;
+    let url = '';
     for await (const line of createInterface({ input: this.process.stdout })) {
+      // Of the account that the first start makes.
+      this.home = /TOKEN=(cs_\S+)/.exec(line)?.[1] ?? this.home;
       if (!line.startsWith(sign)) continue;
-      this.url = line.slice(sign.length).trim();
+      url = line.slice(sign.length).trim();
       break;
     }
-    if (!this.url) throw new Error('callsignd did not start');
+    if (!url) throw new Error('callsignd did not start');
+    this.url = url;
     this.process.stdout.resume();
   }
 
@@ -48,6 +65,15 @@ export class Server {
   async end(signal) {
     this.process.kill(signal);
     await this.ended;
+  }
+
+  // Puts a backup back, as an operator does.
+  async restore(backup) {
+    await this.end('SIGTERM');
+    execFileSync(process.env.CALLSIGN, ['restore', backup, '--data-dir', join(this.folder, 'data'), '--yes'],
+      { env: this.environment });
+    await this.run(new URL(this.url).host);
+    this.operator = (await readFile(join(this.folder, 'data', 'admin.token'), 'utf8')).trim();
   }
 
   async stop() {
@@ -81,6 +107,7 @@ export async function openBrowser() {
   return puppeteer.launch({
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
     headless: true,
+    acceptInsecureCerts: true,  // of a server that has its own
     // Nothing of the test is secret, and root has no sandbox.
     args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--hide-scrollbars', '--force-color-profile=srgb', '--lang=en-US'],
   });

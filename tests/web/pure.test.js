@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { asKey, milliseconds, rounded, span, words } from '../../src/web/format.js';
+import { asKey, bytes, fromNow, milliseconds, rounded, span, spanInWords, words } from '../../src/web/format.js';
 import { columns, parse, quantile, sampleOf } from '../../src/web/metrics.js';
 import { bars, model, outcome } from '../../src/web/windows.js';
 
@@ -21,6 +21,14 @@ test('spans are read and told', () => {
     ['0.08 ms', '380 ms', '1.9 s', '12 s', '1 min', '1 min 30 s', '12 min', '2 h 30 min', '7 d', '–']);
   assert.equal(rounded(0), '0');
   assert.deepEqual(words(' home, garden  +x '), ['home', 'garden', '+x']);
+});
+
+test('sizes and ages are told in few words', () => {
+  assert.deepEqual([0, 1, 999, 1_000, 217_088, 1_234_567, 9_960_000, 87_000_000_000, 5e15].map(bytes),
+    ['0 bytes', '1 byte', '999 bytes', '1 kB', '217 kB', '1.2 MB', '10 MB', '87 GB', '5,000 TB']);
+  assert.deepEqual([86_400_000, 2_592_000_000, 3_600_000, 129_600_000].map(spanInWords), ['1 day', '30 days', '1 h', '1 d 12 h']);
+  assert.equal(fromNow('2026-11-20T02:00:00Z', Date.parse('2026-11-20T12:00:00Z')), '10 hours ago');
+  assert.equal(fromNow('2026-11-20T02:00:00Z', Date.parse('2026-11-20T12:00:00Z'), 'narrow'), '10h ago');
 });
 
 const counted = (created, replayed, commits) => sampleOf(parse(`# HELP callsign_creates_total Creations answered, by outcome.
