@@ -8,6 +8,7 @@ import { problemNote } from './ui.js';
 // Accounts that are asked when nobody says that there are any; and at once.
 const ASKED_MAX = 100;
 const AT_ONCE = 4;
+const SHOWN_MAX = 20;
 const NAMES = { at: 'Goes on at' };
 
 export class HeldSeries {
@@ -109,7 +110,9 @@ export class HeldSeries {
           their keys; when all devices have come and one was newer, its series go on by themselves.</li>
         <li>Revoke devices that are lost.</li>
         <li>Otherwise say where a series goes on: behind the highest number that anybody knows of.</li></ol>
-      ${this.rows.map((row) => this.#row(row))}
+      ${this.rows.slice(0, SHOWN_MAX).map((row) => this.#row(row))}
+      ${this.rows.length > SHOWN_MAX ? html`<p class="hint">${this.rows.length - SHOWN_MAX} more are shown as these go on.</p>`
+        : nothing}
       ${this.isLooking ? html`<p class="hint">Looking for them.</p>` : nothing}
     </section>`;
   }

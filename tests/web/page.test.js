@@ -154,8 +154,8 @@ function comeBack(lost) {
   const make = (key) => server.create(lost.write, { description: 'A part' }, key).catch(() => {});
   const later = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
   const begun = (async () => {
-    for (let round = 0; round < 12; round += 1) {
-      const sent = Array.from({ length: 60 }, (_, i) => make(`crash-${round}-${i}`));
+    for (let round = 0; round < 40; round += 1) {
+      const sent = Array.from({ length: 150 }, (_, i) => make(`crash-${round}-${i}`));
       // Others are between their two commits when one is answered.
       await Promise.race(sent);
       await server.restart('SIGKILL');
