@@ -661,7 +661,10 @@ test('nothing of an account is left for who signs in next', async () => {
   await see('.list.waiting .meta');
   await page.select('#status', 'any');
   await page.waitForFunction(() => document.querySelector('.skeleton'));
+  const told = await server.create(shop.write, { description: 'Told of just before' });
+  await said(`${told.key} created`);
   await signOut();
+  assert.doesNotMatch(await page.$eval('#polite', (region) => region.textContent), /SYN-/);
   assert.equal(await page.evaluate(() => sessionStorage.length + localStorage.length), 0);
   isHeld = false;
   await fill('#token', next.write);
