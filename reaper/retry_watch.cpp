@@ -122,6 +122,11 @@ window_status retry_watch::status(account_class accounts) const {
     std::sort(windows.begin(), windows.end());
     windows.erase(std::unique(windows.begin(), windows.end()), windows.end());
     for (const milliseconds window : windows) s.others.push_back({window, w.times.with(window)});
+    for (std::size_t b = 0; b < retry_histogram::buckets; ++b) {
+        if (all.weight(b) <= 0) continue;
+        const milliseconds edge = retry_histogram::upper_edge(b);
+        s.retries.push_back({all.weight(b), {edge, w.times.with(edge)}});
+    }
     return s;
 }
 

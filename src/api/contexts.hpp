@@ -57,6 +57,10 @@ struct ops_context {
     const service_hooks& hooks;
 };
 
+struct web_context {
+    const web_options& options;
+};
+
 struct contexts {
     rest_context rest;
     feed_context feed;
@@ -64,6 +68,7 @@ struct contexts {
     sync_context sync;
     admin_context admin;
     ops_context ops;
+    web_context web;
 };
 
 }  // namespace callsign::api

@@ -50,6 +50,15 @@ int weight_of(std::string_view parameters) noexcept {
     return 1000;
 }
 
+// What a list of ranges or encodings says of one of them by its name: nothing is 0.
+int weight_named(std::string_view list, std::string_view name) noexcept {
+    while (!list.empty()) {
+        std::string_view each = take_until(list, ',');
+        if (same(take_until(each, ';'), name)) return weight_of(each);
+    }
+    return 0;
+}
+
 // How well one form is liked, and how specific the range was that said so.
 struct liking {
     int weight = 0;
@@ -95,6 +104,14 @@ std::optional<wire::format> form_of_answer(std::string_view accept,
     if (json.weight == 0 && protobuf.weight == 0) return std::nullopt;
     if (json.weight == protobuf.weight) return otherwise;
     return json.weight > protobuf.weight ? wire::format::json : wire::format::protobuf;
+}
+
+bool asks_for_page(std::string_view accept) noexcept {
+    return weight_named(accept, "text/html") > 0;
+}
+
+bool takes_gzip(std::string_view accept_encoding) noexcept {
+    return weight_named(accept_encoding, "gzip") > 0;
 }
 
 }  // namespace callsign::api

@@ -21,4 +21,11 @@ std::optional<wire::format> form_of_patch(std::string_view content_type) noexcep
 std::optional<wire::format> form_of_answer(std::string_view accept,
                                            wire::format otherwise) noexcept;
 
+// Whether an Accept field names web pages, as browsers' do when a person opens an address. A range
+// that takes anything is a program's.
+bool asks_for_page(std::string_view accept) noexcept;
+
+// Whether an Accept-Encoding field takes gzip.
+bool takes_gzip(std::string_view accept_encoding) noexcept;
+
 }  // namespace callsign::api

@@ -20,6 +20,14 @@ using captures = std::array<std::string_view, captures_max>;
 // that is not empty, still percent-encoded, or its part before what follows in the template.
 bool matches(std::string_view path_template, std::string_view path, captures& captured) noexcept;
 
+// Whether a path is a route's: by its template, and by what the route has to say of the captures.
+template <class Route>
+bool is_path_of(const Route& r, std::string_view path, captures& captured) {
+    if (!matches(r.path, path, captured)) return false;
+    if constexpr (requires { r.fits; }) return r.fits == nullptr || r.fits(captured);
+    return true;
+}
+
 // A HEAD is routed as the GET it asks about.
 constexpr verb routed_method(verb method) noexcept {
     return method == verb::head ? verb::get : method;
@@ -39,7 +47,7 @@ routing<Route> find_route(std::span<const Route> table, verb method, std::string
     routing<Route> found;
     method = routed_method(method);
     for (const Route& r : table) {
-        if (!matches(r.path, path, found.captured)) continue;
+        if (!is_path_of(r, path, found.captured)) continue;
         found.path_known = true;
         if (r.method != method) continue;
         found.route = &r;
@@ -54,7 +62,7 @@ std::string allowed_methods(std::span<const Route> table, std::string_view path)
     std::string allowed;
     captures unused;
     for (const Route& r : table) {
-        if (!matches(r.path, path, unused)) continue;
+        if (!is_path_of(r, path, unused)) continue;
         if (!allowed.empty()) allowed += ", ";
         allowed += boost::beast::http::to_string(r.method);
         if (r.method == verb::get) allowed += ", HEAD";

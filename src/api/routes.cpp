@@ -5,6 +5,7 @@
 #include "ops/handlers.hpp"
 #include "rest/handlers.hpp"
 #include "sync/handlers.hpp"
+#include "web/handlers.hpp"
 #include "webhooks/handlers.hpp"
 
 namespace callsign::api {
@@ -27,6 +28,8 @@ template <auto Handler>
 constexpr handler admin = with<&contexts::admin, Handler>;
 template <auto Handler>
 constexpr handler ops = with<&contexts::ops, Handler>;
+template <auto Handler>
+constexpr handler web = with<&contexts::web, Handler>;
 
 // The busiest comes first.
 constexpr route routes[] = {
@@ -107,12 +110,14 @@ constexpr route routes[] = {
     {verb::get,     "/v1/admin/backups",                     access::operators, body::none,    admin<show_backups>},
     {verb::post,    "/v1/admin/backups",                     access::operators, body::message, admin<make_backup>},
 
-    {verb::get,     "/",                                     access::anyone, body::none,     ops<show_product>},
+    {verb::get,     "/",                                     access::anyone, body::none,     web<show_front>, true},
     {verb::get,     "/v1",                                   access::anyone, body::none,     ops<show_api>, true},
     {verb::get,     "/openapi.yaml",                         access::anyone, body::none,     ops<show_openapi>, true},
     {verb::get,     "/livez",                                access::anyone, body::none,     ops<show_alive>},
     {verb::get,     "/readyz",                               access::anyone, body::none,     ops<show_ready>},
     {verb::get,     "/metrics",                              access::anyone, body::none,     ops<show_metrics>},
+    {verb::get,     "/assets/{version}/{file}",              access::anyone, body::none,     web<show_asset>, true},
+    {verb::get,     "/{ref}",                                access::anyone, body::none,     web<show_page>, true, is_task_ref},
     // clang-format on
 };
 

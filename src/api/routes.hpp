@@ -36,6 +36,8 @@ struct route {
     handler run;
     // Its answer is neither JSON nor protobuf, whatever the request accepts; its problems are JSON.
     bool has_own_form = false;
+    // What its captures must be beyond the template, or the path is not there; null: anything.
+    bool (*fits)(const captures&) = nullptr;
 
     // No token is asked for.
     constexpr bool is_open() const { return needs == access::anyone || needs == access::device; }

@@ -111,6 +111,7 @@ class service::impl {
           pages_(engine),
           webhook_options_(options.webhooks),
           elsewhere_(std::move(options.elsewhere)),
+          web_options_(options.web),
           clock_(clock),
           cors_(std::move(options.api.cors_origins)),
           rates_(options.api.account_requests_per_minute),
@@ -124,7 +125,8 @@ class service::impl {
                     {engine, clock, entropy, master_.get(), webhook_options_, deliverer_.calls()},
                     {engine, jobs_, clock, sync_, turnstile_, clients_, registrations_, snapshots_},
                     {engine, jobs_, reaper, clock, entropy, late_retries_, elsewhere_, backups_},
-                    {engine, hooks_}},
+                    {engine, hooks_},
+                    {web_options_}},
           events_(engine.events().subscribe([this](const event& happened) { follow(happened); })) {}
 
     request_head read_head(const net::http_header& header) const {
@@ -255,6 +257,7 @@ class service::impl {
     feed_pages pages_;
     const webhook_options webhook_options_;
     const elsewhere_service elsewhere_;
+    const web_options web_options_;
     callsign::clock& clock_;
     cors cors_;
     rate_limits rates_;

@@ -45,8 +45,16 @@ awaitable<result<backup_answer>> backups::make(fs::path dir) {
         note(dir, backup_failed{made.error().message()});
     } else {
         note(dir, *made);
+        const bool is_whole = std::holds_alternative<backup_manifest>(*made);
+        const bool is_scheduled = dir.parent_path() == next_scheduled().parent_path();
+        if (is_whole && is_scheduled) co_await drop_old();
     }
     co_return made;
+}
+
+fs::path backups::next_scheduled() const {
+    if (options_.directory.empty()) return {};
+    return options_.directory / backup_name(clock_.now());
 }
 
 awaitable<result<backup_answer>> backups::make_here(const fs::path& dir) {
@@ -104,12 +112,33 @@ std::optional<progress> backups::under_way() const noexcept {
     return with_.board.find(job_kind::backup, account_id{});
 }
 
+awaitable<result<std::vector<kept_backup>>> backups::kept() {
+    std::vector<kept_backup> found;
+    if (options_.directory.empty() || !files_.list) co_return found;
+    const auto done = co_await beside(with_, [&] {
+        auto all = files_.list(options_.directory);
+        const std::size_t shown = std::min(all.size(), kept_shown_max);
+        for (std::size_t i = 0; i < shown; ++i) {
+            fs::path& dir = all[all.size() - 1 - i];
+            try {
+                found.push_back({dir, files_.read(dir)});
+            } catch (const std::runtime_error&) {
+                continue;
+            }
+        }
+        return true;
+    });
+    if (!done) co_return done.error();
+    co_return found;
+}
+
 awaitable<void> backups::run(boost::asio::any_io_executor network, backup_options options,
                              report told) {
+    options_ = std::move(options);
     told_ = std::move(told);
     pause_ = clock_.make_timer(network);
-    while (!options.directory.empty() && !stopped_) {
-        const auto left = co_await until_due(options);
+    while (!options_.directory.empty() && !stopped_) {
+        const auto left = co_await until_due();
         if (stopped_) co_return;
         if (left && *left > milliseconds{0}) {
             co_await pause_->wait(std::min(*left, look_again_after));
@@ -117,12 +146,11 @@ awaitable<void> backups::run(boost::asio::any_io_executor network, backup_option
         }
         bool is_made = false;
         if (left) {
-            fs::path dir = options.directory / backup_name(clock_.now());
+            fs::path dir = next_scheduled();
             const auto made = co_await make(std::move(dir));
             is_made = made && std::holds_alternative<backup_manifest>(*made);
         }
-        if (is_made) co_await drop_old(options);
-        if (!is_made && !stopped_) co_await pause_->wait(std::min(options.every, retry_after));
+        if (!is_made && !stopped_) co_await pause_->wait(std::min(options_.every, retry_after));
     }
 }
 
@@ -132,11 +160,11 @@ void backups::stop() {
 }
 
 // None: nobody knows.
-awaitable<std::optional<milliseconds>> backups::until_due(const backup_options& options) {
-    const auto all = co_await beside(with_, [&] { return files_.list(options.directory); });
+awaitable<std::optional<milliseconds>> backups::until_due() {
+    const auto all = co_await beside(with_, [&] { return files_.list(options_.directory); });
     if (!all) co_return std::nullopt;
     if (const auto* const wrong = std::get_if<backup_failed>(&*all)) {
-        note(options.directory, *wrong);
+        note(options_.directory, *wrong);
         co_return std::nullopt;
     }
     const auto& there = std::get<std::vector<fs::path>>(*all);
@@ -146,22 +174,22 @@ awaitable<std::optional<milliseconds>> backups::until_due(const backup_options& 
     if (last == there.rend()) co_return milliseconds{0};
     const time_point made_at = *time_of_backup(last->filename().string());
     tally_.newest = std::max(tally_.newest.value_or(made_at), made_at);
-    co_return options.every - (now - made_at);
+    co_return options_.every - (now - made_at);
 }
 
-awaitable<void> backups::drop_old(const backup_options& options) {
+awaitable<void> backups::drop_old() {
     const auto dropped = co_await beside(with_, [&] {
-        auto all = files_.list(options.directory);
+        auto all = files_.list(options_.directory);
         const time_point now = clock_.now();
         std::ranges::stable_partition(all,
                                       [&](const fs::path& each) { return is_after(each, now); });
-        const std::size_t spare = all.size() - std::min(all.size(), options.keep);
+        const std::size_t spare = all.size() - std::min(all.size(), options_.keep);
         for (std::size_t i = 0; i < spare; ++i) files_.discard(all[i]);
         return spare;
     });
     if (!dropped) co_return;
     if (const auto* const wrong = std::get_if<backup_failed>(&*dropped)) {
-        note(options.directory, *wrong);
+        note(options_.directory, *wrong);
     }
 }
 

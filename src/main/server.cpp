@@ -144,7 +144,8 @@ backup_files backup_files_of() {
         .finish = [](const fs::path& dir,
                      time_point made_at) { return finish_backup(dir, made_at, CALLSIGN_VERSION); },
         .discard = discard_backup,
-        .list = list_backups};
+        .list = list_backups,
+        .read = read_manifest};
 }
 
 // What concerns sync as well has its place there.
@@ -172,6 +173,7 @@ server::server(setup::config config, setup::config_source source, std::size_t fi
                 .api = config_.api,
                 .feed = config_.feed,
                 .webhooks = config_.webhooks.options,
+                .web = config_.web,
                 .elsewhere = {&outbox_,
                               [this](const std::string& url, const uuid& client_id,
                                      std::shared_ptr<const seal::key> key) {

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import hmac
 import json
+import re
 import threading
 import time
 import uuid
@@ -71,6 +72,7 @@ def server_itself(w, path_of_document):
         w.ask(f"GET {path}", 200)
     served = w.ask("GET /openapi.yaml", 200).body
     w.expect("GET /openapi.yaml: is not this document", served == path_of_document.read_bytes())
+    page_for_people(w)
     w.ask("HEAD /livez", 200)
     w.ask("GET /v1/nothing", "no-such-path")
     w.ask("GET /v1/tasks/", "no-such-path")
@@ -79,6 +81,19 @@ def server_itself(w, path_of_document):
     w.ask("POST /", 404)
     w.ask("PUT /v1/client/snapshot", 404)
     w.ask("GET /v1/client/nothing", 404)
+
+
+def page_for_people(w):
+    page = w.ask("GET /", 200, Accept="text/html,*/*;q=0.8")
+    w.expect("GET /SYN-42: is not the page", w.ask("GET /SYN-42", 200).body == page.body)
+    named = re.findall(r'(?:href|src)="(assets/[^"]+)"', page.body.decode())
+    w.expect("GET /: names no files", len(named) > 2)
+    for path in [*named, "SYN-42"]:
+        etag = w.ask(f"GET /{path}", 200).headers["ETag"]
+        w.ask(f"GET /{path}", 304, If_None_Match=etag)
+    w.ask("GET /", 304, Accept="text/html", If_None_Match=page.headers["ETag"])
+    w.ask("GET /assets/none/app.js", "no-such-path")
+    w.ask("GET /nothing", "no-such-path")
 
 
 # ---- accounts, tokens, series ----
@@ -301,6 +316,7 @@ def backups(w, folder):
     w.ask("POST /v1/admin/backups", 201, w.operator, {"directory": directory})
     w.ask("POST /v1/admin/backups", "backup-failed", w.operator, {"directory": directory})
     w.ask("POST /v1/admin/backups", "validation-failed", w.operator, {"directory": "backup"})
+    w.ask("POST /v1/admin/backups", "validation-failed", w.operator, {})
     last = w.ask("GET /v1/admin/backups", 200, w.operator).json()["last"]
     w.expect("GET /v1/admin/backups: does not say the last", last["directory"] == directory)
     w.ask("POST /v1/admin/accounts/anna/series/SYN/resume", "series-not-held", w.operator, {})

@@ -8,6 +8,7 @@
 #include <callsign/api/api_options.hpp>
 #include <callsign/api/feed_options.hpp>
 #include <callsign/api/sync_options.hpp>
+#include <callsign/api/web_options.hpp>
 #include <callsign/api/webhook_options.hpp>
 #include <callsign/engine/engine.hpp>
 #include <callsign/jobs/backups.hpp>
@@ -39,6 +40,7 @@ struct service_options {
     api_options api{};
     feed_options feed{};
     webhook_options webhooks{};
+    web_options web{};
     elsewhere_service elsewhere{};
     backup_files backups{};  // empty: none can be made
     // What devices' keys are sealed under. None: no device is added to a managed account. Shared

@@ -18,6 +18,7 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 namespace callsign::jobs {
 
@@ -30,6 +31,11 @@ struct backup_options {
     std::filesystem::path directory{};  // empty: none are made unasked
     milliseconds every{std::chrono::hours{24}};
     std::size_t keep = 7;
+};
+
+struct kept_backup {
+    std::filesystem::path directory;
+    backup_manifest manifest;
 };
 
 // Since the start.
@@ -55,11 +61,20 @@ class backups {
     backups(context& with, backup_files files, clock& clock) noexcept
         : with_(with), files_(std::move(files)), clock_(clock) {}
 
-    // What it has begun is gone again if it fails.
+    // What it has begun is gone again if it fails. One more beside the scheduled ones is one of
+    // them: the oldest go.
     boost::asio::awaitable<result<backup_answer>> make(std::filesystem::path dir);
+    // Where a scheduled one would be made now. Empty: nowhere.
+    std::filesystem::path next_scheduled() const;
+    // The scheduled ones that are there, the newest first, kept_shown_max of them. One whose
+    // manifest cannot be read is left out.
+    boost::asio::awaitable<result<std::vector<kept_backup>>> kept();
+    static constexpr std::size_t kept_shown_max = 100;
     std::optional<progress> under_way() const noexcept;
     const backup_record& last() const noexcept { return last_; }
     const backup_tally& tally() const noexcept { return tally_; }
+    // As run() was given them.
+    const backup_options& options() const noexcept { return options_; }
 
     // Makes the scheduled ones until stop(). One that fell due while the server was down is made at
     // once.
@@ -69,13 +84,14 @@ class backups {
 
   private:
     boost::asio::awaitable<result<backup_answer>> make_here(const std::filesystem::path& dir);
-    boost::asio::awaitable<std::optional<milliseconds>> until_due(const backup_options& options);
-    boost::asio::awaitable<void> drop_old(const backup_options& options);
+    boost::asio::awaitable<std::optional<milliseconds>> until_due();
+    boost::asio::awaitable<void> drop_old();
     void note(const std::filesystem::path& dir, const backup_answer& outcome);
 
     context& with_;
     backup_files files_;
     clock& clock_;
+    backup_options options_;
     backup_record last_;
     backup_tally tally_;
     report told_;

@@ -20,6 +20,8 @@ struct backup_files {
     // Those that are whole, in a directory of backups that were named by backup_name(), the oldest
     // first.
     std::function<std::vector<std::filesystem::path>(const std::filesystem::path& parent)> list;
+    // What one that is whole says of itself.
+    std::function<backup_manifest(const std::filesystem::path& dir)> read;
 };
 
 }  // namespace callsign

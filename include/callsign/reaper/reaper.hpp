@@ -61,6 +61,13 @@ struct window_status {
         retry_times::outcome would_have;
     };
     std::vector<other_window> others;
+    // What the quantiles are of, by how long retries took, in that order; buckets that hold none
+    // are left out.
+    struct retry_bucket {
+        double retries;
+        other_window up_to;  // one as long as the bucket's longest
+    };
+    std::vector<retry_bucket> retries;
     std::int64_t changes = 0;  // since the start, and when the last one was
     std::optional<time_point> changed_at;
 };

@@ -116,7 +116,9 @@ awaitable<http_response> list_accounts(admin_context& a, request_context& c) {
     message.set_next_page_token(next_page_token(*found));
     for (const account& each : found->rows) {
         if (each.state == account_state::going) continue;
-        *message.add_accounts() = wire::to_message(each);
+        account shown = each;
+        v1::Account described = co_await describe_account(a, std::move(shown));
+        *message.add_accounts() = std::move(described);
     }
     co_return answer_message(c, 200, message);
 }

@@ -24,13 +24,15 @@ v1::Backup described(const std::filesystem::path& dir, const backup_manifest& m)
 awaitable<http_response> make_backup(admin_context& a, request_context& c) {
     wire::faults wrong;
     v1::MakeBackup wanted;
-    const std::filesystem::path dir = [&] {
-        const bool is_read = read_body(c, wanted, wrong);
-        if (is_read && !wanted.directory().starts_with('/')) {
-            add_fault(wrong, {"directory", "malformed", "The whole path, from / on."});
-        }
-        return std::filesystem::path(wanted.directory());
-    }();
+    const bool is_read = read_body(c, wanted, wrong);
+    const bool is_named = !wanted.directory().empty();
+    const std::filesystem::path dir =
+        is_named ? std::filesystem::path(wanted.directory()) : a.backups.next_scheduled();
+    if (is_read && dir.empty()) {
+        add_fault(wrong, {"directory", "missing", "The server has no backup.directory."});
+    } else if (is_read && is_named && !dir.is_absolute()) {
+        add_fault(wrong, {"directory", "malformed", "The whole path, from / on."});
+    }
     if (!wrong.empty()) co_return answer_faults(c, wrong);
     note_action note{.what = "backup-begun", .subject = dir.string()};
     actor by = c.by();
@@ -78,7 +80,16 @@ awaitable<http_response> resume_series(admin_context& a, request_context& c) {
 }
 
 awaitable<http_response> show_backups(admin_context& a, request_context& c) {
+    const auto kept = co_await a.backups.kept();
+    if (!kept) co_return answer_error(c, kept.error());
     v1::BackupStatus message;
+    for (const auto& each : *kept) *message.add_kept() = described(each.directory, each.manifest);
+    const jobs::backup_options& options = a.backups.options();
+    if (!options.directory.empty()) {
+        message.set_directory(options.directory.string());
+        message.set_every(to_duration_text(options.every));
+        message.set_keep(static_cast<std::int64_t>(options.keep));
+    }
     if (const auto now = a.backups.under_way()) {
         message.set_running(true);
         message.set_copied(now->done);

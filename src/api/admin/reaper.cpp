@@ -56,6 +56,13 @@ v1::ReaperWindow to_message(account_class accounts, const window_status& w,
         other.set_failed_retried(std::llround(would_have.failed));
         other.set_pending(decimal_text(would_have.pending));
     }
+    for (const auto& [retries, up_to] : w.retries) {
+        auto& bucket = *message.add_retries();
+        bucket.set_up_to(to_duration_text(up_to.window));
+        bucket.set_retries(decimal_text(retries));
+        bucket.set_failed_retried(std::llround(up_to.would_have.failed));
+        bucket.set_pending(decimal_text(up_to.would_have.pending));
+    }
     return message;
 }
 
@@ -72,6 +79,7 @@ v1::ReaperStatus describe(const reaper_status& status, const count_pending_slots
     message.set_window_setting(status.options.window ? to_duration_text(*status.options.window)
                                                      : "auto");
     message.set_retention(to_duration_text(status.options.retention));
+    message.set_account_grace(to_duration_text(status.options.account_grace));
     message.set_batch(status.options.batch);
     message.set_pending(pending.count);
     if (pending.oldest) wire::set_timestamp(*message.mutable_oldest_pending(), *pending.oldest);

@@ -95,17 +95,21 @@ http_response answer_remote_fault(const request_context& c, const jobs::remote_f
     return answer_problem(c, problems::remote_unavailable, detail);
 }
 
+awaitable<v1::Account> describe_account(admin_context& a, account shown) {
+    v1::Account message = wire::to_message(shown);
+    if (!shown.elsewhere) co_return message;
+    callsign::find_remote question{shown.id};
+    const auto row = co_await a.engine.ask(question);
+    if (row && *row) describe(*message.mutable_remote(), **row);
+    const auto now = a.elsewhere.outbox ? a.elsewhere.outbox->status(shown.id) : std::nullopt;
+    if (now) describe(*message.mutable_remote(), *now);
+    co_return message;
+}
+
 awaitable<http_response> answer_account(admin_context& a, request_context& c, unsigned status,
                                         account shown, std::string token) {
-    v1::Account message = wire::to_message(shown);
+    v1::Account message = co_await describe_account(a, std::move(shown));
     message.set_token(token);
-    if (shown.elsewhere) {
-        callsign::find_remote question{shown.id};
-        const auto row = co_await a.engine.ask(question);
-        if (row && *row) describe(*message.mutable_remote(), **row);
-        const auto now = a.elsewhere.outbox ? a.elsewhere.outbox->status(shown.id) : std::nullopt;
-        if (now) describe(*message.mutable_remote(), *now);
-    }
     co_return token.empty() ? answer_message(c, status, message)
                             : answer_secret(c, status, message);
 }

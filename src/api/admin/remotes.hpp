@@ -22,6 +22,7 @@ void check_remote_server(const v1::RemoteServer& at, wire::faults& found);
 http_response answer_remote_fault(const request_context& c, const jobs::remote_fault& fault);
 
 // With where it lives, and how far it is.
+awaitable<v1::Account> describe_account(admin_context& a, account shown);
 awaitable<http_response> answer_account(admin_context& a, request_context& c, unsigned status,
                                         account shown, std::string token);
 

@@ -6,7 +6,6 @@
 
 namespace callsign::api {
 
-awaitable<http_response> show_product(ops_context& o, request_context& c);
 awaitable<http_response> show_api(ops_context& o, request_context& c);
 awaitable<http_response> show_openapi(ops_context& o, request_context& c);
 awaitable<http_response> show_alive(ops_context& o, request_context& c);

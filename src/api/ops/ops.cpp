@@ -24,14 +24,6 @@ std::string_view reason_of(store_failure::kind reason) {
 
 }  // namespace
 
-awaitable<http_response> show_product(ops_context&, request_context&) {
-    // Programs look for how the reference server begins this line.
-    http_response response = text(200, "TaskChampion sync server v" CALLSIGN_VERSION
-                                       " (Callsign: every task has a number people can say)\n");
-    response.headers.emplace_back("Cache-Control", "no-store, max-age=0");
-    co_return response;
-}
-
 // Where to read on.
 awaitable<http_response> show_api(ops_context&, request_context&) {
     http_response response = text(200, R"({"name":"Callsign","version":")" CALLSIGN_VERSION

@@ -9,6 +9,7 @@
 #include <callsign/api/api_options.hpp>
 #include <callsign/api/feed_options.hpp>
 #include <callsign/api/sync_options.hpp>
+#include <callsign/api/web_options.hpp>
 #include <callsign/api/webhook_options.hpp>
 #include <callsign/engine/engine.hpp>
 #include <callsign/engine/outbox.hpp>
@@ -84,6 +85,7 @@ struct config {
     reaper_options reaper;
     api::sync_options sync;
     api::api_options api;
+    api::web_options web;
     api::feed_options feed;
     webhook_settings webhooks;
     remote_settings remote;

@@ -131,6 +131,8 @@ const std::array keys{
     config_key{"api", "account_requests_per_minute",
                count(CALLSIGN_AT(api.account_requests_per_minute), 0, 1'000'000)},
 
+    config_key{"web", "enabled", flag_key{CALLSIGN_AT(web.enabled)}},
+
     config_key{"feed", "heartbeat", duration_key{CALLSIGN_AT(feed.heartbeat), 100ms, 1h}},
     config_key{"feed", "followers_max", count(CALLSIGN_AT(feed.followers_max), 0, 1'000'000)},
     config_key{"feed", "account_followers_max",

@@ -26,6 +26,8 @@ enum class needs { nothing, read, write, admin, operators };
 
 const std::map<std::string, needs> expected{
     {"GET /", needs::nothing},
+    {"GET /assets/{version}/{file}", needs::nothing},
+    {"GET /{ref}", needs::nothing},
     {"GET /livez", needs::nothing},
     {"GET /readyz", needs::nothing},
     {"GET /metrics", needs::nothing},

@@ -47,6 +47,19 @@ TEST(negotiation, nothing_may_do) {
     EXPECT_EQ(form_of_answer("*/*;q=0.000", format::json), std::nullopt);
 }
 
+TEST(negotiation, a_page_is_asked_for_by_its_name) {
+    EXPECT_TRUE(asks_for_page("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"));
+    EXPECT_TRUE(asks_for_page("application/json, Text/HTML ;q=0.1"));
+    for (const auto accept : {"", "*/*", "text/*", "application/json", "text/html;q=0"}) {
+        EXPECT_FALSE(asks_for_page(accept)) << accept;
+    }
+    EXPECT_TRUE(takes_gzip("gzip, deflate, br"));
+    EXPECT_TRUE(takes_gzip("br;q=1.0, gzip;q=0.8"));
+    for (const auto encoding : {"", "*", "identity", "gzip;q=0", "x-gzipped"}) {
+        EXPECT_FALSE(takes_gzip(encoding)) << encoding;
+    }
+}
+
 TEST(negotiation, nonsense_is_no_harm) {
     EXPECT_EQ(form_of_answer(",,;;,=", format::json), std::nullopt);
     EXPECT_EQ(form_of_answer("application/json;q=zero", format::protobuf), format::json);

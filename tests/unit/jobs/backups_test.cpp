@@ -81,6 +81,11 @@ class backups : public ::testing::Test {
                 .list =
                     [this](const std::filesystem::path&) {
                         return std::vector<std::filesystem::path>(whole.begin(), whole.end());
+                    },
+                .read =
+                    [this](const std::filesystem::path& dir) {
+                        if (dir == unreadable) throw std::runtime_error("no manifest");
+                        return backup_manifest{"0.1.0", 1, house_->clock().now(), 1, {}};
                     }};
     }
     jobs::backup_answer make(const std::string& dir) { return *house_->run(all_->make(dir)); }
@@ -97,6 +102,7 @@ class backups : public ::testing::Test {
     jobs::board board_;
     std::set<std::string> begun, whole;
     bool is_read_only = false;
+    std::filesystem::path unreadable;
     std::optional<house> house_;
     std::optional<jobs::context> with_;
     std::optional<jobs::backups> all_;
@@ -220,6 +226,46 @@ TEST_F(backups, one_that_failed_is_tried_again) {
     disk_.fails_at = -1;
     house_->advance(10min);
     EXPECT_EQ(whole.size(), 1u);
+    all_->stop();
+    house_->settle();
+}
+
+// One that somebody asks for, beside the scheduled ones, is one of them.
+TEST_F(backups, one_more_counts_among_those_that_are_kept) {
+    run({.directory = "/backups/", .every = 24h, .keep = 2});
+    house_->advance(1h);
+    const std::string first = *whole.begin();
+    ASSERT_EQ(why(make(all_->next_scheduled().string())), "");
+    EXPECT_EQ(whole.size(), 2u);
+    house_->advance(1h);
+    ASSERT_EQ(why(make(all_->next_scheduled().string())), "");
+    EXPECT_EQ(whole.size(), 2u);
+    EXPECT_FALSE(whole.contains(first));
+    // Elsewhere it is its owner's, and nothing goes for it.
+    ASSERT_EQ(why(make("/elsewhere/one")), "");
+    EXPECT_EQ(whole.size(), 3u);
+    // The next falls due so long after the last.
+    whole.erase("/elsewhere/one");
+    house_->advance(23h);
+    EXPECT_EQ(all_->tally().made, 4);
+    house_->advance(2h);
+    EXPECT_EQ(all_->tally().made, 5);
+    all_->stop();
+    house_->settle();
+}
+
+TEST_F(backups, those_that_are_kept_are_told_newest_first) {
+    EXPECT_TRUE(house_->run(all_->kept())->empty());
+    EXPECT_TRUE(all_->next_scheduled().empty());
+    run({.directory = "/backups", .every = 24h, .keep = 3});
+    house_->advance(24h * 3);
+    const std::vector<std::string> there(whole.rbegin(), whole.rend());
+    ASSERT_EQ(there.size(), 3u);
+    const auto kept = *house_->run(all_->kept());
+    ASSERT_EQ(kept.size(), 3u);
+    for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(kept[i].directory, there[i]);
+    unreadable = there[1];
+    EXPECT_EQ(house_->run(all_->kept())->size(), 2u);
     all_->stop();
     house_->settle();
 }

@@ -132,6 +132,18 @@ TEST_F(windows, late_retries_are_counted) {
     for (const auto& other : here().others) {
         EXPECT_NEAR(other.would_have.failed, other.window <= 1min ? 8 : 0, 0.01);
     }
+    // What the quantiles are of, and what a window as long as each bucket would have done.
+    double retries = 0;
+    milliseconds before{0};
+    for (const auto& [count, up_to] : here().retries) {
+        EXPECT_GT(count, 0);
+        EXPECT_GT(up_to.window, before);
+        before = up_to.window;
+        retries += count;
+        EXPECT_NEAR(up_to.would_have.failed, up_to.window < 10min ? 8 : 0, 0.01);
+    }
+    EXPECT_GT(here().samples, 150);
+    EXPECT_NEAR(retries, 100, 0.01) << "one account counts for no more than samples_min";
 }
 
 TEST_F(windows, a_slot_counts_once_however_often_its_client_asks) {

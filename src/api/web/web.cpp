@@ -1,0 +1,94 @@
+#include "files.hpp"
+#include "handlers.hpp"
+#include "negotiation.hpp"
+#include "problem.hpp"
+
+#include <callsign/domain/task.hpp>
+
+#include <algorithm>
+
+namespace callsign::api {
+namespace {
+
+using boost::beast::http::field;
+
+// What a page of ours may do, which is what it does: files and answers of this server alone, no
+// script or style but from its files, and HTML from lit-html's own templates alone.
+constexpr const char* content_security_policy =
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types lit-html";
+
+// The page is asked for again each time; what it names has its version in the address.
+constexpr const char* ask_again = "no-cache";
+constexpr const char* keep_for_ever = "public, max-age=31536000, immutable";
+
+// Weak comparison, as RFC 9110 asks for here; entity tags of ours are in quotes and in no other.
+bool is_known(const request_context& c, std::string_view etag) {
+    const std::string_view known = header_of(c.request, field::if_none_match);
+    return known == "*" || known.find(etag) != std::string_view::npos;
+}
+
+http_response answer_file(const request_context& c, const web_file& file, const char* caching) {
+    const bool packed = takes_gzip(header_of(c.request, field::accept_encoding));
+    const std::string etag = "\"" + std::string(file.hash) + (packed ? "-gz\"" : "\"");
+    http_response response;
+    response.headers = {{"ETag", etag},
+                        {"Cache-Control", caching},
+                        {"Vary", "Accept, Accept-Encoding"},
+                        {"Content-Security-Policy", content_security_policy},
+                        {"X-Content-Type-Options", "nosniff"},
+                        {"Referrer-Policy", "no-referrer"},
+                        {"Cross-Origin-Opener-Policy", "same-origin"},
+                        {"Cross-Origin-Resource-Policy", "same-origin"}};
+    if (is_known(c, etag)) {
+        response.status = 304;
+        return response;
+    }
+    response.content_type = file.content_type;
+    response.body = packed ? file.gzip : file.bytes;
+    if (packed) response.headers.emplace_back("Content-Encoding", "gzip");
+    return response;
+}
+
+http_response answer_product() {
+    http_response response;
+    response.content_type = "text/plain; charset=utf-8";
+    // Programs look for how the reference server begins this line.
+    response.body = "TaskChampion sync server v" CALLSIGN_VERSION
+                    " (Callsign: every task has a number people can say)\n";
+    response.headers = {{"Cache-Control", "no-store, max-age=0"}, {"Vary", "Accept"}};
+    return response;
+}
+
+http_response answer_no_file(const request_context& c) {
+    return answer_problem(c, problems::no_such_path, "See the documentation for what there is.");
+}
+
+}  // namespace
+
+bool is_task_ref(const captures& captured) {
+    return parse_task_ref(captured[0]).has_value();
+}
+
+awaitable<http_response> show_front(web_context& w, request_context& c) {
+    const bool is_person = asks_for_page(header_of(c.request, field::accept));
+    if (!w.options.enabled || !is_person) co_return answer_product();
+    co_return answer_file(c, web_page(), ask_again);
+}
+
+awaitable<http_response> show_page(web_context& w, request_context& c) {
+    if (!w.options.enabled) co_return answer_no_file(c);
+    co_return answer_file(c, web_page(), ask_again);
+}
+
+awaitable<http_response> show_asset(web_context& w, request_context& c) {
+    const auto all = web_assets();
+    const auto found = std::find_if(
+        all.begin(), all.end(), [&](const web_file& each) { return each.name == c.captured[1]; });
+    const bool is_there = found != all.end() && c.captured[0] == web_version();
+    if (!w.options.enabled || !is_there) co_return answer_no_file(c);
+    co_return answer_file(c, *found, keep_for_ever);
+}
+
+}  // namespace callsign::api

@@ -1,0 +1,282 @@
+// The accounts of the server, each with its tokens and devices.
+
+import { html, nothing } from './lit-html.js';
+import { count, dateTime, fromNow, milliseconds, spanInWords } from './format.js';
+import { Devices, Tokens } from './tokens.js';
+import { icon, problemNote } from './ui.js';
+
+const NAMES = { name: 'Name', prefix: 'Prefix', mode: 'Kind' };
+const REMOTE_STATES = { starting: 'starting', up_to_date: 'up to date', pulling: 'fetching', sending: 'sending',
+  waiting: 'trying again', halted: 'halted' };
+const HALTED = {
+  'gone-back': { why: 'That server has lost versions that it had. Put its newest backup back; to take what it has then:',
+    flags: ' --accept-loss' },
+  incomplete: { why: 'That server’s history has no beginning, and it has no snapshot. Let one of its Taskwarriors sync, ' +
+    'which makes one; then:', flags: '' },
+};
+// Of more than the first the server has, the others are found by their names.
+const LISTED_MAX = 1000;
+const SHOWN_MAX = 200;
+
+export class Accounts {
+  // grace() is how long a deleted account can be had back; opened(account) when one is looked at.
+  constructor({ api, update, tell, secret, grace, opened }) {
+    Object.assign(this, { api, update, tell, secret, grace, opened });
+    this.rows = null;
+    this.problem = null;
+    this.hasMore = false;
+    this.text = '';
+    this.open = null;  // the one that is looked at, with its listings
+  }
+
+  async load() {
+    try {
+      const { data } = await this.api.get(`v1/admin/accounts?pageSize=${LISTED_MAX}`);
+      this.rows = data.accounts;
+      this.hasMore = Boolean(data.nextPageToken);
+      this.problem = null;
+    } catch (error) {
+      this.problem = error;
+    }
+    this.update();
+  }
+
+  async #find(event) {
+    event.preventDefault();
+    const name = this.text.trim();
+    const known = this.rows.find((row) => row.name === name);
+    this.problem = null;
+    try {
+      const found = known ?? (await this.api.get(`v1/admin/accounts/${encodeURIComponent(name)}`)).data;
+      if (!known) this.rows = [...this.rows, found];
+      if (this.open?.account.accountId !== found.accountId) this.#look(found);
+    } catch (error) {
+      this.problem = error;
+    }
+    this.update();
+  }
+
+  #look(account) {
+    if (this.open?.account.accountId === account.accountId) {
+      this.open = null;
+      return this.update();
+    }
+    const { api, update, tell, secret } = this;
+    const path = `v1/admin/accounts/${encodeURIComponent(account.name)}`;
+    const common = { api, update, tell, secret, whose: account.name };
+    const tokens = new Tokens({ ...common, path: `${path}/tokens` });
+    const devices = account.mode === 'managed' ? new Devices({ ...common, path: `${path}/devices` }) : null;
+    this.open = { account, tokens, devices, problem: null, busy: false };
+    tokens.load();
+    devices?.load();
+    this.opened(account);
+    this.refresh();
+    this.update();
+    requestAnimationFrame(() => {
+      // What was typed for another account is not for this one.
+      for (const form of document.querySelectorAll('.panel form')) form.reset();
+      document.getElementById('account-title')?.focus();
+    });
+    return undefined;
+  }
+
+  // What an account elsewhere does changes by itself.
+  async refresh() {
+    const { open } = this;
+    if (!open?.account.remote || open.busy) return;
+    try {
+      const { data } = await this.api.get(`v1/admin/accounts/${encodeURIComponent(open.account.name)}`);
+      if (!open.busy) this.#put(open, data);
+    } catch {
+      // What is shown stays.
+    }
+    this.update();
+  }
+
+  #put(open, account) {
+    this.rows = this.rows.map((row) => (row.accountId === account.accountId ? account : row));
+    open.account = account;
+  }
+
+  // One thing done to the open account; `says` what, of how it is then.
+  async #change(ask, says) {
+    const { open } = this;
+    const { name } = open.account;
+    open.busy = true;
+    open.problem = null;
+    this.update();
+    try {
+      const { data } = await ask(`v1/admin/accounts/${encodeURIComponent(name)}`);
+      this.#put(open, data);
+      this.tell(says(data, name));
+      // Its tokens and devices are at another path if it is called otherwise.
+      if (data.name !== name && this.open === open) {
+        this.open = null;
+        this.#look(data);
+      }
+    } catch (error) {
+      open.problem = error;
+    }
+    open.busy = false;
+    this.update();
+    return open.problem === null;
+  }
+
+  #rename(event) {
+    event.preventDefault();
+    const name = event.target.elements.newName.value.trim();
+    return this.#change((path) => this.api.patch(path, { name }), (now, before) => `${before} is called ${now.name} now.`);
+  }
+
+  #disable() {
+    const { name } = this.open.account;
+    if (!confirm(`Disable ${name}? Nobody gets in until it is enabled, and nothing is lost.`)) return;
+    this.#change((path) => this.api.patch(path, { disabled: true }), (now) => `${now.name} is disabled.`);
+  }
+
+  #enable() {
+    this.#change((path) => this.api.patch(path, { disabled: false }), (now) => `${now.name} is open again.`);
+  }
+
+  async #delete(event) {
+    event.preventDefault();
+    const form = event.target;
+    if (form.elements.typed.value !== this.open.account.name) return form.elements.typed.focus();
+    const isDone = await this.#change((path) => this.api.delete(path), (now) => `${now.name} is deleted; ${this.#left(now)}.`);
+    if (isDone) requestAnimationFrame(() => document.getElementById('account-title')?.focus());
+    return undefined;
+  }
+
+  // Of one that is deleted: how long it can be had back.
+  #left(account) {
+    const grace = milliseconds(this.grace());
+    if (grace === null) return 'it can be had back for a while';
+    const end = new Date(Date.parse(account.deletedAt) + grace);
+    return end > Date.now() ? `it can be had back until ${dateTime(end)}` : 'it is going';
+  }
+
+  async #create(event) {
+    event.preventDefault();
+    const form = event.target;
+    const { name, prefix, mode } = form.elements;
+    this.problem = null;
+    try {
+      const { data } = await this.api.post('v1/admin/accounts',
+        { name: name.value.trim(), prefix: prefix.value.trim().toUpperCase(), mode: mode.value });
+      form.reset();
+      const parts = [[`A token of ${data.name}`, data.token]];
+      if (data.clientId) parts.push(['Client id for its Taskwarriors', data.clientId]);
+      this.secret.show(`The account ${data.name}`, parts.filter(([, secret]) => secret), this.update);
+      await this.load();
+    } catch (error) {
+      this.problem = error;
+      this.update();
+    }
+  }
+
+  template() {
+    return html`<h2 id="accounts-title">Accounts</h2>
+      ${this.rows ? this.#listing() : this.problem ? nothing : html`<p class="hint">Loading.</p>`}
+      ${problemNote(this.problem, NAMES)}
+      <form class="make" @submit=${(e) => this.#create(e)} autocomplete="off">
+        <label>New account’s name <input name="name" required maxlength="63" spellcheck="false"></label>
+        <label>Prefix <input name="prefix" required maxlength="10" placeholder="SYN" autocapitalize="characters" spellcheck="false"></label>
+        <label class="kind">Kind <select name="mode"><option value="managed">Managed: the server can read it</option>
+          <option value="opaque">Opaque: it cannot</option></select></label>
+        <button>Create account</button></form>`;
+  }
+
+  #listing() {
+    const text = this.text.trim().toLowerCase();
+    const found = this.rows.filter((row) => row.name.toLowerCase().includes(text) || row.prefix?.toLowerCase().includes(text));
+    const shown = found.slice(0, SHOWN_MAX);
+    return html`
+      ${this.rows.length > 8 ? html`<form role="search" aria-label="Accounts" @submit=${(e) => this.#find(e)}>
+        <label class="field-search narrow"><span class="unseen">Search accounts</span>${icon('search')}
+          <input type="search" placeholder="Search accounts" .value=${this.text}
+            @input=${(e) => { this.text = e.target.value; this.update(); }}></label></form>` : nothing}
+      <p class="hint">${this.hasMore ? 'The first ' : ''}${count(this.rows.length, 'account')}${
+        this.hasMore ? '; others are found by their whole name and Enter' : ''}${found.length < this.rows.length ? `, ${found.length} of them found` : ''}${
+        found.length > shown.length ? `. The first ${shown.length} are shown` : ''}.</p>
+      <div class="scroll" tabindex="0" role="region" aria-label="All accounts"><table class="accounts"><thead><tr><th scope="col">Name</th>
+        <th scope="col">Prefix</th><th scope="col">Kind</th><th scope="col">State</th><th scope="col">Changes</th>
+        <th scope="col">Made</th></tr></thead>
+        <tbody>${shown.map((row) => this.#row(row))}</tbody></table></div>
+      ${this.open ? this.#detail() : nothing}`;
+  }
+
+  #row(row) {
+    const isOpen = this.open?.account.accountId === row.accountId;
+    const isBad = row.remote?.state === 'halted' || row.remote?.lastError;
+    return html`<tr class=${[isOpen && 'open', row.state !== 'active' && 'over'].filter(Boolean).join(' ')}><th scope="row"><button type="button" class="link" aria-expanded=${isOpen}
+        @click=${() => this.#look(row)}><bdi>${row.name}</bdi></button></th>
+      <td class="key">${row.prefix}</td><td>${row.remote ? 'elsewhere' : row.mode}</td>
+      <td class=${isBad && row.state === 'active' ? 'bad' : ''}>${this.#stateOf(row)}</td><td>${Number(row.seq).toLocaleString()}</td>
+      <td><time datetime=${row.createdAt} title=${dateTime(row.createdAt)}>${fromNow(row.createdAt)}</time></td></tr>`;
+  }
+
+  #stateOf({ state, remote }) {
+    if (state !== 'active' || !remote) return state;
+    return remote.moving ? 'moving' : remoteState(remote);
+  }
+
+  #detail() {
+    const { account, tokens, devices, problem, busy } = this.open;
+    const isDeleted = account.state === 'deleted';
+    return html`<div class="panel" role="group" aria-labelledby="account-title">
+      <div class="section-head"><h3 id="account-title" tabindex="-1"><bdi>${account.name}</bdi></h3>
+        <button type="button" class="quiet" @click=${() => this.#look(account)}>Close</button></div>
+      ${account.state === 'active' ? nothing : html`<div class="note closed"><p>${isDeleted
+        ? html`<b>It was deleted ${fromNow(account.deletedAt)}.</b> Nobody gets in; ${this.#left(account)}.`
+        : html`<b>It is disabled.</b> Nobody gets in, and nothing is lost.`}</p>
+        <button type="button" class="primary" ?disabled=${busy} @click=${() => this.#enable()}>${
+          isDeleted ? 'Have it back' : 'Enable'}</button></div>`}
+      ${account.remote ? this.#elsewhere(account) : nothing}
+      ${isDeleted ? nothing : html`<h4>Tokens</h4>${tokens.template()}
+        ${devices ? html`<h4>Devices</h4>${devices.template()}` : nothing}`}
+      <h4>The account</h4>
+      ${problemNote(problem, NAMES)}
+      <form class="make" @submit=${(e) => this.#rename(e)} autocomplete="off">
+        <label>What it is called <input name="newName" required maxlength="63" .defaultValue=${account.name}
+          spellcheck="false" autocapitalize="none"></label>
+        <button ?disabled=${busy}>Rename</button>
+        ${account.state === 'active' ? html`<button type="button" ?disabled=${busy} @click=${() => this.#disable()}>Disable</button>`
+          : nothing}</form>
+      ${isDeleted ? nothing : this.#deletion(account, busy)}
+    </div>`;
+  }
+
+  #deletion(account, busy) {
+    const grace = milliseconds(this.grace());
+    return html`<details class="deletion"><summary>Delete this account</summary>
+      <p>Nobody gets in from then on. ${grace === 0 ? 'All that it has goes at once: ' : html`It can be had back for
+        ${grace === null ? 'a while' : spanInWords(grace)}; then all that it has goes: `}tasks, history, devices, tokens, webhooks.</p>
+      <form class="make" @submit=${(e) => this.#delete(e)} autocomplete="off">
+        <label>Type <b><bdi>${account.name}</bdi></b> to delete it <input name="typed" required spellcheck="false"
+          autocapitalize="none" @input=${() => this.update()}></label>
+        <button class="bad" ?disabled=${busy || this.#typed() !== account.name}>Delete</button></form></details>`;
+  }
+
+  #typed() { return document.querySelector('.deletion [name=typed]')?.value; }
+
+  #elsewhere({ name, remote }) {
+    const facts = [
+      ['Lives at', remote.url],
+      ['It is', remoteState(remote)],
+      ['Up to date', remote.upToDateAt ? fromNow(remote.upToDateAt) : 'not yet'],
+      ['Last error', remote.lastError && `${remote.lastError} (${fromNow(remote.lastErrorAt)})`],
+      ['Fetched since', Number(remote.pulled) > 0 && count(remote.pulled, 'version')],
+      ['Waiting', Number(remote.creationsWaiting) + Number(remote.keysWaiting) > 0 &&
+        `${count(remote.creationsWaiting, 'creation')}, ${count(remote.keysWaiting, 'key')}, since ${fromNow(remote.oldestWaiting)}`],
+      ['Moving', remote.moving && `${count(remote.tasksMoved, 'task')} sent`],
+    ].filter(([, value]) => value);
+    const { why, flags } = HALTED[remote.halted] ?? { why: 'A person has to look at it; then:', flags: '' };
+    return html`${remote.state === 'halted' ? html`<p class="note bad" role="alert"><b>Halted.</b> ${why}
+        <code>callsign account remote ${name}${flags}</code></p>` : nothing}
+      <dl class="facts">${facts.map(([what, value]) => html`<div><dt>${what}</dt><dd><bdi>${value}</bdi></dd></div>`)}</dl>`;
+  }
+}
+
+function remoteState({ state }) {
+  return REMOTE_STATES[state] ?? state ?? 'not begun yet';
+}

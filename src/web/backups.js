@@ -1,0 +1,142 @@
+// Backups of the whole store: those that are there, how far one is that is being made, and one more when it is wanted.
+
+import { html, nothing } from './lit-html.js';
+import { pause } from './api.js';
+import { bytes, dateTime, fromNow, milliseconds, spanInWords } from './format.js';
+import { problemNote, problemText } from './ui.js';
+
+const LOOK_EVERY = 60_000;
+// While one is being made.
+const WATCH_EVERY = 700;
+const NAMES = { directory: 'Directory' };
+
+export class Backups {
+  constructor({ api, update, tell }) {
+    Object.assign(this, { api, update, tell });
+    this.status = null;
+    this.problem = null;  // why nothing is known of them
+    this.refused = null;  // why one was not made
+    this.asked = false;
+    this.lookedAt = 0;
+    this.stopping = new AbortController();
+  }
+
+  stop() { this.stopping.abort(); }
+
+  get isRunning() { return this.asked || Boolean(this.status?.running); }
+
+  // The newest that is known, wherever it is.
+  get newest() {
+    const [kept] = this.status?.kept ?? [];
+    const last = this.status?.last;
+    return last && (!kept || last.madeAt > kept.madeAt) ? last : kept;
+  }
+
+  // One that was to be there by now is not.
+  get isLate() {
+    const every = milliseconds(this.status?.every);
+    return every !== null && (!this.newest || Date.now() - Date.parse(this.newest.madeAt) > 2 * every);
+  }
+
+  async look() {
+    if (Date.now() - this.lookedAt < LOOK_EVERY || this.watching) return;
+    await this.#load();
+    if (this.status?.running) await this.#watch();
+  }
+
+  async #load() {
+    this.lookedAt = Date.now();
+    try {
+      this.status = (await this.api.get('v1/admin/backups')).data;
+      this.problem = null;
+    } catch (error) {
+      this.problem = error;
+    }
+    this.update();
+  }
+
+  // Until there is none on its way any more.
+  async #watch() {
+    if (this.watching) return;
+    this.watching = true;
+    do {
+      await pause(WATCH_EVERY, this.stopping.signal);
+      await this.#load();
+    } while (this.isRunning && !this.stopping.signal.aborted);
+    this.watching = false;
+  }
+
+  async #make(body) {
+    this.asked = true;
+    this.refused = null;
+    this.update();
+    this.#watch();
+    try {
+      const { data } = await this.api.post('v1/admin/backups', body);
+      this.tell(`Backed up: ${bytes(data.bytes)} in ${data.directory}.`);
+    } catch (error) {
+      // Its answer was lost; it may be made all the same, and the list shows it then.
+      this.refused = error;
+      if (!this.stopping.signal.aborted) this.tell(`The backup: ${problemText(error)}`);
+    }
+    this.asked = false;
+    await this.#load();
+    return this.refused === null;
+  }
+
+  async #makeThere(event) {
+    event.preventDefault();
+    const form = event.target;
+    if (await this.#make({ directory: form.elements.directory.value.trim() })) form.reset();
+  }
+
+  // ---- templates ----
+
+  template() {
+    const { status } = this;
+    return html`<div class="section-head"><h2 id="backups-title">Backups</h2>
+        ${status?.directory ? html`<button type="button" ?disabled=${this.isRunning}
+          @click=${() => this.#make({})}>Back up now</button>` : nothing}</div>
+      ${status ? this.#body() : this.problem ? nothing : html`<p class="hint">Loading.</p>`}
+      ${problemNote(this.problem)}`;
+  }
+
+  #body() {
+    const { status } = this;
+    const every = milliseconds(status.every);
+    return html`
+      <p class="hint">${status.directory ? html`One is made every ${every === 86_400_000 ? 'day' : spanInWords(every)} in
+        <bdi>${status.directory}</bdi>, and ${status.keep} are kept.` : html`None are made unasked, as
+        <code>backup.directory</code> is not set.`} The master key is not in them.</p>
+      ${this.isRunning ? this.#progress() : nothing}
+      ${status.lastError ? html`<p class="note bad" role="alert"><b>The last one failed ${fromNow(status.lastErrorAt)}.</b>
+        ${status.lastError}</p>` : this.isLate && !this.isRunning ? html`<p class="note bad"><b>One is overdue.</b>
+        ${this.newest ? html`The newest was made ${fromNow(this.newest.madeAt)}.` : 'None was made yet.'}</p>` : nothing}
+      ${this.#list()}
+      ${status.lastError ? nothing : problemNote(this.refused, NAMES)}
+      <details ?open=${!status.directory}><summary>To another directory</summary>
+        <form class="make" @submit=${(e) => this.#makeThere(e)} autocomplete="off">
+          <label class="wide">Directory on the server <input name="directory" required placeholder="/mnt/disk/callsign"
+            spellcheck="false" autocapitalize="none"></label>
+          <button ?disabled=${this.isRunning}>Back up there</button></form></details>`;
+  }
+
+  #progress() {
+    const { running, copied, total } = this.status;
+    const part = running && total > 0 ? copied / total : null;
+    return html`<p class="progress"><label for="backup-progress">${part === null ? 'Backing up' :
+      `Backing up, ${Math.floor(100 * part)} %`}</label>
+      <progress id="backup-progress" max="1" value=${part ?? nothing}></progress></p>`;
+  }
+
+  #list() {
+    const { kept = [], last } = this.status;
+    const all = last && !kept.some((each) => each.directory === last.directory) ? [last, ...kept] : kept;
+    if (!all.length) return html`<p class="hint">None was made since the server was started.</p>`;
+    return html`<div class="scroll" tabindex="0" role="region" aria-label="All backups"><table><thead><tr><th scope="col">Made</th>
+      <th scope="col">Size</th><th scope="col">Where</th><th scope="col">By</th></tr></thead>
+      <tbody>${all.map((each) => html`<tr><th scope="row"><time datetime=${each.madeAt} title=${dateTime(each.madeAt)}>${
+        fromNow(each.madeAt)}</time></th><td>${bytes(each.bytes)}</td>
+        <td class="path"><bdi>${each.directory}</bdi></td><td>${each.program}</td></tr>`)}</tbody></table></div>`;
+  }
+}
