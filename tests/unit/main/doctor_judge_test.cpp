@@ -240,6 +240,8 @@ TEST(judge, master_key) {
                 HasSubstr("fault master key: it is not the one"));
     EXPECT_THAT(after(healthy(), [](facts& f) { f.master_key = {.store_needs_it = true}; }),
                 HasSubstr("fault master key: there is none, and devices"));
+    EXPECT_THAT(after(healthy(), [](facts& f) { f.master_key.former = 2; }),
+                HasSubstr("warning master key: former ones are still beside it: 2"));
     EXPECT_THAT(after(healthy(), [](facts& f) { f.master_key = {}; }),
                 HasSubstr("skipped master key: there is none, and only devices"));
     const std::string faulty = after(healthy(), [](facts& f) {

@@ -51,6 +51,7 @@ struct master_key_facts {
     // Whether what the store holds opens with it; nullopt: it holds nothing, or nobody could look.
     std::optional<bool> opens_store{};
     bool store_needs_it = false;
+    std::size_t former = 0;  // keys in force before it, that are still given
 };
 
 struct certificate_facts {

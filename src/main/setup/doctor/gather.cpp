@@ -119,12 +119,13 @@ open_file_facts look_at_limits(std::int64_t server) {
 master_key_facts look_at_master_key(const config& c, const sqlite_look& store) {
     master_key_facts found;
     found.is_given = c.secrets.master_key != nullptr;
+    if (found.is_given) found.former = c.secrets.master_key->former();
     if (!store.device) return found;
     found.store_needs_it = true;
     if (!found.is_given) return found;
     const seal::belongs_to owner{seal::purpose::device_key, store.device->account,
                                  store.device->client_id};
-    const auto opened = seal::open_at_rest(*c.secrets.master_key, owner, store.device->sealed_key);
+    const auto opened = c.secrets.master_key->open(owner, store.device->sealed_key);
     found.opens_store = std::holds_alternative<seal::secret_bytes>(opened);
     return found;
 }

@@ -321,6 +321,10 @@ void judge_master_key(const facts& f, std::vector<diagnosis>& all) {
         return c.skip("there is none, and only devices and webhooks need one",
                       "callsign master-key new FILE, then secrets.master_key_file = \"FILE\"");
     }
+    if (k.former > 0) {
+        return c.warn("former ones are still beside it: " + std::to_string(k.former),
+                      "start the server with it, then callsign master-key drop-former FILE");
+    }
     c.ok(k.opens_store ? "it opens what the store holds"
                        : "it is there; nothing is sealed under it yet");
 }
