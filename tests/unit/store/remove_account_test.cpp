@@ -31,9 +31,12 @@ class removal : public ::testing::Test {
             some.tasks.push_back({uuid{{n, 1}}, {{"description", name}}});
         }
         run(some);
-        edit_task edit{id, uuid{{3, 1}}};
-        edit.changes = {{"p", "v"}};
-        run(edit);
+        // More history than a step takes.
+        for (std::uint8_t n = 1; n <= 30; ++n) {
+            edit_task edit{id, uuid{{n, 1}}};
+            edit.changes = {{"p", "v"}};
+            run(edit);
+        }
         return id;
     }
     void reopen() {
