@@ -11,9 +11,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <limits>
 #include <google/protobuf/message.h>
 #include <istream>
+#include <limits>
 #include <ostream>
 #include <span>
 #include <string>
