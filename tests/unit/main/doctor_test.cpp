@@ -192,13 +192,13 @@ TEST_F(doctor_test, tells_the_master_key_of_the_store_from_another) {
     environment["CALLSIGN_SECRETS_MASTER_KEY_FILE"] = key_file.string();
     EXPECT_THAT(examined(), HasSubstr("ok master key: it is there"));
     {
-        const seal::key key = std::get<seal::key>(seal::parse_master_key(digits));
+        const auto keys = std::get<seal::key_ring>(seal::parse_master_key(digits));
         uuid client{};
         client.data[0] = 1;
         const std::array<std::uint8_t, seal::key_bytes> secret{};
         const std::array<std::uint8_t, seal::nonce_bytes> nonce{};
-        const std::string sealed = seal::seal_at_rest(
-            key, {seal::purpose::device_key, account_id{7}, client}, nonce, secret);
+        const std::string sealed =
+            keys.seal({seal::purpose::device_key, account_id{7}, client}, nonce, secret);
         SQLite::Database db((dir / "callsign.sqlite3").string(), SQLite::OPEN_READWRITE, 0,
                             "callsign");
         db.exec(
