@@ -10,8 +10,8 @@ namespace callsign::rules {
 create_account::answer apply(write_tx& tx, const create_account& c, const moment& m) {
     // The client id first: of one that is there already the name may be its own.
     if (c.client_id && tx.find_device(*c.client_id)) return client_id_taken{};
-    if (c.elsewhere && is_client_id_elsewhere(tx, c.elsewhere->client_id)) return client_id_taken{};
     if (tx.find_account(c.name)) return name_taken{};
+    if (c.elsewhere && is_client_id_elsewhere(tx, c.elsewhere->client_id)) return client_id_taken{};
     const auto mode = c.client_id ? account_mode::opaque : account_mode::managed;
     const account_id id = tx.put_account(c.name, m.now, mode);
     if (c.client_id) tx.put_device({.client_id = *c.client_id, .account = id, .created_at = m.now});

@@ -29,7 +29,7 @@ awaitable<http_response> make_backup(admin_context& a, request_context& c) {
     const std::filesystem::path dir =
         is_named ? std::filesystem::path(wanted.directory()) : a.backups.next_scheduled();
     if (is_read && dir.empty()) {
-        add_fault(wrong, {"directory", "missing", "The server has no backup.directory."});
+        add_fault(wrong, {"directory", "required", "The server has no backup.directory."});
     } else if (is_read && is_named && !dir.is_absolute()) {
         add_fault(wrong, {"directory", "malformed", "The whole path, from / on."});
     }
