@@ -10,9 +10,9 @@ namespace callsign::api {
 awaitable<http_response> list_accounts(admin_context& a, request_context& c);
 awaitable<http_response> add_account(admin_context& a, request_context& c);
 awaitable<http_response> show_any_account(admin_context& a, request_context& c);
-// remotes.cpp
 awaitable<http_response> change_account(admin_context& a, request_context& c);
 awaitable<http_response> remove_account(admin_context& a, request_context& c);
+// remotes.cpp
 awaitable<http_response> change_remote(admin_context& a, request_context& c);
 awaitable<http_response> move_account(admin_context& a, request_context& c);
 // slots.cpp
