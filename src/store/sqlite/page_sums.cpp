@@ -1,5 +1,6 @@
 #include "page_sums.hpp"
 
+#include "log_buffer.hpp"
 #include "log_pages.hpp"
 
 #include <array>
@@ -47,13 +48,18 @@ std::uint64_t page_sum(const char* bytes, std::int64_t offset) {
 
 namespace {
 
+struct wal {
+    log_pages pages;
+    log_buffer buffer;
+};
+
 // What SQLite holds; the file of the default file system is behind it.
 struct file {
     sqlite3_file base;
     sqlite3_file* real;
     bool is_database;
-    bool summed;                     // as far as its header has been seen
-    std::unique_ptr<log_pages> log;  // of a WAL
+    bool summed;               // as far as its header has been seen
+    std::unique_ptr<wal> log;  // of a WAL
 };
 
 file& of(sqlite3_file* f) {
@@ -64,16 +70,22 @@ bool is_page(const file& f, int size, sqlite3_int64 offset) {
     return f.is_database && size == page_bytes && offset % page_bytes == 0;
 }
 
+int flush(file& self) {
+    return self.log ? self.log->buffer.flush(self.real) : SQLITE_OK;
+}
+
 int close(sqlite3_file* f) {
-    sqlite3_file* const real = of(f).real;
-    const int code = real->pMethods->xClose(real);
-    sqlite3_free(real);
-    of(f).~file();
-    return code;
+    file& self = of(f);
+    const int flushed = flush(self);
+    const int code = self.real->pMethods->xClose(self.real);
+    sqlite3_free(self.real);
+    self.~file();
+    return flushed != SQLITE_OK ? flushed : code;
 }
 
 int read(sqlite3_file* f, void* to, int size, sqlite3_int64 offset) {
     file& self = of(f);
+    if (const int code = flush(self); code != SQLITE_OK) return code;
     const int code = self.real->pMethods->xRead(self.real, to, size, offset);
     const auto* bytes = static_cast<const char*>(to);
     // SQLite takes what is missing for zeros. But pages that it asks for were written, whole.
@@ -90,7 +102,10 @@ int write(sqlite3_file* f, const void* from, int size, sqlite3_int64 offset) {
     file& self = of(f);
     const auto* bytes = static_cast<const char*>(from);
     if (self.is_database && offset == 0 && size >= header_bytes) self.summed = says_sums(bytes);
-    if (self.log) self.log->wrote(from, size, offset);
+    if (self.log) {
+        self.log->pages.wrote(from, size, offset);
+        return self.log->buffer.write(self.real, from, size, offset);
+    }
     if (!self.summed || !is_page(self, size, offset)) {
         return self.real->pMethods->xWrite(self.real, from, size, offset);
     }
@@ -101,11 +116,12 @@ int write(sqlite3_file* f, const void* from, int size, sqlite3_int64 offset) {
     return self.real->pMethods->xWrite(self.real, with_sum.data(), size, offset);
 }
 
-// Passes a call on to the file behind.
+// Passes a call on to the file behind, which has all that was written then.
 template <auto method, class... Args>
 int pass(sqlite3_file* f, Args... args) {
-    sqlite3_file* const real = of(f).real;
-    return (real->pMethods->*method)(real, args...);
+    file& self = of(f);
+    if (const int code = flush(self); code != SQLITE_OK) return code;
+    return (self.real->pMethods->*method)(self.real, args...);
 }
 
 constexpr sqlite3_io_methods make_methods() {
@@ -159,7 +175,7 @@ int open(sqlite3_vfs*, const char* name, sqlite3_file* f, int flags, int* out) {
     self.base.pMethods = &file_methods;
     self.real = real;
     self.is_database = (flags & SQLITE_OPEN_MAIN_DB) != 0;
-    if ((flags & SQLITE_OPEN_WAL) != 0) self.log.reset(new (std::nothrow) log_pages);
+    if ((flags & SQLITE_OPEN_WAL) != 0) self.log.reset(new (std::nothrow) wal);
     return SQLITE_OK;
 }
 
@@ -228,7 +244,7 @@ std::int64_t pages_in_log(connection& db) {
     sqlite3_file* log = nullptr;
     sqlite3_file_control(db.database().getHandle(), "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
     const bool counts = log && log->pMethods == &file_methods && of(log).log;
-    return counts ? of(log).log->count() : 0;
+    return counts ? of(log).log->pages.count() : 0;
 }
 
 bool has_sums(const std::filesystem::path& path) {

@@ -7,7 +7,7 @@
 //
 // Pages have room for sums in files that were made with it (make_room_for_sums), and in others once
 // they have been rewritten; others are read and written as they are. The log has sums of SQLite's
-// own; of it the pages are counted.
+// own; of it the pages are counted, and a commit's frames become one write (log_buffer.hpp).
 
 #include "connection.hpp"
 
