@@ -136,10 +136,10 @@ inline constexpr auto slot_fly =
     "UPDATE slots SET in_flight = 1 WHERE slot_id = ? AND +state = 1 AND in_flight = 0";
 inline constexpr auto slot_commit =
     "UPDATE slots SET state = 2, task_id = ?, created = ?, settled_at = ?"
-    " WHERE slot_id = ? AND +state = 1 RETURNING in_flight";
+    " WHERE slot_id = ? AND +state = 1 AND in_flight = ?";
 inline constexpr auto slot_fail =
-    "UPDATE slots SET state = 3, reason = ?, settled_at = ? WHERE slot_id = ? AND +state = 1"
-    " RETURNING in_flight";
+    "UPDATE slots SET state = 3, reason = ?, settled_at = ?"
+    " WHERE slot_id = ? AND +state = 1 AND in_flight = ?";
 inline constexpr auto slot_forget =
     "DELETE FROM slots WHERE slot_id = ? AND +state <> 1 RETURNING state";
 inline constexpr auto totals_get =

@@ -107,14 +107,18 @@ class write_transaction final : public reads_over<write_tx> {
         return true;
     }
     bool commit_slot(slot_id id, task_id task, bool created, time_point now) override {
-        auto q = db_.use(sql::slot_commit);
-        q.bind(task).bind(created ? 1 : 0).bind(now).bind(id);
-        return settled(q, now, state_.now.slots.committed);
+        const auto settle = [&](bool in_flight) {
+            auto q = db_.use(sql::slot_commit);
+            q.bind(task).bind(created ? 1 : 0).bind(now).bind(id).bind(in_flight ? 1 : 0).run();
+        };
+        return settled(settle, now, state_.now.slots.committed);
     }
     bool fail_slot(slot_id id, failure_reason reason, time_point now) override {
-        auto q = db_.use(sql::slot_fail);
-        q.bind(static_cast<int>(reason)).bind(now).bind(id);
-        return settled(q, now, state_.now.slots.failed);
+        const auto settle = [&](bool in_flight) {
+            auto q = db_.use(sql::slot_fail);
+            q.bind(static_cast<int>(reason)).bind(now).bind(id).bind(in_flight ? 1 : 0).run();
+        };
+        return settled(settle, now, state_.now.slots.failed);
     }
     void forget_slot(slot_id id) override {
         changed_ = true;
@@ -749,12 +753,20 @@ class write_transaction final : public reads_over<write_tx> {
         if (changes() != 1) throw_damaged(table, row, "it is not as it was read");
     }
     int changes() { return db_.database().getChanges(); }
-    bool settled(query& q, time_point now, std::int64_t& to) {
-        if (!q.step()) return false;
-        moved(now);
-        --(q.integer(0) != 0 ? state_.now.slots.in_flight : state_.now.slots.pending);
-        ++to;
-        return true;
+    // Pending, as nearly all are, or else in flight: SQLite keeps what a RETURNING gives in a
+    // temporary table, a tenth of a creation's CPU.
+    template <class Settle>
+    bool settled(Settle settle, time_point now, std::int64_t& to) {
+        auto& slots = state_.now.slots;
+        for (std::int64_t* const from : {&slots.pending, &slots.in_flight}) {
+            settle(from == &slots.in_flight);
+            if (changes() == 0) continue;
+            moved(now);
+            --*from;
+            ++to;
+            return true;
+        }
+        return false;
     }
     // Looks at a few of all accounts' fork versions, in turn: those that are gone leave the file,
     // at twice the pace that new ones come. So there are never many more than twice as many as the
