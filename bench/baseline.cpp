@@ -121,11 +121,12 @@ class writer {
         db_.run(sql::counter_put, series_, std::string());
         counter_ = sqlite3_column_int64(db_.run(sql::counter_get, series_, std::string()), 0);
         last_task_ = sqlite3_column_int64(db_.run(sql::task_last), 0);
+        last_row_ = sqlite3_column_int64(db_.run(sql::version_last), 0);
         sqlite3_stmt* t = db_.run(sql::totals_get);
         committed_ = sqlite3_column_int64(t, 1);
         last_slot_ = sqlite3_column_int64(t, 3);
-        for (const char* sql :
-             {sql::series_default, sql::counter_get, sql::task_last, sql::totals_get})
+        for (const char* sql : {sql::series_default, sql::counter_get, sql::task_last,
+                                sql::version_last, sql::totals_get})
             db_.reset(sql);
         make_typical_bytes();
     }
@@ -165,12 +166,12 @@ class writer {
 
     void fulfil(const reserved& s, std::int64_t now) {
         const uuid version = ids_.next(time_point{milliseconds{now}});
-        db_.run(sql::version_put, account_, ++seq_, version, last_version_, now,
+        db_.run(sql::version_put, ++last_row_, account_, ++seq_, version, last_version_, now,
                 std::string_view(operations_));
         last_version_ = version;
         db_.run(sql::task_put, ++last_task_, account_, s.id, series_, counter_, ++number_, prefix_,
                 seq_, seq_, now, std::string_view(attributes_));
-        db_.run(sql::slot_commit, last_task_, std::int64_t{1}, now, s.slot);
+        db_.run(sql::slot_commit, last_task_, std::int64_t{1}, now, s.slot, std::int64_t{0});
     }
 
     void write_totals(std::int64_t pending, std::int64_t now) {
@@ -200,6 +201,7 @@ class writer {
     std::int64_t counter_ = 0;
     std::int64_t last_slot_ = 0;
     std::int64_t last_task_ = 0;
+    std::int64_t last_row_ = 0;  // of a version
     std::int64_t committed_ = 0;
     std::int64_t seq_ = 0;
     std::int64_t number_ = 0;

@@ -76,6 +76,7 @@ class server {
 
   private:
     void fit_connections(std::size_t files_max);
+    std::unique_ptr<store> open_store();
     std::unique_ptr<task_sink> open_sink(const remote_chain& r);
     void log_backup(const fs::path& dir, const jobs::backup_answer& done);
     net::http_server listen();
@@ -118,7 +119,7 @@ class server {
     asio::io_context network_{1};
     asio::signal_set signals_{network_, SIGTERM, SIGINT, SIGHUP};
     asio::steady_timer last_words_{network_};
-    std::unique_ptr<store> store_ = open_sqlite(config_.store);
+    std::unique_ptr<store> store_ = open_store();
     asio::thread_pool readers_{config_.store.readers};
     asio::thread_pool offload_{config_.engine.offload_threads};
     asio::thread_pool lookups_{config_.webhooks.lookup_threads};
@@ -198,6 +199,12 @@ std::unique_ptr<task_sink> server::open_sink(const remote_chain& r) {
     if (!secret || secret->size() != seal::key_bytes) return nullptr;
     auto key = std::make_shared<const seal::key>(secret->bytes().first<seal::key_bytes>());
     return sinks_.open(r.url, r.client_id, std::move(key));
+}
+
+std::unique_ptr<store> server::open_store() {
+    sqlite_options options = config_.store;
+    options.progress = upgrade_log(log_);
+    return open_sqlite(options);
 }
 
 void server::log_backup(const fs::path& dir, const jobs::backup_answer& done) {

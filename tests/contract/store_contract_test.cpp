@@ -1369,6 +1369,7 @@ std::unique_ptr<store> open_small_sqlite(const temp_dir& dir) {
     sqlite_options options;
     options.data_dir = dir.path();
     options.recent_keys_max = 4;
+    options.buffered_entries_max = 4;
     options.key_filter_bytes_max = 1024;
     options.wal_pages_max = 16;
     return open_sqlite(options);

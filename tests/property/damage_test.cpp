@@ -34,6 +34,7 @@ sqlite_options options_at(const std::filesystem::path& dir) {
     sqlite_options options;
     options.data_dir = dir;
     options.recent_keys_max = 32;
+    options.buffered_entries_max = 32;
     options.readers = 1;
     return options;
 }

@@ -95,6 +95,7 @@ class server {
         sqlite_options options;
         options.data_dir = dir;
         options.recent_keys_max = 4;
+        options.buffered_entries_max = 4;
         options.key_filter_bytes_max = 256;
         options.wal_pages_max = 24;
         options.readers = 1;

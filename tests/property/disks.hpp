@@ -39,6 +39,7 @@ class sqlite_disk : public disk {
         sqlite_options options;
         options.data_dir = at_;
         options.recent_keys_max = 4;
+        options.buffered_entries_max = 4;
         options.key_filter_bytes_max = 256;
         options.wal_pages_max = 24;
         options.readers = 1;

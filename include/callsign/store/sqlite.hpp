@@ -16,9 +16,14 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace callsign {
+
+// Told while an older file is brought up to date: what is moved, and how many rows of how many.
+using store_progress =
+    std::function<void(std::string_view what, std::int64_t done, std::int64_t all)>;
 
 struct sqlite_options {
     std::filesystem::path data_dir;
@@ -43,6 +48,10 @@ struct sqlite_options {
     // Memory for the filters that spare a look-up its disk read. Beyond it the largest runs go
     // without.
     std::size_t key_filter_bytes_max = 24u << 20;
+    // Entries of each index in bulk that wait in memory until they are merged into its table; while
+    // that goes on, half as many again.
+    std::size_t buffered_entries_max = 32'768;
+    store_progress progress{};
 };
 
 // Opens or creates DATA/callsign.sqlite3 and brings its schema up to date. Throws

@@ -92,6 +92,8 @@ const std::array keys{
                count(CALLSIGN_AT(store.recent_keys_max), 1, 10'000'000)},
     config_key{"store", "key_filter_bytes_max",
                bytes(CALLSIGN_AT(store.key_filter_bytes_max), 0, 16 * GiB)},
+    config_key{"store", "buffered_entries_max",
+               count(CALLSIGN_AT(store.buffered_entries_max), 1, 1'000'000)},
 
     config_key{"reaper", "interval", duration_key{CALLSIGN_AT(reaper.interval), 10ms, day}},
     config_key{"reaper", "window",

@@ -167,7 +167,11 @@ restored_store restore_sqlite(const fs::path& backup, const fs::path& data_dir, 
     fs::permissions(fresh, fs::perms::owner_all);
     progress("the copy");
     copy_summed(backup / database, fresh / database, done.manifest);
-    make_another(*open_sqlite({.data_dir = fresh}));
+    const auto upgraded = [&](std::string_view rows, std::int64_t moved, std::int64_t all) {
+        progress("bringing it up to date: " + std::to_string(moved) + " of " + std::to_string(all) +
+                 " " + std::string(rows));
+    };
+    make_another(*open_sqlite({.data_dir = fresh, .progress = upgraded}));
     const check_report report = check_sqlite(fresh, audit, progress);
     if (!report.ok()) {
         throw std::runtime_error("the backup is not sound: " + first_of(report.faults));

@@ -41,7 +41,7 @@ check_report check_sqlite(const std::filesystem::path& data_dir, const auditor& 
         db.execute("BEGIN");  // one state, however long it takes and whatever is written meanwhile
         findings found(progress);
         sqlite::check_storage(db, found);
-        sqlite::reads_over<read_tx> tx(db);
+        sqlite::reads_over<read_tx> tx(db, {});
         audit(tx, found);
         return std::move(found.report);
     } catch (const SQLite::Exception& error) {

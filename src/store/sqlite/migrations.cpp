@@ -1,5 +1,6 @@
 #include "migrations.hpp"
 
+#include "conversion.hpp"
 #include "rows.hpp"
 
 #include <callsign/domain/task_faults.hpp>
@@ -25,7 +26,7 @@ void provide_functions(SQLite::Database& db) {
 
 }  // namespace
 
-void migrate(connection& db) {
+void migrate(connection& db, const store_progress& progress) {
     const auto known = migrations();
     const auto applied = static_cast<std::size_t>(db.integer_of("PRAGMA user_version"));
     if (applied > known.size()) {
@@ -34,7 +35,9 @@ void migrate(connection& db) {
                                  std::to_string(known.size()) + ")");
     }
     if (applied < known.size()) provide_functions(db.database());
+    constexpr std::size_t bulk_indexes_begun = 17;  // with 18 they are made
     for (std::size_t next = applied; next < known.size(); ++next) {
+        if (next == bulk_indexes_begun) move_to_bulk_indexes(db, progress);
         db.execute("BEGIN IMMEDIATE");
         db.execute(std::string(known[next].text).c_str());
         db.execute(("PRAGMA user_version = " + std::to_string(next + 1)).c_str());

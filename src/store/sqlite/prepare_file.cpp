@@ -78,7 +78,7 @@ void prepare_file(const std::filesystem::path& file, const sqlite_options& optio
     }
     db.execute("PRAGMA journal_mode = WAL");
     db.execute("PRAGMA synchronous = FULL");
-    migrate(db);
+    migrate(db, options.progress);
 }
 
 }  // namespace callsign::sqlite

@@ -17,8 +17,8 @@ struct borrowed {
 
 class read_transaction final : private borrowed, public reads_over<read_tx> {
   public:
-    explicit read_transaction(reader_pool& from)
-        : borrowed{from, from.take()}, reads_over(*borrowed::reader) {
+    read_transaction(reader_pool& from, const bulk_indexes& indexes)
+        : borrowed{from, from.take()}, reads_over(*borrowed::reader, indexes) {
         try {
             begin();
         } catch (const store_failure&) {
@@ -46,8 +46,8 @@ class read_transaction final : private borrowed, public reads_over<read_tx> {
 
 }  // namespace
 
-std::unique_ptr<read_tx> begin_read(reader_pool& pool) {
-    return std::make_unique<read_transaction>(pool);
+std::unique_ptr<read_tx> begin_read(reader_pool& pool, const bulk_indexes& indexes) {
+    return std::make_unique<read_transaction>(pool, indexes);
 }
 
 }  // namespace callsign::sqlite

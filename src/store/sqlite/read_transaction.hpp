@@ -9,7 +9,9 @@
 
 namespace callsign::sqlite {
 
-// Waits for a free connection. `pool` outlives it. Throws store_failure.
-std::unique_ptr<read_tx> begin_read(reader_pool& pool);
+struct bulk_indexes;
+
+// Waits for a free connection. `pool` and the indexes outlive it. Throws store_failure.
+std::unique_ptr<read_tx> begin_read(reader_pool& pool, const bulk_indexes& indexes);
 
 }  // namespace callsign::sqlite

@@ -58,6 +58,10 @@ constexpr table tables[] = {
              q.damaged("whether it is over");
          }
      }},
+    {"versions",
+     "SELECT version_row, version_id, parent_id, created_at, operations, author, version_row"
+     " FROM versions WHERE version_row > ? ORDER BY 1",
+     look_at<version_of>},
     {"task_history",
      "SELECT history_id, kind, attributes, history_id FROM task_history WHERE history_id > ?"
      " ORDER BY 1",
@@ -106,21 +110,12 @@ constexpr table tables[] = {
      }},
 };
 
-// Of one account.
-constexpr table versions{
-    "versions",
-    "SELECT seq, version_id, parent_id, created_at, operations, author FROM versions"
-    " WHERE seq > ? AND account_id = ? ORDER BY seq",
-    look_at<version_of>};
-
 class row_reader {
   public:
     row_reader(connection& db, findings& found) : db_(db), found_(found) {}
 
     void run() {
-        for (const table& t : tables) read_rows(t, {});
-        auto accounts = db_.use("SELECT account_id FROM accounts ORDER BY account_id");
-        while (accounts.step()) read_rows(versions, account_id{accounts.integer(0)});
+        for (const table& t : tables) read_rows(t);
         auto sides = db_.use("SELECT version_id, account_id FROM side_versions");
         while (sides.step()) {
             readable([&] {
@@ -132,21 +127,16 @@ class row_reader {
     }
 
   private:
-    void read_rows(const table& t, std::optional<account_id> of) {
-        const std::string whose = of ? " of account " + std::to_string(of->value) : "";
-        const auto begin = [&](query& q, std::int64_t after) {
-            q.bind(after);
-            if (of) q.bind(*of);
-        };
+    void read_rows(const table& t) {
         for (std::int64_t last = INT64_MIN, passed = last;;) {
             std::string why;
             try {
                 auto q = db_.use(t.rows);
-                begin(q, last);
+                q.bind(last);
                 while (q.step()) {
                     last = q.integer(0);
                     q.at(t.name, last);
-                    readable([&] { t.look_at(q); }, whose);
+                    readable([&] { t.look_at(q); });
                 }
                 return;
             } catch (const store_failure& failure) {
@@ -154,11 +144,10 @@ class row_reader {
             }
             const auto next = next_readable(last, [&](std::int64_t place) {
                 auto q = db_.use(t.rows);
-                begin(q, place);
-                q.step();
+                q.bind(place).step();
             });
             found_.fault(readable_rows,
-                         std::string(t.name) + whose + ": rows after " +
+                         std::string(t.name) + ": rows after " +
                              (last == INT64_MIN ? "the beginning" : std::to_string(last)) +
                              (next ? " and before " + std::to_string(*next + 1) : "") +
                              " cannot be read: " + why);
@@ -169,11 +158,11 @@ class row_reader {
     }
 
     template <class Look>
-    void readable(Look look, const std::string& whose = {}) {
+    void readable(Look look) {
         try {
             look();
         } catch (const store_failure& failure) {
-            found_.fault(readable_rows, failure.what() + whose);
+            found_.fault(readable_rows, failure.what());
         }
     }
 

@@ -323,13 +323,13 @@ sealed_snapshot snapshot_of(query& q) {
 
 fork_version fork_version_of(query& q) {
     q.at("side_versions by left_at", q.integer(1));
-    fork_version side{q.id(0), q.integer(1), q.instant(2), {}, {}, q.id(4)};
+    fork_version side{q.id(0), q.integer(1), q.instant(2), {}, {}, {}};
     if (!decode_way(q.blob(3), side)) q.damaged("its way");
     return side;
 }
 
 version version_of(query& q) {
-    q.at("versions by seq", q.integer(0));
+    q.at("versions", q.integer(6));
     return {q.integer(0), q.id(1), q.id(2), q.instant(3), operations_in(q, 4), author_in(q, 5)};
 }
 

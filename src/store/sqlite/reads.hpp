@@ -1,6 +1,7 @@
 #pragma once
 // What both kinds of transaction can be asked, over one connection.
 
+#include "bulk_index.hpp"
 #include "connection.hpp"
 #include "rows.hpp"
 #include "statements.hpp"
@@ -25,6 +26,7 @@ effect effect_of(query& q);
 outbox_tally outbox_tally_of(query& q);
 key_contest key_contest_of(query& q);
 retry_record retry_record_of(query& q);
+// Without its last version's id.
 fork_version fork_version_of(query& q);
 chain_head head_of(query& q);
 sealed_version sealed_version_of(query& q);
@@ -53,11 +55,17 @@ std::vector<Row> all(query& q, Row (*row)(query&)) {
     return rows;
 }
 
+// The writer's; none: there is no writer in this process.
+struct bulk_indexes {
+    const bulk_index* numbers = nullptr;
+    const bulk_index* places = nullptr;
+};
+
 // Base is read_tx or write_tx.
 template <class Base>
 class reads_over : public Base {
   public:
-    explicit reads_over(connection& db) : db_(db) {}
+    reads_over(connection& db, bulk_indexes indexes) : db_(db), indexes_(indexes) {}
 
     std::vector<account> deleted_accounts(time_point before, std::int64_t limit) override {
         auto q = db_.use(sql::account_deleted);
@@ -112,9 +120,14 @@ class reads_over : public Base {
     }
     std::optional<task> find_task(series_id series, std::string_view period,
                                   std::int64_t number) override {
-        const std::string wanted(period);
+        const auto counter = find_counter(series, period);
+        if (!counter) return std::nullopt;
+        auto waiting = numbers().next({*counter, number}, false);
+        if (waiting && waiting->at.place == number) {
+            if (auto found = task_at(*waiting, false)) return found;
+        }
         auto q = db_.use(sql::task_by_number);
-        return one(q.bind(series).bind(wanted).bind(number), task_of);
+        return one(q.bind(*counter).bind(number), task_of);
     }
     std::optional<task> find_task_as_of(account_id account, const uuid& id,
                                         std::int64_t seq) override {
@@ -142,12 +155,28 @@ class reads_over : public Base {
         return all(q.bind(series), numbers_skipped_of);
     }
     void visit_numbered(const number_walk& walk, const task_visitor& visit) override {
-        const std::string in(walk.period);
+        const auto counter = find_counter(walk.series, walk.period);
+        if (!counter) return;
         const auto up = walk.open_only ? sql::task_open_up : sql::task_up;
         const auto down = walk.open_only ? sql::task_open_down : sql::task_down;
         auto q = db_.use(walk.descending ? down : up);
-        q.bind(walk.series).bind(in).bind(walk.from);
-        while (q.step() && visit(task_of(q))) {
+        q.bind(*counter).bind(walk.from);
+        // Both are in the order of the walk: those in the index's table, and those that wait. The
+        // last may be among the first by now.
+        bool in_table = q.step();
+        auto waiting = next_waiting({*counter, walk.from}, walk);
+        while (in_table || waiting) {
+            const std::int64_t place = waiting ? waiting->numbered->number : 0;
+            const std::int64_t ahead = in_table && waiting ? place - q.integer(5) : 0;
+            if (in_table && (walk.descending ? ahead <= 0 : ahead >= 0)) {
+                const bool is_twin = waiting && waiting->id.value == q.integer(0);
+                if (!visit(task_of(q))) return;
+                in_table = q.step();
+                if (!is_twin) continue;
+            } else if (!visit(std::move(*waiting))) {
+                return;
+            }
+            waiting = next_waiting({*counter, place}, walk);
         }
     }
     std::string name_of(const author& by) override {
@@ -159,16 +188,37 @@ class reads_over : public Base {
     }
     std::vector<version> versions(account_id account, std::int64_t after,
                                   std::int64_t limit) override {
-        auto q = db_.use(sql::version_all);
-        return all(q.bind(account).bind(after).bind(limit), version_of);
+        std::vector<version> some;
+        {
+            auto q = db_.use(sql::version_all);
+            some = all(q.bind(account).bind(after).bind(limit), version_of);
+        }
+        if (!some.empty()) after = some.back().seq;
+        while (std::ssize(some) < limit) {
+            auto next = next_waiting(account, after);
+            if (!next) break;
+            after = next->seq;
+            some.push_back(std::move(*next));
+        }
+        return some;
     }
     void visit_versions(account_id account, std::int64_t after,
                         const version_visitor& visit) override {
-        auto q = db_.use(sql::version_each);
-        q.bind(account).bind(after);
-        while (q.step()) visit(version_of(q));
+        {
+            auto q = db_.use(sql::version_each);
+            q.bind(account).bind(after);
+            for (; q.step(); after = q.integer(0)) visit(version_of(q));
+        }
+        while (const auto next = next_waiting(account, after)) {
+            after = next->seq;
+            visit(*next);
+        }
     }
     std::optional<uuid> find_version_id(account_id account, std::int64_t seq) override {
+        if (const auto e = places().next({account.value, seq}, false); e && e->at.place == seq) {
+            auto q = db_.use(sql::version_id_of_entry);
+            if (q.bind(e->row).bind(account).bind(seq).step()) return q.id(0);
+        }
         auto q = db_.use(sql::version_id);
         if (!q.bind(account).bind(seq).step()) return std::nullopt;
         return q.id(0);
@@ -180,7 +230,12 @@ class reads_over : public Base {
     }
     std::optional<fork_version> find_fork_version(account_id account, const uuid& id) override {
         auto q = db_.use(sql::side_get);
-        return one(q.bind(id).bind(account), fork_version_of);
+        auto found = one(q.bind(id).bind(account), fork_version_of);
+        if (!found) return std::nullopt;
+        const auto last = this->find_version_id(account, q.integer(4));
+        if (!last) return std::nullopt;
+        found->back = *last;
+        return found;
     }
     std::vector<fork_return> fork_returns(const fork_return& after, std::int64_t limit) override {
         auto q = db_.use(sql::fork_returns);
@@ -336,10 +391,56 @@ class reads_over : public Base {
     connection& db_;
 
   private:
+    // Of this transaction: looked at when they are first needed.
+    const index_view& numbers() {
+        if (!numbers_) numbers_.emplace(db_, task_numbers, indexes_.numbers);
+        return *numbers_;
+    }
+    const index_view& places() {
+        if (!places_) places_.emplace(db_, version_places, indexes_.places);
+        return *places_;
+    }
+    std::optional<std::int64_t> find_counter(series_id series, std::string_view period) {
+        const std::string wanted(period);
+        auto q = db_.use(sql::counter_get);
+        if (!q.bind(series).bind(wanted).step()) return std::nullopt;
+        return q.integer(0);
+    }
+    std::optional<task> task_at(const index_entry& e, bool open_only) {
+        auto q = db_.use(sql::task_of_entry);
+        q.bind(e.row).bind(e.at.owner).bind(e.at.place).bind(open_only ? 0 : 1);
+        return one(q, task_of);
+    }
+    // Behind `last`, in the direction of the walk.
+    std::optional<task> next_waiting(index_place last, const number_walk& walk) {
+        const std::int64_t step = walk.descending ? -1 : 1;
+        const std::int64_t end = walk.descending ? INT64_MIN : INT64_MAX;
+        while (last.place != end) {
+            const auto e = numbers().next({last.owner, last.place + step}, walk.descending);
+            if (!e) break;
+            if (auto found = task_at(*e, walk.open_only)) return found;
+            last = e->at;
+        }
+        return std::nullopt;
+    }
+    std::optional<version> next_waiting(account_id account, std::int64_t after) {
+        while (after != INT64_MAX) {
+            const auto e = places().next({account.value, after + 1}, false);
+            if (!e) break;
+            after = e->at.place;
+            auto q = db_.use(sql::version_of_entry);
+            if (q.bind(e->row).bind(account).bind(after).step()) return version_of(q);
+        }
+        return std::nullopt;
+    }
+
     std::string name_in(const char* sql, std::int64_t id) {
         auto q = db_.use(sql);
         return q.bind(id).step() ? q.text(0) : std::string();
     }
+
+    bulk_indexes indexes_;
+    std::optional<index_view> numbers_, places_;
 };
 
 }  // namespace callsign::sqlite

@@ -1,5 +1,7 @@
 #include "remove_account.hpp"
 
+#include "statements.hpp"
+
 #include <array>
 
 namespace callsign::sqlite {
@@ -9,6 +11,8 @@ namespace {
 struct owned_table {
     const char* last;  // its last row; none: its rows are few, and go at once
     const char* remove;
+    const char* unindex = nullptr;  // before that, what an index in bulk has of them
+    const char* open = nullptr;     // how many open tasks go with them
 };
 
 // Those that others refer to come after them.
@@ -26,9 +30,18 @@ constexpr std::array owned_tables{
                 "DELETE FROM task_history WHERE history_id > ?2 AND history_id <= ?3 AND"
                 " (SELECT account_id FROM tasks t WHERE t.task_id = task_history.task_id) = ?1"},
     owned_table{"SELECT max(task_id) FROM tasks",
-                "DELETE FROM tasks WHERE task_id > ?2 AND task_id <= ?3 AND account_id = ?1"},
-    owned_table{"SELECT max(seq) FROM versions WHERE account_id = ?1",
-                "DELETE FROM versions WHERE account_id = ?1 AND seq > ?2 AND seq <= ?3"},
+                "DELETE FROM tasks WHERE task_id > ?2 AND task_id <= ?3 AND account_id = ?1",
+                "DELETE FROM task_numbers WHERE (counter_id, over, number) IN (SELECT counter_id,"
+                " over, number FROM tasks WHERE task_id > ?2 AND task_id <= ?3 AND account_id ="
+                " ?1)",
+                "SELECT count(*) FROM tasks WHERE task_id > ?2 AND task_id <= ?3 AND account_id ="
+                " ?1 AND number IS NOT NULL AND over = 0"},
+    owned_table{"SELECT max(version_row) FROM versions",
+                "DELETE FROM versions WHERE version_row > ?2 AND version_row <= ?3 AND account_id"
+                " = ?1",
+                "DELETE FROM version_places WHERE (account_id, seq) IN (SELECT account_id, seq"
+                " FROM versions WHERE version_row > ?2 AND version_row <= ?3 AND account_id ="
+                " ?1)"},
     owned_table{"SELECT max(sealed_id) FROM sealed_versions",
                 "DELETE FROM sealed_versions WHERE sealed_id > ?2 AND sealed_id <= ?3 AND"
                 " account_id = ?1"},
@@ -47,9 +60,8 @@ constexpr std::array owned_tables{
 };
 
 // Of the table, whoever's; 0: it has none.
-std::int64_t last_row(connection& db, const owned_table& t, account_id account) {
+std::int64_t last_row(connection& db, const owned_table& t) {
     auto q = db.use(t.last);
-    if (std::string_view(t.last).find("?1") != std::string_view::npos) q.bind(account);
     return q.step() && !q.is_null(0) ? q.integer(0) : 0;
 }
 
@@ -66,11 +78,20 @@ std::optional<removal_place> remove_some(write_state& state, account_id account,
         state.db.use(t.remove).bind(account).run();
     } else {
         const std::int64_t through = from.row + limit;
-        state.db.use(t.remove).bind(account).bind(from.row).bind(through).run();
-        if (through < last_row(state.db, t, account)) next = {from.table, through};
+        if (t.open) {
+            auto q = state.db.use(t.open);
+            q.bind(account).bind(from.row).bind(through).step();
+            state.now.all.open_tasks -= q.integer(0);
+        }
+        for (const char* const text : {t.unindex, t.remove}) {
+            if (text) state.db.use(text).bind(account).bind(from.row).bind(through).run();
+        }
+        if (through < last_row(state.db, t)) next = {from.table, through};
     }
     if (next.table < std::ssize(owned_tables)) return next;
     state.forget_account(account);
+    --state.now.all.accounts;
+    state.now.all.held_series = state.db.integer_of(sql::series_held_count);
     return std::nullopt;
 }
 

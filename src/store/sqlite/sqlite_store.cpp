@@ -6,6 +6,7 @@
 #include "file_copy.hpp"
 #include "prepare_file.hpp"
 #include "read_transaction.hpp"
+#include "reads.hpp"
 #include "write_transaction.hpp"
 
 #include <callsign/store/sqlite.hpp>
@@ -39,7 +40,9 @@ class sqlite_store final : public store {
         log_.make_room();
         return sqlite::begin_write(state_);
     }
-    std::unique_ptr<read_tx> begin_read() override { return sqlite::begin_read(readers_); }
+    std::unique_ptr<read_tx> begin_read() override {
+        return sqlite::begin_read(readers_, {&state_.numbers, &state_.places});
+    }
     time_point last_moment() override { return state_.committed.last_moment; }
     slot_counts counts() override { return state_.committed.slots; }
     store_totals totals() override { return state_.committed.all; }

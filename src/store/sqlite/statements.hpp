@@ -83,10 +83,10 @@ inline constexpr auto skipped_remove =
     "DELETE FROM skipped_numbers WHERE counter_id = ? AND first_number = ?";
 inline constexpr auto counter_put =
     "INSERT INTO counters (series_id, period, last_number) VALUES (?, ?, 0)";
+// Of those in the index's table.
 inline constexpr auto counter_highest =
-    "SELECT max(number) FROM tasks WHERE counter_id = ?1 AND over = 0"
-    " AND number IS NOT NULL UNION ALL"
-    " SELECT max(number) FROM tasks WHERE counter_id = ?1 AND over = 1 AND number IS NOT NULL";
+    "SELECT max(number) FROM task_numbers WHERE counter_id = ?1 AND over = 0 UNION ALL"
+    " SELECT max(number) FROM task_numbers WHERE counter_id = ?1 AND over = 1";
 inline constexpr auto counter_set = "UPDATE counters SET last_number = ? WHERE counter_id = ?";
 
 #define CALLSIGN_TOKEN \
@@ -143,10 +143,10 @@ inline constexpr auto slot_fail =
 inline constexpr auto slot_forget =
     "DELETE FROM slots WHERE slot_id = ? AND +state <> 1 RETURNING state";
 inline constexpr auto totals_get =
-    "SELECT pending, in_flight, committed, failed, last_slot, last_moment FROM totals";
+    "SELECT pending, in_flight, committed, failed, last_slot, last_moment, open_tasks FROM totals";
 inline constexpr auto totals_set =
     "UPDATE totals SET pending = ?, in_flight = ?, committed = ?, failed = ?, last_slot = ?,"
-    " last_moment = ?";
+    " last_moment = ?, open_tasks = ?";
 // What is written so is set back by totals_set: the page is written all the same.
 inline constexpr auto totals_touch = "UPDATE totals SET last_slot = last_slot + 1";
 inline constexpr auto account_count = "SELECT count(*) FROM accounts";
@@ -182,30 +182,39 @@ inline constexpr auto side_not_after =
 
 // ---- tasks and versions ----
 
-#define CALLSIGN_TASK                                                                        \
+#define CALLSIGN_TASK_COLUMNS                                                                \
     "SELECT t.task_id, t.account_id, t.uuid, s.prefix, c.period, t.number, t.prefix, t.seq," \
-    " t.last_seq, t.created_at, t.purged, t.attributes, t.author FROM tasks t"               \
-    " JOIN series s ON s.series_id = t.series_id"                                            \
+    " t.last_seq, t.created_at, t.purged, t.attributes, t.author FROM "
+#define CALLSIGN_TASK_SERIES                      \
+    " JOIN series s ON s.series_id = t.series_id" \
     " LEFT JOIN counters c ON c.counter_id = t.counter_id"
+#define CALLSIGN_TASK CALLSIGN_TASK_COLUMNS "tasks t" CALLSIGN_TASK_SERIES
 inline constexpr auto task_by_uuid = CALLSIGN_TASK " WHERE t.uuid = ? AND t.account_id = ?";
 inline constexpr auto task_by_id = CALLSIGN_TASK " WHERE t.task_id = ?";
-// The index of numbers has open tasks and those that are over each by themselves.
-#define CALLSIGN_NUMBERED(over)                                                                    \
-    CALLSIGN_TASK                                                                                  \
-    " WHERE t.counter_id = (SELECT counter_id FROM counters WHERE series_id = ?1 AND period = ?2)" \
-    " AND t.over " over " AND t.number "
+// As an entry of the index of numbers says, if the row does. ?4: 0 for an open one, or 1.
+inline constexpr auto task_of_entry =
+    CALLSIGN_TASK " WHERE t.task_id = ? AND t.counter_id = ? AND t.number = ? AND t.over <= ?";
+// By the index's table, which has open tasks and those that are over each by themselves. The
+// counter, and a number.
+#define CALLSIGN_NUMBERED(over)                                                     \
+    CALLSIGN_TASK_COLUMNS                                                           \
+    "task_numbers n CROSS JOIN tasks t ON t.task_id = n.task_id"                    \
+    " AND t.counter_id = n.counter_id AND t.number = n.number" CALLSIGN_TASK_SERIES \
+    " WHERE n.counter_id = ?1 AND n.over " over " AND n.number "
 #define CALLSIGN_MERGED(range) \
     CALLSIGN_NUMBERED("= 0") range " UNION ALL " CALLSIGN_NUMBERED("= 1") range " ORDER BY 6"
-inline constexpr auto task_by_number = CALLSIGN_NUMBERED("IN (0, 1)") "= ?3";
-inline constexpr auto task_up = CALLSIGN_MERGED("> ?3");
-inline constexpr auto task_down = CALLSIGN_MERGED("< ?3") " DESC";
-inline constexpr auto task_open_up = CALLSIGN_NUMBERED("= 0") "> ?3 ORDER BY t.number";
-inline constexpr auto task_open_down = CALLSIGN_NUMBERED("= 0") "< ?3 ORDER BY t.number DESC";
+inline constexpr auto task_by_number = CALLSIGN_NUMBERED("IN (0, 1)") "= ?2";
+inline constexpr auto task_up = CALLSIGN_MERGED("> ?2");
+inline constexpr auto task_down = CALLSIGN_MERGED("< ?2") " DESC";
+inline constexpr auto task_open_up = CALLSIGN_NUMBERED("= 0") "> ?2 ORDER BY n.number";
+inline constexpr auto task_open_down = CALLSIGN_NUMBERED("= 0") "< ?2 ORDER BY n.number DESC";
 #undef CALLSIGN_MERGED
 #undef CALLSIGN_NUMBERED
 inline constexpr auto task_unnumbered =
     CALLSIGN_TASK " WHERE t.number IS NULL AND t.task_id > ? ORDER BY t.task_id LIMIT ?";
 #undef CALLSIGN_TASK
+#undef CALLSIGN_TASK_COLUMNS
+#undef CALLSIGN_TASK_SERIES
 inline constexpr auto task_put =
     "INSERT INTO tasks (task_id, account_id, uuid, series_id, counter_id, number, prefix, seq,"
     " last_seq, created_at, attributes, purged, over, author)"
@@ -216,10 +225,10 @@ inline constexpr auto task_reveal =
 inline constexpr auto task_number =
     "UPDATE tasks SET series_id = ?, counter_id = ?, number = ?, prefix = ?, seq = ?, last_seq = ?"
     " WHERE task_id = ? AND number IS NULL RETURNING over";
-// By the index of numbers alone, a counter after the other.
-inline constexpr auto task_open_count =
-    "SELECT count(*) FROM counters c JOIN tasks t ON t.counter_id = c.counter_id"
-    " AND t.over = 0 AND t.number IS NOT NULL";
+// Whether a task is over is a part of its entry, if it has one yet.
+inline constexpr auto task_turned =
+    "UPDATE task_numbers SET over = ?1 WHERE (counter_id, over, number) ="
+    " (SELECT counter_id, 1 - ?1, number FROM tasks WHERE task_id = ?2)";
 
 inline constexpr auto task_update =
     "UPDATE tasks SET attributes = ?, purged = ?, last_seq = ?, over = ? WHERE task_id = ?";
@@ -245,25 +254,60 @@ inline constexpr auto history_begin =
 
 inline constexpr auto task_last = "SELECT coalesce(max(task_id), 0) FROM tasks";
 
+inline constexpr auto version_last = "SELECT coalesce(max(version_row), 0) FROM versions";
 inline constexpr auto version_put =
-    "INSERT INTO versions (account_id, seq, version_id, parent_id, created_at, operations, author)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?)";
+    "INSERT INTO versions (version_row, account_id, seq, version_id, parent_id, created_at,"
+    " operations, author) VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
+#define CALLSIGN_VERSION_ROW                                                         \
+    "SELECT v.seq, v.version_id, v.parent_id, v.created_at, v.operations, v.author," \
+    " v.version_row FROM "
+#define CALLSIGN_CHAIN                                                        \
+    "version_places p CROSS JOIN versions v ON v.version_row = p.version_row" \
+    " AND v.account_id = p.account_id AND v.seq = p.seq WHERE p.account_id = ?"
+// By the index's table.
 inline constexpr auto version_all =
-    "SELECT seq, version_id, parent_id, created_at, operations, author FROM versions"
-    " WHERE account_id = ? AND seq > ? ORDER BY seq LIMIT ?";
+    CALLSIGN_VERSION_ROW CALLSIGN_CHAIN " AND p.seq > ? ORDER BY p.seq LIMIT ?";
 inline constexpr auto version_each =
-    "SELECT seq, version_id, parent_id, created_at, operations, author FROM versions"
-    " WHERE account_id = ? AND seq > ? ORDER BY seq";
+    CALLSIGN_VERSION_ROW CALLSIGN_CHAIN " AND p.seq > ? ORDER BY p.seq";
+// As an entry of the index says, if the row does.
+inline constexpr auto version_of_entry =
+    CALLSIGN_VERSION_ROW "versions v WHERE v.version_row = ? AND v.account_id = ? AND v.seq = ?";
 // The operations come last: their pages are not touched.
-inline constexpr auto version_id =
-    "SELECT version_id FROM versions WHERE account_id = ? AND seq = ?";
+inline constexpr auto version_id = "SELECT v.version_id FROM " CALLSIGN_CHAIN " AND p.seq = ?";
+inline constexpr auto version_id_of_entry =
+    "SELECT version_id FROM versions WHERE version_row = ? AND account_id = ? AND seq = ?";
+#undef CALLSIGN_CHAIN
+#undef CALLSIGN_VERSION_ROW
 inline constexpr auto version_seq =
     "SELECT seq FROM versions WHERE version_id = ? AND account_id = ?";
 
+// ---- indexes in bulk ----
+
+inline constexpr auto numbers_through = "SELECT numbers_through FROM totals";
+inline constexpr auto set_numbers_through = "UPDATE totals SET numbers_through = ?";
+inline constexpr auto numbers_behind =
+    "SELECT counter_id, number, task_id FROM tasks WHERE task_id > ? AND number IS NOT NULL"
+    " ORDER BY task_id";
+inline constexpr auto number_put =
+    "INSERT INTO task_numbers (counter_id, over, number, task_id)"
+    " SELECT counter_id, over, number, task_id FROM tasks"
+    " WHERE task_id = ? AND number IS NOT NULL ON CONFLICT DO NOTHING";
+inline constexpr auto number_row =
+    "SELECT task_id FROM task_numbers WHERE counter_id = ? AND over IN (0, 1) AND number = ?";
+inline constexpr auto places_through = "SELECT places_through FROM totals";
+inline constexpr auto set_places_through = "UPDATE totals SET places_through = ?";
+inline constexpr auto places_behind =
+    "SELECT account_id, seq, version_row FROM versions WHERE version_row > ? ORDER BY version_row";
+inline constexpr auto place_put =
+    "INSERT INTO version_places (account_id, seq, version_row)"
+    " SELECT account_id, seq, version_row FROM versions WHERE version_row = ?"
+    " ON CONFLICT DO NOTHING";
+inline constexpr auto place_row =
+    "SELECT version_row FROM version_places WHERE account_id = ? AND seq = ?";
+
 // One that is within its account's bounds.
 inline constexpr auto side_get =
-    "SELECT s.version_id, s.left_at, s.created_at, s.way, v.version_id FROM side_versions s"
-    " JOIN versions v ON v.account_id = s.account_id AND v.seq = s.seq"
+    "SELECT s.version_id, s.left_at, s.created_at, s.way, s.seq FROM side_versions s"
     " JOIN accounts a ON a.account_id = s.account_id"
     " WHERE s.version_id = ? AND s.account_id = ? AND s.place > a.side_gone_to"
     " AND s.bytes_before >= a.side_gone_below";

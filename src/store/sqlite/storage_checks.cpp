@@ -43,6 +43,36 @@ constexpr agreement agreements[] = {
      " in_flight = 1) AS i, count(*) FILTER (WHERE state = 2) AS c, count(*) FILTER (WHERE state ="
      " 3) AS f, coalesce(max(slot_id), 0) AS m FROM slots) n WHERE (o.pending, o.in_flight,"
      " o.committed, o.failed) <> (n.p, n.i, n.c, n.f) OR o.last_slot < n.m"},
+    {{"I4", "the totals count the open tasks"},
+     "SELECT printf('totals say %d open tasks, and there are %d', o.open_tasks, n.open) FROM "
+     "totals o,"
+     " (SELECT count(*) AS open FROM tasks WHERE number IS NOT NULL AND over = 0) n"
+     " WHERE o.open_tasks <> n.open"},
+    // What waits in memory is made of the rows behind, and has no proof of its own.
+    {{"I1", "the index of numbers has every task, as it is"},
+     "SELECT printf('task %d: number %d of counter %d is not in the index', t.task_id, t.number,"
+     " t.counter_id) FROM tasks t LEFT JOIN task_numbers n ON n.counter_id = t.counter_id AND"
+     " n.over = t.over AND n.number = t.number WHERE t.number IS NOT NULL AND t.task_id <="
+     " (SELECT numbers_through FROM totals) AND n.task_id IS NOT t.task_id UNION ALL"
+     " SELECT printf('the index has number %d of counter %d for task %d, which is not so', "
+     "n.number,"
+     " n.counter_id, n.task_id) FROM task_numbers n LEFT JOIN tasks t ON t.task_id = n.task_id"
+     " WHERE (t.counter_id, t.over, t.number) IS NOT (n.counter_id, n.over, n.number) UNION ALL"
+     " SELECT printf('number %d of counter %d is given to tasks %d and %d', n.number, n.counter_id,"
+     " n.task_id, t.task_id) FROM tasks t JOIN task_numbers n ON n.counter_id = t.counter_id AND"
+     " n.over IN (0, 1) AND n.number = t.number WHERE t.task_id > (SELECT numbers_through FROM"
+     " totals) AND n.task_id <> t.task_id"},
+    {{"I6", "the index of versions has every version, as it is"},
+     "SELECT printf('account %d: seq %d is not in the index', v.account_id, v.seq) FROM versions v"
+     " LEFT JOIN version_places p ON p.account_id = v.account_id AND p.seq = v.seq WHERE"
+     " v.version_row <= (SELECT places_through FROM totals) AND p.version_row IS NOT v.version_row"
+     " UNION ALL SELECT printf('the index has seq %d of account %d in row %d, which is not so',"
+     " p.seq, p.account_id, p.version_row) FROM version_places p LEFT JOIN versions v ON"
+     " v.version_row = p.version_row WHERE (v.account_id, v.seq) IS NOT (p.account_id, p.seq)"
+     " UNION ALL SELECT printf('account %d: seq %d is in rows %d and %d', p.account_id, p.seq,"
+     " p.version_row, v.version_row) FROM versions v JOIN version_places p ON p.account_id ="
+     " v.account_id AND p.seq = v.seq WHERE v.version_row > (SELECT places_through FROM totals)"
+     " AND p.version_row <> v.version_row"},
     {{"I8", "a client opens one account, and an opaque account has a client"},
      "SELECT printf('device %d: account %d is not there', d.device_id, d.account_id)"
      " FROM devices d LEFT JOIN accounts a ON a.account_id = d.account_id"

@@ -2,15 +2,24 @@
 
 #include "statements.hpp"
 
+#include <algorithm>
+
 namespace callsign::sqlite {
 
 write_state::write_state(const std::filesystem::path& file, const sqlite_options& options)
     : db(file, SQLite::OPEN_READWRITE, options.cache_bytes),
       keys(db, {.recent_max = options.recent_keys_max,
-                .filter_bytes_max = options.key_filter_bytes_max}) {}
+                .filter_bytes_max = options.key_filter_bytes_max}),
+      numbers(db, task_numbers, options.buffered_entries_max),
+      places(db, version_places, options.buffered_entries_max) {}
 
 void write_state::load() {
-    committed_task_ = last_task = db.integer_of(sql::task_last);
+    numbers.load();
+    places.load();
+    // The last row may be gone, but what an index has come to is not given again.
+    committed_task_ = last_task = std::max(db.integer_of(sql::task_last), numbers.through());
+    committed_version_ = last_version =
+        std::max(db.integer_of(sql::version_last), places.through());
     auto q = db.use(sql::totals_get);
     if (!q.step()) throw_damaged("totals", 1, "it is not there");
     q.at("totals", 1);
@@ -18,7 +27,7 @@ void write_state::load() {
         {q.integer(0), q.integer(1), q.integer(2), q.integer(3)}, q.integer(4), q.instant(5), {}};
     now.all = {.accounts = db.integer_of(sql::account_count),
                .tasks = last_task,
-               .open_tasks = db.integer_of(sql::task_open_count),
+               .open_tasks = q.integer(6),
                .held_series = db.integer_of(sql::series_held_count)};
     committed.all = now.all;
     keys.load();
@@ -57,12 +66,24 @@ write_state::counter& write_state::find_counter(series_id series, std::string_vi
 
 // One that has fallen behind would give numbers again.
 void write_state::expect_highest(const counter& c) {
+    std::int64_t highest = last_waiting(c);
     auto q = db.use(sql::counter_highest);
     q.bind(c.id);
-    while (q.step()) {
-        if (q.integer(0) <= c.last_number) continue;
-        throw_damaged("counters", c.id, "it is behind the numbers that were given");
+    while (q.step()) highest = std::max(highest, q.integer(0));
+    if (highest <= c.last_number) return;
+    throw_damaged("counters", c.id, "it is behind the numbers that were given");
+}
+
+// The highest number that is not in the index's table; 0: none.
+std::int64_t write_state::last_waiting(const counter& c) {
+    const index_view view(db, task_numbers, &numbers);
+    index_place last{c.id, INT64_MAX};
+    while (const auto e = view.next(last, true)) {
+        auto q = db.use(sql::task_of_entry);
+        if (q.bind(e->row).bind(c.id).bind(e->at.place).bind(1).step()) return e->at.place;
+        last.place = e->at.place - 1;
     }
+    return 0;
 }
 
 write_state::head& write_state::changed(account_id account) {
@@ -136,6 +157,9 @@ void write_state::flush() {
 void write_state::committed_all() noexcept {
     committed = now;
     committed_task_ = last_task;
+    committed_version_ = last_version;
+    numbers.committed();
+    places.committed();
     keys.committed();
 }
 
@@ -148,6 +172,9 @@ void write_state::roll_back() noexcept {
     forget_series();
     now = committed;
     last_task = committed_task_;
+    last_version = committed_version_;
+    numbers.roll_back();
+    places.roll_back();
     keys.roll_back();
 }
 

@@ -3,6 +3,7 @@
 // one that writes. A transaction ends with committed_all() or roll_back(), neither of which reads
 // or can fail: what is remembered is always what is on the disk.
 
+#include "bulk_index.hpp"
 #include "connection.hpp"
 #include "key_index.hpp"
 
@@ -99,7 +100,10 @@ class write_state {
     key_index keys;
     totals now;
     totals committed;
+    bulk_index numbers;  // of tasks
+    bulk_index places;   // of versions
     std::int64_t last_task = 0;
+    std::int64_t last_version = 0;  // its row
     std::map<std::pair<account_id, std::string>, series> series_by_prefix;
     std::unordered_map<account_id, series> default_series;
     // The fork version that was last looked at for being gone. Only a place to go on from.
@@ -114,6 +118,7 @@ class write_state {
     counter& find_counter(series_id series, std::string_view period);
     counter& changed(series_id series, std::string_view period);
     void expect_highest(const counter& c);
+    std::int64_t last_waiting(const counter& c);
 
     std::unordered_map<account_id, head> heads_;
     std::map<std::pair<series_id, std::string>, counter> counters_;
@@ -121,6 +126,7 @@ class write_state {
     std::vector<head*> changed_heads_;
     std::vector<counter*> changed_counters_;
     std::int64_t committed_task_ = 0;
+    std::int64_t committed_version_ = 0;
 };
 
 }  // namespace callsign::sqlite

@@ -22,7 +22,8 @@ std::optional<std::int64_t> column_of(const author& by) {
 
 class write_transaction final : public reads_over<write_tx> {
   public:
-    explicit write_transaction(write_state& state) : reads_over(state.db), state_(state) {
+    explicit write_transaction(write_state& state)
+        : reads_over(state.db, {&state.numbers, &state.places}), state_(state) {
         end_on_disk();  // of one whose rollback failed: nothing is written before that is done
         db_.use(sql::begin_write).run();
     }
@@ -182,11 +183,10 @@ class write_transaction final : public reads_over<write_tx> {
         const std::string attributes = encode(t.attributes);
         auto q = db_.use(sql::task_put);
         q.bind(id).bind(t.account).bind(t.uuid).bind(series);
+        const std::int64_t counter =
+            t.numbered ? state_.counter_of(series, t.numbered->period).id : 0;
         if (t.numbered) {
-            q.bind(state_.counter_of(series, t.numbered->period).id)
-                .bind(t.numbered->number)
-                .bind(t.numbered->prefix)
-                .bind(t.numbered->seq);
+            q.bind(counter).bind(t.numbered->number).bind(t.numbered->prefix).bind(t.numbered->seq);
         } else {
             q.bind_null().bind_null().bind_null().bind_null();
         }
@@ -197,7 +197,9 @@ class write_transaction final : public reads_over<write_tx> {
             .bind(t.purged || is_over(t.attributes) ? 1 : 0)
             .bind(column_of(t.author))
             .run();
-        if (t.numbered) state_.now.all.open_tasks += open(t.purged, t.attributes);
+        if (!t.numbered) return id;
+        state_.numbers.add({{counter, t.numbered->number}, id.value});
+        state_.now.all.open_tasks += open(t.purged, t.attributes);
         return id;
     }
     void reveal_task(task_id id, const attributes& all, std::int64_t seq,
@@ -212,6 +214,7 @@ class write_transaction final : public reads_over<write_tx> {
             .bind(id)
             .run();
         expect_one("tasks", id.value);
+        if (!is_over(all)) turned(id, false);
         state_.now.all.open_tasks += open(false, all);
     }
     void number_task(task_id id, series_id series, const receipt& r) override {
@@ -220,7 +223,11 @@ class write_transaction final : public reads_over<write_tx> {
         auto q = db_.use(sql::task_number);
         q.bind(series).bind(counter).bind(r.number).bind(r.prefix).bind(r.seq).bind(r.seq).bind(id);
         if (!q.step()) throw_damaged("tasks", id.value, "it is not as it was read");
-        state_.now.all.open_tasks += q.integer(0) == 0 ? 1 : 0;
+        const bool is_open = q.integer(0) == 0;
+        while (q.step()) {
+        }
+        state_.numbers.add({{counter, r.number}, id.value});
+        state_.now.all.open_tasks += is_open ? 1 : 0;
     }
     void update_task(const task& before, const attributes& all, bool purged, std::int64_t last_seq,
                      time_point now) override {
@@ -235,9 +242,10 @@ class write_transaction final : public reads_over<write_tx> {
             .bind(before.id)
             .run();
         expect_one("tasks", before.id.value);
-        if (before.numbered) {
-            state_.now.all.open_tasks += open(purged, all) - open(before.purged, before.attributes);
-        }
+        if (!before.numbered) return;
+        const auto opened = open(purged, all) - open(before.purged, before.attributes);
+        if (opened != 0) turned(before.id, opened < 0);
+        state_.now.all.open_tasks += opened;
     }
     bool forget_history(time_point before, std::int64_t limit) override {
         std::map<account_id, std::int64_t> begins;
@@ -645,6 +653,8 @@ class write_transaction final : public reads_over<write_tx> {
         if (changed_) {
             state_.flush();
             state_.keys.prepare_commit();
+            state_.numbers.prepare_commit(state_.last_task);
+            state_.places.prepare_commit(state_.last_version);
             auto& now = state_.now;
             now.all.tasks = state_.last_task;
             if (series_changed_) now.all.held_series = db_.integer_of(sql::series_held_count);
@@ -655,6 +665,7 @@ class write_transaction final : public reads_over<write_tx> {
                 .bind(now.slots.failed)
                 .bind(now.last_slot)
                 .bind(now.last_moment)
+                .bind(now.all.open_tasks)
                 .run();
         }
         db_.use(sql::commit).run_commit();
@@ -713,7 +724,9 @@ class write_transaction final : public reads_over<write_tx> {
     // `v` without its operations.
     void put_version(account_id account, const version& v, std::span<const operation> operations) {
         const std::string bytes = encode(operations);
+        const std::int64_t row = ++state_.last_version;
         db_.use(sql::version_put)
+            .bind(row)
             .bind(account)
             .bind(v.seq)
             .bind(v.id)
@@ -722,6 +735,12 @@ class write_transaction final : public reads_over<write_tx> {
             .bind_blob(bytes.data(), bytes.size())
             .bind(column_of(v.author))
             .run();
+        state_.places.add({{account.value, v.seq}, row});
+    }
+    // Its entry may wait still, and is made of the row then.
+    void turned(task_id id, bool over) {
+        db_.use(sql::task_turned).bind(over ? 1 : 0).bind(id).run();
+        if (id.value <= state_.numbers.through()) expect_one("task_numbers of task", id.value);
     }
     // What is not whole is small beside the task, and what leads back to the last whole state is no
     // longer than the task: so all of history is linear in what was sent.

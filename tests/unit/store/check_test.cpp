@@ -24,6 +24,7 @@ void fill(const std::filesystem::path& dir) {
     sqlite_options options;
     options.data_dir = dir;
     options.recent_keys_max = 8;
+    options.buffered_entries_max = 8;
     const auto store = open_sqlite(options);
     testing::counted_ids ids;
     time_point now{milliseconds{1'700'000'000'000}};
@@ -207,6 +208,9 @@ constexpr const char* makers =
     "a task's version is the one that made it, and what a version made is there";
 constexpr const char* replay = "the tasks are what the chain says";
 constexpr const char* keys = "every key finds its slot";
+constexpr const char* open_tasks = "the totals count the open tasks";
+constexpr const char* numbers_index = "the index of numbers has every task, as it is";
+constexpr const char* versions_index = "the index of versions has every version, as it is";
 constexpr const char* owners = "what a row belongs to is there";
 constexpr const char* file = "the file is sound";
 constexpr const char* rows = "every row can be read";
@@ -326,13 +330,32 @@ constexpr damage damages[] = {
      proofs::rows, "tasks, row 5"},
     {"operations_that_are_none",
      "UPDATE versions SET operations = x'FF' WHERE seq = 5 AND account_id = 2", "file",
-     proofs::rows, "versions by seq, row 5"},
+     proofs::rows, "versions, row 28"},
     {"a_state_that_there_is_not", "UPDATE slots SET state = 7 WHERE slot_id = 3", "file",
      proofs::rows, "slots, row 3"},
     {"a_uuid_too_short", "UPDATE devices SET client_id = x'00'", "file", proofs::rows,
      "devices, row 1"},
     {"retry_times_that_are_none", "INSERT INTO retry_times VALUES (1, x'FF')", "file", proofs::rows,
      "retry_times, row 1"},
+    {"open_tasks_miscounted", "UPDATE totals SET open_tasks = open_tasks + 1", "I4",
+     proofs::open_tasks},
+    {"a_number_not_indexed", "DELETE FROM task_numbers WHERE task_id = 3", "I1",
+     proofs::numbers_index, "number 3 of counter 1 is not in the index"},
+    {"a_number_indexed_for_another", "UPDATE task_numbers SET task_id = 4 WHERE task_id = 3", "I1",
+     proofs::numbers_index, "which is not so"},
+    {"an_open_task_indexed_as_over", "UPDATE task_numbers SET over = 1 WHERE task_id = 3", "I1",
+     proofs::numbers_index, "which is not so"},
+    {"a_number_given_twice",
+     "UPDATE tasks SET number = 1 WHERE task_id = (SELECT max(task_id) FROM tasks)", "I1",
+     proofs::numbers_index, "is given to tasks"},
+    {"a_version_not_indexed", "DELETE FROM version_places WHERE version_row = 3", "I6",
+     proofs::versions_index, "seq 3 is not in the index"},
+    {"a_version_indexed_for_another",
+     "UPDATE version_places SET version_row = 4 WHERE version_row = 3", "I6",
+     proofs::versions_index, "which is not so"},
+    {"a_seq_given_twice",
+     "UPDATE versions SET seq = 1 WHERE version_row = (SELECT max(version_row) FROM versions)",
+     "I6", proofs::versions_index, "is in rows"},
     {"an_index_lost",
      "PRAGMA writable_schema = ON; DELETE FROM sqlite_master WHERE name = 'tokens_by_account'",
      "file", proofs::file, "never used"},

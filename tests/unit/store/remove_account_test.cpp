@@ -41,7 +41,7 @@ class removal : public ::testing::Test {
     }
     void reopen() {
         store_.reset();
-        store_ = open_sqlite({.data_dir = dir_.path()});
+        store_ = open_sqlite({.data_dir = dir_.path(), .buffered_entries_max = 8});
     }
 
     temp_dir dir_;
@@ -67,6 +67,8 @@ TEST_F(removal, leaves_a_sound_store_after_each_step) {
     } while (c.from);
     EXPECT_EQ(removed, 1);
     EXPECT_GT(steps, 25);
+    EXPECT_EQ(store_->totals().accounts, 2);
+    EXPECT_EQ(store_->totals().open_tasks, 60);
     // Nothing of it is remembered.
     const auto again = make("gone");
     EXPECT_EQ(store_->begin_read()->default_series(again)->last_number, 30);

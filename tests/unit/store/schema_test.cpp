@@ -1,6 +1,7 @@
 // Files of every schema there has been, as it had them, come to this program's schema with all that
 // is in them; a newer one is refused.
 
+#include "store/sqlite/storage_checks.hpp"
 #include "support/check.hpp"
 #include "support/temp_dir.hpp"
 
@@ -170,6 +171,68 @@ TEST(schema, another_programs_data_is_refused_and_left_alone) {
     temp_dir empty;
     std::ofstream(file_in(empty)).flush();
     EXPECT_TRUE(open(empty));
+}
+
+// Rows of a large store move in steps; one that is cut off goes on where it was.
+TEST(schema, a_large_store_is_converted_in_steps) {
+    constexpr std::int64_t rows = 40'000;
+    temp_dir dir;
+    make(dir, 16);
+    {
+        const std::string to = std::to_string(rows);
+        SQLite::Database db(file_in(dir).string(), SQLite::OPEN_READWRITE);
+        db.exec("WITH RECURSIVE n(i) AS (SELECT 4 UNION ALL SELECT i + 1 FROM n WHERE i < " + to +
+                ") INSERT INTO tasks SELECT i, 1, randomblob(16), 1, 1, i, 'SYN', i + 2, i + 2, 0,"
+                " 0, X'', i % 2, NULL FROM n");
+        db.exec("WITH RECURSIVE n(i) AS (SELECT 6 UNION ALL SELECT i + 1 FROM n WHERE i < " + to +
+                ") INSERT INTO versions SELECT 1, i, randomblob(16), randomblob(16), 0, X'', NULL"
+                " FROM n");
+        db.exec("UPDATE accounts SET last_seq = " + to + " WHERE account_id = 1");
+        db.exec("UPDATE counters SET last_number = " + to + " WHERE counter_id = 1");
+    }
+    struct cut_off {};
+    int steps = 0, cuts = 0;
+    sqlite_options options;
+    options.data_dir = dir.path();
+    std::set<std::string> told;
+    std::uintmax_t log_bytes = 0;
+    options.progress = [&](std::string_view what, std::int64_t done, std::int64_t all) {
+        EXPECT_LE(done, all);
+        told.emplace(what);
+        log_bytes = std::max(log_bytes, space_of(dir.path()).log_bytes);
+        if (++steps % 3 == 0) throw cut_off();
+    };
+    std::unique_ptr<store> opened;
+    while (!opened) {
+        try {
+            opened = open_sqlite(options);
+        } catch (const cut_off&) {
+            ++cuts;
+        }
+    }
+    EXPECT_GT(cuts, 4);
+    EXPECT_EQ(told, (std::set<std::string>{"numbers", "versions"}));
+    EXPECT_LT(log_bytes, std::uintmax_t{8} << 20);
+    EXPECT_EQ(opened->totals().open_tasks, rows / 2 + 2);
+    {
+        const auto tx = opened->begin_read();
+        const account_id home = tx->find_account("home")->id;
+        EXPECT_EQ(std::ssize(tx->versions(home, 0, read_tx::no_limit)), rows);
+        std::int64_t last = 0;
+        tx->visit_numbered({tx->default_series(home)->id, ""}, [&](task&& t) {
+            EXPECT_EQ(t.numbered->number, ++last);
+            return true;
+        });
+        EXPECT_EQ(last, rows);
+    }
+    opened.reset();
+    sqlite::connection db(file_in(dir), SQLite::OPEN_READONLY, 1u << 20);
+    findings found([](std::string_view) {});
+    sqlite::check_storage(db, found);
+    for (const auto& f : found.report.faults) {
+        EXPECT_EQ(f.text.find("the index of"), f.text.npos) << f.text;
+        EXPECT_EQ(f.text.find("the file is sound"), f.text.npos) << f.text;
+    }
 }
 
 // Each step and the number that says it was taken are one: a step that fails leaves neither.

@@ -1,0 +1,160 @@
+#pragma once
+// Indexes that are written in bulk.
+//
+// Rows of tasks and versions are appended, in one order for all accounts. An ordinary index of them
+// by (counter, number) or (account, seq) takes each new entry at a place of its own: with 1,000
+// series every creation of a batch would dirty a page, and SQLite writes each to the WAL. So an
+// entry waits in memory first, until there are many, and they enter the index's table in its order,
+// a few with each transaction: a page is written once for all that go to it.
+//
+//   the table   WITHOUT ROWID, (owner, place) -> row, in the same file; it has all entries of rows
+//               up to `through` (a column of totals), and of later ones those already merged
+//   buffers     entries of the rows behind `through`: `merging`, which changes no more, and
+//               `newest`, which takes `merging`'s place when that is in the table
+//
+// A buffer only nominates: whoever reads looks at the row in its own snapshot, and takes no entry
+// whose row is not there or says otherwise, nor one up to `through`, which it finds in the table.
+// So a buffer may be ahead of a snapshot. It may not be behind: entries are added before their rows
+// are committed; a reader whose snapshot is older than the buffers are (a merge ended since)
+// collects its entries from the rows themselves, as a start does, and `callsign check`.
+//
+// Threads: bulk_index is the writer's, but view(), which is any thread's. Its work happens inside
+// the caller's transaction and ends with it: committed(), or roll_back(), neither of which can
+// fail.
+
+#include "connection.hpp"
+
+#include <array>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace callsign::sqlite {
+
+// What finds a row: its owner (a counter, an account), and its place there (a number, a seq).
+struct index_place {
+    std::int64_t owner = 0;
+    std::int64_t place = 0;
+    friend auto operator<=>(const index_place&, const index_place&) = default;
+};
+struct index_entry {
+    index_place at;
+    std::int64_t row = 0;
+};
+
+// An index's statements.
+struct bulk_table {
+    const char* name;
+    const char* through;      // the row up to which the table has all
+    const char* set_through;  // ?
+    const char* rows_behind;  // ?: owner, place, row of each row behind it, in the rows' order
+    const char* put;          // ?: the entry of a row, unless the row is gone or it is there
+    const char* row_at;       // ?, ?: the row of an owner's place
+};
+extern const bulk_table task_numbers;
+extern const bulk_table version_places;
+
+// Entries in memory. Thread safe.
+class entry_buffer {
+  public:
+    // The row that has the place already, and keeps it.
+    std::optional<std::int64_t> add(const index_entry& e);
+    void remove(const index_place& at) noexcept;
+    std::size_t size() const;
+    // The owner's first at `from` or behind it; descending: its last at `from` or before it.
+    std::optional<index_entry> next(const index_place& from, bool descending) const;
+    // Of any owner, the first behind `after`.
+    std::optional<index_entry> next_of_all(const index_place& after) const;
+
+  private:
+    using entries = std::map<index_place, std::int64_t>;
+
+    mutable std::mutex mutex_;
+    entries entries_;
+};
+
+// Every entry of the rows behind `after`, and maybe some before it.
+struct index_buffers {
+    std::int64_t after = std::numeric_limits<std::int64_t>::max();  // nothing is known
+    std::array<std::shared_ptr<const entry_buffer>, 2> some;        // or none
+};
+
+class bulk_index {
+  public:
+    // Both outlive it. `entries_max`: when `newest` is full.
+    bulk_index(connection& db, const bulk_table& table, std::size_t entries_max);
+
+    // Reads what is there, at start. Once; of no use if it throws.
+    void load();
+
+    // Of a row that is new, or has had no entry before: an older one's goes straight into the
+    // table.
+    void add(const index_entry& e);
+
+    // Before COMMIT: goes on merging. `last_row`: the last one there is.
+    void prepare_commit(std::int64_t last_row);
+
+    // The transaction's end, one of them.
+    void committed() noexcept;
+    void roll_back() noexcept;
+
+    index_buffers view() const;
+    std::int64_t through() const { return now_.through; }
+
+    // ---- for tests ----
+    bool is_merging() const { return now_.merging != nullptr; }
+    std::size_t newest() const { return now_.newest->size(); }
+
+  private:
+    // Two entries for each one added: a merge ends when half as many have come as it has.
+    static constexpr std::size_t merged_per_add = 2;
+    // Fewer at once are not worth their pages.
+    static constexpr std::size_t merged_at_once = 64;
+
+    struct progress {
+        std::shared_ptr<entry_buffer> newest;
+        std::shared_ptr<entry_buffer> merging;  // none: nothing is
+        index_place merged{};                   // up to there
+        std::size_t owed = 0;                   // entries to be merged
+        std::int64_t through = 0;
+        std::int64_t merging_through = 0;  // when `merging` is in the table
+    };
+
+    void put(std::int64_t row);
+    void merge();
+    bool is_there(const index_entry& e);
+
+    connection& db_;
+    const bulk_table& table_;
+    std::size_t entries_max_;
+    progress now_;
+    progress committed_;
+    std::vector<index_entry> added_;  // in this transaction
+
+    mutable std::mutex mutex_;  // of what follows
+    index_buffers view_;
+};
+
+// What a transaction sees of an index beside its table. Not thread safe.
+class index_view {
+  public:
+    // Begins the snapshot of `db`, if nothing did. `writer`: of this process; none: it collects the
+    // entries from the rows.
+    index_view(connection& db, const bulk_table& table, const bulk_index* writer);
+
+    // The owner's next entry that is not in the table for sure. Its row is to be looked at.
+    std::optional<index_entry> next(index_place from, bool descending) const;
+
+  private:
+    std::int64_t through_;
+    index_buffers buffers_;
+};
+
+}  // namespace callsign::sqlite
