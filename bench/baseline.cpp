@@ -5,9 +5,11 @@
 //
 //     baseline --batch 64 --duration 10s
 //     baseline --batch 64 --duration 10s --key-index     with a plain unique index on the clients'
-//     keys baseline --batch 1 --duration 100ms                the smallest sensible run
+//     keys
+//     baseline --batch 64 --series 1000                  the batch's numbers are of as many series
+//     baseline --batch 1 --duration 100ms                the smallest sensible run
 //
-// The server's own index of keys is left out by default: the limit is for the rows alone.
+// The server's own indexes, of keys and in bulk, are left out: the limit is for the rows alone.
 
 #include "local_store.hpp"
 #include "options.hpp"
@@ -30,6 +32,7 @@ struct settings {
     std::string data_dir;  // empty: a temporary one
     std::string parent;
     unsigned batch = 64;
+    unsigned series = 1;
     milliseconds duration = std::chrono::seconds{5};
     bool key_index = false;
     bool json = false;
@@ -74,6 +77,7 @@ class database {
         return s;
     }
 
+    std::int64_t last_row() { return sqlite3_last_insert_rowid(db_); }
     // After the columns of a row were read.
     void reset(const char* sql) { sqlite3_reset(prepared_.at(sql)); }
 
@@ -98,6 +102,7 @@ class database {
     static void bind(sqlite3_stmt* s, int at, std::string_view bytes) {
         sqlite3_bind_blob(s, at, bytes.data(), static_cast<int>(bytes.size()), SQLITE_STATIC);
     }
+    static void bind(sqlite3_stmt* s, int at, std::nullptr_t) { sqlite3_bind_null(s, at); }
     static void bind(sqlite3_stmt* s, int at, const uuid& id) {
         sqlite3_bind_blob(s, at, id.data, static_cast<int>(id.size()), SQLITE_STATIC);
     }
@@ -115,16 +120,14 @@ class database {
 
 class writer {
   public:
-    writer(database& db, account_id account)
+    writer(database& db, account_id account, unsigned series)
         : db_(db), account_(account.value), ids_(1), random_(1) {
-        series_ = sqlite3_column_int64(db_.run(sql::series_default, account_), 0);
-        db_.run(sql::counter_put, series_, std::string());
-        counter_ = sqlite3_column_int64(db_.run(sql::counter_get, series_, std::string()), 0);
+        for (unsigned n = 0; n < series; ++n) add_series(n);
         last_task_ = sqlite3_column_int64(db_.run(sql::task_last), 0);
         last_row_ = sqlite3_column_int64(db_.run(sql::version_last), 0);
         sqlite3_stmt* t = db_.run(sql::totals_get);
-        committed_ = sqlite3_column_int64(t, 1);
-        last_slot_ = sqlite3_column_int64(t, 3);
+        committed_ = sqlite3_column_int64(t, 2);
+        last_slot_ = sqlite3_column_int64(t, 4);
         for (const char* sql : {sql::series_default, sql::counter_get, sql::task_last,
                                 sql::version_last, sql::totals_get})
             db_.reset(sql);
@@ -141,9 +144,13 @@ class writer {
         db_.run(sql::commit);
         db_.run(sql::begin_write);
         for (const reserved& s : slots_) fulfil(s, now);
-        constexpr std::int64_t sides = 0;  // a creation leaves no fork version
-        db_.run(sql::account_advance, seq_, last_version_, sides, sides, sides, sides, account_);
-        db_.run(sql::counter_set, number_, counter_);
+        // A creation leaves no fork version.
+        db_.run(sql::account_advance, seq_, last_version_, none, none, none, none, account_);
+        for (numbers* const n : taken_) {
+            n->taken = false;
+            db_.run(sql::counter_set, n->last, n->counter);
+        }
+        taken_.clear();
         committed_ += batch;
         write_totals(0, now);
         db_.run(sql::commit);
@@ -151,10 +158,33 @@ class writer {
     }
 
   private:
+    static constexpr std::int64_t none = 0;
+
     struct reserved {
         std::int64_t slot;
         uuid id;
     };
+    struct numbers {
+        std::int64_t series;
+        std::int64_t counter;
+        std::int64_t last = 0;
+        bool taken = false;
+    };
+
+    // The account's default, and others.
+    void add_series(unsigned n) {
+        const std::string prefix = "B" + std::to_string(n);
+        if (n > 0) {
+            db_.run(sql::series_put, account_, prefix, std::string(), std::int64_t{0},
+                    std::int64_t{0});
+        }
+        const std::int64_t series =
+            n > 0 ? db_.last_row()
+                  : sqlite3_column_int64(db_.run(sql::series_default, account_), 0);
+        db_.run(sql::counter_put, series, std::string());
+        series_.push_back({series, db_.last_row()});
+        if (n == 0) db_.reset(sql::series_default);
+    }
 
     void reserve(std::int64_t now) {
         const uuid id = ids_.next(time_point{milliseconds{now}});
@@ -167,15 +197,17 @@ class writer {
     void fulfil(const reserved& s, std::int64_t now) {
         const uuid version = ids_.next(time_point{milliseconds{now}});
         db_.run(sql::version_put, ++last_row_, account_, ++seq_, version, last_version_, now,
-                std::string_view(operations_));
+                std::string_view(operations_), nullptr);
         last_version_ = version;
-        db_.run(sql::task_put, ++last_task_, account_, s.id, series_, counter_, ++number_, prefix_,
-                seq_, seq_, now, std::string_view(attributes_));
+        numbers& n = series_[static_cast<std::size_t>(last_task_) % series_.size()];
+        if (!std::exchange(n.taken, true)) taken_.push_back(&n);
+        db_.run(sql::task_put, ++last_task_, account_, s.id, n.series, n.counter, ++n.last, prefix_,
+                seq_, seq_, now, std::string_view(attributes_), none, none, nullptr);
         db_.run(sql::slot_commit, last_task_, std::int64_t{1}, now, s.slot, std::int64_t{0});
     }
 
     void write_totals(std::int64_t pending, std::int64_t now) {
-        db_.run(sql::totals_set, pending, committed_, std::int64_t{0}, last_slot_, now);
+        db_.run(sql::totals_set, pending, none, committed_, none, last_slot_, now, committed_);
     }
 
     // As long as the real ones; what they say does not matter to SQLite.
@@ -197,14 +229,13 @@ class writer {
     const std::int64_t account_;
     seeded_ids ids_;
     std::mt19937_64 random_;
-    std::int64_t series_ = 0;
-    std::int64_t counter_ = 0;
+    std::vector<numbers> series_;
+    std::vector<numbers*> taken_;  // from, in this batch
     std::int64_t last_slot_ = 0;
     std::int64_t last_task_ = 0;
     std::int64_t last_row_ = 0;  // of a version
     std::int64_t committed_ = 0;
     std::int64_t seq_ = 0;
-    std::int64_t number_ = 0;
     uuid last_version_{};
     const std::string fingerprint_ = std::string(32, 'f');
     const std::string prefix_ = "BASE";
@@ -236,7 +267,7 @@ void measure(const settings& s, const std::filesystem::path& data_dir) {
     database db(data_dir / "callsign.sqlite3");
     if (s.key_index)
         db.execute("CREATE UNIQUE INDEX IF NOT EXISTS slots_by_key ON slots (account_id, key)");
-    writer w(db, account);
+    writer w(db, account, s.series);
     w.create(s.batch);  // statements are prepared, pages are there
 
     const double cpu_before = cpu_seconds();
@@ -250,8 +281,10 @@ void measure(const settings& s, const std::filesystem::path& data_dir) {
     const double rate = static_cast<double>(creates) / took.count();
     const double cpu_us = (cpu_seconds() - cpu_before) * 1e6 / static_cast<double>(creates);
     if (s.json)
-        std::printf("{\"batch\":%u,\"keyIndex\":%s,\"perSecond\":%.1f,\"cpuUsPerCreate\":%.2f}\n",
-                    s.batch, s.key_index ? "true" : "false", rate, cpu_us);
+        std::printf(
+            "{\"batch\":%u,\"series\":%u,\"keyIndex\":%s,\"perSecond\":%.1f,\"cpuUsPerCreate\":%."
+            "2f}\n",
+            s.batch, s.series, s.key_index ? "true" : "false", rate, cpu_us);
     else
         std::printf("batches of %u%s: %.0f creates/s, %.1f us of CPU each\n", s.batch,
                     s.key_index ? ", unique index on keys" : "", rate, cpu_us);
@@ -262,13 +295,14 @@ int run(int argc, char** argv) {
     s.parent = std::filesystem::temp_directory_path().string();
     options flags("baseline: a creation's rows, written by SQLite alone.");
     flags.add("--batch", s.batch, "creations that share their two commits");
+    flags.add("--series", s.series, "of the account, each creation in the next one");
     flags.add("--duration", s.duration, "how long");
     flags.add("--data-dir", s.data_dir, "an existing one, which is of no further use afterwards");
     flags.add("--dir", s.parent, "or: where a temporary one is made");
     flags.add("--key-index", s.key_index, "with a unique index on the clients' keys");
     flags.add("--json", s.json, "print one JSON object");
     flags.parse(argc, argv);
-    if (s.batch == 0) options::fail("--batch is at least 1");
+    if (s.batch == 0 || s.series == 0) options::fail("--batch and --series are at least 1");
     if (!s.data_dir.empty()) {
         measure(s, s.data_dir);
     } else {

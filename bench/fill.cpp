@@ -16,6 +16,8 @@
 #include <callsign/wire/convert.hpp>
 
 #include <random>
+#include <string>
+#include <vector>
 
 namespace callsign::bench {
 namespace {
@@ -26,35 +28,56 @@ struct settings {
     std::string data_dir;
     std::string account = "filled";
     std::uint64_t tasks = 1'000'000;
+    std::uint64_t series = 1;
     std::uint64_t batch = 10'000;
     std::uint64_t seed = 1;
 };
 
 // Reserve and fulfil in one transaction: the rows are the same as from two.
-void create(write_tx& tx, account_id owner, std::uint64_t n, std::mt19937_64& random,
-            const rules::moment& m) {
+void create(write_tx& tx, account_id owner, std::uint64_t n, const std::string& prefix,
+            std::mt19937_64& random, const rules::moment& m) {
     v1::CreateTask message;
     message.set_description(description_of(n));
     wire::faults found;
     auto decoded = wire::to_domain(message, found);
     CALLSIGN_ASSERT(decoded);
-    const reserve first{owner, random_key(random), decoded->fingerprint, {}, {}};
+    const reserve first{owner, random_key(random), decoded->fingerprint, {}, prefix};
     const auto reserved = rules::apply(tx, first, m);
-    const fulfil second{
-        std::get<reserve::reserved>(reserved).slot, {}, std::move(decoded->attributes)};
+    const fulfil second{std::get<reserve::reserved>(reserved).slot, prefix,
+                        std::move(decoded->attributes)};
     const auto done = rules::apply(tx, second, m);
     CALLSIGN_ASSERT(std::holds_alternative<receipted>(done));
 }
 
+// The account's default, and others that are named as `load` names them.
+std::vector<std::string> make_series(store& s, rules::id_source& ids, account_id owner,
+                                     std::uint64_t count) {
+    std::vector<std::string> prefixes{""};
+    const auto tx = s.begin_write();
+    for (std::uint64_t n = 1; n < count; ++n) {
+        char name[16];
+        std::snprintf(name, sizeof name, "S%04u", static_cast<unsigned>(n));
+        const auto made = rules::apply(*tx, create_series{owner, name},
+                                       {std::max(wall_time(), s.last_moment()), ids});
+        CALLSIGN_ASSERT(std::holds_alternative<series>(made));
+        prefixes.emplace_back(name);
+    }
+    tx->commit();
+    return prefixes;
+}
+
 void fill(store& s, rules::id_source& ids, account_id owner, const settings& o) {
     std::mt19937_64 random(o.seed);
+    const std::vector<std::string> prefixes = make_series(s, ids, owner, o.series);
     const auto begin = steady_clock::now();
     auto next_report = begin;
     for (std::uint64_t done = 0; done < o.tasks;) {
         const std::uint64_t end = std::min(done + o.batch, o.tasks);
         const rules::moment m{std::max(wall_time(), s.last_moment()), ids};
         const auto tx = s.begin_write();
-        for (; done < end; ++done) create(*tx, owner, done, random, m);
+        for (; done < end; ++done) {
+            create(*tx, owner, done, prefixes[done % prefixes.size()], random, m);
+        }
         tx->commit();
         s.maintain(false);
         if (done < o.tasks && steady_clock::now() < next_report) continue;
@@ -71,11 +94,14 @@ int run(int argc, char** argv) {
     options flags("fill: tasks and slots for a data directory, without a server.");
     flags.add("--data-dir", o.data_dir, "made if it is not there; no server may hold it");
     flags.add("--tasks", o.tasks, "how many");
+    flags.add("--series", o.series,
+              "in turn: the account's default, and others up to N, S0001 and so on");
     flags.add("--account", o.account, "made for them; its prefix is FILL");
     flags.add("--batch", o.batch, "tasks in one transaction");
     flags.add("--seed", o.seed, "of the keys");
     flags.parse(argc, argv);
     if (o.data_dir.empty() || o.batch == 0) options::fail("--data-dir is needed");
+    if (o.series < 1 || o.series > series_max) options::fail("--series is 1..1000");
 
     const auto s = open_sqlite({.data_dir = o.data_dir});
     seeded_ids ids(o.seed);

@@ -21,6 +21,13 @@ class histogram {
         max_ = std::max(max_, value);
     }
 
+    void add(const histogram& other) {
+        for (std::size_t i = 0; i < counts_.size(); ++i) counts_[i] += other.counts_[i];
+        total_ += other.total_;
+        sum_ += other.sum_;
+        max_ = std::max(max_, other.max_);
+    }
+
     // The value that `share` (0..1) of all records do not exceed; zero if there are none.
     std::chrono::nanoseconds quantile(double share) const {
         const auto rank =

@@ -16,6 +16,8 @@
 #include "report.hpp"
 #include "target.hpp"
 
+#include <callsign/domain/account.hpp>
+
 #include <cmath>
 #include <cstdio>
 #include <functional>
@@ -34,6 +36,7 @@ struct settings {
     std::string admin_token;
     unsigned connections = 16;
     unsigned series = 1;
+    unsigned accounts = 1;
     double rate = 0;
     milliseconds duration{0};
     milliseconds warmup{0};
@@ -47,7 +50,8 @@ struct settings {
     std::uint64_t seed = 0;
     bool json = false;
 
-    target to;  // from the url
+    target to;                          // from the url
+    std::vector<std::string> tokens{};  // of the accounts, where there are many
 };
 
 // ---- requests ----
@@ -73,7 +77,7 @@ void write_item(std::uint64_t item, char* out) {
 
 std::string series_name(std::uint64_t n) {
     char name[16];
-    std::snprintf(name, sizeof name, "S%04u", static_cast<unsigned>(n + 1));
+    std::snprintf(name, sizeof name, "S%04u", static_cast<unsigned>(n));
     return name;
 }
 
@@ -85,7 +89,7 @@ struct request_form {
     std::size_t item_at = 0;
 };
 
-request_form make_form(const settings& s, const std::string& prefix) {
+request_form make_form(const settings& s, const std::string& token, const std::string& prefix) {
     const std::string key_place(key_chars, '#');
     const std::string item_place(item_chars, '#');
     const std::string description = "Mend the tap in the corridor, visit " + item_place;
@@ -104,7 +108,7 @@ request_form make_form(const settings& s, const std::string& prefix) {
         body += "}";
     }
     request_form form;
-    form.bytes = post_head(s.to, s.token, "/v1/tasks", "Idempotency-Key: \"" + key_place + "\"\r\n",
+    form.bytes = post_head(s.to, token, "/v1/tasks", "Idempotency-Key: \"" + key_place + "\"\r\n",
                            media_type, body.size());
     form.key_at = form.bytes.find(key_place);
     form.item_at = form.bytes.size() + body.find(item_place);
@@ -118,9 +122,10 @@ class creations : public workload {
   public:
     explicit creations(const settings& s)
         : seed_(s.seed), replay_below_(share_of_64_bits(s.retry_share)) {
-        if (s.series == 1) forms_.push_back(make_form(s, ""));
-        for (unsigned i = 0; s.series > 1 && i < s.series; ++i)
-            forms_.push_back(make_form(s, series_name(i)));
+        for (const std::string& token : s.tokens) forms_.push_back(make_form(s, token, ""));
+        if (s.tokens.empty()) forms_.push_back(make_form(s, s.token, ""));
+        for (unsigned i = 1; i < s.series; ++i)
+            forms_.push_back(make_form(s, s.token, series_name(i)));
     }
 
     job next(std::uint64_t n) override {
@@ -264,19 +269,24 @@ class readings : public workload {
 
 // ---- before the run ----
 
-// A new account for this run; its token is what the load is sent with.
-void make_account(settings& s) {
-    char name[32];
-    std::snprintf(name, sizeof name, "load-%016llx", static_cast<unsigned long long>(s.seed));
-    const std::string body = "{\"name\":\"" + std::string(name) + "\",\"prefix\":\"LOAD\"}";
-    const auto answer =
-        prepare(s.to, {post_json(s.admin_token, "/v1/admin/accounts", body)}, {201});
-    s.token = member(answer.body, "token");
+// New accounts for this run; their tokens are what the load is sent with.
+void make_accounts(settings& s) {
+    for (unsigned n = 0; n < s.accounts; ++n) {
+        char name[40];
+        std::snprintf(name, sizeof name, "load-%016llx-%u", static_cast<unsigned long long>(s.seed),
+                      n);
+        const std::string body = "{\"name\":\"" + std::string(name) + "\",\"prefix\":\"LOAD\"}";
+        const auto answer =
+            prepare(s.to, {post_json(s.admin_token, "/v1/admin/accounts", body)}, {201});
+        s.tokens.push_back(member(answer.body, "token"));
+    }
+    s.token = s.tokens.front();
+    if (s.accounts == 1) s.tokens.clear();
 }
 
 void make_series(const settings& s) {
     std::vector<net::http_call> calls;
-    for (unsigned i = 0; i < s.series; ++i) {
+    for (unsigned i = 1; i < s.series; ++i) {
         const std::string body = "{\"prefix\":\"" + series_name(i) + "\"}";
         calls.push_back(post_json(s.token, "/v1/series", body));
     }
@@ -306,8 +316,9 @@ std::unique_ptr<workload> make_work(const settings& s) {
 // ---- after the run ----
 
 void print_json(const settings& s, const measured& m) {
-    std::printf("{\"connections\":%u,\"series\":%u,\"format\":\"%s\",\"rate\":%.6g,", s.connections,
-                s.series, s.format.c_str(), s.rate);
+    std::printf("{\"connections\":%u,\"series\":%u,\"accounts\":%u,\"format\":\"%s\",",
+                s.connections, s.series, s.accounts, s.format.c_str());
+    std::printf("\"rate\":%.6g,", s.rate);
     std::printf("\"what\":\"%s\",\"seed\":%llu,", s.what.c_str(),
                 static_cast<unsigned long long>(s.seed));
     if (s.what == "batch") std::printf("\"itemsPerSecond\":%.1f,", m.counts.per_second() * s.batch);
@@ -315,8 +326,10 @@ void print_json(const settings& s, const measured& m) {
 }
 
 void print_text(const settings& s, const measured& m) {
-    std::printf("%u connection%s, %u series, %s", s.connections, s.connections == 1 ? "" : "s",
-                s.series, s.format.c_str());
+    std::printf("%u connection%s, %u series, ", s.connections, s.connections == 1 ? "" : "s",
+                s.series);
+    if (s.accounts > 1) std::printf("%u accounts, ", s.accounts);
+    std::printf("%s", s.format.c_str());
     if (s.rate > 0) std::printf(", open loop at %.6g/s", s.rate);
     std::printf(", %.1f s\n", std::chrono::duration<double>(m.counts.elapsed).count());
     print_text_counts(m, s.what == "get" ? "gets" : s.what == "batch" ? "batches" : "creates");
@@ -332,7 +345,9 @@ settings read_settings(int argc, char** argv) {
     o.add("--token", s.token, "a write token of the account to create in");
     o.add("--admin-token", s.admin_token, "or: the operator's, to make an account for this run");
     o.add("--connections", s.connections, "kept alive, each with one request under way, 1..1000");
-    o.add("--series", s.series, "1: the account's default; N: S0001 and so on, made beforehand");
+    o.add("--series", s.series,
+          "the account's default, and others up to N, S0001 and so on, made beforehand");
+    o.add("--accounts", s.accounts, "N: made for this run, in turn: with --admin-token");
     o.add("--rate", s.rate, "requests a second, open loop; 0: closed loop");
     o.add("--duration", s.duration, "after the warm-up; 0ms: 10s, or as long as --requests need");
     o.add("--requests", s.requests, "stop after so many; 0: after the duration");
@@ -348,7 +363,10 @@ settings read_settings(int argc, char** argv) {
     o.parse(argc, argv);
 
     if (s.connections < 1 || s.connections > 1000) options::fail("--connections is 1..1000");
-    if (s.series < 1 || s.series > 9999) options::fail("--series is 1..9999");
+    if (s.series < 1 || s.series > series_max) options::fail("--series is 1..1000");
+    if (s.accounts < 1 || s.accounts > 9999) options::fail("--accounts is 1..9999");
+    if (s.accounts > 1 && (!s.token.empty() || s.series > 1 || s.what != "create"))
+        options::fail("--accounts is for creations with --admin-token, in one series each");
     if (s.format != "json" && s.format != "protobuf") options::fail("--format is json or protobuf");
     if (s.what != "create" && s.what != "batch" && s.what != "get")
         options::fail("--what is create, batch or get");
@@ -369,7 +387,7 @@ settings read_settings(int argc, char** argv) {
 }
 
 int run(settings s) {
-    if (s.token.empty()) make_account(s);
+    if (s.token.empty()) make_accounts(s);
     if (s.series > 1) make_series(s);
     if (s.what == "get") make_tasks(s);
 

@@ -3,6 +3,7 @@
 #include "statements.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -28,7 +29,9 @@ void collect(connection& db, const bulk_table& table, std::int64_t after, entry_
     for (std::size_t collected = 0; q.step(); ++collected) {
         if (collected == collected_max) throw_damaged("totals", 1, "how far an index has come");
         const index_entry e{{q.integer(0), q.integer(1)}, q.integer(2)};
-        if (into.add(e)) throw_taken(table, e.row);
+        const auto twin = into.next(index_entry::before(e.at));
+        if (twin && twin->at == e.at) throw_taken(table, e.row);
+        into.add(e);
     }
 }
 
@@ -42,16 +45,14 @@ std::int64_t through_of(connection& db, const bulk_table& table) {
 
 // ---- entries in memory ----
 
-std::optional<std::int64_t> entry_buffer::add(const index_entry& e) {
+void entry_buffer::add(const index_entry& e) {
     const std::scoped_lock lock(mutex_);
-    const auto [at, is_new] = entries_.try_emplace(e.at, e.row);
-    if (is_new) return std::nullopt;
-    return at->second;
+    entries_.insert(e);
 }
 
-void entry_buffer::remove(const index_place& at) noexcept {
+void entry_buffer::remove(const index_entry& e) noexcept {
     const std::scoped_lock lock(mutex_);
-    entries_.erase(at);
+    entries_.erase(e);
 }
 
 std::size_t entry_buffer::size() const {
@@ -59,20 +60,16 @@ std::size_t entry_buffer::size() const {
     return entries_.size();
 }
 
-std::optional<index_entry> entry_buffer::next(const index_place& from, bool descending) const {
+std::optional<index_entry> entry_buffer::next(const index_entry& last, bool descending) const {
     const std::scoped_lock lock(mutex_);
-    auto found = descending ? entries_.upper_bound(from) : entries_.lower_bound(from);
-    if (found == (descending ? entries_.begin() : entries_.end())) return std::nullopt;
-    if (descending) --found;
-    if (found->first.owner != from.owner) return std::nullopt;
-    return index_entry{found->first, found->second};
-}
-
-std::optional<index_entry> entry_buffer::next_of_all(const index_place& after) const {
-    const std::scoped_lock lock(mutex_);
-    const auto found = entries_.upper_bound(after);
+    if (descending) {
+        const auto found = entries_.lower_bound(last);
+        if (found == entries_.begin()) return std::nullopt;
+        return *std::prev(found);
+    }
+    const auto found = entries_.upper_bound(last);
     if (found == entries_.end()) return std::nullopt;
-    return index_entry{found->first, found->second};
+    return *found;
 }
 
 // ---- the writer's ----
@@ -94,14 +91,12 @@ void bulk_index::add(const index_entry& e) {
     // `merging` takes no more, and nobody looks for a row before its end in `newest` when it is in
     // the table.
     if (e.row <= (now_.merging ? now_.merging_through : now_.through)) return put(e.row);
-    added_.reserve(added_.size() + 1);
-    if (const auto row = now_.newest->add(e)) {
-        // Of an account that was removed, whose id this one has now?
-        if (is_there({e.at, *row})) throw_taken(table_, e.row);
-        now_.newest->remove(e.at);
-        now_.newest->add(e);
+    auto twin = now_.newest->next(index_entry::before(e.at));
+    for (; twin && twin->at == e.at; twin = now_.newest->next(*twin)) {
+        if (is_there(*twin)) throw_taken(table_, e.row);
     }
     added_.push_back(e);
+    now_.newest->add(e);
 }
 
 bool bulk_index::is_there(const index_entry& e) {
@@ -123,13 +118,13 @@ void bulk_index::prepare_commit(std::int64_t last_row) {
     if (now_.merging || now_.newest->size() < entries_max_) return;
     now_.merging = std::exchange(now_.newest, std::make_shared<entry_buffer>());
     now_.merging_through = last_row;
-    now_.merged = {std::numeric_limits<std::int64_t>::min(), 0};
+    now_.merged = index_entry::before({std::numeric_limits<std::int64_t>::min(), 0});
     now_.owed = 0;
 }
 
 void bulk_index::merge() {
     for (; now_.owed > 0; --now_.owed) {
-        const auto e = now_.merging->next_of_all(now_.merged);
+        const auto e = now_.merging->next(now_.merged);
         if (!e) {
             now_.through = now_.merging_through;
             now_.merging.reset();
@@ -137,7 +132,7 @@ void bulk_index::merge() {
             db_.use(table_.set_through).bind(now_.through).run();
             return;
         }
-        now_.merged = e->at;
+        now_.merged = *e;
         db_.use(table_.put).bind(e->row).run();
         if (db_.database().getChanges() == 1) continue;
         // Its account was removed; or it was merged before, and a crash came before the rest.
@@ -159,7 +154,7 @@ void bulk_index::committed() noexcept {
 
 void bulk_index::roll_back() noexcept {
     now_ = committed_;
-    for (const index_entry& e : added_) now_.newest->remove(e.at);
+    for (const index_entry& e : added_) now_.newest->remove(e);
     added_.clear();
 }
 
@@ -179,16 +174,16 @@ index_view::index_view(connection& db, const bulk_table& table, const bulk_index
     buffers_ = {through_, {std::move(own), nullptr}};
 }
 
-std::optional<index_entry> index_view::next(index_place from, bool descending) const {
+std::optional<index_entry> index_view::next(const index_entry& last, bool descending) const {
     std::optional<index_entry> nearest;
     for (const auto& buffer : buffers_.some) {
         if (!buffer) continue;
-        auto e = buffer->next(from, descending);
-        while (e && e->row <= through_) {
-            e = buffer->next({from.owner, e->at.place + (descending ? -1 : 1)}, descending);
+        auto e = buffer->next(last, descending);
+        while (e && e->at.owner == last.at.owner && e->row <= through_) {
+            e = buffer->next(*e, descending);
         }
-        if (!e) continue;
-        const bool is_nearer = !nearest || (descending ? e->at > nearest->at : e->at < nearest->at);
+        if (!e || e->at.owner != last.at.owner) continue;
+        const bool is_nearer = !nearest || (descending ? *e > *nearest : *e < *nearest);
         if (is_nearer) nearest = e;
     }
     return nearest;

@@ -29,10 +29,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -44,9 +44,20 @@ struct index_place {
     std::int64_t place = 0;
     friend auto operator<=>(const index_place&, const index_place&) = default;
 };
+// Where an account was removed and another has its id, the dead rows' places may be had again: old
+// snapshots still find the one, new ones the other.
 struct index_entry {
     index_place at;
     std::int64_t row = 0;
+    friend auto operator<=>(const index_entry&, const index_entry&) = default;
+
+    // Between a place and those beside it.
+    static index_entry before(const index_place& place) {
+        return {place, std::numeric_limits<std::int64_t>::min()};
+    }
+    static index_entry behind(const index_place& place) {
+        return {place, std::numeric_limits<std::int64_t>::max()};
+    }
 };
 
 // An index's statements.
@@ -64,20 +75,15 @@ extern const bulk_table version_places;
 // Entries in memory. Thread safe.
 class entry_buffer {
   public:
-    // The row that has the place already, and keeps it.
-    std::optional<std::int64_t> add(const index_entry& e);
-    void remove(const index_place& at) noexcept;
+    void add(const index_entry& e);
+    void remove(const index_entry& e) noexcept;
     std::size_t size() const;
-    // The owner's first at `from` or behind it; descending: its last at `from` or before it.
-    std::optional<index_entry> next(const index_place& from, bool descending) const;
-    // Of any owner, the first behind `after`.
-    std::optional<index_entry> next_of_all(const index_place& after) const;
+    // The first behind `last`, whoever's; descending: the last before it.
+    std::optional<index_entry> next(const index_entry& last, bool descending = false) const;
 
   private:
-    using entries = std::map<index_place, std::int64_t>;
-
     mutable std::mutex mutex_;
-    entries entries_;
+    std::set<index_entry> entries_;
 };
 
 // Every entry of the rows behind `after`, and maybe some before it.
@@ -121,7 +127,7 @@ class bulk_index {
     struct progress {
         std::shared_ptr<entry_buffer> newest;
         std::shared_ptr<entry_buffer> merging;  // none: nothing is
-        index_place merged{};                   // up to there
+        index_entry merged{};                   // up to there
         std::size_t owed = 0;                   // entries to be merged
         std::int64_t through = 0;
         std::int64_t merging_through = 0;  // when `merging` is in the table
@@ -149,8 +155,9 @@ class index_view {
     // entries from the rows.
     index_view(connection& db, const bulk_table& table, const bulk_index* writer);
 
-    // The owner's next entry that is not in the table for sure. Its row is to be looked at.
-    std::optional<index_entry> next(index_place from, bool descending) const;
+    // The same owner's next entry behind `last`, or descending before it, that is not in the table
+    // for sure. Its row is to be looked at.
+    std::optional<index_entry> next(const index_entry& last, bool descending = false) const;
 
   private:
     std::int64_t through_;

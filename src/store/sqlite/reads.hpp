@@ -122,9 +122,10 @@ class reads_over : public Base {
                                   std::int64_t number) override {
         const auto counter = find_counter(series, period);
         if (!counter) return std::nullopt;
-        auto waiting = numbers().next({*counter, number}, false);
-        if (waiting && waiting->at.place == number) {
-            if (auto found = task_at(*waiting, false)) return found;
+        const index_place at{*counter, number};
+        auto e = numbers().next(index_entry::before(at));
+        for (; e && e->at == at; e = numbers().next(*e)) {
+            if (auto found = task_at(*e, false)) return found;
         }
         auto q = db_.use(sql::task_by_number);
         return one(q.bind(*counter).bind(number), task_of);
@@ -164,10 +165,11 @@ class reads_over : public Base {
         // Both are in the order of the walk: those in the index's table, and those that wait. The
         // last may be among the first by now.
         bool in_table = q.step();
-        auto waiting = next_waiting({*counter, walk.from}, walk);
+        const index_place from{*counter, walk.from};
+        index_entry last = walk.descending ? index_entry::before(from) : index_entry::behind(from);
+        auto waiting = next_waiting(last, walk);
         while (in_table || waiting) {
-            const std::int64_t place = waiting ? waiting->numbered->number : 0;
-            const std::int64_t ahead = in_table && waiting ? place - q.integer(5) : 0;
+            const std::int64_t ahead = in_table && waiting ? last.at.place - q.integer(5) : 0;
             if (in_table && (walk.descending ? ahead <= 0 : ahead >= 0)) {
                 const bool is_twin = waiting && waiting->id.value == q.integer(0);
                 if (!visit(task_of(q))) return;
@@ -176,7 +178,7 @@ class reads_over : public Base {
             } else if (!visit(std::move(*waiting))) {
                 return;
             }
-            waiting = next_waiting({*counter, place}, walk);
+            waiting = next_waiting(last, walk);
         }
     }
     std::string name_of(const author& by) override {
@@ -215,7 +217,9 @@ class reads_over : public Base {
         }
     }
     std::optional<uuid> find_version_id(account_id account, std::int64_t seq) override {
-        if (const auto e = places().next({account.value, seq}, false); e && e->at.place == seq) {
+        const index_place at{account.value, seq};
+        auto e = places().next(index_entry::before(at));
+        for (; e && e->at == at; e = places().next(*e)) {
             auto q = db_.use(sql::version_id_of_entry);
             if (q.bind(e->row).bind(account).bind(seq).step()) return q.id(0);
         }
@@ -411,25 +415,19 @@ class reads_over : public Base {
         q.bind(e.row).bind(e.at.owner).bind(e.at.place).bind(open_only ? 0 : 1);
         return one(q, task_of);
     }
-    // Behind `last`, in the direction of the walk.
-    std::optional<task> next_waiting(index_place last, const number_walk& walk) {
-        const std::int64_t step = walk.descending ? -1 : 1;
-        const std::int64_t end = walk.descending ? INT64_MIN : INT64_MAX;
-        while (last.place != end) {
-            const auto e = numbers().next({last.owner, last.place + step}, walk.descending);
-            if (!e) break;
+    // Behind `last`, in the direction of the walk, and then `last` is its entry.
+    std::optional<task> next_waiting(index_entry& last, const number_walk& walk) {
+        while (const auto e = numbers().next(last, walk.descending)) {
+            last = *e;
             if (auto found = task_at(*e, walk.open_only)) return found;
-            last = e->at;
         }
         return std::nullopt;
     }
     std::optional<version> next_waiting(account_id account, std::int64_t after) {
-        while (after != INT64_MAX) {
-            const auto e = places().next({account.value, after + 1}, false);
-            if (!e) break;
-            after = e->at.place;
+        auto e = places().next(index_entry::behind({account.value, after}));
+        for (; e; e = places().next(*e)) {
             auto q = db_.use(sql::version_of_entry);
-            if (q.bind(e->row).bind(account).bind(after).step()) return version_of(q);
+            if (q.bind(e->row).bind(account).bind(e->at.place).step()) return version_of(q);
         }
         return std::nullopt;
     }

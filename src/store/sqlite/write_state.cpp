@@ -77,11 +77,10 @@ void write_state::expect_highest(const counter& c) {
 // The highest number that is not in the index's table; 0: none.
 std::int64_t write_state::last_waiting(const counter& c) {
     const index_view view(db, task_numbers, &numbers);
-    index_place last{c.id, INT64_MAX};
-    while (const auto e = view.next(last, true)) {
+    auto e = view.next(index_entry::behind({c.id, INT64_MAX}), true);
+    for (; e; e = view.next(*e, true)) {
         auto q = db.use(sql::task_of_entry);
         if (q.bind(e->row).bind(c.id).bind(e->at.place).bind(1).step()) return e->at.place;
-        last.place = e->at.place - 1;
     }
     return 0;
 }
