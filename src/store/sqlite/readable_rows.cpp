@@ -49,6 +49,8 @@ constexpr table tables[] = {
      "SELECT slot_id, account_id, key, fingerprint, uuid, created_at, attempts, created, reason,"
      " state, task_id, settled_at, in_flight FROM slots WHERE slot_id > ? ORDER BY 1",
      look_at<slot_of>},
+    {"pending_slots", "SELECT slot_id, task_uuid FROM pending_slots WHERE slot_id > ? ORDER BY 1",
+     [](query& q) { q.id(1); }},
     {"tasks",
      "SELECT task_id, account_id, uuid, '', NULL, NULL, prefix, NULL, last_seq, created_at, purged,"
      " attributes, author, over FROM tasks WHERE task_id > ? ORDER BY 1",

@@ -254,9 +254,10 @@ class reads_over : public Base {
             auto q = db_.use(sql::slot_of_account);
             return all(q.bind(after).bind(account).bind(wanted).bind(limit), slot_of);
         }
+        if (state == slot_state::pending || state == slot_state::in_flight) {
+            return unsettled_slots(after, limit, state == slot_state::in_flight);
+        }
         const char* text = !state                            ? sql::slot_all
-                           : *state == slot_state::pending   ? sql::slot_pending
-                           : *state == slot_state::in_flight ? sql::slot_in_flight
                            : *state == slot_state::committed ? sql::slot_committed
                                                              : sql::slot_failed;
         auto q = db_.use(text);
@@ -430,6 +431,16 @@ class reads_over : public Base {
             if (q.bind(e->row).bind(account).bind(e->at.place).step()) return version_of(q);
         }
         return std::nullopt;
+    }
+
+    std::vector<slot> unsettled_slots(slot_id after, std::int64_t limit, bool in_flight) {
+        std::vector<slot> some;
+        for (const char* const text : {sql::slot_pending_old, sql::slot_pending_new}) {
+            auto q = db_.use(text);
+            q.bind(after).bind(in_flight ? 1 : 0).bind(limit - std::ssize(some));
+            while (q.step()) some.push_back(slot_of(q));
+        }
+        return some;
     }
 
     std::string name_in(const char* sql, std::int64_t id) {

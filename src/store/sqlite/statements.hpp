@@ -1,7 +1,5 @@
 #pragma once
-// Every SQL text of this store that runs in a transaction. Bound parameters only. A unary plus
-// (`+state`) keeps SQLite from choosing the partial index of the pending slots where the row's id
-// is given.
+// Every SQL text of this store that runs in a transaction. Bound parameters only.
 
 namespace callsign::sql {
 
@@ -106,15 +104,20 @@ inline constexpr auto token_revoke = "UPDATE tokens SET revoked_at = ? WHERE tok
 
 // ---- slots ----
 
-#define CALLSIGN_SLOT                                                           \
-    "SELECT slot_id, account_id, key, fingerprint, uuid, created_at, attempts," \
-    " created, reason, state, task_id, settled_at, in_flight FROM slots"
+#define CALLSIGN_SLOT                                                                         \
+    "SELECT s.slot_id, s.account_id, s.key, s.fingerprint, s.uuid, s.created_at, s.attempts," \
+    " s.created, s.reason, s.state, s.task_id, s.settled_at, s.in_flight FROM slots s"
 inline constexpr auto slot_by_id = CALLSIGN_SLOT " WHERE slot_id = ?";
 inline constexpr auto slot_all = CALLSIGN_SLOT " WHERE slot_id > ? ORDER BY slot_id LIMIT ?";
-inline constexpr auto slot_pending =
-    CALLSIGN_SLOT " WHERE state = 1 AND in_flight = 0 AND slot_id > ? ORDER BY slot_id LIMIT ?";
-inline constexpr auto slot_in_flight =
-    CALLSIGN_SLOT " WHERE state = 1 AND in_flight = 1 AND slot_id > ? ORDER BY slot_id LIMIT ?";
+// Pending, or in flight: those that are listed, and those among the newest.
+inline constexpr auto slot_pending_old =
+    "SELECT s.slot_id, s.account_id, s.key, s.fingerprint, s.uuid, s.created_at, s.attempts,"
+    " s.created, s.reason, s.state, s.task_id, s.settled_at, s.in_flight FROM pending_slots p"
+    " CROSS JOIN slots s ON s.slot_id = p.slot_id WHERE p.slot_id > ? AND s.state = 1"
+    " AND s.in_flight = ? ORDER BY p.slot_id LIMIT ?";
+inline constexpr auto slot_pending_new = CALLSIGN_SLOT
+    " WHERE slot_id > max(?, (SELECT pending_through FROM totals)) AND state = 1"
+    " AND in_flight = ? ORDER BY slot_id LIMIT ?";
 inline constexpr auto slot_failed =
     CALLSIGN_SLOT " WHERE state = 3 AND slot_id > ? ORDER BY slot_id LIMIT ?";
 inline constexpr auto slot_committed =
@@ -127,21 +130,28 @@ inline constexpr auto slot_of_account = CALLSIGN_SLOT
 inline constexpr auto slot_put =
     "INSERT INTO slots (slot_id, account_id, key, fingerprint, uuid, created_at, state)"
     " VALUES (?, ?, ?, ?, ?, ?, 1)";
-inline constexpr auto slot_waiting =
-    CALLSIGN_SLOT " WHERE state = 1 AND uuid = ? AND account_id = ? ORDER BY slot_id";
 #undef CALLSIGN_SLOT
+inline constexpr auto pending_through = "SELECT pending_through FROM totals";
+inline constexpr auto set_pending_through = "UPDATE totals SET pending_through = ?";
+inline constexpr auto pending_behind =
+    "SELECT slot_id, account_id, uuid FROM slots WHERE slot_id > ? AND state = 1 ORDER BY slot_id";
+inline constexpr auto pending_of_task =
+    "SELECT slot_id FROM pending_slots WHERE task_uuid = ? AND account_id = ? ORDER BY slot_id";
+inline constexpr auto pending_put =
+    "INSERT INTO pending_slots (slot_id, account_id, task_uuid) VALUES (?, ?, ?)";
+inline constexpr auto pending_delete = "DELETE FROM pending_slots WHERE slot_id = ?";
 inline constexpr auto slot_attempt =
-    "UPDATE slots SET attempts = attempts + 1 WHERE slot_id = ? AND +state = 1";
+    "UPDATE slots SET attempts = attempts + 1 WHERE slot_id = ? AND state = 1";
 inline constexpr auto slot_fly =
-    "UPDATE slots SET in_flight = 1 WHERE slot_id = ? AND +state = 1 AND in_flight = 0";
+    "UPDATE slots SET in_flight = 1 WHERE slot_id = ? AND state = 1 AND in_flight = 0";
 inline constexpr auto slot_commit =
     "UPDATE slots SET state = 2, task_id = ?, created = ?, settled_at = ?"
-    " WHERE slot_id = ? AND +state = 1 AND in_flight = ?";
+    " WHERE slot_id = ? AND state = 1 AND in_flight = ?";
 inline constexpr auto slot_fail =
     "UPDATE slots SET state = 3, reason = ?, settled_at = ?"
-    " WHERE slot_id = ? AND +state = 1 AND in_flight = ?";
+    " WHERE slot_id = ? AND state = 1 AND in_flight = ?";
 inline constexpr auto slot_forget =
-    "DELETE FROM slots WHERE slot_id = ? AND +state <> 1 RETURNING state";
+    "DELETE FROM slots WHERE slot_id = ? AND state <> 1 RETURNING state";
 inline constexpr auto totals_get =
     "SELECT pending, in_flight, committed, failed, last_slot, last_moment, open_tasks FROM totals";
 inline constexpr auto totals_set =
@@ -160,7 +170,10 @@ inline constexpr auto look_own_tables =
     " AND name IN ('accounts', 'prefixes', 'slots', 'key_runs', 'key_pages')";
 inline constexpr auto look_totals = "SELECT pending, last_moment FROM totals";
 inline constexpr auto look_oldest_pending =
-    "SELECT created_at FROM slots WHERE state = 1 ORDER BY slot_id LIMIT 1";
+    "SELECT created_at FROM slots WHERE slot_id = coalesce((SELECT min(slot_id) FROM "
+    "pending_slots),"
+    " (SELECT min(slot_id) FROM slots WHERE slot_id > (SELECT pending_through FROM totals)"
+    " AND state = 1))";
 inline constexpr auto look_held =
     "SELECT a.name, s.prefix FROM series s JOIN accounts a ON a.account_id = s.account_id"
     " WHERE s.held ORDER BY s.series_id LIMIT 10";

@@ -43,6 +43,14 @@ constexpr agreement agreements[] = {
      " in_flight = 1) AS i, count(*) FILTER (WHERE state = 2) AS c, count(*) FILTER (WHERE state ="
      " 3) AS f, coalesce(max(slot_id), 0) AS m FROM slots) n WHERE (o.pending, o.in_flight,"
      " o.committed, o.failed) <> (n.p, n.i, n.c, n.f) OR o.last_slot < n.m"},
+    {{"I4", "a slot that is pending for long is listed, and no other"},
+     "SELECT printf('slot %d is pending, and not listed', s.slot_id) FROM slots s LEFT JOIN"
+     " pending_slots p ON p.slot_id = s.slot_id WHERE s.state = 1 AND s.slot_id <= (SELECT"
+     " pending_through FROM totals) AND (p.account_id, p.task_uuid) IS NOT (s.account_id, s.uuid)"
+     " UNION ALL SELECT printf('slot %d is listed, and not pending', p.slot_id) FROM pending_slots "
+     "p"
+     " LEFT JOIN slots s ON s.slot_id = p.slot_id WHERE s.state IS NOT 1 OR p.slot_id > (SELECT"
+     " pending_through FROM totals)"},
     {{"I4", "the totals count the open tasks"},
      "SELECT printf('totals say %d open tasks, and there are %d', o.open_tasks, n.open) FROM "
      "totals o,"

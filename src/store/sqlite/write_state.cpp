@@ -10,10 +10,12 @@ write_state::write_state(const std::filesystem::path& file, const sqlite_options
     : db(file, SQLite::OPEN_READWRITE, options.cache_bytes),
       keys(db, {.recent_max = options.recent_keys_max,
                 .filter_bytes_max = options.key_filter_bytes_max}),
+      pending(db, std::min(pending_window, options.buffered_entries_max)),
       numbers(db, task_numbers, options.buffered_entries_max),
       places(db, version_places, options.buffered_entries_max) {}
 
 void write_state::load() {
+    pending.load();
     numbers.load();
     places.load();
     // The last row may be gone, but what an index has come to is not given again.
@@ -157,6 +159,7 @@ void write_state::committed_all() noexcept {
     committed = now;
     committed_task_ = last_task;
     committed_version_ = last_version;
+    pending.committed();
     numbers.committed();
     places.committed();
     keys.committed();
@@ -172,6 +175,7 @@ void write_state::roll_back() noexcept {
     now = committed;
     last_task = committed_task_;
     last_version = committed_version_;
+    pending.roll_back();
     numbers.roll_back();
     places.roll_back();
     keys.roll_back();

@@ -6,6 +6,7 @@
 #include "bulk_index.hpp"
 #include "connection.hpp"
 #include "key_index.hpp"
+#include "pending_slots.hpp"
 
 #include <callsign/ports/store.hpp>
 #include <callsign/store/sqlite.hpp>
@@ -100,6 +101,7 @@ class write_state {
     key_index keys;
     totals now;
     totals committed;
+    pending_slots pending;
     bulk_index numbers;  // of tasks
     bulk_index places;   // of versions
     std::int64_t last_task = 0;
@@ -110,6 +112,7 @@ class write_state {
     std::pair<uuid, account_id> last_swept{};
 
   private:
+    static constexpr std::size_t pending_window = 1'024;
     // More than this is dropped and read again.
     static constexpr std::size_t remembered_max = 65'536;
 

@@ -91,6 +91,7 @@ class write_transaction final : public reads_over<write_tx> {
             .bind(s.created_at)
             .run();
         state_.keys.add(key_hash(s.account, s.key), id);
+        state_.pending.add(id, s.account, s.uuid);
         ++state_.now.slots.pending;
         return id;
     }
@@ -112,14 +113,14 @@ class write_transaction final : public reads_over<write_tx> {
             auto q = db_.use(sql::slot_commit);
             q.bind(task).bind(created ? 1 : 0).bind(now).bind(id).bind(in_flight ? 1 : 0).run();
         };
-        return settled(settle, now, state_.now.slots.committed);
+        return settled(id, settle, now, state_.now.slots.committed);
     }
     bool fail_slot(slot_id id, failure_reason reason, time_point now) override {
         const auto settle = [&](bool in_flight) {
             auto q = db_.use(sql::slot_fail);
             q.bind(static_cast<int>(reason)).bind(now).bind(id).bind(in_flight ? 1 : 0).run();
         };
-        return settled(settle, now, state_.now.slots.failed);
+        return settled(id, settle, now, state_.now.slots.failed);
     }
     void forget_slot(slot_id id) override {
         changed_ = true;
@@ -131,8 +132,13 @@ class write_transaction final : public reads_over<write_tx> {
     }
 
     std::vector<slot> pending_slots_of(account_id account, const uuid& id) override {
-        auto q = db_.use(sql::slot_waiting);
-        return all(q.bind(id).bind(account), slot_of);
+        std::vector<slot> waiting;
+        for (const slot_id s : state_.pending.waiting_for(account, id)) {
+            auto found = find_slot(s);
+            if (!found) throw_damaged("pending_slots", s.value, "there is no such slot");
+            waiting.push_back(std::move(*found));
+        }
+        return waiting;
     }
 
     // ---- numbers, tasks, the chain ----
@@ -653,6 +659,7 @@ class write_transaction final : public reads_over<write_tx> {
         if (changed_) {
             state_.flush();
             state_.keys.prepare_commit();
+            state_.pending.prepare_commit(state_.now.last_slot);
             state_.numbers.prepare_commit(state_.last_task);
             state_.places.prepare_commit(state_.last_version);
             auto& now = state_.now;
@@ -775,11 +782,12 @@ class write_transaction final : public reads_over<write_tx> {
     // Pending, as nearly all are, or else in flight: SQLite keeps what a RETURNING gives in a
     // temporary table, a tenth of a creation's CPU.
     template <class Settle>
-    bool settled(Settle settle, time_point now, std::int64_t& to) {
+    bool settled(slot_id id, Settle settle, time_point now, std::int64_t& to) {
         auto& slots = state_.now.slots;
         for (std::int64_t* const from : {&slots.pending, &slots.in_flight}) {
             settle(from == &slots.in_flight);
             if (changes() == 0) continue;
+            state_.pending.remove(id);
             moved(now);
             --*from;
             ++to;

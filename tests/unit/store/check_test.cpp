@@ -208,6 +208,7 @@ constexpr const char* makers =
     "a task's version is the one that made it, and what a version made is there";
 constexpr const char* replay = "the tasks are what the chain says";
 constexpr const char* keys = "every key finds its slot";
+constexpr const char* listed = "a slot that is pending for long is listed, and no other";
 constexpr const char* open_tasks = "the totals count the open tasks";
 constexpr const char* numbers_index = "the index of numbers has every task, as it is";
 constexpr const char* versions_index = "the index of versions has every version, as it is";
@@ -337,6 +338,15 @@ constexpr damage damages[] = {
      "devices, row 1"},
     {"retry_times_that_are_none", "INSERT INTO retry_times VALUES (1, x'FF')", "file", proofs::rows,
      "retry_times, row 1"},
+    {"a_pending_slot_not_listed", "DELETE FROM pending_slots", "I4", proofs::listed,
+     "is pending, and not listed"},
+    {"a_pending_slot_listed_for_another_task",
+     "UPDATE pending_slots SET task_uuid = randomblob(16)", "I4", proofs::listed,
+     "is pending, and not listed"},
+    {"a_settled_slot_listed",
+     "INSERT INTO pending_slots SELECT slot_id, account_id, uuid FROM slots"
+     " WHERE slot_id = 3",
+     "I4", proofs::listed, "is listed, and not pending"},
     {"open_tasks_miscounted", "UPDATE totals SET open_tasks = open_tasks + 1", "I4",
      proofs::open_tasks},
     {"a_number_not_indexed", "DELETE FROM task_numbers WHERE task_id = 3", "I1",
