@@ -338,11 +338,12 @@ constexpr damage damages[] = {
      "devices, row 1"},
     {"retry_times_that_are_none", "INSERT INTO retry_times VALUES (1, x'FF')", "file", proofs::rows,
      "retry_times, row 1"},
-    {"a_pending_slot_not_listed", "DELETE FROM pending_slots", "I4", proofs::listed,
-     "is pending, and not listed"},
+    {"a_pending_slot_not_listed", "UPDATE totals SET pending_through = last_slot", "I4",
+     proofs::listed, "is pending, and not listed"},
     {"a_pending_slot_listed_for_another_task",
-     "UPDATE pending_slots SET task_uuid = randomblob(16)", "I4", proofs::listed,
-     "is pending, and not listed"},
+     "UPDATE totals SET pending_through = last_slot; INSERT INTO pending_slots"
+     " SELECT slot_id, account_id, randomblob(16) FROM slots WHERE state = 1",
+     "I4", proofs::listed, "is pending, and not listed"},
     {"a_settled_slot_listed",
      "INSERT INTO pending_slots SELECT slot_id, account_id, uuid FROM slots"
      " WHERE slot_id = 3",
