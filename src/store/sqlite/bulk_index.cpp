@@ -136,10 +136,11 @@ void bulk_index::merge() {
         db_.use(table_.put).bind(e->row).run();
         if (db_.database().getChanges() == 1) continue;
         // Its account was removed; or it was merged before, and a crash came before the rest.
+        if (!is_there(*e)) continue;
         auto q = db_.use(table_.row_at);
-        const bool is_taken =
-            q.bind(e->at.owner).bind(e->at.place).step() && q.integer(0) != e->row;
-        if (is_taken) throw_taken(table_, e->row);
+        const bool is_merged =
+            q.bind(e->at.owner).bind(e->at.place).step() && q.integer(0) == e->row;
+        if (!is_merged) throw_taken(table_, e->row);
     }
 }
 
