@@ -1372,6 +1372,7 @@ std::unique_ptr<store> open_small_sqlite(const temp_dir& dir) {
     options.buffered_entries_max = 4;
     options.key_filter_bytes_max = 1024;
     options.wal_pages_max = 16;
+    options.moved_pages_max = 4;
     return open_sqlite(options);
 }
 

@@ -98,6 +98,7 @@ class server {
         options.buffered_entries_max = 4;
         options.key_filter_bytes_max = 256;
         options.wal_pages_max = 24;
+        options.moved_pages_max = 4;
         options.readers = 1;
         options.cache_bytes = 64u << 10;
         options.full_retry = milliseconds{0};

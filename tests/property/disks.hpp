@@ -42,6 +42,7 @@ class sqlite_disk : public disk {
         options.buffered_entries_max = 4;
         options.key_filter_bytes_max = 256;
         options.wal_pages_max = 24;
+        options.moved_pages_max = 4;
         options.readers = 1;
         store_.reset();
         store_ = open_sqlite(options);

@@ -35,10 +35,10 @@ struct sqlite_options {
     // and a longer recovery after a crash. Twice as many (and a batch) are its bound: with readers
     // in the way, or a full disk, nothing is written beyond it. Only a reader in another process,
     // as `callsign check` is, lets it grow further.
-    std::int64_t wal_pages_max = 8192;
-    // It does so sooner when that many different pages are to be moved to the database. Larger:
-    // fewer checkpoints, each of them longer.
-    std::int64_t moved_pages_max = 2048;
+    std::int64_t wal_pages_max = 32'768;
+    // Pages are moved to the database before that, each time that so many different ones were
+    // written. Larger: fewer and longer pauses.
+    std::int64_t moved_pages_max = 256;
     // When the log is at its bound and cannot be shortened, it is tried again no sooner than this.
     milliseconds full_retry{250};
     // How long a read may have to wait then for the others to end; beyond it, it is refused.

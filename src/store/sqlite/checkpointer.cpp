@@ -4,6 +4,7 @@
 
 #include "disk_reserve.hpp"
 #include "page_sums.hpp"
+#include "statements.hpp"
 
 #include <algorithm>
 #include <sqlite3.h>
@@ -38,8 +39,13 @@ bool map_shared_memory(connection& db, std::int64_t pages) {
 
 }  // namespace
 
-checkpointer::checkpointer(connection& writer, reader_pool& readers, const sqlite_options& options)
-    : db_(writer), readers_(readers), options_(options) {
+checkpointer::checkpointer(connection& writer, const std::filesystem::path& file,
+                           reader_pool& readers, const sqlite_options& options)
+    : db_(writer),
+      readers_(readers),
+      options_(options),
+      pin_(file, SQLite::OPEN_READONLY, std::size_t{64} << 10) {
+    if (files_are_for_many_threads()) sync_.emplace(database_file(db_));
     db_.execute(
         ("PRAGMA journal_size_limit = " + std::to_string(log_bound() * wal_frame_bytes)).c_str());
     sqlite3_wal_hook(db_.database().getHandle(), &checkpointer::note_wal, this);
@@ -51,13 +57,13 @@ void checkpointer::make_room() {
 }
 
 void checkpointer::maintain(bool idle) {
-    const std::int64_t parts = idle ? 2 : 1;
-    const bool due = wal_pages_ >= options_.wal_pages_max / parts ||
-                     pages_in_log(db_) >= options_.moved_pages_max / parts;
+    const bool due = wal_pages_ >= options_.wal_pages_max / (idle ? 8 : 1);
     const bool turn_came = held_ && readers_.nobody_reads();
     // An empty log has nothing to move, whatever it held until it begins anew.
     if ((due && wal_pages_ >= std::max<std::int64_t>(1, next_checkpoint_)) || turn_came) {
         checkpoint();
+    } else if (wal_pages_ > 0 && pages_to_move(db_) >= options_.moved_pages_max / (idle ? 2 : 1)) {
+        move_part();
     }
 }
 
@@ -70,31 +76,78 @@ void checkpointer::grow_shared_memory() {
 }
 
 // Moves what it can from the log to the database, and lets the log begin anew if nobody reads
-// from it. No failure of it leaves anything in doubt: all that was committed is in the log. But
-// after a failed sync nobody knows what the disk has of the database: a new start writes it
-// again from the log.
+// from it.
 void checkpointer::checkpoint() {
-    auto* const db = db_.database().getHandle();
-    sqlite3_busy_timeout(db, 0);
-    const int code =
-        sqlite3_wal_checkpoint_v2(db, nullptr, SQLITE_CHECKPOINT_RESTART, nullptr, nullptr);
-    const int extended = sqlite3_extended_errcode(db);
-    sqlite3_busy_timeout(db, busy_timeout_ms);
+    remove_pin();
+    if (sync_) expect_synced(sync_->await_result());
+    const int code = move_pages(SQLITE_CHECKPOINT_RESTART);
     checkpoint_failure_.reset();
     if (code == SQLITE_OK) {
         wal_pages_ = next_checkpoint_ = 0;
         return release_readers();
     }
-    const auto step = std::min(options_.wal_pages_max, options_.moved_pages_max) / 4;
-    next_checkpoint_ = wal_pages_ + std::max<std::int64_t>(1, step);
+    next_checkpoint_ = wal_pages_ + std::max<std::int64_t>(1, options_.wal_pages_max / 4);
     if ((code & 0xFF) == SQLITE_BUSY) return hold_readers();
     release_readers();
-    const std::string text = std::string("SQLite checkpoint: ") + sqlite3_errstr(extended);
-    if (extended == SQLITE_IOERR_FSYNC || extended == SQLITE_IOERR_DIR_FSYNC) {
+    note_failure(code);
+}
+
+// What was written before the pin.
+void checkpointer::move_part() {
+    if (sync_) expect_synced(sync_->take_result());
+    if (is_pinned_) {
+        const int code = move_pages(SQLITE_CHECKPOINT_PASSIVE);
+        if (code != SQLITE_OK && (code & 0xFF) != SQLITE_BUSY) {
+            forget_pages_to_move(db_);  // the next part tries again
+            return note_failure(code);
+        }
+        if (sync_) sync_->begin();
+    }
+    move_pin();
+}
+
+// To the log's end. Where it cannot stand there, nothing is moved until the log is at its length.
+void checkpointer::move_pin() {
+    remove_pin();
+    try {
+        pin_.use(sql::begin_read).run();
+        pin_.use(sql::moment_last).step();
+        is_pinned_ = true;
+        forget_pages_to_move(db_);
+    } catch (const store_failure&) {
+        remove_pin();
+    }
+}
+
+void checkpointer::remove_pin() {
+    is_pinned_ = false;
+    if (!sqlite3_get_autocommit(pin_.database().getHandle())) pin_.use(sql::rollback).run();
+}
+
+// SQLite's extended code.
+int checkpointer::move_pages(int mode) {
+    auto* const db = db_.database().getHandle();
+    sqlite3_busy_timeout(db, 0);
+    int code = sqlite3_wal_checkpoint_v2(db, nullptr, mode, nullptr, nullptr);
+    if (code != SQLITE_OK) code = sqlite3_extended_errcode(db);
+    sqlite3_busy_timeout(db, busy_timeout_ms);
+    return code;
+}
+
+// No failure of it leaves anything in doubt: all that was committed is in the log. But after a
+// failed sync nobody knows what the disk has of the database: a new start writes it again from the
+// log.
+void checkpointer::note_failure(int extended_code) {
+    const std::string text = std::string("SQLite checkpoint: ") + sqlite3_errstr(extended_code);
+    if (extended_code == SQLITE_IOERR_FSYNC || extended_code == SQLITE_IOERR_DIR_FSYNC) {
         throw store_failure(kind::unknown, text);
     }
-    checkpoint_failure_.emplace(meaning_of(extended), text);
+    checkpoint_failure_.emplace(meaning_of(extended_code), text);
     if (checkpoint_failure_->reason() == kind::damaged) throw *checkpoint_failure_;
+}
+
+void checkpointer::expect_synced(std::optional<int> code) {
+    if (code.value_or(SQLITE_OK) != SQLITE_OK) note_failure(SQLITE_IOERR_FSYNC);
 }
 
 // Of readers in other processes (`callsign check` is one) nothing is known but that they are

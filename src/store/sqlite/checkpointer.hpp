@@ -2,7 +2,15 @@
 // Keeps the log, SQLite's WAL, within its bound: it says when what is in the log is moved to the
 // database, holds readers back that keep the log from beginning anew, and refuses to write beyond
 // the bound. Of the writer's thread.
+//
+// Nobody's command goes on while pages are moved, so they are moved in parts: each time that
+// `moved_pages_max` pages were written, those that were written before them. A reader of its own,
+// the pin, stands where the next part ends; so a part never comes to the log's end, and SQLite
+// syncs the database only where all of the log was moved. A thread writes the moved pages to the
+// disk meanwhile. When the log is `wal_pages_max` long the rest is moved and synced, which is
+// little, and the log begins anew.
 
+#include "background_sync.hpp"
 #include "connection.hpp"
 #include "reader_pool.hpp"
 
@@ -20,7 +28,8 @@ class checkpointer {
   public:
     // `writer` is the connection that writes. Both outlive it, and `writer` writes nothing after
     // it.
-    checkpointer(connection& writer, reader_pool& readers, const sqlite_options& options);
+    checkpointer(connection& writer, const std::filesystem::path& file, reader_pool& readers,
+                 const sqlite_options& options);
     checkpointer(const checkpointer&) = delete;
     checkpointer& operator=(const checkpointer&) = delete;
 
@@ -42,6 +51,12 @@ class checkpointer {
 
     void grow_shared_memory();
     void checkpoint();
+    void move_part();
+    void move_pin();
+    void remove_pin();
+    int move_pages(int mode);
+    void note_failure(int extended_code);
+    void expect_synced(std::optional<int> code);
     void hold_readers();
     void release_readers();
     void shorten_log();
@@ -50,6 +65,9 @@ class checkpointer {
     connection& db_;
     reader_pool& readers_;
     sqlite_options options_;
+    connection pin_;
+    bool is_pinned_ = false;
+    std::optional<background_sync> sync_;  // none: its files are for one thread
     bool shared_memory_grown_ = false;
     std::int64_t wal_pages_ = 0;
     std::int64_t next_checkpoint_ = 0;  // not before it has so many pages

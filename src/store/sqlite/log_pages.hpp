@@ -28,6 +28,10 @@ class log_pages {
     }
 
     std::int64_t count() const noexcept { return count_; }
+    void forget() noexcept {
+        in_log_.assign(in_log_.size(), false);
+        count_ = 0;
+    }
 
   private:
     static constexpr int frame_header_bytes = 24;
@@ -42,11 +46,6 @@ class log_pages {
         }
         ++count_;
     }
-    void forget() noexcept {
-        in_log_.assign(in_log_.size(), false);
-        count_ = 0;
-    }
-
     std::vector<bool> in_log_;  // by page, a bit each
     std::int64_t count_ = 0;
 };

@@ -10,6 +10,7 @@
 #include <memory>
 #include <new>
 #include <sqlite3.h>
+#include <string_view>
 
 namespace callsign::sqlite {
 namespace {
@@ -240,11 +241,34 @@ void mark_summed(connection& db) {
     db.execute(("PRAGMA application_id = " + std::to_string(number)).c_str());
 }
 
-std::int64_t pages_in_log(connection& db) {
+namespace {
+
+// Null: it has none yet.
+wal* log_of(connection& db) {
     sqlite3_file* log = nullptr;
     sqlite3_file_control(db.database().getHandle(), "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
-    const bool counts = log && log->pMethods == &file_methods && of(log).log;
-    return counts ? of(log).log->pages.count() : 0;
+    return log && log->pMethods == &file_methods ? of(log).log.get() : nullptr;
+}
+
+}  // namespace
+
+std::int64_t pages_to_move(connection& db) {
+    const wal* const log = log_of(db);
+    return log ? log->pages.count() : 0;
+}
+
+void forget_pages_to_move(connection& db) {
+    if (wal* const log = log_of(db)) log->pages.forget();
+}
+
+bool files_are_for_many_threads() {
+    return std::string_view(real_vfs()->zName) == "unix";
+}
+
+sqlite3_file& database_file(connection& db) {
+    sqlite3_file* file = nullptr;
+    sqlite3_file_control(db.database().getHandle(), "main", SQLITE_FCNTL_FILE_POINTER, &file);
+    return *file;
 }
 
 bool has_sums(const std::filesystem::path& path) {

@@ -11,6 +11,8 @@
 
 #include "connection.hpp"
 
+struct sqlite3_file;
+
 namespace callsign::sqlite {
 
 // The name to open files with. Registers it, the first time.
@@ -24,7 +26,15 @@ bool has_sums(const std::filesystem::path& file);
 // What the last 8 of a page's 4,096 bytes are to be, at `offset` in the file.
 std::uint64_t page_sum(const char* page, std::int64_t offset);
 
-// How many different pages a checkpoint would move, of those that this connection has written.
-std::int64_t pages_in_log(connection& db);
+// How many different pages this connection has written to the log since it began anew, or since
+// they were forgotten.
+std::int64_t pages_to_move(connection& db);
+void forget_pages_to_move(connection& db);
+
+// SQLite's own files are. Those that tests put in their place are not.
+bool files_are_for_many_threads();
+
+// The connection's file; it lives as long.
+sqlite3_file& database_file(connection& db);
 
 }  // namespace callsign::sqlite

@@ -25,7 +25,7 @@ class sqlite_store final : public store {
           lock_(options.data_dir / "callsign.lock"),
           state_((sqlite::prepare_file(file_, options), file_), options),
           readers_(file_, options),
-          log_(state_.db, readers_, options) {
+          log_(state_.db, file_, readers_, options) {
         state_.db.execute("PRAGMA synchronous = FULL");
         try {
             state_.load();

@@ -7,7 +7,10 @@
 #include <callsign/rules/rules.hpp>
 #include <callsign/store/sqlite.hpp>
 
+#include <atomic>
 #include <gtest/gtest.h>
+#include <sqlite3.h>
+#include <utility>
 
 namespace callsign {
 namespace {
@@ -88,28 +91,100 @@ TEST_F(log_bound, is_short_without_readers) {
     EXPECT_LT(longest_, (pages_max + 16) * frame_bytes);
 }
 
-// What a checkpoint moves has a bound of its own, and of pages written again and again each counts
-// once.
-TEST_F(log_bound, comes_sooner_where_many_different_pages_are_to_be_moved) {
-    moved_max_ = 16;
+// Each part is what was written before the one before it. It costs no sync: only when all of the
+// log was moved, and it may begin anew, the database must be durable.
+TEST_F(log_bound, is_moved_in_parts_before_it_is_reached) {
+    auto& disk = testing::unsafe_disk::install();
+    moved_max_ = 8;
     open();
-    for (int i = 0; i < 50; ++i) ASSERT_TRUE(write());
-    // The leaf that each of them ends in is in the log once for each.
-    EXPECT_LT(longest_, 3 * 16 * frame_bytes);
+    const auto database = [&] {
+        return std::filesystem::file_size(dir_.path() / "callsign.sqlite3");
+    };
+    const auto before = database();
+    const auto syncs = disk.database_syncs();
+    for (int i = 0; i < 8; ++i) ASSERT_TRUE(write());
+    EXPECT_LT(longest_, pages_max * frame_bytes);
+    EXPECT_GT(database(), before + 8 * 4096);
+    EXPECT_EQ(disk.database_syncs(), syncs);
+    for (int i = 0; i < 400; ++i) ASSERT_TRUE(write());
+    EXPECT_LT(longest_, (pages_max + 16) * frame_bytes);
 }
 
-TEST_F(log_bound, is_reached_where_the_same_pages_are_written_again) {
+// Of pages written again and again each counts once, and is moved once.
+TEST_F(log_bound, has_few_parts_where_the_same_pages_are_written_again) {
+    auto& disk = testing::unsafe_disk::install();
     moved_max_ = 16;
     open();
     ASSERT_TRUE(write());
-    const auto moved = std::filesystem::file_size(log());
-    for (int i = 0; i < 400; ++i) {
+    disk.arm(testing::disk_fault::write_fails, INT64_MAX);
+    for (int i = 0; i < 20; ++i) {
         const auto tx = store_->begin_write();
         tx->revoke_token(token_id{1}, t0_ + milliseconds{i});
         tx->commit();
         store_->maintain(false);
     }
-    EXPECT_GT(std::filesystem::file_size(log()), std::max(moved, (pages_max - 8) * frame_bytes));
+    const auto writes = disk.seen();
+    disk.heal();
+    EXPECT_EQ(writes, 20);  // one for each commit's frames
+}
+
+// SQLite's own files, but that the next sync of a database fails, whoever asks for it.
+class one_sync_fails {
+  public:
+    one_sync_fails() : before_(sqlite3_vfs_find(nullptr)), vfs_(*own_) {
+        vfs_.pNext = nullptr;
+        vfs_.xOpen = [](sqlite3_vfs*, const char* name, sqlite3_file* f, int flags, int* out) {
+            const int code = own_->xOpen(own_, name, f, flags, out);
+            if (code != SQLITE_OK || (flags & SQLITE_OPEN_MAIN_DB) == 0) return code;
+            if (!sync_) {
+                methods_ = *f->pMethods;
+                sync_ = std::exchange(methods_.xSync, [](sqlite3_file* file, int how) {
+                    return fails_.exchange(false) ? SQLITE_IOERR_FSYNC : sync_(file, how);
+                });
+            }
+            f->pMethods = &methods_;
+            return code;
+        };
+        sqlite3_vfs_register(&vfs_, 1);
+    }
+    ~one_sync_fails() {
+        sqlite3_vfs_unregister(&vfs_);
+        sqlite3_vfs_register(before_, 1);
+    }
+    one_sync_fails(const one_sync_fails&) = delete;
+    one_sync_fails& operator=(const one_sync_fails&) = delete;
+
+    void arm() { fails_ = true; }
+    bool has_failed() const { return !fails_; }
+
+  private:
+    static inline sqlite3_vfs* const own_ = sqlite3_vfs_find("unix");
+    static inline sqlite3_io_methods methods_{};
+    static inline int (*sync_)(sqlite3_file*, int) = nullptr;
+    static inline std::atomic<bool> fails_ = false;
+    sqlite3_vfs* before_;
+    sqlite3_vfs vfs_;
+};
+
+// The kernel tells of it once: the next sync succeeds, and the log must not begin anew after it.
+TEST_F(log_bound, is_kept_where_a_sync_beside_it_failed) {
+    store_.reset();
+    one_sync_fails disk;
+    moved_max_ = 8;
+    open();
+    disk.arm();
+    const auto write_on = [&] {
+        for (int i = 0; i < 1000; ++i) write();
+    };
+    try {
+        write_on();
+        ADD_FAILURE() << "nobody was told";
+    } catch (const store_failure& failure) {
+        EXPECT_EQ(failure.reason(), store_failure::kind::unknown) << failure.what();
+    }
+    EXPECT_TRUE(disk.has_failed());
+    EXPECT_LT(longest_, (pages_max + 16) * frame_bytes);
+    store_.reset();
 }
 
 TEST_F(log_bound, holds_though_somebody_reads_all_the_time) {

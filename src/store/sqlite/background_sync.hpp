@@ -1,0 +1,79 @@
+#pragma once
+// Writes a file's dirty pages to the disk on a thread of its own, so that whoever must wait for it
+// to be durable later waits for little. A failure is not lost: the kernel tells of it once, so it
+// must be asked for before another sync of the same file is believed.
+//
+// begin(), take_result() and await_result() are one thread's, the writer's.
+
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <sqlite3.h>
+#include <thread>
+#include <utility>
+
+namespace callsign::sqlite {
+
+class background_sync {
+  public:
+    // `file` outlives it, and nobody else syncs it while one is under way.
+    explicit background_sync(sqlite3_file& file) : file_(file), thread_([this] { run(); }) {}
+    ~background_sync() {
+        {
+            const std::scoped_lock lock(mutex_);
+            ends_ = true;
+        }
+        changed_.notify_all();
+        thread_.join();
+    }
+    background_sync(const background_sync&) = delete;
+    background_sync& operator=(const background_sync&) = delete;
+
+    // False: one is under way still, or its result was not taken.
+    bool begin() {
+        {
+            const std::scoped_lock lock(mutex_);
+            if (is_wanted_ || result_) return false;
+            is_wanted_ = true;
+        }
+        changed_.notify_all();
+        return true;
+    }
+
+    // SQLite's code of the one that has ended since; none: none has.
+    std::optional<int> take_result() {
+        const std::scoped_lock lock(mutex_);
+        return std::exchange(result_, std::nullopt);
+    }
+    // Waits for the one that is under way.
+    std::optional<int> await_result() {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [this] { return !is_wanted_; });
+        return std::exchange(result_, std::nullopt);
+    }
+
+  private:
+    void run() {
+        std::unique_lock lock(mutex_);
+        while (true) {
+            changed_.wait(lock, [this] { return is_wanted_ || ends_; });
+            if (ends_) return;
+            lock.unlock();
+            const int code = file_.pMethods->xSync(&file_, SQLITE_SYNC_NORMAL);
+            lock.lock();
+            result_ = code;
+            is_wanted_ = false;
+            changed_.notify_all();
+        }
+    }
+
+    sqlite3_file& file_;
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    bool is_wanted_ = false;
+    bool ends_ = false;
+    std::optional<int> result_;
+    std::thread thread_;
+};
+
+}  // namespace callsign::sqlite
