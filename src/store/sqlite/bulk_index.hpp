@@ -100,8 +100,8 @@ class bulk_index {
     // Reads what is there, at start. Once; of no use if it throws.
     void load();
 
-    // Of a row that is new, or has had no entry before: an older one's goes straight into the
-    // table.
+    // Of a row that is new, or has had no entry before. One that is not behind what is merged goes
+    // straight into the table: an older one's, or one whose id was had again after a start.
     void add(const index_entry& e);
 
     // Before COMMIT: goes on merging. `last_row`: the last one there is.

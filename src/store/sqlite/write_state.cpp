@@ -18,10 +18,8 @@ void write_state::load() {
     pending.load();
     numbers.load();
     places.load();
-    // The last row may be gone, but what an index has come to is not given again.
-    committed_task_ = last_task = std::max(db.integer_of(sql::task_last), numbers.through());
-    committed_version_ = last_version =
-        std::max(db.integer_of(sql::version_last), places.through());
+    committed_task_ = last_task = db.integer_of(sql::task_last);
+    committed_version_ = last_version = db.integer_of(sql::version_last);
     auto q = db.use(sql::totals_get);
     if (!q.step()) throw_damaged("totals", 1, "it is not there");
     q.at("totals", 1);
