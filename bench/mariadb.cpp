@@ -147,6 +147,8 @@ class client {
         }
     }
 
+    std::uint64_t draw() { return random_(); }
+
   private:
     connection db_;
     std::mt19937_64 random_;
@@ -172,9 +174,14 @@ int run(const settings& s) {
             try {
                 client c(s, std::random_device{}());
                 for (auto from = steady_clock::now(); from < end; from = steady_clock::now()) {
-                    while (!c.create()) ++r.again;
+                    bool done = c.create();
+                    for (; !done && steady_clock::now() < end; done = c.create()) {
+                        ++r.again;
+                        // Without a pause they meet again and again, and nobody gets anywhere.
+                        std::this_thread::sleep_for(std::chrono::microseconds(c.draw() % 5000));
+                    }
                     const auto now = steady_clock::now();
-                    if (from >= begin) r.latencies.record(now - from);
+                    if (done && from >= begin) r.latencies.record(now - from);
                 }
             } catch (const std::exception& e) {
                 r.error = e.what();
