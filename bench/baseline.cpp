@@ -128,9 +128,7 @@ class writer {
         sqlite3_stmt* t = db_.run(sql::totals_get);
         committed_ = sqlite3_column_int64(t, 2);
         last_slot_ = sqlite3_column_int64(t, 4);
-        for (const char* sql : {sql::series_default, sql::counter_get, sql::task_last,
-                                sql::version_last, sql::totals_get})
-            db_.reset(sql);
+        for (const char* sql : {sql::task_last, sql::version_last, sql::totals_get}) db_.reset(sql);
         make_typical_bytes();
     }
 
