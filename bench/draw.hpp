@@ -5,8 +5,10 @@
 #include <callsign/base/uuid.hpp>
 
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <random>
+#include <string>
 
 namespace callsign::bench {
 
@@ -16,6 +18,13 @@ inline std::uint64_t mixed(std::uint64_t x) {
     x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ULL;
     x = (x ^ (x >> 27)) * 0x94D049BB133111EBULL;
     return x ^ (x >> 31);
+}
+
+// The prefix of an account's n-th series behind its default.
+inline std::string series_name(std::uint64_t n) {
+    char name[16];
+    std::snprintf(name, sizeof name, "S%04u", static_cast<unsigned>(n));
+    return name;
 }
 
 // A UUIDv4.

@@ -8,6 +8,7 @@
 // Prints the account's name and token, as JSON, on standard output; progress on standard error.
 
 #include "callsign/v1/callsign.pb.h"
+#include "draw.hpp"
 #include "local_store.hpp"
 #include "options.hpp"
 
@@ -49,18 +50,17 @@ void create(write_tx& tx, account_id owner, std::uint64_t n, const std::string& 
     CALLSIGN_ASSERT(std::holds_alternative<receipted>(done));
 }
 
-// The account's default, and others that are named as `load` names them.
+// The account's default, and others, which `load` goes on in.
 std::vector<std::string> make_series(store& s, rules::id_source& ids, account_id owner,
                                      std::uint64_t count) {
     std::vector<std::string> prefixes{""};
     const auto tx = s.begin_write();
     for (std::uint64_t n = 1; n < count; ++n) {
-        char name[16];
-        std::snprintf(name, sizeof name, "S%04u", static_cast<unsigned>(n));
+        const std::string name = series_name(n);
         const auto made = rules::apply(*tx, create_series{owner, name},
                                        {std::max(wall_time(), s.last_moment()), ids});
         CALLSIGN_ASSERT(std::holds_alternative<series>(made));
-        prefixes.emplace_back(name);
+        prefixes.push_back(name);
     }
     tx->commit();
     return prefixes;

@@ -75,12 +75,6 @@ void write_item(std::uint64_t item, char* out) {
         out[i] = static_cast<char>('0' + item % 10);
 }
 
-std::string series_name(std::uint64_t n) {
-    char name[16];
-    std::snprintf(name, sizeof name, "S%04u", static_cast<unsigned>(n));
-    return name;
-}
-
 // The request of one series, complete but for the key and the item number, whose places are known:
 // a request is two small writes into it.
 struct request_form {

@@ -95,7 +95,7 @@ void checkpointer::checkpoint() {
 // What was written before the pin.
 void checkpointer::move_part() {
     if (sync_) expect_synced(sync_->take_result());
-    if (is_pinned_) {
+    if (is_pinned()) {
         const int code = move_pages(SQLITE_CHECKPOINT_PASSIVE);
         if (code != SQLITE_OK && (code & 0xFF) != SQLITE_BUSY) {
             forget_pages_to_move(db_);  // the next part tries again
@@ -112,7 +112,6 @@ void checkpointer::move_pin() {
     try {
         pin_.use(sql::begin_read).run();
         pin_.use(sql::moment_last).step();
-        is_pinned_ = true;
         forget_pages_to_move(db_);
     } catch (const store_failure&) {
         remove_pin();
@@ -120,8 +119,11 @@ void checkpointer::move_pin() {
 }
 
 void checkpointer::remove_pin() {
-    is_pinned_ = false;
-    if (!sqlite3_get_autocommit(pin_.database().getHandle())) pin_.use(sql::rollback).run();
+    if (is_pinned()) pin_.use(sql::rollback).run();
+}
+
+bool checkpointer::is_pinned() {
+    return !sqlite3_get_autocommit(pin_.database().getHandle());
 }
 
 // SQLite's extended code.

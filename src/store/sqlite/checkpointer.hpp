@@ -54,6 +54,7 @@ class checkpointer {
     void move_part();
     void move_pin();
     void remove_pin();
+    bool is_pinned();
     int move_pages(int mode);
     void note_failure(int extended_code);
     void expect_synced(std::optional<int> code);
@@ -66,7 +67,6 @@ class checkpointer {
     reader_pool& readers_;
     sqlite_options options_;
     connection pin_;
-    bool is_pinned_ = false;
     std::optional<background_sync> sync_;  // none: its files are for one thread
     bool shared_memory_grown_ = false;
     std::int64_t wal_pages_ = 0;

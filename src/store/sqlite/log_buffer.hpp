@@ -11,8 +11,8 @@
 //
 // Not thread safe: for the connection that writes.
 
-#include <cstdint>
-#include <cstring>
+#include <cstddef>
+#include <new>
 #include <sqlite3.h>
 #include <vector>
 

@@ -104,17 +104,16 @@ inline constexpr auto token_revoke = "UPDATE tokens SET revoked_at = ? WHERE tok
 
 // ---- slots ----
 
-#define CALLSIGN_SLOT                                                                         \
+#define CALLSIGN_SLOT_COLUMNS                                                                 \
     "SELECT s.slot_id, s.account_id, s.key, s.fingerprint, s.uuid, s.created_at, s.attempts," \
-    " s.created, s.reason, s.state, s.task_id, s.settled_at, s.in_flight FROM slots s"
+    " s.created, s.reason, s.state, s.task_id, s.settled_at, s.in_flight FROM "
+#define CALLSIGN_SLOT CALLSIGN_SLOT_COLUMNS "slots s"
 inline constexpr auto slot_by_id = CALLSIGN_SLOT " WHERE slot_id = ?";
 inline constexpr auto slot_all = CALLSIGN_SLOT " WHERE slot_id > ? ORDER BY slot_id LIMIT ?";
 // Pending, or in flight: those that are listed, and those among the newest.
-inline constexpr auto slot_pending_old =
-    "SELECT s.slot_id, s.account_id, s.key, s.fingerprint, s.uuid, s.created_at, s.attempts,"
-    " s.created, s.reason, s.state, s.task_id, s.settled_at, s.in_flight FROM pending_slots p"
-    " CROSS JOIN slots s ON s.slot_id = p.slot_id WHERE p.slot_id > ? AND s.state = 1"
-    " AND s.in_flight = ? ORDER BY p.slot_id LIMIT ?";
+inline constexpr auto slot_pending_old = CALLSIGN_SLOT_COLUMNS
+    "pending_slots p CROSS JOIN slots s ON s.slot_id = p.slot_id WHERE p.slot_id > ?"
+    " AND s.state = 1 AND s.in_flight = ? ORDER BY p.slot_id LIMIT ?";
 inline constexpr auto slot_pending_new = CALLSIGN_SLOT
     " WHERE slot_id > max(?, (SELECT pending_through FROM totals)) AND state = 1"
     " AND in_flight = ? ORDER BY slot_id LIMIT ?";
@@ -131,6 +130,7 @@ inline constexpr auto slot_put =
     "INSERT INTO slots (slot_id, account_id, key, fingerprint, uuid, created_at, state)"
     " VALUES (?, ?, ?, ?, ?, ?, 1)";
 #undef CALLSIGN_SLOT
+#undef CALLSIGN_SLOT_COLUMNS
 inline constexpr auto pending_through = "SELECT pending_through FROM totals";
 inline constexpr auto set_pending_through = "UPDATE totals SET pending_through = ?";
 inline constexpr auto pending_behind =
