@@ -17,6 +17,7 @@
 //     read    children, from the nil UUID to the end of a chain of --chain versions, round and
 //             round
 //     poll    children of the newest version, which has none
+//     alive   GET /livez, which asks the store nothing: what HTTP alone comes to
 //
 // Exits 1 if any answer was not the expected one.
 
@@ -350,6 +351,21 @@ class polling : public sync_workload {
     const version_ids& newest_;
 };
 
+class staying_alive : public workload {
+  public:
+    explicit staying_alive(const settings& s)
+        : text_("GET /livez HTTP/1.1\r\nhost: " + s.to.authority + "\r\n\r\n") {}
+
+    job next(std::uint64_t n) override { return {.item = n}; }
+    std::string_view request(const job&) override { return text_; }
+    const char* fault_in(const job&, const response& answer) override {
+        return answer.status == 200 ? nullptr : "not alive";
+    }
+
+  private:
+    const std::string text_;
+};
+
 // To the ends of the chains, from what each connection knows. Bodies are opened on the way.
 class catching_up : public sync_workload {
   public:
@@ -394,6 +410,10 @@ class rows {
         if (what == "add") return add(adding::style::bare);
         if (what == "post") return add(adding::style::post);
         if (what == "cycle") return add(adding::style::cycle);
+        if (what == "alive") {
+            staying_alive work(s_);
+            return run(work);
+        }
         if (!has_chains_) make_chains();
         catch_up();
         if (what == "read") {
@@ -491,7 +511,8 @@ settings read_settings(int argc, char** argv) {
     options o("sync: TaskChampion clients for a running callsignd, counted and timed.");
     o.add("--url", s.url, "where it listens, on a loopback address");
     o.add("--admin-token", s.admin_token, "the operator's: accounts are made for this run");
-    o.add("--what", s.what, "add, post, cycle, read, poll, or several with commas: in that order");
+    o.add("--what", s.what,
+          "add, post, cycle, read, poll, alive, or several with commas: in that order");
     o.add("--kind", s.kind, "opaque or managed accounts");
     o.add("--connections", s.connections, "kept alive, each with one request under way, 1..1000");
     o.add("--accounts", s.accounts, "shared out among the connections; 0: one for each");
@@ -505,8 +526,9 @@ settings read_settings(int argc, char** argv) {
     o.parse(argc, argv);
 
     for (const std::string& what : words(s.what))
-        if (what != "add" && what != "post" && what != "cycle" && what != "read" && what != "poll")
-            options::fail("--what is add, post, cycle, read or poll");
+        if (what != "add" && what != "post" && what != "cycle" && what != "read" &&
+            what != "poll" && what != "alive")
+            options::fail("--what is add, post, cycle, read, poll or alive");
     if (s.kind != "opaque" && s.kind != "managed") options::fail("--kind is opaque or managed");
     if (s.connections < 1 || s.connections > 1000) options::fail("--connections is 1..1000");
     if (s.accounts == 0) s.accounts = s.connections;
