@@ -60,8 +60,9 @@ class unsafe_disk {
     std::int64_t seen() const { return seen_; }
     bool has_struck() const { return seen_ >= first_; }
     void heal() { armed_.reset(); }
-    // Of databases, since it was installed.
+    // Of databases and of their logs, since it was installed.
     std::int64_t database_syncs() const { return database_syncs_; }
+    std::int64_t log_syncs() const { return log_syncs_; }
     // They pass, and are not counted.
     void ignore_calls(bool from_now_on) { ignores_ = from_now_on; }
     std::optional<disk_fault> armed_with() const { return armed_; }
@@ -247,7 +248,9 @@ class unsafe_disk {
             return code;
         }
         if (file_state* s = watched(f)) s->sync();
-        if (of(f).path && !of(f).path->ends_with("-wal")) ++install().database_syncs_;
+        if (of(f).path) {
+            ++(of(f).path->ends_with("-wal") ? install().log_syncs_ : install().database_syncs_);
+        }
         return SQLITE_OK;
     }
     static int map_shared(sqlite3_file* f, int page, int size, int extend, void volatile** out) {
@@ -329,6 +332,7 @@ class unsafe_disk {
     std::int64_t seen_ = 0;
     bool ignores_ = false;
     std::int64_t database_syncs_ = 0;
+    std::int64_t log_syncs_ = 0;
     seeded_entropy chance_{1};
     std::optional<std::map<std::string, std::string>> left_;  // when the power had gone
 };

@@ -426,6 +426,10 @@ class write_tx : public read_tx {
     // Makes everything durable. Throws store_failure. Dropped without commit, a transaction leaves
     // no trace. Nothing may be called after it.
     virtual void commit() = 0;
+    // The same, but for being durable, which store::sync() sees to: a power cut before that leaves
+    // of such commits some first ones, whole. Reads see them at once. A store that gains nothing by
+    // it makes everything durable here.
+    virtual void commit_unsynced() { commit(); }
 };
 
 // Slots by state, kept exact in the transactions that change them.
@@ -459,6 +463,7 @@ class store_copy {
 // The commands of one transaction, while that is open.
 using write_batch = std::span<const command* const>;
 
+// What it shows when it is opened is durable, whatever an earlier process left behind.
 class store {
   public:
     virtual ~store() = default;
@@ -471,6 +476,11 @@ class store {
     // Any thread; a bounded number at once, further ones wait. Throws store_failure: so does every
     // read.
     virtual std::unique_ptr<read_tx> begin_read() = 0;
+
+    // Makes durable what was committed before the call. Any thread, one at a time; it may go on
+    // beside transactions. Throws store_failure: of what was committed since the last one nobody
+    // knows what is durable, and nothing more is to be written.
+    virtual void sync() {}
 
     // The latest instant any committed row carries: `now` of a later transaction is never before
     // it.

@@ -17,15 +17,29 @@ using memory::state;
 class memory_store final : public strict_memory_store {
   public:
     std::unique_ptr<write_tx> begin_write(write_batch /*batch*/) override {
-        auto commit = [this](std::shared_ptr<state> next) {
+        auto commit = [this](std::shared_ptr<state> next, bool durable) {
             const std::scoped_lock lock(mutex_);
             committed_ = std::move(next);
+            if (durable) durable_ = committed_;
         };
         return memory::begin_write(std::make_shared<state>(*view()), commit, &forgotten_);
     }
 
     std::unique_ptr<read_tx> begin_read() override {
         return std::make_unique<memory::reads_over<read_tx>>(view());
+    }
+
+    void sync() override {
+        const std::scoped_lock lock(mutex_);
+        durable_ = committed_;
+    }
+    void lose_unsynced() override {
+        const std::scoped_lock lock(mutex_);
+        committed_ = durable_;
+    }
+    std::unique_ptr<read_tx> begin_durable_read() override {
+        const std::scoped_lock lock(mutex_);
+        return std::make_unique<memory::reads_over<read_tx>>(durable_);
     }
 
     time_point last_moment() override { return view()->last_moment; }
@@ -60,7 +74,7 @@ class memory_store final : public strict_memory_store {
     int forgotten_commits() const override { return forgotten_; }
     std::unique_ptr<strict_memory_store> copy() override {
         auto other = std::make_unique<memory_store>();
-        other->committed_ = view();
+        other->committed_ = other->durable_ = view();
         return other;
     }
 
@@ -70,8 +84,9 @@ class memory_store final : public strict_memory_store {
         return committed_;
     }
 
-    std::mutex mutex_;  // guards the pointer; what it points to does not change once committed
+    std::mutex mutex_;  // guards the pointers; what they point to does not change once committed
     std::shared_ptr<state> committed_ = std::make_shared<state>();
+    std::shared_ptr<state> durable_ = committed_;
     int forgotten_ = 0;  // writer's thread
 };
 

@@ -552,12 +552,14 @@ class write_transaction final : public reads_over<write_tx> {
         state_->tokens.at(id).revoked_at = now;
     }
 
-    void commit() override {
-        wrote_ = false;
-        commit_(std::move(state_));
-    }
+    void commit() override { end(true); }
+    void commit_unsynced() override { end(false); }
 
   private:
+    void end(bool durable) {
+        wrote_ = false;
+        commit_(std::move(state_), durable);
+    }
     static std::vector<numbers_skipped>::iterator find_skipped(std::vector<numbers_skipped>& all,
                                                                std::string_view period,
                                                                std::int64_t number) {

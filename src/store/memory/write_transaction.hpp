@@ -11,7 +11,7 @@
 
 namespace callsign::memory {
 
-using committer = std::function<void(std::shared_ptr<state>)>;
+using committer = std::function<void(std::shared_ptr<state>, bool durable)>;
 
 // `forgotten` counts those that wrote and are dropped without a commit; it outlives them.
 std::unique_ptr<write_tx> begin_write(std::shared_ptr<state> copy, committer commit,

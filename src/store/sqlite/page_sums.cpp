@@ -2,6 +2,7 @@
 
 #include "log_buffer.hpp"
 #include "log_pages.hpp"
+#include "log_sync.hpp"
 
 #include <array>
 #include <cstdint>
@@ -52,6 +53,7 @@ namespace {
 struct wal {
     log_pages pages;
     log_buffer buffer;
+    std::shared_ptr<log_sync> sync = std::make_shared<log_sync>();
 };
 
 // What SQLite holds; the file of the default file system is behind it.
@@ -78,6 +80,7 @@ int flush(file& self) {
 int close(sqlite3_file* f) {
     file& self = of(f);
     const int flushed = flush(self);
+    if (self.log) self.log->sync->belongs_to(nullptr);
     const int code = self.real->pMethods->xClose(self.real);
     sqlite3_free(self.real);
     self.~file();
@@ -105,6 +108,7 @@ int write(sqlite3_file* f, const void* from, int size, sqlite3_int64 offset) {
     if (self.is_database && offset == 0 && size >= header_bytes) self.summed = says_sums(bytes);
     if (self.log) {
         self.log->pages.wrote(from, size, offset);
+        self.log->sync->note_write(offset);
         return self.log->buffer.write(self.real, from, size, offset);
     }
     if (!self.summed || !is_page(self, size, offset)) {
@@ -115,6 +119,13 @@ int write(sqlite3_file* f, const void* from, int size, sqlite3_int64 offset) {
     const std::uint64_t sum = page_sum(bytes, offset);
     std::memcpy(with_sum.data() + page_bytes - sum_bytes, &sum, sizeof sum);
     return self.real->pMethods->xWrite(self.real, with_sum.data(), size, offset);
+}
+
+int sync(sqlite3_file* f, int flags) {
+    file& self = of(f);
+    if (!self.log) return self.real->pMethods->xSync(self.real, flags);
+    if (const int code = flush(self); code != SQLITE_OK) return code;
+    return self.log->sync->asked(flags);
 }
 
 // Passes a call on to the file behind, which has all that was written then.
@@ -133,7 +144,7 @@ constexpr sqlite3_io_methods make_methods() {
     m.xRead = &read;
     m.xWrite = &write;
     m.xTruncate = &pass<&methods::xTruncate, sqlite3_int64>;
-    m.xSync = &pass<&methods::xSync, int>;
+    m.xSync = &sync;
     m.xFileSize = &pass<&methods::xFileSize, sqlite3_int64*>;
     m.xLock = &pass<&methods::xLock, int>;
     m.xUnlock = &pass<&methods::xUnlock, int>;
@@ -161,6 +172,16 @@ sqlite3_vfs* real_vfs() {
     return sqlite3_vfs_find(nullptr);
 }
 
+// Without memory for it the log is a file like others: each sync is made when it is asked for.
+void open_log(file& self) {
+    try {
+        self.log = std::make_unique<wal>();
+        self.log->sync->belongs_to(self.real);
+    } catch (const std::bad_alloc&) {
+        self.log.reset();
+    }
+}
+
 int open(sqlite3_vfs*, const char* name, sqlite3_file* f, int flags, int* out) {
     file& self = *new (f) file{};
     sqlite3_vfs* const vfs = real_vfs();
@@ -176,7 +197,7 @@ int open(sqlite3_vfs*, const char* name, sqlite3_file* f, int flags, int* out) {
     self.base.pMethods = &file_methods;
     self.real = real;
     self.is_database = (flags & SQLITE_OPEN_MAIN_DB) != 0;
-    if ((flags & SQLITE_OPEN_WAL) != 0) self.log.reset(new (std::nothrow) wal);
+    if ((flags & SQLITE_OPEN_WAL) != 0) open_log(self);
     return SQLITE_OK;
 }
 
@@ -259,6 +280,11 @@ std::int64_t pages_to_move(connection& db) {
 
 void forget_pages_to_move(connection& db) {
     if (wal* const log = log_of(db)) log->pages.forget();
+}
+
+std::shared_ptr<log_sync> log_sync_of(connection& db) {
+    wal* const log = log_of(db);
+    return log ? log->sync : nullptr;
 }
 
 bool files_are_for_many_threads() {

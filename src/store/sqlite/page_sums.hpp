@@ -11,9 +11,13 @@
 
 #include "connection.hpp"
 
+#include <memory>
+
 struct sqlite3_file;
 
 namespace callsign::sqlite {
+
+class log_sync;
 
 // The name to open files with. Registers it, the first time.
 const char* summed_pages();
@@ -30,6 +34,9 @@ std::uint64_t page_sum(const char* page, std::int64_t offset);
 // they were forgotten.
 std::int64_t pages_to_move(connection& db);
 void forget_pages_to_move(connection& db);
+
+// The log that this connection has open; null: it has none yet.
+std::shared_ptr<log_sync> log_sync_of(connection& db);
 
 // SQLite's own files are. Those that tests put in their place are not.
 bool files_are_for_many_threads();

@@ -4,6 +4,7 @@
 #include "directory_lock.hpp"
 #include "disk_reserve.hpp"
 #include "file_copy.hpp"
+#include "log_sync.hpp"
 #include "prepare_file.hpp"
 #include "read_transaction.hpp"
 #include "reads.hpp"
@@ -12,6 +13,7 @@
 #include <callsign/store/sqlite.hpp>
 
 #include <optional>
+#include <sqlite3.h>
 #include <stdexcept>
 #include <string>
 
@@ -29,6 +31,7 @@ class sqlite_store final : public store {
         state_.db.execute("PRAGMA synchronous = FULL");
         try {
             state_.load();
+            sync();
         } catch (const store_failure& failure) {
             if (failure.reason() != store_failure::kind::damaged) throw;
             stopped_ = failure;  // what is not damaged can be read
@@ -42,6 +45,12 @@ class sqlite_store final : public store {
     }
     std::unique_ptr<read_tx> begin_read() override {
         return sqlite::begin_read(readers_, {&state_.numbers, &state_.places});
+    }
+    void sync() override {
+        const int code = state_.log ? state_.log->make_up() : SQLITE_OK;
+        if (code == SQLITE_OK) return;
+        throw store_failure(store_failure::kind::unknown,
+                            std::string("SQLite's log: ") + sqlite3_errstr(code));
     }
     time_point last_moment() override { return state_.committed.last_moment; }
     slot_counts counts() override { return state_.committed.slots; }

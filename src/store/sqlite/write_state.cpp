@@ -1,5 +1,6 @@
 #include "write_state.hpp"
 
+#include "page_sums.hpp"
 #include "statements.hpp"
 
 #include <algorithm>
@@ -31,6 +32,7 @@ void write_state::load() {
                .held_series = db.integer_of(sql::series_held_count)};
     committed.all = now.all;
     keys.load();
+    log = log_sync_of(db);  // it has been read, so it is open
 }
 
 write_state::head& write_state::find_head(account_id account) {

@@ -12,12 +12,15 @@
 #include <callsign/store/sqlite.hpp>
 
 #include <map>
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 namespace callsign::sqlite {
+
+class log_sync;
 
 struct totals {
     slot_counts slots;
@@ -98,6 +101,7 @@ class write_state {
     void roll_back() noexcept;
 
     connection db;
+    std::shared_ptr<log_sync> log;  // of `db`; null: it has no log yet
     key_index keys;
     totals now;
     totals committed;

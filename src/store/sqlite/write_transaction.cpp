@@ -2,6 +2,7 @@
 
 #include "write_transaction.hpp"
 
+#include "log_sync.hpp"
 #include "reads.hpp"
 #include "remove_account.hpp"
 
@@ -656,6 +657,43 @@ class write_transaction final : public reads_over<write_tx> {
     }
 
     void commit() override {
+        prepare_commit();
+        db_.use(sql::commit).run_commit();
+        committed_all();
+    }
+    void commit_unsynced() override {
+        prepare_commit();
+        {
+            const put_off_sync later(state_.log);
+            db_.use(sql::commit).run_commit();
+        }
+        committed_all();
+    }
+
+    // Something to write, that commit() sets back.
+    void touch() {
+        db_.use(sql::totals_touch).run();
+        changed_ = true;
+    }
+
+  private:
+    // For as long as it lives.
+    class put_off_sync {
+      public:
+        explicit put_off_sync(const std::shared_ptr<log_sync>& log) : log_(log.get()) {
+            if (log_) log_->put_off(true);
+        }
+        ~put_off_sync() {
+            if (log_) log_->put_off(false);
+        }
+        put_off_sync(const put_off_sync&) = delete;
+        put_off_sync& operator=(const put_off_sync&) = delete;
+
+      private:
+        log_sync* log_;
+    };
+
+    void prepare_commit() {
         if (changed_) {
             state_.flush();
             state_.keys.prepare_commit();
@@ -675,18 +713,11 @@ class write_transaction final : public reads_over<write_tx> {
                 .bind(now.all.open_tasks)
                 .run();
         }
-        db_.use(sql::commit).run_commit();
+    }
+    void committed_all() noexcept {
         committed_ = true;
         state_.committed_all();
     }
-
-    // Something to write, that commit() sets back.
-    void touch() {
-        db_.use(sql::totals_touch).run();
-        changed_ = true;
-    }
-
-  private:
     // The first and the last of the skipped numbers that this one is among.
     std::optional<std::pair<std::int64_t, std::int64_t>> skipped_around(std::int64_t counter,
                                                                         std::int64_t number) {

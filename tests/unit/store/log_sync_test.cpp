@@ -1,0 +1,223 @@
+// Which syncs of the log are put off, and what becomes of one that fails. Method: a file that
+// counts them; and a store whose files lie as a killed process left them.
+
+#include "store/sqlite/log_sync.hpp"
+
+#include "support/temp_dir.hpp"
+#include "support/unsafe_disk.hpp"
+
+#include <callsign/store/sqlite.hpp>
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <functional>
+#include <gtest/gtest.h>
+
+namespace callsign::sqlite {
+namespace {
+
+struct counting_file {
+    counting_file() {
+        methods.xSync = [](sqlite3_file* f, int flags) {
+            auto& self = *reinterpret_cast<counting_file*>(f);
+            ++self.syncs;
+            self.flags = flags;
+            if (self.during) self.during();
+            return self.code;
+        };
+        base.pMethods = &methods;
+    }
+    sqlite3_file base{};  // the first: SQLite's way
+    sqlite3_io_methods methods{};
+    int syncs = 0;
+    int flags = 0;
+    int code = SQLITE_OK;
+    std::function<void()> during;
+};
+
+class log_sync_test : public ::testing::Test {
+  protected:
+    log_sync_test() { log_.belongs_to(&file_.base); }
+
+    // A commit's sync, behind frames.
+    int commit(bool put_off) {
+        log_.note_write(32);
+        log_.put_off(put_off);
+        const int code = log_.asked(SQLITE_SYNC_FULL);
+        log_.put_off(false);
+        return code;
+    }
+    // The log has begun, and all of it is durable.
+    void begin() {
+        log_.note_write(0);
+        ASSERT_EQ(log_.asked(SQLITE_SYNC_NORMAL), SQLITE_OK);
+        file_.syncs = 0;
+    }
+
+    counting_file file_;
+    log_sync log_;
+};
+
+TEST_F(log_sync_test, is_made_when_asked_for) {
+    begin();
+    EXPECT_EQ(commit(false), SQLITE_OK);
+    EXPECT_EQ(file_.syncs, 1);
+    EXPECT_EQ(file_.flags, SQLITE_SYNC_FULL);
+    EXPECT_EQ(log_.make_up(), SQLITE_OK);
+    EXPECT_EQ(file_.syncs, 1) << "nothing was owed";
+}
+
+TEST_F(log_sync_test, is_made_once_for_all_that_was_put_off) {
+    begin();
+    EXPECT_EQ(commit(true), SQLITE_OK);
+    EXPECT_EQ(commit(true), SQLITE_OK);
+    EXPECT_EQ(file_.syncs, 0);
+    EXPECT_EQ(log_.make_up(), SQLITE_OK);
+    EXPECT_EQ(file_.syncs, 1);
+    EXPECT_EQ(log_.make_up(), SQLITE_OK);
+    EXPECT_EQ(file_.syncs, 1);
+}
+
+// And does not wait for it: here it would for ever.
+TEST_F(log_sync_test, owes_another_for_a_commit_made_meanwhile) {
+    begin();
+    commit(true);
+    file_.during = [this] {
+        file_.during = nullptr;
+        EXPECT_EQ(commit(true), SQLITE_OK);
+    };
+    log_.make_up();
+    EXPECT_EQ(file_.syncs, 1);
+    log_.make_up();
+    EXPECT_EQ(file_.syncs, 2);
+}
+
+TEST_F(log_sync_test, is_not_put_off_behind_a_new_header) {
+    begin();
+    log_.note_write(0);
+    EXPECT_EQ(commit(true), SQLITE_OK);
+    EXPECT_EQ(file_.syncs, 1);
+    EXPECT_EQ(commit(true), SQLITE_OK);
+    EXPECT_EQ(file_.syncs, 1) << "the header is durable";
+}
+
+// The header may be as it was found, of a log that goes on.
+TEST_F(log_sync_test, is_owed_from_the_start) {
+    EXPECT_EQ(log_.make_up(), SQLITE_OK);
+    EXPECT_EQ(file_.syncs, 1);
+}
+
+TEST_F(log_sync_test, that_has_failed_is_not_tried_again) {
+    begin();
+    commit(true);
+    file_.code = SQLITE_IOERR_FSYNC;
+    EXPECT_EQ(log_.make_up(), SQLITE_IOERR_FSYNC);
+    file_.code = SQLITE_OK;
+    EXPECT_EQ(log_.make_up(), SQLITE_IOERR_FSYNC);
+    EXPECT_EQ(commit(false), SQLITE_IOERR_FSYNC);
+    EXPECT_EQ(file_.syncs, 1);
+}
+
+TEST_F(log_sync_test, of_a_closed_file_is_nothing) {
+    begin();
+    commit(true);
+    log_.belongs_to(nullptr);
+    EXPECT_EQ(log_.make_up(), SQLITE_OK);
+    EXPECT_EQ(file_.syncs, 0);
+}
+
+// ---- in a store ----
+
+class store_syncs : public ::testing::Test {
+  protected:
+    std::unique_ptr<store> open() { return open(dir_.path()); }
+    static std::unique_ptr<store> open(const std::filesystem::path& dir) {
+        sqlite_options options;
+        options.data_dir = dir;
+        return open_sqlite(options);
+    }
+    std::unique_ptr<write_tx> write(store& to) {
+        auto tx = to.begin_write();
+        last_ = tx->put_account("account" + std::to_string(++made_),
+                                time_point{milliseconds{1'700'000'000'000}});
+        return tx;
+    }
+    // What was written last.
+    bool is_there(store& in) { return in.begin_read()->find_account(last_).has_value(); }
+
+    account_id last_;
+    int made_ = 0;
+    testing::unsafe_disk& disk_ = testing::unsafe_disk::install();
+    testing::seeded_entropy chance_{1};
+    testing::temp_dir dir_;
+};
+
+TEST_F(store_syncs, once_a_commit_or_when_asked) {
+    const auto opened = open();
+    write(*opened)->commit();  // and the log's header
+    auto before = disk_.log_syncs();
+    write(*opened)->commit();
+    EXPECT_EQ(disk_.log_syncs() - before, 1);
+
+    before = disk_.log_syncs();
+    write(*opened)->commit_unsynced();
+    write(*opened)->commit_unsynced();
+    EXPECT_TRUE(is_there(*opened));
+    EXPECT_EQ(disk_.log_syncs() - before, 0);
+    opened->sync();
+    opened->sync();
+    EXPECT_EQ(disk_.log_syncs() - before, 1);
+}
+
+TEST_F(store_syncs, what_a_killed_process_left) {
+    const auto opened = open();
+    write(*opened)->commit_unsynced();
+    testing::temp_dir left;
+    for (const char* name : {"callsign.sqlite3", "callsign.sqlite3-wal"}) {
+        std::filesystem::copy_file(dir_.path() / name, left.path() / name);
+    }
+    // Or who prepares the file moves the log as he closes it.
+    SQLite::Database reader((left.path() / "callsign.sqlite3").string(), SQLite::OPEN_READONLY);
+    reader.exec("BEGIN");
+    SQLite::Statement(reader, "SELECT count(*) FROM accounts").executeStep();
+    const auto before = disk_.log_syncs();
+    const auto next = open(left.path());
+    EXPECT_TRUE(is_there(*next));
+    EXPECT_GT(disk_.log_syncs(), before);
+}
+
+TEST_F(store_syncs, what_they_cover_outlives_the_power) {
+    for (int n = 0; n < 16; ++n) {
+        auto opened = open();
+        if (n % 2 == 0) {
+            write(*opened)->commit();
+        } else {
+            write(*opened)->commit_unsynced();
+            opened->sync();
+        }
+        write(*opened)->commit_unsynced();  // it may be lost
+        const auto lost = std::exchange(last_, account_id{last_.value - 1});
+        testing::temp_dir left;
+        disk_.strike(dir_.path(), left.path(), chance_);
+        const auto next = open(left.path());
+        EXPECT_TRUE(is_there(*next)) << n;
+        last_ = lost;
+    }
+}
+
+TEST_F(store_syncs, a_failure_leaves_the_outcome_unknown) {
+    const auto opened = open();
+    write(*opened)->commit();
+    write(*opened)->commit_unsynced();
+    disk_.arm(testing::disk_fault::sync_fails, 1);
+    try {
+        opened->sync();
+        FAIL();
+    } catch (const store_failure& failure) {
+        EXPECT_EQ(failure.reason(), store_failure::kind::unknown);
+    }
+    EXPECT_THROW(opened->sync(), store_failure) << "nor is the next one believed";
+    disk_.heal();
+}
+
+}  // namespace
+}  // namespace callsign::sqlite
