@@ -60,10 +60,12 @@ class engine::impl {
           drained_(clock.make_timer(executors.network)),
           readers_(store, clock, executors_, options_,
                    {[this](std::span<work_item* const> done) { completed(done); },
-                    [this](const store_failure& failure) { return read_failed(failure); }}),
+                    [this](const store_failure& failure) { return read_failed(failure); },
+                    [this] { return writer_.visible(); }}),
           writer_(store, clock, entropy, executors_, options_, probe,
                   {[this](std::span<const event> batch) { events_.deliver(batch); },
                    [this](std::span<work* const> done) { completed(done); },
+                   [this](std::uint64_t number) { readers_.durable(number); },
                    [this](std::string why) { failed(std::move(why)); },
                    [this](std::string why) { damaged(std::move(why)); },
                    [this](std::optional<store_failure> now) { troubled(std::move(now)); }}),
@@ -188,6 +190,7 @@ class engine::impl {
 
     void failed(std::string why) {
         accepting_ = false;
+        readers_.lose();
         const event lost = events::outcome_lost{};
         events_.deliver({&lost, 1});
         if (on_fatal_) std::exchange(on_fatal_, nullptr)(std::move(why));

@@ -34,6 +34,7 @@ readers::~readers() {
         const work_items left = take_all(*lane);
         abandon_handlers<work_item>(left);
     }
+    for (const auto& [seen, items] : unanswered_) abandon_handlers<work_item>(items);
 }
 
 readers::work_items readers::take_all(fair_queue<work_item>& from) {
@@ -93,10 +94,10 @@ bool readers::flush_quick(milliseconds now, work_items& expired) {
     if (batch.empty()) return false;
     --free_;
     asio::post(executors_.reader, [this, these = carried<work_item>(std::move(batch))]() mutable {
-        answer_all(these.look());
-        asio::post(executors_.network, [this, these = std::move(these)]() mutable {
+        const std::uint64_t seen = answer_all(these.look());
+        asio::post(executors_.network, [this, seen, these = std::move(these)]() mutable {
             ++free_;
-            finish(these.take());
+            finish(these.take(), seen);
         });
     });
     return true;
@@ -119,15 +120,15 @@ bool readers::flush_long(milliseconds now, work_items& expired) {
     if (!next) return false;
     --free_;
     long_places_.take(next->who);
-    asio::post(executors_.reader,
-               [this, who = next->who, these = carried<work_item>({next})]() mutable {
-                   answer_all(these.look());
-                   asio::post(executors_.network, [this, who, these = std::move(these)]() mutable {
-                       ++free_;
-                       long_places_.give_back(who);
-                       finish(these.take());
-                   });
-               });
+    asio::post(
+        executors_.reader, [this, who = next->who, these = carried<work_item>({next})]() mutable {
+            const std::uint64_t seen = answer_all(these.look());
+            asio::post(executors_.network, [this, who, seen, these = std::move(these)]() mutable {
+                ++free_;
+                long_places_.give_back(who);
+                finish(these.take(), seen);
+            });
+        });
     return true;
 }
 
@@ -139,20 +140,39 @@ void readers::flush_offloaded(milliseconds now, work_items& expired) {
             run_one(*these.look().front(), nullptr);
             asio::post(executors_.network, [this, who, these = std::move(these)]() mutable {
                 offload_places_.give_back(who);
-                finish(these.take());
+                finish(these.take(), 0);
             });
         });
     }
 }
 
 // The waiting ones are dispatched first: those completed now may ask more.
-void readers::finish(work_items done) {
+void readers::finish(work_items done, std::uint64_t seen) {
     flush_reads();
+    if (seen <= durable_) return callbacks_.completed(done);
+    if (!lost_) {
+        unanswered_.emplace(seen, std::move(done));
+        return;
+    }
+    for (work_item* item : done) item->error = errc::shutting_down;
     callbacks_.completed(done);
 }
 
-// The transaction begins after all of them were asked: each sees what was durable by then.
-void readers::answer_all(std::span<work_item* const> asked) {
+void readers::durable(std::uint64_t number) {
+    durable_ = number;
+    while (!unanswered_.empty() && unanswered_.begin()->first <= durable_) {
+        const auto next = unanswered_.extract(unanswered_.begin());
+        callbacks_.completed(next.mapped());
+    }
+}
+
+void readers::lose() {
+    lost_ = true;
+    for (auto& [seen, done] : std::exchange(unanswered_, {})) finish(std::move(done), seen);
+}
+
+// The transaction begins after all of them were asked: each sees what was committed by then.
+std::uint64_t readers::answer_all(std::span<work_item* const> asked) {
     try {
         const auto tx = store_.begin_read();
         for (work_item* item : asked) run_one(*item, tx.get());
@@ -161,6 +181,7 @@ void readers::answer_all(std::span<work_item* const> asked) {
         const auto error = callbacks_.failed(failure);
         for (work_item* item : asked) item->error = error;
     }
+    return callbacks_.visible();
 }
 
 void readers::run_one(work_item& item, read_tx* tx) {

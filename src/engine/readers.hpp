@@ -10,13 +10,18 @@
 //              `account_readers_max`.
 //   offloaded  on threads of its own, which answer no queries: `offload_threads` of it at once, and
 //              one of an account.
+//
+// A query may see what is committed and not durable yet. What a power cut could take back is not
+// told: its answer waits for the writer's next sync.
 
 #include "fair_queue.hpp"
 #include "waiter.hpp"
 
 #include <callsign/engine/engine.hpp>
 
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -61,10 +66,12 @@ class places {
 class readers {
   public:
     // `completed` is called on the network executor with those that have ended, their errors set;
-    // `failed` on a reader's thread, for what a failure of the store is to be called.
+    // `failed` on a reader's thread, for what a failure of the store is to be called; `visible`
+    // there too: the number of the last batch that may have been seen by now (writer.hpp).
     struct callbacks {
         std::function<void(std::span<work_item* const>)> completed;
         std::function<boost::system::error_code(const store_failure&)> failed;
+        std::function<std::uint64_t()> visible;
     };
 
     readers(store& store, clock& clock, const executors& executors, const engine_options& options,
@@ -75,6 +82,10 @@ class readers {
     readers& operator=(const readers&) = delete;
 
     void push(work_item& item);
+    // All up to that batch is durable: who waited for it is answered.
+    void durable(std::uint64_t number);
+    // Nothing more becomes durable: who waits for it, or would, has errc::shutting_down.
+    void lose();
 
   private:
     using work_items = std::vector<work_item*>;
@@ -86,11 +97,12 @@ class readers {
     void flush_offloaded(milliseconds now, work_items& expired);
     static work_item* take_next(fair_queue<work_item>& from, const places& free, milliseconds now,
                                 work_items& expired);
-    void finish(work_items done);
+    void finish(work_items done, std::uint64_t seen);
     static work_items take_all(fair_queue<work_item>& from);
 
     // ---- on the thread of the work ----
-    void answer_all(std::span<work_item* const> asked);
+    // What they may have seen.
+    std::uint64_t answer_all(std::span<work_item* const> asked);
     void run_one(work_item& item, read_tx* tx);
 
     // One slow one among them keeps the others waiting: few enough for a second reader to find
@@ -108,8 +120,11 @@ class readers {
     std::size_t free_;  // readers
     places long_places_;
     places offload_places_;
-    bool quick_is_next_ = true;  // with one reader they take turns
-    bool scheduled_ = false;     // flush_reads() is posted
+    std::uint64_t durable_ = 0;
+    bool lost_ = false;
+    std::multimap<std::uint64_t, work_items> unanswered_;  // by what they may have seen
+    bool quick_is_next_ = true;                            // with one reader they take turns
+    bool scheduled_ = false;                               // flush_reads() is posted
 };
 
 }  // namespace callsign

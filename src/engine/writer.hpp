@@ -2,6 +2,16 @@
 // The only part that opens a write transaction. It takes what waits, account by account in turn and
 // up to what keeps it busy for about 20 ms, applies it in one transaction, commits once, and
 // answers each: group commit.
+//
+// A commit is there at once and durable once the disk has it, which takes as long as applying a
+// batch. So the writer goes on with the next batch meanwhile, on `executors.sync` one sync follows
+// the other, each for all that was committed before it began, and what a batch is answered, and
+// what it made happen, waits for the sync behind it. A creation's second phase is queued when the
+// sync of its first begins: it is applied meanwhile, and a later sync is its own. Where nothing
+// waits, or many do, the writer syncs by itself.
+//
+// If a sync fails, nobody knows what is durable: all that waited for it is answered so, and nothing
+// more is written.
 
 #include "fair_queue.hpp"
 #include "ids.hpp"
@@ -12,6 +22,8 @@
 #include <callsign/rules/rules.hpp>
 
 #include <atomic>
+#include <chrono>
+#include <cstdint>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -21,13 +33,14 @@ namespace callsign {
 
 class writer {
   public:
-    // All are called on the network executor. `happened` has a batch's events, after its commit and
-    // before `completed`, which has its finished works, in order. `failed` is called once, when the
-    // outcome of a commit is unknown, and `damaged`, once, when a command met damage. After either
-    // nothing more is written.
+    // All are called on the network executor. `happened` has a batch's events, once it is durable
+    // and before `completed`, which has its finished works, in order; then `durable` says how far
+    // that is. `failed` is called when the outcome of a commit is unknown, and `damaged`, once,
+    // when a command met damage. After either nothing more is written.
     struct callbacks {
         std::function<void(std::span<const event>)> happened;
         std::function<void(std::span<work* const>)> completed;
+        std::function<void(std::uint64_t)> durable;
         std::function<void(std::string)> failed;
         std::function<void(std::string)> damaged;
         // As engine::write_trouble() is now.
@@ -46,24 +59,48 @@ class writer {
     // Writes something of its own, if writes are refused, to see whether they still are. Writer's
     // thread.
     void prove();
+    // The number of the last batch that a read may have seen: it is counted before it is committed.
+    // Any thread.
+    std::uint64_t visible() const noexcept { return visible_; }
     // Of the last batch: how far the wall clock was behind, and the store's time. Any thread.
     milliseconds clock_behind() const noexcept { return clock_behind_; }
     time_point last_moment() const noexcept { return last_moment_; }
 
   private:
+    // When a batch was begun, and its COMMIT.
+    struct batch_times {
+        std::size_t commands;
+        std::chrono::steady_clock::time_point begun;
+        std::chrono::steady_clock::time_point applied;
+    };
+    // Of some batches, in order, the last of them by its number.
+    struct outcomes {
+        std::vector<work*> works{};
+        std::vector<event> happened{};
+        std::vector<batch_times> batches{};
+        std::uint64_t number = 0;
+
+        void append(outcomes more);
+    };
+
     void schedule();
     void drain();
     std::vector<work*> take_batch(std::vector<work*>& expired);
     bool has_room(std::size_t commands, const cost& sum, const cost& more) const;
     void run(std::vector<work*>& batch);
+    void make_durable(std::vector<work*>& batch);
+    void take_committed();
+    void sync_all();
+    void finish(outcomes done);
+    void lose(std::string why);
+    bool has_lost();
     void maintain(bool idle, bool light_waits);
     void apply_in_parts(std::span<work* const> batch, int& attempts_left);
+    void refuse(std::span<work* const> batch);
     boost::system::error_code attempt(std::span<work* const> batch, bool& opened);
     void apply_and_commit(std::span<work* const> batch, bool& opened);
     boost::system::error_code failed(const store_failure& failure);
     void note_trouble(std::optional<store_failure> now);
-    void finish(std::vector<work*> done, std::vector<event> happened = {});
-    void finish(std::vector<work*> done, boost::system::error_code error);
 
     store& store_;
     clock& clock_;
@@ -76,16 +113,23 @@ class writer {
     std::mutex mutex_;
     fair_queue<work> queue_;  // bounded by the engine, which counts what it pushes
     bool scheduled_ = false;  // drain() is posted or running
+    outcomes committed_;      // since the last sync began
+    bool syncing_ = false;    // sync_all() is posted or running
+    bool lost_ = false;       // a sync has failed
+
+    // ---- of whoever syncs ----
+    outcomes unsynced_;  // that the sync under way is for
 
     // ---- writer's thread ----
     time_ordered_ids ids_;
     store_time time_;
     std::atomic<milliseconds> clock_behind_{milliseconds{0}};
     std::atomic<time_point> last_moment_{time_point{}};
+    std::atomic<std::uint64_t> visible_{0};
     int put_off_ = 0;                       // batches in a row without maintenance
     std::optional<store_failure> trouble_;  // that is likely to last
     std::optional<store_failure> met_;      // of that kind, in this batch
-    std::vector<event> happened_;           // in the batches committed since they were handed over
+    outcomes under_way_;                    // but for the works
     boost::system::error_code stopped_;     // what everything is answered with from then on
 };
 

@@ -1,8 +1,8 @@
 // callsignd: the composition root. It builds the rooms in order, as locals that die in reverse, and
 // connects them; what a room does is the room's affair.
 //
-// Threads: this one for the network, one for the writer, a few for readers, a few for offloaded
-// work, a few that look names up.
+// Threads: this one for the network, one for the writer, one that makes its commits durable, a few
+// for readers, a few for offloaded work, a few that look names up.
 
 #include "logging_probes.hpp"
 #include "no_dumps.hpp"
@@ -67,6 +67,7 @@ class server {
         offload_.join();
         lookups_.join();
         writer_.join();
+        sync_.join();
     }
     server(const server&) = delete;
     server& operator=(const server&) = delete;
@@ -126,6 +127,7 @@ class server {
     std::unique_ptr<net::outgoing> outgoing_ = net::make_outgoing(
         network_.get_executor(), lookups_.get_executor(), config_.webhooks.calls);
     one_thread writer_;
+    one_thread sync_;
     watchdog watchdog_{manager_, *clock_, network_.get_executor(), writer_.executor()};
     engine engine_;
     remote::sinks sinks_;
@@ -160,8 +162,12 @@ server::server(setup::config config, setup::config_source source, std::size_t fi
     : config_(std::move(config)),
       source_(std::move(source)),
       engine_(*store_, *clock_, *entropy_,
-              {network_.get_executor(), writer_.executor(), readers_.get_executor(),
-               offload_.get_executor(), config_.store.readers},
+              {.network = network_.get_executor(),
+               .writer = writer_.executor(),
+               .reader = readers_.get_executor(),
+               .offload = offload_.get_executor(),
+               .sync = sync_.executor(),
+               .readers = config_.store.readers},
               engine_options_of(config_), write_log_,
               [this](const std::string& why) { end_at_once(why); }),
       sinks_(network_.get_executor(), offload_.get_executor(), *entropy_, config_.remote.calls),

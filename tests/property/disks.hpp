@@ -25,10 +25,12 @@ class disk {
 class memory_disk final : public disk {
   public:
     store& open() override { return *store_; }
-    void kill() override {}
+    // Every other time the power goes. Else the next start makes durable what it finds.
+    void kill() override { ++kills_ % 2 == 0 ? store_->lose_unsynced() : store_->sync(); }
 
   private:
-    std::unique_ptr<store> store_ = make_memory_store();
+    std::unique_ptr<strict_memory_store> store_ = make_memory_store();
+    int kills_ = 0;
 };
 
 // After a kill, the files as they lie, before closing them can tidy up, are what the next process

@@ -296,9 +296,7 @@ class world {
 
     void arm(const action& a) {
         const auto where = static_cast<fault_point>(a.how % fault_points);
-        const auto how =
-            is_before_commit(where) ? static_cast<fault_kind>(a.which % 4) : fault_kind::kill;
-        faulty_->arm(where, how);
+        faulty_->arm(where, fault_at(where, static_cast<std::uint64_t>(a.which)));
     }
 
     void start() {

@@ -557,10 +557,7 @@ class tasks_world {
         // Half of them before a commit of any kind: edits have no point of their own.
         const auto where = d.how % 2 == 0 ? fault_point::before_any_commit
                                           : static_cast<fault_point>(d.how / 2 % fault_points);
-        const auto how = is_before_commit(where) || where == fault_point::before_any_commit
-                             ? static_cast<fault_kind>(d.which % 4)
-                             : fault_kind::kill;
-        faulty_->arm(where, how);
+        faulty_->arm(where, fault_at(where, static_cast<std::uint64_t>(d.which)));
     }
 
     void start() {

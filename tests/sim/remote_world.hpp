@@ -200,6 +200,7 @@ class remote_world {
             if (c.out) c.out->answer_lost = true;
         }
         house_.reset();
+        chance_.once_in(2) ? disk_->lose_unsynced() : disk_->sync();
         start();
     }
 
@@ -284,15 +285,17 @@ class remote_world {
     }
 
     void arm() {
-        static constexpr fault_point points[] = {
-            fault_point::before_reserve_commit, fault_point::after_reserve_commit,
-            fault_point::before_fulfil_commit,  fault_point::after_fulfil_commit,
-            fault_point::before_sweep_commit,   fault_point::after_sweep_commit,
-            fault_point::before_any_commit,     fault_point::inside_fulfil};
+        static constexpr fault_point points[] = {fault_point::before_reserve_commit,
+                                                 fault_point::after_reserve_commit,
+                                                 fault_point::before_fulfil_commit,
+                                                 fault_point::after_fulfil_commit,
+                                                 fault_point::before_sweep_commit,
+                                                 fault_point::after_sweep_commit,
+                                                 fault_point::before_any_commit,
+                                                 fault_point::inside_fulfil,
+                                                 fault_point::before_sync};
         const auto where = points[chance_.below(std::size(points))];
-        const auto how =
-            is_before_commit(where) ? static_cast<fault_kind>(chance_.below(4)) : fault_kind::kill;
-        faulty_->arm(where, how);
+        faulty_->arm(where, fault_at(where, chance_.below(12)));
     }
 
     std::string key_of(const client& c) const {
@@ -542,7 +545,7 @@ class remote_world {
     faulty_wire wire_;
     chain_in_memory chain_;
     virtual_clock clock_;
-    std::unique_ptr<store> disk_;
+    std::unique_ptr<strict_memory_store> disk_;
     std::unique_ptr<faulty_store> faulty_;
     events seen_;
     counting_probe probe_{seen_};

@@ -193,7 +193,7 @@ class world {
 
     // What its account's chain says by now, and where history begins.
     std::pair<const told_changes&, std::int64_t> read_on(const sim_follower& f) {
-        const auto tx = disk_->begin_read();
+        const auto tx = disk_->begin_durable_read();
         told_changes& told = told_[f.account() == told_[0].account() ? 0 : 1];
         told.read_on(*tx);
         return {told, tx->history_from(f.account())};
@@ -422,10 +422,7 @@ class world {
 
     void arm() {
         const auto where = static_cast<fault_point>(chance_.below(fault_points + 1));
-        const auto how = is_before_commit(where) || where == fault_point::before_any_commit
-                             ? static_cast<fault_kind>(chance_.below(4))
-                             : fault_kind::kill;
-        faulty_->arm(where, how);
+        faulty_->arm(where, fault_at(where, chance_.below(12)));
     }
 
     void start() {
@@ -447,12 +444,12 @@ class world {
                                      .clock = &clock_,
                                      .entropy = &chance_,
                                      .reaping = true});
-        // Who is told of a version finds it there.
+        // Who is told of a version finds it there, whatever happens next.
         told_of_ = house_->engine().events().subscribe([this](const event& happened) {
             const auto* const made = std::get_if<callsign::events::version_appended>(&happened);
             if (!made) return;
-            if (disk_->begin_read()->head_of(made->account).seq < made->seq) {
-                wrong_.insert("a version is told of before it is there");
+            if (disk_->begin_durable_read()->head_of(made->account).seq < made->seq) {
+                wrong_.insert("a version is told of before it is durable");
             }
         });
     }
@@ -460,6 +457,7 @@ class world {
     void restart() {
         for (sim_follower& f : followers_) f.cut_off();
         house_.reset();
+        chance_.once_in(2) ? disk_->lose_unsynced() : disk_->sync();
         for (client& c : clients_) {
             if (c.out && !*c.out->response) c.out->answer_lost = true;
         }

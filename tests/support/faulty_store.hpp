@@ -5,6 +5,7 @@
 
 #include <callsign/ports/store.hpp>
 
+#include <cstdint>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -21,20 +22,21 @@ enum class fault_point {
     after_reserve_commit,
     inside_fulfil,  // the task is written, its slot is not yet committed
     before_fulfil_commit,
-    after_fulfil_commit,  // durable, and nobody was told
+    after_fulfil_commit,
     inside_sweep,
     before_sweep_commit,
     after_sweep_commit,
+    before_sync,  // committed, and nobody was told; not durable yet
     before_any_commit,
 };
-// Those of creations and sweeps, to be drawn from.
-inline constexpr int fault_points = 8;
+// Those of creations, sweeps and syncs, to be drawn from.
+inline constexpr int fault_points = 9;
 
 enum class fault_kind {
     kill,            // the process dies there
     refuse,          // commits only: the store says no, and nothing became durable
-    unknown_lost,    // commits only: COMMIT fails, and it did not take
-    unknown_durable  // commits only: COMMIT fails, and yet it took
+    unknown_lost,    // commits and syncs only: it fails, and it did not take
+    unknown_durable  // commits and syncs only: it fails, and yet it took
 };
 
 class faulty_store final : public store {
@@ -59,7 +61,7 @@ class faulty_store final : public store {
     // How often somebody wanted to know whether writes are still refused.
     int proofs() const { return proofs_; }
     bool armed() const { return armed_.has_value(); }
-    // A COMMIT failed and its outcome was left open: the server must stop writing.
+    // A COMMIT or a sync failed and its outcome was left open: the server must stop writing.
     bool left_unknown() const { return left_unknown_; }
     std::size_t reads_begun() const { return reads_begun_; }
     // How many commands each write transaction was begun for.
@@ -74,6 +76,15 @@ class faulty_store final : public store {
         ++reads_begun_;
         if (refused_reads_) throw store_failure(*refused_reads_, "no reads");
         return within_.begin_read();
+    }
+    void sync() override {
+        if (const auto how = strikes(fault_point::before_sync)) {
+            if (how == fault_kind::kill) throw killed{};
+            if (how == fault_kind::unknown_durable) within_.sync();
+            left_unknown_ = true;
+            throw store_failure(store_failure::kind::unknown, "the disk is failing");
+        }
+        within_.sync();
     }
     time_point last_moment() override { return within_.last_moment(); }
     slot_counts counts() override { return within_.counts(); }
@@ -400,18 +411,20 @@ class faulty_store final : public store {
         std::optional<token> find_token(token_id id) override { return tx_->find_token(id); }
         void revoke_token(token_id id, time_point now) override { tx_->revoke_token(id, now); }
 
-        void commit() override {
+        void commit() override { commit_by(&write_tx::commit); }
+        void commit_unsynced() override { commit_by(&write_tx::commit_unsynced); }
+
+      private:
+        void commit_by(void (write_tx::*commit)()) {
             strike(fault_point::before_any_commit);
             if (reserves_) strike(fault_point::before_reserve_commit);
             if (fulfils_) strike(fault_point::before_fulfil_commit);
             if (sweeps_) strike(fault_point::before_sweep_commit);
-            tx_->commit();
+            (*tx_.*commit)();
             if (reserves_) strike(fault_point::after_reserve_commit);
             if (fulfils_) strike(fault_point::after_fulfil_commit);
             if (sweeps_) strike(fault_point::after_sweep_commit);
         }
-
-      private:
         void kill_at(fault_point here) {
             if (owner_.strikes(here)) throw killed{};
         }
@@ -451,10 +464,21 @@ class faulty_store final : public store {
     int refusals_ = 0;
 };
 
-// Refusal and unknown outcomes belong before a commit: that is where a store fails.
-inline bool is_before_commit(fault_point where) {
-    return where == fault_point::before_reserve_commit ||
-           where == fault_point::before_fulfil_commit || where == fault_point::before_sweep_commit;
+// What can happen there: refusal and unknown outcomes belong before a commit, unknown ones before a
+// sync too.
+inline fault_kind fault_at(fault_point where, std::uint64_t drawn) {
+    switch (where) {
+    case fault_point::before_reserve_commit:
+    case fault_point::before_fulfil_commit:
+    case fault_point::before_sweep_commit:
+    case fault_point::before_any_commit: return static_cast<fault_kind>(drawn % 4);
+    case fault_point::before_sync: {
+        constexpr fault_kind all[] = {fault_kind::kill, fault_kind::unknown_lost,
+                                      fault_kind::unknown_durable};
+        return all[drawn % 3];
+    }
+    default: return fault_kind::kill;
+    }
 }
 
 }  // namespace callsign::testing

@@ -107,8 +107,11 @@ class house {
           entropy_(options.entropy ? *options.entropy : *own_entropy_),
           disk_(options.disk ? *options.disk : *own_disk_),
           engine_(disk_, clock_, entropy_,
-                  {io_.get_executor(), io_.get_executor(), io_.get_executor()}, options.engine,
-                  options.probe ? *options.probe : no_probe_,
+                  {.network = io_.get_executor(),
+                   .writer = io_.get_executor(),
+                   .reader = io_.get_executor(),
+                   .sync = io_.get_executor()},
+                  options.engine, options.probe ? *options.probe : no_probe_,
                   [this](std::string why) { fatal_ = std::move(why); }),
           outbox_(options.sinks
                       ? std::make_unique<callsign::outbox>(

@@ -71,6 +71,9 @@ struct executors {
     boost::asio::any_io_executor reader;
     // For offloaded work; none: the readers'.
     boost::asio::any_io_executor offload{};
+    // Where commits are made durable while the writer goes on with the next batch; none: the writer
+    // does it.
+    boost::asio::any_io_executor sync{};
     std::size_t readers = 1;  // threads that `reader` has
 };
 

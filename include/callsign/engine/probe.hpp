@@ -34,12 +34,12 @@ class engine_probe {
     virtual void retry_seen(milliseconds /*after*/, bool /*late*/) {}
     // Writes are refused from now on, and why; or nothing stands in their way any more.
     virtual void write_trouble_changed(const std::optional<store_failure>& /*now*/) {}
-
-    // ---- writer thread ----
-    // `commit` is the time inside COMMIT, `batch` the whole, from the first command to the commit's
-    // end.
+    // `commit` is the time from COMMIT until it was durable, `batch` the whole, from the first
+    // command on.
     virtual void batch_committed(std::size_t /*commands*/, std::chrono::nanoseconds /*batch*/,
                                  std::chrono::nanoseconds /*commit*/) {}
+
+    // ---- writer thread ----
     // The wall clock was set forwards.
     virtual void clock_jumped(milliseconds /*by*/) {}
     virtual void batch_failed(std::size_t /*commands*/) {}

@@ -61,10 +61,10 @@ class engine_metrics final : public engine_probe {
           batch_commands_(
               histogram(r, "callsign_batch_commands", "Commands in one batch.", batch_sizes)),
           batch_seconds_(histogram(r, "callsign_batch_seconds",
-                                   "From a batch's first command to the end of its commit.",
+                                   "From a batch's first command until it is durable.",
                                    latency_seconds)),
           commit_seconds_(histogram(r, "callsign_commit_seconds",
-                                    "Time inside COMMIT, until the batch is durable.",
+                                    "From a batch's COMMIT until it is durable.",
                                     latency_seconds)),
           batches_failed_(
               counter(r, "callsign_batches_failed_total", "Batches that did not commit.")),

@@ -49,8 +49,11 @@ class admission : public ::testing::Test {
                boost::asio::any_io_executor offload = {}) {
         if (!offload) offload = aside_.get_executor();
         engine_.emplace(store_, clock_, entropy_,
-                        executors{network_.get_executor(), writer_.get_executor(),
-                                  reader_.get_executor(), offload, readers},
+                        executors{.network = network_.get_executor(),
+                                  .writer = writer_.get_executor(),
+                                  .reader = reader_.get_executor(),
+                                  .offload = offload,
+                                  .readers = readers},
                         options, probe_, [](const std::string&) {});
         for (account_id* a : {&loud_, &quiet_}) {
             const std::string name = a == &loud_ ? "loud" : "quiet";

@@ -1,0 +1,324 @@
+// Nobody is told what a power cut could take back: answers, events and what a query saw wait for
+// the sync behind them, while the writer goes on. Network, writer, reader and sync are io_contexts
+// of their own, so that a test decides who runs when.
+
+#include "support/forwarding_store.hpp"
+#include "support/seeded_entropy.hpp"
+#include "support/virtual_clock.hpp"
+
+#include <callsign/engine/engine.hpp>
+#include <callsign/store/memory.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <gtest/gtest.h>
+
+namespace callsign {
+namespace {
+
+using namespace callsign::testing;
+
+// Something happens during its syncs, and they may fail.
+class watched_store final : public forwarding_store {
+  public:
+    using forwarding_store::forwarding_store;
+
+    void sync() override {
+        ++syncs;
+        if (during) std::exchange(during, nullptr)();
+        if (syncs == fails_at) throw store_failure(store_failure::kind::unknown, "the disk fails");
+        within_.sync();
+    }
+
+    std::function<void()> during;  // the next one
+    int syncs = 0;
+    int fails_at = 0;
+};
+
+struct commit_times final : engine_probe {
+    void batch_committed(std::size_t commands, std::chrono::nanoseconds,
+                         std::chrono::nanoseconds) override {
+        batches.push_back(commands);
+    }
+    std::vector<std::size_t> batches;
+};
+
+struct droppable : boost::asio::io_context {
+    using boost::asio::io_context::shutdown;
+};
+
+class durable : public ::testing::Test {
+  protected:
+    durable() {
+        engine_.emplace(store_, clock_, entropy_,
+                        executors{.network = network_.get_executor(),
+                                  .writer = writer_.get_executor(),
+                                  .reader = reader_.get_executor(),
+                                  .sync = sync_.get_executor()},
+                        engine_options{.batch_commands_max = 10}, probe_,
+                        [this](std::string why) { fatal_ = std::move(why); });
+        told_of_ = engine_->events().subscribe([this](const event& happened) {
+            if (std::holds_alternative<events::version_appended>(happened)) ++told_;
+        });
+        const auto made = submit(create_account{"home", "TASK", "t", sha256("home")});
+        settle();
+        home_ = std::get<account>(made->value().value()).id;
+        store_.syncs = 0;
+        told_ = 0;
+        probe_.batches.clear();
+    }
+    ~durable() override {
+        network_.shutdown();
+        writer_.shutdown();
+        reader_.shutdown();
+        sync_.shutdown();
+    }
+
+    template <class T>
+    using later = std::shared_ptr<std::optional<result<T>>>;
+
+    template <class T>
+    later<T> start(boost::asio::awaitable<result<T>> work) {
+        auto slot = std::make_shared<std::optional<result<T>>>();
+        boost::asio::co_spawn(network_, std::move(work), [slot](std::exception_ptr e, result<T> r) {
+            if (!e) slot->emplace(std::move(r));
+        });
+        run(network_);
+        return slot;
+    }
+    template <class Command>
+    later<typename Command::answer> submit(Command c) {
+        return start(engine_->submit(std::move(c)));
+    }
+    later<create_token::answer> write(const std::string& name) {
+        return submit(create_token{"home", name, token_scope::read, sha256(name)});
+    }
+    later<create_answer> create(std::string key) {
+        reserve r;
+        r.account = home_;
+        r.key = std::move(key);
+        r.attributes = {{"description", "x"}};
+        r.fingerprint = sha256(r.key);
+        return start(engine_->create(std::move(r)));
+    }
+    later<find_head::answer> ask() {
+        auto asked = start(engine_->ask(find_head{home_}));
+        run(reader_);
+        run(network_);
+        return asked;
+    }
+
+    static std::size_t run(boost::asio::io_context& io) {
+        io.restart();
+        return io.poll();
+    }
+    void run_batch() {
+        writer_.restart();
+        writer_.poll_one();
+        run(network_);
+    }
+    void run_sync() {
+        run(sync_);
+        run(network_);
+    }
+    void settle() {
+        while (run(network_) + run(writer_) + run(reader_) + run(sync_) > 0) {
+        }
+    }
+    std::int64_t durable_tasks() { return disk_->begin_durable_read()->head_of(home_).seq; }
+    std::int64_t committed_tasks() { return disk_->begin_read()->head_of(home_).seq; }
+
+    std::unique_ptr<strict_memory_store> disk_ = make_memory_store();
+    watched_store store_{*disk_};
+    virtual_clock clock_;
+    seeded_entropy entropy_{1};
+    commit_times probe_;
+    droppable network_;
+    droppable writer_;
+    droppable reader_;
+    droppable sync_;
+    std::optional<std::string> fatal_;
+    std::optional<engine> engine_;
+    hub::subscription told_of_;
+    int told_ = 0;
+    account_id home_;
+};
+
+TEST_F(durable, a_creations_second_phase_is_applied_during_the_sync_of_the_first) {
+    const auto made = create("k");
+    run_batch();  // reserved; its sync waits for its thread
+    run_batch();  // fulfilled meanwhile
+    EXPECT_EQ(store_.syncs, 0);
+    EXPECT_EQ(committed_tasks(), 1);
+    EXPECT_EQ(durable_tasks(), 0);
+    EXPECT_FALSE(*made);
+    EXPECT_EQ(told_, 0);
+    EXPECT_TRUE(probe_.batches.empty());
+    run_sync();
+    EXPECT_EQ(store_.syncs, 2) << "one for each phase";
+    EXPECT_EQ(durable_tasks(), 1);
+    EXPECT_TRUE(*made && (*made)->has_value());
+    EXPECT_EQ(told_, 1);
+    EXPECT_EQ(probe_.batches, (std::vector<std::size_t>{1, 1}));
+}
+
+TEST_F(durable, what_is_committed_during_a_sync_waits_for_the_next_one) {
+    const auto made = create("k");
+    run_batch();
+    store_.during = [this] {
+        run_batch();
+        EXPECT_EQ(committed_tasks(), 1);
+    };
+    store_.fails_at = 2;
+    run_sync();
+    ASSERT_TRUE(*made);
+    EXPECT_EQ((*made)->error(), errc::outcome_unknown) << "the second sync was its own";
+    EXPECT_EQ(told_, 0);
+    EXPECT_TRUE(fatal_);
+}
+
+TEST_F(durable, answers_come_in_the_order_of_the_commits) {
+    std::vector<int> order;
+    const auto note = [&](int n, std::string name) -> boost::asio::awaitable<result<int>> {
+        create_token asked{"home", name, token_scope::read, sha256(name)};
+        co_await engine_->submit(std::move(asked));
+        order.push_back(n);
+        co_return n;
+    };
+    std::vector<later<int>> all;
+    for (int n = 0; n < 13; ++n) all.push_back(start(note(n, std::to_string(n))));
+    run_batch();  // ten, and three are applied meanwhile
+    run_batch();
+    EXPECT_TRUE(order.empty());
+    for (int n = 13; n < 15; ++n) all.push_back(start(note(n, std::to_string(n))));
+    run_batch();
+    run_sync();
+    EXPECT_EQ(order, (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14}));
+    EXPECT_EQ(store_.syncs, 2) << "the second was for two batches";
+    EXPECT_EQ(probe_.batches, (std::vector<std::size_t>{10, 3, 2}));
+}
+
+TEST_F(durable, the_writer_syncs_itself_where_nothing_waits) {
+    const auto made = write("a");
+    run_batch();
+    EXPECT_EQ(store_.syncs, 1);
+    EXPECT_TRUE(*made);
+}
+
+TEST_F(durable, the_writer_syncs_itself_where_many_wait) {
+    std::vector<later<create_token::answer>> all;
+    for (int n = 0; n < 15; ++n) all.push_back(write(std::to_string(n)));
+    run_batch();  // five are left
+    EXPECT_EQ(store_.syncs, 1);
+    EXPECT_TRUE(*all[9]);
+    EXPECT_FALSE(*all[10]);
+}
+
+TEST_F(durable, a_query_that_may_have_seen_more_is_answered_when_that_is_durable) {
+    const auto before = ask();
+    EXPECT_TRUE(*before) << "nothing is on its way";
+    create("k");
+    run_batch();
+    run_batch();
+    const auto saw_it = ask();
+    EXPECT_FALSE(*saw_it);
+    run_sync();
+    ASSERT_TRUE(*saw_it);
+    EXPECT_EQ((*saw_it)->value().seq, 1);
+}
+
+TEST_F(durable, a_query_waits_for_the_sync_that_covers_it) {
+    create("k");
+    run_batch();
+    later<find_head::answer> saw_it;
+    store_.during = [&] {
+        run_batch();
+        saw_it = ask();
+        store_.during = [&] {  // the second one
+            run(network_);
+            EXPECT_FALSE(*saw_it) << "the first did not cover it";
+        };
+    };
+    run_sync();
+    EXPECT_EQ(store_.syncs, 2);
+    EXPECT_TRUE(*saw_it);
+}
+
+TEST_F(durable, after_a_failed_sync_nothing_is_known_and_nothing_written) {
+    const auto known = write("a");
+    run_batch();
+    store_.fails_at = 2;
+    const auto made = create("k");
+    run_batch();
+    const auto saw_it = ask();
+    EXPECT_FALSE(*saw_it);
+    run_sync();
+    EXPECT_TRUE((*known)->has_value());
+    // Its second phase was queued.
+    settle();
+    ASSERT_TRUE(*made && *saw_it);
+    EXPECT_EQ((*made)->error(), errc::outcome_unknown) << "its first phase may be durable";
+    EXPECT_EQ((*saw_it)->error(), errc::shutting_down);
+    EXPECT_EQ(fatal_, "the disk fails");
+    const auto begun_too_late = write("b");
+    settle();
+    EXPECT_EQ((*begun_too_late)->error(), errc::shutting_down);
+    EXPECT_EQ(committed_tasks(), 0);
+    EXPECT_EQ(store_.syncs, 2);
+}
+
+TEST_F(durable, what_was_committed_behind_a_sync_that_fails_is_not_known_either) {
+    const auto first = create("k");
+    run_batch();
+    store_.during = [this] { run_batch(); };
+    store_.fails_at = 1;
+    run_sync();
+    settle();
+    EXPECT_EQ((*first)->error(), errc::outcome_unknown);
+    EXPECT_EQ(told_, 0);
+    EXPECT_EQ(durable_tasks(), 0);
+}
+
+TEST_F(durable, a_query_that_ends_after_a_failed_sync_is_not_answered_with_what_it_saw) {
+    create("k");
+    run_batch();
+    run_batch();
+    const auto asked = start(engine_->ask(find_head{home_}));
+    run(reader_);  // it has seen the task, and is on its way back
+    store_.fails_at = 1;
+    run(sync_);
+    run(network_);
+    ASSERT_TRUE(*asked);
+    EXPECT_EQ((*asked)->error(), errc::shutting_down);
+}
+
+TEST_F(durable, who_waits_for_a_sync_is_abandoned_with_the_engine) {
+    const auto made = create("k");
+    run_batch();
+    const auto saw_it = ask();
+    sync_.shutdown();
+    writer_.shutdown();
+    engine_.reset();
+    run(network_);  // there coroutines end
+    EXPECT_FALSE(*made);
+    EXPECT_EQ(made.use_count(), 1) << "its coroutine is gone";
+    EXPECT_EQ(saw_it.use_count(), 1);
+}
+
+TEST_F(durable, stopping_waits_for_what_is_not_durable_yet) {
+    const auto made = create("k");
+    run_batch();
+    engine_->stop();
+    bool rests = false;
+    boost::asio::co_spawn(network_, engine_->drained(), [&](std::exception_ptr) { rests = true; });
+    run(network_);
+    run_batch();
+    EXPECT_FALSE(rests);
+    settle();
+    EXPECT_TRUE(rests);
+    EXPECT_TRUE((*made)->has_value());
+    EXPECT_EQ(durable_tasks(), 1);
+}
+
+}  // namespace
+}  // namespace callsign
