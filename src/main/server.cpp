@@ -128,7 +128,8 @@ class server {
         network_.get_executor(), lookups_.get_executor(), config_.webhooks.calls);
     one_thread writer_;
     one_thread sync_;
-    watchdog watchdog_{manager_, *clock_, network_.get_executor(), writer_.executor()};
+    watchdog watchdog_{manager_, *clock_, network_.get_executor(), writer_.executor(),
+                       sync_.executor()};
     engine engine_;
     remote::sinks sinks_;
     outbox outbox_;

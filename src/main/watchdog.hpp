@@ -1,7 +1,7 @@
 #pragma once
 // Tells the service manager that the server is alive, as long as it is: each word goes through the
-// writer first, so it stops when the network thread or the writer has stopped. A timer's thread of
-// its own would go on telling.
+// writer first, and through the thread that syncs for it, so it stops when one of these or the
+// network thread has stopped. A timer's thread of its own would go on telling.
 
 #include <callsign/platform/service_manager.hpp>
 #include <callsign/ports/clock.hpp>
@@ -19,8 +19,12 @@ namespace callsign {
 class watchdog {
   public:
     watchdog(const platform::service_manager& manager, clock& clock,
-             const boost::asio::any_io_executor& network, boost::asio::any_io_executor writer)
-        : manager_(manager), writer_(std::move(writer)), timer_(clock.make_timer(network)) {}
+             const boost::asio::any_io_executor& network, boost::asio::any_io_executor writer,
+             boost::asio::any_io_executor sync)
+        : manager_(manager),
+          writer_(std::move(writer)),
+          sync_(std::move(sync)),
+          timer_(clock.make_timer(network)) {}
 
     // Until stop(); at once, if nobody asks.
     boost::asio::awaitable<void> run() {
@@ -32,6 +36,7 @@ class watchdog {
             if (!passed) co_return;
             // There and back again.
             co_await boost::asio::post(writer_, boost::asio::use_awaitable);
+            co_await boost::asio::post(sync_, boost::asio::use_awaitable);
             // What is lost is the next one's to say.
             manager_.alive();
         }
@@ -42,6 +47,7 @@ class watchdog {
   private:
     const platform::service_manager& manager_;
     boost::asio::any_io_executor writer_;
+    boost::asio::any_io_executor sync_;
     std::unique_ptr<timer> timer_;
 };
 

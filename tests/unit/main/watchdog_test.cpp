@@ -19,12 +19,13 @@ namespace asio = boost::asio;
 using namespace std::chrono_literals;
 using asio::local::datagram_protocol;
 
-// The network and the writer turn when the test says so.
+// The network, the writer and who syncs turn when the test says so.
 struct watchdog_test : ::testing::Test {
     testing::temp_dir folder;
     testing::virtual_clock time;
     asio::io_context network;
     asio::io_context writer;
+    asio::io_context sync;
     datagram_protocol::socket socket{network,
                                      datagram_protocol::endpoint(folder.path() / "notify")};
     std::string name = folder.path() / "notify";
@@ -40,7 +41,7 @@ struct watchdog_test : ::testing::Test {
             return asked == "WATCHDOG_USEC" ? patience : nullptr;
         });
         dog = std::make_unique<watchdog>(manager, time, network.get_executor(),
-                                         writer.get_executor());
+                                         writer.get_executor(), sync.get_executor());
         asio::co_spawn(network, dog->run(), asio::detached);
         turn(network);
     }
@@ -70,9 +71,7 @@ TEST_F(watchdog_test, tells_twice_in_the_time_that_is_waited) {
         const auto next = time.until_next();
         EXPECT_EQ(next, milliseconds{30s});
         time.advance_to_next(30s);
-        turn(network);
-        turn(writer);
-        turn(network);
+        for (auto* each : {&network, &writer, &network, &sync, &network}) turn(*each);
         EXPECT_EQ(told(), "WATCHDOG=1");
         EXPECT_EQ(told(), "");
     }
@@ -82,11 +81,20 @@ TEST_F(watchdog_test, tells_nothing_while_the_writer_is_stuck) {
     start();
     pass(1h);
     EXPECT_EQ(told(), "");
-    turn(writer);
+    for (auto* each : {&writer, &network, &sync}) turn(*each);
     EXPECT_EQ(told(), "") << "nor while the network is";
     turn(network);
     EXPECT_EQ(told(), "WATCHDOG=1") << "one, however long that was";
     EXPECT_EQ(told(), "");
+}
+
+TEST_F(watchdog_test, tells_nothing_while_a_sync_hangs) {
+    start();
+    pass(1h);
+    for (auto* each : {&writer, &network, &network}) turn(*each);
+    EXPECT_EQ(told(), "");
+    for (auto* each : {&sync, &network}) turn(*each);
+    EXPECT_EQ(told(), "WATCHDOG=1");
 }
 
 TEST_F(watchdog_test, ends_when_it_is_stopped) {
