@@ -12,6 +12,7 @@
 #include "histogram.hpp"
 #include "options.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <iostream>
 #include <memory>
@@ -175,10 +176,13 @@ int run(const settings& s) {
                 client c(s, std::random_device{}());
                 for (auto from = steady_clock::now(); from < end; from = steady_clock::now()) {
                     bool done = c.create();
-                    for (; !done && steady_clock::now() < end; done = c.create()) {
+                    for (unsigned tries = 1; !done && steady_clock::now() < end; ++tries) {
                         ++r.again;
-                        // Without a pause they meet again and again, and nobody gets anywhere.
-                        std::this_thread::sleep_for(std::chrono::microseconds(c.draw() % 5000));
+                        // Without pauses that grow they meet again and again, and nobody gets
+                        // anywhere.
+                        const std::uint64_t most = 1000U << std::min(tries, 7U);
+                        std::this_thread::sleep_for(std::chrono::microseconds(c.draw() % most));
+                        done = c.create();
                     }
                     const auto now = steady_clock::now();
                     if (done && from >= begin) r.latencies.record(now - from);
