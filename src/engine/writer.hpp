@@ -7,8 +7,9 @@
 // batch. So the writer goes on with the next batch meanwhile, on `executors.sync` one sync follows
 // the other, each for all that was committed before it began, and what a batch is answered, and
 // what it made happen, waits for the sync behind it. A creation's second phase is queued when the
-// sync of its first begins: it is applied meanwhile, and a later sync is its own. Where nothing
-// waits, or many do, the writer syncs by itself.
+// sync of its first begins: it is applied meanwhile, and a later sync is its own. A large batch is
+// committed when the sync before it has ended, so that there are no more commits than syncs. Where
+// nothing waits the writer syncs by itself.
 //
 // If a sync fails, nobody knows what is durable: all that waited for it is answered so, and nothing
 // more is written.
@@ -23,6 +24,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <mutex>
 #include <optional>
@@ -90,7 +92,10 @@ class writer {
     void run(std::vector<work*>& batch);
     void make_durable(std::vector<work*>& batch);
     void take_committed();
+    bool begin_sync();
+    void await_sync();
     void sync_all();
+    void end_sync();
     void finish(outcomes done);
     void lose(std::string why);
     bool has_lost();
@@ -98,7 +103,7 @@ class writer {
     void apply_in_parts(std::span<work* const> batch, int& attempts_left);
     void refuse(std::span<work* const> batch);
     boost::system::error_code attempt(std::span<work* const> batch, bool& opened);
-    void apply_and_commit(std::span<work* const> batch, bool& opened);
+    bool apply_and_commit(std::span<work* const> batch, bool& opened);
     boost::system::error_code failed(const store_failure& failure);
     void note_trouble(std::optional<store_failure> now);
 
@@ -114,8 +119,9 @@ class writer {
     fair_queue<work> queue_;  // bounded by the engine, which counts what it pushes
     bool scheduled_ = false;  // drain() is posted or running
     outcomes committed_;      // since the last sync began
-    bool syncing_ = false;    // sync_all() is posted or running
     bool lost_ = false;       // a sync has failed
+    enum class syncs { none, due, running } syncs_ = syncs::none;
+    std::condition_variable synced_;  // they are none
 
     // ---- of whoever syncs ----
     outcomes unsynced_;  // that the sync under way is for

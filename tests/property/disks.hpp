@@ -18,6 +18,8 @@ class disk {
   public:
     virtual ~disk() = default;
     virtual store& open() = 0;
+    // What a kill leaves of what was opened; more may be left of it, if a sync was under way.
+    virtual std::unique_ptr<read_tx> begin_durable_read() = 0;
     // The process is gone; what it had not committed with it.
     virtual void kill() = 0;
 };
@@ -25,6 +27,7 @@ class disk {
 class memory_disk final : public disk {
   public:
     store& open() override { return *store_; }
+    std::unique_ptr<read_tx> begin_durable_read() override { return store_->begin_durable_read(); }
     // Every other time the power goes. Else the next start makes durable what it finds.
     void kill() override { ++kills_ % 2 == 0 ? store_->lose_unsynced() : store_->sync(); }
 
@@ -50,6 +53,7 @@ class sqlite_disk : public disk {
         store_ = open_sqlite(options);
         return *store_;
     }
+    std::unique_ptr<read_tx> begin_durable_read() override { return store_->begin_read(); }
     void kill() override {
         const auto next = dir_.path() / ("life-" + std::to_string(++lives_));
         std::filesystem::create_directories(next);

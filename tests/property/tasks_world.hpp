@@ -117,7 +117,7 @@ class tasks_world {
     void wrong(std::string what) { broken_.insert(std::move(what)); }
 
     void read_on() {
-        const auto tx = faulty_->begin_read();
+        const auto tx = disk_->begin_durable_read();
         for (one_account& a : accounts_) {
             a.model.read_on(*tx, clock_.elapsed());
             a.model.want_nothing_more();
@@ -127,7 +127,7 @@ class tasks_world {
     }
     int versions_read(one_account& a) {
         const int before = a.model.versions;
-        a.model.read_on(*faulty_->begin_read(), clock_.elapsed());
+        a.model.read_on(*disk_->begin_durable_read(), clock_.elapsed());
         return a.model.versions - before;
     }
 
@@ -442,7 +442,7 @@ class tasks_world {
         const auto& answer = **response;
         if (answer.status >= 500) return false;
         const auto body = boost::json::parse(answer.body).as_object();
-        const std::int64_t from = faulty_->begin_read()->history_from(a.id);
+        const std::int64_t from = disk_->begin_durable_read()->history_from(a.id);
         if (answer.status == 410 && code_of(body) == "cursor-expired") {
             f.cursor = text_of(body, "cursor");
             f.model.begin_again(place_of(f.cursor), a.model.told, from);
@@ -518,8 +518,8 @@ class tasks_world {
     void sweep() {
         const auto done = house_->run(house_->reaper().sweep_once());
         for (one_account& a : accounts_) {
-            a.model.read_on(*faulty_->begin_read(), clock_.elapsed());
-            const std::int64_t from = faulty_->begin_read()->history_from(a.id);
+            a.model.read_on(*disk_->begin_durable_read(), clock_.elapsed());
+            const std::int64_t from = disk_->begin_durable_read()->history_from(a.id);
             const milliseconds kept = reaping.history_retention, now = clock_.elapsed();
             if (from > a.model.forgettable(now, kept, milliseconds{0})) {
                 wrong("history is forgotten too early");

@@ -11,7 +11,9 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
+#include <future>
 #include <gtest/gtest.h>
+#include <thread>
 
 namespace callsign {
 namespace {
@@ -23,6 +25,10 @@ class watched_store final : public forwarding_store {
   public:
     using forwarding_store::forwarding_store;
 
+    std::unique_ptr<write_tx> begin_write(write_batch batch) override {
+        ++writes;
+        return within_.begin_write(batch);
+    }
     void sync() override {
         ++syncs;
         if (during) std::exchange(during, nullptr)();
@@ -31,6 +37,7 @@ class watched_store final : public forwarding_store {
     }
 
     std::function<void()> during;  // the next one
+    int writes = 0;
     int syncs = 0;
     int fails_at = 0;
 };
@@ -40,7 +47,13 @@ struct commit_times final : engine_probe {
                          std::chrono::nanoseconds) override {
         batches.push_back(commands);
     }
+    void slots_counted(const slot_counts&) override {  // right behind each commit
+        ++commits;
+        if (on_commit) on_commit();
+    }
     std::vector<std::size_t> batches;
+    std::function<void()> on_commit;
+    int commits = 0;
 };
 
 struct droppable : boost::asio::io_context {
@@ -63,7 +76,7 @@ class durable : public ::testing::Test {
         const auto made = submit(create_account{"home", "TASK", "t", sha256("home")});
         settle();
         home_ = std::get<account>(made->value().value()).id;
-        store_.syncs = 0;
+        store_.syncs = probe_.commits = 0;
         told_ = 0;
         probe_.batches.clear();
     }
@@ -205,13 +218,54 @@ TEST_F(durable, the_writer_syncs_itself_where_nothing_waits) {
     EXPECT_TRUE(*made);
 }
 
-TEST_F(durable, the_writer_syncs_itself_where_many_wait) {
+TEST_F(durable, a_large_batch_is_committed_behind_the_sync_before_it) {
     std::vector<later<create_token::answer>> all;
     for (int n = 0; n < 15; ++n) all.push_back(write(std::to_string(n)));
     run_batch();  // five are left
-    EXPECT_EQ(store_.syncs, 1);
+    EXPECT_EQ(store_.syncs, 0);
+    bool seen = false;
+    store_.during = [&] {
+        seen = true;
+        EXPECT_EQ(probe_.commits, 1);
+    };
+    run_batch();  // nobody has begun that sync, so the writer makes it
+    EXPECT_TRUE(seen);
     EXPECT_TRUE(*all[9]);
-    EXPECT_FALSE(*all[10]);
+    EXPECT_TRUE(*all[14]);
+    EXPECT_EQ(store_.syncs, 2);
+    run_sync();
+    EXPECT_EQ(store_.syncs, 2) << "whose turn it was finds nothing to do";
+}
+
+// The sync goes on, on a thread of its own, as long as the batch is not committed or for a moment.
+TEST_F(durable, a_large_batch_waits_for_a_sync_that_goes_on) {
+    for (int n = 0; n < 15; ++n) write(std::to_string(n));
+    run_batch();
+    std::promise<void> goes_on, committed;
+    store_.during = [&] {
+        goes_on.set_value();
+        const auto meanwhile = committed.get_future().wait_for(std::chrono::milliseconds(100));
+        EXPECT_EQ(meanwhile, std::future_status::timeout);
+    };
+    std::thread syncs([this] { run(sync_); });
+    goes_on.get_future().wait();
+    probe_.on_commit = [&] { committed.set_value(); };
+    run(writer_);
+    syncs.join();
+    EXPECT_EQ(probe_.commits, 2);
+    EXPECT_EQ(store_.syncs, 2);
+}
+
+TEST_F(durable, a_large_batch_behind_a_sync_that_fails_is_not_committed) {
+    std::vector<later<create_token::answer>> all;
+    for (int n = 0; n < 15; ++n) all.push_back(write(std::to_string(n)));
+    run_batch();
+    store_.fails_at = 1;
+    settle();
+    EXPECT_EQ((*all[9])->error(), errc::outcome_unknown);
+    EXPECT_EQ((*all[14])->error(), errc::shutting_down);
+    EXPECT_EQ(probe_.commits, 1);
+    EXPECT_EQ(fatal_, "the disk fails");
 }
 
 TEST_F(durable, a_query_that_may_have_seen_more_is_answered_when_that_is_durable) {
@@ -254,6 +308,7 @@ TEST_F(durable, after_a_failed_sync_nothing_is_known_and_nothing_written) {
     EXPECT_FALSE(*saw_it);
     run_sync();
     EXPECT_TRUE((*known)->has_value());
+    const int writes_before = store_.writes;
     // Its second phase was queued.
     settle();
     ASSERT_TRUE(*made && *saw_it);
@@ -263,6 +318,7 @@ TEST_F(durable, after_a_failed_sync_nothing_is_known_and_nothing_written) {
     const auto begun_too_late = write("b");
     settle();
     EXPECT_EQ((*begun_too_late)->error(), errc::shutting_down);
+    EXPECT_EQ(store_.writes, writes_before) << "no transaction is begun";
     EXPECT_EQ(committed_tasks(), 0);
     EXPECT_EQ(store_.syncs, 2);
 }
