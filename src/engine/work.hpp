@@ -11,8 +11,8 @@
 
 namespace callsign {
 
-// The writer, and who syncs for it, touch it only between push() and the call of `done`, the network
-// thread only before and after.
+// The writer, and who syncs for it, touch it only between push() and the call of `done`, the
+// network thread only before and after.
 class work : public waiter {
   public:
     explicit work(callsign::command first) : work(claim_of_any(first), std::move(first)) {}

@@ -236,7 +236,7 @@ void writer::end_sync() {
 
 // Nobody knows what of all that waits is durable, now or later: after a restart the store's own
 // recovery decides. `why`: empty if that has been said.
-void writer::lose(std::string why) {
+void writer::lose(const std::string& why) {
     outcomes all = std::exchange(unsynced_, {});
     {
         const std::scoped_lock lock(mutex_);

@@ -97,7 +97,7 @@ class writer {
     void sync_all();
     void end_sync();
     void finish(outcomes done);
-    void lose(std::string why);
+    void lose(const std::string& why);
     bool has_lost();
     void maintain(bool idle, bool light_waits);
     void apply_in_parts(std::span<work* const> batch, int& attempts_left);

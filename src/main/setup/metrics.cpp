@@ -64,8 +64,7 @@ class engine_metrics final : public engine_probe {
                                    "From a batch's first command until it is durable.",
                                    latency_seconds)),
           commit_seconds_(histogram(r, "callsign_commit_seconds",
-                                    "From a batch's COMMIT until it is durable.",
-                                    latency_seconds)),
+                                    "From a batch's COMMIT until it is durable.", latency_seconds)),
           batches_failed_(
               counter(r, "callsign_batches_failed_total", "Batches that did not commit.")),
           clock_jumps_(counter(r, "callsign_clock_jumps_total",
