@@ -2,16 +2,10 @@
 // other. Network, writer, readers and the thread for long work are io_contexts of their own, so
 // that a test decides who runs when. Whatever a test does, in the end every share has come back.
 
+#include "engine_by_turns.hpp"
 #include "support/faulty_store.hpp"
-#include "support/seeded_entropy.hpp"
-#include "support/virtual_clock.hpp"
-
-#include <callsign/engine/engine.hpp>
-#include <callsign/store/memory.hpp>
 
 #include <atomic>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/io_context.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <future>
 #include <gtest/gtest.h>
@@ -28,22 +22,8 @@ struct admission_probe final : engine_probe {
     std::map<lacking, int> turned;
 };
 
-// What waits goes before what it refers to, as at a kill.
-struct droppable : boost::asio::io_context {
-    using boost::asio::io_context::shutdown;
-};
-
-class admission : public ::testing::Test {
+class admission : public engine_by_turns {
   protected:
-    ~admission() override { drop_all(); }
-
-    void drop_all() {
-        network_.shutdown();
-        writer_.shutdown();
-        reader_.shutdown();
-        aside_.shutdown();
-    }
-
     // `offload` none: aside_.
     void build(engine_options options = {}, std::size_t readers = 2,
                boost::asio::any_io_executor offload = {}) {
@@ -55,39 +35,12 @@ class admission : public ::testing::Test {
                                   .offload = offload,
                                   .readers = readers},
                         options, probe_, [](const std::string&) {});
-        for (account_id* a : {&loud_, &quiet_}) {
-            const std::string name = a == &loud_ ? "loud" : "quiet";
-            const auto made = submit(create_account{name, "TASK", "t", sha256(name)});
-            settle();
-            *a = std::get<account>(made->value().value()).id;
-        }
-    }
-
-    template <class T>
-    using later = std::shared_ptr<std::optional<result<T>>>;
-
-    template <class T>
-    later<T> start(boost::asio::awaitable<result<T>> work) {
-        auto slot = std::make_shared<std::optional<result<T>>>();
-        boost::asio::co_spawn(network_, std::move(work), [slot](std::exception_ptr e, result<T> r) {
-            if (!e) slot->emplace(std::move(r));
-        });
-        run(network_);
-        return slot;
-    }
-
-    template <class Command>
-    later<typename Command::answer> submit(Command c) {
-        return start(engine_->submit(std::move(c)));
+        loud_ = make_account("loud");
+        quiet_ = make_account("quiet");
     }
 
     later<create_answer> create(account_id who, std::string key, std::size_t bytes = 1) {
-        reserve r;
-        r.account = who;
-        r.key = std::move(key);
-        r.attributes = {{"description", std::string(bytes, 'x')}};
-        r.fingerprint = sha256(r.key);
-        return start(engine_->create(std::move(r)));
+        return engine_by_turns::create(who, std::move(key), std::string(bytes, 'x'));
     }
 
     template <class T>
@@ -104,48 +57,23 @@ class admission : public ::testing::Test {
     later<int> ask_as_stranger() { return start(one(engine_->ask(find_device{}))); }
     // `what` happens where it is answered.
     void ask_and(const std::function<bool(std::size_t)>& what) {
-        start(one(engine_->ask(find_sealed_snapshot{loud_, what})));
+        start(one(engine_->ask(find_sealed_snapshot{loud_, what})), true);
     }
     later<int> work_aside(payer who) {
         return start(engine_->offload({who}, [] { return 1; }));
     }
 
-    static std::size_t run(boost::asio::io_context& io) {
-        io.restart();
-        return io.poll();
-    }
-    static void run_one(boost::asio::io_context& io) {
-        io.restart();
-        io.poll_one();
-    }
-    void run_batch() {
-        run_one(writer_);
-        run(network_);
-    }
     void run_reader() {
         run_one(reader_);
         run(network_);
     }
-    void settle() {
-        while (run(network_) + run(writer_) + run(reader_) + run(aside_) > 0) {
-        }
-    }
-
     template <class T>
     static bool is_overloaded(const later<T>& r) {
         return *r && (*r)->has_error() && (*r)->error() == errc::overloaded;
     }
 
-    std::unique_ptr<strict_memory_store> memory_ = make_memory_store();
     faulty_store store_{*memory_};
-    virtual_clock clock_;
-    seeded_entropy entropy_{1};
     admission_probe probe_;
-    droppable network_;
-    droppable writer_;
-    droppable reader_;
-    droppable aside_;
-    std::optional<engine> engine_;
     account_id loud_;
     account_id quiet_;
 };
@@ -441,7 +369,7 @@ TEST_F(admission, shares_come_back_on_every_path) {
         throw store_failure(store_failure::kind::unknown, "a bad page");
     });
     settle();
-    start(engine_->offload({loud_, {.bytes = 800}}, []() -> int { throw std::bad_alloc(); }));
+    start(engine_->offload({loud_, {.bytes = 800}}, []() -> int { throw std::bad_alloc(); }), true);
     settle();
     everything_is_back();
 

@@ -2,15 +2,9 @@
 // the sync behind them, while the writer goes on. Network, writer, reader and sync are io_contexts
 // of their own, so that a test decides who runs when.
 
+#include "engine_by_turns.hpp"
 #include "support/forwarding_store.hpp"
-#include "support/seeded_entropy.hpp"
-#include "support/virtual_clock.hpp"
 
-#include <callsign/engine/engine.hpp>
-#include <callsign/store/memory.hpp>
-
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/io_context.hpp>
 #include <future>
 #include <gtest/gtest.h>
 #include <thread>
@@ -56,11 +50,7 @@ struct commit_times final : engine_probe {
     int commits = 0;
 };
 
-struct droppable : boost::asio::io_context {
-    using boost::asio::io_context::shutdown;
-};
-
-class durable : public ::testing::Test {
+class durable : public engine_by_turns {
   protected:
     durable() {
         engine_.emplace(store_, clock_, entropy_,
@@ -73,46 +63,16 @@ class durable : public ::testing::Test {
         told_of_ = engine_->events().subscribe([this](const event& happened) {
             if (std::holds_alternative<events::version_appended>(happened)) ++told_;
         });
-        const auto made = submit(create_account{"home", "TASK", "t", sha256("home")});
-        settle();
-        home_ = std::get<account>(made->value().value()).id;
+        home_ = make_account("home");
         store_.syncs = probe_.commits = 0;
         told_ = 0;
         probe_.batches.clear();
-    }
-    ~durable() override {
-        network_.shutdown();
-        writer_.shutdown();
-        reader_.shutdown();
-        sync_.shutdown();
-    }
-
-    template <class T>
-    using later = std::shared_ptr<std::optional<result<T>>>;
-
-    template <class T>
-    later<T> start(boost::asio::awaitable<result<T>> work) {
-        auto slot = std::make_shared<std::optional<result<T>>>();
-        boost::asio::co_spawn(network_, std::move(work), [slot](std::exception_ptr e, result<T> r) {
-            if (!e) slot->emplace(std::move(r));
-        });
-        run(network_);
-        return slot;
-    }
-    template <class Command>
-    later<typename Command::answer> submit(Command c) {
-        return start(engine_->submit(std::move(c)));
     }
     later<create_token::answer> write(const std::string& name) {
         return submit(create_token{"home", name, token_scope::read, sha256(name)});
     }
     later<create_answer> create(std::string key) {
-        reserve r;
-        r.account = home_;
-        r.key = std::move(key);
-        r.attributes = {{"description", "x"}};
-        r.fingerprint = sha256(r.key);
-        return start(engine_->create(std::move(r)));
+        return engine_by_turns::create(home_, std::move(key), "x");
     }
     later<find_head::answer> ask() {
         auto asked = start(engine_->ask(find_head{home_}));
@@ -121,37 +81,16 @@ class durable : public ::testing::Test {
         return asked;
     }
 
-    static std::size_t run(boost::asio::io_context& io) {
-        io.restart();
-        return io.poll();
-    }
-    void run_batch() {
-        writer_.restart();
-        writer_.poll_one();
-        run(network_);
-    }
     void run_sync() {
         run(sync_);
         run(network_);
     }
-    void settle() {
-        while (run(network_) + run(writer_) + run(reader_) + run(sync_) > 0) {
-        }
-    }
-    std::int64_t durable_tasks() { return disk_->begin_durable_read()->head_of(home_).seq; }
-    std::int64_t committed_tasks() { return disk_->begin_read()->head_of(home_).seq; }
+    std::int64_t durable_tasks() { return memory_->begin_durable_read()->head_of(home_).seq; }
+    std::int64_t committed_tasks() { return memory_->begin_read()->head_of(home_).seq; }
 
-    std::unique_ptr<strict_memory_store> disk_ = make_memory_store();
-    watched_store store_{*disk_};
-    virtual_clock clock_;
-    seeded_entropy entropy_{1};
+    watched_store store_{*memory_};
     commit_times probe_;
-    droppable network_;
-    droppable writer_;
-    droppable reader_;
-    droppable sync_;
     std::optional<std::string> fatal_;
-    std::optional<engine> engine_;
     hub::subscription told_of_;
     int told_ = 0;
     account_id home_;

@@ -1,16 +1,8 @@
 // The queue, the writer and the workflow of a creation: bounds, deadlines, waiting, failing,
 // ending. Network and writer are io_contexts of their own here, so that a test decides who gets on.
 
+#include "engine_by_turns.hpp"
 #include "support/faulty_store.hpp"
-#include "support/seeded_entropy.hpp"
-#include "support/virtual_clock.hpp"
-
-#include <callsign/engine/engine.hpp>
-#include <callsign/store/memory.hpp>
-
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/io_context.hpp>
-#include <gtest/gtest.h>
 
 namespace callsign {
 namespace {
@@ -31,97 +23,30 @@ struct counting_probe final : engine_probe {
     std::vector<std::pair<milliseconds, bool>> retries;
 };
 
-class engine_test : public ::testing::Test {
+class engine_test : public engine_by_turns {
   protected:
-    ~engine_test() override {
-        // As at a kill: the frames that wait go before what they refer to.
-        network_.shutdown();
-        writer_.shutdown();
-    }
-
     void build(engine_options options = {}) {
         engine_.emplace(
             store_, clock_, entropy_,
             executors{network_.get_executor(), writer_.get_executor(), network_.get_executor()},
             options, probe_, [this](std::string why) { fatal_ = std::move(why); });
-        create_account home{"home", "TASK", "t", sha256("t")};
-        const auto made = submit(home);
-        settle();
-        account_ = std::get<account>(made->value().value()).id;
+        account_ = make_account("home");
         probe_.batches.clear();
-    }
-
-    template <class T>
-    using later = std::shared_ptr<std::optional<result<T>>>;
-
-    template <class T>
-    later<T> start(boost::asio::awaitable<result<T>> work) {
-        auto slot = spawn(std::move(work));
-        run_network();
-        return slot;
-    }
-
-    // Runs nothing of it yet.
-    template <class T>
-    later<T> spawn(boost::asio::awaitable<result<T>> work) {
-        auto slot = std::make_shared<std::optional<result<T>>>();
-        boost::asio::co_spawn(network_, std::move(work), [slot](std::exception_ptr e, result<T> r) {
-            if (e) std::rethrow_exception(e);
-            slot->emplace(std::move(r));
-        });
-        return slot;
-    }
-
-    template <class Command>
-    later<typename Command::answer> submit(Command c) {
-        return start(engine_->submit(std::move(c)));
     }
 
     later<create_answer> create(std::string key, std::string description = "x",
                                 std::optional<account_id> who = {}) {
-        reserve r;
-        r.account = who.value_or(account_);
-        r.key = std::move(key);
-        r.fingerprint = sha256(description);
-        r.attributes = {{"description", std::move(description)}};
-        return start(engine_->create(std::move(r)));
-    }
-
-    void run_network() {
-        network_.restart();
-        network_.poll();
-    }
-    // One batch, and no more.
-    void run_batch() {
-        writer_.restart();
-        writer_.poll_one();
-        run_network();
-    }
-    void settle() {
-        for (std::size_t ran = 1; ran > 0;) {
-            writer_.restart();
-            network_.restart();
-            ran = writer_.poll() + network_.poll();
-        }
+        return engine_by_turns::create(who.value_or(account_), std::move(key),
+                                       std::move(description));
     }
 
     static const receipted& given(const later<create_answer>& r) {
         return std::get<receipted>(r->value().value());
     }
 
-    struct droppable : boost::asio::io_context {
-        using boost::asio::io_context::shutdown;
-    };
-
-    std::unique_ptr<strict_memory_store> memory_ = make_memory_store();
     faulty_store store_{*memory_};
-    virtual_clock clock_;
-    seeded_entropy entropy_{1};
     counting_probe probe_;
     std::optional<std::string> fatal_;
-    droppable network_;
-    droppable writer_;
-    std::optional<engine> engine_;
     account_id account_;
 };
 
@@ -274,7 +199,7 @@ TEST_F(engine_test, a_retry_that_has_waited_long_enough_is_told_so) {
     build({.request_deadline = 5s});
     create("k");
     const auto second = create("k");
-    while (clock_.advance_to_next(5s)) run_network();
+    while (clock_.advance_to_next(5s)) run(network_);
     ASSERT_TRUE(*second);
     EXPECT_TRUE(std::holds_alternative<in_progress>(second->value().value()));
 }
@@ -323,7 +248,7 @@ TEST_F(engine_test, stopping_finishes_what_is_queued) {
     bool drained = false;
     boost::asio::co_spawn(network_, engine_->drained(),
                           [&](std::exception_ptr) { drained = true; });
-    run_network();
+    run(network_);
     EXPECT_FALSE(drained);
     settle();
     EXPECT_TRUE(drained);
@@ -386,65 +311,50 @@ TEST_F(engine_test, a_question_that_fails_fails_alone) {
 
 // ---- what runs beside the network thread ----
 
-struct aside : ::testing::Test {
-    ~aside() override {
-        network.shutdown();
-        reader.shutdown();
+class aside : public engine_by_turns {
+  protected:
+    aside() {
+        engine_.emplace(
+            *memory_, clock_, entropy_,
+            executors{network_.get_executor(), network_.get_executor(), reader_.get_executor()},
+            engine_options{}, probe_, [](const std::string&) {});
     }
 
-    struct droppable : boost::asio::io_context {
-        using boost::asio::io_context::shutdown;
-    };
-
-    std::unique_ptr<strict_memory_store> memory = make_memory_store();
-    virtual_clock clock;
-    seeded_entropy entropy{1};
-    engine_probe probe;
-    droppable network;
-    droppable reader;
-    engine e{*memory,
-             clock,
-             entropy,
-             executors{network.get_executor(), network.get_executor(), reader.get_executor()},
-             {},
-             probe,
-             [](const std::string&) {}};
+    engine_probe probe_;
 };
 
 TEST_F(aside, runs_on_the_reader_and_goes_on_on_the_network) {
     std::optional<std::string> done;
     const boost::asio::io_context* ran_on = nullptr;
     auto work = [&] {
-        ran_on = reader.get_executor().running_in_this_thread() ? &reader : &network;
+        ran_on = reader_.get_executor().running_in_this_thread() ? &reader_ : &network_;
         return std::string("made");
     };
-    boost::asio::co_spawn(network, e.offload(payer::house(), std::move(work)),
+    boost::asio::co_spawn(network_, engine_->offload(payer::house(), std::move(work)),
                           [&](std::exception_ptr, result<std::string> made) {
-                              EXPECT_TRUE(network.get_executor().running_in_this_thread());
+                              EXPECT_TRUE(network_.get_executor().running_in_this_thread());
                               done = std::move(*made);
                           });
-    network.poll();
+    run(network_);
     EXPECT_EQ(ran_on, nullptr) << "the network must be free meanwhile";
-    reader.poll();
-    EXPECT_EQ(ran_on, &reader);
+    run(reader_);
+    EXPECT_EQ(ran_on, &reader_);
     EXPECT_FALSE(done);
-    network.restart();
-    network.poll();
+    run(network_);
     EXPECT_EQ(done, "made");
 }
 
 TEST_F(aside, what_is_thrown_there_is_thrown_here) {
     bool thrown = false;
     auto work = []() -> int { throw std::bad_alloc(); };
-    boost::asio::co_spawn(network, e.offload(payer::house(), work),
+    boost::asio::co_spawn(network_, engine_->offload(payer::house(), work),
                           [&](std::exception_ptr what, const result<int>&) {
                               EXPECT_THROW(std::rethrow_exception(what), std::bad_alloc);
                               thrown = true;
                           });
-    network.poll();
-    reader.poll();
-    network.restart();
-    network.poll();
+    run(network_);
+    run(reader_);
+    run(network_);
     EXPECT_TRUE(thrown);
 }
 
