@@ -1,4 +1,4 @@
-# How a room is built. Three functions, so that the root file can be a picture.
+# How rooms and programs are built. Functions, so that the root file can be a picture.
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)

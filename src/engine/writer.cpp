@@ -129,7 +129,7 @@ bool writer::has_room(std::size_t commands, const cost& sum, const cost& more) c
 }
 
 void writer::run(std::vector<work*>& batch) {
-    if (!stopped_ && has_lost()) stopped_ = errc::shutting_down;
+    if (!stopped_ && lost_) stopped_ = errc::shutting_down;
     if (stopped_) {
         refuse(batch);
         return make_durable(batch);
@@ -188,7 +188,9 @@ void writer::make_durable(std::vector<work*>& batch) {
 
 bool writer::begin_sync() {
     const std::scoped_lock lock(mutex_);
-    return std::exchange(syncs_, syncs_ == syncs::due ? syncs::running : syncs_) == syncs::due;
+    if (syncs_ != syncs::due) return false;
+    syncs_ = syncs::running;
+    return true;
 }
 
 // Until none goes on. One that nobody has begun is made here: on one thread nobody else could.
@@ -215,8 +217,8 @@ void writer::take_committed() {
 
 void writer::sync_all() {
     for (;;) {
+        if (lost_) return lose({});
         try {
-            if (has_lost()) return lose({});
             store_.sync();
         } catch (const store_failure& failure) {
             return lose(failure.what());
@@ -250,11 +252,6 @@ void writer::lose(const std::string& why) {
     finish({.works = std::move(all.works)});
     if (why.empty()) return;
     boost::asio::post(executors_.network, [this, why] { callbacks_.failed(why); });
-}
-
-bool writer::has_lost() {
-    const std::scoped_lock lock(mutex_);
-    return lost_;
 }
 
 void writer::outcomes::append(outcomes more) {
@@ -344,7 +341,7 @@ bool writer::apply_and_commit(std::span<work* const> batch, bool& opened) {
         if (w->by) rules::record_action(*tx, w->command, w->out, *w->by, moment);
     }
     if (batch.size() > committed_meanwhile_max) await_sync();
-    if (has_lost()) return false;
+    if (lost_) return false;
     const auto applied = stopwatch::now();
     ++visible_;
     tx->commit_unsynced();
@@ -392,7 +389,7 @@ boost::system::error_code writer::failed(const store_failure& failure) {
 }
 
 void writer::prove() {
-    if (!trouble_ || stopped_ || has_lost()) return;
+    if (!trouble_ || stopped_ || lost_) return;
     try {
         store_.prove_writable();
         note_trouble(std::nullopt);

@@ -98,7 +98,6 @@ class writer {
     void end_sync();
     void finish(outcomes done);
     void lose(const std::string& why);
-    bool has_lost();
     void maintain(bool idle, bool light_waits);
     void apply_in_parts(std::span<work* const> batch, int& attempts_left);
     void refuse(std::span<work* const> batch);
@@ -119,12 +118,12 @@ class writer {
     fair_queue<work> queue_;  // bounded by the engine, which counts what it pushes
     bool scheduled_ = false;  // drain() is posted or running
     outcomes committed_;      // since the last sync began
-    bool lost_ = false;       // a sync has failed
     enum class syncs { none, due, running } syncs_ = syncs::none;
     std::condition_variable synced_;  // they are none
 
     // ---- of whoever syncs ----
-    outcomes unsynced_;  // that the sync under way is for
+    outcomes unsynced_;              // that the sync under way is for
+    std::atomic<bool> lost_{false};  // one has failed; any thread asks
 
     // ---- writer's thread ----
     time_ordered_ids ids_;

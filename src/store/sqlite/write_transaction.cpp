@@ -656,19 +656,8 @@ class write_transaction final : public reads_over<write_tx> {
         db_.use(sql::token_revoke).bind(now).bind(id).run();
     }
 
-    void commit() override {
-        prepare_commit();
-        db_.use(sql::commit).run_commit();
-        committed_all();
-    }
-    void commit_unsynced() override {
-        prepare_commit();
-        {
-            const put_off_sync later(state_.log);
-            db_.use(sql::commit).run_commit();
-        }
-        committed_all();
-    }
+    void commit() override { commit_putting_off(nullptr); }
+    void commit_unsynced() override { commit_putting_off(state_.log.get()); }
 
     // Something to write, that commit() sets back.
     void touch() {
@@ -677,10 +666,10 @@ class write_transaction final : public reads_over<write_tx> {
     }
 
   private:
-    // For as long as it lives.
+    // For as long as it lives; null: nothing is.
     class put_off_sync {
       public:
-        explicit put_off_sync(const std::shared_ptr<log_sync>& log) : log_(log.get()) {
+        explicit put_off_sync(log_sync* log) : log_(log) {
             if (log_) log_->put_off(true);
         }
         ~put_off_sync() {
@@ -693,7 +682,7 @@ class write_transaction final : public reads_over<write_tx> {
         log_sync* log_;
     };
 
-    void prepare_commit() {
+    void commit_putting_off(log_sync* syncs) {
         if (changed_) {
             state_.flush();
             state_.keys.prepare_commit();
@@ -713,8 +702,10 @@ class write_transaction final : public reads_over<write_tx> {
                 .bind(now.all.open_tasks)
                 .run();
         }
-    }
-    void committed_all() noexcept {
+        {
+            const put_off_sync later(syncs);
+            db_.use(sql::commit).run_commit();
+        }
         committed_ = true;
         state_.committed_all();
     }
