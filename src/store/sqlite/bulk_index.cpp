@@ -72,6 +72,15 @@ std::optional<index_entry> entry_buffer::next(const index_entry& last, bool desc
     return *found;
 }
 
+std::span<index_entry> entry_buffer::next(const index_entry& last,
+                                          std::span<index_entry> some) const {
+    const std::scoped_lock lock(mutex_);
+    auto from = entries_.upper_bound(last);
+    std::size_t n = 0;
+    for (; n < some.size() && from != entries_.end(); ++n) some[n] = *from++;
+    return some.first(n);
+}
+
 // ---- the writer's ----
 
 bulk_index::bulk_index(connection& db, const bulk_table& table, std::size_t entries_max)
@@ -90,7 +99,10 @@ void bulk_index::load() {
 void bulk_index::add(const index_entry& e) {
     // `merging` takes no more, and nobody looks for a row before its end in `newest` when it is in
     // the table.
-    if (e.row <= (now_.merging ? now_.merging_through : now_.through)) return put(e.row);
+    if (e.row <= (now_.merging ? now_.merging_through : now_.through)) {
+        if (put({&e, 1}) != 1) throw_taken(table_, e.row);
+        return;
+    }
     auto twin = now_.newest->next(index_entry::before(e.at));
     for (; twin && twin->at == e.at; twin = now_.newest->next(*twin)) {
         if (is_there(*twin)) throw_taken(table_, e.row);
@@ -105,9 +117,12 @@ bool bulk_index::is_there(const index_entry& e) {
            index_place{q.integer(0), q.integer(1)} == e.at;
 }
 
-void bulk_index::put(std::int64_t row) {
-    db_.use(table_.put).bind(row).run();
-    if (db_.database().getChanges() != 1) throw_taken(table_, row);
+int bulk_index::put(std::span<const index_entry> some) {
+    auto q = db_.use(table_.put);
+    for (const index_entry& e : some) q.bind(e.row);
+    for (auto n = some.size(); n < sql::put_at_once; ++n) q.bind_null();
+    q.run();
+    return db_.database().getChanges();
 }
 
 void bulk_index::prepare_commit(std::int64_t last_row) {
@@ -123,24 +138,29 @@ void bulk_index::prepare_commit(std::int64_t last_row) {
 }
 
 void bulk_index::merge() {
-    for (; now_.owed > 0; --now_.owed) {
-        const auto e = now_.merging->next(now_.merged);
-        if (!e) {
-            now_.through = now_.merging_through;
-            now_.merging.reset();
-            now_.owed = 0;
-            db_.use(table_.set_through).bind(now_.through).run();
-            return;
-        }
-        now_.merged = *e;
-        db_.use(table_.put).bind(e->row).run();
-        if (db_.database().getChanges() == 1) continue;
+    std::array<index_entry, sql::put_at_once> room;
+    while (now_.owed > 0) {
+        const auto wanted = std::min(now_.owed, room.size());
+        const auto some = now_.merging->next(now_.merged, std::span(room).first(wanted));
+        merge(some);
+        if (!some.empty()) now_.merged = some.back();
+        now_.owed -= some.size();
+        if (some.size() == wanted) continue;
+        now_.through = now_.merging_through;
+        now_.merging.reset();
+        now_.owed = 0;
+        db_.use(table_.set_through).bind(now_.through).run();
+    }
+}
+
+void bulk_index::merge(std::span<const index_entry> some) {
+    if (some.empty() || put(some) == std::ssize(some)) return;
+    for (const index_entry& e : some) {
         // Its account was removed; or it was merged before, and a crash came before the rest.
-        if (!is_there(*e)) continue;
+        if (!is_there(e)) continue;
         auto q = db_.use(table_.row_at);
-        const bool is_merged =
-            q.bind(e->at.owner).bind(e->at.place).step() && q.integer(0) == e->row;
-        if (!is_merged) throw_taken(table_, e->row);
+        const bool is_merged = q.bind(e.at.owner).bind(e.at.place).step() && q.integer(0) == e.row;
+        if (!is_merged) throw_taken(table_, e.row);
     }
 }
 

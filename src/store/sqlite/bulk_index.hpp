@@ -33,6 +33,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -66,7 +67,7 @@ struct bulk_table {
     const char* through;      // the row up to which the table has all
     const char* set_through;  // ?
     const char* rows_behind;  // ?: owner, place, row of each row behind it, in the rows' order
-    const char* put;          // ?: the entry of a row, unless the row is gone or it is there
+    const char* put;          // sql::put_at_once: the entries of rows, unless gone or there
     const char* row_at;       // ?, ?: the row of an owner's place
 };
 extern const bulk_table task_numbers;
@@ -80,6 +81,8 @@ class entry_buffer {
     std::size_t size() const;
     // The first behind `last`, whoever's; descending: the last before it.
     std::optional<index_entry> next(const index_entry& last, bool descending = false) const;
+    // As many as there are behind `last`, into `some`; returns those.
+    std::span<index_entry> next(const index_entry& last, std::span<index_entry> some) const;
 
   private:
     mutable std::mutex mutex_;
@@ -133,8 +136,10 @@ class bulk_index {
         std::int64_t merging_through = 0;  // when `merging` is in the table
     };
 
-    void put(std::int64_t row);
+    // Into the table, unless they are there or their rows are gone; returns how many went in.
+    int put(std::span<const index_entry> some);
     void merge();
+    void merge(std::span<const index_entry> some);
     bool is_there(const index_entry& e);
 
     connection& db_;

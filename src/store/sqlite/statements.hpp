@@ -301,10 +301,16 @@ inline constexpr auto set_numbers_through = "UPDATE totals SET numbers_through =
 inline constexpr auto numbers_behind =
     "SELECT counter_id, number, task_id FROM tasks WHERE task_id > ? AND number IS NOT NULL"
     " ORDER BY task_id";
+// Of up to 16 rows, in the order of their entries; NULL is none. A statement for each would be most
+// of a merge's cost.
+#define CALLSIGN_SOME_ROWS                                                                    \
+    "(VALUES (?), (?), (?), (?), (?), (?), (?), (?), (?), (?), (?), (?), (?), (?), (?), (?))" \
+    " AS some CROSS JOIN "
+inline constexpr int put_at_once = 16;
 inline constexpr auto number_put =
     "INSERT INTO task_numbers (counter_id, over, number, task_id)"
-    " SELECT counter_id, over, number, task_id FROM tasks"
-    " WHERE task_id = ? AND number IS NOT NULL ON CONFLICT DO NOTHING";
+    " SELECT t.counter_id, t.over, t.number, t.task_id FROM " CALLSIGN_SOME_ROWS
+    "tasks t ON t.task_id = some.column1 WHERE t.number IS NOT NULL ON CONFLICT DO NOTHING";
 inline constexpr auto number_row =
     "SELECT task_id FROM task_numbers WHERE counter_id = ? AND over IN (0, 1) AND number = ?";
 inline constexpr auto places_through = "SELECT places_through FROM totals";
@@ -313,8 +319,9 @@ inline constexpr auto places_behind =
     "SELECT account_id, seq, version_row FROM versions WHERE version_row > ? ORDER BY version_row";
 inline constexpr auto place_put =
     "INSERT INTO version_places (account_id, seq, version_row)"
-    " SELECT account_id, seq, version_row FROM versions WHERE version_row = ?"
-    " ON CONFLICT DO NOTHING";
+    " SELECT v.account_id, v.seq, v.version_row FROM " CALLSIGN_SOME_ROWS
+    "versions v ON v.version_row = some.column1 WHERE true ON CONFLICT DO NOTHING";
+#undef CALLSIGN_SOME_ROWS
 inline constexpr auto place_row =
     "SELECT version_row FROM version_places WHERE account_id = ? AND seq = ?";
 
