@@ -992,6 +992,74 @@ TEST_P(store_contract, a_device_is_expected_back_after_a_restore) {
     EXPECT_EQ(store_->begin_read()->devices_of(account)[1].resync, (resync{7, state::returned}));
 }
 
+// A writer may remember whom it has asked for; each write of a device or its account is seen.
+TEST_P(store_contract, a_device_is_as_it_was_last_written) {
+    const auto home = make_account();
+    const auto sealed = write([](write_tx& tx) { return put_opaque(tx, "sealed", uuid_of(950)); });
+    const auto laptop = write([&](write_tx& tx) {
+        tx.put_device({.client_id = client_b, .account = home, .name = "b", .sealed_key = "k"});
+        return tx.put_device(
+            {.client_id = client_a, .account = home, .name = "a", .sealed_key = "k"});
+    });
+    const auto told = [](read_tx& tx, const uuid& client) {
+        const auto d = tx.find_device(client);
+        if (!d) return std::string("none");
+        return d->name + " " + d->sealed_key + " of " + d->account_name + ", " +
+               std::to_string(static_cast<int>(d->mode)) +
+               std::to_string(static_cast<int>(d->state)) + (d->revoked_at ? ", revoked" : "") +
+               (d->resync ? ", from " + std::to_string(d->resync->from) : "");
+    };
+    // Asked for before and behind a change that is kept, and one that is not.
+    const auto changes = [&](const uuid& client, const std::string& to, const auto& change) {
+        SCOPED_TRACE(to);
+        const auto was = told(*store_->begin_read(), client);
+        {
+            const auto tx = store_->begin_write();
+            EXPECT_EQ(told(*tx, client), was);
+            change(*tx);
+            EXPECT_EQ(told(*tx, client), to);
+        }
+        write([&](write_tx& tx) {
+            EXPECT_EQ(told(tx, client), was);
+            change(tx);
+            EXPECT_EQ(told(tx, client), to);
+        });
+        EXPECT_EQ(told(*store_->begin_write(), client), to);
+        EXPECT_EQ(told(*store_->begin_read(), client), to);
+    };
+    const auto edited = [](write_tx& tx, account_id id, const auto& edit) {
+        account a = *tx.find_account(id);
+        edit(a);
+        tx.update_account(a);
+    };
+    changes(client_a, "a other of home, 11", [&](write_tx& tx) {
+        EXPECT_TRUE(
+            tx.reseal({secret_kind::device_key, laptop.value, home, client_a, "k"}, "other"));
+    });
+    changes(client_a, "a other of home, 11, from 7", [&](write_tx& tx) {
+        tx.set_resync(laptop, {7, resync::state::expected});
+    });
+    changes(client_a, "a other of house, 11, from 7",
+            [&](write_tx& tx) { edited(tx, home, [](account& a) { a.name = "house"; }); });
+    changes(client_a, "a other of house, 11, revoked, from 7",
+            [&](write_tx& tx) { tx.revoke_device(laptop, t0); });
+    changes(client_b, "b k of house, 12", [&](write_tx& tx) {
+        edited(tx, home, [](account& a) { a.state = account_state::disabled; });
+    });
+    const auto way_in = store_->begin_read()->find_device(uuid_of(950))->id;
+    changes(uuid_of(950), "  of sealed, 11", [&](write_tx& tx) { tx.become_managed(sealed, {}); });
+    changes(uuid_of(950), "first key of sealed, 11",
+            [&](write_tx& tx) { tx.give_key(way_in, "first", "key"); });
+    changes(client_b, "none", [&](write_tx& tx) {
+        edited(tx, home, [](account& a) {
+            a.state = account_state::going;
+            a.deleted_at = t0;
+        });
+        for (std::optional<removal_place> at = removal_place{}; at;)
+            at = tx.remove_some(home, *at, 100);
+    });
+}
+
 TEST_P(store_contract, devices_come_and_go_by_the_rules) {
     const auto home = make_account();
     const auto other = make_account("other", "OTH");

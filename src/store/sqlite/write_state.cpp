@@ -153,6 +153,7 @@ void write_state::flush() {
     if (series_by_prefix.size() > remembered_max) series_by_prefix.clear();
     if (default_series.size() > remembered_max) default_series.clear();
     if (last_periods_.size() > remembered_max) last_periods_.clear();
+    if (devices.size() > devices_max) devices.clear();
 }
 
 void write_state::committed_all() noexcept {
@@ -172,6 +173,7 @@ void write_state::roll_back() noexcept {
     counters_.clear();
     last_periods_.clear();
     forget_series();
+    forget_devices();
     now = committed;
     last_task = committed_task_;
     last_version = committed_version_;

@@ -11,6 +11,7 @@
 #include <callsign/ports/store.hpp>
 #include <callsign/store/sqlite.hpp>
 
+#include <boost/container_hash/hash.hpp>
 #include <map>
 #include <memory>
 #include <string>
@@ -83,6 +84,9 @@ class write_state {
         default_series.clear();
     }
 
+    // What is read with a device is its account's as well. They are read again.
+    void forget_devices() noexcept { devices.clear(); }
+
     // Requires: flushed. It is read again.
     void forget_head(account_id account) { heads_.erase(account); }
 
@@ -92,6 +96,7 @@ class write_state {
         counters_.clear();
         last_periods_.clear();
         forget_series();
+        forget_devices();
     }
 
     // Writes the heads and counters that changed: a row each, however many numbers were taken.
@@ -112,6 +117,7 @@ class write_state {
     std::int64_t last_version = 0;  // its row
     std::map<std::pair<account_id, std::string>, series> series_by_prefix;
     std::unordered_map<account_id, series> default_series;
+    std::unordered_map<uuid, device, boost::hash<uuid>> devices;  // by client id
     // The fork version that was last looked at for being gone. Only a place to go on from.
     std::pair<uuid, account_id> last_swept{};
 
@@ -119,6 +125,7 @@ class write_state {
     static constexpr std::size_t pending_window = 1'024;
     // More than this is dropped and read again.
     static constexpr std::size_t remembered_max = 65'536;
+    static constexpr std::size_t devices_max = 4'096;  // with names and keys
 
     head& find_head(account_id account);
     head& changed(account_id account);

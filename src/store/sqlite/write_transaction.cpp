@@ -59,6 +59,13 @@ class write_transaction final : public reads_over<write_tx> {
         if (found) state_.default_series.emplace(account, *found);
         return found;
     }
+    std::optional<device> find_device(const uuid& client_id) override {
+        const auto known = state_.devices.find(client_id);
+        if (known != state_.devices.end()) return known->second;
+        auto found = reads_over::find_device(client_id);
+        if (found) state_.devices.emplace(client_id, *found);
+        return found;
+    }
     std::vector<series> series_of(account_id account) override {
         state_.flush();
         return reads_over::series_of(account);
@@ -338,6 +345,7 @@ class write_transaction final : public reads_over<write_tx> {
     }
     void set_resync(device_id id, const resync& r) override {
         changed_ = true;
+        state_.forget_devices();
         db_.use(sql::device_resync)
             .bind(r.from)
             .bind(static_cast<std::int64_t>(r.now))
@@ -346,6 +354,7 @@ class write_transaction final : public reads_over<write_tx> {
     }
     void revoke_device(device_id id, time_point now) override {
         moved(now);
+        state_.forget_devices();
         db_.use(sql::device_revoke).bind(now).bind(id).run();
     }
 
@@ -451,6 +460,7 @@ class write_transaction final : public reads_over<write_tx> {
 
     void become_managed(account_id account, std::span<const version> sealed) override {
         changed_ = true;
+        state_.forget_devices();
         state_.flush();
         for (const version& v : sealed) {
             db_.use(sql::sealed_delete).bind(v.parent).bind(account).run();
@@ -472,6 +482,7 @@ class write_transaction final : public reads_over<write_tx> {
     }
     void give_key(device_id id, std::string_view name, std::string_view sealed_key) override {
         changed_ = true;
+        state_.forget_devices();
         const std::string text(name);
         db_.use(sql::device_key)
             .bind(text)
@@ -522,6 +533,7 @@ class write_transaction final : public reads_over<write_tx> {
 
     bool reseal(const sealed_secret& was, std::string_view now) override {
         changed_ = true;
+        state_.forget_devices();
         auto q = db_.use(was.kind == secret_kind::device_key       ? sql::reseal_device
                          : was.kind == secret_kind::webhook_secret ? sql::reseal_webhook
                                                                    : sql::reseal_remote);
@@ -579,6 +591,7 @@ class write_transaction final : public reads_over<write_tx> {
     }
     void update_account(const account& a) override {
         changed_ = true;
+        state_.forget_devices();
         auto q = db_.use(sql::account_update);
         q.bind(a.name).bind(static_cast<std::int64_t>(a.state));
         if (a.deleted_at) {
