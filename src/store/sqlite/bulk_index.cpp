@@ -29,9 +29,7 @@ void collect(connection& db, const bulk_table& table, std::int64_t after, entry_
     for (std::size_t collected = 0; q.step(); ++collected) {
         if (collected == collected_max) throw_damaged("totals", 1, "how far an index has come");
         const index_entry e{{q.integer(0), q.integer(1)}, q.integer(2)};
-        const auto twin = into.next(index_entry::before(e.at));
-        if (twin && twin->at == e.at) throw_taken(table, e.row);
-        into.add(e);
+        if (into.add(e)) throw_taken(table, e.row);
     }
 }
 
@@ -45,9 +43,12 @@ std::int64_t through_of(connection& db, const bulk_table& table) {
 
 // ---- entries in memory ----
 
-void entry_buffer::add(const index_entry& e) {
+bool entry_buffer::add(const index_entry& e) {
     const std::scoped_lock lock(mutex_);
-    entries_.insert(e);
+    const auto own = entries_.insert(e).first;
+    const auto behind = std::next(own);
+    return (own != entries_.begin() && std::prev(own)->at == e.at) ||
+           (behind != entries_.end() && behind->at == e.at);
 }
 
 void entry_buffer::remove(const index_entry& e) noexcept {
@@ -103,12 +104,12 @@ void bulk_index::add(const index_entry& e) {
         if (put({&e, 1}) != 1) throw_taken(table_, e.row);
         return;
     }
+    added_.push_back(e);
+    if (!now_.newest->add(e)) return;
     auto twin = now_.newest->next(index_entry::before(e.at));
     for (; twin && twin->at == e.at; twin = now_.newest->next(*twin)) {
-        if (is_there(*twin)) throw_taken(table_, e.row);
+        if (twin->row != e.row && is_there(*twin)) throw_taken(table_, e.row);
     }
-    added_.push_back(e);
-    now_.newest->add(e);
 }
 
 bool bulk_index::is_there(const index_entry& e) {

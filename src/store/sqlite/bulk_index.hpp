@@ -76,7 +76,8 @@ extern const bulk_table version_places;
 // Entries in memory. Thread safe.
 class entry_buffer {
   public:
-    void add(const index_entry& e);
+    // True: another row has its place, too.
+    bool add(const index_entry& e);
     void remove(const index_entry& e) noexcept;
     std::size_t size() const;
     // The first behind `last`, whoever's; descending: the last before it.
