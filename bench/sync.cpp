@@ -12,6 +12,7 @@
 //             followed by children until there are none, for the server writes there too.
 //     post    the same without the children: each version on top of the one before, whatever came
 //             between (an opaque account's are always so)
+//     edit    a new task first, then versions that change it: the server writes none of its own
 //     cycle   whole syncs of a stock client: children until there are none, a version, children
 //             until there are none; after a 409 from the start.
 //     read    children, from the nil UUID to the end of a chain of --chain versions, round and
@@ -29,6 +30,7 @@
 #include <callsign/seal/envelope.hpp>
 #include <callsign/wire/segment.hpp>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdio>
@@ -43,6 +45,8 @@ namespace {
 constexpr std::size_t opaque_body_bytes = 300;
 constexpr std::string_view nil_id = "00000000-0000-0000-0000-000000000000";
 constexpr std::string_view segment_type = "application/vnd.taskchampion.history-segment";
+constexpr std::array<std::string_view, 7> row_names{"add",  "post", "edit", "cycle",
+                                                    "read", "poll", "alive"};
 
 struct settings {
     std::string url = "http://127.0.0.1:8080";
@@ -148,7 +152,7 @@ clients make_clients(const settings& s) {
 // ---- bodies ----
 
 // What a client would send as its next version: nobody can tell, or a new task with a few
-// properties.
+// properties, or another description of a task that is there.
 class bodies {
   public:
     explicit bodies(std::uint64_t seed) : seed_(seed), noise_(opaque_body_bytes, '\0') {
@@ -156,11 +160,16 @@ class bodies {
             noise_[i] = static_cast<char>(mixed(seed ^ i));
     }
 
-    // Valid until the next call.
-    std::string_view next(const client& from, std::string_view parent) {
+    // The task that the last one makes.
+    uuid last_made() const { return draw_uuid(seed_, drawn_); }
+
+    // `edited`: the task that it changes; none: it makes one. Valid until the next call.
+    std::string_view next(const client& from, std::string_view parent,
+                          const std::optional<uuid>& edited) {
         ++drawn_;
         if (from.key) {
-            sealed_ = seal::seal_body(*from.key, *parse_uuid(parent), nonce(), plaintext());
+            sealed_ = seal::seal_body(*from.key, *parse_uuid(parent), nonce(),
+                                      edited ? edit(*edited) : creation(last_made()));
             return sealed_;
         }
         std::memcpy(noise_.data(), &drawn_, sizeof drawn_);
@@ -177,23 +186,33 @@ class bodies {
         return bytes;
     }
 
-    std::string plaintext() const {
-        const uuid id = draw_uuid(seed_, drawn_);
-        const precise_time now = std::chrono::system_clock::now();
-        const std::string seconds = std::to_string(
-            std::chrono::duration_cast<std::chrono::seconds>(now.time_since_epoch()).count());
-        const auto set = [&](std::string property, std::string value) {
-            return operation{operation_kind::update, id, std::move(property), std::move(value),
-                             now};
-        };
+    std::string creation(const uuid& id) const {
+        const std::string now = seconds();
         const std::array operations{
             operation{operation_kind::create, id, {}, {}, {}},
-            set("description", "Mend the tap in the corridor, visit " + std::to_string(drawn_)),
-            set("entry", seconds),
-            set("modified", seconds),
-            set("status", "pending"),
+            set(id, "description", description()),
+            set(id, "entry", now),
+            set(id, "modified", now),
+            set(id, "status", "pending"),
         };
         return wire::encode_segment(operations);
+    }
+    std::string edit(const uuid& id) const {
+        const std::array operations{set(id, "description", description()),
+                                    set(id, "modified", seconds())};
+        return wire::encode_segment(operations);
+    }
+
+    static operation set(const uuid& id, std::string property, std::string value) {
+        return {operation_kind::update, id, std::move(property), std::move(value),
+                std::chrono::system_clock::now()};
+    }
+    std::string description() const {
+        return "Mend the tap in the corridor, visit " + std::to_string(drawn_);
+    }
+    static std::string seconds() {
+        const auto now = std::chrono::system_clock::now().time_since_epoch();
+        return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(now).count());
     }
 
     const std::uint64_t seed_;
@@ -218,13 +237,15 @@ class sync_workload : public workload {
         return text_.append("\r\n");
     }
 
-    std::string_view add_version(unsigned connection, std::string_view parent) {
-        const std::string_view body = bodies_.next(who_[connection], parent);
+    std::string_view add_version(unsigned connection, std::string_view parent,
+                                 const std::optional<uuid>& edited = {}) {
+        const std::string_view body = bodies_.next(who_[connection], parent, edited);
         begin("POST /v1/client/add-version/", connection, parent);
         text_.append("content-type: ").append(segment_type);
         text_.append("\r\ncontent-length: ").append(std::to_string(body.size()));
         return text_.append("\r\n\r\n").append(body);
     }
+    uuid last_made() const { return bodies_.last_made(); }
 
   private:
     void begin(std::string_view verb_and_path, unsigned connection, std::string_view parent) {
@@ -241,10 +262,10 @@ class sync_workload : public workload {
 };
 
 class adding : public sync_workload {
-    enum class step : std::uint8_t { pull, push, pull_again };
+    enum class step : std::uint8_t { make, pull, push, pull_again };
 
   public:
-    enum class style : std::uint8_t { bare, post, cycle };
+    enum class style : std::uint8_t { bare, post, edit, cycle };
 
     adding(const settings& s, const clients& who, version_ids& newest, style how)
         : sync_workload(s, who),
@@ -254,18 +275,23 @@ class adding : public sync_workload {
           // The server transforms what comes late to a managed account.
           may_conflict_(s.is_shared() && !s.is_managed()),
           newest_(newest),
-          next_(newest.size(), first_) {}
+          next_(newest.size(), how == style::edit && s.is_managed() ? step::make : first_),
+          edited_(newest.size()) {}
 
     std::string_view request(const job& j) override {
-        const std::string& parent = newest_[j.connection];
-        return next_[j.connection] == step::push ? add_version(j.connection, parent)
-                                                 : ask_child(j.connection, parent);
+        const unsigned n = j.connection;
+        if (next_[n] == step::push) return add_version(n, newest_[n], edited_[n]);
+        if (next_[n] != step::make) return ask_child(n, newest_[n]);
+        const auto text = add_version(n, newest_[n]);
+        edited_[n] = last_made();
+        return text;
     }
 
     const char* fault_in(const job& j, const response& answer) override {
         is_done_ = false;
-        return next_[j.connection] == step::push ? pushed(j.connection, answer)
-                                                 : pulled(j.connection, answer);
+        const step now = next_[j.connection];
+        return now == step::make || now == step::push ? pushed(j.connection, answer)
+                                                      : pulled(j.connection, answer);
     }
 
     bool is_done(const job&) override { return is_done_; }
@@ -281,8 +307,9 @@ class adding : public sync_workload {
         if (answer.status != 200) return "a version was not accepted";
         if (answer.version.empty()) return "a version without an id";
         newest_[n] = answer.version;
-        if (pulls_after_) next_[n] = step::pull_again;
-        is_done_ = !pulls_after_;
+        const bool pulls = pulls_after_ || next_[n] == step::make;
+        if (pulls) next_[n] = step::pull_again;
+        is_done_ = !pulls;
         return nullptr;
     }
 
@@ -302,7 +329,8 @@ class adding : public sync_workload {
     const bool may_conflict_;
     version_ids& newest_;
     std::vector<step> next_;
-    bool is_done_ = false;  // the job that was answered last
+    std::vector<std::optional<uuid>> edited_;  // none: each version makes a task
+    bool is_done_ = false;                     // the job that was answered last
 };
 
 // From the nil UUID to the newest version, and again; what follows that is for polls.
@@ -409,6 +437,7 @@ class rows {
     measured measure_row(std::string_view what) {
         if (what == "add") return add(adding::style::bare);
         if (what == "post") return add(adding::style::post);
+        if (what == "edit") return add(adding::style::edit);
         if (what == "cycle") return add(adding::style::cycle);
         if (what == "alive") {
             staying_alive work(s_);
@@ -506,13 +535,18 @@ std::vector<std::string> words(std::string_view list) {
     return found;
 }
 
+std::string all_row_names() {
+    std::string all;
+    for (const std::string_view each : row_names) all.append(all.empty() ? "" : ", ").append(each);
+    return all;
+}
+
 settings read_settings(int argc, char** argv) {
     settings s;
     options o("sync: TaskChampion clients for a running callsignd, counted and timed.");
     o.add("--url", s.url, "where it listens, on a loopback address");
     o.add("--admin-token", s.admin_token, "the operator's: accounts are made for this run");
-    o.add("--what", s.what,
-          "add, post, cycle, read, poll, alive, or several with commas: in that order");
+    o.add("--what", s.what, all_row_names() + ", or several with commas: in that order");
     o.add("--kind", s.kind, "opaque or managed accounts");
     o.add("--connections", s.connections, "kept alive, each with one request under way, 1..1000");
     o.add("--accounts", s.accounts, "shared out among the connections; 0: one for each");
@@ -526,9 +560,8 @@ settings read_settings(int argc, char** argv) {
     o.parse(argc, argv);
 
     for (const std::string& what : words(s.what))
-        if (what != "add" && what != "post" && what != "cycle" && what != "read" &&
-            what != "poll" && what != "alive")
-            options::fail("--what is add, post, cycle, read, poll or alive");
+        if (std::ranges::find(row_names, what) == row_names.end())
+            options::fail("--what is of " + all_row_names());
     if (s.kind != "opaque" && s.kind != "managed") options::fail("--kind is opaque or managed");
     if (s.connections < 1 || s.connections > 1000) options::fail("--connections is 1..1000");
     if (s.accounts == 0) s.accounts = s.connections;
