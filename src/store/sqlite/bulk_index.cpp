@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <ranges>
 #include <utility>
 
 namespace callsign::sqlite {
@@ -23,12 +24,21 @@ constexpr std::size_t collected_max = std::size_t{1} << 22;
     throw_damaged(table.name, row, "another row has its place");
 }
 
+// In their order at last, whatever the rows' is: each is put in behind the one before.
 void collect(connection& db, const bulk_table& table, std::int64_t after, entry_buffer& into) {
-    auto q = db.use(table.rows_behind);
-    q.bind(after);
-    for (std::size_t collected = 0; q.step(); ++collected) {
-        if (collected == collected_max) throw_damaged("totals", 1, "how far an index has come");
-        const index_entry e{{q.integer(0), q.integer(1)}, q.integer(2)};
+    std::vector<index_entry> all;
+    {
+        auto q = db.use(table.rows_behind);
+        q.bind(after);
+        while (q.step()) {
+            if (all.size() == collected_max) {
+                throw_damaged("totals", 1, "how far an index has come");
+            }
+            all.push_back({{q.integer(0), q.integer(1)}, q.integer(2)});
+        }
+    }
+    std::ranges::sort(all);
+    for (const index_entry& e : all) {
         if (into.add(e)) throw_taken(table, e.row);
     }
 }
@@ -45,40 +55,65 @@ std::int64_t through_of(connection& db, const bulk_table& table) {
 
 bool entry_buffer::add(const index_entry& e) {
     const std::scoped_lock lock(mutex_);
-    const auto own = entries_.insert(e).first;
-    const auto behind = std::next(own);
-    return (own != entries_.begin() && std::prev(own)->at == e.at) ||
-           (behind != entries_.end() && behind->at == e.at);
+    const place_and_row own{e.at.place, e.row};
+    const auto [owner, is_new] = owners_.try_emplace(e.at.owner, 1, own);
+    bool has_twin = false;
+    if (!is_new) {
+        places& all = owner->second;
+        const auto behind = std::ranges::lower_bound(all, own);
+        has_twin = (behind != all.begin() && std::prev(behind)->place == own.place) ||
+                   (behind != all.end() && behind->place == own.place);
+        all.insert(behind, own);
+    }
+    ++size_;
+    return has_twin;
 }
 
 void entry_buffer::remove(const index_entry& e) noexcept {
     const std::scoped_lock lock(mutex_);
-    entries_.erase(e);
+    const auto owner = owners_.find(e.at.owner);
+    if (owner == owners_.end()) return;
+    places& all = owner->second;
+    const place_and_row own{e.at.place, e.row};
+    const auto found = std::ranges::lower_bound(all, own);
+    if (found == all.end() || *found != own) return;
+    all.erase(found);
+    --size_;
+    if (all.empty()) owners_.erase(owner);
 }
 
 std::size_t entry_buffer::size() const {
     const std::scoped_lock lock(mutex_);
-    return entries_.size();
+    return size_;
 }
 
 std::optional<index_entry> entry_buffer::next(const index_entry& last, bool descending) const {
     const std::scoped_lock lock(mutex_);
-    if (descending) {
-        const auto found = entries_.lower_bound(last);
-        if (found == entries_.begin()) return std::nullopt;
-        return *std::prev(found);
-    }
-    const auto found = entries_.upper_bound(last);
-    if (found == entries_.end()) return std::nullopt;
-    return *found;
+    const auto owner = owners_.find(last.at.owner);
+    if (owner == owners_.end()) return std::nullopt;
+    const places& all = owner->second;
+    const place_and_row from{last.at.place, last.row};
+    auto found =
+        descending ? std::ranges::lower_bound(all, from) : std::ranges::upper_bound(all, from);
+    if (found == (descending ? all.begin() : all.end())) return std::nullopt;
+    if (descending) --found;
+    return index_entry{{owner->first, found->place}, found->row};
 }
 
-std::span<index_entry> entry_buffer::next(const index_entry& last,
-                                          std::span<index_entry> some) const {
+std::span<index_entry> entry_buffer::behind(const index_entry& last,
+                                            std::span<index_entry> some) const {
     const std::scoped_lock lock(mutex_);
-    auto from = entries_.upper_bound(last);
     std::size_t n = 0;
-    for (; n < some.size() && from != entries_.end(); ++n) some[n] = *from++;
+    for (auto owner = owners_.lower_bound(last.at.owner); owner != owners_.end(); ++owner) {
+        const places& all = owner->second;
+        auto from = all.begin();
+        if (owner->first == last.at.owner)
+            from = std::ranges::upper_bound(all, place_and_row{last.at.place, last.row});
+        for (; from != all.end(); ++from) {
+            if (n == some.size()) return some;
+            some[n++] = {{owner->first, from->place}, from->row};
+        }
+    }
     return some.first(n);
 }
 
@@ -142,7 +177,7 @@ void bulk_index::merge() {
     std::array<index_entry, sql::put_at_once> room;
     while (now_.owed > 0) {
         const auto wanted = std::min(now_.owed, room.size());
-        const auto some = now_.merging->next(now_.merged, std::span(room).first(wanted));
+        const auto some = now_.merging->behind(now_.merged, std::span(room).first(wanted));
         merge(some);
         if (!some.empty()) now_.merged = some.back();
         now_.owed -= some.size();
@@ -176,7 +211,7 @@ void bulk_index::committed() noexcept {
 
 void bulk_index::roll_back() noexcept {
     now_ = committed_;
-    for (const index_entry& e : added_) now_.newest->remove(e);
+    for (const index_entry& e : added_ | std::views::reverse) now_.newest->remove(e);
     added_.clear();
 }
 
@@ -201,10 +236,8 @@ std::optional<index_entry> index_view::next(const index_entry& last, bool descen
     for (const auto& buffer : buffers_.some) {
         if (!buffer) continue;
         auto e = buffer->next(last, descending);
-        while (e && e->at.owner == last.at.owner && e->row <= through_) {
-            e = buffer->next(*e, descending);
-        }
-        if (!e || e->at.owner != last.at.owner) continue;
+        while (e && e->row <= through_) e = buffer->next(*e, descending);
+        if (!e) continue;
         const bool is_nearer = !nearest || (descending ? *e > *nearest : *e < *nearest);
         if (is_nearer) nearest = e;
     }

@@ -1,5 +1,5 @@
-// What an index in bulk must not lose where a commit fails at its very end, and after rows are
-// gone. Everything else is held against a store in memory: remembered_test.cpp.
+// Entries in memory; what an index in bulk must not lose where a commit fails at its very end, and
+// after rows are gone. Everything else is held against a store in memory: remembered_test.cpp.
 
 #include "store/sqlite/bulk_index.hpp"
 
@@ -10,7 +10,11 @@
 #include <callsign/rules/rules.hpp>
 #include <callsign/store/sqlite.hpp>
 
+#include <algorithm>
+#include <array>
 #include <gtest/gtest.h>
+#include <random>
+#include <set>
 
 namespace callsign::sqlite {
 namespace {
@@ -45,6 +49,48 @@ class bulk_index_of_versions : public ::testing::Test {
     bulk_index index_{db_, version_places, 4};
     std::int64_t last_ = 0;
 };
+
+// Whatever the order that entries come and go in.
+TEST(entry_buffer, has_what_a_set_has) {
+    std::mt19937 random(7);
+    const auto up_to = [&](std::int64_t most) {
+        return std::uniform_int_distribution<std::int64_t>(0, most)(random);
+    };
+    const auto any = [&] { return index_entry{{up_to(4), up_to(9)}, up_to(2)}; };
+    entry_buffer buffer;
+    std::set<index_entry> all;
+    int twins = 0;
+    for (int n = 0; n < 20'000; ++n) {
+        const index_entry e = any();
+        if (all.contains(e) || up_to(2) == 0) {
+            buffer.remove(e);
+            all.erase(e);
+        } else {
+            const auto same = all.lower_bound(index_entry::before(e.at));
+            const bool has_twin = same != all.end() && same->at == e.at;
+            ASSERT_EQ(buffer.add(e), has_twin);
+            all.insert(e);
+            twins += has_twin;
+        }
+        ASSERT_EQ(buffer.size(), all.size());
+        const index_entry last = any();
+        const auto up = all.upper_bound(last);
+        const auto next = buffer.next(last);
+        const bool has_next = up != all.end() && up->at.owner == last.at.owner;
+        ASSERT_EQ(next, has_next ? std::optional(*up) : std::nullopt);
+        const auto down = all.lower_bound(last);
+        const auto before = buffer.next(last, true);
+        const bool has_before = down != all.begin() && std::prev(down)->at.owner == last.at.owner;
+        ASSERT_EQ(before, has_before ? std::optional(*std::prev(down)) : std::nullopt);
+        std::array<index_entry, 7> room;
+        const auto some = buffer.behind(last, room);
+        const auto left = static_cast<std::size_t>(std::distance(up, all.end()));
+        ASSERT_EQ(some.size(), std::min(room.size(), left));
+        ASSERT_TRUE(
+            std::ranges::equal(some, std::ranges::subrange(up, std::next(up, std::ssize(some)))));
+    }
+    EXPECT_GT(twins, 1000);
+}
 
 // What a commit merged, moved and began is as it was.
 TEST_F(bulk_index_of_versions, goes_on_after_commits_that_failed_at_their_end) {
