@@ -93,7 +93,7 @@ class entry_buffer {
     };
     // In order, never empty. An owner's places grow: nearly each is put in at the end. (A set of
     // all entries took a tenth of the writer's time, in misses of the cache.) Where a device brings
-    // numbers in another order, one is no more than a move of half a megabyte.
+    // numbers in another order, one is a move of half a megabyte at most (buffered_entries_max).
     using places = std::vector<place_and_row>;
 
     mutable std::mutex mutex_;
