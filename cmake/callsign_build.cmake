@@ -34,6 +34,10 @@ if(CALLSIGN_SANITIZE)
                       -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${CALLSIGN_SANITIZE})
 endif()
+if(CALLSIGN_SANITIZE MATCHES undefined)
+  # A third of the time that all takes to compile, for what AddressSanitizer finds too where memory is touched by it.
+  add_compile_options(-fno-sanitize=vptr,null,alignment,object-size)
+endif()
 if(CALLSIGN_SANITIZE MATCHES thread)
   # Under this macro protobuf's headers give maps two members more than Debian's library has; the
   # standard library's own use of it is kept.
