@@ -92,6 +92,19 @@ TEST(entry_buffer, has_what_a_set_has) {
     EXPECT_GT(twins, 1000);
 }
 
+// One of four that are merged together.
+TEST_F(bulk_index_of_versions, a_place_that_another_row_has_is_told_of) {
+    db_.execute("BEGIN");
+    for (int n = 0; n < 4; ++n) add();
+    db_.execute("INSERT INTO version_places VALUES (1, 2, 999)");
+    commit();
+    ASSERT_TRUE(index_.is_merging());
+    db_.execute("BEGIN");
+    add();
+    add();
+    EXPECT_THROW(index_.prepare_commit(last_), store_failure);
+}
+
 // What a commit merged, moved and began is as it was.
 TEST_F(bulk_index_of_versions, goes_on_after_commits_that_failed_at_their_end) {
     int merges = 0;
