@@ -1050,11 +1050,13 @@ TEST_P(store_contract, a_device_is_as_it_was_last_written) {
     changes(uuid_of(950), "  of sealed, 11", [&](write_tx& tx) { tx.become_managed(sealed, {}); });
     changes(uuid_of(950), "first key of sealed, 11",
             [&](write_tx& tx) { tx.give_key(way_in, "first", "key"); });
-    changes(client_b, "none", [&](write_tx& tx) {
+    changes(client_b, "b k of house, 14", [&](write_tx& tx) {
         edited(tx, home, [](account& a) {
             a.state = account_state::going;
             a.deleted_at = t0;
         });
+    });
+    changes(client_b, "none", [&](write_tx& tx) {
         for (std::optional<removal_place> at = removal_place{}; at;)
             at = tx.remove_some(home, *at, 100);
     });
