@@ -195,9 +195,11 @@ inline constexpr auto side_not_after =
 
 // ---- tasks and versions ----
 
-#define CALLSIGN_TASK_COLUMNS                                                                \
-    "SELECT t.task_id, t.account_id, t.uuid, s.prefix, c.period, t.number, t.prefix, t.seq," \
+#define CALLSIGN_TASK_COLUMNS_WITH(number)                                \
+    "SELECT t.task_id, t.account_id, t.uuid, s.prefix, c.period, " number \
+    ", t.prefix, t.seq,"                                                  \
     " t.last_seq, t.created_at, t.purged, t.attributes, t.author FROM "
+#define CALLSIGN_TASK_COLUMNS CALLSIGN_TASK_COLUMNS_WITH("t.number")
 #define CALLSIGN_TASK_SERIES                      \
     " JOIN series s ON s.series_id = t.series_id" \
     " LEFT JOIN counters c ON c.counter_id = t.counter_id"
@@ -208,9 +210,9 @@ inline constexpr auto task_by_id = CALLSIGN_TASK " WHERE t.task_id = ?";
 inline constexpr auto task_of_entry =
     CALLSIGN_TASK " WHERE t.task_id = ? AND t.counter_id = ? AND t.number = ? AND t.over <= ?";
 // By the index's table, which has open tasks and those that are over each by themselves. The
-// counter, and a number.
+// counter, and a number: the table's, by which alone SQLite sees that nothing is to be sorted.
 #define CALLSIGN_NUMBERED(over)                                                     \
-    CALLSIGN_TASK_COLUMNS                                                           \
+    CALLSIGN_TASK_COLUMNS_WITH("n.number")                                          \
     "task_numbers n CROSS JOIN tasks t ON t.task_id = n.task_id"                    \
     " AND t.counter_id = n.counter_id AND t.number = n.number" CALLSIGN_TASK_SERIES \
     " WHERE n.counter_id = ?1 AND n.over " over " AND n.number "
@@ -227,6 +229,7 @@ inline constexpr auto task_unnumbered =
     CALLSIGN_TASK " WHERE t.number IS NULL AND t.task_id > ? ORDER BY t.task_id LIMIT ?";
 #undef CALLSIGN_TASK
 #undef CALLSIGN_TASK_COLUMNS
+#undef CALLSIGN_TASK_COLUMNS_WITH
 #undef CALLSIGN_TASK_SERIES
 inline constexpr auto task_put =
     "INSERT INTO tasks (task_id, account_id, uuid, series_id, counter_id, number, prefix, seq,"

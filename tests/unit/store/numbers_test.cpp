@@ -1,5 +1,7 @@
 // Numbers are taken from a counter; that none is given twice the file says besides.
 
+#include "store/sqlite/migrations.hpp"
+#include "store/sqlite/statements.hpp"
 #include "support/temp_dir.hpp"
 
 #include <callsign/store/sqlite.hpp>
@@ -70,6 +72,24 @@ TEST_F(numbers, of_a_counter_that_is_behind_are_not_given) {
     EXPECT_EQ(next(), std::nullopt);
     change("UPDATE counters SET last_number = 2");
     EXPECT_EQ(next(), 3);
+}
+
+// A page of a list costs what it returns, however many tasks there are.
+TEST_F(numbers, are_walked_without_sorting) {
+    sqlite::connection db(dir.path() / "plan.sqlite3", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE,
+                          1u << 20);
+    sqlite::migrate(db);
+    for (const char* const text : {sql::task_up, sql::task_down, sql::task_open_up,
+                                   sql::task_open_down, sql::task_by_number}) {
+        SQLite::Statement plan(db.database(), std::string("EXPLAIN QUERY PLAN ") + text);
+        int steps = 0;
+        for (; plan.executeStep(); ++steps) {
+            const std::string step = plan.getColumn(3).getString();
+            EXPECT_EQ(step.find("TEMP B-TREE"), step.npos) << step << " in " << text;
+            EXPECT_EQ(step.find("SCAN"), step.npos) << step << " in " << text;
+        }
+        EXPECT_GT(steps, 2);
+    }
 }
 
 }  // namespace
