@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
-#include <ranges>
 #include <utility>
 
 namespace callsign::sqlite {
@@ -211,7 +210,8 @@ void bulk_index::committed() noexcept {
 
 void bulk_index::roll_back() noexcept {
     now_ = committed_;
-    for (const index_entry& e : added_ | std::views::reverse) now_.newest->remove(e);
+    // Backwards: each is its owner's last then.
+    for (auto e = added_.rbegin(); e != added_.rend(); ++e) now_.newest->remove(*e);
     added_.clear();
 }
 
