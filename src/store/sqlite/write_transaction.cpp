@@ -45,26 +45,16 @@ class write_transaction final : public reads_over<write_tx> {
         return reads_over::find_account(name);
     }
     std::optional<series> find_series(account_id account, std::string_view prefix) override {
-        std::pair name(account, std::string(prefix));
-        const auto known = state_.series_by_prefix.find(name);
-        if (known != state_.series_by_prefix.end()) return known->second;
-        auto found = reads_over::find_series(account, prefix);
-        if (found) state_.series_by_prefix.emplace(std::move(name), *found);
-        return found;
+        return remembered(state_.series_by_prefix, {account, std::string(prefix)},
+                          [&] { return reads_over::find_series(account, prefix); });
     }
     std::optional<series> default_series(account_id account) override {
-        const auto known = state_.default_series.find(account);
-        if (known != state_.default_series.end()) return known->second;
-        auto found = reads_over::default_series(account);
-        if (found) state_.default_series.emplace(account, *found);
-        return found;
+        return remembered(state_.default_series, account,
+                          [&] { return reads_over::default_series(account); });
     }
     std::optional<device> find_device(const uuid& client_id) override {
-        const auto known = state_.devices.find(client_id);
-        if (known != state_.devices.end()) return known->second;
-        auto found = reads_over::find_device(client_id);
-        if (found) state_.devices.emplace(client_id, *found);
-        return found;
+        return remembered(state_.devices, client_id,
+                          [&] { return reads_over::find_device(client_id); });
     }
     std::vector<series> series_of(account_id account) override {
         state_.flush();
@@ -721,6 +711,16 @@ class write_transaction final : public reads_over<write_tx> {
         }
         committed_ = true;
         state_.committed_all();
+    }
+    // What is there is asked for once.
+    template <class Map, class Read>
+    static std::optional<typename Map::mapped_type> remembered(Map& known,
+                                                               const typename Map::key_type& key,
+                                                               Read read) {
+        if (const auto at = known.find(key); at != known.end()) return at->second;
+        auto found = read();
+        if (found) known.emplace(key, *found);
+        return found;
     }
     // The first and the last of the skipped numbers that this one is among.
     std::optional<std::pair<std::int64_t, std::int64_t>> skipped_around(std::int64_t counter,
