@@ -25,7 +25,7 @@ constexpr std::size_t collected_max = std::size_t{1} << 22;
 
 // In their order at last, whatever the rows' is: each is put in behind the one before.
 void collect(connection& db, const bulk_table& table, std::int64_t after, entry_buffer& into) {
-    std::vector<index_entry> all;
+    std::vector<std::pair<index_entry, std::int64_t>> all;  // and since when they are over
     {
         auto q = db.use(table.rows_behind);
         q.bind(after);
@@ -33,12 +33,13 @@ void collect(connection& db, const bulk_table& table, std::int64_t after, entry_
             if (all.size() == collected_max) {
                 throw_damaged("totals", 1, "how far an index has come");
             }
-            all.push_back({{q.integer(0), q.integer(1)}, q.integer(2)});
+            all.push_back({{{q.integer(0), q.integer(1)}, q.integer(2)},
+                           q.integer(3) != 0 ? 0 : entry_buffer::is_open});
         }
     }
     std::ranges::sort(all);
-    for (const index_entry& e : all) {
-        if (into.add(e)) throw_taken(table, e.row);
+    for (const auto& [e, over_since] : all) {
+        if (into.add(e, over_since)) throw_taken(table, e.row);
     }
 }
 
@@ -52,9 +53,9 @@ std::int64_t through_of(connection& db, const bulk_table& table) {
 
 // ---- entries in memory ----
 
-bool entry_buffer::add(const index_entry& e) {
+bool entry_buffer::add(const index_entry& e, std::int64_t over_since) {
     const std::scoped_lock lock(mutex_);
-    const place_and_row own{e.at.place, e.row};
+    const place_and_row own{e.at.place, e.row, over_since};
     const auto [owner, is_new] = owners_.try_emplace(e.at.owner, 1, own);
     bool has_twin = false;
     if (!is_new) {
@@ -81,21 +82,40 @@ void entry_buffer::remove(const index_entry& e) noexcept {
     if (all.empty()) owners_.erase(owner);
 }
 
+bool entry_buffer::turn(const index_entry& e, std::int64_t over_since) noexcept {
+    const std::scoped_lock lock(mutex_);
+    const auto owner = owners_.find(e.at.owner);
+    if (owner == owners_.end()) return false;
+    const place_and_row own{e.at.place, e.row};
+    const auto found = std::ranges::lower_bound(owner->second, own);
+    if (found == owner->second.end() || *found != own) return false;
+    found->over_since = over_since;
+    return true;
+}
+
 std::size_t entry_buffer::size() const {
     const std::scoped_lock lock(mutex_);
     return size_;
 }
 
-std::optional<index_entry> entry_buffer::next(const index_entry& last, bool descending) const {
+std::optional<index_entry> entry_buffer::next(const index_entry& last, index_walk walk,
+                                              std::int64_t commits) const {
     const std::scoped_lock lock(mutex_);
     const auto owner = owners_.find(last.at.owner);
     if (owner == owners_.end()) return std::nullopt;
     const places& all = owner->second;
     const place_and_row from{last.at.place, last.row};
-    auto found =
-        descending ? std::ranges::lower_bound(all, from) : std::ranges::upper_bound(all, from);
-    if (found == (descending ? all.begin() : all.end())) return std::nullopt;
-    if (descending) --found;
+    const auto is_wanted = [&](const place_and_row& e) {
+        return !walk.open_only || e.over_since > commits;
+    };
+    if (walk.descending) {
+        const std::span ahead(all.begin(), std::ranges::lower_bound(all, from));
+        const auto found = std::find_if(ahead.rbegin(), ahead.rend(), is_wanted);
+        if (found == ahead.rend()) return std::nullopt;
+        return index_entry{{owner->first, found->place}, found->row};
+    }
+    const auto found = std::find_if(std::ranges::upper_bound(all, from), all.end(), is_wanted);
+    if (found == all.end()) return std::nullopt;
     return index_entry{{owner->first, found->place}, found->row};
 }
 
@@ -131,7 +151,7 @@ void bulk_index::load() {
     view_ = {now_.through, {now_.newest, nullptr}};
 }
 
-void bulk_index::add(const index_entry& e) {
+void bulk_index::add(const index_entry& e, bool over) {
     // `merging` takes no more, and nobody looks for a row before its end in `newest` when it is in
     // the table.
     if (e.row <= (now_.merging ? now_.merging_through : now_.through)) {
@@ -139,11 +159,17 @@ void bulk_index::add(const index_entry& e) {
         return;
     }
     added_.push_back(e);
-    if (!now_.newest->add(e)) return;
-    auto twin = now_.newest->next(index_entry::before(e.at));
-    for (; twin && twin->at == e.at; twin = now_.newest->next(*twin)) {
+    if (!now_.newest->add(e, over ? commits() + 1 : entry_buffer::is_open)) return;
+    auto twin = now_.newest->next(index_entry::before(e.at), {}, 0);
+    for (; twin && twin->at == e.at; twin = now_.newest->next(*twin, {}, 0)) {
         if (twin->row != e.row && is_there(*twin)) throw_taken(table_, e.row);
     }
+}
+
+void bulk_index::turn(const index_entry& e, bool over) {
+    turned_.push_back(e);
+    const std::int64_t since = over ? commits() + 1 : entry_buffer::is_open;
+    if (!now_.newest->turn(e, since) && now_.merging) now_.merging->turn(e, since);
 }
 
 bool bulk_index::is_there(const index_entry& e) {
@@ -201,6 +227,8 @@ void bulk_index::merge(std::span<const index_entry> some) {
 
 void bulk_index::committed() noexcept {
     added_.clear();
+    turned_.clear();
+    commits_.fetch_add(1, std::memory_order_release);
     const bool moved = now_.newest != committed_.newest || now_.through != committed_.through;
     committed_ = now_;
     if (!moved) return;
@@ -213,6 +241,12 @@ void bulk_index::roll_back() noexcept {
     // Backwards: each is its owner's last then.
     for (auto e = added_.rbegin(); e != added_.rend(); ++e) now_.newest->remove(*e);
     added_.clear();
+    // Open, as far as is known here: their rows are looked at.
+    for (const index_entry& e : turned_) {
+        if (!now_.newest->turn(e, entry_buffer::is_open) && now_.merging)
+            now_.merging->turn(e, entry_buffer::is_open);
+    }
+    turned_.clear();
 }
 
 index_buffers bulk_index::view() const {
@@ -222,8 +256,9 @@ index_buffers bulk_index::view() const {
 
 // ---- a transaction's ----
 
-index_view::index_view(connection& db, const bulk_table& table, const bulk_index* writer)
-    : through_(through_of(db, table)) {
+index_view::index_view(connection& db, const bulk_table& table, const bulk_index* writer,
+                       std::int64_t commits)
+    : commits_(commits), through_(through_of(db, table)) {
     if (writer) buffers_ = writer->view();
     if (writer && buffers_.after <= through_) return;
     auto own = std::make_shared<entry_buffer>();
@@ -231,14 +266,14 @@ index_view::index_view(connection& db, const bulk_table& table, const bulk_index
     buffers_ = {through_, {std::move(own), nullptr}};
 }
 
-std::optional<index_entry> index_view::next(const index_entry& last, bool descending) const {
+std::optional<index_entry> index_view::next(const index_entry& last, index_walk walk) const {
     std::optional<index_entry> nearest;
     for (const auto& buffer : buffers_.some) {
         if (!buffer) continue;
-        auto e = buffer->next(last, descending);
-        while (e && e->row <= through_) e = buffer->next(*e, descending);
+        auto e = buffer->next(last, walk, commits_);
+        while (e && e->row <= through_) e = buffer->next(*e, walk, commits_);
         if (!e) continue;
-        const bool is_nearer = !nearest || (descending ? *e > *nearest : *e < *nearest);
+        const bool is_nearer = !nearest || (walk.descending ? *e > *nearest : *e < *nearest);
         if (is_nearer) nearest = e;
     }
     return nearest;

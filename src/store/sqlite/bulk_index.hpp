@@ -9,7 +9,7 @@
 //
 //   the table   WITHOUT ROWID, (owner, place) -> row, in the same file; it has all entries of rows
 //               up to `through` (a column of totals), and of later ones those already merged
-//   buffers     entries of the rows behind `through`: `merging`, which changes no more, and
+//   buffers     entries of the rows behind `through`: `merging`, which takes no more, and
 //               `newest`, which takes `merging`'s place when that is in the table
 //
 // A buffer only nominates: whoever reads looks at the row in its own snapshot, and takes no entry
@@ -18,6 +18,11 @@
 // are committed; a reader whose snapshot is older than the buffers are (a merge ended since)
 // collects its entries from the rows themselves, as a start does, and `callsign check`.
 //
+// Most tasks of a large account are over, and whoever lists the open ones need not look at each row
+// that waits: an entry knows the commit since which its row is over. A snapshot has that commit if
+// the commits were counted (`commits()`) before it began, and whoever began earlier looks at the
+// row.
+//
 // Threads: bulk_index is the writer's, but view(), which is any thread's. Its work happens inside
 // the caller's transaction and ends with it: committed(), or roll_back(), neither of which can
 // fail.
@@ -25,6 +30,7 @@
 #include "connection.hpp"
 
 #include <array>
+#include <atomic>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -66,22 +72,35 @@ struct bulk_table {
     const char* name;
     const char* through;      // the row up to which the table has all
     const char* set_through;  // ?
-    const char* rows_behind;  // ?: owner, place, row of each row behind it, in the rows' order
+    const char* rows_behind;  // ?: owner, place, row, over, of each behind it, in the rows' order
     const char* put;          // sql::put_at_once: the entries of rows, unless gone or there
     const char* row_at;       // ?, ?: the row of an owner's place
 };
 extern const bulk_table task_numbers;
 extern const bulk_table version_places;
 
+// Which entries a walk goes to, and in what order.
+struct index_walk {
+    bool descending = false;
+    bool open_only = false;
+};
+
 // Entries in memory. Thread safe.
 class entry_buffer {
   public:
-    // Requires: it is not there. True: another row has its place, too.
-    bool add(const index_entry& e);
+    static constexpr std::int64_t is_open = std::numeric_limits<std::int64_t>::max();
+
+    // Requires: it is not there. `over_since`: a commit, or is_open. True: another row has its
+    // place, too.
+    bool add(const index_entry& e, std::int64_t over_since);
     void remove(const index_entry& e) noexcept;
+    // False: it is not there.
+    bool turn(const index_entry& e, std::int64_t over_since) noexcept;
     std::size_t size() const;
-    // The same owner's first behind `last`; descending: its last before it.
-    std::optional<index_entry> next(const index_entry& last, bool descending = false) const;
+    // The same owner's first behind `last`; descending: its last before it. Of open ones only:
+    // those that were not over with `commits`.
+    std::optional<index_entry> next(const index_entry& last, index_walk walk,
+                                    std::int64_t commits) const;
     // Whoever's behind `last`, in order: as many as there are and `some` takes.
     std::span<index_entry> behind(const index_entry& last, std::span<index_entry> some) const;
 
@@ -89,11 +108,17 @@ class entry_buffer {
     struct place_and_row {
         std::int64_t place = 0;
         std::int64_t row = 0;
-        friend auto operator<=>(const place_and_row&, const place_and_row&) = default;
+        std::int64_t over_since = is_open;
+        friend bool operator==(const place_and_row& a, const place_and_row& b) {
+            return a.place == b.place && a.row == b.row;
+        }
+        friend auto operator<=>(const place_and_row& a, const place_and_row& b) {
+            return std::pair(a.place, a.row) <=> std::pair(b.place, b.row);
+        }
     };
     // In order, never empty. An owner's places grow: nearly each is put in at the end. (A set of
     // all entries took a tenth of the writer's time, in misses of the cache.) Where a device brings
-    // numbers in another order, one is a move of half a megabyte at most (buffered_entries_max).
+    // numbers in another order, one is a move of a megabyte at most (buffered_entries_max).
     using places = std::vector<place_and_row>;
 
     mutable std::mutex mutex_;
@@ -117,7 +142,9 @@ class bulk_index {
 
     // Of a row that is new, or has had no entry before. One that is not behind what is merged goes
     // straight into the table: an older one's, or one whose id was had again after a start.
-    void add(const index_entry& e);
+    void add(const index_entry& e, bool over);
+    // Over, or open again: an entry that waits. One in the table is the caller's.
+    void turn(const index_entry& e, bool over);
 
     // Before COMMIT: goes on merging. `last_row`: the last one there is.
     void prepare_commit(std::int64_t last_row);
@@ -128,6 +155,8 @@ class bulk_index {
 
     index_buffers view() const;
     std::int64_t through() const { return now_.through; }
+    // Whatever snapshot begins after the call has these. Any thread's.
+    std::int64_t commits() const noexcept { return commits_.load(std::memory_order_acquire); }
 
     // ---- for tests ----
     bool is_merging() const { return now_.merging != nullptr; }
@@ -159,7 +188,8 @@ class bulk_index {
     std::size_t entries_max_;
     progress now_;
     progress committed_;
-    std::vector<index_entry> added_;  // in this transaction
+    std::vector<index_entry> added_, turned_;  // in this transaction
+    std::atomic<std::int64_t> commits_{0};
 
     mutable std::mutex mutex_;  // of what follows
     index_buffers view_;
@@ -169,14 +199,16 @@ class bulk_index {
 class index_view {
   public:
     // Begins the snapshot of `db`, if nothing did. `writer`: of this process; none: it collects the
-    // entries from the rows.
-    index_view(connection& db, const bulk_table& table, const bulk_index* writer);
+    // entries from the rows. `commits`: the writer's, counted before the snapshot began.
+    index_view(connection& db, const bulk_table& table, const bulk_index* writer,
+               std::int64_t commits);
 
     // The same owner's next entry behind `last`, or descending before it, that is not in the table
-    // for sure. Its row is to be looked at.
-    std::optional<index_entry> next(const index_entry& last, bool descending = false) const;
+    // for sure. Its row is to be looked at; of open ones only, too.
+    std::optional<index_entry> next(const index_entry& last, index_walk walk = {}) const;
 
   private:
+    std::int64_t commits_;
     std::int64_t through_;
     index_buffers buffers_;
 };

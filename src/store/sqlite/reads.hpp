@@ -65,7 +65,9 @@ struct bulk_indexes {
 template <class Base>
 class reads_over : public Base {
   public:
-    reads_over(connection& db, bulk_indexes indexes) : db_(db), indexes_(indexes) {}
+    // Before the transaction begins.
+    reads_over(connection& db, bulk_indexes indexes)
+        : db_(db), indexes_(indexes), commits_(indexes.numbers ? indexes.numbers->commits() : 0) {}
 
     std::vector<account> deleted_accounts(time_point before, std::int64_t limit) override {
         auto q = db_.use(sql::account_deleted);
@@ -398,11 +400,11 @@ class reads_over : public Base {
   private:
     // Of this transaction: looked at when they are first needed.
     const index_view& numbers() {
-        if (!numbers_) numbers_.emplace(db_, task_numbers, indexes_.numbers);
+        if (!numbers_) numbers_.emplace(db_, task_numbers, indexes_.numbers, commits_);
         return *numbers_;
     }
     const index_view& places() {
-        if (!places_) places_.emplace(db_, version_places, indexes_.places);
+        if (!places_) places_.emplace(db_, version_places, indexes_.places, commits_);
         return *places_;
     }
     std::optional<std::int64_t> find_counter(series_id series, std::string_view period) {
@@ -418,7 +420,7 @@ class reads_over : public Base {
     }
     // Behind `last`, in the direction of the walk, and then `last` is its entry.
     std::optional<task> next_waiting(index_entry& last, const number_walk& walk) {
-        while (const auto e = numbers().next(last, walk.descending)) {
+        while (const auto e = numbers().next(last, {walk.descending, walk.open_only})) {
             last = *e;
             if (auto found = task_at(*e, walk.open_only)) return found;
         }
@@ -449,6 +451,7 @@ class reads_over : public Base {
     }
 
     bulk_indexes indexes_;
+    std::int64_t commits_;
     std::optional<index_view> numbers_, places_;
 };
 

@@ -243,8 +243,8 @@ inline constexpr auto task_number =
     " WHERE task_id = ? AND number IS NULL RETURNING over";
 // Whether a task is over is a part of its entry, if it has one yet.
 inline constexpr auto task_turned =
-    "UPDATE task_numbers SET over = ?1 WHERE (counter_id, over, number) ="
-    " (SELECT counter_id, 1 - ?1, number FROM tasks WHERE task_id = ?2)";
+    "UPDATE task_numbers SET over = ? WHERE counter_id = ? AND over = ? AND number = ?";
+inline constexpr auto task_place = "SELECT counter_id, number FROM tasks WHERE task_id = ?";
 
 inline constexpr auto task_update =
     "UPDATE tasks SET attributes = ?, purged = ?, last_seq = ?, over = ? WHERE task_id = ?";
@@ -302,7 +302,7 @@ inline constexpr auto version_seq =
 inline constexpr auto numbers_through = "SELECT numbers_through FROM totals";
 inline constexpr auto set_numbers_through = "UPDATE totals SET numbers_through = ?";
 inline constexpr auto numbers_behind =
-    "SELECT counter_id, number, task_id FROM tasks WHERE task_id > ? AND number IS NOT NULL"
+    "SELECT counter_id, number, task_id, over FROM tasks WHERE task_id > ? AND number IS NOT NULL"
     " ORDER BY task_id";
 // Of up to 16 rows, in the order of their entries; NULL is none. A statement for each would be most
 // of a merge's cost.
@@ -319,7 +319,8 @@ inline constexpr auto number_row =
 inline constexpr auto places_through = "SELECT places_through FROM totals";
 inline constexpr auto set_places_through = "UPDATE totals SET places_through = ?";
 inline constexpr auto places_behind =
-    "SELECT account_id, seq, version_row FROM versions WHERE version_row > ? ORDER BY version_row";
+    "SELECT account_id, seq, version_row, 0 FROM versions WHERE version_row > ?"
+    " ORDER BY version_row";
 inline constexpr auto place_put =
     "INSERT INTO version_places (account_id, seq, version_row)"
     " SELECT v.account_id, v.seq, v.version_row FROM " CALLSIGN_SOME_ROWS

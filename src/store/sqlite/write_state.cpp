@@ -78,9 +78,10 @@ void write_state::expect_highest(const counter& c) {
 
 // The highest number that is not in the index's table; 0: none.
 std::int64_t write_state::last_waiting(const counter& c) {
-    const index_view view(db, task_numbers, &numbers);
-    auto e = view.next(index_entry::behind({c.id, INT64_MAX}), true);
-    for (; e; e = view.next(*e, true)) {
+    constexpr index_walk down{.descending = true};
+    const index_view view(db, task_numbers, &numbers, numbers.commits());
+    auto e = view.next(index_entry::behind({c.id, INT64_MAX}), down);
+    for (; e; e = view.next(*e, down)) {
         auto q = db.use(sql::task_of_entry);
         if (q.bind(e->row).bind(c.id).bind(e->at.place).bind(1).step()) return e->at.place;
     }

@@ -194,16 +194,17 @@ class write_transaction final : public reads_over<write_tx> {
         } else {
             q.bind_null().bind_null().bind_null().bind_null();
         }
+        const bool over = t.purged || is_over(t.attributes);
         q.bind(t.last_seq)
             .bind(t.created_at)
             .bind_blob(attributes.data(), attributes.size())
             .bind(t.purged ? 1 : 0)
-            .bind(t.purged || is_over(t.attributes) ? 1 : 0)
+            .bind(over ? 1 : 0)
             .bind(column_of(t.author))
             .run();
         if (!t.numbered) return id;
-        state_.numbers.add({{counter, t.numbered->number}, id.value});
-        state_.now.all.open_tasks += open(t.purged, t.attributes);
+        state_.numbers.add({{counter, t.numbered->number}, id.value}, over);
+        state_.now.all.open_tasks += over ? 0 : 1;
         return id;
     }
     void reveal_task(task_id id, const attributes& all, std::int64_t seq,
@@ -227,11 +228,11 @@ class write_transaction final : public reads_over<write_tx> {
         auto q = db_.use(sql::task_number);
         q.bind(series).bind(counter).bind(r.number).bind(r.prefix).bind(r.seq).bind(r.seq).bind(id);
         if (!q.step()) throw_damaged("tasks", id.value, "it is not as it was read");
-        const bool is_open = q.integer(0) == 0;
+        const bool over = q.integer(0) != 0;
         while (q.step()) {
         }
-        state_.numbers.add({{counter, r.number}, id.value});
-        state_.now.all.open_tasks += is_open ? 1 : 0;
+        state_.numbers.add({{counter, r.number}, id.value}, over);
+        state_.now.all.open_tasks += over ? 0 : 1;
     }
     void update_task(const task& before, const attributes& all, bool purged, std::int64_t last_seq,
                      time_point now) override {
@@ -777,11 +778,23 @@ class write_transaction final : public reads_over<write_tx> {
             .bind_blob(bytes.data(), bytes.size())
             .bind(column_of(v.author))
             .run();
-        state_.places.add({{account.value, v.seq}, row});
+        state_.places.add({{account.value, v.seq}, row}, false);
     }
     // Its entry may wait still, and is made of the row then.
     void turned(task_id id, bool over) {
-        db_.use(sql::task_turned).bind(over ? 1 : 0).bind(id).run();
+        index_entry e{{}, id.value};
+        {
+            auto q = db_.use(sql::task_place);
+            if (!q.bind(id).step()) throw_damaged("tasks", id.value, "it is not there");
+            e.at = {q.integer(0), q.integer(1)};
+        }
+        state_.numbers.turn(e, over);
+        db_.use(sql::task_turned)
+            .bind(over ? 1 : 0)
+            .bind(e.at.owner)
+            .bind(over ? 0 : 1)
+            .bind(e.at.place)
+            .run();
         if (id.value <= state_.numbers.through()) expect_one("task_numbers of task", id.value);
     }
     // What is not whole is small beside the task, and what leads back to the last whole state is no

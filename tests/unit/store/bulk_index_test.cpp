@@ -13,8 +13,8 @@
 #include <algorithm>
 #include <array>
 #include <gtest/gtest.h>
+#include <map>
 #include <random>
-#include <set>
 
 namespace callsign::sqlite {
 namespace {
@@ -34,7 +34,7 @@ class bulk_index_of_versions : public ::testing::Test {
         db_.execute(("INSERT INTO versions VALUES (" + row + ", 1, " + row +
                      ", randomblob(16), randomblob(16), 0, NULL, x'')")
                         .c_str());
-        index_.add({{1, last_}, last_});
+        index_.add({{1, last_}, last_}, false);
     }
     void commit() {
         index_.prepare_commit(last_);
@@ -57,9 +57,21 @@ TEST(entry_buffer, has_what_a_set_has) {
         return std::uniform_int_distribution<std::int64_t>(0, most)(random);
     };
     const auto any = [&] { return index_entry{{up_to(4), up_to(9)}, up_to(2)}; };
+    constexpr index_walk down{.descending = true}, open_up{.open_only = true},
+        open_down{.descending = true, .open_only = true};
     entry_buffer buffer;
-    std::set<index_entry> all;
-    int twins = 0;
+    std::map<index_entry, std::int64_t> all;  // over since
+    // Of those of the owner that lie beside `last`, the nearest that is wanted.
+    const auto nearest = [&](const index_entry& last, index_walk walk, std::int64_t commits) {
+        std::optional<index_entry> found;
+        for (const auto& [e, over_since] : all) {
+            if (e.at.owner != last.at.owner || (walk.open_only && over_since <= commits)) continue;
+            if (!walk.descending && !found && e > last) found = e;
+            if (walk.descending && e < last) found = e;
+        }
+        return found;
+    };
+    int twins = 0, turned = 0;
     for (int n = 0; n < 20'000; ++n) {
         const index_entry e = any();
         if (all.contains(e) || up_to(2) == 0) {
@@ -67,29 +79,83 @@ TEST(entry_buffer, has_what_a_set_has) {
             all.erase(e);
         } else {
             const auto same = all.lower_bound(index_entry::before(e.at));
-            const bool has_twin = same != all.end() && same->at == e.at;
-            ASSERT_EQ(buffer.add(e), has_twin);
-            all.insert(e);
+            const bool has_twin = same != all.end() && same->first.at == e.at;
+            const std::int64_t over_since = up_to(1) == 0 ? entry_buffer::is_open : up_to(9);
+            ASSERT_EQ(buffer.add(e, over_since), has_twin);
+            all.emplace(e, over_since);
             twins += has_twin;
         }
         ASSERT_EQ(buffer.size(), all.size());
+        const index_entry turning = any();
+        const std::int64_t since = up_to(1) == 0 ? entry_buffer::is_open : up_to(9);
+        const auto known = all.find(turning);
+        ASSERT_EQ(buffer.turn(turning, since), known != all.end());
+        if (known != all.end()) known->second = since, ++turned;
         const index_entry last = any();
+        const std::int64_t commits = up_to(9);
+        for (const index_walk walk : {index_walk{}, down, open_up, open_down}) {
+            ASSERT_EQ(buffer.next(last, walk, commits), nearest(last, walk, commits));
+        }
         const auto up = all.upper_bound(last);
-        const auto next = buffer.next(last);
-        const bool has_next = up != all.end() && up->at.owner == last.at.owner;
-        ASSERT_EQ(next, has_next ? std::optional(*up) : std::nullopt);
-        const auto down = all.lower_bound(last);
-        const auto before = buffer.next(last, true);
-        const bool has_before = down != all.begin() && std::prev(down)->at.owner == last.at.owner;
-        ASSERT_EQ(before, has_before ? std::optional(*std::prev(down)) : std::nullopt);
         std::array<index_entry, 7> room;
         const auto some = buffer.behind(last, room);
         const auto left = static_cast<std::size_t>(std::distance(up, all.end()));
         ASSERT_EQ(some.size(), std::min(room.size(), left));
-        ASSERT_TRUE(
-            std::ranges::equal(some, std::ranges::subrange(up, std::next(up, std::ssize(some)))));
+        ASSERT_TRUE(std::ranges::equal(some,
+                                       std::ranges::subrange(up, std::next(up, std::ssize(some))),
+                                       {}, {}, &std::pair<const index_entry, std::int64_t>::first));
     }
     EXPECT_GT(twins, 1000);
+    EXPECT_GT(turned, 1000);
+}
+
+// Who began before a row was over looks at it, and nobody later, whether it waits among the newest
+// or those that are merged; and what was rolled back is looked at, too.
+TEST_F(bulk_index_of_versions, one_that_is_over_is_skipped_by_those_who_began_since) {
+    const index_walk open{.open_only = true};
+    const auto seen_with = [&](std::int64_t commits) {
+        const index_view view(db_, version_places, &index_, commits);
+        std::vector<std::int64_t> rows;
+        auto e = view.next(index_entry::before({1, 0}), open);
+        for (; e; e = view.next(*e, open)) rows.push_back(e->row);
+        return rows;
+    };
+    using rows = std::vector<std::int64_t>;
+    const auto turn = [&](std::int64_t row, bool over) {
+        db_.execute("BEGIN");
+        index_.turn({{1, row}, row}, over);
+    };
+    db_.execute("BEGIN");
+    for (int n = 0; n < 4; ++n) add();
+    const auto before = index_.commits();
+    commit();  // of which 1 to 4 are merged
+    ASSERT_TRUE(index_.is_merging());
+    db_.execute("BEGIN");
+    add();
+    commit();
+    const auto added = index_.commits();
+    ASSERT_EQ(added, before + 2);
+    EXPECT_EQ(seen_with(added), (rows{1, 2, 3, 4, 5}));
+    for (const std::int64_t row : {3, 5}) {
+        turn(row, true);
+        EXPECT_EQ(seen_with(index_.commits()).size(), row == 3 ? 5 : 4) << "not yet";
+        commit();
+    }
+    EXPECT_EQ(seen_with(index_.commits()), (rows{1, 2, 4}));
+    EXPECT_EQ(seen_with(added + 1), (rows{1, 2, 4, 5}));
+    EXPECT_EQ(seen_with(added), (rows{1, 2, 3, 4, 5}));
+    turn(5, false);
+    EXPECT_EQ(seen_with(index_.commits()), (rows{1, 2, 4, 5}));
+    commit();
+    for (const std::int64_t row : {2, 4}) {
+        turn(row, true);
+        db_.execute("ROLLBACK");
+        index_.roll_back();
+        turn(1, row == 4);
+        commit();
+    }
+    EXPECT_EQ(seen_with(index_.commits()), (rows{2, 4, 5}));
+    EXPECT_EQ(seen_with(index_.commits() - 1), (rows{1, 2, 4, 5}));
 }
 
 // One of four that are merged together.
@@ -128,7 +194,7 @@ TEST_F(bulk_index_of_versions, goes_on_after_commits_that_failed_at_their_end) {
         commit();
         if (index_.through() > through) ++merges;
         ASSERT_GE(in_table(), index_.through());
-        const index_view view(db_, version_places, &index_);
+        const index_view view(db_, version_places, &index_, index_.commits());
         auto e = view.next(index_entry::before({1, 0}));
         for (std::int64_t seq = index_.through() + 1; seq <= last_; ++seq, e = view.next(*e)) {
             ASSERT_TRUE(e);

@@ -238,6 +238,7 @@ class player {
             t.account = account;
             t.uuid = uuid_of(++uuids_);
             t.created_at = t0;
+            if (draw(3) == 0) t.attributes = {{"status", "completed"}};
             t.last_seq = tx.append_version(account, uuid_of(++uuids_), t0, {});
             if (draw(4) > 0) t.numbered = receipt_of(t, take(tx, series), t.last_seq);
             tx.put_task(t, series);
