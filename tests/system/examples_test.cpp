@@ -7,6 +7,7 @@
 // moments and actions: CALLSIGN_SYSTEM_SEED.
 
 #include "fixture.hpp"
+#include "support/setting.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -370,8 +371,7 @@ class crew {
 };
 
 TEST_P(examples_test, what_was_noted_survives_kills_at_any_instant) {
-    const char* const given = std::getenv("CALLSIGN_SYSTEM_SEED");
-    const auto seed = given ? std::strtoull(given, nullptr, 10) : std::random_device{}();
+    const auto seed = system_seed();
     SCOPED_TRACE("CALLSIGN_SYSTEM_SEED=" + std::to_string(seed));
     const todo phone = folder("phone"), laptop = folder("laptop");
     crew all(*s, phone, laptop, seed);

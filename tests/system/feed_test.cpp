@@ -9,6 +9,7 @@
 
 #include "fixture.hpp"
 #include "support/feed_client.hpp"
+#include "support/setting.hpp"
 
 #include <atomic>
 #include <boost/asio/co_spawn.hpp>
@@ -26,8 +27,9 @@ namespace asio = boost::asio;
 using asio::awaitable;
 
 constexpr int accounts = 4;
-constexpr int writers = CALLSIGN_FEED_CROWD * 2 / 5;
-constexpr int followers = CALLSIGN_FEED_CROWD - writers;
+const int crowd = static_cast<int>(setting("CALLSIGN_FEED_CROWD", 1000));
+const int writers = crowd * 2 / 5;
+const int followers = crowd - writers;
 constexpr int creations_each = 10;
 constexpr int kills = 8;
 
@@ -81,8 +83,7 @@ class writer {
 using feed_test = system_test;
 
 TEST_F(feed_test, a_crowd_sees_each_change_once_and_in_order_across_kills) {
-    const char* const given = std::getenv("CALLSIGN_SYSTEM_SEED");
-    const auto seed = given ? std::strtoull(given, nullptr, 10) : std::random_device{}();
+    const auto seed = system_seed();
     SCOPED_TRACE("CALLSIGN_SYSTEM_SEED=" + std::to_string(seed));
     std::mt19937_64 random(seed);
     auto s = start({}, {{"CALLSIGN_HTTP_CONNECTIONS_PER_ADDRESS_MAX", "2000"},
@@ -98,7 +99,7 @@ TEST_F(feed_test, a_crowd_sees_each_change_once_and_in_order_across_kills) {
     for (auto& last : last_seqs) last = -1;  // not known yet
     std::deque<writer> writing;
     std::deque<feed_client> following;
-    std::vector<heard> books(followers);
+    std::vector<heard> books(static_cast<std::size_t>(followers));
     std::atomic<int> ended = 0;
     writer::done = 0;
     for (int n = 0; n < writers; ++n) {

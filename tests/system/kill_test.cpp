@@ -7,6 +7,7 @@
 
 #include "fixture.hpp"
 #include "support/retrying_client.hpp"
+#include "support/setting.hpp"
 
 #include <atomic>
 #include <map>
@@ -17,11 +18,6 @@
 
 namespace callsign::testing {
 namespace {
-
-std::uint64_t setting(const char* name, std::uint64_t otherwise) {
-    const char* text = std::getenv(name);
-    return text != nullptr ? std::strtoull(text, nullptr, 10) : otherwise;
-}
 
 std::function<bool()> give_up_after(milliseconds span) {
     return [until = std::chrono::steady_clock::now() + span] {
@@ -149,7 +145,7 @@ class kill_test : public system_test {
 
 TEST_F(kill_test, what_was_acknowledged_survives_kills_at_any_instant) {
     const auto rounds = setting("CALLSIGN_SYSTEM_ROUNDS", 60);
-    const auto seed = setting("CALLSIGN_SYSTEM_SEED", std::random_device{}());
+    const auto seed = system_seed();
     SCOPED_TRACE("CALLSIGN_SYSTEM_SEED=" + std::to_string(seed));
     constexpr unsigned pairs = 6;
 

@@ -6,6 +6,7 @@
 // few among all.
 
 #include "support/recording_proxy.hpp"
+#include "support/setting.hpp"
 #include "taskwarrior_fixture.hpp"
 
 #include <algorithm>
@@ -19,7 +20,7 @@ namespace callsign::testing {
 namespace {
 
 constexpr int replicas = 8;
-constexpr int rounds = CALLSIGN_SYNC_ROUNDS;
+const int rounds = static_cast<int>(setting("CALLSIGN_SYNC_ROUNDS", 20));
 constexpr int shared_tasks = 3;
 
 constexpr const char* add_version_route = "/v1/client/add-version/{parent}";
@@ -215,7 +216,7 @@ class pooling_proxy {
 class many_opaque_replicas_test : public managed_test {
   protected:
     // Each of the further ways takes a part of the time of the first.
-    static constexpr int few_rounds = std::max(3, rounds / 3);
+    const int few_rounds = std::max(3, rounds / 3);
 
     // All of one new account, at that port; `tries`: of one sync.
     void converge(std::uint16_t port, int count, int tries = 1) {

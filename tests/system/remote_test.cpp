@@ -9,6 +9,7 @@
 
 #include "support/recording_proxy.hpp"
 #include "support/retrying_client.hpp"
+#include "support/setting.hpp"
 #include "taskwarrior_fixture.hpp"
 
 #include <atomic>
@@ -22,11 +23,6 @@ namespace callsign::testing {
 namespace {
 
 constexpr const char* secret = "b4a4e6b7b811eda1dc1a2693ded";
-
-std::uint64_t seed() {
-    const char* const given = std::getenv("CALLSIGN_SYSTEM_SEED");
-    return given ? std::stoull(given) : std::random_device{}();
-}
 
 // The far server, and the near one before it.
 class remote_test : public with_taskwarrior<system_test> {
@@ -366,7 +362,7 @@ TEST_F(remote_with_taskwarrior, its_tasks_have_keys_and_edits_go_both_ways) {
 }
 
 TEST_F(remote_with_taskwarrior, every_task_once_with_its_key_whatever_is_killed_and_lost) {
-    const std::uint64_t drawn = seed();
+    const std::uint64_t drawn = system_seed();
     SCOPED_TRACE("CALLSIGN_SYSTEM_SEED=" + std::to_string(drawn));
     std::mt19937_64 random(drawn);
     begin(true);

@@ -6,6 +6,7 @@
 // the next. CALLSIGN_SYSTEM_SEED draws the moments.
 
 #include "fixture.hpp"
+#include "support/setting.hpp"
 
 #include <callsign/net/http.hpp>
 #include <callsign/seal/webhook_signature.hpp>
@@ -28,11 +29,6 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 
 constexpr std::string_view secret_text = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
-
-std::uint64_t seed() {
-    const char* const given = std::getenv("CALLSIGN_SYSTEM_SEED");
-    return given ? std::stoull(given) : std::random_device{}();
-}
 
 net::http_response refuse(unsigned status, std::string_view, std::string_view) {
     net::http_response response;
@@ -158,7 +154,7 @@ class webhook_test : public system_test {
 };
 
 TEST_F(webhook_test, every_change_is_told_in_order_across_kills) {
-    const std::uint64_t drawn = seed();
+    const std::uint64_t drawn = system_seed();
     SCOPED_TRACE("CALLSIGN_SYSTEM_SEED=" + std::to_string(drawn));
     std::mt19937_64 random(drawn);
     receiver to(drawn, 4);

@@ -18,6 +18,7 @@ struct numbers : ::testing::Test {
     std::unique_ptr<store> open() {
         sqlite_options options;
         options.data_dir = dir.path();
+        options.readers = 3;
         return open_sqlite(options);
     }
     // Tasks 1..3; those with an even number are over.
@@ -72,6 +73,40 @@ TEST_F(numbers, of_a_counter_that_is_behind_are_not_given) {
     EXPECT_EQ(next(), std::nullopt);
     change("UPDATE counters SET last_number = 2");
     EXPECT_EQ(next(), 3);
+}
+
+// The open ones, as each snapshot has them.
+TEST_F(numbers, of_open_tasks_are_those_of_the_snapshot) {
+    fill();
+    auto store = open();
+    const auto listed = [&](read_tx& tx) {
+        std::vector<std::int64_t> all;
+        tx.visit_numbered({tx.default_series(account)->id, "", 0, false, true}, [&](task&& t) {
+            all.push_back(t.numbered->number);
+            return true;
+        });
+        return all;
+    };
+    using list = std::vector<std::int64_t>;
+    const auto turn = [&](std::uint64_t n, const char* status) {
+        const auto tx = store->begin_write();
+        const task before = *tx->find_task(account, make_uuid_v7(t0, 1, n));
+        tx->update_task(before, {{"status", status}}, false, 2, t0);
+        tx->commit();
+    };
+    const auto before = store->begin_read();
+    EXPECT_TRUE(before->find_account(account));  // it has its snapshot
+    turn(1, "completed");
+    turn(2, "pending");
+    const auto between = store->begin_read();
+    EXPECT_EQ(listed(*between), (list{2, 3}));
+    turn(2, "completed");
+    turn(3, "deleted");
+    EXPECT_EQ(listed(*before), (list{1, 3}));
+    EXPECT_EQ(listed(*between), (list{2, 3}));
+    EXPECT_EQ(listed(*store->begin_read()), list{});
+    turn(1, "pending");
+    EXPECT_EQ(listed(*store->begin_read()), list{1});
 }
 
 // A page of a list costs what it returns, however many tasks there are.
