@@ -96,16 +96,23 @@ function(callsign_room name)
   target_include_directories(callsign_${name} PUBLIC ${CMAKE_SOURCE_DIR}/include
                                               PRIVATE ${CMAKE_SOURCE_DIR}/${ARG_FOLDER})
   target_link_libraries(callsign_${name} PUBLIC ${ARG_DEPS} PRIVATE callsign_options)
-  if(ARG_UNITY AND CALLSIGN_UNITY)
-    set_target_properties(callsign_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${ARG_UNITY})
-    # A source that is included looks like a header to GCC, whose unnamed namespaces it warns of.
-    target_compile_options(callsign_${name} PRIVATE -Wno-subobject-linkage)
+  if(ARG_UNITY)
+    callsign_unity(callsign_${name} ${ARG_UNITY})
   endif()
   if(ARG_PRECOMPILED)
     callsign_precompiled(callsign_${name})
   endif()
   if(ARG_COLD AND CMAKE_BUILD_TYPE STREQUAL Release)
     target_compile_options(callsign_${name} PRIVATE -O1)
+  endif()
+endfunction()
+
+# So many sources are compiled as one.
+function(callsign_unity target sources)
+  if(CALLSIGN_UNITY)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${sources})
+    # A source that is included looks like a header to GCC, whose unnamed namespaces it warns of.
+    target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
   endif()
 endfunction()
 

@@ -12,6 +12,7 @@
 
 #include "support/audit.hpp"
 #include "support/check.hpp"
+#include "support/setting.hpp"
 #include "support/sync_client.hpp"
 #include "support/temp_dir.hpp"
 #include "support/unsafe_disk.hpp"
@@ -20,7 +21,6 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <boost/json.hpp>
-#include <cstdlib>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <map>
@@ -335,9 +335,9 @@ void PrintTo(const fault_of_disk& f, std::ostream* out) {
     *out << f.name;
 }
 
-class disk : public ::testing::TestWithParam<fault_of_disk> {};
+class struck_disk : public ::testing::TestWithParam<fault_of_disk> {};
 
-TEST_P(disk, any_call_may_fail_and_nothing_acknowledged_is_lost) {
+TEST_P(struck_disk, any_call_may_fail_and_nothing_acknowledged_is_lost) {
     auto& unsafe = unsafe_disk::install();
     const disk_fault what = GetParam().what;
     std::int64_t calls = 0;
@@ -351,9 +351,9 @@ TEST_P(disk, any_call_may_fail_and_nothing_acknowledged_is_lost) {
         ASSERT_GE(sound.receipts(), 36u);
     }
     ASSERT_GT(calls, 40);
-    const char* by_hand = std::getenv("CALLSIGN_DISK_STRIDE");
-    const std::int64_t stride =
-        by_hand ? std::atoll(by_hand) : std::max<std::int64_t>(1, calls / CALLSIGN_DISK_CALLS);
+    const auto by_hand = setting("CALLSIGN_DISK_STRIDE");
+    const std::int64_t stride = by_hand ? static_cast<std::int64_t>(*by_hand)
+                                        : std::max<std::int64_t>(1, calls / CALLSIGN_DISK_CALLS);
     std::int64_t struck = 0;
     for (std::int64_t call = 1; call <= calls; call += stride) {
         server s(unsafe);
@@ -370,7 +370,7 @@ TEST_P(disk, any_call_may_fail_and_nothing_acknowledged_is_lost) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    faults, disk,
+    faults, struck_disk,
     ::testing::Values(fault_of_disk{"read_fails", disk_fault::read_fails},
                       fault_of_disk{"read_is_short", disk_fault::read_is_short},
                       fault_of_disk{"write_fails", disk_fault::write_fails},

@@ -10,6 +10,7 @@
 #include "support/audit.hpp"
 #include "support/collect.hpp"
 #include "support/forwarding_store.hpp"
+#include "support/setting.hpp"
 
 #include <callsign/base/text.hpp>
 #include <callsign/store/memory.hpp>
@@ -313,8 +314,7 @@ class restored_world {
 };
 
 TEST(restore, nothing_is_lost_that_a_device_has) {
-    const char* const asked = std::getenv("CALLSIGN_RESTORE_SEEDS");
-    const unsigned seeds = asked ? static_cast<unsigned>(std::atoi(asked)) : 400;
+    const std::uint64_t seeds = setting("CALLSIGN_RESTORE_SEEDS").value_or(400);
     int ahead = 0;
     for (unsigned seed = 1; seed <= seeds; ++seed) {
         restored_world world(seed);

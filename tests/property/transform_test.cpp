@@ -255,7 +255,7 @@ class transforming_server final : public model_server {
 
 // ---- accounts played from a seed ----
 
-struct game {
+struct transform_game {
     int replicas = 3;
     int moves = 300;
     int lost_in_hundred = 0;
@@ -266,9 +266,9 @@ struct game {
 };
 
 template <class Server>
-class player {
+class transform_player {
   public:
-    player(unsigned seed, const game& rules) : chance_(seed), rules_(rules) {
+    transform_player(unsigned seed, const transform_game& rules) : chance_(seed), rules_(rules) {
         for (int i = 0; i < rules.replicas; ++i) {
             clients_.push_back(std::make_unique<model_client>(server_, rules.batch_max));
         }
@@ -325,18 +325,18 @@ class player {
     }
 
     std::mt19937 chance_;
-    game rules_;
+    transform_game rules_;
     Server server_;
     std::vector<std::unique_ptr<model_client>> clients_;
 };
 
-constexpr unsigned seeds = CALLSIGN_TRANSFORM_SEEDS;
+constexpr unsigned transform_seeds = CALLSIGN_TRANSFORM_SEEDS;
 
 // Plays every seed and fails for the first that ends in different states.
-void expect_one_state(const game& rules, bool all_careful = true) {
+void expect_one_state(const transform_game& rules, bool all_careful = true) {
     int late = 0;
-    for (unsigned seed = 1; seed <= seeds; ++seed) {
-        player<transforming_server> p(seed, rules);
+    for (unsigned seed = 1; seed <= transform_seeds; ++seed) {
+        transform_player<transforming_server> p(seed, rules);
         ASSERT_TRUE(p.play(std::min(rules.replicas, rules.careless_from))) << "seed " << seed;
         ASSERT_EQ(p.tasks(), p.server().chain().tasks()) << "seed " << seed;
         ASSERT_TRUE(p.server().chain().sound()) << "seed " << seed;
@@ -346,12 +346,12 @@ void expect_one_state(const game& rules, bool all_careful = true) {
         }
         late += p.server().late();
     }
-    EXPECT_GT(late, static_cast<int>(seeds) / 4);
+    EXPECT_GT(late, static_cast<int>(transform_seeds) / 4);
 }
 
 TEST(stock_clients, agree_with_a_plain_server_while_nobody_is_late) {
-    for (unsigned seed = 1; seed <= seeds; ++seed) {
-        player<plain_server> p(seed, {.alone = true});
+    for (unsigned seed = 1; seed <= transform_seeds; ++seed) {
+        transform_player<plain_server> p(seed, {.alone = true});
         ASSERT_TRUE(p.play(3)) << "seed " << seed;
         ASSERT_EQ(p.conflicts(), 0);
     }
@@ -362,7 +362,7 @@ TEST(stock_clients, go_wrong_for_good_after_a_409) {
     unsigned diverged = 0;
     int conflicts = 0;
     for (unsigned seed = 1; seed <= 200; ++seed) {
-        player<plain_server> p(seed, {});
+        transform_player<plain_server> p(seed, {});
         if (!p.play(3)) ++diverged;
         conflicts += p.conflicts();
     }
@@ -376,7 +376,7 @@ TEST(stock_clients, go_wrong_for_good_after_a_409) {
 TEST(stock_clients, go_wrong_by_themselves_when_they_pull_with_more_than_one_body_to_send) {
     unsigned diverged = 0;
     for (unsigned seed = 1; seed <= 200; ++seed) {
-        player<plain_server> p(seed, {.alone = true, .batch_max = 2});
+        transform_player<plain_server> p(seed, {.alone = true, .batch_max = 2});
         if (!p.play(3)) ++diverged;
         ASSERT_EQ(p.conflicts(), 0);
     }

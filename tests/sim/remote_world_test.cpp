@@ -4,8 +4,9 @@
 
 #include "sim/remote_world.hpp"
 
+#include "support/setting.hpp"
+
 #include <atomic>
-#include <cstdlib>
 #include <gtest/gtest.h>
 #include <iostream>
 #include <mutex>
@@ -13,12 +14,6 @@
 
 namespace callsign::testing {
 namespace {
-
-std::optional<std::uint64_t> number_from(const char* name) {
-    const char* text = std::getenv(name);
-    if (!text) return std::nullopt;
-    return std::strtoull(text, nullptr, 10);
-}
 
 struct totals {
     std::mutex mutex;
@@ -54,10 +49,10 @@ void run_some(std::atomic<std::uint64_t>& next, std::uint64_t end, totals& sum) 
 }
 
 TEST(remote_sim, the_promise_holds_for_every_seed) {
-    const auto only = number_from("CALLSIGN_REMOTE_SEED");
-    const std::uint64_t first = only.value_or(number_from("CALLSIGN_REMOTE_FIRST").value_or(1));
+    const auto only = setting("CALLSIGN_REMOTE_SEED");
+    const std::uint64_t first = only.value_or(setting("CALLSIGN_REMOTE_FIRST").value_or(1));
     const std::uint64_t seeds =
-        only ? 1 : number_from("CALLSIGN_REMOTE_SEEDS").value_or(CALLSIGN_SIM_SEEDS / 4);
+        only ? 1 : setting("CALLSIGN_REMOTE_SEEDS").value_or(CALLSIGN_SIM_SEEDS / 4);
     std::atomic<std::uint64_t> next = first;
     totals sum;
     std::vector<std::thread> threads;

@@ -5,21 +5,16 @@
 
 #include "sim/world.hpp"
 
+#include "support/setting.hpp"
+
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <gtest/gtest.h>
 #include <mutex>
 #include <thread>
 
 namespace callsign::testing {
 namespace {
-
-std::optional<std::uint64_t> number_from(const char* name) {
-    const char* text = std::getenv(name);
-    if (!text) return std::nullopt;
-    return std::strtoull(text, nullptr, 10);
-}
 
 // The worlds of a stretch of seeds, shared out among threads as they become free.
 class worlds {
@@ -78,10 +73,10 @@ class worlds {
 };
 
 TEST(sim, the_promise_holds_for_every_seed) {
-    const auto only = number_from("CALLSIGN_SIM_SEED");
-    const std::uint64_t first = only.value_or(number_from("CALLSIGN_SIM_FIRST").value_or(1));
+    const auto only = setting("CALLSIGN_SIM_SEED");
+    const std::uint64_t first = only.value_or(setting("CALLSIGN_SIM_FIRST").value_or(1));
     const std::uint64_t seeds =
-        only ? 1 : number_from("CALLSIGN_SIM_SEEDS").value_or(CALLSIGN_SIM_SEEDS);
+        only ? 1 : setting("CALLSIGN_SIM_SEEDS").value_or(CALLSIGN_SIM_SEEDS);
     worlds all(first, seeds);
     all.run_all();
     for (const std::string& what : all.broken()) ADD_FAILURE() << what;

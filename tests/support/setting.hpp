@@ -3,18 +3,20 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <optional>
 #include <random>
 
 namespace callsign::testing {
 
-inline std::uint64_t setting(const char* name, std::uint64_t otherwise) {
+inline std::optional<std::uint64_t> setting(const char* name) {
     const char* const text = std::getenv(name);
-    return text != nullptr ? std::strtoull(text, nullptr, 10) : otherwise;
+    if (!text) return std::nullopt;
+    return std::strtoull(text, nullptr, 10);
 }
 
 // Another one in each run, unless one is to be had again.
 inline std::uint64_t system_seed() {
-    return setting("CALLSIGN_SYSTEM_SEED", std::random_device{}());
+    return setting("CALLSIGN_SYSTEM_SEED").value_or(std::random_device{}());
 }
 
 }  // namespace callsign::testing

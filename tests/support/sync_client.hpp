@@ -2,15 +2,13 @@
 // What a TaskChampion replica asks of the server, as requests for a house.
 
 #include "support/house.hpp"
+#include "support/sync_words.hpp"
 
 #include <callsign/base/uuid.hpp>
 
 #include <string>
 
 namespace callsign::testing {
-
-inline constexpr const char* segment_type = "application/vnd.taskchampion.history-segment";
-inline constexpr const char* snapshot_type = "application/vnd.taskchampion.snapshot";
 
 inline header_list client_header(const std::string& client) {
     if (client.empty()) return {};
@@ -42,8 +40,6 @@ inline net::http_request snapshot_of(const std::string& client) {
     return make_request(boost::beast::http::verb::get, "/v1/client/snapshot", {},
                         client_header(client));
 }
-
-inline constexpr const char* nil_id = "00000000-0000-0000-0000-000000000000";
 
 // Uuids that mean nothing, told apart by a number.
 inline std::string some_id(unsigned n) {

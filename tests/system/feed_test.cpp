@@ -27,9 +27,9 @@ namespace asio = boost::asio;
 using asio::awaitable;
 
 constexpr int accounts = 4;
-const int crowd = static_cast<int>(setting("CALLSIGN_FEED_CROWD", 1000));
-const int writers = crowd * 2 / 5;
-const int followers = crowd - writers;
+const int crowd_size = static_cast<int>(setting("CALLSIGN_FEED_CROWD").value_or(1000));
+const int writers = crowd_size * 2 / 5;
+const int followers = crowd_size - writers;
 constexpr int creations_each = 10;
 constexpr int kills = 8;
 

@@ -14,7 +14,7 @@
 namespace callsign::testing {
 namespace {
 
-constexpr const char* client_id = "5a0c6c8e-6d0e-4a8b-9a55-0f1c6f0e7d11";
+constexpr const char* hook_client = "5a0c6c8e-6d0e-4a8b-9a55-0f1c6f0e7d11";
 
 class hook_test : public with_taskwarrior<system_test> {
   protected:
@@ -22,13 +22,14 @@ class hook_test : public with_taskwarrior<system_test> {
     void begin() {
         s = start();
         const json::object made = ask_callsign({"account", "create", "vault", "--prefix", "SEC",
-                                                "--opaque", "--client-id", client_id});
+                                                "--opaque", "--client-id", hook_client});
         std::ofstream(token_file()) << text_in(made, "token") << "\n";
     }
     std::string token_file() const { return temp_path("token").string(); }
 
     std::unique_ptr<taskwarrior> make_replica() const {
-        return std::make_unique<taskwarrior>(program, s->port(), client_id, "a secret of its own");
+        return std::make_unique<taskwarrior>(program, s->port(), hook_client,
+                                             "a secret of its own");
     }
     static std::filesystem::path data_of(const taskwarrior& replica) {
         std::string dir = replica({"_get", "rc.data.location"}).out;

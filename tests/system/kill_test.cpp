@@ -84,7 +84,7 @@ creation make_creation(std::mt19937_64& random, std::uint64_t n) {
     return {random_key(random), json::serialize(body)};
 }
 
-struct crew {
+struct twins_crew {
     std::uint16_t port;
     std::string token;
     ledger book;
@@ -144,20 +144,20 @@ class kill_test : public system_test {
 };
 
 TEST_F(kill_test, what_was_acknowledged_survives_kills_at_any_instant) {
-    const auto rounds = setting("CALLSIGN_SYSTEM_ROUNDS", 60);
+    const auto rounds = setting("CALLSIGN_SYSTEM_ROUNDS").value_or(60);
     const auto seed = system_seed();
     SCOPED_TRACE("CALLSIGN_SYSTEM_SEED=" + std::to_string(seed));
     constexpr unsigned pairs = 6;
 
     auto s = start();
-    crew all{s->port(), make_account(*s, "crew", prefixes[0]), {}, {}};
+    twins_crew all{s->port(), make_account(*s, "twins_crew", prefixes[0]), {}, {}};
     http_client owner(s->port(), all.token);
     const auto series = owner.post_json("/v1/series", R"({"prefix":"INC"})");
     ASSERT_TRUE(series && series->status == 201);
 
     std::vector<std::thread> threads;
     for (unsigned i = 0; i < 2 * pairs; ++i)
-        threads.emplace_back(&crew::work, &all, seed + i / 2, seed + 1000 + i);
+        threads.emplace_back(&twins_crew::work, &all, seed + i / 2, seed + 1000 + i);
     std::mt19937_64 random(seed);
     for (std::uint64_t round = 0; round < rounds; ++round) {
         all.book.await(all.book.acknowledged() + 1 + random() % 300);

@@ -4,6 +4,7 @@
 // the same tasks.
 
 #include "support/recording_proxy.hpp"
+#include "support/sync_words.hpp"
 #include "taskwarrior_fixture.hpp"
 
 #include <callsign/base/uuid.hpp>
@@ -17,9 +18,6 @@
 
 namespace callsign::testing {
 namespace {
-
-constexpr const char* segment_type = "application/vnd.taskchampion.history-segment";
-constexpr const char* nil_id = "00000000-0000-0000-0000-000000000000";
 
 // Uuids as clients draw them, told apart by a number.
 std::string numbered_uuid(int n) {

@@ -20,7 +20,7 @@ namespace callsign::testing {
 namespace {
 
 constexpr int replicas = 8;
-const int rounds = static_cast<int>(setting("CALLSIGN_SYNC_ROUNDS", 20));
+const int rounds = static_cast<int>(setting("CALLSIGN_SYNC_ROUNDS").value_or(20));
 constexpr int shared_tasks = 3;
 
 constexpr const char* add_version_route = "/v1/client/add-version/{parent}";

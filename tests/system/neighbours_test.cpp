@@ -5,6 +5,7 @@
 // bench/neighbours' affair.
 
 #include "fixture.hpp"
+#include "support/sync_words.hpp"
 
 #include <callsign/seal/envelope.hpp>
 #include <callsign/wire/segment.hpp>
@@ -19,10 +20,7 @@
 namespace callsign::testing {
 namespace {
 
-constexpr const char* segment_type = "application/vnd.taskchampion.history-segment";
-constexpr const char* nil_id = "00000000-0000-0000-0000-000000000000";
-
-std::string numbered_uuid(unsigned a, unsigned b) {
+std::string uuid_text(unsigned a, unsigned b) {
     char text[37];
     std::snprintf(text, sizeof text, "%08x-%04x-4000-8000-%012x", a, b & 0xffffu, b >> 16u);
     return text;
@@ -120,7 +118,7 @@ TEST_F(neighbours, imports_and_snapshots) {
         json::array tasks;
         for (unsigned k = 0; k < 300; ++k) {
             tasks.push_back(
-                json::object{{"uuid", numbered_uuid(i * 100 + n + 1, k)},
+                json::object{{"uuid", uuid_text(i * 100 + n + 1, k)},
                              {"attributes", json::object{{"description", "Mend the tap"},
                                                          {"status", "pending"},
                                                          {"entry", "1700000000"}}}});
@@ -149,7 +147,7 @@ TEST_F(neighbours, segments_that_are_large_and_late) {
     run(*s, "", 8, 6, [&](http_client& c, unsigned i, unsigned n) {
         std::vector<operation> all;
         for (unsigned k = 0; k < (n % 2 == 0 ? 500u : 1u); ++k) {
-            const uuid id = *parse_uuid(numbered_uuid(i * 100 + n + 1, k));
+            const uuid id = *parse_uuid(uuid_text(i * 100 + n + 1, k));
             all.push_back({operation_kind::create, id, {}, {}, {}});
             all.push_back({operation_kind::update, id, "description", "Mend the tap",
                            precise_time(std::chrono::seconds{1'700'000'000})});
@@ -175,7 +173,7 @@ TEST_F(neighbours, strangers_who_register) {
     run(*s, "", 24, 20, [&](http_client& c, unsigned i, unsigned n) {
         return c.request(
             "POST", std::string("/v1/client/add-version/") + nil_id,
-            {{"Content-Type", segment_type}, {"X-Client-Id", numbered_uuid(i * 100 + n + 1, 1)}},
+            {{"Content-Type", segment_type}, {"X-Client-Id", uuid_text(i * 100 + n + 1, 1)}},
             "sealed");
     });
     s->child().signal(SIGTERM);

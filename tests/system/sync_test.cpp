@@ -3,6 +3,7 @@
 // behind.
 
 #include "fixture.hpp"
+#include "support/sync_words.hpp"
 #include "taskwarrior_fixture.hpp"
 
 #include <SQLiteCpp/SQLiteCpp.h>
@@ -13,9 +14,6 @@
 namespace callsign::testing {
 namespace {
 
-constexpr const char* segment_type = "application/vnd.taskchampion.history-segment";
-constexpr const char* snapshot_type = "application/vnd.taskchampion.snapshot";
-constexpr const char* nil_id = "00000000-0000-0000-0000-000000000000";
 constexpr const char* client_id = "0666d464-418a-4a08-ad53-6f15c78270cd";
 
 class sync_test : public system_test {

@@ -16,7 +16,7 @@ namespace {
 
 using boost::beast::http::verb;
 
-std::string code_of(const net::http_response& response) {
+std::string problem_code_of(const net::http_response& response) {
     if (!response.content_type.starts_with("application/problem+json")) return {};
     const auto problem = boost::json::parse(response.body).as_object();
     return std::string(problem.at("code").as_string());
@@ -128,7 +128,7 @@ TEST(access, is_what_each_route_says) {
                 EXPECT_EQ(response.status, 401u) << what;
             } else {
                 EXPECT_EQ(response.status, 403u) << what;
-                EXPECT_EQ(code_of(response), "insufficient-scope") << what;
+                EXPECT_EQ(problem_code_of(response), "insufficient-scope") << what;
             }
         }
     }
@@ -290,7 +290,7 @@ TEST(access, a_revocation_whose_outcome_is_unknown_is_looked_up) {
         const auto revoked = h.call(
             make_request(verb::delete_, of_device ? "/v1/admin/accounts/syn/devices/" + id : path,
                          "", bearer(root)));
-        EXPECT_EQ(code_of(revoked), "outcome-unknown");
+        EXPECT_EQ(problem_code_of(revoked), "outcome-unknown");
         EXPECT_EQ(ask(), of_device ? 403u : 401u);
     }
 }

@@ -1,6 +1,7 @@
 // Devices of managed accounts, as operators and accounts see them. Goal besides: a derivation is
 // paid for by a device that is added, and by nothing else. Method: the library's PBKDF2 is counted.
 
+#include "support/answer_json.hpp"
 #include "support/house.hpp"
 
 #include <callsign/seal/at_rest.hpp>
@@ -37,18 +38,6 @@ using boost::json::object;
 constexpr std::array<std::uint8_t, seal::key_bytes> master_bytes{0x4B, 1, 2, 3};
 
 const std::string operators_path = "/v1/admin/accounts/syn/devices";
-
-object body_of(const net::http_response& response) {
-    return boost::json::parse(response.body).as_object();
-}
-
-std::string text_of(const boost::json::value& v) {
-    return {v.as_string().data(), v.as_string().size()};
-}
-
-std::string code_of(const net::http_response& response) {
-    return text_of(body_of(response).at("code"));
-}
 
 house_options with_master_key() {
     house_options options;

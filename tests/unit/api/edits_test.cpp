@@ -1,6 +1,7 @@
 // PATCH and DELETE of tasks, as clients see them; what the chain has of them besides.
 
 #include "callsign/v1/callsign.pb.h"
+#include "support/answer_json.hpp"
 #include "support/house.hpp"
 
 #include <callsign/wire/message.hpp>
@@ -15,18 +16,10 @@ namespace {
 using boost::beast::http::verb;
 using boost::json::object;
 
-object body_of(const net::http_response& response) {
-    return boost::json::parse(response.body).as_object();
-}
-
 // The field's JSON; empty: it is not there.
 std::string json_of(const object& from, std::string_view name) {
     const auto* found = from.if_contains(name);
     return found ? boost::json::serialize(*found) : "";
-}
-
-std::string code_of(const net::http_response& response) {
-    return std::string(body_of(response).at("code").as_string());
 }
 
 // "field code" of every fault, sorted.

@@ -1,6 +1,7 @@
 // The operator's import of tasks: what is taken, what is refused, what a second time does.
 
 #include "callsign/v1/callsign.pb.h"
+#include "support/answer_json.hpp"
 #include "support/house.hpp"
 
 #include <boost/json.hpp>
@@ -15,9 +16,6 @@ struct task_imports : ::testing::Test {
     net::http_response import(std::string body, std::string_view account = "syn") {
         return h.call(
             post("/v1/admin/accounts/" + std::string(account) + "/import", std::move(body), root));
-    }
-    static object body_of(const net::http_response& response) {
-        return boost::json::parse(response.body).as_object();
     }
 
     house h;

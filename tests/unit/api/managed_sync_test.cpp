@@ -2,6 +2,7 @@
 // sealed. And opaque accounts that become managed. What versions do to tasks is tested with the
 // rules (tests/unit/rules/add_version_test.cpp).
 
+#include "support/answer_json.hpp"
 #include "support/counted_ids.hpp"
 #include "support/sync_client.hpp"
 
@@ -34,14 +35,6 @@ operations new_task(int n, const std::string& description) {
     const precise_time at{std::chrono::seconds{1'700'000'000}};
     return {{kind::create, task_id_of(n), {}, {}, {}},
             {kind::update, task_id_of(n), "description", description, at}};
-}
-
-boost::json::object body_of(const net::http_response& response) {
-    return boost::json::parse(response.body).as_object();
-}
-
-std::string text_of(const boost::json::value& v) {
-    return {v.as_string().data(), v.as_string().size()};
 }
 
 // One replica's bodies. Its key is derived once for all tests: that takes a while.
@@ -411,9 +404,6 @@ struct manage : managed_sync {
         for (const int n : tasks) {
             for (const auto& o : new_task(n, names[n])) carry_out(into, o);
         }
-    }
-    static std::string code_of(const net::http_response& response) {
-        return text_of(body_of(response).at("code"));
     }
     std::optional<account> vault() {
         auto question = [](read_tx& tx) { return tx.find_account("vault"); };

@@ -12,34 +12,34 @@ namespace {
 using api::rate_limits;
 using namespace std::chrono_literals;
 
-constexpr account_id one{1};
+constexpr account_id taker{1};
 
 TEST(rate_limits, gives_a_quota_at_once_and_then_evenly) {
     rate_limits limits(6);
     for (int n = 5; n >= 0; --n) {
-        const auto s = limits.take(one, 1000ms);
+        const auto s = limits.take(taker, 1000ms);
         EXPECT_TRUE(s.allowed);
         EXPECT_EQ(s.remaining, n);
     }
-    const auto no = limits.take(one, 1000ms);
+    const auto no = limits.take(taker, 1000ms);
     EXPECT_FALSE(no.allowed);
     EXPECT_EQ(no.remaining, 0);
     EXPECT_EQ(no.retry_in, 10s);
     EXPECT_EQ(no.full_in, 60s);
-    EXPECT_FALSE(limits.take(one, 10'999ms).allowed);
-    EXPECT_TRUE(limits.take(one, 11'000ms).allowed);
-    EXPECT_FALSE(limits.take(one, 11'000ms).allowed) << "one came back, not more";
+    EXPECT_FALSE(limits.take(taker, 10'999ms).allowed);
+    EXPECT_TRUE(limits.take(taker, 11'000ms).allowed);
+    EXPECT_FALSE(limits.take(taker, 11'000ms).allowed) << "one came back, not more";
     EXPECT_TRUE(limits.take(account_id{2}, 11'000ms).allowed) << "another account's own";
-    EXPECT_EQ(limits.take(one, 200'000ms).remaining, 5) << "all came back, and no more";
+    EXPECT_EQ(limits.take(taker, 200'000ms).remaining, 5) << "all came back, and no more";
     EXPECT_EQ(limits.policy(), "\"account\";q=6;w=60");
     EXPECT_EQ(rate_limits::field_of({true, 5, 10s, 0s}), "\"account\";r=5;t=10");
 }
 
 TEST(rate_limits, a_refused_request_uses_nothing_up) {
     rate_limits limits(1);
-    EXPECT_TRUE(limits.take(one, 0ms).allowed);
-    for (int n = 0; n < 100; ++n) EXPECT_FALSE(limits.take(one, 59'999ms).allowed);
-    EXPECT_TRUE(limits.take(one, 60'000ms).allowed);
+    EXPECT_TRUE(limits.take(taker, 0ms).allowed);
+    for (int n = 0; n < 100; ++n) EXPECT_FALSE(limits.take(taker, 59'999ms).allowed);
+    EXPECT_TRUE(limits.take(taker, 60'000ms).allowed);
 }
 
 TEST(rate_limits, are_told_in_each_answer) {

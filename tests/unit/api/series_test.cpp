@@ -1,5 +1,6 @@
 // /v1/series, as clients see it. How series count: tests/unit/rules/series_test.cpp.
 
+#include "support/answer_json.hpp"
 #include "support/house.hpp"
 
 #include <boost/json.hpp>
@@ -33,15 +34,9 @@ struct series_over_http : ::testing::Test {
         }
         return {};
     }
-    static object body_of(const net::http_response& response) {
-        return boost::json::parse(response.body).as_object();
-    }
     static std::string text(const object& from, const char* name) {
         const auto* const found = from.if_contains(name);
         return found ? std::string(found->as_string()) : "";
-    }
-    static std::string code_of(const net::http_response& response) {
-        return text(body_of(response), "code");
     }
     static words faults_of(const net::http_response& response) {
         words all;

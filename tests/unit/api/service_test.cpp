@@ -1,5 +1,6 @@
 // The whole surface against a running engine on a store in memory: what clients see.
 #include "callsign/v1/callsign.pb.h"
+#include "support/answer_json.hpp"
 #include "support/faulty_store.hpp"
 #include "support/house.hpp"
 
@@ -14,20 +15,8 @@ namespace {
 
 using boost::beast::http::verb;
 
-boost::json::object body_of(const net::http_response& response) {
-    return boost::json::parse(response.body).as_object();
-}
-
-std::string text_of(const boost::json::value& v) {
-    return {v.as_string().data(), v.as_string().size()};
-}
-
-std::string code_of(const net::http_response& response) {
-    return text_of(body_of(response).at("code"));
-}
-
 // "field code" of every fault.
-std::vector<std::string> faults_of(const net::http_response& response) {
+std::vector<std::string> listed_faults(const net::http_response& response) {
     std::vector<std::string> all;
     const auto body = body_of(response);
     for (const auto& e : body.at("errors").as_array()) {
@@ -128,7 +117,7 @@ TEST_F(service_test, every_fault_is_listed_and_no_slot_is_made) {
     const auto refused = create(R"({"descripton":"x","status":"done","tags":"a"})", "k1");
     EXPECT_EQ(refused.status, 400u);
     EXPECT_EQ(code_of(refused), "validation-failed");
-    const auto faults = faults_of(refused);
+    const auto faults = listed_faults(refused);
     const auto has = [&](const std::string& f) {
         return std::find(faults.begin(), faults.end(), f) != faults.end();
     };
@@ -164,13 +153,13 @@ TEST_F(service_test, a_task_is_not_made_larger_than_it_may_be) {
 TEST_F(service_test, a_body_that_is_no_json_is_one_fault) {
     const auto refused = create("{", "k1");
     EXPECT_EQ(refused.status, 400u);
-    EXPECT_EQ(faults_of(refused).size(), 1u);
+    EXPECT_EQ(listed_faults(refused).size(), 1u);
 }
 
 TEST_F(service_test, an_unknown_prefix_is_a_fault_of_the_body) {
     const auto refused = create(R"({"description":"x","prefix":"NOPE"})", "k1");
     EXPECT_EQ(refused.status, 400u);
-    EXPECT_EQ(faults_of(refused), std::vector<std::string>{"prefix unknown-prefix"});
+    EXPECT_EQ(listed_faults(refused), std::vector<std::string>{"prefix unknown-prefix"});
 }
 
 TEST_F(service_test, dependencies_are_resolved_by_key_and_uuid) {
@@ -184,7 +173,7 @@ TEST_F(service_test, dependencies_are_resolved_by_key_and_uuid) {
     const auto missing =
         create(R"({"description":"third","depends":["SYN-1","SYN-9","NOPE-1","syn-9"]})", "k3");
     EXPECT_EQ(missing.status, 400u);
-    EXPECT_EQ(faults_of(missing),
+    EXPECT_EQ(listed_faults(missing),
               (std::vector<std::string>{"depends[1] task-not-found", "depends[2] unknown-prefix",
                                         "depends[3] task-not-found"}));
 }
@@ -198,7 +187,7 @@ TEST_F(service_test, a_task_is_not_made_to_be_deleted) {
     EXPECT_EQ(create(body, "k1").status, 201u);
     const auto refused = create(body, "k2");
     EXPECT_EQ(refused.status, 400u);
-    EXPECT_EQ(faults_of(refused), std::vector<std::string>{"until invalid"});
+    EXPECT_EQ(listed_faults(refused), std::vector<std::string>{"until invalid"});
     EXPECT_EQ(read("/v1/slots/k2").status, 404u);
     EXPECT_EQ(create(R"({"description":"x","status":"completed",
                          "attributes":{"until":"2026-11-20T12:30:00Z"}})",
@@ -217,7 +206,7 @@ TEST_F(service_test, a_task_does_not_recur_since_long_ago) {
     EXPECT_EQ(made("2025-11-21T00:00:00Z", "k1").status, 201u);
     const auto refused = made("2025-11-18T00:00:00Z", "k2");
     EXPECT_EQ(refused.status, 400u);
-    EXPECT_EQ(faults_of(refused), std::vector<std::string>{"due invalid"});
+    EXPECT_EQ(listed_faults(refused), std::vector<std::string>{"due invalid"});
 }
 
 TEST_F(service_test, what_is_over_has_an_end) {
@@ -293,7 +282,7 @@ TEST_F(service_test, a_pending_creation_waits_for_what_it_depends_on) {
     h.call(make_request(verb::delete_, "/v1/tasks/SYN-1?purge=true", "", bearer(syn.token)));
     const auto refused = create(body, "k2");
     EXPECT_EQ(refused.status, 400u) << refused.body;
-    EXPECT_EQ(faults_of(refused), std::vector<std::string>{"depends[0] task-deleted"});
+    EXPECT_EQ(listed_faults(refused), std::vector<std::string>{"depends[0] task-deleted"});
     EXPECT_EQ(text_of(body_of(read("/v1/slots/k2")).at("state")), "pending");
     EXPECT_EQ(read("/v1/tasks/SYN-2").status, 404u);
 }
@@ -489,7 +478,7 @@ TEST_F(service_test, an_operator_makes_accounts) {
     EXPECT_EQ(header(task, "Location"), "/v1/tasks/NEW-1");
     EXPECT_EQ(code_of(admin_post("/v1/admin/accounts", R"({"name":"new","prefix":"X"})")),
               "name-taken");
-    EXPECT_EQ(faults_of(admin_post("/v1/admin/accounts", R"({"name":"a b"})")),
+    EXPECT_EQ(listed_faults(admin_post("/v1/admin/accounts", R"({"name":"a b"})")),
               (std::vector<std::string>{"name malformed", "prefix required"}));
     const auto all = body_of(admin("/v1/admin/accounts")).at("accounts").as_array();
     ASSERT_EQ(all.size(), 2u);
@@ -509,8 +498,8 @@ TEST_F(service_test, nobody_has_the_nil_uuid_as_client_id) {
     };
     const auto refused = with("00000000-0000-0000-0000-000000000000");
     EXPECT_EQ(refused.status, 400u);
-    EXPECT_EQ(faults_of(refused), std::vector<std::string>{"remote.clientId invalid"});
-    EXPECT_EQ(faults_of(with("x")), std::vector<std::string>{"remote.clientId malformed"});
+    EXPECT_EQ(listed_faults(refused), std::vector<std::string>{"remote.clientId invalid"});
+    EXPECT_EQ(listed_faults(with("x")), std::vector<std::string>{"remote.clientId malformed"});
 }
 
 TEST_F(service_test, an_operators_token_is_always_an_administrators) {

@@ -24,7 +24,7 @@ using asio::awaitable;
 using boost::beast::http::verb;
 using namespace std::chrono_literals;
 
-constexpr std::array<std::uint8_t, seal::key_bytes> master_bytes{0x4B, 1, 2, 3};
+constexpr std::array<std::uint8_t, seal::key_bytes> webhooks_master{0x4B, 1, 2, 3};
 constexpr std::string_view secret_text = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
 struct posted {
@@ -97,9 +97,9 @@ class receiver final : public net::outgoing {
 
 using texts = std::vector<std::string>;
 
-house_options with_master_key() {
+house_options with_webhooks() {
     house_options options;
-    options.service.master_key = std::make_shared<const seal::key_ring>(seal::key(master_bytes));
+    options.service.master_key = std::make_shared<const seal::key_ring>(seal::key(webhooks_master));
     options.service.webhooks.retry_min = 10s;
     options.service.webhooks.retry_max = 60s;
     options.service.webhooks.failures_max = 4;
@@ -110,7 +110,7 @@ house_options with_master_key() {
 
 class webhook_api : public ::testing::Test {
   protected:
-    explicit webhook_api(house_options options = with_master_key()) : h(std::move(options)), to(h) {
+    explicit webhook_api(house_options options = with_webhooks()) : h(std::move(options)), to(h) {
         account = h.make_account("home", "SYN").id;
         token = h.make_token("home", token_scope::admin);
         h.service().start_webhooks(to, nullptr, h.io().get_executor());
@@ -525,7 +525,7 @@ TEST(webhook_restart, what_was_not_acknowledged_is_posted_again) {
     seeded_entropy entropy(1);
     std::string token;
     const auto options = [&] {
-        house_options all = with_master_key();
+        house_options all = with_webhooks();
         all.disk = disk.get();
         all.clock = &clock;
         all.entropy = &entropy;
@@ -562,7 +562,7 @@ TEST(webhook_restart, another_master_key_is_no_reason_to_forget_it) {
     virtual_clock clock;
     seeded_entropy entropy(1);
     std::string token;
-    house_options options = with_master_key();
+    house_options options = with_webhooks();
     options.disk = disk.get();
     options.clock = &clock;
     options.entropy = &entropy;
@@ -599,7 +599,7 @@ TEST(webhook_restart, another_master_key_is_no_reason_to_forget_it) {
 TEST(webhook_disk, a_place_is_durable_before_anything_more_is_posted) {
     const auto disk = make_memory_store();
     faulty_store faults(*disk);
-    house_options options = with_master_key();
+    house_options options = with_webhooks();
     options.disk = &faults;
     house h(std::move(options));
     receiver to(h);
@@ -641,7 +641,7 @@ TEST(webhook_race, what_comes_while_it_reads_is_not_left_for_later) {
     for (int at = 1; !is_over; ++at) {
         const auto disk = make_memory_store();
         late_reader late(*disk);
-        house_options options = with_master_key();
+        house_options options = with_webhooks();
         options.disk = &late;
         house h(std::move(options));
         receiver to(h);
@@ -668,7 +668,7 @@ TEST(webhook_race, what_comes_while_it_reads_is_not_left_for_later) {
 TEST(webhook_race, what_is_enabled_while_it_is_read_goes_on) {
     const auto disk = make_memory_store();
     late_reader late(*disk);
-    house_options options = with_master_key();
+    house_options options = with_webhooks();
     options.disk = &late;
     house h(std::move(options));
     receiver to(h);

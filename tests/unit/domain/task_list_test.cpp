@@ -10,11 +10,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr time_point now = std::chrono::sys_days{std::chrono::year{2026} / 11 / 22} + 12h;
+constexpr time_point noon = std::chrono::sys_days{std::chrono::year{2026} / 11 / 22} + 12h;
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
 uuid id(int n) {
-    return make_uuid_v7(now, 1, static_cast<std::uint64_t>(n));
+    return make_uuid_v7(noon, 1, static_cast<std::uint64_t>(n));
 }
 scanned_task wanted(int n, double rank, std::vector<uuid> depends = {}) {
     return {id(n), true, true, rank, std::move(depends)};
@@ -29,8 +29,8 @@ std::vector<int> order_of(const std::vector<scanned_task>& all, const task_order
     }
     return numbers;
 }
-std::string at(milliseconds from_now) {
-    const auto seconds = std::chrono::floor<std::chrono::seconds>(now + from_now);
+std::string text_at(milliseconds from_now) {
+    const auto seconds = std::chrono::floor<std::chrono::seconds>(noon + from_now);
     return std::to_string(seconds.time_since_epoch().count());
 }
 
@@ -77,10 +77,10 @@ TEST(task_list, links_count_in_the_urgency) {
 }
 
 TEST(urgency, each_term_by_itself) {
-    const std::string today = at(0s);
+    const std::string today = text_at(0s);
     const auto alone = [&](attributes all) {
         all.emplace("entry", today);
-        return urgency_of(all, now);
+        return urgency_of(all, noon);
     };
     EXPECT_DOUBLE_EQ(alone({}), 0.0);
     EXPECT_DOUBLE_EQ(alone({{"priority", "H"}}), 6.0);
@@ -88,20 +88,21 @@ TEST(urgency, each_term_by_itself) {
     EXPECT_DOUBLE_EQ(alone({{"priority", "L"}}), 1.8);
     EXPECT_DOUBLE_EQ(alone({{"project", "x"}}), 1.0);
     EXPECT_DOUBLE_EQ(alone({{"start", today}}), 4.0);
-    EXPECT_DOUBLE_EQ(alone({{"scheduled", at(-1s)}}), 5.0);
-    EXPECT_DOUBLE_EQ(alone({{"scheduled", at(1s)}}), 0.0);
-    EXPECT_DOUBLE_EQ(alone({{"wait", at(1s)}}), -3.0);
+    EXPECT_DOUBLE_EQ(alone({{"scheduled", text_at(-1s)}}), 5.0);
+    EXPECT_DOUBLE_EQ(alone({{"scheduled", text_at(1s)}}), 0.0);
+    EXPECT_DOUBLE_EQ(alone({{"wait", text_at(1s)}}), -3.0);
     EXPECT_DOUBLE_EQ(alone({{"tag_a", ""}}), 0.8);
     EXPECT_DOUBLE_EQ(alone({{"tag_a", ""}, {"tag_b", ""}}), 0.9);
     EXPECT_DOUBLE_EQ(alone({{"tag_a", ""}, {"tag_b", ""}, {"tag_c", ""}, {"tag_d", ""}}), 1.0);
     EXPECT_DOUBLE_EQ(alone({{"tag_next", ""}}), 15.8);
     EXPECT_DOUBLE_EQ(alone({{"annotation_1", ""}, {"annotation_2", ""}}), 0.9);
-    EXPECT_DOUBLE_EQ(alone({{"due", at(24h * 15)}}), 12 * 0.2);
-    EXPECT_DOUBLE_EQ(alone({{"due", at(-24h * 8)}}), 12.0);
-    EXPECT_DOUBLE_EQ(alone({{"due", at(0s)}}), 12 * (14 * 0.8 / 21 + 0.2));
-    EXPECT_DOUBLE_EQ(urgency_of({{"entry", at(-24h * 73)}}, now), 2 * 0.2);
-    EXPECT_DOUBLE_EQ(urgency_of({{"entry", at(-24h * 73 - 23h)}}, now), 2 * 0.2) << "whole days";
-    EXPECT_DOUBLE_EQ(urgency_of({{"entry", at(-24h * 800)}}, now), 2.0);
+    EXPECT_DOUBLE_EQ(alone({{"due", text_at(24h * 15)}}), 12 * 0.2);
+    EXPECT_DOUBLE_EQ(alone({{"due", text_at(-24h * 8)}}), 12.0);
+    EXPECT_DOUBLE_EQ(alone({{"due", text_at(0s)}}), 12 * (14 * 0.8 / 21 + 0.2));
+    EXPECT_DOUBLE_EQ(urgency_of({{"entry", text_at(-24h * 73)}}, noon), 2 * 0.2);
+    EXPECT_DOUBLE_EQ(urgency_of({{"entry", text_at(-24h * 73 - 23h)}}, noon), 2 * 0.2)
+        << "whole days";
+    EXPECT_DOUBLE_EQ(urgency_of({{"entry", text_at(-24h * 800)}}, noon), 2.0);
     EXPECT_DOUBLE_EQ(urgency_of(task_links{true, true}), 3.0);
     EXPECT_DOUBLE_EQ(urgency_of(task_links{true, false}), -5.0);
 }

@@ -21,7 +21,7 @@ struct item {
     item* behind = nullptr;
 };
 
-payer account(std::int64_t n) {
+payer payer_of(std::int64_t n) {
     return account_id{n};
 }
 
@@ -51,7 +51,7 @@ class queue_of_items {
 
 TEST(fair_queue, one_account_is_served_as_it_comes) {
     queue_of_items q(10);
-    for (const std::size_t weight : {5u, 500u, 1u, 70u}) q.push(account(1), weight);
+    for (const std::size_t weight : {5u, 500u, 1u, 70u}) q.push(payer_of(1), weight);
     for (int n = 0; n < 4; ++n) EXPECT_EQ(q.take()->number, n);
     EXPECT_TRUE(q.queue.empty());
     EXPECT_EQ(q.take(), nullptr);
@@ -59,68 +59,68 @@ TEST(fair_queue, one_account_is_served_as_it_comes) {
 
 TEST(fair_queue, accounts_take_turns_by_weight_not_by_number) {
     queue_of_items q(10);
-    for (int n = 0; n < 3; ++n) q.push(account(1), 10);
-    for (int n = 0; n < 8; ++n) q.push(account(2), 5);
+    for (int n = 0; n < 3; ++n) q.push(payer_of(1), 10);
+    for (int n = 0; n < 8; ++n) q.push(payer_of(2), 5);
     EXPECT_EQ(q.take_all(), "abbabbabbbb");
 }
 
 TEST(fair_queue, what_is_heavy_waits_while_others_have_their_turns) {
     queue_of_items q(10);
-    q.push(account(1), 30);
-    for (int n = 0; n < 5; ++n) q.push(account(2), 10);
+    q.push(payer_of(1), 30);
+    for (int n = 0; n < 5; ++n) q.push(payer_of(2), 10);
     EXPECT_EQ(q.take_all(), "bbabbb");
 }
 
 TEST(fair_queue, who_comes_to_a_long_lane_is_next_in_turn) {
     queue_of_items q(10);
-    for (int n = 0; n < 1000; ++n) q.push(account(1), 10);
+    for (int n = 0; n < 1000; ++n) q.push(payer_of(1), 10);
     for (int n = 0; n < 500; ++n) q.take();
-    q.push(account(2), 10);
-    EXPECT_EQ(q.take()->who, account(1)) << "its turn ends";
-    EXPECT_EQ(q.take()->who, account(2));
+    q.push(payer_of(2), 10);
+    EXPECT_EQ(q.take()->who, payer_of(1)) << "its turn ends";
+    EXPECT_EQ(q.take()->who, payer_of(2));
 }
 
 TEST(fair_queue, strangers_together_are_one_account) {
     queue_of_items q(10);
     for (int n = 0; n < 4; ++n) q.push(payer::strangers(), 10);
-    q.push(account(1), 10);
+    q.push(payer_of(1), 10);
     q.take();
-    EXPECT_EQ(q.take()->who, account(1));
+    EXPECT_EQ(q.take()->who, payer_of(1));
 }
 
 TEST(fair_queue, the_house_goes_first) {
     queue_of_items q(10);
-    q.push(account(1), 1);
+    q.push(payer_of(1), 1);
     q.push(payer::house(), 1000);
-    q.push(account(2), 1);
+    q.push(payer_of(2), 1);
     q.push(payer::house(), 1000);
     EXPECT_EQ(q.take_all(), "!!ab");
 }
 
 TEST(fair_queue, who_may_not_go_now_does_not_hold_up_the_others) {
     queue_of_items q(10);
-    q.push(account(1), 10);
-    q.push(account(2), 10);
-    const auto not_the_first = [](payer who) { return who != account(1); };
+    q.push(payer_of(1), 10);
+    q.push(payer_of(2), 10);
+    const auto not_the_first = [](payer who) { return who != payer_of(1); };
     ASSERT_NE(q.queue.next(not_the_first), nullptr);
-    EXPECT_EQ(q.queue.take().who, account(2));
+    EXPECT_EQ(q.queue.take().who, payer_of(2));
     EXPECT_EQ(q.queue.next(not_the_first), nullptr);
-    EXPECT_EQ(q.take()->who, account(1));
+    EXPECT_EQ(q.take()->who, payer_of(1));
 }
 
 TEST(fair_queue, who_was_passed_over_has_saved_nothing_up) {
     queue_of_items q(10);
-    const auto not_the_first = [](payer who) { return who != account(1); };
-    for (int n = 0; n < 100; ++n) q.push(account(1), 10);
+    const auto not_the_first = [](payer who) { return who != payer_of(1); };
+    for (int n = 0; n < 100; ++n) q.push(payer_of(1), 10);
     for (int n = 0; n < 100; ++n) {
-        q.push(account(2), 10);
+        q.push(payer_of(2), 10);
         if (n < 50) {
             ASSERT_NE(q.queue.next(not_the_first), nullptr);
             q.queue.take();
         }
     }
     int ahead = 0;
-    for (int n = 0; n < 20; ++n) ahead += q.take()->who == account(1) ? 1 : -1;
+    for (int n = 0; n < 20; ++n) ahead += q.take()->who == payer_of(1) ? 1 : -1;
     EXPECT_LE(std::abs(ahead), 2);
 }
 
@@ -131,7 +131,7 @@ class fairness {
         : quantum_(quantum), weight_max_(weight_max), queue_(quantum) {}
 
     void push(std::int64_t who, std::size_t weight) {
-        queue_.push(account(who), weight);
+        queue_.push(payer_of(who), weight);
         auto& of = waiting_[who];
         if (of.empty()) since(who);
         of.push_back({next_number_++, weight});

@@ -14,7 +14,7 @@ namespace {
 
 using jobs::server_snapshot;
 using jobs::server_snapshots;
-using outcome = std::optional<result<server_snapshots::shared>>;
+using made_snapshot = std::optional<result<server_snapshots::shared>>;
 
 struct snapshots : ::testing::Test {
     void add_tasks(int count, const std::string& text = std::string(200, 'x')) {
@@ -27,7 +27,7 @@ struct snapshots : ::testing::Test {
     }
     static boost::asio::awaitable<void> waited_for(
         boost::asio::awaitable<result<server_snapshots::shared>> asked,
-        std::shared_ptr<outcome> told) {
+        std::shared_ptr<made_snapshot> told) {
         *told = co_await std::move(asked);
     }
     static boost::asio::awaitable<void> without_memory(
@@ -38,12 +38,12 @@ struct snapshots : ::testing::Test {
         } catch (const std::bad_alloc&) {
         }
     }
-    std::shared_ptr<outcome> start(account_id of, server_snapshots::room room) {
-        auto told = std::make_shared<outcome>();
+    std::shared_ptr<made_snapshot> start(account_id of, server_snapshots::room room) {
+        auto told = std::make_shared<made_snapshot>();
         h.spawn(waited_for(made.of(of, std::move(room)), told));
         return told;
     }
-    std::shared_ptr<outcome> start() {
+    std::shared_ptr<made_snapshot> start() {
         return start(account, [](std::size_t) { return true; });
     }
     server_snapshots::shared ask() {
@@ -64,7 +64,7 @@ struct snapshots : ::testing::Test {
 TEST_F(snapshots, is_made_once_for_all_who_ask_at_once_and_after) {
     EXPECT_EQ(ask(), nullptr);  // nothing yet
     add_tasks(300);
-    std::vector<std::shared_ptr<outcome>> told;
+    std::vector<std::shared_ptr<made_snapshot>> told;
     for (int n = 0; n < 64; ++n) {
         told.push_back(start());
         h.step();
@@ -101,7 +101,7 @@ TEST_F(snapshots, holds_what_came_while_it_was_made) {
 TEST_F(snapshots, is_whole_though_it_is_packed_in_steps) {
     server_snapshots large(h.engine(), h.clock(), 64u << 20);
     for (int n = 0; n < 6; ++n) add_tasks(17, std::string(20'000, 'x'));
-    auto told = std::make_shared<outcome>();
+    auto told = std::make_shared<made_snapshot>();
     h.spawn(waited_for(large.of(account, [](std::size_t) { return true; }), told));
     h.settle();
     ASSERT_TRUE(*told && **told);
@@ -139,7 +139,7 @@ TEST_F(snapshots, of_several_accounts_take_turns) {
         add_tasks(50);
         accounts.push_back(account);
     }
-    std::vector<std::shared_ptr<outcome>> told;
+    std::vector<std::shared_ptr<made_snapshot>> told;
     for (const account_id each : accounts) {
         told.push_back(start(each, [](std::size_t) { return true; }));
     }
@@ -169,7 +169,7 @@ TEST_F(snapshots, may_be_given_up_half_made) {
     auto there = std::make_unique<server_snapshots>(io->engine(), io->clock(), 1'000'000);
     for (int n = 0; n < 3; ++n) {
         io->spawn(waited_for(there->of(account, [](std::size_t) { return true; }),
-                             std::make_shared<outcome>()));
+                             std::make_shared<made_snapshot>()));
     }
     for (int n = 0; n < 12; ++n) io->step();
     there.reset();

@@ -7,8 +7,8 @@ namespace callsign::setup {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(metrics, all_but_the_routes_is_there_from_the_start) {
     const metrics m;

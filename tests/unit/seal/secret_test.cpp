@@ -54,7 +54,7 @@ TEST(secret_bytes, are_wiped_beyond_what_is_kept) {
 
 // ---- at rest ----
 
-constexpr std::array<std::uint8_t, nonce_bytes> nonce{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+constexpr std::array<std::uint8_t, nonce_bytes> some_nonce{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
 
 key counting_key(std::uint8_t first) {
     std::array<std::uint8_t, key_bytes> bytes{};
@@ -67,7 +67,7 @@ const belongs_to owner{purpose::device_key, account_id{7},
 
 std::string sealed_secret() {
     const secret_bytes secret(std::string_view("secret"));
-    return seal_at_rest(counting_key(0), owner, nonce, secret.bytes());
+    return seal_at_rest(counting_key(0), owner, some_nonce, secret.bytes());
 }
 
 bool opens(const key& master, const belongs_to& who, std::string_view sealed) {
@@ -99,7 +99,7 @@ TEST(at_rest, opens_for_its_owner_alone) {
 }
 
 TEST(at_rest, is_no_body_of_a_client_even_under_one_key) {
-    const std::string body = seal_body(counting_key(0), owner.client_id, nonce, "secret");
+    const std::string body = seal_body(counting_key(0), owner.client_id, some_nonce, "secret");
     EXPECT_FALSE(opens(counting_key(0), owner, body));
     EXPECT_EQ(open_body(counting_key(0), owner.client_id, sealed_secret()),
               opened_body(open_error::does_not_open));
@@ -215,7 +215,7 @@ TEST(key_ring, seals_under_its_first_key_and_opens_with_any) {
     ASSERT_TRUE(std::holds_alternative<secret_bytes>(opened));
     EXPECT_EQ(text_of(std::get<secret_bytes>(opened)), "secret");
     EXPECT_FALSE(ring.is_current(owner, sealed_secret()));
-    const std::string anew = ring.seal(owner, nonce, std::get<secret_bytes>(opened).bytes());
+    const std::string anew = ring.seal(owner, some_nonce, std::get<secret_bytes>(opened).bytes());
     EXPECT_TRUE(ring.is_current(owner, anew));
     EXPECT_TRUE(opens(counting_key(1), owner, anew));
     EXPECT_FALSE(opens(counting_key(0), owner, anew));

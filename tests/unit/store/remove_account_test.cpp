@@ -12,7 +12,7 @@
 namespace callsign::testing {
 namespace {
 
-constexpr time_point t0{milliseconds{1'700'000'000'000}};
+constexpr time_point made_at{milliseconds{1'700'000'000'000}};
 
 class removal : public ::testing::Test {
   protected:
@@ -47,7 +47,7 @@ class removal : public ::testing::Test {
     temp_dir dir_;
     std::unique_ptr<store> store_ = open_sqlite({.data_dir = dir_.path()});
     counted_ids ids_;
-    time_point now_ = t0;
+    time_point now_ = made_at;
 };
 
 TEST_F(removal, leaves_a_sound_store_after_each_step) {

@@ -12,8 +12,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr time_point now = std::chrono::sys_days{std::chrono::year{2026} / 11 / 20};
-constexpr time_point ahead = now + 24h * 3650;
+constexpr time_point wall_now = std::chrono::sys_days{std::chrono::year{2026} / 11 / 20};
+constexpr time_point ahead = wall_now + 24h * 3650;
 
 class repair_clock : public ::testing::Test {
   protected:
@@ -32,8 +32,8 @@ class repair_clock : public ::testing::Test {
     void fill() {
         const auto disk = open();
         const auto tx = disk->begin_write();
-        const account_id account = tx->put_account("home", now);
-        tx->put_slot(pending(account, "before", now));
+        const account_id account = tx->put_account("home", wall_now);
+        tx->put_slot(pending(account, "before", wall_now));
         tx->put_slot(pending(account, "waits", ahead));
         const slot_id failed = tx->put_slot(pending(account, "failed", ahead));
         tx->fail_slot(failed, failure_reason::window_passed, ahead + 1min);
@@ -46,19 +46,19 @@ class repair_clock : public ::testing::Test {
 TEST_F(repair_clock, sets_back_what_the_store_measures_by) {
     fill();
     EXPECT_EQ(open()->last_moment(), ahead + 1min);
-    const clock_repair done = repair_sqlite_clock(dir_.path(), now + 1h);
+    const clock_repair done = repair_sqlite_clock(dir_.path(), wall_now + 1h);
     EXPECT_TRUE(done.repaired);
     EXPECT_EQ(done.last_moment, ahead + 1min);
     EXPECT_EQ(done.slots, 2);
 
     const auto disk = open();
-    EXPECT_EQ(disk->last_moment(), now + 1h);
+    EXPECT_EQ(disk->last_moment(), wall_now + 1h);
     const auto slots = disk->begin_read()->slots(slot_id{}, 10, {}, {});
     ASSERT_EQ(slots.size(), 3u);
-    EXPECT_EQ(slots[0].created_at, now);
-    EXPECT_EQ(slots[1].created_at, now + 1h);
+    EXPECT_EQ(slots[0].created_at, wall_now);
+    EXPECT_EQ(slots[1].created_at, wall_now + 1h);
     EXPECT_FALSE(slots[1].settled_at);
-    EXPECT_EQ(slots[2].settled_at, now + 1h);
+    EXPECT_EQ(slots[2].settled_at, wall_now + 1h);
     EXPECT_TRUE(testing::report_on(dir_.path()).ok());
 }
 
@@ -68,18 +68,18 @@ TEST_F(repair_clock, how_tasks_stood_has_not_ended_later_than_now) {
         const auto disk = open();
         const auto tx = disk->begin_write();
         task t;
-        t.account = tx->put_account("home", now);
-        t.uuid = make_uuid_v7(now, 1, 1);
-        t.created_at = now;
+        t.account = tx->put_account("home", wall_now);
+        t.uuid = make_uuid_v7(wall_now, 1, 1);
+        t.created_at = wall_now;
         t.last_seq = 1;
-        tx->put_task(t, tx->put_series(t.account, "SYN", "", true, now));
+        tx->put_task(t, tx->put_series(t.account, "SYN", "", true, wall_now));
         tx->update_task(*tx->find_task(t.account, t.uuid), {{"a", "b"}}, false, 2, ahead);
         tx->commit();
     }
-    repair_sqlite_clock(dir_.path(), now + 1h);
+    repair_sqlite_clock(dir_.path(), wall_now + 1h);
     const auto disk = open();
     const auto tx = disk->begin_write();
-    tx->forget_history(now + 2h, 10);
+    tx->forget_history(wall_now + 2h, 10);
     EXPECT_EQ(tx->history_from(tx->find_account("home")->id), 1);
 }
 
@@ -92,7 +92,7 @@ TEST_F(repair_clock, leaves_a_store_alone_that_is_not_ahead) {
 TEST_F(repair_clock, is_refused_while_a_server_has_the_store_open) {
     fill();
     const auto server = open();
-    EXPECT_THROW(repair_sqlite_clock(dir_.path(), now), std::runtime_error);
+    EXPECT_THROW(repair_sqlite_clock(dir_.path(), wall_now), std::runtime_error);
     EXPECT_EQ(server->last_moment(), ahead + 1min);
 }
 
