@@ -15,10 +15,11 @@ namespace {
 constexpr time_point made_at{milliseconds{1'700'000'000'000}};
 
 struct numbers : ::testing::Test {
-    std::unique_ptr<store> open() {
+    std::unique_ptr<store> open(std::size_t entries_max = 100) {
         sqlite_options options;
         options.data_dir = dir.path();
         options.readers = 3;
+        options.buffered_entries_max = entries_max;
         return open_sqlite(options);
     }
     // Tasks 1..3; those with an even number are over.
@@ -38,6 +39,14 @@ struct numbers : ::testing::Test {
             tx->put_task(t, series);
         }
         tx->commit();
+    }
+    std::vector<std::int64_t> open_ones(read_tx& tx) const {
+        std::vector<std::int64_t> all;
+        tx.visit_numbered({tx.default_series(account)->id, "", 0, false, true}, [&](task&& t) {
+            all.push_back(t.numbered->number);
+            return true;
+        });
+        return all;
     }
     void change(const char* sql) {
         SQLite::Database((dir.path() / "callsign.sqlite3").string(), SQLite::OPEN_READWRITE, 0,
@@ -79,14 +88,6 @@ TEST_F(numbers, of_a_counter_that_is_behind_are_not_given) {
 TEST_F(numbers, of_open_tasks_are_those_of_the_snapshot) {
     fill();
     auto store = open();
-    const auto listed = [&](read_tx& tx) {
-        std::vector<std::int64_t> all;
-        tx.visit_numbered({tx.default_series(account)->id, "", 0, false, true}, [&](task&& t) {
-            all.push_back(t.numbered->number);
-            return true;
-        });
-        return all;
-    };
     using list = std::vector<std::int64_t>;
     const auto turn = [&](std::uint64_t n, const char* status) {
         const auto tx = store->begin_write();
@@ -99,14 +100,52 @@ TEST_F(numbers, of_open_tasks_are_those_of_the_snapshot) {
     turn(1, "completed");
     turn(2, "pending");
     const auto between = store->begin_read();
-    EXPECT_EQ(listed(*between), (list{2, 3}));
+    EXPECT_EQ(open_ones(*between), (list{2, 3}));
     turn(2, "completed");
     turn(3, "deleted");
-    EXPECT_EQ(listed(*before), (list{1, 3}));
-    EXPECT_EQ(listed(*between), (list{2, 3}));
-    EXPECT_EQ(listed(*store->begin_read()), list{});
+    EXPECT_EQ(open_ones(*before), (list{1, 3}));
+    EXPECT_EQ(open_ones(*between), (list{2, 3}));
+    EXPECT_EQ(open_ones(*store->begin_read()), list{});
     turn(1, "pending");
-    EXPECT_EQ(listed(*store->begin_read()), list{1});
+    EXPECT_EQ(open_ones(*store->begin_read()), list{1});
+}
+
+// One that was numbered unseen is among them once it can be seen, whether its entry waits or not.
+TEST_F(numbers, of_open_tasks_are_there_when_they_are_seen) {
+    fill();
+    for (const std::size_t entries_max : {100u, 1u}) {
+        auto store = open(entries_max);
+        const auto change = [&](const auto& what) {
+            const auto tx = store->begin_write();
+            what(*tx);
+            tx->commit();
+        };
+        const auto before = open_ones(*store->begin_read());
+        std::vector<std::int64_t> unseen, wanted = before;
+        std::vector<task_id> ids;
+        for (std::uint64_t n = 0; n < 8; ++n) {
+            change([&](write_tx& tx) {
+                const series_id series = tx.default_series(account)->id;
+                task t;
+                t.account = account;
+                t.uuid = make_uuid_v7(made_at, entries_max + 1, n);
+                t.created_at = made_at;
+                t.purged = true;
+                unseen.push_back(tx.take_number(series, ""));
+                t.numbered = receipt{t.uuid, "SYN", "", unseen.back(), 0, t.created_at, true};
+                ids.push_back(tx.put_task(t, series));
+            });
+        }
+        EXPECT_EQ(open_ones(*store->begin_read()), before);
+        for (std::size_t n = 0; n < ids.size(); ++n) {
+            wanted.push_back(unseen[n]);
+            change([&](write_tx& tx) { tx.reveal_task(ids[n], {{"status", "pending"}}, 2, 2); });
+            EXPECT_EQ(open_ones(*store->begin_read()), wanted) << entries_max;
+        }
+        store = nullptr;
+        store = open(entries_max);
+        EXPECT_EQ(open_ones(*store->begin_read()), wanted) << entries_max;
+    }
 }
 
 // A page of a list costs what it returns, however many tasks there are.
