@@ -24,7 +24,7 @@ class retry_histogram {
     static constexpr milliseconds shortest{10};
     static constexpr milliseconds longest = std::chrono::hours{24 * 7};
     // Doublings from the shortest to the longest are 25.85.
-    static constexpr std::size_t buckets = 26 * buckets_per_doubling;
+    static constexpr std::size_t buckets = std::size_t{26} * buckets_per_doubling;
     // More than any weight gets in a run of centuries; far below where sums overflow.
     static constexpr double weight_max = 1e60;
 

@@ -57,8 +57,8 @@ struct moment {
     milliseconds age_of(time_point stamp) const {
         return ages ? ages->age_of(stamp) : std::max(now - stamp, milliseconds{0});
     }
-    void tell(event happened) const {
-        if (events) events->push_back(std::move(happened));
+    void tell(const event& happened) const {
+        if (events) events->push_back(happened);
     }
 };
 

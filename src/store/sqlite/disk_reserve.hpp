@@ -26,7 +26,7 @@ class disk_reserve {
     }
 
   private:
-    static constexpr ::off_t bytes = 512 * 1024;
+    static constexpr ::off_t bytes = ::off_t{512} * 1024;
     std::filesystem::path file_;
 };
 
