@@ -20,6 +20,8 @@ namespace callsign::testing {
 namespace {
 
 constexpr int replicas = 8;
+// Most of the time is the clients' own, and the server's races show in a few: the presets say three
+// under a sanitizer.
 const int rounds = static_cast<int>(setting("CALLSIGN_SYNC_ROUNDS").value_or(20));
 constexpr int shared_tasks = 3;
 

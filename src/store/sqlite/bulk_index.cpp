@@ -108,15 +108,13 @@ std::optional<index_entry> entry_buffer::next(const index_entry& last, index_wal
     const auto is_wanted = [&](const place_and_row& e) {
         return !walk.open_only || e.over_since > commits;
     };
-    if (walk.descending) {
-        const std::span ahead(all.begin(), std::ranges::lower_bound(all, from));
-        const auto found = std::find_if(ahead.rbegin(), ahead.rend(), is_wanted);
-        if (found == ahead.rend()) return std::nullopt;
+    const auto first_of = [&](auto begin, auto end) -> std::optional<index_entry> {
+        const auto found = std::find_if(begin, end, is_wanted);
+        if (found == end) return std::nullopt;
         return index_entry{{owner->first, found->place}, found->row};
-    }
-    const auto found = std::find_if(std::ranges::upper_bound(all, from), all.end(), is_wanted);
-    if (found == all.end()) return std::nullopt;
-    return index_entry{{owner->first, found->place}, found->row};
+    };
+    if (!walk.descending) return first_of(std::ranges::upper_bound(all, from), all.end());
+    return first_of(std::reverse_iterator(std::ranges::lower_bound(all, from)), all.rend());
 }
 
 std::span<index_entry> entry_buffer::behind(const index_entry& last,
@@ -160,16 +158,19 @@ void bulk_index::add(const index_entry& e, bool over) {
     }
     added_.push_back(e);
     if (!now_.newest->add(e, over ? commits() + 1 : entry_buffer::is_open)) return;
-    auto twin = now_.newest->next(index_entry::before(e.at), {}, 0);
-    for (; twin && twin->at == e.at; twin = now_.newest->next(*twin, {}, 0)) {
+    auto twin = now_.newest->next(index_entry::before(e.at));
+    for (; twin && twin->at == e.at; twin = now_.newest->next(*twin)) {
         if (twin->row != e.row && is_there(*twin)) throw_taken(table_, e.row);
     }
 }
 
 void bulk_index::turn(const index_entry& e, bool over) {
     turned_.push_back(e);
-    const std::int64_t since = over ? commits() + 1 : entry_buffer::is_open;
-    if (!now_.newest->turn(e, since) && now_.merging) now_.merging->turn(e, since);
+    turn_waiting(e, over ? commits() + 1 : entry_buffer::is_open);
+}
+
+void bulk_index::turn_waiting(const index_entry& e, std::int64_t over_since) noexcept {
+    if (!now_.newest->turn(e, over_since) && now_.merging) now_.merging->turn(e, over_since);
 }
 
 bool bulk_index::is_there(const index_entry& e) {
@@ -242,10 +243,7 @@ void bulk_index::roll_back() noexcept {
     for (auto e = added_.rbegin(); e != added_.rend(); ++e) now_.newest->remove(*e);
     added_.clear();
     // Open, as far as is known here: their rows are looked at.
-    for (const index_entry& e : turned_) {
-        if (!now_.newest->turn(e, entry_buffer::is_open) && now_.merging)
-            now_.merging->turn(e, entry_buffer::is_open);
-    }
+    for (const index_entry& e : turned_) turn_waiting(e, entry_buffer::is_open);
     turned_.clear();
 }
 

@@ -99,8 +99,8 @@ class entry_buffer {
     std::size_t size() const;
     // The same owner's first behind `last`; descending: its last before it. Of open ones only:
     // those that were not over with `commits`.
-    std::optional<index_entry> next(const index_entry& last, index_walk walk,
-                                    std::int64_t commits) const;
+    std::optional<index_entry> next(const index_entry& last, index_walk walk = {},
+                                    std::int64_t commits = 0) const;
     // Whoever's behind `last`, in order: as many as there are and `some` takes.
     std::span<index_entry> behind(const index_entry& last, std::span<index_entry> some) const;
 
@@ -182,6 +182,7 @@ class bulk_index {
     void merge();
     void merge(std::span<const index_entry> some);
     bool is_there(const index_entry& e);
+    void turn_waiting(const index_entry& e, std::int64_t over_since) noexcept;
 
     connection& db_;
     const bulk_table& table_;

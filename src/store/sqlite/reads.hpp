@@ -451,7 +451,7 @@ class reads_over : public Base {
     }
 
     bulk_indexes indexes_;
-    std::int64_t commits_;
+    std::int64_t commits_;  // of either index: they count the same ones
     std::optional<index_view> numbers_, places_;
 };
 
