@@ -1,5 +1,6 @@
 // What other servers answer is held in memory while it comes, and there is one bound for all of it.
 
+#include "net/use_result.hpp"
 #include "support/seeded_entropy.hpp"
 
 #include <callsign/remote/task_sink.hpp>
@@ -25,7 +26,7 @@ using asio::awaitable;
 using asio::ip::tcp;
 using failure = sink_failure::kind;
 
-constexpr auto use_result = asio::as_tuple(asio::use_awaitable);
+using net::use_result;
 constexpr std::size_t MiB = std::size_t{1} << 20;
 
 // Answers with a large version that opens with no key, and stops in the middle of it until somebody

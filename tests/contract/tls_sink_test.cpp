@@ -1,6 +1,7 @@
 // A task store elsewhere that is reached over TLS: what its certificate says counts before anything
 // is sent. The certificates are made here, so that none expires but those that are to.
 
+#include "net/use_result.hpp"
 #include "support/seeded_entropy.hpp"
 #include "support/temp_dir.hpp"
 
@@ -30,7 +31,7 @@ namespace ssl = asio::ssl;
 using asio::awaitable;
 using asio::ip::tcp;
 
-constexpr auto use_tls_result = asio::as_tuple(asio::use_awaitable);
+using net::use_result;
 
 template <auto destroy>
 struct with {
@@ -93,7 +94,7 @@ class tls_server {
   private:
     awaitable<void> serve() {
         for (;;) {
-            auto [error, socket] = co_await acceptor_.async_accept(use_tls_result);
+            auto [error, socket] = co_await acceptor_.async_accept(use_result);
             if (error) co_return;
             asio::co_spawn(acceptor_.get_executor(), answer(std::move(socket)), asio::detached);
         }
@@ -102,16 +103,16 @@ class tls_server {
         const auto tls = tls_;  // another certificate may be shown to the next
         ssl::stream<tcp::socket> stream(std::move(socket), *tls);
         const auto [distrusted] =
-            co_await stream.async_handshake(ssl::stream_base::server, use_tls_result);
+            co_await stream.async_handshake(ssl::stream_base::server, use_result);
         if (distrusted) co_return;
         std::string text;
         const auto [cut, bytes] = co_await asio::async_read_until(
-            stream, asio::dynamic_buffer(text), "\r\n\r\n", use_tls_result);
+            stream, asio::dynamic_buffer(text), "\r\n\r\n", use_result);
         told_ += bytes;
         if (cut) co_return;
         const std::string said =
             "HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
-        co_await asio::async_write(stream, asio::buffer(said), use_tls_result);
+        co_await asio::async_write(stream, asio::buffer(said), use_result);
     }
 
     tcp::acceptor acceptor_;
