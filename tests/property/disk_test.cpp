@@ -397,11 +397,10 @@ TEST(disk_upgrade, the_power_may_go_at_any_call) {
             .exec(text);
     };
     bool struck = true;
-    int calls = 0;
-    while (struck) {
+    int calls = 1;
+    for (; struck; calls += CALLSIGN_UPGRADE_STRIDE) {
         temp_dir old, next;
         make_old(old.path());
-        ++calls;
         unsafe.arm(disk_fault::power_goes, calls, 1, static_cast<std::uint64_t>(calls));
         try {
             upgrade(old.path());
