@@ -335,6 +335,11 @@ void PrintTo(const fault_of_disk& f, std::ostream* out) {
     *out << f.name;
 }
 
+std::int64_t stride_or(std::int64_t usual) {
+    return static_cast<std::int64_t>(
+        setting("CALLSIGN_DISK_STRIDE").value_or(static_cast<std::uint64_t>(usual)));
+}
+
 class struck_disk : public ::testing::TestWithParam<fault_of_disk> {};
 
 TEST_P(struck_disk, any_call_may_fail_and_nothing_acknowledged_is_lost) {
@@ -351,9 +356,7 @@ TEST_P(struck_disk, any_call_may_fail_and_nothing_acknowledged_is_lost) {
         ASSERT_GE(sound.receipts(), 36u);
     }
     ASSERT_GT(calls, 40);
-    const auto by_hand = setting("CALLSIGN_DISK_STRIDE");
-    const std::int64_t stride = by_hand ? static_cast<std::int64_t>(*by_hand)
-                                        : std::max<std::int64_t>(1, calls / CALLSIGN_DISK_CALLS);
+    const std::int64_t stride = stride_or(std::max<std::int64_t>(1, calls / CALLSIGN_DISK_CALLS));
     std::int64_t struck = 0;
     for (std::int64_t call = 1; call <= calls; call += stride) {
         server s(unsafe);
@@ -397,8 +400,8 @@ TEST(disk_upgrade, the_power_may_go_at_any_call) {
             .exec(text);
     };
     bool struck = true;
-    int calls = 1;
-    for (; struck; calls += CALLSIGN_UPGRADE_STRIDE) {
+    std::int64_t calls = 1;
+    for (const std::int64_t stride = stride_or(CALLSIGN_UPGRADE_STRIDE); struck; calls += stride) {
         temp_dir old, next;
         make_old(old.path());
         unsafe.arm(disk_fault::power_goes, calls, 1, static_cast<std::uint64_t>(calls));

@@ -150,7 +150,7 @@ TEST_F(kill_test, what_was_acknowledged_survives_kills_at_any_instant) {
     constexpr unsigned pairs = 6;
 
     auto s = start();
-    twins_crew all{s->port(), make_account(*s, "twins_crew", prefixes[0]), {}, {}};
+    twins_crew all{s->port(), make_account(*s, "crew", prefixes[0]), {}, {}};
     http_client owner(s->port(), all.token);
     const auto series = owner.post_json("/v1/series", R"({"prefix":"INC"})");
     ASSERT_TRUE(series && series->status == 201);
