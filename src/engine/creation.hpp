@@ -4,6 +4,7 @@
 #include "work.hpp"
 
 #include <callsign/engine/engine.hpp>
+#include <callsign/ports/wakeup.hpp>
 
 #include <string>
 #include <unordered_map>
@@ -49,8 +50,7 @@ struct follower {
 
 // A request whose task is on its way to another server. Lives in its coroutine's frame.
 struct landing {
-    std::unique_ptr<timer> patience;
-    bool settled = false;
+    wakeup settled;
 };
 
 // A request that is being worked on, and who waits for it. Lives in its coroutine's frame.

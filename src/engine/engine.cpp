@@ -266,32 +266,46 @@ class engine::impl {
     asio::awaitable<result<create_answer>> await_landing(
         slot_id slot, const std::pair<account_id, std::string>& key,
         std::optional<time_point> retried_since, milliseconds until) {
-        landing self{clock_.make_timer(executors_.network)};
-        landings_.emplace(slot, &self);
-        const auto patience = std::max(until - clock_.elapsed(), milliseconds{0});
-        co_await self.patience->wait(patience);
-        std::erase_if(landings_, [&](const auto& each) { return each.second == &self; });
-        if (!self.settled) co_return create_answer{in_progress{}};
+        landing self{{clock_, executors_.network}};
+        const auto place = landings_.emplace(slot, &self);
+        // It may have been settled before anybody waited for it, in the batch of this request even.
+        for (bool is_settled = true; is_settled;) {
+            const auto seen = self.settled.now();
+            auto outcome = co_await look_up_outcome(key, retried_since);
+            if (outcome) {
+                landings_.erase(place);
+                co_return std::move(*outcome);
+            }
+            is_settled = co_await self.settled.wait(seen, until - clock_.elapsed());
+        }
+        landings_.erase(place);
+        co_return create_answer{in_progress{}};
+    }
+
+    // None: it is not settled yet.
+    asio::awaitable<std::optional<result<create_answer>>> look_up_outcome(
+        const std::pair<account_id, std::string>& key, std::optional<time_point> retried_since) {
+        using outcome = result<create_answer>;
         plain w(look_up_slot{key.first, key.second});
         const auto error = co_await perform(w);
-        if (error) co_return error;
+        if (error) co_return outcome(error);
         const auto& found = std::get<look_up_slot::answer>(w.out);
-        if (found && found->receipt) {
-            co_return create_answer{
-                receipted{*found->receipt, retried_since.has_value(), found->slot.created_at}};
+        if (!found) co_return outcome(create_answer{in_progress{}});
+        if (found->receipt) {
+            co_return outcome(create_answer{
+                receipted{*found->receipt, retried_since.has_value(), found->slot.created_at}});
         }
-        if (found && found->slot.state == slot_state::failed) {
-            co_return create_answer{
-                slot_failed{found->slot.reason, found->slot.created_at, *found->slot.settled_at}};
+        if (found->slot.state == slot_state::failed) {
+            co_return outcome(create_answer{
+                slot_failed{found->slot.reason, found->slot.created_at, *found->slot.settled_at}});
         }
-        co_return create_answer{in_progress{}};
+        co_return std::nullopt;
     }
 
     void landed(slot_id slot) {
         const auto [from, to] = landings_.equal_range(slot);
         for (auto at = from; at != to; ++at) {
-            at->second->settled = true;
-            at->second->patience->cancel();
+            at->second->settled.notify();
         }
     }
 

@@ -3,6 +3,7 @@
 #include <callsign/base/assert.hpp>
 #include <callsign/domain/work.hpp>
 #include <callsign/engine/outbox.hpp>
+#include <callsign/ports/wakeup.hpp>
 
 #include <algorithm>
 #include <array>
@@ -61,7 +62,8 @@ struct replica {
     remote_chain remote;
     outbox_machine machine;
     std::unique_ptr<task_sink> sink{};
-    std::unique_ptr<timer> pause{};
+    std::optional<wakeup> changed{};  // while it runs
+    wakeup::moment seen{};            // when it last rested
 
     std::deque<edit_ptr> edits{};
     std::vector<waiting_call*> lookups{}, fences{};
@@ -113,7 +115,7 @@ class outbox::impl {
         options_ = options;
         for (auto& [id, r] : replicas_) {
             r->machine.reload(limits());
-            r->pause->cancel();
+            r->changed->notify();
         }
         // More may be at work now.
         for (timer* t : permits_wanted_) t->cancel();
@@ -133,7 +135,7 @@ class outbox::impl {
     void stop() {
         stopped_ = true;
         for (auto& [id, r] : replicas_) {
-            r->pause->cancel();
+            r->changed->notify();
             if (r->sink) r->sink->cancel();
         }
         for (timer* t : permits_wanted_) t->cancel();
@@ -158,7 +160,7 @@ class outbox::impl {
         mine->asked = r->asked;
         mine->patience = clock_.make_timer(network_);
         r->edits.push_back(mine);
-        r->pause->cancel();
+        r->changed->notify();
         co_await mine->patience->wait(engine_.request_deadline());
         if (mine->answer) co_return std::move(*mine->answer);
         mine->answer = answered(errc::remote_unavailable);  // nobody need answer it any more
@@ -212,12 +214,12 @@ class outbox::impl {
         if (const auto* const waiting = std::get_if<events::effect_waiting>(&e)) {
             if (replica* const r = find(waiting->account)) {
                 r->has_effects = true;
-                r->pause->cancel();
+                r->changed->notify();
             }
         } else if (const auto* const changed = std::get_if<events::remote_changed>(&e)) {
             if (replica* const r = find(changed->account)) {
                 r->is_stale = true;
-                r->pause->cancel();
+                r->changed->notify();
             } else {
                 remote_chain fresh;
                 fresh.account = changed->account;
@@ -243,7 +245,7 @@ class outbox::impl {
     void begin(const remote_chain& remote) {
         if (stopped_) return;
         auto made = std::make_unique<replica>(remote, limits());
-        made->pause = clock_.make_timer(network_);
+        made->changed.emplace(clock_, network_);
         replica& r = *made;
         replicas_.emplace(remote.account, std::move(made));
         ++running_;
@@ -305,13 +307,14 @@ class outbox::impl {
 
     // Its row, and what asks its server.
     awaitable<void> reload(replica& r) {
+        const auto looked = r.changed->now();
         r.is_stale = false;
         callsign::find_remote question{r.remote.account};
         auto read = co_await engine_.ask(question);
         if (!read) {
             r.is_stale = true;
             fail_calls(r, read.error().message());
-            co_await r.pause->wait(options_.retry_min);
+            co_await r.changed->wait(looked, options_.retry_min);
             co_return;
         }
         if (!*read) {
@@ -351,8 +354,9 @@ class outbox::impl {
         const milliseconds until = clock_.elapsed() + next.pause;
         for (milliseconds left = next.pause; left > milliseconds{0} && !stopped_ && !r.is_stale;
              left = std::min(until - clock_.elapsed(), options_.retry_max)) {
-            const bool has_passed = co_await r.pause->wait(left);
-            if (has_passed || !next.is_patient) break;
+            const bool has_changed = co_await r.changed->wait(r.seen, left);
+            r.seen = r.changed->now();
+            if (!has_changed || !next.is_patient) break;
         }
         co_return outbox_event{.what = event_kind::rested};
     }
@@ -367,14 +371,16 @@ class outbox::impl {
         fail_calls(r, "It has halted: " + std::string(to_string(why)) + ".");
         tell_state(r, remote_status::state::halted);
         while (!stopped_ && r.remote.halted != remote_halt::none) {
+            const auto looked = r.changed->now();
             // What was told of the halt itself is read here, too.
             if (r.is_stale) co_await reload(r);
+            if (r.is_stale) continue;  // it could not be read, or has changed again
             if (r.is_gone || r.remote.halted == remote_halt::none) break;
             for (const edit_ptr& e : std::exchange(r.edits, {})) {
                 answer(*e, errc::remote_unavailable);
             }
             fail_calls(r, r.status.last_error);
-            co_await r.pause->wait(std::chrono::hours{1});
+            co_await r.changed->wait(looked, std::chrono::hours{1});
         }
         co_return outbox_event{.what = event_kind::rested};
     }
@@ -882,7 +888,7 @@ class outbox::impl {
         if (stopped_ || r.status.halted != remote_halt::none) co_return false;
         waiting_call mine{r.asked, clock_.make_timer(network_)};
         calls.push_back(&mine);
-        r.pause->cancel();
+        r.changed->notify();
         const account_id account = r.remote.account;
         co_await mine.patience->wait(engine_.request_deadline());
         if (!mine.outcome) {
@@ -912,12 +918,18 @@ class outbox::impl {
             co_await mine->wait(std::chrono::hours{1});
             permits_wanted_.remove(mine.get());
         }
+        wake_for_permit();
+    }
+
+    void wake_for_permit() {
+        const bool is_free = permits_taken_ < options_.at_once;
+        if (is_free && !permits_wanted_.empty()) permits_wanted_.front()->cancel();
     }
 
     void give_back_permit(replica& r) {
         if (!std::exchange(r.has_permit, false)) return;
         --permits_taken_;
-        if (!permits_wanted_.empty()) permits_wanted_.front()->cancel();
+        wake_for_permit();
     }
 
     engine& engine_;

@@ -91,13 +91,16 @@ class server_snapshots::turn {
     awaitable<bool> begin(clock& clock) {
         const auto executor = co_await boost::asio::this_coro::executor;
         const auto mine = clock.make_timer(executor);
-        const place in_queue(state_, &state_->queue, *mine);
-        while (state_->makers >= made_at_once_max || state_->queue.front() != mine.get()) {
-            const bool waited_out = co_await mine->wait(patience);
-            if (waited_out) co_return false;
+        {
+            const place in_queue(state_, &state_->queue, *mine);
+            while (state_->makers >= made_at_once_max || state_->queue.front() != mine.get()) {
+                const bool waited_out = co_await mine->wait(patience);
+                if (waited_out) co_return false;
+            }
         }
         has_turn_ = true;
         ++state_->makers;
+        state_->wake_next();  // two may have ended before this one ran
         co_return true;
     }
 

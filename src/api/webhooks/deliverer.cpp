@@ -4,6 +4,7 @@
 #include "../feed/question.hpp"
 #include "../filter_parameters.hpp"
 
+#include <callsign/ports/wakeup.hpp>
 #include <callsign/seal/at_rest.hpp>
 #include <callsign/seal/webhook_signature.hpp>
 
@@ -92,8 +93,8 @@ struct deliverer::hook {
 
     // While it runs.
     bool is_running = false;
-    bool is_resting = false;  // it has everything, and its place is not durable yet
-    std::unique_ptr<timer> pause{};
+    bool is_resting = false;          // it has everything, and its place is not durable yet
+    std::optional<wakeup> changed{};  // by its owner, or the server stops
     asio::cancellation_signal cut{};
 };
 
@@ -128,7 +129,7 @@ void deliverer::follow(const event& happened) {
         if (own == of_accounts_.end()) return;
         for (const auto& h : own->second) {
             h->heard = std::max(h->heard, appended->seq);
-            if (h->is_resting) h->pause->cancel();
+            if (h->is_resting) h->changed->notify();
             if (!h->is_running && (h->is_stale || !h->row.disabled)) begin(h);
         }
     }
@@ -153,7 +154,7 @@ void deliverer::wake(account_id account, const uuid& id) {
     }
     h->is_stale = true;
     if (h->is_running) {
-        h->pause->cancel();
+        h->changed->notify();
     } else {
         begin(h);
     }
@@ -170,7 +171,7 @@ asio::awaitable<void> deliverer::stop() {
     for (const auto& [id, h] : hooks_) all.push_back(h);
     for (const auto& h : all) {
         if (!h->is_running) continue;
-        h->pause->cancel();
+        h->changed->notify();
         h->cut.emit(asio::cancellation_type::terminal);
     }
     while (under_way_ > 0) co_await all_ended_->wait(std::chrono::hours{1});
@@ -200,12 +201,12 @@ asio::awaitable<void> deliverer::load_again_and_again() {
 
 void deliverer::begin(const std::shared_ptr<hook>& h) {
     h->is_running = true;
-    h->pause = clock_.make_timer(executor_);
+    h->changed.emplace(clock_, executor_);
     ++under_way_;
     // Shared: its owner may remove it meanwhile.
     const auto done = [this, h](const std::exception_ptr& e) {
         h->is_running = false;
-        h->pause.reset();
+        h->changed.reset();
         if (h->is_gone) forget(*h);
         // It ends alone, until the account's next change.
         if (e) ++counts_.failed;
@@ -228,6 +229,7 @@ asio::awaitable<void> deliverer::run(std::shared_ptr<hook> h) {
     // What is cut off says so itself; nothing may be left half done for it.
     co_await asio::this_coro::throw_if_cancelled(false);
     while (!stopped_) {
+        const auto looked = h->changed->now();
         const step next = co_await deliver_next(*h);
         if (stopped_ || next == step::over) co_return;
         switch (next) {
@@ -237,14 +239,14 @@ asio::awaitable<void> deliverer::run(std::shared_ptr<hook> h) {
             if (h->is_stale || h->heard > h->row.after.seq) break;
             if (h->row.after == h->saved) co_return;
             h->is_resting = true;
-            const bool has_rested = co_await h->pause->wait(rest);
+            const bool has_changed = co_await h->changed->wait(h->changed->now(), rest);
             h->is_resting = false;
-            if (has_rested && !stopped_) co_await save(*h);
+            if (!has_changed && !stopped_) co_await save(*h);
             break;
         }
-        case step::busy: co_await h->pause->wait(busy_pause); break;
+        case step::busy: co_await h->changed->wait(looked, busy_pause); break;
         case step::failed:
-            if (!h->row.disabled) co_await h->pause->wait(pause_after(*h));
+            if (!h->row.disabled) co_await h->changed->wait(looked, pause_after(*h));
             break;
         }
     }
@@ -438,7 +440,7 @@ asio::awaitable<deliverer::step> deliverer::settle(hook& h, settle_delivery comm
             co_return has_failed ? step::failed : step::go_on;
         }
         if (stopped_ || done.error() == errc::shutting_down) co_return step::done;
-        co_await h.pause->wait(busy_pause);
+        co_await h.changed->wait(h.changed->now(), busy_pause);
     }
 }
 

@@ -619,6 +619,48 @@ TEST(webhook_disk, a_place_is_durable_before_anything_more_is_posted) {
     EXPECT_EQ(to.descriptions(), (texts{"a", "b"}));
 }
 
+// Its owner enables it anew at any moment of an attempt that fails, or while the store refuses the
+// outcome: the next attempt follows at once, and not when the pause is over.
+TEST(webhook_race, an_edit_ends_the_pause_after_a_failure) {
+    const auto posts_again = [](milliseconds edited_after, bool refuses) {
+        const auto disk = make_memory_store();
+        faulty_store faults(*disk);
+        house_options options = with_webhooks();
+        options.disk = &faults;
+        options.service.webhooks.retry_min = 30min;
+        options.service.webhooks.retry_max = 1h;
+        house h(std::move(options));
+        receiver to(h);
+        to.takes = 1s;
+        to.answers.emplace_back(net::http_answer{500});
+        h.make_account("home", "SYN");
+        const std::string token = h.make_token("home", token_scope::admin);
+        h.service().start_webhooks(to, nullptr, h.io().get_executor());
+        const auto made =
+            h.call(post("/v1/webhooks", R"({"url":"https://example.com/","after":"0"})", token));
+        h.call(post("/v1/tasks", R"({"description":"a"})", token, "a"));
+        h.advance(500ms);
+        if (refuses) faults.arm(fault_point::before_any_commit, fault_kind::refuse);
+        h.advance(edited_after);
+        if (faults.armed()) return true;  // the edit itself would be refused
+        header_list headers = bearer(token);
+        headers.emplace_back("Content-Type", "application/json");
+        const json::value shown = json::parse(made.body);
+        const auto edited = h.start(make_request(
+            verb::patch, "/v1/webhooks/" + std::string(shown.at("webhookId").as_string()),
+            R"({"enabled":true})", headers));
+        h.advance(1min);
+        EXPECT_EQ(edited->value().status, 200u) << edited->value().body;
+        return to.calls.size() > 1;
+    };
+    for (const bool refuses : {false, true}) {
+        for (milliseconds after{0}; after <= 3s; after += 100ms) {
+            EXPECT_TRUE(posts_again(after, refuses))
+                << "edited after " << after.count() << " ms" << (refuses ? ", refused once" : "");
+        }
+    }
+}
+
 // Lets something happen between the moment that a question is asked of and the look at it, as it
 // does where readers are threads of their own.
 class late_reader final : public forwarding_store {

@@ -87,6 +87,10 @@ class between : public ::testing::Test {
             ->value()
             .slot.state;
     }
+    slot_state state_on_disk(const std::string& key) {
+        const auto tx = disk_->begin_write({});
+        return tx->find_slot(account_, key)->state;
+    }
     // Another account, which was here first, with so many tasks, moves there.
     std::vector<uuid> move_there(int tasks) {
         house_.reset();
@@ -371,6 +375,29 @@ TEST_F(between, killed_before_settling) {
     advance(10s);
     EXPECT_EQ(state_of("one"), slot_state::committed);
     expect_made("one", "SYN-1");
+}
+
+// The client comes back at any step of the settlement, in its batch even: it is answered when that
+// is durable, and not at its deadline.
+TEST_F(between, retry_beside_the_settlement) {
+    bool is_over = false;
+    for (int steps = 0; !is_over; ++steps) {
+        const std::string key = "at-" + std::to_string(steps);
+        wire_.is_down = true;
+        begin(key);
+        house_->settle();
+        kill();
+        wire_.is_down = false;
+        for (int n = 0; n < steps; ++n) {
+            if (!house_->step()) clock_.advance_to_next(10s);
+        }
+        is_over = state_on_disk(key) != slot_state::in_flight;
+        const auto retried = begin(key);
+        for (milliseconds waited{0}; waited < 1s && !*retried; waited += 50ms) advance(50ms);
+        ASSERT_TRUE(*retried) << "no answer after a retry at step " << steps;
+        EXPECT_EQ((**retried).status, 201u) << (**retried).body;
+        ASSERT_LT(steps, 1'000);
+    }
 }
 
 TEST_F(between, killed_before_the_key) {

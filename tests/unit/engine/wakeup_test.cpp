@@ -1,0 +1,82 @@
+// A change ends a wait for it whenever it comes: before the wait, in it, or while its waiter waits
+// for something else.
+
+#include "support/virtual_clock.hpp"
+
+#include <callsign/ports/wakeup.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <gtest/gtest.h>
+#include <optional>
+
+namespace callsign::testing {
+namespace {
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+class wakeup_order : public ::testing::Test {
+  protected:
+    void settle() {
+        io.restart();
+        while (io.poll() > 0) {
+        }
+    }
+    void advance(milliseconds by) {
+        const milliseconds end = clock.elapsed() + by;
+        while (clock.advance_to_next(end - clock.elapsed())) settle();
+    }
+    asio::awaitable<void> wait(wakeup::moment seen, milliseconds span) {
+        outcome = co_await changed.wait(seen, span);
+    }
+    void start(wakeup::moment seen, milliseconds span) {
+        outcome.reset();
+        asio::co_spawn(io, wait(seen, span), asio::detached);
+        settle();
+    }
+
+    asio::io_context io;
+    virtual_clock clock;
+    wakeup changed{clock, io.get_executor()};
+    std::optional<bool> outcome;
+};
+
+TEST_F(wakeup_order, a_change_before_the_wait_ends_it_at_once) {
+    const auto seen = changed.now();
+    changed.notify();
+    start(seen, 1h);
+    EXPECT_EQ(outcome, true);
+}
+
+TEST_F(wakeup_order, a_change_in_the_wait_ends_it) {
+    start(changed.now(), 1h);
+    EXPECT_EQ(outcome, std::nullopt);
+    changed.notify();
+    settle();
+    EXPECT_EQ(outcome, true);
+}
+
+TEST_F(wakeup_order, another_wait_in_between_does_not_take_the_change) {
+    const auto seen = changed.now();
+    changed.notify();
+    start(changed.now(), 5s);
+    advance(5s);
+    EXPECT_EQ(outcome, false);
+    start(seen, 1h);
+    EXPECT_EQ(outcome, true);
+}
+
+TEST_F(wakeup_order, what_was_seen_does_not_end_a_wait) {
+    changed.notify();
+    start(changed.now(), 5s);
+    EXPECT_EQ(outcome, std::nullopt);
+    advance(4s);
+    EXPECT_EQ(outcome, std::nullopt);
+    advance(1s);
+    EXPECT_EQ(outcome, false);
+}
+
+}  // namespace
+}  // namespace callsign::testing
