@@ -3,6 +3,7 @@
 #include "failure.hpp"
 
 #include <callsign/base/file_trouble.hpp>
+#include <callsign/base/text.hpp>
 #include <callsign/net/http_client.hpp>
 
 #include <algorithm>
@@ -103,7 +104,8 @@ server_url parse_server_url(std::string_view given) {
                              : is_tls                         ? "443"
                                                               : "80";
     const std::string path = understood ? std::string(parsed->encoded_path()) : "";
-    const bool is_port = !port.empty() && port.size() <= 5 && std::stoi(port) <= 65'535;
+    const auto number = parse_integer(port);
+    const bool is_port = number && *number >= 1 && *number <= 65'535;
     if (!understood || !is_port || (!path.empty() && path.front() != '/')) {
         throw failure(
             "the server's URL must be http://HOST:PORT, https://HOST:PORT, HOST:PORT or "

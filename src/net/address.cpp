@@ -105,35 +105,31 @@ std::vector<address_block> loopback_blocks() {
 }
 
 bool is_public(const address_bytes& address) {
+    // Of IPv4, and of IPv6's global unicast: all else of IPv6 is set apart, or not given out.
     static const std::vector<address_block> set_apart = [] {
-        constexpr std::array texts{
-            "0.0.0.0/8",      "10.0.0.0/8",     "100.64.0.0/10", "127.0.0.0/8",
-            "169.254.0.0/16", "172.16.0.0/12",  "192.0.0.0/24",  "192.0.2.0/24",
-            "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24",
-            "203.0.113.0/24", "224.0.0.0/4",    "240.0.0.0/4",   "::/96",
-            "64:ff9b:1::/48", "100::/64",       "2001::/23",     "2001:db8::/32",
-            "3fff::/20",      "5f00::/16",      "fc00::/7",      "fe80::/10",
-            "fec0::/10",      "ff00::/8"};
+        constexpr std::array texts{"0.0.0.0/8",      "10.0.0.0/8",     "100.64.0.0/10",
+                                   "127.0.0.0/8",    "169.254.0.0/16", "172.16.0.0/12",
+                                   "192.0.0.0/24",   "192.0.2.0/24",   "192.88.99.0/24",
+                                   "192.168.0.0/16", "198.18.0.0/15",  "198.51.100.0/24",
+                                   "203.0.113.0/24", "224.0.0.0/4",    "240.0.0.0/4",
+                                   "2001::/23",      "2001:db8::/32",  "3fff::/20"};
         std::vector<address_block> blocks;
         for (const char* text : texts) blocks.push_back(*parse_address_block(text));
         return blocks;
     }();
-    const auto within = [](const address_bytes& a) {
-        return std::any_of(set_apart.begin(), set_apart.end(),
-                           [&](const address_block& b) { return b.contains(a); });
-    };
-    if (within(address)) return false;
-    // What a translator or a tunnel would make of it: RFC 6052 and RFC 3056.
-    const auto inner = [&](std::size_t from) {
-        address_bytes four = v4_block;
-        std::copy_n(address.begin() + static_cast<std::ptrdiff_t>(from), 4, four.begin() + 12);
-        return four;
-    };
+    static const address_block global_unicast = *parse_address_block("2000::/3");
     static const address_block translated = *parse_address_block("64:ff9b::/96");
     static const address_block tunnelled = *parse_address_block("2002::/16");
-    if (translated.contains(address)) return !within(inner(12));
-    if (tunnelled.contains(address)) return !within(inner(2));
-    return true;
+    // What a translator or a tunnel would make of it: RFC 6052 and RFC 3056.
+    const auto inner = [&](std::ptrdiff_t from) {
+        address_bytes four = v4_block;
+        std::copy_n(address.begin() + from, 4, four.begin() + 12);
+        return four;
+    };
+    if (translated.contains(address)) return is_public(inner(12));
+    if (tunnelled.contains(address)) return is_public(inner(2));
+    return (is_v4(address) || global_unicast.contains(address)) &&
+           std::ranges::none_of(set_apart, [&](const auto& b) { return b.contains(address); });
 }
 
 std::optional<address_block> parse_address_block(std::string_view text) {

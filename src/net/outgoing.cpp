@@ -1,5 +1,6 @@
 #include "use_result.hpp"
 
+#include <callsign/base/text.hpp>
 #include <callsign/net/outgoing.hpp>
 
 #include <algorithm>
@@ -162,8 +163,13 @@ std::variant<outgoing_url, std::string> parse_outgoing_url(const std::string& te
         })) {
         return "The URL's host is no name.";
     }
-    if (url->has_port() && url->port_number() == 0) return "The URL's port is none.";
-    found.port = url->has_port() ? std::to_string(url->port_number()) : found.tls ? "443" : "80";
+    found.port = found.tls ? "443" : "80";
+    if (url->has_port()) {
+        // Boost.URL 1.81 takes a port of more than 16 bits for what is left of it in 16.
+        const auto port = parse_integer(std::string_view(url->port()));
+        if (!port || *port < 1 || *port > 65'535) return "A URL's port is 1 to 65535.";
+        found.port = std::to_string(*port);
+    }
     found.target = std::string(url->encoded_target());
     if (!found.target.starts_with('/')) found.target.insert(0, 1, '/');
     return found;

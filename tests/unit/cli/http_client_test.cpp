@@ -121,9 +121,9 @@ TEST(http_client, urls) {
     EXPECT_FALSE(parse_server_url("http://h").tls);
     EXPECT_EQ(parse_server_url("https://h/base").port, "443");
     EXPECT_TRUE(parse_server_url("https://h").tls);
-    for (const char* bad :
-         {"", ":", ":x", "h:x", "ftp://h", "http://", "https://", "http://h?x", "http://h#x",
-          "http://u@h", "http://h:x", "http://h:", "http://h:99999", "http://h /"}) {
+    for (const char* bad : {"", ":", ":x", "h:x", "ftp://h", "http://", "https://", "http://h?x",
+                            "http://h#x", "http://u@h", "http://h:x", "http://h:", "http://h:99999",
+                            "http://h:0", "http://h:122491", "http://h /"}) {
         EXPECT_THROW(parse_server_url(bad), failure) << bad;
     }
 }

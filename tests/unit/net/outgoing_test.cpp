@@ -39,13 +39,26 @@ TEST(outgoing_url, says_where_to_and_what_to_ask_for) {
 }
 
 TEST(outgoing_url, is_refused_in_a_sentence) {
-    for (const char* text :
-         {"", "example.com", "/hook", "ftp://example.com/", "file:///etc/passwd", "https:///a",
-          "https://", "https://user@example.com/", "https://user:secret@example.com/",
-          "https://example.com/#part", "https://exa mple.com/", "https://example.com/a b",
-          "https://example.com\r\nHost: other/", "https://example.com/a\r\nX: y",
-          "https://example.com:0/", "https://example.com:65536/", "https://%0d%0aX/",
-          "javascript:alert(1)"}) {
+    for (const char* text : {"",
+                             "example.com",
+                             "/hook",
+                             "ftp://example.com/",
+                             "file:///etc/passwd",
+                             "https:///a",
+                             "https://",
+                             "https://user@example.com/",
+                             "https://user:secret@example.com/",
+                             "https://example.com/#part",
+                             "https://exa mple.com/",
+                             "https://example.com/a b",
+                             "https://example.com\r\nHost: other/",
+                             "https://example.com/a\r\nX: y",
+                             "https://example.com:0/",
+                             "https://example.com:65536/",
+                             "https://example.com:122491/",
+                             "https://example.com:18446744073709551695/",
+                             "https://%0d%0aX/",
+                             "javascript:alert(1)"}) {
         const auto url = parse_outgoing_url(text);
         EXPECT_TRUE(std::holds_alternative<std::string>(url)) << text;
     }
