@@ -28,10 +28,13 @@ namespace asio = boost::asio;
 namespace http = boost::beast::http;
 using asio::ip::tcp;
 using boost::system::error_code;
-using steady = std::chrono::steady_clock;
+using answer_parser = http::response_parser<http::string_body>;
 
 constexpr std::uint32_t answer_header_bytes_max = 64u << 10;
 constexpr std::size_t read_bytes = 16u << 10;
+
+// Before one answer. A server sends one or two, or one every few seconds while it works.
+constexpr int interim_answers_max = 100;
 
 // More than one read brings. So much of a body needs no room made for it.
 constexpr std::size_t small_body_bytes_max = 128u << 10;
@@ -50,6 +53,12 @@ std::string head_of(const http_call& call, const std::string& authority) {
                             call.method == "PATCH";
     if (has_length) text += "Content-Length: " + std::to_string(call.body.size()) + "\r\n";
     return text += "\r\n";
+}
+
+// The answer is still to come: not so after 101, where another protocol begins.
+bool is_interim(const answer_parser& parser) {
+    const unsigned status = parser.get().result_int();
+    return status / 100 == 1 && status != 101;
 }
 
 http_answer answer_of(http::response<http::string_body> response) {
@@ -143,16 +152,28 @@ class http_client::impl {
     }
 
     asio::awaitable<http_outcome> receive(bool has_body) {
-        http::response_parser<http::string_body> parser;
-        parser.header_limit(answer_header_bytes_max);
-        parser.body_limit(options_.answer_bytes_max);
-        parser.skip(!has_body);
+        std::optional<answer_parser> parser;
         error_code error;
-        if (options_.make_room) error = co_await read_with_room(parser);
-        if (!error && !parser.is_done()) error = co_await read(parser);
-        if (error || !parser.keep_alive()) close();
-        if (error) co_return http_failure{error, true};
-        co_return answer_of(parser.release());
+        for (int interim = 0; interim <= interim_answers_max; ++interim) {
+            parser.emplace();
+            parser->header_limit(answer_header_bytes_max);
+            parser->body_limit(options_.answer_bytes_max);
+            parser->skip(!has_body);
+            error = co_await read_header(*parser);
+            if (error || !is_interim(*parser)) break;
+        }
+        if (!error && is_interim(*parser)) error = http::error::unexpected_body;
+        if (!error && !parser->is_done() && options_.make_room) {
+            error = co_await read_with_room(*parser);
+        }
+        if (!error && !parser->is_done()) error = co_await read(*parser);
+        if (error || !parser->keep_alive()) close();
+        const bool has_succeeded =
+            parser->is_header_done() && parser->get().result_int() / 100 == 2;
+        if (error && !(options_.header_suffices && has_succeeded)) {
+            co_return http_failure{error, true};
+        }
+        co_return answer_of(parser->release());
     }
 
     asio::awaitable<error_code> read_more() {
@@ -213,7 +234,7 @@ class http_client::impl {
 
     // Room for twice what there is, as it comes: who says that much will come, and sends nothing,
     // takes none of it.
-    asio::awaitable<error_code> read_with_room(http::response_parser<http::string_body>& parser) {
+    asio::awaitable<error_code> read_with_room(answer_parser& parser) {
         parser.eager(true);
         for (std::size_t room = small_body_bytes_max; !parser.is_done();) {
             const std::size_t held = parser.get().body().size();
@@ -227,7 +248,7 @@ class http_client::impl {
         co_return error_code{};
     }
 
-    asio::awaitable<error_code> read_some(http::response_parser<http::string_body>& parser) {
+    asio::awaitable<error_code> read_some(answer_parser& parser) {
         if (tls_) {
             auto [error, bytes] =
                 co_await http::async_read_some(*tls_, unread_, parser, use_result);
@@ -240,12 +261,22 @@ class http_client::impl {
 
     // Many end a connection without saying so (RFC 9112 section 9.8), and what its end delimits
     // has no length that could tell.
-    static bool is_end(const error_code& error,
-                       const http::response_parser<http::string_body>& parser) {
+    static bool is_end(const error_code& error, const answer_parser& parser) {
         return error == asio::ssl::error::stream_truncated && parser.need_eof();
     }
 
-    asio::awaitable<error_code> read(http::response_parser<http::string_body>& parser) {
+    asio::awaitable<error_code> read_header(answer_parser& parser) {
+        if (tls_) {
+            const auto [error, bytes] =
+                co_await http::async_read_header(*tls_, unread_, parser, use_result);
+            co_return error;
+        }
+        const auto [error, bytes] =
+            co_await http::async_read_header(stream_, unread_, parser, use_result);
+        co_return error;
+    }
+
+    asio::awaitable<error_code> read(answer_parser& parser) {
         if (tls_) {
             auto [error, bytes] = co_await http::async_read(*tls_, unread_, parser, use_result);
             if (is_end(error, parser)) parser.put_eof(error);

@@ -111,6 +111,7 @@ class real_outgoing final : public outgoing {
                                       .port = url.port,
                                       .deadline = options_.deadline,
                                       .answer_bytes_max = options_.answer_bytes_max,
+                                      .header_suffices = true,
                                       .addresses = std::move(found.addresses),
                                       .tls = url.tls ? &tls_ : nullptr});
         co_return co_await client.exchange(std::move(call));

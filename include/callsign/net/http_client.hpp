@@ -4,8 +4,9 @@
 // delivered with it (outgoing.hpp).
 //
 // A call has one deadline, from connecting to the last byte of the answer, and an answer is
-// bounded. What goes wrong is a value. Nothing is asked twice: after a failure nobody knows what
-// became of the request, and only the caller knows whether it may be repeated.
+// bounded. Interim answers (RFC 9110 section 15.2) are passed over, a bounded number of them. What
+// goes wrong is a value. Nothing is asked twice: after a failure nobody knows what became of the
+// request, and only the caller knows whether it may be repeated.
 //
 // One thread at a time, one call at a time. A host that is a name is looked up by the system, in
 // the system's own time.
@@ -66,6 +67,9 @@ struct http_client_options {
     milliseconds deadline{std::chrono::seconds{30}};
     // A larger body is a failure.
     std::size_t answer_bytes_max = 64u << 20;
+    // What a 2xx says is said by its header: one whose body is too large, broken, or does not come
+    // to its end in time is an answer with what there is of it.
+    bool header_suffices = false;
     // Whether so many bytes in all may be held of an answer's body: asked before they are, again
     // when more come, and not for small ones. False: the rest is not read, errc::overloaded. Empty:
     // they may.

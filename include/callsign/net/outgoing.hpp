@@ -23,7 +23,7 @@ namespace callsign::net {
 struct outgoing_options {
     // From connecting to the last byte of the answer.
     milliseconds deadline{std::chrono::seconds{10}};
-    // A larger body is a failure.
+    // A larger body is a failure, but for a 2xx: what it says is said by its header.
     std::size_t answer_bytes_max = 64u << 10;
     // May be called, besides what is public.
     std::vector<address_block> allow{};

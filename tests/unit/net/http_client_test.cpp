@@ -146,6 +146,28 @@ TEST(http_client, sends_what_is_no_call_and_keeps_what_comes) {
     EXPECT_EQ(answer->body, "GET /a  ");
 }
 
+TEST(http_client, passes_over_interim_answers) {
+    const std::string last = "HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\nok";
+    const std::string hints = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n";
+    std::string hundred;
+    for (int i = 0; i < 100; ++i) hundred += hints;
+    for (const std::string& before :
+         {std::string("HTTP/1.1 100 Continue\r\n\r\n"), std::string("HTTP/1.1 102 \r\n\r\n"), hints,
+          std::string("HTTP/1.1 199 \r\nContent-Length: 5\r\n\r\n"), hundred}) {
+        fixed_answer server(before + last);
+        blocking_http_client client({"127.0.0.1", server.port(), 10s});
+        const auto answer = client.exchange({"POST", "/", {}, "body"});
+        ASSERT_TRUE(answer) << answer.error().error.message();
+        EXPECT_EQ(answer->status, 201u);
+        EXPECT_EQ(answer->body, "ok");
+        EXPECT_EQ(answer->header("Link"), "");
+    }
+    fixed_answer endless(hundred + hints + last);
+    blocking_http_client client({"127.0.0.1", endless.port(), 10s});
+    EXPECT_FALSE(client.exchange({"GET", "/"}));
+    EXPECT_FALSE(client.connected());
+}
+
 TEST(http_client, many_at_a_time_on_one_thread) {
     running_server server;
     asio::io_context context;

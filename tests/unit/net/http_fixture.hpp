@@ -4,6 +4,7 @@
 
 #include <callsign/net/http.hpp>
 
+#include <array>
 #include <atomic>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -171,6 +172,43 @@ class client {
 // Answers with what it was asked, or whose request it is: "/whose"; "/hold" waits for release(),
 // "/throw" throws. "/talk" is a socket that says hello, and then, unless its query is "bye", waits
 // for its end; "/shout" has 64 MiB to say.
+// Says the same to the first request that comes, and no more.
+class fixed_answer {
+  public:
+    enum class end { closes, resets, stays };
+
+    explicit fixed_answer(std::string text, end how = end::closes)
+        : thread_([this, text = std::move(text), how] { serve(text, how); }) {}
+    ~fixed_answer() {
+        boost::system::error_code ignored;
+        tcp::socket last(context_);
+        last.connect(at_, ignored);  // nobody came: wakes the accept that blocks
+        last.close(ignored);
+        thread_.join();
+    }
+
+    std::string port() const { return std::to_string(at_.port()); }
+
+  private:
+    void serve(const std::string& text, end how) {
+        boost::system::error_code ignored;
+        tcp::socket socket(context_);
+        acceptor_.accept(socket, ignored);
+        std::array<char, 4096> asked{};
+        socket.read_some(asio::buffer(asked), ignored);
+        asio::write(socket, asio::buffer(text), ignored);
+        if (how == end::resets) socket.set_option(asio::socket_base::linger(true, 0), ignored);
+        // Until the other side ends it.
+        while (how == end::stays && !ignored) socket.read_some(asio::buffer(asked), ignored);
+        socket.close(ignored);
+    }
+
+    asio::io_context context_{1};
+    tcp::acceptor acceptor_{context_, {asio::ip::address_v4::loopback(), 0}};
+    const tcp::endpoint at_ = acceptor_.local_endpoint();
+    std::thread thread_;
+};
+
 class running_server {
   public:
     explicit running_server(http_options options = {}, http_hooks hooks = {})

@@ -214,6 +214,33 @@ TEST(outgoing, waits_until_its_deadline) {
     EXPECT_TRUE(answer.error().timed_out());
 }
 
+// A receiver that was told has been told, whatever becomes of the rest of what it says.
+TEST(outgoing, a_success_counts_whatever_follows_its_header) {
+    outgoing_options options = to_this_machine();
+    options.deadline = 200ms;
+    options.answer_bytes_max = 100;
+    const std::string ok = "HTTP/1.1 200 OK\r\n";
+    for (const std::string& rest :
+         {std::string("Content-Length: 10\r\n\r\nhalf"), std::string("Content-Length: 101\r\n\r\n"),
+          std::string("Transfer-Encoding: chunked\r\n\r\nno size\r\n"),
+          "\r\n" + std::string(1000, 'x'), std::string("\r\n")}) {
+        for (const auto end :
+             {fixed_answer::end::closes, fixed_answer::end::resets, fixed_answer::end::stays}) {
+            fixed_answer server(ok + rest, end);
+            calls out(options);
+            const auto answer = out.to("http://127.0.0.1:" + server.port() + "/");
+            ASSERT_TRUE(answer) << rest << ": " << answer.error().error.message();
+            EXPECT_EQ(answer->status, 200u);
+        }
+    }
+    for (const char* text :
+         {"HTTP/1.1 200 OK\r\nContent-Le", "HTTP/1.1 500 No\r\nContent-Length: 9\r\n\r\n"}) {
+        fixed_answer server(text);
+        calls out(options);
+        EXPECT_FALSE(out.to("http://127.0.0.1:" + server.port() + "/")) << text;
+    }
+}
+
 // ---- TLS ----
 
 // A certificate of its own making, for one name.
