@@ -4,7 +4,7 @@
 #include "work.hpp"
 
 #include <callsign/engine/engine.hpp>
-#include <callsign/ports/wakeup.hpp>
+#include <callsign/engine/wakeup.hpp>
 
 #include <string>
 #include <unordered_map>

@@ -3,7 +3,7 @@
 #include <callsign/base/assert.hpp>
 #include <callsign/domain/work.hpp>
 #include <callsign/engine/outbox.hpp>
-#include <callsign/ports/wakeup.hpp>
+#include <callsign/engine/wakeup.hpp>
 
 #include <algorithm>
 #include <array>

@@ -4,7 +4,7 @@
 #include "../feed/question.hpp"
 #include "../filter_parameters.hpp"
 
-#include <callsign/ports/wakeup.hpp>
+#include <callsign/engine/wakeup.hpp>
 #include <callsign/seal/at_rest.hpp>
 #include <callsign/seal/webhook_signature.hpp>
 

@@ -3,7 +3,7 @@
 
 #include "support/virtual_clock.hpp"
 
-#include <callsign/ports/wakeup.hpp>
+#include <callsign/engine/wakeup.hpp>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
