@@ -88,8 +88,9 @@ std::optional<removal_place> remove_some(write_state& state, account_id account,
         }
         if (through < last_row(state.db, t)) next = {from.table, through};
     }
-    if (next.table < std::ssize(owned_tables)) return next;
+    // Nothing that is remembered outlives its row.
     state.forget_account(account);
+    if (next.table < std::ssize(owned_tables)) return next;
     --state.now.all.accounts;
     state.now.all.held_series = state.db.integer_of(sql::series_held_count);
     return std::nullopt;

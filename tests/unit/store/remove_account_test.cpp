@@ -78,6 +78,41 @@ TEST_F(removal, leaves_a_sound_store_after_each_step) {
     EXPECT_TRUE(report_on(dir_.path()).ok());
 }
 
+// An account that is made between two steps, whichever, knows nothing of the rows that have gone.
+TEST_F(removal, what_is_made_meanwhile_begins_at_its_own_start) {
+    make("other");
+    int made = 0;
+    bool is_between = true;
+    for (int at = 1; is_between; ++at) {
+        is_between = false;
+        // Its rows are the last of each table.
+        run(delete_account{make("gone")});
+        now_ += std::chrono::hours{1};
+        remove_deleted c{milliseconds{1}, 1'000'000};
+        int steps = 0;
+        do {
+            c.from = run(c).next;
+            if (++steps != at || !c.from) continue;
+            is_between = true;
+            const std::string name = "made " + std::to_string(++made);
+            const auto id =
+                std::get<account>(run(create_account{name, "NEW", "t", sha256(name)})).id;
+            create_series later{id, "N"};
+            later.next = 5;
+            ASSERT_TRUE(std::holds_alternative<series>(run(later)));
+            import_tasks one{id, {}};
+            one.tasks.push_back({uuid{{1, 2}}, {{"description", name}}});
+            run(one);
+            const auto tx = store_->begin_read();
+            EXPECT_EQ(tx->find_task(id, uuid{{1, 2}})->numbered->number, 1) << name;
+            EXPECT_EQ(tx->find_series(id, "N")->last_number, 4) << name;
+        } while (c.from);
+        const auto report = report_on(dir_.path());
+        ASSERT_TRUE(report.ok()) << at << ": " << report.faults.front().text;
+    }
+    EXPECT_GT(made, 15);
+}
+
 // The place where a removal stood is not kept: it begins again.
 TEST_F(removal, goes_on_after_a_crash) {
     const auto gone = make("gone");
