@@ -45,7 +45,7 @@ begin_delivery::answer apply(write_tx& tx, const begin_delivery& c, const moment
     if (!remote) return fulfil::slot_missing{};  // it has moved here; the next try makes the task
     if (remote->halted != remote_halt::none) return remote_halted{remote->halted};
     const auto existing = tx.find_task(found->account, found->uuid);
-    if (existing) {
+    if (existing && !is_unseen(*existing)) {
         return receipted{settle_with_existing(tx, *found, *existing, m), false, found->created_at};
     }
     const auto series = choose_series(tx, found->account, c.prefix, project_of(c.attributes));

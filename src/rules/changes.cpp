@@ -42,8 +42,7 @@ class task_writer {
 
   private:
     void put(touched_tasks::touched& t) {
-        std::optional<effect> creation;
-        if (elsewhere_) creation = tx_.find_effect(account_, t.id, effect_kind::creation);
+        const auto creation = creation_of(t);
         task made;
         made.account = account_;
         made.uuid = t.id;
@@ -54,10 +53,28 @@ class task_writer {
         made.numbered->seq = seq_;
         made.last_seq = correct_key(made, nullptr, t.now);
         made.attributes = std::move(t.now);
-        const task_id id = tx_.put_task(made, series);
-        if (creation) land(*creation, is_own, id);
-        commit_waiting_slots(tx_, account_, t.id, id, moment_);
+        appeared(t, tx_.put_task(made, series), creation);
         ++numbered_;
+    }
+
+    // One that had its number before it could be seen.
+    void reveal(touched_tasks::touched& t) {
+        const std::int64_t last_seq = correct_key(*t.before, nullptr, t.now);
+        tx_.reveal_task(t.before->id, t.now, seq_, last_seq);
+        appeared(t, t.before->id, creation_of(t));
+    }
+
+    // What is on its way to make the task elsewhere.
+    std::optional<effect> creation_of(const touched_tasks::touched& t) {
+        if (!elsewhere_) return std::nullopt;
+        return tx_.find_effect(account_, t.id, effect_kind::creation);
+    }
+
+    // Who waits for it has it.
+    void appeared(const touched_tasks::touched& t, task_id id,
+                  const std::optional<effect>& creation) {
+        if (creation) land(*creation, from_.is_own(*creation), id);
+        commit_waiting_slots(tx_, account_, t.id, id, moment_);
     }
 
     series_id number(task& made, const attributes& all, const std::string& prefix) {
@@ -84,6 +101,7 @@ class task_writer {
     void update(touched_tasks::touched& t) {
         // One that was only looked at stays as it is.
         if (!t.changed) return;
+        if (t.there && is_unseen(*t.before)) return reveal(t);
         std::int64_t seq = seq_;
         if (t.there) {
             seq = correct_key(*t.before, &t.before->attributes, t.now);

@@ -18,7 +18,8 @@ reconcile_pending::answer apply(write_tx& tx, const reconcile_pending& c, const 
         ++done.scanned;
         // Age alone decides nothing while somebody works on the slot.
         if (c.busy.contains({s.account, s.key})) continue;
-        if (const auto existing = tx.find_task(s.account, s.uuid)) {
+        const auto existing = tx.find_task(s.account, s.uuid);
+        if (existing && !is_unseen(*existing)) {
             settle_with_existing(tx, s, *existing, m);
             ++done.committed;
             continue;

@@ -246,5 +246,71 @@ TEST_F(unseen_tasks, they_keep_their_numbers_when_they_can_be_seen) {
     EXPECT_EQ(find(uuid_of(3))->numbered->number, 2);
 }
 
+// Its slot waits for what is to be in it.
+TEST_F(unseen_tasks, a_sweep_does_not_take_a_number_for_a_task) {
+    constexpr milliseconds window{1'000};
+    given(3);
+    given(4);
+    become_managed({1});
+    const auto slot = reserved("k", uuid_of(3));
+    reserved("left", uuid_of(4));
+    const auto early = run(reconcile_pending{{}, 10, window, {}});
+    EXPECT_EQ(early.scanned, 2);
+    EXPECT_EQ(early.committed + early.failed, 0);
+    const auto made = std::get<receipted>(run(fulfil{slot, "", {{"description", "d"}}}));
+    EXPECT_TRUE(made.receipt.created);
+    EXPECT_EQ(attribute(uuid_of(3), "description"), "d");
+    now_ += 2 * window;
+    EXPECT_EQ(run(reconcile_pending{{}, 10, window, {}}).failed, 1);
+    EXPECT_EQ(run(look_up_slot{account_, "left"})->slot.state, slot_state::failed);
+}
+
+// However it comes, who waits for it has it, and it is never unseen again.
+TEST_F(unseen_tasks, a_device_that_makes_it_settles_its_slots) {
+    given(3);
+    become_managed({1});
+    reserved("k", uuid_of(3));
+    send(client, head().version, {create(uuid_of(3)), update(uuid_of(3), "p", "v")});
+    const auto found = run(look_up_slot{account_, "k"});
+    EXPECT_EQ(found->slot.state, slot_state::committed);
+    EXPECT_GT(found->receipt->seq, 0);
+    send(client, head().version, {remove(uuid_of(3))});
+    EXPECT_FALSE(is_unseen(*find(uuid_of(3))));
+}
+
+TEST_F(unseen_tasks, a_creation_whose_task_lives_elsewhere_is_sent_there) {
+    given(3);
+    given(4);
+    become_managed({1});
+    run(revoke_device{account_, store_->begin_read()->find_device(client)->id});
+    ASSERT_TRUE(std::holds_alternative<move_there::moving>(
+        run(move_there{account_, "https://example.com/", uuid_of(904), "key"})));
+    write([&](write_tx& tx) {
+        remote_chain r = *tx.find_remote(account_);
+        r.moving.reset();
+        tx.update_remote(r);
+    });
+    const auto mine = reserved("mine", uuid_of(3)), other = reserved("other", uuid_of(4));
+    EXPECT_TRUE(std::holds_alternative<begin_delivery::delivering>(
+        run(begin_delivery{mine, "", {{"description", "d"}}})));
+    EXPECT_TRUE(std::holds_alternative<begin_delivery::delivering>(
+        run(begin_delivery{other, "", {{"description", "late"}}})));
+    // Somebody else has made one of them there, meanwhile.
+    run(apply_remote_version{account_,
+                             {},
+                             uuid_of(905),
+                             {create(uuid_of(4)), update(uuid_of(4), "description", "first")}});
+    const auto sent = std::get<take_delivery::taken>(run(take_delivery{account_, {}}));
+    run(settle{account_, sent.parent, uuid_of(906), sent.operations, sent.parts});
+    const auto of_mine = *run(look_up_slot{account_, "mine"});
+    const auto of_other = *run(look_up_slot{account_, "other"});
+    EXPECT_TRUE(of_mine.receipt && of_mine.receipt->created && of_mine.receipt->number == 1);
+    EXPECT_TRUE(of_other.receipt && !of_other.receipt->created && of_other.receipt->number == 2);
+    EXPECT_EQ(attribute(uuid_of(3), "description"), "d");
+    EXPECT_EQ(attribute(uuid_of(4), "description"), "first");
+    const auto left = store_->begin_read()->outbox_of(account_);
+    EXPECT_EQ(left.creations, 0);
+}
+
 }  // namespace
 }  // namespace callsign
