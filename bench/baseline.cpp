@@ -11,6 +11,7 @@
 //
 // The server's own indexes, of keys and in bulk, are left out: the limit is for the rows alone.
 
+#include "last_ids.hpp"
 #include "local_store.hpp"
 #include "options.hpp"
 #include "rows.hpp"
@@ -19,14 +20,18 @@
 
 #include <callsign/store/sqlite.hpp>
 
+#include <array>
 #include <filesystem>
 #include <optional>
 #include <sqlite3.h>
 #include <sys/resource.h>
+#include <tuple>
 #include <unordered_map>
 
 namespace callsign::bench {
 namespace {
+
+using sqlite::id_of;
 
 struct settings {
     std::string data_dir;  // empty: a temporary one
@@ -77,7 +82,6 @@ class database {
         return s;
     }
 
-    std::int64_t last_row() { return sqlite3_last_insert_rowid(db_); }
     // After the columns of a row were read.
     void reset(const char* sql) { sqlite3_reset(prepared_.at(sql)); }
 
@@ -122,13 +126,14 @@ class writer {
   public:
     writer(database& db, account_id account, unsigned series)
         : db_(db), account_(account.value), ids_(1), random_(1) {
-        for (unsigned n = 0; n < series; ++n) add_series(n);
-        last_task_ = sqlite3_column_int64(db_.run(sql::task_last), 0);
-        last_row_ = sqlite3_column_int64(db_.run(sql::version_last), 0);
-        sqlite3_stmt* t = db_.run(sql::totals_get);
+        sqlite3_stmt* const given = db_.run(sql::last_ids_get);
+        int column = 0;
+        for (std::int64_t& last : last_ids_) last = sqlite3_column_int64(given, column++);
+        sqlite3_stmt* const t = db_.run(sql::totals_get);
         committed_ = sqlite3_column_int64(t, 2);
         last_slot_ = sqlite3_column_int64(t, 4);
-        for (const char* sql : {sql::task_last, sql::version_last, sql::totals_get}) db_.reset(sql);
+        for (const char* sql : {sql::last_ids_get, sql::totals_get}) db_.reset(sql);
+        for (unsigned n = 0; n < series; ++n) add_series(n);
         make_typical_bytes();
     }
 
@@ -149,6 +154,7 @@ class writer {
             db_.run(sql::counter_set, n->last, n->counter);
         }
         taken_.clear();
+        std::apply([this](auto... last) { db_.run(sql::last_ids_set, last...); }, last_ids_);
         committed_ += batch;
         write_totals(0, now);
         db_.run(sql::commit);
@@ -169,18 +175,21 @@ class writer {
         bool taken = false;
     };
 
+    std::int64_t& last(id_of what) { return last_ids_[static_cast<std::size_t>(what)]; }
+    std::int64_t next(id_of what) { return ++last(what); }
+
     // The account's default, and others.
     void add_series(unsigned n) {
         const std::string prefix = "B" + std::to_string(n);
         if (n > 0) {
-            db_.run(sql::series_put, account_, prefix, std::string(), std::int64_t{0},
-                    std::int64_t{0});
+            db_.run(sql::series_put, next(id_of::series), account_, prefix, std::string(), none,
+                    none);
         }
         const std::int64_t series =
-            n > 0 ? db_.last_row()
+            n > 0 ? last(id_of::series)
                   : sqlite3_column_int64(db_.run(sql::series_default, account_), 0);
-        db_.run(sql::counter_put, series, std::string());
-        series_.push_back({series, db_.last_row()});
+        db_.run(sql::counter_put, next(id_of::counter), series, std::string());
+        series_.push_back({series, last(id_of::counter)});
         if (n == 0) db_.reset(sql::series_default);
     }
 
@@ -194,14 +203,15 @@ class writer {
 
     void fulfil(const reserved& s, std::int64_t now) {
         const uuid version = ids_.next(time_point{milliseconds{now}});
-        db_.run(sql::version_put, ++last_row_, account_, ++seq_, version, last_version_, now,
-                std::string_view(operations_), nullptr);
+        db_.run(sql::version_put, next(id_of::version), account_, ++seq_, version, last_version_,
+                now, std::string_view(operations_), nullptr);
         last_version_ = version;
-        numbers& n = series_[static_cast<std::size_t>(last_task_) % series_.size()];
+        numbers& n = series_[static_cast<std::size_t>(last(id_of::task)) % series_.size()];
         if (!std::exchange(n.taken, true)) taken_.push_back(&n);
-        db_.run(sql::task_put, ++last_task_, account_, s.id, n.series, n.counter, ++n.last, prefix_,
-                seq_, seq_, now, std::string_view(attributes_), none, none, nullptr);
-        db_.run(sql::slot_commit, last_task_, std::int64_t{1}, now, s.slot, std::int64_t{0});
+        const std::int64_t task = next(id_of::task);
+        db_.run(sql::task_put, task, account_, s.id, n.series, n.counter, ++n.last, prefix_, seq_,
+                seq_, now, std::string_view(attributes_), none, none, nullptr);
+        db_.run(sql::slot_commit, task, std::int64_t{1}, now, s.slot, std::int64_t{0});
     }
 
     void write_totals(std::int64_t pending, std::int64_t now) {
@@ -230,8 +240,7 @@ class writer {
     std::vector<numbers> series_;
     std::vector<numbers*> taken_;  // from, in this batch
     std::int64_t last_slot_ = 0;
-    std::int64_t last_task_ = 0;
-    std::int64_t last_row_ = 0;  // of a version
+    std::array<std::int64_t, sqlite::last_ids::tables> last_ids_{};
     std::int64_t committed_ = 0;
     std::int64_t seq_ = 0;
     uuid last_version_{};

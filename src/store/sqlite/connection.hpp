@@ -100,7 +100,6 @@ class connection {
     void execute(const char* sql);
     std::int64_t integer_of(const char* sql);
 
-    std::int64_t last_row() const { return database_.getLastInsertRowid(); }
     SQLite::Database& database() { return database_; }
 
   private:

@@ -23,7 +23,8 @@ inline constexpr auto account_deleted = CALLSIGN_ACCOUNT
     " WHERE a.deleted_at IS NOT NULL AND a.deleted_at < ? ORDER BY a.deleted_at LIMIT ?";
 #undef CALLSIGN_ACCOUNT
 inline constexpr auto account_put =
-    "INSERT INTO accounts (name, created_at, last_version, mode) VALUES (?, ?, zeroblob(16), ?)";
+    "INSERT INTO accounts (account_id, name, created_at, last_version, mode)"
+    " VALUES (?, ?, ?, zeroblob(16), ?)";
 inline constexpr auto account_update =
     "UPDATE accounts SET name = ?, state = ?, deleted_at = ? WHERE account_id = ?";
 inline constexpr auto account_manage =
@@ -52,8 +53,8 @@ inline constexpr auto series_default = CALLSIGN_SERIES " WHERE s.account_id = ? 
 inline constexpr auto series_all = CALLSIGN_SERIES " WHERE s.account_id = ? ORDER BY s.series_id";
 #undef CALLSIGN_SERIES
 inline constexpr auto series_put =
-    "INSERT INTO series (account_id, prefix, project, is_default, created_at)"
-    " VALUES (?, ?, ?, ?, ?)";
+    "INSERT INTO series (series_id, account_id, prefix, project, is_default, created_at)"
+    " VALUES (?, ?, ?, ?, ?, ?)";
 inline constexpr auto series_update =
     "UPDATE series SET prefix = ?, project = ?, reset = ?, time_zone = ?, archived = ?,"
     " allows_gaps = ?, held = ? WHERE series_id = ?";
@@ -80,7 +81,7 @@ inline constexpr auto skipped_around =
 inline constexpr auto skipped_remove =
     "DELETE FROM skipped_numbers WHERE counter_id = ? AND first_number = ?";
 inline constexpr auto counter_put =
-    "INSERT INTO counters (series_id, period, last_number) VALUES (?, ?, 0)";
+    "INSERT INTO counters (counter_id, series_id, period, last_number) VALUES (?, ?, ?, 0)";
 // Of those in the index's table.
 inline constexpr auto counter_highest =
     "SELECT max(number) FROM task_numbers WHERE counter_id = ?1 AND over = 0 UNION ALL"
@@ -98,8 +99,8 @@ inline constexpr auto token_all = CALLSIGN_TOKEN " WHERE account_id IS ? ORDER B
 #undef CALLSIGN_TOKEN
 inline constexpr auto token_name = "SELECT name FROM tokens WHERE token_id = ?";
 inline constexpr auto token_put =
-    "INSERT INTO tokens (account_id, name, scope, hash, created_at, expires_at)"
-    " VALUES (?, ?, ?, ?, ?, ?)";
+    "INSERT INTO tokens (token_id, account_id, name, scope, hash, created_at, expires_at)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?)";
 inline constexpr auto token_revoke = "UPDATE tokens SET revoked_at = ? WHERE token_id = ?";
 
 // ---- slots ----
@@ -157,6 +158,15 @@ inline constexpr auto totals_get =
 inline constexpr auto totals_set =
     "UPDATE totals SET pending = ?, in_flight = ?, committed = ?, failed = ?, last_slot = ?,"
     " last_moment = ?, open_tasks = ?";
+// As id_of has them.
+inline constexpr auto last_ids_get =
+    "SELECT last_account, last_series, last_counter, last_token, last_device, last_webhook,"
+    " last_delivery, last_action, last_effect, last_sealed, last_history, last_task, last_version"
+    " FROM totals";
+inline constexpr auto last_ids_set =
+    "UPDATE totals SET last_account = ?, last_series = ?, last_counter = ?, last_token = ?,"
+    " last_device = ?, last_webhook = ?, last_delivery = ?, last_action = ?, last_effect = ?,"
+    " last_sealed = ?, last_history = ?, last_task = ?, last_version = ?";
 // What is written so is set back by totals_set: the page is written all the same.
 inline constexpr auto totals_touch = "UPDATE totals SET last_slot = last_slot + 1";
 inline constexpr auto account_count = "SELECT count(*) FROM accounts";
@@ -256,8 +266,8 @@ inline constexpr auto history_way =
 inline constexpr auto history_last =
     "SELECT way FROM task_history WHERE task_id = ? ORDER BY seq DESC LIMIT 1";
 inline constexpr auto history_put =
-    "INSERT INTO task_history (task_id, seq, ended_at, kind, way, attributes)"
-    " VALUES (?, ?, ?, ?, ?, ?)";
+    "INSERT INTO task_history (history_id, task_id, seq, ended_at, kind, way, attributes)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?)";
 // They ended in the order of their ids.
 inline constexpr auto history_oldest =
     "SELECT h.history_id, t.account_id, h.seq, h.ended_at, length(h.attributes)"
@@ -268,9 +278,6 @@ inline constexpr auto history_begins =
 inline constexpr auto history_begin =
     "UPDATE accounts SET history_from = max(history_from, ?) WHERE account_id = ?";
 
-inline constexpr auto task_last = "SELECT coalesce(max(task_id), 0) FROM tasks";
-
-inline constexpr auto version_last = "SELECT coalesce(max(version_row), 0) FROM versions";
 inline constexpr auto version_put =
     "INSERT INTO versions (version_row, account_id, seq, version_id, parent_id, created_at,"
     " operations, author) VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
@@ -362,7 +369,8 @@ inline constexpr auto device_all = CALLSIGN_DEVICE " WHERE d.account_id = ? ORDE
 #undef CALLSIGN_DEVICE
 inline constexpr auto device_name = "SELECT name FROM devices WHERE device_id = ?";
 inline constexpr auto device_put =
-    "INSERT INTO devices (client_id, account_id, name, key, created_at) VALUES (?, ?, ?, ?, ?)";
+    "INSERT INTO devices (device_id, client_id, account_id, name, key, created_at)"
+    " VALUES (?, ?, ?, ?, ?, ?)";
 inline constexpr auto device_key =
     "UPDATE devices SET name = ?, key = ? WHERE device_id = ? AND key IS NULL";
 inline constexpr auto device_resync =
@@ -380,8 +388,9 @@ inline constexpr auto webhook_active =
     CALLSIGN_WEBHOOK " WHERE webhook_id > ? AND disabled IS NULL ORDER BY webhook_id LIMIT ?";
 #undef CALLSIGN_WEBHOOK
 inline constexpr auto webhook_put =
-    "INSERT INTO webhooks (account_id, uuid, url, filter, secret, after_seq, after_tasks, mark,"
-    " disabled, failures, edits, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    "INSERT INTO webhooks (webhook_id, account_id, uuid, url, filter, secret, after_seq,"
+    " after_tasks, mark, disabled, failures, edits, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, "
+    "?, ?, ?, ?)";
 inline constexpr auto webhook_update =
     "UPDATE webhooks SET after_seq = ?, after_tasks = ?, mark = ?, disabled = ?, failures = ?,"
     " edits = ? WHERE webhook_id = ?";
@@ -390,8 +399,8 @@ inline constexpr auto delivery_all =
     "SELECT delivery_id, sent_as, at, changes, status, error, delivered, took_ms"
     " FROM webhook_deliveries WHERE webhook_id = ? ORDER BY delivery_id DESC";
 inline constexpr auto delivery_put =
-    "INSERT INTO webhook_deliveries (webhook_id, sent_as, at, changes, status, error, delivered,"
-    " took_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
+    "INSERT INTO webhook_deliveries (delivery_id, webhook_id, sent_as, at, changes, status, error,"
+    " delivered, took_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
 // All but the latest so many.
 inline constexpr auto delivery_trim =
     "DELETE FROM webhook_deliveries WHERE webhook_id = ?1 AND delivery_id <= (SELECT delivery_id"
@@ -425,8 +434,9 @@ inline constexpr auto action_about =
     CALLSIGN_ACTION " WHERE action_id < ? AND account_id = ? ORDER BY action_id DESC LIMIT ?";
 #undef CALLSIGN_ACTION
 inline constexpr auto action_put =
-    "INSERT INTO admin_actions (done_at, token_id, token_name, actor_account_id, address, action,"
-    " account_id, account_name, subject) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    "INSERT INTO admin_actions (action_id, done_at, token_id, token_name, actor_account_id, "
+    "address,"
+    " action, account_id, account_name, subject) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 // All but the latest so many.
 inline constexpr auto action_trim =
     "DELETE FROM admin_actions WHERE actor_account_id = ?1 AND action_id <= (SELECT action_id"
@@ -467,8 +477,8 @@ inline constexpr auto effect_tally =
     "SELECT count(*) FILTER (WHERE kind = 1), count(*) FILTER (WHERE kind = 2), min(created_at)"
     " FROM outbox WHERE account_id = ?";
 inline constexpr auto effect_put =
-    "INSERT INTO outbox (account_id, kind, slot_id, task_uuid, prefix, operations, author,"
-    " attempts, parent, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    "INSERT INTO outbox (effect_id, account_id, kind, slot_id, task_uuid, prefix, operations,"
+    " author, attempts, parent, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 inline constexpr auto effect_update =
     "UPDATE outbox SET attempts = ?, parent = ? WHERE effect_id = ?";
 inline constexpr auto effect_delete = "DELETE FROM outbox WHERE effect_id = ?";
@@ -507,8 +517,8 @@ inline constexpr auto sealed_links =
 inline constexpr auto sealed_delete =
     "DELETE FROM sealed_versions WHERE parent_id = ? AND account_id = ?";
 inline constexpr auto sealed_put =
-    "INSERT INTO sealed_versions (account_id, seq, version_id, parent_id, created_at, segment)"
-    " VALUES (?, ?, ?, ?, ?, ?)";
+    "INSERT INTO sealed_versions (sealed_id, account_id, seq, version_id, parent_id, created_at,"
+    " segment) VALUES (?, ?, ?, ?, ?, ?, ?)";
 // The bytes come last: SQLite does not touch their pages unless they are asked for.
 #define CALLSIGN_SNAPSHOT "SELECT version_id, seq, taken_seq, taken_at"
 inline constexpr auto snapshot_mark =

@@ -19,15 +19,14 @@ void write_state::load() {
     pending.load();
     numbers.load();
     places.load();
-    committed_task_ = last_task = db.integer_of(sql::task_last);
-    committed_version_ = last_version = db.integer_of(sql::version_last);
+    ids.load(db);
     auto q = db.use(sql::totals_get);
     if (!q.step()) throw_damaged("totals", 1, "it is not there");
     q.at("totals", 1);
     now = committed = {
         {q.integer(0), q.integer(1), q.integer(2), q.integer(3)}, q.integer(4), q.instant(5), {}};
     now.all = {.accounts = db.integer_of(sql::account_count),
-               .tasks = last_task,
+               .tasks = ids.last(id_of::task),
                .open_tasks = q.integer(6),
                .held_series = db.integer_of(sql::series_held_count)};
     committed.all = now.all;
@@ -59,8 +58,8 @@ write_state::counter& write_state::find_counter(series_id series, std::string_vi
     }
     if (found.id != 0) expect_highest(found);
     if (found.id == 0) {
-        db.use(sql::counter_put).bind(series).bind(name.second).run();
-        found.id = db.last_row();
+        found.id = ids.next(id_of::counter);
+        db.use(sql::counter_put).bind(found.id).bind(series).bind(name.second).run();
         last_periods_.erase(series);
     }
     return counters_.emplace(std::move(name), found).first->second;
@@ -159,8 +158,7 @@ void write_state::flush() {
 
 void write_state::committed_all() noexcept {
     committed = now;
-    committed_task_ = last_task;
-    committed_version_ = last_version;
+    ids.committed();
     pending.committed();
     numbers.committed();
     places.committed();
@@ -176,8 +174,7 @@ void write_state::roll_back() noexcept {
     forget_series();
     forget_devices();
     now = committed;
-    last_task = committed_task_;
-    last_version = committed_version_;
+    ids.roll_back();
     pending.roll_back();
     numbers.roll_back();
     places.roll_back();

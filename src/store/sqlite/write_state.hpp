@@ -6,6 +6,7 @@
 #include "bulk_index.hpp"
 #include "connection.hpp"
 #include "key_index.hpp"
+#include "last_ids.hpp"
 #include "pending_slots.hpp"
 
 #include <callsign/ports/store.hpp>
@@ -113,8 +114,7 @@ class write_state {
     pending_slots pending;
     bulk_index numbers;  // of tasks
     bulk_index places;   // of versions
-    std::int64_t last_task = 0;
-    std::int64_t last_version = 0;  // its row
+    last_ids ids;
     std::map<std::pair<account_id, std::string>, series> series_by_prefix;
     std::unordered_map<account_id, series> default_series;
     std::unordered_map<uuid, device, boost::hash<uuid>> devices;  // by client id
@@ -139,8 +139,6 @@ class write_state {
     std::unordered_map<series_id, std::string> last_periods_;
     std::vector<head*> changed_heads_;
     std::vector<counter*> changed_counters_;
-    std::int64_t committed_task_ = 0;
-    std::int64_t committed_version_ = 0;
 };
 
 }  // namespace callsign::sqlite

@@ -183,7 +183,7 @@ class write_transaction final : public reads_over<write_tx> {
 
     task_id put_task(const task& t, series_id series) override {
         moved(t.created_at);
-        const task_id id{++state_.last_task};
+        const task_id id{state_.ids.next(id_of::task)};
         const std::string attributes = encode(t.attributes);
         auto q = db_.use(sql::task_put);
         q.bind(id).bind(t.account).bind(t.uuid).bind(series);
@@ -324,15 +324,16 @@ class write_transaction final : public reads_over<write_tx> {
 
     device_id put_device(const device& d) override {
         moved(d.created_at);
+        const device_id id{state_.ids.next(id_of::device)};
         auto q = db_.use(sql::device_put);
-        q.bind(d.client_id).bind(d.account).bind(d.name);
+        q.bind(id).bind(d.client_id).bind(d.account).bind(d.name);
         if (d.sealed_key.empty()) {
             q.bind_null();
         } else {
             q.bind_blob(d.sealed_key.data(), d.sealed_key.size());
         }
         q.bind(d.created_at).run();
-        return device_id{db_.last_row()};
+        return id;
     }
     void set_resync(device_id id, const resync& r) override {
         changed_ = true;
@@ -375,7 +376,9 @@ class write_transaction final : public reads_over<write_tx> {
     effect_id put_effect(const effect& e) override {
         moved(e.created_at);
         const std::string bytes = encode(e.operations);
+        const effect_id id{state_.ids.next(id_of::effect)};
         db_.use(sql::effect_put)
+            .bind(id)
             .bind(e.account)
             .bind(static_cast<std::int64_t>(e.kind))
             .bind(e.slot)
@@ -387,7 +390,7 @@ class write_transaction final : public reads_over<write_tx> {
             .bind(e.parent)
             .bind(e.created_at)
             .run();
-        return effect_id{db_.last_row()};
+        return id;
     }
     void update_effect(const effect& e) override {
         changed_ = true;
@@ -425,6 +428,7 @@ class write_transaction final : public reads_over<write_tx> {
         moved(now);
         const std::int64_t seq = state_.advance_head(account, id);
         db_.use(sql::sealed_put)
+            .bind(state_.ids.next(id_of::sealed))
             .bind(account)
             .bind(seq)
             .bind(id)
@@ -487,11 +491,12 @@ class write_transaction final : public reads_over<write_tx> {
 
     webhook_id put_webhook(const webhook& w) override {
         moved(w.created_at);
+        const webhook_id id{state_.ids.next(id_of::webhook)};
         auto q = db_.use(sql::webhook_put);
-        q.bind(w.account).bind(w.uuid).bind(w.url).bind(w.filter).bind_blob(w.sealed_secret.data(),
-                                                                            w.sealed_secret.size());
+        q.bind(id).bind(w.account).bind(w.uuid).bind(w.url).bind(w.filter).bind_blob(
+            w.sealed_secret.data(), w.sealed_secret.size());
         bind_place(q, w).bind(w.created_at).run();
-        return webhook_id{db_.last_row()};
+        return id;
     }
     void update_webhook(const webhook& w) override {
         changed_ = true;
@@ -508,6 +513,7 @@ class write_transaction final : public reads_over<write_tx> {
     void put_delivery(webhook_id id, const webhook_delivery& d) override {
         moved(d.at);
         db_.use(sql::delivery_put)
+            .bind(state_.ids.next(id_of::delivery))
             .bind(id)
             .bind(d.id)
             .bind(d.at)
@@ -540,6 +546,7 @@ class write_transaction final : public reads_over<write_tx> {
     void put_action(const admin_action& a) override {
         moved(a.at);
         db_.use(sql::action_put)
+            .bind(state_.ids.next(id_of::action))
             .bind(a.at)
             .bind(a.by.token)
             .bind(a.by.name)
@@ -576,9 +583,10 @@ class write_transaction final : public reads_over<write_tx> {
     account_id put_account(std::string_view name, time_point now, account_mode mode) override {
         moved(now);
         const std::string text(name);
-        db_.use(sql::account_put).bind(text).bind(now).bind(static_cast<int>(mode)).run();
+        const account_id id{state_.ids.next(id_of::account)};
+        db_.use(sql::account_put).bind(id).bind(text).bind(now).bind(static_cast<int>(mode)).run();
         ++state_.now.all.accounts;
-        return account_id{db_.last_row()};
+        return id;
     }
     void update_account(const account& a) override {
         changed_ = true;
@@ -603,14 +611,15 @@ class write_transaction final : public reads_over<write_tx> {
                          bool is_default, time_point now) override {
         moved(now);
         const std::string text(prefix), bound(project);
+        const series_id id{state_.ids.next(id_of::series)};
         db_.use(sql::series_put)
+            .bind(id)
             .bind(account)
             .bind(text)
             .bind(bound)
             .bind(is_default ? 1 : 0)
             .bind(now)
             .run();
-        const series_id id{db_.last_row()};
         db_.use(sql::prefix_put).bind(account).bind(text).bind(id).run();
         return id;
     }
@@ -641,7 +650,9 @@ class write_transaction final : public reads_over<write_tx> {
                        std::optional<time_point> expires_at) override {
         moved(now);
         const std::string text(name);
+        const token_id id{state_.ids.next(id_of::token)};
         db_.use(sql::token_put)
+            .bind(id)
             .bind(account)
             .bind(text)
             .bind(static_cast<int>(scope))
@@ -649,7 +660,7 @@ class write_transaction final : public reads_over<write_tx> {
             .bind(now)
             .bind(expires_at)
             .run();
-        return token_id{db_.last_row()};
+        return id;
     }
     std::optional<token> find_token(token_id id) override {
         auto q = db_.use(sql::token_by_id);
@@ -691,10 +702,11 @@ class write_transaction final : public reads_over<write_tx> {
             state_.flush();
             state_.keys.prepare_commit();
             state_.pending.prepare_commit(state_.now.last_slot);
-            state_.numbers.prepare_commit(state_.last_task);
-            state_.places.prepare_commit(state_.last_version);
+            state_.numbers.prepare_commit(state_.ids.last(id_of::task));
+            state_.places.prepare_commit(state_.ids.last(id_of::version));
+            state_.ids.flush(db_);
             auto& now = state_.now;
-            now.all.tasks = state_.last_task;
+            now.all.tasks = state_.ids.last(id_of::task);
             if (series_changed_) now.all.held_series = db_.integer_of(sql::series_held_count);
             db_.use(sql::totals_set)
                 .bind(now.slots.pending)
@@ -767,7 +779,7 @@ class write_transaction final : public reads_over<write_tx> {
     // `v` without its operations.
     void put_version(account_id account, const version& v, std::span<const operation> operations) {
         const std::string bytes = encode(operations);
-        const std::int64_t row = ++state_.last_version;
+        const std::int64_t row = state_.ids.next(id_of::version);
         db_.use(sql::version_put)
             .bind(row)
             .bind(account)
@@ -815,6 +827,7 @@ class write_transaction final : public reads_over<write_tx> {
         if (kind == history_kind::whole) bytes = encode(before.attributes);
         if (kind != history_kind::way_back) way = 0;
         db_.use(sql::history_put)
+            .bind(state_.ids.next(id_of::history))
             .bind(before.id)
             .bind(before.last_seq)
             .bind(now)

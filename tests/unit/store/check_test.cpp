@@ -215,6 +215,7 @@ constexpr const char* versions_index = "the index of versions has every version,
 constexpr const char* owners = "what a row belongs to is there";
 constexpr const char* file = "the file is sound";
 constexpr const char* rows = "every row can be read";
+constexpr const char* last_ids = "no row is ahead of the last id that was given";
 }  // namespace proofs
 
 constexpr damage damages[] = {
@@ -252,6 +253,9 @@ constexpr damage damages[] = {
      "I4", proofs::in_flight},
     {"failed_without_reason", "UPDATE slots SET reason = 0 WHERE state = 3", "I4",
      proofs::slot_state},
+    {"last_task_forgotten", "UPDATE totals SET last_task = last_task - 1", "file",
+     proofs::last_ids},
+    {"last_account_forgotten", "UPDATE totals SET last_account = 0", "file", proofs::last_ids},
     {"totals_wrong", "UPDATE totals SET pending = pending + 1", "I4", proofs::totals},
     {"hole_in_the_chain", "DELETE FROM versions WHERE seq = 7 AND account_id = 1", "I6",
      proofs::seqs},

@@ -205,7 +205,7 @@ class player {
             while (place) place = tx.remove_some(id, *place, 5);
         });
         owners_.erase(owners_.begin() + static_cast<std::ptrdiff_t>(at));
-        make_account();  // which may have its id
+        make_account();  // which has another id
     }
     void write(const std::function<void(write_tx&)>& change) {
         const auto before = owners_;

@@ -7,7 +7,10 @@
 #include <callsign/rules/rules.hpp>
 #include <callsign/store/sqlite.hpp>
 
+#include <SQLiteCpp/SQLiteCpp.h>
 #include <gtest/gtest.h>
+#include <map>
+#include <set>
 
 namespace callsign::testing {
 namespace {
@@ -42,6 +45,54 @@ class removal : public ::testing::Test {
     void reopen() {
         store_.reset();
         store_ = open_sqlite({.data_dir = dir_.path(), .buffered_entries_max = 8});
+    }
+
+    // A row of nearly every table; a new opaque account as well.
+    void furnish(account_id id, std::uint8_t n) {
+        run(create_device{
+            .account = id, .name = "d", .client_id = uuid{{n, 3}}, .sealed_key = "k"});
+        run(add_sealed_version{uuid{{n, 4}}, {}, "sealed", true, {}});
+        const auto tx = store_->begin_write();
+        webhook w;
+        w.account = id;
+        w.uuid = uuid{{n, 5}};
+        w.sealed_secret = "s";
+        w.created_at = now_;
+        tx->put_delivery(tx->put_webhook(w), {.id = "1", .at = now_});
+        tx->commit();
+    }
+    void remove(const std::string& name) {
+        run(delete_account{name});
+        now_ += std::chrono::hours{1};
+        remove_deleted c{milliseconds{1}, 1'000'000};
+        do {
+            c.from = run(c).next;
+        } while (c.from);
+    }
+    // Of each table whose rows have ids. Closes the store, and opens it again.
+    std::map<std::string, std::vector<std::int64_t>> ids_in_file() {
+        // By themselves no rows with ids of their own.
+        static const std::set<std::string> not_drawn{"totals", "instance", "retry_times",
+                                                     "key_runs", "key_pages"};
+        std::map<std::string, std::vector<std::int64_t>> all;
+        store_.reset();
+        {
+            SQLite::Database db((dir_.path() / "callsign.sqlite3").string());
+            SQLite::Statement tables(
+                db,
+                "SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c WHERE"
+                " m.type = 'table' AND c.pk = 1 AND c.type = 'INTEGER' AND (SELECT max(pk) FROM"
+                " pragma_table_info(m.name)) = 1");
+            while (tables.executeStep()) {
+                const std::string name = tables.getColumn(0), column = tables.getColumn(1);
+                if (not_drawn.contains(name)) continue;
+                SQLite::Statement rows(db, "SELECT " + column + " FROM " + name);
+                auto& ids = all[name];
+                while (rows.executeStep()) ids.push_back(rows.getColumn(0));
+            }
+        }
+        reopen();
+        return all;
     }
 
     temp_dir dir_;
@@ -111,6 +162,38 @@ TEST_F(removal, what_is_made_meanwhile_begins_at_its_own_start) {
         ASSERT_TRUE(report.ok()) << at << ": " << report.faults.front().text;
     }
     EXPECT_GT(made, 15);
+}
+
+// Whatever table it is of, whoever's the row was, and across restarts.
+TEST_F(removal, no_id_is_given_again) {
+    furnish(make("stays"), 1);
+    std::map<std::string, std::int64_t> highest;
+    for (std::uint8_t n = 2; n < 5; ++n) {
+        const auto id = make("gone");
+        furnish(id, n);
+        const auto sealed = store_->begin_read()->find_device(uuid{{n, 4}})->account;
+        const std::string name = store_->begin_read()->find_account(sealed)->name;
+        for (const auto& [table, ids] : ids_in_file()) {
+            std::int64_t last = highest[table];
+            for (const std::int64_t row : ids) last = std::max(last, row);
+            EXPECT_TRUE(last > highest[table] || ids.empty()) << table << " got no row";
+            highest[table] = last;
+        }
+        remove("gone");
+        remove(name);
+        run(forget_actions{milliseconds{1}, 100});
+        const auto left = ids_in_file();
+        const auto next = make("next");
+        furnish(next, static_cast<std::uint8_t>(n + 100));
+        for (const auto& [table, ids] : ids_in_file()) {
+            const std::set<std::int64_t> before(left.at(table).begin(), left.at(table).end());
+            for (const std::int64_t row : ids) {
+                EXPECT_TRUE(before.contains(row) || row > highest[table]) << table << ' ' << row;
+            }
+        }
+        remove("next");
+        EXPECT_TRUE(report_on(dir_.path()).ok());
+    }
 }
 
 // The place where a removal stood is not kept: it begins again.
