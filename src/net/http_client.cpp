@@ -56,8 +56,7 @@ std::string head_of(const http_call& call, const std::string& authority) {
 }
 
 // The answer is still to come: not so after 101, where another protocol begins.
-bool is_interim(const answer_parser& parser) {
-    const unsigned status = parser.get().result_int();
+bool is_interim(unsigned status) {
     return status / 100 == 1 && status != 101;
 }
 
@@ -113,7 +112,7 @@ class http_client::impl {
         // A server may answer and close before it has read everything, to refuse a large body say:
         // its answer is worth more than the broken pipe.
         const error_code broken = co_await write(std::move(head), std::move(call.body));
-        http_outcome outcome = co_await receive(has_body);
+        http_outcome outcome = co_await receive_final(has_body);
         if (!outcome && broken) co_return http_failure{broken, true};
         co_return outcome;
     }
@@ -151,29 +150,32 @@ class http_client::impl {
         co_return error;
     }
 
-    asio::awaitable<http_outcome> receive(bool has_body) {
-        std::optional<answer_parser> parser;
-        error_code error;
+    // Passes over interim answers.
+    asio::awaitable<http_outcome> receive_final(bool has_body) {
         for (int interim = 0; interim <= interim_answers_max; ++interim) {
-            parser.emplace();
-            parser->header_limit(answer_header_bytes_max);
-            parser->body_limit(options_.answer_bytes_max);
-            parser->skip(!has_body);
-            error = co_await read_header(*parser);
-            if (error || !is_interim(*parser)) break;
+            http_outcome outcome = co_await receive(has_body);
+            if (!outcome || !is_interim(outcome->status)) co_return outcome;
         }
-        if (!error && is_interim(*parser)) error = http::error::unexpected_body;
-        if (!error && !parser->is_done() && options_.make_room) {
-            error = co_await read_with_room(*parser);
+        close();
+        co_return http_failure{http::error::unexpected_body, true};
+    }
+
+    asio::awaitable<http_outcome> receive(bool has_body) {
+        answer_parser parser;
+        parser.header_limit(answer_header_bytes_max);
+        parser.body_limit(options_.answer_bytes_max);
+        parser.skip(!has_body);
+        error_code error = co_await read_header(parser);
+        if (!error && !parser.is_done() && options_.make_room) {
+            error = co_await read_with_room(parser);
         }
-        if (!error && !parser->is_done()) error = co_await read(*parser);
-        if (error || !parser->keep_alive()) close();
-        const bool has_succeeded =
-            parser->is_header_done() && parser->get().result_int() / 100 == 2;
+        if (!error && !parser.is_done()) error = co_await read(parser);
+        if (error || !parser.keep_alive()) close();
+        const bool has_succeeded = parser.is_header_done() && parser.get().result_int() / 100 == 2;
         if (error && !(options_.header_suffices && has_succeeded)) {
             co_return http_failure{error, true};
         }
-        co_return answer_of(parser->release());
+        co_return answer_of(parser.release());
     }
 
     asio::awaitable<error_code> read_more() {

@@ -99,7 +99,8 @@ class http_client {
     boost::asio::awaitable<boost::system::error_code> connect();
     // Connects if need be.
     boost::asio::awaitable<boost::system::error_code> send(std::string bytes);
-    // The next answer; without a body, that of a HEAD. After a failure the connection is closed.
+    // The next answer, or interim one; without a body, that of a HEAD. After a failure the
+    // connection is closed.
     boost::asio::awaitable<http_outcome> receive(bool has_body = true);
     // Waits until something arrives, and keeps it for receive(). After an error the connection is
     // closed; what arrived before is kept.
