@@ -59,8 +59,10 @@ constexpr auto use_result = asio::as_tuple(asio::use_awaitable);
 
 class server {
   public:
-    // `files_max`: that it may have open; 0: not known.
-    server(setup::config config, setup::config_source source, std::size_t files_max);
+    // `files_max`: that it may have open; 0: not known. `exit_code` outlives it, and is set when
+    // the process should be started again.
+    server(setup::config config, setup::config_source source, std::size_t files_max,
+           int& exit_code);
     // The threads end before what they work on: the members after them are theirs to touch.
     ~server() {
         readers_.join();
@@ -102,6 +104,7 @@ class server {
     bool speaks_tls() const noexcept { return config_.http.tls != nullptr; }
     fs::path admin_token_file() const { return config_.store.data_dir / "admin.token"; }
 
+    int& exit_code_;
     setup::config config_;
     setup::config_source source_;
     // As they were told, whatever became of them here.
@@ -159,8 +162,10 @@ engine_options engine_options_of(const setup::config& config) {
     return options;
 }
 
-server::server(setup::config config, setup::config_source source, std::size_t files_max)
-    : config_(std::move(config)),
+server::server(setup::config config, setup::config_source source, std::size_t files_max,
+               int& exit_code)
+    : exit_code_(exit_code),
+      config_(std::move(config)),
       source_(std::move(source)),
       engine_(*store_, *clock_, *entropy_,
               {.network = network_.get_executor(),
@@ -211,6 +216,11 @@ std::unique_ptr<task_sink> server::open_sink(const remote_chain& r) {
 std::unique_ptr<store> server::open_store() {
     sqlite_options options = config_.store;
     options.progress = upgrade_log(log_);
+    options.lost_at_close = [this] {
+        exit_code_ = exit_fatal;
+        log_->log(log_level::error, "fatal: a sync failed; the WAL was kept for the next start",
+                  {});
+    };
     return open_sqlite(options);
 }
 
@@ -525,6 +535,7 @@ void server::warn_of_expiry() {
 // is durable. The requests concerned have their answers by now; the moment is for the kernel to
 // take them.
 void server::end_at_once(const std::string& why) {
+    exit_code_ = exit_fatal;
     log_->log(log_level::error, "fatal, ending: the outcome of a commit is not known",
               {{"error", why}});
     last_words_.expires_after(std::chrono::milliseconds{50});
@@ -552,9 +563,10 @@ int run(int argc, char** argv) {
     }
     std::signal(SIGPIPE, SIG_IGN);
     const std::size_t files_max = setup::raise_open_files_limit();
-    server s(std::get<setup::config>(std::move(loaded)), std::move(given->source), files_max);
-    s.run();
-    return 0;
+    server(std::get<setup::config>(std::move(loaded)), std::move(given->source), files_max,
+           exit_code)
+        .run();
+    return exit_code;
 }
 
 }  // namespace

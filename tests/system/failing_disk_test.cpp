@@ -50,6 +50,51 @@ TEST_F(failing_disk_test, an_unknown_outcome_ends_the_process_and_the_same_key_s
     expect_sound();
 }
 
+// The kernel reports a failed sync once. One of the background must not be forgotten: the process
+// ends, the log stays, and with it all that was acknowledged.
+TEST_F(failing_disk_test, one_failed_sync_of_the_database_is_final) {
+    const auto switch_file = temp_path("one-sync-fails");
+    // In the background while it serves, or as the store is closed.
+    for (const bool closes : {false, true}) {
+        const std::string name = closes ? "closes" : "serves";
+        auto s = start({}, {{"LD_PRELOAD", CALLSIGN_FAILING_DISK},
+                            {"CALLSIGN_FAIL_ONE_SYNC", switch_file.string()},
+                            {"CALLSIGN_STORE_MOVED_PAGES_MAX", closes ? "10000000" : "16"}});
+        const std::string token = make_account(*s, name, closes ? "CLO" : "SER");
+        std::map<std::string, std::string> receipts;
+        const auto create = [&](const std::string& key) {
+            http_client client(s->port(), token);
+            return client.post_json("/v1/tasks", R"({"description":"one sync"})", key);
+        };
+        const auto create_more = [&](int n) {
+            const std::string key = name + std::to_string(n);
+            const auto made = create(key);
+            if (made && made->status == 201) receipts[key] = made->body;
+            return made && made->status == 201;
+        };
+        for (int n = 0; n < 50; ++n) ASSERT_TRUE(create_more(n));
+        std::ofstream(switch_file) << "now";
+        if (closes) {
+            s->child().signal(SIGTERM);
+        } else {
+            int n = 50;
+            while (create_more(n)) ASSERT_LT(++n, 20'000) << "no sync of the database came";
+        }
+        expect_exit(s->child(), 70);
+        EXPECT_FALSE(std::filesystem::exists(switch_file));
+        EXPECT_GT(std::filesystem::file_size(data_dir() / "callsign.sqlite3-wal"), 0u);
+        s->start();
+        for (const auto& [key, receipt] : receipts) {
+            const auto again = create(key);
+            ASSERT_TRUE(again);
+            EXPECT_EQ(again->body, receipt);
+        }
+        s->child().signal(SIGTERM);
+        expect_exit(s->child(), 0);
+        expect_sound();
+    }
+}
+
 TEST_F(failing_disk_test, a_full_disk_refuses_writes_and_goes_on_reading) {
     const auto switch_file = temp_path("the-disk-is-full");
     const environment full{{"LD_PRELOAD", CALLSIGN_FAILING_DISK},

@@ -52,6 +52,9 @@ struct sqlite_options {
     // that goes on, half as many again.
     std::size_t buffered_entries_max = 32'768;
     store_progress progress{};
+    // Called when the store is closed after a sync has failed, then or before: the log was kept,
+    // and the next start decides what is durable.
+    std::function<void()> lost_at_close{};
 };
 
 // Opens or creates DATA/callsign.sqlite3 and brings its schema up to date. Throws

@@ -1,7 +1,7 @@
 #pragma once
 // Writes a file's dirty pages to the disk on a thread of its own, so that whoever must wait for it
-// to be durable later waits for little. A failure is not lost: the kernel tells of it once, so it
-// must be asked for before another sync of the same file is believed.
+// to be durable later waits for little. A failure is kept by the file (sync_failure()). One that
+// was begun is made before the destructor returns.
 //
 // begin(), take_result() and await_result() are one thread's, the writer's.
 
@@ -57,7 +57,7 @@ class background_sync {
         std::unique_lock lock(mutex_);
         while (true) {
             changed_.wait(lock, [this] { return is_wanted_ || ends_; });
-            if (ends_) return;
+            if (!is_wanted_) return;
             lock.unlock();
             const int code = file_.pMethods->xSync(&file_, SQLITE_SYNC_NORMAL);
             lock.lock();

@@ -44,7 +44,8 @@ checkpointer::checkpointer(connection& writer, const std::filesystem::path& file
     : db_(writer),
       readers_(readers),
       options_(options),
-      pin_(file, SQLite::OPEN_READONLY, std::size_t{64} << 10) {
+      pin_(file, SQLite::OPEN_READONLY, std::size_t{64} << 10),
+      database_failure_(sync_failure(db_)) {
     if (files_are_for_many_threads()) sync_.emplace(database_file(db_));
     db_.execute(
         ("PRAGMA journal_size_limit = " + std::to_string(log_bound() * wal_frame_bytes)).c_str());
@@ -65,6 +66,16 @@ void checkpointer::maintain(bool idle) {
     } else if (wal_pages_ > 0 && pages_to_move(db_) >= options_.moved_pages_max / (idle ? 2 : 1)) {
         move_part();
     }
+}
+
+bool checkpointer::finish() {
+    sync_.reset();
+    try {
+        remove_pin();
+    } catch (const store_failure&) {  // then less is moved
+    }
+    if (!is_database_lost()) move_pages(SQLITE_CHECKPOINT_PASSIVE);
+    return !is_database_lost();
 }
 
 void checkpointer::grow_shared_memory() {

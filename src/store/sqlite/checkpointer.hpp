@@ -16,6 +16,7 @@
 
 #include <callsign/store/sqlite.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -38,6 +39,13 @@ class checkpointer {
     // Checkpoints if it is due, sooner if the writer is idle. Throws store_failure if nobody knows
     // what the disk has of the database now.
     void maintain(bool idle);
+    // Moves all to the database, so that the connection that writes has nothing to move when it is
+    // closed. Nothing is done after it. False: a sync of the database has failed.
+    bool finish();
+
+    // Whether a sync of the database has failed: nobody knows what the disk has of it, and the log
+    // must stay. Any thread.
+    bool is_database_lost() const { return database_failure_ != 0; }
 
   private:
     static constexpr std::int64_t wal_frame_bytes = 4'096 + 24;
@@ -67,6 +75,7 @@ class checkpointer {
     reader_pool& readers_;
     sqlite_options options_;
     connection pin_;
+    const std::atomic<int>& database_failure_;
     std::optional<background_sync> sync_;  // none: its files are for one thread
     bool shared_memory_grown_ = false;
     std::int64_t wal_pages_ = 0;

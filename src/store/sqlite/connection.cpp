@@ -195,6 +195,10 @@ void connection::execute(const char* sql) {
     guarded([&] { return database_.exec(sql); });
 }
 
+void connection::keep_log() {
+    sqlite3_db_config(database_.getHandle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+}
+
 std::int64_t connection::integer_of(const char* sql) {
     return guarded([&] { return database_.execAndGet(sql).getInt64(); });
 }

@@ -100,6 +100,8 @@ class connection {
     void execute(const char* sql);
     std::int64_t integer_of(const char* sql);
 
+    // Its log stays when it is closed, and nothing is moved from it.
+    void keep_log();
     SQLite::Database& database() { return database_; }
 
   private:

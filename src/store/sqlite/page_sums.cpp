@@ -63,6 +63,7 @@ struct file {
     bool is_database;
     bool summed;               // as far as its header has been seen
     std::unique_ptr<wal> log;  // of a WAL
+    std::atomic<int> sync_failure{SQLITE_OK};
 };
 
 file& of(sqlite3_file* f) {
@@ -123,9 +124,14 @@ int write(sqlite3_file* f, const void* from, int size, sqlite3_int64 offset) {
 
 int sync(sqlite3_file* f, int flags) {
     file& self = of(f);
-    if (!self.log) return self.real->pMethods->xSync(self.real, flags);
-    if (const int code = flush(self); code != SQLITE_OK) return code;
-    return self.log->sync->asked(flags);
+    if (self.log) {
+        if (const int code = flush(self); code != SQLITE_OK) return code;
+        return self.log->sync->asked(flags);
+    }
+    if (const int failed = self.sync_failure; failed != SQLITE_OK) return failed;
+    const int code = self.real->pMethods->xSync(self.real, flags);
+    if (code != SQLITE_OK) self.sync_failure = code;
+    return code;
 }
 
 // Passes a call on to the file behind, which has all that was written then.
@@ -295,6 +301,10 @@ sqlite3_file& database_file(connection& db) {
     sqlite3_file* file = nullptr;
     sqlite3_file_control(db.database().getHandle(), "main", SQLITE_FCNTL_FILE_POINTER, &file);
     return *file;
+}
+
+const std::atomic<int>& sync_failure(connection& db) {
+    return of(&database_file(db)).sync_failure;
 }
 
 bool has_sums(const std::filesystem::path& path) {

@@ -11,6 +11,7 @@
 
 #include "connection.hpp"
 
+#include <atomic>
 #include <memory>
 
 struct sqlite3_file;
@@ -43,5 +44,10 @@ bool files_are_for_many_threads();
 
 // The connection's file; it lives as long.
 sqlite3_file& database_file(connection& db);
+
+// SQLite's code of the first sync of that file that failed, whoever asked for it; SQLITE_OK: none
+// has. Once one has, every later sync fails: the kernel reports lost pages once, and calls them
+// clean from then on. Any thread; it lives as long as the connection.
+const std::atomic<int>& sync_failure(connection& db);
 
 }  // namespace callsign::sqlite

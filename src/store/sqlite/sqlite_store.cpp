@@ -12,6 +12,7 @@
 
 #include <callsign/store/sqlite.hpp>
 
+#include <functional>
 #include <optional>
 #include <sqlite3.h>
 #include <stdexcept>
@@ -27,7 +28,8 @@ class sqlite_store final : public store {
           lock_(options.data_dir / "callsign.lock"),
           state_((sqlite::prepare_file(file_, options), file_), options),
           readers_(file_, options),
-          log_(state_.db, file_, readers_, options) {
+          log_(state_.db, file_, readers_, options),
+          lost_at_close_(options.lost_at_close) {
         state_.db.execute("PRAGMA synchronous = FULL");
         try {
             state_.load();
@@ -36,6 +38,14 @@ class sqlite_store final : public store {
             if (failure.reason() != store_failure::kind::damaged) throw;
             stopped_ = failure;  // what is not damaged can be read
         }
+    }
+
+    // Over a sync that failed nothing is moved, and no log removed: it is all that is left.
+    ~sqlite_store() override {
+        const bool is_log_lost = state_.log && state_.log->make_up() != SQLITE_OK;
+        if (!is_log_lost && log_.finish()) return;
+        state_.db.keep_log();
+        if (lost_at_close_) lost_at_close_();
     }
 
     std::unique_ptr<write_tx> begin_write(write_batch /*batch*/) override {
@@ -47,6 +57,9 @@ class sqlite_store final : public store {
         return sqlite::begin_read(readers_, {&state_.numbers, &state_.places});
     }
     void sync() override {
+        if (log_.is_database_lost()) {
+            throw store_failure(store_failure::kind::unknown, "a sync of the database failed");
+        }
         const int code = state_.log ? state_.log->make_up() : SQLITE_OK;
         if (code == SQLITE_OK) return;
         throw store_failure(store_failure::kind::unknown,
@@ -82,6 +95,7 @@ class sqlite_store final : public store {
     sqlite::write_state state_;
     sqlite::reader_pool readers_;
     sqlite::checkpointer log_;
+    std::function<void()> lost_at_close_;
     std::optional<store_failure> stopped_;  // damage stands in the way of writing
 };
 

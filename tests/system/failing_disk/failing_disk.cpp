@@ -1,5 +1,6 @@
 // Preloaded into a server under test. From the moment the file named by CALLSIGN_FAIL_SYNC exists,
-// every fsync and fdatasync fails as on a dying disk; from the moment the one named by
+// every fsync and fdatasync fails as on a dying disk; when the one named by CALLSIGN_FAIL_ONE_SYNC
+// exists, the next sync of a database fails, and the file goes; from the moment the one named by
 // CALLSIGN_DISK_FULL exists, files grow by no more than others give up, as on a full one.
 
 #include <atomic>
@@ -8,6 +9,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <string>
+#include <string_view>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -25,8 +27,17 @@ Function* real(const char* name) {
     return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
 }
 
+bool fails_once(int descriptor) {
+    if (!is_on("CALLSIGN_FAIL_ONE_SYNC")) return false;
+    char path[4096];
+    const std::string link = "/proc/self/fd/" + std::to_string(descriptor);
+    const ssize_t bytes = ::readlink(link.c_str(), path, sizeof path);
+    if (bytes < 0 || !std::string_view(path, bytes).ends_with(".sqlite3")) return false;
+    return real<int(const char*)>("unlink")(std::getenv("CALLSIGN_FAIL_ONE_SYNC")) == 0;
+}
+
 int sync_by(const char* name, int descriptor) {
-    if (is_on("CALLSIGN_FAIL_SYNC")) {
+    if (is_on("CALLSIGN_FAIL_SYNC") || fails_once(descriptor)) {
         errno = EIO;
         return -1;
     }
