@@ -116,12 +116,12 @@ TEST_F(device_cli_test, the_master_key_is_another_one_and_devices_notice_nothing
     EXPECT_EQ(bytes_of(key_file()) + first, both);
     s->child().kill();
     s->start();
-    EXPECT_EQ(s->child().errors().find(locked_out), std::string::npos);
+    EXPECT_EQ(await_line(s->child(), "info started").find(locked_out), std::string::npos);
     // Only that one opens it.
     std::ofstream(key_file()) << first;
     s->child().kill();
     s->start();
-    EXPECT_NE(s->child().errors().find(locked_out), std::string::npos);
+    await_line(s->child(), locked_out);
 }
 
 TEST_F(device_cli_test, the_audit_log_says_who_let_whom_in) {
