@@ -4,7 +4,6 @@
 #include "work.hpp"
 
 #include <callsign/engine/engine.hpp>
-#include <callsign/engine/wakeup.hpp>
 
 #include <string>
 #include <unordered_map>
@@ -46,11 +45,6 @@ class creation final : public work {
 struct follower {
     std::unique_ptr<timer> patience;
     std::optional<result<create_answer>> outcome;
-};
-
-// A request whose task is on its way to another server. Lives in its coroutine's frame.
-struct landing {
-    wakeup settled;
 };
 
 // A request that is being worked on, and who waits for it. Lives in its coroutine's frame.

@@ -4,6 +4,7 @@
 
 #include <callsign/base/assert.hpp>
 #include <callsign/engine/engine.hpp>
+#include <callsign/engine/wakeup.hpp>
 
 #include <algorithm>
 #include <boost/asio/any_completion_handler.hpp>
@@ -266,20 +267,19 @@ class engine::impl {
     asio::awaitable<result<create_answer>> await_landing(
         slot_id slot, const std::pair<account_id, std::string>& key,
         std::optional<time_point> retried_since, milliseconds until) {
-        landing self{{clock_, executors_.network}};
-        const auto place = landings_.emplace(slot, &self);
+        wakeup settled(clock_, executors_.network);
+        landings_.emplace(slot, &settled);
         // It may have been settled before anybody waited for it, in the batch of this request even.
-        for (bool is_settled = true; is_settled;) {
-            const auto seen = self.settled.now();
-            auto outcome = co_await look_up_outcome(key, retried_since);
-            if (outcome) {
-                landings_.erase(place);
-                co_return std::move(*outcome);
-            }
-            is_settled = co_await self.settled.wait(seen, until - clock_.elapsed());
+        std::optional<result<create_answer>> outcome;
+        for (bool is_settled = true; is_settled && !outcome;) {
+            const auto seen = settled.now();
+            outcome = co_await look_up_outcome(key, retried_since);
+            if (!outcome) is_settled = co_await settled.wait(seen, until - clock_.elapsed());
         }
-        landings_.erase(place);
-        co_return create_answer{in_progress{}};
+        // Not by an iterator: others that came meanwhile may have moved the table.
+        std::erase_if(landings_, [&](const auto& each) { return each.second == &settled; });
+        if (!outcome) co_return create_answer{in_progress{}};
+        co_return std::move(*outcome);
     }
 
     // None: it is not settled yet.
@@ -304,9 +304,7 @@ class engine::impl {
 
     void landed(slot_id slot) {
         const auto [from, to] = landings_.equal_range(slot);
-        for (auto at = from; at != to; ++at) {
-            at->second->settled.notify();
-        }
+        for (auto at = from; at != to; ++at) at->second->notify();
     }
 
     // What another request's outcome means for this one; none: it must try for itself.
@@ -383,7 +381,8 @@ class engine::impl {
     hub events_;
     hub::subscription settlements_;
     creations creations_;
-    std::unordered_multimap<slot_id, landing*> landings_;
+    // Those whose task is on its way to another server; each in its coroutine's frame.
+    std::unordered_multimap<slot_id, wakeup*> landings_;
     remote_editor* editor_ = nullptr;
     std::unique_ptr<timer> drained_;
 
