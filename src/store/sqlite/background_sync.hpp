@@ -3,14 +3,12 @@
 // to be durable later waits for little. A failure is kept by the file (sync_failure()). One that
 // was begun is made before the destructor returns.
 //
-// begin(), take_result() and await_result() are one thread's, the writer's.
+// begin() and await_end() are one thread's, the writer's.
 
 #include <condition_variable>
 #include <mutex>
-#include <optional>
 #include <sqlite3.h>
 #include <thread>
-#include <utility>
 
 namespace callsign::sqlite {
 
@@ -29,27 +27,20 @@ class background_sync {
     background_sync(const background_sync&) = delete;
     background_sync& operator=(const background_sync&) = delete;
 
-    // False: one is under way still, or its result was not taken.
-    bool begin() {
+    // Nothing is done if one is under way still.
+    void begin() {
         {
             const std::scoped_lock lock(mutex_);
-            if (is_wanted_ || result_) return false;
+            if (is_wanted_) return;
             is_wanted_ = true;
         }
         changed_.notify_all();
-        return true;
     }
 
-    // SQLite's code of the one that has ended since; none: none has.
-    std::optional<int> take_result() {
-        const std::scoped_lock lock(mutex_);
-        return std::exchange(result_, std::nullopt);
-    }
     // Waits for the one that is under way.
-    std::optional<int> await_result() {
+    void await_end() {
         std::unique_lock lock(mutex_);
         changed_.wait(lock, [this] { return !is_wanted_; });
-        return std::exchange(result_, std::nullopt);
     }
 
   private:
@@ -59,9 +50,8 @@ class background_sync {
             changed_.wait(lock, [this] { return is_wanted_ || ends_; });
             if (!is_wanted_) return;
             lock.unlock();
-            const int code = file_.pMethods->xSync(&file_, SQLITE_SYNC_NORMAL);
+            file_.pMethods->xSync(&file_, SQLITE_SYNC_NORMAL);
             lock.lock();
-            result_ = code;
             is_wanted_ = false;
             changed_.notify_all();
         }
@@ -72,7 +62,6 @@ class background_sync {
     std::condition_variable changed_;
     bool is_wanted_ = false;
     bool ends_ = false;
-    std::optional<int> result_;
     std::thread thread_;
 };
 

@@ -90,7 +90,8 @@ void checkpointer::grow_shared_memory() {
 // from it.
 void checkpointer::checkpoint() {
     remove_pin();
-    if (sync_) expect_synced(sync_->await_result());
+    if (sync_) sync_->await_end();
+    expect_synced();
     const int code = move_pages(SQLITE_CHECKPOINT_RESTART);
     checkpoint_failure_.reset();
     if (code == SQLITE_OK) {
@@ -105,7 +106,7 @@ void checkpointer::checkpoint() {
 
 // What was written before the pin.
 void checkpointer::move_part() {
-    if (sync_) expect_synced(sync_->take_result());
+    expect_synced();
     if (is_pinned()) {
         const int code = move_pages(SQLITE_CHECKPOINT_PASSIVE);
         if (code != SQLITE_OK && (code & 0xFF) != SQLITE_BUSY) {
@@ -159,8 +160,8 @@ void checkpointer::note_failure(int extended_code) {
     if (checkpoint_failure_->reason() == kind::damaged) throw *checkpoint_failure_;
 }
 
-void checkpointer::expect_synced(std::optional<int> code) {
-    if (code.value_or(SQLITE_OK) != SQLITE_OK) note_failure(SQLITE_IOERR_FSYNC);
+void checkpointer::expect_synced() {
+    if (is_database_lost()) note_failure(SQLITE_IOERR_FSYNC);
 }
 
 // Of readers in other processes (`callsign check` is one) nothing is known but that they are

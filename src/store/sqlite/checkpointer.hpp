@@ -65,7 +65,7 @@ class checkpointer {
     bool is_pinned();
     int move_pages(int mode);
     void note_failure(int extended_code);
-    void expect_synced(std::optional<int> code);
+    void expect_synced();
     void hold_readers();
     void release_readers();
     void shorten_log();
