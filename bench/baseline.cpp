@@ -154,7 +154,6 @@ class writer {
             db_.run(sql::counter_set, n->last, n->counter);
         }
         taken_.clear();
-        std::apply([this](auto... last) { db_.run(sql::last_ids_set, last...); }, last_ids_);
         committed_ += batch;
         write_totals(0, now);
         db_.run(sql::commit);
@@ -215,7 +214,11 @@ class writer {
     }
 
     void write_totals(std::int64_t pending, std::int64_t now) {
-        db_.run(sql::totals_set, pending, none, committed_, none, last_slot_, now, committed_);
+        const auto set = [&](auto... last) {
+            db_.run(sql::totals_set, pending, none, committed_, none, last_slot_, now, committed_,
+                    last...);
+        };
+        std::apply(set, last_ids_);
     }
 
     // As long as the real ones; what they say does not matter to SQLite.

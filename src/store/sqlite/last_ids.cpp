@@ -12,11 +12,8 @@ void last_ids::load(connection& db) {
     committed_ = now_;
 }
 
-void last_ids::flush(connection& db) {
-    if (now_ == committed_) return;
-    auto q = db.use(sql::last_ids_set);
+void last_ids::bind_to(query& q) const {
     for (const std::int64_t last : now_) q.bind(last);
-    q.run();
 }
 
 }  // namespace callsign::sqlite

@@ -9,7 +9,7 @@
 
 namespace callsign::sqlite {
 
-// In the order of the columns of sql::last_ids_get.
+// In the order of the columns of sql::last_ids_get, and of sql::totals_set.
 enum class id_of : std::uint8_t {
     account,
     series,
@@ -35,8 +35,8 @@ class last_ids {
     std::int64_t last(id_of what) const noexcept { return now_[at(what)]; }
     std::int64_t next(id_of what) noexcept { return ++now_[at(what)]; }
 
-    // Writes them, if any was given.
-    void flush(connection& db);
+    // The parameters of sql::totals_set that are left.
+    void bind_to(query& q) const;
     // The transaction's end, one of them.
     void committed() noexcept { committed_ = now_; }
     void roll_back() noexcept { now_ = committed_; }

@@ -157,16 +157,14 @@ inline constexpr auto totals_get =
     "SELECT pending, in_flight, committed, failed, last_slot, last_moment, open_tasks FROM totals";
 inline constexpr auto totals_set =
     "UPDATE totals SET pending = ?, in_flight = ?, committed = ?, failed = ?, last_slot = ?,"
-    " last_moment = ?, open_tasks = ?";
-// As id_of has them.
+    " last_moment = ?, open_tasks = ?, last_account = ?, last_series = ?, last_counter = ?,"
+    " last_token = ?, last_device = ?, last_webhook = ?, last_delivery = ?, last_action = ?,"
+    " last_effect = ?, last_sealed = ?, last_history = ?, last_task = ?, last_version = ?";
+// As id_of has them, and as totals_set does at its end.
 inline constexpr auto last_ids_get =
     "SELECT last_account, last_series, last_counter, last_token, last_device, last_webhook,"
     " last_delivery, last_action, last_effect, last_sealed, last_history, last_task, last_version"
     " FROM totals";
-inline constexpr auto last_ids_set =
-    "UPDATE totals SET last_account = ?, last_series = ?, last_counter = ?, last_token = ?,"
-    " last_device = ?, last_webhook = ?, last_delivery = ?, last_action = ?, last_effect = ?,"
-    " last_sealed = ?, last_history = ?, last_task = ?, last_version = ?";
 // What is written so is set back by totals_set: the page is written all the same.
 inline constexpr auto totals_touch = "UPDATE totals SET last_slot = last_slot + 1";
 inline constexpr auto account_count = "SELECT count(*) FROM accounts";

@@ -704,19 +704,19 @@ class write_transaction final : public reads_over<write_tx> {
             state_.pending.prepare_commit(state_.now.last_slot);
             state_.numbers.prepare_commit(state_.ids.last(id_of::task));
             state_.places.prepare_commit(state_.ids.last(id_of::version));
-            state_.ids.flush(db_);
             auto& now = state_.now;
             now.all.tasks = state_.ids.last(id_of::task);
             if (series_changed_) now.all.held_series = db_.integer_of(sql::series_held_count);
-            db_.use(sql::totals_set)
-                .bind(now.slots.pending)
+            auto q = db_.use(sql::totals_set);
+            q.bind(now.slots.pending)
                 .bind(now.slots.in_flight)
                 .bind(now.slots.committed)
                 .bind(now.slots.failed)
                 .bind(now.last_slot)
                 .bind(now.last_moment)
-                .bind(now.all.open_tasks)
-                .run();
+                .bind(now.all.open_tasks);
+            state_.ids.bind_to(q);
+            q.run();
         }
         {
             const put_off_sync later(syncs);
