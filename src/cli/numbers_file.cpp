@@ -1,11 +1,11 @@
 #include "numbers_file.hpp"
 
+#include <callsign/base/keyed_hash.hpp>
 #include <callsign/base/text.hpp>
 #include <callsign/domain/account.hpp>
 
 #include <algorithm>
 #include <array>
-#include <boost/functional/hash.hpp>
 #include <optional>
 #include <unordered_map>
 
@@ -158,7 +158,7 @@ class file_reader {
 
     csv_reader csv_;
     std::vector<std::string> header_;
-    std::unordered_map<uuid, std::size_t, boost::hash<uuid>> lines_;
+    std::unordered_map<uuid, std::size_t, keyed_hash> lines_;
     numbers_file out_;
 };
 

@@ -1,11 +1,11 @@
 #include "taskwarrior_export.hpp"
 
+#include <callsign/base/keyed_hash.hpp>
 #include <callsign/base/text.hpp>
 #include <callsign/base/time.hpp>
 
 #include <algorithm>
 #include <array>
-#include <boost/functional/hash.hpp>
 #include <boost/json/parse.hpp>
 #include <charconv>
 #include <limits>
@@ -237,7 +237,7 @@ class export_reader {
     }
 
     taskwarrior_export& out_;
-    std::unordered_map<uuid, std::string, boost::hash<uuid>> places_;
+    std::unordered_map<uuid, std::string, keyed_hash> places_;
 };
 
 // Seconds; those without one come last.

@@ -1,15 +1,15 @@
+#include <callsign/base/keyed_hash.hpp>
 #include <callsign/domain/task_list.hpp>
 #include <callsign/domain/urgency.hpp>
 
 #include <algorithm>
-#include <boost/functional/hash.hpp>
 #include <unordered_set>
 #include <utility>
 
 namespace callsign {
 namespace {
 
-using uuid_set = std::unordered_set<uuid, boost::hash<uuid>>;
+using uuid_set = std::unordered_set<uuid, keyed_hash>;
 
 // Who is open, and what those depend on.
 class links_of_all {

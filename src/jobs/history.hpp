@@ -2,11 +2,11 @@
 // An opaque account's history, opened with its secret: versions as operations, and the tasks they
 // have made. Pure; it opens what it is given, version by version, in order.
 
+#include <callsign/base/keyed_hash.hpp>
 #include <callsign/domain/query.hpp>
 #include <callsign/jobs/conversion.hpp>
 #include <callsign/seal/envelope.hpp>
 
-#include <boost/functional/hash.hpp>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -58,7 +58,7 @@ class history_opener {
     std::size_t operations_ = 0;
     std::size_t bytes_ = 0;
     task_map tasks_;
-    std::unordered_map<uuid, making, boost::hash<uuid>> made_;
+    std::unordered_map<uuid, making, keyed_hash> made_;
     std::int64_t known_from_ = 0;  // versions after this one are carried out
 };
 

@@ -3,9 +3,9 @@
 
 #include "response_text.hpp"
 
+#include <callsign/base/keyed_hash.hpp>
 #include <callsign/net/http.hpp>
 
-#include <boost/container_hash/hash.hpp>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -33,7 +33,7 @@ struct server_state {
     std::vector<session*> sessions{};
     // Of each address that has some: its connections, and the requests that trusted proxies pass on
     // for it.
-    std::unordered_map<address_bytes, std::size_t, boost::hash<address_bytes>> by_address{};
+    std::unordered_map<address_bytes, std::size_t, keyed_hash> by_address{};
     std::size_t turned_away = 0;  // of the sessions: those that are one too many
     bool stopping = false;
     bool abandoned = false;  // what the handler refers to may be gone

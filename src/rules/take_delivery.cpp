@@ -6,10 +6,10 @@
 #include "read/walk.hpp"
 #include "resolve.hpp"
 
+#include <callsign/base/keyed_hash.hpp>
 #include <callsign/domain/work.hpp>
 
 #include <algorithm>
-#include <boost/functional/hash.hpp>
 #include <unordered_set>
 
 namespace callsign::rules {
@@ -150,7 +150,7 @@ class collector {
     const moment& moment_;
     precise_time at_;
     std::size_t work_ = 0;
-    std::unordered_set<uuid, boost::hash<uuid>> edited_;
+    std::unordered_set<uuid, keyed_hash> edited_;
     take_delivery::taken taken_;
 };
 

@@ -3,9 +3,9 @@
 // written once. A change costs the logarithm of the changes of its task, and all of them together
 // the task's size once, however large it is.
 
+#include <callsign/base/keyed_hash.hpp>
 #include <callsign/rules/rules.hpp>
 
-#include <boost/functional/hash.hpp>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -66,7 +66,7 @@ class touched_tasks {
     read_tx& tx_;
     account_id account_;
     std::vector<touched> all_;
-    std::unordered_map<uuid, std::size_t, boost::hash<uuid>> places_;
+    std::unordered_map<uuid, std::size_t, keyed_hash> places_;
 };
 
 }  // namespace callsign::rules

@@ -1,4 +1,5 @@
 #include <callsign/base/assert.hpp>
+#include <callsign/base/keyed_hash.hpp>
 #include <callsign/rules/transform.hpp>
 
 #include <algorithm>
@@ -114,7 +115,7 @@ class local_list {
 
     std::vector<operation> all_;
     std::vector<bool> dropped_;
-    std::unordered_map<uuid, lanes, boost::hash<uuid>> of_task_;
+    std::unordered_map<uuid, lanes, keyed_hash> of_task_;
 };
 
 }  // namespace
@@ -164,7 +165,7 @@ std::vector<operation> without_passing(std::vector<operation> effective, const p
         bool comes = false;  // its first operation makes it
         bool goes = false;   // its last one removes it
     };
-    std::unordered_map<uuid, stay, boost::hash<uuid>> stays;
+    std::unordered_map<uuid, stay, keyed_hash> stays;
     for (const operation& o : effective) {
         const auto [found, first] = stays.try_emplace(o.uuid);
         if (first) found->second.comes = o.kind == kind::create;

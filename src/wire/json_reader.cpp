@@ -10,12 +10,14 @@
 #include "plan.hpp"
 
 #include <callsign/base/assert.hpp>
+#include <callsign/base/keyed_hash.hpp>
 #include <callsign/base/time.hpp>
 
 #include <boost/container/static_vector.hpp>
 #include <boost/json/basic_parser_impl.hpp>
 #include <google/protobuf/timestamp.pb.h>
 #include <limits>
+#include <span>
 #include <unordered_set>
 
 namespace callsign::wire {
@@ -27,6 +29,9 @@ using google::protobuf::Reflection;
 
 // No message of ours nests deeper than half of it.
 constexpr std::size_t depth_max = 16;
+
+// Of one map. What a message means may allow fewer; no more than this are ever kept.
+constexpr std::size_t map_entries_max = 10'000;
 
 // What a value is put into: the fields of a message, the elements of a list, the entries of a map.
 struct frame {
@@ -146,8 +151,15 @@ class json_reader {
         frame& in = top();
         if (in.kind == frame::container::map) {
             map_key_.assign(key);
-            map_key_is_new_ = map_keys_.insert(map_key_).second;
-            if (!map_key_is_new_) add_duplicate();
+            map_key_is_new_ = false;
+            // One too many has been said; the rest is passed over.
+            if (map_keys_.size() > map_entries_max) return;
+            if (!map_keys_.insert(map_key_).second) return add_duplicate();
+            if (map_keys_.size() > map_entries_max) {
+                return say(path_to(frames_.size() - 1), "too-many",
+                           "Must have at most " + std::to_string(map_entries_max) + " entries.");
+            }
+            map_key_is_new_ = true;
             return;
         }
         in.field = in.plan->find(key);
@@ -166,9 +178,12 @@ class json_reader {
 
     void add_duplicate() { say(path(), "duplicate-field", "The field is given more than once."); }
 
-    std::string path() const {
+    std::string path() const { return path_to(frames_.size()); }
+
+    // Of that many frames.
+    std::string path_to(std::size_t depth) const {
         std::string out;
-        for (const frame& f : frames_) {
+        for (const frame& f : std::span(frames_.data(), depth)) {
             if (f.kind == frame::container::list) {
                 out.append("[").append(std::to_string(f.index)).append("]");
             } else if (f.kind == frame::container::map) {
@@ -368,7 +383,7 @@ class json_reader {
     // Maps hold strings, so there is one map at a time.
     std::string map_key_;
     bool map_key_is_new_ = false;
-    std::unordered_set<std::string> map_keys_;
+    std::unordered_set<std::string, keyed_hash> map_keys_;
 };
 
 }  // namespace

@@ -115,6 +115,31 @@ TEST(json_read, names_what_is_unknown) {
                  "unknown-field");
 }
 
+// Names beyond the bound are not even kept: that is said once, of the map, and reading goes on.
+TEST(json_read, keeps_no_more_of_a_map_than_its_bound) {
+    const auto with = [](int entries) {
+        std::string json = R"({"attributes": {)";
+        for (int n = 0; n < entries; ++n) json += "\"a" + std::to_string(n) + R"(": "x", )";
+        return json + R"("a0": "x"}, "descripton": "x"})";
+    };
+    v1::CreateTask m;
+    faults found;
+    EXPECT_FALSE(decode(format::json, with(10'000), m, found));
+    ASSERT_EQ(found.size(), 2u);
+    EXPECT_EQ(found[0].field, "attributes.a0");
+    EXPECT_EQ(found[0].code, "duplicate-field");
+    EXPECT_EQ(found[1].field, "descripton");
+
+    m.Clear();
+    found.clear();
+    EXPECT_FALSE(decode(format::json, with(50'000), m, found));
+    ASSERT_EQ(found.size(), 2u);
+    EXPECT_EQ(found[0].field, "attributes");
+    EXPECT_EQ(found[0].code, "too-many");
+    EXPECT_EQ(found[1].field, "descripton");
+    EXPECT_EQ(m.attributes_size(), 10'000u);
+}
+
 TEST(json_read, names_what_comes_twice) {
     expect_fault(R"({"description": "a", "description": "b"})", "description", "duplicate-field");
     expect_fault(R"({"description": "a", "\u0064escription": "b"})", "description",

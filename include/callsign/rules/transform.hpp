@@ -9,10 +9,10 @@
 // no effective pair ever needs): so the chain holds effective operations only, and what comes from
 // a client goes through `effective_only` first.
 
+#include <callsign/base/keyed_hash.hpp>
 #include <callsign/domain/task.hpp>
 #include <callsign/domain/version.hpp>
 
-#include <boost/functional/hash.hpp>
 #include <cstddef>
 #include <functional>
 #include <optional>
@@ -42,7 +42,7 @@ struct transformed_lists {
 transformed_lists transform_lists(std::vector<operation> server, std::vector<operation> local);
 
 // Whether tasks are there.
-using presence = std::unordered_map<uuid, bool, boost::hash<uuid>>;
+using presence = std::unordered_map<uuid, bool, keyed_hash>;
 
 // Whether each task that `since` is about was there before. Requires: they all had an effect. A
 // task that is not in it was there before if it is there now.

@@ -3,6 +3,7 @@
 // not take up the writer's time, a client's one counts on its own account, and a device's key is
 // opened once. What is remembered is what the store says: follow() keeps it so. Network executor.
 
+#include <callsign/base/keyed_hash.hpp>
 #include <callsign/base/strong_id.hpp>
 #include <callsign/base/uuid.hpp>
 #include <callsign/domain/account.hpp>
@@ -77,7 +78,7 @@ class known_clients {
     }
 
     std::size_t clients_max_;
-    std::unordered_map<uuid, known_client, boost::hash<uuid>> clients_;
+    std::unordered_map<uuid, known_client, keyed_hash> clients_;
     std::uint64_t edition_ = 0;
 };
 

@@ -1,5 +1,6 @@
 #include "turnstile.hpp"
 
+#include <callsign/base/keyed_hash.hpp>
 #include <callsign/engine/engine.hpp>
 
 #include <algorithm>
@@ -80,7 +81,7 @@ struct turnstile::state {
 
     callsign::clock& clock;
     milliseconds hold;
-    std::unordered_map<uuid, client_turn, boost::hash<uuid>> clients;
+    std::unordered_map<uuid, client_turn, keyed_hash> clients;
     std::deque<std::pair<milliseconds, uuid>> taken;  // until when, and whose
 };
 

@@ -18,8 +18,8 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
-#include <boost/functional/hash.hpp>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -82,7 +82,7 @@ class deliverer {
     std::shared_ptr<net::body_budget> bodies_;
     boost::asio::any_io_executor executor_;
     turns turns_;
-    std::unordered_map<uuid, std::shared_ptr<hook>, boost::hash<uuid>> hooks_;
+    std::map<uuid, std::shared_ptr<hook>> hooks_;
     std::unordered_map<account_id, std::vector<std::shared_ptr<hook>>> of_accounts_;
     delivery_counts counts_;
     std::size_t under_way_ = 0;  // coroutines

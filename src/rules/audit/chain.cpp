@@ -1,7 +1,9 @@
 #include "audit/parts.hpp"
 
+#include <callsign/base/keyed_hash.hpp>
+
 #include <algorithm>
-#include <boost/functional/hash.hpp>
+#include <set>
 #include <unordered_set>
 #include <utility>
 
@@ -223,7 +225,7 @@ class chain_audit {
     // own version right behind changes too is kept after that alone.
     void look_at_history(const version& v) {
         if (v.seq <= history_from()) return;
-        std::unordered_set<uuid, boost::hash<uuid>> touched;
+        std::set<uuid> touched;  // ordered: so are the faults
         for (const operation& o : v.operations) touched.insert(o.uuid);
         for (const uuid& id : std::exchange(kept_next_, {})) {
             if (touched.contains(id)) continue;
@@ -299,7 +301,7 @@ class chain_audit {
     findings& found_;
     subject& s_;
     std::span<const fork_return> sides_;  // those that are ahead
-    std::unordered_set<uuid, boost::hash<uuid>> side_ids_;
+    std::unordered_set<uuid, keyed_hash> side_ids_;
     tally& all_;
 
     std::int64_t versions_ = 0, first_ = 0, last_ = 0;

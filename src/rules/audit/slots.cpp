@@ -1,5 +1,7 @@
 #include "audit/parts.hpp"
 
+#include <callsign/base/keyed_hash.hpp>
+
 #include <algorithm>
 #include <boost/functional/hash.hpp>
 #include <utility>
@@ -39,7 +41,7 @@ class slot_audit {
     void see(const slot& s) {
         std::size_t key = 0;
         boost::hash_combine(key, s.account.value);
-        boost::hash_combine(key, std::hash<std::string>{}(s.key));
+        boost::hash_combine(key, keyed_hash{}(s.key));
         keys_.emplace_back(key, s.id.value);
         look_at_state(s);
         if (s.state == slot_state::in_flight) look_at_flight(s);

@@ -1,5 +1,7 @@
 #include "audit/parts.hpp"
 
+#include <callsign/base/keyed_hash.hpp>
+
 #include <algorithm>
 #include <boost/functional/hash.hpp>
 #include <map>
@@ -131,8 +133,8 @@ kept_task keep(const task& t) {
 std::size_t hash_of(const attributes& all) {
     std::size_t hash = 0;
     for (const auto& [name, value] : all) {
-        boost::hash_combine(hash, std::hash<std::string>{}(name));
-        boost::hash_combine(hash, std::hash<std::string>{}(value));
+        boost::hash_combine(hash, keyed_hash{}(name));
+        boost::hash_combine(hash, keyed_hash{}(value));
     }
     return hash;
 }
@@ -141,7 +143,7 @@ std::size_t mark_of(task_id id, account_id account, const uuid& uuid) {
     std::size_t mark = 0;
     boost::hash_combine(mark, id.value);
     boost::hash_combine(mark, account.value);
-    boost::hash_combine(mark, uuid);
+    boost::hash_combine(mark, keyed_hash{}(uuid));
     return mark;
 }
 

@@ -2,11 +2,11 @@
 
 #include "walk.hpp"
 
+#include <callsign/base/keyed_hash.hpp>
 #include <callsign/domain/work.hpp>
 #include <callsign/rules/read.hpp>
 
 #include <algorithm>
-#include <boost/functional/hash.hpp>
 #include <unordered_map>
 #include <utility>
 
@@ -22,7 +22,7 @@ struct touched_task {
 // In the order of their first operation.
 std::vector<touched_task> touched_by(const version& v) {
     std::vector<touched_task> all;
-    std::unordered_map<uuid, std::size_t, boost::hash<uuid>> places;
+    std::unordered_map<uuid, std::size_t, keyed_hash> places;
     for (const operation& o : v.operations) {
         const auto [place, fresh] = places.emplace(o.uuid, all.size());
         // What comes first says whether it was there: each operation has an effect.

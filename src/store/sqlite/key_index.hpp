@@ -26,6 +26,7 @@
 
 #include "connection.hpp"
 
+#include <callsign/base/keyed_hash.hpp>
 #include <callsign/base/strong_id.hpp>
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -95,7 +96,8 @@ class key_index {
         friend auto operator<=>(const entry&, const entry&) = default;
     };
     using page = std::vector<entry>;
-    using recent_keys = boost::unordered_flat_map<std::uint64_t, std::int64_t>;
+    // Who knows its own keys can try some until their hashes share a bucket, but not in this table.
+    using recent_keys = boost::unordered_flat_map<std::uint64_t, std::int64_t, keyed_hash>;
     class filter;
     class run;
     class reader;

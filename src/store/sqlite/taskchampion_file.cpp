@@ -1,6 +1,7 @@
 #include "connection.hpp"
 #include "statements.hpp"
 
+#include <callsign/base/keyed_hash.hpp>
 #include <callsign/store/taskchampion_file.hpp>
 
 #include <algorithm>
@@ -59,7 +60,7 @@ class file final : public taskchampion_file {
 
     std::vector<link> chain_of(const client& of) override {
         return told(name_, [&] {
-            std::unordered_map<uuid, uuid, boost::hash<uuid>> parents;
+            std::unordered_map<uuid, uuid, keyed_hash> parents;
             const std::string name = to_string(of.id);
             auto q = db_.use(sql::reference_versions);
             q.bind(name);

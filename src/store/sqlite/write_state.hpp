@@ -9,10 +9,10 @@
 #include "last_ids.hpp"
 #include "pending_slots.hpp"
 
+#include <callsign/base/keyed_hash.hpp>
 #include <callsign/ports/store.hpp>
 #include <callsign/store/sqlite.hpp>
 
-#include <boost/container_hash/hash.hpp>
 #include <map>
 #include <memory>
 #include <string>
@@ -117,7 +117,7 @@ class write_state {
     last_ids ids;
     std::map<std::pair<account_id, std::string>, series> series_by_prefix;
     std::unordered_map<account_id, series> default_series;
-    std::unordered_map<uuid, device, boost::hash<uuid>> devices;  // by client id
+    std::unordered_map<uuid, device, keyed_hash> devices;  // by client id
     // The fork version that was last looked at for being gone. Only a place to go on from.
     std::pair<uuid, account_id> last_swept{};
 
