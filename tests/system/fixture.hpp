@@ -82,13 +82,14 @@ class system_test : public ::testing::Test {
         EXPECT_TRUE(report.contains("ok") && report.at("ok") == true) << json::serialize(report);
     }
 
-    // What the child has logged once it says these words, which it has to; it writes a line a
-    // moment after what the line tells of.
+    // What the child has logged once it has said a whole line with these words, which it has to; it
+    // writes a line a moment after what the line tells of.
     static std::string await_line(const process& child, std::string_view words) {
         const auto deadline = std::chrono::steady_clock::now() + patience;
         for (;;) {
             std::string log = child.errors();
-            if (log.find(words) != log.npos) return log;
+            const std::size_t said = log.find(words);
+            if (said != log.npos && log.find('\n', said + words.size() - 1) != log.npos) return log;
             if (std::chrono::steady_clock::now() > deadline) {
                 ADD_FAILURE() << "not said: " << words << "\n" << log;
                 return log;
