@@ -5,8 +5,9 @@
 // SQLite and malloc too.
 //
 // When the power goes, what is left of each file is what was last synced, and of the writes since
-// then any part, in sectors of 512 bytes, in any order. The real files are never synced, so this is
-// fast.
+// then any part, in sectors of 512 bytes, in any order. What a sync could not write can be read on,
+// and no later sync writes it: as with the kernel, that is for who writes it again. The real files
+// are never synced, so this is fast.
 //
 // For one thread; lives as long as the process (SQLite keeps a pointer to it).
 
@@ -104,6 +105,11 @@ class unsafe_disk {
 
         void sync() {
             for (const change& c : since) apply(durable, c);
+            since.clear();
+        }
+        // Any part of them may have been written before it failed, and none is any more.
+        void fail_to_sync(seeded_entropy& chance) {
+            durable = after_power_cut(chance);
             since.clear();
         }
 
@@ -244,10 +250,12 @@ class unsafe_disk {
         return real(f)->pMethods->xTruncate(real(f), size);
     }
     static int sync(sqlite3_file* f, int) {
+        file_state* const s = watched(f);
         if (const int code = install().befalls_change(SQLITE_IOERR_FSYNC, disk_fault::sync_fails)) {
+            if (s && !install().left_) s->fail_to_sync(install().chance_);
             return code;
         }
-        if (file_state* s = watched(f)) s->sync();
+        if (s) s->sync();
         if (of(f).path) {
             ++(of(f).path->ends_with("-wal") ? install().log_syncs_ : install().database_syncs_);
         }

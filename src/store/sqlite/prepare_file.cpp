@@ -3,6 +3,7 @@
 #include "prepare_file.hpp"
 
 #include "connection.hpp"
+#include "log_rewrite.hpp"
 #include "migrations.hpp"
 #include "page_sums.hpp"
 #include "statements.hpp"
@@ -66,6 +67,7 @@ std::filesystem::path prepare_directory(const sqlite_options& options) {
 
 void prepare_file(const std::filesystem::path& file, const sqlite_options& options) {
     expect_database(file);
+    rewrite_log(file);
     connection db(file, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, options.cache_bytes);
     expect_own(db, file);
     std::filesystem::permissions(

@@ -7,8 +7,10 @@
 #include <callsign/rules/rules.hpp>
 #include <callsign/store/sqlite.hpp>
 
+#include <SQLiteCpp/SQLiteCpp.h>
 #include <atomic>
 #include <gtest/gtest.h>
+#include <optional>
 #include <sqlite3.h>
 #include <utility>
 
@@ -186,6 +188,54 @@ TEST_F(log_bound, is_kept_where_a_sync_beside_it_failed) {
     EXPECT_LT(longest_, (pages_max + 16) * frame_bytes);
     store_.reset();
 }
+
+// The kernel shows what the failed sync of an earlier process left unwritten, and no sync writes
+// it: what a start has shown must be there after a power cut. Another process has the file open, so
+// that no connection moves the log when it is closed.
+class failed_sync_of_the_log : public ::testing::TestWithParam<int> {};
+
+TEST_P(failed_sync_of_the_log, shows_nothing_at_the_next_start_that_a_power_cut_takes) {
+    auto& disk = testing::unsafe_disk::install();
+    testing::seeded_entropy chance(static_cast<std::uint64_t>(GetParam()));
+    const testing::temp_dir before, after;
+    const auto open = [](const testing::temp_dir& at) {
+        sqlite_options options;
+        options.data_dir = at.path();
+        return open_sqlite(options);
+    };
+    const auto put = [](store& opened, const char* secret) {
+        const auto tx = opened.begin_write();
+        tx->put_token(std::nullopt, std::string(9000, 'n'), token_scope::read, sha256(secret),
+                      time_point{milliseconds{1'700'000'000'000}});
+        tx->commit_unsynced();
+        opened.sync();
+    };
+    const auto tokens_of = [](store& opened) {
+        return opened.begin_read()->tokens_of(std::nullopt).size();
+    };
+    std::optional<SQLite::Database> other;
+    {
+        const auto store = open(before);
+        put(*store, "durable");
+        other.emplace((before.path() / "callsign.sqlite3").string(), SQLite::OPEN_READONLY);
+        ASSERT_GT(other->execAndGet("SELECT count(*) FROM tokens").getInt(), 0);
+        disk.arm(testing::disk_fault::sync_fails, 1, 1, static_cast<std::uint64_t>(GetParam()));
+        EXPECT_THROW(put(*store, "read, and not durable"), store_failure);
+    }
+    const auto shown = [&] {
+        const auto store = open(before);
+        const auto tokens = tokens_of(*store);
+        disk.strike(before.path(), after.path(), chance);
+        return tokens;
+    }();
+    other.reset();
+    disk.heal();
+    EXPECT_EQ(shown, 2u);
+    EXPECT_EQ(tokens_of(*open(after)), shown);
+    disk.forget(after.path());
+}
+
+INSTANTIATE_TEST_SUITE_P(chances, failed_sync_of_the_log, ::testing::Range(1, 9));
 
 TEST_F(log_bound, holds_though_somebody_reads_all_the_time) {
     auto one = read();
