@@ -1,3 +1,4 @@
+#include <callsign/base/instant_bounds.hpp>
 #include <callsign/base/time.hpp>
 
 #include <array>
@@ -89,9 +90,7 @@ std::optional<instant> parse_instant(std::string_view text) noexcept {
     const chrono::sys_seconds at = chrono::sys_days{date} + chrono::hours{hour} +
                                    chrono::minutes{minute - offset_minutes} +
                                    chrono::seconds{second};
-    const int utc_year =
-        static_cast<int>(chrono::year_month_day{chrono::floor<chrono::days>(at)}.year());
-    if (utc_year < 0 || utc_year > 9999) return std::nullopt;
+    if (!is_instant(at)) return std::nullopt;
     return instant{at, nanoseconds};
 }
 

@@ -1,3 +1,4 @@
+#include <callsign/base/instant_bounds.hpp>
 #include <callsign/base/text.hpp>
 #include <callsign/domain/task_faults.hpp>
 #include <callsign/domain/task_filter.hpp>
@@ -117,12 +118,10 @@ bool task_filter::needs_links() const noexcept {
 // ---- what an attribute says ----
 
 std::optional<time_point> instant_of(const attributes& all, std::string_view name) {
-    // What a time_point can hold in milliseconds, and more than any calendar.
-    constexpr std::int64_t seconds_max = 253'402'300'799;
     const auto found = all.find(name);
     if (found == all.end()) return std::nullopt;
     const auto seconds = parse_integer(found->second);
-    if (!seconds || *seconds < 0 || *seconds > seconds_max) return std::nullopt;
+    if (!seconds || *seconds < 0 || !is_instant_in_seconds(*seconds)) return std::nullopt;
     return time_point{std::chrono::seconds{*seconds}};
 }
 

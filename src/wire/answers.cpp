@@ -2,6 +2,7 @@
 
 #include "attribute_names.hpp"
 
+#include <callsign/base/instant_bounds.hpp>
 #include <callsign/base/text.hpp>
 #include <callsign/wire/convert.hpp>
 
@@ -10,14 +11,10 @@
 namespace callsign::wire {
 namespace {
 
-// What a Timestamp can say, and RFC 3339 can write.
-constexpr std::int64_t seconds_min = -62'135'596'800;
-constexpr std::int64_t seconds_max = 253'402'300'799;
-
 // Seconds since the epoch as TaskChampion writes them; nullopt for what a Timestamp cannot hold.
 std::optional<std::int64_t> parse_seconds(std::string_view text) noexcept {
     const auto seconds = parse_integer(text);
-    if (!seconds || *seconds < seconds_min || *seconds > seconds_max) return std::nullopt;
+    if (!seconds || !is_instant_in_seconds(*seconds)) return std::nullopt;
     return seconds;
 }
 

@@ -284,7 +284,8 @@ class json_reader {
         const std::optional<time_point> at = parse_rfc3339(text);
         if (!at) {
             say(path(), "malformed",
-                "Must be an RFC 3339 date and time, such as 2026-11-20T12:48:00Z.");
+                "Must be an RFC 3339 date and time of the years 1 to 9999, such as "
+                "2026-11-20T12:48:00Z.");
             return;
         }
         const frame& in = top();

@@ -1,5 +1,6 @@
 #include "fault.hpp"
 #include "json.hpp"
+#include "timestamp.hpp"
 
 #include <callsign/base/assert.hpp>
 #include <callsign/wire/message.hpp>
@@ -37,8 +38,9 @@ std::string path_of(const place* at) {
     return path;
 }
 
-// A misspelt JSON name is a lost field, and so is a field number from another schema.
-void find_unknown(const Message& message, const place* at, faults& found, std::size_t most) {
+// A misspelt JSON name is a lost field, and so is a field number from another schema. An instant is
+// what JSON can say as well: nobody looks at it again.
+void find_faults(const Message& message, const place* at, faults& found, std::size_t most) {
     const Reflection& access = *message.GetReflection();
     const auto& unknown = access.GetUnknownFields(message);
     for (int i = 0; i < unknown.field_count(); ++i) {
@@ -49,19 +51,27 @@ void find_unknown(const Message& message, const place* at, faults& found, std::s
                   most);
     }
     const auto* type = message.GetDescriptor();
+    if (type == google::protobuf::Timestamp::descriptor()) {
+        if (!is_timestamp(static_cast<const google::protobuf::Timestamp&>(message))) {
+            add_fault(found, path_of(at), "invalid",
+                      "Must be an instant of the years 1 to 9999, with 0 to 999999999 nanoseconds.",
+                      most);
+        }
+        return;
+    }
     for (int f = 0; f < type->field_count(); ++f) {
         const FieldDescriptor* field = type->field(f);
         if (field->cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE || field->is_map()) continue;
         if (!field->is_repeated()) {
             const place inside{at, field, -1};
             if (access.HasField(message, field)) {
-                find_unknown(access.GetMessage(message, field), &inside, found, most);
+                find_faults(access.GetMessage(message, field), &inside, found, most);
             }
             continue;
         }
         for (int i = 0; i < access.FieldSize(message, field); ++i) {
             const place inside{at, field, i};
-            find_unknown(access.GetRepeatedMessage(message, field, i), &inside, found, most);
+            find_faults(access.GetRepeatedMessage(message, field, i), &inside, found, most);
         }
     }
 }
@@ -76,7 +86,7 @@ void read_protobuf(std::string_view bytes, Message& out, faults& found, std::siz
         add_fault(found, "", "malformed", "The body is not a well-formed protobuf message.");
         return;
     }
-    find_unknown(out, nullptr, found, most);
+    find_faults(out, nullptr, found, most);
 }
 
 // Deterministic: maps in the order of their keys, so that equal messages are equal bytes.

@@ -2,6 +2,7 @@
 
 #include "attribute_names.hpp"
 #include "fault.hpp"
+#include "timestamp.hpp"
 
 #include <callsign/base/text.hpp>
 #include <callsign/domain/task_faults.hpp>
@@ -85,8 +86,8 @@ bool task_fields::is_few(std::size_t count, std::string_view field) {
 // TaskChampion's instants are whole seconds.
 std::optional<std::int64_t> task_fields::seconds_of(const google::protobuf::Timestamp& at,
                                                     const std::string& field) {
-    if (at.seconds() >= instant_seconds_min && at.seconds() <= instant_seconds_max &&
-        at.nanos() >= 0 && at.nanos() < 1'000'000'000) {
+    if (is_timestamp(at) && at.seconds() >= instant_seconds_min &&
+        at.seconds() <= instant_seconds_max) {
         return at.seconds();
     }
     fault(field, "invalid", "Must be an instant of the years 1980 to 9999.");

@@ -2,6 +2,8 @@
 
 #include "page_sums.hpp"
 
+#include <callsign/base/instant_bounds.hpp>
+
 #include <cstring>
 #include <sqlite3.h>
 
@@ -136,10 +138,6 @@ Bytes exactly(const query& q, int column, Bytes to) {
     return to;
 }
 
-// Beyond them neither our texts nor our arithmetic go.
-constexpr std::int64_t instant_min = -62'135'596'800'000;  // the year 1
-constexpr std::int64_t instant_max = 253'402'300'799'999;  // the year 9999
-
 }  // namespace
 
 uuid query::id(int column) const {
@@ -151,9 +149,9 @@ digest query::hash(int column) const {
 }
 
 time_point query::instant(int column) const {
-    const auto ms = integer(column);
-    if (ms < instant_min || ms > instant_max) damaged("an instant");
-    return time_point{milliseconds{ms}};
+    const time_point at{milliseconds{integer(column)}};
+    if (!is_instant(at)) damaged("an instant");
+    return at;
 }
 
 namespace {

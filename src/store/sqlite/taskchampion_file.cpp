@@ -1,6 +1,7 @@
 #include "connection.hpp"
 #include "statements.hpp"
 
+#include <callsign/base/instant_bounds.hpp>
 #include <callsign/base/keyed_hash.hpp>
 #include <callsign/store/taskchampion_file.hpp>
 
@@ -22,9 +23,13 @@ taskchampion_file::client client_of(sqlite::query& q) {
     c.id = id_of(q, 0);
     if (!q.is_null(1)) c.latest = id_of(q, 1);
     if (q.is_null(2) || q.is_null(5)) return c;
-    const std::chrono::seconds taken_at{q.integer(4)};
-    c.snapshot.emplace(
-        taskchampion_file::snapshot{id_of(q, 2), time_point{taken_at}, q.integer(3)});
+    const std::int64_t taken_at = q.integer(4);
+    if (!is_instant_in_seconds(taken_at)) {
+        throw std::runtime_error("the snapshot of client " + to_string(c.id) +
+                                 " is not of the years 1 to 9999 (snapshot_timestamp)");
+    }
+    c.snapshot.emplace(taskchampion_file::snapshot{
+        id_of(q, 2), time_point{std::chrono::seconds{taken_at}}, q.integer(3)});
     return c;
 }
 

@@ -1,5 +1,6 @@
 // Time, UUIDs, digests and text from outside.
 
+#include <callsign/base/instant_bounds.hpp>
 #include <callsign/base/sha256.hpp>
 #include <callsign/base/text.hpp>
 #include <callsign/base/time.hpp>
@@ -34,15 +35,31 @@ TEST(rfc3339, refuses_what_is_no_instant) {
          {"", "2026-11-20", "2026-11-20 12:00:00Z", "2026-11-20T12:00:00", "2026-02-29T00:00:00Z",
           "2026-13-01T00:00:00Z", "2026-11-20T24:00:00Z", "2026-11-20T12:60:00Z",
           "2026-11-20T12:00:61Z", "2026-11-20T12:00:00.Z", "2026-11-20T12:00:00+24:00",
-          "2026-11-20T12:00:00Zx", "0000-01-01T00:00:00+00:01", "9999-12-31T23:59:59-00:01"}) {
+          "2026-11-20T12:00:00Zx", "0000-12-31T23:59:59.999Z", "0001-01-01T00:00:00+00:01",
+          "9999-12-31T23:59:59-00:01"}) {
         EXPECT_FALSE(parse_rfc3339(text)) << text;
     }
 }
 
 RC_GTEST_PROP(rfc3339, reads_what_it_writes, ()) {
     const time_point at{
-        milliseconds{*rc::gen::inRange<std::int64_t>(-62'167'219'200'000, 253'402'300'800'000)}};
+        milliseconds{*rc::gen::inRange<std::int64_t>(-62'135'596'800'000, 253'402'300'800'000)}};
     RC_ASSERT(parse_rfc3339(to_rfc3339(at)) == at);
+}
+
+TEST(rfc3339, is_read_up_to_the_bounds_of_all_instants) {
+    EXPECT_EQ(parse_rfc3339("0001-01-01T00:00:00Z"), instant_first);
+    EXPECT_EQ(parse_rfc3339("9999-12-31T23:59:59.999999999Z"), instant_last);
+    EXPECT_FALSE(parse_rfc3339("9999-12-31T23:59:60Z"));
+    for (const time_point at : {instant_first, instant_last}) {
+        EXPECT_EQ(parse_rfc3339(to_rfc3339(at)), at);
+        EXPECT_TRUE(is_instant_in_seconds(
+            std::chrono::floor<std::chrono::seconds>(at).time_since_epoch().count()));
+    }
+    for (const std::int64_t seconds :
+         {INT64_MIN, INT64_C(-62'135'596'801), INT64_C(253'402'300'800), INT64_MAX}) {
+        EXPECT_FALSE(is_instant_in_seconds(seconds)) << seconds;
+    }
 }
 
 TEST(precise_rfc3339, is_written_with_the_fewest_of_no_three_six_and_nine_digits) {
