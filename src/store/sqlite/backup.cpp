@@ -66,15 +66,10 @@ void copy_summed(const fs::path& from, const fs::path& to, const backup_manifest
     }
 }
 
-// What is in its log comes into the file, if it can be read at all.
+// What is in its log comes into the file.
 void merge_log(const fs::path& file) {
-    if (!fs::exists(file)) return;
-    try {
-        connection db(file, SQLite::OPEN_READWRITE, std::size_t{2} << 20);
-        db.execute("PRAGMA wal_checkpoint(TRUNCATE)");
-    } catch (const std::exception&) {
-        // It is kept as it lies, with its log.
-    }
+    connection db(file, SQLite::OPEN_READWRITE, std::size_t{2} << 20);
+    db.execute("PRAGMA wal_checkpoint(TRUNCATE)");
 }
 
 std::string first_of(const std::vector<check_report::fault>& faults) {
@@ -171,7 +166,10 @@ restored_store restore_sqlite(const fs::path& backup, const fs::path& data_dir, 
         progress("bringing it up to date: " + std::to_string(moved) + " of " + std::to_string(all) +
                  " " + std::string(rows));
     };
-    make_another(*open_sqlite({.data_dir = fresh, .progress = upgraded}));
+    bool is_lost = false;
+    make_another(*open_sqlite(
+        {.data_dir = fresh, .progress = upgraded, .lost_at_close = [&] { is_lost = true; }}));
+    if (is_lost) throw std::runtime_error("cannot write " + fresh.string() + ": a sync failed");
     const check_report report = check_sqlite(fresh, audit, progress);
     if (!report.ok()) {
         throw std::runtime_error("the backup is not sound: " + first_of(report.faults));
@@ -182,7 +180,11 @@ restored_store restore_sqlite(const fs::path& backup, const fs::path& data_dir, 
     // From here on what was there is kept under another name, and then the new file takes its name.
     progress("what was there before");
     const fs::path old = data_dir / database;
-    merge_log(old);
+    try {
+        if (fs::exists(old)) merge_log(old);
+    } catch (const std::exception&) {
+        // It is kept as it lies, with its log.
+    }
     done.kept = data_dir / ("before-restore-" + backup_name(now));
     fs::create_directory(done.kept);
     fs::permissions(done.kept, fs::perms::owner_all);

@@ -2,6 +2,7 @@
 
 #include "support/check.hpp"
 #include "support/temp_dir.hpp"
+#include "support/unsafe_disk.hpp"
 
 #include <callsign/rules/audit.hpp>
 #include <callsign/store/sqlite.hpp>
@@ -171,6 +172,36 @@ TEST_F(backup, takes_the_place_of_what_was_there_which_is_kept) {
     EXPECT_TRUE(report_on(data()).ok());
     // The backup is as it was.
     EXPECT_EQ(finish_copy(copies()), read_manifest(copies()));
+}
+
+// The log of what is put back stays behind when it cannot be moved: what it holds would be lost.
+TEST_F(backup, is_put_back_whole_or_not_at_all_whichever_syncs_fail) {
+    auto& disk = unsafe_disk::install();
+    {
+        const auto source = open(data());
+        fill(*source, 10);
+        copy(*source, copies());
+    }
+    bool struck = true;
+    int refused = 0;
+    for (std::int64_t sync = 1; struck; ++sync) {
+        fs::remove_all(data());
+        fill(*open(data()), 3);
+        std::size_t wanted = 11;
+        disk.arm(disk_fault::sync_fails, sync, 1'000);
+        try {
+            restore_sqlite(
+                copies(), data(), now, rules::audit, [this](store& made) { fill(made, 1); },
+                [](std::string_view) {});
+        } catch (const std::runtime_error&) {
+            wanted = 3;
+            ++refused;
+        }
+        struck = disk.has_struck();
+        disk.heal();
+        EXPECT_EQ(accounts_in(*open(data())), wanted) << "sync " << sync;
+    }
+    EXPECT_GT(refused, 2);
 }
 
 TEST_F(backup, is_put_where_nothing_was) {
