@@ -18,23 +18,22 @@ using kind = store_failure::kind;
 
 // Makes the file of the WAL's shared memory as large as the log may need it. Else it would grow in
 // the middle of a commit, after its frames were synced: on a full disk nobody could say then
-// whether it took.
-bool map_shared_memory(connection& db, std::int64_t pages) {
+// whether it took. SQLite's code.
+int map_shared_memory(connection& db, std::int64_t pages) {
     constexpr int region_bytes = 32'768;
     constexpr std::int64_t region_pages = 4'096;
     sqlite3_file* file = nullptr;
     if (sqlite3_file_control(db.database().getHandle(), "main", SQLITE_FCNTL_FILE_POINTER, &file) !=
             SQLITE_OK ||
         !file || !file->pMethods || file->pMethods->iVersion < 2) {
-        return false;
+        return SQLITE_IOERR_SHMOPEN;
     }
     for (int region = 0; region <= pages / region_pages + 1; ++region) {
         void volatile* mapped = nullptr;
-        if (file->pMethods->xShmMap(file, region, region_bytes, 1, &mapped) != SQLITE_OK) {
-            return false;
-        }
+        const int code = file->pMethods->xShmMap(file, region, region_bytes, 1, &mapped);
+        if (code != SQLITE_OK) return code;
     }
-    return true;
+    return SQLITE_OK;
 }
 
 }  // namespace
@@ -80,10 +79,13 @@ bool checkpointer::finish() {
 
 void checkpointer::grow_shared_memory() {
     const auto grow = [this] { return map_shared_memory(db_, log_bound() + batch_pages_max); };
-    shared_memory_grown_ = grow() || (disk_reserve(options_.data_dir).give_up() && grow());
-    if (!shared_memory_grown_) {
-        throw store_failure(kind::full, "no room for the file of shared memory");
+    int code = grow();
+    if (code == SQLITE_IOERR_SHMSIZE && disk_reserve(options_.data_dir).give_up()) code = grow();
+    if (code != SQLITE_OK) {
+        throw store_failure(meaning_of(code),
+                            std::string("the file of shared memory: ") + sqlite3_errstr(code));
     }
+    shared_memory_grown_ = true;
 }
 
 // Moves what it can from the log to the database, and lets the log begin anew if nobody reads

@@ -10,10 +10,13 @@
 
 #include <callsign/base/file_trouble.hpp>
 
+#include <cerrno>
 #include <fstream>
+#include <sqlite3.h>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <unistd.h>
 
 namespace callsign::sqlite {
 namespace {
@@ -43,6 +46,18 @@ void expect_own(connection& db, const std::filesystem::path& file) {
     if (version == 0 || own != 5) refuse(file, "it has other tables");
 }
 
+// Lets the owner read and write it, its log and its shared memory; `replace`: the owner alone. Of
+// a file that is another user's the modes stay: whether it can be written is found out when it is
+// opened.
+void let_owner_write(const std::filesystem::path& file, std::filesystem::perm_options how) {
+    using std::filesystem::perms;
+    for (const char* part : {"", "-wal", "-shm"}) {
+        std::error_code error;
+        std::filesystem::permissions(file.string() + part, perms::owner_read | perms::owner_write,
+                                     how, error);
+    }
+}
+
 void expect_database(const std::filesystem::path& file) {
     constexpr std::string_view magic("SQLite format 3\0", 16);
     std::ifstream in(file, std::ios::binary);
@@ -56,22 +71,34 @@ void expect_database(const std::filesystem::path& file) {
 }  // namespace
 
 std::filesystem::path prepare_directory(const sqlite_options& options) {
+    using std::filesystem::perms;
+    const std::filesystem::path& dir = options.data_dir;
     std::error_code error;
-    std::filesystem::create_directories(options.data_dir, error);
+    const bool is_new = std::filesystem::create_directories(dir, error);
+    if (!error && is_new) std::filesystem::permissions(dir, perms::owner_all, error);
     if (error) {
-        throw std::runtime_error("cannot make " + options.data_dir.string() + ": " +
-                                 file_trouble(options.data_dir, error.value(), file_use::making));
+        throw std::runtime_error("cannot make " + dir.string() + ": " +
+                                 file_trouble(dir, error.value(), file_use::making));
+    }
+    if ((std::filesystem::status(dir, error).permissions() & perms::others_write) != perms::none) {
+        throw std::runtime_error("anybody can write to " + dir.string() +
+                                 ", and replace what is there: chmod 700 " + dir.string());
     }
     return options.data_dir / "callsign.sqlite3";
 }
 
 void prepare_file(const std::filesystem::path& file, const sqlite_options& options) {
     expect_database(file);
+    let_owner_write(file, std::filesystem::perm_options::add);
     rewrite_log(file);
     connection db(file, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, options.cache_bytes);
     expect_own(db, file);
-    std::filesystem::permissions(
-        file, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+    let_owner_write(file, std::filesystem::perm_options::replace);
+    if (sqlite3_db_readonly(db.database().getHandle(), "main") != 0) {
+        const int error = ::access(file.c_str(), W_OK) == 0 ? EACCES : errno;
+        throw std::runtime_error("cannot write " + file.string() + ": " +
+                                 file_trouble(file, error));
+    }
     make_room_for_sums(db);
     if (std::filesystem::file_size(file) == 0) {
         mark_summed(db);

@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 #include <set>
 #include <sqlite3.h>
+#include <sys/stat.h>
 
 namespace callsign {
 namespace {
@@ -261,6 +262,59 @@ TEST(schema, time_goes_on_from_the_last_moment) {
         tx->commit();
     }
     EXPECT_EQ(open(dir)->last_moment(), late);
+}
+
+std::filesystem::perms modes_of(const std::filesystem::path& file) {
+    return std::filesystem::status(file).permissions();
+}
+
+TEST(data_directory, is_made_for_its_owner_alone_whatever_the_umask) {
+    const temp_dir dir;
+    const auto data = dir.path() / "data";
+    const ::mode_t before = ::umask(0);
+    sqlite_options options;
+    options.data_dir = data;
+    const auto store = open_sqlite(options);
+    ::umask(before);
+    EXPECT_EQ(modes_of(data), std::filesystem::perms(0700));
+    for (const auto& file : std::filesystem::directory_iterator(data)) {
+        EXPECT_EQ(modes_of(file.path()) & std::filesystem::perms(0077),
+                  std::filesystem::perms::none)
+            << file.path();
+    }
+}
+
+TEST(data_directory, that_anybody_can_write_is_refused) {
+    const temp_dir dir;
+    std::filesystem::permissions(dir.path(), std::filesystem::perms(0777));
+    try {
+        open(dir);
+        ADD_FAILURE() << "it was opened";
+    } catch (const std::runtime_error& refused) {
+        EXPECT_NE(std::string(refused.what()).find("chmod 700 " + dir.path().string()),
+                  std::string::npos)
+            << refused.what();
+    }
+    std::filesystem::permissions(dir.path(), std::filesystem::perms(0770));
+    EXPECT_TRUE(open(dir));
+}
+
+// A copy from a read-only medium; the log and the shared memory of a start before are like it.
+TEST(data_directory, files_that_their_owner_cannot_write_are_opened_to_it) {
+    const temp_dir dir;
+    open(dir);
+    const auto shared = dir.path() / "callsign.sqlite3-shm";
+    std::ofstream{shared};
+    for (const auto& file : {file_in(dir), shared}) {
+        std::filesystem::permissions(file, std::filesystem::perms(0444));
+    }
+    const auto store = open(dir);
+    for (const auto& file : {file_in(dir), shared}) {
+        EXPECT_EQ(modes_of(file), std::filesystem::perms(0600)) << file;
+    }
+    const auto tx = store->begin_write();
+    tx->put_account("ada", time_point{});
+    EXPECT_NO_THROW(tx->commit());
 }
 
 }  // namespace
