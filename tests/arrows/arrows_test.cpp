@@ -184,6 +184,103 @@ TEST(arrows, an_include_that_crosses_them_is_found) {
     EXPECT_EQ(fault_of(rooms, rooms[1], "SQLiteCpp/Database.h"), "");
 }
 
+// ---- hash tables ----
+
+// A source without its comments, each run of blanks one blank.
+std::string code_of(std::istream& in) {
+    std::string code;
+    for (std::string line; std::getline(in, line);) code += line.substr(0, line.find("//")) + ' ';
+    return std::regex_replace(code, std::regex(R"(\s+)"), " ");
+}
+
+// The hash tables of `code`, as they are declared: `unordered_map<account_id, series>`.
+std::vector<std::string> tables_in(const std::string& code) {
+    std::vector<std::string> all;
+    const std::string_view begin = "unordered_";
+    for (std::size_t at = 0; (at = code.find(begin, at)) != std::string::npos;) {
+        std::size_t end = code.find_first_not_of("abcdefghijklmnopqrstuvwxyz_", at);
+        if (end != std::string::npos && code[end] == '<') {
+            int depth = 0;
+            do {
+                if (code[end] == '<') ++depth;
+                if (code[end] == '>') --depth;
+            } while (++end < code.size() && depth > 0);
+            all.push_back(code.substr(at, end - at));
+        }
+        at += begin.size();
+    }
+    return all;
+}
+
+// What nobody outside chooses: ids that the server draws itself, and pointers. All else has a hash
+// with a key of the process, as it is, in an order, or is named below.
+bool is_safe(const std::string& table) {
+    static const std::regex own(
+        R"(^unordered_\w+<(const )?(account_id|series_id|slot_id|payer|body_payer|[\w:]+ ?\*)[,>])");
+    static const std::regex keyed(R"([, ](keyed_hash|worked_on_hash)>$)");
+    return std::regex_search(table, own) || std::regex_search(table, keyed);
+}
+
+// Others that are no choice of a client's, and why.
+const std::map<std::string, std::string>& exceptions() {
+    static const std::map<std::string, std::string> all{
+        {"unordered_map<digest, principal, digest_hash>",
+         "SHA-256 of tokens, which the server draws; unknown ones are not remembered"},
+        {"unordered_map<std::string_view, std::unique_ptr<route_metrics>>",
+         "names of routes, which the code has"},
+    };
+    return all;
+}
+
+TEST(tables, what_others_choose_is_hashed_with_a_key) {
+    std::set<std::string> excepted;
+    std::size_t seen = 0;
+    for (const char* const folder : {"include", "src", "reaper"}) {
+        for (const fs::path& source : sources_in(root / folder)) {
+            std::ifstream in(source);
+            const std::string code = code_of(in);
+            for (const std::string& table : tables_in(code)) {
+                ++seen;
+                if (exceptions().contains(table)) {
+                    excepted.insert(table);
+                    continue;
+                }
+                EXPECT_TRUE(is_safe(table)) << source << " has " << table << ": see keyed_hash.hpp";
+            }
+            // The hashes themselves: those of text and of UUIDs, which everybody can reckon with.
+            static const std::regex open_hash(
+                R"((std|boost)::hash<(const )?(std::(string|string_view)|uuid|address_bytes|digest)>)");
+            EXPECT_FALSE(std::regex_search(code, open_hash))
+                << source << " hashes without a key: see keyed_hash.hpp";
+        }
+    }
+    EXPECT_GT(seen, 30u);
+    EXPECT_EQ(excepted.size(), exceptions().size()) << "an exception of what is no more";
+}
+
+TEST(tables, one_without_a_key_is_found) {
+    std::istringstream in(
+        "// unordered_map<uuid, x>\n"
+        "#include <unordered_map>\n"
+        "std::unordered_map<uuid,\n    std::vector<int>> a;\n"
+        "std::unordered_set<std::string, keyed_hash> b;\n"
+        "boost::unordered_flat_map<std::uint64_t, std::int64_t> c;\n"
+        "std::unordered_map<account_id, std::map<int, int>> d;\n"
+        "std::unordered_map<uuid, std::unordered_set<x, keyed_hash>> e;\n"
+        "std::unordered_map<const char*, int> f;\n");
+    const std::vector<std::string> tables = tables_in(code_of(in));
+    std::vector<std::string> found;
+    for (const std::string& t : tables) {
+        if (!is_safe(t)) found.push_back(t);
+    }
+    EXPECT_EQ(tables.size(), 7u);
+    EXPECT_EQ(found, (std::vector<std::string>{
+                         "unordered_map<uuid, std::vector<int>>",
+                         "unordered_flat_map<std::uint64_t, std::int64_t>",
+                         "unordered_map<uuid, std::unordered_set<x, keyed_hash>>",
+                     }));
+}
+
 // The rows of the table of what can happen between two servers are tests, and the tests are rows.
 TEST(documents, each_thing_between_two_servers_is_a_test) {
     const auto text_of = [](const char* name) {

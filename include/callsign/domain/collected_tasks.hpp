@@ -3,10 +3,10 @@
 // changed in between is carried out at the end, operation by operation. Pure; it says what to ask
 // for, and takes the answers.
 
+#include <callsign/base/keyed_hash.hpp>
 #include <callsign/domain/queries/chain.hpp>
 #include <callsign/domain/queries/tasks.hpp>
 
-#include <boost/functional/hash.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -46,7 +46,7 @@ class collected_tasks {
     uuid version_{};
     std::size_t bytes_ = 0;
     task_map tasks_;
-    std::unordered_map<uuid, std::int64_t, boost::hash<uuid>> changed_;  // the rows' last_seq
+    std::unordered_map<uuid, std::int64_t, keyed_hash> changed_;  // the rows' last_seq
 };
 
 }  // namespace callsign

@@ -1,13 +1,13 @@
 #pragma once
 // What a sweep of the reaper does, a bounded step at a time.
 
+#include <callsign/base/keyed_hash.hpp>
 #include <callsign/domain/account.hpp>
 #include <callsign/domain/claim.hpp>
 #include <callsign/domain/retry_times.hpp>
 #include <callsign/domain/slot.hpp>
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <unordered_set>
@@ -19,7 +19,7 @@ namespace callsign {
 // Slots that a request of this process is working on, as (account, idempotency key).
 struct worked_on_hash {
     std::size_t operator()(const std::pair<account_id, std::string>& p) const noexcept {
-        return std::hash<std::string>{}(p.second) ^
+        return keyed_hash{}(p.second) ^
                static_cast<std::size_t>(p.first.value * 0x9E3779B97F4A7C15ULL);
     }
 };
