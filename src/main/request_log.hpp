@@ -84,9 +84,9 @@ class request_log final : public net::http_probe {
             // worse by as many lines.
             if (may_log(failures_)) tell(platform::log_level::error, f);
         } else if (options_.requests != "off") {
-            // Nor can anybody fill the disk with what is refused to strangers.
+            // Nor can strangers fill the disk, with what they may do or with what they may not.
             const bool of_stranger = f.facts.account.empty() && f.facts.caller.empty();
-            if (of_stranger && f.status >= 400 && !may_log(strangers_)) return;
+            if (of_stranger && !may_log(f.status >= 400 ? strangers_refused_ : strangers_)) return;
             tell(options_.requests == "info" ? platform::log_level::info
                                              : platform::log_level::debug,
                  f);
@@ -177,6 +177,7 @@ class request_log final : public net::http_probe {
     now_source now_;
     line_budget failures_{failures_per_second_max};
     line_budget strangers_{strangers_per_second_max};
+    line_budget strangers_refused_{strangers_per_second_max};
     // One each, so that a flood of one kind leaves the others their lines.
     std::array<named_budget, 3> refusals_{
         named_budget{"auth-failed", line_budget{refusals_per_second_max}},

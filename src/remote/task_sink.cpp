@@ -1,7 +1,7 @@
 #include <callsign/base/errc.hpp>
-#include <callsign/base/text.hpp>
 #include <callsign/net/http_client.hpp>
 #include <callsign/net/outgoing.hpp>
+#include <callsign/net/retry_after.hpp>
 #include <callsign/remote/task_sink.hpp>
 #include <callsign/seal/envelope.hpp>
 #include <callsign/wire/segment.hpp>
@@ -31,13 +31,6 @@ sink_failure failure_of(failure_kind why, std::string text, milliseconds retry_i
     return {why, std::move(text), retry_in};
 }
 
-// Seconds alone: a date is as good as none here.
-milliseconds retry_after(const net::http_answer& answer) {
-    const auto seconds = parse_integer(answer.header("Retry-After"));
-    constexpr std::int64_t most = 24 * 3600;
-    return std::chrono::seconds{seconds && *seconds > 0 ? std::min(*seconds, most) : 0};
-}
-
 sink_failure failure_of(const net::http_failure& failure) {
     const std::string text = failure.timed_out() ? std::string("It did not answer in time.")
                              : !failure.distrust.empty()
@@ -56,7 +49,7 @@ sink_failure failure_of_question(const net::http_failure& failure) {
 // Of an answer whose status is none of those that the protocol has for the call.
 sink_failure failure_of(const net::http_answer& answer) {
     const std::string text = "It answered with status " + std::to_string(answer.status) + ".";
-    const milliseconds pause = retry_after(answer);
+    const milliseconds pause = net::retry_after(answer);
     if (answer.status == 401 || answer.status == 403) {
         return failure_of(failure_kind::unknown_client,
                           text + " It does not let this client id in.", pause);

@@ -5,6 +5,7 @@
 #include "../filter_parameters.hpp"
 
 #include <callsign/engine/wakeup.hpp>
+#include <callsign/net/retry_after.hpp>
 #include <callsign/seal/at_rest.hpp>
 #include <callsign/seal/webhook_signature.hpp>
 
@@ -15,7 +16,6 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/this_coro.hpp>
-#include <charconv>
 #include <utility>
 
 namespace callsign::api {
@@ -42,15 +42,6 @@ std::string text_of(const net::http_failure& failure) {
                             failure.error == asio::error::access_denied;
     if (is_unknown) return "it has no address that may be called";
     return failure.error.message();
-}
-
-// Of a Retry-After in seconds; a date is not worth the reading.
-milliseconds asked_pause(const net::http_answer& answer) {
-    const std::string field = answer.header("Retry-After");
-    std::int64_t seconds = 0;
-    std::from_chars(field.data(), field.data() + field.size(), seconds);
-    constexpr std::int64_t day = 24 * 60 * 60;
-    return std::chrono::seconds{std::clamp<std::int64_t>(seconds, 0, day)};
 }
 
 std::string text_of(const feed_place& place) {
@@ -398,7 +389,7 @@ asio::awaitable<settle_delivery> deliverer::post(hook& h, settle_delivery comman
         } else {
             attempt.status = outcome->status;
             attempt.delivered = outcome->status / 100 == 2;
-            if (!attempt.delivered) h.asked_pause = asked_pause(*outcome);
+            if (!attempt.delivered) h.asked_pause = net::retry_after(*outcome);
             if (outcome->status == 410) command.disable = webhook_end::gone;
         }
     }

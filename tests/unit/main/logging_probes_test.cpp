@@ -147,9 +147,10 @@ TEST_F(request_lines, of_failures_are_bounded_and_those_left_out_are_counted) {
     EXPECT_EQ(flood(100, 201), 100u) << "what is done has its line";
 }
 
-TEST_F(request_lines, of_strangers_who_are_refused_are_bounded) {
+TEST_F(request_lines, of_strangers_are_bounded_whether_they_are_refused_or_not) {
     facts.account = facts.caller = "";
-    EXPECT_EQ(flood(1000, 404), 50u);
+    EXPECT_EQ(flood(1000, 200), 50u);
+    EXPECT_EQ(flood(1000, 404), 50u) << "and what is refused has lines of its own";
     facts.account = "home";
     EXPECT_EQ(flood(100, 404), 100u) << "an account's are its own";
 }
