@@ -35,6 +35,13 @@ http_response refuse_answer_form(const request_context& c) {
                           "Answers are application/json or application/x-protobuf.");
 }
 
+http_response refuse_body_coding(const request_context& c) {
+    auto response = answer_problem(c, problems::unsupported_media_type,
+                                   "Send the body as it is, without a Content-Encoding.");
+    response.headers.emplace_back("Accept-Encoding", "identity");  // RFC 9110 section 15.5.16
+    return response;
+}
+
 http_response refuse_body_form(const request_context& c) {
     auto response = answer_problem(c, problems::unsupported_media_type,
                                    "Send application/json or application/x-protobuf.");
@@ -84,6 +91,7 @@ request_head read_head(const net::http_header& header, const sync_options& sync)
     } else if (!head.route->is_open()) {  // the others have forms of their own
         const bool takes_message = head.route->takes == body::message;
         if (takes_message && !body_form) head.refuse = refuse_body_form;
+        if (takes_message && is_coded(header)) head.refuse = refuse_body_coding;
         if (!answer_form && !head.route->has_own_form) head.refuse = refuse_answer_form;
     }
     return head;

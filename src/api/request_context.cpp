@@ -3,6 +3,8 @@
 #include "routes.hpp"
 #include "uri.hpp"
 
+#include <algorithm>
+#include <boost/beast/core/string.hpp>
 #include <utility>
 
 namespace callsign::api {
@@ -29,6 +31,13 @@ std::string_view header_of(const net::http_header& request, boost::beast::http::
     const auto found = request.find(name);
     if (found == request.end()) return {};
     return {found->value().data(), found->value().size()};
+}
+
+bool is_coded(const net::http_header& request) {
+    const auto [first, last] = request.equal_range(boost::beast::http::field::content_encoding);
+    return std::any_of(first, last, [](const auto& field) {
+        return !field.value().empty() && !boost::beast::iequals(field.value(), "identity");
+    });
 }
 
 }  // namespace callsign::api

@@ -76,5 +76,7 @@ struct request_context {
 
 // The value of a header field; empty: not there.
 std::string_view header_of(const net::http_header& request, boost::beast::http::field name);
+// Whether its body has a coding (RFC 9110 section 8.4) other than identity. None is undone here.
+bool is_coded(const net::http_header& request);
 
 }  // namespace callsign::api

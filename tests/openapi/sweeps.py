@@ -70,6 +70,7 @@ def all_alike(w):
             ask(w, o, "not-acceptable", token, Accept="text/html")
         if o.takes_message:
             ask(w, o, "unsupported-media-type", token, body=b"x", **{"Content-Type": "text/csv"})
+            ask(w, o, "unsupported-media-type", token, body=b"x", **{"Content-Encoding": "gzip"})
 
 
 def wrong_or_missing(w, o, token):

@@ -399,6 +399,14 @@ TEST_F(service_test, forms_are_negotiated) {
     headers = bearer(syn.token);
     headers.emplace_back("Content-Type", "text/plain");
     EXPECT_EQ(h.call(make_request(verb::post, "/v1/tasks", "x", headers)).status, 415u);
+
+    headers = bearer(syn.token);
+    headers.emplace_back("Content-Encoding", "identity");
+    EXPECT_NE(h.call(make_request(verb::post, "/v1/tasks", "{}", headers)).status, 415u);
+    headers.emplace_back("Content-Encoding", "gzip");
+    const auto coded = h.call(make_request(verb::post, "/v1/tasks", "{}", headers));
+    EXPECT_EQ(coded.status, 415u);
+    EXPECT_EQ(header(coded, "Accept-Encoding"), "identity");
 }
 
 TEST_F(service_test, a_wrong_method_is_told_the_right_ones) {
