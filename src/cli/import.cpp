@@ -1,7 +1,8 @@
 // `callsign import taskchampion-sync-server FILE`: each client's chain in its order, then its
 // snapshot, through the operator's API. What is there already is left alone, so it can be run
 // again, after an interruption or to fetch what came since. A client whose account has gone its own
-// way here is told of and left as it is; the others go on.
+// way here, or whose history is not whole in the file, is told of and left as it is; the others go
+// on.
 
 #include "callsign/v1/callsign.pb.h"
 #include "commands.hpp"
@@ -23,6 +24,7 @@ struct import_counts {
     std::int64_t snapshots = 0;
     std::int64_t managed = 0;  // clients left as they are: the account is managed by now
     std::int64_t refused = 0;  // clients whose history here has gone another way
+    std::int64_t broken = 0;   // clients whose history in the file cannot be read
 };
 
 // Client ids open accounts, so people are shown the account's name.
@@ -95,6 +97,14 @@ class importer {
     }
 
     void import_client(const taskchampion_file::client& client, const std::string& place) {
+        std::vector<taskchampion_file::link> chain;
+        try {
+            chain = file_.chain_of(client);
+        } catch (const std::runtime_error& broken) {
+            ++counts_.broken;
+            say("client " + place + ", " + to_string(client.id) + ": " + broken.what());
+            return;
+        }
         make_named(client);
         auto known = session_.send_for_client<v1::Client>(verb::put, "/v1/admin/client",
                                                           to_string(client.id));
@@ -106,16 +116,16 @@ class importer {
             return;
         }
         try {
-            import_history(client, known, who);
+            import_history(client, chain, known, who);
         } catch (const refusal& no) {
             ++counts_.refused;
             say(who + ": " + no.what());
         }
     }
 
-    void import_history(const taskchampion_file::client& client, const v1::Client& known,
+    void import_history(const taskchampion_file::client& client,
+                        const std::vector<taskchampion_file::link>& chain, const v1::Client& known,
                         const std::string& who) {
-        const auto chain = file_.chain_of(client);
         const auto begun = first_missing(chain, known);
         counts_.versions_there += begun - chain.begin();
         for (auto at = begun; at != chain.end(); ++at) {
@@ -190,14 +200,22 @@ void import_taskchampion(session& s, const std::string& name, const import_choic
                                 {"versionsThereAlready", counts.versions_there},
                                 {"snapshots", counts.snapshots},
                                 {"managed", counts.managed},
-                                {"refused", counts.refused}}));
+                                {"refused", counts.refused},
+                                {"broken", counts.broken}}));
     } else {
         show(s, counts);
     }
+    std::string left;
     if (counts.refused > 0) {
-        throw failure("the histories of " + std::to_string(counts.refused) + " of " +
-                      std::to_string(counts.clients) +
-                      " clients have gone another way here; the others are taken over");
+        left = "the histories of " + std::to_string(counts.refused) + " have gone another way here";
+    }
+    if (counts.broken > 0) {
+        left += (left.empty() ? "the histories of " : ", those of ") +
+                std::to_string(counts.broken) + " cannot be read in the file";
+    }
+    if (!left.empty()) {
+        throw failure("of " + std::to_string(counts.clients) + " clients " + left +
+                      "; the others are taken over");
     }
 }
 

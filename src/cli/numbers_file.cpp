@@ -43,7 +43,7 @@ class csv_reader {
     char take() {
         const char c = rest_.front();
         rest_.remove_prefix(1);
-        if (c == '\n') ++line_;
+        if (c == '\n' || (c == '\r' && !rest_.starts_with('\n'))) ++line_;
         return c;
     }
     bool take_if(char wanted) {

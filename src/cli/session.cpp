@@ -185,7 +185,9 @@ std::string session::send(http_call call, milliseconds at_least) {
     if (server_.text.empty()) find_server();
     call.token = token_;
     http_answer answer = around_.exchange(server_, call, std::max(patience_, at_least));
-    if (answer.status == 409 || answer.status == 422) throw refusal(describe(answer), answer.body);
+    if (answer.status == 400 || answer.status == 409 || answer.status == 422) {
+        throw refusal(describe(answer), answer.body);
+    }
     if (answer.status < 200 || answer.status > 299) throw failure(describe(answer));
     return std::move(answer.body);
 }

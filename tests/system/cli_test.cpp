@@ -119,6 +119,14 @@ TEST_F(cli_test, numbers_are_taken_over) {
     EXPECT_EQ(refused.status, (exit_status{1, 0})) << refused.out;
     EXPECT_NE(refused.err.find("line 301: OPS-300 is missing before it"), std::string::npos)
         << refused.err;
+    const auto too_long = temp_path("too-long.csv");
+    std::ofstream(too_long)
+        << "prefix,number,uuid,title,created_at\n\nOPS,1,11111111-2222-4333-8444-"
+           "000000000001,"
+        << std::string(100'000, 'x') << ",2020-01-01T00:00:00Z\n";
+    const finished no_title =
+        callsign({"import", "numbers", too_long.string(), "--account", "ops"});
+    EXPECT_NE(no_title.err.find("line 3: "), std::string::npos) << no_title.err;
     EXPECT_EQ(status_of_create(*s, text(made, "token"), "first"), 201u);  // OPS-1 is given here
 
     const finished taken = callsign({"import", "numbers", table(600, 0), "--account", "ops"});

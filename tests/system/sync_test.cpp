@@ -188,6 +188,9 @@ class reference_file {
         q.bind(3, parent);
         q.bind(4, segment.data(), static_cast<int>(segment.size()));
         q.exec();
+        set_latest(client, id);
+    }
+    void set_latest(const std::string& client, const std::string& id) {
         SQLite::Statement head(db_, "UPDATE clients SET latest_version_id = ? WHERE client_id = ?");
         head.bind(1, id);
         head.bind(2, client);
@@ -238,11 +241,11 @@ TEST_F(sync_test, the_reference_servers_file_is_taken_over) {
     const json::object first = ask_callsign(import);
     EXPECT_EQ(json::serialize(first),
               R"({"clients":3,"versions":13,"versionsThereAlready":0,"snapshots":1,)"
-              R"("managed":0,"refused":0})");
+              R"("managed":0,"refused":0,"broken":0})");
     const json::object second = ask_callsign(import);
     EXPECT_EQ(json::serialize(second),
               R"({"clients":3,"versions":0,"versionsThereAlready":13,"snapshots":0,)"
-              R"("managed":0,"refused":0})");
+              R"("managed":0,"refused":0,"broken":0})");
 
     // The old server went on for a while; what it took meanwhile follows.
     file.add_version(client_id, version_id(12), version_id(13), "later");
@@ -274,11 +277,17 @@ TEST_F(sync_test, the_reference_servers_file_is_taken_over) {
     file.add_version(client_id, version_id(13), version_id(14), "elsewhere");
     file.add_version(other, version_id(501), version_id(502), "and more of the other");
     file.add_version(empty, nil_id, version_id(701), "not empty any more");
+    // The first in the file's order: its latest version is of another client.
+    const std::string broken = "0666d464-418a-4a08-ad53-6f15c78270cd";
+    file.add_client(broken);
+    file.set_latest(broken, version_id(701));
     const finished refused = callsign(import);
     EXPECT_EQ(refused.status, (exit_status{1, 0}));
     EXPECT_EQ(json::serialize(json::parse(refused.out)),
-              R"({"clients":4,"versions":2,"versionsThereAlready":14,"snapshots":0,)"
-              R"("managed":1,"refused":1})");
+              R"({"clients":5,"versions":2,"versionsThereAlready":14,"snapshots":0,)"
+              R"("managed":1,"refused":1,"broken":1})");
+    EXPECT_NE(refused.err.find(broken + ": "), std::string::npos) << refused.err;
+    EXPECT_NE(refused.err.find("the latest version of a client is not in it"), std::string::npos);
     EXPECT_NE(refused.err.find("history-differs"), std::string::npos) << refused.err;
     EXPECT_NE(refused.err.find("account ops: it has become managed here"), std::string::npos)
         << refused.err;

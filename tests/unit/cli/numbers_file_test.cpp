@@ -56,6 +56,14 @@ TEST(numbers_file, names_every_fault_by_its_line) {
               "line 7: a quote is not closed\n");
 }
 
+TEST(numbers_file, counts_lines_however_they_end) {
+    for (const std::string end : {"\n", "\r\n", "\r"}) {
+        EXPECT_EQ(
+            faults("prefix,number,uuid,title,created_at" + end + "SYN,1" + end + "SYN,2" + end),
+            "line 2: it has 2 fields, not 5\nline 3: it has 2 fields, not 5\n");
+    }
+}
+
 TEST(numbers_file, needs_a_first_line_that_names_the_columns) {
     EXPECT_EQ(faults("prefix,number,uuid,title\n"),
               "line 1: the first line names each of the columns prefix, number, uuid, title and "
