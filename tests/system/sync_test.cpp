@@ -278,7 +278,7 @@ TEST_F(sync_test, the_reference_servers_file_is_taken_over) {
     file.add_version(other, version_id(501), version_id(502), "and more of the other");
     file.add_version(empty, nil_id, version_id(701), "not empty any more");
     // The first in the file's order: its latest version is of another client.
-    const std::string broken = "0666d464-418a-4a08-ad53-6f15c78270cd";
+    const std::string broken = "0066d464-418a-4a08-ad53-6f15c78270cd";
     file.add_client(broken);
     file.set_latest(broken, version_id(701));
     const finished refused = callsign(import);

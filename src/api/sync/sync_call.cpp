@@ -76,9 +76,6 @@ std::variant<sync_head, http_response> read_sync_head(const sync_options& option
     if (!type.empty() && media_type_of(header) != type) {
         return refuse_sync(400, "Bad content-type", "wrong-content-type");
     }
-    if (!type.empty() && is_coded(header)) {
-        return refuse_sync(400, "Bad content-encoding", "wrong-content-encoding");
-    }
     const auto sent = first_of(header, client_field);
     const auto client = sent ? parse_uuid_in_any_form(*sent) : std::nullopt;
     if (!client) return refuse_sync(400, "bad x-client-id", "no-client-id");
