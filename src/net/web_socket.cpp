@@ -115,7 +115,8 @@ asio::awaitable<bool> session::talk(http_header header, const socket_upgrade& up
     stream_end_->told = {};
     if (!failure.empty()) server_.probe->session_failed(failure);
     if (!stream_end_->over) {
-        enter(phase::write);
+        // A client that sleeps does not answer, and must not hold up a stop.
+        enter(phase::linger);
         const websocket::close_reason why(
             failure.empty() ? socket.code() : std::uint16_t{websocket::close_code::internal_error});
         co_await ws.async_close(why, use_result);

@@ -58,6 +58,14 @@ TEST(web_socket, says_what_it_has_to_say_and_why_it_ends) {
     EXPECT_TRUE(s.probe.last_finished.sent);
 }
 
+TEST(web_socket, that_a_sleeping_client_does_not_end_is_closed_all_the_same) {
+    running_server s;
+    socket_client client(s, "/talk?bye");
+    EXPECT_EQ(client.read(), "hello");
+    s.probe.await(s.probe.closed, 1);
+    EXPECT_TRUE(s.probe.last_finished.sent);
+}
+
 TEST(web_socket, its_messages_are_binary_if_so_agreed) {
     running_server s;
     socket_client client(s, "/talk?binary");
