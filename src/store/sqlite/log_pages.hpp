@@ -6,24 +6,26 @@
 // Not thread safe: for the connection that writes. Frames that were there before it opened are not
 // counted.
 
+#include <boost/endian/conversion.hpp>
 #include <cstdint>
 #include <new>
 #include <vector>
 
 namespace callsign::sqlite {
 
+// WAL file format: sqlite.org/fileformat2.html, section 4.1.
+inline constexpr std::int64_t log_header_bytes = 32;
+inline constexpr std::int64_t frame_header_bytes = 24;
+
 class log_pages {
   public:
     // To be told of each write. SQLite writes the log's header when it begins anew, and for each
-    // frame a header, which begins with the page's number, and then the page (WAL file format,
-    // sqlite.org/fileformat2.html, section 4.1).
+    // frame a header, which begins with the page's number, and then the page.
     void wrote(const void* bytes, int size, std::int64_t offset) noexcept {
         if (offset == 0) {
             forget();
         } else if (size == frame_header_bytes) {
-            const auto* b = static_cast<const unsigned char*>(bytes);
-            add(std::uint32_t{b[0]} << 24 | std::uint32_t{b[1]} << 16 | std::uint32_t{b[2]} << 8 |
-                b[3]);
+            add(boost::endian::load_big_u32(static_cast<const unsigned char*>(bytes)));
         }
     }
 
@@ -34,8 +36,6 @@ class log_pages {
     }
 
   private:
-    static constexpr int frame_header_bytes = 24;
-
     void add(std::uint32_t page) noexcept {
         try {
             if (page >= in_log_.size()) in_log_.resize(page + page / 2 + 1);

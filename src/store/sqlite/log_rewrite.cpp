@@ -2,10 +2,12 @@
 
 #include "connection.hpp"
 #include "durable_files.hpp"
+#include "log_pages.hpp"
 
 #include <callsign/ports/store.hpp>
 
 #include <algorithm>
+#include <boost/endian/conversion.hpp>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -18,9 +20,6 @@
 namespace callsign::sqlite {
 namespace {
 
-// WAL file format: sqlite.org/fileformat2.html, section 4.1.
-constexpr std::int64_t log_header_bytes = 32;
-constexpr std::int64_t frame_header_bytes = 24;
 constexpr std::uint32_t magic = 0x377F0682;  // or one more, by the order of the sums' bytes
 constexpr std::size_t salt_bytes = 8;
 constexpr std::size_t salt_at = 16;       // in the log's header
@@ -29,8 +28,7 @@ constexpr std::size_t frame_salt_at = 8;  // in a frame's
 constexpr std::int64_t write_bytes_max = (128 << 10) - 1;
 
 std::uint32_t number_at(const char* bytes) {
-    const auto* b = reinterpret_cast<const unsigned char*>(bytes);
-    return std::uint32_t{b[0]} << 24 | std::uint32_t{b[1]} << 16 | std::uint32_t{b[2]} << 8 | b[3];
+    return boost::endian::load_big_u32(reinterpret_cast<const unsigned char*>(bytes));
 }
 
 // A file as SQLite has it, without what page_sums makes of it.
