@@ -5,6 +5,7 @@
 #include "directory_lock.hpp"
 #include "durable_files.hpp"
 #include "migrations.hpp"
+#include "prepare_file.hpp"
 
 #include <callsign/store/sqlite.hpp>
 
@@ -154,7 +155,7 @@ restored_store restore_sqlite(const fs::path& backup, const fs::path& data_dir, 
         throw std::runtime_error("the backup is of callsignd " + done.manifest.program +
                                  ", which is newer than this program");
     }
-    fs::create_directories(data_dir);
+    const fs::path old = sqlite::prepare_directory(data_dir);
     const sqlite::directory_lock mine(data_dir / "callsign.lock");
     const fs::path fresh = data_dir / "restoring";
     fs::remove_all(fresh);  // of a restore that was cut off
@@ -179,7 +180,6 @@ restored_store restore_sqlite(const fs::path& backup, const fs::path& data_dir, 
 
     // From here on what was there is kept under another name, and then the new file takes its name.
     progress("what was there before");
-    const fs::path old = data_dir / database;
     try {
         if (fs::exists(old)) merge_log(old);
     } catch (const std::exception&) {

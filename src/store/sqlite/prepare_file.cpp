@@ -70,9 +70,8 @@ void expect_database(const std::filesystem::path& file) {
 
 }  // namespace
 
-std::filesystem::path prepare_directory(const sqlite_options& options) {
+std::filesystem::path prepare_directory(const std::filesystem::path& dir) {
     using std::filesystem::perms;
-    const std::filesystem::path& dir = options.data_dir;
     std::error_code error;
     const bool is_new = std::filesystem::create_directories(dir, error);
     if (!error && is_new) std::filesystem::permissions(dir, perms::owner_all, error);
@@ -84,7 +83,7 @@ std::filesystem::path prepare_directory(const sqlite_options& options) {
         throw std::runtime_error("anybody can write to " + dir.string() +
                                  ", and replace what is there: chmod 700 " + dir.string());
     }
-    return options.data_dir / "callsign.sqlite3";
+    return dir / "callsign.sqlite3";
 }
 
 void prepare_file(const std::filesystem::path& file, const sqlite_options& options) {

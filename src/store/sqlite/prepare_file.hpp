@@ -8,8 +8,9 @@
 
 namespace callsign::sqlite {
 
-// Makes the data directory. The path of the store's file in it.
-std::filesystem::path prepare_directory(const sqlite_options& options);
+// Makes the data directory, its owner's alone. The path of the store's file in it. Throws
+// std::runtime_error, with a sentence for people: it cannot be made, or anybody can write to it.
+std::filesystem::path prepare_directory(const std::filesystem::path& dir);
 
 // WAL, the sums of its pages, the schema. Throws as opening the store does.
 void prepare_file(const std::filesystem::path& file, const sqlite_options& options);

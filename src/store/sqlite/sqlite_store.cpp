@@ -24,7 +24,7 @@ namespace {
 class sqlite_store final : public store {
   public:
     explicit sqlite_store(const sqlite_options& options)
-        : file_(sqlite::prepare_directory(options)),
+        : file_(sqlite::prepare_directory(options.data_dir)),
           lock_(options.data_dir / "callsign.lock"),
           state_((sqlite::prepare_file(file_, options), file_), options),
           readers_(file_, options),

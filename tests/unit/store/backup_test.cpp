@@ -11,6 +11,7 @@
 #include <fstream>
 #include <gtest/gtest.h>
 #include <iterator>
+#include <sys/stat.h>
 
 namespace callsign::testing {
 namespace {
@@ -210,7 +211,10 @@ TEST_F(backup, is_put_where_nothing_was) {
         fill(*disk, 3);
         copy(*disk, copies());
     }
+    const ::mode_t before = ::umask(0);
     restore(copies());
+    ::umask(before);
+    EXPECT_EQ(fs::status(data()).permissions(), fs::perms::owner_all);
     EXPECT_EQ(accounts_in(*open(data())), 3u);
 }
 
