@@ -277,7 +277,9 @@ class engine::impl {
             if (!outcome) is_settled = co_await settled.wait(seen, until - clock_.elapsed());
         }
         // Not by an iterator: others that came meanwhile may have moved the table.
-        std::erase_if(landings_, [&](const auto& each) { return each.second == &settled; });
+        const auto [from, to] = landings_.equal_range(slot);
+        landings_.erase(
+            std::find_if(from, to, [&](const auto& each) { return each.second == &settled; }));
         if (!outcome) co_return create_answer{in_progress{}};
         co_return std::move(*outcome);
     }
