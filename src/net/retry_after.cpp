@@ -35,9 +35,7 @@ milliseconds retry_after(const http_answer& answer) {
         const auto sent = read_date(answer.header("Date"));
         if (sent) pause = *until - *sent;
     }
-    return std::clamp<std::chrono::seconds>(
-        pause, std::chrono::seconds{0},
-        std::chrono::duration_cast<std::chrono::seconds>(retry_after_max));
+    return std::clamp(pause, std::chrono::seconds{0}, retry_after_max);
 }
 
 }  // namespace callsign::net
