@@ -1,11 +1,11 @@
 // The data file of the reference server may hold any number for an instant.
 
+#include "support/reference_file.hpp"
 #include "support/temp_dir.hpp"
 
 #include <callsign/base/instant_bounds.hpp>
 #include <callsign/store/taskchampion_file.hpp>
 
-#include <SQLiteCpp/SQLiteCpp.h>
 #include <gtest/gtest.h>
 
 namespace callsign {
@@ -15,19 +15,11 @@ TEST(taskchampion_file, takes_a_snapshot_of_an_instant_that_can_be_read_again) {
     const testing::temp_dir dir;
     const auto name = dir.path() / "taskchampion-sync-server.sqlite3";
     const std::string client = "1666d464-418a-4a08-ad53-6f15c78270cd";
-    SQLite::Database db(name.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
-    db.exec(
-        "CREATE TABLE clients (client_id STRING PRIMARY KEY, latest_version_id STRING,"
-        " snapshot_version_id STRING, versions_since_snapshot INTEGER,"
-        " snapshot_timestamp INTEGER, snapshot BLOB)");
-    db.exec(
-        "CREATE TABLE versions (version_id STRING PRIMARY KEY, client_id STRING,"
-        " parent_version_id STRING, history_segment BLOB)");
-    db.exec("INSERT INTO clients VALUES ('" + client + "', '" + client + "', '" + client +
-            "', 0, 0, x'01')");
+    testing::reference_file file(name);
+    file.add_client(client);
     // A file is read in one transaction, so each instant needs one of its own.
     const auto clients_at = [&](std::int64_t seconds) {
-        db.exec("UPDATE clients SET snapshot_timestamp = " + std::to_string(seconds));
+        file.set_snapshot(client, client, 0, seconds, "snapshot bytes");
         return open_taskchampion_file(name)->clients();
     };
     for (const std::int64_t seconds : {INT64_C(-62'135'596'800), INT64_C(253'402'300'799)}) {
