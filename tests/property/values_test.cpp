@@ -1,0 +1,557 @@
+// Goal: a value that is let in can be read back, and stops nobody: whatever a field of a request
+// says, in either form, both forms are answered alike, never with 5xx; every listing can be read
+// after it, another account's writes go on, and the store is sound after a kill.
+//
+// Method: each route that takes a message, with a message that is good; then the same once for each
+// field of it and each value at the edges of what such a field could hold, in JSON by a writer that
+// is not the server's and in protobuf, each form in a server of its own on SQLite.
+
+#include "callsign/v1/callsign.pb.h"
+#include "disks.hpp"
+#include "support/answer_json.hpp"
+#include "support/audit.hpp"
+#include "support/house.hpp"
+
+#include <callsign/seal/envelope.hpp>
+#include <callsign/wire/message.hpp>
+
+#include <boost/json.hpp>
+#include <google/protobuf/util/time_util.h>
+#include <gtest/gtest.h>
+
+namespace callsign::testing {
+namespace {
+
+namespace json = boost::json;
+using boost::beast::http::verb;
+using google::protobuf::FieldDescriptor;
+using google::protobuf::Message;
+using google::protobuf::Timestamp;
+using wire::format;
+
+// ---- one field of a message ----
+
+struct field_place {
+    std::vector<const FieldDescriptor*> way;  // from the message to the one that has it
+    const FieldDescriptor* leaf = nullptr;
+    bool is_map_key = false;
+
+    std::string name() const {
+        std::string text;
+        for (const auto* f : way) text += f->name() + ".";
+        return text + leaf->name() + (is_map_key ? " (name)" : "");
+    }
+};
+
+Message& message_at(Message& root, const field_place& place) {
+    Message* at = &root;
+    for (const auto* f : place.way) {
+        at = f->is_repeated() ? at->GetReflection()->MutableRepeatedMessage(at, f, 0)
+                              : at->GetReflection()->MutableMessage(at, f);
+    }
+    return *at;
+}
+
+// All of what the message has, in its messages too.
+void find_places(const Message& message, const std::vector<const FieldDescriptor*>& way,
+                 std::vector<field_place>& out) {
+    const auto& access = *message.GetReflection();
+    for (int i = 0; i < message.GetDescriptor()->field_count(); ++i) {
+        const auto* f = message.GetDescriptor()->field(i);
+        const bool is_message = f->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE;
+        if (f->is_map()) {
+            out.push_back({way, f, true});
+            out.push_back({way, f, false});
+        } else if (!is_message || f->message_type() == Timestamp::descriptor()) {
+            out.push_back({way, f});
+        } else {
+            const bool is_there =
+                f->is_repeated() ? access.FieldSize(message, f) > 0 : access.HasField(message, f);
+            if (!is_there) continue;
+            auto further = way;
+            further.push_back(f);
+            find_places(f->is_repeated() ? access.GetRepeatedMessage(message, f, 0)
+                                         : access.GetMessage(message, f),
+                        further, out);
+        }
+    }
+}
+
+// ---- what it could hold ----
+
+struct edge {
+    std::string text;
+    std::int64_t number = 0;
+    std::int32_t nanos = 0;
+};
+
+std::vector<edge> edges_of(const field_place& place) {
+    std::vector<edge> all;
+    if (place.leaf->cpp_type() == FieldDescriptor::CPPTYPE_BOOL) return {{{}, 1}, {{}, 0}};
+    if (place.leaf->cpp_type() == FieldDescriptor::CPPTYPE_STRING || place.leaf->is_map()) {
+        using namespace std::string_literals;
+        for (const std::string& text : {""s,
+                                        "a"s,
+                                        "A1"s,
+                                        " "s,
+                                        "\0"s,
+                                        "a\0b"s,
+                                        "\n"s,
+                                        "a\tb"s,
+                                        "\x01"s,
+                                        "\x7f"s,
+                                        "\""s,
+                                        "\\"s,
+                                        "a,b"s,
+                                        "a b"s,
+                                        "-1"s,
+                                        "0"s,
+                                        "999999999999"s,
+                                        "1e400"s,
+                                        "NaN"s,
+                                        "true"s,
+                                        "null"s,
+                                        "\xff"s,
+                                        "\xc0\x80"s,
+                                        "\xed\xa0\x80"s,
+                                        "\xf4\x90\x80\x80"s,
+                                        "\xe2\x80\xa8"s,
+                                        "\xef\xbb\xbf"s,
+                                        "\xef\xbf\xbf"s,
+                                        "\xf0\x9f\x92\xa5"s,
+                                        "\xc3\xa9"s,
+                                        "e\xcc\x81"s,
+                                        "../x"s,
+                                        "%00"s,
+                                        "SYN-1"s,
+                                        "SYN-0"s,
+                                        "SYN-99999999999999999999"s,
+                                        "00000000-0000-0000-0000-000000000000"s,
+                                        "ffffffff-ffff-ffff-ffff-ffffffffffff"s,
+                                        "0000-01-01T00:00:00Z"s,
+                                        "9999-12-31T23:59:59Z"s,
+                                        "-62135596800"s,
+                                        "253402300800"s,
+                                        "Europe/Berlin"s,
+                                        "status"s,
+                                        "tag_x"s,
+                                        "dep_x"s,
+                                        "annotation_x"s,
+                                        "uuid"s,
+                                        "id"s,
+                                        "key"s,
+                                        "entry"s,
+                                        "http://127.0.0.1:1/"s,
+                                        "daily"s,
+                                        "recurring"s,
+                                        "admin"s,
+                                        "opaque"s}) {
+            all.push_back({text});
+        }
+        for (const std::size_t length : {63u, 64u, 255u, 256u, 1024u, 65'536u, 65'537u, 262'145u}) {
+            all.push_back({std::string(length, 'x')});
+        }
+        return all;
+    }
+    for (const std::int64_t number :
+         {std::int64_t{0}, std::int64_t{1}, std::int64_t{-1}, std::int64_t{2'147'483'647},
+          std::int64_t{315'532'800}, std::int64_t{1'700'000'000}, std::int64_t{4'102'444'800},
+          std::int64_t{999'999'999'999}, std::int64_t{1'000'000'000'000},
+          (std::int64_t{1} << 53) - 1, (std::int64_t{1} << 53) + 1, std::int64_t{-62'135'596'800},
+          std::int64_t{-62'135'596'801}, std::int64_t{253'402'300'799},
+          std::int64_t{253'402'300'800}, INT64_MAX, INT64_MIN}) {
+        all.push_back({{}, number});
+    }
+    if (place.leaf->message_type() == Timestamp::descriptor()) {
+        for (const std::int32_t nanos : {1, 999'999'999, 1'000'000'000, -1}) {
+            all.push_back({{}, 1'700'000'000, nanos});
+        }
+    }
+    return all;
+}
+
+void put(Message& root, const field_place& place, const edge& value) {
+    Message& message = message_at(root, place);
+    const auto& access = *message.GetReflection();
+    const auto* f = place.leaf;
+    if (f->is_repeated()) access.ClearField(&message, f);
+    if (f->is_map()) {
+        Message& entry = *access.AddMessage(&message, f);
+        const auto& fields = *entry.GetReflection();
+        const auto* type = f->message_type();
+        fields.SetString(&entry, type->map_key(), place.is_map_key ? value.text : "note");
+        fields.SetString(&entry, type->map_value(), place.is_map_key ? "x" : value.text);
+    } else if (f->message_type() == Timestamp::descriptor()) {
+        auto& stamp = static_cast<Timestamp&>(*access.MutableMessage(&message, f));
+        stamp.set_seconds(value.number);
+        stamp.set_nanos(value.nanos);
+    } else if (f->cpp_type() == FieldDescriptor::CPPTYPE_STRING) {
+        f->is_repeated() ? access.AddString(&message, f, value.text)
+                         : access.SetString(&message, f, value.text);
+    } else if (f->cpp_type() == FieldDescriptor::CPPTYPE_BOOL) {
+        access.SetBool(&message, f, value.number != 0);
+    } else {
+        ASSERT_EQ(f->cpp_type(), FieldDescriptor::CPPTYPE_INT64) << f->full_name();
+        access.SetInt64(&message, f, value.number);
+    }
+}
+
+// ---- JSON by another writer ----
+
+bool has_json(const field_place& place, const edge& value) {
+    if (place.leaf->name() == "clear") return false;
+    if (place.leaf->message_type() != Timestamp::descriptor()) return true;
+    return value.nanos >= 0 && value.nanos < 1'000'000'000 &&
+           value.number >= google::protobuf::util::TimeUtil::kTimestampMinSeconds &&
+           value.number <= google::protobuf::util::TimeUtil::kTimestampMaxSeconds;
+}
+
+// With what it has; one field of one message also where that is its default.
+json::value json_of(const Message& message, const Message* owner, const FieldDescriptor* forced) {
+    const auto& access = *message.GetReflection();
+    const auto* type = message.GetDescriptor();
+    if (type == Timestamp::descriptor()) {
+        auto text =
+            google::protobuf::util::TimeUtil::ToString(static_cast<const Timestamp&>(message));
+        if (text.size() == std::size("2000-01-01T00:00:00Z") - 1) text.insert(19, ".000");
+        return json::value(text);
+    }
+    const auto value_of = [&](const FieldDescriptor* f, int i) -> json::value {
+        switch (f->cpp_type()) {
+        case FieldDescriptor::CPPTYPE_STRING:
+            return json::value(f->is_repeated() ? access.GetRepeatedString(message, f, i)
+                                                : access.GetString(message, f));
+        case FieldDescriptor::CPPTYPE_BOOL: return json::value(access.GetBool(message, f));
+        case FieldDescriptor::CPPTYPE_INT64: return json::value(access.GetInt64(message, f));
+        default:
+            return json_of(f->is_repeated() ? access.GetRepeatedMessage(message, f, i)
+                                            : access.GetMessage(message, f),
+                           owner, forced);
+        }
+    };
+    const auto list_of = [&](const FieldDescriptor* f) {
+        json::array list;
+        for (int i = 0; i < access.FieldSize(message, f); ++i) list.push_back(value_of(f, i));
+        return list;
+    };
+    if (type->field_count() == 1 && type->field(0)->name() == "values") {
+        return list_of(type->field(0));
+    }
+    json::object all;
+    for (int i = 0; i < type->field_count(); ++i) {
+        const auto* f = type->field(i);
+        const bool is_there =
+            f->is_repeated() ? access.FieldSize(message, f) > 0 : access.HasField(message, f);
+        if (!is_there && !(&message == owner && f == forced)) continue;
+        if (f->is_map()) {
+            json::object entries;
+            for (int e = 0; e < access.FieldSize(message, f); ++e) {
+                const Message& entry = access.GetRepeatedMessage(message, f, e);
+                const auto& fields = *entry.GetReflection();
+                entries[fields.GetString(entry, f->message_type()->map_key())] =
+                    fields.GetString(entry, f->message_type()->map_value());
+            }
+            all[f->json_name()] = std::move(entries);
+        } else {
+            all[f->json_name()] = f->is_repeated() ? json::value(list_of(f)) : value_of(f, 0);
+        }
+    }
+    return all;
+}
+
+// ---- the routes ----
+
+constexpr std::uint8_t master_bytes[32] = {7};
+
+// A server of its own, and what the requests name.
+struct values_world {
+    explicit values_world() {
+        house_options options;
+        options.disk = &disk.open();
+        options.clock = &clock;
+        options.service.master_key =
+            std::make_shared<const seal::key_ring>(seal::key(master_bytes));
+        h.emplace(std::move(options));
+        root = h->operator_token();
+        other = h->make_account("other", "OTH").token;
+    }
+
+    sqlite_disk disk;
+    virtual_clock clock;
+    std::optional<house> h;
+    std::string root, other;
+    std::string account, token, task, webhook;
+    int accounts = 0, keys = 0, names = 0;
+
+    void new_account() {
+        account = "a" + std::to_string(++accounts);
+        const auto made = h->make_account(account, "SYN");
+        token = h->make_token(account, token_scope::admin);
+        task = text_of(
+            body_of(h->call(post("/v1/tasks", R"({"description":"it"})", token, "k0"))).at("uuid"));
+        ASSERT_EQ(
+            h->call(post("/v1/series", R"({"prefix":"OLD","allowsGaps":true})", token)).status,
+            201u);
+        const auto hook =
+            h->call(post("/v1/webhooks", R"({"url":"https://hooks.example/x"})", token));
+        ASSERT_EQ(hook.status, 201u) << hook.body;
+        webhook = text_of(body_of(hook).at("webhookId"));
+    }
+};
+
+struct values_case {
+    verb method;
+    const char* target;  // {task}, {webhook}, {account} are the world's
+    bool by_operator;
+    std::shared_ptr<Message> good;
+    const char* json_type = "application/json";
+    const char* distinct = nullptr;  // a field that no two requests have alike
+    std::size_t stride = 1;          // each so many edges, where a request takes long
+    bool says_it = true;             // the answer, or the task that it tells of, has what was sent
+};
+
+Timestamp stamp(std::int64_t seconds) {
+    Timestamp t;
+    t.set_seconds(seconds);
+    return t;
+}
+
+v1::CreateTask good_task() {
+    v1::CreateTask m;
+    m.set_description("it");
+    v1::Annotation& a = *m.add_annotations();
+    *a.mutable_entry() = stamp(1'700'000'000);
+    a.set_description("note");
+    (*m.mutable_attributes())["note"] = "x";
+    return m;
+}
+
+v1::EditTask good_edit() {
+    v1::EditTask m;
+    m.set_description("another");
+    m.mutable_tags()->add_values("home");
+    m.mutable_depends();
+    v1::Annotation& a = *m.mutable_annotations()->add_values();
+    *a.mutable_entry() = stamp(1'700'000'000);
+    a.set_description("note");
+    return m;
+}
+
+template <class M>
+std::shared_ptr<Message> good(M message) {
+    return std::make_shared<M>(std::move(message));
+}
+
+std::vector<values_case> all_cases() {
+    v1::CreateTasks creations;
+    creations.add_items()->set_idempotency_key("batch");
+    *creations.mutable_items(0)->mutable_task() = good_task();
+    v1::EditTasks edits;
+    edits.add_items()->set_ref("SYN-1");
+    *edits.mutable_items(0)->mutable_task() = good_edit();
+    v1::Annotation annotation;
+    annotation.set_description("note");
+    v1::CreateSeries series;
+    series.set_prefix("NEW");
+    v1::CreateToken token;
+    token.set_name("phone");
+    v1::CreateDevice device;
+    device.set_name("laptop");
+    v1::CreateWebhook webhook;
+    webhook.set_url("https://hooks.example/y");
+    v1::CreateAccount account;
+    account.set_name("made");
+    account.set_prefix("MADE");
+    v1::ImportTasks tasks;
+    tasks.add_tasks()->set_uuid("01936a5e-7b2c-7000-8000-00000000000f");
+    auto& attributes = *tasks.mutable_tasks(0)->mutable_attributes();
+    attributes["description"] = "x";
+    attributes["status"] = "pending";
+    attributes["entry"] = "1700000000";
+    v1::ImportNumbers numbers;
+    numbers.add_rows()->set_prefix("OLD");
+    numbers.mutable_rows(0)->set_number(1);
+    numbers.mutable_rows(0)->set_uuid("01936a5e-7b2c-7000-8000-00000000000f");
+    numbers.mutable_rows(0)->set_title("x");
+    constexpr const char* plain = "application/json";
+    constexpr const char* patch = "application/merge-patch+json";
+    return {
+        {verb::post, "/v1/tasks", false, good(good_task())},
+        {verb::patch, "/v1/tasks/{task}", false, good(good_edit()), patch},
+        {verb::post, "/v1/tasks/{task}:annotate", false, good(annotation), plain, nullptr, 1,
+         false},
+        {verb::post, "/v1/tasks/{task}:denotate", false, good(annotation), plain, nullptr, 1,
+         false},
+        {verb::post, "/v1/tasks:batchCreate", false, good(creations), plain, nullptr, 1, false},
+        {verb::post, "/v1/tasks:batchUpdate", false, good(edits), plain, nullptr, 1, false},
+        {verb::post, "/v1/series", false, good(series), plain, "prefix"},
+        {verb::patch, "/v1/series/OLD", false, good(v1::EditSeries()), patch},
+        {verb::post, "/v1/tokens", false, good(token)},
+        {verb::post, "/v1/devices", false, good(device), plain, "name", 6},
+        {verb::post, "/v1/webhooks", false, good(webhook)},
+        {verb::patch, "/v1/webhooks/{webhook}", false, good(v1::EditWebhook()), patch, nullptr, 1,
+         false},
+        {verb::post, "/v1/admin/accounts", true, good(account), plain, "name"},
+        {verb::patch, "/v1/admin/accounts/{account}", true, good(v1::EditAccount())},
+        {verb::post, "/v1/admin/accounts/{account}/import", true, good(tasks), plain, nullptr, 1,
+         false},
+        {verb::post, "/v1/admin/accounts/{account}/numbers", true, good(numbers), plain, nullptr, 1,
+         false},
+        {verb::post, "/v1/admin/tokens", true, good(token)},
+    };
+}
+
+// ---- the test ----
+
+// Everything that can be listed, and a write of somebody else's.
+void expect_sound(values_world& w, const std::string& after) {
+    SCOPED_TRACE("after " + after);
+    for (const char* accept : {"application/json", "application/x-protobuf"}) {
+        const auto show = [&](std::string_view target, const std::string& token) {
+            auto request = get(target, token);
+            request.set("Accept", accept);
+            const auto answer = w.h->call(std::move(request));
+            EXPECT_EQ(answer.status, 200u) << target << " " << answer.body.substr(0, 300);
+        };
+        for (const char* target :
+             {"/v1/"
+              "tasks?status=pending&status=completed&status=deleted&status=recurring&pageSize=500",
+              "/v1/tasks?sort=due", "/v1/changes?after=0&limit=500", "/v1/series", "/v1/tokens",
+              "/v1/devices", "/v1/webhooks", "/v1/account"}) {
+            show(target, w.token);
+        }
+        for (const char* target : {"/v1/admin/accounts?pageSize=1000", "/v1/admin/slots",
+                                   "/v1/admin/audit", "/v1/admin/tokens", "/v1/admin/reaper"}) {
+            show(target, w.root);
+        }
+    }
+    const auto key = "other" + std::to_string(++w.keys);
+    EXPECT_EQ(w.h->call(post("/v1/tasks", R"({"description":"x"})", w.other, key)).status, 201u);
+    ASSERT_FALSE(w.h->fatal());
+}
+
+std::string target_in(const values_world& w, std::string target) {
+    for (const auto& [word, value] : {std::pair<std::string, std::string>{"{task}", w.task},
+                                      {"{webhook}", w.webhook},
+                                      {"{account}", w.account}}) {
+        if (const auto at = target.find(word); at != std::string::npos) {
+            target.replace(at, word.size(), value);
+        }
+    }
+    return target;
+}
+
+net::http_response send(values_world& w, const values_case& c, format as, std::string body) {
+    header_list headers = bearer(c.by_operator ? w.root : w.token);
+    headers.emplace_back("Content-Type",
+                         as == format::json ? c.json_type : "application/x-protobuf");
+    headers.emplace_back("Idempotency-Key", "\"" + std::to_string(++w.keys) + "\"");
+    return w.h->call(make_request(c.method, target_in(w, c.target), std::move(body), headers));
+}
+
+// Not so if it is none, finer than what is kept, or a key, for which the UUID stands.
+bool is_said_as_sent(const edge& value) {
+    return (!value.text.empty() || value.number != 0) && value.nanos == 0 && value.text != "SYN-1";
+}
+
+// What was sent and has a field of the same name in the answer is said there as it was sent.
+void expect_said(const json::value& sent, const json::value& said, const std::string& name,
+                 int& compared) {
+    if (sent.is_object() && said.is_object()) {
+        for (const auto& [key, value] : sent.as_object()) {
+            if (const auto* there = said.as_object().if_contains(key)) {
+                expect_said(value, *there, name + "." + std::string(key), compared);
+            }
+        }
+        return;
+    }
+    if (sent.is_array() && said.is_array()) {
+        ASSERT_EQ(sent.as_array().size(), said.as_array().size()) << name;
+        for (std::size_t i = 0; i < sent.as_array().size(); ++i) {
+            expect_said(sent.as_array()[i], said.as_array()[i], name + "[]", compared);
+        }
+        return;
+    }
+    if (sent.kind() != said.kind() && !(sent.is_number() && said.is_number())) return;
+    ++compared;
+    EXPECT_EQ(json::serialize(sent), json::serialize(said)) << name;
+}
+
+// The task that it tells of, or what it says itself.
+json::value shown(values_world& w, const net::http_response& answer) {
+    const auto said = json::parse(answer.body);
+    const auto* const uuid = said.is_object() ? said.as_object().if_contains("uuid") : nullptr;
+    if (!uuid) return said;
+    return body_of(w.h->call(get("/v1/tasks/" + text_of(*uuid), w.token)));
+}
+
+class values : public ::testing::TestWithParam<std::size_t> {};
+
+TEST_P(values, let_in_can_be_read_back_and_stop_nobody) {
+    const values_case c = all_cases()[GetParam()];
+    SCOPED_TRACE(c.target);
+    std::vector<field_place> places;
+    find_places(*c.good, {}, places);
+    ASSERT_FALSE(places.empty());
+    std::map<std::string, std::string> codes[2];  // by field and value: 2xx, or the problem's code
+    int accepted = 0, refused = 0, compared = 0;
+    for (const format as : {format::json, format::protobuf}) {
+        values_world w;
+        for (const field_place& place : places) {
+            w.new_account();
+            std::size_t n = 0;
+            for (const edge& value : edges_of(place)) {
+                if (n++ % c.stride != 0) continue;
+                const std::string name = place.name() + " edge " + std::to_string(n);
+                if (as == format::json && !has_json(place, value)) continue;
+                const std::unique_ptr<Message> message(c.good->New());
+                message->CopyFrom(*c.good);
+                if (c.distinct) {
+                    const auto* f = message->GetDescriptor()->FindFieldByName(c.distinct);
+                    message->GetReflection()->SetString(message.get(), f,
+                                                        "N" + std::to_string(++w.names));
+                }
+                put(*message, place, value);
+                const auto written = as == format::json
+                                         ? json::serialize(json_of(
+                                               *message, &message_at(*message, place), place.leaf))
+                                         : message->SerializeAsString();
+                const auto answer = send(w, c, as, written);
+                const bool is_good = answer.status / 100 == 2;
+                ++(is_good ? accepted : refused);
+                if (is_good && as == format::json && c.says_it && is_said_as_sent(value)) {
+                    expect_said(json::parse(written), shown(w, answer), name, compared);
+                }
+                EXPECT_LT(answer.status, 500u) << name << " " << answer.body.substr(0, 300);
+                codes[as == format::json ? 0 : 1][name] =
+                    is_good ? "2xx" : std::to_string(answer.status);
+            }
+            expect_sound(w, place.name());
+            if (HasFailure()) return;
+        }
+        w.h.reset();
+        w.disk.kill();
+        EXPECT_EQ(audit(w.disk.open()), std::vector<std::string>{});
+    }
+    for (const auto& [name, code] : codes[0]) {
+        const auto other = codes[1].find(name);
+        ASSERT_NE(other, codes[1].end());
+        EXPECT_EQ(code, other->second) << name << ": JSON, then protobuf";
+    }
+    EXPECT_GT(accepted, 0);
+    EXPECT_TRUE(compared > 0 || !c.says_it);
+    EXPECT_GT(refused, 0);
+}
+
+std::string name_of_case(const ::testing::TestParamInfo<std::size_t>& info) {
+    const values_case c = all_cases()[info.param];
+    std::string name = c.method == verb::patch ? "patch" : "post";
+    for (const char* at = c.target; *at; ++at) name += std::isalnum(*at) ? *at : '_';
+    return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(routes, values, ::testing::Range(std::size_t{0}, all_cases().size()),
+                         name_of_case);
+
+}  // namespace
+}  // namespace callsign::testing
