@@ -129,6 +129,7 @@ void set_timestamp(google::protobuf::Timestamp& out, time_point at) {
 }
 
 time_point to_time_point(const google::protobuf::Timestamp& at) {
+    if (!is_timestamp(at)) return at.seconds() < 0 ? instant_first : instant_last;
     return time_point{std::chrono::seconds{at.seconds()} +
                       std::chrono::floor<milliseconds>(std::chrono::nanoseconds{at.nanos()})};
 }

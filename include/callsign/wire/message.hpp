@@ -46,7 +46,7 @@ bool decode(format from, std::string_view bytes, google::protobuf::Message& out,
 std::string encode(format to, const google::protobuf::Message& message);
 
 void set_timestamp(google::protobuf::Timestamp& out, time_point at);
-// What is finer than a millisecond is cut off.
+// What is finer than a millisecond is cut off; of what decode() refuses, the first instant or last.
 time_point to_time_point(const google::protobuf::Timestamp& at);
 
 // "application/json" or "application/x-protobuf" (or "application/protobuf"), for Content-Type.
