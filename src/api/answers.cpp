@@ -61,6 +61,13 @@ std::string detail_of_held(const series_held& held) {
            held.prefix + " --account NAME --at N.";
 }
 
+refused full() {
+    return {
+        problems::account_full,
+        "Nothing was done. What is stored can be read, and tasks can be purged; an operator can "
+        "raise accounts.stored_bytes_max."};
+}
+
 http_response answer_no_account(const request_context& c) {
     return answer_problem(c, problems::account_not_found, "GET /v1/admin/accounts lists them.");
 }

@@ -41,6 +41,7 @@ void check_prefix(const std::string& prefix, std::string_view whose, wire::fault
 
 // What to do about it.
 std::string detail_of_held(const series_held& held);
+refused full();
 http_response answer_no_account(const request_context& c);
 
 // No secret can be kept here.

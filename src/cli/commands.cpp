@@ -179,6 +179,7 @@ void show_account(session& s, const std::string& account) {
                                    {"mode", a.mode()},
                                    {"state", a.state()},
                                    {"seq", std::to_string(a.seq())},
+                                   {"stored bytes", std::to_string(a.stored_bytes())},
                                    {"created", time_text(a.has_created_at(), a.created_at())},
                                    {"deleted", time_text(a.has_deleted_at(), a.deleted_at())}});
             if (a.has_remote()) show_remote(s.out(), a.remote());

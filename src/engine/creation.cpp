@@ -69,6 +69,7 @@ create_answer creation::take_outcome() {
         if (auto* unmet = std::get_if<depends_unmet>(reservation)) return std::move(*unmet);
         if (auto* large = std::get_if<task_too_large>(reservation)) return *large;
         if (auto* held = std::get_if<series_held>(reservation)) return std::move(*held);
+        if (std::holds_alternative<account_full>(*reservation)) return account_full{};
         if (std::holds_alternative<key_conflict>(*reservation)) return key_conflict{};
         if (std::holds_alternative<series_archived>(*reservation)) return series_archived{};
         CALLSIGN_ASSERT(std::holds_alternative<unknown_series>(*reservation));

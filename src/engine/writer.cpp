@@ -328,6 +328,7 @@ bool writer::apply_and_commit(std::span<work* const> batch, bool& opened) {
                                .ids = ids_,
                                .key_attribute = options_.key_attribute,
                                .wall = time_.wall(),
+                               .stored_bytes_max = options_.stored_bytes_max,
                                .ages = &time_,
                                .events = &happened};
     std::vector<const command*> commands;

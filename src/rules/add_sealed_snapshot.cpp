@@ -1,3 +1,4 @@
+#include "room.hpp"
 #include "snapshot_place.hpp"
 
 namespace callsign::rules {
@@ -12,6 +13,10 @@ add_sealed_snapshot::answer apply(write_tx& tx, const add_sealed_snapshot& c, co
     const bool wanted = seq && *seq >= head.seq - add_sealed_snapshot::versions_back_max &&
                         (!before || *seq > before->seq);
     if (!wanted) return add_sealed_snapshot::considered{false};
+    const std::size_t replaced = tx.snapshot_bytes(known->account);
+    if (c.bytes.size() > replaced && !has_room(tx, known->account, c.bytes.size() - replaced, m)) {
+        return account_full{};
+    }
     tx.put_snapshot(known->account, {c.version, *seq, head.seq, m.now}, m.now, c.bytes);
     return add_sealed_snapshot::considered{true};
 }

@@ -1,4 +1,5 @@
 #include "registration.hpp"
+#include "room.hpp"
 
 namespace callsign::rules {
 namespace {
@@ -21,6 +22,7 @@ add_sealed_version::answer apply(write_tx& tx, const add_sealed_version& c, cons
         if (head.seq > 0 && head.version != c.parent) {
             return add_sealed_version::expected_parent{known->account, head.version};
         }
+        if (!has_room(tx, known->account, c.segment.size(), m)) return account_full{};
     }
     const account_id account = known ? known->account : registered(tx, c.client_id, m);
     add_sealed_version::added done{account, m.ids.next(m.now),

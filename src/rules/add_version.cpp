@@ -5,6 +5,7 @@
 #include "chain_place.hpp"
 #include "changes.hpp"
 #include "resync.hpp"
+#include "room.hpp"
 
 #include <callsign/domain/work.hpp>
 #include <callsign/rules/transform.hpp>
@@ -101,6 +102,7 @@ add_version::answer apply(write_tx& tx, const add_version& c, const moment& m) {
         return add_version::unknown_parent{};
     }
     if (place->own.size() >= add_version::own_versions_max) return add_version::missed_too_much{};
+    if (!c.continues && !has_room(tx, account, c.bytes, m)) return account_full{};
     touched_tasks tasks(tx, account);
     add_version::added done;
     done.stale = stale;

@@ -4,6 +4,7 @@
 #include "edits.hpp"
 #include "numbering.hpp"
 #include "resolve.hpp"
+#include "room.hpp"
 #include "task_actions.hpp"
 
 #include <callsign/base/assert.hpp>
@@ -143,6 +144,7 @@ edit_task::answer apply(write_tx& tx, const edit_task& c, const moment& m) {
     auto planned = plan(tx, c, m);
     if (auto* const settled = std::get_if<edit_task::answer>(&planned)) return std::move(*settled);
     auto& wanted = std::get<planned_edit>(planned);
+    if (!c.purge && !has_room(tx, c.account, size_of(wanted.operations), m)) return account_full{};
     append_changes(tx, c.account, wanted.operations, wanted.tasks, c.author, m);
     return edited(tx, c, *tx.find_task(c.account, wanted.task));
 }

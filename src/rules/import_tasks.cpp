@@ -3,6 +3,7 @@
 #include "brought_keys.hpp"
 #include "changes.hpp"
 #include "numbering.hpp"
+#include "room.hpp"
 
 #include <callsign/base/assert.hpp>
 #include <callsign/domain/work.hpp>
@@ -55,6 +56,7 @@ import_tasks::answer apply(write_tx& tx, const import_tasks& c, const moment& m)
     }
     if (operations.empty()) return done;
     if (const auto grown = tasks.too_large()) return task_too_large{*grown};
+    if (!has_room(tx, c.account, size_of(operations), m)) return account_full{};
     const auto appended =
         append_changes(tx, c.account, operations, tasks,
                        changes_origin{.by = c.author, .imported = c.with_keys}, m);

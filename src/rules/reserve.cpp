@@ -3,6 +3,7 @@
 #include "class_of.hpp"
 #include "numbering.hpp"
 #include "resolve.hpp"
+#include "room.hpp"
 #include "series_choice.hpp"
 
 #include <callsign/rules/rules.hpp>
@@ -69,6 +70,7 @@ reserve::answer apply(write_tx& tx, const reserve& c, const moment& m) {
         return reserve::reserved{known->id, true, known->created_at, std::move(depends.tasks),
                                  tx.is_elsewhere(c.account)};
     }
+    if (!has_room(tx, c.account, size_of(c.attributes), m)) return account_full{};
     const auto asked_for = choose_series(tx, c.account, c.prefix, {});
     if (!asked_for) return unknown_series{};
     if (asked_for->archived) return series_archived{};

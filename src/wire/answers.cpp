@@ -172,6 +172,7 @@ v1::Account to_message(const account& a) {
     out.set_seq(a.last_seq);
     out.set_mode(std::string(to_string(a.mode)));
     out.set_state(std::string(to_string(a.state)));
+    out.set_stored_bytes(a.stored_bytes);
     if (a.deleted_at) set_timestamp(*out.mutable_deleted_at(), *a.deleted_at);
     return out;
 }

@@ -823,6 +823,50 @@ TEST_P(store_contract, two_accounts_may_hold_the_same_versions) {
     });
 }
 
+// What a store counts is how it keeps them; that it counts, and nothing twice, is the same.
+TEST_P(store_contract, an_account_s_bytes_are_those_of_its_versions_and_its_snapshot) {
+    const auto stored = [&](account_id id) {
+        return store_->begin_read()->find_account(id)->stored_bytes;
+    };
+    const auto managed = make_account("managed");
+    const std::vector<operation> some{{operation_kind::create, uuid_of(1), {}, {}, {}}};
+    const auto add = [&](const uuid& id) {
+        return write([&](write_tx& tx) {
+            const auto before = tx.stored_bytes(managed);
+            tx.append_version(managed, id, t0, some);
+            return tx.stored_bytes(managed) - before;
+        });
+    };
+    const std::int64_t one = add(uuid_of(901));
+    EXPECT_GT(one, 0);
+    EXPECT_EQ(stored(managed), one);
+    EXPECT_EQ(add(uuid_of(902)), one);
+    EXPECT_EQ(stored(managed), 2 * one);
+    {
+        const auto tx = store_->begin_write();
+        tx->append_version(managed, uuid_of(903), t0, some);
+    }
+    EXPECT_EQ(write([&](write_tx& tx) { return tx.stored_bytes(managed); }), 2 * one);
+
+    const auto sealed = write([](write_tx& tx) {
+        const auto id = tx.put_account("sealed", t0, account_mode::opaque);
+        tx.append_sealed_version(id, uuid_of(1), {}, t0, "segment");
+        tx.put_snapshot(id, {uuid_of(1), 1, 1, t0}, t0, "snapshot");
+        return id;
+    });
+    EXPECT_EQ(stored(sealed), 15);
+    write([&](write_tx& tx) { tx.put_snapshot(sealed, {uuid_of(1), 1, 1, t0}, t0, "less"); });
+    EXPECT_EQ(stored(sealed), 11);
+    write([&](write_tx& tx) {
+        const version v{1, uuid_of(1), {}, t0, some};
+        tx.become_managed(sealed, {&v, 1});
+        EXPECT_EQ(tx.stored_bytes(sealed), 0);
+        tx.take_over_version(sealed, v);
+    });
+    EXPECT_EQ(stored(sealed), one);
+    EXPECT_EQ(stored(managed), 2 * one);
+}
+
 TEST_P(store_contract, the_newest_snapshot_takes_the_place_of_the_one_before) {
     const auto id = write([](write_tx& tx) {
         const auto made = put_opaque(tx, "sealed", client_a);

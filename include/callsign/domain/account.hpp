@@ -65,7 +65,13 @@ struct account {
     bool elsewhere = false;
     account_state state = account_state::active;
     std::optional<time_point> deleted_at{};  // of one that is deleted, or going
+    // Bytes of its versions and its snapshot, as the store keeps them. In a write transaction it
+    // may lag (write_tx::stored_bytes).
+    std::int64_t stored_bytes = 0;
 };
+
+// It stores as many bytes as it may.
+struct account_full {};
 
 // One run of numbers, or one for each period.
 struct series {

@@ -54,6 +54,11 @@ struct account_renamed {
     account_id account;
 };
 
+// Something was refused because it stores as many bytes as it may.
+struct account_full {
+    account_id account;
+};
+
 // All of its rows are gone.
 struct account_removed {
     account_id account;
@@ -124,11 +129,13 @@ struct outcome_lost {};
 
 namespace callsign {
 
-using event = std::variant<
-    events::version_appended, events::slot_settled, events::retry_seen, events::account_created,
-    events::account_managed, events::account_state_changed, events::account_renamed,
-    events::account_removed, events::series_created, events::device_created, events::device_revoked,
-    events::device_resynced, events::token_created, events::token_revoked, events::effect_waiting,
-    events::remote_changed, events::key_contested, events::webhook_changed, events::outcome_lost>;
+using event =
+    std::variant<events::version_appended, events::slot_settled, events::retry_seen,
+                 events::account_created, events::account_managed, events::account_state_changed,
+                 events::account_renamed, events::account_full, events::account_removed,
+                 events::series_created, events::device_created, events::device_revoked,
+                 events::device_resynced, events::token_created, events::token_revoked,
+                 events::effect_waiting, events::remote_changed, events::key_contested,
+                 events::webhook_changed, events::outcome_lost>;
 
 }  // namespace callsign

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -83,6 +84,15 @@ struct fork_return {
     account_id account;
     std::int64_t seq = 0;
 };
+
+// About what they take where they are kept.
+inline std::size_t size_of(std::span<const operation> all) noexcept {
+    std::size_t bytes = 0;
+    for (const operation& o : all) {
+        bytes += sizeof(uuid) + o.property.size() + (o.value ? o.value->size() : 0);
+    }
+    return bytes;
+}
 
 // What it counts against an account's bound.
 inline std::size_t size_of(const fork_version& side) noexcept {

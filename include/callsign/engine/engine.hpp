@@ -57,6 +57,8 @@ struct engine_options {
     milliseconds request_deadline{10'000};
     // The attribute that a task's key is written to, for clients to show. Empty: none.
     std::string key_attribute = "key";
+    // What an account may store (account::stored_bytes); 0: what it wants.
+    std::size_t stored_bytes_max = 0;
     // For slots from before the start there is only the wall clock's word of how old they are, and
     // it may be wrong. It is believed once the server has run so long; until then they are as old
     // as the run.
@@ -81,7 +83,7 @@ struct executors {
 struct in_progress {};
 using create_answer = std::variant<receipted, slot_failed, key_conflict, unknown_series,
                                    series_archived, task_not_valid, depends_unmet, in_progress,
-                                   task_too_large, remote_halted, series_held>;
+                                   task_too_large, remote_halted, series_held, account_full>;
 
 // Edits tasks of accounts that live on another server.
 class remote_editor {

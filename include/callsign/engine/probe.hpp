@@ -32,6 +32,8 @@ class engine_probe {
     virtual void create_answered(create_outcome /*outcome*/) {}
     // A retry arrived this long after its key was reserved; `late`: the reaper had failed the slot.
     virtual void retry_seen(milliseconds /*after*/, bool /*late*/) {}
+    // Something was refused because its account stores as many bytes as it may.
+    virtual void account_full() {}
     // Writes are refused from now on, and why; or nothing stands in their way any more.
     virtual void write_trouble_changed(const std::optional<store_failure>& /*now*/) {}
     // `commit` is the time from COMMIT until it was durable, `batch` the whole, from the first

@@ -255,6 +255,9 @@ struct fork_version_bounds {
 
 class write_tx : public read_tx {
   public:
+    // As account::stored_bytes, with what this transaction wrote. Cheap, unlike find_account().
+    virtual std::int64_t stored_bytes(account_id account) = 0;
+
     // ---- slots ----
     virtual std::optional<slot> find_slot(account_id account, std::string_view key) = 0;
     virtual std::optional<slot> find_slot(slot_id id) = 0;

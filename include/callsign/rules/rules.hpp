@@ -46,6 +46,8 @@ struct moment {
     // What the wall clock says: for times that people read, and that replicas compare with their
     // own. May go backwards.
     time_point wall = now;
+    // What an account may store; 0: what it wants.
+    std::size_t stored_bytes_max = 0;
     // None: by `now` alone.
     const age_source* ages = nullptr;
     // None: nobody is told.

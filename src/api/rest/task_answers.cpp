@@ -83,6 +83,7 @@ std::variant<receipted, refused> outcome_of(const create_answer& answer, const s
                 return refused{
                     problems::request_in_progress, "Ask again with the same key.", {}, true};
             },
+            [](account_full) -> outcome { return full(); },
             [](const task_too_large&) -> outcome {
                 return refused{problems::task_too_large,
                                "It would have more than 4 MiB of attributes."};
@@ -119,6 +120,7 @@ std::variant<task, refused> outcome_of(const edit_task::answer& answer, const se
                               wire::add_faults(found, wrong.faults, key_attribute);
                               return refused_for(std::move(found));
                           },
+                          [](account_full) -> outcome { return full(); },
                           [](const task_too_large&) -> outcome {
                               return refused{problems::task_too_large,
                                              "It would have more than 4 MiB of attributes."};

@@ -63,6 +63,7 @@ http_response answer_add(const callsign::add_version::answer& outcome) {
                 return refuse_sync(400, "task " + to_string(large.task) +
                                             " would have more than 4 MiB of attributes");
             },
+            [](account_full) { return refuse_full(); },
             [](no_such_client) { return refuse_unknown_client(); },
             [](device_revoked) { return refuse_revoked(); },
             [](const series_held& held) {

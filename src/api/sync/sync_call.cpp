@@ -153,6 +153,11 @@ http_response refuse_crowded() {
     return response;
 }
 
+http_response refuse_full() {
+    return refuse_sync(problems::account_full.status, "the account stores as much as it may",
+                       problems::account_full.code);
+}
+
 http_response refuse_closed() {
     return refuse_sync(403, "this account is disabled", "account-disabled");
 }

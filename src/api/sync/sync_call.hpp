@@ -48,6 +48,7 @@ http_response refuse_crowded();
 // The account has become managed while the request was on its way: the client asks again.
 // Its operator has disabled it.
 http_response refuse_closed();
+http_response refuse_full();
 http_response answer_changed();
 
 void add_version_header(http_response& response, const uuid& version);

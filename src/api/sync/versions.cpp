@@ -86,6 +86,7 @@ awaitable<http_response> add_sealed(sync_context& s, request_context& c, account
         co_return answer_conflict(*other);
     }
     if (std::holds_alternative<account_changed>(*done)) co_return answer_changed();
+    if (std::holds_alternative<account_full>(*done)) co_return refuse_full();
     co_return refuse_unknown_client();
 }
 

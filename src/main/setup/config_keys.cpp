@@ -60,6 +60,9 @@ const std::array keys{
     config_key{"http", "body_timeout", duration_key{CALLSIGN_AT(http.body_timeout), 10ms, 1h}},
     config_key{"http", "write_timeout", duration_key{CALLSIGN_AT(http.write_timeout), 10ms, 1h}},
 
+    config_key{"accounts", "stored_bytes_max",
+               bytes(CALLSIGN_AT(engine.stored_bytes_max), 0, std::int64_t{1} << 50)},
+
     config_key{"engine", "queue_depth_max",
                count(CALLSIGN_AT(engine.queue_depth_max), 1, 1'000'000)},
     config_key{"engine", "queue_bytes_max",

@@ -69,6 +69,8 @@ class engine_metrics final : public engine_probe {
               counter(r, "callsign_batches_failed_total", "Batches that did not commit.")),
           clock_jumps_(counter(r, "callsign_clock_jumps_total",
                                "Times the wall clock was set forwards while the server ran.")),
+          account_full_(counter(r, "callsign_account_full_total",
+                                "Refused because an account stores as much as it may.")),
           retry_seconds_(histogram(r, "callsign_retry_seconds",
                                    "From a key's reservation to the arrival of a retry.",
                                    retry_seconds)),
@@ -139,6 +141,7 @@ class engine_metrics final : public engine_probe {
         commit_seconds_.Observe(seconds(commit));
     }
     void batch_failed(std::size_t) override { batches_failed_.Increment(); }
+    void account_full() override { account_full_.Increment(); }
     void clock_jumped(milliseconds) override { clock_jumps_.Increment(); }
     void slots_counted(const slot_counts& counts) override {
         pending_->Set(static_cast<double>(counts.pending));
@@ -172,6 +175,7 @@ class engine_metrics final : public engine_probe {
     Histogram& commit_seconds_;
     Counter& batches_failed_;
     Counter& clock_jumps_;
+    Counter& account_full_;
     Histogram& retry_seconds_;
     Counter& late_retries_;
     Gauge& accounts_;

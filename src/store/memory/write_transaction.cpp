@@ -201,6 +201,9 @@ class write_transaction final : public reads_over<write_tx> {
         }
         return more;
     }
+    std::int64_t stored_bytes(account_id account) override {
+        return state_->accounts.at(account).stored_bytes;
+    }
     std::int64_t append_version(account_id account, const uuid& id, time_point now,
                                 std::span<const operation> operations, const author& by) override {
         moved(now);
@@ -213,6 +216,7 @@ class write_transaction final : public reads_over<write_tx> {
         v.created_at = now;
         v.operations.assign(operations.begin(), operations.end());
         v.author = by;
+        owner.stored_bytes += static_cast<std::int64_t>(size_of(operations));
         CALLSIGN_ASSERT(state_->version_seqs.emplace(std::pair(account, id), v.seq).second);
         state_->versions.emplace(std::pair(account, v.seq), std::move(v));
         return owner.last_seq;
@@ -287,6 +291,7 @@ class write_transaction final : public reads_over<write_tx> {
         CALLSIGN_ASSERT(owner.mode == account_mode::opaque);
         CALLSIGN_ASSERT(owner.last_seq == 0 || state_->last_versions.at(account) == parent);
         state_->last_versions[account] = id;
+        owner.stored_bytes += std::ssize(segment);
         sealed_version v{++owner.last_seq, id, parent, now, std::string(segment)};
         CALLSIGN_ASSERT(
             state_->sealed_children.emplace(std::pair(account, parent), std::move(v)).second);
@@ -295,6 +300,8 @@ class write_transaction final : public reads_over<write_tx> {
     void put_snapshot(account_id account, const snapshot_mark& mark, time_point now,
                       std::string_view bytes) override {
         moved(now);
+        state_->accounts.at(account).stored_bytes +=
+            std::ssize(bytes) - static_cast<std::int64_t>(snapshot_bytes(account));
         state_->snapshots.insert_or_assign(account, sealed_snapshot{mark, std::string(bytes)});
     }
 
@@ -305,6 +312,7 @@ class write_transaction final : public reads_over<write_tx> {
         CALLSIGN_ASSERT(owner.mode == account_mode::opaque);
         owner.mode = account_mode::managed;
         owner.last_seq = 0;
+        owner.stored_bytes = 0;
         state_->last_versions.erase(account);
         state_->snapshots.erase(account);
         for (const version& v : sealed) {
@@ -317,6 +325,7 @@ class write_transaction final : public reads_over<write_tx> {
         CALLSIGN_ASSERT(owner.mode == account_mode::managed && v.seq == owner.last_seq + 1);
         CALLSIGN_ASSERT(owner.last_seq == 0 || state_->last_versions.at(account) == v.parent);
         owner.last_seq = v.seq;
+        owner.stored_bytes += static_cast<std::int64_t>(size_of(v.operations));
         state_->last_versions[account] = v.id;
         CALLSIGN_ASSERT(state_->version_seqs.emplace(std::pair(account, v.id), v.seq).second);
         state_->versions.emplace(std::pair(account, v.seq), v);

@@ -63,7 +63,8 @@ account account_of(query& q) {
             mode_in(q, 5),
             q.integer(6) != 0,
             account_state_in(q, 7),
-            maybe_instant(q, 8)};
+            maybe_instant(q, 8),
+            q.integer(9)};
 }
 
 series series_row_of(query& q) {

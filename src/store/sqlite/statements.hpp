@@ -12,7 +12,8 @@ inline constexpr auto rollback = "ROLLBACK";
 
 #define CALLSIGN_ACCOUNT                                                             \
     "SELECT a.account_id, a.name, coalesce(s.prefix, ''), a.last_seq, a.created_at," \
-    " a.mode, r.account_id IS NOT NULL, a.state, a.deleted_at FROM accounts a"       \
+    " a.mode, r.account_id IS NOT NULL, a.state, a.deleted_at, a.stored_bytes"       \
+    " FROM accounts a"                                                               \
     " LEFT JOIN remotes r ON r.account_id = a.account_id"                            \
     " LEFT JOIN series s ON s.account_id = a.account_id AND s.is_default"
 inline constexpr auto account_by_id = CALLSIGN_ACCOUNT " WHERE a.account_id = ?";
@@ -28,15 +29,16 @@ inline constexpr auto account_put =
 inline constexpr auto account_update =
     "UPDATE accounts SET name = ?, state = ?, deleted_at = ? WHERE account_id = ?";
 inline constexpr auto account_manage =
-    "UPDATE accounts SET mode = 1, sealed_seq = ?, last_seq = 0, last_version = zeroblob(16)"
+    "UPDATE accounts SET mode = 1, sealed_seq = ?, last_seq = 0, last_version = zeroblob(16),"
+    " stored_bytes = 0"
     " WHERE account_id = ? AND mode = 2";
 inline constexpr auto account_head =
     "SELECT last_seq, last_version, sealed_seq, side_place, side_bytes, side_gone_to,"
-    " side_gone_below, EXISTS (SELECT 1 FROM remotes r WHERE r.account_id = a.account_id)"
-    " FROM accounts a WHERE account_id = ?";
+    " side_gone_below, EXISTS (SELECT 1 FROM remotes r WHERE r.account_id = a.account_id),"
+    " stored_bytes FROM accounts a WHERE account_id = ?";
 inline constexpr auto account_advance =
     "UPDATE accounts SET last_seq = ?, last_version = ?, side_place = ?, side_bytes = ?,"
-    " side_gone_to = ?, side_gone_below = ? WHERE account_id = ?";
+    " side_gone_to = ?, side_gone_below = ?, stored_bytes = ? WHERE account_id = ?";
 
 #define CALLSIGN_SERIES                                                                      \
     "SELECT s.series_id, s.account_id, s.prefix, s.project, s.is_default,"                   \

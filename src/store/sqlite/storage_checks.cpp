@@ -79,6 +79,14 @@ constexpr agreement agreements[] = {
      "totals o,"
      " (SELECT count(*) AS open FROM tasks WHERE number IS NOT NULL AND over = 0) n"
      " WHERE o.open_tasks <> n.open"},
+    {{"file", "each account's bytes are counted"},
+     "SELECT printf('account %d: %d bytes are said to be stored, and there are %d', a.account_id,"
+     " a.stored_bytes, coalesce(n.bytes, 0)) FROM accounts a LEFT JOIN (SELECT account_id,"
+     " sum(bytes) AS bytes FROM (SELECT account_id, length(operations) AS bytes FROM versions"
+     " UNION ALL SELECT account_id, length(segment) FROM sealed_versions"
+     " UNION ALL SELECT account_id, length(bytes) FROM sealed_snapshots) GROUP BY account_id) n"
+     " ON n.account_id = a.account_id WHERE a.stored_bytes <> coalesce(n.bytes, 0)"
+     " AND a.state <> 4"},
     // What waits in memory is made of the rows behind, and has no proof of its own.
     {{"I1", "the index of numbers has every task, as it is"},
      "SELECT printf('task %d: number %d of counter %d is not in the index', t.task_id, t.number,"

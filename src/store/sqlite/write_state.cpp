@@ -40,7 +40,7 @@ write_state::head& write_state::find_head(account_id account) {
     auto q = db.use(sql::account_head);
     q.bind(account);
     if (!q.step()) throw_damaged("accounts", account.value, "it is not there");
-    head found{account, q.integer(0), q.id(1), q.integer(2), {}, q.integer(7) != 0, false};
+    head found{account, q.integer(0), q.id(1), q.integer(2), {}, q.integer(7) != 0, q.integer(8)};
     found.sides = {q.integer(3), q.integer(4), q.integer(5), q.integer(6)};
     return heads_.emplace(account, found).first->second;
 }
@@ -139,6 +139,7 @@ void write_state::flush() {
             .bind(h->sides.bytes)
             .bind(h->sides.gone_to)
             .bind(h->sides.gone_below)
+            .bind(h->stored_bytes)
             .bind(h->account)
             .run();
     }

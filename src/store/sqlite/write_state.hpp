@@ -57,6 +57,7 @@ class write_state {
         std::int64_t sealed_seq = 0;
         side_versions sides{};
         bool elsewhere = false;
+        std::int64_t stored_bytes = 0;
         bool changed = false;
     };
     struct counter {
@@ -72,6 +73,9 @@ class write_state {
         return find_counter(series, period);
     }
     std::int64_t advance_head(account_id account, const uuid& version);
+    void add_stored(account_id account, std::int64_t bytes) {
+        changed(account).stored_bytes += bytes;
+    }
     side_versions& change_sides(account_id account) { return changed(account).sides; }
     std::int64_t advance_counter(series_id series, std::string_view period);
     void set_counter(series_id series, std::string_view period, std::int64_t last_number);

@@ -419,6 +419,9 @@ class write_transaction final : public reads_over<write_tx> {
 
     // ---- sealed chains ----
 
+    std::int64_t stored_bytes(account_id account) override {
+        return state_.head_of(account).stored_bytes;
+    }
     chain_head head_of(account_id account) override {
         const auto& head = state_.head_of(account);
         return {head.last_seq, head.last_version, head.sealed_seq};
@@ -427,6 +430,7 @@ class write_transaction final : public reads_over<write_tx> {
                                        time_point now, std::string_view segment) override {
         moved(now);
         const std::int64_t seq = state_.advance_head(account, id);
+        state_.add_stored(account, std::ssize(segment));
         db_.use(sql::sealed_put)
             .bind(state_.ids.next(id_of::sealed))
             .bind(account)
@@ -441,6 +445,8 @@ class write_transaction final : public reads_over<write_tx> {
     void put_snapshot(account_id account, const snapshot_mark& mark, time_point now,
                       std::string_view bytes) override {
         moved(now);
+        const auto before = static_cast<std::int64_t>(snapshot_bytes(account));
+        state_.add_stored(account, std::ssize(bytes) - before);
         db_.use(sql::snapshot_put)
             .bind(account)
             .bind(mark.version)
@@ -779,6 +785,7 @@ class write_transaction final : public reads_over<write_tx> {
     // `v` without its operations.
     void put_version(account_id account, const version& v, std::span<const operation> operations) {
         const std::string bytes = encode(operations);
+        state_.add_stored(account, std::ssize(bytes));
         const std::int64_t row = state_.ids.next(id_of::version);
         db_.use(sql::version_put)
             .bind(row)

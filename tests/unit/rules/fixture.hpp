@@ -48,8 +48,11 @@ class rules_test : public ::testing::Test {
     typename Command::answer run(const Command& c) {
         const auto tx = store_->begin_write();
         now_ += milliseconds{1};
-        const rules::moment m{
-            .now = now_, .ids = ids_, .key_attribute = key_attribute_, .events = &told_};
+        const rules::moment m{.now = now_,
+                              .ids = ids_,
+                              .key_attribute = key_attribute_,
+                              .stored_bytes_max = stored_bytes_max_,
+                              .events = &told_};
         auto answer = rules::apply(*tx, c, m);
         tx->commit();
         return answer;
@@ -78,6 +81,7 @@ class rules_test : public ::testing::Test {
     testing::counted_ids ids_;
     time_point now_ = t0;
     std::string key_attribute_ = "key";
+    std::size_t stored_bytes_max_ = 0;
     std::vector<event> told_;
 };
 

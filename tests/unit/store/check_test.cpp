@@ -210,6 +210,7 @@ constexpr const char* replay = "the tasks are what the chain says";
 constexpr const char* keys = "every key finds its slot";
 constexpr const char* listed = "a slot that is pending for long is listed, and no other";
 constexpr const char* open_tasks = "the totals count the open tasks";
+constexpr const char* stored_bytes = "each account's bytes are counted";
 constexpr const char* numbers_index = "the index of numbers has every task, as it is";
 constexpr const char* versions_index = "the index of versions has every version, as it is";
 constexpr const char* owners = "what a row belongs to is there";
@@ -354,6 +355,8 @@ constexpr damage damages[] = {
      "I4", proofs::listed, "is listed, and not pending"},
     {"open_tasks_miscounted", "UPDATE totals SET open_tasks = open_tasks + 1", "I4",
      proofs::open_tasks},
+    {"an_account_s_bytes_miscounted", "UPDATE accounts SET stored_bytes = 7 WHERE account_id = 1",
+     "file", proofs::stored_bytes, "7 bytes are said to be stored"},
     {"a_number_not_indexed", "DELETE FROM task_numbers WHERE task_id = 3", "I1",
      proofs::numbers_index, "number 3 of counter 1 is not in the index"},
     {"a_number_indexed_for_another", "UPDATE task_numbers SET task_id = 4 WHERE task_id = 3", "I1",

@@ -61,7 +61,7 @@ struct add_version {
     struct unknown_parent {};
     struct missed_too_much {};
     using answer = std::variant<added, unknown_parent, missed_too_much, task_too_large,
-                                no_such_client, device_revoked, series_held>;
+                                no_such_client, device_revoked, series_held, account_full>;
 };
 claim claim_of(const add_version& c);
 

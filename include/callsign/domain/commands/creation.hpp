@@ -94,9 +94,9 @@ struct reserve {
         slot_id slot;
         time_point reserved_at;
     };
-    using answer =
-        std::variant<reserved, in_flight, receipted, slot_failed, key_conflict, unknown_series,
-                     series_archived, task_not_valid, depends_unmet, task_too_large, series_held>;
+    using answer = std::variant<reserved, in_flight, receipted, slot_failed, key_conflict,
+                                unknown_series, series_archived, task_not_valid, depends_unmet,
+                                task_too_large, series_held, account_full>;
 };
 claim claim_of(const reserve& c);
 

@@ -36,7 +36,8 @@ struct add_sealed_version {
         account_id account;
         uuid latest{};
     };
-    using answer = std::variant<added, expected_parent, no_such_client, account_changed>;
+    using answer =
+        std::variant<added, expected_parent, no_such_client, account_changed, account_full>;
 };
 claim claim_of(const add_sealed_version& c);
 
@@ -54,7 +55,7 @@ struct add_sealed_snapshot {
     struct considered {
         bool kept = false;
     };
-    using answer = std::variant<considered, no_such_client, account_changed>;
+    using answer = std::variant<considered, no_such_client, account_changed, account_full>;
 };
 claim claim_of(const add_sealed_snapshot& c);
 

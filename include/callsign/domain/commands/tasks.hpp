@@ -50,7 +50,7 @@ struct edit_task {
     // The account's tasks live on another server: the outbox brings it there.
     struct elsewhere {};
     using answer = std::variant<edited, ref_fault, depends_unmet, changed_since, task_not_valid,
-                                task_too_large, elsewhere>;
+                                task_too_large, elsewhere, account_full>;
 };
 claim claim_of(const edit_task& c);
 
@@ -87,7 +87,7 @@ struct import_tasks {
         std::size_t taken = 0;  // of `tasks`, from the first: all that is counted above
     };
     using answer = std::variant<done, no_such_account, account_is_opaque, account_is_elsewhere,
-                                task_too_large, series_held>;
+                                task_too_large, series_held, account_full>;
 };
 claim claim_of(const import_tasks& c);
 

@@ -1,4 +1,4 @@
--- A store as schema 21 has it: with the last ids.
+-- A store as schema 21 had it: with the last ids.
 BEGIN TRANSACTION;
 CREATE TABLE accounts (
     account_id   INTEGER PRIMARY KEY,

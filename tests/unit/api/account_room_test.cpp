@@ -1,0 +1,87 @@
+// What clients are told whose account stores as much as it may.
+
+#include "support/house.hpp"
+#include "support/sync_client.hpp"
+
+#include <gtest/gtest.h>
+
+namespace callsign::testing {
+namespace {
+
+using boost::beast::http::verb;
+
+const std::string opaque_client = "01936a5e-7b2c-4000-8000-00000000000f";
+
+struct counting_probe final : engine_probe {
+    void account_full() override { ++full; }
+    int full = 0;
+};
+
+house_options options_with(counting_probe& probe) {
+    house_options o;
+    o.engine.stored_bytes_max = 200;
+    o.service.sync.open_registration = true;
+    o.probe = &probe;
+    return o;
+}
+
+header_list as_json(header_list headers) {
+    headers.emplace_back("Content-Type", "application/json");
+    return headers;
+}
+
+void expect_full(const net::http_response& answer) {
+    EXPECT_EQ(answer.status, 507u);
+    EXPECT_NE(answer.body.find("\"code\":\"account-full\""), std::string::npos) << answer.body;
+    EXPECT_EQ(header(answer, "Retry-After"), "") << "asking again does not help";
+}
+
+TEST(account_room, of_a_managed_one) {
+    counting_probe probe;
+    house h(options_with(probe));
+    const auto syn = h.make_account("syn", "SYN");
+    const std::string body = R"({"description":"the first of them"})";
+    const auto made = h.call(post("/v1/tasks", body, syn.token, "k1"));
+    ASSERT_EQ(made.status, 201u);
+    const auto shown = h.call(get("/v1/admin/accounts/syn", h.operator_token()));
+    EXPECT_EQ(shown.body.find("\"storedBytes\":0"), std::string::npos) << shown.body;
+    const std::string large(200, 'x');
+    expect_full(
+        h.call(post("/v1/tasks", R"({"description":")" + large + R"("})", syn.token, "k2")));
+    expect_full(
+        h.call(make_request(verb::patch, "/v1/tasks/SYN-1", R"({"description":")" + large + R"("})",
+                            as_json(bearer(syn.token)))));
+    const auto batch = h.call(
+        post("/v1/tasks:batchCreate",
+             R"({"items":[{"idempotencyKey":"k3","task":{"description":")" + large + R"("}}]})",
+             syn.token));
+    EXPECT_EQ(batch.status, 200u);
+    EXPECT_NE(batch.body.find("\"code\":\"account-full\""), std::string::npos) << batch.body;
+    expect_full(h.call(post("/v1/admin/accounts/syn/import",
+                            R"({"tasks":[{"uuid":"01936a5e-7b2c-7000-8000-00000000000f",)"
+                            R"("attributes":{"description":")" +
+                                large + R"("}}]})",
+                            h.operator_token())));
+    EXPECT_EQ(probe.full, 4);
+    EXPECT_EQ(h.call(post("/v1/tasks", body, syn.token, "k1")).status, 201u) << "a retry";
+    const auto purged =
+        h.call(make_request(verb::delete_, "/v1/tasks/SYN-1?purge=true", "", bearer(syn.token)));
+    EXPECT_EQ(purged.status, 204u);
+}
+
+TEST(account_room, of_an_opaque_one) {
+    counting_probe probe;
+    house h(options_with(probe));
+    const auto first = h.call(add_version(opaque_client, nil_id, std::string(150, 's')));
+    ASSERT_EQ(first.status, 200u);
+    const std::string version(header(first, "X-Version-Id"));
+    const auto next = h.call(add_version(opaque_client, version, std::string(51, 's')));
+    EXPECT_EQ(next.status, 507u);
+    EXPECT_EQ(next.body, "the account stores as much as it may");
+    EXPECT_EQ(h.call(add_snapshot(opaque_client, version, std::string(51, 's'))).status, 507u);
+    EXPECT_EQ(h.call(add_snapshot(opaque_client, version, std::string(50, 's'))).status, 200u);
+    EXPECT_EQ(probe.full, 2);
+}
+
+}  // namespace
+}  // namespace callsign::testing

@@ -1,0 +1,112 @@
+// What an account may store: a client's command that would go beyond it is refused, and nothing of
+// it is written; what takes away, what was promised, and what the operator does is not.
+
+#include "unit/rules/fixture.hpp"
+
+namespace callsign {
+namespace {
+
+class full_account : public managed_account {
+  protected:
+    std::int64_t stored(account_id of) {
+        return store_->begin_read()->find_account(of)->stored_bytes;
+    }
+    // So many bytes more are what it may have.
+    void leave(std::int64_t bytes, account_id of) {
+        stored_bytes_max_ = static_cast<std::size_t>(stored(of) + bytes);
+    }
+    // One byte too few, then just enough.
+    template <class Command>
+    typename Command::answer expect_bound(const Command& c, std::int64_t bytes, account_id of) {
+        const std::int64_t before = stored(of);
+        leave(bytes - 1, of);
+        told_.clear();
+        EXPECT_TRUE(std::holds_alternative<account_full>(run(c)));
+        EXPECT_EQ(told_.size(), 1u);
+        EXPECT_TRUE(was_told<events::account_full>());
+        EXPECT_EQ(stored(of), before);
+        leave(bytes, of);
+        return run(c);
+    }
+};
+
+TEST_F(full_account, takes_no_creation_and_keeps_what_it_promised) {
+    const attributes task{{"description", "water the plants"}};
+    const reserve c{account_, "k", {}, {}, "", task};
+    const auto reserved = std::get<reserve::reserved>(
+        expect_bound(c, static_cast<std::int64_t>(size_of(task)), account_));
+    stored_bytes_max_ = 1;
+    EXPECT_TRUE(std::get<reserve::reserved>(run(c)).resumed);
+    const fulfil second{reserved.slot, "", task};
+    EXPECT_TRUE(std::holds_alternative<receipted>(run(second)));
+    EXPECT_TRUE(std::get<receipted>(run(c)).replayed);
+    reserve another = c;
+    another.key = "k2";
+    EXPECT_TRUE(std::holds_alternative<account_full>(run(another)));
+    EXPECT_EQ(store_->counts().pending, 0);
+}
+
+TEST_F(full_account, takes_no_edit_but_a_purge) {
+    import(account_, 1, 1);
+    stored_bytes_max_ = 1;
+    edit_task c{account_, uuid_of(1), {{"p", "w"}}};
+    EXPECT_TRUE(std::holds_alternative<account_full>(run(c)));
+    // What changes nothing needs no room.
+    c.changes = {{"p", "v"}};
+    EXPECT_TRUE(std::holds_alternative<edit_task::edited>(run(c)));
+    c.changes.clear();
+    c.action = task_action{.verb = task_action::kind::complete};
+    EXPECT_TRUE(std::holds_alternative<account_full>(run(c)));
+    edit_task purge{account_, uuid_of(1)};
+    purge.purge = true;
+    EXPECT_TRUE(std::holds_alternative<edit_task::edited>(run(purge)));
+}
+
+TEST_F(full_account, takes_no_version_of_a_device_but_the_rest_of_one) {
+    add_version c{laptop, uuid{}, {create(uuid_of(1))}, account_, 100};
+    const auto added = std::get<add_version::added>(expect_bound(c, 100, account_));
+    stored_bytes_max_ = 1;
+    c.parent = added.version;
+    c.operations = {create(uuid_of(2))};
+    c.continues = true;
+    EXPECT_TRUE(std::holds_alternative<add_version::added>(run(c)));
+}
+
+TEST_F(full_account, takes_no_imported_tasks) {
+    stored_bytes_max_ = 1;
+    import_tasks c{account_, {{uuid_of(1), {{"p", "v"}}}}};
+    EXPECT_TRUE(std::holds_alternative<account_full>(run(c)));
+    EXPECT_EQ(stored(account_), 0);
+}
+
+TEST_F(full_account, takes_no_sealed_version_or_larger_snapshot) {
+    const uuid client = uuid_of(900);
+    const auto vault = make("vault", client);
+    const auto first = std::get<add_sealed_version::added>(
+        expect_bound(add_sealed_version{client, {}, "segment", false, vault}, 7, vault));
+    EXPECT_EQ(stored(vault), 7);
+    expect_bound(add_sealed_snapshot{client, first.version, "snapshot", vault}, 8, vault);
+    EXPECT_EQ(stored(vault), 15);
+    leave(1, vault);
+    const auto second = std::get<add_sealed_version::added>(
+        run(add_sealed_version{client, first.version, "s", false, vault}));
+    // In place of the one before, of which one byte more is one too many.
+    leave(0, vault);
+    EXPECT_TRUE(std::holds_alternative<account_full>(
+        run(add_sealed_snapshot{client, second.version, "snapshot+", vault})));
+    stored_bytes_max_ = 1;
+    EXPECT_TRUE(std::holds_alternative<add_sealed_snapshot::considered>(
+        run(add_sealed_snapshot{client, second.version, "smaller", vault})));
+    EXPECT_EQ(stored(vault), 15);
+}
+
+TEST_F(full_account, is_nobody_elses_business) {
+    import(account_, 1, 1);
+    stored_bytes_max_ = static_cast<std::size_t>(stored(account_));
+    const auto other = make("other");
+    EXPECT_TRUE(std::holds_alternative<reserve::reserved>(
+        run(reserve{other, "k", {}, {}, "", {{"description", "x"}}})));
+}
+
+}  // namespace
+}  // namespace callsign
