@@ -1,6 +1,7 @@
 // `callsign import taskwarrior FILE --account ACCOUNT`: all of an export is read and checked before
-// any of it is sent. Tasks that are there are left alone, so it can be run again, after an
-// interruption or with a newer export.
+// any of it is sent, and its keys, if they are to be kept, by the server before any of it is taken.
+// Tasks that are there are left alone, so it can be run again, after an interruption or with a
+// newer export.
 
 #include "callsign/v1/callsign.pb.h"
 #include "commands.hpp"
@@ -10,11 +11,15 @@
 #include "taskwarrior_export.hpp"
 #include "text.hpp"
 
+#include <algorithm>
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
-#include <iterator>
+#include <charconv>
 #include <limits>
+#include <map>
+#include <optional>
 #include <span>
+#include <tuple>
 
 namespace callsign::cli {
 namespace {
@@ -23,23 +28,37 @@ namespace {
 constexpr int batch_tasks_max = 500;
 constexpr std::size_t batch_bytes_max = std::size_t{512} * 1024;
 
-taskwarrior_export read_checked(const surroundings& around, const std::string& file) {
-    taskwarrior_export read = read_taskwarrior_export(read_input(around, file));
-    if (read.faults.empty()) return read;
-    std::string text = "the export has faults, and nothing was imported";
-    for (const std::string& fault : read.faults) text += "\n  " + printable(fault);
+[[noreturn]] void refuse(std::string text, const std::vector<std::string>& faults) {
+    for (const std::string& fault : faults) text += "\n  " + printable(fault);
     throw failure(text);
 }
 
-v1::ImportedTask message_of(const exported_task& task) {
+taskwarrior_export read_checked(const surroundings& around, const std::string& file) {
+    taskwarrior_export read = read_taskwarrior_export(read_input(around, file));
+    if (!read.faults.empty()) {
+        refuse("the export has faults, and nothing was imported", read.faults);
+    }
+    return read;
+}
+
+// A task as it is sent. With keys, the number before its own in the export goes with it.
+struct placed_task {
+    const exported_task* task;
+    std::optional<task_key> key{};
+    std::int64_t after = 0;
+};
+
+v1::ImportedTask message_of(const placed_task& placed) {
+    const exported_task& task = *placed.task;
     v1::ImportedTask message;
     message.set_uuid(to_string(task.uuid));
     for (const auto& [name, value] : task.attributes) (*message.mutable_attributes())[name] = value;
+    if (placed.after > 0) message.set_after(placed.after);
     return message;
 }
 
 // Takes as many off the tasks as go into one request, at least one.
-v1::ImportTasks take_batch(std::span<const exported_task>& left) {
+v1::ImportTasks take_batch(std::span<const placed_task>& left) {
     v1::ImportTasks batch;
     std::size_t bytes = 0;
     while (!left.empty() && batch.tasks_size() < batch_tasks_max) {
@@ -61,26 +80,116 @@ struct totals {
     std::int64_t postponed = 0;
 };
 
-totals send_all(session& s, const std::string& account, std::span<const exported_task> left,
-                bool with_keys) {
+// In the order in which they are sent: those with keys in the order of these, behind them the
+// others. Throws failure: one key is two tasks'.
+std::vector<placed_task> placed(const taskwarrior_export& read, const std::string& key_attribute) {
+    std::vector<placed_task> all;
+    for (const exported_task& task : read.tasks) {
+        placed_task& p = all.emplace_back(placed_task{&task});
+        const auto ref = parse_task_ref(value_of(task.attributes, key_attribute));
+        if (const auto* const key = ref ? std::get_if<task_key>(&*ref) : nullptr) p.key = *key;
+    }
+    const auto place = [](const placed_task& p) {
+        return std::tie(p.key->prefix, p.key->period, p.key->number);
+    };
+    std::stable_sort(all.begin(), all.end(), [&](const placed_task& a, const placed_task& b) {
+        return a.key && (!b.key || place(a) < place(b));
+    });
+    std::vector<std::string> faults;
+    for (std::size_t i = 1; i < all.size() && all[i].key; ++i) {
+        const task_key& before = *all[i - 1].key;
+        const task_key& its = *all[i].key;
+        if (before == its) {
+            faults.push_back("task " + to_string(all[i].task->uuid) + " has the key of task " +
+                             to_string(all[i - 1].task->uuid));
+        }
+        if (before.prefix == its.prefix && before.period == its.period) {
+            all[i].after = before.number;
+        }
+    }
+    if (!faults.empty()) refuse("the export has faults, and nothing was imported", faults);
+    return all;
+}
+
+// Of a refused request, by task. A series that is missing is named once, with how many need it.
+void collect_faults(const refusal& no, std::span<const placed_task> tasks,
+                    std::map<std::string, std::int64_t>& missing,
+                    std::vector<std::string>& faults) {
+    v1::Problem problem;
+    session::read(no.answer(), problem);
+    if (problem.code() != "numbers-refused") throw no;
+    for (const v1::FieldProblem& error : problem.errors()) {
+        constexpr std::string_view start = "tasks[";
+        const std::string& field = error.field();
+        std::size_t at = tasks.size();
+        if (field.starts_with(start)) {
+            std::from_chars(field.data() + start.size(), field.data() + field.size(), at);
+        }
+        if (at >= tasks.size()) {
+            faults.push_back(field + ": " + error.detail());
+        } else if (error.code() == "unknown-prefix" && tasks[at].key) {
+            ++missing[tasks[at].key->prefix];
+        } else {
+            faults.push_back("task " + to_string(tasks[at].task->uuid) + ", " + error.detail());
+        }
+    }
+}
+
+// Without tasks one request goes all the same: the account may not be there.
+totals send_all(session& s, const std::string& account, std::span<const placed_task> left,
+                const v1::ImportTasks& how) {
     const std::string target = account_path(account, "/import");
     totals sum{.tasks = left.size()};
+    std::map<std::string, std::int64_t> missing;
+    std::vector<std::string> faults;
     progress_line line(s.around());
-    // Without tasks one request goes all the same: the account may not be there.
     do {
+        const std::span<const placed_task> from = left;
         v1::ImportTasks message = take_batch(left);
-        message.set_with_keys(with_keys);
+        message.MergeFrom(how);
         v1::ImportTasksResult result;
-        session::read(s.ask(verb::post, target, &message), result);
+        try {
+            session::read(s.ask(verb::post, target, &message), result);
+        } catch (const refusal& no) {
+            collect_faults(no, from, missing, faults);
+            if (!how.check_only()) break;
+        }
         sum.imported += result.imported();
         sum.there_already += result.there_already();
         sum.keys_left_out += result.keys_left_out();
         sum.keys_kept += result.keys_kept();
         sum.postponed += result.postponed();
-        line.show("task " + std::to_string(sum.tasks - left.size()) + " of " +
-                  std::to_string(sum.tasks));
+        line.show(std::string(how.check_only() ? "checked " : "") + "task " +
+                  std::to_string(sum.tasks - left.size()) + " of " + std::to_string(sum.tasks));
     } while (!left.empty());
-    return sum;
+    if (missing.empty() && faults.empty()) return sum;
+    std::string text = how.check_only() || sum.imported == 0
+                           ? "keys of the export cannot be kept, and nothing was imported"
+                           : "somebody used these series meanwhile; " +
+                                 std::to_string(sum.imported) + " tasks were imported before";
+    for (const auto& [prefix, tasks] : missing) {
+        text += "\n  there is no series " + prefix + ", and " + std::to_string(tasks) +
+                (tasks == 1 ? " task has" : " tasks have") + " a key of it";
+    }
+    refuse(std::move(text), faults);
+}
+
+v1::ImportTasks keys_to_be(bool checked_only) {
+    v1::ImportTasks how;
+    how.set_with_keys(true);
+    if (checked_only) how.set_check_only(true);
+    return how;
+}
+
+// The attribute that the server has keys in. The account may not be there.
+std::string key_attribute_of(session& s, const std::string& account) {
+    const v1::ImportTasks none = keys_to_be(true);
+    v1::ImportTasksResult result;
+    session::read(s.ask(verb::post, account_path(account, "/import"), &none), result);
+    if (result.key_attribute().empty()) {
+        throw failure("the server keeps keys in no attribute, so an export has none to take over");
+    }
+    return result.key_attribute();
 }
 
 // What an export has brought is all that will come: held series go on behind it.
@@ -98,16 +207,24 @@ void resume_held(session& s, const std::string& account) {
     }
 }
 
-totals send_with_keys(session& s, const std::string& account,
-                      std::span<const exported_task> tasks) {
-    totals sum = send_all(s, account, tasks, true);
+// All keys are looked at before the first task is taken.
+totals send_with_keys(session& s, const std::string& account, const taskwarrior_export& read) {
+    const std::vector<placed_task> tasks = placed(read, key_attribute_of(s, account));
+    send_all(s, account, tasks, keys_to_be(true));
+    totals sum = send_all(s, account, tasks, keys_to_be(false));
     resume_held(s, account);
     if (sum.postponed == 0) return sum;
     // They have no key, and get one now.
-    const totals rest = send_all(s, account, tasks, true);
-    sum.imported += rest.imported;
-    sum.keys_left_out += rest.keys_left_out;
+    sum.imported += send_all(s, account, tasks, keys_to_be(false)).imported;
     return sum;
+}
+
+totals send_without_keys(session& s, const std::string& account, const taskwarrior_export& read) {
+    std::vector<placed_task> tasks;
+    for (const exported_task& task : read.tasks) tasks.push_back({&task});
+    v1::ImportTasks how;
+    how.set_with_keys(false);
+    return send_all(s, account, tasks, how);
 }
 
 }  // namespace
@@ -115,13 +232,12 @@ totals send_with_keys(session& s, const std::string& account,
 void import_taskwarrior(session& s, const std::string& file, const std::string& account,
                         bool with_keys) {
     const taskwarrior_export read = read_checked(s.around(), file);
-    const totals sum = with_keys ? send_with_keys(s, account, read.tasks)
-                                 : send_all(s, account, read.tasks, false);
+    const totals sum =
+        with_keys ? send_with_keys(s, account, read) : send_without_keys(s, account, read);
     if (sum.keys_left_out > 0) {
         s.around().err << "Tasks that had a key already, and have another now: "
                        << sum.keys_left_out
-                       << (with_keys ? "; their numbers are other tasks', or not the next.\n"
-                                     : "; keys are the server's, unless --with-keys is given.\n");
+                       << "; keys are the server's, unless --with-keys is given.\n";
     }
     if (s.json()) {
         s.print_json(boost::json::serialize(boost::json::object{{"tasks", sum.tasks},

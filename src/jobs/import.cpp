@@ -16,6 +16,53 @@ const import_tasks::imported_task* too_large(const import_tasks& all) {
     return found == all.tasks.end() ? nullptr : &*found;
 }
 
+// The faults found in the tasks of a step, which begin at `from`.
+void add_faults(std::vector<import_tasks::key_fault>& all,
+                const std::vector<import_tasks::key_fault>& found, std::size_t from) {
+    for (import_tasks::key_fault fault : found) {
+        fault.task += from;
+        all.push_back(std::move(fault));
+    }
+}
+
+// A check looks at all tasks; else the first step that is refused is the last.
+awaitable<result<import_tasks::answer>> take_steps(context& with, import_tasks rest, actor by) {
+    auto job = with.board.begin(job_kind::import, rest.account);
+    const auto total = static_cast<std::int64_t>(rest.tasks.size());
+    import_tasks::done all;
+    import_tasks::keys_refused refused;
+    for (;;) {
+        import_tasks command = rest;
+        actor again = by;
+        const auto answer = co_await with.engine.submit(std::move(command), std::move(again));
+        if (!answer) co_return answer.error();
+        const import_tasks::done* done = std::get_if<import_tasks::done>(&*answer);
+        if (const auto* const no = std::get_if<import_tasks::keys_refused>(&*answer)) {
+            add_faults(refused.faults, no->faults, all.taken);
+            if (!rest.check_only) {
+                refused.checked = std::move(all);
+                co_return import_tasks::answer(std::move(refused));
+            }
+            done = &no->checked;
+        }
+        if (!done) co_return answer;
+        all.imported += done->imported;
+        all.there_already += done->there_already;
+        all.postponed += done->postponed;
+        all.keys_kept += done->keys_kept;
+        all.keys_left_out += done->keys_left_out;
+        all.taken += done->taken;
+        all.key_attribute = done->key_attribute;
+        rest.counted = done->counted;
+        if (done->taken == rest.tasks.size()) break;
+        rest.tasks.erase(rest.tasks.begin(),
+                         rest.tasks.begin() + static_cast<std::ptrdiff_t>(done->taken));
+        job.at({static_cast<std::int64_t>(all.taken), total});
+    }
+    if (!refused.faults.empty()) co_return import_tasks::answer(std::move(refused));
+    co_return import_tasks::answer(std::move(all));
+}
+
 }  // namespace
 
 awaitable<result<import_tasks::answer>> import_into(context& with, std::string name,
@@ -29,26 +76,14 @@ awaitable<result<import_tasks::answer>> import_into(context& with, std::string n
     if (!*owner) co_return import_tasks::answer(no_such_account{});
     rest.account = (*owner)->id;
 
-    auto job = with.board.begin(job_kind::import, rest.account);
-    const auto total = static_cast<std::int64_t>(rest.tasks.size());
-    import_tasks::done all;
-    for (;;) {
-        import_tasks command = rest;
-        actor again = by;
-        const auto answer = co_await with.engine.submit(std::move(command), std::move(again));
-        const auto* done = answer ? std::get_if<import_tasks::done>(&*answer) : nullptr;
-        if (!done) co_return answer;
-        all.imported += done->imported;
-        all.there_already += done->there_already;
-        all.postponed += done->postponed;
-        all.keys_kept += done->keys_kept;
-        all.keys_left_out += done->keys_left_out;
-        all.taken += done->taken;
-        if (done->taken == rest.tasks.size()) co_return import_tasks::answer(all);
-        rest.tasks.erase(rest.tasks.begin(),
-                         rest.tasks.begin() + static_cast<std::ptrdiff_t>(done->taken));
-        job.at({static_cast<std::int64_t>(all.taken), total});
+    if (rest.with_keys && !rest.check_only) {
+        import_tasks check = rest;
+        check.check_only = true;
+        actor checked_by = by;
+        auto found = co_await take_steps(with, std::move(check), std::move(checked_by));
+        if (!found || !std::holds_alternative<import_tasks::done>(*found)) co_return found;
     }
+    co_return co_await take_steps(with, std::move(rest), std::move(by));
 }
 
 }  // namespace callsign::jobs

@@ -34,6 +34,17 @@ time_point created_at(const attributes& all, const brought_number& its, const mo
 
 }  // namespace
 
+std::variant<brought_number, import_tasks::key_fault_kind> number_of_key(write_tx& tx,
+                                                                         account_id account,
+                                                                         const task_key& key,
+                                                                         const moment& m) {
+    using fault = import_tasks::key_fault_kind;
+    auto of = tx.find_series(account, key.prefix);
+    if (!of) return fault::unknown_prefix;
+    if (!is_period(tx, *of, key.period, m.now)) return fault::other_period;
+    return brought_number{*std::move(of), key.prefix, key.period, key.number};
+}
+
 std::optional<brought_number> find_brought_number(write_tx& tx, account_id account,
                                                   const attributes& all, bool imported,
                                                   const moment& m) {
@@ -41,13 +52,11 @@ std::optional<brought_number> find_brought_number(write_tx& tx, account_id accou
     const auto ref = parse_task_ref(value_of(all, m.key_attribute));
     const auto* const key = ref ? std::get_if<task_key>(&*ref) : nullptr;
     if (!key) return std::nullopt;
-    auto of = tx.find_series(account, key->prefix);
-    if (!of || !(of->held || imported)) return std::nullopt;
-    if (!is_period(tx, *of, key->period, m.now)) return std::nullopt;
-    const bool gaps = of->held || of->allows_gaps;
-    brought_number its{*std::move(of), key->prefix, key->period, key->number};
-    if (!is_nobodys(tx, its, gaps)) return std::nullopt;
-    return its;
+    auto found = number_of_key(tx, account, *key, m);
+    auto* const its = std::get_if<brought_number>(&found);
+    if (!its || !(its->of.held || imported)) return std::nullopt;
+    if (!is_nobodys(tx, *its, its->of.held || its->of.allows_gaps)) return std::nullopt;
+    return std::move(*its);
 }
 
 std::optional<series_held> held_series_for(read_tx& tx, account_id account, const attributes& all) {
@@ -57,14 +66,14 @@ std::optional<series_held> held_series_for(read_tx& tx, account_id account, cons
 }
 
 std::optional<series_held> held_check::look(const attributes& all) {
-    const auto its = find_brought_number(tx_, account_, all, imported_, moment_);
+    const auto its = find_brought_number(tx_, account_, all, false, moment_);
     if (its && brought_.emplace(its->of.id, its->period, its->number).second) return std::nullopt;
     return held_series_for(tx_, account_, all);
 }
 
 std::optional<series_held> held_series_of(write_tx& tx, account_id account, touched_tasks& tasks,
                                           const moment& m) {
-    held_check check(tx, account, false, m);
+    held_check check(tx, account, m);
     for (const touched_tasks::touched& t : tasks.all()) {
         if (!t.is_new()) continue;
         if (auto held = check.look(t.now)) return held;

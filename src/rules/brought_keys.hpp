@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <variant>
 
 namespace callsign::rules {
 
@@ -22,6 +23,13 @@ struct brought_number {
     std::string period;
     std::int64_t number = 0;
 };
+
+// The number that the key says, of the account's series and its periods. Whether a task may have it
+// is not looked at.
+std::variant<brought_number, import_tasks::key_fault_kind> number_of_key(write_tx& tx,
+                                                                         account_id account,
+                                                                         const task_key& key,
+                                                                         const moment& m);
 
 // The number that the task's key says, if the task may have it: of a held series, whose numbers are
 // not all known, any that is nobody's. `imported`: somebody says that those of other series are to
@@ -37,9 +45,9 @@ std::optional<series_held> held_series_for(read_tx& tx, account_id account, cons
 // one key the second brings none.
 class held_check {
   public:
-    // `imported` as above. All must outlive it.
-    held_check(write_tx& tx, account_id account, bool imported, const moment& m)
-        : tx_(tx), account_(account), imported_(imported), moment_(m) {}
+    // All must outlive it.
+    held_check(write_tx& tx, account_id account, const moment& m)
+        : tx_(tx), account_(account), moment_(m) {}
 
     // The series that would give it one, and is held.
     std::optional<series_held> look(const attributes& all);
@@ -47,7 +55,6 @@ class held_check {
   private:
     write_tx& tx_;
     account_id account_;
-    bool imported_;
     const moment& moment_;
     std::set<std::tuple<series_id, std::string, std::int64_t>> brought_;
 };

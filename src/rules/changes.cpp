@@ -37,7 +37,6 @@ class task_writer {
     }
 
     std::int64_t numbered() const { return numbered_; }
-    std::int64_t brought() const { return brought_; }
     std::int64_t settled() const { return settled_; }
 
   private:
@@ -83,7 +82,6 @@ class task_writer {
                                  : find_brought_number(tx_, account_, all, from_.imported, moment_);
         if (!brought) return give_number(tx_, made, prefix, project_of(all), moment_);
         take_brought_number(tx_, made, all, *brought, moment_);
-        ++brought_;
         return brought->of.id;
     }
 
@@ -132,7 +130,6 @@ class task_writer {
     const moment& moment_;
     std::vector<operation> keys_;
     std::int64_t numbered_ = 0;
-    std::int64_t brought_ = 0;
     std::int64_t settled_ = 0;
 };
 
@@ -149,7 +146,6 @@ appended_changes append_changes(write_tx& tx, account_id account,
     for (auto& t : tasks.all()) writer.write(t);
     writer.append_keys();
     done.numbered = writer.numbered();
-    done.brought = writer.brought();
     done.settled = writer.settled();
     return done;
 }

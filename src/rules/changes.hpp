@@ -15,7 +15,6 @@ struct appended_changes {
     std::int64_t seq = 0;
     uuid version{};
     std::int64_t numbered = 0;  // tasks that got a number
-    std::int64_t brought = 0;   // of these, the number that it brought
     std::int64_t settled = 0;   // creations that were in the outbox
 };
 

@@ -4,13 +4,122 @@
 #include "changes.hpp"
 #include "numbering.hpp"
 #include "room.hpp"
+#include "series_choice.hpp"
 
 #include <callsign/base/assert.hpp>
 #include <callsign/domain/work.hpp>
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
 
 namespace callsign::rules {
+namespace {
+
+using fault = import_tasks::key_fault_kind;
+
+// Whether the tasks of an import keep their keys, one after the other, as if those before were in.
+class key_check {
+  public:
+    key_check(write_tx& tx, const import_tasks& c, const moment& m)
+        : tx_(tx), command_(c), moment_(m), lasts_(c.counted) {}
+
+    // `there`: its row, if it has one. False: it brings no key, and its series is held.
+    bool look(std::size_t at, const std::optional<task>& there) {
+        const import_tasks::imported_task& t = command_.tasks[at];
+        const std::string_view text = value_of(t.attributes, moment_.key_attribute);
+        if (text.empty()) return there || number(t.attributes);
+        key_ = text;
+        at_ = at;
+        const auto ref = parse_task_ref(text);
+        const auto* const key = ref ? std::get_if<task_key>(&*ref) : nullptr;
+        if (!key) {
+            add(fault::not_a_key);
+            return true;
+        }
+        const auto found = number_of_key(tx_, command_.account, *key, moment_);
+        if (const auto* const why = std::get_if<fault>(&found)) {
+            add(*why, key->prefix);
+        } else if (there) {
+            compare(std::get<brought_number>(found), *there);
+        } else {
+            bring(std::get<brought_number>(found), t.after);
+        }
+        return true;
+    }
+
+    std::vector<import_tasks::key_fault> faults;
+    auto& counted() { return lasts_; }
+
+  private:
+    void add(fault why, std::string other = {}) {
+        faults.push_back({at_, why, key_, std::move(other)});
+    }
+
+    void compare(const brought_number& its, const task& there) {
+        if (there.purged || !there.numbered) return;
+        const bool is_same = its.of.prefix == there.current_prefix &&
+                             its.period == there.numbered->period &&
+                             its.number == there.numbered->number;
+        if (!is_same) add(fault::uuid_taken, current_key(there));
+    }
+
+    bool number(const attributes& all) {
+        const auto from = choose_series(tx_, command_.account, {}, project_of(all));
+        if (!from) return true;
+        if (from->held) return false;
+        const std::string period = period_now(tx_, *from, moment_.now);
+        given_.emplace(from->id, period, ++last_of(from->id, period));
+        return true;
+    }
+
+    void bring(const brought_number& its, std::int64_t after) {
+        const bool gaps = its.of.held || its.of.allows_gaps;
+        std::int64_t& last = last_of(its.of.id, its.period);
+        if (command_.check_only) last = std::max(last, after);
+        const auto key_of = [&](std::int64_t n) {
+            return format_key(its.of.prefix, its.period, n);
+        };
+        if (const auto holder = tx_.find_task(its.of.id, its.period, its.number)) {
+            return add(fault::number_taken, to_string(holder->uuid));
+        }
+        if (!given_.emplace(its.of.id, its.period, its.number).second) {
+            return add(fault::number_taken, key_of(its.number));
+        }
+        if (its.number <= tx_.last_number(its.of.id, its.period)) {
+            if (!tx_.is_skipped(its.of.id, its.period, its.number)) {
+                add(fault::number_taken, key_of(its.number));
+            }
+            return;
+        }
+        if (its.number - last > brought_ahead_max) return add(fault::too_far_ahead, key_of(last));
+        if (!gaps && its.number != last + 1) {
+            const bool is_behind = its.number <= last;
+            return add(is_behind ? fault::number_taken : fault::gap,
+                       key_of(is_behind ? its.number : last + 1));
+        }
+        last = std::max(last, its.number);
+    }
+
+    std::int64_t& last_of(series_id of, const std::string& period) {
+        const std::int64_t real = tx_.last_number(of, period);
+        std::int64_t& last = lasts_[{of, period}];
+        last = std::max(last, real);
+        return last;
+    }
+
+    write_tx& tx_;
+    const import_tasks& command_;
+    const moment& moment_;
+    std::map<std::pair<series_id, std::string>, std::int64_t> lasts_;
+    std::set<std::tuple<series_id, std::string, std::int64_t>> given_;
+    std::size_t at_ = 0;
+    std::string key_;
+};
+
+}  // namespace
+
 import_tasks::answer apply(write_tx& tx, const import_tasks& c, const moment& m) {
     const auto owner = tx.find_account(c.account);
     if (!owner) return no_such_account{};
@@ -24,19 +133,22 @@ import_tasks::answer apply(write_tx& tx, const import_tasks& c, const moment& m)
         CALLSIGN_ASSERT(tasks.carry_out(o));
         operations.push_back(std::move(o));
     };
-    held_check check(tx, c.account, c.with_keys, m);
+    key_check keys(tx, c, m);
     std::size_t work = 0;
     for (const auto& t : c.tasks) {
         work += tasks.look_at(t.uuid) + work_of(t.attributes) +
                 work_of_operation * (1 + t.attributes.size());
         if (work > c.work_max && done.taken > 0) break;
-        ++done.taken;
+        const std::size_t place = done.taken++;
+        const auto& row = tasks.row(t.uuid);
+        const bool is_repeated = !row && tasks.is_there(t.uuid);
+        const bool is_held = c.with_keys && !is_repeated && !keys.look(place, row);
         // A purged one too: it was removed here on purpose.
         if (tasks.has_been(t.uuid)) {
             ++done.there_already;
             continue;
         }
-        if (c.with_keys && check.look(t.attributes)) {
+        if (is_held) {
             ++done.postponed;
             continue;
         }
@@ -48,20 +160,26 @@ import_tasks::answer apply(write_tx& tx, const import_tasks& c, const moment& m)
         add({operation_kind::create, t.uuid, {}, {}, {}});
         for (const auto& [name, value] : t.attributes) {
             if (name == m.key_attribute) {
-                ++done.keys_left_out;
+                ++(c.with_keys ? done.keys_kept : done.keys_left_out);
                 if (!c.with_keys) continue;  // the key is the server's to give
             }
             add({operation_kind::update, t.uuid, name, value, at});
         }
     }
+    if (c.check_only) {
+        done.counted = std::move(keys.counted());
+        done.key_attribute = m.key_attribute;
+    }
+    if (!keys.faults.empty()) {
+        return import_tasks::keys_refused{std::move(keys.faults),
+                                          c.check_only ? std::move(done) : import_tasks::done{}};
+    }
+    if (c.check_only) return done;
     if (operations.empty()) return done;
     if (const auto grown = tasks.too_large()) return task_too_large{*grown};
     if (!has_room(tx, c.account, size_of(operations), m)) return account_full{};
-    const auto appended =
-        append_changes(tx, c.account, operations, tasks,
-                       changes_origin{.by = c.author, .imported = c.with_keys}, m);
-    done.keys_kept = appended.brought;
-    done.keys_left_out -= appended.brought;
+    append_changes(tx, c.account, operations, tasks,
+                   changes_origin{.by = c.author, .imported = c.with_keys}, m);
     return done;
 }
 

@@ -45,7 +45,7 @@ class snapshot_merge {
           moment_(m),
           note_(resync_versions_of(tx.instance()).note),
           tasks_(tx, account_),
-          held_(tx, account_, false, m) {}
+          held_(tx, account_, m) {}
 
     std::size_t look_at(const uuid& id) { return tasks_.look_at(id); }
 

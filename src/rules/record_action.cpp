@@ -131,7 +131,7 @@ void tell(action_log& log, const manage_account& c, const manage_account::answer
 
 void tell(action_log& log, const import_tasks& c, const import_tasks::answer& done) {
     const auto* const imported = std::get_if<import_tasks::done>(&done);
-    if (imported == nullptr || imported->imported == 0) return;
+    if (c.check_only || imported == nullptr || imported->imported == 0) return;
     log.put("tasks-imported", c.account, std::to_string(imported->imported) + " tasks");
 }
 

@@ -595,6 +595,10 @@ def imports(w):
         w.ask(f"POST /v1/tasks/{over['uuid']}:{verb}", "validation-failed", w.anna["write"])
     w.ask(f"POST {tasks}", "task-too-large", w.operator,
           {"tasks": [{"uuid": str(uuid.uuid4()), "attributes": {"x": "x" * (4 << 20)}}]})
+    keyed = {"uuid": str(uuid.uuid4()), "attributes": {"key": "NOWHERE-1"}}
+    w.ask(f"POST {tasks}", "numbers-refused", w.operator, {"tasks": [keyed], "withKeys": True})
+    w.ask(f"POST {tasks}", 200, w.operator, {"tasks": [], "withKeys": True, "checkOnly": True})
+    w.ask(f"POST {tasks}", "validation-failed", w.operator, {"tasks": [task], "checkOnly": True})
     w.ask("POST /v1/series", 201, w.anna["write"], {"prefix": "NUM"})
     row = {"prefix": "NUM", "number": 1, "uuid": str(uuid.uuid4()), "title": "It has one",
            "createdAt": "2026-01-01T00:00:00Z"}

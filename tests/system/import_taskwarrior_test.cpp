@@ -66,6 +66,41 @@ TEST_F(import_test, a_faulty_export_and_an_opaque_account_are_refused) {
     EXPECT_NE(refused.err.find("account-opaque"), std::string::npos) << refused.err;
 }
 
+TEST_F(import_test, keys_are_all_kept_or_nothing_is_taken) {
+    auto s = start();
+    const std::string token = make_account(*s, "ops", "TASK");
+    std::string text;
+    for (int n = 1; n <= 20; ++n) {
+        // The later ones are older: they were made on a device that synced later.
+        text += R"({"uuid":"11111111-2222-4333-8444-)" + std::to_string(100'000'000'000 + n) +
+                R"(","description":"Task )" + std::to_string(n) + R"(","key":"SYN-)" +
+                std::to_string(n) + R"(","entry":"202610)" + std::to_string(31 - n) +
+                R"(T124800Z"})" + "\n";
+    }
+    text += R"({"uuid":"11111111-2222-4333-8444-555555555555","description":"no key"})";
+    write(text);
+    const std::vector<std::string> import = {"import",    "taskwarrior", file(),
+                                             "--account", "ops",         "--with-keys"};
+    const finished refused = callsign(import);
+    EXPECT_EQ(refused.status, (exit_status{1, 0}));
+    EXPECT_NE(refused.err.find("there is no series SYN, and 20 tasks have a key of it"),
+              std::string::npos)
+        << refused.err;
+    http_client client(s->port(), token);
+    EXPECT_EQ(client.get("/v1/tasks/TASK-1")->status, 404u);
+
+    ask_callsign({"series", "create", "ops", "--prefix", "SYN"});
+    ask_callsign(import);
+    for (int n = 1; n <= 20; ++n) {
+        const auto task = client.get("/v1/tasks/SYN-" + std::to_string(n));
+        ASSERT_TRUE(task.has_value());
+        EXPECT_NE(task->body.find("\"Task " + std::to_string(n) + "\""), std::string::npos);
+    }
+    EXPECT_EQ(client.get("/v1/tasks/TASK-1")->status, 200u);
+    ask_callsign(import);
+    expect_sound();
+}
+
 class import_from_taskwarrior_test : public with_taskwarrior<import_test> {
   protected:
     // By uuid, without what a Taskwarrior makes up for itself, and without the key.

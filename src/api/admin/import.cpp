@@ -23,6 +23,7 @@ void read_task(const v1::ImportedTask& message, const std::string& where, import
     }
     import_tasks::imported_task& task = out.tasks.emplace_back();
     task.uuid = *id;
+    task.after = message.after();
     // Put in all at once: one by one, a hundred thousand would be moved billions of times.
     std::vector<std::pair<std::string, std::string>> all;
     all.reserve(message.attributes().size());
@@ -44,6 +45,11 @@ import_tasks read_tasks(const request_context& c, wire::faults& found) {
     v1::ImportTasks message;
     if (!read_body(c, message, found)) return command;
     command.with_keys = message.with_keys();
+    command.check_only = message.check_only();
+    if (command.check_only && !command.with_keys) {
+        add_fault(found,
+                  {"checkOnly", "invalid", "Is for an import with keys: set withKeys, too."});
+    }
     if (static_cast<std::size_t>(message.tasks_size()) > import_tasks::tasks_max) {
         add_fault(found, {"tasks", "too-many", "Must have at most 500 entries."});
         return command;
@@ -67,7 +73,44 @@ http_response answer_done(const request_context& c, const import_tasks::done& do
     message.set_keys_left_out(done.keys_left_out);
     message.set_keys_kept(done.keys_kept);
     message.set_postponed(done.postponed);
+    message.set_key_attribute(done.key_attribute);
     return answer_message(c, 200, message);
+}
+
+wire::field_fault fault_of(const import_tasks::key_fault& fault) {
+    using kind = import_tasks::key_fault_kind;
+    const std::string place = "tasks[" + std::to_string(fault.task) + "].attributes";
+    const auto with = [&](const char* code, const std::string& why) {
+        return wire::field_fault{place, code, fault.key + ": " + why};
+    };
+    switch (fault.kind) {
+    case kind::not_a_key: return with("malformed", "Must be a key such as SYN-1.");
+    case kind::unknown_prefix:
+        return with("unknown-prefix", "There is no series " + fault.other + ".");
+    case kind::other_period: return with("invalid", "Its series has no such period yet.");
+    case kind::number_taken:
+        return with("duplicate", "The number is taken, by " + fault.other + ".");
+    case kind::uuid_taken:
+        return with("duplicate", "The task is here already, as " + fault.other + ".");
+    case kind::gap:
+        return with("gap", fault.other + " is missing before it, and its series allows no gaps.");
+    case kind::too_far_ahead:
+        return with("invalid", "It is more than 1000000 numbers behind " + fault.other + ".");
+    }
+    return with("invalid", "It cannot be kept.");
+}
+
+http_response answer_refused(const request_context& c, const import_tasks::keys_refused& no) {
+    wire::faults faults;
+    for (const auto& fault : no.faults) faults.push_back(fault_of(fault));
+    const std::int64_t before = no.checked.imported;
+    return answer_problem(
+        c, problems::numbers_refused,
+        (before == 0 ? "No task was imported"
+                     : "The series were used meanwhile; " + std::to_string(before) +
+                           " tasks were imported before") +
+            std::string(". The keys that cannot be kept are listed by task."),
+        faults);
 }
 
 }  // namespace
@@ -84,6 +127,7 @@ awaitable<http_response> import_tasks_to(admin_context& a, request_context& c) {
     co_return std::visit(
         overloaded{
             [&](const import_tasks::done& counts) { return answer_done(c, counts); },
+            [&](const import_tasks::keys_refused& no) { return answer_refused(c, no); },
             [&](no_such_account) { return answer_no_account(c); },
             [&](const series_held& held) {
                 return answer_problem(c, problems::series_held, detail_of_held(held));

@@ -140,6 +140,36 @@ TEST_F(task_imports, a_large_request_is_taken_in_steps) {
     EXPECT_EQ(send().there_already(), 500);
 }
 
+// The last of the tasks is beyond the first steps: it is seen before any of these is taken.
+TEST_F(task_imports, with_a_key_that_cannot_be_kept_no_task_of_a_large_request_is_taken) {
+    v1::ImportTasks message;
+    message.set_with_keys(true);
+    for (int i = 0; i < 500; ++i) {
+        auto& task = *message.add_tasks();
+        task.set_uuid(to_string(make_uuid_v7({}, 1, static_cast<std::uint64_t>(i))));
+        (*task.mutable_attributes())["description"] = std::string(4000, 'x');
+        (*task.mutable_attributes())["key"] = "SYN-" + std::to_string(i + (i == 499 ? 2 : 1));
+    }
+    header_list headers = bearer(root);
+    headers.emplace_back("Content-Type", "application/x-protobuf");
+    const auto send = [&] {
+        return h.call(make_request(boost::beast::http::verb::post, "/v1/admin/accounts/syn/import",
+                                   message.SerializeAsString(), headers));
+    };
+    v1::Problem problem;
+    const auto refused = send();
+    ASSERT_EQ(refused.status, 422u);
+    ASSERT_TRUE(problem.ParseFromString(refused.body));
+    ASSERT_EQ(problem.errors_size(), 1);
+    EXPECT_EQ(problem.errors(0).field(), "tasks[499].attributes");
+    EXPECT_EQ(problem.errors(0).detail(),
+              "SYN-501: SYN-500 is missing before it, and its series allows no gaps.");
+    EXPECT_EQ(h.call(get("/v1/tasks/SYN-1", syn.token)).status, 404u);
+    (*message.mutable_tasks(499)->mutable_attributes())["key"] = "SYN-500";
+    EXPECT_EQ(send().status, 200u);
+    EXPECT_EQ(h.call(get("/v1/tasks/SYN-500", syn.token)).status, 200u);
+}
+
 TEST_F(task_imports, who_and_into_what_is_looked_at) {
     const std::string path = "/v1/admin/accounts/syn/import";
     EXPECT_EQ(h.call(post(path, two, syn.token)).status, 403u);

@@ -246,19 +246,63 @@ TEST_F(command_line, imports_tasks_from_standard_input) {
 
 TEST_F(command_line, an_export_with_keys_lets_held_series_go_on) {
     in.str("[" + exported(1, R"(,"key":"OLD-1")") + "," + exported(2) + "]");
+    answer(R"({"imported":0,"thereAlready":0,"keyAttribute":"key"})");
+    answer(R"({"imported":1,"thereAlready":0,"keysKept":1,"postponed":1})");
     answer(R"({"imported":1,"thereAlready":0,"keysLeftOut":0,"keysKept":1,"postponed":1})");
     answer(R"({"series":[{"prefix":"OLD","held":true},{"prefix":"NEW","held":false}]})");
     answer(R"({"prefix":"OLD","next":2,"held":false})");
     answer(R"({"imported":1,"thereAlready":1,"keysLeftOut":0,"keysKept":0,"postponed":0})");
     EXPECT_EQ(run({"import", "taskwarrior", "-", "--account", "ada", "--with-keys"}), 0);
-    ASSERT_EQ(requests.size(), 4u);
-    EXPECT_THAT(requests[0], HasSubstr(R"("withKeys":true)"));
-    EXPECT_THAT(requests[1], HasSubstr("GET " + local + " /v1/admin/accounts/ada/series"));
-    EXPECT_THAT(requests[2],
+    ASSERT_EQ(requests.size(), 6u);
+    EXPECT_THAT(requests[0], HasSubstr(R"({"tasks":[],"withKeys":true,"checkOnly":true})"));
+    EXPECT_THAT(requests[1], HasSubstr(R"("withKeys":true,"checkOnly":true})"));
+    EXPECT_THAT(requests[2], HasSubstr(R"("withKeys":true})"));
+    EXPECT_THAT(requests[3], HasSubstr("GET " + local + " /v1/admin/accounts/ada/series"));
+    EXPECT_THAT(requests[4],
                 HasSubstr("POST " + local + " /v1/admin/accounts/ada/series/OLD/resume"));
-    EXPECT_EQ(requests[3], requests[0]);
+    EXPECT_EQ(requests[5], requests[2]);
     EXPECT_EQ(out.str(), "tasks         2\nimported      2\nhere already  0\n");
     EXPECT_EQ(err.str(), "Series OLD goes on at number 2.\n");
+}
+
+TEST_F(command_line, an_export_is_sent_in_the_order_of_its_keys) {
+    in.str("[" + exported(1) + "," + exported(2, R"(,"Key":"S-10")") + "," +
+           exported(3, R"(,"Key":"S-9","entry":"20261120T124800Z")") + "]");
+    answer(R"({"keyAttribute":"Key"})");
+    answer("{}");
+    answer("{}");
+    answer(R"({"series":[]})");
+    EXPECT_EQ(run({"import", "taskwarrior", "-", "--account", "ada", "--with-keys"}), 0);
+    ASSERT_EQ(requests.size(), 4u);
+    const auto third = requests[1].find("000000100003"), second = requests[1].find("000000100002");
+    EXPECT_LT(third, second);
+    EXPECT_LT(second, requests[1].find("000000100001"));
+    EXPECT_THAT(requests[1], HasSubstr(R"("after":9})"));
+}
+
+TEST_F(command_line, keys_that_cannot_be_kept_are_listed_and_nothing_is_taken) {
+    in.str("[" + exported(1, R"(,"key":"OLD-1")") + "," + exported(2, R"(,"key":"OLD-2")") + "," +
+           exported(3, R"(,"key":"SYN-1")") + "]");
+    answer(R"({"keyAttribute":"key"})");
+    answer(R"({"status":422,"code":"numbers-refused","title":"t","errors":[)"
+           R"({"field":"tasks[0].attributes","code":"unknown-prefix","detail":"OLD-1: no"},)"
+           R"({"field":"tasks[1].attributes","code":"unknown-prefix","detail":"OLD-2: no"},)"
+           R"({"field":"tasks[2].attributes","code":"duplicate","detail":"SYN-1: taken"}]})",
+           422);
+    EXPECT_EQ(run({"import", "taskwarrior", "-", "--account", "ada", "--with-keys"}), 1);
+    EXPECT_EQ(requests.size(), 2u);
+    EXPECT_THAT(err.str(),
+                HasSubstr("keys of the export cannot be kept, and nothing was imported\n"
+                          "  there is no series OLD, and 2 tasks have a key of it\n"
+                          "  task 11111111-2222-4333-8444-000000100003, SYN-1: taken\n"));
+}
+
+TEST_F(command_line, one_key_of_two_tasks_is_a_fault_of_the_export) {
+    in.str("[" + exported(1, R"(,"key":"S-1")") + "," + exported(2, R"(,"key":"s-1")") + "]");
+    answer(R"({"keyAttribute":"key"})");
+    EXPECT_EQ(run({"import", "taskwarrior", "-", "--account", "ada", "--with-keys"}), 1);
+    EXPECT_EQ(requests.size(), 1u);
+    EXPECT_THAT(err.str(), HasSubstr("has the key of task"));
 }
 
 TEST_F(command_line, imports_in_batches_and_shows_how_far_it_is) {

@@ -90,5 +90,123 @@ TEST_F(imports, an_import_is_taken_in_steps) {
     EXPECT_EQ(attribute(uuid_of(19), "key"), "SYN-20");
 }
 
+// ---- with keys ----
+
+struct imports_with_keys : imports {
+    using fault = import_tasks::key_fault_kind;
+
+    void add(int n, const std::string& key, std::int64_t after = 0) {
+        attributes all{{"description", "d"}};
+        if (!key.empty()) all.emplace("key", key);
+        c_.tasks.push_back({uuid_of(n), std::move(all), after});
+    }
+
+    // Of what is refused: the task of each fault, why, and what else it names.
+    using told = std::vector<std::tuple<std::size_t, fault, std::string>>;
+    told faults() {
+        told all;
+        const auto seq = head().seq;
+        const auto answer = run(c_);
+        for (const auto& each : std::get<import_tasks::keys_refused>(answer).faults) {
+            EXPECT_EQ(each.key, value_of(c_.tasks[each.task].attributes, "key"));
+            all.emplace_back(each.task, each.kind, each.other);
+        }
+        EXPECT_EQ(head().seq, seq);
+        return all;
+    }
+
+    import_tasks c_{.account = account_, .with_keys = true};
+};
+
+TEST_F(imports_with_keys, all_that_cannot_be_kept_are_listed_and_nothing_is_imported) {
+    run(create_series{account_ref{account_}, "INC", "inc", reset_policy::daily});
+    run(create_series{.account = account_ref{account_}, .prefix = "GAP", .allows_gaps = true});
+    send({create(uuid_of(90)), create(uuid_of(91))});
+    ASSERT_EQ(attribute(uuid_of(91), "key"), "SYN-2");
+    const std::string tomorrow =
+        period_of(now_ + std::chrono::hours{24}, reset_policy::daily, "UTC");
+    add(0, "SYN-3");
+    add(1, "no key");
+    add(2, "OLD-1");
+    add(3, "SYN-1");
+    add(4, "SYN-3");
+    add(5, "SYN-6");
+    add(6, "INC-" + tomorrow + "-1");
+    add(7, "INC-1");
+    add(8, "GAP-1000001");
+    add(91, "SYN-1");
+    add(90, "syn-1");
+    add(9, "GAP-5");
+    add(10, "GAP-3");
+    add(11, "GAP-5");
+    const std::string first = to_string(uuid_of(90));
+    EXPECT_EQ(faults(), (told{{1, fault::not_a_key, ""},
+                              {2, fault::unknown_prefix, "OLD"},
+                              {3, fault::number_taken, first},
+                              {4, fault::number_taken, "SYN-3"},
+                              {5, fault::gap, "SYN-4"},
+                              {6, fault::other_period, "INC"},
+                              {7, fault::other_period, "INC"},
+                              {8, fault::too_far_ahead, "GAP-0"},
+                              {9, fault::uuid_taken, "SYN-2"},
+                              {13, fault::number_taken, "GAP-5"}}));
+    EXPECT_FALSE(find(uuid_of(0)));
+    c_.check_only = true;
+    EXPECT_EQ(faults().size(), 10u);
+}
+
+TEST_F(imports_with_keys, keys_are_kept_and_what_has_none_comes_between) {
+    run(create_series{.account = account_ref{account_}, .prefix = "GAP", .allows_gaps = true});
+    add(1, "SYN-1");
+    add(2, "");
+    add(3, "SYN-3");
+    add(7, "GAP-7");
+    add(5, "GAP-5");
+    const auto done = std::get<import_tasks::done>(run(c_));
+    EXPECT_EQ(std::tuple(done.imported, done.keys_kept, done.keys_left_out), std::tuple(5, 4, 0));
+    for (const auto& t : c_.tasks) {
+        const std::string_view key = value_of(t.attributes, "key");
+        EXPECT_EQ(attribute(t.uuid, "key"), key.empty() ? "SYN-2" : key);
+    }
+    const auto again = std::get<import_tasks::done>(run(c_));
+    EXPECT_EQ(std::tuple(again.imported, again.there_already), std::tuple(0, 5));
+}
+
+TEST_F(imports_with_keys, a_task_without_a_key_may_not_take_the_number_of_one_behind_it) {
+    add(1, "");
+    add(2, "SYN-1");
+    EXPECT_EQ(faults(), (told{{1, fault::number_taken, "SYN-1"}}));
+}
+
+TEST_F(imports_with_keys, a_check_goes_by_what_comes_before_its_part) {
+    c_.check_only = true;
+    add(21, "SYN-21", 20);
+    add(22, "SYN-22", 21);
+    const auto seq = head().seq;
+    const auto done = std::get<import_tasks::done>(run(c_));
+    EXPECT_EQ(std::tuple(done.imported, done.key_attribute), std::tuple(2, "key"));
+    EXPECT_EQ(head().seq, seq);
+    EXPECT_FALSE(find(uuid_of(21)));
+    c_.check_only = false;
+    EXPECT_EQ(faults(), (told{{0, fault::gap, "SYN-1"}, {1, fault::gap, "SYN-1"}}));
+}
+
+TEST_F(imports_with_keys, a_check_in_steps_counts_from_step_to_step) {
+    c_.check_only = true;
+    for (int n = 1; n <= 20; ++n) add(n, n % 2 == 0 ? "SYN-" + std::to_string(n) : "");
+    c_.work_max = 3'000;
+    int steps = 0;
+    while (!c_.tasks.empty()) {
+        const auto answer = run(c_);
+        const auto* const done = std::get_if<import_tasks::done>(&answer);
+        ASSERT_TRUE(done);
+        c_.counted = done->counted;
+        c_.tasks.erase(c_.tasks.begin(),
+                       c_.tasks.begin() + static_cast<std::ptrdiff_t>(done->taken));
+        ++steps;
+    }
+    EXPECT_GT(steps, 3);
+}
+
 }  // namespace
 }  // namespace callsign

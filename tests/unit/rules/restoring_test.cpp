@@ -241,16 +241,5 @@ TEST_F(restored, an_export_brings_keys_and_what_has_none_waits) {
     EXPECT_EQ(key_of(8), "SYN-8");
 }
 
-TEST_F(restored, an_export_keeps_keys_elsewhere_only_without_gaps) {
-    import_tasks all{account_,
-                     {{uuid_of(4), {{"key", "SYN-4"}}}, {uuid_of(3), {{"key", "SYN-4"}}}}};
-    all.with_keys = true;
-    const auto done = std::get<import_tasks::done>(run(all));
-    EXPECT_EQ(key_of(4), "SYN-3");  // 4 would have left 3 out
-    EXPECT_EQ(key_of(3), "SYN-4");
-    EXPECT_EQ(std::tuple(done.keys_kept, done.keys_left_out), std::tuple(1, 1));
-    EXPECT_EQ(store_->begin_read()->find_task(account_, uuid_of(4))->attributes.at("key"), "SYN-3");
-}
-
 }  // namespace
 }  // namespace callsign

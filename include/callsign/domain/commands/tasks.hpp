@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -65,6 +66,9 @@ struct import_tasks {
     struct imported_task {
         callsign::uuid uuid{};
         callsign::attributes attributes{};
+        // With keys: the number before its own, in the same series and period, that is to be
+        // imported too. A check of a part of them goes by it.
+        std::int64_t after = 0;
     };
 
     account_id account;
@@ -72,9 +76,12 @@ struct import_tasks {
     std::size_t bytes = 0;  // of the request they came in
     std::size_t work_max = step_work_max;
     callsign::author author{};
-    // Keys among the attributes are kept where a series allows it: a held one, whose numbers they
-    // are, one that may have gaps, or where the number is the next.
+    // Keys among the attributes are kept. Unless a series allows it for all of them (a held one,
+    // whose numbers they are, one that may have gaps, or the number is the next), none is imported.
     bool with_keys = false;
+    bool check_only = false;  // with keys: nothing is written
+    // With keys: the last number of each series and period, the tasks of the steps before counted.
+    std::map<std::pair<series_id, std::string>, std::int64_t> counted{};
 
     struct done {
         std::int64_t imported = 0;
@@ -85,9 +92,32 @@ struct import_tasks {
         // series refuses all.
         std::int64_t postponed = 0;
         std::size_t taken = 0;  // of `tasks`, from the first: all that is counted above
+        std::map<std::pair<series_id, std::string>, std::int64_t> counted{};  // of a check
+        std::string key_attribute{};  // of a check: where keys are looked for; empty: nowhere
+    };
+
+    // Why a task cannot keep its key.
+    enum class key_fault_kind : std::uint8_t {
+        not_a_key,
+        unknown_prefix,
+        other_period,   // the series does not reset so, or the period has not begun
+        number_taken,   // by another task
+        uuid_taken,     // the task is there, with another key
+        gap,            // numbers before it are missing, and its series allows no gaps
+        too_far_ahead,  // of the series
+    };
+    struct key_fault {
+        std::size_t task = 0;  // of `tasks`, from 0
+        key_fault_kind kind = key_fault_kind::gap;
+        std::string key{};    // its own
+        std::string other{};  // the prefix, what stands in its way, or is missing before it
+    };
+    struct keys_refused {
+        std::vector<key_fault> faults{};
+        done checked{};  // of a check: as if there were none; else what was imported before
     };
     using answer = std::variant<done, no_such_account, account_is_opaque, account_is_elsewhere,
-                                task_too_large, series_held, account_full>;
+                                task_too_large, series_held, account_full, keys_refused>;
 };
 claim claim_of(const import_tasks& c);
 
