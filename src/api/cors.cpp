@@ -41,7 +41,6 @@ std::optional<http_response> cors::preflight(const net::http_header& request) co
     answer.headers = {{"Access-Control-Allow-Methods", methods},
                       {"Access-Control-Allow-Headers", request_fields},
                       {"Access-Control-Max-Age", preflight_seconds}};
-    admit(request, answer);
     return answer;
 }
 

@@ -1,6 +1,9 @@
 #include "problem.hpp"
 
-#include <boost/beast/http/status.hpp>
+#include <callsign/base/assert.hpp>
+
+#include <algorithm>
+#include <array>
 
 namespace callsign::api {
 namespace {
@@ -129,10 +132,18 @@ http_response answer_error(const request_context& c, const boost::system::error_
     return answer_refused(c, refused_for(error));
 }
 
-http_response refusal(unsigned status, std::string_view code, std::string_view detail) {
-    const auto title =
-        boost::beast::http::obsolete_reason(boost::beast::http::int_to_status(status));
-    return answer(wire::format::json, {status, code, {title.data(), title.size()}}, detail, {}, {});
+// What net refuses by itself it knows by status and code.
+http_response refusal(const net::refused_request& refused) {
+    static constexpr std::array of_net{
+        problems::malformed_request, problems::https_required,      problems::no_such_path,
+        problems::request_timeout,   problems::body_too_large,      problems::expectation_failed,
+        problems::upgrade_required,  problems::header_too_large,    problems::internal_error,
+        problems::overloaded,        problems::too_many_connections};
+    const auto kind = std::find_if(of_net.begin(), of_net.end(), [&](const problem& each) {
+        return each.status == refused.status && each.code == refused.code;
+    });
+    CALLSIGN_ASSERT(kind != of_net.end());
+    return answer(wire::format::json, *kind, refused.detail, refused.request_id, {});
 }
 
 }  // namespace callsign::api

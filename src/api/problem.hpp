@@ -32,6 +32,14 @@ inline constexpr problem key_malformed{400, "idempotency-key-malformed",
 inline constexpr problem malformed_task_ref{400, "malformed-task-ref", "This does not name a task"};
 inline constexpr problem malformed_request{400, "malformed-request",
                                            "The request is not well-formed HTTP"};
+inline constexpr problem https_required{400, "https-required", "This port speaks HTTPS"};
+inline constexpr problem request_timeout{408, "request-timeout",
+                                         "The request took too long to arrive"};
+inline constexpr problem body_too_large{413, "body-too-large", "The request's body is too large"};
+inline constexpr problem expectation_failed{417, "expectation-failed",
+                                            "The server does not do what the request expects"};
+inline constexpr problem header_too_large{431, "header-too-large",
+                                          "The request's header is too large"};
 inline constexpr problem unauthenticated{401, "unauthenticated", "A bearer token is needed"};
 inline constexpr problem invalid_token{401, "invalid-token", "The token is not valid"};
 inline constexpr problem account_disabled{403, "account-disabled", "The account is disabled"};
@@ -128,6 +136,8 @@ inline constexpr problem rate_limited{429, "rate-limited", "These are too many r
 
 // ---- the machinery ----
 inline constexpr problem overloaded{503, "overloaded", "The server is at its limit"};
+inline constexpr problem too_many_connections{503, "too-many-connections",
+                                              "There are as many connections as there may be"};
 inline constexpr problem shutting_down{503, "shutting-down", "The server is shutting down"};
 inline constexpr problem deadline_exceeded{503, "deadline-exceeded",
                                            "The request's turn did not come in time"};

@@ -88,6 +88,13 @@ maybe_response forbidden(const request_context& c) {
                      auth_failed, "wrong-scope");
 }
 
+// Of a URL without a query.
+std::string_view path_of(std::string_view url) {
+    const std::size_t scheme = url.find("://");
+    const std::size_t path = scheme == url.npos ? url.npos : url.find('/', scheme + 3);
+    return path == url.npos ? std::string_view() : url.substr(path);
+}
+
 authenticator::reader reader_of(engine& engine) {
     return [&engine](const digest& token_hash) { return engine.ask(find_principal{token_hash}); };
 }
@@ -113,6 +120,7 @@ class service::impl {
           elsewhere_(std::move(options.elsewhere)),
           web_options_(options.web),
           clock_(clock),
+          root_(path_of(options.api.public_url)),
           cors_(std::move(options.api.cors_origins)),
           rates_(options.api.account_requests_per_minute),
           master_(std::move(options.master_key)),
@@ -209,6 +217,15 @@ class service::impl {
 
     const cors& pages() const noexcept { return cors_; }
 
+    // Where clients reach what a handler names by its path. Not of what is stored: the address may
+    // be another by the time of a retry.
+    void link(http_response& response) const {
+        if (root_.empty()) return;
+        for (auto& [name, value] : response.headers) {
+            if (name == "Location") value.insert(0, root_);
+        }
+    }
+
     // One more request of its account's; the answer, if that is too many. `limited` is filled in
     // for account_limit().
     maybe_response count(request_context& c, std::optional<rate_limits::state>& limited) {
@@ -259,6 +276,7 @@ class service::impl {
     const elsewhere_service elsewhere_;
     const web_options web_options_;
     callsign::clock& clock_;
+    const std::string root_;  // the path of public_url, without a slash at its end
     cors cors_;
     rate_limits rates_;
     std::shared_ptr<const seal::key_ring> master_;
@@ -304,9 +322,11 @@ awaitable<http_response> service::handle(http_request request) {
         if (!response) c.pays(payer_of(c.who));
         if (!response) response = impl_->count(c, limited);
     }
-    if (!response) response = co_await c.head.route->run(impl_->contexts_, c);
+    if (!response) {
+        response = co_await c.head.route->run(impl_->contexts_, c);
+        impl_->link(*response);
+    }
     if (limited) impl_->show_limit(*limited, *response);
-    impl_->pages().admit(c.request, *response);
     impl_->tell(c, *response);
     co_return std::move(*response);
 }
@@ -329,11 +349,12 @@ awaitable<net::admission> service::admit(http_request request) {
     } else {
         given = co_await impl_->admit(c);
     }
-    if (given.refused) {
-        impl_->pages().admit(c.request, *given.refused);
-        impl_->tell(c, *given.refused);
-    }
+    if (given.refused) impl_->tell(c, *given.refused);
     co_return given;
+}
+
+void service::complete(const net::http_header& request, http_response& answer) const {
+    impl_->pages().admit(request, answer);
 }
 
 std::size_t service::follower_count() const noexcept {

@@ -102,6 +102,8 @@ class server {
     void spawn(asio::awaitable<void> work);
 
     bool speaks_tls() const noexcept { return config_.http.tls != nullptr; }
+    // With an https address somebody says that there is a proxy before it.
+    bool is_behind_tls() const { return config_.api.public_url.starts_with("https://"); }
     fs::path admin_token_file() const { return config_.store.data_dir / "admin.token"; }
 
     int& exit_code_;
@@ -252,15 +254,20 @@ void server::fit_connections(std::size_t files_max) {
 net::http_server server::listen() {
     const std::string& where = config_.server.listen;
     try {
+        net::http_options options = config_.http;
+        options.behind_tls = is_behind_tls();
         return net::http_server(
-            network_.get_executor(), setup::to_endpoint(where), config_.http,
+            network_.get_executor(), setup::to_endpoint(where), std::move(options),
             [this](net::http_request request) { return service_.handle(std::move(request)); },
             api::refusal, request_log_,
             {.admit = [this](net::http_request head) { return service_.admit(std::move(head)); },
              .body_limits_of =
                  [this](const net::http_header& header) {
                      return service_.body_limits_of(header, config_.http.body_bytes_max);
-                 }});
+                 },
+             .complete = [this](
+                             const net::http_header& header,
+                             net::http_response& answer) { service_.complete(header, answer); }});
     } catch (const boost::system::system_error& e) {
         throw std::runtime_error("cannot listen on " + where + ": " + e.code().message());
     }
@@ -289,7 +296,9 @@ asio::awaitable<net::http_response> server::show_metrics(net::http_request reque
     using boost::beast::http::verb;
     const bool is_get = request.method() == verb::get || request.method() == verb::head;
     if (!is_get || request.path() != "/metrics") {
-        co_return api::refusal(404, "no-such-path", "Here is /metrics and nothing else.");
+        const net::refused_request elsewhere{404, "no-such-path",
+                                             "Here is /metrics and nothing else.", request.id};
+        co_return api::refusal(elsewhere);
     }
     net::http_response response;
     response.content_type = "text/plain; version=0.0.4";
@@ -407,9 +416,7 @@ void server::announce(const std::string& welcome_text) {
             log_level::info, "metrics are shown",
             {{"url", setup::to_url(metrics_at.address(), metrics_at.port(), false) + "/metrics"}});
     }
-    // With an https address somebody says that there is a proxy before it.
-    const bool in_clear = !speaks_tls() && !config_.api.public_url.starts_with("https://");
-    if (in_clear && !at.address().is_loopback()) {
+    if (!speaks_tls() && !is_behind_tls() && !at.address().is_loopback()) {
         log_->log(log_level::warn, "listening in clear beyond this machine",
                   {{"listen", config_.server.listen},
                    {"settings", "tls.certificate, or server.public_url of a proxy with TLS"}});

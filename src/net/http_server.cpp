@@ -52,6 +52,11 @@ http_probe& silent_probe() {
 
 }  // namespace
 
+std::string server_state::strict_transport_of(const http_options& options) {
+    const auto age = std::chrono::floor<std::chrono::seconds>(options.hsts_max_age).count();
+    return age > 0 ? "max-age=" + std::to_string(age) : std::string();
+}
+
 bool server_state::trusts(const address_bytes& peer) const {
     return std::any_of(options.trusted_proxies.begin(), options.trusted_proxies.end(),
                        [&](const address_block& block) { return block.contains(peer); });

@@ -2,6 +2,7 @@
 
 #include <callsign/base/assert.hpp>
 #include <callsign/base/hex.hpp>
+#include <callsign/base/text.hpp>
 
 #include <algorithm>
 #include <boost/beast/core/string.hpp>
@@ -107,6 +108,18 @@ request_reader::step request_reader::advance() {
 }
 
 // ---- the header ----
+
+std::string_view request_reader::field_so_far(std::string_view name) const {
+    std::string_view rest(bytes_.data() + begin_, end_ - begin_);
+    for (std::size_t end = 0; (end = rest.find('\n')) != rest.npos; rest.remove_prefix(end + 1)) {
+        const std::string_view line = rest.substr(0, end);
+        const std::size_t colon = line.find(':');
+        if (colon == line.npos || !boost::beast::iequals(line.substr(0, colon), name)) continue;
+        const std::string_view value = trimmed(line.substr(colon + 1), " \t\r");
+        return is_field_text(value) ? value : std::string_view();
+    }
+    return {};
+}
 
 // Beast's own limit is one for each part that arrives, so a header in many small parts would have
 // none. Here it is the whole header's; and the parser sees each byte once.

@@ -64,6 +64,9 @@ class request_reader {
     }
 
     const refusal_reason& why() const noexcept { return why_; }
+    // The value of a field whose line has arrived, though the header may not have, or be malformed.
+    // Empty: there is none, or it is no text.
+    std::string_view field_so_far(std::string_view name) const;
     // Has anything of the request arrived? Has its whole header?
     bool begun() const noexcept { return header_done_ || begin_ < end_; }
     bool header_done() const noexcept { return header_done_; }

@@ -31,10 +31,9 @@ void append_field(std::string_view name, std::string_view value, std::string& ou
     out.append("\r\n");
 }
 
-bool says_when(const http_response& response) {
-    return std::any_of(response.headers.begin(), response.headers.end(), [](const auto& field) {
-        return boost::beast::iequals(field.first, "Retry-After");
-    });
+bool says(const http_response& response, std::string_view name) {
+    return std::any_of(response.headers.begin(), response.headers.end(),
+                       [&](const auto& field) { return boost::beast::iequals(field.first, name); });
 }
 
 void append_two_digits(unsigned value, std::string& out) {
@@ -48,6 +47,17 @@ bool may_have_body(unsigned status) noexcept {
     return status != 204 && status != 304;
 }
 
+void for_each_usual_field(const http_response& response, const response_frame& frame,
+                          const std::function<void(std::string_view, std::string_view)>& use) {
+    const auto use_unless_said = [&](std::string_view name, std::string_view value) {
+        if (!says(response, name)) use(name, value);
+    };
+    if (response.status == 503) use_unless_said("Retry-After", "1");
+    use_unless_said("Cache-Control", "no-store");
+    use_unless_said("X-Content-Type-Options", "nosniff");
+    if (!frame.strict_transport.empty()) use("Strict-Transport-Security", frame.strict_transport);
+}
+
 void append_head(const http_response& response, const response_frame& frame, std::string& out) {
     const auto reason =
         boost::beast::http::obsolete_reason(boost::beast::http::int_to_status(response.status));
@@ -58,7 +68,9 @@ void append_head(const http_response& response, const response_frame& frame, std
     out.append("\r\nX-Request-Id: ").append(frame.request_id).append("\r\n");
     if (!response.content_type.empty()) append_field("Content-Type", response.content_type, out);
     for (const auto& [name, value] : response.headers) append_field(name, value, out);
-    if (response.status == 503 && !says_when(response)) append_field("Retry-After", "1", out);
+    for_each_usual_field(response, frame, [&](std::string_view name, std::string_view value) {
+        append_field(name, value, out);
+    });
     // 204 must not even have its length.
     if (response.write_body) {
         if (!frame.http_1_0) out.append("Transfer-Encoding: chunked\r\n");

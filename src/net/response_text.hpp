@@ -5,6 +5,7 @@
 #include <callsign/net/http.hpp>
 
 #include <chrono>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -26,12 +27,19 @@ struct response_frame {
     std::string_view date;
     bool keep_alive = true;
     bool http_1_0 = false;  // which takes a connection as closed unless told otherwise
+    std::string_view strict_transport{};  // Strict-Transport-Security; empty: it isn't said
 };
 
 // RFC 9110: 204 and 304 never have a body.
 bool may_have_body(unsigned status) noexcept;
 
-// The answer but for its body. Every 503 says when to ask again: here, if nobody has said so yet.
+// What every answer says: those fields that it does not have yet. Nothing keeps it and nothing
+// takes it for what it is not, unless whoever made it says otherwise; and each 503 says when to ask
+// again.
+void for_each_usual_field(const http_response& response, const response_frame& frame,
+                          const std::function<void(std::string_view, std::string_view)>& use);
+
+// The answer but for its body.
 void append_head(const http_response& response, const response_frame& frame, std::string& out);
 
 }  // namespace callsign::net

@@ -46,6 +46,10 @@ struct server_state {
     // Told when the first session came, and when the last one went.
     std::function<void(bool /*any*/)> sessions_changed{};
 
+    // What it says to browsers that came by TLS.
+    std::string strict_transport = strict_transport_of(options);
+
+    static std::string strict_transport_of(const http_options& options);
     std::string draw_id();
     bool trusts(const address_bytes& peer) const;
     std::size_t count_of(const address_bytes& address) const;

@@ -35,6 +35,11 @@ constexpr refusal_reason too_many_requests{503, "too-many-connections",
                                            rate_limited};
 constexpr refusal_reason needs_https{400, "https-required", "This port speaks HTTPS: https://."};
 constexpr refusal_reason failed{500, "internal-error", "The server failed."};
+constexpr refusal_reason needs_socket{426, "upgrade-required", "This needs a WebSocket."};
+constexpr refusal_reason too_many_bodies{503, "overloaded", "Too many bodies are under way."};
+
+// A scheme, a host and a port have room in it.
+constexpr std::size_t origin_bytes_max = 512;
 
 std::vector<std::string_view> values_of(const http_header& header, std::string_view name) {
     std::vector<std::string_view> values;
@@ -45,7 +50,12 @@ std::vector<std::string_view> values_of(const http_header& header, std::string_v
     return values;
 }
 
-// What is left of a request for the probe, once the handler has the rest.
+void set_origin(std::string_view origin, http_header& outline) {
+    if (origin.empty() || origin.size() > origin_bytes_max) return;
+    outline.set(boost::beast::http::field::origin, {origin.data(), origin.size()});
+}
+
+// What is left of a request for the probe and the hook complete(), once the handler has the rest.
 http_request outline_of(const http_header& request, std::string_view id,
                         const address_bytes& client) {
     http_request outline;
@@ -57,6 +67,9 @@ http_request outline_of(const http_header& request, std::string_view id,
     }
     outline.target(request.target());
     outline.version(request.version());
+    if (const auto origins = values_of(request, "Origin"); !origins.empty()) {
+        set_origin(origins.front(), outline);
+    }
     outline.id = id;
     return outline;
 }
@@ -111,7 +124,7 @@ asio::awaitable<bool> session::shake_hands() {
     const auto [gone] = co_await connection_.socket().async_wait(arrival, use_result);
     if (gone || expired_ || displaced_) co_return false;
     if (connection_.speaks_clear_text()) {
-        co_await refuse(needs_https);
+        co_await refuse_when_asked(needs_https);
         co_return false;
     }
     const error_code failed = co_await connection_.shake_hands(*context);
@@ -255,25 +268,27 @@ asio::awaitable<bool> session::answer() {
     }
     if (!failure.empty()) {
         server_.probe->session_failed(failure);
-        response = server_.refusal(failed.status, failed.code, failed.detail);
+        response = refusal_of(failed);
     }
     if (response.upgrade && !asked) {
-        refuse_instead(response, 426, "upgrade-required", "This needs a WebSocket.");
+        refuse_instead(response, needs_socket);
     }
     // The request's body is gone by now, and what was reserved for the answer has become it. A
     // small one is always given: what was asked for has been done.
     if (response.body.size() <= small_answer_bytes_max) {
         memory_->resize_anyway(response.body.size());
     } else if (!memory_->resize(response.body.size())) {
-        refuse_instead(response, 503, "overloaded", "Too many bodies are under way.");
+        refuse_instead(response, too_many_bodies);
         memory_->resize_anyway(response.body.size());
     }
     const bool is_streamed = response.write_body != nullptr;
     const bool keep_alive =
         client_stays && failure.empty() && !server_.stopping && !displaced_ && !is_streamed;
+    complete(outline, response);
     server_.probe->request_answered(outline, response, steady::now() - start);
     if (response.upgrade) {
-        const bool met = co_await talk(std::move(*asked), *response.upgrade);
+        const response_frame frame = frame_of(outline, false);
+        const bool met = co_await talk(std::move(*asked), response, frame);
         finished(outline, 101, response, met);
         co_return false;
     }
@@ -294,11 +309,14 @@ asio::awaitable<bool> session::answer() {
     co_return written&& keep_alive;
 }
 
+http_response session::refusal_of(const refusal_reason& why) {
+    return server_.refusal({why.status, why.code, why.detail, id_});
+}
+
 // Another answer than those behind the server gave; what they know of the request stays.
-void session::refuse_instead(http_response& response, unsigned status, std::string_view code,
-                             std::string_view detail) {
+void session::refuse_instead(http_response& response, const refusal_reason& why) {
     request_facts known = std::move(response.facts);
-    response = server_.refusal(status, code, detail);
+    response = refusal_of(why);
     known.reason = response.facts.reason;
     response.facts = std::move(known);
 }
@@ -411,13 +429,17 @@ asio::awaitable<void> session::refuse(refusal_reason why) {
     outline.version(11);
     outline.id = id_;
     outline.client_address = client_address_;
-    if (reader_.header_done()) outline = outline_of(reader_.header(), id_, client_address_);
-    http_response response =
-        why.said ? std::move(*why.said) : server_.refusal(why.status, why.code, why.detail);
+    if (reader_.header_done()) {
+        outline = outline_of(reader_.header(), id_, client_address_);
+    } else {
+        set_origin(reader_.field_so_far("Origin"), outline);
+    }
+    http_response response = why.said ? std::move(*why.said) : refusal_of(why);
     if (!why.said) response.facts.refused = why.logged_as;
     bytes_in_ = reader_.body_bytes();
     // Nothing of the request is held while its client reads why.
     reader_.drop_body();
+    complete(outline, response);
     server_.probe->request_answered(outline, response, server_.now() - begun_);
     compose(response, outline, false);
     const bool is_head = outline.method() == boost::beast::http::verb::head;
@@ -429,18 +451,24 @@ asio::awaitable<void> session::refuse(refusal_reason why) {
 asio::awaitable<void> session::turn_away() {
     turned_away_ = true;
     ++server_.turned_away;
-    http_request nothing;
-    nothing.version(11);
-    nothing.id = server_.draw_id();
-    nothing.client_address = from_;
+    co_await refuse_when_asked(too_many);
+}
+
+// What is refused whatever is asked. The header may come before: an answer that does not know whose
+// page asked is one that no page may read, and a client that sends still may not read at all.
+asio::awaitable<void> session::refuse_when_asked(refusal_reason why) {
+    using step = request_reader::step;
     begun_ = server_.now();
-    http_response response = server_.refusal(too_many.status, too_many.code, too_many.detail);
-    response.facts.refused = too_many.logged_as;
-    server_.probe->request_answered(nothing, response, {});
-    compose(response, nothing, false);
-    const bool written = co_await write(out_, response.body);
-    finished(nothing, response.status, response, written);
-    if (written) co_await linger();
+    reader_.begin();
+    enter(phase::linger);
+    while (reader_.advance() == step::need_more && !reader_.header_done()) {
+        const auto space = reader_.space();
+        const auto [error, bytes] = co_await connection_.async_read_some(space, use_result);
+        if (server_.stopping || displaced_) co_return;
+        if (error) break;
+        reader_.received(bytes);
+    }
+    co_await refuse(std::move(why));
 }
 
 // Says that nothing more will come, and waits for the client to have taken what did.
@@ -459,16 +487,26 @@ asio::awaitable<void> session::linger() {
     }
 }
 
-void session::compose(const http_response& response, const http_request& request, bool keep_alive) {
-    if (out_.capacity() > linger_buffer_bytes) std::string().swap(out_);
-    out_.clear();
-    const response_frame frame{
+// Each answer passes here once, whoever made it.
+void session::complete(const http_request& request, http_response& response) {
+    if (server_.hooks.complete) server_.hooks.complete(request, response);
+}
+
+response_frame session::frame_of(const http_request& request, bool keep_alive) {
+    const bool by_tls = connection_.is_tls() || server_.options.behind_tls;
+    return {
         .request_id = request.id,
         .date = server_.date.at(std::chrono::system_clock::now()),
         .keep_alive = keep_alive,
         .http_1_0 = request.version() == 10,
+        .strict_transport = by_tls ? server_.strict_transport : std::string_view(),
     };
-    append_head(response, frame, out_);
+}
+
+void session::compose(const http_response& response, const http_request& request, bool keep_alive) {
+    if (out_.capacity() > linger_buffer_bytes) std::string().swap(out_);
+    out_.clear();
+    append_head(response, frame_of(request, keep_alive), out_);
 }
 
 // ---- deadlines ----

@@ -92,8 +92,10 @@ class session {
     boost::asio::awaitable<bool> write(std::string_view head, std::string_view body = {});
     bool has_room_for(std::size_t bytes);
     boost::asio::awaitable<bool> stream(const body_writer& writer, bool chunked);
-    boost::asio::awaitable<bool> talk(http_header header, const socket_upgrade& upgrade);
+    boost::asio::awaitable<bool> talk(http_header header, const http_response& response,
+                                      const response_frame& frame);
     boost::asio::awaitable<void> refuse(refusal_reason why);
+    boost::asio::awaitable<void> refuse_when_asked(refusal_reason why);
     boost::asio::awaitable<void> linger();
 
     void enter(phase next);
@@ -101,10 +103,12 @@ class session {
     void enter_write(std::size_t bytes);
     void enter_reading_phase();
     bool count_client(const http_header& header);
-    void refuse_instead(http_response& response, unsigned status, std::string_view code,
-                        std::string_view detail);
+    http_response refusal_of(const refusal_reason& why);
+    void refuse_instead(http_response& response, const refusal_reason& why);
     void finished(const http_request& request, unsigned status, const http_response& response,
                   bool sent);
+    void complete(const http_request& request, http_response& response);
+    response_frame frame_of(const http_request& request, bool keep_alive);
     void compose(const http_response& response, const http_request& request, bool keep_alive);
 
     server_state& server_;

@@ -21,14 +21,19 @@ using boost::system::error_code;
 using ws_stream = websocket::stream<connection&, false>;
 
 // In a frame of its own: the header is not kept for as long as the socket is.
-asio::awaitable<bool> accept(ws_stream& ws, http_header header, const std::string& subprotocol,
-                             const std::string& request_id) {
+asio::awaitable<bool> accept(ws_stream& ws, http_header header, const http_response& given,
+                             const response_frame& frame) {
     namespace http = boost::beast::http;
     ws.set_option(websocket::stream_base::decorator([&](websocket::response_type& response) {
-        response.set(http::field::server, "callsign");
-        response.set("X-Request-Id", request_id);
-        if (subprotocol.empty()) return;
-        response.set(http::field::sec_websocket_protocol, subprotocol);
+        const auto set = [&](std::string_view name, std::string_view value) {
+            response.set({name.data(), name.size()}, {value.data(), value.size()});
+        };
+        set("Server", "callsign");
+        set("X-Request-Id", frame.request_id);
+        for (const auto& [name, value] : given.headers) set(name, value);
+        for_each_usual_field(given, frame, set);
+        const std::string& subprotocol = given.upgrade->subprotocol;
+        if (!subprotocol.empty()) set("Sec-WebSocket-Protocol", subprotocol);
     }));
     http::request<http::empty_body> request;
     request.base() = std::move(header);
@@ -81,7 +86,9 @@ class session::beast_socket final : public web_socket {
 };
 
 // True: to the end that one of the two gave it.
-asio::awaitable<bool> session::talk(http_header header, const socket_upgrade& upgrade) {
+asio::awaitable<bool> session::talk(http_header header, const http_response& response,
+                                    const response_frame& frame) {
+    const socket_upgrade& upgrade = *response.upgrade;
     ws_stream ws(connection_);
     // The server's own deadlines hold.
     ws.set_option(websocket::stream_base::timeout{websocket::stream_base::none(),
@@ -93,7 +100,7 @@ asio::awaitable<bool> session::talk(http_header header, const socket_upgrade& up
     if (reader_.has_unread() || displaced_) co_return false;
     reader_.drop_buffer();
     enter(phase::write);
-    const bool accepted = co_await accept(ws, std::move(header), upgrade.subprotocol, id_);
+    const bool accepted = co_await accept(ws, std::move(header), response, frame);
     if (!accepted || expired_) co_return false;
 
     enter(phase::stream);

@@ -34,9 +34,9 @@ std::shared_ptr<const seal::key> key_of(std::string_view secret) {
     return std::make_shared<const seal::key>(bytes);
 }
 
-net::http_response refuse(unsigned status, std::string_view, std::string_view) {
+net::http_response refuse(const net::refused_request& refused) {
     net::http_response response;
-    response.status = status;
+    response.status = refused.status;
     return response;
 }
 

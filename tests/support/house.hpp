@@ -199,13 +199,19 @@ class house {
 
     // A request to its response.
     net::http_response call(net::http_request request) {
-        return run(service_.handle(std::move(request)));
+        const net::http_header header = request;
+        net::http_response answer = run(service_.handle(std::move(request)));
+        service_.complete(header, answer);
+        return answer;
     }
 
     // Whether a request's body may come, once its header is there.
     net::admission admit(net::http_request head) {
         head.body().clear();
-        return run(service_.admit(std::move(head)));
+        const net::http_header header = head;
+        net::admission given = run(service_.admit(std::move(head)));
+        if (given.refused) service_.complete(header, *given.refused);
+        return given;
     }
 
     // Starts a request and lets others run beside it: `*response` is there once it was answered.

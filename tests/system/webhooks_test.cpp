@@ -30,9 +30,9 @@ using asio::ip::tcp;
 
 constexpr std::string_view secret_text = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
-net::http_response refuse(unsigned status, std::string_view, std::string_view) {
+net::http_response refuse(const net::refused_request& refused) {
     net::http_response response;
-    response.status = status;
+    response.status = refused.status;
     return response;
 }
 

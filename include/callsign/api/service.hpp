@@ -69,6 +69,10 @@ class service {
     // will be refused for whatever its body is, it is refused for here, with the same answer.
     boost::asio::awaitable<net::admission> admit(net::http_request head);
 
+    // Adds to any answer what depends on its request alone (net::http_hooks::complete): handle()
+    // and admit() leave that out.
+    void complete(const net::http_header& request, net::http_response& answer) const;
+
     // How large the body of a request with this header may be: `usual_bytes_max`, but for the few
     // that bring what a client sealed, and for those whose body nobody looks at.
     net::body_limits body_limits_of(const net::http_header& header,
@@ -103,7 +107,7 @@ class service {
 };
 
 // An RFC 9457 problem for what net refuses by itself.
-net::http_response refusal(unsigned status, std::string_view code, std::string_view detail);
+net::http_response refusal(const net::refused_request& refused);
 
 // A fresh token: "cs_" and 43 characters of base64url, 256 bits. Stored as its SHA-256 only.
 std::string make_token(entropy& source);

@@ -148,6 +148,9 @@ struct http_hooks {
     std::function<boost::asio::awaitable<admission>(http_request head)> admit{};
     // Decides when a request's header is complete and it may come; not set: body_bytes_max for all.
     std::function<body_limits(const http_header&)> body_limits_of{};
+    // Adds to an answer, whoever made it, what depends on its request alone. Called once for each.
+    // The header has what was understood of method, target, version and Origin, and no more.
+    std::function<void(const http_header&, http_response&)> complete{};
 };
 
 struct http_options {
@@ -172,6 +175,10 @@ struct http_options {
     std::vector<address_block> trusted_proxies = loopback_blocks();
     // What it proves itself with (certificate.hpp). None: it speaks in clear.
     std::shared_ptr<boost::asio::ssl::context> tls{};
+    // It speaks in clear with a proxy, which speaks TLS with the clients.
+    bool behind_tls = false;
+    // How long browsers that came by TLS come by nothing else (HSTS, RFC 6797). 0: it isn't said.
+    milliseconds hsts_max_age{std::chrono::days{180}};
     // From a connection's beginning to the end of its TLS handshake.
     milliseconds handshake_timeout{std::chrono::seconds{10}};
     // A kept-alive connection without a request.
@@ -219,9 +226,15 @@ class http_probe {
     virtual void session_failed(std::string_view /*error*/) {}
 };
 
-// Problem documents for what the mechanics refuse by themselves (431, 413, 408, 400, 503).
-using http_refusal =
-    std::function<http_response(unsigned status, std::string_view code, std::string_view detail)>;
+// What the mechanics refuse by themselves: 400, 408, 413, 417, 426, 431, 500, 503.
+struct refused_request {
+    unsigned status = 400;
+    std::string_view code{};
+    std::string_view detail{};
+    std::string_view request_id{};
+};
+// Makes its problem document.
+using http_refusal = std::function<http_response(const refused_request&)>;
 
 class http_server {
   public:

@@ -64,7 +64,6 @@ awaitable<http_response> stream_changes(feed_context& f, request_context& c) {
     if (auto* const answer = std::get_if<http_response>(&begun)) co_return std::move(*answer);
     http_response response;
     response.content_type = "text/event-stream";
-    response.headers.emplace_back("Cache-Control", "no-store");
     response.headers.emplace_back("X-Accel-Buffering", "no");  // else nginx keeps events back
     response.write_body = [f = std::get<std::shared_ptr<following>>(std::move(begun))](
                               net::body_stream& out) { return stream(f, out); };

@@ -37,7 +37,6 @@ http_response answer_file(const request_context& c, const web_file& file, const 
                         {"Cache-Control", caching},
                         {"Vary", "Accept, Accept-Encoding"},
                         {"Content-Security-Policy", content_security_policy},
-                        {"X-Content-Type-Options", "nosniff"},
                         {"Referrer-Policy", "no-referrer"},
                         {"Cross-Origin-Opener-Policy", "same-origin"},
                         {"Cross-Origin-Resource-Policy", "same-origin"}};

@@ -42,6 +42,8 @@ const std::array keys{
     config_key{"tls", "key", path_key{CALLSIGN_AT(tls.key), true}},
     config_key{"tls", "handshake_timeout",
                duration_key{CALLSIGN_AT(http.handshake_timeout), 10ms, 1h}},
+    config_key{"tls", "hsts_max_age",
+               duration_key{CALLSIGN_AT(http.hsts_max_age), 0ms, 3'650 * day}},
 
     config_key{"http", "header_bytes_max",
                bytes(CALLSIGN_AT(http.header_bytes_max), 1 * KiB, 1 * MiB)},

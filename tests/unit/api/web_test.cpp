@@ -104,7 +104,6 @@ TEST(web, says_what_the_page_may_do) {
              {"base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"}) {
             EXPECT_NE(policy.find(part), policy.npos) << part;
         }
-        EXPECT_EQ(header(answer, "X-Content-Type-Options"), "nosniff");
         EXPECT_EQ(header(answer, "Referrer-Policy"), "no-referrer");
     }
     // No style and no script of its own: the policy would keep it from working.

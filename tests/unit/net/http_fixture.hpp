@@ -216,8 +216,9 @@ class running_server {
           server_(
               io_.get_executor(), {asio::ip::make_address("127.0.0.1"), 0}, options,
               [this](http_request request) { return answer(this, std::move(request)); },
-              [](unsigned status, std::string_view code, std::string_view) {
-                  return http_response{status, "application/problem+json", std::string(code), {}};
+              [](const refused_request& r) {
+                  return http_response{
+                      r.status, "application/problem+json", std::string(r.code), {}};
               },
               probe, std::move(hooks)) {
         asio::co_spawn(io_, server_.run(), asio::detached);

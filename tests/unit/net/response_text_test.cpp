@@ -28,6 +28,22 @@ TEST(response_text, every503_says_when_to_ask_again) {
     }
 }
 
+// Nothing on the way keeps it, and no browser takes it for something else.
+TEST(response_text, every_answer_says_what_may_be_done_with_it) {
+    for (const unsigned status : {200u, 204u, 304u, 400u, 413u, 500u, 503u}) {
+        const std::string usual = head_of({status, "text/plain", "", {}});
+        EXPECT_EQ(count(usual, "\r\nCache-Control: no-store\r\n"), 1u) << status;
+        EXPECT_EQ(count(usual, "\r\nX-Content-Type-Options: nosniff\r\n"), 1u) << status;
+        EXPECT_EQ(count(usual, "Strict-Transport-Security"), 0u) << "it speaks in clear";
+    }
+    const std::string kept = head_of({200, "text/css", "", {{"cache-control", "immutable"}}});
+    EXPECT_EQ(count(kept, "\r\ncache-control: immutable\r\n"), 1u);
+    EXPECT_EQ(count(kept, "no-store"), 0u);
+    std::string by_tls;
+    append_head({}, {.request_id = "r", .date = "d", .strict_transport = "max-age=60"}, by_tls);
+    EXPECT_EQ(count(by_tls, "\r\nStrict-Transport-Security: max-age=60\r\n"), 1u);
+}
+
 TEST(response_text, says_how_long_the_body_is_where_there_may_be_one) {
     EXPECT_EQ(count(head_of({200, "text/plain", "abc", {}}), "\r\nContent-Length: 3\r\n"), 1u);
     for (const unsigned status : {204u, 304u}) {

@@ -39,8 +39,8 @@ class sessions {
     explicit sessions(http_options options, http_hooks hooks = {})
         : acceptor_(io_, {asio::ip::make_address("127.0.0.1"), 0}),
           state_{std::move(options), [this](http_request r) { return answer(this, std::move(r)); },
-                 [](unsigned status, std::string_view code, std::string_view) {
-                     return http_response{status, "text/plain", std::string(code), {}};
+                 [](const refused_request& r) {
+                     return http_response{r.status, "text/plain", std::string(r.code), {}};
                  },
                  &probe, std::move(hooks)} {
         // Small, as the clients' (below).
