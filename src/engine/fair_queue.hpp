@@ -7,6 +7,9 @@
 // lanes are. Within an account it is first come, first served. The server's own work is before
 // everybody's.
 //
+// What an item takes is known once it is served. Who has taken more than its weight said owes the
+// rest, for as long as it has something waiting beside others, and pays it back out of its turns.
+//
 // A pure data structure: no lock, no clock, no allocation for an item. An item is a T with `who`, a
 // payer; `weight`, in bytes (claim.hpp); and `behind`, a T* that is the queue's while it holds it.
 
@@ -15,6 +18,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <ranges>
+#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -42,6 +48,27 @@ class fair_queue {
         l.last = &item;
     }
 
+    // What was taken and has not been served, in the order it was taken. It is before whatever else
+    // its accounts have waiting.
+    void put_back(std::span<T* const> items) {
+        for (T* item : items | std::views::reverse) {
+            ++size_;
+            lane& l = item->who.is_house() ? house_ : lane_of(item->who);
+            item->behind = l.first;
+            if (!l.first) l.last = item;
+            l.first = item;
+        }
+    }
+
+    // It has taken so much more than the weight of what was served.
+    void charge(payer who, std::size_t more) {
+        const auto found = lanes_.find(who);
+        if (found == lanes_.end()) return;
+        std::int64_t& credit = found->second.credit;
+        const auto owed = static_cast<std::int64_t>(std::min(more, owed_max));
+        credit = std::max(credit - owed, -static_cast<std::int64_t>(owed_max));
+    }
+
     // What take() would take; null: nothing, or nothing of whom `may` says yes to.
     template <class May>
     T* next(const May& may) {
@@ -54,7 +81,11 @@ class fair_queue {
                 continue;
             }
             // Alone, there is nobody to be fair to.
-            if (lanes_.size() == 1 || can_pay(l)) return l.first;
+            if (lanes_.size() == 1) {
+                l.credit = std::max<std::int64_t>(l.credit, 0);
+                return l.first;
+            }
+            if (can_pay(l)) return l.first;
             passed_over = 0;
             go_on();
         }
@@ -71,7 +102,8 @@ class fair_queue {
         if (house_.first) return pop(house_);
         lane& l = *last_->next;
         T& item = pop(l);
-        l.credit -= std::min(l.credit, item.weight);
+        // It may be served beyond its credit where it is alone.
+        l.credit -= std::min(l.credit, static_cast<std::int64_t>(item.weight));
         if (!l.first) remove_lane(item.who);
         return item;
     }
@@ -81,7 +113,7 @@ class fair_queue {
     struct lane {
         T* first = nullptr;
         T* last = nullptr;
-        std::size_t credit = 0;
+        std::int64_t credit = 0;  // negative: it owes so much
         lane* next = nullptr;
     };
     using lanes = std::unordered_map<payer, lane>;
@@ -125,6 +157,8 @@ class fair_queue {
     }
 
     static constexpr std::size_t spare_max = 256;
+    // As much as the heaviest items weigh: next() goes round no more often than for them.
+    static constexpr std::size_t owed_max = std::size_t{64} << 20;
 
     static T& pop(lane& l) {
         T& item = *l.first;
@@ -135,11 +169,12 @@ class fair_queue {
     // The credit of a turn is given once. Before it there is less than the first item needs, unless
     // the account was passed over: it saves nothing up by that.
     bool can_pay(lane& l) {
+        const auto weight = static_cast<std::int64_t>(l.first->weight);
         if (!has_come_) {
-            l.credit = std::min(l.credit, l.first->weight) + quantum_;
+            l.credit = std::min(l.credit, weight) + static_cast<std::int64_t>(quantum_);
             has_come_ = true;
         }
-        return l.first->weight <= l.credit;
+        return weight <= l.credit;
     }
 
     void go_on() {

@@ -766,7 +766,7 @@ class outbox::impl {
             if (!part.edit) continue;
             const edit_ptr& e = sent.edits[*part.edit];
             task now = std::move(*edited++);
-            if (size_of(now.attributes) > e->command.shown_bytes_max) now.attributes.clear();
+            if (size_of(now.attributes) > e->command.shown_bytes_max) now.attributes = attributes();
             answer(*e, edit_task::answer(edit_task::edited{std::move(now)}));
         }
         if (sent.is_fence) {

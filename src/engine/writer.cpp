@@ -67,7 +67,7 @@ writer::writer(store& store, clock& clock, entropy& entropy, const executors& ex
 writer::~writer() {
     std::vector<work*> left = std::move(unsynced_.works);
     left.insert(left.end(), committed_.works.begin(), committed_.works.end());
-    while (queue_.next()) left.push_back(&queue_.take());
+    while (next()) left.push_back(&take());
     abandon_handlers<work>(left);
 }
 
@@ -94,11 +94,19 @@ void writer::drain() {
     if (!batch.empty()) run(batch);
 
     const std::unique_lock lock(mutex_);
-    if (!queue_.empty()) {
+    if (!nothing_waits()) {
         schedule();
         return;
     }
     scheduled_ = false;
+}
+
+// Requires: the lock is held, and next() has just returned it.
+work& writer::take() {
+    if (left_over_.empty()) return queue_.take();
+    work& first = *left_over_.front();
+    left_over_.pop_front();
+    return first;
 }
 
 std::vector<work*> writer::take_batch(std::vector<work*>& expired) {
@@ -106,9 +114,9 @@ std::vector<work*> writer::take_batch(std::vector<work*>& expired) {
     std::vector<work*> batch;
     cost sum{.operations = 0};
     const std::scoped_lock lock(mutex_);
-    while (work* w = queue_.next()) {
+    while (work* w = next()) {
         if (w->is_expired(now)) {
-            expired.push_back(&queue_.take());
+            expired.push_back(&take());
             continue;
         }
         const bool alone = !is_light(*w);
@@ -116,10 +124,23 @@ std::vector<work*> writer::take_batch(std::vector<work*>& expired) {
         sum.bytes += w->price.bytes;
         sum.operations += w->price.operations;
         sum.rows += w->price.rows;
-        batch.push_back(&queue_.take());
+        batch.push_back(&take());
         if (alone) break;
     }
     return batch;
+}
+
+// What was not applied waits again. Who took more than was claimed is behind the others.
+void writer::take_back(std::vector<work*>& batch) {
+    const std::scoped_lock lock(mutex_);
+    const auto rest = batch.end() - static_cast<std::ptrdiff_t>(std::exchange(not_applied_, 0));
+    const auto is_next = [this](const work* w) { return !overruns_.contains(w->who); };
+    const auto behind = std::stable_partition(rest, batch.end(), is_next);
+    left_over_.insert(left_over_.begin(), rest, behind);
+    queue_.put_back({behind, batch.end()});
+    batch.erase(rest, batch.end());
+    for (const auto& [who, more] : overruns_) queue_.charge(who, more);
+    overruns_.clear();
 }
 
 bool writer::has_room(std::size_t commands, const cost& sum, const cost& more) const {
@@ -144,6 +165,7 @@ void writer::run(std::vector<work*>& batch) {
         abandon_handlers<work>(batch);
         throw;
     }
+    take_back(batch);
     // A commit that wrote nothing proves nothing.
     const bool wrote = store_.last_moment() > written_before;
     if (wrote) {
@@ -157,9 +179,9 @@ void writer::run(std::vector<work*>& batch) {
     bool idle = false, light_waits = false;
     {
         const std::scoped_lock lock(mutex_);
-        const work* const next = queue_.next();
-        idle = !next;
-        light_waits = next && is_light(*next);
+        const work* const waits = next();
+        idle = !waits;
+        light_waits = waits && is_light(*waits);
     }
     maintain(idle, light_waits);
 }
@@ -177,7 +199,7 @@ void writer::make_durable(std::vector<work*>& batch) {
         committed_.append(std::move(made));
         if (syncs_ != syncs::none) return;
         take_committed();
-        by_itself = lost_ || !executors_.sync || queue_.empty();
+        by_itself = lost_ || !executors_.sync || nothing_waits();
         syncs_ = by_itself ? syncs::running : syncs::due;
     }
     if (by_itself) return sync_all();
@@ -212,7 +234,7 @@ void writer::take_committed() {
         queue_.push(*w);
         return true;
     });
-    if (!queue_.empty() && !scheduled_) schedule();
+    if (!nothing_waits() && !scheduled_) schedule();
 }
 
 void writer::sync_all() {
@@ -284,6 +306,11 @@ void writer::maintain(bool idle, bool light_waits) {
 // parts, the guilty alone at last. A disk that takes nothing is not asked for each.
 void writer::apply_in_parts(std::span<work* const> batch, int& attempts_left) {
     if (stopped_) return refuse(batch);
+    // Those before have taken the time of a batch.
+    if (not_applied_ > 0) {
+        not_applied_ += batch.size();
+        return;
+    }
     bool opened = false;
     const auto error = attempt(batch, opened);
     if (error && error == stopped_) return refuse(batch);
@@ -291,8 +318,10 @@ void writer::apply_in_parts(std::span<work* const> batch, int& attempts_left) {
     // A transaction that could not begin is no command's fault.
     if (!error || !opened || stopped_ || batch.size() == 1) return;
     for (const auto part : parts_of(batch)) {
-        if (attempts_left == 0) return;
-        --attempts_left;
+        if (not_applied_ == 0) {
+            if (attempts_left == 0) return;
+            --attempts_left;
+        }
         apply_in_parts(part, attempts_left);
     }
 }
@@ -306,7 +335,7 @@ void writer::refuse(std::span<work* const> batch) {
 }
 
 // `opened`: the store has begun the transaction.
-boost::system::error_code writer::attempt(std::span<work* const> batch, bool& opened) {
+boost::system::error_code writer::attempt(std::span<work* const>& batch, bool& opened) {
     try {
         if (!apply_and_commit(batch, opened)) stopped_ = errc::shutting_down;
         return stopped_;
@@ -316,8 +345,8 @@ boost::system::error_code writer::attempt(std::span<work* const> batch, bool& op
     }
 }
 
-// False: a sync has failed meanwhile, and nothing is committed.
-bool writer::apply_and_commit(std::span<work* const> batch, bool& opened) {
+// False: a sync has failed meanwhile, and nothing is committed. Else `batch` is what was.
+bool writer::apply_and_commit(std::span<work* const>& batch, bool& opened) {
     const auto begun = stopwatch::now();
     time_.read(clock_.now(), clock_.elapsed());
     clock_behind_ = time_.lead();
@@ -336,21 +365,36 @@ bool writer::apply_and_commit(std::span<work* const> batch, bool& opened) {
     for (const work* w : batch) commands.push_back(&w->command);
     const auto tx = store_.begin_write(commands);
     opened = true;
-    for (work* w : batch) {
-        w->out = std::visit([&](const auto& c) { return answer{rules::apply(*tx, c, moment)}; },
-                            w->command);
-        if (w->by) rules::record_action(*tx, w->command, w->out, *w->by, moment);
-    }
-    if (batch.size() > committed_meanwhile_max) await_sync();
+    overruns more;
+    const std::size_t applied = apply_some(*tx, batch, moment, more);
+    if (applied > committed_meanwhile_max) await_sync();
     if (lost_) return false;
-    const auto applied = stopwatch::now();
+    const auto applied_at = stopwatch::now();
     ++visible_;
     tx->commit_unsynced();
-    under_way_.append(
-        {.happened = std::move(happened), .batches = {{batch.size(), begun, applied}}});
+    under_way_.append({.happened = std::move(happened), .batches = {{applied, begun, applied_at}}});
+    not_applied_ = batch.size() - applied;
+    batch = batch.first(applied);
+    for (const auto& [who, bytes] : more) overruns_[who] += bytes;
     probe_.slots_counted(store_.counts());
     probe_.totals_counted(store_.totals());
     return true;
+}
+
+// How many, from the first: one at least.
+std::size_t writer::apply_some(write_tx& tx, std::span<work* const> batch, const rules::moment& m,
+                               overruns& more) {
+    std::size_t applied = 0, spent = 0;
+    while (applied < batch.size() && (applied == 0 || spent < options_.batch_work_max)) {
+        work* const w = batch[applied++];
+        w->out =
+            std::visit([&](const auto& c) { return answer{rules::apply(tx, c, m)}; }, w->command);
+        if (w->by) rules::record_action(tx, w->command, w->out, *w->by, m);
+        const std::size_t before = std::exchange(spent, tx.work_done());
+        const std::size_t took = spent - before;
+        if (took > w->weight) more[w->who] += took - w->weight;
+    }
+    return applied;
 }
 
 void writer::finish(outcomes done) {

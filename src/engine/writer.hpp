@@ -1,7 +1,10 @@
 #pragma once
 // The only part that opens a write transaction. It takes what waits, account by account in turn and
 // up to what keeps it busy for about 20 ms, applies it in one transaction, commits once, and
-// answers each: group commit.
+// answers each: group commit. What a command takes is known once it is applied, for it depends on
+// the rows that it comes to: a batch ends where that is too much, and its other commands are the
+// first of the next one; but for those of an account whose commands took more than they claimed,
+// which owes that (fair_queue.hpp).
 //
 // A commit is there at once and durable once the disk has it, which takes as long as applying a
 // batch. So the writer goes on with the next batch meanwhile, on `executors.sync` one sync follows
@@ -26,6 +29,8 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -85,9 +90,16 @@ class writer {
         void append(outcomes more);
     };
 
+    // What an account's commands took beyond what they claimed, in bytes of work.
+    using overruns = std::map<payer, std::size_t>;
+
     void schedule();
     void drain();
+    bool nothing_waits() const { return left_over_.empty() && queue_.empty(); }
+    work* next() { return left_over_.empty() ? queue_.next() : left_over_.front(); }
+    work& take();
     std::vector<work*> take_batch(std::vector<work*>& expired);
+    void take_back(std::vector<work*>& batch);
     bool has_room(std::size_t commands, const cost& sum, const cost& more) const;
     void run(std::vector<work*>& batch);
     void make_durable(std::vector<work*>& batch);
@@ -101,8 +113,10 @@ class writer {
     void maintain(bool idle, bool light_waits);
     void apply_in_parts(std::span<work* const> batch, int& attempts_left);
     void refuse(std::span<work* const> batch);
-    boost::system::error_code attempt(std::span<work* const> batch, bool& opened);
-    bool apply_and_commit(std::span<work* const> batch, bool& opened);
+    boost::system::error_code attempt(std::span<work* const>& batch, bool& opened);
+    bool apply_and_commit(std::span<work* const>& batch, bool& opened);
+    std::size_t apply_some(write_tx& tx, std::span<work* const> batch, const rules::moment& m,
+                           overruns& more);
     boost::system::error_code failed(const store_failure& failure);
     void note_trouble(std::optional<store_failure> now);
 
@@ -115,9 +129,10 @@ class writer {
 
     // ---- the only lock of the house ----
     std::mutex mutex_;
-    fair_queue<work> queue_;  // bounded by the engine, which counts what it pushes
-    bool scheduled_ = false;  // drain() is posted or running
-    outcomes committed_;      // since the last sync began
+    fair_queue<work> queue_;       // bounded by the engine, which counts what it pushes
+    std::deque<work*> left_over_;  // of the last batch: before what is queued
+    bool scheduled_ = false;       // drain() is posted or running
+    outcomes committed_;           // since the last sync began
     enum class syncs { none, due, running } syncs_ = syncs::none;
     std::condition_variable synced_;  // they are none
 
@@ -134,6 +149,8 @@ class writer {
     int put_off_ = 0;                       // batches in a row without maintenance
     std::optional<store_failure> trouble_;  // that is likely to last
     std::optional<store_failure> met_;      // of that kind, in this batch
+    std::size_t not_applied_ = 0;           // commands of this batch, the last ones
+    overruns overruns_;                     // in this batch
     outcomes under_way_;                    // but for the works
     boost::system::error_code stopped_;     // what everything is answered with from then on
 };

@@ -99,44 +99,46 @@ std::vector<task_fault> new_faults(const edit_task& c, const attributes& before,
 
 using planned = std::variant<edit_task::answer, planned_edit>;
 
-planned plan(write_tx& tx, const edit_task& c, const task& before, const moment& m) {
+planned plan(write_tx& tx, const edit_task& c, task before, const moment& m) {
     resolved_depends depends;
     if (c.depends) depends = resolve_depends(tx, c.account, *c.depends, before.uuid);
     if (!depends.faults.empty()) return edit_task::answer(depends_unmet{std::move(depends.faults)});
     if (!is_expected(c.if_seq, before.last_seq))
         return edit_task::answer(edit_task::changed_since{});
     auto operations = operations_for(c, before.uuid, depends.tasks, before.attributes, m);
-    if (operations.empty()) return edit_task::answer(edited(tx, c, before));
+    if (operations.empty()) return edit_task::answer(edited(tx, c, std::move(before)));
 
-    touched_tasks tasks(tx, c.account);
+    const uuid id = before.uuid;
+    touched_tasks tasks(tx, std::move(before));
     for (const operation& o : operations) CALLSIGN_ASSERT(tasks.carry_out(o));
     if (const auto grown = tasks.too_large()) return edit_task::answer(task_too_large{*grown});
     if (!c.purge) {
-        const attributes& after = tasks.all().front().now;
-        auto wrong = new_faults(c, before.attributes, after, m.wall);
+        const auto& changed = tasks.all().front();
+        auto wrong = new_faults(c, changed.before->attributes, changed.now, m.wall);
         if (!wrong.empty()) return edit_task::answer(task_not_valid{std::move(wrong)});
     }
-    return planned_edit{before.uuid, std::move(operations), std::move(tasks)};
+    return planned_edit{id, std::move(operations), std::move(tasks)};
 }
 
 }  // namespace
 
 edit_task::edited edited(write_tx& tx, const edit_task& c, task now) {
-    if (size_of(now.attributes) > c.shown_bytes_max) now.attributes.clear();
+    // Not cleared: that would keep their memory.
+    if (size_of(now.attributes) > c.shown_bytes_max) now.attributes = attributes();
     return {shown(tx, std::move(now))};
 }
 
 planned plan(write_tx& tx, const edit_task& c, const moment& m) {
-    const auto named = resolve(tx, c.account, c.task);
+    auto named = resolve(tx, c.account, c.task);
     if (const auto* const why = std::get_if<ref_fault>(&named)) return edit_task::answer(*why);
-    const task& before = std::get<task>(named);
-    if (!c.action) return plan(tx, c, before, m);
+    task& before = std::get<task>(named);
+    if (!c.action) return plan(tx, c, std::move(before), m);
     const edit_task meant{.account = c.account,
                           .changes = changes_of(*c.action, before.attributes, m.wall),
                           .if_seq = c.if_seq,
                           .author = c.author,
                           .shown_bytes_max = c.shown_bytes_max};
-    return plan(tx, meant, before, m);
+    return plan(tx, meant, std::move(before), m);
 }
 
 edit_task::answer apply(write_tx& tx, const edit_task& c, const moment& m) {
@@ -146,7 +148,10 @@ edit_task::answer apply(write_tx& tx, const edit_task& c, const moment& m) {
     auto& wanted = std::get<planned_edit>(planned);
     if (!c.purge && !has_room(tx, c.account, size_of(wanted.operations), m)) return account_full{};
     append_changes(tx, c.account, wanted.operations, wanted.tasks, c.author, m);
-    return edited(tx, c, *tx.find_task(c.account, wanted.task));
+    const bool is_shown = size_of(wanted.tasks.all().front().now) <= c.shown_bytes_max;
+    auto now =
+        is_shown ? tx.find_task(c.account, wanted.task) : tx.find_task_head(c.account, wanted.task);
+    return edited(tx, c, *std::move(now));
 }
 
 }  // namespace callsign::rules

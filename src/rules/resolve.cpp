@@ -9,6 +9,17 @@ std::variant<task, ref_fault> usable(std::optional<task> found) {
     return std::move(*found);
 }
 
+// `find`: the task by its account and uuid, or by its series, period and number.
+template <class Find>
+std::variant<task, ref_fault> resolve_by(read_tx& tx, account_id account, const task_ref& ref,
+                                         const Find& find) {
+    if (const auto* id = std::get_if<uuid>(&ref)) return usable(find(account, *id));
+    const auto& key = std::get<task_key>(ref);
+    const auto series = tx.find_series(account, key.prefix);
+    if (!series) return ref_fault::unknown_prefix;
+    return usable(find(series->id, key.period, key.number));
+}
+
 }  // namespace
 
 std::optional<account> resolve(read_tx& tx, const account_ref& ref) {
@@ -19,11 +30,7 @@ std::optional<account> resolve(read_tx& tx, const account_ref& ref) {
 }
 
 std::variant<task, ref_fault> resolve(read_tx& tx, account_id account, const task_ref& ref) {
-    if (const auto* id = std::get_if<uuid>(&ref)) return usable(tx.find_task(account, *id));
-    const auto& key = std::get<task_key>(ref);
-    const auto series = tx.find_series(account, key.prefix);
-    if (!series) return ref_fault::unknown_prefix;
-    return usable(tx.find_task(series->id, key.period, key.number));
+    return resolve_by(tx, account, ref, [&](const auto&... of) { return tx.find_task(of...); });
 }
 
 series at_instant(series s, time_point now) {
@@ -43,8 +50,10 @@ task shown(read_tx& tx, task t) {
 resolved_depends resolve_depends(read_tx& tx, account_id account, const std::vector<task_ref>& refs,
                                  const uuid& itself) {
     resolved_depends found;
+    // Who they are, and not what they say: each may be a large one.
+    const auto head = [&](const auto&... of) { return tx.find_task_head(of...); };
     for (const task_ref& ref : refs) {
-        const auto named = resolve(tx, account, ref);
+        const auto named = resolve_by(tx, account, ref, head);
         if (const auto* const why = std::get_if<ref_fault>(&named)) {
             found.faults.emplace_back(ref, *why);
         } else if (const uuid& id = std::get<task>(named).uuid; id == itself) {

@@ -60,11 +60,16 @@ std::optional<uuid> touched_tasks::too_large() {
 }
 
 touched_tasks::touched& touched_tasks::find(const uuid& id) {
-    const auto [known, fresh] = places_.emplace(id, all_.size());
-    if (!fresh) return all_[known->second];
+    const auto known = places_.find(id);
+    if (known != places_.end()) return all_[known->second];
+    return add(id, tx_.find_task(account_, id));
+}
+
+touched_tasks::touched& touched_tasks::add(const uuid& id, std::optional<task> row) {
+    places_.emplace(id, all_.size());
     touched t;
     t.id = id;
-    t.before = tx_.find_task(account_, id);
+    t.before = std::move(row);
     t.there = t.was_there();
     if (t.there) t.now = t.before->attributes;
     return all_.emplace_back(std::move(t));

@@ -18,6 +18,10 @@ namespace callsign::rules {
 class touched_tasks {
   public:
     touched_tasks(read_tx& tx, account_id account) : tx_(tx), account_(account) {}
+    // Its row was read already.
+    touched_tasks(read_tx& tx, task known) : tx_(tx), account_(known.account) {
+        add(known.uuid, std::move(known));
+    }
 
     struct touched {
         uuid id{};
@@ -62,6 +66,7 @@ class touched_tasks {
 
   private:
     touched& find(const uuid& id);
+    touched& add(const uuid& id, std::optional<task> row);
 
     read_tx& tx_;
     account_id account_;

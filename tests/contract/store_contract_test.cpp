@@ -208,6 +208,33 @@ TEST_P(store_contract, a_forgotten_key_is_free_and_its_slot_id_is_not) {
     EXPECT_EQ(store_->counts().failed, 0);
 }
 
+// What a batch ends by: what its commands came to, and not how many they are.
+TEST_P(store_contract, work_is_what_was_read_and_written) {
+    const auto account = make_account();
+    constexpr std::size_t bytes = 100'000;
+    write([&](write_tx& tx) {
+        make_task(tx, account, 1);
+        EXPECT_LT(tx.work_done(), bytes / 10);
+    });
+    write([&](write_tx& tx) {
+        const auto before = tx.find_task(account, uuid_of(1));
+        std::size_t done = tx.work_done();
+        const auto took = [&] { return tx.work_done() - std::exchange(done, tx.work_done()); };
+        attributes large = before->attributes;
+        large["note"] = std::string(bytes, 'x');
+        tx.update_task(*before, large, false, before->last_seq, t0);
+        EXPECT_GE(took(), bytes);
+        tx.find_task(account, uuid_of(1));
+        EXPECT_GE(took(), bytes);
+        tx.find_task_head(account, uuid_of(1));
+        EXPECT_LT(took(), bytes / 10);
+        const operation o{operation_kind::update, uuid_of(1), "note", std::string(bytes, 'y'), t0};
+        tx.append_version(account, uuid_of(900), t0, std::span(&o, 1));
+        EXPECT_GE(took(), bytes);
+    });
+    write([&](write_tx& tx) { EXPECT_LT(tx.work_done(), bytes / 10); });
+}
+
 TEST_P(store_contract, numbers_are_consecutive_in_each_series_and_period) {
     const auto account = make_account();
     const auto other =
@@ -246,6 +273,19 @@ TEST_P(store_contract, tasks_are_found_by_uuid_and_by_number) {
     EXPECT_EQ(third->last_seq, 3);
     EXPECT_EQ(tx->find_task(one, uuid_of(3))->id, third->id);
     EXPECT_EQ(key_of(*tx->find_task(two, uuid_of(1))->numbered), "TWO-1");
+    for (const auto& head :
+         {tx->find_task_head(one, uuid_of(3)), tx->find_task_head(series->id, "", 3)}) {
+        ASSERT_TRUE(head);
+        EXPECT_EQ(head->id, third->id);
+        EXPECT_EQ(head->uuid, third->uuid);
+        EXPECT_EQ(head->current_prefix, third->current_prefix);
+        EXPECT_EQ(head->numbered, third->numbered);
+        EXPECT_EQ(head->last_seq, third->last_seq);
+        EXPECT_EQ(head->purged, third->purged);
+        EXPECT_TRUE(head->attributes.empty());
+    }
+    EXPECT_FALSE(tx->find_task_head(series->id, "", 5));
+    EXPECT_FALSE(tx->find_task_head(two, uuid_of(3)));
     EXPECT_FALSE(tx->find_task(series->id, "", 5));
     EXPECT_FALSE(tx->find_task(series->id, "2026", 3));
     EXPECT_FALSE(tx->find_task(two, uuid_of(3)));

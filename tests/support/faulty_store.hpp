@@ -201,6 +201,14 @@ class faulty_store final : public store {
                                       std::int64_t number) override {
             return tx_->find_task(s, period, number);
         }
+        std::optional<task> find_task_head(account_id a, const uuid& id) override {
+            return tx_->find_task_head(a, id);
+        }
+        std::optional<task> find_task_head(series_id s, std::string_view period,
+                                           std::int64_t number) override {
+            return tx_->find_task_head(s, period, number);
+        }
+        std::size_t work_done() const override { return tx_->work_done(); }
         std::optional<task> find_task_as_of(account_id a, const uuid& id,
                                             std::int64_t seq) override {
             return tx_->find_task_as_of(a, id, seq);

@@ -53,6 +53,9 @@ struct engine_options {
     // to wait for its neighbours' batch. A single command that is larger is a batch by itself.
     std::size_t batch_bytes_max = 4u << 20;
     std::size_t batch_operations_max = 2048;
+    // What the commands of one transaction read and write of tasks and versions, which is known
+    // once they have: behind the one that exceeds it the batch ends. As long as the others.
+    std::size_t batch_work_max = 8u << 20;
     // How long a request may wait for its turn, or for another one's outcome.
     milliseconds request_deadline{10'000};
     // The attribute that a task's key is written to, for clients to show. Empty: none.

@@ -120,6 +120,10 @@ class read_tx {
     virtual std::optional<task> find_task(account_id account, const uuid& id) = 0;
     virtual std::optional<task> find_task(series_id series, std::string_view period,
                                           std::int64_t number) = 0;
+    // The same without its attributes and its author: it costs no more where the task is large.
+    virtual std::optional<task> find_task_head(account_id account, const uuid& id) = 0;
+    virtual std::optional<task> find_task_head(series_id series, std::string_view period,
+                                               std::int64_t number) = 0;
 
     // As it stood once the account's version `seq` was there, by the version that is its last_seq
     // now; none: it was not there yet, or how it stood is not known any more. It is known after
@@ -426,6 +430,10 @@ class write_tx : public read_tx {
     virtual std::optional<token> find_token(token_id id) = 0;
     virtual void revoke_token(token_id id, time_point now) = 0;
 
+    // What was read and written so far of tasks and versions, as domain/work.hpp counts it, or
+    // more. It is the same whenever the same is done to the same store.
+    virtual std::size_t work_done() const = 0;
+
     // Makes everything durable. Throws store_failure. Dropped without commit, a transaction leaves
     // no trace. Nothing may be called after it.
     virtual void commit() = 0;
@@ -471,10 +479,11 @@ class store {
   public:
     virtual ~store() = default;
 
-    // For these commands, which will be applied in this order: a backend across a network may fetch
-    // what they touch in a few reads. An embedded one need not look at them; the rules see no
-    // difference. Requires: no other write transaction is open. Throws store_failure, for no fault
-    // of what is to be written: there is no room, or damage was found. Writer's thread.
+    // For these commands, of which some first ones or all will be applied, in this order: a backend
+    // across a network may fetch what they touch in a few reads. An embedded one need not look at
+    // them; the rules see no difference. Requires: no other write transaction is open. Throws
+    // store_failure, for no fault of what is to be written: there is no room, or damage was found.
+    // Writer's thread.
     virtual std::unique_ptr<write_tx> begin_write(write_batch batch = {}) = 0;
     // Any thread; a bounded number at once, further ones wait. Throws store_failure: so does every
     // read.

@@ -3,6 +3,7 @@
 
 #include "state.hpp"
 
+#include <callsign/domain/work.hpp>
 #include <callsign/ports/store.hpp>
 
 #include <algorithm>
@@ -100,6 +101,15 @@ class reads_over : public Base {
         const auto* row = find(state_->task_numbers, {series, std::string(period), number});
         return row ? std::optional(shown(*state_->tasks.at(*row))) : std::nullopt;
     }
+    std::optional<task> find_task_head(account_id account, const uuid& id) override {
+        const auto* row = find(state_->task_uuids, {account, id});
+        return row ? std::optional(head_of(*state_->tasks.at(*row))) : std::nullopt;
+    }
+    std::optional<task> find_task_head(series_id series, std::string_view period,
+                                       std::int64_t number) override {
+        const auto* row = find(state_->task_numbers, {series, std::string(period), number});
+        return row ? std::optional(head_of(*state_->tasks.at(*row))) : std::nullopt;
+    }
     std::optional<task> find_task_as_of(account_id account, const uuid& id,
                                         std::int64_t seq) override {
         auto found = find_task(account, id);
@@ -172,6 +182,7 @@ class reads_over : public Base {
         for (auto at = state_->versions.upper_bound({account, after});
              at != state_->versions.end() && at->first.first == account && std::ssize(some) < limit;
              ++at) {
+            worked(at->second->operations);
             some.push_back(*at->second);
         }
         return some;
@@ -181,6 +192,7 @@ class reads_over : public Base {
                         const version_visitor& visit) override {
         for (auto at = state_->versions.upper_bound({account, after});
              at != state_->versions.end() && at->first.first == account; ++at) {
+            worked(at->second->operations);
             visit(*at->second);
         }
     }
@@ -402,6 +414,12 @@ class reads_over : public Base {
   protected:
     // A reader's is the committed one, which is shared: it is only asked, never told.
     std::shared_ptr<state> state_;
+    std::size_t work_ = 0;
+
+    void worked(const attributes& all) { work_ += work_of(all); }
+    void worked(std::span<const operation> all) {
+        for (const operation& o : all) work_ += work_of(o);
+    }
 
   private:
     template <class Predicate>
@@ -430,7 +448,15 @@ class reads_over : public Base {
         d.state = owner.state;
         return d;
     }
+    task head_of(const stored_task& kept) {
+        task t = kept.task;
+        t.attributes = attributes{};
+        t.author = {};
+        t.current_prefix = state_->series_rows.at(kept.series).prefix;
+        return t;
+    }
     task shown(const stored_task& kept) {
+        worked(kept.task.attributes);
         task t = kept.task;
         t.current_prefix = state_->series_rows.at(kept.series).prefix;
         return t;

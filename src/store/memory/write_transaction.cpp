@@ -141,6 +141,7 @@ class write_transaction final : public reads_over<write_tx> {
     task_id put_task(const task& t, series_id series) override {
         const task_id id{next_id(t.created_at)};
         CALLSIGN_ASSERT(state_->task_uuids.emplace(std::pair(t.account, t.uuid), id).second);
+        worked(t.attributes);
         stored_task kept{t, series};
         kept.task.id = id;
         state_->tasks.emplace(id, std::move(kept));
@@ -150,6 +151,7 @@ class write_transaction final : public reads_over<write_tx> {
     void reveal_task(task_id id, const attributes& all, std::int64_t seq,
                      std::int64_t last_seq) override {
         wrote_ = true;
+        worked(all);
         state_->tasks.at(id).edit([&](stored_task& kept) {
             CALLSIGN_ASSERT(kept.task.purged && kept.task.numbered->seq == 0);
             kept.task.purged = false;
@@ -170,6 +172,7 @@ class write_transaction final : public reads_over<write_tx> {
     }
     void update_task(const task& before, const attributes& all, bool purged, std::int64_t last_seq,
                      time_point now) override {
+        worked(all);
         auto& row = state_->tasks.at(before.id);
         past_state past{before.account, next_id(now), now, row->task};
         past.task.last_seq = before.last_seq;
@@ -214,6 +217,7 @@ class write_transaction final : public reads_over<write_tx> {
         v.id = id;
         v.parent = std::exchange(state_->last_versions[account], id);
         v.created_at = now;
+        worked(operations);
         v.operations.assign(operations.begin(), operations.end());
         v.author = by;
         owner.stored_bytes += static_cast<std::int64_t>(size_of(operations));
@@ -560,6 +564,8 @@ class write_transaction final : public reads_over<write_tx> {
         moved(now);
         state_->tokens.at(id).revoked_at = now;
     }
+
+    std::size_t work_done() const override { return work_; }
 
     void commit() override { end(true); }
     void commit_unsynced() override { end(false); }

@@ -64,12 +64,14 @@ query& query::bind(std::int64_t value) {
 
 query& query::bind(const std::string& text) {
     prepared_.bindNoCopy(next_++, text);
+    worked(text.size());
     return *this;
 }
 
 query& query::bind_blob(const void* bytes, std::size_t size) {
     // A null pointer would bind NULL, not an empty blob.
     prepared_.bindNoCopy(next_++, bytes ? bytes : "", static_cast<int>(size));
+    worked(size);
     return *this;
 }
 
@@ -121,7 +123,9 @@ std::string_view query::blob(int column) const {
     if (!bytes && prepared_.getErrorCode() == SQLITE_NOMEM) {
         throw store_failure(store_failure::kind::refused, "SQLite: out of memory");
     }
-    return {bytes, static_cast<std::size_t>(value.getBytes())};
+    const std::string_view all(bytes, static_cast<std::size_t>(value.getBytes()));
+    worked(all.size());
+    return all;
 }
 
 std::string query::text(int column) const {
@@ -186,7 +190,7 @@ query connection::use(const char* sql) {
     if (found == prepared_.end()) {
         found = guarded([&] { return prepared_.try_emplace(sql, database_, sql).first; });
     }
-    return query(found->second);
+    return query(found->second, work_);
 }
 
 void connection::execute(const char* sql) {

@@ -25,7 +25,8 @@ store_failure::kind meaning_of(int code, bool at_commit = false);
 // must live until the statement is run or reset. Reset by its destructor.
 class query {
   public:
-    explicit query(SQLite::Statement& prepared) : prepared_(prepared) {}
+    // `work`: of whoever asks, as worked() has it.
+    query(SQLite::Statement& prepared, std::size_t& work) : prepared_(prepared), work_(work) {}
     query(const query&) = delete;
     query& operator=(const query&) = delete;
     ~query() { prepared_.tryReset(); }
@@ -45,6 +46,10 @@ class query {
     query& bind(strong_id<Tag> id) {
         return bind(id.value);
     }
+
+    // So many bytes of content, or what takes as long (domain/work.hpp), were read or written
+    // besides the columns, which are counted as they are bound or read.
+    void worked(std::size_t more) const { work_ += more; }
 
     // True: a row is there to be read.
     bool step();
@@ -81,6 +86,7 @@ class query {
 
   private:
     SQLite::Statement& prepared_;
+    std::size_t& work_;
     int next_ = 1;
     const char* table_ = "a table";
     std::int64_t row_ = 0;
@@ -103,10 +109,13 @@ class connection {
     // Its log stays when it is closed, and nothing is moved from it.
     void keep_log();
     SQLite::Database& database() { return database_; }
+    // By all queries so far.
+    std::size_t work() const { return work_; }
 
   private:
     SQLite::Database database_;
     std::unordered_map<const char*, SQLite::Statement> prepared_;
+    std::size_t work_ = 0;
 };
 
 }  // namespace callsign::sqlite

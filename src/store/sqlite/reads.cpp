@@ -1,5 +1,7 @@
 #include "reads.hpp"
 
+#include <callsign/domain/work.hpp>
+
 namespace callsign::sqlite {
 namespace {
 
@@ -17,12 +19,14 @@ std::optional<Id> maybe_id(query& q, int column) {
 attributes attributes_in(query& q, int column) {
     auto all = decode_attributes(q.blob(column));
     if (!all) q.damaged("its attributes");
+    q.worked(work_of_attribute * all->size());
     return std::move(*all);
 }
 
 std::vector<operation> operations_in(query& q, int column) {
     auto all = decode_operations(q.blob(column));
     if (!all) q.damaged("its operations");
+    q.worked(work_of_operation * all->size());
     return std::move(*all);
 }
 

@@ -122,15 +122,16 @@ class reads_over : public Base {
     }
     std::optional<task> find_task(series_id series, std::string_view period,
                                   std::int64_t number) override {
-        const auto counter = find_counter(series, period);
-        if (!counter) return std::nullopt;
-        const index_place at{*counter, number};
-        auto e = numbers().next(index_entry::before(at));
-        for (; e && e->at == at; e = numbers().next(*e)) {
-            if (auto found = task_at(*e, false)) return found;
-        }
-        auto q = db_.use(sql::task_by_number);
-        return one(q.bind(*counter).bind(number), task_of);
+        return find_numbered(series, period, number, sql::task_of_entry, sql::task_by_number);
+    }
+    std::optional<task> find_task_head(account_id account, const uuid& id) override {
+        auto q = db_.use(sql::task_head_by_uuid);
+        return one(q.bind(id).bind(account), task_of);
+    }
+    std::optional<task> find_task_head(series_id series, std::string_view period,
+                                       std::int64_t number) override {
+        return find_numbered(series, period, number, sql::task_head_of_entry,
+                             sql::task_head_by_number);
     }
     std::optional<task> find_task_as_of(account_id account, const uuid& id,
                                         std::int64_t seq) override {
@@ -268,7 +269,7 @@ class reads_over : public Base {
 
     std::optional<receipt> find_receipt(const slot& committed) override {
         if (!committed.task) return std::nullopt;
-        auto q = db_.use(sql::task_by_id);
+        auto q = db_.use(sql::task_head_by_id);
         auto found = one(q.bind(*committed.task), task_of);
         if (!found || !found->numbered) return std::nullopt;
         found->numbered->created = committed.created;
@@ -413,8 +414,22 @@ class reads_over : public Base {
         if (!q.bind(series).bind(wanted).step()) return std::nullopt;
         return q.integer(0);
     }
-    std::optional<task> task_at(const index_entry& e, bool open_only) {
-        auto q = db_.use(sql::task_of_entry);
+    std::optional<task> find_numbered(series_id series, std::string_view period,
+                                      std::int64_t number, const char* of_entry,
+                                      const char* by_number) {
+        const auto counter = find_counter(series, period);
+        if (!counter) return std::nullopt;
+        const index_place at{*counter, number};
+        auto e = numbers().next(index_entry::before(at));
+        for (; e && e->at == at; e = numbers().next(*e)) {
+            if (auto found = task_at(*e, false, of_entry)) return found;
+        }
+        auto q = db_.use(by_number);
+        return one(q.bind(*counter).bind(number), task_of);
+    }
+    std::optional<task> task_at(const index_entry& e, bool open_only,
+                                const char* of_entry = sql::task_of_entry) {
+        auto q = db_.use(of_entry);
         q.bind(e.row).bind(e.at.owner).bind(e.at.place).bind(open_only ? 0 : 1);
         return one(q, task_of);
     }

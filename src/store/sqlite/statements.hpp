@@ -205,39 +205,55 @@ inline constexpr auto side_not_after =
 
 // ---- tasks and versions ----
 
-#define CALLSIGN_TASK_COLUMNS_WITH(number)                                \
+#define CALLSIGN_TASK_COLUMNS_WITH(number, content)                       \
     "SELECT t.task_id, t.account_id, t.uuid, s.prefix, c.period, " number \
-    ", t.prefix, t.seq,"                                                  \
-    " t.last_seq, t.created_at, t.purged, t.attributes, t.author FROM "
-#define CALLSIGN_TASK_COLUMNS CALLSIGN_TASK_COLUMNS_WITH("t.number")
+    ", t.prefix, t.seq, t.last_seq, t.created_at, t.purged, " content " FROM "
+#define CALLSIGN_TASK_CONTENT "t.attributes, t.author"
+#define CALLSIGN_TASK_COLUMNS CALLSIGN_TASK_COLUMNS_WITH("t.number", CALLSIGN_TASK_CONTENT)
+// SQLite copies each column of a row that it comes to, whether it is asked for or not.
+#define CALLSIGN_NO_CONTENT "x'', NULL"
 #define CALLSIGN_TASK_SERIES                      \
     " JOIN series s ON s.series_id = t.series_id" \
     " LEFT JOIN counters c ON c.counter_id = t.counter_id"
 #define CALLSIGN_TASK CALLSIGN_TASK_COLUMNS "tasks t" CALLSIGN_TASK_SERIES
+#define CALLSIGN_TASK_HEAD                                      \
+    CALLSIGN_TASK_COLUMNS_WITH("t.number", CALLSIGN_NO_CONTENT) \
+    "tasks t" CALLSIGN_TASK_SERIES
 inline constexpr auto task_by_uuid = CALLSIGN_TASK " WHERE t.uuid = ? AND t.account_id = ?";
-inline constexpr auto task_by_id = CALLSIGN_TASK " WHERE t.task_id = ?";
+inline constexpr auto task_head_by_uuid =
+    CALLSIGN_TASK_HEAD " WHERE t.uuid = ? AND t.account_id = ?";
+inline constexpr auto task_head_by_id = CALLSIGN_TASK_HEAD " WHERE t.task_id = ?";
 // As an entry of the index of numbers says, if the row does. ?4: 0 for an open one, or 1.
 inline constexpr auto task_of_entry =
     CALLSIGN_TASK " WHERE t.task_id = ? AND t.counter_id = ? AND t.number = ? AND t.over <= ?";
+inline constexpr auto task_head_of_entry =
+    CALLSIGN_TASK_HEAD " WHERE t.task_id = ? AND t.counter_id = ? AND t.number = ? AND t.over <= ?";
 // By the index's table, which has open tasks and those that are over each by themselves. The
 // counter, and a number: the table's, by which alone SQLite sees that nothing is to be sorted.
-#define CALLSIGN_NUMBERED(over)                                                     \
-    CALLSIGN_TASK_COLUMNS_WITH("n.number")                                          \
+#define CALLSIGN_NUMBERED_WITH(content, over)                                       \
+    CALLSIGN_TASK_COLUMNS_WITH("n.number", content)                                 \
     "task_numbers n CROSS JOIN tasks t ON t.task_id = n.task_id"                    \
     " AND t.counter_id = n.counter_id AND t.number = n.number" CALLSIGN_TASK_SERIES \
     " WHERE n.counter_id = ?1 AND n.over " over " AND n.number "
+#define CALLSIGN_NUMBERED(over) CALLSIGN_NUMBERED_WITH(CALLSIGN_TASK_CONTENT, over)
 #define CALLSIGN_MERGED(range) \
     CALLSIGN_NUMBERED("= 0") range " UNION ALL " CALLSIGN_NUMBERED("= 1") range " ORDER BY 6"
 inline constexpr auto task_by_number = CALLSIGN_NUMBERED("IN (0, 1)") "= ?2";
+inline constexpr auto task_head_by_number =
+    CALLSIGN_NUMBERED_WITH(CALLSIGN_NO_CONTENT, "IN (0, 1)") "= ?2";
 inline constexpr auto task_up = CALLSIGN_MERGED("> ?2");
 inline constexpr auto task_down = CALLSIGN_MERGED("< ?2") " DESC";
 inline constexpr auto task_open_up = CALLSIGN_NUMBERED("= 0") "> ?2 ORDER BY n.number";
 inline constexpr auto task_open_down = CALLSIGN_NUMBERED("= 0") "< ?2 ORDER BY n.number DESC";
 #undef CALLSIGN_MERGED
 #undef CALLSIGN_NUMBERED
+#undef CALLSIGN_NUMBERED_WITH
 inline constexpr auto task_unnumbered =
     CALLSIGN_TASK " WHERE t.number IS NULL AND t.task_id > ? ORDER BY t.task_id LIMIT ?";
 #undef CALLSIGN_TASK
+#undef CALLSIGN_TASK_HEAD
+#undef CALLSIGN_TASK_CONTENT
+#undef CALLSIGN_NO_CONTENT
 #undef CALLSIGN_TASK_COLUMNS
 #undef CALLSIGN_TASK_COLUMNS_WITH
 #undef CALLSIGN_TASK_SERIES

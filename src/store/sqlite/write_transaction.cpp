@@ -7,6 +7,7 @@
 #include "remove_account.hpp"
 
 #include <callsign/domain/task_faults.hpp>
+#include <callsign/domain/work.hpp>
 
 #include <algorithm>
 #include <sqlite3.h>
@@ -24,7 +25,9 @@ std::optional<std::int64_t> column_of(const author& by) {
 class write_transaction final : public reads_over<write_tx> {
   public:
     explicit write_transaction(write_state& state)
-        : reads_over(state.db, {&state.numbers, &state.places}), state_(state) {
+        : reads_over(state.db, {&state.numbers, &state.places}),
+          state_(state),
+          begun_with_(state.db.work()) {
         end_on_disk();  // of one whose rollback failed: nothing is written before that is done
         db_.use(sql::begin_write).run();
     }
@@ -186,6 +189,7 @@ class write_transaction final : public reads_over<write_tx> {
         const task_id id{state_.ids.next(id_of::task)};
         const std::string attributes = encode(t.attributes);
         auto q = db_.use(sql::task_put);
+        q.worked(work_of_attribute * t.attributes.size());
         q.bind(id).bind(t.account).bind(t.uuid).bind(series);
         const std::int64_t counter =
             t.numbered ? state_.counter_of(series, t.numbered->period).id : 0;
@@ -211,8 +215,9 @@ class write_transaction final : public reads_over<write_tx> {
                      std::int64_t last_seq) override {
         changed_ = true;
         const std::string bytes = encode(all);
-        db_.use(sql::task_reveal)
-            .bind_blob(bytes.data(), bytes.size())
+        auto q = db_.use(sql::task_reveal);
+        q.worked(work_of_attribute * all.size());
+        q.bind_blob(bytes.data(), bytes.size())
             .bind(is_over(all) ? 1 : 0)
             .bind(seq)
             .bind(last_seq)
@@ -239,8 +244,10 @@ class write_transaction final : public reads_over<write_tx> {
         moved(now);
         put_history(before, all, purged, now);
         const std::string bytes = encode(all);
-        db_.use(sql::task_update)
-            .bind_blob(bytes.data(), bytes.size())
+        auto q = db_.use(sql::task_update);
+        // Once more for what leads back.
+        q.worked(work_of_attribute * (before.attributes.size() + all.size()));
+        q.bind_blob(bytes.data(), bytes.size())
             .bind(purged ? 1 : 0)
             .bind(last_seq)
             .bind(purged || is_over(all) ? 1 : 0)
@@ -677,6 +684,8 @@ class write_transaction final : public reads_over<write_tx> {
         db_.use(sql::token_revoke).bind(now).bind(id).run();
     }
 
+    std::size_t work_done() const override { return db_.work() - begun_with_; }
+
     void commit() override { commit_putting_off(nullptr); }
     void commit_unsynced() override { commit_putting_off(state_.log.get()); }
 
@@ -787,8 +796,9 @@ class write_transaction final : public reads_over<write_tx> {
         const std::string bytes = encode(operations);
         state_.add_stored(account, std::ssize(bytes));
         const std::int64_t row = state_.ids.next(id_of::version);
-        db_.use(sql::version_put)
-            .bind(row)
+        auto q = db_.use(sql::version_put);
+        q.worked(work_of_operation * operations.size());
+        q.bind(row)
             .bind(account)
             .bind(v.seq)
             .bind(v.id)
@@ -901,6 +911,7 @@ class write_transaction final : public reads_over<write_tx> {
     static constexpr std::int64_t forgotten_bytes_max = 4 << 20;
 
     write_state& state_;
+    std::size_t begun_with_;  // of the connection's work
     bool changed_ = false;
     bool series_changed_ = false;
     bool committed_ = false;

@@ -90,6 +90,63 @@ TEST_F(engine_test, a_batch_of_large_requests_is_small) {
     settle();
 }
 
+// What an edit costs is what its task holds, which nobody knows before it is read.
+TEST_F(engine_test, a_batch_ends_by_the_work_that_was_done) {
+    build({.batch_work_max = 1'000'000});
+    const auto other = make_account("other");
+    const auto large = create("large", std::string(300'000, 'x'));
+    settle();
+    const task_ref of = given(large).receipt.uuid;
+    probe_.batches.clear();
+    std::vector<later<edit_task::answer>> edits;
+    for (int n = 0; n < 20; ++n) {
+        edits.push_back(submit(edit_task{account_, of, {{"n", std::to_string(n)}}}));
+    }
+    const auto light = create("light", "x", other);
+    const auto done = [&] {
+        return std::count_if(edits.begin(), edits.end(), [](const auto& e) { return bool(*e); });
+    };
+    run_batch();
+    const std::size_t first = probe_.batches.at(0);
+    EXPECT_GE(first, 1u);
+    EXPECT_LE(first, 4u);
+    EXPECT_EQ(done(), static_cast<std::ptrdiff_t>(first));
+    // It was taken with them, and is not behind them.
+    run_batch();
+    run_batch();
+    EXPECT_TRUE(*light);
+    EXPECT_LT(done(), 12);
+    settle();
+    EXPECT_EQ(done(), 20);
+    // In their order, and none twice.
+    const auto now = memory_->begin_read()->find_task(account_, given(large).receipt.uuid);
+    EXPECT_EQ(now->attributes.at("n"), "19");
+    EXPECT_EQ(now->last_seq, given(large).receipt.seq + 20);
+}
+
+TEST_F(engine_test, what_was_not_applied_is_not_lost_with_what_failed) {
+    build({.batch_work_max = 1'000'000});
+    const auto large = create("large", std::string(300'000, 'x'));
+    settle();
+    const task_ref of = given(large).receipt.uuid;
+    store_.refuse_key("guilty", store_failure::kind::refused);
+    std::vector<later<edit_task::answer>> edits;
+    std::vector<later<create_answer>> made;
+    for (int n = 0; n < 12; ++n) {
+        edits.push_back(submit(edit_task{account_, of, {{"n", std::to_string(n)}}}));
+        made.push_back(create(n == 5 ? "guilty" : "k" + std::to_string(n)));
+    }
+    settle();
+    for (const auto& e : edits) EXPECT_TRUE(std::holds_alternative<edit_task::edited>(**(*e)));
+    for (std::size_t n = 0; n < made.size(); ++n) {
+        ASSERT_TRUE(*made[n]) << n;
+        EXPECT_EQ((*made[n])->has_value(), n != 5) << n;
+    }
+    EXPECT_EQ(
+        memory_->begin_read()->find_task(account_, given(large).receipt.uuid)->attributes.at("n"),
+        "11");
+}
+
 TEST_F(engine_test, nobody_is_answered_before_the_commit) {
     build();
     const auto one = create("k");

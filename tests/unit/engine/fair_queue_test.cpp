@@ -80,6 +80,42 @@ TEST(fair_queue, who_comes_to_a_long_lane_is_next_in_turn) {
     EXPECT_EQ(q.take()->who, payer_of(2));
 }
 
+TEST(fair_queue, what_is_put_back_is_where_it_was) {
+    queue_of_items q(10);
+    for (int n = 0; n < 4; ++n) q.push(payer_of(1), 5);
+    q.push(payer_of(2), 5);
+    q.push(payer::house(), 5);
+    std::vector<item*> taken;
+    for (int n = 0; n < 3; ++n) taken.push_back(q.take());
+    q.push(payer_of(1), 5);
+    q.queue.put_back(taken);
+    std::vector<int> numbers;
+    std::string order;
+    while (item* i = q.take()) {
+        order += i->who.is_house() ? '!' : static_cast<char>('a' + i->who.id() - 1);
+        if (i->who == payer_of(1)) numbers.push_back(i->number);
+    }
+    EXPECT_EQ(order.front(), '!');
+    EXPECT_EQ(numbers, (std::vector<int>{0, 1, 2, 3, 6}));
+    EXPECT_EQ(std::count(order.begin(), order.end(), 'b'), 1);
+    EXPECT_TRUE(q.queue.empty());
+}
+
+TEST(fair_queue, who_took_more_than_was_claimed_pays_it_back_while_others_wait) {
+    queue_of_items q(10);
+    for (int n = 0; n < 8; ++n) q.push(payer_of(1), 10);
+    for (int n = 0; n < 6; ++n) q.push(payer_of(2), 10);
+    EXPECT_EQ(q.take()->who, payer_of(1));
+    q.queue.charge(payer_of(1), 30);
+    EXPECT_EQ(q.take_all(), "bbbbababaaaaa");
+    // Alone it owes nobody.
+    for (int n = 0; n < 2; ++n) q.push(payer_of(1), 10);
+    q.take();
+    q.queue.charge(payer_of(1), 1'000'000);
+    EXPECT_EQ(q.take()->who, payer_of(1));
+    q.queue.charge(payer_of(3), 10);  // who has nothing waiting
+}
+
 TEST(fair_queue, strangers_together_are_one_account) {
     queue_of_items q(10);
     for (int n = 0; n < 4; ++n) q.push(payer::strangers(), 10);
