@@ -216,7 +216,9 @@ class reaper::impl {
             const account_class accounts = account_classes[has_read_];
             find_retry_times question{accounts};
             const auto kept = co_await engine_.ask(std::move(question));
-            if (!kept && kept.error() != errc::store_damaged) co_return kept.error();
+            const bool is_lost = !kept && (kept.error() == errc::store_damaged ||
+                                           kept.error() == errc::record_damaged);
+            if (!kept && !is_lost) co_return kept.error();
             if (kept && *kept) watch_.restore(accounts, **kept);
         }
         co_return boost::system::error_code{};

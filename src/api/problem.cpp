@@ -64,6 +64,11 @@ refused meaning_of(errc error) {
                 "Nothing was done. The operator's log names the place; callsign check lists all.",
                 {},
                 false};
+    case errc::record_damaged:
+        return {problems::record_damaged,
+                "Nothing was done. The operator's log names the record; other requests go on.",
+                {},
+                false};
     case errc::outcome_unknown:
         return {problems::outcome_unknown,
                 "The change may have been made. Ask again with the same key: that tells.",

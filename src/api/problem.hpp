@@ -146,6 +146,7 @@ inline constexpr problem store_refused{503, "store-refused", "The store refused 
 inline constexpr problem storage_full{507, "storage-full", "The server's disk is full"};
 inline constexpr problem account_full{507, "account-full", "The account stores as much as it may"};
 inline constexpr problem store_damaged{500, "store-damaged", "The store is damaged"};
+inline constexpr problem record_damaged{500, "record-damaged", "A stored record is damaged"};
 inline constexpr problem outcome_unknown{500, "outcome-unknown", "The outcome is not known"};
 inline constexpr problem store_unavailable{503, "store-unavailable", "The store cannot be read"};
 inline constexpr problem remote_unavailable{503, "remote-unavailable",

@@ -17,6 +17,7 @@ class category final : public boost::system::error_category {
         case errc::store_unavailable: return "the store cannot be read";
         case errc::storage_full: return "the disk is full";
         case errc::store_damaged: return "the store is damaged";
+        case errc::record_damaged: return "a record is damaged";
         case errc::remote_unavailable: return "the server of the account's tasks cannot be reached";
         }
         return "unknown error";

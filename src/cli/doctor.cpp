@@ -41,6 +41,21 @@ std::optional<time_point> instant(bool set, const google::protobuf::Timestamp& a
     return set ? std::optional(wire::to_time_point(at)) : std::nullopt;
 }
 
+std::string first_line_of(const std::exception& e) {
+    const std::string text = e.what();
+    return text.substr(0, text.find('\n'));
+}
+
+// As /readyz says.
+std::string why_not_ready(session& s) {
+    try {
+        s.ask(verb::get, "/readyz");
+        return {};
+    } catch (const failure& e) {
+        return first_line_of(e);
+    }
+}
+
 server_word ask_server(const surroundings& around, global_options options,
                        const std::filesystem::path& data_dir, bool held) {
     server_word word;
@@ -54,9 +69,10 @@ server_word ask_server(const surroundings& around, global_options options,
         word.interval = parse_duration(status.interval()).value_or(milliseconds{});
         word.oldest_pending = instant(status.has_oldest_pending(), status.oldest_pending());
         word.last_sweep = instant(status.has_last_sweep(), status.last_sweep());
+        word.not_ready = why_not_ready(s);
         if (held) word.held = held_of(s);
     } catch (const std::exception& e) {
-        word.why_not = e.what();
+        word.why_not = first_line_of(e);
     }
     return word;
 }

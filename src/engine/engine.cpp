@@ -68,7 +68,7 @@ class engine::impl {
                    [this](std::span<work* const> done) { completed(done); },
                    [this](std::uint64_t number) { readers_.durable(number); },
                    [this](std::string why) { failed(std::move(why)); },
-                   [this](std::string why) { damaged(std::move(why)); },
+                   [this](const store_failure& failure) { probe_.read_failed(failure); },
                    [this](std::optional<store_failure> now) { troubled(std::move(now)); }}),
           watch_(clock.make_timer(executors.network)) {
         settlements_ = events_.subscribe([this](const event& e) {
@@ -155,7 +155,7 @@ class engine::impl {
         const auto copy = std::make_shared<copying>();
         copy->file = std::move(file);
         for (bool more = true; more;) {
-            if (!accepting_ || !writable_) copy->failed = "The server is ending.";
+            if (!accepting_ || !writable()) copy->failed = "The server is ending.";
             more = co_await asio::co_spawn(executors_.writer, step(copy), asio::use_awaitable);
             told(copy->so_far);
         }
@@ -181,11 +181,12 @@ class engine::impl {
 
     // Any thread.
     boost::system::error_code read_failed(const store_failure& failure) {
-        if (failure.reason() != store_failure::kind::damaged) return errc::store_unavailable;
-        asio::post(executors_.network, [this, why = std::string(failure.what())]() mutable {
-            if (report_damage_) report_damage_(std::move(why));
-        });
-        return errc::store_damaged;
+        using kind = store_failure::kind;
+        if (failure.is_damage() || failure.reason() == kind::read_failed) {
+            asio::post(executors_.network, [this, failure] { probe_.read_failed(failure); });
+        }
+        if (!failure.is_damage()) return errc::store_unavailable;
+        return failure.reason() == kind::damaged ? errc::record_damaged : errc::store_damaged;
     }
 
     // On the clock that is never set.
@@ -199,11 +200,6 @@ class engine::impl {
         if (on_fatal_) std::exchange(on_fatal_, nullptr)(std::move(why));
     }
 
-    void damaged(std::string why) {
-        writable_ = false;
-        if (report_damage_) report_damage_(std::move(why));
-    }
-
     // ---- writes that are refused ----
 
     void troubled(std::optional<store_failure> now) {
@@ -212,17 +208,34 @@ class engine::impl {
         watch_->cancel();
     }
 
+    bool writable() const {
+        return !trouble_ || trouble_->reason() != store_failure::kind::corrupt;
+    }
+
+    // To look at damage again takes longer than to write something.
+    milliseconds until_proof() {
+        if (!trouble_) return rest;
+        if (writable()) return options_.prove_interval;
+        const auto next = std::min(2 * look_interval_, options_.look_interval_max);
+        return std::exchange(look_interval_, next);
+    }
+
     asio::awaitable<void> watch_writes() {
         const held_flag mine(watching_);
+        co_await asio::co_spawn(executors_.writer, look(), asio::use_awaitable);
         while (accepting_) {
-            const bool waits = trouble_.has_value();
-            const bool passed = co_await watch_->wait(waits ? options_.prove_interval : rest);
+            const bool passed = co_await watch_->wait(until_proof());
+            if (passed && !trouble_) look_interval_ = options_.prove_interval;
             if (!passed || !trouble_ || !accepting_) continue;
             co_await asio::co_spawn(executors_.writer, prove(), asio::use_awaitable);
         }
         drained_->cancel();
     }
 
+    asio::awaitable<void> look() {
+        writer_.look();
+        co_return;
+    }
     asio::awaitable<void> prove() {
         writer_.prove();
         co_return;
@@ -375,12 +388,11 @@ class engine::impl {
     std::function<void(std::string)> on_fatal_;
 
     // ---- network executor ----
-    std::function<void(std::string)> report_damage_;
-    bool writable_ = true;
     bool accepting_ = true;
     bool copying_ = false;
     bool watching_ = false;
     std::optional<store_failure> trouble_;
+    milliseconds look_interval_ = options_.prove_interval;
     std::shared_ptr<shares> shares_;
     hub events_;
     hub::subscription settlements_;
@@ -476,11 +488,7 @@ bool engine::accepting() const noexcept {
 }
 
 bool engine::writable() const noexcept {
-    return impl_->writable_;
-}
-
-void engine::report_damage_to(std::function<void(std::string)> report) {
-    impl_->report_damage_ = std::move(report);
+    return impl_->writable();
 }
 
 const std::optional<store_failure>& engine::write_trouble() const noexcept {

@@ -159,6 +159,7 @@ void writer::run(std::vector<work*>& batch) {
     try {
         int attempts = attempts_max;
         apply_in_parts(batch, attempts);
+        applied_.reset();
     } catch (...) {
         // Not ours to handle, and nobody will be answered: the waiters go, or they would hold
         // themselves.
@@ -168,7 +169,9 @@ void writer::run(std::vector<work*>& batch) {
     take_back(batch);
     // A commit that wrote nothing proves nothing.
     const bool wrote = store_.last_moment() > written_before;
-    if (wrote) {
+    if (stopped_) {
+        // What stopped it has been told.
+    } else if (wrote) {
         note_trouble(std::nullopt);
     } else if (met_) {
         note_trouble(std::move(met_));
@@ -303,8 +306,10 @@ void writer::maintain(bool idle, bool light_waits) {
 }
 
 // One command's failure is not its neighbours': what was refused together is applied again in
-// parts, the guilty alone at last. A disk that takes nothing is not asked for each.
+// parts, the guilty alone at last. A disk that takes nothing is not asked for each. Who met a
+// record that cannot be read is known, and needs no search.
 void writer::apply_in_parts(std::span<work* const> batch, int& attempts_left) {
+    if (batch.empty()) return;
     if (stopped_) return refuse(batch);
     // Those before have taken the time of a batch.
     if (not_applied_ > 0) {
@@ -317,6 +322,13 @@ void writer::apply_in_parts(std::span<work* const> batch, int& attempts_left) {
     for (work* w : batch) w->error = error;
     // A transaction that could not begin is no command's fault.
     if (!error || !opened || stopped_ || batch.size() == 1) return;
+    if (error == errc::record_damaged) {
+        const std::size_t guilty = *applied_;
+        apply_in_parts(batch.first(guilty), attempts_left);
+        // What was not applied is the last of a batch: then it waits again, too.
+        const std::size_t behind = not_applied_ > 0 ? guilty : guilty + 1;
+        return apply_in_parts(batch.subspan(behind), attempts_left);
+    }
     for (const auto part : parts_of(batch)) {
         if (not_applied_ == 0) {
             if (attempts_left == 0) return;
@@ -341,28 +353,24 @@ boost::system::error_code writer::attempt(std::span<work* const>& batch, bool& o
         return stopped_;
     } catch (const store_failure& failure) {
         probe_.batch_failed(batch.size());
-        return failed(failure);
+        const auto error = failed(failure);
+        // Nobody else needs it: it is answered that nothing was done.
+        if (error == errc::store_damaged && applied_) {
+            struck_ = std::move(batch[*applied_]->command);
+        }
+        return error;
     }
 }
 
 // False: a sync has failed meanwhile, and nothing is committed. Else `batch` is what was.
 bool writer::apply_and_commit(std::span<work* const>& batch, bool& opened) {
     const auto begun = stopwatch::now();
-    time_.read(clock_.now(), clock_.elapsed());
-    clock_behind_ = time_.lead();
-    last_moment_ = time_.now();
-    if (time_.jumped() > milliseconds{0}) probe_.clock_jumped(time_.jumped());
     std::vector<event> happened;
-    const rules::moment moment{.now = time_.now(),
-                               .ids = ids_,
-                               .key_attribute = options_.key_attribute,
-                               .wall = time_.wall(),
-                               .stored_bytes_max = options_.stored_bytes_max,
-                               .ages = &time_,
-                               .events = &happened};
+    const rules::moment moment = begin_moment(happened);
     std::vector<const command*> commands;
     commands.reserve(batch.size());
     for (const work* w : batch) commands.push_back(&w->command);
+    applied_.reset();
     const auto tx = store_.begin_write(commands);
     opened = true;
     overruns more;
@@ -386,6 +394,7 @@ std::size_t writer::apply_some(write_tx& tx, std::span<work* const> batch, const
                                overruns& more) {
     std::size_t applied = 0, spent = 0;
     while (applied < batch.size() && (applied == 0 || spent < options_.batch_work_max)) {
+        applied_ = applied;
         work* const w = batch[applied++];
         w->out =
             std::visit([&](const auto& c) { return answer{rules::apply(tx, c, m)}; }, w->command);
@@ -394,7 +403,22 @@ std::size_t writer::apply_some(write_tx& tx, std::span<work* const> batch, const
         const std::size_t took = spent - before;
         if (took > w->weight) more[w->who] += took - w->weight;
     }
+    applied_.reset();
     return applied;
+}
+
+rules::moment writer::begin_moment(std::vector<event>& happened) {
+    time_.read(clock_.now(), clock_.elapsed());
+    clock_behind_ = time_.lead();
+    last_moment_ = time_.now();
+    if (time_.jumped() > milliseconds{0}) probe_.clock_jumped(time_.jumped());
+    return {.now = time_.now(),
+            .ids = ids_,
+            .key_attribute = options_.key_attribute,
+            .wall = time_.wall(),
+            .stored_bytes_max = options_.stored_bytes_max,
+            .ages = &time_,
+            .events = &happened};
 }
 
 void writer::finish(outcomes done) {
@@ -415,34 +439,71 @@ void writer::finish(outcomes done) {
 
 // What to answer, and whether anything more is written. Where nobody knows whether a batch is
 // durable the process ends, and after its restart the store's own recovery decides. Where the disk
-// holds something else than was written there, reading goes on.
+// holds something else than was written there, reading goes on. A record that one command cannot
+// read is nobody else's affair; met where no command is applied it is the store's own.
 boost::system::error_code writer::failed(const store_failure& failure) {
     using kind = store_failure::kind;
+    if (failure.is_damage() || failure.reason() == kind::read_failed) {
+        boost::asio::post(executors_.network, [this, failure] { callbacks_.unread(failure); });
+    }
     if (failure.is_transient()) {
         if (failure.is_lasting()) met_ = failure;
         return failure.reason() == kind::full ? errc::storage_full : errc::store_refused;
     }
-    const std::string why = failure.what();
-    if (failure.reason() == kind::damaged) {
-        stopped_ = errc::store_damaged;
-        boost::asio::post(executors_.network, [this, why] { callbacks_.damaged(why); });
+    if (failure.reason() == kind::damaged && applied_) return errc::record_damaged;
+    if (failure.is_damage()) {
+        stop_for(failure);
         return stopped_;
     }
+    const std::string why = failure.what();
     stopped_ = errc::shutting_down;
     boost::asio::post(executors_.network, [this, why] { callbacks_.failed(why); });
     return errc::outcome_unknown;
 }
 
-void writer::prove() {
-    if (!trouble_ || stopped_ || lost_) return;
+// Until it is proven that what was met is not there any more.
+void writer::stop_for(const store_failure& damage) {
+    stopped_ = errc::store_damaged;
+    note_trouble(store_failure(store_failure::kind::corrupt, damage.what()));
+}
+
+void writer::look() {
+    if (stopped_ || lost_) return;
     try {
+        store_.begin_write();
+    } catch (const store_failure& failure) {
+        failed(failure);
+    }
+}
+
+void writer::prove() {
+    const bool is_damaged = stopped_ == errc::store_damaged;
+    if (!trouble_ || (stopped_ && !is_damaged) || lost_) return;
+    try {
+        if (is_damaged) store_.prove_readable();
+        if (struck_) apply_to_no_effect(*struck_);
         store_.prove_writable();
+        stopped_ = {};
+        struck_.reset();
         note_trouble(std::nullopt);
     } catch (const store_failure& failure) {
         failed(failure);
-        if (met_) note_trouble(std::move(met_));
+        if (met_ && !is_damaged) note_trouble(std::move(met_));
     }
     met_.reset();
+}
+
+// Throws store_failure, unless it is a record alone that cannot be read.
+void writer::apply_to_no_effect(const command& c) {
+    std::vector<event> nobody_is_told;
+    const rules::moment moment = begin_moment(nobody_is_told);
+    const command* const all[] = {&c};
+    const auto tx = store_.begin_write(all);
+    try {
+        std::visit([&](const auto& any) { rules::apply(*tx, any, moment); }, c);
+    } catch (const store_failure& failure) {
+        if (failure.reason() != store_failure::kind::damaged) throw;
+    }
 }
 
 void writer::note_trouble(std::optional<store_failure> now) {

@@ -42,14 +42,14 @@ class writer {
   public:
     // All are called on the network executor. `happened` has a batch's events, once it is durable
     // and before `completed`, which has its finished works, in order; then `durable` says how far
-    // that is. `failed` is called when the outcome of a commit is unknown, and `damaged`, once,
-    // when a command met damage. After either nothing more is written.
+    // that is. `failed` is called when the outcome of a commit is unknown: nothing more is written.
+    // `unread` is called with each thing that a command could not read, as engine_probe has it.
     struct callbacks {
         std::function<void(std::span<const event>)> happened;
         std::function<void(std::span<work* const>)> completed;
         std::function<void(std::uint64_t)> durable;
         std::function<void(std::string)> failed;
-        std::function<void(std::string)> damaged;
+        std::function<void(const store_failure&)> unread;
         // As engine::write_trouble() is now.
         std::function<void(std::optional<store_failure>)> trouble;
     };
@@ -63,8 +63,10 @@ class writer {
 
     // Any thread.
     void push(work& w);
-    // Writes something of its own, if writes are refused, to see whether they still are. Writer's
-    // thread.
+    // Sees whether the store can be written at all. Writer's thread.
+    void look();
+    // Where writes are refused, sees whether they still are: looks at damage again, applies the
+    // command that met it, to no effect, and writes something of its own. Writer's thread.
     void prove();
     // The number of the last batch that a read may have seen: it is counted before it is committed.
     // Any thread.
@@ -117,7 +119,10 @@ class writer {
     bool apply_and_commit(std::span<work* const>& batch, bool& opened);
     std::size_t apply_some(write_tx& tx, std::span<work* const> batch, const rules::moment& m,
                            overruns& more);
+    rules::moment begin_moment(std::vector<event>& happened);
+    void apply_to_no_effect(const command& c);
     boost::system::error_code failed(const store_failure& failure);
+    void stop_for(const store_failure& damage);
     void note_trouble(std::optional<store_failure> now);
 
     store& store_;
@@ -152,7 +157,9 @@ class writer {
     std::size_t not_applied_ = 0;           // commands of this batch, the last ones
     overruns overruns_;                     // in this batch
     outcomes under_way_;                    // but for the works
-    boost::system::error_code stopped_;     // what everything is answered with from then on
+    std::optional<std::size_t> applied_;    // in its batch, the command that is being applied
+    std::optional<command> struck_;         // that met the damage for which writing is stopped
+    boost::system::error_code stopped_;     // what everything is answered with until it is none
 };
 
 }  // namespace callsign

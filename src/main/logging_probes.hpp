@@ -156,30 +156,37 @@ class remote_log final : public outbox_probe {
     std::map<account_id, std::string> faults_;
 };
 
-// Where the store is damaged, each place at most once a minute: who asks for it may ask often.
+// What cannot be read, each place at most once a minute: who asks for it may ask often.
 class damage_log final {
   public:
     explicit damage_log(current_logger& log) : log_(log) {}
 
-    void found(const std::string& where) {
+    void found(const store_failure& what) {
+        const std::string where = what.what();
         const auto now = std::chrono::steady_clock::now();
         if (now - minute_began_ >= std::chrono::minutes{1}) {
             minute_began_ = now;
             logged_.clear();
         }
         if (logged_.size() == places_per_minute_max || !logged_.insert(where).second) return;
-        log_->log(platform::log_level::error, "the store is damaged", {{"where", where}});
+        log_->log(platform::log_level::error, event_of(what.reason()), {{"where", where}});
     }
 
   private:
     static constexpr std::size_t places_per_minute_max = 100;
+
+    static const char* event_of(store_failure::kind reason) {
+        if (reason == store_failure::kind::read_failed) return "the disk cannot be read";
+        return reason == store_failure::kind::damaged ? "a record is damaged"
+                                                      : "the store is damaged";
+    }
 
     current_logger& log_;
     std::chrono::steady_clock::time_point minute_began_{};
     std::set<std::string> logged_;
 };
 
-// When writes begin to be refused, and when they are taken again.
+// When writes begin to be refused, when they are taken again, and what cannot be read.
 class write_log final : public engine_probe {
   public:
     write_log(current_logger& log, engine_probe& next) : log_(log), next_(next) {}
@@ -195,6 +202,10 @@ class write_log final : public engine_probe {
     }
     void clock_jumped(milliseconds by) override { next_.clock_jumped(by); }
     void batch_failed(std::size_t commands) override { next_.batch_failed(commands); }
+    void read_failed(const store_failure& why) override {
+        next_.read_failed(why);
+        damage_.found(why);
+    }
     void slots_counted(const slot_counts& counts) override { next_.slots_counted(counts); }
     void totals_counted(const store_totals& totals) override { next_.totals_counted(totals); }
 
@@ -213,6 +224,7 @@ class write_log final : public engine_probe {
         case store_failure::kind::full: return "disk-full";
         case store_failure::kind::io_error: return "io-error";
         case store_failure::kind::read_only: return "read-only";
+        case store_failure::kind::corrupt: return "damaged";
         default: return "refused";
         }
     }
@@ -220,6 +232,7 @@ class write_log final : public engine_probe {
   private:
     current_logger& log_;
     engine_probe& next_;
+    damage_log damage_{log_};
 };
 
 }  // namespace callsign

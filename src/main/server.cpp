@@ -113,7 +113,6 @@ class server {
     setup::key_values told_ = setup::values_of(config_);
     current_logger log_ = platform::make_logger(config_.log);
     setup::metrics metrics_;
-    damage_log damage_log_{log_};
     sweep_log sweep_log_{log_, metrics_.reaper()};
     request_log request_log_{log_, metrics_.http(), config_.log};
     write_log write_log_{log_, metrics_.engine()};
@@ -201,7 +200,6 @@ server::server(setup::config config, setup::config_source source, std::size_t fi
       metrics_http_(listen_for_metrics()) {
     engine_.edit_elsewhere_by(outbox_);
     reaper_.ask_elsewhere(outbox_);
-    engine_.report_damage_to([this](const std::string& where) { damage_log_.found(where); });
 }
 
 // None: the master key is missing, or another.
@@ -328,7 +326,7 @@ std::string server::metrics_text() {
 
 // As /readyz says it.
 bool server::is_ready() const {
-    return engine_.accepting() && engine_.writable() && !engine_.write_trouble();
+    return engine_.accepting() && !engine_.write_trouble();
 }
 
 void server::run() {
@@ -543,7 +541,7 @@ void server::warn_of_expiry() {
 // take them.
 void server::end_at_once(const std::string& why) {
     exit_code_ = exit_fatal;
-    log_->log(log_level::error, "fatal, ending: the outcome of a commit is not known",
+    log_->log(log_level::error, "fatal, ending: the store has to be opened again",
               {{"error", why}});
     last_words_.expires_after(std::chrono::milliseconds{50});
     last_words_.async_wait([](const boost::system::error_code&) { std::_Exit(exit_fatal); });

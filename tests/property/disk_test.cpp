@@ -105,12 +105,24 @@ class server {
         return options;
     }
 
+    // A read that failed as it was opened stops writing, until that succeeds.
+    bool is_to_be_opened_again() {
+        if (disk_.armed_with() != disk_fault::read_fails || !disk_.has_struck()) return false;
+        try {
+            store_->begin_write();
+        } catch (const store_failure&) {
+            return true;
+        }
+        return false;
+    }
+
     void start() {
         store_.reset();
         // Whoever starts it tries again, as long as a fault lasts.
         for (int attempt = 1; !store_; ++attempt) {
             try {
                 store_ = open_sqlite(options_at(at_));
+                if (is_to_be_opened_again()) store_.reset();
             } catch (const std::runtime_error&) {
                 if (disk_.is_off()) return move();
                 if (attempt == 100) throw;
@@ -168,10 +180,13 @@ class server {
     }
 
     // A server that has ended is started again, as whoever watches over it does. That it ends is
-    // for outcomes that nobody knows: a full disk leaves none.
+    // for outcomes that nobody knows, and that it stops writing for damage: a full disk leaves
+    // none, nor does a read that failed.
     void revive() {
         const bool ended = !house_ || house_->fatal() || !house_->engine().writable();
-        if (ended && disk_.armed_with() == disk_fault::disk_is_full) {
+        const auto what = disk_.armed_with();
+        const bool is_over = what == disk_fault::disk_is_full || what == disk_fault::read_fails;
+        if (ended && is_over) {
             wrong_ += "ended: " + house_->fatal().value_or("damage") + "\n";
         }
         if (disk_.is_off() || ended) kill();

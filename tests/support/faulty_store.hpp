@@ -94,6 +94,15 @@ class faulty_store final : public store {
         if (refused_writes_) throw store_failure(*refused_writes_, "no writes");
         within_.prove_writable();
     }
+    // None: damage that was met is not there any more.
+    void keep_damage(std::optional<store_failure::kind> how) { kept_damage_ = how; }
+    void prove_readable() override {
+        ++looks_;
+        if (kept_damage_) throw store_failure(*kept_damage_, "still damaged");
+        within_.prove_readable();
+    }
+    // How often somebody looked at damage again.
+    int looks() const { return looks_; }
     std::unique_ptr<store_copy> begin_copy(const std::filesystem::path& file) override {
         return within_.begin_copy(file);
     }
@@ -468,7 +477,9 @@ class faulty_store final : public store {
     store_failure::kind refused_how_ = store_failure::kind::refused;
     std::optional<store_failure::kind> refused_reads_;
     std::optional<store_failure::kind> refused_writes_;
+    std::optional<store_failure::kind> kept_damage_;
     int proofs_ = 0;
+    int looks_ = 0;
     std::size_t task_bytes_max_ = std::numeric_limits<std::size_t>::max();
     int refusals_ = 0;
 };

@@ -215,7 +215,7 @@ class unsafe_disk {
         return real(f)->pMethods->xClose(real(f));
     }
     static int read(sqlite3_file* f, void* to, int size, sqlite3_int64 offset) {
-        if (install().strikes(disk_fault::read_fails)) return SQLITE_IOERR_READ;
+        if (install().strikes(disk_fault::read_fails)) return SQLITE_IOERR_CORRUPTFS;  // EIO
         if (install().strikes(disk_fault::read_is_short)) {
             std::memset(to, 0, static_cast<std::size_t>(size));
             const int code = real(f)->pMethods->xRead(real(f), to, size / 2, offset);

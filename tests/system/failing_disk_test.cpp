@@ -1,10 +1,13 @@
 // Goal: when COMMIT fails and nobody knows whether it took, the server answers so, ends with a code
 // that asks for a restart, and after it clients get their receipts by asking again. When the disk
-// is full it says so, goes on reading, starts, and recovers by itself. Method: the real program
-// with a disk whose syncs begin to fail, or whose files grow no more.
+// is full it says so, goes on reading, starts, and recovers by itself. A read that fails is that
+// request's alone; damage stops writing until it is gone. Method: the real program with a disk
+// whose syncs begin to fail, whose files grow no more, of which one read fails, or that has other
+// bytes.
 
 #include "fixture.hpp"
 
+#include <SQLiteCpp/SQLiteCpp.h>
 #include <fstream>
 
 namespace callsign::testing {
@@ -209,7 +212,127 @@ TEST_F(failing_disk_test, a_server_on_a_full_disk_is_not_ready_until_there_is_ro
     expect_sound();
 }
 
+TEST_F(failing_disk_test, one_failed_read_is_of_one_request_alone) {
+    const auto switch_file = temp_path("one-read-fails");
+    auto s = start({}, {{"LD_PRELOAD", CALLSIGN_FAILING_DISK},
+                        {"CALLSIGN_FAIL_ONE_READ", switch_file.string()}});
+    const std::string token = make_account(*s, "home2", "DSK");
+    const auto create = [&](int n) {
+        http_client client(s->port(), token);
+        const auto answer = client.post_json("/v1/tasks", R"({"description":"one read"})",
+                                             "key-" + std::to_string(n));
+        return answer ? answer->status : 0;
+    };
+    // What a server has just read, it does not read again: each start has some reads left. The
+    // first is the token's, so not all of them are a command's.
+    int refused = 0;
+    for (int n = 0; n < 20 && refused < 2; ++n) {
+        s->child().signal(SIGTERM);
+        expect_exit(s->child(), 0);
+        s->start();
+        if (n % 2 == 1) {  // the token is known
+            EXPECT_EQ(create(1000 + n), 201u);
+        }
+        std::ofstream(switch_file) << "now";
+        const unsigned status = create(n);
+        std::filesystem::remove(switch_file);
+        EXPECT_TRUE(status == 201 || status == 503) << status;
+        if (status == 503) await_line(s->child(), "error the disk cannot be read");
+        refused += status == 503;
+        EXPECT_EQ(create(n), 201u) << "the disk is well";
+        http_client client(s->port(), token);
+        EXPECT_EQ(client.get("/readyz")->status, 200u);
+    }
+    EXPECT_GE(refused, 1);
+    s->child().signal(SIGTERM);
+    expect_exit(s->child(), 0);
+    expect_sound();
+}
+
 #endif
+
+class damaged_disk_test : public system_test {
+  protected:
+    // Turns a byte of a table's first page, or turns it back.
+    void turn(const std::string& table) {
+        const auto file = data_dir() / "callsign.sqlite3";
+        if (at_ == 0) {
+            SQLite::Database db(file.string());
+            SQLite::Statement q(db, "SELECT rootpage FROM sqlite_master WHERE name = ?");
+            q.bind(1, table);
+            ASSERT_TRUE(q.executeStep());
+            at_ = (q.getColumn(0).getInt64() - 1) * 4096 + 4000;
+        }
+        std::fstream bytes(file, std::ios::binary | std::ios::in | std::ios::out);
+        bytes.seekg(at_);
+        const char turned = static_cast<char>(bytes.get() ^ 1);
+        bytes.seekp(at_).put(turned);
+    }
+    void start_with_damage_in(const std::string& table) {
+        s_ = start();
+        token_ = make_account(*s_, "home2", "DMG");
+        ASSERT_EQ(create("before"), 201u);
+        stop();
+        turn(table);
+        s_->start();
+    }
+    void stop() {
+        s_->child().signal(SIGTERM);
+        expect_exit(s_->child(), 0);
+    }
+    unsigned create(const std::string& key) {
+        http_client client(s_->port(), token_);
+        const auto answer = client.post_json("/v1/tasks", R"({"description":"damaged"})", key);
+        return answer ? answer->status : 0;
+    }
+    http_answer get(const std::string& target) {
+        http_client client(s_->port(), token_);
+        return client.get(target).value_or(http_answer{});
+    }
+    void expect_stopped_and_read() {
+        EXPECT_EQ(get("/v1/tasks").status, 200u);
+        EXPECT_EQ(get("/readyz").status, 500u);
+        EXPECT_NE(get("/readyz").body.find("store-damaged"), std::string::npos);
+        const finished told =
+            run({(programs() / "callsign").string(), "doctor", "--data-dir", data_dir().string()},
+                patience);
+        EXPECT_EQ(told.status, (exit_status{1, 0}));
+        EXPECT_NE(told.out.find("it runs and refuses writes: The store is damaged"),
+                  std::string::npos)
+            << told.out;
+        await_line(s_->child(), "error write-refused reason=damaged");
+    }
+
+    std::int64_t at_ = 0;
+    std::unique_ptr<server> s_;
+    std::string token_;
+};
+
+TEST_F(damaged_disk_test, a_command_that_meets_it_stops_writing_until_it_is_gone) {
+    start_with_damage_in("task_history");
+    EXPECT_EQ(get("/readyz").status, 200u);
+    EXPECT_EQ(create("during"), 500u);
+    EXPECT_EQ(create("during-too"), 500u);
+    expect_stopped_and_read();
+    turn("task_history");
+    await_line(s_->child(), "info writes-resumed");
+    EXPECT_EQ(create("during"), 201u);
+    EXPECT_EQ(get("/readyz").status, 200u);
+    stop();
+    expect_sound();
+}
+
+TEST_F(damaged_disk_test, what_a_start_meets_stops_writing_and_ends_it_once_it_is_gone) {
+    start_with_damage_in("versions");
+    expect_stopped_and_read();
+    EXPECT_EQ(create("during"), 500u);
+    turn("versions");
+    expect_exit(s_->child(), 70);
+    s_->start();
+    EXPECT_EQ(create("during"), 201u);
+    stop();
+    expect_sound();
+}
 
 }  // namespace
 }  // namespace callsign::testing

@@ -27,6 +27,9 @@ enum class errc {
     storage_full,
     // What the disk holds is not what was written there. Nothing was done.
     store_damaged,
+    // A row that is needed cannot be read, or contradicts others; they are not concerned. Nothing
+    // was done.
+    record_damaged,
     // The server that the account's tasks live on cannot be reached, or says no. Nothing was done.
     remote_unavailable,
 };

@@ -68,6 +68,9 @@ struct engine_options {
     milliseconds trust_clock_after{std::chrono::hours{1}};
     // While writes are refused for a reason that lasts, one of the server's own is tried as often.
     milliseconds prove_interval{1'000};
+    // While they are refused for damage, what was met is looked at again: after as long at first,
+    // then after twice as long each time, and at last as often as this.
+    milliseconds look_interval_max{60'000};
 };
 
 struct executors {
@@ -109,7 +112,7 @@ class engine {
 
     // Applies one command in some batch. Returns after the commit that holds it, or with
     // errc::overloaded, shutting_down, deadline_exceeded, store_refused, storage_full,
-    // store_damaged (nothing was done) or outcome_unknown.
+    // store_damaged, record_damaged (nothing was done) or outcome_unknown.
     template <class Command>
     boost::asio::awaitable<result<typename Command::answer>> submit(Command command);
     // And the audit log says who asked for it, if it is done: in the same transaction.
@@ -128,7 +131,7 @@ class engine {
 
     // Answers a query on the reader executor. One whose claim is large has a transaction of its
     // own, and others do not wait behind it. errc::overloaded, deadline_exceeded (it was not
-    // asked), store_unavailable or store_damaged if the store throws.
+    // asked), store_unavailable, store_damaged or record_damaged if the store throws.
     template <class Query>
     boost::asio::awaitable<result<typename Query::answer>> ask(Query query);
 
@@ -169,15 +172,14 @@ class engine {
 
     // False once a commit's outcome was unknown or stop() was called.
     bool accepting() const noexcept;
-    // False once a command met damage: from then on no more are applied, questions are answered.
+    // False while damage stops writing: no commands are applied, questions are answered.
     bool writable() const noexcept;
     // Why writes are refused, if that will last: the disk is full, cannot be written, or may not
-    // be. None once something was written again.
+    // be, or has other bytes than were written. None once something was written again.
     const std::optional<store_failure>& write_trouble() const noexcept;
-    // Finds out when that is over, should nobody else write. Until stop(). Spawn once.
+    // Finds out whether that is so, and when it is over, should nobody else write. Until stop().
+    // Spawn once.
     boost::asio::awaitable<void> watch_writes();
-    // Is told what damage was met, and where. Network executor.
-    void report_damage_to(std::function<void(std::string)> report);
     // Requests that wait or are under way.
     std::size_t queue_depth() const noexcept;
     // How far the wall clock was behind the store's time at the last batch; zero: it was not. Any

@@ -36,6 +36,8 @@ class engine_probe {
     virtual void account_full() {}
     // Writes are refused from now on, and why; or nothing stands in their way any more.
     virtual void write_trouble_changed(const std::optional<store_failure>& /*now*/) {}
+    // A command or a query was refused for what it could not read: a failed read, or damage.
+    virtual void read_failed(const store_failure& /*why*/) {}
     // `commit` is the time from COMMIT until it was durable, `batch` the whole, from the first
     // command on.
     virtual void batch_committed(std::size_t /*commands*/, std::chrono::nanoseconds /*batch*/,

@@ -30,7 +30,8 @@ struct held_series {
 
 // What a running server says when it is asked.
 struct server_word {
-    std::string why_not{};  // why it could not be asked; empty: it was
+    std::string why_not{};    // why it could not be asked; empty: it was
+    std::string not_ready{};  // why it refuses writes; empty: it takes them
     milliseconds window{};
     milliseconds interval{};
     std::optional<time_point> oldest_pending{};

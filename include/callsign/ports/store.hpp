@@ -44,12 +44,14 @@ class store_failure : public std::runtime_error {
     // Nothing of the transaction became durable, unless it is unknown. No text holds what tasks
     // say.
     enum class kind {
-        refused,    // for now
-        full,       // the disk has no room
-        io_error,   // it could not be read or written
-        read_only,  // nothing may be written
-        damaged,    // what is on the disk is not what was written there; the text names the place
-        unknown,    // COMMIT failed and it is not known whether it took: stop writing
+        refused,      // for now
+        full,         // the disk has no room
+        io_error,     // it could not be written
+        read_only,    // nothing may be written
+        read_failed,  // the disk gave no answer; another read may have one
+        damaged,      // a row cannot be, or contradicts others; the text names it
+        corrupt,      // pages are not what was written there: nothing is safe to be written
+        unknown,      // COMMIT failed and it is not known whether it took: stop writing
     };
 
     store_failure(kind reason, const std::string& text)
@@ -57,7 +59,11 @@ class store_failure : public std::runtime_error {
 
     kind reason() const noexcept { return reason_; }
     // The same may succeed another time.
-    bool is_transient() const noexcept { return reason_ == kind::refused || is_lasting(); }
+    bool is_transient() const noexcept {
+        return reason_ == kind::refused || reason_ == kind::read_failed || is_lasting();
+    }
+    // Another read will most likely find the same.
+    bool is_damage() const noexcept { return reason_ == kind::damaged || reason_ == kind::corrupt; }
     // The next write will most likely fail for the same reason, whatever it is.
     bool is_lasting() const noexcept {
         return reason_ == kind::full || reason_ == kind::io_error || reason_ == kind::read_only;
@@ -67,7 +73,8 @@ class store_failure : public std::runtime_error {
     kind reason_;
 };
 
-// For rows that contradict each other: data from the disk is input, not an invariant.
+// For rows that contradict each other: data from the disk is input, not an invariant. Thrown while
+// a command is applied, it refuses that command alone.
 [[noreturn]] inline void throw_damaged(const std::string& table, std::int64_t row,
                                        const std::string& why) {
     throw store_failure(store_failure::kind::damaged,
@@ -504,6 +511,10 @@ class store {
     // Writes something that changes nothing, and makes it durable. Throws store_failure: writes are
     // refused. A store without a disk takes them always. Writer's thread, between transactions.
     virtual void prove_writable() {}
+    // After damage: looks at what was met again, on the disk and not in memory. Throws
+    // store_failure: it is as it was; or, as unknown, it reads well, and the store is to be opened
+    // again for it. Writer's thread, between transactions.
+    virtual void prove_readable() {}
     // The file must not be there yet. Throws store_failure. Writer's thread.
     virtual std::unique_ptr<store_copy> begin_copy(const std::filesystem::path& file) = 0;
     // Called by the writer between transactions, on its thread: checkpoints and the like, in

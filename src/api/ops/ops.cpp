@@ -18,6 +18,9 @@ std::string_view reason_of(store_failure::kind reason) {
     case store_failure::kind::full: return "The disk is full.";
     case store_failure::kind::io_error: return "The disk cannot be written.";
     case store_failure::kind::read_only: return "The disk is read-only.";
+    case store_failure::kind::corrupt:
+        return "The disk has other bytes than were written. What is sound is read; the server "
+               "looks again.";
     default: return "Writes are refused.";
     }
 }
@@ -46,9 +49,9 @@ awaitable<http_response> show_alive(ops_context&, request_context&) {
 
 awaitable<http_response> show_ready(ops_context& o, request_context& c) {
     if (!o.engine.accepting()) co_return answer_error(c, errc::shutting_down);
-    if (!o.engine.writable()) co_return answer_error(c, errc::store_damaged);
     if (const auto& trouble = o.engine.write_trouble()) {
-        co_return answer_problem(c, problems::not_ready, reason_of(trouble->reason()));
+        const auto& kind = o.engine.writable() ? problems::not_ready : problems::store_damaged;
+        co_return answer_problem(c, kind, reason_of(trouble->reason()));
     }
     co_return text(200, "ready\n");
 }

@@ -23,7 +23,9 @@ boost::asio::awaitable<std::optional<std::string>> ensure_account(engine& engine
                                                                   entropy& entropy) {
     const auto found = co_await engine.ask(list_accounts{.page = {.size = 1}});
     // A store that is damaged is not a new one; what can be read is served.
-    if (found.has_error() && found.error() == errc::store_damaged) co_return std::nullopt;
+    const bool is_damaged = found.has_error() && (found.error() == errc::store_damaged ||
+                                                  found.error() == errc::record_damaged);
+    if (is_damaged) co_return std::nullopt;
     if (!found) throw std::runtime_error("cannot look for accounts: " + found.error().message());
     if (!found->rows.empty()) co_return std::nullopt;
     std::optional<std::string> secret = api::make_token(entropy);

@@ -119,6 +119,16 @@ class engine_metrics final : public engine_probe {
         disk_full_ = &refused.Add({{"reason", "disk-full"}});
         io_error_ = &refused.Add({{"reason", "io-error"}});
         read_only_ = &refused.Add({{"reason", "read-only"}});
+        damaged_ = &refused.Add({{"reason", "damaged"}});
+        auto& unread = prometheus::BuildCounter()
+                           .Name("callsign_read_failures_total")
+                           .Help(
+                               "Requests refused for what could not be read: a record or the "
+                               "store is damaged, or the disk gave no answer.")
+                           .Register(r);
+        constexpr std::array causes{"record", "store", "disk"};
+        static_assert(causes.size() == unread_size);
+        for (std::size_t i = 0; i < unread_size; ++i) unread_[i] = &unread.Add({{"of", causes[i]}});
     }
 
     void queue_depth_changed(std::size_t depth) override {
@@ -161,6 +171,14 @@ class engine_metrics final : public engine_probe {
         disk_full_->Set(is(kind::full));
         io_error_->Set(is(kind::io_error));
         read_only_->Set(is(kind::read_only));
+        damaged_->Set(is(kind::corrupt));
+    }
+    void read_failed(const store_failure& why) override {
+        using kind = store_failure::kind;
+        unread_[why.reason() == kind::damaged   ? 0
+                : why.reason() == kind::corrupt ? 1
+                                                : 2]
+            ->Increment();
     }
 
   private:
@@ -168,6 +186,7 @@ class engine_metrics final : public engine_probe {
         static_cast<std::size_t>(create_outcome::refused) + 1;
 
     static constexpr std::size_t reasons_size = static_cast<std::size_t>(lacking::time) + 1;
+    static constexpr std::size_t unread_size = 3;
 
     Gauge& queue_depth_;
     Histogram& batch_commands_;
@@ -185,6 +204,8 @@ class engine_metrics final : public engine_probe {
     Gauge* disk_full_;
     Gauge* io_error_;
     Gauge* read_only_;
+    Gauge* damaged_;
+    std::array<Counter*, unread_size> unread_{};
     std::array<Counter*, creates_size> creates_{};
     std::array<Counter*, reasons_size> turned_away_{};
     Gauge* pending_;

@@ -47,7 +47,7 @@ check_report check_sqlite(const std::filesystem::path& data_dir, const auditor& 
     } catch (const SQLite::Exception& error) {
         throw std::runtime_error("cannot read " + file.string() + ": " + error.what());
     } catch (const store_failure& error) {
-        if (error.reason() == store_failure::kind::damaged) {
+        if (error.is_damage()) {
             return {{}, {{"file", std::string("the file can be opened: ") + error.what()}}};
         }
         throw std::runtime_error("cannot read " + file.string() + ": " + error.what());

@@ -159,7 +159,7 @@ void checkpointer::note_failure(int extended_code) {
         throw store_failure(kind::unknown, text);
     }
     checkpoint_failure_.emplace(meaning_of(extended_code), text);
-    if (checkpoint_failure_->reason() == kind::damaged) throw *checkpoint_failure_;
+    if (checkpoint_failure_->is_damage()) throw *checkpoint_failure_;
 }
 
 void checkpointer::expect_synced() {

@@ -18,10 +18,11 @@ store_failure::kind meaning_of(int code, bool at_commit) {
     if ((code & 0xFF) == SQLITE_FULL) return kind::full;
     if (at_commit) return (code & 0xFF) == SQLITE_BUSY ? kind::refused : kind::unknown;
     if (code == SQLITE_IOERR_SHMSIZE) return kind::full;
-    if (code == SQLITE_IOERR_DATA) return kind::damaged;
+    if (code == SQLITE_IOERR_DATA) return kind::corrupt;
+    if (code == SQLITE_IOERR_READ || code == SQLITE_IOERR_SHORT_READ) return kind::read_failed;
     switch (code & 0xFF) {
     case SQLITE_CORRUPT:
-    case SQLITE_NOTADB: return kind::damaged;
+    case SQLITE_NOTADB: return kind::corrupt;
     case SQLITE_CANTOPEN:
     case SQLITE_IOERR: return code == SQLITE_IOERR_NOMEM ? kind::refused : kind::io_error;
     case SQLITE_READONLY: return kind::read_only;
@@ -85,9 +86,10 @@ namespace {
 // Which statement it was says where the damage is: its values are bound, not part of it.
 [[noreturn]] void rethrow_at(const SQLite::Statement& statement, const SQLite::Exception& error) {
     const auto kind = meaning_of(code_of(error));
-    if (kind != store_failure::kind::damaged) rethrow(error);
-    throw store_failure(kind,
-                        std::string("damaged: ") + error.what() + " at " + statement.getQuery());
+    const bool is_read = kind == store_failure::kind::read_failed;
+    if (!is_read && kind != store_failure::kind::corrupt) rethrow(error);
+    throw store_failure(kind, std::string(is_read ? "a read failed: " : "damaged: ") +
+                                  error.what() + " at " + statement.getQuery());
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <memory>
 #include <new>
+#include <set>
 #include <sqlite3.h>
 #include <string_view>
 
@@ -64,7 +65,11 @@ struct file {
     bool summed;               // as far as its header has been seen
     std::unique_ptr<wal> log;  // of a WAL
     std::atomic<int> sync_failure{SQLITE_OK};
+    std::set<sqlite3_int64> unread;  // offsets of pages with another sum, some first ones
 };
+
+// Of more nobody need know: whoever goes on meets them.
+constexpr std::size_t unread_max = 64;
 
 file& of(sqlite3_file* f) {
     return *reinterpret_cast<file*>(f);
@@ -88,11 +93,12 @@ int close(sqlite3_file* f) {
     return flushed != SQLITE_OK ? flushed : code;
 }
 
-int read(sqlite3_file* f, void* to, int size, sqlite3_int64 offset) {
-    file& self = of(f);
+int read_through(file& self, void* to, int size, sqlite3_int64 offset) {
     if (const int code = flush(self); code != SQLITE_OK) return code;
     const int code = self.real->pMethods->xRead(self.real, to, size, offset);
     const auto* bytes = static_cast<const char*>(to);
+    // EIO, which SQLite would take for damage. Another read may succeed.
+    if (code == SQLITE_IOERR_CORRUPTFS) return SQLITE_IOERR_READ;
     // SQLite takes what is missing for zeros. But pages that it asks for were written, whole.
     if (code == SQLITE_IOERR_SHORT_READ && size == page_bytes) return SQLITE_IOERR_DATA;
     if (code != SQLITE_OK || !self.is_database) return code;
@@ -103,10 +109,26 @@ int read(sqlite3_file* f, void* to, int size, sqlite3_int64 offset) {
     return written == page_sum(bytes, offset) ? SQLITE_OK : SQLITE_IOERR_DATA;
 }
 
+void note_unread(file& self, sqlite3_int64 offset) noexcept {
+    try {
+        if (self.unread.size() < unread_max) self.unread.insert(offset);
+    } catch (const std::bad_alloc&) {
+        // It will be met again.
+    }
+}
+
+int read(sqlite3_file* f, void* to, int size, sqlite3_int64 offset) {
+    file& self = of(f);
+    const int code = read_through(self, to, size, offset);
+    if (code == SQLITE_IOERR_DATA && self.is_database) note_unread(self, offset);
+    return code;
+}
+
 int write(sqlite3_file* f, const void* from, int size, sqlite3_int64 offset) {
     file& self = of(f);
     const auto* bytes = static_cast<const char*>(from);
     if (self.is_database && offset == 0 && size >= header_bytes) self.summed = says_sums(bytes);
+    self.unread.erase(offset);
     if (self.log) {
         self.log->pages.wrote(from, size, offset);
         self.log->sync->note_write(offset);
@@ -305,6 +327,18 @@ sqlite3_file& database_file(connection& db) {
 
 const std::atomic<int>& sync_failure(connection& db) {
     return of(&database_file(db)).sync_failure;
+}
+
+bool reads_well(connection& db) {
+    file& self = of(&database_file(db));
+    page bytes;
+    std::erase_if(self.unread, [&](sqlite3_int64 offset) {
+        sqlite3_int64 end = 0;
+        const bool is_there =
+            self.real->pMethods->xFileSize(self.real, &end) != SQLITE_OK || offset < end;
+        return !is_there || read_through(self, bytes.data(), page_bytes, offset) == SQLITE_OK;
+    });
+    return self.unread.empty();
 }
 
 bool has_sums(const std::filesystem::path& path) {

@@ -31,6 +31,10 @@ bool has_sums(const std::filesystem::path& file);
 // What the last 8 of a page's 4,096 bytes are to be, at `offset` in the file.
 std::uint64_t page_sum(const char* page, std::int64_t offset);
 
+// Whether each page of the database whose sum this connection found wrong reads well now. A page
+// that was written since does.
+bool reads_well(connection& db);
+
 // How many different pages this connection has written to the log since it began anew, or since
 // they were forgotten.
 std::int64_t pages_to_move(connection& db);

@@ -5,6 +5,7 @@
 #include "disk_reserve.hpp"
 #include "file_copy.hpp"
 #include "log_sync.hpp"
+#include "page_sums.hpp"
 #include "prepare_file.hpp"
 #include "read_transaction.hpp"
 #include "reads.hpp"
@@ -25,6 +26,7 @@ class sqlite_store final : public store {
   public:
     explicit sqlite_store(const sqlite_options& options)
         : file_(sqlite::prepare_directory(options.data_dir)),
+          options_(options),
           lock_(options.data_dir / "callsign.lock"),
           state_((sqlite::prepare_file(file_, options), file_), options),
           readers_(file_, options),
@@ -35,8 +37,9 @@ class sqlite_store final : public store {
             state_.load();
             sync();
         } catch (const store_failure& failure) {
-            if (failure.reason() != store_failure::kind::damaged) throw;
-            stopped_ = failure;  // what is not damaged can be read
+            using kind = store_failure::kind;
+            if (!failure.is_damage() && failure.reason() != kind::read_failed) throw;
+            stopped_.emplace(kind::corrupt, failure.what());  // what is sound can be read
         }
     }
 
@@ -74,12 +77,33 @@ class sqlite_store final : public store {
         log_.make_room();
         sqlite::prove_writable(state_);
     }
+    void prove_readable() override {
+        if (stopped_) {
+            load_elsewhere();
+            throw store_failure(store_failure::kind::unknown,
+                                "what was damaged at the start can be read now");
+        }
+        state_.db.execute("PRAGMA shrink_memory");
+        if (sqlite::reads_well(state_.db)) return;
+        throw store_failure(store_failure::kind::corrupt, "damaged: pages have other sums still");
+    }
     std::unique_ptr<store_copy> begin_copy(const std::filesystem::path& file) override {
         return sqlite::begin_copy(state_.db, file_, file);
     }
     void maintain(bool idle) override { log_.maintain(idle); }
 
   private:
+    // As a start does. Throws store_failure, of what stops writing.
+    void load_elsewhere() {
+        try {
+            sqlite::write_state(file_, options_).load();
+        } catch (const SQLite::Exception& error) {
+            sqlite::rethrow(error);
+        } catch (const store_failure& failure) {
+            throw store_failure(store_failure::kind::corrupt, failure.what());
+        }
+    }
+
     // What is left on a full disk may do for a page, and not for what is refused all the time.
     void expect_room() const {
         constexpr std::uintmax_t least = 1 << 20;
@@ -91,6 +115,7 @@ class sqlite_store final : public store {
     // Built in this order and closed in reverse: the readers first, so that the writer's connection
     // is the last and checkpoints as it closes.
     std::filesystem::path file_;
+    sqlite_options options_;
     sqlite::directory_lock lock_;
     sqlite::write_state state_;
     sqlite::reader_pool readers_;
@@ -107,8 +132,7 @@ std::unique_ptr<store> open_with_reserve(const sqlite_options& options) {
     } catch (const store_failure& failure) {
         // Not all that a full disk does to SQLite is called so: shared memory that cannot grow is
         // an I/O error.
-        const bool damaged = failure.reason() == store_failure::kind::damaged;
-        if (damaged || !room.give_up()) throw;
+        if (failure.is_damage() || !room.give_up()) throw;
     }
     if (!opened) opened = std::make_unique<sqlite_store>(options);
     room.make();

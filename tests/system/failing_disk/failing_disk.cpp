@@ -1,7 +1,8 @@
 // Preloaded into a server under test. From the moment the file named by CALLSIGN_FAIL_SYNC exists,
 // every fsync and fdatasync fails as on a dying disk; when the one named by CALLSIGN_FAIL_ONE_SYNC
-// exists, the next sync of a database fails, and the file goes; from the moment the one named by
-// CALLSIGN_DISK_FULL exists, files grow by no more than others give up, as on a full one.
+// exists, the next sync of a database fails, and the file goes; CALLSIGN_FAIL_ONE_READ is the same
+// of a read; from the moment the one named by CALLSIGN_DISK_FULL exists, files grow by no more than
+// others give up, as on a full one.
 
 #include <atomic>
 #include <cerrno>
@@ -27,21 +28,30 @@ Function* real(const char* name) {
     return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
 }
 
-bool fails_once(int descriptor) {
-    if (!is_on("CALLSIGN_FAIL_ONE_SYNC")) return false;
+// Whether this is the one call, of a database, that fails.
+bool fails_once(const char* name, int descriptor) {
+    if (!is_on(name)) return false;
     char path[4096];
     const std::string link = "/proc/self/fd/" + std::to_string(descriptor);
     const ssize_t bytes = ::readlink(link.c_str(), path, sizeof path);
     if (bytes < 0 || !std::string_view(path, bytes).ends_with(".sqlite3")) return false;
-    return real<int(const char*)>("unlink")(std::getenv("CALLSIGN_FAIL_ONE_SYNC")) == 0;
+    return real<int(const char*)>("unlink")(std::getenv(name)) == 0;
 }
 
 int sync_by(const char* name, int descriptor) {
-    if (is_on("CALLSIGN_FAIL_SYNC") || fails_once(descriptor)) {
+    if (is_on("CALLSIGN_FAIL_SYNC") || fails_once("CALLSIGN_FAIL_ONE_SYNC", descriptor)) {
         errno = EIO;
         return -1;
     }
     return real<int(int)>(name)(descriptor);
+}
+
+ssize_t read_at(const char* name, int descriptor, void* to, size_t size, off64_t at) {
+    if (fails_once("CALLSIGN_FAIL_ONE_READ", descriptor)) {
+        errno = EIO;
+        return -1;
+    }
+    return real<ssize_t(int, void*, size_t, off64_t)>(name)(descriptor, to, size, at);
 }
 
 // What files have given up on the full disk, and others may take: in a file of its own, for the
@@ -105,6 +115,14 @@ int fsync(int descriptor) {
 
 int fdatasync(int descriptor) {
     return sync_by("fdatasync", descriptor);
+}
+
+ssize_t pread(int descriptor, void* to, size_t size, off_t at) {
+    return read_at("pread", descriptor, to, size, at);
+}
+
+ssize_t pread64(int descriptor, void* to, size_t size, off64_t at) {
+    return read_at("pread64", descriptor, to, size, at);
 }
 
 ssize_t pwrite(int descriptor, const void* bytes, size_t size, off_t at) {

@@ -1144,6 +1144,7 @@ TEST_F(command_line, doctor_shows_a_line_each_and_fails_for_faults_alone) {
                 {"clock", verdict::warning, "nothing keeps it right", "set it"},
                 {"schema", verdict::skipped, "there is none", "start callsignd"}};
     answer(R"({"window":"10m","interval":"30s","oldestPending":"2026-11-20T12:48:00.000Z"})");
+    answer(R"({"title":"The server cannot write","code":"not-ready","requestId":"r"})", 503);
     answer(R"({"accounts":[{"name":"ada"}]})");
     answer(R"({"series":[{"prefix":"SYN","held":true},{"prefix":"INC","held":false}]})");
     EXPECT_EQ(
@@ -1162,6 +1163,7 @@ TEST_F(command_line, doctor_shows_a_line_each_and_fails_for_faults_alone) {
     EXPECT_TRUE(word.oldest_pending);
     ASSERT_EQ(word.held.size(), 1u);
     EXPECT_EQ(word.held[0].account + word.held[0].prefix, "adaSYN");
+    EXPECT_EQ(word.not_ready, "The server cannot write (not-ready)");
     out.str("");
     findings.push_back({"disk", verdict::fault, "it is full", "make room"});
     EXPECT_EQ(run({"doctor", "--data-dir", data_dir.string(), "--json"}), 1);
@@ -1186,9 +1188,10 @@ TEST_F(command_line, doctor_asks_nobody_else) {
     EXPECT_TRUE(requests.empty());
     put_listen_file("listen.url", local);
     answer(R"({"window":"10m","interval":"30s"})");
+    answer("ready");
     answer("{}");
     EXPECT_EQ(run({"doctor"}), 0);
-    EXPECT_EQ(word.why_not, "");
+    EXPECT_EQ(word.why_not + word.not_ready, "");
     ASSERT_FALSE(requests.empty());
     EXPECT_THAT(requests[0], HasSubstr("GET " + local));
     EXPECT_THAT(out.str() + err.str(), Not(HasSubstr("cs_operators_own")));

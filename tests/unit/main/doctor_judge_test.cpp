@@ -319,6 +319,11 @@ TEST(judge, a_server_that_does_not_answer) {
                 HasSubstr("fault server: it runs and could not be asked: no answer within 10s"));
 }
 
+TEST(judge, a_server_that_refuses_writes) {
+    EXPECT_THAT(after(running(), [](facts& f) { f.server->not_ready = "The store is damaged"; }),
+                HasSubstr("fault server: it runs and refuses writes: The store is damaged"));
+}
+
 TEST(judge, the_oldest_slot) {
     EXPECT_EQ(after(running(), [](facts& f) { f.server->oldest_pending = now - 11min; }), "")
         << "sweeps come now and then";

@@ -194,15 +194,33 @@ TEST_F(write_lines, say_when_writes_are_refused_and_when_they_are_taken_again) {
     writes.write_trouble_changed(store_failure(kind::full, "no room"));
     writes.write_trouble_changed(store_failure(kind::io_error, "EIO"));
     writes.write_trouble_changed(store_failure(kind::read_only, "read-only"));
+    writes.write_trouble_changed(store_failure(kind::corrupt, "a page"));
     writes.write_trouble_changed(std::nullopt);
-    ASSERT_EQ(lines.size(), 4u);
-    const char* const reasons[] = {"disk-full", "io-error", "read-only"};
-    for (std::size_t i = 0; i < 3; ++i) {
+    ASSERT_EQ(lines.size(), 5u);
+    const char* const reasons[] = {"disk-full", "io-error", "read-only", "damaged"};
+    for (std::size_t i = 0; i < 4; ++i) {
         EXPECT_EQ(lines[i].event, "write-refused");
         EXPECT_EQ(lines[i].level, log_level::error);
         EXPECT_EQ(lines[i].fields.at("reason"), reasons[i]);
     }
-    EXPECT_EQ(lines[3].event, "writes-resumed");
+    EXPECT_EQ(lines[4].event, "writes-resumed");
+}
+
+TEST_F(write_lines, say_what_cannot_be_read_once_a_minute) {
+    using kind = store_failure::kind;
+    for (int times = 0; times < 3; ++times) {
+        writes.read_failed(store_failure(kind::damaged, "tasks, row 5"));
+        writes.read_failed(store_failure(kind::corrupt, "a page"));
+        writes.read_failed(store_failure(kind::read_failed, "EIO"));
+    }
+    ASSERT_EQ(lines.size(), 3u);
+    const char* const events[] = {"a record is damaged", "the store is damaged",
+                                  "the disk cannot be read"};
+    for (std::size_t i = 0; i < 3; ++i) {
+        EXPECT_EQ(lines[i].event, events[i]);
+        EXPECT_EQ(lines[i].level, log_level::error);
+    }
+    EXPECT_EQ(lines[0].fields.at("where"), "tasks, row 5");
 }
 
 }  // namespace

@@ -177,13 +177,16 @@ TEST(metrics, what_is_stored_and_whether_it_can_be) {
     metrics m;
     m.engine().totals_counted({.accounts = 2, .tasks = 40, .open_tasks = 30, .held_series = 1});
     m.engine().write_trouble_changed(store_failure(store_failure::kind::full, "full"));
+    m.engine().read_failed(store_failure(store_failure::kind::damaged, "a record"));
     m.ready(false);
     m.space({.database_bytes = 4096, .log_bytes = 824, .free_bytes = 7, .disk_bytes = 70});
     std::string text = m.text();
     for (const char* line :
          {"callsign_accounts 2\n", "callsign_tasks 40\n", "callsign_tasks_open 30\n",
           "callsign_series_held 1\n", "callsign_writes_refused{reason=\"disk-full\"} 1\n",
-          "callsign_writes_refused{reason=\"io-error\"} 0\n", "callsign_ready 0\n",
+          "callsign_writes_refused{reason=\"io-error\"} 0\n",
+          "callsign_writes_refused{reason=\"damaged\"} 0\n",
+          "callsign_read_failures_total{of=\"record\"} 1\n", "callsign_ready 0\n",
           "callsign_database_bytes 4096\n", "callsign_wal_bytes 824\n",
           "callsign_disk_free_bytes 7\n", "callsign_disk_bytes 70\n"}) {
         EXPECT_THAT(text, HasSubstr(line));

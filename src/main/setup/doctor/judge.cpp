@@ -453,6 +453,10 @@ void judge_port(const facts& f, std::vector<diagnosis>& all) {
 
 void judge_server(const facts& f, std::vector<diagnosis>& all) {
     check c(all, "server");
+    if (f.server && !f.server->not_ready.empty()) {
+        return c.fault("it runs and refuses writes: " + f.server->not_ready,
+                       "its log names the place; callsign check lists what is damaged");
+    }
     if (f.server && !f.server->why_not.empty() && f.is_running) {
         return c.fault("it runs and could not be asked: " + f.server->why_not,
                        "its log says what it does; --url says where it is");

@@ -1,0 +1,135 @@
+// What the store does once it has met pages that are not what was written there: it tells damage
+// from a read that failed, it looks again on the disk, and it can be opened over damage.
+
+#include "support/temp_dir.hpp"
+#include "support/unsafe_disk.hpp"
+
+#include <callsign/store/sqlite.hpp>
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <optional>
+
+namespace callsign {
+namespace {
+
+using kind = store_failure::kind;
+
+// What it fails with; none: it does not.
+template <class Action>
+std::optional<kind> failure_of(Action action) {
+    try {
+        action();
+    } catch (const store_failure& failure) {
+        return failure.reason();
+    }
+    return std::nullopt;
+}
+
+class store_damage : public ::testing::Test {
+  protected:
+    store_damage() {
+        open();
+        const auto tx = store_->begin_write();
+        token_ = tx->put_token(std::nullopt, "operator", token_scope::admin, sha256("t"), t0_);
+        tx->commit();
+    }
+
+    void open() {
+        store_.reset();
+        store_ = open_sqlite({.data_dir = dir_.path()});
+    }
+    std::filesystem::path file() const { return dir_.path() / "callsign.sqlite3"; }
+
+    // Turns a byte of the first page of a table, or turns it back.
+    void turn(const std::string& table) {
+        if (at_.count(table) == 0) {
+            SQLite::Database db(file().string());
+            SQLite::Statement q(db, "SELECT rootpage FROM sqlite_master WHERE name = ?");
+            q.bind(1, table);
+            ASSERT_TRUE(q.executeStep());
+            at_[table] = (q.getColumn(0).getInt64() - 1) * 4096 + 4000;
+        }
+        std::fstream bytes(file(), std::ios::binary | std::ios::in | std::ios::out);
+        bytes.seekg(at_[table]);
+        const char turned = static_cast<char>(bytes.get() ^ 1);
+        bytes.seekp(at_[table]).put(turned);
+    }
+    std::optional<kind> write_with_token() {
+        return failure_of([&] {
+            const auto tx = store_->begin_write();
+            ASSERT_TRUE(tx->find_token(token_));
+            tx->revoke_token(token_, t0_);
+            tx->commit();
+        });
+    }
+    std::optional<kind> look() {
+        return failure_of([&] { store_->prove_readable(); });
+    }
+
+    testing::unsafe_disk& disk_ = testing::unsafe_disk::install();
+    testing::temp_dir dir_;
+    const time_point t0_{milliseconds{1'700'000'000'000}};
+    std::map<std::string, std::int64_t> at_;
+    std::unique_ptr<store> store_;
+    token_id token_;
+};
+
+TEST_F(store_damage, is_met_where_it_is_and_looked_at_again_on_the_disk) {
+    store_.reset();
+    turn("tokens");
+    open();
+    EXPECT_EQ(look(), std::nullopt) << "nobody has met it";
+    EXPECT_EQ(write_with_token(), kind::corrupt);
+    EXPECT_EQ(look(), kind::corrupt);
+    EXPECT_EQ(look(), kind::corrupt);
+    turn("tokens");
+    EXPECT_EQ(look(), std::nullopt);
+    EXPECT_EQ(write_with_token(), std::nullopt);
+}
+
+// The other pages are served, and once it reads well the store is to be opened again.
+TEST_F(store_damage, of_what_is_read_at_the_start_stops_writing_alone) {
+    store_.reset();
+    turn("totals");
+    open();
+    EXPECT_EQ(write_with_token(), kind::corrupt);
+    EXPECT_EQ(store_->begin_read()->tokens_of(std::nullopt).size(), 1u);
+    EXPECT_EQ(look(), kind::corrupt);
+    turn("totals");
+    EXPECT_EQ(write_with_token(), kind::corrupt) << "what was read at the start is not there";
+    EXPECT_EQ(look(), kind::unknown);
+    open();
+    EXPECT_EQ(write_with_token(), std::nullopt);
+}
+
+// The kernel says EIO, and SQLite of that: the file is corrupt.
+TEST_F(store_damage, is_not_what_a_failed_read_is_taken_for) {
+    int failed = 0;
+    for (std::int64_t nth = 1;; ++nth) {
+        open();
+        disk_.arm(testing::disk_fault::read_fails, nth);
+        const auto how = write_with_token();
+        const bool has_struck = disk_.has_struck();
+        disk_.heal();
+        if (!has_struck) break;
+        if (how) {
+            EXPECT_EQ(how, kind::read_failed) << nth;
+            ++failed;
+        }
+        EXPECT_EQ(look(), std::nullopt) << nth;
+        EXPECT_EQ(write_with_token(), std::nullopt) << nth;
+    }
+    EXPECT_GE(failed, 1);
+    // The same of a reader's.
+    open();
+    disk_.arm(testing::disk_fault::read_fails, 1);
+    EXPECT_EQ(failure_of([&] { store_->begin_read()->tokens_of(std::nullopt); }),
+              kind::read_failed);
+    disk_.heal();
+    EXPECT_EQ(failure_of([&] { store_->begin_read()->tokens_of(std::nullopt); }), std::nullopt);
+}
+
+}  // namespace
+}  // namespace callsign
