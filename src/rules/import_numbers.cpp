@@ -21,6 +21,8 @@ struct wanted {
     const row* from;
     series of;
     std::string period;
+    std::optional<task>
+        unseen{};  // it has its number already, and no content: the row's is the first
 };
 
 class number_import {
@@ -59,6 +61,12 @@ class number_import {
             return format_key(of->prefix, period, number);
         };
         const auto holder = tx_.find_task(of->id, period, r.number);
+        if (holder && holder->uuid == r.uuid && is_unseen(*holder) &&
+            uuids_.insert(r.uuid).second) {
+            ++done.imported;
+            tasks_.push_back({&r, *of, std::move(period), holder});
+            return;
+        }
         if (holder && holder->uuid == r.uuid) {
             ++done.there_already;
             return;
@@ -100,6 +108,18 @@ class number_import {
 
     void put(const wanted& w, std::int64_t seq, std::vector<operation>& operations) {
         const row& r = *w.from;
+        const std::string entry = epoch_text(r.created_at);
+        attributes content = {
+            {"description", r.title}, {"entry", entry}, {"modified", entry}, {"status", "pending"}};
+        if (w.unseen) {
+            task t = *w.unseen;
+            t.attributes = std::move(content);
+            correct_key(t, t.attributes, moment_);
+            append_creation(operations, t, moment_.wall);
+            tx_.reveal_task(t.id, t.attributes, seq, seq);
+            commit_waiting_slots(tx_, account_, t.uuid, t.id, moment_);
+            return;
+        }
         if (r.number > tx_.last_number(w.of.id, w.period) + 1) {
             tx_.skip_numbers(w.of.id, w.period, r.number - 1);
         }
@@ -112,9 +132,7 @@ class number_import {
         t.last_seq = seq;
         t.numbered = receipt{r.uuid, w.of.prefix,  w.period, tx_.take_number(w.of.id, w.period),
                              seq,    r.created_at, true};
-        const std::string entry = epoch_text(r.created_at);
-        t.attributes = {
-            {"description", r.title}, {"entry", entry}, {"modified", entry}, {"status", "pending"}};
+        t.attributes = std::move(content);
         correct_key(t, t.attributes, moment_);
         append_creation(operations, t, moment_.wall);
         commit_waiting_slots(tx_, account_, t.uuid, tx_.put_task(t, w.of.id), moment_);

@@ -228,6 +228,33 @@ TEST_F(unseen_tasks, a_number_waits_for_its_task_however_that_comes) {
     EXPECT_EQ(std::get<receipted>(run(fulfil{slot, "", {}})).receipt, made.receipt);
 }
 
+// A row's title is the first that anybody says of such a task.
+TEST_F(unseen_tasks, a_table_of_numbers_brings_its_title) {
+    given(3);
+    given(4);
+    become_managed({1});
+    const auto slot = reserved("k", uuid_of(3));
+    import_numbers c;
+    c.account = account_;
+    for (int n = 3; n <= 4; ++n) {
+        c.rows.push_back({.prefix = "TASK", .number = n - 2, .uuid = uuid_of(n), .title = "said"});
+        c.rows.back().created_at = now_;
+    }
+    const auto done = std::get<import_numbers::done>(run(c));
+    EXPECT_EQ(done.imported, 2);
+    EXPECT_EQ(done.there_already, 0);
+    for (int n = 3; n <= 4; ++n) {
+        const task made = *find(uuid_of(n));
+        EXPECT_FALSE(made.purged);
+        EXPECT_EQ(made.attributes.at("description"), "said");
+        EXPECT_EQ(made.numbered->number, n - 2);
+        EXPECT_EQ(made.numbered->seq, head().seq);
+        EXPECT_EQ(made.attributes.at("key"), key_of(*made.numbered));
+    }
+    EXPECT_EQ(std::get<receipted>(run(fulfil{slot, "", {}})).receipt.number, 1);
+    EXPECT_EQ(std::get<import_numbers::done>(run(c)).there_already, 2);
+}
+
 TEST_F(unseen_tasks, they_keep_their_numbers_when_they_can_be_seen) {
     given(2);
     given(3);
