@@ -28,6 +28,7 @@ bool read_body(const request_context& c, google::protobuf::Message& message, wir
 }
 
 void add_fault(wire::faults& found, wire::field_fault fault) {
+    if (found.size() >= wire::faults_max) return;
     for (const wire::field_fault& known : found) {
         if (known.field == fault.field) return;
     }

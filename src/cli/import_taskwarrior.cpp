@@ -11,6 +11,8 @@
 #include "taskwarrior_export.hpp"
 #include "text.hpp"
 
+#include <callsign/domain/task_faults.hpp>
+
 #include <algorithm>
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
@@ -27,18 +29,13 @@ namespace {
 // Of one request: what the server takes, and well below the body it takes.
 constexpr int batch_tasks_max = 500;
 constexpr std::size_t batch_bytes_max = std::size_t{512} * 1024;
+// Of one task, so that a request can hold it: http.body_bytes_max by default, but for what is
+// around it.
+constexpr std::size_t task_bytes_sent_max = (std::size_t{1} << 20) - 256;
 
 [[noreturn]] void refuse(std::string text, const std::vector<std::string>& faults) {
     for (const std::string& fault : faults) text += "\n  " + printable(fault);
     throw failure(text);
-}
-
-taskwarrior_export read_checked(const surroundings& around, const std::string& file) {
-    taskwarrior_export read = read_taskwarrior_export(read_input(around, file));
-    if (!read.faults.empty()) {
-        refuse("the export has faults, and nothing was imported", read.faults);
-    }
-    return read;
 }
 
 // A task as it is sent. With keys, the number before its own in the export goes with it.
@@ -57,13 +54,41 @@ v1::ImportedTask message_of(const placed_task& placed) {
     return message;
 }
 
+std::size_t bytes_of(const v1::ImportedTask& message) {
+    return wire::encode(wire::format::json, message).size();
+}
+
+// What the server would refuse when those before are in.
+void check_tasks(taskwarrior_export& read) {
+    for (const exported_task& task : read.tasks) {
+        for (const task_fault& each : faults_of(task.attributes)) {
+            read.faults.push_back(task.place + ": " + each.attribute + ": " +
+                                  std::string(each.detail));
+        }
+        if (task.attributes.size() > wire::map_entries_max) {
+            read.faults.push_back(task.place + ": it has more than 10000 attributes");
+        } else if (bytes_of(message_of({&task})) > task_bytes_sent_max) {
+            read.faults.push_back(task.place + ": it is larger than 1 MiB");
+        }
+    }
+}
+
+taskwarrior_export read_checked(const surroundings& around, const std::string& file) {
+    taskwarrior_export read = read_taskwarrior_export(read_input(around, file));
+    check_tasks(read);
+    if (!read.faults.empty()) {
+        refuse("the export has faults, and nothing was imported", read.faults);
+    }
+    return read;
+}
+
 // Takes as many off the tasks as go into one request, at least one.
 v1::ImportTasks take_batch(std::span<const placed_task>& left) {
     v1::ImportTasks batch;
     std::size_t bytes = 0;
     while (!left.empty() && batch.tasks_size() < batch_tasks_max) {
         v1::ImportedTask next = message_of(left.front());
-        bytes += wire::encode(wire::format::json, next).size();
+        bytes += bytes_of(next);
         if (batch.tasks_size() > 0 && bytes > batch_bytes_max) break;
         *batch.add_tasks() = std::move(next);
         left = left.subspan(1);

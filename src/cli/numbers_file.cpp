@@ -1,8 +1,11 @@
 #include "numbers_file.hpp"
 
+#include "text.hpp"
+
 #include <callsign/base/keyed_hash.hpp>
 #include <callsign/base/text.hpp>
 #include <callsign/domain/account.hpp>
+#include <callsign/domain/task_faults.hpp>
 
 #include <algorithm>
 #include <array>
@@ -21,10 +24,7 @@ struct record {
 // Records and their fields: quoted ones may hold commas, line ends and doubled quotes.
 class csv_reader {
   public:
-    explicit csv_reader(std::string_view text) : rest_(text) {
-        constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
-        if (rest_.starts_with(byte_order_mark)) rest_.remove_prefix(byte_order_mark.size());
-    }
+    explicit csv_reader(std::string_view text) : rest_(without_byte_order_mark(text)) {}
 
     // nullopt: that was all. Empty lines are none.
     std::optional<record> next() {
@@ -117,10 +117,13 @@ class file_reader {
         row.line = r.line;
         row.prefix = read_prefix(r);
         row.number = read_number(r);
-        row.title = field(r, "title");
-        if (trimmed(row.title).empty()) fault(r.line, "the title is empty");
+        row.title = read_title(r);
         const auto at = parse_rfc3339(field(r, "created_at"));
-        if (!at) fault(r.line, "created_at is not a time such as 2026-11-20T12:48:00Z");
+        if (!at) {
+            fault(r.line, "created_at is not a time such as 2026-11-20T12:48:00Z");
+        } else if (*at < time_point{std::chrono::seconds{instant_seconds_min}}) {
+            fault(r.line, "created_at is not after 1979");
+        }
         const auto id = parse_uuid(field(r, "uuid"));
         if (!id || id->is_nil()) {
             fault(r.line, "the uuid is none");
@@ -137,6 +140,21 @@ class file_reader {
         const std::string& prefix = field(r, "prefix");
         if (!is_valid_prefix(prefix)) fault(r.line, "the prefix is not one such as SYN");
         return prefix;
+    }
+
+    // As REST has a description.
+    std::string read_title(const record& r) {
+        const std::string& title = field(r, "title");
+        if (trimmed(title).empty()) {
+            fault(r.line, "the title is empty");
+        } else if (!is_utf8(title)) {
+            fault(r.line, "the title is not in UTF-8");
+        } else if (title.size() > text_bytes_max) {
+            fault(r.line, "the title has more than 65536 bytes");
+        } else if (has_control(title, true)) {
+            fault(r.line, "the title has control characters other than tab and newline");
+        }
+        return title;
     }
 
     std::int64_t read_number(const record& r) {

@@ -1,12 +1,16 @@
 #include "taskwarrior_export.hpp"
 
+#include "text.hpp"
+
 #include <callsign/base/keyed_hash.hpp>
 #include <callsign/base/text.hpp>
 #include <callsign/base/time.hpp>
+#include <callsign/domain/task_faults.hpp>
 
 #include <algorithm>
 #include <array>
 #include <boost/json/parse.hpp>
+#include <boost/json/stream_parser.hpp>
 #include <charconv>
 #include <limits>
 #include <unordered_map>
@@ -33,11 +37,30 @@ std::optional<std::int64_t> parse_stamp(std::string_view text) {
     return at->time_since_epoch().count() / 1000;
 }
 
-// Dates of Taskwarrior's own. Of a user's attribute nobody knows here whether it is one.
-bool is_instant(std::string_view name) {
-    constexpr std::array<std::string_view, 8> known{"due",       "end",   "entry", "modified",
-                                                    "scheduled", "start", "until", "wait"};
+// An instant as Taskwarrior exports it, or in seconds, which its own import takes too.
+std::optional<std::int64_t> parse_instant(const json::value& value) {
+    if (value.is_string()) {
+        const auto stamp = parse_stamp(view(value.get_string()));
+        return stamp ? stamp : parse_integer(view(value.get_string()));
+    }
+    json::error_code not_whole;
+    const auto seconds = value.to_number<std::int64_t>(not_whole);
+    return not_whole ? std::nullopt : std::optional(seconds);
+}
+
+// Taskwarrior's own attributes of text. Any other is a user's, and may be a date.
+bool is_text(std::string_view name) {
+    constexpr std::array<std::string_view, 9> known{"description", "mask",    "parent",
+                                                    "priority",    "project", "recur",
+                                                    "rtype",       "status",  "template"};
     return std::find(known.begin(), known.end(), name) != known.end();
+}
+
+// As a user's attribute of type date is exported. Its own import, which knows the type, stores
+// seconds; stored as text, it is a date of 1970 in reports and filters.
+std::string user_value(std::string_view text) {
+    const auto seconds = parse_stamp(text);
+    return seconds && is_kept_instant(*seconds) ? std::to_string(*seconds) : std::string(text);
 }
 
 bool is_left_out(std::string_view name) {
@@ -66,13 +89,14 @@ class task_reader {
             if (name == "uuid") {
                 read_uuid(member.value(), task.uuid);
             } else if (name == "tags") {
-                read_list(member.value(), name, [&](std::string_view tag) {
+                read_list(member.value(), name, blank, [&](std::string_view tag) {
                     if (tag.empty()) return false;
                     put(task, "tag_" + std::string(tag), "");
                     return true;
                 });
             } else if (name == "depends") {
-                read_list(member.value(), name, [&](std::string_view text) {
+                // As a text it may have the brackets and quotation marks of a list.
+                read_list(member.value(), name, " \t\r\n[]\"", [&](std::string_view text) {
                     const auto id = parse_uuid(text);
                     if (id) put(task, "dep_" + to_string(*id), "");
                     return id.has_value();
@@ -84,6 +108,9 @@ class task_reader {
             }
         }
         settle_status(task);
+        for (const task_fault& each : faults_of_attributes(task.attributes)) {
+            fault(each.attribute + ": " + std::string(each.detail));
+        }
         if (!in_.contains("uuid")) fault("it has no uuid");
         const auto description = task.attributes.find("description");
         if (!in_.contains("description") ||
@@ -115,30 +142,31 @@ class task_reader {
     void read_attribute(std::string_view name, const json::value& value, exported_task& task) {
         const std::string field(name);
         if (name.empty()) return fault("an attribute has no name");
-        if (value.is_string()) {
-            const std::string_view text = view(value.get_string());
-            if (!is_instant(name)) return put(task, field, std::string(text));
-            const auto seconds = parse_stamp(text);
+        auto number = number_text(value);
+        if (!value.is_string() && !number) {
+            return fault(field + ": it is of a kind that Taskwarrior does not export");
+        }
+        if (is_instant_name(name)) {
+            const auto seconds = parse_instant(value);
             if (!seconds) return fault(field + ": it is no date such as 20261120T124800Z");
             return put(task, field, std::to_string(*seconds));
         }
-        auto number = number_text(value);
-        if (!number || is_instant(name)) {
-            return fault(field + ": it is of a kind that Taskwarrior does not export");
-        }
-        put(task, field, std::move(*number));
+        if (number) return put(task, field, std::move(*number));
+        const std::string_view text = view(value.get_string());
+        put(task, field, is_text(name) ? std::string(text) : user_value(text));
     }
 
     // An array of texts, or one text with commas, as older versions have it. `take` says whether
     // an element is good.
     template <class Take>
-    void read_list(const json::value& value, std::string_view name, Take take) {
+    void read_list(const json::value& value, std::string_view name, std::string_view around,
+                   Take take) {
         const std::string field(name);
         if (value.is_string()) {
-            std::string_view rest = view(value.get_string());
+            std::string_view rest = trimmed(view(value.get_string()), around);
             while (!rest.empty()) {
                 const auto end = std::min(rest.find(','), rest.size());
-                if (!take(trimmed(rest.substr(0, end), blank))) {
+                if (!take(trimmed(rest.substr(0, end), around))) {
                     fault(field + ": an element is not valid");
                 }
                 rest.remove_prefix(std::min(end + 1, rest.size()));
@@ -160,8 +188,7 @@ class task_reader {
             const auto* parts = one.if_object();
             const auto* entry = parts ? parts->if_contains("entry") : nullptr;
             const auto* text = parts ? parts->if_contains("description") : nullptr;
-            auto at =
-                entry && entry->is_string() ? parse_stamp(view(entry->get_string())) : std::nullopt;
+            auto at = entry ? parse_instant(*entry) : std::nullopt;
             if (!at || !text || !text->is_string()) {
                 fault("annotations: an element has no entry or no description");
                 continue;
@@ -185,8 +212,9 @@ class export_reader {
     explicit export_reader(taskwarrior_export& out) : out_(out) {}
 
     void read(std::string_view text) {
+        text = without_byte_order_mark(text);
         if (trimmed(text, blank).starts_with('[')) {
-            read_array(trimmed(text, blank));
+            read_array(text);
         } else {
             read_lines(text);
         }
@@ -197,13 +225,58 @@ class export_reader {
         json::error_code error;
         const json::value all = json::parse({text.data(), text.size()}, error);
         if (error) {
-            out_.faults.push_back("this is not well-formed JSON: " + error.message());
+            out_.faults.push_back(place_of_error(text) +
+                                  "this is not well-formed JSON: " + error.message());
             return;
         }
         std::size_t n = 0;
         for (const json::value& one : all.as_array()) {
             take(one, "entry " + std::to_string(++n));
         }
+    }
+
+    // Where the array ceases to be JSON; empty: at its end, where something is missing.
+    static std::string place_of_error(std::string_view text) {
+        // The parser says what is wrong, but not where: line by line, then byte by byte.
+        json::stream_parser lines;
+        json::error_code error;
+        std::size_t line = 1, begin = 0;
+        for (;; ++line) {
+            const std::size_t end = std::min(text.find('\n', begin), text.size());
+            if (begin == text.size()) return {};
+            const std::string_view next = text.substr(begin, end + 1 - begin);
+            lines.write(next.data(), next.size(), error);
+            if (error) break;
+            begin += next.size();
+        }
+        json::stream_parser bytes;
+        bytes.write(text.data(), begin, error = {});
+        std::size_t column = 0;
+        while (!error) bytes.write(text.data() + begin + column++, 1, error);
+        return "entry " + std::to_string(entry_at(text.substr(0, begin + column))) + ", line " +
+               std::to_string(line) + ", column " + std::to_string(column) + ": ";
+    }
+
+    // Which entry of the array the text ends in.
+    static std::size_t entry_at(std::string_view text) {
+        std::size_t entry = 1, depth = 0;
+        bool is_quoted = false;
+        for (std::size_t i = 0; i < text.size(); ++i) {
+            const char c = text[i];
+            if (is_quoted) {
+                if (c == '\\') ++i;
+                is_quoted = c != '"';
+            } else if (c == '"') {
+                is_quoted = true;
+            } else if (c == '[' || c == '{') {
+                ++depth;
+            } else if (c == ']' || c == '}') {
+                --depth;
+            } else if (c == ',' && depth == 1) {
+                ++entry;
+            }
+        }
+        return entry;
     }
 
     void read_lines(std::string_view text) {
@@ -230,6 +303,7 @@ class export_reader {
             return;
         }
         exported_task& task = out_.tasks.emplace_back();
+        task.place = place;
         task_reader(one.get_object(), place, out_).read(task);
         if (task.uuid.is_nil()) return;  // which has been said
         const auto [known, fresh] = places_.emplace(task.uuid, place);

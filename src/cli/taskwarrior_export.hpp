@@ -1,11 +1,13 @@
 #pragma once
 // What `task export` prints, read into tasks as TaskChampion has them. Pure.
 //
-// A JSON array of objects, or (older versions) one object a line. Instants of Taskwarrior's own
-// attributes become seconds since the epoch, tags and dependencies and annotations an attribute
-// each; the status `waiting` of older versions is `pending`; everything else is kept as text. Left
-// out: `id` and `urgency`, which are made up by each Taskwarrior for itself. A key is left out by
-// the server, which knows the attribute it is in.
+// A JSON array of objects, or (older versions) one object a line. Instants become seconds since the
+// epoch: those of Taskwarrior's own attributes, and of a user's what has the form in which dates
+// are exported (20261120T124800Z). Tags and dependencies and annotations become an attribute each;
+// the status `waiting` of older versions is `pending`; everything else is kept as text. Left out:
+// `id` and `urgency`, which are made up by each Taskwarrior for itself. A key is left out by the
+// server, which knows the attribute it is in. An attribute that Taskwarrior could not
+// export is a fault.
 
 #include <callsign/domain/task.hpp>
 
@@ -18,6 +20,7 @@
 namespace callsign::cli {
 
 struct exported_task {
+    std::string place;  // "entry 3" of an array, or "line 3"
     callsign::uuid uuid{};
     callsign::attributes attributes;
 };
@@ -25,8 +28,7 @@ struct exported_task {
 struct taskwarrior_export {
     // In the order of their `entry`; those without one last.
     std::vector<exported_task> tasks;
-    // A sentence each, with the place: "entry 3: ..." (of an array) or "line 3: ...". If there is
-    // one, `tasks` is not to be used.
+    // A sentence each, with the place. If there is one, `tasks` is not to be used.
     std::vector<std::string> faults;
 };
 

@@ -28,6 +28,9 @@ void print_fields(std::ostream& out,
 // To its end.
 std::string read_all(std::istream& in);
 
+// Some editors and spreadsheets begin a file with one.
+std::string_view without_byte_order_mark(std::string_view text);
+
 // Control characters become '?'. Bytes of UTF-8 pass.
 std::string printable(std::string_view text);
 

@@ -44,12 +44,116 @@ bool is_recurrence(std::string_view text) noexcept {
     return is_iso ? is_among(iso_units, text) : is_among(units, text);
 }
 
+// Control characters that Taskwarrior writes into a JSON string as they are.
+bool is_unprintable(std::string_view text) noexcept {
+    constexpr std::string_view escaped = "\b\f\n\r\t";
+    return std::any_of(text.begin(), text.end(), [&](char c) {
+        return static_cast<unsigned char>(c) < 0x20 && escaped.find(c) == std::string_view::npos;
+    });
+}
+
+// In the one spelling that Taskwarrior itself writes.
+bool is_instant_text(std::string_view text, std::int64_t seconds_max) {
+    const auto seconds = parse_integer(text);
+    return seconds && *seconds >= instant_seconds_min && *seconds <= seconds_max &&
+           text.front() != '0';
+}
+
+// Of JSON, without an exponent.
+bool is_plain_number(std::string_view text) noexcept {
+    const auto take_digits = [&] {
+        const auto end = std::min(text.find_first_not_of("0123456789"), text.size());
+        text.remove_prefix(end);
+        return end;
+    };
+    if (text.starts_with('-')) text.remove_prefix(1);
+    const bool begins_with_zero = text.starts_with('0');
+    const std::size_t whole = take_digits();
+    if (whole == 0 || (begins_with_zero && whole > 1)) return false;
+    if (text.empty()) return true;
+    if (!text.starts_with('.')) return false;
+    text.remove_prefix(1);
+    return take_digits() > 0 && text.empty();
+}
+
 }  // namespace
 
 bool is_instant_name(std::string_view attribute) noexcept {
     constexpr std::array<std::string_view, 8> names{"due",       "end",   "entry", "modified",
                                                     "scheduled", "start", "until", "wait"};
     return is_among(names, attribute);
+}
+
+bool has_control(std::string_view text, bool lines_allowed) noexcept {
+    return std::any_of(text.begin(), text.end(), [&](char c) {
+        const bool is_control = static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
+        return is_control && !(lines_allowed && (c == '\t' || c == '\n'));
+    });
+}
+
+std::optional<value_fault> fault_of_text(std::string_view text) {
+    if (text.empty()) return value_fault{"required", "Must be given and not be empty."};
+    if (text.size() > text_bytes_max) {
+        return value_fault{"too-long", "Must have at most 65536 bytes."};
+    }
+    if (has_control(text, true)) {
+        return value_fault{"invalid", "Must not have control characters but tab and newline."};
+    }
+    return std::nullopt;
+}
+
+bool is_exportable_name(std::string_view name) noexcept {
+    return !name.empty() && std::none_of(name.begin(), name.end(), [](char c) {
+        return static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\';
+    });
+}
+
+std::optional<value_fault> fault_of_attribute(std::string_view name, std::string_view value) {
+    constexpr std::array<std::string_view, 4> made_up{"annotations", "id", "urgency", "uuid"};
+    constexpr std::array<std::string_view, 2> numbers{"imask", "last"};
+    constexpr std::array<std::string_view, 4> statuses{"pending", "completed", "deleted",
+                                                       "recurring"};
+    const auto invalid = [](std::string_view detail) {
+        return std::optional(value_fault{"invalid", detail});
+    };
+    if (!is_exportable_name(name) || name == tag_start) {
+        return invalid(
+            "A name must not be empty or have control characters, quotation marks or "
+            "backslashes: Taskwarrior could not export it.");
+    }
+    if (is_among(made_up, name)) return invalid("Taskwarrior has a field of this name itself.");
+    if (is_unprintable(value)) {
+        return invalid("Must not have control characters: Taskwarrior could not export it.");
+    }
+    if (is_instant_name(name) && !is_instant_text(value, instant_seconds_max)) {
+        return invalid("Must be an instant of the years 1980 to 9999, in seconds.");
+    }
+    if (name == "status" && !is_among(statuses, value)) {
+        return invalid("Must be pending, completed, deleted or recurring.");
+    }
+    if (is_among(numbers, name) && !value.empty() && !is_plain_number(value)) {
+        return invalid("Must be a number: Taskwarrior exports it without quotation marks.");
+    }
+    if (name.starts_with(dependency_start)) {
+        const std::string_view other = name.substr(dependency_start.size());
+        const auto id = parse_uuid(other);
+        if (!id || to_string(*id) != other) return invalid("Must name a task by its UUID.");
+    }
+    if (name.starts_with(annotation_start) &&
+        !is_instant_text(name.substr(annotation_start.size()), annotation_seconds_max)) {
+        return invalid("The entry must be an instant of the years 1980 to 2037, in seconds.");
+    }
+    return std::nullopt;
+}
+
+std::vector<task_fault> faults_of_attributes(const attributes& all) {
+    std::vector<task_fault> found;
+    for (const auto& [name, value] : all) {
+        if (const auto wrong = fault_of_attribute(name, value)) {
+            found.push_back({name, wrong->code, wrong->detail});
+        }
+    }
+    return found;
 }
 
 bool is_over(const attributes& all) {

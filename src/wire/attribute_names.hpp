@@ -1,6 +1,8 @@
 #pragma once
 // TaskChampion's names for what has a field of its own in our messages.
 
+#include <callsign/domain/task_faults.hpp>
+
 #include <algorithm>
 #include <array>
 #include <string>
@@ -8,10 +10,9 @@
 
 namespace callsign::wire::names {
 
-// Before a tag's name, with an empty value; before a UUID; before the seconds of an annotation.
-inline const std::string tag = "tag_";
-inline const std::string dependency = "dep_";
-inline const std::string annotation = "annotation_";
+inline const std::string tag{tag_start};
+inline const std::string dependency{dependency_start};
+inline const std::string annotation{annotation_start};
 
 // [a-z][a-z0-9_.-]*
 inline bool is_well_formed(std::string_view name) noexcept {

@@ -13,7 +13,4 @@ namespace callsign::wire {
 void add_fault(faults& found, std::string field, std::string_view code, std::string detail,
                std::size_t most = faults_max);
 
-// A client's own name for something, cut to a length that fits in an answer.
-std::string_view shortened(std::string_view name) noexcept;
-
 }  // namespace callsign::wire

@@ -30,9 +30,6 @@ using google::protobuf::Reflection;
 // No message of ours nests deeper than half of it.
 constexpr std::size_t depth_max = 16;
 
-// Of one map. What a message means may allow fewer; no more than this are ever kept.
-constexpr std::size_t map_entries_max = 10'000;
-
 // What a value is put into: the fields of a message, the elements of a list, the entries of a map.
 struct frame {
     enum class container : std::uint8_t { message, list, map };

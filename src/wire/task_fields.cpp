@@ -12,23 +12,7 @@
 namespace callsign::wire {
 namespace {
 
-constexpr std::size_t text_bytes_max = 65'536;
 constexpr std::size_t name_bytes_max = 255;
-
-// What Taskwarrior takes for an instant. One that has another in a task exports nothing any more.
-constexpr std::int64_t instant_seconds_max = 253'402'293'598;
-// Of an annotation it reads no more.
-constexpr std::int64_t annotation_seconds_max = 2'147'483'647;
-
-bool is_control(char c) noexcept {
-    return static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
-}
-
-bool has_control(std::string_view text, bool lines_allowed) noexcept {
-    return std::any_of(text.begin(), text.end(), [&](char c) {
-        return is_control(c) && !(lines_allowed && (c == '\t' || c == '\n'));
-    });
-}
 
 // "pending, completed or recurring"
 std::string one_of(std::span<const std::string_view> words) {
@@ -58,23 +42,12 @@ void task_fields::fault(std::string field, std::string_view code, std::string de
 
 // Text of one line or more, which must be there.
 bool task_fields::is_text(const std::string& text, std::string_view field) {
-    if (text.empty()) {
-        fault(std::string(field), "required", "Must be given and not be empty.");
-        return false;
-    }
-    return is_value(text, field);
+    return is_good(fault_of_text(text), field);
 }
 
-bool task_fields::is_value(const std::string& text, std::string_view field) {
-    if (text.size() > text_bytes_max) {
-        fault(std::string(field), "too-long", "Must have at most 65536 bytes.");
-    } else if (has_control(text, true)) {
-        fault(std::string(field), "invalid",
-              "Must not have control characters but tab and newline.");
-    } else {
-        return true;
-    }
-    return false;
+bool task_fields::is_good(const std::optional<value_fault>& wrong, std::string_view field) {
+    if (wrong) fault(std::string(field), wrong->code, std::string(wrong->detail));
+    return !wrong;
 }
 
 bool task_fields::is_few(std::size_t count, std::string_view field) {
@@ -86,10 +59,7 @@ bool task_fields::is_few(std::size_t count, std::string_view field) {
 // TaskChampion's instants are whole seconds.
 std::optional<std::int64_t> task_fields::seconds_of(const google::protobuf::Timestamp& at,
                                                     const std::string& field) {
-    if (is_timestamp(at) && at.seconds() >= instant_seconds_min &&
-        at.seconds() <= instant_seconds_max) {
-        return at.seconds();
-    }
+    if (is_timestamp(at) && is_kept_instant(at.seconds())) return at.seconds();
     fault(field, "invalid", "Must be an instant of the years 1980 to 9999.");
     return std::nullopt;
 }
@@ -153,6 +123,8 @@ void task_fields::read_tags(const list<std::string>& tags) {
             fault(element("tags", i), "too-long", "Must have at most 255 bytes.");
         } else if (has_control(tag, false) || tag.find(' ') != std::string::npos) {
             fault(element("tags", i), "invalid", "Must not have white space.");
+        } else if (!is_exportable_name(tag)) {
+            fault(element("tags", i), "invalid", "Must not have quotation marks or backslashes.");
         } else {
             put(name.assign(names::tag).append(tag), "");
         }
@@ -224,7 +196,8 @@ void task_fields::read_attributes(const google::protobuf::Map<std::string, std::
             fault(where, "invalid", "It is given in a field of its own as well.");
         } else if (is_instant_name(name)) {
             read_instant_text(name, value, where);
-        } else if (is_value(value, where)) {
+        } else if ((value.empty() || is_text(value, where)) &&
+                   is_good(fault_of_attribute(name, value), where)) {
             put(name, value);
         }
     }

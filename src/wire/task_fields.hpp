@@ -5,6 +5,7 @@
 #include "callsign/v1/callsign.pb.h"
 
 #include <callsign/domain/task.hpp>
+#include <callsign/domain/task_faults.hpp>
 #include <callsign/wire/message.hpp>
 
 #include <array>
@@ -76,7 +77,7 @@ class task_fields {
   private:
     void read_instant(const char* field, const google::protobuf::Timestamp& at);
     void put(std::string_view name, std::string_view value) { out_.emplace(name, value); }
-    bool is_value(const std::string& text, std::string_view field);
+    bool is_good(const std::optional<value_fault>& wrong, std::string_view field);
     std::optional<std::int64_t> seconds_of(const google::protobuf::Timestamp& at,
                                            const std::string& field);
     void read_instant_text(const std::string& name, const std::string& text,

@@ -1,7 +1,7 @@
-// Goal: every task that REST accepts, as it was made or after edits, is one that Taskwarrior keeps:
-// it is there, as it was sent, after its reports and two syncs. Method: tasks and edits drawn with
-// many odd values in every field; what is refused is refused, what is taken is compared. Skipped
-// without a real Taskwarrior.
+// Goal: every task that REST or an import accepts, as it was made or after edits, is one that
+// Taskwarrior keeps: it is there, as it was sent, after its reports and two syncs, and can be
+// exported. Method: tasks and edits drawn with many odd values in every field, and odd attributes;
+// what is refused is refused, what is taken is compared. Skipped without a real Taskwarrior.
 
 #include "taskwarrior_fixture.hpp"
 
@@ -93,6 +93,53 @@ class drawing {
         return task;
     }
 
+    // An attribute as TaskChampion has it, more than one in three of them one that breaks an
+    // export.
+    std::pair<std::string, std::string> attribute() {
+        using namespace std::string_view_literals;
+        static constexpr std::string_view names[] = {
+            "note"sv,  "A b"sv,         "x:y"sv,     "n.1"sv,          "a\"b"sv,  "a\\b"sv,
+            "a\nb"sv,  "a\0b"sv,        "a\x7F"sv,   "\xE2\x80\xA8"sv, "id"sv,    "urgency"sv,
+            "uuid"sv,  "annotations"sv, "mask"sv,    "parent"sv,       "rtype"sv, "template"sv,
+            "recur"sv, "project"sv,     "priority"sv};
+        static constexpr std::string_view values[] = {
+            "x"sv,       "a\"b"sv,  "back\\"sv,       "\r\n\t\b\f"sv,   "\0"sv,
+            "\x1B[2J"sv, "\x7F"sv,  "\xE2\x80\xA9"sv, "\xEF\xBF\xBF"sv, "\xF0\x9F\x92\xA5"sv,
+            "0"sv,       "1e400"sv, "[1,2]"sv,        "{}"sv,           "null"sv,
+            "weekly"sv,  ""sv};
+        static constexpr std::string_view seconds[] = {"1700000000"sv,
+                                                       "315532800"sv,
+                                                       "315532799"sv,
+                                                       "253402293598"sv,
+                                                       "253402293599"sv,
+                                                       "0"sv,
+                                                       "-1"sv,
+                                                       ""sv,
+                                                       "x"sv,
+                                                       "01700000000"sv,
+                                                       "1700000000.5"sv,
+                                                       "1900000000"sv};
+        static constexpr std::string_view instants[] = {
+            "due"sv, "entry"sv, "wait"sv, "scheduled"sv, "start"sv, "end"sv, "modified"sv};
+        static constexpr std::string_view numbers[] = {"0"sv,  "12"sv,  "-3"sv, "x"sv,
+                                                       "01"sv, "nan"sv, ""sv};
+        static constexpr std::string_view statuses[] = {
+            "pending"sv, "completed"sv, "deleted"sv, "recurring"sv, "waiting"sv, "foo"sv, ""sv};
+        static constexpr std::string_view tags[] = {"a"sv,  "a b"sv, "a\"b"sv,      "a\\b"sv,
+                                                    "\t"sv, ""sv,    "+\xC3\xBC,"sv};
+        const auto one = [&](const auto& all) {
+            return std::string(all[below(static_cast<int>(std::size(all)))]);
+        };
+        switch (below(8)) {
+        case 0: return {one(instants), one(seconds)};
+        case 1: return {one_in(2) ? "imask" : "last", one(numbers)};
+        case 2: return {"status", one(statuses)};
+        case 3: return {"tag_" + one(tags), ""};
+        case 4: return {"annotation_" + one(seconds), one(values)};
+        default: return {one(names), one(values)};
+        }
+    }
+
   private:
     std::mt19937 random_;
 };
@@ -114,6 +161,161 @@ class taskwarrior_keeps_test : public managed_test {
         return text;
     }
 };
+
+// As plain_export has it.
+plain_task plain_attributes(const std::map<std::string, std::string>& all) {
+    plain_task plain;
+    std::map<std::string, std::vector<std::string>> lists;
+    for (const auto& [name, value] : all) {
+        if (name.starts_with("tag_")) {
+            lists["tags"].push_back(name.substr(4));
+        } else if (name.starts_with("annotation_")) {
+            lists["annotations"].push_back(name.substr(11) + " " + value);
+        } else {
+            plain[name] = value;
+        }
+    }
+    for (auto& [name, list] : lists) {
+        std::sort(list.begin(), list.end());
+        for (const std::string& one : list) plain[name] += one + "\n";
+    }
+    return plain;
+}
+
+// The numbers behind `word` in what a command said.
+std::set<std::size_t> places_in(const std::string& said, const std::string& word) {
+    std::set<std::size_t> all;
+    for (auto at = said.find(word); at != said.npos; at = said.find(word, at + 1)) {
+        all.insert(std::stoul(said.substr(at + word.size())));
+    }
+    return all;
+}
+
+TEST_F(taskwarrior_keeps_test, what_every_way_in_accepts) {
+    begin();
+    drawing draw(seed);
+    http_client as_operator(s->port(), s->admin_token());
+    std::map<std::string, plain_task> expected;
+    int next = 0, refused = 0;
+    const auto uuid_of_next = [&] {
+        return "11111111-2222-4333-8444-" + std::to_string(100'000'000'000 + ++next);
+    };
+    const auto drawn = [&] {
+        std::map<std::string, std::string> all{{"description", draw.text()}, {"status", "pending"}};
+        for (int n = draw.below(3); n >= 0; --n) {
+            const auto [name, value] = draw.attribute();
+            all[name] = value;
+        }
+        return all;
+    };
+
+    for (int n = 0; n < 300; ++n) {
+        json::object attributes;
+        const auto all = drawn();
+        for (const auto& [name, value] : all) attributes[name] = value;
+        const std::string uuid = uuid_of_next();
+        const json::object import{
+            {"tasks", json::array{json::object{{"uuid", uuid}, {"attributes", attributes}}}}};
+        const auto answer =
+            as_operator.post_json("/v1/admin/accounts/ops/import", json::serialize(import));
+        ASSERT_TRUE(answer && (answer->status == 200 || answer->status == 400)) << answer->body;
+        if (answer->status == 200) expected[uuid] = plain_attributes(all);
+        refused += answer->status == 400 ? 1 : 0;
+    }
+
+    for (int n = 0; n < 150; ++n) {
+        const auto [name, value] = draw.attribute();
+        json::object task{{"description", draw.text()}};
+        if (name.starts_with("tag_")) {
+            task["tags"] = json::array{json::string(name.substr(4))};
+        } else if (name == "project" || name == "priority" || name == "status") {
+            task[name] = value;
+        } else {
+            task["attributes"] = json::object{{name, value}};
+        }
+        const auto made =
+            rest->post_json("/v1/tasks", json::serialize(task), "k" + std::to_string(n));
+        ASSERT_TRUE(made && (made->status == 201 || made->status == 400)) << made->body;
+        refused += made->status == 400 ? 1 : 0;
+        if (made->status == 400) continue;
+        const std::string uuid = text_in(json::parse(made->body).as_object(), "uuid");
+        expected[uuid] = plain_answer(show(uuid));
+    }
+
+    // The same of a file, without what the first try names.
+    const std::string file = temp_path("export.json").string();
+    std::vector<std::pair<std::string, std::map<std::string, std::string>>> entries;
+    for (int n = 0; n < 150; ++n) entries.emplace_back(uuid_of_next(), drawn());
+    const auto import_entries = [&] {
+        json::array all;
+        for (const auto& [uuid, attributes] : entries) {
+            json::object one{{"uuid", uuid}};
+            for (const auto& [name, value] : attributes) {
+                if (name.starts_with("tag_")) {
+                    one["tags"] = json::array{json::string(name.substr(4))};
+                } else if (name != "id" && name != "urgency" && name != "uuid") {
+                    one[name] = value;
+                }
+            }
+            all.emplace_back(std::move(one));
+        }
+        std::ofstream(file) << json::serialize(all);
+        return callsign({"import", "taskwarrior", file, "--account", "ops"});
+    };
+    const finished faulty = import_entries();
+    EXPECT_EQ(faulty.status, (exit_status{1, 0}));
+    const auto wrong = places_in(faulty.err, "\n  entry ");
+    EXPECT_GE(wrong.size(), 30u);
+    for (auto n = wrong.rbegin(); n != wrong.rend(); ++n) {
+        entries.erase(entries.begin() + static_cast<std::ptrdiff_t>(*n - 1));
+    }
+    expect_done(import_entries());
+    for (const auto& [uuid, attributes] : entries) expected[uuid] = plain_answer(show(uuid));
+
+    const std::string table = temp_path("table.csv").string();
+    std::vector<std::string> titles;
+    for (const char* title : {"a", "a\tb", "a\x01", "\x1B[2J", "\x7F", "\"\"q\"\"", "\xFF", "\\"}) {
+        titles.emplace_back(title);
+    }
+    ask_callsign({"series", "create", "ops", "--prefix", "OLD", "--allow-gaps"});
+    const auto import_titles = [&] {
+        std::ofstream csv(table);
+        csv << "prefix,number,uuid,title,created_at\n";
+        for (std::size_t n = 0; n < titles.size(); ++n) {
+            csv << "OLD," << n + 1 << ",21111111-2222-4333-8444-" << 100'000'000'000 + n << ",\""
+                << titles[n] << "\",2020-01-01T00:00:00Z\n";
+        }
+        csv.close();
+        return callsign({"import", "numbers", table, "--account", "ops"});
+    };
+    const auto lines = places_in(import_titles().err, "\n  line ");
+    EXPECT_EQ(lines, (std::set<std::size_t>{4, 5, 6, 8}));
+    for (auto n = lines.rbegin(); n != lines.rend(); ++n) {
+        titles.erase(titles.begin() + static_cast<std::ptrdiff_t>(*n - 2));
+    }
+    expect_done(import_titles());
+
+    EXPECT_GE(static_cast<int>(expected.size()), 150);
+    EXPECT_GE(refused, 100);
+    const auto laptop = make_device("laptop");
+    expect_done(laptop->sync());
+    const finished exported = (*laptop)({"export"});
+    expect_done(exported);
+    boost::system::error_code no_json;
+    json::parse(exported.out, no_json);
+    ASSERT_FALSE(no_json) << no_json.message() << exported.out.substr(0, 300);
+    const task_table there = tasks_of(*laptop);
+    EXPECT_EQ(there.size(), expected.size() + titles.size());
+    for (const auto& [uuid, as_sent] : expected) {
+        const auto found = there.find(uuid);
+        ASSERT_NE(found, there.end()) << uuid;
+        EXPECT_EQ(missing(as_sent, plain_export(found->second)), "")
+            << json::serialize(found->second);
+    }
+    expect_done((*laptop)({"all"}));
+    expect_done(laptop->sync());
+    expect_sound();
+}
 
 TEST_F(taskwarrior_keeps_test, what_rest_accepts) {
     begin();

@@ -68,6 +68,8 @@ TEST(to_domain, names_each_fault) {
     expect_fault(R"({"description": "a", "project": "a\nb"})", "project", "invalid");
     expect_fault(R"({"description": "a", "tags": ["ok", "not ok"]})", "tags[1]", "invalid");
     expect_fault(R"({"description": "a", "tags": [""]})", "tags[0]", "required");
+    expect_fault(R"({"description": "a", "tags": ["a\"b"]})", "tags[0]", "invalid");
+    expect_fault(R"({"description": "a", "tags": ["a\\b"]})", "tags[0]", "invalid");
     expect_fault(R"({"description": "a", "depends": ["SYN-1", "SYN"]})", "depends[1]",
                  "malformed-task-ref");
     expect_fault(R"({"description": "a", "annotations": [{"description": "b"}]})",
@@ -81,6 +83,11 @@ TEST(to_domain, names_each_fault) {
         expect_fault(
             std::string(R"({"description": "a", "attributes": {")") + owned + "\": \"1\"}}",
             std::string("attributes.") + owned, "invalid");
+    }
+    for (const char* exported_bare : {"id", "urgency", "imask", "last"}) {
+        expect_fault(
+            std::string(R"({"description": "a", "attributes": {")") + exported_bare + "\": \"x\"}}",
+            std::string("attributes.") + exported_bare, "invalid");
     }
     expect_fault(R"({"description": "a", "uuid": "01936a5e-7b2c-7000-8000-000000000001",
                      "depends": ["01936a5e-7b2c-7000-8000-000000000001"]})",

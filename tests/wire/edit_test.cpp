@@ -102,6 +102,8 @@ TEST(edit_to_domain, names_each_fault) {
     expect_fault(R"({"project": ""})", "project", "required");
     expect_fault(R"({"priority": "a\nb"})", "priority", "invalid");
     expect_fault(R"({"tags": ["ok", "not ok"]})", "tags[1]", "invalid");
+    expect_fault(R"({"tags": ["a\"b"]})", "tags[0]", "invalid");
+    expect_fault(R"({"attributes": {"imask": "x"}})", "attributes.imask", "invalid");
     expect_fault(R"({"depends": ["SYN"]})", "depends[0]", "malformed-task-ref");
     expect_fault(R"({"annotations": [{"description": "b"}]})", "annotations[0].entry", "required");
     expect_fault(R"({"attributes": null})", "attributes", "invalid");

@@ -41,6 +41,15 @@ constexpr std::size_t utf8_length(std::string_view text) noexcept {
     return length;
 }
 
+constexpr bool is_utf8(std::string_view text) noexcept {
+    while (!text.empty()) {
+        const std::size_t length = utf8_length(text);
+        if (length == 0) return false;
+        text.remove_prefix(length);
+    }
+    return true;
+}
+
 // The whole number that all of the text is, a minus allowed; nullopt: it is none, or too large.
 std::optional<std::int64_t> parse_integer(std::string_view text) noexcept;
 

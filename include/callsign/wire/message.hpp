@@ -35,6 +35,12 @@ struct field_fault {
 };
 using faults = std::vector<field_fault>;
 
+// A client's own name for something, cut to a length that fits in an answer.
+std::string_view shortened(std::string_view name) noexcept;
+
+// Of one map. What a message means may allow fewer; no more than this are ever kept.
+inline constexpr std::size_t map_entries_max = 10'000;
+
 // A body with more than this is not worth reading on.
 constexpr std::size_t faults_max = 100;
 

@@ -1,9 +1,11 @@
 // POST /v1/admin/accounts/{name}/import: tasks as they are elsewhere, a batch at a time. What they
-// hold was a task's before, so nothing is asked of it but that it can be one's here.
+// hold was a task's before, so REST's limits do not apply to it, but Taskwarrior must be able to
+// keep it.
 
 #include "answers.hpp"
 #include "handlers.hpp"
 
+#include <callsign/domain/task_faults.hpp>
 #include <callsign/jobs/import.hpp>
 
 #include <iterator>
@@ -27,15 +29,18 @@ void read_task(const v1::ImportedTask& message, const std::string& where, import
     // Put in all at once: one by one, a hundred thousand would be moved billions of times.
     std::vector<std::pair<std::string, std::string>> all;
     all.reserve(message.attributes().size());
-    for (const auto& [name, value] : message.attributes()) {
-        if (name.empty()) {
-            add_fault(found, {where + ".attributes", "invalid", "An attribute has a name."});
-        } else {
-            all.emplace_back(name, value);
-        }
-    }
+    for (const auto& [name, value] : message.attributes()) all.emplace_back(name, value);
     task.attributes.insert(std::make_move_iterator(all.begin()),
                            std::make_move_iterator(all.end()));
+    std::vector<task_fault> wrong = faults_of_attributes(task.attributes);
+    if (wrong.empty()) wrong = faults_of(task.attributes);
+    for (const task_fault& each : wrong) {
+        const std::string place = where + ".attributes";
+        add_fault(found, {each.attribute.empty()
+                              ? place
+                              : place + "." + std::string(wire::shortened(each.attribute)),
+                          std::string(each.code), std::string(each.detail)});
+    }
 }
 
 import_tasks read_tasks(const request_context& c, wire::faults& found) {

@@ -8,8 +8,6 @@
 namespace callsign::api {
 namespace {
 
-constexpr std::size_t title_bytes_max = 65'536;
-
 std::string place_of(std::size_t row) {
     return "rows[" + std::to_string(row) + "]";
 }
@@ -20,8 +18,8 @@ import_numbers::row read_row(const v1::NumberedTask& message, const std::string&
                             .number = message.number(),
                             .title = message.title(),
                             .after = message.after()};
-    const auto wrong = [&](const char* field, const char* code, const char* detail) {
-        add_fault(found, {where + "." + field, code, detail});
+    const auto wrong = [&](const char* field, std::string_view code, std::string_view detail) {
+        add_fault(found, {where + "." + field, std::string(code), std::string(detail)});
     };
     if (!is_valid_prefix(row.prefix)) {
         wrong("prefix", "malformed",
@@ -36,11 +34,7 @@ import_numbers::row read_row(const v1::NumberedTask& message, const std::string&
     } else {
         row.uuid = *id;
     }
-    if (row.title.empty()) {
-        wrong("title", "required", "A task has a title.");
-    } else if (row.title.size() > title_bytes_max) {
-        wrong("title", "too-long", "Must have at most 65536 bytes.");
-    }
+    if (const auto title = fault_of_text(row.title)) wrong("title", title->code, title->detail);
     if (!message.has_created_at()) {
         wrong("createdAt", "required", "A task was made at some time.");
     } else {

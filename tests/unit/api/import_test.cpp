@@ -58,6 +58,37 @@ TEST_F(task_imports, every_fault_is_listed_and_nothing_is_taken) {
     EXPECT_EQ(h.call(get("/v1/tasks/SYN-1", syn.token)).status, 404u);
 }
 
+// One such task, and no device of the account exports anything any more.
+TEST_F(task_imports, what_taskwarrior_could_not_keep_is_refused_by_its_name) {
+    const auto fields_of = [](const net::http_response& refused) {
+        std::string fields;
+        const object body = body_of(refused);
+        for (const auto& e : body.at("errors").as_array()) {
+            fields += std::string(e.as_object().at("field").as_string()) + " ";
+        }
+        return fields;
+    };
+    const std::string good = R"({"uuid":"11111111-2222-4333-8444-666666666666",
+                                 "attributes":{"description":"Two"}})";
+    const auto refused = import(R"({"tasks":[)" + good + R"(,
+        {"uuid":"11111111-2222-4333-8444-555555555555","attributes":{"due":"1","status":"foo",
+         "a\"b":"x","note":"\u0000","imask":"x","annotation_1":"x"}},
+        {"uuid":"11111111-2222-4333-8444-777777777777",
+         "attributes":{"status":"recurring","due":"1795178880"}}]})");
+    EXPECT_EQ(refused.status, 400u);
+    const std::string fields = fields_of(refused);
+    EXPECT_EQ(fields,
+              "tasks[1].attributes.a\"b tasks[1].attributes.annotation_1 tasks[1].attributes.due "
+              "tasks[1].attributes.imask tasks[1].attributes.note tasks[1].attributes.status "
+              "tasks[2].attributes.recur ");
+    EXPECT_EQ(h.call(get("/v1/tasks/SYN-1", syn.token)).status, 404u);
+
+    std::string many = R"({"tasks":[{"uuid":"11111111-2222-4333-8444-555555555555","attributes":{)";
+    for (int n = 0; n < 2'000; ++n) many += "\"a\\\"" + std::to_string(n) + "\":\"\",";
+    const auto cut = import(many + R"("x":""}}]})");
+    EXPECT_EQ(body_of(cut).at("errors").as_array().size(), 100u);
+}
+
 TEST_F(task_imports, a_request_has_at_most_500_tasks) {
     v1::ImportTasks message;
     for (int i = 0; i < 501; ++i) {

@@ -56,6 +56,28 @@ TEST(numbers_file, names_every_fault_by_its_line) {
               "line 7: a quote is not closed\n");
 }
 
+// As REST has it, where it could never be written again.
+TEST(numbers_file, a_title_is_one_that_a_description_may_be) {
+    std::string csv = "prefix,number,uuid,title,created_at\n";
+    int number = 0;
+    for (const std::string& title :
+         {std::string("a\tb"), std::string("a\x1b") + "b", std::string("a\0b", 3),
+          std::string("a\x7f"), std::string("\xff"), std::string(65'536, 'x'),
+          std::string(65'537, 'x')}) {
+        ++number;
+        csv += "SYN," + std::to_string(number) + "," + id + std::to_string(number) + ",\"" + title +
+               "\"," + at + "\n";
+    }
+    csv += "SYN,8," + id + "8,t,1979-12-31T23:59:59Z\n";
+    EXPECT_EQ(faults(csv),
+              "line 3: the title has control characters other than tab and newline\n"
+              "line 4: the title has control characters other than tab and newline\n"
+              "line 5: the title has control characters other than tab and newline\n"
+              "line 6: the title is not in UTF-8\n"
+              "line 8: the title has more than 65536 bytes\n"
+              "line 9: created_at is not after 1979\n");
+}
+
 TEST(numbers_file, counts_lines_however_they_end) {
     for (const std::string end : {"\n", "\r\n", "\r"}) {
         EXPECT_EQ(

@@ -343,6 +343,20 @@ TEST_F(command_line, a_faulty_export_is_not_sent) {
               "  entry 3: it has no description\n");
 }
 
+// The server would refuse it when the tasks before it are in.
+TEST_F(command_line, a_task_that_no_request_can_hold_is_a_fault_of_the_export) {
+    std::string many;
+    for (int n = 0; n <= 10'000; ++n) many += ",\"a" + std::to_string(n) + "\":1";
+    in.str("[" + exported(1, R"(,"notes":")" + std::string(1'048'576, 'x') + "\"") + "," +
+           exported(2, R"(,"status":"recurring","recur":"often","due":"20261120T124800Z")") + "," +
+           exported(3) + "," + exported(4, many) + "]");
+    EXPECT_EQ(run({"import", "taskwarrior", "-", "--account", "ada"}), 1);
+    EXPECT_TRUE(requests.empty());
+    EXPECT_THAT(err.str(), HasSubstr("\n  entry 1: it is larger than 1 MiB\n"));
+    EXPECT_THAT(err.str(), HasSubstr("\n  entry 2: recur: How often is a word"));
+    EXPECT_THAT(err.str(), HasSubstr("\n  entry 4: it has more than 10000 attributes\n"));
+}
+
 TEST_F(command_line, an_import_that_is_refused_says_why) {
     in.str("[]");
     answer(R"({"status":409,"title":"The server cannot see this account's tasks",)"

@@ -35,9 +35,70 @@ TEST(taskwarrior_export, dates_of_its_own_become_seconds) {
         EXPECT_EQ(read_one(std::string(",\"") + name + R"(":"20261120T124800Z")"),
                   (attributes{{name, "1795178880"}}));
     }
-    // Nobody knows here which of a user's attributes are dates.
-    EXPECT_EQ(read_one(R"(,"reviewed":"20261120T124800Z")"),
-              (attributes{{"reviewed", "20261120T124800Z"}}));
+}
+
+// Stored as text, a user's date is one of 1970 in Taskwarrior's reports.
+TEST(taskwarrior_export, what_has_the_form_of_a_date_is_one_unless_the_attribute_is_text) {
+    EXPECT_EQ(read_one(R"(,"reviewed":"20261120T124800Z","note":"20261120","when":"2026-11-20",
+                           "old":"19700101T000001Z","project":"20261120T124800Z")"),
+              (attributes{{"note", "20261120"},
+                          {"old", "19700101T000001Z"},
+                          {"project", "20261120T124800Z"},
+                          {"reviewed", "1795178880"},
+                          {"when", "2026-11-20"}}));
+}
+
+// As Taskwarrior's own import takes them, and other programs write them.
+TEST(taskwarrior_export, instants_may_be_seconds) {
+    for (const char* seconds : {"1795178880", "1795178880.0", "\"1795178880\""}) {
+        EXPECT_EQ(read_one(std::string(",\"due\":") + seconds),
+                  (attributes{{"due", "1795178880"}}));
+        EXPECT_EQ(read_one(std::string(R"(,"annotations":[{"description":"x","entry":)") + seconds +
+                           "}]"),
+                  (attributes{{"annotation_1795178880", "x"}}));
+    }
+}
+
+// One such value, and no device exports anything any more.
+TEST(taskwarrior_export, what_taskwarrior_could_not_export_is_a_fault) {
+    for (const char* more :
+         {R"(,"due":"19700102T000000Z")", R"(,"entry":"19630101T000000Z")", R"(,"due":5)",
+          R"(,"due":1795178880.5)", R"(,"status":"foo")", R"(,"note":"a\u0000b")",
+          R"(,"project":"a\u001bb")", R"(,"tags":["a\"b"])", R"(,"tags":["a\\b"])",
+          R"(,"a\"b":"x")", R"(,"a\nb":"x")", R"(,"imask":"x")", R"(,"last":"0x1")",
+          R"(,"annotation_x":"y")", R"(,"dep_x":"")",
+          R"(,"annotations":[{"entry":"19700102T000000Z","description":"x"}])",
+          R"(,"annotations":[{"entry":"20261120T124800Z","description":"a\u0001b"}])"}) {
+        const auto read = read_taskwarrior_export("[" + task(a, more) + "]");
+        ASSERT_EQ(read.faults.size(), 1u) << more;
+        EXPECT_TRUE(read.faults[0].starts_with("entry 1: ")) << read.faults[0];
+    }
+}
+
+TEST(taskwarrior_export, begins_with_a_byte_order_mark_or_not) {
+    for (const std::string& text : {"[" + task(a) + "]", task(a)}) {
+        const auto read = read_taskwarrior_export("\xEF\xBB\xBF" + text);
+        EXPECT_EQ(read.faults, std::vector<std::string>{});
+        EXPECT_EQ(read.tasks.size(), 1u);
+    }
+}
+
+TEST(taskwarrior_export, a_syntax_error_has_its_entry_and_its_line) {
+    std::string text = "[\n";
+    for (int n = 1; n < 400; ++n) {
+        text += n == 200 ? R"({"uuid":"x","tags":["a,]\"",],"description":"d"},)"
+                         : R"({"uuid":"x","tags":["a,]\""],"description":"d"},)";
+        text += '\n';
+    }
+    const auto lines = read_taskwarrior_export(text + "{}]");
+    ASSERT_EQ(lines.faults.size(), 1u);
+    EXPECT_TRUE(lines.faults[0].starts_with(
+        "entry 200, line 201, column 29: this is not well-formed JSON: "))
+        << lines.faults[0];
+    std::erase(text, '\n');
+    const auto one_line = read_taskwarrior_export(text + "{}]");
+    ASSERT_EQ(one_line.faults.size(), 1u);
+    EXPECT_TRUE(one_line.faults[0].starts_with("entry 200, line 1, column ")) << one_line.faults[0];
 }
 
 TEST(taskwarrior_export, lists_become_an_attribute_each) {
@@ -45,6 +106,7 @@ TEST(taskwarrior_export, lists_become_an_attribute_each) {
     const attributes both{{"dep_" + a, ""}, {"dep_" + b, ""}};
     EXPECT_EQ(read_one(R"(,"depends":[")" + a + R"(",")" + b + "\"]"), both);
     EXPECT_EQ(read_one(R"(,"depends":")" + a + "," + b + "\""), both);
+    EXPECT_EQ(read_one(R"(,"depends":"[\")" + a + R"(\", \")" + b + R"(\"]")"), both);
     EXPECT_EQ(read_one(R"(,"annotations":[{"entry":"20261120T124800Z","description":"x"},
                                           {"entry":"20261120T124800Z","description":"y"}])"),
               (attributes{{"annotation_1795178880", "x"}, {"annotation_1795178881", "y"}}));
@@ -115,7 +177,7 @@ TEST(taskwarrior_export, every_fault_is_listed_with_its_place) {
     const auto read = read_taskwarrior_export(
         "[" + task(a) + R"(, {"description":"x"}, 7, {"uuid":"x","description":"x"}, )" + task(a) +
         "," + task(b, R"(,"due":"tomorrow","tags":[1],"depends":["SYN-1"],"annotations":[{}],
-                   "flag":true,"nested":{},"wait":5)") +
+                   "flag":true,"nested":{},"wait":[5])") +
         R"(, {"uuid":"11111111-2222-4333-8444-55555555555d"}])");
     EXPECT_EQ(read.faults, (std::vector<std::string>{
                                "entry 2: it has no uuid",
