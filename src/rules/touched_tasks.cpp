@@ -2,6 +2,8 @@
 
 #include <callsign/domain/work.hpp>
 
+#include <algorithm>
+
 namespace callsign::rules {
 namespace {
 
@@ -57,6 +59,14 @@ std::optional<uuid> touched_tasks::too_large() {
         if (size_of(t.now) > task_bytes_max) return t.id;
     }
     return std::nullopt;
+}
+
+std::optional<uuid> touched_tasks::too_large_for_people() {
+    for (const touched& t : all()) {
+        const std::size_t before = t.was_there() ? t.before->attributes.size() : 0;
+        if (t.now.size() > std::max(before, task_attributes_max)) return t.id;
+    }
+    return too_large();
 }
 
 touched_tasks::touched& touched_tasks::find(const uuid& id) {

@@ -60,6 +60,8 @@ class touched_tasks {
 
     // One whose attributes, names and values together, are more than task_bytes_max.
     std::optional<uuid> too_large();
+    // The same, or one that has come to have more than task_attributes_max.
+    std::optional<uuid> too_large_for_people();
 
     // In the order of their first operation. Their `changes` are in `now`.
     std::vector<touched>& all();

@@ -66,9 +66,9 @@ import_tasks read_tasks(const request_context& c, wire::faults& found) {
 }
 
 http_response answer_too_large(const request_context& c, const uuid& task) {
-    return answer_problem(
-        c, problems::task_too_large,
-        "Task " + to_string(task) + " has more than 4 MiB of attributes. None was imported.");
+    return answer_problem(c, problems::task_too_large,
+                          "Task " + to_string(task) +
+                              " has more than 4 MiB, or 10000, of attributes. None was imported.");
 }
 
 http_response answer_done(const request_context& c, const import_tasks::done& done) {

@@ -86,7 +86,7 @@ std::variant<receipted, refused> outcome_of(const create_answer& answer, const s
             [](account_full) -> outcome { return full(); },
             [](const task_too_large&) -> outcome {
                 return refused{problems::task_too_large,
-                               "It would have more than 4 MiB of attributes."};
+                               "It would have more than 4 MiB, or 10000, of attributes."};
             },
             [](const remote_halted& halted) -> outcome {
                 return refused{problems::remote_halted,
@@ -104,33 +104,33 @@ std::variant<receipted, refused> outcome_of(const create_answer& answer, const s
 std::variant<task, refused> outcome_of(const edit_task::answer& answer, const sent_refs& sent,
                                        std::string_view key_attribute) {
     using outcome = std::variant<task, refused>;
-    return std::visit(overloaded{
-                          [](const edit_task::edited& done) -> outcome { return done.now; },
-                          [](ref_fault why) -> outcome { return unresolved(why); },
-                          [&](const depends_unmet& unmet) -> outcome {
-                              return refused_for(faults_of_depends(sent, unmet));
-                          },
-                          [](edit_task::changed_since) -> outcome {
-                              return refused{
-                                  problems::precondition_failed,
-                                  "Read it again: its ETag is not among those of If-Match."};
-                          },
-                          [&](const task_not_valid& wrong) -> outcome {
-                              wire::faults found;
-                              wire::add_faults(found, wrong.faults, key_attribute);
-                              return refused_for(std::move(found));
-                          },
-                          [](account_full) -> outcome { return full(); },
-                          [](const task_too_large&) -> outcome {
-                              return refused{problems::task_too_large,
-                                             "It would have more than 4 MiB of attributes."};
-                          },
-                          // Nobody brings it there: the server has only just begun.
-                          [](edit_task::elsewhere) -> outcome {
-                              return refused_for(make_error_code(errc::remote_unavailable));
-                          },
-                      },
-                      answer);
+    return std::visit(
+        overloaded{
+            [](const edit_task::edited& done) -> outcome { return done.now; },
+            [](ref_fault why) -> outcome { return unresolved(why); },
+            [&](const depends_unmet& unmet) -> outcome {
+                return refused_for(faults_of_depends(sent, unmet));
+            },
+            [](edit_task::changed_since) -> outcome {
+                return refused{problems::precondition_failed,
+                               "Read it again: its ETag is not among those of If-Match."};
+            },
+            [&](const task_not_valid& wrong) -> outcome {
+                wire::faults found;
+                wire::add_faults(found, wrong.faults, key_attribute);
+                return refused_for(std::move(found));
+            },
+            [](account_full) -> outcome { return full(); },
+            [](const task_too_large&) -> outcome {
+                return refused{problems::task_too_large,
+                               "It would have more than 4 MiB, or 10000, of attributes."};
+            },
+            // Nobody brings it there: the server has only just begun.
+            [](edit_task::elsewhere) -> outcome {
+                return refused_for(make_error_code(errc::remote_unavailable));
+            },
+        },
+        answer);
 }
 
 std::string etag_of(std::int64_t seq) {

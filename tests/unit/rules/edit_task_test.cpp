@@ -74,6 +74,24 @@ TEST_F(edits, end_follows_the_status) {
     EXPECT_EQ(attribute(uuid_of(1), "end"), "1700000001");
 }
 
+// A device may have made it so: what does not make it more is taken.
+TEST_F(edits, a_task_is_not_given_more_attributes_than_it_may_have) {
+    operations all{create(uuid_of(1)), update(uuid_of(1), "modified", "1700000000")};
+    for (std::size_t n = 0; n < task_attributes_max + 10; ++n) {
+        all.push_back(update(uuid_of(1), "a" + std::to_string(n), ""));
+    }
+    send(std::move(all));
+    EXPECT_EQ(std::get<task_too_large>(run(edit_task{account_, uuid_of(1), {{"b", "v"}}})).task,
+              uuid_of(1));
+    EXPECT_TRUE(std::holds_alternative<edit_task::edited>(
+        run(edit_task{account_, uuid_of(1), {{"a1", "v"}}})));
+    edit_task fewer{account_, uuid_of(1)};
+    for (int n = 0; n < 100; ++n) fewer.changes.emplace_back("a" + std::to_string(n), std::nullopt);
+    EXPECT_TRUE(std::holds_alternative<edit_task::edited>(run(fewer)));
+    EXPECT_TRUE(std::holds_alternative<edit_task::edited>(
+        run(edit_task{account_, uuid_of(1), {{"b", "v"}}})));
+}
+
 TEST_F(edits, an_edit_that_is_refused_writes_nothing) {
     send({create(uuid_of(1)), update(uuid_of(1), "p", "v")});
     const auto seq = head().seq;

@@ -61,6 +61,12 @@ TEST_F(imports, an_import_that_is_refused_writes_nothing) {
         {{uuid_of(2), {{"a", std::string(task_bytes_max, 'x')}}}, {uuid_of(1), {{"p", "v"}}}}};
     EXPECT_EQ(std::get<task_too_large>(run(c)).task, uuid_of(2));
     EXPECT_FALSE(find(uuid_of(1)));
+    c.tasks[0].attributes.clear();
+    for (std::size_t n = 0; n <= task_attributes_max; ++n) {
+        c.tasks[0].attributes["a" + std::to_string(n)] = "";
+    }
+    EXPECT_EQ(std::get<task_too_large>(run(c)).task, uuid_of(2));
+    EXPECT_FALSE(find(uuid_of(1)));
     run(create_account{"desk", "DESK", "t", digest{1}, uuid_of(500)});
     c.account = store_->begin_read()->find_account("desk")->id;
     EXPECT_TRUE(std::holds_alternative<account_is_opaque>(run(c)));

@@ -51,11 +51,15 @@ struct depends_unmet {
     std::vector<std::pair<task_ref, ref_fault>> refs;
 };
 
-// Its attributes would be more than task_bytes_max, names and values together.
+// Its attributes would be more than task_bytes_max, names and values together; or more in number
+// than task_attributes_max, which is as many as an edit reads and writes in about 2 ms.
 struct task_too_large {
     callsign::uuid task{};
 };
 inline constexpr std::size_t task_bytes_max = std::size_t{4} << 20;
+// Of what REST and imports bring. A device's may have more: were they refused, it would never sync
+// again.
+inline constexpr std::size_t task_attributes_max = 10'000;
 
 // Its series gives no numbers: the store was put back from a backup, and nobody has said where to
 // go on.
