@@ -230,11 +230,18 @@ TEST_F(sync_test, the_reference_servers_file_is_taken_over) {
     const std::string broken = "0066d464-418a-4a08-ad53-6f15c78270cd";
     file.add_client(broken);
     file.set_latest(broken, version_id(701));
+    // The second: its snapshot is of the year 0.
+    const std::string timeless = "0166d464-418a-4a08-ad53-6f15c78270cd";
+    file.add_client(timeless);
+    file.add_version(timeless, nil_id, version_id(801), "of a timeless one");
+    file.set_snapshot(timeless, version_id(801), 0, -62'167'219'200, "snapshot bytes");
     const finished refused = callsign(import);
     EXPECT_EQ(refused.status, (exit_status{1, 0}));
     EXPECT_EQ(json::serialize(json::parse(refused.out)),
-              R"({"clients":5,"versions":2,"versionsThereAlready":14,"snapshots":0,)"
-              R"("managed":1,"refused":1,"broken":1})");
+              R"({"clients":6,"versions":2,"versionsThereAlready":14,"snapshots":0,)"
+              R"("managed":1,"refused":1,"broken":2})");
+    EXPECT_NE(refused.err.find(timeless + ": "), std::string::npos) << refused.err;
+    EXPECT_NE(refused.err.find("its snapshot is not of the years 1 to 9999"), std::string::npos);
     EXPECT_NE(refused.err.find(broken + ": "), std::string::npos) << refused.err;
     EXPECT_NE(refused.err.find("the latest version of a client is not in it"), std::string::npos);
     EXPECT_NE(refused.err.find("history-differs"), std::string::npos) << refused.err;

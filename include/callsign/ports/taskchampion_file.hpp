@@ -30,14 +30,18 @@ class taskchampion_file {
         uuid id{};
         uuid latest{};  // nil: it has no versions
         std::optional<taskchampion_file::snapshot> snapshot;
+        // Why it cannot be taken over; empty: it can.
+        std::string fault;
     };
     struct link {
         uuid version{};
         uuid parent{};
     };
 
+    // One that has a fault does not keep the others from being read.
     virtual std::vector<client> clients() = 0;
-    // From the first version that is there to the latest one.
+    // From the first version that is there to the latest one. Throws for a client with a fault,
+    // too.
     virtual std::vector<link> chain_of(const client& of) = 0;
     virtual std::string segment_of(const client& of, const uuid& version) = 0;
     virtual std::string snapshot_of(const client& of) = 0;

@@ -18,18 +18,25 @@ uuid id_of(sqlite::query& q, int column) {
     return *id;
 }
 
-taskchampion_file::client client_of(sqlite::query& q) {
-    taskchampion_file::client c;
+void read_state(sqlite::query& q, taskchampion_file::client& c) {
     c.id = id_of(q, 0);
     if (!q.is_null(1)) c.latest = id_of(q, 1);
-    if (q.is_null(2) || q.is_null(5)) return c;
+    if (q.is_null(2) || q.is_null(5)) return;
     const std::int64_t taken_at = q.integer(4);
     if (!is_instant_in_seconds(taken_at)) {
-        throw std::runtime_error("the snapshot of client " + to_string(c.id) +
-                                 " is not of the years 1 to 9999 (snapshot_timestamp)");
+        throw std::runtime_error("its snapshot is not of the years 1 to 9999 (snapshot_timestamp)");
     }
     c.snapshot.emplace(taskchampion_file::snapshot{
         id_of(q, 2), time_point{std::chrono::seconds{taken_at}}, q.integer(3)});
+}
+
+taskchampion_file::client client_of(sqlite::query& q) {
+    taskchampion_file::client c;
+    try {
+        read_state(q, c);
+    } catch (const std::runtime_error& error) {
+        c.fault = error.what();
+    }
     return c;
 }
 
@@ -65,6 +72,7 @@ class file final : public taskchampion_file {
 
     std::vector<link> chain_of(const client& of) override {
         return told(name_, [&] {
+            if (!of.fault.empty()) throw std::runtime_error(of.fault);
             std::unordered_map<uuid, uuid, keyed_hash> parents;
             const std::string name = to_string(of.id);
             auto q = db_.use(sql::reference_versions);

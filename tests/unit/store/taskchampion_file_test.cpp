@@ -30,13 +30,33 @@ TEST(taskchampion_file, takes_a_snapshot_of_an_instant_that_can_be_read_again) {
     }
     for (const std::int64_t seconds : {INT64_C(-62'135'596'801), INT64_C(253'402'300'800),
                                        INT64_C(-62'167'219'200), INT64_MAX}) {
-        try {
-            clients_at(seconds);
-            FAIL() << seconds;
-        } catch (const std::runtime_error& error) {
-            EXPECT_NE(std::string(error.what()).find(client), std::string::npos) << error.what();
-        }
+        const auto all = clients_at(seconds);
+        EXPECT_EQ(to_string(all.at(0).id), client);
+        EXPECT_NE(all[0].fault, "") << seconds;
+        EXPECT_THROW(open_taskchampion_file(name)->chain_of(all[0]), std::runtime_error);
     }
+}
+
+TEST(taskchampion_file, reads_the_clients_beside_one_that_it_cannot) {
+    const testing::temp_dir dir;
+    const auto name = dir.path() / "taskchampion-sync-server.sqlite3";
+    const std::string good = "1666d464-418a-4a08-ad53-6f15c78270cd";
+    testing::reference_file file(name);
+    for (const char* id : {"0066d464-418a-4a08-ad53-6f15c78270cd", "no uuid",
+                           "2666d464-418a-4a08-ad53-6f15c78270cd", good.c_str()}) {
+        file.add_client(id);
+    }
+    file.set_latest("0066d464-418a-4a08-ad53-6f15c78270cd", "no uuid");
+    file.set_snapshot("2666d464-418a-4a08-ad53-6f15c78270cd", "no uuid", 0, 1'700'000'000, "s");
+    std::size_t sound = 0;
+    const auto all = open_taskchampion_file(name)->clients();
+    for (const auto& client : all) {
+        if (!client.fault.empty()) continue;
+        ++sound;
+        EXPECT_EQ(to_string(client.id), good);
+    }
+    EXPECT_EQ(all.size(), 4u);
+    EXPECT_EQ(sound, 1u);
 }
 
 }  // namespace
