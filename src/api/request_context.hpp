@@ -56,8 +56,8 @@ struct request_context {
     std::string device_name;
 
     // On whose account its bodies are held from here on.
-    void pays(net::body_payer payer) const {
-        if (request.memory) request.memory->pays(payer);
+    void pays(payer who) const {
+        if (request.memory) request.memory->pays(who);
     }
 
     // Requires: a route for accounts.

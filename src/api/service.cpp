@@ -28,9 +28,8 @@ constexpr std::string_view auth_failed = "auth-failed";
 constexpr std::size_t unread_body_bytes_max = 16u << 10;
 
 // On whose account a caller's bodies are: an account's own, or all operators' together.
-net::body_payer payer_of(const principal& who) {
-    constexpr net::body_payer operators = -1;
-    return who.account ? who.account->value : operators;
+payer payer_of(const principal& who) {
+    return who.account ? payer(*who.account) : payer::operators();
 }
 
 using maybe_response = std::optional<http_response>;
@@ -184,15 +183,14 @@ class service::impl {
 
     // A large body that there is no room for in its account's share. A small one is here as soon as
     // it could be refused, and what an operator sends counts on an account that the body names.
-    bool comes_in_vain(const request_context& c, net::body_payer pays) {
-        if (pays < 0) return false;
+    bool comes_in_vain(const request_context& c, payer pays) {
+        if (pays == payer::operators()) return false;
         const std::string_view field =
             header_of(c.request, boost::beast::http::field::content_length);
         std::size_t announced = 0;
         std::from_chars(field.data(), field.data() + field.size(), announced);
         if (announced <= unread_body_bytes_max) return false;
-        const payer who = pays == net::strangers ? payer::strangers() : payer(account_id{pays});
-        return contexts_.sync.engine.turns_away({who, {.bytes = announced}});
+        return contexts_.sync.engine.turns_away({pays, {.bytes = announced}});
     }
 
     // Room for a large body is for those who are known: nobody can fill it with a client id or a

@@ -5,40 +5,40 @@
 
 namespace callsign::net {
 
-bool body_budget::take(body_payer payer, std::size_t bytes) {
+bool body_budget::take(payer who, std::size_t bytes) {
     if (bytes == 0) return true;
     const std::lock_guard lock(mutex_);
-    const auto found = by_payer_.find(payer);
+    const auto found = by_payer_.find(who);
     const std::size_t before = found == by_payer_.end() ? 0 : found->second;
     if (held_ + bytes > bytes_max_ || before + bytes > payer_bytes_max_) return false;
-    by_payer_[payer] += bytes;
+    by_payer_[who] += bytes;
     held_ += bytes;
     return true;
 }
 
-void body_budget::take_anyway(body_payer payer, std::size_t bytes) {
+void body_budget::take_anyway(payer who, std::size_t bytes) {
     if (bytes == 0) return;
     const std::lock_guard lock(mutex_);
-    by_payer_[payer] += bytes;
+    by_payer_[who] += bytes;
     held_ += bytes;
 }
 
-void body_budget::give_back(body_payer payer, std::size_t bytes) noexcept {
+void body_budget::give_back(payer who, std::size_t bytes) noexcept {
     if (bytes == 0) return;
     const std::lock_guard lock(mutex_);
-    drop(payer, bytes);
+    drop(who, bytes);
     held_ -= bytes;
 }
 
-void body_budget::move(body_payer from, body_payer to, std::size_t bytes) {
+void body_budget::move(payer from, payer to, std::size_t bytes) {
     if (bytes == 0 || from == to) return;
     const std::lock_guard lock(mutex_);
     by_payer_[to] += bytes;
     drop(from, bytes);
 }
 
-void body_budget::drop(body_payer payer, std::size_t bytes) noexcept {
-    const auto found = by_payer_.find(payer);
+void body_budget::drop(payer who, std::size_t bytes) noexcept {
+    const auto found = by_payer_.find(who);
     CALLSIGN_ASSERT(found != by_payer_.end() && found->second >= bytes);
     found->second -= bytes;
     if (found->second == 0) by_payer_.erase(found);
@@ -49,9 +49,9 @@ std::size_t body_budget::held() const {
     return held_;
 }
 
-std::size_t body_budget::held_by(body_payer payer) const {
+std::size_t body_budget::held_by(payer who) const {
     const std::lock_guard lock(mutex_);
-    const auto found = by_payer_.find(payer);
+    const auto found = by_payer_.find(who);
     return found == by_payer_.end() ? 0 : found->second;
 }
 
@@ -96,9 +96,9 @@ void body_lease::give_back() noexcept {
     bytes_ = 0;
 }
 
-void body_lease::pays(body_payer payer) {
-    if (budget_) budget_->move(payer_, payer, bytes_);
-    payer_ = payer;
+void body_lease::pays(payer who) {
+    if (budget_) budget_->move(payer_, who, bytes_);
+    payer_ = who;
 }
 
 }  // namespace callsign::net

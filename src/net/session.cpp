@@ -137,7 +137,7 @@ asio::awaitable<bool> session::shake_hands() {
 asio::awaitable<bool> session::read_request() {
     using step = request_reader::step;
     reader_.begin();
-    memory_->pays(strangers);
+    memory_->pays(payer::strangers());
     client_.give_back();
     client_address_ = from_;
     begun_ = server_.now();

@@ -216,7 +216,7 @@ std::vector<std::string> tables_in(const std::string& code) {
 // with a key of the process, as it is, in an order, or is named below.
 bool is_safe(const std::string& table) {
     static const std::regex own(
-        R"(^unordered_\w+<(const )?(account_id|series_id|slot_id|payer|body_payer|[\w:]+ ?\*)[,>])");
+        R"(^unordered_\w+<(const )?(account_id|series_id|slot_id|payer|[\w:]+ ?\*)[,>])");
     static const std::regex keyed(R"([, ](keyed_hash|worked_on_hash)>$)");
     return std::regex_search(table, own) || std::regex_search(table, keyed);
 }

@@ -11,17 +11,14 @@
 // transaction. It gives nothing back: when it has answered, the session keeps what the answer's
 // body takes until that is written. Who keeps bytes beyond its request has a body_lease of its own.
 
+#include <callsign/base/payer.hpp>
+
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
 
 namespace callsign::net {
-
-// On whose account: an account's id. Strangers have one together.
-using body_payer = std::int64_t;
-inline constexpr body_payer strangers = 0;
 
 // Any thread.
 class body_budget {
@@ -30,24 +27,24 @@ class body_budget {
         : bytes_max_(bytes_max), payer_bytes_max_(payer_bytes_max) {}
 
     // False: nothing was taken, there is not as much left in all, or for this payer.
-    bool take(body_payer payer, std::size_t bytes);
+    bool take(payer who, std::size_t bytes);
     // Though there may be not as much left.
-    void take_anyway(body_payer payer, std::size_t bytes);
-    void give_back(body_payer payer, std::size_t bytes) noexcept;
+    void take_anyway(payer who, std::size_t bytes);
+    void give_back(payer who, std::size_t bytes) noexcept;
     // What one has taken becomes another's.
-    void move(body_payer from, body_payer to, std::size_t bytes);
+    void move(payer from, payer to, std::size_t bytes);
 
     std::size_t held() const;
-    std::size_t held_by(body_payer payer) const;
+    std::size_t held_by(payer who) const;
 
   private:
-    void drop(body_payer payer, std::size_t bytes) noexcept;
+    void drop(payer who, std::size_t bytes) noexcept;
 
     const std::size_t bytes_max_;
     const std::size_t payer_bytes_max_;
     mutable std::mutex mutex_;
     std::size_t held_ = 0;
-    std::unordered_map<body_payer, std::size_t> by_payer_;  // of those who hold something
+    std::unordered_map<payer, std::size_t> by_payer_;  // of those who hold something
 };
 
 // A part of the budget, which goes back with it. One thread at a time.
@@ -55,8 +52,8 @@ class body_lease {
   public:
     // Of no budget: it is granted whatever it asks for.
     body_lease() = default;
-    explicit body_lease(std::shared_ptr<body_budget> budget, body_payer payer = strangers)
-        : budget_(std::move(budget)), payer_(payer) {}
+    explicit body_lease(std::shared_ptr<body_budget> budget, payer who = payer::strangers())
+        : budget_(std::move(budget)), payer_(who) {}
     body_lease(body_lease&& other) noexcept;
     body_lease& operator=(body_lease&& other) noexcept;
     ~body_lease() { give_back(); }
@@ -70,13 +67,14 @@ class body_lease {
     void give_back() noexcept;
     // On whose account from here on, with what it holds by now: even if that is more than the
     // payer's part, since it is there.
-    void pays(body_payer payer);
+    void pays(payer who);
 
     std::size_t bytes() const noexcept { return bytes_; }
+    payer paid_by() const noexcept { return payer_; }
 
   private:
     std::shared_ptr<body_budget> budget_;  // shared: a lease may outlive the server
-    body_payer payer_ = strangers;
+    payer payer_ = payer::strangers();
     std::size_t bytes_ = 0;
 };
 

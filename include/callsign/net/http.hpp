@@ -137,7 +137,7 @@ struct admission {
     // No: this is the answer, whatever the body is.
     std::optional<http_response> refused{};
     // On whose account it and its answer are held.
-    body_payer payer = strangers;
+    callsign::payer payer = callsign::payer::strangers();
 };
 
 // What those behind the server want to have a say in, or to be told. All optional.

@@ -32,7 +32,7 @@ awaitable<http_response> get_snapshot(sync_context& s, request_context& c) {
     if (!client) co_return fail_sync(c, client.error());
     if (!*client) co_return refuse_unknown_client();
     if ((*client)->closed) co_return refuse_closed();
-    c.pays((*client)->account.value);
+    c.pays((*client)->account);
     if ((*client)->mode == account_mode::managed) {
         co_return co_await managed_snapshot(s, c, **client);
     }

@@ -188,7 +188,7 @@ awaitable<net::admission> admit_to_sync(sync_context& s, request_context& c) {
     if ((*client)->closed) co_return net::admission{.refused = refuse_closed()};
     const bool is_revoked = (*client)->mode == account_mode::managed && (*client)->revoked;
     if (is_revoked) co_return net::admission{.refused = refuse_revoked()};
-    co_return net::admission{.payer = (*client)->account.value};
+    co_return net::admission{.payer = (*client)->account};
 }
 
 net::body_limits sync_body_limits(const sync_context& s, std::size_t usual_bytes_max,

@@ -137,7 +137,7 @@ awaitable<http_response> get_child_version(sync_context& s, request_context& c) 
     if (!client) co_return fail_sync(c, client.error());
     if (!*client) co_return refuse_sync(404, "no such client", "unknown-client");
     if ((*client)->closed) co_return refuse_closed();
-    c.pays((*client)->account.value);
+    c.pays((*client)->account);
     if ((*client)->mode == account_mode::managed) {
         co_return co_await next_managed_version(s, c, **client);
     }

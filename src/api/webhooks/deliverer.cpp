@@ -338,7 +338,7 @@ deliverer::read_and_post(hook& h) {
         co_return outcome(step::go_on, std::move(command));
     }
     if (!part->changes.empty()) {
-        net::body_lease held(bodies_, h.account.value);
+        net::body_lease held(bodies_, h.account);
         const bool fits = held.resize(body_bytes_of(*part));
         if (!fits) co_return outcome(step::busy, std::nullopt);
         command = co_await post(h, std::move(command), std::move(*part), std::move(held));

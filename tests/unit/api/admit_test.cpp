@@ -93,12 +93,12 @@ TEST_F(admitting, refuses_what_the_header_is_refused_for_and_nothing_else) {
 
 TEST_F(admitting, says_who_pays) {
     const auto payer = [&](std::string_view target, std::string_view token) {
-        return h.admit(post(target, "{}", token)).payer;
+        return h.admit(post(target, "{}", token)).payer.id();
     };
     EXPECT_GT(payer("/v1/tasks", write), 0);
     EXPECT_EQ(payer("/v1/tasks", write), payer("/v1/series", admin));
     EXPECT_LT(payer("/v1/admin/accounts", root), 0);
-    EXPECT_EQ(h.admit(get("/livez")).payer, net::strangers);
+    EXPECT_EQ(h.admit(get("/livez")).payer, payer::strangers());
 }
 
 // While its account's share is taken, a large body need not come: by anybody else it may.

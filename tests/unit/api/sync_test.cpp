@@ -822,7 +822,7 @@ TEST_F(imports, large_bodies_are_for_those_who_are_known) {
     house next({.service = {.sync = {}}, .disk = &h.disk(), .clock = &h.clock()});
     const auto given = next.admit(segment);
     EXPECT_FALSE(given.refused);
-    EXPECT_GT(given.payer, net::strangers);
+    EXPECT_GT(given.payer.id(), 0);
     EXPECT_EQ(next.service().body_limits_of(segment, usual).bytes_max, 100u << 20);
 }
 
@@ -838,13 +838,13 @@ TEST_F(sync, what_there_is_no_memory_for_is_not_loaded) {
         if (crowded) others.reserve(150'000);
         for (const auto& request : {child_of(client, chain.back()), snapshot_of(client)}) {
             auto asked = request;
-            asked.memory = std::make_shared<net::body_lease>(budget, 99);
+            asked.memory = std::make_shared<net::body_lease>(budget, account_id{99});
             const auto memory = asked.memory;
             const auto response = h.call(std::move(asked));
             EXPECT_EQ(response.status, crowded ? 503u : 200u);
             EXPECT_EQ(memory->bytes(), crowded ? 0u : large.size());
             EXPECT_EQ(header(response, "Retry-After"), crowded ? "1" : "");
-            EXPECT_EQ(budget->held_by(99), 0u);  // its account pays
+            EXPECT_EQ(budget->held_by(account_id{99}), 0u);  // its account pays
         }
     }
 }

@@ -7,52 +7,52 @@ namespace {
 
 TEST(body_budget, has_one_total) {
     body_budget budget(100, 100);
-    EXPECT_TRUE(budget.take(1, 60));
-    EXPECT_FALSE(budget.take(2, 41));
-    EXPECT_TRUE(budget.take(2, 40));
+    EXPECT_TRUE(budget.take(account_id{1}, 60));
+    EXPECT_FALSE(budget.take(account_id{2}, 41));
+    EXPECT_TRUE(budget.take(account_id{2}, 40));
     EXPECT_EQ(budget.held(), 100u);
-    EXPECT_FALSE(budget.take(3, 1));
-    EXPECT_TRUE(budget.take(3, 0));
-    budget.give_back(1, 60);
-    EXPECT_TRUE(budget.take(3, 60));
-    EXPECT_EQ(budget.held_by(1), 0u);
-    EXPECT_EQ(budget.held_by(3), 60u);
+    EXPECT_FALSE(budget.take(account_id{3}, 1));
+    EXPECT_TRUE(budget.take(account_id{3}, 0));
+    budget.give_back(account_id{1}, 60);
+    EXPECT_TRUE(budget.take(account_id{3}, 60));
+    EXPECT_EQ(budget.held_by(account_id{1}), 0u);
+    EXPECT_EQ(budget.held_by(account_id{3}), 60u);
 }
 
 TEST(body_budget, nobody_holds_more_than_a_part) {
     body_budget budget(100, 70);
-    EXPECT_FALSE(budget.take(1, 71));
-    EXPECT_TRUE(budget.take(1, 70));
-    EXPECT_FALSE(budget.take(1, 1));
-    EXPECT_TRUE(budget.take(2, 30));
-    budget.give_back(1, 1);
-    EXPECT_TRUE(budget.take(1, 1));
+    EXPECT_FALSE(budget.take(account_id{1}, 71));
+    EXPECT_TRUE(budget.take(account_id{1}, 70));
+    EXPECT_FALSE(budget.take(account_id{1}, 1));
+    EXPECT_TRUE(budget.take(account_id{2}, 30));
+    budget.give_back(account_id{1}, 1);
+    EXPECT_TRUE(budget.take(account_id{1}, 1));
 }
 
 // What one takes and gives back in any order leaves nothing behind.
 TEST(body_budget, a_lease_gives_back_what_it_holds) {
     const auto budget = std::make_shared<body_budget>(100, 100);
     {
-        body_lease a(budget, 7);
+        body_lease a(budget, account_id{7});
         EXPECT_TRUE(a.reserve(40));
         EXPECT_TRUE(a.reserve(20));
         EXPECT_FALSE(a.reserve(41));
         EXPECT_EQ(a.bytes(), 60u);
         EXPECT_TRUE(a.resize(10));
-        EXPECT_EQ(budget->held_by(7), 10u);
+        EXPECT_EQ(budget->held_by(account_id{7}), 10u);
         EXPECT_FALSE(a.resize(101));
         EXPECT_EQ(a.bytes(), 10u);
         body_lease b(std::move(a));
         EXPECT_EQ(budget->held(), 10u);
-        body_lease c(budget, 8);
+        body_lease c(budget, account_id{8});
         EXPECT_TRUE(c.reserve(90));
         c = std::move(b);
         EXPECT_EQ(budget->held(), 10u);
-        EXPECT_EQ(budget->held_by(8), 0u);
-        c.pays(9);
-        EXPECT_EQ(budget->held_by(7), 0u);
+        EXPECT_EQ(budget->held_by(account_id{8}), 0u);
+        c.pays(account_id{9});
+        EXPECT_EQ(budget->held_by(account_id{7}), 0u);
         EXPECT_TRUE(c.reserve(5));
-        EXPECT_EQ(budget->held_by(9), 15u);
+        EXPECT_EQ(budget->held_by(account_id{9}), 15u);
     }
     EXPECT_EQ(budget->held(), 0u);
 }

@@ -513,7 +513,7 @@ TEST(session, a_body_is_asked_for_only_once_it_may_come) {
     std::vector<std::string> asked;
     hooks.admit = [&](http_request head) -> asio::awaitable<admission> {
         asked.push_back(std::string(head.target()) + " " + head.body());
-        admission given{.payer = 7};
+        admission given{.payer = account_id{7}};
         if (head.target() == "/refused") given.refused = http_response{401, "text/plain", "no", {}};
         co_return given;
     };
@@ -533,8 +533,8 @@ TEST(session, a_body_is_asked_for_only_once_it_may_come) {
     allowed.send(put("/hold"));
     EXPECT_EQ(allowed.read(), "HTTP/1.1 100 Continue\r\n\r\n");
     allowed.send(std::string(1000, 'x'));
-    EXPECT_EQ(all.bodies()->held_by(7), 2000u);
-    EXPECT_EQ(all.bodies()->held_by(strangers), 0u);
+    EXPECT_EQ(all.bodies()->held_by(account_id{7}), 2000u);
+    EXPECT_EQ(all.bodies()->held_by(payer::strangers()), 0u);
     allowed.send(std::string(1000, 'x'));
     all.release();
     EXPECT_NE(allowed.read().find("2000"), std::string::npos);
