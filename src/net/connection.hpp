@@ -12,6 +12,7 @@
 #include <boost/asio/write.hpp>
 #include <boost/beast/websocket/teardown.hpp>
 #include <cstddef>
+#include <netinet/tcp.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <optional>
@@ -42,6 +43,15 @@ class connection {
         unsigned char first = 0;
         const auto peeked = ::recv(socket_.native_handle(), &first, 1, MSG_PEEK | MSG_DONTWAIT);
         return peeked == 1 && ((first >= 'A' && first <= 'Z') || (first >= 'a' && first <= 'z'));
+    }
+
+    // Also when there is still something of its to be read.
+    bool client_has_gone() {
+        tcp_info now{};
+        socklen_t size = sizeof now;
+        const int failed =
+            ::getsockopt(socket_.native_handle(), IPPROTO_TCP, TCP_INFO, &now, &size);
+        return failed == 0 && now.tcpi_state != TCP_ESTABLISHED;
     }
 
     // From here on through TLS.

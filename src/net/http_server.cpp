@@ -68,15 +68,25 @@ std::size_t server_state::count_of(const address_bytes& address) const {
 }
 
 session* server_state::least_needed(const std::optional<address_bytes>& of) const {
-    session* found = nullptr;
-    for (session* s : sessions) {
-        if (s->needed() == session::need::at_work || (of && s->peer() != of)) continue;
-        const bool goes_first =
-            !found || s->needed() < found->needed() ||
-            (s->needed() == found->needed() && s->waits_since() < found->waits_since());
-        if (goes_first) found = s;
+    const auto oldest = [&](session::need needed, const std::optional<payer>& paid_by) {
+        session* found = nullptr;
+        for (session* s : sessions) {
+            if (s->needed() != needed || (of && s->peer() != of)) continue;
+            if (paid_by && s->paid_by() != paid_by) continue;
+            if (!found || s->waits_since() < found->waits_since()) found = s;
+        }
+        return found;
+    };
+    if (session* const idle = oldest(session::need::idle, std::nullopt)) return idle;
+    // Who follows with one keeps it, however many another has, and however often they come anew.
+    std::unordered_map<payer, std::size_t> followed_by;
+    std::optional<payer> most;
+    for (const session* s : sessions) {
+        if (s->needed() != session::need::on_its_way || (of && s->peer() != of)) continue;
+        const std::size_t own = ++followed_by[s->paid_by()];
+        if (!most || own > followed_by[*most]) most = s->paid_by();
     }
-    return found;
+    return most ? oldest(session::need::on_its_way, most) : nullptr;
 }
 
 std::string server_state::draw_id() {
@@ -235,7 +245,7 @@ void http_server::impl::stop() {
     error_code ignored;
     acceptor_.close(ignored);
     accept_timer_.cancel();
-    for (session* s : state_.sessions) s->close_if_idle();
+    for (session* s : state_.sessions) s->prepare_to_stop();
 }
 
 asio::awaitable<void> http_server::impl::drained(std::shared_ptr<impl> self,

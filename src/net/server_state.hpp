@@ -53,8 +53,8 @@ struct server_state {
     std::string draw_id();
     bool trusts(const address_bytes& peer) const;
     std::size_t count_of(const address_bytes& address) const;
-    // The session to close for one more: the one idle longest, else the one that takes longest for
-    // a header or to go; of this address, if one is given. nullptr: all are at work.
+    // The session to close for one more, as http_options::connections_max has it; of this address,
+    // if one is given. nullptr: all are at work.
     session* least_needed(const std::optional<address_bytes>& of) const;
 };
 

@@ -17,6 +17,8 @@ using boost::system::error_code;
 // How long a refused client may take to read why, while what it still sends is thrown away: closing
 // at once would reset the connection and take the answer with it.
 constexpr milliseconds linger_timeout{2'000};
+// The same for any client, once the server stops: how long it may move nothing.
+constexpr milliseconds stop_timeout{2'000};
 constexpr std::size_t linger_bytes_max = 16u << 20;
 // What is thrown away is read in pieces of this size; no larger buffer is kept for a connection.
 constexpr std::size_t linger_buffer_bytes = 16u << 10;
@@ -248,7 +250,9 @@ asio::awaitable<bool> session::answer() {
     request.client_address = client_address_;
     bytes_in_ = request.body().size();
     request.memory = memory_;
+    request.end = end_;
     request.notes = reader_.notes();
+    if (displaced_) end_->come();  // while its request came
     const http_request outline = outline_of(request, request.id, client_address_);
     const bool client_stays = request.keep_alive();
     std::optional<http_header> asked;
@@ -351,13 +355,13 @@ class session::streamed_body final : public body_stream {
         if (is_over()) co_return false;
         const bool written = session_.has_room_for(bytes.size()) && co_await send(std::move(bytes));
         session_.memory_->give_back();
-        if (!written) session_.stream_end_->over = true;
+        if (!written) session_.end_->over = true;
         session_.enter(phase::stream);
         co_return !is_over();
     }
-    bool is_over() const noexcept override { return session_.stream_end_->over; }
+    bool is_over() const noexcept override { return session_.end_->over; }
     void tell_when_over(std::function<void()> told) override {
-        session_.stream_end_->told = std::move(told);
+        session_.end_->told = std::move(told);
     }
 
   private:
@@ -375,13 +379,11 @@ class session::streamed_body final : public body_stream {
 
 // True: to the end that its writer gave it.
 asio::awaitable<bool> session::stream(const body_writer& writer, bool chunked) {
-    stream_end_ = std::make_shared<stream_end>();
     if (!reader_.has_unread()) reader_.drop_buffer();
-    if (displaced_) stream_end_->come();  // while its request came
     enter(phase::stream);
     // The client says nothing more, so what can be read is its end.
     connection_.socket().async_wait(asio::ip::tcp::socket::wait_read,
-                                    [end = stream_end_](const error_code& error) {
+                                    [end = end_](const error_code& error) {
                                         if (!error) end->come();
                                     });
     streamed_body body(*this, chunked);
@@ -392,14 +394,14 @@ asio::awaitable<bool> session::stream(const body_writer& writer, bool chunked) {
     } catch (const std::exception& e) {
         failure = e.what();
     }
-    stream_end_->told = {};
+    end_->told = {};
     // What is cut off has no last chunk, and so is known for it.
     cut_short_ = cut_short_ || !failure.empty();
     if (!failure.empty()) {
         server_.probe->session_failed(failure);
         co_return false;
     }
-    if (stream_end_->over) co_return false;
+    if (end_->over) co_return false;
     if (chunked) co_return co_await write("0\r\n\r\n");
     co_return true;
 }
@@ -533,13 +535,17 @@ void session::enter(phase next) {
     switch (next) {
     case phase::handshake: pace_.begin(since_, o.handshake_timeout, 0); break;
     case phase::idle: pace_.begin(since_, o.idle_timeout, 0); break;
-    case phase::header: pace_.begin(since_, o.header_timeout, 0); break;
-    case phase::body: pace_.begin(since_, o.body_timeout, o.body_rate_min); break;
-    case phase::write: pace_.begin(since_, o.write_timeout, o.body_rate_min); break;
+    case phase::header: pace_.begin(since_, patience(o.header_timeout), 0); break;
+    case phase::body: pace_.begin(since_, patience(o.body_timeout), o.body_rate_min); break;
+    case phase::write: pace_.begin(since_, patience(o.write_timeout), o.body_rate_min); break;
     case phase::linger: pace_.begin(since_, linger_timeout, 0); break;
     case phase::handler:
     case phase::stream: break;
     }
+}
+
+milliseconds session::patience(milliseconds usual) const noexcept {
+    return server_.stopping ? std::min(usual, stop_timeout) : usual;
 }
 
 void session::enter_write(std::size_t bytes) {
@@ -547,12 +553,13 @@ void session::enter_write(std::size_t bytes) {
     const http_options& o = server_.options;
     if (o.body_rate_min == 0) return;
     const auto seconds = std::chrono::seconds(bytes / o.body_rate_min);
-    pace_.begin(since_, o.write_timeout + seconds, o.body_rate_min);
+    pace_.begin(since_, patience(o.write_timeout + seconds), o.body_rate_min);
 }
 
 // A cancelled operation comes back to the session as an error; one that had just completed finds
 // that it has expired.
 void session::check_deadline(steady::time_point now) {
+    if (phase_ == phase::handler && end_->told && connection_.client_has_gone()) end_->come();
     const bool is_timed = phase_ != phase::handler && phase_ != phase::stream;
     if (!is_timed || now < pace_.deadline()) return;
     const bool is_late = phase_ != phase::idle && phase_ != phase::linger;
@@ -562,7 +569,10 @@ void session::check_deadline(steady::time_point now) {
     connection_.socket().cancel(ignored);
 }
 
-void session::close_if_idle() {
+void session::prepare_to_stop() {
+    const bool is_under_way =
+        phase_ == phase::header || phase_ == phase::body || phase_ == phase::write;
+    if (is_under_way && !expired_) enter(phase_);
     if (phase_ != phase::handshake && phase_ != phase::idle && phase_ != phase::linger) return;
     error_code ignored;
     connection_.socket().cancel(ignored);
@@ -576,8 +586,8 @@ session::need session::needed() const noexcept {
     case phase::header:
     case phase::stream:  // who follows can go on from where he was
     case phase::linger: return need::on_its_way;
+    case phase::handler: return end_->told ? need::on_its_way : need::at_work;
     case phase::body:
-    case phase::handler:
     case phase::write: return need::at_work;
     }
     return need::at_work;
@@ -588,13 +598,13 @@ void session::displace() {
     server_.probe->connection_displaced();
     error_code ignored;
     connection_.socket().cancel(ignored);
-    if (phase_ == phase::stream) stream_end_->come();
+    if (phase_ == phase::stream || phase_ == phase::handler) end_->come();
 }
 
 void session::cut_off() {
     error_code ignored;
     connection_.socket().close(ignored);
-    if (phase_ == phase::stream) stream_end_->come();
+    if (phase_ == phase::stream || phase_ == phase::handler) end_->come();
 }
 
 }  // namespace callsign::net

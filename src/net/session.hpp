@@ -21,17 +21,6 @@
 
 namespace callsign::net {
 
-// How a streamed body comes to its end before its writer wants it to.
-struct stream_end {
-    bool over = false;
-    std::function<void()> told{};
-
-    void come() {
-        over = true;
-        if (const auto tell = std::exchange(told, {})) tell();
-    }
-};
-
 class session {
   public:
     using steady = std::chrono::steady_clock;
@@ -53,17 +42,20 @@ class session {
 
     // Ends what waits longer than it may.
     void check_deadline(steady::time_point now);
-    // Ends it if no request is under way.
-    void close_if_idle();
+    // The server stops: ends it if no request is under way, and lets it wait for its client no more
+    // than a little.
+    void prepare_to_stop();
     // Ends it as soon as the request that may just have come is answered.
     void displace();
     void cut_off();
 
     // What may be closed for another: nothing is lost with an idle one, a client's patience with
-    // one that is on its way. At work: neither.
+    // one that is on its way or waits. At work: neither.
     enum class need : std::uint8_t { idle, on_its_way, at_work };
     need needed() const noexcept;
     steady::time_point waits_since() const noexcept { return since_; }
+    // On whose account its request is; strangers' until that is known.
+    payer paid_by() const noexcept { return memory_->paid_by(); }
     const std::optional<address_bytes>& peer() const noexcept { return peer_.address(); }
 
     std::size_t place = 0;  // in server_state::sessions
@@ -99,6 +91,7 @@ class session {
     boost::asio::awaitable<void> linger();
 
     void enter(phase next);
+    milliseconds patience(milliseconds usual) const noexcept;
     // For what is written in one piece, however slowly: what its bytes may take is known before.
     void enter_write(std::size_t bytes);
     void enter_reading_phase();
@@ -134,8 +127,9 @@ class session {
     bool cut_short_ = false;      // an answer was not written to its end
     bool displaced_ = false;      // this is its last request
     bool turned_away_ = false;
-    // Of the body that is streamed; shared with what waits for the client to go.
-    std::shared_ptr<stream_end> stream_end_;
+    // Of what waits or is streamed; shared with the request, and with what waits for the client to
+    // go. Once it is over, so is the connection.
+    const std::shared_ptr<early_end> end_ = std::make_shared<early_end>();
 };
 
 }  // namespace callsign::net

@@ -43,7 +43,7 @@ asio::awaitable<bool> accept(ws_stream& ws, http_header header, const http_respo
 }
 
 // Hears the client's pings, which are answered, and its end. Any message is one, too.
-asio::awaitable<void> hear(ws_stream& ws, std::shared_ptr<stream_end> end) {
+asio::awaitable<void> hear(ws_stream& ws, std::shared_ptr<early_end> end) {
     std::array<char, 1> byte{};
     co_await ws.async_read_some(asio::buffer(byte), use_result);
     end->come();
@@ -59,14 +59,14 @@ class session::beast_socket final : public web_socket {
         if (is_over()) co_return false;
         const bool sent = session_.has_room_for(message.size()) && co_await write(message);
         session_.memory_->give_back();
-        if (!sent) session_.stream_end_->over = true;
+        if (!sent) session_.end_->over = true;
         session_.enter(phase::stream);
         co_return !is_over();
     }
     void close_with(std::uint16_t code) override { code_ = code; }
-    bool is_over() const noexcept override { return session_.stream_end_->over; }
+    bool is_over() const noexcept override { return session_.end_->over; }
     void tell_when_over(std::function<void()> told) override {
-        session_.stream_end_->told = std::move(told);
+        session_.end_->told = std::move(told);
     }
 
     std::uint16_t code() const noexcept { return code_; }
@@ -95,7 +95,6 @@ asio::awaitable<bool> session::talk(http_header header, const http_response& res
                                                   websocket::stream_base::none(), false});
     ws.binary(upgrade.binary);
     ws.auto_fragment(false);
-    stream_end_ = std::make_shared<stream_end>();
     // A client has nothing to say before it is answered.
     if (reader_.has_unread() || displaced_) co_return false;
     reader_.drop_buffer();
@@ -107,7 +106,7 @@ asio::awaitable<bool> session::talk(http_header header, const http_response& res
     const auto executor = co_await asio::this_coro::executor;
     asio::steady_timer heard(executor, asio::steady_timer::time_point::max());
     bool hears = true;
-    asio::co_spawn(executor, hear(ws, stream_end_), [&](const std::exception_ptr&) {
+    asio::co_spawn(executor, hear(ws, end_), [&](const std::exception_ptr&) {
         hears = false;
         heard.cancel();
     });
@@ -119,9 +118,9 @@ asio::awaitable<bool> session::talk(http_header header, const http_response& res
     } catch (const std::exception& e) {
         failure = e.what();
     }
-    stream_end_->told = {};
+    end_->told = {};
     if (!failure.empty()) server_.probe->session_failed(failure);
-    if (!stream_end_->over) {
+    if (!end_->over) {
         // A client that sleeps does not answer, and must not hold up a stop.
         enter(phase::linger);
         const websocket::close_reason why(

@@ -29,6 +29,19 @@
 
 namespace callsign::net {
 
+// How a request comes to an end from outside: its client goes, or its connection is needed for
+// another.
+struct early_end {
+    bool over = false;
+    // Called when that comes to be. Set: nothing is done for the request but to wait.
+    std::function<void()> told{};
+
+    void come() {
+        over = true;
+        if (const auto tell = std::exchange(told, {})) tell();
+    }
+};
+
 struct http_request : boost::beast::http::request<boost::beast::http::string_body> {
     // Drawn by the server; in the answer's X-Request-Id and in each log line.
     std::string id;
@@ -37,6 +50,8 @@ struct http_request : boost::beast::http::request<boost::beast::http::string_bod
     // Covers this request's body, and what was reserved for its answer. Shared with its session,
     // which may be cut off while a question still runs for the handler. None: of no server.
     std::shared_ptr<body_lease> memory{};
+    // Shared with its session. None: of no server.
+    std::shared_ptr<early_end> end{};
     // What those behind the server found out when its header was complete (body_limits::notes).
     std::shared_ptr<const void> notes{};
 
@@ -50,6 +65,26 @@ struct http_request : boost::beast::http::request<boost::beast::http::string_bod
     // The target up to '?', as sent (percent-encoded), and after it.
     std::string_view path() const noexcept;
     std::string_view query() const noexcept;
+};
+
+// For as long as a handler does nothing but wait for what others do: its connection may be had for
+// another, and it's told when that comes to be, or when the client has gone. What it answers then
+// is sent, if there is anybody left to hear it.
+class waiting {
+  public:
+    waiting(const http_request& request, std::function<void()> told) : end_(request.end) {
+        if (end_ && !end_->over) end_->told = std::move(told);
+    }
+    ~waiting() {
+        if (end_) end_->told = {};
+    }
+    waiting(const waiting&) = delete;
+    waiting& operator=(const waiting&) = delete;
+
+    bool is_over() const noexcept { return end_ && end_->over; }
+
+  private:
+    const std::shared_ptr<early_end> end_;
 };
 
 // The body of an answer that comes bit by bit, for as long as its writer likes: chunks, one for
@@ -163,8 +198,9 @@ struct http_options {
     std::size_t bodies_bytes_max = 256u << 20;
     // Of these, one account's part; strangers have one together. More: 503.
     std::size_t account_bodies_bytes_max = 192u << 20;
-    // For one more, the connection that has been idle longest is closed, or the one whose header
-    // takes longest; when all are at work, the new one is answered 503 and closed.
+    // For one more, the connection that has been idle longest is closed. If none is idle, it is one
+    // that waits or whose header is on its way: of the account (or of strangers, together) that has
+    // most of them, the oldest. When all are at work, the new one is answered 503 and closed.
     std::size_t connections_max = 2048;
     // The same for the connections of one address (address.hpp), and of requests that a trusted
     // proxy passes on for it.
@@ -256,7 +292,7 @@ class http_server {
     // Accepts until stop(). Spawn once.
     boost::asio::awaitable<void> run();
     // Stops accepting, closes idle connections; those with a request under way are answered
-    // ("Connection: close") and then closed.
+    // ("Connection: close") and then closed. Clients that move nothing for two seconds are cut off.
     void stop();
     // Completes when no session is left, or after `patience`, when what is left is cut off.
     boost::asio::awaitable<void> drained(milliseconds patience);

@@ -81,7 +81,9 @@ awaitable<http_response> list_changes(feed_context& f, request_context& c) {
         if (is_enough) co_return answer_changes(f, c, part);
         if (part.has_more) continue;
         look = -1;  // what comes now is little
-        co_await me->wait_beyond(part.next.seq, left);
+        const net::waiting here(c.request, [me] { me->wake(); });
+        if (!here.is_over()) co_await me->wait_beyond(part.next.seq, left);
+        if (here.is_over()) co_return answer_changes(f, c, part);
     }
 }
 

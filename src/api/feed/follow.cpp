@@ -68,7 +68,8 @@ awaitable<void> follow(following& f, feed_sink& to) {
         }
         next = co_await tell_next(f, to, beat);
         if (next == next_step::told) due = next_beat();
-        if (next != next_step::wait) continue;
+        // A read that others wait for, too, wakes it as whatever ends it does.
+        if (next != next_step::wait || to.is_over()) continue;
         // What wakes it need not be for it to hear.
         const milliseconds left = due - f.feed.clock.elapsed();
         if (left > milliseconds{0}) {

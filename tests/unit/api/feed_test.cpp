@@ -223,6 +223,23 @@ TEST_F(feed_api, a_poll_ends_without_one) {
     EXPECT_EQ(cursor_of(answer), cursor_of(get("/v1/changes?after=now")));
 }
 
+TEST_F(feed_api, a_poll_ends_when_its_connection_does) {
+    for (const bool before : {false, true}) {
+        auto asked = make_request(verb::get, "/v1/changes?after=now&wait=30s", {}, bearer(token));
+        const auto end = std::make_shared<net::early_end>();
+        asked.end = end;
+        if (before) end->come();
+        const auto answer = home.start(std::move(asked));
+        home.settle();
+        EXPECT_EQ(answer->has_value(), before);
+        end->come();
+        home.settle();
+        ASSERT_TRUE(answer->has_value());
+        EXPECT_EQ((*answer)->status, 200u);
+        EXPECT_EQ(home.service().follower_count(), 0u);
+    }
+}
+
 TEST_F(feed_api, other_accounts_wake_nobody) {
     const auto beside = home.make_account("beside", "TWO");
     const auto answer =

@@ -131,6 +131,12 @@ class sessions {
         io_.run_one_for(1ms);
         settle();
     }
+    void stop() {
+        state_.stopping = true;
+        const std::vector<session*> all = state_.sessions;
+        for (session* s : all) s->prepare_to_stop();
+        settle();
+    }
     void release() { gate_.expires_at(asio::steady_timer::time_point::min()), settle(); }
 
     // Of all bodies that are streamed: the next words, and the end.
@@ -168,7 +174,8 @@ class sessions {
         session s(self->state_, std::move(socket), {}, std::nullopt);
         co_await s.serve();
     }
-    // "/hold" waits for release(); "/large" has 8 MiB, for which "/reserve" asks before.
+    // "/poll" waits, on the account in its query, until it is told to end; "/hold" for release();
+    // "/large" has 8 MiB, for which "/reserve" asks before.
     static asio::awaitable<http_response> answer(sessions* self, http_request request) {
         http_response out;
         if (request.path() == "/hold") {
@@ -176,6 +183,14 @@ class sessions {
             auto waiting =
                 self->gate_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
             co_await std::move(waiting);
+        }
+        if (request.path() == "/poll") {
+            request.memory->pays(account_id{std::stoi(std::string(request.query()))});
+            asio::steady_timer end(self->io_, asio::steady_timer::time_point::max());
+            const waiting here(request, [&] { end.cancel(); });
+            boost::system::error_code ignored;
+            auto over = end.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+            if (!here.is_over()) co_await std::move(over);
         }
         if (request.path() == "/stream") {
             out.write_body = [self](body_stream& to) { return stream(self, to); };
@@ -704,6 +719,109 @@ TEST(session, a_follower_makes_room_after_those_who_are_idle) {
     EXPECT_EQ(all.streaming, 0);
     EXPECT_TRUE(following.closed());
     EXPECT_FALSE(idle.closed());
+}
+
+std::string poll_of(int account) {
+    return "GET /poll?" + std::to_string(account) + " HTTP/1.1\r\nHost: h\r\n\r\n";
+}
+
+TEST(session, who_waits_makes_room_and_is_answered) {
+    sessions all(patient());
+    sessions::peer client(all);
+    client.send(poll_of(7));
+    ASSERT_EQ(all.state().least_needed(std::nullopt), all.state().sessions[0]);
+    all.state().least_needed(std::nullopt)->displace();
+    all.settle();
+    const std::string answer = client.read();
+    EXPECT_EQ(answer.substr(0, 12), "HTTP/1.1 200");
+    EXPECT_NE(answer.find("\r\nConnection: close\r\n"), std::string::npos);
+    EXPECT_TRUE(client.closed());
+    EXPECT_EQ(all.open(), 0u);
+}
+
+TEST(session, a_request_that_came_as_its_connection_was_given_up_does_not_wait) {
+    sessions all(patient());
+    sessions::peer client(all);
+    const std::string poll = poll_of(7);
+    client.send(poll.substr(0, 20));
+    all.state().sessions[0]->displace();
+    client.send(poll.substr(20));
+    all.settle();
+    EXPECT_EQ(all.open(), 0u);
+}
+
+// Also if it has sent more than the server has read.
+TEST(session, who_waits_and_leaves_is_not_waited_for) {
+    for (const std::string more : {"", "GET / HTTP/1.1\r\nHost: h\r\n\r\n"}) {
+        sessions all(patient());
+        {
+            sessions::peer client(all);
+            client.send(poll_of(7) + more);
+            all.pass(1h);
+            EXPECT_EQ(all.open(), 1u);
+        }
+        all.settle_soon();
+        all.pass(1s);
+        EXPECT_EQ(all.open(), 0u) << more;
+    }
+}
+
+// However often those come anew who have many, and whatever they have them for.
+TEST(session, who_has_one_keeps_it_beside_one_who_has_many) {
+    sessions all(patient());
+    sessions::peer only(all);
+    only.send(poll_of(7));
+    std::list<sessions::peer> many;
+    for (int n = 0; n < 20; ++n) {
+        all.pass(1s);
+        sessions::peer& next = many.emplace_back(all);
+        next.send(n % 2 == 0 ? poll_of(8) : "GET / HT");
+        if (n < 4) continue;
+        session* const least = all.state().least_needed(std::nullopt);
+        ASSERT_NE(least, nullptr);
+        EXPECT_NE(least->paid_by(), payer(account_id{7}));
+        least->displace();
+        all.settle();
+        all.settle();
+    }
+    EXPECT_FALSE(only.closed());
+}
+
+// ---- the end ----
+
+// Whatever it was that they were doing.
+TEST(session, who_moves_nothing_holds_up_no_stop) {
+    sessions all(patient());
+    std::list<sessions::peer> sleeping;
+    for (const std::string_view sent :
+         {std::string_view("GET / HT"),
+          std::string_view("PUT / HTTP/1.1\r\nHost: h\r\n"
+                           "Content-Length: 2000\r\n\r\nab"),
+          std::string_view("GET /large HTTP/1.1\r\nHost: h\r\n\r\n"), get_stream}) {
+        sleeping.emplace_back(all).send(sent);
+    }
+    all.say(std::string(8u << 20, 'x'));
+    EXPECT_EQ(all.open(), 4u);
+    all.stop();
+    all.be_silent();
+    EXPECT_EQ(all.open(), 4u);
+    all.pass(1s);
+    EXPECT_EQ(all.open(), 4u);
+    all.pass(1001ms);  // they are told why, and may read it
+    all.pass(2001ms);
+    EXPECT_EQ(all.open(), 0u);
+}
+
+TEST(session, who_goes_on_is_answered_though_the_server_stops) {
+    sessions all(patient());
+    sessions::peer client(all);
+    client.send("PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 9000\r\n\r\n");
+    all.stop();
+    for (int n = 0; n < 9; ++n) {
+        all.pass(1s);
+        client.send(std::string(1000, 'x'));
+    }
+    EXPECT_EQ(client.read().substr(0, 12), "HTTP/1.1 200");
 }
 
 TEST(session, the_one_idle_longest_is_least_needed) {
