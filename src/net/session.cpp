@@ -25,6 +25,7 @@ constexpr std::size_t linger_buffer_bytes = 16u << 10;
 // An answer no larger than this is given even when there is no memory left for bodies.
 constexpr std::size_t small_answer_bytes_max = 16u << 10;
 
+constexpr std::string_view line_end = "\r\n";
 constexpr std::string_view continue_line = "HTTP/1.1 100 Continue\r\n\r\n";
 
 constexpr refusal_reason too_slow{408, "request-timeout", "The request took too long to arrive."};
@@ -250,7 +251,7 @@ asio::awaitable<bool> session::answer() {
     request.client_address = client_address_;
     bytes_in_ = request.body().size();
     request.memory = memory_;
-    request.end = end_;
+    request.ending = end_;
     request.notes = reader_.notes();
     if (displaced_) end_->come();  // while its request came
     const http_request outline = outline_of(request, request.id, client_address_);
@@ -369,8 +370,15 @@ class session::streamed_body final : public body_stream {
         if (!chunked_) co_return co_await session_.write(bytes);
         std::array<char, 20> size{};
         const int digits = std::snprintf(size.data(), size.size(), "%zx\r\n", bytes.size());
-        bytes += "\r\n";
-        co_return co_await session_.write({size.data(), static_cast<std::size_t>(digits)}, bytes);
+        const std::string_view head(size.data(), static_cast<std::size_t>(digits));
+        // One piece if it's small: a large string would take twice its room for two bytes more.
+        if (bytes.size() <= small_answer_bytes_max) {
+            bytes += line_end;
+            co_return co_await session_.write(head, bytes);
+        }
+        const bool written = co_await session_.write(head, bytes);
+        if (!written) co_return false;
+        co_return co_await session_.write(line_end);
     }
 
     session& session_;

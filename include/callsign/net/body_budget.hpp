@@ -69,6 +69,9 @@ class body_lease {
     // payer's part, since it is there.
     void pays(payer who);
 
+    // Of the same budget and on the same account, without a byte.
+    body_lease beside() const { return body_lease(budget_, payer_); }
+
     std::size_t bytes() const noexcept { return bytes_; }
     payer paid_by() const noexcept { return payer_; }
 

@@ -51,7 +51,7 @@ struct http_request : boost::beast::http::request<boost::beast::http::string_bod
     // which may be cut off while a question still runs for the handler. None: of no server.
     std::shared_ptr<body_lease> memory{};
     // Shared with its session. None: of no server.
-    std::shared_ptr<early_end> end{};
+    std::shared_ptr<early_end> ending{};
     // What those behind the server found out when its header was complete (body_limits::notes).
     std::shared_ptr<const void> notes{};
 
@@ -72,7 +72,7 @@ struct http_request : boost::beast::http::request<boost::beast::http::string_bod
 // is sent, if there is anybody left to hear it.
 class waiting {
   public:
-    waiting(const http_request& request, std::function<void()> told) : end_(request.end) {
+    waiting(const http_request& request, std::function<void()> told) : end_(request.ending) {
         if (end_ && !end_->over) end_->told = std::move(told);
     }
     ~waiting() {

@@ -68,8 +68,10 @@ awaitable<http_response> list_changes(feed_context& f, request_context& c) {
     for (int look = 0;; ++look) {
         const std::size_t work_max = look == 0 ? first_look_work_max : step_work_max;
         const read_changes next = question.ask(f.clock.now(), work_max);
-        const auto page = co_await f.pages.read(me, next);
+        net::body_lease room = room_of(c);
+        const auto page = co_await f.pages.read(me, next, std::move(room));
         if (!*page->answer) co_return answer_error(c, page->answer->error());
+        if (!page->has_room) co_return answer_busy(c, no_room_for_changes);
         const read_changes::answer& read = **page->answer;
         if (const auto why = refusal_of(read)) co_return answer_refused(c, *why);
         const auto& part = std::get<read_changes::part>(read);

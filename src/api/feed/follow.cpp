@@ -25,7 +25,8 @@ enum class next_step { look, told, wait, stop };
 // Whether there is more to be told. `beat` is filled in for when there is none.
 awaitable<next_step> tell_next(following& f, feed_sink& to, v1::Heartbeat& beat) {
     const read_changes question = f.asked.ask(f.feed.clock.now(), first_look_work_max);
-    const auto page = co_await f.feed.pages.read(f.me, question);
+    net::body_lease room = f.room.beside();
+    auto page = co_await f.feed.pages.read(f.me, question, std::move(room));
     if (!*page->answer) {
         const boost::system::error_code why = page->answer->error();
         if (why == errc::overloaded || why == errc::deadline_exceeded) {
@@ -40,10 +41,15 @@ awaitable<next_step> tell_next(following& f, feed_sink& to, v1::Heartbeat& beat)
         co_await to.end(*why);
         co_return next_step::stop;
     }
+    if (!page->has_room) {
+        const refused why{problems::overloaded, std::string(no_room_for_changes), {}, true};
+        co_await to.end(why);
+        co_return next_step::stop;
+    }
     const auto& part = std::get<read_changes::part>(**page->answer);
     f.asked.go_on(part);
     if (!part.changes.empty()) {
-        const bool goes_on = co_await to.tell(*page, part);
+        const bool goes_on = co_await to.tell(std::move(page));
         co_return goes_on ? next_step::told : next_step::stop;
     }
     if (part.has_more) co_return next_step::look;
@@ -103,11 +109,14 @@ awaitable<std::variant<std::shared_ptr<following>, http_response>> begin_followi
     if (!begun) co_return answer_error(c, begun.error());
     // What is wrong with the cursor is said with a status.
     const read_changes look = question.ask(f.clock.now(), 1);
-    const auto first = co_await f.pages.read(me, look);
+    net::body_lease first_room = room_of(c);
+    const auto first = co_await f.pages.read(me, look, std::move(first_room));
     if (!*first->answer) co_return answer_error(c, first->answer->error());
+    if (!first->has_room) co_return answer_busy(c, no_room_for_changes);
     if (const auto why = refusal_of(**first->answer)) co_return answer_refused(c, *why);
     question.mark.reset();
-    co_return std::make_shared<following>(f, std::move(question), std::move(me));
+    net::body_lease room = room_of(c);
+    co_return std::make_shared<following>(f, std::move(question), std::move(me), std::move(room));
 }
 
 }  // namespace callsign::api

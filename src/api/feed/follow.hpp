@@ -13,8 +13,8 @@ class feed_sink {
   public:
     virtual ~feed_sink() = default;
 
-    // `page` is shared by those who read the same, for what they make of it.
-    virtual awaitable<bool> tell(feed_page& page, const read_changes::part& part) = 0;
+    // `page` has changes. It is shared by those who read the same, for what they make of it.
+    virtual awaitable<bool> tell(std::shared_ptr<feed_page> page) = 0;
     virtual awaitable<bool> beat(const v1::Heartbeat& message) = 0;
     virtual awaitable<void> end(const refused& why) = 0;
     virtual bool is_over() const = 0;
@@ -25,7 +25,13 @@ struct following {
     feed_context& feed;
     feed_question asked;
     std::shared_ptr<follower> me;
+    net::body_lease room;  // that its pages are held like; without a byte itself
 };
+
+// Requires: it was answered with a part.
+inline const std::vector<task_change>& changes_of(const feed_page& page) {
+    return std::get<read_changes::part>(**page.answer).changes;
+}
 
 // Until the client, the server or the token ends it.
 awaitable<void> follow(following& f, feed_sink& to);

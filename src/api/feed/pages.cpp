@@ -8,6 +8,27 @@ namespace callsign::api {
 
 using boost::asio::awaitable;
 
+namespace {
+
+void set_answer(feed_page& page, result<read_changes::answer> answer, net::body_lease room) {
+    page.answer.emplace(std::move(answer));
+    const auto* const part =
+        *page.answer ? std::get_if<read_changes::part>(&**page.answer) : nullptr;
+    if (part == nullptr) return;
+    page.room = std::move(room);
+    page.has_room = page.room.resize(body_bytes_of(*part));
+}
+
+}  // namespace
+
+std::size_t body_bytes_of(const read_changes::part& part) {
+    std::size_t bytes = 0;
+    for (const task_change& change : part.changes) {
+        bytes += 1024 + 2 * size_of(change.task.attributes);
+    }
+    return bytes;
+}
+
 // Those who wait for it hear of its end, whatever that is.
 class feed_pages::read_under_way {
   public:
@@ -16,8 +37,8 @@ class feed_pages::read_under_way {
     const std::shared_ptr<feed_page>& page() const noexcept { return page_; }
     void await(const std::shared_ptr<follower>& who) { waiting_.push_back(who); }
 
-    void end(result<read_changes::answer> answer) {
-        page_->answer.emplace(std::move(answer));
+    void end(result<read_changes::answer> answer, net::body_lease room) {
+        set_answer(*page_, std::move(answer), std::move(room));
         for (const auto& each : waiting_) {
             if (const auto who = each.lock()) who->wake();
         }
@@ -29,11 +50,12 @@ class feed_pages::read_under_way {
 };
 
 awaitable<std::shared_ptr<feed_page>> feed_pages::read(std::shared_ptr<follower> me,
-                                                       read_changes question) {
+                                                       read_changes question,
+                                                       net::body_lease like) {
     auto page = std::make_shared<feed_page>();
     if (question.filter || question.mark) {
         auto answer = co_await engine_.ask(std::move(question));
-        page->answer.emplace(std::move(answer));
+        set_answer(*page, std::move(answer), std::move(like));
         co_return page;
     }
     const common at{question.account, question.after, question.limit, question.work_max};
@@ -48,10 +70,10 @@ awaitable<std::shared_ptr<feed_page>> feed_pages::read(std::shared_ptr<follower>
     under_way_->emplace(at, own);
     const std::shared_ptr<void> afterwards(nullptr, [all = under_way_, at, own](void*) {
         all->erase(at);
-        if (!own->page()->answer) own->end(make_error_code(errc::store_unavailable));
+        if (!own->page()->answer) own->end(make_error_code(errc::store_unavailable), {});
     });
     auto answer = co_await engine_.ask(std::move(question));
-    own->end(std::move(answer));
+    own->end(std::move(answer), std::move(like));
     co_return page;
 }
 

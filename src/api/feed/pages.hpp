@@ -7,6 +7,7 @@
 #include <callsign/base/result.hpp>
 #include <callsign/domain/queries/feed.hpp>
 #include <callsign/engine/engine.hpp>
+#include <callsign/net/body_budget.hpp>
 
 #include <array>
 #include <boost/asio/awaitable.hpp>
@@ -21,19 +22,26 @@ namespace callsign::api {
 
 struct feed_page {
     std::optional<result<read_changes::answer>> answer{};
+    // What it takes, for as long as anybody has it.
+    net::body_lease room{};
+    bool has_room = true;  // else nobody may keep it
     // Made by the first who needs them: for a stream, and for sockets in JSON and in protobuf.
     std::string events{};
     std::array<std::vector<std::string>, 2> messages{};
 };
+
+// About what these changes take, as they are read and as they are sent.
+std::size_t body_bytes_of(const read_changes::part& part);
 
 // Network executor.
 class feed_pages {
   public:
     explicit feed_pages(engine& engine) : engine_(engine) {}
 
-    // The page's answer is there.
+    // The page's answer is there. `like`: what it is held on.
     boost::asio::awaitable<std::shared_ptr<feed_page>> read(std::shared_ptr<follower> me,
-                                                            read_changes question);
+                                                            read_changes question,
+                                                            net::body_lease like);
 
   private:
     class read_under_way;

@@ -90,6 +90,10 @@ v1::Change to_message(const task_change& c, std::string_view key_attribute) {
     return message;
 }
 
+net::body_lease room_of(const request_context& c) {
+    return c.request.memory ? c.request.memory->beside() : net::body_lease();
+}
+
 http_response answer_too_many_followers(const request_context& c) {
     auto response =
         answer_problem(c, problems::too_many_followers, "Follow later, or with fewer connections.");

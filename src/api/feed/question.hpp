@@ -63,6 +63,11 @@ std::optional<refused> refusal_of(const read_changes::answer& read);
 
 v1::Change to_message(const task_change& c, std::string_view key_attribute);
 
+// Of the budget of bodies, on the caller's account; nothing is held yet.
+net::body_lease room_of(const request_context& c);
+inline constexpr std::string_view no_room_for_changes =
+    "There is no memory left for the account's changes.";
+
 http_response answer_too_many_followers(const request_context& c);
 
 }  // namespace callsign::api

@@ -24,11 +24,11 @@ class socket_sink final : public feed_sink {
     socket_sink(net::web_socket& out, wire::format form, const std::string& key_attribute)
         : out_(out), form_(form), key_attribute_(key_attribute) {}
 
-    awaitable<bool> tell(feed_page& page, const read_changes::part& part) override {
-        auto& messages = page.messages[form_ == wire::format::json ? 0 : 1];
+    awaitable<bool> tell(std::shared_ptr<feed_page> page) override {
+        auto& messages = page->messages[form_ == wire::format::json ? 0 : 1];
         if (messages.empty()) {
             std::vector<std::string> all;
-            for (const task_change& change : part.changes) {
+            for (const task_change& change : changes_of(*page)) {
                 v1::FeedEvent event;
                 *event.mutable_change() = to_message(change, key_attribute_);
                 all.push_back(wire::encode(form_, event));

@@ -23,16 +23,18 @@ class event_sink final : public feed_sink {
     event_sink(net::body_stream& out, const std::string& key_attribute)
         : out_(out), key_attribute_(key_attribute) {}
 
-    awaitable<bool> tell(feed_page& page, const read_changes::part& part) override {
-        if (page.events.empty()) {
+    awaitable<bool> tell(std::shared_ptr<feed_page> page) override {
+        if (page->events.empty()) {
             std::string all;
-            for (const task_change& change : part.changes) {
+            for (const task_change& change : changes_of(*page)) {
                 const v1::Change message = to_message(change, key_attribute_);
                 all += event_of("change", message.cursor(), message);
             }
-            page.events = std::move(all);
+            page->events = std::move(all);
         }
-        co_return co_await out_.write(page.events);
+        std::string own = page->events;
+        page.reset();  // for as long as the client takes, its own is what is held
+        co_return co_await out_.write(std::move(own));
     }
     awaitable<bool> beat(const v1::Heartbeat& message) override {
         return out_.write(event_of("heartbeat", message.cursor(), message));

@@ -48,15 +48,6 @@ std::string text_of(const feed_place& place) {
     return std::to_string(place.seq) + "." + std::to_string(place.tasks);
 }
 
-// About what its body takes.
-std::size_t body_bytes_of(const read_changes::part& part) {
-    std::size_t bytes = 0;
-    for (const task_change& change : part.changes) {
-        bytes += 1024 + 2 * size_of(change.task.attributes);
-    }
-    return bytes;
-}
-
 webhook_start place_of(const read_changes::part& part) {
     return {part.next, part.mark};
 }

@@ -21,6 +21,7 @@ using std::chrono::seconds;
 class read_stream final : public net::body_stream {
   public:
     awaitable<bool> write(std::string bytes) override {
+        if (taking) taking();
         text += bytes;
         co_return !over;
     }
@@ -47,6 +48,7 @@ class read_stream final : public net::body_stream {
     std::string text;
     bool over = false;
     std::function<void()> told;
+    std::function<void()> taking;
 };
 
 class feed_api : public ::testing::Test {
@@ -227,7 +229,7 @@ TEST_F(feed_api, a_poll_ends_when_its_connection_does) {
     for (const bool before : {false, true}) {
         auto asked = make_request(verb::get, "/v1/changes?after=now&wait=30s", {}, bearer(token));
         const auto end = std::make_shared<net::early_end>();
-        asked.end = end;
+        asked.ending = end;
         if (before) end->come();
         const auto answer = home.start(std::move(asked));
         home.settle();
@@ -251,6 +253,23 @@ TEST_F(feed_api, other_accounts_wake_nobody) {
     EXPECT_FALSE(answer->has_value());
     const auto theirs = home.call(make_request(verb::get, "/v1/changes", {}, bearer(beside.token)));
     EXPECT_EQ(texts(json::parse(theirs.body).as_object()), lines{"TWO-1 theirs"});
+}
+
+TEST_F(feed_api, changes_that_there_is_no_memory_for_are_not_kept) {
+    create("a", std::string(500, 'x'));
+    const auto budget = std::make_shared<net::body_budget>(20'000, 10'000);
+    for (const bool crowded : {false, true}) {
+        net::body_lease others(budget, account);
+        if (crowded) others.reserve(9'000);
+        for (const char* path : {"/v1/changes", "/v1/changes/stream"}) {
+            auto asked = make_request(verb::get, path, {}, bearer(token));
+            asked.memory = std::make_shared<net::body_lease>(budget);
+            const auto response = home.call(std::move(asked));
+            EXPECT_EQ(response.status, crowded ? 503u : 200u) << path;
+            EXPECT_EQ(header(response, "Retry-After"), crowded ? "1" : "") << path;
+        }
+    }
+    EXPECT_EQ(budget->held(), 0u);
 }
 
 // ---- the stream ----
@@ -291,6 +310,29 @@ class feed_stream : public feed_api {
 
     std::shared_ptr<int> open_ = std::make_shared<int>(0);
 };
+
+TEST_F(feed_stream, holds_what_it_writes_and_no_more) {
+    create("a", std::string(500, 'x'));
+    const auto budget = std::make_shared<net::body_budget>(20'000, 10'000);
+    auto asked = make_request(verb::get, "/v1/changes/stream?after=0", {}, bearer(token));
+    asked.memory = std::make_shared<net::body_lease>(budget);
+    const auto response = home.call(std::move(asked));
+    const auto stream = std::make_shared<read_stream>();
+    std::vector<std::size_t> held;
+    stream->taking = [&] { held.push_back(budget->held()); };
+    home.spawn(run(response.write_body, stream, open_));
+    home.settle();
+    EXPECT_EQ(seqs(*stream), lines{"1"});
+    EXPECT_EQ(held, (std::vector<std::size_t>{0, 0}));
+    // Who cannot be told any more goes, and comes back when there is room.
+    net::body_lease others(budget, account);
+    others.reserve(9'000);
+    create("b", "two");
+    home.settle();
+    EXPECT_EQ(*open_, 0);
+    ASSERT_EQ(stream->events("end").size(), 1u);
+    EXPECT_EQ(stream->events("end")[0].at("code").as_string(), "overloaded");
+}
 
 TEST_F(feed_stream, tells_what_was_and_what_comes) {
     create("a", "one");
