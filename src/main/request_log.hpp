@@ -6,6 +6,7 @@
 // Whatever comes from outside is bounded: names are short by their rules, routes are patterns,
 // methods are those of HTTP. Nothing else that a client sends is in a line.
 
+#include <callsign/net/address.hpp>
 #include <callsign/net/http.hpp>
 #include <callsign/platform/log.hpp>
 
@@ -15,6 +16,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,7 +26,8 @@ namespace callsign {
 // The logger in force; a reload puts another one in its place. Network thread.
 using current_logger = std::unique_ptr<platform::logger>;
 
-// So many lines in a second; the others are counted.
+// So many lines in a second; the others are counted. Besides, the first of each client, of so many
+// clients: whoever makes them all does not hide another.
 class line_budget {
   public:
     using clock = std::chrono::steady_clock;
@@ -36,6 +39,7 @@ class line_budget {
         if (now - began_ < std::chrono::seconds{1}) return 0;
         began_ = now;
         left_ = per_second_max_;
+        clients_.clear();
         return std::exchange(left_out_, 0);
     }
     bool take() {
@@ -44,8 +48,17 @@ class line_budget {
         return false;
     }
 
+    bool take(const net::address_bytes& client) {
+        const bool is_first =
+            clients_.size() < clients_max && clients_.insert(net::counted_as(client)).second;
+        return is_first || take();
+    }
+
   private:
+    static constexpr std::size_t clients_max = 64;
+
     clock::time_point began_{};
+    std::set<net::address_bytes> clients_;  // that had a line in this second
     int left_;
     const int per_second_max_;
     std::int64_t left_out_ = 0;
@@ -136,9 +149,10 @@ class request_log final : public net::http_probe {
 
     // `client` comes first, and nothing that anybody chose before it: filters count on that.
     void tell_refusal(const net::finished_request& f) {
-        if (!log_->enabled(platform::log_level::warn) || !may_log(budget_of(f.facts.refused))) {
-            return;
-        }
+        if (!log_->enabled(platform::log_level::warn)) return;
+        line_budget& budget = budget_of(f.facts.refused);
+        begin_second(budget);
+        if (!budget.take(f.request.client_address)) return;
         log_->log(platform::log_level::warn, f.facts.refused,
                   {{"client", net::to_string(f.request.client_address)},
                    {"reason", text_or_nothing(f.facts.reason)},
@@ -160,11 +174,14 @@ class request_log final : public net::http_probe {
     }
 
     bool may_log(line_budget& budget) {
+        begin_second(budget);
+        return budget.take();
+    }
+    void begin_second(line_budget& budget) {
         if (const auto left_out = budget.begin_second(now_())) {
             log_->log(platform::log_level::warn, "request-lines-left-out",
                       {{"count", std::to_string(left_out)}});
         }
-        return budget.take();
     }
 
     static constexpr int failures_per_second_max = 20;

@@ -175,11 +175,33 @@ TEST_F(request_lines, of_refusals_begin_with_the_client) {
 TEST_F(request_lines, of_one_kind_of_refusal_leave_the_others_theirs) {
     options.requests = "off";
     facts = {.route = "/v1/tasks", .refused = "auth-failed", .reason = "unknown-token"};
-    EXPECT_EQ(flood(1000, 401), 20u);
+    EXPECT_EQ(flood(1000, 401), 21u);
     facts.refused = "sync-refused";
-    EXPECT_EQ(flood(1000, 404), 20u);
-    now += 1s;
     EXPECT_EQ(flood(1000, 404), 21u);
+    now += 1s;
+    EXPECT_EQ(flood(1000, 404), 22u);
+}
+
+TEST_F(request_lines, of_one_client_that_is_refused_hide_no_other) {
+    options.requests = "off";
+    facts = {.route = "/v1/tasks", .refused = "auth-failed", .reason = "unknown-token"};
+    for (int second = 0; second < 2; ++second, now += 1s) {
+        flood(1000, 401);
+        request.client_address = net::to_bytes(boost::asio::ip::make_address("192.0.2.8"));
+        const auto said = finish(401);
+        ASSERT_EQ(said.size(), 1u);
+        EXPECT_EQ(said[0].fields.at("client"), "192.0.2.8");
+        EXPECT_TRUE(finish(401).empty());
+        request.client_address = net::to_bytes(boost::asio::ip::make_address("192.0.2.7"));
+    }
+    // However many they are.
+    std::size_t lines = 0;
+    for (int n = 0; n < 1000; ++n) {
+        request.client_address = net::to_bytes(
+            boost::asio::ip::address_v4(boost::asio::ip::address_v4::uint_type{0x0a000000} + n));
+        lines += finish(401).size();
+    }
+    EXPECT_EQ(lines, 64u + 20u + 1u) << "and one line that says how many were left out";
 }
 
 struct write_lines : ::testing::Test {
