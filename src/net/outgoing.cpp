@@ -57,7 +57,7 @@ std::vector<address_bytes> own_addresses() {
 }
 
 // On a thread that may wait.
-asio::awaitable<looked_up> look_up(std::string host, std::string port,
+asio::awaitable<looked_up> resolve(std::string host, std::string port,
                                    std::shared_ptr<const std::atomic<bool>> stopped) {
     const auto executor = co_await asio::this_coro::executor;
     looked_up found;
@@ -88,23 +88,28 @@ class real_outgoing final : public outgoing {
         return is_name || may_call(address);
     }
 
-    asio::awaitable<http_outcome> exchange(outgoing_url url, http_call call) override {
+    asio::awaitable<boost::system::result<std::vector<tcp::endpoint>>> look_up(
+        outgoing_url url) override {
         // A look-up has no end but its own, and its thread must not hear of another.
         co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
-        auto lookup = look_up(url.host, url.port, stopped_);
+        auto lookup = resolve(url.host, url.port, stopped_);
         looked_up found = co_await asio::co_spawn(lookups_, std::move(lookup), asio::use_awaitable);
         co_await asio::this_coro::reset_cancellation_state(asio::enable_terminal_cancellation());
-        if (*stopped_) {
-            co_return http_failure{make_error_code(asio::error::operation_aborted), false};
-        }
-        if (found.error) co_return http_failure{found.error, false};
+        if (*stopped_) co_return make_error_code(asio::error::operation_aborted);
+        if (found.error) co_return found.error;
         std::erase_if(found.addresses, [&](const tcp::endpoint& e) {
             return !may_call(e.address()) || (is_own(found, e) && !is_allowed(e.address()));
         });
-        if (found.addresses.empty()) {
-            co_return http_failure{make_error_code(asio::error::access_denied), false};
-        }
+        if (found.addresses.empty()) co_return make_error_code(asio::error::access_denied);
         found.addresses.resize(std::min(found.addresses.size(), addresses_max));
+        co_return std::move(found.addresses);
+    }
+
+    asio::awaitable<http_outcome> exchange(outgoing_url url, std::vector<tcp::endpoint> addresses,
+                                           http_call call) override {
+        if (*stopped_) {
+            co_return http_failure{make_error_code(asio::error::operation_aborted), false};
+        }
         call.target = url.target;
         call.headers.emplace_back("Connection", "close");
         http_client client(network_, {.host = url.host,
@@ -112,7 +117,7 @@ class real_outgoing final : public outgoing {
                                       .deadline = options_.deadline,
                                       .answer_bytes_max = options_.answer_bytes_max,
                                       .header_suffices = true,
-                                      .addresses = std::move(found.addresses),
+                                      .addresses = std::move(addresses),
                                       .tls = url.tls ? &tls_ : nullptr});
         co_return co_await client.exchange(std::move(call));
     }

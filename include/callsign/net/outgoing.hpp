@@ -6,13 +6,15 @@
 // connection of its own, and redirections are answers.
 //
 // Network executor. A name is looked up by the system, in the system's own time, on threads for
-// that: a server of names that does not answer holds one of them up, and no other call.
+// that: a server of names that does not answer holds one of them up.
 
 #include <callsign/net/address.hpp>
 #include <callsign/net/http_client.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/system/result.hpp>
 #include <filesystem>
 #include <string>
 #include <variant>
@@ -50,9 +52,16 @@ class outgoing {
 
     // False: its host is an address that may not be called. Of a name nothing is known.
     virtual bool may_call(const outgoing_url& url) const = 0;
-    // Error access_denied: it has no address that may be called.
-    virtual boost::asio::awaitable<http_outcome> exchange(outgoing_url url, http_call call) = 0;
-    // Calls that have not connected yet will not: operation_aborted.
+    // Where it is: one address at least. Error access_denied: none that may be called. Each that is
+    // under way may hold a thread up, whoever wants it: how many, is for the caller to share out.
+    virtual boost::asio::awaitable<
+        boost::system::result<std::vector<boost::asio::ip::tcp::endpoint>>>
+    look_up(outgoing_url url) = 0;
+    // `addresses`: what it was looked up to be, for this call.
+    virtual boost::asio::awaitable<http_outcome> exchange(
+        outgoing_url url, std::vector<boost::asio::ip::tcp::endpoint> addresses,
+        http_call call) = 0;
+    // Look-ups and calls that have not begun yet will not: operation_aborted.
     virtual void stop() = 0;
 };
 

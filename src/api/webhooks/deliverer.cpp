@@ -26,6 +26,8 @@ namespace {
 
 // When the store or the server is at its limit.
 constexpr milliseconds busy_pause{1'000};
+// Fewer than there are threads for them: names that nobody answers for hold up their own account.
+constexpr std::size_t account_lookups_at_once = 1;
 constexpr std::int64_t load_rows = 256;
 // Versions without a change for it, after which its place is made durable all the same: a restart
 // looks at no more than so many again.
@@ -88,7 +90,8 @@ deliverer::deliverer(engine& engine, clock& clock, entropy& entropy, const webho
       options_(options),
       master_(master),
       key_attribute_(key_attribute),
-      turns_(clock, options.at_once, options.account_at_once) {}
+      turns_(clock, options.at_once, options.account_at_once),
+      lookups_(clock, options.at_once, account_lookups_at_once) {}
 
 deliverer::~deliverer() = default;
 
@@ -374,7 +377,7 @@ asio::awaitable<settle_delivery> deliverer::post(hook& h, settle_delivery comman
     } else {
         call.headers = headers_of(h, attempt.id, call.body);
         net::outgoing_url url = *h.url;
-        const auto outcome = co_await calls_->exchange(std::move(url), std::move(call));
+        const auto outcome = co_await exchange(h.account, std::move(url), std::move(call));
         if (!outcome) {
             attempt.error = text_of(outcome.error());
         } else {
@@ -388,6 +391,18 @@ asio::awaitable<settle_delivery> deliverer::post(hook& h, settle_delivery comman
     if (attempt.delivered) command.reached = reached;
     command.attempt = std::move(attempt);
     co_return command;
+}
+
+asio::awaitable<net::http_outcome> deliverer::exchange(account_id account, net::outgoing_url url,
+                                                       net::http_call call) {
+    std::vector<asio::ip::tcp::endpoint> addresses;
+    {
+        const turns::turn mine = co_await lookups_.take(account);
+        auto found = co_await calls_->look_up(url);
+        if (!found) co_return net::http_failure{found.error(), false};
+        addresses = *std::move(found);
+    }
+    co_return co_await calls_->exchange(std::move(url), std::move(addresses), std::move(call));
 }
 
 net::http_field_list deliverer::headers_of(const hook& h, const std::string& id,

@@ -68,6 +68,8 @@ class deliverer {
     boost::asio::awaitable<std::pair<step, std::optional<settle_delivery>>> read_and_post(hook& h);
     boost::asio::awaitable<settle_delivery> post(hook& h, settle_delivery command,
                                                  read_changes::part part, net::body_lease held);
+    boost::asio::awaitable<net::http_outcome> exchange(account_id account, net::outgoing_url url,
+                                                       net::http_call call);
     boost::asio::awaitable<void> save(hook& h);
     settle_delivery settling(const hook& h) const;
     boost::asio::awaitable<step> settle(hook& h, settle_delivery command);
@@ -82,6 +84,7 @@ class deliverer {
     std::shared_ptr<net::body_budget> bodies_;
     boost::asio::any_io_executor executor_;
     turns turns_;
+    turns lookups_;
     std::map<uuid, std::shared_ptr<hook>> hooks_;
     std::unordered_map<account_id, std::vector<std::shared_ptr<hook>>> of_accounts_;
     delivery_counts counts_;

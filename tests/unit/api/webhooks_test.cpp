@@ -56,7 +56,17 @@ class receiver final : public net::outgoing {
 
     bool may_call(const net::outgoing_url& url) const override { return url.host != "10.0.0.1"; }
 
-    awaitable<net::http_outcome> exchange(net::outgoing_url url, net::http_call call) override {
+    awaitable<boost::system::result<std::vector<asio::ip::tcp::endpoint>>> look_up(
+        net::outgoing_url url) override {
+        lookups.push_back(url.host);
+        const auto executor = co_await asio::this_coro::executor;
+        const auto timer = house_.clock().make_timer(executor);
+        if (lookup_takes > milliseconds{0}) co_await timer->wait(lookup_takes);
+        co_return std::vector<asio::ip::tcp::endpoint>(1);
+    }
+    awaitable<net::http_outcome> exchange(net::outgoing_url url,
+                                          std::vector<asio::ip::tcp::endpoint>,
+                                          net::http_call call) override {
         calls.push_back({std::move(url), std::move(call)});
         at_once_most = std::max(at_once_most, ++at_once);
         const auto executor = co_await asio::this_coro::executor;
@@ -88,7 +98,8 @@ class receiver final : public net::outgoing {
 
     std::deque<net::http_outcome> answers;
     std::vector<posted> calls;
-    milliseconds takes{0};
+    std::vector<std::string> lookups;
+    milliseconds takes{0}, lookup_takes{0};
     int at_once = 0, at_once_most = 0;
 
   private:
@@ -444,6 +455,22 @@ TEST_F(webhook_api, neighbours_do_not_wait_for_an_account_whose_server_is_slow) 
     to.takes = 0s;
     create("quick");
     EXPECT_EQ(to.calls.back().descriptions(), (texts{"quick"}));
+}
+
+// Each holds up a thread.
+TEST_F(webhook_api, an_account_has_one_name_looked_up_at_a_time) {
+    to.lookup_takes = 30s;
+    for (int n = 0; n < 2; ++n) add();
+    create("slow");
+    EXPECT_EQ(to.lookups.size(), 1u);
+    h.make_account("next", "NXT");
+    token = h.make_token("next", token_scope::admin);
+    add();
+    to.lookup_takes = 0s;
+    create("quick");
+    EXPECT_EQ(to.calls.back().descriptions(), (texts{"quick"}));
+    h.advance(30s);
+    EXPECT_EQ(to.descriptions(), (texts{"quick", "slow", "slow"}));
 }
 
 TEST_F(webhook_api, wishes_are_read_whole_and_every_fault_is_said) {

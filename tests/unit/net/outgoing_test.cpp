@@ -91,6 +91,14 @@ TEST(outgoing_url, what_is_accepted_cannot_end_a_line) {
     EXPECT_GT(accepted, 1000);
 }
 
+asio::awaitable<http_outcome> exchange(outgoing& out, outgoing_url url, http_call call) {
+    auto looking = out.look_up(url);
+    auto found = co_await std::move(looking);
+    if (!found) co_return http_failure{found.error(), false};
+    auto calling = out.exchange(std::move(url), *std::move(found), std::move(call));
+    co_return co_await std::move(calling);
+}
+
 // Calls from a thread that waits.
 class calls {
   public:
@@ -101,7 +109,7 @@ class calls {
 
     http_outcome to(const std::string& url, http_call call = {"POST", {}, {}, "body"}) {
         auto outcome =
-            asio::co_spawn(context_, out_->exchange(read(url), std::move(call)), asio::use_future);
+            asio::co_spawn(context_, exchange(*out_, read(url), std::move(call)), asio::use_future);
         context_.restart();
         context_.run();
         return outcome.get();
@@ -182,7 +190,7 @@ TEST(outgoing, is_cut_off_while_a_name_is_looked_up) {
     for (int n = 0; n < 200; ++n) {
         asio::cancellation_signal cut;
         bool is_over = false;
-        asio::co_spawn(context, out->exchange(read("http://localhost:1/"), {"POST", {}, {}, "b"}),
+        asio::co_spawn(context, exchange(*out, read("http://localhost:1/"), {"POST", {}, {}, "b"}),
                        asio::bind_cancellation_slot(
                            cut.slot(), [&](const std::exception_ptr&, const http_outcome& outcome) {
                                is_over = !outcome;
