@@ -4,14 +4,14 @@
 // short, there is no room, a sync fails, the power goes. And memory may run out: it stands between
 // SQLite and malloc too.
 //
-// When the power goes, what is left of each file is what was last synced, and of the writes since
-// then any part, in sectors of 512 bytes, in any order. What a sync could not write can be read on,
+// What is left when the power goes: unsynced_file.hpp. What a sync could not write can be read on,
 // and no later sync writes it: as with the kernel, that is for who writes it again. The real files
 // are never synced, so this is fast.
 //
 // For one thread; lives as long as the process (SQLite keeps a pointer to it).
 
 #include "seeded_entropy.hpp"
+#include "unsynced_file.hpp"
 
 #include <callsign/base/assert.hpp>
 
@@ -25,7 +25,6 @@
 #include <optional>
 #include <sqlite3.h>
 #include <string>
-#include <variant>
 #include <vector>
 
 namespace callsign::testing {
@@ -90,57 +89,6 @@ class unsafe_disk {
     }
 
   private:
-    struct written {
-        std::size_t offset;
-        std::string bytes;
-    };
-    struct truncated {
-        std::size_t size;
-    };
-    using change = std::variant<written, truncated>;
-
-    struct file_state {
-        std::string durable;
-        std::vector<change> since;
-
-        void sync() {
-            for (const change& c : since) apply(durable, c);
-            since.clear();
-        }
-        // Any part of them may have been written before it failed, and none is any more.
-        void fail_to_sync(seeded_entropy& chance) {
-            durable = after_power_cut(chance);
-            since.clear();
-        }
-
-        std::string after_power_cut(seeded_entropy& chance) {
-            std::string left = durable;
-            for (const change& c : since) {
-                const auto* w = std::get_if<written>(&c);
-                if (!w) {
-                    if (chance.once_in(2)) apply(left, c);
-                    continue;
-                }
-                // Sometimes all of it, sometimes none, sometimes torn.
-                const auto fate = chance.below(3);
-                for (std::size_t at = 0; at < w->bytes.size(); at += 512) {
-                    if (fate == 0 || (fate == 1 && chance.once_in(2))) {
-                        apply(left, written{w->offset + at, w->bytes.substr(at, 512)});
-                    }
-                }
-            }
-            return left;
-        }
-
-        static void apply(std::string& to, const change& c) {
-            if (const auto* t = std::get_if<truncated>(&c)) return to.resize(t->size);
-            const auto& w = std::get<written>(c);
-            if (to.size() < w.offset + w.bytes.size()) to.resize(w.offset + w.bytes.size());
-            std::copy(w.bytes.begin(), w.bytes.end(),
-                      to.begin() + static_cast<std::ptrdiff_t>(w.offset));
-        }
-    };
-
     void cut(seeded_entropy& chance) {
         left_.emplace();
         for (auto& [path, file] : files_) left_->emplace(path, file.after_power_cut(chance));
@@ -170,7 +118,7 @@ class unsafe_disk {
     static sqlite3_file* real(sqlite3_file* f) {
         return reinterpret_cast<sqlite3_file*>(reinterpret_cast<handle*>(f) + 1);
     }
-    static file_state* watched(sqlite3_file* f) {
+    static unsynced_file* watched(sqlite3_file* f) {
         auto& files = install().files_;
         const auto found = of(f).path ? files.find(*of(f).path) : files.end();
         return found == files.end() ? nullptr : &found->second;
@@ -204,7 +152,8 @@ class unsafe_disk {
             ours.path = new std::string(name);
             if (!self.files_.contains(name)) {
                 std::ifstream there(name, std::ios::binary);
-                self.files_[name].durable.assign(std::istreambuf_iterator<char>(there), {});
+                const std::string bytes(std::istreambuf_iterator<char>(there), {});
+                self.files_.emplace(name, unsynced_file(bytes));
             }
         }
         return SQLITE_OK;
@@ -233,10 +182,9 @@ class unsafe_disk {
         if (offset + size > there && install().strikes(disk_fault::disk_is_full)) {
             return SQLITE_FULL;
         }
-        if (file_state* s = watched(f)) {
-            s->since.push_back(
-                written{static_cast<std::size_t>(offset),
-                        {static_cast<const char*>(bytes), static_cast<std::size_t>(size)}});
+        if (unsynced_file* s = watched(f)) {
+            s->write(static_cast<std::size_t>(offset),
+                     {static_cast<const char*>(bytes), static_cast<std::size_t>(size)});
         }
         return real(f)->pMethods->xWrite(real(f), bytes, size, offset);
     }
@@ -245,12 +193,11 @@ class unsafe_disk {
                 install().befalls_change(SQLITE_IOERR_TRUNCATE, disk_fault::write_fails)) {
             return code;
         }
-        if (file_state* s = watched(f))
-            s->since.push_back(truncated{static_cast<std::size_t>(size)});
+        if (unsynced_file* s = watched(f)) s->truncate(static_cast<std::size_t>(size));
         return real(f)->pMethods->xTruncate(real(f), size);
     }
     static int sync(sqlite3_file* f, int) {
-        file_state* const s = watched(f);
+        unsynced_file* const s = watched(f);
         if (const int code = install().befalls_change(SQLITE_IOERR_FSYNC, disk_fault::sync_fails)) {
             if (s && !install().left_) s->fail_to_sync(install().chance_);
             return code;
@@ -332,7 +279,7 @@ class unsafe_disk {
     sqlite3_vfs* real_ = nullptr;
     sqlite3_vfs vfs_{};
     sqlite3_io_methods methods_{};
-    std::map<std::string, file_state> files_;
+    std::map<std::string, unsynced_file> files_;
 
     std::optional<disk_fault> armed_;
     std::int64_t first_ = 0;
