@@ -100,7 +100,10 @@ class http_client::impl {
     impl(asio::any_io_executor executor, http_client_options options)
         : options_(std::move(options)), stream_(std::move(executor)) {}
 
-    void begin_call() { stream_.expires_after(options_.deadline); }
+    void begin_call() {
+        cancelled_ = false;
+        stream_.expires_after(options_.deadline);
+    }
 
     asio::awaitable<http_outcome> exchange(http_call call) {
         if (!connected()) {
@@ -125,6 +128,8 @@ class http_client::impl {
             const error_code unknown = co_await look_up(addresses);
             if (unknown) co_return unknown;
         }
+        // Then there was nothing to close yet.
+        if (cancelled_) co_return make_error_code(asio::error::operation_aborted);
         const auto [unreachable, address] =
             co_await stream_.async_connect(std::move(addresses), use_result);
         if (unreachable) {
@@ -193,7 +198,10 @@ class http_client::impl {
         stream_.close();
         unread_.clear();
     }
-    void cancel() noexcept { stream_.close(); }
+    void cancel() noexcept {
+        cancelled_ = true;
+        stream_.close();
+    }
     int native_handle() { return stream_.socket().native_handle(); }
 
   private:
@@ -292,7 +300,8 @@ class http_client::impl {
     boost::beast::tcp_stream stream_;
     std::optional<asio::ssl::stream<boost::beast::tcp_stream&>> tls_;
     boost::beast::flat_buffer unread_;
-    std::string distrust_;  // of the last connect()
+    std::string distrust_;    // of the last connect()
+    bool cancelled_ = false;  // the call under way
 };
 
 http_client::http_client(asio::any_io_executor executor, http_client_options options)

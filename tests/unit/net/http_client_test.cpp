@@ -168,6 +168,27 @@ TEST(http_client, passes_over_interim_answers) {
     EXPECT_FALSE(client.connected());
 }
 
+// Whatever it waits for then: before it begins, for a name, a connection or an answer.
+TEST(http_client, a_call_that_is_cancelled_is_over) {
+    running_server server;
+    for (const std::string host : {"127.0.0.1", "localhost"}) {
+        for (int step = 0; step < 6; ++step) {
+            auto options = options_for(server);
+            options.host = host;
+            asio::io_context context{1};
+            http_client client(context.get_executor(), options);
+            auto outcome =
+                asio::co_spawn(context, client.exchange({"GET", "/hold"}), asio::use_future);
+            for (int n = 0; n < step; ++n) context.run_one_for(10ms);
+            client.cancel();
+            context.run();
+            const auto ended = outcome.get();
+            ASSERT_FALSE(ended) << host << " " << step;
+            EXPECT_FALSE(ended.error().timed_out()) << host << " " << step;
+        }
+    }
+}
+
 TEST(http_client, many_at_a_time_on_one_thread) {
     running_server server;
     asio::io_context context;
