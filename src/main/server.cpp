@@ -579,8 +579,8 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
     callsign::keep_out_of_dumps();
-    // Before there are threads. The system would wait for 20 seconds and more for a server of names
-    // that does not answer, and nothing ends a look-up before.
+    // Before there are threads. The system would wait 10 seconds for each server of names that does
+    // not answer, and nothing ends a look-up before.
     ::setenv("RES_OPTIONS", "timeout:2 attempts:2", 0);
     try {
         return callsign::run(argc, argv);
