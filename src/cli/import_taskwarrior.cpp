@@ -11,6 +11,7 @@
 #include "taskwarrior_export.hpp"
 #include "text.hpp"
 
+#include <callsign/domain/commands/creation.hpp>
 #include <callsign/domain/task_faults.hpp>
 
 #include <algorithm>
@@ -65,7 +66,7 @@ void check_tasks(taskwarrior_export& read) {
             read.faults.push_back(task.place + ": " + each.attribute + ": " +
                                   std::string(each.detail));
         }
-        if (task.attributes.size() > wire::map_entries_max) {
+        if (task.attributes.size() > task_attributes_max) {
             read.faults.push_back(task.place + ": it has more than 10000 attributes");
         } else if (bytes_of(message_of({&task})) > task_bytes_sent_max) {
             read.faults.push_back(task.place + ": it is larger than 1 MiB");
