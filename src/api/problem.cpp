@@ -79,6 +79,8 @@ refused meaning_of(errc error) {
                 "Nothing was done. Ask again in a moment; callsign account show says more.",
                 {},
                 true};
+    case errc::account_gone:
+        return {problems::account_not_found, "Nothing was done. It has been removed.", {}, false};
     case errc::store_unavailable:
         return {problems::store_unavailable, "Nothing was read. Ask again in a moment.", {}, true};
     }

@@ -18,6 +18,7 @@ class category final : public boost::system::error_category {
         case errc::storage_full: return "the disk is full";
         case errc::store_damaged: return "the store is damaged";
         case errc::record_damaged: return "a record is damaged";
+        case errc::account_gone: return "the account is not there any more";
         case errc::remote_unavailable: return "the server of the account's tasks cannot be reached";
         }
         return "unknown error";

@@ -319,9 +319,10 @@ void writer::apply_in_parts(std::span<work* const> batch, int& attempts_left) {
     bool opened = false;
     const auto error = attempt(batch, opened);
     if (error && error == stopped_) return refuse(batch);
+    if (!error) return;
     for (work* w : batch) w->error = error;
     // A transaction that could not begin is no command's fault.
-    if (!error || !opened || stopped_ || batch.size() == 1) return;
+    if (!opened || stopped_ || batch.size() == 1) return;
     if (error == errc::record_damaged) {
         const std::size_t guilty = *applied_;
         apply_in_parts(batch.first(guilty), attempts_left);
@@ -396,6 +397,11 @@ std::size_t writer::apply_some(write_tx& tx, std::span<work* const> batch, const
     while (applied < batch.size() && (applied == 0 || spent < options_.batch_work_max)) {
         applied_ = applied;
         work* const w = batch[applied++];
+        w->error = {};
+        if (rules::is_for_gone(tx, w->command)) {
+            w->error = errc::account_gone;
+            continue;
+        }
         w->out =
             std::visit([&](const auto& c) { return answer{rules::apply(tx, c, m)}; }, w->command);
         if (w->by) rules::record_action(tx, w->command, w->out, *w->by, m);

@@ -43,6 +43,7 @@ create_token::answer apply(write_tx& tx, const create_token& c, const moment& m)
 revoke_token::answer apply(write_tx& tx, const revoke_token& c, const moment& m) {
     auto found = tx.find_token(c.token);
     if (!found || (c.account && found->account != c.account)) return revoke_token::no_such_token{};
+    if (found->account && !resolve(tx, *found->account)) return revoke_token::no_such_token{};
     // Revoking twice is no fault, and keeps the first instant.
     if (!found->revoked_at) {
         tx.revoke_token(c.token, m.now);

@@ -24,7 +24,7 @@ begin_restored::answer apply(write_tx& tx, const begin_restored& c, const moment
     for (account_id after{};;) {
         const auto some = tx.accounts(after, accounts_at_once);
         for (const account& a : some) {
-            if (a.elsewhere) continue;
+            if (a.elsewhere || a.state == account_state::going) continue;
             if (a.mode == account_mode::managed) expect_devices(a.id);
             for (series s : tx.series_of(a.id)) {
                 s.held = true;

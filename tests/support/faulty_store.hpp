@@ -167,6 +167,7 @@ class faulty_store final : public store {
             tx_->visit_effects(a, after, visit);
         }
         outbox_tally outbox_of(account_id a) override { return tx_->outbox_of(a); }
+        std::optional<account_state> state_of(account_id a) override { return tx_->state_of(a); }
         std::int64_t stored_bytes(account_id a) override { return tx_->stored_bytes(a); }
         bool is_elsewhere(account_id a) override { return tx_->is_elsewhere(a); }
         void put_instance(const uuid& id) override { tx_->put_instance(id); }

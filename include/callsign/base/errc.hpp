@@ -32,6 +32,8 @@ enum class errc {
     record_damaged,
     // The server that the account's tasks live on cannot be reached, or says no. Nothing was done.
     remote_unavailable,
+    // The account was removed after the request was let in. Nothing was done.
+    account_gone,
 };
 
 const boost::system::error_category& callsign_category() noexcept;

@@ -112,7 +112,7 @@ class engine {
 
     // Applies one command in some batch. Returns after the commit that holds it, or with
     // errc::overloaded, shutting_down, deadline_exceeded, store_refused, storage_full,
-    // store_damaged, record_damaged (nothing was done) or outcome_unknown.
+    // store_damaged, record_damaged, account_gone (nothing was done) or outcome_unknown.
     template <class Command>
     boost::asio::awaitable<result<typename Command::answer>> submit(Command command);
     // And the audit log says who asked for it, if it is done: in the same transaction.

@@ -266,6 +266,8 @@ struct fork_version_bounds {
 
 class write_tx : public read_tx {
   public:
+    // Cheap, unlike find_account(). None: it is not there.
+    virtual std::optional<account_state> state_of(account_id account) = 0;
     // As account::stored_bytes, with what this transaction wrote. Cheap, unlike find_account().
     virtual std::int64_t stored_bytes(account_id account) = 0;
 

@@ -116,6 +116,11 @@ reseal::answer apply(write_tx& tx, const reseal& c, const moment& m);
 note_action::answer apply(write_tx& tx, const note_action& c, const moment& m);
 forget_actions::answer apply(write_tx& tx, const forget_actions& c, const moment& m);
 
+// The account that it is for is being removed, or has been, since its request was let in: it is not
+// to be applied. A command that names its account otherwise than by an id or a client is looked at
+// by its own rule; one that is for a slot's account need not be, for an account with slots stays.
+bool is_for_gone(write_tx& tx, const command& c);
+
 // Puts into the audit log what a command has done, if it is one of those that are kept there. In
 // the transaction it was done in, after it.
 void record_action(write_tx& tx, const command& c, const answer& done, const actor& by,

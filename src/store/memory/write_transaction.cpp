@@ -204,6 +204,10 @@ class write_transaction final : public reads_over<write_tx> {
         }
         return more;
     }
+    std::optional<account_state> state_of(account_id account) override {
+        const auto* const found = find(state_->accounts, account);
+        return found ? std::optional(found->state) : std::nullopt;
+    }
     std::int64_t stored_bytes(account_id account) override {
         return state_->accounts.at(account).stored_bytes;
     }

@@ -42,10 +42,6 @@ account_mode mode_in(query& q, int column) {
     return q.one_of(column, account_mode::managed, account_mode::opaque);
 }
 
-account_state account_state_in(query& q, int column) {
-    return q.one_of(column, account_state::active, account_state::going);
-}
-
 token_scope scope_in(query& q, int column) {
     return q.one_of(column, token_scope::read, token_scope::admin);
 }
@@ -283,6 +279,10 @@ device device_of(query& q) {
     d.account_name = q.text(10);
     d.state = account_state_in(q, 11);
     return d;
+}
+
+account_state account_state_in(query& q, int column) {
+    return q.one_of(column, account_state::active, account_state::going);
 }
 
 chain_head head_of(query& q) {

@@ -28,6 +28,7 @@ key_contest key_contest_of(query& q);
 retry_record retry_record_of(query& q);
 // Without its last version's id.
 fork_version fork_version_of(query& q);
+account_state account_state_in(query& q, int column);
 chain_head head_of(query& q);
 sealed_version sealed_version_of(query& q);
 snapshot_mark snapshot_mark_of(query& q);

@@ -35,7 +35,7 @@ inline constexpr auto account_manage =
 inline constexpr auto account_head =
     "SELECT last_seq, last_version, sealed_seq, side_place, side_bytes, side_gone_to,"
     " side_gone_below, EXISTS (SELECT 1 FROM remotes r WHERE r.account_id = a.account_id),"
-    " stored_bytes FROM accounts a WHERE account_id = ?";
+    " stored_bytes, state FROM accounts a WHERE account_id = ?";
 inline constexpr auto account_advance =
     "UPDATE accounts SET last_seq = ?, last_version = ?, side_place = ?, side_bytes = ?,"
     " side_gone_to = ?, side_gone_below = ?, stored_bytes = ? WHERE account_id = ?";

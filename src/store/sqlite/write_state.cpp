@@ -1,6 +1,7 @@
 #include "write_state.hpp"
 
 #include "page_sums.hpp"
+#include "reads.hpp"
 #include "statements.hpp"
 
 #include <algorithm>
@@ -35,14 +36,20 @@ void write_state::load() {
 }
 
 write_state::head& write_state::find_head(account_id account) {
+    head* const found = look_up_head(account);
+    if (!found) throw_damaged("accounts", account.value, "it is not there");
+    return *found;
+}
+
+write_state::head* write_state::look_up_head(account_id account) {
     const auto known = heads_.find(account);
-    if (known != heads_.end()) return known->second;
+    if (known != heads_.end()) return &known->second;
     auto q = db.use(sql::account_head);
-    q.bind(account);
-    if (!q.step()) throw_damaged("accounts", account.value, "it is not there");
+    if (!q.bind(account).step()) return nullptr;
     head found{account, q.integer(0), q.id(1), q.integer(2), {}, q.integer(7) != 0, q.integer(8)};
     found.sides = {q.integer(3), q.integer(4), q.integer(5), q.integer(6)};
-    return heads_.emplace(account, found).first->second;
+    found.state = account_state_in(q, 9);
+    return &heads_.emplace(account, found).first->second;
 }
 
 write_state::counter& write_state::find_counter(series_id series, std::string_view period) {

@@ -58,6 +58,7 @@ class write_state {
         side_versions sides{};
         bool elsewhere = false;
         std::int64_t stored_bytes = 0;
+        account_state state = account_state::active;
         bool changed = false;
     };
     struct counter {
@@ -69,6 +70,8 @@ class write_state {
     // To be read; advance() is how they change. The references live until flush() or the
     // transaction's end.
     const head& head_of(account_id account) { return find_head(account); }
+    // Null: the account is not there.
+    const head* head_if_there(account_id account) { return look_up_head(account); }
     const counter& counter_of(series_id series, std::string_view period) {
         return find_counter(series, period);
     }
@@ -131,6 +134,7 @@ class write_state {
     static constexpr std::size_t remembered_max = 65'536;
     static constexpr std::size_t devices_max = 4'096;  // with names and keys
 
+    head* look_up_head(account_id account);  // null: the account is not there
     head& find_head(account_id account);
     head& changed(account_id account);
     counter& find_counter(series_id series, std::string_view period);

@@ -426,6 +426,10 @@ class write_transaction final : public reads_over<write_tx> {
 
     // ---- sealed chains ----
 
+    std::optional<account_state> state_of(account_id account) override {
+        const auto* const head = state_.head_if_there(account);
+        return head ? std::optional(head->state) : std::nullopt;
+    }
     std::int64_t stored_bytes(account_id account) override {
         return state_.head_of(account).stored_bytes;
     }
@@ -604,6 +608,7 @@ class write_transaction final : public reads_over<write_tx> {
     void update_account(const account& a) override {
         changed_ = true;
         state_.forget_devices();
+        state_.flush();
         auto q = db_.use(sql::account_update);
         q.bind(a.name).bind(static_cast<std::int64_t>(a.state));
         if (a.deleted_at) {
@@ -613,6 +618,7 @@ class write_transaction final : public reads_over<write_tx> {
         }
         q.bind(a.id).run();
         expect_one("accounts", a.id.value);
+        state_.forget_head(a.id);
     }
     std::optional<removal_place> remove_some(account_id account, const removal_place& from,
                                              std::int64_t limit) override {

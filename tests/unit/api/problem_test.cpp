@@ -81,7 +81,8 @@ INSTANTIATE_TEST_SUITE_P(
                       mapping{errc::store_unavailable, 503, "store-unavailable", true},
                       mapping{errc::storage_full, 507, "storage-full", true},
                       mapping{errc::store_damaged, 500, "store-damaged", false},
-                      mapping{errc::record_damaged, 500, "record-damaged", false}));
+                      mapping{errc::record_damaged, 500, "record-damaged", false},
+                      mapping{errc::account_gone, 404, "account-not-found", false}));
 
 TEST(problem, a_foreign_error_says_nothing) {
     const auto error = make_error_code(boost::system::errc::no_such_file_or_directory);

@@ -102,6 +102,20 @@ TEST_F(parts, a_store_that_takes_nothing_is_not_asked_for_each) {
     EXPECT_EQ(disk_->counts().pending, 0);
 }
 
+// It was let in before.
+TEST_F(parts, a_command_for_an_account_that_goes_is_refused_by_itself) {
+    ASSERT_TRUE(house_.run(house_.engine().submit(delete_account{other_})));
+    std::vector<creation> all;
+    for (int n = 0; n < 5; ++n) all.push_back(create("key-" + std::to_string(n)));
+    const auto late = create("x-late");
+    house_.settle();
+    for (const auto& c : all) EXPECT_TRUE(is_receipt(c));
+    ASSERT_TRUE(*late);
+    EXPECT_EQ((*late)->error(), errc::account_gone);
+    EXPECT_TRUE(house_.engine().writable());
+    EXPECT_EQ(disk_->counts().pending, 0);
+}
+
 // ---- what cannot be read ----
 
 TEST_F(parts, damage_that_a_command_meets_stops_writing_and_not_reading) {

@@ -1,0 +1,54 @@
+// Commands whose account went after their requests had been let in.
+
+#include <callsign/rules/rules.hpp>
+
+#include <concepts>
+#include <optional>
+#include <type_traits>
+#include <variant>
+
+namespace callsign::rules {
+namespace {
+
+// With the client id that a device or a chain is to have, or that is another server's affair.
+template <class Command>
+constexpr bool brings_client_id =
+    std::is_same_v<Command, create_account> || std::is_same_v<Command, create_device> ||
+    std::is_same_v<Command, move_there>;
+
+template <class Command>
+concept by_client = !brings_client_id<Command> && requires(const Command& c) {
+    { c.client_id } -> std::same_as<const uuid&>;
+};
+
+template <class Command>
+concept by_account = !by_client<Command> && requires(const Command& c) {
+    { c.account } -> std::same_as<const account_id&>;
+};
+
+// One that is deleted has no new slots: it goes when the oldest, those of its time, are gone.
+bool has_ended(std::optional<account_state> state, bool makes_slots) {
+    return !state || state == account_state::going ||
+           (makes_slots && state == account_state::deleted);
+}
+
+}  // namespace
+
+bool is_for_gone(write_tx& tx, const command& any) {
+    return std::visit(
+        [&]<class Command>(const Command& c) {
+            if constexpr (by_client<Command>) {
+                const auto known = tx.find_device(c.client_id);
+                return known && has_ended(known->state, false);
+            } else if constexpr (by_account<Command>) {
+                // The server's own look at what is there.
+                if (claim_of(c).who.is_house()) return false;
+                return has_ended(tx.state_of(c.account), std::is_same_v<Command, reserve>);
+            } else {
+                return false;
+            }
+        },
+        any);
+}
+
+}  // namespace callsign::rules
