@@ -589,7 +589,7 @@ def imports(w):
     w.ask(f"POST {tasks}", 200, w.operator, {"tasks": [task]})
     w.ask(f"POST {tasks}", 200, w.operator, {"tasks": [task]})
     w.ask(f"POST {tasks}", "validation-failed", w.operator, {"tasks": [{"uuid": "x"}]})
-    over = {"uuid": str(uuid.uuid4()), "attributes": {"status": "completed", "end": "1", "until": "1"}}
+    over = {"uuid": str(uuid.uuid4()), "attributes": {"status": "completed", "end": "1000000000", "until": "1000000000"}}
     w.ask(f"POST {tasks}", 200, w.operator, {"tasks": [over]})
     for verb in ("start", "reopen"):
         w.ask(f"POST /v1/tasks/{over['uuid']}:{verb}", "validation-failed", w.anna["write"])
