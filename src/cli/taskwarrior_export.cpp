@@ -91,14 +91,14 @@ class task_reader {
             } else if (name == "tags") {
                 read_list(member.value(), name, blank, [&](std::string_view tag) {
                     if (tag.empty()) return false;
-                    put(task, "tag_" + std::string(tag), "");
+                    put(task, std::string(tag_start).append(tag), "");
                     return true;
                 });
             } else if (name == "depends") {
                 // As a text it may have the brackets and quotation marks of a list.
                 read_list(member.value(), name, " \t\r\n[]\"", [&](std::string_view text) {
                     const auto id = parse_uuid(text);
-                    if (id) put(task, "dep_" + to_string(*id), "");
+                    if (id) put(task, std::string(dependency_start) + to_string(*id), "");
                     return id.has_value();
                 });
             } else if (name == "annotations") {
@@ -193,9 +193,9 @@ class task_reader {
                 fault("annotations: an element has no entry or no description");
                 continue;
             }
-            std::string name = "annotation_" + std::to_string(*at);
+            std::string name = std::string(annotation_start) + std::to_string(*at);
             while (task.attributes.contains(name)) {
-                name = "annotation_" + std::to_string(++*at);
+                name = std::string(annotation_start) + std::to_string(++*at);
             }
             put(task, std::move(name), std::string(view(text->get_string())));
         }

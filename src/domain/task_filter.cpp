@@ -126,8 +126,8 @@ std::optional<time_point> instant_of(const attributes& all, std::string_view nam
 }
 
 std::vector<uuid> depends_of(const attributes& all) {
-    constexpr std::string_view start = "dep_";
     std::vector<uuid> depends;
+    constexpr std::string_view start = dependency_start;
     for (auto at = all.lower_bound(start); at != all.end() && at->first.starts_with(start); ++at) {
         if (const auto id = parse_uuid(std::string_view(at->first).substr(start.size()))) {
             depends.push_back(*id);
@@ -169,7 +169,7 @@ bool has(virtual_tag tag, const attributes& all, time_point now) {
     const auto there = [&](std::string_view name) { return all.contains(name); };
     switch (tag) {
     case virtual_tag::active: return there("start") && !is_over(all);
-    case virtual_tag::annotated: return has_any(all, "annotation_");
+    case virtual_tag::annotated: return has_any(all, annotation_start);
     case virtual_tag::child: return there("parent") || there("template");
     case virtual_tag::completed: return status_of(all) == task_status::completed;
     case virtual_tag::deleted: return status_of(all) == task_status::deleted;
@@ -184,7 +184,7 @@ bool has(virtual_tag tag, const attributes& all, time_point now) {
     case virtual_tag::ready:
         return is_pending(all, now) && (!there("scheduled") || is_before(all, "scheduled", now));
     case virtual_tag::scheduled: return there("scheduled");
-    case virtual_tag::tagged: return has_any(all, "tag_");
+    case virtual_tag::tagged: return has_any(all, tag_start);
     case virtual_tag::until: return there("until");
     case virtual_tag::waiting: return is_waiting(all, now);
     case virtual_tag::blocked:
@@ -202,7 +202,7 @@ bool is_in_project(std::string_view project, std::string_view wanted) {
 
 // `wanted` is folded.
 bool has_text(const attributes& all, std::string_view wanted) {
-    constexpr std::string_view start = "annotation_";
+    constexpr std::string_view start = annotation_start;
     const auto holds = [&](std::string_view text) {
         return folded(text).find(wanted) != std::string::npos;
     };

@@ -1,3 +1,4 @@
+#include <callsign/domain/task_faults.hpp>
 #include <callsign/domain/urgency.hpp>
 
 #include <algorithm>
@@ -68,8 +69,8 @@ double urgency_of(const attributes& all, time_point now) {
     double urgency = priority_term(all);
     urgency += of_due * due_term(all, now);
     urgency += of_age * age_term(all, now);
-    urgency += of_annotations * many(count_of(all, "annotation_"));
-    urgency += of_tags * many(count_of(all, "tag_"));
+    urgency += of_annotations * many(count_of(all, annotation_start));
+    urgency += of_tags * many(count_of(all, tag_start));
     if (has("tag_next")) urgency += of_next;
     if (has("project")) urgency += of_project;
     if (has("start")) urgency += of_active;

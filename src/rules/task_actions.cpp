@@ -11,10 +11,8 @@ namespace {
 
 using attribute_changes = std::vector<std::pair<std::string, std::optional<std::string>>>;
 
-constexpr std::string_view annotation = "annotation_";
-
 std::string annotation_at(std::int64_t seconds) {
-    return std::string(annotation) + std::to_string(seconds);
+    return std::string(annotation_start) + std::to_string(seconds);
 }
 
 std::int64_t seconds_of(time_point at) {
@@ -42,7 +40,7 @@ void denotate(const task_action& action, const attributes& before, attribute_cha
     const std::optional<std::string> named =
         action.entry ? std::optional(annotation_at(*action.entry)) : std::nullopt;
     for (const auto& [name, value] : before) {
-        if (!name.starts_with(annotation)) continue;
+        if (!name.starts_with(annotation_start)) continue;
         if (named && name != *named) continue;
         if (action.text.empty() || value == action.text) wanted.emplace_back(name, std::nullopt);
     }

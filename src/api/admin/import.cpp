@@ -147,7 +147,7 @@ awaitable<http_response> import_tasks_to(admin_context& a, request_context& c) {
                     "Nobody here could seal tasks for its clients: set up sync in "
                     "the Taskwarrior that has them.");
             },
-            [&](account_full) { return answer_problem(c, problems::account_full, full().detail); },
+            [&](account_full) { return answer_refused(c, full()); },
             [&](const task_too_large& large) { return answer_too_large(c, large.task); },
         },
         *done);
