@@ -114,6 +114,8 @@ inline constexpr problem no_master_key{409, "no-master-key",
                                        "The server has no master key to keep secrets under"};
 inline constexpr problem too_many_devices{409, "too-many-devices",
                                           "The account has as many devices as it may"};
+inline constexpr problem too_many_tokens{409, "too-many-tokens",
+                                         "The account has as many tokens as it may"};
 inline constexpr problem too_many_webhooks{409, "too-many-webhooks",
                                            "The account has as many webhooks as it may"};
 inline constexpr problem series_not_held{409, "series-not-held", "The series is not held"};
@@ -123,6 +125,8 @@ inline constexpr problem series_archived{409, "series-archived",
                                          "The series takes no more numbers"};
 inline constexpr problem too_many_series{409, "too-many-series",
                                          "The account has as many series as it may"};
+inline constexpr problem too_many_prefixes{409, "too-many-prefixes",
+                                           "The account has as many former prefixes as it may"};
 inline constexpr problem series_in_use{409, "series-in-use",
                                        "The series cannot be changed so any more"};
 inline constexpr problem numbers_refused{422, "numbers-refused",

@@ -23,6 +23,9 @@ payer account_or_operators(const account_ref& account) {
     return id ? known_or_operators(*id) : payer::operators();
 }
 
+// Of an account some thousand are looked at, most of them in an index.
+constexpr cost counted_rows{.rows = 100};
+
 }  // namespace
 
 claim claim_of(const reserve& c) {
@@ -167,8 +170,8 @@ claim claim_of(const create_account&) {
     return {payer::operators(), {}};
 }
 
-claim claim_of(const create_token&) {
-    return {payer::operators(), {}};
+claim claim_of(const create_token& c) {
+    return {c.account ? account_or_operators(*c.account) : payer::operators(), counted_rows};
 }
 
 claim claim_of(const revoke_token& c) {
@@ -181,7 +184,7 @@ claim claim_of(const create_series& c) {
 }
 
 claim claim_of(const edit_series& c) {
-    return {account_or_operators(c.account), {}};
+    return {account_or_operators(c.account), c.prefix ? counted_rows : cost{}};
 }
 
 // Each is a task and its operations on the chain.

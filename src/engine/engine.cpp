@@ -74,8 +74,8 @@ class engine::impl {
         settlements_ = events_.subscribe([this](const event& e) {
             if (const auto* const settled = std::get_if<events::slot_settled>(&e)) {
                 landed(settled->slot);
-            } else if (std::holds_alternative<events::account_full>(e)) {
-                probe_.account_full();
+            } else if (const auto* const full = std::get_if<events::account_full>(&e)) {
+                probe_.account_full(full->limit);
             }
         });
     }

@@ -423,6 +423,8 @@ rules::moment writer::begin_moment(std::vector<event>& happened) {
             .key_attribute = options_.key_attribute,
             .wall = time_.wall(),
             .stored_bytes_max = options_.stored_bytes_max,
+            .tokens_max = options_.tokens_max,
+            .former_prefixes_max = options_.former_prefixes_max,
             .ages = &time_,
             .events = &happened};
 }

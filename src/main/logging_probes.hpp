@@ -195,7 +195,7 @@ class write_log final : public engine_probe {
     void turned_away(lacking resource) override { next_.turned_away(resource); }
     void create_answered(create_outcome outcome) override { next_.create_answered(outcome); }
     void retry_seen(milliseconds after, bool late) override { next_.retry_seen(after, late); }
-    void account_full() override { next_.account_full(); }
+    void account_full(account_limit limit) override { next_.account_full(limit); }
     void batch_committed(std::size_t commands, std::chrono::nanoseconds batch,
                          std::chrono::nanoseconds commit) override {
         next_.batch_committed(commands, batch, commit);

@@ -2,6 +2,7 @@
 
 #include "registration.hpp"
 #include "resolve.hpp"
+#include "room.hpp"
 
 #include <callsign/rules/rules.hpp>
 
@@ -34,6 +35,7 @@ create_token::answer apply(write_tx& tx, const create_token& c, const moment& m)
         const auto found = resolve(tx, *c.account);
         if (!found) return no_such_account{};
         owner = found->id;
+        if (!has_room_for_token(tx, *owner, m)) return create_token::too_many_tokens{};
     }
     const token_id id = tx.put_token(owner, c.name, c.scope, c.token_hash, m.now, c.expires_at);
     m.tell(events::token_created{id, owner});

@@ -2,6 +2,7 @@
 
 #include "numbering.hpp"
 #include "resolve.hpp"
+#include "room.hpp"
 #include "series_choice.hpp"
 
 #include <callsign/rules/rules.hpp>
@@ -78,6 +79,10 @@ edit_series::answer apply(write_tx& tx, const edit_series& c, const moment& m) {
     if (auto no = refusal_of(tx, *named, after)) return *std::move(no);
     if (c.next) {
         if (auto no = refusal_of_next(tx, after, *c.next, m.now)) return *std::move(no);
+    }
+    // One that it had is kept already.
+    if (!tx.find_series(owner->id, after.prefix) && !has_room_for_prefix(tx, owner->id, m)) {
+        return edit_series::too_many_prefixes{};
     }
     tx.update_series(after, m.now);
     if (c.next) raise_next(tx, after, *c.next, m.now);

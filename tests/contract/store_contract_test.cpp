@@ -381,6 +381,9 @@ TEST_P(store_contract, a_series_is_changed_and_keeps_its_old_prefixes) {
         tx.update_series(changed, t0);
         EXPECT_EQ(tx.find_series(account, "TASK")->prefix, "NEW");
         EXPECT_EQ(tx.default_series(account)->prefix, "NEW");
+        EXPECT_EQ(tx.count_former_prefixes(account), 1);
+        tx.put_series(account, "MORE", "", false, t0);
+        EXPECT_EQ(tx.count_former_prefixes(account), 1);
     });
     {
         const auto dropped = store_->begin_write();
@@ -567,6 +570,38 @@ TEST_P(store_contract, a_token_says_when_it_expires) {
     EXPECT_EQ(tx->find_principal(sha256("short"))->expires_at, t0 + milliseconds{5});
     EXPECT_EQ(tx->find_principal(sha256("long"))->expires_at, std::nullopt);
     EXPECT_EQ(tx->tokens_of(account)[0].expires_at, t0 + milliseconds{5});
+}
+
+TEST_P(store_contract, tokens_that_have_ended_are_forgotten_the_oldest_first) {
+    const auto one = make_account("one");
+    const auto two = make_account("two");
+    std::vector<token_id> made;
+    write([&](write_tx& tx) {
+        for (int n = 0; n < 6; ++n) {
+            const auto until = n % 2 ? std::optional(t0 + milliseconds{n}) : std::nullopt;
+            made.push_back(tx.put_token(n == 5 ? two : one, "t", token_scope::read,
+                                        sha256(std::to_string(n)), t0, until));
+        }
+        tx.revoke_token(made[4], t0);
+    });
+    EXPECT_EQ(write([&](write_tx& tx) { return tx.count_tokens(one); }), 5);
+    const auto forget = [&](std::int64_t limit) {
+        return write(
+            [&](write_tx& tx) { return tx.forget_ended_tokens(one, t0 + milliseconds{3}, limit); });
+    };
+    EXPECT_EQ(forget(2), 2);
+    if (GetParam().durable) reopen();
+    EXPECT_FALSE(store_->begin_read()->find_principal(sha256("1")));
+    EXPECT_FALSE(store_->begin_read()->find_principal(sha256("3")));
+    EXPECT_TRUE(store_->begin_read()->find_principal(sha256("4")));
+    EXPECT_EQ(forget(2), 1);
+    EXPECT_EQ(forget(2), 0);
+    write([&](write_tx& tx) {
+        EXPECT_EQ(tx.count_tokens(one), 2);
+        EXPECT_EQ(tx.count_tokens(two), 1);
+        // Not the id of one that was there.
+        EXPECT_GT(tx.put_token(one, "t", token_scope::read, sha256("1"), t0), made.back());
+    });
 }
 
 TEST_P(store_contract, totals_are_exact_and_survive) {

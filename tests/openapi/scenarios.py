@@ -28,6 +28,9 @@ heartbeat = "100ms"
 [remote]
 poll_interval = "100ms"
 retry_min = "10ms"
+[accounts]
+tokens_max = 4
+former_prefixes_max = 1
 [webhooks]
 account_max = 2
 retry_min = "10ms"
@@ -129,6 +132,7 @@ def tokens(w):
         made = w.ask(f"POST {path}", 201, token, {"expiresAt": "2100-01-01T00:00:00Z"}).json()
         w.ask(f"GET {path}", 200, token)
         w.ask(f"POST {path}", "validation-failed", token, {"scope": "all", "expiresAt": "2000-01-01T00:00:00Z"})
+        w.ask(f"POST {path}", "too-many-tokens", token, {"scope": "read"})
         revoking = "/v1/tokens" if token == w.anna["admin"] else "/v1/admin/tokens"
         w.ask(f"DELETE {revoking}/{made['tokenId']}", 200, token)
         w.ask("GET /v1/account", "invalid-token", made["token"])
@@ -154,7 +158,9 @@ def series(w):
         w.ask(f"PATCH {path}/SYN", "series-in-use", token, {"archived": True})
         w.ask(f"PATCH {path}/SYN", "validation-failed", token, {"prefix": None, "next": 0})
     w.ask("POST /v1/series", 201, w.anna["write"], {"prefix": "OLD"})
-    w.ask("PATCH /v1/series/OLD", 200, w.anna["write"], {"archived": True})
+    w.ask("PATCH /v1/series/OLD", 200, w.anna["write"], {"archived": True, "prefix": "OLDER"})
+    w.ask("PATCH /v1/series/OLD", "too-many-prefixes", w.anna["write"], {"prefix": "OLDEST"})
+    w.ask("PATCH /v1/series/OLDER", 200, w.anna["write"], {"prefix": "OLD"})
 
 
 # ---- accounts whose tasks live on another server ----

@@ -429,6 +429,14 @@ class faulty_store final : public store {
         }
         std::optional<token> find_token(token_id id) override { return tx_->find_token(id); }
         void revoke_token(token_id id, time_point now) override { tx_->revoke_token(id, now); }
+        std::int64_t count_tokens(account_id a) override { return tx_->count_tokens(a); }
+        std::int64_t forget_ended_tokens(account_id a, time_point now,
+                                         std::int64_t limit) override {
+            return tx_->forget_ended_tokens(a, now, limit);
+        }
+        std::int64_t count_former_prefixes(account_id a) override {
+            return tx_->count_former_prefixes(a);
+        }
 
         void commit() override { commit_by(&write_tx::commit); }
         void commit_unsynced() override { commit_by(&write_tx::commit_unsynced); }

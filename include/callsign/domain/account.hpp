@@ -73,6 +73,9 @@ struct account {
 // It stores as many bytes as it may.
 struct account_full {};
 
+// What of an account has a bound of the operator's.
+enum class account_limit { stored_bytes, tokens, former_prefixes };
+
 // One run of numbers, or one for each period.
 struct series {
     series_id id;

@@ -54,9 +54,10 @@ struct account_renamed {
     account_id account;
 };
 
-// Something was refused because it stores as many bytes as it may.
+// Something was refused because it has as much of this as it may.
 struct account_full {
     account_id account;
+    account_limit limit = account_limit::stored_bytes;
 };
 
 // All of its rows are gone.

@@ -62,6 +62,9 @@ struct engine_options {
     std::string key_attribute = "key";
     // What an account may store (account::stored_bytes); 0: what it wants.
     std::size_t stored_bytes_max = 0;
+    // Live tokens of an account, and prefixes that its series had before; 0: as many as it wants.
+    std::size_t tokens_max = 1'000;
+    std::size_t former_prefixes_max = 1'000;
     // For slots from before the start there is only the wall clock's word of how old they are, and
     // it may be wrong. It is believed once the server has run so long; until then they are as old
     // as the run.

@@ -32,8 +32,8 @@ class engine_probe {
     virtual void create_answered(create_outcome /*outcome*/) {}
     // A retry arrived this long after its key was reserved; `late`: the reaper had failed the slot.
     virtual void retry_seen(milliseconds /*after*/, bool /*late*/) {}
-    // Something was refused because its account stores as many bytes as it may.
-    virtual void account_full() {}
+    // Something was refused because its account has as much of this as it may.
+    virtual void account_full(account_limit /*limit*/) {}
     // Writes are refused from now on, and why; or nothing stands in their way any more.
     virtual void write_trouble_changed(const std::optional<store_failure>& /*now*/) {}
     // A command or a query was refused for what it could not read: a failed read, or damage.

@@ -438,6 +438,13 @@ class write_tx : public read_tx {
     }
     virtual std::optional<token> find_token(token_id id) = 0;
     virtual void revoke_token(token_id id, time_point now) = 0;
+    // All that are kept.
+    virtual std::int64_t count_tokens(account_id account) = 0;
+    // Of those that are revoked, or have expired at `now`, the oldest `limit`; returns how many.
+    virtual std::int64_t forget_ended_tokens(account_id account, time_point now,
+                                             std::int64_t limit) = 0;
+    // Prefixes that its series had, and have no more.
+    virtual std::int64_t count_former_prefixes(account_id account) = 0;
 
     // What was read and written so far of tasks and versions, as domain/work.hpp counts it, or
     // more. It is the same whenever the same is done to the same store.

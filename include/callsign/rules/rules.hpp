@@ -46,8 +46,11 @@ struct moment {
     // What the wall clock says: for times that people read, and that replicas compare with their
     // own. May go backwards.
     time_point wall = now;
-    // What an account may store; 0: what it wants.
+    // What an account may store, and have of live tokens and of prefixes that no series has any
+    // more; 0: what it wants.
     std::size_t stored_bytes_max = 0;
+    std::size_t tokens_max = 0;
+    std::size_t former_prefixes_max = 0;
     // None: by `now` alone.
     const age_source* ages = nullptr;
     // None: nobody is told.

@@ -185,6 +185,12 @@ awaitable<http_response> change_series(rest_context& r, request_context& c) {
                                      "It has given numbers and promises no gaps; allowsGaps is "
                                      "how it would not.");
             },
+            [&](edit_series::too_many_prefixes) {
+                return answer_problem(c, problems::too_many_prefixes,
+                                      "Their keys resolve for ever. It can have one of its own "
+                                      "again, or an operator can raise "
+                                      "accounts.former_prefixes_max.");
+            },
             [&](no_such_account) { return answer_no_account(c); },
         },
         *done);

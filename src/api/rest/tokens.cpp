@@ -37,6 +37,11 @@ awaitable<http_response> create(rest_context& r, request_context& c, create_toke
     actor by = c.by();
     const auto made = co_await r.engine.submit(std::move(command), std::move(by));
     if (!made) co_return answer_error(c, made.error());
+    if (std::holds_alternative<create_token::too_many_tokens>(*made)) {
+        co_return answer_problem(c, problems::too_many_tokens,
+                                 "Revoke those that are not in use any more, or ask an operator to "
+                                 "raise accounts.tokens_max.");
+    }
     const auto* given = std::get_if<token>(&*made);
     if (given == nullptr) co_return answer_no_account(c);
     v1::Token message = wire::to_message(*given);

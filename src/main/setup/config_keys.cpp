@@ -64,6 +64,9 @@ const std::array keys{
 
     config_key{"accounts", "stored_bytes_max",
                bytes(CALLSIGN_AT(engine.stored_bytes_max), 0, std::int64_t{1} << 50)},
+    config_key{"accounts", "tokens_max", count(CALLSIGN_AT(engine.tokens_max), 0, 1'000'000)},
+    config_key{"accounts", "former_prefixes_max",
+               count(CALLSIGN_AT(engine.former_prefixes_max), 0, 1'000'000)},
 
     config_key{"engine", "queue_depth_max",
                count(CALLSIGN_AT(engine.queue_depth_max), 1, 1'000'000)},

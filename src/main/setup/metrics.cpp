@@ -69,8 +69,6 @@ class engine_metrics final : public engine_probe {
               counter(r, "callsign_batches_failed_total", "Batches that did not commit.")),
           clock_jumps_(counter(r, "callsign_clock_jumps_total",
                                "Times the wall clock was set forwards while the server ran.")),
-          account_full_(counter(r, "callsign_account_full_total",
-                                "Refused because an account stores as much as it may.")),
           retry_seconds_(histogram(r, "callsign_retry_seconds",
                                    "From a key's reservation to the arrival of a retry.",
                                    retry_seconds)),
@@ -105,6 +103,15 @@ class engine_metrics final : public engine_probe {
         static_assert(reasons.size() == reasons_size);
         for (std::size_t i = 0; i < reasons_size; ++i) {
             turned_away_[i] = &turned_away.Add({{"lacking", reasons[i]}});
+        }
+        auto& full = prometheus::BuildCounter()
+                         .Name("callsign_account_full_total")
+                         .Help("Refused because an account has as much of this as it may.")
+                         .Register(r);
+        constexpr std::array limits{"stored_bytes", "tokens", "former_prefixes"};
+        static_assert(limits.size() == limits_size);
+        for (std::size_t i = 0; i < limits_size; ++i) {
+            account_full_[i] = &full.Add({{"limit", limits[i]}});
         }
         auto& slots =
             prometheus::BuildGauge().Name("callsign_slots").Help("Slots, by state.").Register(r);
@@ -151,7 +158,9 @@ class engine_metrics final : public engine_probe {
         commit_seconds_.Observe(seconds(commit));
     }
     void batch_failed(std::size_t) override { batches_failed_.Increment(); }
-    void account_full() override { account_full_.Increment(); }
+    void account_full(account_limit limit) override {
+        account_full_.at(static_cast<std::size_t>(limit))->Increment();
+    }
     void clock_jumped(milliseconds) override { clock_jumps_.Increment(); }
     void slots_counted(const slot_counts& counts) override {
         pending_->Set(static_cast<double>(counts.pending));
@@ -187,6 +196,8 @@ class engine_metrics final : public engine_probe {
 
     static constexpr std::size_t reasons_size = static_cast<std::size_t>(lacking::time) + 1;
     static constexpr std::size_t unread_size = 3;
+    static constexpr std::size_t limits_size =
+        static_cast<std::size_t>(account_limit::former_prefixes) + 1;
 
     Gauge& queue_depth_;
     Histogram& batch_commands_;
@@ -194,7 +205,7 @@ class engine_metrics final : public engine_probe {
     Histogram& commit_seconds_;
     Counter& batches_failed_;
     Counter& clock_jumps_;
-    Counter& account_full_;
+    std::array<Counter*, limits_size> account_full_{};
     Histogram& retry_seconds_;
     Counter& late_retries_;
     Gauge& accounts_;

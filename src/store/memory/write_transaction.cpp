@@ -568,6 +568,26 @@ class write_transaction final : public reads_over<write_tx> {
         moved(now);
         state_->tokens.at(id).revoked_at = now;
     }
+    std::int64_t count_tokens(account_id account) override {
+        return std::ssize(tokens_of(account));
+    }
+    std::int64_t forget_ended_tokens(account_id account, time_point now,
+                                     std::int64_t limit) override {
+        std::int64_t gone = 0;
+        for (const token& t : tokens_of(account)) {
+            if (gone == limit) break;
+            if (!t.revoked_at && !(t.expires_at && *t.expires_at <= now)) continue;
+            drop(state_->token_hashes, [&](const auto& row) { return row.second == t.id; });
+            state_->tokens.erase(t.id);
+            ++gone;
+        }
+        wrote_ = wrote_ || gone > 0;
+        return gone;
+    }
+    std::int64_t count_former_prefixes(account_id account) override {
+        const auto is_its = [&](const auto& row) { return row.first.first == account; };
+        return std::ranges::count_if(state_->prefixes, is_its) - std::ssize(series_of(account));
+    }
 
     std::size_t work_done() const override { return work_; }
 

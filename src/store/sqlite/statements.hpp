@@ -65,6 +65,10 @@ inline constexpr auto instance_put = "UPDATE instance SET uuid = ?";
 inline constexpr auto prefix_put =
     "INSERT INTO prefixes (account_id, prefix, series_id) VALUES (?, ?, ?)"
     " ON CONFLICT (account_id, prefix) DO NOTHING";
+// Of those each series has one still.
+inline constexpr auto prefix_former =
+    "SELECT (SELECT count(*) FROM prefixes WHERE account_id = ?1)"
+    " - (SELECT count(*) FROM series WHERE account_id = ?1)";
 
 inline constexpr auto counter_get =
     "SELECT counter_id, last_number FROM counters WHERE series_id = ? AND period = ?";
@@ -104,6 +108,10 @@ inline constexpr auto token_put =
     "INSERT INTO tokens (token_id, account_id, name, scope, hash, created_at, expires_at)"
     " VALUES (?, ?, ?, ?, ?, ?, ?)";
 inline constexpr auto token_revoke = "UPDATE tokens SET revoked_at = ? WHERE token_id = ?";
+inline constexpr auto token_count = "SELECT count(*) FROM tokens WHERE account_id = ?";
+inline constexpr auto token_forget_ended =
+    "DELETE FROM tokens WHERE token_id IN (SELECT token_id FROM tokens WHERE account_id = ?1"
+    " AND (revoked_at IS NOT NULL OR expires_at <= ?2) ORDER BY token_id LIMIT ?3)";
 
 // ---- slots ----
 

@@ -689,6 +689,19 @@ class write_transaction final : public reads_over<write_tx> {
         moved(now);
         db_.use(sql::token_revoke).bind(now).bind(id).run();
     }
+    std::int64_t count_tokens(account_id account) override {
+        return count_of(sql::token_count, account);
+    }
+    std::int64_t forget_ended_tokens(account_id account, time_point now,
+                                     std::int64_t limit) override {
+        db_.use(sql::token_forget_ended).bind(account).bind(now).bind(limit).run();
+        const std::int64_t gone = changes();
+        changed_ = changed_ || gone > 0;
+        return gone;
+    }
+    std::int64_t count_former_prefixes(account_id account) override {
+        return count_of(sql::prefix_former, account);
+    }
 
     std::size_t work_done() const override { return db_.work() - begun_with_; }
 
@@ -702,6 +715,12 @@ class write_transaction final : public reads_over<write_tx> {
     }
 
   private:
+    std::int64_t count_of(const char* statement, account_id account) {
+        auto q = db_.use(statement);
+        q.bind(account).step();
+        return q.integer(0);
+    }
+
     // For as long as it lives; null: nothing is.
     class put_off_sync {
       public:

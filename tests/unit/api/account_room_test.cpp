@@ -1,5 +1,6 @@
 // What clients are told whose account stores as much as it may.
 
+#include "support/answer_json.hpp"
 #include "support/house.hpp"
 #include "support/sync_client.hpp"
 
@@ -13,7 +14,10 @@ using boost::beast::http::verb;
 const std::string opaque_client = "01936a5e-7b2c-4000-8000-00000000000f";
 
 struct counting_probe final : engine_probe {
-    void account_full() override { ++full; }
+    void account_full(account_limit limit) override {
+        EXPECT_EQ(limit, account_limit::stored_bytes);
+        ++full;
+    }
     int full = 0;
 };
 
@@ -81,6 +85,27 @@ TEST(account_room, of_an_opaque_one) {
     EXPECT_EQ(h.call(add_snapshot(opaque_client, version, std::string(51, 's'))).status, 507u);
     EXPECT_EQ(h.call(add_snapshot(opaque_client, version, std::string(50, 's'))).status, 200u);
     EXPECT_EQ(probe.full, 2);
+}
+
+TEST(account_room, of_tokens_is_the_same_whoever_makes_them) {
+    house_options o;
+    o.engine.tokens_max = 3;
+    house h(std::move(o));
+    const auto syn = h.make_account("board", "SYN");
+    const auto add = [&](const std::string& path, const std::string& token) {
+        return h.call(post(path, R"({"scope":"admin"})", token));
+    };
+    const std::string of_board = "/v1/admin/accounts/board/tokens";
+    const auto made = add(of_board, h.operator_token());
+    ASSERT_EQ(made.status, 201u);
+    const std::string own(body_of(made).at("token").as_string());
+    EXPECT_EQ(add("/v1/tokens", own).status, 201u);
+    for (const auto& refused : {add("/v1/tokens", own), add(of_board, h.operator_token())}) {
+        EXPECT_EQ(refused.status, 409u) << refused.body;
+        EXPECT_EQ(code_of(refused), "too-many-tokens");
+        EXPECT_EQ(header(refused, "Retry-After"), "");
+    }
+    EXPECT_EQ(add("/v1/admin/tokens", h.operator_token()).status, 201u);
 }
 
 }  // namespace

@@ -63,6 +63,23 @@ TEST_F(series_over_http, there_are_so_many) {
     EXPECT_EQ(code_of(refused), "too-many-series");
 }
 
+TEST(series_quota, keeps_so_many_former_prefixes) {
+    house_options o;
+    o.engine.former_prefixes_max = 1;
+    house h(std::move(o));
+    const auto syn = h.make_account("board", "SYN");
+    const auto rename = [&](const std::string& path, const std::string& to,
+                            const std::string& token) {
+        header_list headers = bearer(token);
+        headers.emplace_back("Content-Type", "application/json");
+        return h.call(make_request(verb::patch, path, R"({"prefix":")" + to + "\"}", headers));
+    };
+    EXPECT_EQ(rename("/v1/series/SYN", "ONE", syn.token).status, 200u);
+    const auto refused = rename("/v1/series/SYN", "TWO", syn.token);
+    EXPECT_EQ(refused.status, 409u) << refused.body;
+    EXPECT_EQ(code_of(refused), "too-many-prefixes");
+}
+
 TEST_F(series_over_http, are_added) {
     const auto made = add(R"({"prefix":"INC","project":"incidents"})");
     EXPECT_EQ(made.status, 201u);

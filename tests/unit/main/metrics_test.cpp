@@ -87,7 +87,7 @@ TEST(metrics, reaper_and_connection_events) {
     m.reaper().sweep_failed({});
     m.reaper().clock_compared(90s);
     m.engine().clock_jumped(1s);
-    m.engine().account_full();
+    m.engine().account_full(account_limit::tokens);
     m.http().connection_opened();
     m.http().connection_opened();
     m.http().connection_closed();
@@ -98,7 +98,7 @@ TEST(metrics, reaper_and_connection_events) {
          {"callsign_reaper_slots_total{result=\"scanned\"} 9\n",
           "callsign_reaper_slots_total{result=\"forgotten\"} 4\n",
           "callsign_reaper_failures_total 1\n", "callsign_clock_behind_seconds 90\n",
-          "callsign_clock_jumps_total 1\n", "callsign_account_full_total 1\n",
+          "callsign_clock_jumps_total 1\n", "callsign_account_full_total{limit=\"tokens\"} 1\n",
           "callsign_http_connections 1\n", "callsign_http_connections_refused_total 1\n",
           "callsign_http_timeouts_total 1\n"}) {
         EXPECT_THAT(text, HasSubstr(line));

@@ -52,6 +52,8 @@ class rules_test : public ::testing::Test {
                               .ids = ids_,
                               .key_attribute = key_attribute_,
                               .stored_bytes_max = stored_bytes_max_,
+                              .tokens_max = tokens_max_,
+                              .former_prefixes_max = former_prefixes_max_,
                               .events = &told_};
         auto answer = rules::apply(*tx, c, m);
         tx->commit();
@@ -82,6 +84,8 @@ class rules_test : public ::testing::Test {
     time_point now_ = t0;
     std::string key_attribute_ = "key";
     std::size_t stored_bytes_max_ = 0;
+    std::size_t tokens_max_ = 0;
+    std::size_t former_prefixes_max_ = 0;
     std::vector<event> told_;
 };
 

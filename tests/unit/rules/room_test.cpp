@@ -100,6 +100,64 @@ TEST_F(full_account, takes_no_sealed_version_or_larger_snapshot) {
     EXPECT_EQ(stored(vault), 15);
 }
 
+TEST_F(full_account, has_so_many_live_tokens) {
+    const auto ask = [&](std::string secret, std::optional<account_ref> of,
+                         std::optional<time_point> until = {}) {
+        return run(create_token{std::move(of), "t", token_scope::read, sha256(secret), until});
+    };
+    const auto give = [&](std::string secret, std::optional<time_point> until = {}) {
+        return std::get<token>(ask(std::move(secret), account_, until)).id;
+    };
+    const auto kept = [&] {
+        std::vector<token_id> all;
+        for (const token& t : store_->begin_read()->tokens_of(account_)) all.push_back(t.id);
+        return all;
+    };
+    const token_id first = kept().at(0);
+    tokens_max_ = 3;
+    const auto brief = give("brief", now_ + std::chrono::hours{1});
+    const auto third = give("third");
+    EXPECT_FALSE(was_told<events::account_full>());
+    EXPECT_TRUE(std::holds_alternative<create_token::too_many_tokens>(ask("more", account_)));
+    EXPECT_TRUE(was_told<events::account_full>());
+    EXPECT_EQ(kept(), (std::vector{first, brief, third}));
+    // The operators' own, and another account's, are not counted with them.
+    EXPECT_TRUE(std::holds_alternative<token>(ask("operator", std::nullopt)));
+    EXPECT_TRUE(std::holds_alternative<token>(ask("another", make("other"))));
+    // What has ended makes room, the oldest first, and only as much as is needed.
+    run(revoke_token{third, account_});
+    now_ += std::chrono::hours{2};
+    const auto fourth = give("fourth");
+    EXPECT_EQ(kept(), (std::vector{first, third, fourth}));
+    const auto fifth = give("fifth");
+    EXPECT_EQ(kept(), (std::vector{first, fourth, fifth}));
+    EXPECT_TRUE(std::holds_alternative<create_token::too_many_tokens>(ask("more", account_)));
+    tokens_max_ = 0;
+    EXPECT_TRUE(std::holds_alternative<token>(ask("more", account_)));
+}
+
+TEST_F(full_account, has_had_so_many_prefixes) {
+    const auto rename = [&](std::string from, std::string to) {
+        return run(edit_series{.account = account_, .named = std::move(from), .prefix = to});
+    };
+    former_prefixes_max_ = 2;
+    run(create_series{account_, "OPS"});
+    EXPECT_TRUE(std::holds_alternative<series>(rename("SYN", "ONE")));
+    EXPECT_TRUE(std::holds_alternative<series>(rename("OPS", "TWO")));
+    EXPECT_FALSE(was_told<events::account_full>());
+    EXPECT_TRUE(std::holds_alternative<edit_series::too_many_prefixes>(rename("ONE", "THREE")));
+    EXPECT_TRUE(was_told<events::account_full>());
+    EXPECT_FALSE(store_->begin_read()->find_series(account_, "THREE"));
+    // One that it has or had is no more than before, and another series is not a former one.
+    EXPECT_TRUE(std::holds_alternative<series>(rename("ONE", "ONE")));
+    EXPECT_TRUE(std::holds_alternative<series>(rename("ONE", "SYN")));
+    EXPECT_TRUE(std::holds_alternative<prefix_taken>(rename("SYN", "OPS")));
+    EXPECT_TRUE(std::holds_alternative<series>(run(create_series{account_, "THREE"})));
+    EXPECT_TRUE(std::holds_alternative<edit_series::too_many_prefixes>(rename("THREE", "FOUR")));
+    former_prefixes_max_ = 0;
+    EXPECT_TRUE(std::holds_alternative<series>(rename("THREE", "FOUR")));
+}
+
 TEST_F(full_account, is_nobody_elses_business) {
     import(account_, 1, 1);
     stored_bytes_max_ = static_cast<std::size_t>(stored(account_));

@@ -87,7 +87,9 @@ struct create_token {
     digest token_hash{};
     std::optional<time_point> expires_at{};
 
-    using answer = std::variant<token, no_such_account>;
+    // Live ones. The operators have as many as they want.
+    struct too_many_tokens {};
+    using answer = std::variant<token, no_such_account, too_many_tokens>;
 };
 claim claim_of(const create_token& c);
 

@@ -58,9 +58,11 @@ struct edit_series {
     };
     // Numbers would be left out.
     struct promises_no_gaps {};
-    using answer =
-        std::variant<series, no_such_series, prefix_taken, project_taken, reset_is_settled,
-                     default_stays, next_too_low, promises_no_gaps, no_such_account>;
+    // Each prefix that it had resolves for ever.
+    struct too_many_prefixes {};
+    using answer = std::variant<series, no_such_series, prefix_taken, project_taken,
+                                reset_is_settled, default_stays, next_too_low, promises_no_gaps,
+                                too_many_prefixes, no_such_account>;
 };
 claim claim_of(const edit_series& c);
 
