@@ -127,7 +127,7 @@ class server {
     std::unique_ptr<store> store_ = open_store();
     asio::thread_pool readers_{config_.store.readers};
     asio::thread_pool offload_{config_.engine.offload_threads};
-    asio::thread_pool lookups_{config_.webhooks.lookup_threads};
+    asio::thread_pool lookups_{config_.webhooks.options.lookup_threads};
     std::unique_ptr<net::outgoing> outgoing_ = net::make_outgoing(
         network_.get_executor(), lookups_.get_executor(), config_.webhooks.calls);
     one_thread writer_;

@@ -15,6 +15,8 @@ struct webhook_options {
     // most, and a server that is slow to answer holds up its own account's first.
     std::size_t at_once = 16;
     std::size_t account_at_once = 2;
+    // Threads that look names up: each is held up by a server of names that does not answer.
+    std::size_t lookup_threads = 8;
     // Changes in one body. Fewer where tasks are large.
     std::size_t changes_max = 100;
     // What failed is tried again after a pause that doubles from the first to the second.

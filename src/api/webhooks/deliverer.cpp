@@ -27,7 +27,11 @@ namespace {
 // When the store or the server is at its limit.
 constexpr milliseconds busy_pause{1'000};
 // Fewer than there are threads for them: names that nobody answers for hold up their own account.
+// Accounts that have such names have half of the threads.
 constexpr std::size_t account_lookups_at_once = 1;
+constexpr std::size_t slow_lookups_part = 2;
+constexpr milliseconds slow_lookup{500};
+constexpr milliseconds slow_lookup_remembered{std::chrono::minutes{5}};
 constexpr std::int64_t load_rows = 256;
 // Versions without a change for it, after which its place is made durable all the same: a restart
 // looks at no more than so many again.
@@ -90,8 +94,13 @@ deliverer::deliverer(engine& engine, clock& clock, entropy& entropy, const webho
       options_(options),
       master_(master),
       key_attribute_(key_attribute),
-      turns_(clock, options.at_once, options.account_at_once),
-      lookups_(clock, options.at_once, account_lookups_at_once) {}
+      turns_(clock, {.at_once = options.at_once, .account_at_once = options.account_at_once}),
+      lookups_(clock, {.at_once = options.lookup_threads,
+                       .account_at_once = account_lookups_at_once,
+                       .slow_at_once =
+                           std::max<std::size_t>(options.lookup_threads / slow_lookups_part, 1),
+                       .slow_turn = slow_lookup,
+                       .slow_for = slow_lookup_remembered}) {}
 
 deliverer::~deliverer() = default;
 
@@ -398,7 +407,9 @@ asio::awaitable<net::http_outcome> deliverer::exchange(account_id account, net::
     std::vector<asio::ip::tcp::endpoint> addresses;
     {
         const turns::turn mine = co_await lookups_.take(account);
+        const milliseconds begun = clock_.elapsed();
         auto found = co_await calls_->look_up(url);
+        lookups_.took(account, clock_.elapsed() - begun);
         if (!found) co_return net::http_failure{found.error(), false};
         addresses = *std::move(found);
     }

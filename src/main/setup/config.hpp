@@ -66,8 +66,6 @@ struct secrets_options {
 struct webhook_settings {
     api::webhook_options options;
     net::outgoing_options calls;
-    // Threads that look names up: each is held up by a server of names that does not answer.
-    std::size_t lookup_threads = 8;
 };
 
 // Accounts whose tasks live on another server.

@@ -167,7 +167,8 @@ const std::array keys{
                count(CALLSIGN_AT(webhooks.options.failures_max), 1, 1'000'000)},
     config_key{"webhooks", "allow_addresses", addresses_key{CALLSIGN_AT(webhooks.calls.allow)}},
     config_key{"webhooks", "ca_file", path_key{CALLSIGN_AT(webhooks.calls.ca_file), true}},
-    config_key{"webhooks", "lookup_threads", count(CALLSIGN_AT(webhooks.lookup_threads), 1, 64)},
+    config_key{"webhooks", "lookup_threads",
+               count(CALLSIGN_AT(webhooks.options.lookup_threads), 1, 64)},
 
     config_key{"remote", "poll_interval",
                duration_key{CALLSIGN_AT(remote.options.poll_interval), 10ms, day}},

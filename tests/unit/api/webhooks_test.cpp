@@ -418,7 +418,7 @@ TEST(webhook_turns, who_has_none_goes_before_who_has_one) {
     virtual_clock clock;
     asio::io_context io;
     {
-        api::turns all(clock, 2, 2);
+        api::turns all(clock, {.at_once = 2, .account_at_once = 2});
         std::vector<std::int64_t> order;
         std::list<api::turns::turn> held;
         const auto take = [&](std::int64_t account) {
@@ -471,6 +471,46 @@ TEST_F(webhook_api, an_account_has_one_name_looked_up_at_a_time) {
     EXPECT_EQ(to.calls.back().descriptions(), (texts{"quick"}));
     h.advance(30s);
     EXPECT_EQ(to.descriptions(), (texts{"quick", "slow", "slow"}));
+}
+
+house_options with_two_lookups() {
+    house_options options = with_webhooks();
+    options.service.webhooks.lookup_threads = 2;
+    return options;
+}
+struct webhook_lookups : webhook_api {
+    webhook_lookups() : webhook_api(with_two_lookups()) {
+        add();
+        be("next", "NXT");
+        be("third", "THI");
+    }
+    // With a webhook of its own.
+    void be(const std::string& name, const std::string& prefix) {
+        h.make_account(name, prefix);
+        token = h.make_token(name, token_scope::admin);
+        add();
+    }
+    void create_as(const std::string& name, const std::string& text) {
+        token = h.make_token(name, token_scope::admin);
+        create(text);
+    }
+};
+
+TEST_F(webhook_lookups, slow_names_of_many_accounts_leave_threads_for_others) {
+    to.lookup_takes = 2s;
+    create_as("home", "a");
+    create_as("next", "b");
+    EXPECT_EQ(to.lookups.size(), 2u);
+    h.advance(2s);
+    EXPECT_EQ(to.descriptions(), (texts{"a", "b"}));
+    create_as("home", "c");
+    create_as("next", "d");
+    EXPECT_EQ(to.lookups.size(), 3u);
+    to.lookup_takes = 0s;
+    create_as("third", "e");
+    EXPECT_EQ(to.descriptions(), (texts{"a", "b", "e"}));
+    h.advance(2s);
+    EXPECT_EQ(to.descriptions(), (texts{"a", "b", "e", "c", "d"}));
 }
 
 TEST_F(webhook_api, wishes_are_read_whole_and_every_fault_is_said) {
