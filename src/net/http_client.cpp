@@ -20,6 +20,7 @@
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <optional>
+#include <tuple>
 
 namespace callsign::net {
 namespace {
@@ -185,8 +186,13 @@ class http_client::impl {
 
     asio::awaitable<error_code> read_more() {
         const auto room = unread_.prepare(read_bytes);
-        auto [error, bytes] = tls_ ? co_await tls_->async_read_some(room, use_result)
-                                   : co_await stream_.async_read_some(room, use_result);
+        std::tuple<error_code, std::size_t> read;
+        if (tls_) {
+            read = co_await tls_->async_read_some(room, use_result);
+        } else {
+            read = co_await stream_.async_read_some(room, use_result);
+        }
+        const auto [error, bytes] = read;
         unread_.commit(bytes);
         if (error) stream_.close();
         co_return error;

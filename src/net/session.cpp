@@ -354,7 +354,8 @@ class session::streamed_body final : public body_stream {
 
     asio::awaitable<bool> write(std::string bytes) override {
         if (is_over()) co_return false;
-        const bool written = session_.has_room_for(bytes.size()) && co_await send(std::move(bytes));
+        bool written = session_.has_room_for(bytes.size());
+        if (written) written = co_await send(std::move(bytes));
         session_.memory_->give_back();
         if (!written) session_.end_->over = true;
         session_.enter(phase::stream);

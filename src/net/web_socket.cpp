@@ -57,7 +57,8 @@ class session::beast_socket final : public web_socket {
 
     asio::awaitable<bool> send(std::string message) override {
         if (is_over()) co_return false;
-        const bool sent = session_.has_room_for(message.size()) && co_await write(message);
+        bool sent = session_.has_room_for(message.size());
+        if (sent) sent = co_await write(message);
         session_.memory_->give_back();
         if (!sent) session_.end_->over = true;
         session_.enter(phase::stream);
