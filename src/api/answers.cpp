@@ -54,6 +54,11 @@ void check_prefix(const std::string& prefix, std::string_view whose, wire::fault
     }
 }
 
+void check_number_before(std::int64_t number, std::string field, wire::faults& found) {
+    if (number >= 0 && number <= number_max) return;
+    add_fault(found, {std::move(field), "invalid", "Numbers are 0 to 999999999999."});
+}
+
 std::string detail_of_held(const series_held& held) {
     return "The server was put back from a backup, and numbers of " + held.prefix +
            " that were given since may be in use. Its operator says where to go on: callsign "

@@ -38,6 +38,8 @@ void add_fault(wire::faults& found, wire::field_fault fault);
 void check_name(const std::string& name, std::string_view whose, wire::faults& found);
 // The same of a field `prefix`.
 void check_prefix(const std::string& prefix, std::string_view whose, wire::faults& found);
+// The same of one that has the number before another; 0: there is none.
+void check_number_before(std::int64_t number, std::string field, wire::faults& found);
 
 // What to do about it.
 std::string detail_of_held(const series_held& held);

@@ -26,6 +26,7 @@ void read_task(const v1::ImportedTask& message, const std::string& where, import
     import_tasks::imported_task& task = out.tasks.emplace_back();
     task.uuid = *id;
     task.after = message.after();
+    check_number_before(task.after, where + ".after", found);
     // Put in all at once: one by one, a hundred thousand would be moved billions of times.
     std::vector<std::pair<std::string, std::string>> all;
     all.reserve(message.attributes().size());

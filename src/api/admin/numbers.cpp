@@ -34,6 +34,7 @@ import_numbers::row read_row(const v1::NumberedTask& message, const std::string&
     } else {
         row.uuid = *id;
     }
+    check_number_before(row.after, where + ".after", found);
     if (const auto title = fault_of_text(row.title)) wrong("title", title->code, title->detail);
     if (!message.has_created_at()) {
         wrong("createdAt", "required", "A task was made at some time.");

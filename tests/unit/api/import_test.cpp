@@ -4,6 +4,8 @@
 #include "support/answer_json.hpp"
 #include "support/house.hpp"
 
+#include <callsign/domain/account.hpp>
+
 #include <boost/json.hpp>
 #include <gtest/gtest.h>
 
@@ -199,6 +201,38 @@ TEST_F(task_imports, with_a_key_that_cannot_be_kept_no_task_of_a_large_request_i
     (*message.mutable_tasks(499)->mutable_attributes())["key"] = "SYN-500";
     EXPECT_EQ(send().status, 200u);
     EXPECT_EQ(h.call(get("/v1/tasks/SYN-500", syn.token)).status, 200u);
+}
+
+// Sums are made of it, and the largest there is has no next one.
+TEST_F(task_imports, the_number_before_is_a_number) {
+    const std::string_view uuid = R"("uuid":"11111111-2222-4333-8444-555555555555")";
+    const auto ask = [&](std::int64_t after, bool is_table) {
+        const std::string said = std::string(uuid) + R"(,"after":)" + std::to_string(after);
+        if (!is_table) {
+            return import(R"({"withKeys":true,"checkOnly":true,"tasks":[{)" + said +
+                          R"(,"attributes":{"description":"One","key":"SYN-7"}},
+                          {"uuid":"11111111-2222-4333-8444-666666666666",
+                           "attributes":{"description":"Two"}}]})");
+        }
+        return h.call(post("/v1/admin/accounts/syn/numbers",
+                           R"({"checkOnly":true,"rows":[{)" + said +
+                               R"(,"prefix":"SYN","number":7,"title":"One",
+                                "createdAt":"2023-11-14T00:00:00Z"}]})",
+                           root));
+    };
+    for (const bool is_table : {false, true}) {
+        for (const std::int64_t none : {INT64_MIN, std::int64_t{-1}, number_max + 1, INT64_MAX}) {
+            const auto refused = ask(none, is_table);
+            EXPECT_EQ(refused.status, 400u) << none << refused.body;
+            const object body = body_of(refused);
+            ASSERT_EQ(body.at("errors").as_array().size(), 1u);
+            EXPECT_EQ(body.at("errors").at(0).at("field").as_string(),
+                      is_table ? "rows[0].after" : "tasks[0].after");
+        }
+        EXPECT_EQ(ask(6, is_table).status, 200u);
+        EXPECT_EQ(ask(number_max, is_table).status, 422u);
+        EXPECT_EQ(ask(0, is_table).status, 422u);
+    }
 }
 
 TEST_F(task_imports, who_and_into_what_is_looked_at) {
