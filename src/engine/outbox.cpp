@@ -56,8 +56,9 @@ struct sent_version {
 };
 
 struct replica {
-    explicit replica(remote_chain r, const outbox_limits& limits)
-        : remote(std::move(r)), machine(limits) {}
+    replica(account_id account, const outbox_limits& limits) : machine(limits) {
+        remote.account = account;
+    }
 
     remote_chain remote;
     outbox_machine machine;
@@ -126,7 +127,7 @@ class outbox::impl {
             list_remotes question{after};
             const auto some = co_await engine_.ask(question);
             if (!some) co_return some.error();
-            for (const remote_chain& r : *some) begin(r);
+            for (const remote_chain& r : *some) begin(r.account);
             if (std::ssize(*some) < question.limit) co_return result<void>();
             after = some->back().account;
         }
@@ -221,9 +222,7 @@ class outbox::impl {
                 r->is_stale = true;
                 r->changed->notify();
             } else {
-                remote_chain fresh;
-                fresh.account = changed->account;
-                begin(fresh);
+                begin(changed->account);
             }
         } else if (std::holds_alternative<events::key_contested>(e)) {
             probe_.key_contested();
@@ -242,12 +241,12 @@ class outbox::impl {
                 .effects_max = options_.effects_max};
     }
 
-    void begin(const remote_chain& remote) {
+    void begin(account_id account) {
         if (stopped_) return;
-        auto made = std::make_unique<replica>(remote, limits());
+        auto made = std::make_unique<replica>(account, limits());
         made->changed.emplace(clock_, network_);
         replica& r = *made;
-        replicas_.emplace(remote.account, std::move(made));
+        replicas_.emplace(account, std::move(made));
         ++running_;
         asio::co_spawn(network_, run(r), [this](const std::exception_ptr& e) {
             --running_;
@@ -261,8 +260,10 @@ class outbox::impl {
     awaitable<void> run(replica& r) {
         outbox_event came{.what = event_kind::rested};
         while (!stopped_ && !r.is_gone) {
-            if (r.is_stale) co_await reload(r);
-            if (stopped_ || r.is_gone) break;
+            if (r.is_stale && may_reload(came.what)) {
+                co_await reload(r);
+                continue;
+            }
             came.verify_due = is_verify_due(r);
             came.has_work = has_work(r);
             came.pull_first = needs_pull(r);
@@ -284,7 +285,11 @@ class outbox::impl {
         if (r.sent) drop_sent(r, errc::outcome_unknown);
         answer_calls(r.lookups, false);
         answer_calls(r.fences, false);
-        if (r.is_gone) replicas_.erase(r.remote.account);
+        if (!r.is_gone) return;
+        const account_id account = r.remote.account;
+        const bool may_be_there_again = r.is_stale;
+        replicas_.erase(account);
+        if (may_be_there_again) begin(account);
     }
 
     awaitable<outbox_event> perform(replica& r, outbox_action next) {
@@ -303,6 +308,13 @@ class outbox::impl {
         case outbox_step::halt: return halt(r, next.why);
         }
         CALLSIGN_ASSERT(!"a step that there is not");
+    }
+
+    // Not while something that came is still to be used, nor before what may end in a pause: that
+    // is over at once when the row has changed, and only then is the row read.
+    static bool may_reload(event_kind came) {
+        return came == event_kind::rested || came == event_kind::moved ||
+               came == event_kind::settled || came == event_kind::applied;
     }
 
     // Its row, and what asks its server.
@@ -363,10 +375,15 @@ class outbox::impl {
 
     awaitable<outbox_event> halt(replica& r, remote_halt why) {
         if (r.remote.halted == remote_halt::none) {
-            halt_remote command{r.remote.account, why};
-            const auto done = co_await engine_.submit(command);
+            halt_remote command{r.remote.account, why, r.remote};
+            const auto done = co_await engine_.submit(std::move(command));
             if (!done) co_return failed(r, done.error());
+            if (!std::holds_alternative<remote_chain>(*done)) {
+                r.is_stale = true;
+                co_return outbox_event{.what = event_kind::rested};
+            }
         }
+        give_back_permit(r);
         r.remote.halted = r.status.halted = why;
         fail_calls(r, "It has halted: " + std::string(to_string(why)) + ".");
         tell_state(r, remote_status::state::halted);
@@ -374,8 +391,9 @@ class outbox::impl {
             const auto looked = r.changed->now();
             // What was told of the halt itself is read here, too.
             if (r.is_stale) co_await reload(r);
+            if (r.is_gone) break;
             if (r.is_stale) continue;  // it could not be read, or has changed again
-            if (r.is_gone || r.remote.halted == remote_halt::none) break;
+            if (r.remote.halted == remote_halt::none) break;
             for (const edit_ptr& e : std::exchange(r.edits, {})) {
                 answer(*e, errc::remote_unavailable);
             }

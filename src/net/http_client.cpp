@@ -101,10 +101,7 @@ class http_client::impl {
     impl(asio::any_io_executor executor, http_client_options options)
         : options_(std::move(options)), stream_(std::move(executor)) {}
 
-    void begin_call() {
-        cancelled_ = false;
-        stream_.expires_after(options_.deadline);
-    }
+    void begin_call() { stream_.expires_after(options_.deadline); }
 
     asio::awaitable<http_outcome> exchange(http_call call) {
         if (!connected()) {
@@ -306,8 +303,8 @@ class http_client::impl {
     boost::beast::tcp_stream stream_;
     std::optional<asio::ssl::stream<boost::beast::tcp_stream&>> tls_;
     boost::beast::flat_buffer unread_;
-    std::string distrust_;    // of the last connect()
-    bool cancelled_ = false;  // the call under way
+    std::string distrust_;  // of the last connect()
+    bool cancelled_ = false;
 };
 
 http_client::http_client(asio::any_io_executor executor, http_client_options options)

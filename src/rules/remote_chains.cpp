@@ -5,6 +5,7 @@
 #include <callsign/rules/rules.hpp>
 
 #include <algorithm>
+#include <tuple>
 
 namespace callsign::rules {
 
@@ -25,6 +26,10 @@ give_up_effect::answer apply(write_tx& tx, const give_up_effect& c, const moment
 halt_remote::answer apply(write_tx& tx, const halt_remote& c, const moment& m) {
     auto remote = tx.find_remote(c.account);
     if (!remote) return no_remote{};
+    const auto asked_by = [](const remote_chain& r) {
+        return std::tie(r.url, r.client_id, r.sealed_key, r.cursor);
+    };
+    if (asked_by(*remote) != asked_by(c.judged)) return halt_remote::superseded{};
     remote->halted = c.why;
     tx.update_remote(*remote);
     m.tell(events::remote_changed{c.account});

@@ -109,7 +109,8 @@ class http_client {
     bool connected() const noexcept;
     // Requires: no call is under way.
     void close() noexcept;
-    // The call under way fails; a name that is being looked up ends in its own time.
+    // The call under way fails, and so does each after it; a name that is being looked up ends in
+    // its own time.
     void cancel() noexcept;
     // Of the socket, to wait for it in other ways. Requires: it is connected.
     int native_handle();

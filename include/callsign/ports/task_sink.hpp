@@ -76,7 +76,7 @@ class task_sink {
         uuid parent, std::vector<operation> operations) = 0;
     virtual boost::asio::awaitable<sink_child_answer> get_child(uuid parent) = 0;
     virtual boost::asio::awaitable<sink_snapshot_answer> get_snapshot() = 0;
-    // The call under way ends, with `lost` or `unreachable`.
+    // The call under way ends, with `lost` or `unreachable`, and so does each after it.
     virtual void cancel() = 0;
 };
 

@@ -432,6 +432,7 @@ asio::awaitable<deliverer::step> deliverer::settle(hook& h, settle_delivery comm
     const bool was_cut = stopped_ && command.attempt && !command.attempt->delivered;
     if (was_cut) co_return step::done;  // that is no fault of its server's
     for (;;) {
+        const auto looked = h.changed->now();
         auto done = co_await engine_.submit(command);
         if (done) {
             if (command.attempt)
@@ -448,7 +449,7 @@ asio::awaitable<deliverer::step> deliverer::settle(hook& h, settle_delivery comm
             co_return has_failed ? step::failed : step::go_on;
         }
         if (stopped_ || done.error() == errc::shutting_down) co_return step::done;
-        co_await h.changed->wait(h.changed->now(), busy_pause);
+        co_await h.changed->wait(looked, busy_pause);
     }
 }
 

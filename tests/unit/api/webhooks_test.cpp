@@ -2,8 +2,8 @@
 // never left out. Method: what posts is a script of answers that remembers what it was told.
 
 #include "support/faulty_store.hpp"
-#include "support/forwarding_store.hpp"
 #include "support/house.hpp"
+#include "support/late_reader.hpp"
 #include "webhooks/turns.hpp"
 
 #include <callsign/seal/webhook_signature.hpp>
@@ -67,6 +67,7 @@ class receiver final : public net::outgoing {
     awaitable<net::http_outcome> exchange(net::outgoing_url url,
                                           std::vector<asio::ip::tcp::endpoint>,
                                           net::http_call call) override {
+        if (stopped) co_return net::http_failure{asio::error::operation_aborted, false};
         calls.push_back({std::move(url), std::move(call)});
         at_once_most = std::max(at_once_most, ++at_once);
         const auto executor = co_await asio::this_coro::executor;
@@ -85,7 +86,7 @@ class receiver final : public net::outgoing {
         co_return next;
     }
 
-    void stop() override {}
+    void stop() override { stopped = true; }
 
     // Of all that was posted, in order.
     std::vector<std::string> descriptions() const {
@@ -101,6 +102,7 @@ class receiver final : public net::outgoing {
     std::vector<std::string> lookups;
     milliseconds takes{0}, lookup_takes{0};
     int at_once = 0, at_once_most = 0;
+    bool stopped = false;
 
   private:
     house& house_;
@@ -686,64 +688,94 @@ TEST(webhook_disk, a_place_is_durable_before_anything_more_is_posted) {
     EXPECT_EQ(to.descriptions(), (texts{"a", "b"}));
 }
 
-// Its owner enables it anew at any moment of an attempt that fails, or while the store refuses the
-// outcome: the next attempt follows at once, and not when the pause is over.
-TEST(webhook_race, an_edit_ends_the_pause_after_a_failure) {
-    const auto posts_again = [](milliseconds edited_after, bool refuses) {
-        const auto disk = make_memory_store();
-        faulty_store faults(*disk);
-        house_options options = with_webhooks();
-        options.disk = &faults;
-        options.service.webhooks.retry_min = 30min;
-        options.service.webhooks.retry_max = 1h;
-        house h(std::move(options));
-        receiver to(h);
-        to.takes = 1s;
+// One webhook with a change for it whose first attempt fails.
+class failing_webhook {
+  public:
+    explicit failing_webhook(milliseconds takes) : faults_(*disk_), h(options_on(faults_)), to(h) {
+        to.takes = takes;
         to.answers.emplace_back(net::http_answer{500});
         h.make_account("home", "SYN");
-        const std::string token = h.make_token("home", token_scope::admin);
+        token_ = h.make_token("home", token_scope::admin);
         h.service().start_webhooks(to, nullptr, h.io().get_executor());
         const auto made =
-            h.call(post("/v1/webhooks", R"({"url":"https://example.com/","after":"0"})", token));
-        h.call(post("/v1/tasks", R"({"description":"a"})", token, "a"));
-        h.advance(500ms);
-        if (refuses) faults.arm(fault_point::before_any_commit, fault_kind::refuse);
-        h.advance(edited_after);
-        if (faults.armed()) return true;  // the edit itself would be refused
-        header_list headers = bearer(token);
+            h.call(post("/v1/webhooks", R"({"url":"https://example.com/","after":"0"})", token_));
+        id_ = json::parse(made.body).at("webhookId").as_string();
+        h.settle();
+        heard_ = h.engine().events().subscribe([this](const event& e) {
+            if (std::holds_alternative<events::webhook_changed>(e)) edited_at = to.calls.size();
+        });
+        h.start(post("/v1/tasks", R"({"description":"a"})", token_, "a"));
+    }
+
+    // False: there is nothing more to do within the next minutes.
+    bool step() { return h.step() || h.clock().advance_to_next(1min); }
+    void edit() {
+        header_list headers = bearer(token_);
         headers.emplace_back("Content-Type", "application/json");
-        const json::value shown = json::parse(made.body);
-        const auto edited = h.start(make_request(
-            verb::patch, "/v1/webhooks/" + std::string(shown.at("webhookId").as_string()),
-            R"({"enabled":true})", headers));
-        h.advance(1min);
-        EXPECT_EQ(edited->value().status, 200u) << edited->value().body;
-        return to.calls.size() > 1;
-    };
-    for (const bool refuses : {false, true}) {
-        for (milliseconds after{0}; after <= 3s; after += 100ms) {
-            EXPECT_TRUE(posts_again(after, refuses))
-                << "edited after " << after.count() << " ms" << (refuses ? ", refused once" : "");
+        h.start(make_request(verb::patch, "/v1/webhooks/" + id_, R"({"enabled":true})", headers));
+    }
+    void refuse_a_commit() { faults_.arm(fault_point::before_any_commit, fault_kind::refuse); }
+
+  private:
+    static house_options options_on(store& disk) {
+        house_options options = with_webhooks();
+        options.disk = &disk;
+        options.service.webhooks.retry_min = 30min;
+        options.service.webhooks.retry_max = 1h;
+        return options;
+    }
+
+    std::unique_ptr<store> disk_ = make_memory_store();
+    faulty_store faults_;
+    std::string token_, id_;
+
+  public:
+    house h;
+    receiver to;
+    std::optional<std::size_t> edited_at;  // behind so many posts
+
+  private:
+    hub::subscription heard_;
+};
+
+// Its owner enables it anew at any step of an attempt that fails, and the store refuses a commit at
+// any step behind that: the next attempt follows at once, and not when a pause is over. What was
+// refused behind the edit alone waits for its second.
+TEST(webhook_race, an_edit_ends_the_pause_after_a_failure) {
+    for (const milliseconds takes : {0ms, 100ms}) {
+        bool is_over = false;
+        for (int steps = 0; !is_over; ++steps) {
+            for (int refused_after = 0; refused_after < 12; ++refused_after) {
+                failing_webhook w(takes);
+                for (int n = 0; n < steps; ++n) is_over = !w.step();
+                w.edit();
+                for (int n = 0; n < refused_after; ++n) w.h.step();
+                w.refuse_a_commit();
+                w.h.advance(takes == 0ms ? 900ms : 1'900ms);
+                // One of the requests was refused.
+                if (!w.edited_at || w.to.calls.empty()) continue;
+                EXPECT_GT(w.to.calls.size(), *w.edited_at)
+                    << "edited at step " << steps << ", refused " << refused_after << " later";
+            }
         }
     }
 }
 
-// Lets something happen between the moment that a question is asked of and the look at it, as it
-// does where readers are threads of their own.
-class late_reader final : public forwarding_store {
-  public:
-    using forwarding_store::forwarding_store;
-
-    std::unique_ptr<read_tx> begin_read() override {
-        auto tx = within_.begin_read();
-        ++reads;
-        if (meanwhile && reads == at) std::exchange(meanwhile, {})();
-        return tx;
+// At any step: nothing is waited for.
+TEST(webhook_race, a_stop_takes_no_time) {
+    for (const milliseconds takes : {0ms, 100ms}) {
+        bool is_over = false;
+        for (int steps = 0; !is_over; ++steps) {
+            failing_webhook w(takes);
+            for (int n = 0; n < steps; ++n) is_over = !w.step();
+            bool has_stopped = false;
+            asio::co_spawn(w.h.io(), w.h.service().stop_webhooks(),
+                           [&](const std::exception_ptr&) { has_stopped = true; });
+            w.h.settle();
+            EXPECT_TRUE(has_stopped) << "stopped at step " << steps;
+        }
     }
-
-    std::function<void()> meanwhile;
-    int reads = 0, at = 0;
-};
+}
 
 TEST(webhook_race, what_comes_while_it_reads_is_not_left_for_later) {
     bool is_over = false;

@@ -1,6 +1,7 @@
 // Accounts that live elsewhere, side by side: what each is given, and what is told of them.
 
 #include "support/house.hpp"
+#include "support/late_reader.hpp"
 #include "support/remote_chain.hpp"
 
 #include <callsign/jobs/remote_accounts.hpp>
@@ -49,6 +50,48 @@ class silent_sink final : public task_sink {
     std::unique_ptr<timer> pause_;
 };
 
+// Takes a second for each answer.
+class slow_sink final : public task_sink {
+  public:
+    slow_sink(clock& c, std::unique_ptr<task_sink> within)
+        : clock_(c), within_(std::move(within)) {}
+
+    boost::asio::awaitable<sink_add_answer> add_version(uuid parent,
+                                                        std::vector<operation> all) override {
+        const bool may_answer = co_await wait();
+        if (!may_answer) co_return nothing;
+        co_return co_await within_->add_version(parent, std::move(all));
+    }
+    boost::asio::awaitable<sink_child_answer> get_child(uuid parent) override {
+        const bool may_answer = co_await wait();
+        if (!may_answer) co_return nothing;
+        co_return co_await within_->get_child(parent);
+    }
+    boost::asio::awaitable<sink_snapshot_answer> get_snapshot() override {
+        const bool may_answer = co_await wait();
+        if (!may_answer) co_return nothing;
+        co_return co_await within_->get_snapshot();
+    }
+    void cancel() override {
+        is_cancelled_ = true;
+        if (pause_) pause_->cancel();
+    }
+
+  private:
+    boost::asio::awaitable<bool> wait() {
+        if (is_cancelled_) co_return false;
+        const auto executor = co_await boost::asio::this_coro::executor;
+        pause_ = clock_.make_timer(executor);
+        co_return co_await pause_->wait(1s);
+    }
+
+    const sink_failure nothing{sink_failure::kind::lost, "It was cancelled.", {}};
+    clock& clock_;
+    std::unique_ptr<task_sink> within_;
+    bool is_cancelled_ = false;
+    std::unique_ptr<timer> pause_;
+};
+
 class outbox_test : public ::testing::Test {
   protected:
     void start(outbox_options o = {}) {
@@ -57,6 +100,7 @@ class outbox_test : public ::testing::Test {
         o.poll_interval = 2s;
         o.retry_min = 100ms;
         all.deliveries = o;
+        all.disk = disk_;
         all.sinks = [this](const remote_chain& r) -> std::unique_ptr<task_sink> {
             if (r.url == silent_) return std::make_unique<silent_sink>(house_->clock());
             return std::make_unique<faulty_sink>(chains_[r.url], wires_.at(r.url));
@@ -91,7 +135,8 @@ class outbox_test : public ::testing::Test {
     remote_status status(account_id account) { return *house_->outbox().status(account); }
 
     std::uint64_t drawn_ = 0;
-    std::string silent_;  // whose server never answers
+    std::string silent_;     // whose server never answers
+    store* disk_ = nullptr;  // else the house has its own
     std::map<std::string, chain_in_memory> chains_;
     std::map<std::string, faulty_wire> wires_;
     std::map<std::string, std::string> tokens_;
@@ -351,6 +396,188 @@ TEST_F(outbox_test, moves_there_past_many_that_are_gone) {
     const task_map tasks = chains_["there"].tasks();
     ASSERT_EQ(tasks.size(), 1u);
     EXPECT_EQ(value_of(tasks.begin()->second, "key"), "SYN-801");
+}
+
+// ---- what happens at any step ----
+
+// An account whose tasks live on a slow server that is looked at once an hour. There is a change
+// there, and another server that has all of it, under another URL.
+class between_urls {
+  public:
+    enum class trouble { none, is_down, lies, loses_answers, has_lost_versions };
+
+    explicit between_urls(trouble what, bool creates = false) : late_(*disk_), h(options()) {
+        token_ = api::make_token(h.entropy());
+        create_account c{"one", "SYN", "default", sha256(token_)};
+        c.elsewhere = create_account::home{"old", uuid{}, "key"};
+        account = std::get<callsign::account>(*h.run(h.engine().submit(std::move(c)))).id;
+        create("first");
+        h.advance(1min);
+        there().add(there().head(), {{operation_kind::create, first_id, {}, {}, {}}});
+        if (what == trouble::is_down) old_wire_.is_down = true;
+        if (what == trouble::lies) {
+            old_wire_.answer = sink_failure{sink_failure::kind::not_a_server, "Hello.", {}};
+        }
+        if (what == trouble::loses_answers) old_wire_.is_deaf = true;
+        if (what == trouble::has_lost_versions) {
+            copy_ = old_there_;
+            old_there_.go_back(2);
+        }
+        if (creates) create("second");
+        // Else it looks again in an hour.
+        if (!creates) h.clock().advance_to_next(2h);
+    }
+
+    bool step() { return h.step() || h.clock().advance_to_next(2h); }
+    void step(int steps) {
+        for (int n = 0; n < steps; ++n) step();
+    }
+    void create(const std::string& key) {
+        h.start(post("/v1/tasks", R"({"description":"x"})", token_, key));
+    }
+    void move_url() {
+        h.start_command(edit_remote{.account = account, .url = "new", .accept_loss = true});
+    }
+    bool has_moved_url() {
+        return h.look([&](read_tx& tx) { return tx.find_remote(account)->url == "new"; });
+    }
+    bool has(const uuid& task) {
+        return h.look([&](read_tx& tx) { return tx.find_task(account, task).has_value(); });
+    }
+    std::optional<remote_status> status() { return h.outbox().status(account); }
+
+    const uuid first_id = make_uuid_v7(virtual_start, 9, 1);
+    const uuid second_id = make_uuid_v7(virtual_start, 9, 2);
+    account_id account;
+    // All of it.
+    chain_in_memory& there() { return copy_ ? *copy_ : old_there_; }
+
+  private:
+    house_options options() {
+        house_options all;
+        all.disk = &late_;
+        all.engine.request_deadline = 3s;
+        all.deliveries = {
+            .poll_interval = 1h, .retry_min = 10min, .retry_max = 1h, .verify_interval = 1min};
+        all.sinks = [this](const remote_chain& r) -> std::unique_ptr<task_sink> {
+            const bool is_old = r.url == "old";
+            return std::make_unique<slow_sink>(
+                h.clock(), std::make_unique<faulty_sink>(is_old ? old_there_ : there(),
+                                                         is_old ? old_wire_ : new_wire_));
+        };
+        return all;
+    }
+
+    std::unique_ptr<store> disk_ = make_memory_store();
+    faulty_wire old_wire_{1}, new_wire_{2};
+    chain_in_memory old_there_;
+    std::optional<chain_in_memory> copy_;
+    std::string token_;
+
+  public:
+    late_reader late_;
+    house h;
+};
+
+// The operator gives another URL at any step of what the old one is asked, whatever it answers: the
+// new one is asked at once, and not when a pause is over.
+TEST(outbox_steps, another_url_is_asked_at_once) {
+    using trouble = between_urls::trouble;
+    for (const trouble what : {trouble::none, trouble::is_down, trouble::lies,
+                               trouble::loses_answers, trouble::has_lost_versions}) {
+        for (const bool creates : {false, true}) {
+            for (int steps = 0; steps < 120; ++steps) {
+                between_urls w(what, creates);
+                w.step(steps);
+                w.move_url();
+                w.there().add(w.there().head(),
+                              {{operation_kind::create, w.second_id, {}, {}, {}}});
+                w.h.advance(1min);
+                const auto status = w.status();
+                ASSERT_TRUE(w.has(w.first_id) && w.has(w.second_id))
+                    << "trouble " << static_cast<int>(what) << ", creates " << creates
+                    << ", edited at step " << steps << ": " << status->last_error;
+                EXPECT_EQ(status->now, remote_status::state::up_to_date);
+                EXPECT_EQ(w.there().tasks().size(), creates ? 4u : 3u);
+            }
+        }
+    }
+}
+
+// The old one says, while the edit is on its way, what accounts are halted for.
+TEST(outbox_steps, another_url_is_not_halted_for_what_the_old_one_said) {
+    for (int steps = 0; steps < 60; ++steps) {
+        for (int before = 0; before < 8; ++before) {
+            between_urls w(between_urls::trouble::has_lost_versions);
+            w.step(steps);
+            w.move_url();
+            for (int n = 0; n < before; ++n) w.h.step();
+            w.h.clock().advance_to_next(2h);
+            w.h.advance(20min);                // it may be read after a pause
+            if (!w.has_moved_url()) continue;  // the edit came after its deadline
+            EXPECT_EQ(w.status()->halted, remote_halt::none)
+                << "edited at step " << steps << ", answered " << before << " later";
+        }
+    }
+}
+
+// It is moved here, and there again, while its row is read.
+TEST(outbox_steps, moved_here_and_there_again_it_goes_on) {
+    for (int at = 1; at < 12; ++at) {
+        between_urls w(between_urls::trouble::none);
+        w.h.advance(1min);
+        w.late_.at = w.late_.reads + at;
+        w.late_.meanwhile = [&] {
+            w.h.start_command(move_there{w.account, "new", make_uuid_v7(virtual_start, 8, 1), "k"});
+            w.h.settle();
+        };
+        w.h.start_command(move_here{w.account, w.there().head()});
+        w.h.settle();
+        if (w.late_.meanwhile) {
+            EXPECT_GT(at, 1) << "nobody has looked";
+            break;
+        }
+        w.there().lose_all();
+        w.h.advance(1min);
+        ASSERT_TRUE(w.status()) << "at read " << at;
+        EXPECT_EQ(w.there().tasks().size(), 2u) << "at read " << at;
+    }
+}
+
+// Whatever it does then.
+TEST(outbox_steps, a_stop_takes_no_time) {
+    using trouble = between_urls::trouble;
+    for (const trouble what : {trouble::none, trouble::is_down, trouble::has_lost_versions}) {
+        for (int steps = 0; steps < 120; ++steps) {
+            between_urls w(what, true);
+            w.step(steps);
+            bool has_stopped = false;
+            w.h.outbox().stop();
+            boost::asio::co_spawn(w.h.io(), w.h.outbox().stopped(),
+                                  [&](const std::exception_ptr&) { has_stopped = true; });
+            w.h.settle();
+            ASSERT_TRUE(has_stopped)
+                << "trouble " << static_cast<int>(what) << ", stopped at step " << steps;
+        }
+    }
+}
+
+// Not even behind a restart, after which nobody has asked its server yet.
+TEST_F(outbox_test, one_that_has_halted_keeps_nobody_from_work) {
+    const auto disk = make_memory_store();
+    disk_ = disk.get();
+    start({.at_once = 1});
+    const account_id account = make("one");
+    make("two");
+    const auto row = house_->look([&](read_tx& tx) { return *tx.find_remote(account); });
+    house_->start_command(halt_remote{account, remote_halt::gone_back, row});
+    house_->settle();
+    house_.reset();
+    start({.at_once = 1});
+    house_->advance(1min);
+    EXPECT_EQ(status(account).now, remote_status::state::halted);
+    EXPECT_EQ(create("two", "key").status, 201u);
+    house_.reset();
 }
 
 TEST_F(outbox_test, stops_while_an_answer_is_awaited) {

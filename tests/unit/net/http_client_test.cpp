@@ -189,6 +189,26 @@ TEST(http_client, a_call_that_is_cancelled_is_over) {
     }
 }
 
+// Who asks again after a failure is none the wiser.
+TEST(http_client, nothing_is_asked_once_it_is_cancelled) {
+    running_server server;
+    asio::io_context context{1};
+    http_client client(context.get_executor(), options_for(server));
+    const auto exchange = [&](const char* target) {
+        auto outcome = asio::co_spawn(context, client.exchange({"GET", target}), asio::use_future);
+        context.restart();
+        context.run();
+        return outcome.get();
+    };
+    ASSERT_TRUE(exchange("/"));
+    ASSERT_TRUE(client.connected());
+    client.cancel();
+    const auto later = exchange("/");
+    ASSERT_FALSE(later);
+    EXPECT_EQ(later.error().error, asio::error::operation_aborted);
+    EXPECT_FALSE(later.error().sent);
+}
+
 TEST(http_client, many_at_a_time_on_one_thread) {
     running_server server;
     asio::io_context context;

@@ -407,7 +407,7 @@ TEST_F(remote_account, a_creation_that_is_in_the_state_is_settled) {
 // ---- halted, moved ----
 
 TEST_F(remote_account, halted_it_takes_no_creations_and_sends_nothing) {
-    run(halt_remote{account_, remote_halt::gone_back});
+    run(halt_remote{account_, remote_halt::gone_back, remote()});
     const slot_id id = reserved("one");
     EXPECT_TRUE(std::holds_alternative<remote_halted>(run(begin_delivery{id, "", {}})));
     EXPECT_EQ(find_slot(id).state, slot_state::pending);
@@ -571,7 +571,7 @@ TEST_F(moving_account, what_others_change_there_meanwhile_is_not_undone) {
 TEST_F(moving_account, once_a_loss_is_accepted_it_begins_again) {
     move();
     settle_as(take(2), v1);
-    run(halt_remote{account_, remote_halt::gone_back});
+    run(halt_remote{account_, remote_halt::gone_back, remote()});
     run(edit_remote{.account = account_, .accept_loss = true});
     EXPECT_TRUE(remote().cursor.is_nil());
     EXPECT_EQ(remote().moving, moving_tasks{});

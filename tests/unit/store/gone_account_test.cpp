@@ -177,7 +177,9 @@ fail_in_flight sample(sample_of<fail_in_flight>, const named& n) {
     return {.account = n.account, .pending = {n.slot}};
 }
 halt_remote sample(sample_of<halt_remote>, const named& n) {
-    return {n.account, remote_halt::gone_back};
+    return {n.account,
+            remote_halt::gone_back,
+            {n.account, "https://example.com", of(20, 2), "k", of(19, 1)}};
 }
 edit_remote sample(sample_of<edit_remote>, const named& n) {
     return {n.account, "https://late.example.com"};

@@ -193,8 +193,11 @@ claim claim_of(const fail_in_flight& c);
 struct halt_remote {
     account_id account;
     remote_halt why = remote_halt::none;
+    remote_chain judged{};  // as it was when its server was asked
 
-    using answer = std::variant<remote_chain, no_remote>;
+    // It has been edited since.
+    struct superseded {};
+    using answer = std::variant<remote_chain, superseded, no_remote>;
 };
 claim claim_of(const halt_remote& c);
 
