@@ -43,7 +43,7 @@ class reference_file {
         head.bind(2, client);
         head.exec();
     }
-    void set_snapshot(const std::string& client, const std::string& version, int since,
+    void set_snapshot(const std::string& client, const std::string& version, std::int64_t since,
                       std::int64_t at, const std::string& bytes) {
         SQLite::Statement q(db_,
                             "UPDATE clients SET snapshot_version_id = ?, versions_since_snapshot ="

@@ -46,6 +46,8 @@ struct snapshot_mark {
     std::int64_t taken_seq = 0;  // of the head when it came: versions since then are counted
     time_point taken_at;
 };
+// Of one that another server held, at most.
+inline constexpr std::int64_t versions_since_max = 999'999'999'999;
 
 struct sealed_snapshot {
     snapshot_mark mark;

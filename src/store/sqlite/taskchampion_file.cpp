@@ -3,6 +3,7 @@
 
 #include <callsign/base/instant_bounds.hpp>
 #include <callsign/base/keyed_hash.hpp>
+#include <callsign/domain/sealed.hpp>
 #include <callsign/store/taskchampion_file.hpp>
 
 #include <algorithm>
@@ -26,8 +27,13 @@ void read_state(sqlite::query& q, taskchampion_file::client& c) {
     if (!is_instant_in_seconds(taken_at)) {
         throw std::runtime_error("its snapshot is not of the years 1 to 9999 (snapshot_timestamp)");
     }
+    const std::int64_t since = q.integer(3);
+    if (since < 0 || since > versions_since_max) {
+        throw std::runtime_error(
+            "how old its snapshot is, is no number of versions (versions_since_snapshot)");
+    }
     c.snapshot.emplace(taskchampion_file::snapshot{
-        id_of(q, 2), time_point{std::chrono::seconds{taken_at}}, q.integer(3)});
+        id_of(q, 2), time_point{std::chrono::seconds{taken_at}}, since});
 }
 
 taskchampion_file::client client_of(sqlite::query& q) {

@@ -776,6 +776,14 @@ TEST_F(imports, what_is_wrong_is_said) {
         h.call(asking(verb::post, snapshot + "?takenAt=2026-11-01T00:00:00Z&versionsSince=0", "x"))
             .status,
         409u);
+    // Sums are made of it: what is none, or too large for one, is refused before anything is.
+    for (const char* none :
+         {"", "-1", "1000000000000", "9223372036854775807", "9223372036854775808", "1e2", "x"}) {
+        const auto refused = h.call(asking(
+            verb::post,
+            snapshot + "?takenAt=2026-11-01T00:00:00Z&versionsSince=" + std::string(none), "x"));
+        EXPECT_EQ(refused.status, 400u) << none;
+    }
 }
 
 // ---- body limits ----

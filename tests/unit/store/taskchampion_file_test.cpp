@@ -1,9 +1,10 @@
-// The data file of the reference server may hold any number for an instant.
+// The data file of the reference server may hold any number for an instant or a count.
 
 #include "support/reference_file.hpp"
 #include "support/temp_dir.hpp"
 
 #include <callsign/base/instant_bounds.hpp>
+#include <callsign/domain/sealed.hpp>
 #include <callsign/store/taskchampion_file.hpp>
 
 #include <gtest/gtest.h>
@@ -34,6 +35,27 @@ TEST(taskchampion_file, takes_a_snapshot_of_an_instant_that_can_be_read_again) {
         EXPECT_EQ(to_string(all.at(0).id), client);
         EXPECT_NE(all[0].fault, "") << seconds;
         EXPECT_THROW(open_taskchampion_file(name)->chain_of(all[0]), std::runtime_error);
+    }
+}
+
+TEST(taskchampion_file, takes_a_snapshot_as_old_as_versions_can_be_counted) {
+    const testing::temp_dir dir;
+    const auto name = dir.path() / "taskchampion-sync-server.sqlite3";
+    const std::string client = "1666d464-418a-4a08-ad53-6f15c78270cd";
+    testing::reference_file file(name);
+    file.add_client(client);
+    const auto read = [&](std::int64_t since) {
+        file.set_snapshot(client, client, since, 1'700'000'000, "snapshot bytes");
+        return open_taskchampion_file(name)->clients().at(0);
+    };
+    for (const std::int64_t since : {std::int64_t{0}, versions_since_max}) {
+        const auto found = read(since);
+        ASSERT_TRUE(found.snapshot) << found.fault;
+        EXPECT_EQ(found.snapshot->versions_since, since);
+    }
+    for (const std::int64_t since :
+         {std::int64_t{-1}, versions_since_max + 1, INT64_MAX, INT64_MIN}) {
+        EXPECT_NE(read(since).fault, "") << since;
     }
 }
 
