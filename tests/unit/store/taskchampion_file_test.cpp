@@ -7,21 +7,30 @@
 #include <callsign/domain/sealed.hpp>
 #include <callsign/store/taskchampion_file.hpp>
 
+#include <filesystem>
 #include <gtest/gtest.h>
+#include <string>
 
 namespace callsign {
 namespace {
 
-TEST(taskchampion_file, takes_a_snapshot_of_an_instant_that_can_be_read_again) {
-    const testing::temp_dir dir;
-    const auto name = dir.path() / "taskchampion-sync-server.sqlite3";
-    const std::string client = "1666d464-418a-4a08-ad53-6f15c78270cd";
-    testing::reference_file file(name);
-    file.add_client(client);
-    // A file is read in one transaction, so each instant needs one of its own.
+const std::string a_client = "1666d464-418a-4a08-ad53-6f15c78270cd";
+
+class reference_data : public ::testing::Test {
+  protected:
+    // A file is read in one transaction, so each state of it needs one of its own.
+    auto clients() { return open_taskchampion_file(name_)->clients(); }
+
+    const testing::temp_dir dir_;
+    const std::filesystem::path name_ = dir_.path() / "taskchampion-sync-server.sqlite3";
+    testing::reference_file file_{name_};
+};
+
+TEST_F(reference_data, takes_a_snapshot_of_an_instant_that_can_be_read_again) {
+    file_.add_client(a_client);
     const auto clients_at = [&](std::int64_t seconds) {
-        file.set_snapshot(client, client, 0, seconds, "snapshot bytes");
-        return open_taskchampion_file(name)->clients();
+        file_.set_snapshot(a_client, a_client, 0, seconds, "snapshot bytes");
+        return clients();
     };
     for (const std::int64_t seconds : {INT64_C(-62'135'596'800), INT64_C(253'402'300'799)}) {
         const auto all = clients_at(seconds);
@@ -32,21 +41,17 @@ TEST(taskchampion_file, takes_a_snapshot_of_an_instant_that_can_be_read_again) {
     for (const std::int64_t seconds : {INT64_C(-62'135'596'801), INT64_C(253'402'300'800),
                                        INT64_C(-62'167'219'200), INT64_MAX}) {
         const auto all = clients_at(seconds);
-        EXPECT_EQ(to_string(all.at(0).id), client);
+        EXPECT_EQ(to_string(all.at(0).id), a_client);
         EXPECT_NE(all[0].fault, "") << seconds;
-        EXPECT_THROW(open_taskchampion_file(name)->chain_of(all[0]), std::runtime_error);
+        EXPECT_THROW(open_taskchampion_file(name_)->chain_of(all[0]), std::runtime_error);
     }
 }
 
-TEST(taskchampion_file, takes_a_snapshot_as_old_as_versions_can_be_counted) {
-    const testing::temp_dir dir;
-    const auto name = dir.path() / "taskchampion-sync-server.sqlite3";
-    const std::string client = "1666d464-418a-4a08-ad53-6f15c78270cd";
-    testing::reference_file file(name);
-    file.add_client(client);
+TEST_F(reference_data, takes_a_snapshot_as_old_as_versions_can_be_counted) {
+    file_.add_client(a_client);
     const auto read = [&](std::int64_t since) {
-        file.set_snapshot(client, client, since, 1'700'000'000, "snapshot bytes");
-        return open_taskchampion_file(name)->clients().at(0);
+        file_.set_snapshot(a_client, a_client, since, 1'700'000'000, "snapshot bytes");
+        return clients().at(0);
     };
     for (const std::int64_t since : {std::int64_t{0}, versions_since_max}) {
         const auto found = read(since);
@@ -59,23 +64,19 @@ TEST(taskchampion_file, takes_a_snapshot_as_old_as_versions_can_be_counted) {
     }
 }
 
-TEST(taskchampion_file, reads_the_clients_beside_one_that_it_cannot) {
-    const testing::temp_dir dir;
-    const auto name = dir.path() / "taskchampion-sync-server.sqlite3";
-    const std::string good = "1666d464-418a-4a08-ad53-6f15c78270cd";
-    testing::reference_file file(name);
+TEST_F(reference_data, reads_the_clients_beside_one_that_it_cannot) {
     for (const char* id : {"0066d464-418a-4a08-ad53-6f15c78270cd", "no uuid",
-                           "2666d464-418a-4a08-ad53-6f15c78270cd", good.c_str()}) {
-        file.add_client(id);
+                           "2666d464-418a-4a08-ad53-6f15c78270cd", a_client.c_str()}) {
+        file_.add_client(id);
     }
-    file.set_latest("0066d464-418a-4a08-ad53-6f15c78270cd", "no uuid");
-    file.set_snapshot("2666d464-418a-4a08-ad53-6f15c78270cd", "no uuid", 0, 1'700'000'000, "s");
+    file_.set_latest("0066d464-418a-4a08-ad53-6f15c78270cd", "no uuid");
+    file_.set_snapshot("2666d464-418a-4a08-ad53-6f15c78270cd", "no uuid", 0, 1'700'000'000, "s");
     std::size_t sound = 0;
-    const auto all = open_taskchampion_file(name)->clients();
+    const auto all = clients();
     for (const auto& client : all) {
         if (!client.fault.empty()) continue;
         ++sound;
-        EXPECT_EQ(to_string(client.id), good);
+        EXPECT_EQ(to_string(client.id), a_client);
     }
     EXPECT_EQ(all.size(), 4u);
     EXPECT_EQ(sound, 1u);
