@@ -9,6 +9,13 @@ namespace callsign {
 
 namespace asio = boost::asio;
 
+namespace {
+
+// Of one sweep: each reads or rewrites about 1 MiB of an account's chain.
+constexpr int scrub_steps_max = 256;
+
+}  // namespace
+
 class reaper::impl {
   public:
     impl(engine& engine, clock& clock, const asio::any_io_executor& network, reaper_options options,
@@ -114,11 +121,62 @@ class reaper::impl {
             all.forgotten += step->forgotten;
             at = step->next;
         }
-        const auto failed = co_await remove_deleted_accounts();
+        bool removed = false;
+        const auto failed = co_await remove_deleted_accounts(removed);
         if (failed) co_return failed;
         const auto kept = co_await forget_old_actions();
         if (kept) co_return kept;
+        const auto unscrubbed = co_await scrub_purged_tasks(all);
+        if (removed || all.scrubbed > 0) {
+            const auto cleared = co_await engine_.submit(clear_log{});
+            if (!cleared) co_return cleared.error();
+        }
+        if (unscrubbed) co_return unscrubbed;
         co_return all;
+    }
+
+    // So many steps, and the next sweep goes on: a long chain must not hold up what clients wait
+    // for. What stands in the way of one account's stands in the way of no other's.
+    asio::awaitable<boost::system::error_code> scrub_purged_tasks(sweep_result& all) {
+        boost::system::error_code failed;
+        for (int steps = scrub_steps_max; steps > 0 && !stopped_; --steps) {
+            if (!scrubbing_) {
+                auto purged = co_await engine_.ask(find_purged{scrubbed_of_});
+                if (!purged) co_return purged.error();
+                if (purged->tasks.empty()) {
+                    scrubbed_of_ = {};
+                    co_return failed;
+                }
+                scrubbed_of_ = purged->account;
+                scrubbing_.emplace(std::move(*purged));
+            }
+            const auto error = co_await scrub(*scrubbing_, all);
+            if (error) failed = error;
+            if (error || scrubbing_->tasks.empty()) scrubbing_.reset();
+        }
+        co_return failed;
+    }
+
+    // The chain first: as long as there is something on it, the purges are not over. A start in
+    // between begins with the account again.
+    asio::awaitable<boost::system::error_code> scrub(find_purged::answer& purged,
+                                                     sweep_result& all) {
+        scrub_purged command{purged.account, purged.tasks};
+        if (purged.after) {
+            find_purged_text question{purged.account, purged.tasks, *purged.after};
+            auto found = co_await engine_.ask(std::move(question));
+            if (!found) co_return found.error();
+            purged.after = found->next;
+            if (found->versions.empty()) co_return boost::system::error_code{};
+            command.versions = std::move(found->versions);
+            command.bytes = found->bytes;
+        }
+        const auto step = co_await engine_.submit(std::move(command));
+        if (!step) co_return step.error();
+        const auto over = static_cast<std::ptrdiff_t>(step->over);
+        purged.tasks.erase(purged.tasks.begin(), purged.tasks.begin() + over);
+        all.scrubbed += over;
+        co_return boost::system::error_code{};
     }
 
     asio::awaitable<boost::system::error_code> forget_old_actions() {
@@ -132,15 +190,17 @@ class reaper::impl {
     }
 
     // After the slots, which they wait for.
-    asio::awaitable<boost::system::error_code> remove_deleted_accounts() {
+    asio::awaitable<boost::system::error_code> remove_deleted_accounts(bool& removed) {
         remove_deleted command;
-        do {
+        for (bool has_more = true; has_more && !stopped_;) {
             command.grace = status_.options.account_grace;
             command.limit = status_.options.batch;
             const auto step = co_await engine_.submit(command);
             if (!step) co_return step.error();
             command.from = step->next;
-        } while (command.from && !stopped_);
+            removed = removed || step->removed > 0;
+            has_more = step->next || step->removed > 0;
+        }
         co_return boost::system::error_code{};
     }
 
@@ -253,6 +313,8 @@ class reaper::impl {
     milliseconds watched_until_;  // by the clock that is never set
     std::size_t has_read_ = 0;    // classes whose earlier times are there
     hub::subscription events_;
+    std::optional<find_purged::answer> scrubbing_;  // what is left to do of an account
+    account_id scrubbed_of_;                        // the last one that was begun with
     bool sweeping_ = false;
     bool stopped_ = false;
 };

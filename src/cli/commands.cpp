@@ -114,7 +114,8 @@ void show_remote(std::ostream& out, const v1::RemoteState& r) {
 std::string result_text(const v1::SweepResult& result) {
     return std::to_string(result.scanned()) + " scanned, " + std::to_string(result.committed()) +
            " committed, " + std::to_string(result.failed()) + " failed, " +
-           std::to_string(result.forgotten()) + " forgotten";
+           std::to_string(result.forgotten()) + " forgotten, " + std::to_string(result.scrubbed()) +
+           " scrubbed";
 }
 
 }  // namespace

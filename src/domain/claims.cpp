@@ -136,6 +136,14 @@ claim claim_of(const forget_actions& c) {
     return {payer::house(), {.rows = static_cast<std::size_t>(c.limit)}};
 }
 
+claim claim_of(const scrub_purged& c) {
+    return {payer::house(), {.bytes = c.versions.empty() ? c.work_max : c.bytes}};
+}
+
+claim claim_of(const clear_log&) {
+    return {payer::house(), {}};
+}
+
 claim claim_of(const end_resync& c) {
     return {known_or_operators(c.account), {}};
 }
@@ -403,6 +411,15 @@ claim claim_of(const list_actions& q) {
 
 claim claim_of(const list_sealed& q) {
     return {payer::house(), {.rows = static_cast<std::size_t>(q.limit)}};
+}
+
+claim claim_of(const find_purged& q) {
+    return {payer::house(), {.rows = 2 * static_cast<std::size_t>(q.limit)}};
+}
+
+// As rows: nothing of it is held before it is there.
+claim claim_of(const find_purged_text& q) {
+    return {payer::house(), {.rows = q.work_max / 1024}};
 }
 
 claim claim_of(const list_webhooks& q) {

@@ -74,6 +74,8 @@ template awaitable<result<end_resync::answer>> engine::submit(end_resync);
 template awaitable<result<move_here::answer>> engine::submit(move_here);
 template awaitable<result<reseal::answer>> engine::submit(reseal);
 template awaitable<result<forget_actions::answer>> engine::submit(forget_actions);
+template awaitable<result<scrub_purged::answer>> engine::submit(scrub_purged);
+template awaitable<result<clear_log::answer>> engine::submit(clear_log);
 
 // Those that the audit log keeps.
 template awaitable<result<create_account::answer>> engine::submit(create_account, actor);

@@ -26,12 +26,13 @@ class sweep_log final : public reaper_probe {
 
     void swept(const sweep_result& result, milliseconds took) override {
         next_.swept(result, took);
-        if (result.committed + result.failed + result.forgotten == 0) return;
+        if (result.committed + result.failed + result.forgotten + result.scrubbed == 0) return;
         log_->log(platform::log_level::info, "sweep",
                   {{"scanned", std::to_string(result.scanned)},
                    {"committed", std::to_string(result.committed)},
                    {"failed", std::to_string(result.failed)},
                    {"forgotten", std::to_string(result.forgotten)},
+                   {"scrubbed", std::to_string(result.scrubbed)},
                    {"took", to_duration_text(took)}});
     }
 

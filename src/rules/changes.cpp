@@ -135,6 +135,13 @@ class task_writer {
 
 }  // namespace
 
+void put_purges(write_tx& tx, account_id account, std::span<const operation> operations,
+                std::int64_t seq) {
+    for (const operation& o : operations) {
+        if (o.kind == operation_kind::remove) tx.put_purge({account, o.uuid, seq});
+    }
+}
+
 appended_changes append_changes(write_tx& tx, account_id account,
                                 std::span<const operation> operations, touched_tasks& tasks,
                                 const changes_origin& from, const moment& m) {
@@ -142,6 +149,7 @@ appended_changes append_changes(write_tx& tx, account_id account,
     done.version = from.version ? *from.version : m.ids.next(m.now);
     done.seq = tx.append_version(account, done.version, m.now, operations, from.by);
     m.tell(events::version_appended{account, done.seq});
+    put_purges(tx, account, operations, done.seq);
     task_writer writer(tx, account, done.seq, from, m);
     for (auto& t : tasks.all()) writer.write(t);
     writer.append_keys();

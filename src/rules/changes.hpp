@@ -26,6 +26,11 @@ struct changes_origin {
     bool imported = false;          // with keys, which are to be kept where they can be
 };
 
+// What these operations delete is purged: what the chain says of it up to version `seq`, which
+// holds them, is to go.
+void put_purges(write_tx& tx, account_id account, std::span<const operation> operations,
+                std::int64_t seq);
+
 // Requires: `tasks` has carried out `operations`, and no others.
 appended_changes append_changes(write_tx& tx, account_id account,
                                 std::span<const operation> operations, touched_tasks& tasks,

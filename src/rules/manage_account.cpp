@@ -1,6 +1,7 @@
 // An opaque account becomes managed: its opened history takes the place of the sealed one, and its
 // tasks get their numbers, in one transaction.
 
+#include "changes.hpp"
 #include "numbering.hpp"
 
 #include <algorithm>
@@ -59,7 +60,10 @@ manage_account::answer apply(write_tx& tx, const manage_account& c, const moment
     }
 
     tx.become_managed(c.account, c.history);
-    for (const version& v : c.history) tx.take_over_version(c.account, v);
+    for (const version& v : c.history) {
+        tx.take_over_version(c.account, v);
+        put_purges(tx, c.account, v.operations, v.seq);
+    }
     tx.give_key(clients.front().id, c.device_name, c.sealed_key);
     m.tell(events::account_managed{c.account, clients.front().client_id});
 

@@ -52,6 +52,78 @@ TEST_P(store_contract, a_task_is_found_as_it_stood) {
     }
 }
 
+TEST_P(store_contract, what_a_purged_task_was_can_be_removed) {
+    const auto account = make_account(), other = make_account("other", "OTH");
+    const auto text = [](int n) { return attributes{{"description", std::to_string(n)}}; };
+    const operation said{operation_kind::update, uuid_of(1), "description", "text", t0};
+    operation scrubbed = said;
+    scrubbed.property.clear();
+    scrubbed.value.reset();
+    const task_id id = write([&](write_tx& tx) {
+        for (const account_id to : {account, other}) {
+            make_task(tx, to, 1);
+            for (int seq = 2; seq <= 4; ++seq) {
+                tx.append_version(to, uuid_of(2000 + seq), t0, {&said, 1});
+                change(tx, to, 1, seq == 4 ? attributes{} : text(seq), seq == 4, seq);
+            }
+            for (const int through : {1, 4, 2}) tx.put_purge({to, uuid_of(1), through});
+        }
+        tx.put_purge({account, uuid_of(2), 1});
+        return tx.find_task(account, uuid_of(1))->id;
+    });
+    const auto purges = [&](account_id after, std::int64_t limit) {
+        std::vector<std::pair<account_id, std::int64_t>> all;
+        for (const purge& p : store_->begin_read()->purges(after, limit)) {
+            all.emplace_back(p.account, p.through);
+        }
+        return all;
+    };
+    using rows = decltype(purges({}, 0));
+    if (GetParam().durable) reopen();
+    EXPECT_EQ(purges({}, 10), (rows{{account, 4}, {account, 1}, {other, 4}}));
+    EXPECT_EQ(purges({}, 1), (rows{{account, 4}}));
+    EXPECT_EQ(purges(account, 10), (rows{{other, 4}}));
+    write([&](write_tx& tx) {
+        tx.remove_purge({account, uuid_of(1), 3});  // a later one stays
+        tx.remove_purge({account, uuid_of(2), 1});
+        tx.remove_purge({account, uuid_of(3), 1});
+    });
+    EXPECT_EQ(purges({}, 10), (rows{{account, 4}, {other, 4}}));
+
+    const auto stored = [&](account_id of) {
+        return store_->begin_read()->find_account(of)->stored_bytes;
+    };
+    const auto before = stored(account);
+    const auto scrub = [&](std::size_t work) {
+        return write([&](write_tx& tx) {
+            tx.scrub_version(account, uuid_of(2003), {&scrubbed, 1});
+            return tx.scrub_history(id, 4, work);
+        });
+    };
+    EXPECT_FALSE(scrub(1));
+    EXPECT_FALSE(scrub(1));
+    EXPECT_TRUE(scrub(1));
+    EXPECT_TRUE(scrub(0));
+    if (GetParam().durable) reopen();
+    const auto tx = store_->begin_read();
+    EXPECT_LT(stored(account), before);
+    EXPECT_EQ(stored(other), before);
+    for (int seq = 1; seq <= 4; ++seq) {
+        const auto found = tx->find_task_as_of(account, uuid_of(1), seq);
+        ASSERT_TRUE(found) << seq;
+        EXPECT_TRUE(found->purged) << seq;
+        EXPECT_TRUE(found->attributes.empty()) << seq;
+        EXPECT_EQ(tx->find_task_as_of(other, uuid_of(1), seq)->purged, seq == 4);
+        for (const account_id of : {account, other}) {
+            const auto v = tx->versions(of, seq - 1, 1).front();
+            EXPECT_EQ(v.seq, seq);
+            if (seq == 1) continue;
+            const bool is_gone = of == account && seq == 3;
+            EXPECT_EQ(v.operations, (std::vector{is_gone ? scrubbed : said}));
+        }
+    }
+}
+
 TEST_P(store_contract, history_is_forgotten_from_its_beginning) {
     const auto one = make_account(), two = make_account("two", "TWO");
     write([&](write_tx& tx) {

@@ -35,11 +35,22 @@ class account_followers {
         read(chosen, static_cast<std::size_t>(1 + below(4)), below(3) == 0 ? 1 : 5'000);
     }
 
-    // They all read to the end.
-    std::set<std::string> faults() {
+    void read_to_the_end() {
         for (auto& each : all_) {
             while (read(each, 1'000, step_work_max)) {
             }
+        }
+    }
+
+    // What purged tasks were is about to leave the chain: nobody is to read that it was there.
+    void begin_scrub() {
+        read_to_the_end();
+        is_scrubbed_ = true;
+    }
+
+    std::set<std::string> faults() {
+        read_to_the_end();
+        for (auto& each : all_) {
             each.model.finish(told_);
             leave(each);
         }
@@ -76,7 +87,7 @@ class account_followers {
         }
         const auto tx = account_.data().begin_read();
         told_.read_on(*tx);
-        if (below(2) == 0 || tx->history_from(account_.id()) > 0) {
+        if (is_scrubbed_ || below(2) == 0 || tx->history_from(account_.id()) > 0) {
             const chain_head head = tx->head_of(account_.id());
             made.model.begin_at({head.seq}, told_);
             made.mark = mark_of_version(head.version);
@@ -141,6 +152,7 @@ class account_followers {
 
     managed_account& account_;
     std::mt19937 chance_;
+    bool is_scrubbed_ = false;
     bool forgetful_;
     told_changes told_;
     std::vector<one> all_;

@@ -4,6 +4,7 @@
 
 #include "support/counted_ids.hpp"
 #include "support/model_client.hpp"
+#include "support/scrub.hpp"
 
 #include <callsign/rules/read.hpp>
 #include <callsign/rules/rules.hpp>
@@ -74,6 +75,12 @@ class managed_account {
         store_.reset();
         store_ = open_();
         return std::nullopt;
+    }
+
+    // Unless a crash comes between.
+    void scrub() {
+        scrub_all([this](const auto& q) { return rules::read(*store_->begin_read(), q); },
+                  [this](const auto& c) { return run(c); }, 1);
     }
 
     // The data is lost, and this is put in its place.

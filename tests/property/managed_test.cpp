@@ -29,6 +29,7 @@
 #include <gtest/gtest.h>
 #include <map>
 #include <random>
+#include <ranges>
 
 namespace callsign::testing {
 namespace {
@@ -44,6 +45,7 @@ struct game {
     int crashes_in_hundred = 0;
     bool rest = true;
     bool forgetful = false;  // how tasks stood is forgotten early
+    bool scrubs = false;     // purged tasks leave the chain
     std::size_t piece_max = model_client::no_limit;
     std::size_t work_max = step_work_max;  // 1: the server takes one operation at a time
 };
@@ -55,12 +57,7 @@ class player {
           rules_(rules),
           account_(std::move(open)),
           followers_(account_, seed, rules.forgetful) {
-        for (int i = 0; i < rules.devices; ++i) {
-            links_.push_back(
-                std::make_unique<device_link>(account_, account_.add_device(i), rules.work_max));
-            clients_.push_back(std::make_unique<model_client>(
-                *links_.back(), model_client::no_limit, rules.piece_max));
-        }
+        for (int i = 0; i < rules.devices; ++i) add_client(i);
     }
 
     void play() {
@@ -71,6 +68,12 @@ class player {
         for (int round = 0; round < 2; ++round) {
             for (auto& client : clients_) client->sync();
         }
+        if (!rules_.scrubs) return;
+        followers_.begin_scrub();
+        account_.scrub();
+        // One that comes only now.
+        add_client(rules_.devices);
+        clients_.back()->sync();
     }
 
     // Empty: they all have what the server has, and that is sound.
@@ -92,6 +95,7 @@ class player {
         find_stale(*tx, found);
         found.insert(found.end(), wrong_.begin(), wrong_.end());
         for (auto& fault : followers_.faults()) found.push_back(fault);
+        if (rules_.scrubs) find_unscrubbed(*tx, found);
         if (followers_.told().tasks() != tasks) found.push_back("the chain says something else");
         if (read_wrong_) found.push_back("a device was given another state than the version's");
         for (const auto& link : links_) {
@@ -109,6 +113,13 @@ class player {
     }
 
   private:
+    void add_client(int n) {
+        links_.push_back(
+            std::make_unique<device_link>(account_, account_.add_device(n), rules_.work_max));
+        clients_.push_back(std::make_unique<model_client>(*links_.back(), model_client::no_limit,
+                                                          rules_.piece_max));
+    }
+
     // What is late is judged by the last change of its tasks, and REST's If-Match too.
     void find_stale(read_tx& tx, std::vector<std::string>& found) {
         std::map<uuid, std::int64_t> last;
@@ -122,7 +133,35 @@ class player {
         }
     }
 
+    // What the chain says of a task before its last Delete, and how it stood then, is nobody's.
+    void find_unscrubbed(read_tx& tx, std::vector<std::string>& found) {
+        std::map<uuid, std::int64_t> deleted;
+        auto chain = tx.versions(account_.id(), 0, all_rows);
+        for (const version& v : chain | std::views::reverse) {
+            for (const operation& o : v.operations | std::views::reverse) {
+                if (o.kind == kind::remove) deleted.emplace(o.uuid, v.seq);
+                if (o.kind != kind::update || !deleted.contains(o.uuid)) continue;
+                if (!is_scrubbed(o)) found.push_back("the chain says what a purged task was");
+            }
+        }
+        for (const auto& [id, through] : deleted) {
+            for (std::int64_t seq = 1; seq < through; ++seq) {
+                const auto stood = tx.find_task_as_of(account_.id(), id, seq);
+                if (stood && !stood->purged) found.push_back("a purged task is kept as it stood");
+            }
+        }
+    }
+
     int below(int limit) { return static_cast<int>(chance_() % static_cast<unsigned>(limit)); }
+
+    // Who reads late, or is reading, is told less than there was.
+    void scrub() {
+        followers_.begin_scrub();
+        reading_.reset();
+        arm();
+        account_.scrub();
+        disarm();
+    }
 
     operation draw() {
         const uuid id = task_uuid(below(rules_.tasks));
@@ -245,6 +284,7 @@ class player {
     void move() {
         followers_.move();
         read_on();
+        if (rules_.scrubs && below(12) == 0) return scrub();
         if (rules_.rest && below(5) == 0) return use_rest();
         model_client& client = *clients_[static_cast<std::size_t>(below(rules_.devices))];
         if (client.syncing()) {
@@ -364,6 +404,20 @@ TEST(managed_account, followers_agree_though_history_is_forgotten_and_segments_a
 
 TEST(managed_account, followers_agree_though_history_is_forgotten_on_sqlite) {
     play_all(play_on_sqlite, seeds_on_sqlite, {.crashes_in_hundred = 5, .forgetful = true});
+}
+
+TEST(managed_account, devices_agree_though_purged_tasks_leave_the_chain) {
+    play_all(play_in_memory, seeds / 2, {.crashes_in_hundred = 5, .scrubs = true});
+}
+
+TEST(managed_account, devices_beside_the_chain_agree_though_purged_tasks_leave_it) {
+    play_all(play_in_memory, seeds / 2,
+             {.tasks = 5, .scrubs = true, .piece_max = 2, .work_max = 1});
+}
+
+TEST(managed_account, devices_agree_though_purged_tasks_leave_the_chain_on_sqlite) {
+    play_all(play_on_sqlite, std::max(seeds_on_sqlite / 4, 1u),
+             {.crashes_in_hundred = 5, .scrubs = true});
 }
 
 TEST(managed_account, devices_and_rest_agree_over_crashes_on_sqlite) {

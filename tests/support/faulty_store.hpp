@@ -385,6 +385,18 @@ class faulty_store final : public store {
                          std::int64_t last_seq, time_point now) override {
             tx_->update_task(before, all, purged, last_seq, now);
         }
+        std::vector<purge> purges(account_id after, std::int64_t limit) override {
+            return tx_->purges(after, limit);
+        }
+        void put_purge(const purge& p) override { tx_->put_purge(p); }
+        void remove_purge(const purge& p) override { tx_->remove_purge(p); }
+        void scrub_version(account_id a, const uuid& id, std::span<const operation> all) override {
+            tx_->scrub_version(a, id, all);
+        }
+        bool scrub_history(task_id id, std::int64_t through, std::size_t& work) override {
+            return tx_->scrub_history(id, through, work);
+        }
+        void clear_log() override { tx_->clear_log(); }
         bool forget_history(time_point before, std::int64_t limit) override {
             return tx_->forget_history(before, limit);
         }

@@ -159,7 +159,7 @@ TEST_F(cli_test, slots_and_the_reaper_are_shown_and_a_sweep_runs) {
     EXPECT_EQ(text(one, "state"), "committed");
 
     const json::object swept = ask_callsign({"reaper", "sweep"});
-    for (const char* count : {"scanned", "committed", "failed", "forgotten"})
+    for (const char* count : {"scanned", "committed", "failed", "forgotten", "scrubbed"})
         EXPECT_TRUE(swept.contains(count)) << count;
     EXPECT_EQ(swept.at("failed").to_number<int>(), 0);
     const json::object status = ask_callsign({"reaper", "status"});

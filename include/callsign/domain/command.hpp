@@ -14,6 +14,7 @@
 #include <callsign/domain/commands/reaping.hpp>
 #include <callsign/domain/commands/remote_chain.hpp>
 #include <callsign/domain/commands/restoring.hpp>
+#include <callsign/domain/commands/scrubbing.hpp>
 #include <callsign/domain/commands/sealed_chain.hpp>
 #include <callsign/domain/commands/series.hpp>
 #include <callsign/domain/commands/tasks.hpp>
@@ -33,7 +34,7 @@ using command =
                  apply_remote_version, apply_remote_state, give_up_effect, fail_in_flight,
                  halt_remote, edit_remote, move_there, move_here, begin_restored, resume_series,
                  merge_snapshot, tell_again, end_resync, edit_account, delete_account,
-                 remove_deleted, note_action, forget_actions, reseal>;
+                 remove_deleted, note_action, forget_actions, reseal, scrub_purged, clear_log>;
 
 using answer = std::variant<
     std::monostate, reserve::answer, fulfil::answer, reconcile_pending::answer,
@@ -49,7 +50,7 @@ using answer = std::variant<
     move_there::answer, move_here::answer, begin_restored::answer, resume_series::answer,
     merge_snapshot::answer, tell_again::answer, end_resync::answer, edit_account::answer,
     delete_account::answer, remove_deleted::answer, note_action::answer, forget_actions::answer,
-    reseal::answer>;
+    reseal::answer, scrub_purged::answer, clear_log::answer>;
 
 // Of whichever it is. Named otherwise: a command turns into a `command` by itself, and one without
 // a claim of its own would come back here for ever.

@@ -12,6 +12,7 @@
 #include <callsign/domain/queries/devices.hpp>
 #include <callsign/domain/queries/feed.hpp>
 #include <callsign/domain/queries/remote_chain.hpp>
+#include <callsign/domain/queries/scrubbing.hpp>
 #include <callsign/domain/queries/sealed_chain.hpp>
 #include <callsign/domain/queries/slots.hpp>
 #include <callsign/domain/queries/tasks.hpp>

@@ -32,6 +32,19 @@ struct operation {
     friend bool operator==(const operation&, const operation&) = default;
 };
 
+// A purged task's update: its place stays, and which property it set to what does not. A Delete of
+// the task follows, so whoever replays the chain, or rebases onto it, comes to the same end.
+inline bool is_scrubbed(const operation& o) noexcept {
+    return o.kind == operation_kind::update && o.property.empty() && !o.value;
+}
+
+// A task was purged by version `through`, and versions up to there still say what it was.
+struct purge {
+    account_id account;
+    callsign::uuid task{};
+    std::int64_t through = 0;
+};
+
 // Whether an operation does something where its task is there, or is not: a Create of a task that
 // is, a Delete or Update of one that is not, are without effect. An Update that sets what is set
 // already counts: its time is newer, and decides against others.
@@ -63,7 +76,8 @@ struct chain_position {
 
 // The state of a device that sent a stale version: the chain up to `left_at`, and its own versions
 // after that. It is not on the chain; the device is rebased onto it by the others' versions that it
-// lacks (rules/chain_place.hpp). Nothing of the chain is copied, since that never changes.
+// lacks (rules/chain_place.hpp). Nothing of the chain is copied, since its operations keep their
+// places.
 struct fork_version {
     callsign::uuid id{};
     std::int64_t left_at = 0;

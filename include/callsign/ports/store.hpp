@@ -140,6 +140,9 @@ class read_tx {
     // What each version after this one did is known.
     virtual std::int64_t history_from(account_id account) = 0;
 
+    // At most `limit` of the accounts after `after`, in the order of account and task.
+    virtual std::vector<purge> purges(account_id after, std::int64_t limit) = 0;
+
     // At most `limit` tasks that have no number, whoever's, after `after`, in the order of their
     // ids.
     virtual std::vector<task> unnumbered_tasks(task_id after, std::int64_t limit) = 0;
@@ -324,6 +327,22 @@ class write_tx : public read_tx {
     // The oldest states in history, if they ended before `before`: at most `limit`, and of large
     // ones fewer. Their accounts' history begins with what came after them. True: more are as old.
     virtual bool forget_history(time_point before, std::int64_t limit) = 0;
+
+    // ---- purged tasks ----
+    // The task has text on the chain through `purge.through`. Of several of a task the last counts.
+    virtual void put_purge(const purge& purge) = 0;
+    // Nothing happens if there is a later one of the task.
+    virtual void remove_purge(const purge& purge) = 0;
+    // The version's operations become these, in their places. Requires: it is on the chain.
+    virtual void scrub_version(account_id account, const uuid& id,
+                               std::span<const operation> operations) = 0;
+    // How the task stood after versions before `through`: purged, and nothing more. The earliest
+    // first, as far as `work` goes, in bytes, which is taken from it. True: none is left.
+    virtual bool scrub_history(task_id task, std::int64_t through, std::size_t& work) = 0;
+    // What was removed until now, by this transaction too, is to leave the log: maintain() does so
+    // as soon as no reader stands in the way.
+    virtual void clear_log() {}
+
     // Appends the account's next version under `id`; returns its seq.
     virtual std::int64_t append_version(account_id account, const uuid& id, time_point now,
                                         std::span<const operation> operations,

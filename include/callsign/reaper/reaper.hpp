@@ -1,7 +1,7 @@
 #pragma once
 // The reaper decides only when to look and what to ask for; the work is done by commands in the one
-// queue (reconcile_pending, forget_settled), so a race with a live request is settled by queue
-// order. A sweep may stop anywhere and run again.
+// queue (reconcile_pending, forget_settled, scrub_purged), so a race with a live request is settled
+// by queue order. A sweep may stop anywhere and run again.
 //
 // The window it asks with is the configured one, or one that it chooses of how long clients are
 // seen to take until they retry (domain/auto_window.hpp). What it sees is kept in the store, at
@@ -77,6 +77,7 @@ struct sweep_result {
     std::int64_t committed = 0;
     std::int64_t failed = 0;
     std::int64_t forgotten = 0;
+    std::int64_t scrubbed = 0;  // purged tasks whose text is gone
 };
 
 class reaper_probe {

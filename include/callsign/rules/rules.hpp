@@ -116,6 +116,8 @@ tell_again::answer apply(write_tx& tx, const tell_again& c, const moment& m);
 end_resync::answer apply(write_tx& tx, const end_resync& c, const moment& m);
 move_here::answer apply(write_tx& tx, const move_here& c, const moment& m);
 reseal::answer apply(write_tx& tx, const reseal& c, const moment& m);
+scrub_purged::answer apply(write_tx& tx, const scrub_purged& c, const moment& m);
+clear_log::answer apply(write_tx& tx, const clear_log& c, const moment& m);
 note_action::answer apply(write_tx& tx, const note_action& c, const moment& m);
 forget_actions::answer apply(write_tx& tx, const forget_actions& c, const moment& m);
 

@@ -19,6 +19,7 @@ v1::SweepResult to_message(const sweep_result& swept) {
     message.set_committed(swept.committed);
     message.set_failed(swept.failed);
     message.set_forgotten(swept.forgotten);
+    message.set_scrubbed(swept.scrubbed);
     return message;
 }
 

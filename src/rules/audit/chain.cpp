@@ -3,6 +3,7 @@
 #include <callsign/base/keyed_hash.hpp>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <unordered_set>
 #include <utility>
@@ -212,7 +213,10 @@ class chain_audit {
     void replay(const version& v) {
         for (const operation& o : v.operations) {
             bytes_ += bytes_of_operation + o.property.size() + (o.value ? o.value->size() : 0);
-            if (carry_out(said_, o)) continue;
+            if (carry_out(said_, o)) {
+                if (o.kind == operation_kind::remove) forgive_history(o.uuid);
+                continue;
+            }
             found_.fault(proofs::replay, s_.who + "version " + std::to_string(v.seq) +
                                              " has an operation without effect on task " +
                                              to_string(o.uuid));
@@ -229,8 +233,8 @@ class chain_audit {
         for (const operation& o : v.operations) touched.insert(o.uuid);
         for (const uuid& id : std::exchange(kept_next_, {})) {
             if (touched.contains(id)) continue;
-            found_.fault(proofs::history, s_.who + "nothing is kept of task " + to_string(id) +
-                                              " after version " + std::to_string(v.seq - 1));
+            note_history(id, "nothing is kept of task " + to_string(id) + " after version " +
+                                 std::to_string(v.seq - 1));
         }
         for (const uuid& id : touched) {
             const kept_task* const t = find(id);
@@ -254,9 +258,18 @@ class chain_audit {
                                   ? stood->purged
                                   : !stood->purged && stood->attributes == said->second;
         if (is_right) return;
-        found_.fault(proofs::history, s_.who + "task " + to_string(id) +
-                                          " is kept as another, as of " + "version " +
-                                          std::to_string(seq));
+        note_history(id, "task " + to_string(id) + " is kept as another, as of version " +
+                             std::to_string(seq));
+    }
+
+    void note_history(const uuid& id, std::string why) {
+        history_faults_[id].push_back(s_.who + std::move(why));
+    }
+
+    // How a task stood before it was purged is removed, and what the chain says of it, in steps.
+    void forgive_history(const uuid& id) {
+        history_faults_.erase(id);
+        std::erase(kept_next_, id);
     }
 
     std::int64_t history_from() {
@@ -273,10 +286,14 @@ class chain_audit {
     void give_up_replay() {
         replays_ = false;
         said_.clear();
+        history_faults_.clear();
     }
 
     void end_replay() {
         ++all_.chains_replayed;
+        for (const auto& [id, faults] : history_faults_) {
+            for (const std::string& why : faults) found_.fault(proofs::history, why);
+        }
         for (const auto& [id, attributes] : said_) {
             if (!is(id, attributes)) {
                 found_.fault(proofs::replay, s_.who + "task " + to_string(id) + " is another");
@@ -313,6 +330,8 @@ class chain_audit {
     bool replays_ = false;
     std::optional<std::int64_t> history_from_;
     std::vector<uuid> kept_next_;  // tasks whose state is kept after the next version
+    std::map<uuid, std::vector<std::string>>
+        history_faults_;  // unless a Delete of the task follows
     task_map said_;
     std::size_t bytes_ = 0;
 };

@@ -43,9 +43,10 @@ find_child::answer read(read_tx& tx, const find_child& q) {
     auto next = tx.versions(q.account, place->left_at, 1);
     if (next.size() != 1) throw_damaged("accounts", q.account.value, "its chain has a hole");
     version& child = next.front();
-    if (!place->beside()) return find_child::next_version{child.id, std::move(child.operations)};
-    leave_out_dropped(*place, child.operations);
-    return find_child::next_version{place->after_next, std::move(child.operations)};
+    if (place->beside()) leave_out_dropped(*place, child.operations);
+    std::erase_if(child.operations, is_scrubbed);
+    return find_child::next_version{place->beside() ? place->after_next : child.id,
+                                    std::move(child.operations)};
 }
 
 // One at a time, for each may be a large one.

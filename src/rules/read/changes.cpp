@@ -16,7 +16,8 @@ namespace {
 struct touched_task {
     uuid id{};
     std::vector<std::string> changed{};
-    bool made = false;
+    bool made = false;     // it was not there before
+    bool deleted = false;  // whether or not it was made again
 };
 
 // In the order of their first operation.
@@ -26,9 +27,10 @@ std::vector<touched_task> touched_by(const version& v) {
     for (const operation& o : v.operations) {
         const auto [place, fresh] = places.emplace(o.uuid, all.size());
         // What comes first says whether it was there: each operation has an effect.
-        if (fresh) all.push_back({o.uuid, {}, o.kind == operation_kind::create});
+        if (fresh) all.push_back({o.uuid, {}, o.kind == operation_kind::create, false});
         touched_task& t = all[place->second];
-        if (o.kind == operation_kind::update) t.changed.push_back(o.property);
+        t.deleted = t.deleted || o.kind == operation_kind::remove;
+        if (o.kind == operation_kind::update && !is_scrubbed(o)) t.changed.push_back(o.property);
     }
     for (touched_task& t : all) {
         std::ranges::sort(t.changed);
@@ -94,7 +96,8 @@ class feed_reader {
 
     void show(const version& v, touched_task& touched, const feed_place& place) {
         task stood = as_it_stood(touched.id, v.seq);
-        if (!is_wanted(stood, v.seq, touched.made || is_key_of_new(v, stood))) return;
+        touched.made = touched.made || is_key_of_new(v, stood);
+        if (!is_wanted(stood, v.seq, touched)) return;
         task_change change{place, mark_of_version(v.id), v.created_at, tx_.name_of(v.author), {},
                            {}};
         change.task = shown(tx_, std::move(stood));
@@ -121,13 +124,15 @@ class feed_reader {
         return *std::move(then);
     }
 
-    bool is_wanted(const task& stood, std::int64_t seq, bool made) {
+    bool is_wanted(const task& stood, std::int64_t seq, const touched_task& touched) {
         if (!q_.filter) return true;
         if (!prefix_.empty() && stood.current_prefix != prefix_) return false;
         if (matches(*q_.filter, stood, q_.now)) return true;
         const auto before = counted(tx_.find_task_as_of(q_.account, stood.uuid, seq - 1));
-        // How it stood may be forgotten by now: then it may have been in the filter.
-        return before ? matches(*q_.filter, *before, q_.now) : !made;
+        // How it stood may be forgotten by now, or removed as it was purged: then it may have been
+        // in the filter.
+        const bool is_known = before && !(before->purged && touched.deleted);
+        return is_known ? matches(*q_.filter, *before, q_.now) : !touched.made;
     }
 
     std::optional<task> counted(std::optional<task> looked_at) {

@@ -127,6 +127,15 @@ class reads_over : public Base {
         return std::max(copy(find(state_->history_from, account)).value_or(0),
                         copy(find(state_->sealed_seqs, account)).value_or(0));
     }
+    std::vector<purge> purges(account_id after, std::int64_t limit) override {
+        std::vector<purge> some;
+        for (const auto& [of, through] : state_->purges) {
+            if (of.first <= after) continue;
+            if (std::ssize(some) == limit) break;
+            some.push_back({of.first, of.second, through});
+        }
+        return some;
+    }
     std::vector<task> unnumbered_tasks(task_id after, std::int64_t limit) override {
         std::vector<task> some;
         for (auto at = state_->tasks.upper_bound(after);

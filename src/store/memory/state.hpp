@@ -66,6 +66,7 @@ struct state {
     table<series_id, std::vector<numbers_skipped>> skipped;  // in the order of periods and numbers
     table<std::pair<task_id, std::int64_t>, row<past_state>> history;  // by seq
     table<account_id, std::int64_t> history_from;
+    table<std::pair<account_id, uuid>, std::int64_t> purges;  // through which seq
     table<std::pair<account_id, std::int64_t>, row<version>> versions;
     table<account_id, uuid> last_versions;
     table<account_id, std::int64_t> sealed_seqs;

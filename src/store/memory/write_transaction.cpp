@@ -211,6 +211,44 @@ class write_transaction final : public reads_over<write_tx> {
     std::int64_t stored_bytes(account_id account) override {
         return state_->accounts.at(account).stored_bytes;
     }
+    void put_purge(const purge& p) override {
+        wrote_ = true;
+        CALLSIGN_ASSERT(state_->versions.contains({p.account, p.through}));
+        auto& through = state_->purges[{p.account, p.task}];
+        through = std::max(through, p.through);
+    }
+    void remove_purge(const purge& p) override {
+        wrote_ = true;
+        const auto found = state_->purges.find({p.account, p.task});
+        if (found != state_->purges.end() && found->second <= p.through)
+            state_->purges.erase(found);
+    }
+    void scrub_version(account_id account, const uuid& id,
+                       std::span<const operation> operations) override {
+        wrote_ = true;
+        auto& row = state_->versions.at({account, state_->version_seqs.at({account, id})});
+        CALLSIGN_ASSERT(row->operations.size() == operations.size());
+        worked(operations);
+        state_->accounts.at(account).stored_bytes +=
+            static_cast<std::int64_t>(size_of(operations)) -
+            static_cast<std::int64_t>(size_of(row->operations));
+        row.edit([&](version& v) { v.operations.assign(operations.begin(), operations.end()); });
+    }
+    bool scrub_history(task_id task, std::int64_t through, std::size_t& work) override {
+        for (auto at = state_->history.lower_bound({task, 0});
+             at != state_->history.end() && at->first < std::pair(task, through); ++at) {
+            if (at->second->task.purged) continue;
+            if (work == 0) return false;
+            wrote_ = true;
+            work -= std::min(work, 64 + size_of(at->second->task.attributes));
+            at->second.edit([](past_state& past) {
+                past.task.attributes.clear();
+                past.task.purged = true;
+            });
+        }
+        return true;
+    }
+
     std::int64_t append_version(account_id account, const uuid& id, time_point now,
                                 std::span<const operation> operations, const author& by) override {
         moved(now);
@@ -402,6 +440,7 @@ class write_transaction final : public reads_over<write_tx> {
         drop(s.sealed_children, begins_so);
         drop(s.outbox, begins_so);
         drop(s.key_contests, begins_so);
+        drop(s.purges, begins_so);
         s.history_from.erase(account);
         s.last_versions.erase(account);
         s.sealed_seqs.erase(account);

@@ -44,7 +44,8 @@ checkpointer::checkpointer(connection& writer, const std::filesystem::path& file
       readers_(readers),
       options_(options),
       pin_(file, SQLite::OPEN_READONLY, std::size_t{64} << 10),
-      database_failure_(sync_failure(db_)) {
+      database_failure_(sync_failure(db_)),
+      clearing_due_(space_of(options.data_dir).log_bytes > 0) {
     if (files_are_for_many_threads()) sync_.emplace(database_file(db_));
     db_.execute(
         ("PRAGMA journal_size_limit = " + std::to_string(log_bound() * wal_frame_bytes)).c_str());
@@ -60,11 +61,21 @@ void checkpointer::maintain(bool idle) {
     const bool due = wal_pages_ >= options_.wal_pages_max / (idle ? 8 : 1);
     const bool turn_came = held_ && readers_.nobody_reads();
     // An empty log has nothing to move, whatever it held until it begins anew.
-    if ((due && wal_pages_ >= std::max<std::int64_t>(1, next_checkpoint_)) || turn_came) {
+    if ((due && wal_pages_ >= std::max<std::int64_t>(1, next_checkpoint_)) || turn_came ||
+        is_clearing_turn()) {
         checkpoint();
     } else if (wal_pages_ > 0 && pages_to_move(db_) >= options_.moved_pages_max / (idle ? 2 : 1)) {
         move_part();
     }
+}
+
+// Readers that are slow to end are not asked for at each batch.
+bool checkpointer::is_clearing_turn() {
+    if (!clearing_due_) return false;
+    const auto now = std::chrono::steady_clock::now();
+    if (now < clear_again_at_) return false;
+    clear_again_at_ = now + options_.full_retry;
+    return true;
 }
 
 bool checkpointer::finish() {
@@ -88,16 +99,18 @@ void checkpointer::grow_shared_memory() {
     shared_memory_grown_ = true;
 }
 
-// Moves what it can from the log to the database, and lets the log begin anew if nobody reads
-// from it.
+// Moves what it can from the log to the database, and lets the log begin anew, or cuts it off, if
+// nobody reads from it.
 void checkpointer::checkpoint() {
     remove_pin();
     if (sync_) sync_->await_end();
     expect_synced();
-    const int code = move_pages(SQLITE_CHECKPOINT_RESTART);
+    const int code =
+        move_pages(clearing_due_ ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_RESTART);
     checkpoint_failure_.reset();
     if (code == SQLITE_OK) {
         wal_pages_ = next_checkpoint_ = 0;
+        clearing_due_ = false;
         return release_readers();
     }
     next_checkpoint_ = wal_pages_ + std::max<std::int64_t>(1, options_.wal_pages_max / 4);

@@ -39,6 +39,12 @@ class checkpointer {
     // Checkpoints if it is due, sooner if the writer is idle. Throws store_failure if nobody knows
     // what the disk has of the database now.
     void maintain(bool idle);
+    // What the log holds of earlier pages is to go: from the next maintain() on the file is cut off
+    // as soon as no reader needs it. So it is after a start, whose log an earlier process wrote.
+    void clear() {
+        clearing_due_ = true;
+        clear_again_at_ = {};
+    }
     // Moves all to the database, so that the connection that writes has nothing to move when it is
     // closed. Nothing is done after it. False: a sync of the database has failed.
     bool finish();
@@ -58,6 +64,7 @@ class checkpointer {
     std::int64_t log_bound() const { return options_.wal_pages_max * 2; }
 
     void grow_shared_memory();
+    bool is_clearing_turn();
     void checkpoint();
     void move_part();
     void move_pin();
@@ -81,6 +88,8 @@ class checkpointer {
     std::int64_t wal_pages_ = 0;
     std::int64_t next_checkpoint_ = 0;  // not before it has so many pages
     bool held_ = false;                 // the readers
+    bool clearing_due_;
+    std::chrono::steady_clock::time_point clear_again_at_{};
     std::optional<store_failure> checkpoint_failure_;
     std::chrono::steady_clock::time_point try_again_at_{};
 };

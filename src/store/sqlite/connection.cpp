@@ -180,10 +180,10 @@ connection::connection(const std::filesystem::path& file, int flags, std::size_t
     : database_(file.string(), flags | SQLite::OPEN_NOMUTEX, busy_timeout_ms, start_sqlite()) {
     execute("PRAGMA foreign_keys = OFF");  // rules and `callsign check` see to that; lookups cost
     execute("PRAGMA temp_store = MEMORY");
-    // Ours to choose in every connection: SQLite must not checkpoint behind the writer's back, nor
-    // spend writes on wiping pages.
+    // Ours to choose in every connection: SQLite must not checkpoint behind the writer's back, and
+    // overwrites what is deleted with zeros, free pages included.
     execute("PRAGMA wal_autocheckpoint = 0");
-    execute("PRAGMA secure_delete = OFF");
+    execute("PRAGMA secure_delete = ON");
     execute(("PRAGMA cache_size = -" + std::to_string(cache_bytes / 1024)).c_str());
 }
 

@@ -4,7 +4,9 @@
 #include "log_pages.hpp"
 #include "log_sync.hpp"
 
+#include <algorithm>
 #include <array>
+#include <boost/endian/conversion.hpp>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
@@ -51,6 +53,24 @@ std::uint64_t page_sum(const char* bytes, std::int64_t offset) {
 
 namespace {
 
+// Where SQLite moves rows to another page, it leaves them in the gap of the page that they were on,
+// between its directory and its cells, though secure_delete is on. A B-tree's page begins with its
+// type, an overflow page or one of the list of free pages with the number of another page of the
+// file. What a free page holds is nobody's.
+void clear_gap(page& bytes, std::int64_t pages_in_file) {
+    constexpr std::array<unsigned char, 4> interior_and_leaf_types{2, 5, 10, 13};
+    const auto* const header = reinterpret_cast<const unsigned char*>(bytes.data());
+    const unsigned char type = header[0];
+    if (std::ranges::find(interior_and_leaf_types, type) == interior_and_leaf_types.end()) return;
+    if (type <= pages_in_file >> 24) return;
+    const std::size_t directory = type >= 10 ? 8 : 12;
+    const std::size_t from = directory + 2U * boost::endian::load_big_u16(header + 3);
+    const std::size_t to = boost::endian::load_big_u16(header + 5);
+    if (from < to && to <= page_bytes - sum_bytes) {
+        std::memset(bytes.data() + from, 0, to - from);
+    }
+}
+
 struct wal {
     log_pages pages;
     log_buffer buffer;
@@ -63,6 +83,7 @@ struct file {
     sqlite3_file* real;
     bool is_database;
     bool summed;               // as far as its header has been seen
+    std::int64_t pages;        // no fewer than there are, of a database
     std::unique_ptr<wal> log;  // of a WAL
     std::atomic<int> sync_failure{SQLITE_OK};
     std::set<sqlite3_int64> unread;  // offsets of pages with another sum, some first ones
@@ -91,6 +112,10 @@ int close(sqlite3_file* f) {
     sqlite3_free(self.real);
     self.~file();
     return flushed != SQLITE_OK ? flushed : code;
+}
+
+void note_size(file& self, std::int64_t bytes) {
+    self.pages = std::max(self.pages, bytes / page_bytes);
 }
 
 int read_through(file& self, void* to, int size, sqlite3_int64 offset) {
@@ -137,9 +162,11 @@ int write(sqlite3_file* f, const void* from, int size, sqlite3_int64 offset) {
     if (!self.summed || !is_page(self, size, offset)) {
         return self.real->pMethods->xWrite(self.real, from, size, offset);
     }
+    note_size(self, offset + size);
     page with_sum;
     std::memcpy(with_sum.data(), bytes, page_bytes - sum_bytes);
-    const std::uint64_t sum = page_sum(bytes, offset);
+    if (offset > 0) clear_gap(with_sum, self.pages);  // the first begins with the file's header
+    const std::uint64_t sum = page_sum(with_sum.data(), offset);
     std::memcpy(with_sum.data() + page_bytes - sum_bytes, &sum, sizeof sum);
     return self.real->pMethods->xWrite(self.real, with_sum.data(), size, offset);
 }
@@ -164,6 +191,20 @@ int pass(sqlite3_file* f, Args... args) {
     return (self.real->pMethods->*method)(self.real, args...);
 }
 
+int file_size(sqlite3_file* f, sqlite3_int64* bytes) {
+    const int code = pass<&sqlite3_io_methods::xFileSize, sqlite3_int64*>(f, bytes);
+    if (code == SQLITE_OK) note_size(of(f), *bytes);
+    return code;
+}
+
+// Before it writes, SQLite says how large the file will be.
+int file_control(sqlite3_file* f, int operation, void* argument) {
+    if (operation == SQLITE_FCNTL_SIZE_HINT) {
+        note_size(of(f), *static_cast<const sqlite3_int64*>(argument));
+    }
+    return pass<&sqlite3_io_methods::xFileControl, int, void*>(f, operation, argument);
+}
+
 constexpr sqlite3_io_methods make_methods() {
     using methods = sqlite3_io_methods;
     methods m{};
@@ -173,11 +214,11 @@ constexpr sqlite3_io_methods make_methods() {
     m.xWrite = &write;
     m.xTruncate = &pass<&methods::xTruncate, sqlite3_int64>;
     m.xSync = &sync;
-    m.xFileSize = &pass<&methods::xFileSize, sqlite3_int64*>;
+    m.xFileSize = &file_size;
     m.xLock = &pass<&methods::xLock, int>;
     m.xUnlock = &pass<&methods::xUnlock, int>;
     m.xCheckReservedLock = &pass<&methods::xCheckReservedLock, int*>;
-    m.xFileControl = &pass<&methods::xFileControl, int, void*>;
+    m.xFileControl = &file_control;
     m.xSectorSize = &pass<&methods::xSectorSize>;
     m.xDeviceCharacteristics = &pass<&methods::xDeviceCharacteristics>;
     m.xShmMap = &pass<&methods::xShmMap, int, int, int, void volatile**>;

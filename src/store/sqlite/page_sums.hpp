@@ -5,6 +5,8 @@
 // a task says. SQLite then has an I/O error (SQLITE_IOERR_DATA), which is store_failure's
 // `damaged`.
 //
+// It also clears what SQLite leaves of deleted rows where no row is (secure_delete does the rest).
+//
 // Pages have room for sums in files that were made with it (make_room_for_sums), and in others once
 // they have been rewritten; others are read and written as they are. The log has sums of SQLite's
 // own; of it the pages are counted, and a commit's frames become one write (log_buffer.hpp).

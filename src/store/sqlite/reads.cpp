@@ -333,6 +333,11 @@ fork_version fork_version_of(query& q) {
     return side;
 }
 
+purge purge_of(query& q) {
+    q.at("purges of account", q.integer(0));
+    return {account_id{q.integer(0)}, q.id(1), q.integer(2)};
+}
+
 version version_of(query& q) {
     q.at("versions", q.integer(6));
     return {q.integer(0), q.id(1), q.id(2), q.instant(3), operations_in(q, 4), author_in(q, 5)};

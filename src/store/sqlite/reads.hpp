@@ -15,6 +15,7 @@ series series_row_of(query& q);
 token token_of(query& q);
 slot slot_of(query& q);
 task task_of(query& q);
+purge purge_of(query& q);
 version version_of(query& q);
 principal principal_of(query& q);
 device device_of(query& q);
@@ -146,6 +147,10 @@ class reads_over : public Base {
         auto q = db_.use(sql::history_begins);
         if (!q.bind(account).step()) throw_damaged("accounts", account.value, "it is not there");
         return q.integer(0);
+    }
+    std::vector<purge> purges(account_id after, std::int64_t limit) override {
+        auto q = db_.use(sql::purge_all);
+        return all(q.bind(after).bind(limit), purge_of);
     }
     std::vector<task> unnumbered_tasks(task_id after, std::int64_t limit) override {
         auto q = db_.use(sql::task_unnumbered);

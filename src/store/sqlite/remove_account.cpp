@@ -26,6 +26,7 @@ constexpr std::array owned_tables{
     owned_table{nullptr, "DELETE FROM key_contests WHERE account_id = ?1"},
     owned_table{nullptr, "DELETE FROM side_versions WHERE account_id = ?1"},
     owned_table{nullptr, "DELETE FROM sealed_snapshots WHERE account_id = ?1"},
+    owned_table{nullptr, "DELETE FROM purges WHERE account_id = ?1"},
     owned_table{"SELECT max(history_id) FROM task_history",
                 "DELETE FROM task_history WHERE history_id > ?2 AND history_id <= ?3 AND"
                 " (SELECT account_id FROM tasks t WHERE t.task_id = task_history.task_id) = ?1"},

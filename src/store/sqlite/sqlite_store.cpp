@@ -18,6 +18,7 @@
 #include <sqlite3.h>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace callsign {
 namespace {
@@ -90,7 +91,10 @@ class sqlite_store final : public store {
     std::unique_ptr<store_copy> begin_copy(const std::filesystem::path& file) override {
         return sqlite::begin_copy(state_.db, file_, file);
     }
-    void maintain(bool idle) override { log_.maintain(idle); }
+    void maintain(bool idle) override {
+        if (std::exchange(state_.log_clearing_due, false)) log_.clear();
+        log_.maintain(idle);
+    }
 
   private:
     // As a start does. Throws store_failure, of what stops writing.

@@ -302,6 +302,26 @@ inline constexpr auto history_begins =
 inline constexpr auto history_begin =
     "UPDATE accounts SET history_from = max(history_from, ?) WHERE account_id = ?";
 
+// The earliest first: those behind them lead back no further.
+inline constexpr auto history_unscrubbed =
+    "SELECT history_id, length(attributes) FROM task_history"
+    " WHERE task_id = ? AND seq < ? AND kind <> 3 ORDER BY seq";
+inline constexpr auto history_scrub =
+    "UPDATE task_history SET kind = 3, way = 0, attributes = x'' WHERE history_id = ?";
+
+inline constexpr auto purge_all =
+    "SELECT account_id, task_uuid, through FROM purges WHERE account_id > ?"
+    " ORDER BY account_id, task_uuid LIMIT ?";
+inline constexpr auto purge_put =
+    "INSERT INTO purges (account_id, task_uuid, through) VALUES (?, ?, ?)"
+    " ON CONFLICT (account_id, task_uuid) DO UPDATE SET through = max(through, excluded.through)";
+inline constexpr auto purge_delete =
+    "DELETE FROM purges WHERE account_id = ? AND task_uuid = ? AND through <= ?";
+
+inline constexpr auto version_bytes =
+    "SELECT length(operations) FROM versions WHERE version_id = ? AND account_id = ?";
+inline constexpr auto version_scrub =
+    "UPDATE versions SET operations = ? WHERE version_id = ? AND account_id = ?";
 inline constexpr auto version_put =
     "INSERT INTO versions (version_row, account_id, seq, version_id, parent_id, created_at,"
     " operations, author) VALUES (?, ?, ?, ?, ?, ?, ?, ?)";

@@ -122,6 +122,7 @@ class write_state {
     bulk_index numbers;  // of tasks
     bulk_index places;   // of versions
     last_ids ids;
+    bool log_clearing_due = false;  // write_tx::clear_log() was called
     std::map<std::pair<account_id, std::string>, series> series_by_prefix;
     std::unordered_map<account_id, series> default_series;
     std::unordered_map<uuid, device, keyed_hash> devices;  // by client id

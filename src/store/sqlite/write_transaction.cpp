@@ -284,6 +284,50 @@ class write_transaction final : public reads_over<write_tx> {
         }
         return all_old && (rows == limit || bytes >= forgotten_bytes_max);
     }
+    void put_purge(const purge& p) override {
+        changed_ = true;
+        db_.use(sql::purge_put).bind(p.account).bind(p.task).bind(p.through).run();
+    }
+    void remove_purge(const purge& p) override {
+        changed_ = true;
+        db_.use(sql::purge_delete).bind(p.account).bind(p.task).bind(p.through).run();
+    }
+    void scrub_version(account_id account, const uuid& id,
+                       std::span<const operation> operations) override {
+        changed_ = true;
+        const std::string bytes = encode(operations);
+        std::int64_t before = 0;
+        {
+            auto q = db_.use(sql::version_bytes);
+            if (!q.bind(id).bind(account).step()) {
+                throw_damaged("versions of account", account.value, "one is not there");
+            }
+            before = q.integer(0);
+        }
+        auto q = db_.use(sql::version_scrub);
+        q.worked(work_of_operation * operations.size());
+        q.bind_blob(bytes.data(), bytes.size()).bind(id).bind(account).run();
+        state_.add_stored(account, std::ssize(bytes) - before);
+    }
+    bool scrub_history(task_id task, std::int64_t through, std::size_t& work) override {
+        std::vector<std::int64_t> some;
+        bool are_all = true;
+        {
+            auto q = db_.use(sql::history_unscrubbed);
+            q.bind(task).bind(through);
+            while (q.step()) {
+                are_all = work > 0;
+                if (!are_all) break;
+                some.push_back(q.integer(0));
+                work -= std::min(work, history_row_bytes + static_cast<std::size_t>(q.integer(1)));
+            }
+        }
+        for (const std::int64_t row : some) db_.use(sql::history_scrub).bind(row).run();
+        changed_ = changed_ || !some.empty();
+        return are_all;
+    }
+    void clear_log() override { state_.log_clearing_due = true; }
+
     std::int64_t append_version(account_id account, const uuid& id, time_point now,
                                 std::span<const operation> operations, const author& by) override {
         moved(now);
@@ -854,7 +898,7 @@ class write_transaction final : public reads_over<write_tx> {
     // What is not whole is small beside the task, and what leads back to the last whole state is no
     // longer than the task: so all of history is linear in what was sent.
     void put_history(const task& before, const attributes& after, bool purged, time_point now) {
-        constexpr std::size_t row_bytes = 64, short_way = 1024;
+        constexpr std::size_t short_way = 1024;
         auto kind = before.purged ? history_kind::purged : history_kind::whole;
         std::string bytes;
         std::int64_t way = 0;
@@ -862,7 +906,7 @@ class write_transaction final : public reads_over<write_tx> {
             bytes = encode_way_back(before.attributes, after);
             auto q = db_.use(sql::history_last);
             way = q.bind(before.id).step() ? q.integer(0) : 0;
-            way += static_cast<std::int64_t>(bytes.size() + row_bytes);
+            way += static_cast<std::int64_t>(bytes.size() + history_row_bytes);
             const std::size_t most = std::max(size_of(before.attributes), short_way);
             if (way <= static_cast<std::int64_t>(most)) kind = history_kind::way_back;
         }
@@ -932,6 +976,8 @@ class write_transaction final : public reads_over<write_tx> {
         if (!sqlite3_get_autocommit(db_.database().getHandle())) db_.use(sql::rollback).run();
     }
 
+    // Of a row of history, beside its attributes.
+    static constexpr std::size_t history_row_bytes = 64;
     // In one step of forgetting.
     static constexpr std::int64_t forgotten_bytes_max = 4 << 20;
 

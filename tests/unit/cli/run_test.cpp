@@ -869,13 +869,14 @@ TEST_F(command_line, listings_are_whole) {
 TEST_F(command_line, reaper_status) {
     answer(R"({"interval":"30s","window":"10m","retention":"7d","batch":500,"pending":2,)"
            R"("oldestPending":"2026-11-20T12:48:00.000Z","lateRetries":1,"sweeps":9,)"
-           R"("lastResult":{"scanned":4,"committed":1,"failed":2,"forgotten":3},)"
+           R"("lastResult":{"scanned":4,"committed":1,"failed":2,"forgotten":3,"scrubbed":5},)"
            R"("advice":"Lengthen the window."})");
     EXPECT_EQ(run({"reaper", "status"}), 0) << err.str();
     EXPECT_THAT(out.str(), HasSubstr("window          10m\n"));
     EXPECT_THAT(out.str(), HasSubstr("oldest pending  2026-11-20T12:48:00.000Z\n"));
     EXPECT_THAT(out.str(),
-                HasSubstr("last result     4 scanned, 1 committed, 2 failed, 3 forgotten\n"));
+                HasSubstr("last result     4 scanned, 1 committed, 2 failed, 3 forgotten,"
+                          " 5 scrubbed\n"));
     EXPECT_THAT(out.str(), Not(HasSubstr("last sweep ")));
 }
 

@@ -4,6 +4,7 @@
 #include "support/faulty_store.hpp"
 #include "support/house.hpp"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 
 namespace callsign::testing {
@@ -53,17 +54,66 @@ class reaper_test : public ::testing::Test {
 
 TEST_F(reaper_test, removes_deleted_accounts_when_their_grace_is_over) {
     house h(options({.interval = 1h, .account_grace = 24h}, true));
-    const auto id = h.make_account("gone", "OLD").id;
-    ASSERT_TRUE(h.run(h.engine().submit(delete_account{id})));
+    const account_id gone[] = {h.make_account("gone", "OLD").id, h.make_account("too", "OLD").id};
+    for (const account_id id : gone) ASSERT_TRUE(h.run(h.engine().submit(delete_account{id})));
+    // All of them go with one sweep.
     const auto is_there = [&] {
-        auto question = [id](read_tx& tx) { return tx.find_account(id).has_value(); };
+        auto question = [&](read_tx& tx) {
+            return std::ranges::any_of(
+                gone, [&](account_id id) { return tx.find_account(id).has_value(); });
+        };
         return h.look(question);
     };
     h.advance(23h);
     EXPECT_TRUE(is_there());
-    h.advance(3h);
+    h.advance(2h + 30min);
     EXPECT_FALSE(is_there());
     EXPECT_EQ(probe_.failures, 0);
+}
+
+// One that fails is taken up by the next sweep.
+TEST_F(reaper_test, removes_the_text_of_purged_tasks) {
+    house h(options({.interval = 30s}, true));
+    std::vector<account_id> accounts;
+    for (const char* name : {"a", "b"}) {
+        accounts.push_back(h.make_account(name, "SYN").id);
+        for (int n = 0; n < 3; ++n) {
+            reserve c{accounts.back(),
+                      std::to_string(n),
+                      sha256("x"),
+                      {},
+                      "",
+                      {{"description", "secret"}}};
+            const auto made = h.run(h.engine().create(std::move(c)));
+            ASSERT_TRUE(made);
+            if (n == 0) continue;
+            edit_task purge{accounts.back(), std::get<receipted>(*made).receipt.uuid};
+            purge.purge = true;
+            ASSERT_TRUE(h.run(h.engine().submit(std::move(purge))));
+        }
+    }
+    const auto said = [&](account_id of) {
+        int all = 0;
+        auto question = [&](read_tx& tx) {
+            for (const version& v : tx.versions(of, 0, 1'000)) {
+                for (const operation& o : v.operations) all += o.value == "secret" ? 1 : 0;
+            }
+            return all;
+        };
+        return h.look(question);
+    };
+    EXPECT_EQ(said(accounts[0]), 3);
+    faulty_.refuse_reads(store_failure::kind::refused);
+    h.advance(1min);
+    EXPECT_GT(probe_.failures, 0);
+    faulty_.refuse_reads({});
+    EXPECT_EQ(said(accounts[0]), 3);
+    probe_.sweeps.clear();
+    h.advance(1min);
+    ASSERT_FALSE(probe_.sweeps.empty());
+    EXPECT_EQ(probe_.sweeps.front().scrubbed, 4);
+    EXPECT_EQ(probe_.sweeps.back().scrubbed, 0);
+    for (const account_id of : accounts) EXPECT_EQ(said(of), 1);
 }
 
 TEST_F(reaper_test, looks_at_once_and_then_at_each_interval) {

@@ -214,6 +214,12 @@ forget_actions sample(sample_of<forget_actions>, const named&) {
 reseal sample(sample_of<reseal>, const named&) {
     return {};
 }
+scrub_purged sample(sample_of<scrub_purged>, const named& n) {
+    return {n.account, {{n.account, of(9, 1), 1}}};
+}
+clear_log sample(sample_of<clear_log>, const named&) {
+    return {};
+}
 
 // These are nobody's: they write what is everybody's, or another account.
 template <class Command>
@@ -222,7 +228,7 @@ constexpr bool is_nobodys =
     std::is_same_v<Command, keep_retry_times> || std::is_same_v<Command, create_account> ||
     std::is_same_v<Command, remove_deleted> || std::is_same_v<Command, begin_restored> ||
     std::is_same_v<Command, note_action> || std::is_same_v<Command, forget_actions> ||
-    std::is_same_v<Command, reseal>;
+    std::is_same_v<Command, reseal> || std::is_same_v<Command, clear_log>;
 
 // These are let in for accounts alone whose tasks can be read.
 template <class Command>

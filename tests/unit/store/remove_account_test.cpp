@@ -59,6 +59,7 @@ class removal : public ::testing::Test {
         w.sealed_secret = "s";
         w.created_at = now_;
         tx->put_delivery(tx->put_webhook(w), {.id = "1", .at = now_});
+        tx->put_purge({id, uuid{{1, 1}}, 1});
         tx->commit();
     }
     void remove(const std::string& name) {

@@ -126,6 +126,24 @@ TEST(schema, tasks_that_were_over_before_are_known_to_be) {
     }
 }
 
+// Those that were purged before are to leave the chain as well; of one that was numbered without
+// ever being seen it says nothing.
+TEST(schema, tasks_that_were_purged_before_are_known_to_be) {
+    temp_dir dir;
+    make(dir, 22);
+    SQLite::Database(file_in(dir).string(), SQLite::OPEN_READWRITE)
+        .exec(
+            "UPDATE tasks SET purged = 1, attributes = x'' WHERE task_id IN (1, 3);"
+            " UPDATE tasks SET seq = 0, last_seq = 0 WHERE task_id = 3");
+    const auto store = open(dir);
+    const auto tx = store->begin_read();
+    const auto home = tx->find_account("home")->id;
+    const auto found = tx->purges({}, 10);
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(found.front().account, home);
+    EXPECT_EQ(found.front().through, tx->find_task(home, found.front().task)->last_seq);
+}
+
 TEST(schema, a_newer_one_is_refused_and_left_alone) {
     temp_dir dir;
     open(dir);

@@ -1,0 +1,71 @@
+// Where purged tasks have text. There is no index by task: the chain is read from the version on
+// that made the first of them.
+
+#include "purged_text.hpp"
+
+#include <callsign/domain/work.hpp>
+#include <callsign/rules/read.hpp>
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+namespace callsign::rules {
+namespace {
+
+// A version by itself, beside its operations.
+constexpr std::size_t work_of_version = 256;
+
+// The last seq that comes before all that the chain says of them. A task that came without a number
+// has a receipt of a later version than the one that made it.
+std::int64_t before_all(read_tx& tx, account_id account, std::span<const purge> tasks) {
+    std::map<std::int64_t, std::vector<uuid>> made;  // by the seqs of their receipts
+    for (const purge& p : tasks) {
+        const auto known = tx.find_task(account, p.task);
+        if (!known || !known->numbered || known->numbered->seq < 1) return 0;
+        made[known->numbered->seq].push_back(p.task);
+    }
+    for (auto& [seq, all] : made) {
+        for (const version& v : tx.versions(account, seq - 1, 1)) {
+            for (const operation& o : v.operations) {
+                if (v.seq == seq && o.kind == operation_kind::create) std::erase(all, o.uuid);
+            }
+        }
+        if (!all.empty()) return 0;
+    }
+    return made.empty() ? 0 : made.begin()->first - 1;
+}
+
+}  // namespace
+
+find_purged::answer read(read_tx& tx, const find_purged& q) {
+    find_purged::answer found;
+    found.tasks = tx.purges(q.after, q.limit);
+    if (found.tasks.empty()) return found;
+    found.account = found.tasks.front().account;
+    std::erase_if(found.tasks, [&](const purge& p) { return p.account != found.account; });
+    found.after = before_all(tx, found.account, found.tasks);
+    return found;
+}
+
+find_purged_text::answer read(read_tx& tx, const find_purged_text& q) {
+    find_purged_text::answer found;
+    const purged_text text(q.tasks);
+    std::int64_t after = q.after;
+    for (std::size_t work = 0; work < q.work_max;) {
+        auto next = tx.versions(q.account, after, 1);
+        if (next.empty() || next.front().seq > text.last_seq()) return found;
+        version& v = next.front();
+        after = v.seq;
+        std::size_t bytes = work_of_version;
+        for (const operation& o : v.operations) bytes += work_of(o);
+        work += bytes;
+        if (!text.scrub(v)) continue;
+        found.versions.push_back(v.seq);
+        found.bytes += bytes;
+    }
+    found.next = after;
+    return found;
+}
+
+}  // namespace callsign::rules

@@ -1,0 +1,73 @@
+// Purged tasks leave the chain and the history. On the chain each of their operations keeps its
+// kind, task, time and place, because devices that are being rebased know operations by their
+// places (rules/chain_place.hpp); what it set to what goes. Whoever reads the chain to its end
+// comes to the same state: the last operation on such a task is its Delete.
+
+#include "purged_text.hpp"
+
+#include <callsign/rules/rules.hpp>
+
+#include <algorithm>
+#include <ranges>
+#include <unordered_set>
+
+namespace callsign::rules {
+
+purged_text::purged_text(std::span<const purge> tasks) {
+    for (const purge& p : tasks) {
+        through_.emplace(p.task, p.through);
+        last_seq_ = std::max(last_seq_, p.through);
+    }
+}
+
+bool purged_text::scrub(version& v) const {
+    // Behind the last Delete of its last version a task may have been made again.
+    std::unordered_set<uuid, keyed_hash> deleted;
+    bool is_changed = false;
+    for (operation& o : v.operations | std::views::reverse) {
+        const auto purged = through_.find(o.uuid);
+        if (purged == through_.end() || v.seq > purged->second) continue;
+        if (o.kind == operation_kind::remove) deleted.insert(o.uuid);
+        if (o.kind != operation_kind::update || is_scrubbed(o)) continue;
+        if (v.seq == purged->second && !deleted.contains(o.uuid)) continue;
+        o.property.clear();
+        o.value.reset();
+        is_changed = true;
+    }
+    return is_changed;
+}
+
+scrub_purged::answer apply(write_tx& tx, const scrub_purged& c, const moment& /*m*/) {
+    scrub_purged::answer done;
+    const auto owner = tx.find_account(c.account);
+    if (!owner || owner->state == account_state::going) {  // all of it goes
+        done.over = c.tasks.size();
+        return done;
+    }
+    const purged_text text(c.tasks);
+    for (const std::int64_t seq : c.versions) {
+        auto found = tx.versions(c.account, seq - 1, 1);
+        if (found.empty() || found.front().seq != seq) {
+            throw_damaged("accounts", c.account.value, "its chain has a hole");
+        }
+        version& v = found.front();
+        if (text.scrub(v)) tx.scrub_version(c.account, v.id, v.operations);
+    }
+    if (!c.versions.empty()) return done;
+    constexpr std::size_t work_of_purge = 1024;
+    for (std::size_t work = c.work_max; done.over < c.tasks.size() && work > 0; ++done.over) {
+        const purge& p = c.tasks[done.over];
+        const auto known = tx.find_task(c.account, p.task);
+        if (known && !tx.scrub_history(known->id, p.through, work)) break;
+        tx.remove_purge(p);
+        work -= std::min(work, work_of_purge);
+    }
+    return done;
+}
+
+clear_log::answer apply(write_tx& tx, const clear_log& /*c*/, const moment& /*m*/) {
+    tx.clear_log();
+    return {};
+}
+
+}  // namespace callsign::rules

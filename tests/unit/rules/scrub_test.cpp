@@ -1,0 +1,177 @@
+// What purged tasks were leaves the chain, history and the feed; all else stays as it was.
+
+#include "support/scrub.hpp"
+
+#include "fixture.hpp"
+
+namespace callsign {
+namespace {
+
+class scrubbing : public managed_account {
+  protected:
+    void purge(int n) {
+        edit_task c{account_, uuid_of(n)};
+        c.purge = true;
+        ASSERT_TRUE(std::holds_alternative<edit_task::edited>(run(c)));
+    }
+    void scrub(std::size_t work_max = std::size_t{1} << 20) {
+        testing::scrub_all([&](auto q) { return ask(q); },
+                           [&](auto c) {
+                               ++steps_;
+                               return std::optional(run(c));
+                           },
+                           work_max);
+    }
+    operations all_operations() {
+        operations all;
+        for (const version& v : chain()) {
+            all.insert(all.end(), v.operations.begin(), v.operations.end());
+        }
+        return all;
+    }
+    // What operations say of a task, in order; "-": nothing any more.
+    std::string said_of(int n) {
+        std::string said;
+        for (const operation& o : all_operations()) {
+            if (o.uuid != uuid_of(n) || o.kind != operation_kind::update) continue;
+            said += (said.empty() ? "" : " ") +
+                    (is_scrubbed(o) ? "-" : o.property + "=" + o.value.value_or(""));
+        }
+        return said;
+    }
+    std::string stood(int n, std::int64_t seq) {
+        const auto found = store_->begin_read()->find_task_as_of(account_, uuid_of(n), seq);
+        if (!found) return "(none)";
+        return found->purged ? "purged" : std::string(value_of(found->attributes, "p"));
+    }
+
+    int steps_ = 0;
+};
+
+TEST_F(scrubbing, operations_keep_their_places_and_say_nothing) {
+    send({create(uuid_of(1)), update(uuid_of(1), "p", "secret"), create(uuid_of(2)),
+          update(uuid_of(2), "p", "kept")});
+    send({update(uuid_of(1), "a name that is one", "x")});
+    purge(1);
+    operations expected = all_operations();
+    for (operation& o : expected) {
+        if (o.uuid != uuid_of(1) || o.kind != operation_kind::update) continue;
+        o.property.clear();
+        o.value.reset();
+    }
+    scrub();
+    EXPECT_EQ(all_operations(), expected);
+    EXPECT_EQ(said_of(2), "p=kept key=SYN-2");
+    const auto sent = std::get<find_child::next_version>(child_of({})).operations;
+    EXPECT_EQ(sent.size(), 3u);
+    EXPECT_TRUE(std::ranges::none_of(sent, is_scrubbed));
+    EXPECT_EQ(stood(2, 2), "kept");
+    EXPECT_EQ(stood(1, 2), "purged");
+    EXPECT_EQ(find(uuid_of(1))->numbered->number, 1);
+    // They are over, and nothing is done again.
+    EXPECT_TRUE(ask(find_purged{}).tasks.empty());
+    steps_ = 0;
+    scrub();
+    EXPECT_EQ(steps_, 0);
+}
+
+// Devices that were away, with changes of their own, to it and to others.
+TEST_F(scrubbing, devices_from_before_come_to_the_same_end) {
+    for (const bool is_scrubbed : {false, true}) {
+        const int one = is_scrubbed ? 1 : 11, two = one + 1;
+        send({create(uuid_of(one)), update(uuid_of(one), "p", "a")});
+        const uuid then = head().version;
+        task_map own = tasks();
+        send({update(uuid_of(one), "p", "b")});
+        purge(one);
+        send({create(uuid_of(two)), update(uuid_of(two), "p", "c")});
+        if (is_scrubbed) scrub();
+        const uuid from = std::get<add_version::added>(
+                              send(phone, then,
+                                   {update(uuid_of(one), "p", "late"), create(uuid_of(two + 1)),
+                                    update(uuid_of(two + 1), "p", "new")}))
+                              .version;
+        // As the phone has it.
+        carry_out(own, update(uuid_of(one), "p", "late"));
+        carry_out(own, create(uuid_of(two + 1)));
+        carry_out(own, update(uuid_of(two + 1), "p", "new"));
+        follow(from, own);
+        EXPECT_EQ(own, tasks());
+        EXPECT_EQ(attribute(uuid_of(one), "p"), "(no task)");
+        EXPECT_EQ(attribute(uuid_of(two + 1), "p"), "new");
+    }
+    // The replay of a new device has no operation without sense.
+    task_map fresh;
+    follow({}, fresh);
+    EXPECT_EQ(fresh, tasks());
+    EXPECT_EQ(said_of(1), "- - -");
+}
+
+// One device deletes it and undoes that, in one version or in two.
+TEST_F(scrubbing, what_was_made_again_stays) {
+    send({create(uuid_of(1)), update(uuid_of(1), "p", "first")});
+    send({remove(uuid_of(1)), create(uuid_of(1)), update(uuid_of(1), "p", "second")});
+    const auto seq = head().seq;
+    scrub();
+    EXPECT_EQ(said_of(1), "- - p=second key=SYN-1");
+    EXPECT_EQ(stood(1, 2), "purged");
+    EXPECT_EQ(stood(1, seq), "second");
+    send({remove(uuid_of(1))});
+    const auto found = ask(find_purged{});
+    send({create(uuid_of(1)), update(uuid_of(1), "p", "third")});
+    send({remove(uuid_of(1))});
+    // A sweep that knows of an earlier purge alone does not end the later one.
+    run(scrub_purged{account_, found.tasks});
+    EXPECT_EQ(ask(find_purged{}).tasks.size(), 1u);
+    scrub();
+    EXPECT_EQ(said_of(1).find('='), std::string::npos) << said_of(1);
+}
+
+TEST_F(scrubbing, is_done_in_steps) {
+    for (int n = 1; n <= 20; ++n) {
+        send({create(uuid_of(n)), update(uuid_of(n), "p", std::string(1000, 'x'))});
+        send({update(uuid_of(n), "p", "y")});
+    }
+    for (int n = 1; n <= 20; n += 2) purge(n);
+    scrub(1);
+    EXPECT_GT(steps_, 30);
+    for (int n = 1; n <= 20; ++n) {
+        EXPECT_EQ(said_of(n).find('=') == std::string::npos, n % 2 == 1) << n;
+    }
+}
+
+TEST_F(scrubbing, of_an_account_that_has_gone_meanwhile_is_over) {
+    send({create(uuid_of(1)), update(uuid_of(1), "p", "a")});
+    purge(1);
+    const auto found = ask(find_purged{});
+    run(delete_account{account_});
+    now_ += std::chrono::hours{2};
+    EXPECT_EQ(run(remove_deleted{std::chrono::hours{1}, 1'000'000}).removed, 1);
+    EXPECT_TRUE(ask(find_purged{}).tasks.empty());
+    EXPECT_FALSE(ask(find_purged_text{account_, found.tasks}).next);
+    EXPECT_EQ(run(scrub_purged{account_, found.tasks, {1}}).over, 1u);
+}
+
+// As of versions before the purge as well: whoever reads it late is told no more.
+TEST_F(scrubbing, the_feed_tells_nothing_of_it) {
+    send({create(uuid_of(1)), update(uuid_of(1), "named by a person", "secret")});
+    purge(1);
+    scrub();
+    const auto all =
+        std::get<read_changes::part>(ask(read_changes{account_, {}, {}, 100, {}, now_}));
+    ASSERT_FALSE(all.changes.empty());
+    for (const task_change& c : all.changes) {
+        EXPECT_TRUE(c.task.purged);
+        EXPECT_TRUE(c.task.attributes.empty());
+        EXPECT_TRUE(c.changed.empty());
+    }
+    // One that reads what is pending alone may have had it, and is told that it has gone.
+    task_filter pending{.statuses = {task_status::pending}};
+    const auto some =
+        std::get<read_changes::part>(ask(read_changes{account_, {2}, {}, 100, pending, now_}));
+    ASSERT_EQ(some.changes.size(), 1u);
+    EXPECT_EQ(some.changes[0].place.seq, head().seq);
+}
+
+}  // namespace
+}  // namespace callsign
