@@ -4,10 +4,15 @@
 #include "problem.hpp"
 #include "uri.hpp"
 
+#include <callsign/domain/queries/feed.hpp>
 #include <callsign/domain/queries/page.hpp>
+#include <callsign/domain/work.hpp>
+#include <callsign/engine/engine.hpp>
 #include <callsign/wire/convert.hpp>
 
 #include <google/protobuf/message.h>
+#include <type_traits>
+#include <utility>
 #include <variant>
 
 namespace callsign::api {
@@ -21,6 +26,35 @@ overloaded(Cases...) -> overloaded<Cases...>;
 
 http_response answer_message(const request_context& c, unsigned status,
                              const google::protobuf::Message& message);
+
+// What is encoded of tasks on the network thread (domain/work.hpp): some 5 ms on a small machine.
+inline constexpr std::size_t encoded_at_once_max = std::size_t{64} << 10;
+
+inline std::size_t work_of(const read_changes::part& part) noexcept {
+    std::size_t work = 0;
+    for (const task_change& change : part.changes) {
+        work += callsign::work_of(change.task.attributes);
+    }
+    return work;
+}
+
+// What make() makes of tasks or changes that come to so much work: of a large one in the pool, on
+// the account's share.
+template <class Make>
+awaitable<result<std::invoke_result_t<Make&>>> encoded(engine& engine, account_id account,
+                                                       std::size_t work, Make make) {
+    using made = result<std::invoke_result_t<Make&>>;
+    if (work <= encoded_at_once_max) co_return made(make());
+    const claim asks{account, {.bytes = work}};
+    co_return co_await engine.offload(asks, std::move(make));
+}
+template <class Make>
+awaitable<http_response> answer_encoded(engine& engine, const request_context& c, std::size_t work,
+                                        Make make) {
+    auto made = co_await encoded(engine, c.account(), work, std::move(make));
+    if (!made) co_return answer_error(c, made.error());
+    co_return std::move(*made);
+}
 
 // An answer that holds a secret: nothing on the way may keep it.
 http_response answer_secret(const request_context& c, unsigned status,
@@ -44,6 +78,9 @@ void check_number_before(std::int64_t number, std::string field, wire::faults& f
 // What to do about it.
 std::string detail_of_held(const series_held& held);
 refused full();
+// "more than" so much.
+inline constexpr std::string_view largest_task = "10,000 attributes, or 4 MiB of them";
+static_assert(task_attributes_max == 10'000 && task_bytes_max == std::size_t{4} << 20);
 http_response answer_no_account(const request_context& c);
 
 // No secret can be kept here.

@@ -1,6 +1,7 @@
 #include "outbox_machine.hpp"
 
 #include <callsign/base/assert.hpp>
+#include <callsign/domain/replay.hpp>
 #include <callsign/domain/work.hpp>
 #include <callsign/engine/outbox.hpp>
 #include <callsign/engine/wakeup.hpp>
@@ -13,6 +14,7 @@
 #include <deque>
 #include <list>
 #include <map>
+#include <type_traits>
 #include <utility>
 
 namespace callsign {
@@ -537,7 +539,7 @@ class outbox::impl {
     // ---- from a snapshot, or the beginning ----
 
     struct remote_state {
-        task_map tasks;
+        replay tasks;
         uuid head{}, before{};
         std::vector<uuid> versions;  // of which it was made
     };
@@ -558,7 +560,7 @@ class outbox::impl {
         }
         remote_state state;
         if (given != nullptr) {
-            state.tasks = std::move(given->tasks);
+            state.tasks = replay(std::move(given->tasks));
             state.head = given->version;
             state.versions.push_back(given->version);
         }
@@ -585,7 +587,7 @@ class outbox::impl {
     // To the end of the remote's chain. None: it was reached.
     awaitable<std::optional<outbox_event>> follow(replica& r, remote_state& state) {
         std::size_t bytes = 0;
-        for (const auto& [id, all] : state.tasks) bytes += size_of(all);
+        for (const auto& [id, all] : state.tasks.tasks()) bytes += size_of(all);
         for (;;) {
             auto found = co_await r.sink->get_child(state.head);
             if (auto* const failure = std::get_if<sink_failure>(&found)) {
@@ -596,10 +598,19 @@ class outbox::impl {
                 co_return outbox_event{.what = event_kind::incomplete};
             }
             auto& child = std::get<sink_child>(found);
-            for (const operation& o : child.operations) {
-                bytes += work_of(o);
-                carry_out(state.tasks, o);
-            }
+            const cost its{.operations = 1 + child.operations.size() / 8};
+            // They are freed there, too: that takes as long.
+            auto work = [&state, all = std::move(child.operations)]() mutable {
+                std::size_t more = 0;
+                for (const auto some = std::exchange(all, {}); const operation& o : some) {
+                    more += work_of(o);
+                    state.tasks.carry_out(o);
+                }
+                return more;
+            };
+            const auto more = co_await in_pool(r.remote.account, its, std::move(work));
+            if (!more) co_return failed(r, more.error());
+            bytes += *more;
             if (bytes > options_.state_bytes_max) {
                 co_return failed(r, {sink_failure::kind::unreadable,
                                      "Its tasks are more than can be taken over at once.",
@@ -613,6 +624,17 @@ class outbox::impl {
             }
         }
     }
+
+    // What takes some milliseconds and more does not hold up the network thread.
+    template <class Work>
+    awaitable<result<std::invoke_result_t<Work&>>> in_pool(account_id account, cost its,
+                                                           Work work) {
+        using done = result<std::invoke_result_t<Work&>>;
+        if (its.weight() <= worked_at_once_max) co_return done(work());
+        const claim asks{account, its};
+        co_return co_await engine_.offload(asks, std::move(work));
+    }
+    static constexpr std::size_t worked_at_once_max = std::size_t{64} << 10;
 
     using imported_task = import_tasks::imported_task;
 
@@ -629,13 +651,21 @@ class outbox::impl {
     }
 
     awaitable<std::optional<outbox_event>> take_over(replica& r, remote_state state) {
+        auto settle = [&state] { return state.tasks.tasks().size(); };
+        constexpr cost many{.rows = 500};
+        const auto count = co_await in_pool(r.remote.account, many, std::move(settle));
+        if (!count) co_return failed(r, count.error());
         std::vector<uuid> gone;
         // While its own tasks are on their way there, none is gone for not being there.
         std::optional<outbox_event> ended;
-        if (!r.remote.moving) ended = co_await find_gone(r, state.tasks, gone);
+        if (!r.remote.moving) ended = co_await find_gone(r, state.tasks.tasks(), gone);
         if (ended) co_return ended;
         const apply_remote_state::end reached{state.head, state.before};
-        std::vector<imported_task> all = in_order(std::move(state.tasks));
+        const cost its{.rows = *count};
+        auto sort = [&state] { return in_order(std::move(state.tasks.tasks())); };
+        auto ordered = co_await in_pool(r.remote.account, its, std::move(sort));
+        if (!ordered) co_return failed(r, ordered.error());
+        std::vector<imported_task> all = std::move(*ordered);
         for (std::size_t at = 0; at < all.size();) {
             apply_remote_state step{.account = r.remote.account};
             for (std::size_t work = 0; at < all.size() && work < step_work_max; ++at) {

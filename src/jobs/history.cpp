@@ -51,7 +51,7 @@ std::optional<history_fault> history_opener::begin(const uuid& first_parent,
     if (const auto* wrong = std::get_if<wire::malformed>(&decoded)) {
         return history_fault{false, "the snapshot does not parse: " + wrong->detail};
     }
-    tasks_ = std::get<task_map>(std::move(decoded));
+    tasks_ = replay(std::get<task_map>(std::move(decoded)));
     known_from_ = snapshot->mark.seq;
     return std::nullopt;
 }
@@ -86,7 +86,7 @@ std::optional<history_fault> history_opener::add(const sealed_version& sealed) {
 void history_opener::follow(version& v) {
     const bool known = v.seq > known_from_;
     std::erase_if(v.operations, [&](const operation& o) {
-        if (known && !carry_out(tasks_, o)) return true;
+        if (known && !tasks_.carry_out(o)) return true;
         if (o.kind == operation_kind::create) {
             made_.insert_or_assign(o.uuid, making{v.seq, made_.size(), v.created_at});
         }
@@ -98,7 +98,7 @@ std::vector<manage_account::made_task> history_opener::take_tasks() {
     using ordered = std::tuple<std::int64_t, std::size_t, std::int64_t, uuid>;
     std::vector<std::pair<ordered, manage_account::made_task>> all;
     const time_point begun = history_.empty() ? time_point{} : history_.front().created_at;
-    for (auto& [id, attributes] : tasks_) {
+    for (auto& [id, attributes] : tasks_.tasks()) {
         const auto found = made_.find(id);
         const making how = found == made_.end() ? making{0, 0, begun} : found->second;
         const std::int64_t entry = found == made_.end() ? entry_of(attributes) : 0;
@@ -110,7 +110,7 @@ std::vector<manage_account::made_task> history_opener::take_tasks() {
     std::vector<manage_account::made_task> tasks;
     tasks.reserve(all.size());
     for (auto& [place, made] : all) tasks.push_back(std::move(made));
-    tasks_.clear();
+    tasks_ = replay();
     return tasks;
 }
 

@@ -4,6 +4,7 @@
 
 #include <callsign/base/keyed_hash.hpp>
 #include <callsign/domain/query.hpp>
+#include <callsign/domain/replay.hpp>
 #include <callsign/jobs/conversion.hpp>
 #include <callsign/seal/envelope.hpp>
 
@@ -57,7 +58,7 @@ class history_opener {
     chain_head head_;
     std::size_t operations_ = 0;
     std::size_t bytes_ = 0;
-    task_map tasks_;
+    replay tasks_;
     std::unordered_map<uuid, making, keyed_hash> made_;
     std::int64_t known_from_ = 0;  // versions after this one are carried out
 };

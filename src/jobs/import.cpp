@@ -10,9 +10,8 @@ namespace {
 
 // Looked at before the first step: a request that is refused for one has imported none.
 const import_tasks::imported_task* too_large(const import_tasks& all) {
-    const auto found = std::find_if(all.tasks.begin(), all.tasks.end(), [](const auto& t) {
-        return size_of(t.attributes) > task_bytes_max || t.attributes.size() > task_attributes_max;
-    });
+    const auto found = std::find_if(all.tasks.begin(), all.tasks.end(),
+                                    [](const auto& t) { return is_oversized(t.attributes); });
     return found == all.tasks.end() ? nullptr : &*found;
 }
 

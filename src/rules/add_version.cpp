@@ -116,11 +116,10 @@ add_version::answer apply(write_tx& tx, const add_version& c, const moment& m) {
     // All have an effect here too: the transform keeps it so. Were one without, it would do no one
     // any good on the chain.
     std::erase_if(decided->local, [&](const operation& o) { return !tasks.carry_out(o); });
-    if (const auto grown = tasks.too_large()) return task_too_large{*grown};
     if (auto held = held_series_of(tx, account, tasks, m)) return *std::move(held);
 
     const appended_changes appended =
-        append_changes(tx, account, decided->local, tasks, sender->id, m);
+        append_changes(tx, account, decided->local, tasks, {.by = sender->id, .cuts = true}, m);
     done.numbered = appended.numbered;
     done.version = appended.version;
     if (stale) {

@@ -4,10 +4,14 @@
 #include "key_effects.hpp"
 #include "numbering.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 namespace callsign::rules {
 namespace {
 
-// The version `seq` is appended; this brings the tasks to where it says, and the keys on them.
+// The version `seq` is appended; this brings the tasks to where it says, within their bounds, and
+// the keys on them.
 class task_writer {
   public:
     task_writer(write_tx& tx, account_id account, std::int64_t seq, const changes_origin& from,
@@ -20,6 +24,10 @@ class task_writer {
           moment_(m) {}
 
     void write(touched_tasks::touched& t) {
+        auto taken_away =
+            from_.cuts ? touched_tasks::cut(t, moment_.wall) : std::vector<operation>{};
+        is_cut_ = !taken_away.empty();
+        std::ranges::move(taken_away, std::back_inserter(own_));
         if (t.is_new()) {
             put(t);
         } else if (t.before) {
@@ -28,10 +36,10 @@ class task_writer {
     }
 
     // The server's own version behind the other.
-    void append_keys() {
-        if (keys_.empty()) return;
+    void append_own() {
+        if (own_.empty()) return;
         const auto seq =
-            tx_.append_version(account_, moment_.ids.next(moment_.now), moment_.now, keys_);
+            tx_.append_version(account_, moment_.ids.next(moment_.now), moment_.now, own_);
         if (seq != seq_ + 1) throw_damaged("accounts", account_.value, "its head has moved");
         moment_.tell(events::version_appended{account_, seq});
     }
@@ -111,14 +119,15 @@ class task_writer {
 
     // The seq of the last version that changes the task.
     std::int64_t correct_key(const task& numbered, const attributes* before, attributes& now) {
-        if (!numbered.numbered) return seq_;
+        const std::int64_t last = is_cut_ ? seq_ + 1 : seq_;
+        if (!numbered.numbered) return last;
         if (elsewhere_) {
             keep_key_effect(tx_, numbered, before, now, moment_);
-            return seq_;
+            return last;
         }
         auto correction = rules::correct_key(numbered, now, moment_);
-        if (!correction) return seq_;
-        keys_.push_back(std::move(*correction));
+        if (!correction) return last;
+        own_.push_back(std::move(*correction));
         return seq_ + 1;
     }
 
@@ -128,7 +137,8 @@ class task_writer {
     std::int64_t seq_;
     const changes_origin& from_;
     const moment& moment_;
-    std::vector<operation> keys_;
+    std::vector<operation> own_;
+    bool is_cut_ = false;  // the task that is written now
     std::int64_t numbered_ = 0;
     std::int64_t settled_ = 0;
 };
@@ -152,7 +162,7 @@ appended_changes append_changes(write_tx& tx, account_id account,
     put_purges(tx, account, operations, done.seq);
     task_writer writer(tx, account, done.seq, from, m);
     for (auto& t : tasks.all()) writer.write(t);
-    writer.append_keys();
+    writer.append_own();
     done.numbered = writer.numbered();
     done.settled = writer.settled();
     return done;

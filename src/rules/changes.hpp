@@ -24,6 +24,9 @@ struct changes_origin {
     std::function<bool(const effect&)> is_own = [](const effect&) { return false; };
     std::optional<uuid> version{};  // what the version is called; none: it is drawn
     bool imported = false;          // with keys, which are to be kept where they can be
+    // What makes a task too large is taken away again by the server's own version behind it: a
+    // device that was refused for it could never sync again. Not of an account that is elsewhere.
+    bool cuts = false;
 };
 
 // What these operations delete is purged: what the chain says of it up to version `seq`, which

@@ -111,8 +111,7 @@ planned plan(write_tx& tx, const edit_task& c, task before, const moment& m) {
     const uuid id = before.uuid;
     touched_tasks tasks(tx, std::move(before));
     for (const operation& o : operations) CALLSIGN_ASSERT(tasks.carry_out(o));
-    if (const auto grown = tasks.too_large_for_people())
-        return edit_task::answer(task_too_large{*grown});
+    if (const auto grown = tasks.too_large()) return edit_task::answer(task_too_large{*grown});
     if (!c.purge) {
         const auto& changed = tasks.all().front();
         auto wrong = new_faults(c, changed.before->attributes, changed.now, m.wall);

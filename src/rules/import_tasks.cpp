@@ -176,7 +176,7 @@ import_tasks::answer apply(write_tx& tx, const import_tasks& c, const moment& m)
     }
     if (c.check_only) return done;
     if (operations.empty()) return done;
-    if (const auto grown = tasks.too_large_for_people()) return task_too_large{*grown};
+    if (const auto grown = tasks.too_large()) return task_too_large{*grown};
     if (!has_room(tx, c.account, size_of(operations), m)) return account_full{};
     append_changes(tx, c.account, operations, tasks,
                    changes_origin{.by = c.author, .imported = c.with_keys}, m);

@@ -77,11 +77,10 @@ class snapshot_merge {
         for (const auto& [name, value] : all) set(id, name, value);
     }
 
-    std::optional<uuid> too_large() { return tasks_.too_large(); }
-
     void write() {
         if (operations_.empty()) return;
-        append_changes(tx_, account_, operations_, tasks_, sender_.id, moment_);
+        append_changes(tx_, account_, operations_, tasks_, {.by = sender_.id, .cuts = true},
+                       moment_);
     }
 
   private:
@@ -214,7 +213,6 @@ merge_snapshot::answer apply(write_tx& tx, const merge_snapshot& c, const moment
         ++done.taken;
         merge.add(t, done);
     }
-    if (const auto grown = merge.too_large()) return task_too_large{*grown};
     merge.write();
     return done;
 }

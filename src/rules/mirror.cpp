@@ -5,6 +5,8 @@
 #include <callsign/rules/transform.hpp>
 
 #include <algorithm>
+#include <cstddef>
+#include <limits>
 
 namespace callsign::rules {
 
@@ -24,7 +26,9 @@ std::variant<mirrored, task_too_large> mirror(write_tx& tx, account_id account,
     effective = without_passing(std::move(effective), {});
     std::erase_if(effective, [&](const operation& o) { return !tasks.carry_out(o); });
     if (from.bounded) {
-        if (const auto grown = tasks.too_large()) return task_too_large{*grown};
+        // However many they are there: only what would not be held here is not taken.
+        constexpr auto any_number = std::numeric_limits<std::size_t>::max();
+        if (const auto grown = tasks.too_large(any_number)) return task_too_large{*grown};
     }
     if (effective.empty()) return mirrored{};
     changes_origin origin{.by = from.by, .is_own = from.is_own, .version = from.version};

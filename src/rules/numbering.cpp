@@ -10,7 +10,8 @@
 namespace callsign::rules {
 namespace {
 
-// More than status, entry, modified, end and the value of the key attribute come to.
+// Status, entry, modified, end and the key attribute; and more than they come to.
+constexpr std::size_t added_attributes_max = 5;
 constexpr std::size_t added_bytes_max = 160;
 
 // "dep_" and a uuid.
@@ -71,7 +72,8 @@ attributes with_defaults(const attributes& given, time_point now) {
 
 bool is_too_large(const attributes& given, std::size_t depends, const moment& m) {
     const std::size_t added = added_bytes_max + m.key_attribute.size();
-    return size_of(given) + depends * bytes_of_dependency + added > task_bytes_max;
+    return is_oversized(given.size() + depends + added_attributes_max,
+                        size_of(given) + depends * bytes_of_dependency + added);
 }
 
 series_id give_number(write_tx& tx, task& t, std::string_view prefix, std::string_view project,

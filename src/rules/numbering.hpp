@@ -42,8 +42,8 @@ series shown(write_tx& tx, series s, time_point now);
 // What a creation's task has from the start, where the client did not say otherwise.
 attributes with_defaults(const attributes& given, time_point now);
 
-// Whether a task made of that would be more than task_bytes_max, with `depends` tasks that it
-// depends on and all that the server adds.
+// Whether a task made of that would be too large, with `depends` tasks that it depends on and all
+// that the server adds.
 bool is_too_large(const attributes& given, std::size_t depends, const moment& m);
 
 // Makes the key attribute among `now` hold the task's key, and says what changed; none: it did, or

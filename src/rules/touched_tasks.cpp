@@ -3,26 +3,53 @@
 #include <callsign/domain/work.hpp>
 
 #include <algorithm>
+#include <cstdint>
+#include <ranges>
+#include <string_view>
 
 namespace callsign::rules {
 namespace {
 
-// Two sorted lists into one: put in one by one, each change would move all that stands behind it.
-void merge_changes(touched_tasks::touched& t) {
-    if (t.changes.empty()) return;
-    auto before = t.now.extract_sequence();
-    decltype(before) after;
-    after.reserve(before.size() + t.changes.size());
-    auto old = before.begin();
-    const auto keep_old = [&] { after.push_back(std::move(*old++)); };
-    for (auto& [name, value] : t.changes) {
-        while (old != before.end() && old->first < name) keep_old();
-        if (old != before.end() && old->first == name) ++old;
-        if (value) after.emplace_back(name, std::move(*value));
+const attributes& attributes_before(const touched_tasks::touched& t) {
+    static const attributes nothing;
+    return t.was_there() ? t.before->attributes : nothing;
+}
+
+bool is_beyond(const touched_tasks::touched& t, std::size_t count, std::size_t bytes,
+               std::size_t count_max) {
+    const attributes& before = attributes_before(t);
+    return count > std::max(before.size(), count_max) ||
+           (bytes > task_bytes_max && bytes > size_of(before));
+}
+
+// What goes first; what was there and was not changed stays.
+enum class excess : std::uint8_t { added, changed, needed, none };
+
+excess kind_of(const touched_tasks::touched& t, std::string_view name, std::string_view value) {
+    const attributes& before = attributes_before(t);
+    const auto was = before.find(name);
+    if (was != before.end() && was->second == value) return excess::none;
+    // A task without these is none to Taskwarrior.
+    for (const std::string_view each : {"description", "entry", "modified", "status"}) {
+        if (name == each) return excess::needed;
     }
-    while (old != before.end()) keep_old();
-    t.now.adopt_sequence(boost::container::ordered_unique_range, std::move(after));
-    t.changes.clear();
+    return was == before.end() ? excess::added : excess::changed;
+}
+
+std::vector<std::string> excess_of(const touched_tasks::touched& t) {
+    std::vector<std::string> names;
+    std::size_t count = t.now.size();
+    std::size_t bytes = size_of(t.now);
+    for (const excess kind : {excess::added, excess::changed, excess::needed}) {
+        for (const auto& [name, value] : t.now | std::views::reverse) {
+            if (!is_beyond(t, count, bytes, task_attributes_max)) return names;
+            if (kind_of(t, name, value) != kind) continue;
+            names.push_back(name);
+            --count;
+            bytes -= name.size() + value.size();
+        }
+    }
+    return names;
 }
 
 }  // namespace
@@ -50,23 +77,25 @@ bool touched_tasks::carry_out(const operation& o) {
 }
 
 std::vector<touched_tasks::touched>& touched_tasks::all() {
-    for (touched& t : all_) merge_changes(t);
+    for (touched& t : all_) merge(t.now, t.changes);
     return all_;
 }
 
-std::optional<uuid> touched_tasks::too_large() {
+std::optional<uuid> touched_tasks::too_large(std::size_t attributes_max) {
     for (const touched& t : all()) {
-        if (size_of(t.now) > task_bytes_max) return t.id;
+        if (is_beyond(t, t.now.size(), size_of(t.now), attributes_max)) return t.id;
     }
     return std::nullopt;
 }
 
-std::optional<uuid> touched_tasks::too_large_for_people() {
-    for (const touched& t : all()) {
-        const std::size_t before = t.was_there() ? t.before->attributes.size() : 0;
-        if (t.now.size() > std::max(before, task_attributes_max)) return t.id;
+std::vector<operation> touched_tasks::cut(touched& t, precise_time at) {
+    std::vector<operation> operations;
+    for (std::string& name : excess_of(t)) {
+        t.changes.emplace(name, std::nullopt);
+        operations.push_back({operation_kind::update, t.id, std::move(name), {}, at});
     }
-    return too_large();
+    merge(t.now, t.changes);
+    return operations;
 }
 
 touched_tasks::touched& touched_tasks::find(const uuid& id) {

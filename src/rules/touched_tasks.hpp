@@ -4,10 +4,10 @@
 // the task's size once, however large it is.
 
 #include <callsign/base/keyed_hash.hpp>
+#include <callsign/domain/replay.hpp>
 #include <callsign/rules/rules.hpp>
 
 #include <cstddef>
-#include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -27,7 +27,7 @@ class touched_tasks {
         uuid id{};
         std::optional<task> before;  // its row; a purged one too
         attributes now;              // but for `changes`
-        std::map<std::string, std::optional<std::string>, std::less<>> changes{};
+        attribute_changes changes{};
         bool there = false;
         bool changed = false;  // an operation was carried out, if only to set what was set
 
@@ -58,10 +58,13 @@ class touched_tasks {
     // False: it is without effect, and nothing was changed.
     bool carry_out(const operation& o);
 
-    // One whose attributes, names and values together, are more than task_bytes_max.
-    std::optional<uuid> too_large();
-    // The same, or one that has come to have more than task_attributes_max.
-    std::optional<uuid> too_large_for_people();
+    // One that has grown and is beyond the bounds of a task.
+    std::optional<uuid> too_large(std::size_t attributes_max = task_attributes_max);
+
+    // Takes away again what is beyond them, of what was set here: new names first, and the last of
+    // them. Says how.
+    // Requires: it is one of all().
+    static std::vector<operation> cut(touched& t, precise_time at);
 
     // In the order of their first operation. Their `changes` are in `now`.
     std::vector<touched>& all();

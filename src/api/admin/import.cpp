@@ -68,8 +68,8 @@ import_tasks read_tasks(const request_context& c, wire::faults& found) {
 
 http_response answer_too_large(const request_context& c, const uuid& task) {
     return answer_problem(c, problems::task_too_large,
-                          "Task " + to_string(task) +
-                              " has more than 4 MiB, or 10000, of attributes. None was imported.");
+                          "Task " + to_string(task) + " has more than " +
+                              std::string(largest_task) + ". None was imported.");
 }
 
 http_response answer_done(const request_context& c, const import_tasks::done& done) {

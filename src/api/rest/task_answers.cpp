@@ -18,7 +18,7 @@ std::optional<std::int64_t> parse_etag(std::string_view text) {
 wire::field_fault fault_of(std::string where, ref_fault why) {
     const auto missing = [&](const problem& kind) {
         return wire::field_fault{std::move(where), std::string(kind.code),
-                                 std::string(kind.title) + "."};
+                                 std::string(kind.title).append(".")};
     };
     switch (why) {
     case ref_fault::unknown_prefix: return missing(problems::unknown_prefix);
@@ -86,7 +86,7 @@ std::variant<receipted, refused> outcome_of(const create_answer& answer, const s
             [](account_full) -> outcome { return full(); },
             [](const task_too_large&) -> outcome {
                 return refused{problems::task_too_large,
-                               "It would have more than 4 MiB, or 10000, of attributes."};
+                               "It would have more than " + std::string(largest_task) + "."};
             },
             [](const remote_halted& halted) -> outcome {
                 return refused{problems::remote_halted,
@@ -123,7 +123,7 @@ std::variant<task, refused> outcome_of(const edit_task::answer& answer, const se
             [](account_full) -> outcome { return full(); },
             [](const task_too_large&) -> outcome {
                 return refused{problems::task_too_large,
-                               "It would have more than 4 MiB, or 10000, of attributes."};
+                               "It would have more than " + std::string(largest_task) + "."};
             },
             // Nobody brings it there: the server has only just begun.
             [](edit_task::elsewhere) -> outcome {

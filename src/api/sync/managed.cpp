@@ -54,42 +54,34 @@ http_response answer_unknown_parent() {
 
 http_response answer_add(const callsign::add_version::answer& outcome) {
     using add = callsign::add_version;
-    return std::visit(
-        overloaded{
-            [](const add::added& added) { return answer_added(added); },
-            [](add::unknown_parent) { return answer_unknown_parent(); },
-            [](add::missed_too_much) { return answer_too_far(); },
-            [](const task_too_large& large) {
-                return refuse_sync(400, "task " + to_string(large.task) +
-                                            " would have more than 4 MiB of attributes");
-            },
-            [](account_full) { return refuse_full(); },
-            [](no_such_client) { return refuse_unknown_client(); },
-            [](device_revoked) { return refuse_revoked(); },
-            [](const series_held& held) {
-                return refuse_sync(503, detail_of_held(held), problems::series_held.code);
-            },
-        },
-        outcome);
+    return std::visit(overloaded{
+                          [](const add::added& added) { return answer_added(added); },
+                          [](add::unknown_parent) { return answer_unknown_parent(); },
+                          [](add::missed_too_much) { return answer_too_far(); },
+                          [](account_full) { return refuse_full(); },
+                          [](no_such_client) { return refuse_unknown_client(); },
+                          [](device_revoked) { return refuse_revoked(); },
+                          [](const series_held& held) {
+                              return refuse_sync(503, detail_of_held(held),
+                                                 problems::series_held.code);
+                          },
+                      },
+                      outcome);
 }
 
 http_response answer_merge(const merge_snapshot::answer& outcome) {
-    return std::visit(
-        overloaded{
-            [](const merge_snapshot::done& done) {
-                if (!done.held) return answer_sync(200);
-                return refuse_sync(503, detail_of_held(*done.held), problems::series_held.code);
-            },
-            // Those of a managed account the server makes itself.
-            [](merge_snapshot::not_awaited) { return answer_sync(200); },
-            [](const task_too_large& large) {
-                return refuse_sync(400, "task " + to_string(large.task) +
-                                            " would have more than 4 MiB of attributes");
-            },
-            [](no_such_client) { return refuse_unknown_client(); },
-            [](device_revoked) { return refuse_revoked(); },
-        },
-        outcome);
+    return std::visit(overloaded{
+                          [](const merge_snapshot::done& done) {
+                              if (!done.held) return answer_sync(200);
+                              return refuse_sync(503, detail_of_held(*done.held),
+                                                 problems::series_held.code);
+                          },
+                          // Those of a managed account the server makes itself.
+                          [](merge_snapshot::not_awaited) { return answer_sync(200); },
+                          [](no_such_client) { return refuse_unknown_client(); },
+                          [](device_revoked) { return refuse_revoked(); },
+                      },
+                      outcome);
 }
 
 // What is inflated of a snapshot is paid for before it is: so many bytes for each that came.

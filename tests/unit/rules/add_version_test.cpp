@@ -102,14 +102,55 @@ TEST_F(sent_versions, who_is_not_a_device_of_the_account_is_refused) {
     EXPECT_EQ(head().seq, 0);
 }
 
-TEST_F(sent_versions, a_task_does_not_outgrow_its_bound) {
-    send({create(uuid_of(1)), update(uuid_of(1), "a", std::string(task_bytes_max - 20, 'x'))});
+// ---- a task's bounds ----
+
+// A device whose version was refused for them would send it again and again.
+TEST_F(sent_versions, what_makes_a_task_too_large_is_taken_away_again) {
+    send({create(uuid_of(1)), update(uuid_of(1), "a", std::string(task_bytes_max - 40, 'x'))});
     const auto seq = head().seq;
-    const auto refused = send(laptop, head().version,
-                              {update(uuid_of(1), "b", std::string(40, 'y')), create(uuid_of(2))});
-    EXPECT_EQ(std::get<task_too_large>(refused).task, uuid_of(1));
-    EXPECT_EQ(head().seq, seq);
-    EXPECT_FALSE(find(uuid_of(2)));
+    const operations sent{update(uuid_of(1), "b", std::string(80, 'y')),
+                          update(uuid_of(1), "c", "z"), update(uuid_of(1), "status", "pending"),
+                          create(uuid_of(2))};
+    EXPECT_TRUE(std::holds_alternative<add_version::added>(send(laptop, head().version, sent)));
+    EXPECT_EQ(attribute(uuid_of(1), "b"), "(none)");
+    EXPECT_EQ(attribute(uuid_of(1), "status"), "pending");
+    EXPECT_EQ(attribute(uuid_of(1), "key"), "SYN-1");
+    EXPECT_TRUE(find(uuid_of(2)));
+    // The device hears of it.
+    const auto all = chain();
+    ASSERT_EQ(all.size(), static_cast<std::size_t>(seq) + 2);
+    EXPECT_EQ(all[seq].operations, sent);
+    EXPECT_EQ(all[seq + 1].operations.front(), update(uuid_of(1), "c", std::nullopt, now_));
+    EXPECT_EQ(find(uuid_of(1))->last_seq, seq + 2);
+}
+
+TEST_F(sent_versions, a_task_has_so_many_attributes) {
+    const auto named = [](std::size_t n) { return "x" + std::to_string(10'000 + n); };
+    const auto updates = [&](std::size_t from, std::size_t to) {
+        operations all;
+        for (std::size_t n = from; n < to; ++n) all.push_back(update(uuid_of(1), named(n), "v"));
+        return all;
+    };
+    auto made = updates(0, task_attributes_max + 2'000);
+    made.insert(made.begin(), create(uuid_of(1)));
+    for (std::span<const operation> rest(made); !rest.empty();) {
+        const auto done = send(laptop, head().version, {rest.begin(), rest.end()});
+        rest = rest.subspan(std::get<add_version::added>(done).taken);
+    }
+    EXPECT_EQ(find(uuid_of(1))->attributes.size(), task_attributes_max);  // with the key
+    EXPECT_EQ(attribute(uuid_of(1), named(task_attributes_max - 2)), "v");
+    EXPECT_EQ(attribute(uuid_of(1), named(task_attributes_max - 1)), "(none)");
+    // What was there can be changed; no more comes to be.
+    send(laptop, head().version,
+         {update(uuid_of(1), "another", "w"), update(uuid_of(1), named(0), "w")});
+    EXPECT_EQ(find(uuid_of(1))->attributes.size(), task_attributes_max);
+    EXPECT_EQ(attribute(uuid_of(1), "another"), "(none)");
+    EXPECT_EQ(attribute(uuid_of(1), named(0)), "w");
+    edit_task edit{account_, uuid_of(1), {{named(1), "w"}}};
+    // "modified" is one of them now.
+    EXPECT_EQ(std::get<task_too_large>(run(edit)).task, uuid_of(1));
+    edit.changes = {{named(1), std::nullopt}};
+    EXPECT_TRUE(std::holds_alternative<edit_task::edited>(run(edit)));
 }
 
 TEST_F(sent_versions, who_has_missed_too_much_fetches_it_first) {

@@ -60,8 +60,8 @@ struct add_version {
     // The parent is no version of this account's, or one whose fork version is forgotten.
     struct unknown_parent {};
     struct missed_too_much {};
-    using answer = std::variant<added, unknown_parent, missed_too_much, task_too_large,
-                                no_such_client, device_revoked, series_held, account_full>;
+    using answer = std::variant<added, unknown_parent, missed_too_much, no_such_client,
+                                device_revoked, series_held, account_full>;
 };
 claim claim_of(const add_version& c);
 

@@ -51,15 +51,20 @@ struct depends_unmet {
     std::vector<std::pair<task_ref, ref_fault>> refs;
 };
 
-// Its attributes would be more than task_bytes_max, names and values together; or more in number
-// than task_attributes_max, which is as many as an edit reads and writes in about 2 ms.
+// Its attributes would be more than task_attributes_max, or more than task_bytes_max, names and
+// values together: each change reads and writes all of them.
 struct task_too_large {
     callsign::uuid task{};
 };
 inline constexpr std::size_t task_bytes_max = std::size_t{4} << 20;
-// Of what REST and imports bring. A device's may have more: were they refused, it would never sync
-// again.
 inline constexpr std::size_t task_attributes_max = 10'000;
+
+constexpr bool is_oversized(std::size_t attributes, std::size_t bytes) noexcept {
+    return attributes > task_attributes_max || bytes > task_bytes_max;
+}
+inline bool is_oversized(const attributes& all) noexcept {
+    return is_oversized(all.size(), size_of(all));
+}
 
 // Its series gives no numbers: the store was put back from a backup, and nobody has said where to
 // go on.

@@ -61,7 +61,7 @@ struct merge_snapshot {
     };
     // It was not asked for.
     struct not_awaited {};
-    using answer = std::variant<done, not_awaited, task_too_large, no_such_client, device_revoked>;
+    using answer = std::variant<done, not_awaited, no_such_client, device_revoked>;
 };
 claim claim_of(const merge_snapshot& c);
 

@@ -1,0 +1,37 @@
+// Operations carried out on a copy of all tasks.
+
+#include <callsign/domain/replay.hpp>
+
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <random>
+
+namespace callsign {
+namespace {
+
+// The same, operation by operation.
+TEST(replay, comes_to_what_each_operation_by_itself_comes_to) {
+    std::mt19937 chance(1);
+    const auto id = [](unsigned n) { return make_uuid_v7({}, 1, n); };
+    task_map begun{{id(0), {{"a", "1"}, {"m", "2"}, {"z", "3"}}}};
+    task_map wanted = begun;
+    replay tasks(begun);
+    for (int n = 0; n < 2'000; ++n) {
+        operation o{operation_kind::update, id(chance() % 3), {}, {}, {}};
+        const auto kind = chance() % 20;
+        if (kind == 0) o.kind = operation_kind::remove;
+        if (kind == 1 || kind == 2) o.kind = operation_kind::create;
+        if (o.kind == operation_kind::update) {
+            o.property = std::string(1, static_cast<char>('a' + chance() % 26));
+            if (chance() % 3 != 0) o.value = std::to_string(n);
+        }
+        EXPECT_EQ(tasks.carry_out(o), carry_out(wanted, o));
+        if (n % 37 == 0) {
+            ASSERT_EQ(tasks.tasks(), wanted);
+        }
+    }
+    EXPECT_EQ(tasks.tasks(), wanted);
+}
+
+}  // namespace
+}  // namespace callsign
