@@ -11,8 +11,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <fcntl.h>
 #include <fstream>
+#include <limits>
 #include <unistd.h>
 
 namespace callsign::cli {
@@ -211,7 +213,9 @@ void session::say_empty(const std::string& sentence) const {
 
 void session::read(const std::string& text, google::protobuf::Message& into) {
     wire::faults found;
-    if (wire::decode(wire::format::json, text, into, found)) return;
+    // What was asked for may be long.
+    constexpr auto any_number = std::numeric_limits<std::size_t>::max();
+    if (wire::decode(wire::format::json, text, into, found, wire::faults_max, any_number)) return;
     throw failure("the server's answer is not understood (" + printable(found.front().field) +
                   ": " + printable(found.front().detail) +
                   "): is it Callsign, and of this version? --json prints it as it is");

@@ -18,6 +18,11 @@ void add_fault(faults& found, std::string field, std::string_view code, std::str
     found.push_back({std::move(field), std::string(code), std::move(detail)});
 }
 
+void add_too_many_values(faults& found, std::size_t values, std::size_t most) {
+    add_fault(found, {}, "too-many",
+              "The body must have at most " + std::to_string(values) + " values.", most);
+}
+
 // Never inside a character: the bytes that continue one in UTF-8 are 10xxxxxx.
 std::string_view shortened(std::string_view name) noexcept {
     if (name.size() <= shown_name_bytes_max) return name;

@@ -13,4 +13,7 @@ namespace callsign::wire {
 void add_fault(faults& found, std::string field, std::string_view code, std::string detail,
                std::size_t most = faults_max);
 
+// Of a body as a whole.
+void add_too_many_values(faults& found, std::size_t values, std::size_t most);
+
 }  // namespace callsign::wire

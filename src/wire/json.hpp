@@ -10,7 +10,7 @@
 namespace callsign::wire {
 
 void read_json(std::string_view bytes, google::protobuf::Message& out, faults& found,
-               std::size_t most);
+               std::size_t most, std::size_t values);
 
 void write_json(const google::protobuf::Message& message, std::string& out);
 

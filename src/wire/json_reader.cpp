@@ -50,16 +50,19 @@ class json_reader {
     static constexpr std::size_t max_key_size = std::numeric_limits<std::size_t>::max();
     static constexpr std::size_t max_string_size = std::numeric_limits<std::size_t>::max();
 
-    json_reader(Message& out, faults& found, std::size_t most)
-        : out_(out), found_(found), most_(most) {}
+    json_reader(Message& out, faults& found, std::size_t most, std::size_t values)
+        : out_(out), found_(found), most_(most), values_left_(values) {}
 
-    // The parser stops when a callback returns false. It only does once there are faults enough.
+    // The parser stops when a callback returns false. It only does once there are faults enough, or
+    // too many values.
     bool on_object_begin(error_code& ec) {
+        if (!count_value(ec)) return false;
         if (skipped_ > 0 || !open_object()) ++skipped_;
         return go_on(ec);
     }
     bool on_object_end(std::size_t, error_code& ec) { return end_of_nested(ec); }
     bool on_array_begin(error_code& ec) {
+        if (!count_value(ec)) return false;
         if (skipped_ > 0 || !open_list()) ++skipped_;
         return go_on(ec);
     }
@@ -79,27 +82,33 @@ class json_reader {
         return true;
     }
     bool on_string(std::string_view rest, std::size_t, error_code& ec) {
+        if (!count_value(ec)) return false;
         if (skipped_ == 0) take_text(joined(rest));
         pieces_.clear();
         return end_of_scalar(ec);
     }
     bool on_int64(std::int64_t value, std::string_view, error_code& ec) {
+        if (!count_value(ec)) return false;
         if (skipped_ == 0) take_whole(value);
         return end_of_scalar(ec);
     }
     bool on_uint64(std::uint64_t, std::string_view, error_code& ec) {
+        if (!count_value(ec)) return false;
         if (skipped_ == 0) take_other_number("is too large");
         return end_of_scalar(ec);
     }
     bool on_double(double, std::string_view, error_code& ec) {
+        if (!count_value(ec)) return false;
         if (skipped_ == 0) take_other_number("must be a whole number");
         return end_of_scalar(ec);
     }
     bool on_bool(bool value, error_code& ec) {
+        if (!count_value(ec)) return false;
         if (skipped_ == 0) take_bool(value);
         return end_of_scalar(ec);
     }
     bool on_null(error_code& ec) {
+        if (!count_value(ec)) return false;
         if (skipped_ == 0) take_null();
         return end_of_scalar(ec);
     }
@@ -110,6 +119,7 @@ class json_reader {
     bool on_comment(std::string_view, error_code&) { return true; }
 
     bool full() const noexcept { return found_.size() >= most_; }
+    bool has_too_many() const noexcept { return has_too_many_; }
 
   private:
     frame& top() noexcept { return frames_.back(); }
@@ -124,6 +134,12 @@ class json_reader {
         return pieces_;
     }
 
+    bool count_value(error_code& ec) {
+        has_too_many_ = values_left_ == 0;
+        if (!has_too_many_) return --values_left_, true;
+        ec = boost::json::error::extra_data;
+        return false;
+    }
     bool go_on(error_code& ec) const {
         if (!full()) return true;
         ec = boost::json::error::extra_data;
@@ -375,7 +391,9 @@ class json_reader {
     Message& out_;
     faults& found_;
     boost::container::static_vector<frame, depth_max + 1> frames_;
-    const std::size_t most_;   // faults
+    const std::size_t most_;  // faults
+    std::size_t values_left_;
+    bool has_too_many_ = false;
     std::size_t skipped_ = 0;  // levels below a value that has no place
     std::string pieces_;       // of a key or a string with escapes in it
     // Maps hold strings, so there is one map at a time.
@@ -386,13 +404,15 @@ class json_reader {
 
 }  // namespace
 
-void read_json(std::string_view bytes, Message& out, faults& found, std::size_t most) {
+void read_json(std::string_view bytes, Message& out, faults& found, std::size_t most,
+               std::size_t values) {
     boost::json::parse_options options;
     options.max_depth = depth_max;
-    boost::json::basic_parser<json_reader> parser(options, out, found, most);
+    boost::json::basic_parser<json_reader> parser(options, out, found, most, values);
     error_code ec;
     const std::size_t used = parser.write_some(false, bytes.data(), bytes.size(), ec);
     if (!ec && used < bytes.size()) ec = boost::json::error::extra_data;
+    if (parser.handler().has_too_many()) return add_too_many_values(found, values, most);
     if (!ec || parser.handler().full()) return;
     add_fault(found, "", "malformed",
               "The body is not well-formed JSON: " + ec.message() + " at byte " +

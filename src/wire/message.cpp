@@ -76,12 +76,65 @@ void find_faults(const Message& message, const place* at, faults& found, std::si
     }
 }
 
-void read_protobuf(std::string_view bytes, Message& out, faults& found, std::size_t most) {
+using google::protobuf::io::CodedInputStream;
+
+// Takes the values off `left`. False: there are more. What is not well-formed the parser tells of.
+bool has_few_values(CodedInputStream& in, const google::protobuf::Descriptor& type,
+                    std::size_t& left) {
+    while (const std::uint32_t tag = in.ReadTagNoLastTag()) {
+        if (left == 0) return false;
+        --left;
+        std::uint64_t number = 0;
+        int bytes = 0;
+        switch (tag & 7) {
+        case 0:
+            if (!in.ReadVarint64(&number)) return true;
+            break;
+        case 1:
+            if (!in.Skip(8)) return true;
+            break;
+        case 2: {
+            if (!in.ReadVarintSizeAsInt(&bytes)) return true;
+            const FieldDescriptor* const field = type.FindFieldByNumber(static_cast<int>(tag >> 3));
+            const bool is_nested =
+                field && !field->is_map() && field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE;
+            if (!is_nested) {
+                if (!in.Skip(bytes)) return true;
+                break;
+            }
+            const auto limit = in.PushLimit(bytes);
+            if (!has_few_values(in, *field->message_type(), left)) return false;
+            if (in.BytesUntilLimit() > 0) return true;
+            in.PopLimit(limit);
+            break;
+        }
+        case 5:
+            if (!in.Skip(4)) return true;
+            break;
+        default: break;  // a group's begin or end: what is in it is counted here
+        }
+    }
+    return true;
+}
+
+bool has_few_values(std::string_view bytes, const Message& type, std::size_t values) {
+    // A field has two bytes at least.
+    if (bytes.size() / 2 <= values) return true;
+    CodedInputStream in(reinterpret_cast<const std::uint8_t*>(bytes.data()),
+                        static_cast<int>(bytes.size()));
+    return has_few_values(in, *type.GetDescriptor(), values);
+}
+
+void read_protobuf(std::string_view bytes, Message& out, faults& found, std::size_t most,
+                   std::size_t values) {
     // The library writes a line to stderr for each string that is not UTF-8; a client must not be
     // able to fill our log.
     [[maybe_unused]] static const auto silenced = google::protobuf::SetLogHandler(nullptr);
 
     const bool fits = bytes.size() <= std::size_t{std::numeric_limits<int>::max()};
+    if (fits && !has_few_values(bytes, out, values)) {
+        return add_too_many_values(found, values, most);
+    }
     if (!fits || !out.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
         add_fault(found, "", "malformed", "The body is not a well-formed protobuf message.");
         return;
@@ -100,12 +153,13 @@ void write_protobuf(const Message& message, std::string& out) {
 
 }  // namespace
 
-bool decode(format from, std::string_view bytes, Message& out, faults& found, std::size_t most) {
+bool decode(format from, std::string_view bytes, Message& out, faults& found, std::size_t most,
+            std::size_t values) {
     const std::size_t before = found.size();
     if (from == format::json) {
-        read_json(bytes, out, found, most);
+        read_json(bytes, out, found, most, values);
     } else {
-        read_protobuf(bytes, out, found, most);
+        read_protobuf(bytes, out, found, most, values);
     }
     return found.size() == before;
 }

@@ -132,7 +132,7 @@ TEST(json_read, keeps_no_more_of_a_map_than_its_bound) {
 
     m.Clear();
     found.clear();
-    EXPECT_FALSE(decode(format::json, with(50'000), m, found));
+    EXPECT_FALSE(decode(format::json, with(40'000), m, found));
     ASSERT_EQ(found.size(), 2u);
     EXPECT_EQ(found[0].field, "attributes");
     EXPECT_EQ(found[0].code, "too-many");
@@ -281,6 +281,43 @@ TEST(protobuf, refuses_what_is_malformed) {
         ASSERT_EQ(found.size(), 1u);
         EXPECT_EQ(found[0].code, "malformed");
     }
+}
+
+// However few bytes each has, at whatever depth, and whether there is a place for it or not.
+TEST(body, has_a_bound_of_values_in_either_form) {
+    const auto repeated = [](std::size_t times, std::string_view each) {
+        std::string all;
+        while (times-- > 0) all += each;
+        return all;
+    };
+    const auto code_of = [](format from, const std::string& bytes, std::size_t bound) {
+        v1::EditTasks m;
+        faults found;
+        decode(from, bytes, m, found, faults_max, bound);
+        return found.empty() ? std::string() : found.back().code;
+    };
+    for (const std::string_view item : {"{}", R"({"task":{"tags":[]}})", R"({"ref":"x"})"}) {
+        const std::string json =
+            R"({"items":[)" + repeated(30, std::string(item) + ",") + std::string(item) + "]}";
+        v1::EditTasks m;
+        faults found;
+        ASSERT_TRUE(decode(format::json, json, m, found));
+        const std::size_t of_item = item == "{}" ? 1 : item.starts_with(R"({"r)") ? 2 : 3;
+        const std::size_t in_protobuf = 31 * of_item, in_json = in_protobuf + 2;
+        EXPECT_EQ(code_of(format::json, json, in_json), "") << item;
+        EXPECT_EQ(code_of(format::json, json, in_json - 1), "too-many") << item;
+        const std::string bytes = encode(format::protobuf, m);
+        EXPECT_EQ(code_of(format::protobuf, bytes, in_protobuf), "") << item;
+        if (in_protobuf - 1 < bytes.size() / 2) {
+            EXPECT_EQ(code_of(format::protobuf, bytes, in_protobuf - 1), "too-many") << item;
+        }
+    }
+    // Unknown ones, and one that is cut off.
+    const std::string unknown = repeated(40, std::string("\x98\x06\x01\x9A\x06\x00", 6));
+    EXPECT_EQ(code_of(format::protobuf, unknown, 79), "too-many");
+    EXPECT_EQ(code_of(format::protobuf, repeated(40, std::string("\x0A\x02\x0A", 3)), 20),
+              "malformed");
+    EXPECT_EQ(code_of(format::json, R"({"x":[)" + repeated(50, "1,") + "1]}", 20), "too-many");
 }
 
 TEST(protobuf, equal_messages_are_equal_bytes) {

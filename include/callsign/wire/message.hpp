@@ -41,13 +41,18 @@ std::string_view shortened(std::string_view name) noexcept;
 // Of one map. What a message means may allow fewer; no more than this are ever kept.
 inline constexpr std::size_t map_entries_max = 10'000;
 
+// Fields and elements of one body, at whatever depth. Each takes time and memory however few bytes
+// it has, so more are not read: it would hold up everybody.
+inline constexpr std::size_t values_max = 50'000;
+
 // A body with more than this is not worth reading on.
 constexpr std::size_t faults_max = 100;
 
 // Fills `out`; every fault is appended to `found`, as long as those are fewer than `most`: with so
-// many, some of the body was not read. True if there was none.
+// many, some of the body was not read. True if there was none. A body of more than `values` is
+// refused as a whole.
 bool decode(format from, std::string_view bytes, google::protobuf::Message& out, faults& found,
-            std::size_t most = faults_max);
+            std::size_t most = faults_max, std::size_t values = values_max);
 
 std::string encode(format to, const google::protobuf::Message& message);
 
