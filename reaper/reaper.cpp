@@ -2,6 +2,12 @@
 
 #include <callsign/reaper/reaper.hpp>
 
+#include <algorithm>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/experimental/parallel_group.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <exception>
 #include <map>
 #include <vector>
 
@@ -110,8 +116,6 @@ class reaper::impl {
             at = step->next;
             for (const auto& [account, id] : step->elsewhere) elsewhere[account].push_back(id);
         }
-        const auto error = co_await sweep_elsewhere(std::move(elsewhere), all);
-        if (error) co_return error;
         for (std::optional<slot_id> at = slot_id{}; at;) {
             const reaper_options now = status_.options;
             forget_settled forget{*at, now.batch, now.retention, now.history_retention};
@@ -131,6 +135,9 @@ class reaper::impl {
             const auto cleared = co_await engine_.submit(clear_log{});
             if (!cleared) co_return cleared.error();
         }
+        // Other servers take their time; nothing here waits for them.
+        const auto error = co_await sweep_elsewhere(std::move(elsewhere), all);
+        if (error) co_return error;
         if (unscrubbed) co_return unscrubbed;
         co_return all;
     }
@@ -206,30 +213,57 @@ class reaper::impl {
 
     using slots_by_account = std::map<account_id, std::vector<slot_id>>;
 
+    // Accounts whose other servers are asked at once: each that does not answer takes as long as a
+    // request may.
+    static constexpr std::size_t asked_at_once = 64;
+
     // Slots whose tasks live elsewhere. What became of them the other server is asked first: one
     // that cannot be reached fails nothing.
     asio::awaitable<boost::system::error_code> sweep_elsewhere(slots_by_account pending,
                                                                sweep_result& all) {
         if (outbox_ == nullptr) co_return boost::system::error_code{};
         for (const account_id account : outbox_->accounts()) pending[account];
-        for (auto& [account, slots] : pending) {
-            find_remote question{account};
-            const auto row = co_await engine_.ask(question);
-            if (!row) co_return row.error();
-            const bool has_some = *row && ((*row)->waiting.oldest || !slots.empty());
-            if (!has_some) continue;
-            const bool was_asked = co_await outbox_->look_up(account);
-            if (!was_asked) continue;
-            auto step = co_await fail_elsewhere(account, slots, all);
-            if (!step) co_return step.error();
-            if (step->unfenced == 0) continue;
-            const bool is_fenced = co_await outbox_->fence(account);
-            if (!is_fenced) continue;
-            std::vector<slot_id> none;
-            step = co_await fail_elsewhere(account, none, all);
-            if (!step) co_return step.error();
+        // Each takes the next account until there is none.
+        auto next = pending.begin();
+        boost::system::error_code failed;
+        const auto ask_some = [&]() -> asio::awaitable<void> {
+            while (next != pending.end() && !failed && !stopped_) {
+                auto& [account, slots] = *next++;
+                const auto error = co_await sweep_account(account, slots, all);
+                if (error) failed = error;
+            }
+        };
+        const auto begin = [&] { return asio::co_spawn(network_, ask_some(), asio::deferred); };
+        std::vector<decltype(begin())> askers;
+        while (askers.size() < std::min(pending.size(), asked_at_once)) askers.push_back(begin());
+        if (askers.empty()) co_return failed;
+        auto [order, thrown] =
+            co_await asio::experimental::make_parallel_group(std::move(askers))
+                .async_wait(asio::experimental::wait_for_all(), asio::use_awaitable);
+        for (const std::exception_ptr& error : thrown) {
+            if (error) std::rethrow_exception(error);
         }
-        co_return boost::system::error_code{};
+        co_return failed;
+    }
+
+    asio::awaitable<boost::system::error_code> sweep_account(account_id account,
+                                                             std::vector<slot_id>& slots,
+                                                             sweep_result& all) {
+        find_remote question{account};
+        const auto row = co_await engine_.ask(question);
+        if (!row) co_return row.error();
+        const bool has_some = *row && ((*row)->waiting.oldest || !slots.empty());
+        if (!has_some) co_return boost::system::error_code{};
+        const bool was_asked = co_await outbox_->look_up(account);
+        if (!was_asked) co_return boost::system::error_code{};
+        auto step = co_await fail_elsewhere(account, slots, all);
+        if (!step) co_return step.error();
+        if (step->unfenced == 0) co_return boost::system::error_code{};
+        const bool is_fenced = co_await outbox_->fence(account);
+        if (!is_fenced) co_return boost::system::error_code{};
+        std::vector<slot_id> none;
+        step = co_await fail_elsewhere(account, none, all);
+        co_return step ? boost::system::error_code{} : step.error();
     }
 
     asio::awaitable<result<fail_in_flight::answer>> fail_elsewhere(account_id account,

@@ -12,6 +12,7 @@
 #include "setup/config.hpp"
 #include "setup/environment_names.hpp"
 #include "setup/first_start.hpp"
+#include "setup/kept_text.hpp"
 #include "setup/listen_address.hpp"
 #include "setup/listen_file.hpp"
 #include "setup/metrics.hpp"
@@ -40,6 +41,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <iostream>
+#include <variant>
 
 namespace callsign {
 namespace {
@@ -81,11 +83,13 @@ class server {
     void fit_connections(std::size_t files_max);
     std::unique_ptr<store> open_store();
     std::unique_ptr<task_sink> open_sink(const remote_chain& r);
+    asio::awaitable<boost::system::error_code> offload(claim asks, std::function<void()> work);
     void log_backup(const fs::path& dir, const jobs::backup_answer& done);
     net::http_server listen();
     std::optional<net::http_server> listen_for_metrics();
     std::function<std::string()> metrics_hook();
-    std::string metrics_text();
+    const std::string& metrics_text();
+    std::string fresh_metrics();
     asio::awaitable<net::http_response> show_metrics(net::http_request request);
     bool is_ready() const;
     asio::awaitable<void> start_and_stop();
@@ -113,6 +117,7 @@ class server {
     setup::key_values told_ = setup::values_of(config_);
     current_logger log_ = platform::make_logger(config_.log);
     setup::metrics metrics_;
+    setup::kept_text metrics_text_;
     sweep_log sweep_log_{log_, metrics_.reaper()};
     request_log request_log_{log_, metrics_.http(), config_.log};
     write_log write_log_{log_, metrics_.engine()};
@@ -177,7 +182,10 @@ server::server(setup::config config, setup::config_source source, std::size_t fi
                .readers = config_.store.readers},
               engine_options_of(config_), write_log_,
               [this](const std::string& why) { end_at_once(why); }),
-      sinks_(network_.get_executor(), offload_.get_executor(), *entropy_, config_.remote.calls),
+      sinks_(
+          network_.get_executor(),
+          [this](claim asks, std::function<void()> work) { return offload(asks, std::move(work)); },
+          *entropy_, config_.remote.calls),
       outbox_(
           engine_, *clock_, *entropy_, network_.get_executor(), config_.remote.options,
           [this](const remote_chain& r) { return open_sink(r); }, remote_log_),
@@ -191,7 +199,9 @@ server::server(setup::config config, setup::config_source source, std::size_t fi
                 .elsewhere = {&outbox_,
                               [this](const std::string& url, const uuid& client_id,
                                      std::shared_ptr<const seal::key> key) {
-                                  return sinks_.open(url, client_id, std::move(key));
+                                  // Whose it will be is not known yet.
+                                  return sinks_.open(payer::operators(), url, client_id,
+                                                     std::move(key));
                               }},
                 .backups = backup_files_of(),
                 .master_key = config_.secrets.master_key},
@@ -210,7 +220,16 @@ std::unique_ptr<task_sink> server::open_sink(const remote_chain& r) {
     const auto* const secret = std::get_if<seal::secret_bytes>(&opened);
     if (!secret || secret->size() != seal::key_bytes) return nullptr;
     auto key = std::make_shared<const seal::key>(secret->bytes().first<seal::key_bytes>());
-    return sinks_.open(r.url, r.client_id, std::move(key));
+    return sinks_.open(r.account, r.url, r.client_id, std::move(key));
+}
+
+asio::awaitable<boost::system::error_code> server::offload(claim asks, std::function<void()> work) {
+    auto run = [&work] {
+        work();
+        return std::monostate{};
+    };
+    const auto done = co_await engine_.offload(asks, std::move(run));
+    co_return done ? boost::system::error_code{} : done.error();
 }
 
 std::unique_ptr<store> server::open_store() {
@@ -310,7 +329,11 @@ std::function<std::string()> server::metrics_hook() {
     return [this] { return metrics_text(); };
 }
 
-std::string server::metrics_text() {
+const std::string& server::metrics_text() {
+    return metrics_text_.get(clock_->elapsed(), [this] { return fresh_metrics(); });
+}
+
+std::string server::fresh_metrics() {
     metrics_.bodies_held(http_.bodies()->held());
     metrics_.followers(service_.follower_count());
     metrics_.webhooks(service_.webhook_deliveries());

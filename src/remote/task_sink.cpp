@@ -7,9 +7,7 @@
 #include <callsign/wire/segment.hpp>
 
 #include <array>
-#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/error.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -39,11 +37,13 @@ sink_failure failure_of(const net::http_failure& failure) {
     return failure_of(failure.sent ? failure_kind::lost : failure_kind::unreachable, text);
 }
 
+sink_failure failure_of_room() {
+    return failure_of(failure_kind::busy, "There is no room for as much now; it is tried again.");
+}
+
 // Nothing has come of a question: it may as well be asked later.
 sink_failure failure_of_question(const net::http_failure& failure) {
-    if (failure.error != errc::overloaded) return failure_of(failure);
-    return failure_of(failure_kind::busy,
-                      "There is no room now for as much as it answers; it is asked again.");
+    return failure.error == errc::overloaded ? failure_of_room() : failure_of(failure);
 }
 
 // Of an answer whose status is none of those that the protocol has for the call.
@@ -112,18 +112,14 @@ class held_room {
     net::body_lease& room_;
 };
 
-template <class Work>
-awaitable<std::invoke_result_t<Work>> elsewhere(Work work) {
-    co_return work();
-}
-
 class http_sink final : public task_sink {
   public:
-    http_sink(const asio::any_io_executor& network, asio::any_io_executor offload, entropy& entropy,
-              const sink_options& options, std::shared_ptr<net::body_budget> bodies,
-              asio::ssl::context& tls, net::outgoing_url url, const uuid& client_id,
-              std::shared_ptr<const seal::key> key)
-        : offload_(std::move(offload)),
+    http_sink(payer who, const asio::any_io_executor& network, const offloader& offload,
+              entropy& entropy, const sink_options& options,
+              std::shared_ptr<net::body_budget> bodies, asio::ssl::context& tls,
+              net::outgoing_url url, const uuid& client_id, std::shared_ptr<const seal::key> key)
+        : who_(who),
+          offload_(offload),
           entropy_(entropy),
           answer_bytes_max_(options.answer_bytes_max),
           client_id_(client_id),
@@ -153,7 +149,9 @@ class http_sink final : public task_sink {
         if (bytes <= at_once_bytes_max) {
             body = seal();
         } else {
-            body = co_await offloaded<std::string>(seal);
+            auto sealed = co_await offloaded<std::string>(bytes, seal);
+            if (!sealed) co_return failure_of_room();
+            body = std::move(*sealed);
         }
         net::http_call call{"POST",
                             base_ + "add-version/" + to_string(parent),
@@ -204,7 +202,9 @@ class http_sink final : public task_sink {
             return opened_child(*key_, parent, *version, outcome->body, answer_bytes_max_);
         };
         if (outcome->body.size() <= at_once_bytes_max) co_return open();
-        co_return co_await offloaded<sink_child_answer>(open);
+        auto opened = co_await offloaded<sink_child_answer>(outcome->body.size(), open);
+        if (!opened) co_return failure_of_room();
+        co_return std::move(*opened);
     }
 
     awaitable<sink_snapshot_answer> get_snapshot() override {
@@ -221,7 +221,9 @@ class http_sink final : public task_sink {
                                  "server?");
         }
         auto open = [&] { return opened_snapshot(*key_, *version, outcome->body); };
-        co_return co_await offloaded<sink_snapshot_answer>(open);
+        auto opened = co_await offloaded<sink_snapshot_answer>(outcome->body.size(), open);
+        if (!opened) co_return failure_of_room();
+        co_return std::move(*opened);
     }
 
     void cancel() override { client_.cancel(); }
@@ -243,13 +245,19 @@ class http_sink final : public task_sink {
         co_return co_await client_.exchange(std::move(again));
     }
 
+    // nullopt: there is no room for it now.
     template <class Answer, class Work>
-    awaitable<Answer> offloaded(Work work) {
-        auto there = elsewhere(std::move(work));
-        co_return co_await asio::co_spawn(offload_, std::move(there), asio::use_awaitable);
+    awaitable<std::optional<Answer>> offloaded(std::size_t bytes, const Work& work) {
+        std::optional<Answer> made;
+        std::function<void()> run = [&] { made.emplace(work()); };
+        const claim asks(who_, {.bytes = bytes});
+        const auto refused = co_await offload_(asks, std::move(run));
+        if (refused) co_return std::nullopt;
+        co_return made;
     }
 
-    asio::any_io_executor offload_;
+    payer who_;
+    const offloader& offload_;  // its sinks'
     entropy& entropy_;
     const std::size_t answer_bytes_max_;
     const uuid client_id_;
@@ -261,7 +269,7 @@ class http_sink final : public task_sink {
 
 }  // namespace
 
-sinks::sinks(asio::any_io_executor network, asio::any_io_executor offload, entropy& entropy,
+sinks::sinks(asio::any_io_executor network, offloader offload, entropy& entropy,
              sink_options options)
     : network_(std::move(network)),
       offload_(std::move(offload)),
@@ -279,12 +287,12 @@ sinks::sinks(asio::any_io_executor network, asio::any_io_executor offload, entro
     }
 }
 
-std::unique_ptr<task_sink> sinks::open(const std::string& url, const uuid& client_id,
+std::unique_ptr<task_sink> sinks::open(payer who, const std::string& url, const uuid& client_id,
                                        std::shared_ptr<const seal::key> key) {
     auto parsed = net::parse_outgoing_url(url);
     auto* const where = std::get_if<net::outgoing_url>(&parsed);
     if (where == nullptr || !key) return nullptr;
-    return std::make_unique<http_sink>(network_, offload_, entropy_, options_, bodies_, tls_,
+    return std::make_unique<http_sink>(who, network_, offload_, entropy_, options_, bodies_, tls_,
                                        std::move(*where), client_id, std::move(key));
 }
 

@@ -1,8 +1,10 @@
 // What other servers answer is held in memory while it comes, and there is one bound for all of it.
 
 #include "net/use_result.hpp"
+#include "support/at_once.hpp"
 #include "support/seeded_entropy.hpp"
 
+#include <callsign/base/errc.hpp>
 #include <callsign/remote/task_sink.hpp>
 
 #include <boost/asio/as_tuple.hpp>
@@ -43,6 +45,8 @@ class stopping_server {
         return "http://127.0.0.1:" + std::to_string(acceptor_.local_endpoint().port());
     }
 
+    void go_on() { hung_up_.expires_at(tcp_time::min()); }
+
   private:
     using tcp_time = asio::steady_timer::time_point;
     static constexpr std::size_t first = 5 * MiB / 2, rest = MiB;
@@ -78,7 +82,7 @@ class stopping_server {
     awaitable<void> watch(std::shared_ptr<tcp::socket> socket) {
         char none = 0;
         co_await socket->async_read_some(asio::buffer(&none, 1), use_result);
-        hung_up_.expires_at(tcp_time::min());
+        go_on();
     }
 
     tcp::acceptor acceptor_;
@@ -90,7 +94,15 @@ class answers_room : public ::testing::TestWithParam<bool> {
   protected:
     std::unique_ptr<task_sink> open(int n) {
         const auto key = std::make_shared<const seal::key>(std::array<std::uint8_t, 32>{});
-        return sinks_.open(server_.url(), make_uuid_v7(time_point{1ms}, 2, n), key);
+        return sinks_.open(account, server_.url(), make_uuid_v7(time_point{1ms}, 2, n), key);
+    }
+    awaitable<boost::system::error_code> offload(claim asks, std::function<void()> work) {
+        claims_.push_back(asks);
+        if (has_room_) return at_once(asks, std::move(work));
+        return refuse();
+    }
+    static awaitable<boost::system::error_code> refuse() {
+        co_return make_error_code(errc::overloaded);
     }
     static failure why(const sink_child_answer& answer) {
         const auto* const failed = std::get_if<sink_failure>(&answer);
@@ -98,12 +110,16 @@ class answers_room : public ::testing::TestWithParam<bool> {
         return failed ? failed->why : failure::lost;
     }
 
+    static constexpr account_id account{7};
+
     asio::io_context io_{1};
+    std::vector<claim> claims_;
+    bool has_room_ = true;
     seeded_entropy chance_{1};
     stopping_server server_{io_, GetParam()};
     remote::sinks sinks_{
         io_.get_executor(),
-        io_.get_executor(),
+        [this](claim asks, std::function<void()> work) { return offload(asks, std::move(work)); },
         chance_,
         {.timeout = 20s, .answer_bytes_max = 4 * MiB, .answers_bytes_max = 5 * MiB}};
 };
@@ -128,6 +144,25 @@ TEST_P(answers_room, one_that_finds_none_is_asked_again_when_others_have_been_re
     auto again = asio::co_spawn(io_, late->get_child(uuid{}), asio::use_future);
     while (!is_there(again)) ASSERT_GT(io_.run_one_for(30s), 0u);
     EXPECT_EQ(why(again.get()), failure::wrong_secret);
+}
+
+// What an account's server answers is opened on that account's share, and its size is said.
+TEST_P(answers_room, is_opened_on_the_share_of_its_account) {
+    const auto asked = open(1);
+    const auto ask = [&] {
+        auto answer = asio::co_spawn(io_, asked->get_child(uuid{}), asio::use_future);
+        while (answer.wait_for(0s) != std::future_status::ready) {
+            EXPECT_GT(io_.run_one_for(30s), 0u);
+        }
+        return why(answer.get());
+    };
+    server_.go_on();
+    EXPECT_EQ(ask(), failure::wrong_secret);
+    ASSERT_EQ(claims_.size(), 1u);
+    EXPECT_EQ(claims_[0].who, payer(account));
+    EXPECT_GE(claims_[0].price.bytes, 2 * MiB);
+    has_room_ = false;
+    EXPECT_EQ(ask(), failure::busy);
 }
 
 INSTANTIATE_TEST_SUITE_P(length, answers_room, ::testing::Bool(), [](const auto& tested) {

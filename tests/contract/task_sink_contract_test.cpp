@@ -2,6 +2,7 @@
 // an opaque account of a server of ours over HTTP (its turnstile off: it answers as the reference
 // server does), and a wire that is cut and lies, as long as it does not.
 
+#include "support/at_once.hpp"
 #include "support/house.hpp"
 #include "support/remote_chain.hpp"
 
@@ -88,7 +89,7 @@ struct http_stand : stand {
         sink_ = open("secret");
     }
     std::unique_ptr<task_sink> open(std::string_view secret, const std::string& path = {}) {
-        return sinks_.open(url_ + path, client_id, key_of(secret));
+        return sinks_.open(account_id{1}, url_ + path, client_id, key_of(secret));
     }
     asio::io_context& io() override { return house_.io(); }
     task_sink& sink() override { return *sink_; }
@@ -111,7 +112,7 @@ struct http_stand : stand {
         probe_,
         {}};
     remote::sinks sinks_{house_.io().get_executor(),
-                         house_.io().get_executor(),
+                         at_once,
                          house_.entropy(),
                          {.timeout = std::chrono::seconds{10}}};
     std::string url_;
@@ -252,8 +253,8 @@ TEST(http_sink, a_server_that_is_not_there_was_not_told_anything) {
 
 TEST(http_sink, what_is_no_url_and_no_key_opens_nothing) {
     http_stand s;
-    EXPECT_FALSE(s.sinks_.open("ftp://example.com", client_id, key_of("x")));
-    EXPECT_FALSE(s.sinks_.open(s.url_, client_id, nullptr));
+    EXPECT_FALSE(s.sinks_.open(account_id{1}, "ftp://example.com", client_id, key_of("x")));
+    EXPECT_FALSE(s.sinks_.open(account_id{1}, s.url_, client_id, nullptr));
 }
 
 // Answers with what it is told, and closes.

@@ -2,6 +2,7 @@
 // is sent. The certificates are made here, so that none expires but those that are to.
 
 #include "net/use_result.hpp"
+#include "support/at_once.hpp"
 #include "support/seeded_entropy.hpp"
 #include "support/temp_dir.hpp"
 
@@ -128,10 +129,11 @@ class tls_sink : public ::testing::Test {
         PEM_write_X509(out, authority_.shown.get());
         std::fclose(out);
         sinks_ =
-            std::make_unique<remote::sinks>(io_.get_executor(), io_.get_executor(), chance_,
+            std::make_unique<remote::sinks>(io_.get_executor(), at_once, chance_,
                                             remote::sink_options{.timeout = 10s, .ca_file = file});
         const auto key = std::make_shared<const seal::key>(std::array<std::uint8_t, 32>{});
-        sink_ = sinks_->open(server_.url(), make_uuid_v7(time_point{1ms}, 1, 1), key);
+        sink_ =
+            sinks_->open(account_id{1}, server_.url(), make_uuid_v7(time_point{1ms}, 1, 1), key);
     }
 
     template <class T>

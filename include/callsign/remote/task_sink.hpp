@@ -6,15 +6,19 @@
 // Whatever comes is input: of a server that answers anything else than the protocol has, the
 // failure says so. Threads: the network executor; large bodies are opened and sealed on another.
 
+#include <callsign/domain/claim.hpp>
 #include <callsign/net/body_budget.hpp>
 #include <callsign/ports/entropy.hpp>
 #include <callsign/ports/task_sink.hpp>
 #include <callsign/seal/secret.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
 #include <boost/asio/ssl/context.hpp>
+#include <boost/system/error_code.hpp>
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -32,21 +36,26 @@ struct sink_options {
     std::filesystem::path ca_file{};
 };
 
+// Runs what would hold up the network thread somewhere else, on that share. An error: there is no
+// room for it now, and it was not begun.
+using offloader =
+    std::function<boost::asio::awaitable<boost::system::error_code>(claim, std::function<void()>)>;
+
 // What all sinks share. Outlives them.
 class sinks {
   public:
     // Throws std::runtime_error if `ca_file` cannot be read.
-    sinks(boost::asio::any_io_executor network, boost::asio::any_io_executor offload,
-          entropy& entropy, sink_options options);
+    sinks(boost::asio::any_io_executor network, offloader offload, entropy& entropy,
+          sink_options options);
 
-    // `key`: of the client id's bodies. nullptr: the URL is none, or there
-    // is no key.
-    std::unique_ptr<task_sink> open(const std::string& url, const uuid& client_id,
+    // `who`: on whose share bodies are sealed and opened. `key`: of the client id's bodies.
+    // nullptr: the URL is none, or there is no key.
+    std::unique_ptr<task_sink> open(payer who, const std::string& url, const uuid& client_id,
                                     std::shared_ptr<const seal::key> key);
 
   private:
     boost::asio::any_io_executor network_;
-    boost::asio::any_io_executor offload_;
+    offloader offload_;
     entropy& entropy_;
     sink_options options_;
     std::shared_ptr<net::body_budget> bodies_;  // shared with the leases of it

@@ -5,6 +5,7 @@
 #include "support/house.hpp"
 
 #include <algorithm>
+#include <boost/asio/this_coro.hpp>
 #include <gtest/gtest.h>
 
 namespace callsign::testing {
@@ -230,6 +231,64 @@ TEST_F(reaper_test, sweeps_do_not_overlap) {
     }
     h.settle();
     EXPECT_EQ(scanned, (std::vector<std::int64_t>{20, 0, 0}));
+}
+
+// Answers nothing.
+class silent_sink final : public task_sink {
+  public:
+    explicit silent_sink(virtual_clock& clock) : clock_(clock) {}
+    boost::asio::awaitable<sink_add_answer> add_version(uuid, std::vector<operation>) override {
+        co_await wait();
+        co_return sink_failure{};
+    }
+    boost::asio::awaitable<sink_child_answer> get_child(uuid) override {
+        co_await wait();
+        co_return sink_failure{};
+    }
+    boost::asio::awaitable<sink_snapshot_answer> get_snapshot() override {
+        co_await wait();
+        co_return sink_failure{};
+    }
+    void cancel() override {}
+
+  private:
+    boost::asio::awaitable<void> wait() {
+        const auto timer = clock_.make_timer(co_await boost::asio::this_coro::executor);
+        co_await timer->wait(24h);
+    }
+    virtual_clock& clock_;
+};
+
+TEST_F(reaper_test, other_servers_are_asked_together_and_forgetting_does_not_wait_for_them) {
+    lose_clients(3);
+    auto with = options({.window = 1min, .retention = 1h}, false);
+    with.engine.request_deadline = 10s;
+    with.sinks = [&](const remote_chain&) { return std::make_unique<silent_sink>(clock_); };
+    house h(std::move(with));
+    h.advance(2min);
+    ASSERT_TRUE(h.run(h.reaper().sweep_once()));
+    ASSERT_EQ(disk_.counts().failed, 3);
+    constexpr int accounts = 5;
+    for (int n = 0; n < accounts; ++n) {
+        const std::string name = "far" + std::to_string(n);
+        create_account c{name, "FAR", "t", sha256(name), {}};
+        c.elsewhere = create_account::home{"http://127.0.0.1:1/",
+                                           make_uuid_v7({}, 1, std::uint64_t(n)), "key"};
+        const auto made = h.run(h.engine().submit(std::move(c)));
+        const auto id = std::get<account>(*made).id;
+        ASSERT_TRUE(h.run(h.engine().submit(reserve{id, "lost", sha256("x"), {}, ""})));
+    }
+    h.advance(2h);
+    std::optional<result<sweep_result>> swept;
+    boost::asio::co_spawn(
+        h.io(), h.reaper().sweep_once(),
+        [&](std::exception_ptr, result<sweep_result> done) { swept = std::move(done); });
+    h.settle();
+    EXPECT_FALSE(swept);
+    EXPECT_EQ(disk_.counts().failed, 0);
+    h.advance(10s);
+    EXPECT_TRUE(swept);
+    EXPECT_EQ(disk_.counts().pending, accounts);
 }
 
 TEST_F(reaper_test, a_sweep_the_store_refuses_is_reported_and_tried_again) {

@@ -1,0 +1,18 @@
+#pragma once
+// Work that would be offloaded, done where it is asked for.
+
+#include <callsign/domain/claim.hpp>
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/system/error_code.hpp>
+#include <functional>
+
+namespace callsign::testing {
+
+inline boost::asio::awaitable<boost::system::error_code> at_once(claim,
+                                                                 std::function<void()> work) {
+    work();
+    co_return boost::system::error_code{};
+}
+
+}  // namespace callsign::testing
