@@ -11,6 +11,7 @@
 #include <callsign/wire/convert.hpp>
 
 #include <google/protobuf/message.h>
+#include <span>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -30,9 +31,9 @@ http_response answer_message(const request_context& c, unsigned status,
 // What is encoded of tasks on the network thread (domain/work.hpp): some 5 ms on a small machine.
 inline constexpr std::size_t encoded_at_once_max = std::size_t{64} << 10;
 
-inline std::size_t work_of(const read_changes::part& part) noexcept {
+inline std::size_t work_of(std::span<const task_change> changes) noexcept {
     std::size_t work = 0;
-    for (const task_change& change : part.changes) {
+    for (const task_change& change : changes) {
         work += callsign::work_of(change.task.attributes);
     }
     return work;

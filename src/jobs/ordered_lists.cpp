@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <iterator>
+#include <utility>
 
 namespace callsign::jobs {
 
@@ -13,6 +15,15 @@ namespace {
 
 std::size_t bytes_of(const ordered_list& list) {
     return sizeof list + list.tasks.size() * sizeof(uuid);
+}
+
+std::vector<scanned_task> joined(std::vector<std::vector<scanned_task>> parts) {
+    std::size_t count = 0;
+    for (const auto& part : parts) count += part.size();
+    std::vector<scanned_task> all;
+    all.reserve(count);
+    for (auto& part : parts) std::ranges::move(part, std::back_inserter(all));
+    return all;
 }
 
 }  // namespace
@@ -74,7 +85,7 @@ awaitable<result<ordered_lists::made>> ordered_lists::make(account_id account, t
                                                            task_order order, time_point now) {
     const turn mine(state_, account);
     if (!mine) co_return errc::overloaded;
-    std::vector<scanned_task> found;
+    std::vector<std::vector<scanned_task>> found;  // part by part
     std::size_t looked_at = 0;
     std::optional<task_place> after;
     do {
@@ -83,18 +94,22 @@ awaitable<result<ordered_lists::made>> ordered_lists::make(account_id account, t
         if (!answer) co_return answer.error();
         auto* const part = std::get_if<scan_tasks::part>(&*answer);
         if (!part) co_return made{unknown_series{}};
-        for (scanned_task& t : part->tasks) {
-            looked_at += 1 + t.depends.size();
-            found.push_back(std::move(t));
-        }
+        for (const scanned_task& t : part->tasks) looked_at += 1 + t.depends.size();
+        found.push_back(std::move(part->tasks));
         if (looked_at > looked_at_max) co_return made{too_many{}};
         after = std::move(part->next);
     } while (after);
+    // What was found goes there, too: it takes as long to free.
+    auto put_in_order = [found = std::move(found), &filter, order]() mutable {
+        return ordered(joined(std::exchange(found, {})), filter, order);
+    };
+    auto tasks = co_await engine_.offload({account, {.rows = looked_at}}, std::move(put_in_order));
+    if (!tasks) co_return tasks.error();
     auto list = std::make_shared<ordered_list>();
     list->id = ++last_id_;
     list->account = account;
     list->made_at = clock_.elapsed();
-    list->tasks = ordered(found, filter, order);
+    list->tasks = std::move(*tasks);
     state_->keep(list);
     co_return made{shared(std::move(list))};
 }

@@ -4,8 +4,8 @@
 // what it returns, and however tasks change meanwhile, each comes once, and none that was there all
 // the time is left out.
 //
-// All tasks that could be in it are looked at, a step at a time. What is kept is their ids; a list
-// that is not kept any more begins again. Network executor.
+// All tasks that could be in it are looked at, a step at a time, and put in order in the pool. What
+// is kept is their ids; a list that is not kept any more begins again. Network executor.
 
 #include <callsign/domain/task_filter.hpp>
 #include <callsign/engine/engine.hpp>

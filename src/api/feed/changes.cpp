@@ -80,7 +80,10 @@ awaitable<http_response> list_changes(feed_context& f, request_context& c) {
         const bool is_enough =
             !part.changes.empty() || look >= looks_max || me->ended() != follower::end::none ||
             (!part.has_more && !me->is_beyond(part.next.seq) && left <= milliseconds{0});
-        if (is_enough) co_return answer_changes(f, c, part);
+        if (is_enough) {
+            auto make = [&] { return answer_changes(f, c, part); };
+            co_return co_await answer_encoded(f.engine, c, work_of(part.changes), std::move(make));
+        }
         if (part.has_more) continue;
         look = -1;  // what comes now is little
         const net::waiting here(c.request, [me] { me->wake(); });

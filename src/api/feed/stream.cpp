@@ -20,17 +20,31 @@ std::string event_of(std::string_view kind, std::string_view id,
 
 class event_sink final : public feed_sink {
   public:
-    event_sink(net::body_stream& out, const std::string& key_attribute)
-        : out_(out), key_attribute_(key_attribute) {}
+    event_sink(net::body_stream& out, const following& f)
+        : out_(out),
+          engine_(f.feed.engine),
+          account_(f.asked.account),
+          key_attribute_(f.feed.key_attribute) {}
 
     awaitable<bool> tell(std::shared_ptr<feed_page> page) override {
         if (page->events.empty()) {
-            std::string all;
-            for (const task_change& change : changes_of(*page)) {
-                const v1::Change message = to_message(change, key_attribute_);
-                all += event_of("change", message.cursor(), message);
+            const auto& changes = changes_of(*page);
+            auto make = [&] {
+                std::string all;
+                for (const task_change& change : changes) {
+                    const v1::Change message = to_message(change, key_attribute_);
+                    all += event_of("change", message.cursor(), message);
+                }
+                return all;
+            };
+            auto all = co_await encoded(engine_, account_, work_of(changes), std::move(make));
+            if (!all) {
+                const refused why = refused_for(all.error());
+                co_await end(why);
+                co_return false;
             }
-            page->events = std::move(all);
+            // Another may have been as quick.
+            if (page->events.empty()) page->events = std::move(*all);
         }
         std::string own = page->events;
         page.reset();  // for as long as the client takes, its own is what is held
@@ -47,13 +61,15 @@ class event_sink final : public feed_sink {
 
   private:
     net::body_stream& out_;
+    engine& engine_;
+    account_id account_;
     const std::string& key_attribute_;
 };
 
 awaitable<void> stream(std::shared_ptr<following> f, net::body_stream& out) {
     // Shared: it may be told when all else is gone.
     out.tell_when_over([me = f->me] { me->wake(); });
-    event_sink events(out, f->feed.key_attribute);
+    event_sink events(out, *f);
     std::string first(retry_line);
     const bool goes_on = co_await out.write(std::move(first));
     if (goes_on) co_await follow(*f, events);

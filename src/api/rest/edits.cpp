@@ -46,15 +46,19 @@ std::optional<bool> read_purge(const request_context& c, wire::faults& found) {
 
 // ---- answering ----
 
-http_response answer_edit(const rest_context& r, const request_context& c,
-                          const edit_task::answer& answer, const sent_refs& sent) {
+awaitable<http_response> answer_edit(rest_context& r, const request_context& c,
+                                     const edit_task::answer& answer, const sent_refs& sent) {
     const auto outcome = outcome_of(answer, sent, r.key_attribute);
-    if (const auto* const why = std::get_if<refused>(&outcome)) return answer_refused(c, *why);
+    if (const auto* const why = std::get_if<refused>(&outcome)) co_return answer_refused(c, *why);
     const task& now = std::get<task>(outcome);
-    if (!now.purged) return answer_task(c, now, r.key_attribute);
-    http_response gone;
-    gone.status = 204;
-    return gone;
+    if (now.purged) {
+        http_response gone;
+        gone.status = 204;
+        co_return gone;
+    }
+    auto make = [&] { return answer_task(c, now, r.key_attribute); };
+    co_return co_await answer_encoded(r.engine, c, callsign::work_of(now.attributes),
+                                      std::move(make));
 }
 
 }  // namespace
@@ -77,7 +81,7 @@ awaitable<http_response> change_task(rest_context& r, request_context& c) {
                       .bytes = c.request.body().size()};
     const auto done = co_await r.engine.edit(std::move(command));
     if (!done) co_return answer_error(c, done.error());
-    co_return answer_edit(r, c, *done, message.depends().values());
+    co_return co_await answer_edit(r, c, *done, message.depends().values());
 }
 
 awaitable<http_response> delete_task(rest_context& r, request_context& c) {
@@ -94,7 +98,8 @@ awaitable<http_response> delete_task(rest_context& r, request_context& c) {
     command.author = c.who.token;
     const auto done = co_await r.engine.edit(std::move(command));
     if (!done) co_return answer_error(c, done.error());
-    co_return answer_edit(r, c, *done, {});
+    const sent_refs none;
+    co_return co_await answer_edit(r, c, *done, none);
 }
 
 // ---- actions ----
@@ -112,7 +117,8 @@ awaitable<http_response> act(rest_context& r, request_context& c, task_action ac
     command.bytes = c.request.body().size();
     const auto done = co_await r.engine.edit(std::move(command));
     if (!done) co_return answer_error(c, done.error());
-    co_return answer_edit(r, c, *done, {});
+    const sent_refs none;
+    co_return co_await answer_edit(r, c, *done, none);
 }
 
 awaitable<http_response> act_on_annotations(rest_context& r, request_context& c,

@@ -287,7 +287,11 @@ awaitable<http_response> list_tasks(rest_context& r, request_context& c) {
     const auto page = co_await std::move(pages);
     if (!page) co_return answer_error(c, page.error());
     if (const auto* const why = std::get_if<refused>(&*page)) co_return answer_refused(c, *why);
-    co_return answer_page(r, c, std::get<task_page>(*page));
+    const auto& found_page = std::get<task_page>(*page);
+    std::size_t work = 0;
+    for (const task& t : found_page.tasks) work += callsign::work_of(t.attributes);
+    auto make = [&] { return answer_page(r, c, found_page); };
+    co_return co_await answer_encoded(r.engine, c, work, std::move(make));
 }
 
 }  // namespace callsign::api

@@ -98,8 +98,12 @@ awaitable<http_response> show_task(rest_context& r, request_context& c) {
     if (!found) co_return answer_error(c, found.error());
     const auto* const t = std::get_if<task>(&*found);
     if (t == nullptr) co_return answer_refused(c, unresolved(std::get<ref_fault>(*found)));
-    auto response = answer_message(c, 200, wire::to_message(*t, r.key_attribute));
-    co_return unless_known(c, std::move(response), etag_of(t->last_seq));
+    auto make = [&r, &c, t] {
+        auto response = answer_message(c, 200, wire::to_message(*t, r.key_attribute));
+        return unless_known(c, std::move(response), etag_of(t->last_seq));
+    };
+    co_return co_await answer_encoded(r.engine, c, callsign::work_of(t->attributes),
+                                      std::move(make));
 }
 
 }  // namespace callsign::api

@@ -344,7 +344,11 @@ deliverer::read_and_post(hook& h) {
         net::body_lease held(bodies_, h.account);
         const bool fits = held.resize(body_bytes_of(*part));
         if (!fits) co_return outcome(step::busy, std::nullopt);
-        command = co_await post(h, std::move(command), std::move(*part), std::move(held));
+        auto make = [&] { return events_text(h, *part); };
+        auto body = co_await encoded(engine_, h.account, work_of(part->changes), std::move(make));
+        if (!body) co_return outcome(step::busy, std::nullopt);
+        command = co_await post(h, std::move(command), std::move(*part), std::move(*body),
+                                std::move(held));
         co_return outcome(step::go_on, std::move(command));
     }
     // Nothing of it is for this one.
@@ -358,7 +362,8 @@ deliverer::read_and_post(hook& h) {
 }
 
 asio::awaitable<settle_delivery> deliverer::post(hook& h, settle_delivery command,
-                                                 read_changes::part part, net::body_lease held) {
+                                                 read_changes::part part, std::string body,
+                                                 net::body_lease held) {
     const feed_place first = part.changes.front().place;
     const task_change& last = part.changes.back();
     webhook_delivery attempt{
@@ -368,15 +373,8 @@ asio::awaitable<settle_delivery> deliverer::post(hook& h, settle_delivery comman
     // Behind what it is about there may be more that is not for this one.
     const webhook_start reached = place_of(part);
     h.again = part.changes.size();
-    v1::WebhookEvents events;
-    events.set_webhook_id(to_string(h.uuid));
-    events.set_cursor(cursor_text(last.place, last.mark));
-    for (const task_change& change : part.changes) {
-        *events.add_changes() = to_message(change, key_attribute_);
-    }
     part.changes.clear();
-    net::http_call call{"POST", {}, {}, wire::encode(wire::format::json, events)};
-    events.Clear();
+    net::http_call call{"POST", {}, {}, std::move(body)};
     held.resize_anyway(call.body.size());
 
     const milliseconds begun = clock_.elapsed();
@@ -414,6 +412,16 @@ asio::awaitable<net::http_outcome> deliverer::exchange(account_id account, net::
         addresses = *std::move(found);
     }
     co_return co_await calls_->exchange(std::move(url), std::move(addresses), std::move(call));
+}
+
+std::string deliverer::events_text(const hook& h, const read_changes::part& part) const {
+    v1::WebhookEvents events;
+    events.set_webhook_id(to_string(h.uuid));
+    events.set_cursor(cursor_text(part.changes.back().place, part.changes.back().mark));
+    for (const task_change& change : part.changes) {
+        *events.add_changes() = to_message(change, key_attribute_);
+    }
+    return wire::encode(wire::format::json, events);
 }
 
 net::http_field_list deliverer::headers_of(const hook& h, const std::string& id,

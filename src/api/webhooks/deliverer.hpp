@@ -57,6 +57,7 @@ class deliverer {
     void forget(const hook& h);
     void ended();
     void read_settings(hook& h) const;
+    std::string events_text(const hook& h, const read_changes::part& part) const;
     net::http_field_list headers_of(const hook& h, const std::string& id,
                                     const std::string& body) const;
     milliseconds pause_after(const hook& h);
@@ -67,7 +68,8 @@ class deliverer {
     boost::asio::awaitable<step> deliver_next(hook& h);
     boost::asio::awaitable<std::pair<step, std::optional<settle_delivery>>> read_and_post(hook& h);
     boost::asio::awaitable<settle_delivery> post(hook& h, settle_delivery command,
-                                                 read_changes::part part, net::body_lease held);
+                                                 read_changes::part part, std::string body,
+                                                 net::body_lease held);
     boost::asio::awaitable<net::http_outcome> exchange(account_id account, net::outgoing_url url,
                                                        net::http_call call);
     boost::asio::awaitable<void> save(hook& h);
