@@ -170,10 +170,6 @@ claim claim_of(const give_key& c) {
             {.bytes = sizeof(uuid) + c.prefix.size() + c.project.size()}};
 }
 
-claim claim_of(const look_up_slot& c) {
-    return {known_or_operators(c.account), {.bytes = c.key.size()}};
-}
-
 claim claim_of(const create_account&) {
     return {payer::operators(), {}};
 }
@@ -315,6 +311,10 @@ claim claim_of(const foresee_create_device& q) {
 }
 
 claim claim_of(const find_task& q) {
+    return q.account;
+}
+
+claim claim_of(const find_slot& q) {
     return q.account;
 }
 

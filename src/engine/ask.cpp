@@ -34,6 +34,7 @@ template awaitable<result<read_tasks::answer>> engine::ask(read_tasks);
 template awaitable<result<list_tasks::answer>> engine::ask(list_tasks);
 template awaitable<result<scan_tasks::answer>> engine::ask(scan_tasks);
 template awaitable<result<find_listed_tasks::answer>> engine::ask(find_listed_tasks);
+template awaitable<result<find_slot::answer>> engine::ask(find_slot);
 template awaitable<result<list_slots::answer>> engine::ask(list_slots);
 template awaitable<result<count_pending_slots::answer>> engine::ask(count_pending_slots);
 template awaitable<result<find_retry_times::answer>> engine::ask(find_retry_times);

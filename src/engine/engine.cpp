@@ -5,6 +5,7 @@
 #include <callsign/base/assert.hpp>
 #include <callsign/engine/engine.hpp>
 #include <callsign/engine/wakeup.hpp>
+#include <callsign/rules/read.hpp>
 
 #include <algorithm>
 #include <boost/asio/any_completion_handler.hpp>
@@ -303,10 +304,14 @@ class engine::impl {
     asio::awaitable<std::optional<result<create_answer>>> look_up_outcome(
         const std::pair<account_id, std::string>& key, std::optional<time_point> retried_since) {
         using outcome = result<create_answer>;
-        plain w(look_up_slot{key.first, key.second});
-        const auto error = co_await perform(w);
+        const find_slot question{key.first, key.second};
+        find_slot::answer found;
+        std::function<void(read_tx*)> run = [&](read_tx* tx) {
+            found = rules::read(*tx, question);
+        };
+        const claim asks = claim_of(question);
+        const auto error = co_await perform(asks, work_kind::query, std::move(run));
         if (error) co_return outcome(error);
-        const auto& found = std::get<look_up_slot::answer>(w.out);
         if (!found) co_return outcome(create_answer{in_progress{}});
         if (found->receipt) {
             co_return outcome(create_answer{

@@ -27,7 +27,6 @@ awaitable<result<typename Command::answer>> engine::submit(Command command, acto
 
 template awaitable<result<reserve::answer>> engine::submit(reserve);
 template awaitable<result<fulfil::answer>> engine::submit(fulfil);
-template awaitable<result<look_up_slot::answer>> engine::submit(look_up_slot);
 template awaitable<result<reconcile_pending::answer>> engine::submit(reconcile_pending);
 template awaitable<result<forget_settled::answer>> engine::submit(forget_settled);
 template awaitable<result<keep_retry_times::answer>> engine::submit(keep_retry_times);

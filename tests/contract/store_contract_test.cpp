@@ -168,6 +168,40 @@ TEST_P(store_contract, keys_are_found_among_many_and_belong_to_their_account) {
         }
         EXPECT_FALSE(tx.find_slot(one, "key-200"));
     });
+    const auto tx = store_->begin_read();
+    for (int n = 0; n < 200; ++n) {
+        const std::string key = "key-" + std::to_string(n);
+        const auto found = tx->find_slot(n % 2 ? one : two, key);
+        ASSERT_TRUE(found) << key;
+        EXPECT_EQ(found->uuid, uuid_of(n));
+        EXPECT_FALSE(tx->find_slot(n % 2 ? two : one, key));
+    }
+    EXPECT_FALSE(tx->find_slot(one, "key-200"));
+}
+
+// However far the writer has come since it began.
+TEST_P(store_contract, a_reader_finds_the_keys_of_its_own_snapshot) {
+    const auto account = make_account();
+    int last = 0;
+    const auto put_some = [&] {
+        write([&](write_tx& tx) {
+            for (const int end = last + 3; last < end; ++last) {
+                tx.put_slot(new_slot(account, "key-" + std::to_string(last), last));
+            }
+        });
+    };
+    for (int round = 0; round < 24; ++round) {
+        put_some();
+        const auto tx = store_->begin_read();
+        // A snapshot of SQLite's begins with its first read.
+        const int seen = static_cast<int>(tx->slots(slot_id{}, 1000, {}, {}).size());
+        ASSERT_EQ(seen, last);
+        for (int more = 0; more < round % 5; ++more) put_some();
+        for (int n = 0; n < last; ++n) {
+            const auto found = tx->find_slot(account, "key-" + std::to_string(n));
+            ASSERT_EQ(found.has_value(), n < seen) << n << " of " << seen;
+        }
+    }
 }
 
 TEST_P(store_contract, slots_are_listed_in_pages) {
@@ -204,6 +238,7 @@ TEST_P(store_contract, a_forgotten_key_is_free_and_its_slot_id_is_not) {
         write([&](write_tx& tx) { tx.forget_slot(id); });
         if (GetParam().durable) reopen();
         write([&](write_tx& tx) { EXPECT_FALSE(tx.find_slot(account, "k")); });
+        EXPECT_FALSE(store_->begin_read()->find_slot(account, "k"));
     }
     EXPECT_EQ(store_->counts().failed, 0);
 }

@@ -128,6 +128,9 @@ TEST_F(failing_disk_test, a_full_disk_refuses_writes_and_goes_on_reading) {
         const auto task = client.get("/v1/tasks/DSK-1");
         ASSERT_TRUE(task);
         EXPECT_EQ(task->status, 200) << task->body;
+        const auto slot = client.get("/v1/slots/key-0");
+        ASSERT_TRUE(slot);
+        EXPECT_EQ(slot->status, 200) << slot->body;
     };
 
     for (int n = 0; n < 20; ++n) receipts[n] = create(n, 2000)->body;
@@ -297,6 +300,7 @@ class damaged_disk_test : public system_test {
     }
     void expect_stopped_and_read() {
         EXPECT_EQ(get("/v1/tasks").status, 200u);
+        EXPECT_EQ(get("/v1/slots/before").status, 200u);
         EXPECT_EQ(get("/readyz").status, 500u);
         EXPECT_NE(get("/readyz").body.find("store-damaged"), std::string::npos);
         const finished told =

@@ -182,6 +182,8 @@ class read_tx {
     // Those beyond their account's bounds may be among them.
     virtual std::vector<fork_return> fork_returns(const fork_return& after, std::int64_t limit) = 0;
 
+    virtual std::optional<slot> find_slot(account_id account, std::string_view key) = 0;
+    virtual std::optional<slot> find_slot(slot_id id) = 0;
     // At most `limit` slots after `after`, in the order of their ids; `state` and `account` narrow.
     virtual std::vector<slot> slots(slot_id after, std::int64_t limit,
                                     std::optional<slot_state> state,
@@ -275,8 +277,6 @@ class write_tx : public read_tx {
     virtual std::int64_t stored_bytes(account_id account) = 0;
 
     // ---- slots ----
-    virtual std::optional<slot> find_slot(account_id account, std::string_view key) = 0;
-    virtual std::optional<slot> find_slot(slot_id id) = 0;
     // Appends. `slot.id` is ignored; the new one is larger than any before it, for ever.
     // Requires: the account has no slot with this key.
     virtual slot_id put_slot(const slot& slot) = 0;

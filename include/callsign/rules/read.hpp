@@ -21,6 +21,7 @@ read_tasks::answer read(read_tx& tx, const read_tasks& q);
 list_tasks::answer read(read_tx& tx, const list_tasks& q);
 scan_tasks::answer read(read_tx& tx, const scan_tasks& q);
 find_listed_tasks::answer read(read_tx& tx, const find_listed_tasks& q);
+find_slot::answer read(read_tx& tx, const find_slot& q);
 list_slots::answer read(read_tx& tx, const list_slots& q);
 count_pending_slots::answer read(read_tx& tx, const count_pending_slots& q);
 find_retry_times::answer read(read_tx& tx, const find_retry_times& q);

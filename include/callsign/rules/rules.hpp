@@ -71,7 +71,6 @@ reserve::answer apply(write_tx& tx, const reserve& c, const moment& m);
 fulfil::answer apply(write_tx& tx, const fulfil& c, const moment& m);
 reconcile_pending::answer apply(write_tx& tx, const reconcile_pending& c, const moment& m);
 forget_settled::answer apply(write_tx& tx, const forget_settled& c, const moment& m);
-look_up_slot::answer apply(write_tx& tx, const look_up_slot& c, const moment& m);
 keep_retry_times::answer apply(write_tx& tx, const keep_retry_times& c, const moment& m);
 create_account::answer apply(write_tx& tx, const create_account& c, const moment& m);
 edit_account::answer apply(write_tx& tx, const edit_account& c, const moment& m);

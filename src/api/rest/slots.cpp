@@ -9,8 +9,8 @@ awaitable<http_response> show_slot(rest_context& r, request_context& c) {
         co_return answer_problem(c, problems::key_malformed,
                                  "A key is 1 to 255 visible ASCII characters; percent-encode it.");
     }
-    look_up_slot question{c.account(), std::move(key)};
-    const auto found = co_await r.engine.submit(std::move(question));
+    find_slot question{c.account(), std::move(key)};
+    const auto found = co_await r.engine.ask(std::move(question));
     if (!found) co_return answer_error(c, found.error());
     if (!*found) {
         co_return answer_problem(c, problems::slot_not_found,

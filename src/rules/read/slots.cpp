@@ -4,6 +4,14 @@
 
 namespace callsign::rules {
 
+find_slot::answer read(read_tx& tx, const find_slot& q) {
+    auto found = tx.find_slot(q.account, q.key);
+    if (!found) return std::nullopt;
+    std::optional<receipt> given;
+    if (found->state == slot_state::committed) given = tx.find_receipt(*found);
+    return find_slot::found{std::move(*found), std::move(given)};
+}
+
 list_slots::answer read(read_tx& tx, const list_slots& q) {
     std::optional<account_id> account;
     if (q.account) {

@@ -237,6 +237,11 @@ class reads_over : public Base {
         return some;
     }
 
+    std::optional<slot> find_slot(account_id account, std::string_view key) override {
+        const auto* id = find(state_->slot_keys, {account, std::string(key)});
+        return id ? std::optional(*state_->slots.at(*id)) : std::nullopt;
+    }
+    std::optional<slot> find_slot(slot_id id) override { return copy(find(state_->slots, id)); }
     std::vector<slot> slots(slot_id after, std::int64_t limit, std::optional<slot_state> wanted,
                             std::optional<account_id> account) override {
         std::vector<slot> some;

@@ -31,11 +31,6 @@ class write_transaction final : public reads_over<write_tx> {
         if (wrote_) ++*forgotten_;
     }
 
-    std::optional<slot> find_slot(account_id account, std::string_view key) override {
-        const auto* id = find(state_->slot_keys, {account, std::string(key)});
-        return id ? std::optional(*state_->slots.at(*id)) : std::nullopt;
-    }
-    std::optional<slot> find_slot(slot_id id) override { return copy(find(state_->slots, id)); }
     slot_id put_slot(const slot& s) override {
         const slot_id id{next_id(s.created_at)};
         CALLSIGN_ASSERT(state_->slot_keys.emplace(std::pair(s.account, s.key), id).second);

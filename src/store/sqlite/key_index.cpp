@@ -183,11 +183,15 @@ bool key_index::search(const run& r, std::uint64_t hash,
     return false;
 }
 
+key_index::page key_index::read_page(connection& db, std::int64_t page_id) {
+    auto q = db.use(sql::page_get);
+    if (!q.bind(page_id).step()) throw_damaged("key_pages", page_id, "it is not there");
+    return entries_of(q.blob(0), page_id);
+}
+
 key_index::page key_index::read_page(const run& r, std::int64_t number) {
     const std::int64_t id = r.page_id(number);
-    auto q = db_.use(sql::page_get);
-    if (!q.bind(id).step()) throw_damaged("key_pages", id, "it is not there");
-    page entries = entries_of(q.blob(0), id);
+    page entries = read_page(db_, id);
     if (entries.front().hash != r.first_hashes[static_cast<std::size_t>(number)]) {
         throw_damaged("key_pages", id, "it is another page");
     }
@@ -206,6 +210,79 @@ key_index::page key_index::entries_of(std::string_view bytes, std::int64_t page_
     return entries;
 }
 
+// ---- finding, for a reader ----
+
+void key_index::nominate_in(connection& db, const key_index* writer, account_id account,
+                            std::string_view key, const std::function<bool(slot_id)>& visit) {
+    struct stored {
+        std::int64_t id, entries;
+    };
+    std::vector<stored> runs;
+    std::int64_t through = 0;
+    {
+        auto q = db.use(sql::run_in_use);
+        q.bind(static_cast<int>(run_state::in_use));
+        while (q.step()) {
+            runs.push_back({q.integer(0), q.integer(1)});
+            through = std::max(through, q.integer(2));
+        }
+    }
+    const std::uint64_t hash = key_hash(account, key);
+    // Only now that the snapshot has begun: what it has was added before.
+    newest behind = writer ? writer->nominate_newest(hash) : newest{};
+    if (behind.through != through) {  // they became a run since the snapshot began: its rows say it
+        behind.nominated.clear();
+        const std::string wanted(key);
+        auto q = db.use(sql::slot_by_key_behind);
+        if (q.bind(through).bind(account).bind(wanted).step()) {
+            behind.nominated.push_back(slot_id{q.integer(0)});
+        }
+    }
+    for (const slot_id id : behind.nominated) {
+        if (visit(id)) return;
+    }
+    for (const stored& r : runs) {
+        const std::int64_t pages = (r.entries + std::int64_t{page_entries} - 1) / page_entries;
+        if (search_in(db, r.id, pages, hash, visit)) return;
+    }
+}
+
+key_index::newest key_index::nominate_newest(std::uint64_t hash) const {
+    const std::scoped_lock lock(mutex_);
+    newest found{through_};
+    if (const auto at = recent_.find(hash); at != recent_.end()) {
+        found.nominated.push_back(slot_id{at->second});
+    }
+    for (const entry& twin : recent_twins_) {
+        if (twin.hash == hash) found.nominated.push_back(slot_id{twin.slot});
+    }
+    return found;
+}
+
+// In a run whose first hashes and filter are not at hand: a page for each step of a binary search.
+bool key_index::search_in(connection& db, std::int64_t run_id, std::int64_t pages,
+                          std::uint64_t hash, const std::function<bool(slot_id)>& visit) {
+    const std::int64_t first = run_id << 32;
+    std::int64_t from = 0, to = pages;  // before `from` pages begin below the hash, from `to` not
+    while (from < to) {
+        const std::int64_t middle = from + (to - from) / 2;
+        if (read_page(db, first + middle).front().hash < hash) {
+            from = middle + 1;
+        } else {
+            to = middle;
+        }
+    }
+    for (std::int64_t at = std::max<std::int64_t>(from, 1) - 1; at < pages; ++at) {
+        const page entries = read_page(db, first + at);
+        if (entries.front().hash > hash) return false;
+        auto e = std::lower_bound(entries.begin(), entries.end(), entry{hash, INT64_MIN});
+        for (; e != entries.end() && e->hash == hash; ++e) {
+            if (visit(slot_id{e->slot})) return true;
+        }
+    }
+    return false;
+}
+
 // ---- growing ----
 
 void key_index::add(std::uint64_t hash, slot_id id) {
@@ -214,6 +291,7 @@ void key_index::add(std::uint64_t hash, slot_id id) {
 }
 
 void key_index::put_recent(const entry& e) {
+    const std::scoped_lock lock(mutex_);
     if (!recent_.emplace(e.hash, e.slot).second) recent_twins_.push_back(e);
 }
 
@@ -244,6 +322,7 @@ void key_index::committed() noexcept {
 }
 
 void key_index::roll_back() noexcept {
+    const std::scoped_lock lock(mutex_);
     if (before_) {
         if (before_->recent) {
             recent_ = std::move(*before_->recent);
@@ -290,9 +369,12 @@ void key_index::flush_recent() {
         append(*written, page);
         rest = rest.subspan(page.size());
     }
-    through_ = through;
-    before_->recent = std::exchange(recent_, {});
-    before_->recent_twins = std::exchange(recent_twins_, {});
+    {
+        const std::scoped_lock lock(mutex_);
+        through_ = through;
+        before_->recent = std::exchange(recent_, {});
+        before_->recent_twins = std::exchange(recent_twins_, {});
+    }
     take_into_use(std::move(written));
 }
 

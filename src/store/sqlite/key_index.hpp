@@ -22,7 +22,8 @@
 //
 // Threads: the writer's. All of it happens inside the caller's transaction, and ends with it:
 // committed(), or roll_back(), which puts back what the transaction touched and reads nothing, so
-// that it cannot fail.
+// that it cannot fail. A reader, on any thread, finds the runs of its own snapshot in the file, and
+// asks memory for the newest keys alone: what those nominate may be ahead of the snapshot.
 
 #include "connection.hpp"
 
@@ -35,6 +36,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -68,6 +70,10 @@ class key_index {
 
     // Calls visit(slot_id) for each slot nominated, until it returns true.
     void nominate(std::uint64_t hash, const std::function<bool(slot_id)>& visit);
+
+    // The same for a reader, in the snapshot of `db`. `writer`: of this process, if there is one.
+    static void nominate_in(connection& db, const key_index* writer, account_id account,
+                            std::string_view key, const std::function<bool(slot_id)>& visit);
 
     // Requires: `id` is larger than any added before.
     void add(std::uint64_t hash, slot_id id);
@@ -107,8 +113,18 @@ class key_index {
 
     static constexpr std::size_t page_entries = 250;  // 4,000 bytes: a row fills a page of its own
 
+    // Of the slots behind `through`, whatever snapshot has them. Any thread.
+    struct newest {
+        std::int64_t through = -1;
+        std::vector<slot_id> nominated{};
+    };
+    newest nominate_newest(std::uint64_t hash) const;
+
     bool search(const run& r, std::uint64_t hash, const std::function<bool(slot_id)>& visit);
     page read_page(const run& r, std::int64_t number);
+    static page read_page(connection& db, std::int64_t page_id);
+    static bool search_in(connection& db, std::int64_t run_id, std::int64_t pages,
+                          std::uint64_t hash, const std::function<bool(slot_id)>& visit);
     static page entries_of(std::string_view bytes, std::int64_t page_id);
 
     std::shared_ptr<run> begin_run(int level, std::size_t keys, std::int64_t through);
@@ -131,8 +147,11 @@ class key_index {
     connection& db_;
     key_index_options options_;
 
+    // The writer alone changes these, under the lock.
+    mutable std::mutex mutex_;
     recent_keys recent_;
     std::vector<entry> recent_twins_;  // equal hashes of different keys: practically never
+    std::int64_t through_ = 0;         // the last slot whose entry is in a run
     std::vector<entry> added_;         // in this transaction
     bool merges_due_ = false;          // a level may have enough runs
 
@@ -140,7 +159,6 @@ class key_index {
     std::map<int, merge> merges_;                        // at most one a level
     std::vector<std::int64_t> dead_;                     // runs whose pages are yet to be deleted
     std::int64_t next_run_ = 1;
-    std::int64_t through_ = 0;
     std::size_t filter_bytes_ = 0;
 
     std::unique_ptr<before> before_;  // there from prepare_commit() to the transaction's end

@@ -17,7 +17,7 @@ struct borrowed {
 
 class read_transaction final : private borrowed, public reads_over<read_tx> {
   public:
-    read_transaction(reader_pool& from, const bulk_indexes& indexes)
+    read_transaction(reader_pool& from, const writers_indexes& indexes)
         : borrowed{from, from.take()}, reads_over(*borrowed::reader, indexes) {
         try {
             begin();
@@ -46,7 +46,7 @@ class read_transaction final : private borrowed, public reads_over<read_tx> {
 
 }  // namespace
 
-std::unique_ptr<read_tx> begin_read(reader_pool& pool, const bulk_indexes& indexes) {
+std::unique_ptr<read_tx> begin_read(reader_pool& pool, const writers_indexes& indexes) {
     return std::make_unique<read_transaction>(pool, indexes);
 }
 

@@ -9,9 +9,9 @@
 
 namespace callsign::sqlite {
 
-struct bulk_indexes;
+struct writers_indexes;
 
 // Waits for a free connection. `pool` and the indexes outlive it. Throws store_failure.
-std::unique_ptr<read_tx> begin_read(reader_pool& pool, const bulk_indexes& indexes);
+std::unique_ptr<read_tx> begin_read(reader_pool& pool, const writers_indexes& indexes);
 
 }  // namespace callsign::sqlite

@@ -3,6 +3,7 @@
 
 #include "bulk_index.hpp"
 #include "connection.hpp"
+#include "key_index.hpp"
 #include "rows.hpp"
 #include "statements.hpp"
 
@@ -58,9 +59,10 @@ std::vector<Row> all(query& q, Row (*row)(query&)) {
 }
 
 // The writer's; none: there is no writer in this process.
-struct bulk_indexes {
+struct writers_indexes {
     const bulk_index* numbers = nullptr;
     const bulk_index* places = nullptr;
+    const key_index* keys = nullptr;
 };
 
 // Base is read_tx or write_tx.
@@ -68,7 +70,7 @@ template <class Base>
 class reads_over : public Base {
   public:
     // Before the transaction begins.
-    reads_over(connection& db, bulk_indexes indexes)
+    reads_over(connection& db, writers_indexes indexes)
         : db_(db), indexes_(indexes), commits_(indexes.numbers ? indexes.numbers->commits() : 0) {}
 
     std::vector<account> deleted_accounts(time_point before, std::int64_t limit) override {
@@ -255,6 +257,15 @@ class reads_over : public Base {
         return all(q.bind(after.id).bind(after.account).bind(limit), side_return_of);
     }
 
+    std::optional<slot> find_slot(account_id account, std::string_view key) override {
+        std::optional<slot> found;
+        key_index::nominate_in(db_, indexes_.keys, account, key, slot_of_key(account, key, found));
+        return found;
+    }
+    std::optional<slot> find_slot(slot_id id) override {
+        auto q = db_.use(sql::slot_by_id);
+        return one(q.bind(id), slot_of);
+    }
     std::vector<slot> slots(slot_id after, std::int64_t limit, std::optional<slot_state> state,
                             std::optional<account_id> account) override {
         if (account) {
@@ -402,6 +413,17 @@ class reads_over : public Base {
     }
 
   protected:
+    // Takes the slot of this key among those nominated.
+    std::function<bool(slot_id)> slot_of_key(account_id account, std::string_view key,
+                                             std::optional<slot>& found) {
+        return [this, account, key, &found](slot_id id) {
+            auto nominated = this->find_slot(id);
+            if (!nominated || nominated->account != account || nominated->key != key) return false;
+            found = std::move(nominated);
+            return true;
+        };
+    }
+
     connection& db_;
 
   private:
@@ -471,7 +493,7 @@ class reads_over : public Base {
         return q.bind(id).step() ? q.text(0) : std::string();
     }
 
-    bulk_indexes indexes_;
+    writers_indexes indexes_;
     std::int64_t commits_;  // of either index: they count the same ones
     std::optional<index_view> numbers_, places_;
 };

@@ -58,7 +58,7 @@ class sqlite_store final : public store {
         return sqlite::begin_write(state_);
     }
     std::unique_ptr<read_tx> begin_read() override {
-        return sqlite::begin_read(readers_, {&state_.numbers, &state_.places});
+        return sqlite::begin_read(readers_, {&state_.numbers, &state_.places, &state_.keys});
     }
     void sync() override {
         if (log_.is_database_lost()) {

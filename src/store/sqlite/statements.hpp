@@ -596,6 +596,7 @@ inline constexpr auto reference_snapshot = "SELECT snapshot FROM clients WHERE c
 
 inline constexpr auto run_all =
     "SELECT run_id, level, state, entries, through FROM key_runs ORDER BY run_id";
+inline constexpr auto run_in_use = "SELECT run_id, entries, through FROM key_runs WHERE state = ?";
 inline constexpr auto run_put =
     "INSERT INTO key_runs (run_id, level, state, entries, through) VALUES (?, ?, ?, ?, ?)";
 inline constexpr auto run_set = "UPDATE key_runs SET state = ?, entries = ? WHERE run_id = ?";
@@ -608,6 +609,8 @@ inline constexpr auto page_delete =
     "DELETE FROM key_pages WHERE page_id IN (SELECT page_id FROM key_pages"
     " WHERE page_id >= ? AND page_id < ? ORDER BY page_id LIMIT ?)";
 inline constexpr auto key_after = "SELECT slot_id, account_id, key FROM slots WHERE slot_id > ?";
+inline constexpr auto slot_by_key_behind =
+    "SELECT slot_id FROM slots WHERE slot_id > ? AND account_id = ? AND key = ?";
 inline constexpr auto slot_oldest = "SELECT coalesce(min(slot_id), 0) FROM slots";
 
 }  // namespace callsign::sql

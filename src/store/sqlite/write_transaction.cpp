@@ -68,18 +68,10 @@ class write_transaction final : public reads_over<write_tx> {
 
     std::optional<slot> find_slot(account_id account, std::string_view key) override {
         std::optional<slot> found;
-        state_.keys.nominate(key_hash(account, key), [&](slot_id id) {
-            auto nominated = find_slot(id);
-            if (!nominated || nominated->account != account || nominated->key != key) return false;
-            found = std::move(nominated);
-            return true;
-        });
+        state_.keys.nominate(key_hash(account, key), slot_of_key(account, key, found));
         return found;
     }
-    std::optional<slot> find_slot(slot_id id) override {
-        auto q = db_.use(sql::slot_by_id);
-        return one(q.bind(id), slot_of);
-    }
+    using reads_over::find_slot;
     slot_id put_slot(const slot& s) override {
         moved(s.created_at);
         const slot_id id{++state_.now.last_slot};

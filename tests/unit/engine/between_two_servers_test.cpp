@@ -83,9 +83,7 @@ class between : public ::testing::Test {
         ASSERT_TRUE(swept);
     }
     slot_state state_of(const std::string& key) {
-        return house_->run(house_->engine().submit(look_up_slot{account_, key}))
-            ->value()
-            .slot.state;
+        return house_->run(house_->engine().ask(find_slot{account_, key}))->value().slot.state;
     }
     slot_state state_on_disk(const std::string& key) {
         const auto tx = disk_->begin_write({});

@@ -34,7 +34,7 @@ class write_trouble : public ::testing::Test {
     }
     // A command that finds out that there is nothing to write.
     bool ask() {
-        auto done = house_.run(house_.engine().submit(look_up_slot{account_id{1}, "no such key"}));
+        auto done = house_.run(house_.engine().submit(remove_webhook{account_id{1}, {}}));
         return done.has_value();
     }
     std::optional<kind> trouble() {
@@ -62,6 +62,24 @@ TEST_F(write_trouble, is_told_when_it_comes_and_when_it_goes) {
     EXPECT_TRUE(write("d"));
     EXPECT_EQ(trouble(), std::nullopt);
     EXPECT_EQ(probe_.told, (std::vector<std::optional<kind>>{kind::full, kind::read_only, {}}));
+}
+
+TEST_F(write_trouble, does_not_keep_anybody_from_looking_a_key_up) {
+    const auto find = [&](const char* key) {
+        return house_.run(house_.engine().ask(find_slot{account_id{1}, key}));
+    };
+    reserve made;
+    made.account = account_id{1};
+    made.key = "k";
+    house_.start_command(std::move(made));
+    house_.settle();
+    for (const auto how : {kind::full, kind::io_error, kind::read_only, kind::corrupt}) {
+        store_.refuse_writes(how);
+        EXPECT_FALSE(write("a"));
+        ASSERT_TRUE(find("k"));
+        EXPECT_TRUE(find("k").value());
+        EXPECT_FALSE(find("another").value());
+    }
 }
 
 TEST_F(write_trouble, is_none_where_the_same_may_succeed_the_next_time) {

@@ -10,7 +10,7 @@ using forgotten = managed_account;
 TEST_F(forgotten, slots_are_settled_longer_than_the_retention) {
     constexpr milliseconds retention{1'000};
     const auto is_known = [&](const char* key) {
-        return run(look_up_slot{account_, key}).has_value();
+        return ask(find_slot{account_, key}).has_value();
     };
     const auto settled = reserved("settled");
     reserved("pending");

@@ -83,7 +83,7 @@ TEST_F(pending_slots, give_their_task_a_number_if_it_has_none) {
         });
         EXPECT_FALSE(testing::audit(*store_).empty());
         EXPECT_EQ(run(reconcile_pending{{}, 10, window, {}}).committed, 1);
-        const auto given = run(look_up_slot{account_, key})->receipt;
+        const auto given = ask(find_slot{account_, key})->receipt;
         ASSERT_TRUE(given);
         EXPECT_EQ(given->number, n);
         EXPECT_EQ(given->seq, head().seq);

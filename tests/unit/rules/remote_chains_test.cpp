@@ -30,7 +30,7 @@ class remote_account : public rules_test {
     slot find_slot(slot_id id) {
         return store_->begin_read()->slots(slot_id{id.value - 1}, 1, {}, {}).front();
     }
-    slot find_slot(const std::string& key) { return run(look_up_slot{account_, key})->slot; }
+    slot find_slot(const std::string& key) { return ask(callsign::find_slot{account_, key})->slot; }
     take_delivery::taken take(std::vector<edit_task> edits = {}) {
         return std::get<take_delivery::taken>(run(take_delivery{account_, std::move(edits)}));
     }

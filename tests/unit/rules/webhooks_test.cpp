@@ -289,7 +289,7 @@ TEST_F(unseen_tasks, a_sweep_does_not_take_a_number_for_a_task) {
     EXPECT_EQ(attribute(uuid_of(3), "description"), "d");
     now_ += 2 * window;
     EXPECT_EQ(run(reconcile_pending{{}, 10, window, {}}).failed, 1);
-    EXPECT_EQ(run(look_up_slot{account_, "left"})->slot.state, slot_state::failed);
+    EXPECT_EQ(ask(find_slot{account_, "left"})->slot.state, slot_state::failed);
 }
 
 // However it comes, who waits for it has it, and it is never unseen again.
@@ -298,7 +298,7 @@ TEST_F(unseen_tasks, a_device_that_makes_it_settles_its_slots) {
     become_managed({1});
     reserved("k", uuid_of(3));
     send(client, head().version, {create(uuid_of(3)), update(uuid_of(3), "p", "v")});
-    const auto found = run(look_up_slot{account_, "k"});
+    const auto found = ask(find_slot{account_, "k"});
     EXPECT_EQ(found->slot.state, slot_state::committed);
     EXPECT_GT(found->receipt->seq, 0);
     send(client, head().version, {remove(uuid_of(3))});
@@ -329,8 +329,8 @@ TEST_F(unseen_tasks, a_creation_whose_task_lives_elsewhere_is_sent_there) {
                              {create(uuid_of(4)), update(uuid_of(4), "description", "first")}});
     const auto sent = std::get<take_delivery::taken>(run(take_delivery{account_, {}}));
     run(settle{account_, sent.parent, uuid_of(906), sent.operations, sent.parts});
-    const auto of_mine = *run(look_up_slot{account_, "mine"});
-    const auto of_other = *run(look_up_slot{account_, "other"});
+    const auto of_mine = *ask(find_slot{account_, "mine"});
+    const auto of_other = *ask(find_slot{account_, "other"});
     EXPECT_TRUE(of_mine.receipt && of_mine.receipt->created && of_mine.receipt->number == 1);
     EXPECT_TRUE(of_other.receipt && !of_other.receipt->created && of_other.receipt->number == 2);
     EXPECT_EQ(attribute(uuid_of(3), "description"), "d");

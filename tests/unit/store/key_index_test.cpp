@@ -7,6 +7,10 @@
 #include "store/sqlite/migrations.hpp"
 #include "support/temp_dir.hpp"
 
+#include <callsign/store/sqlite.hpp>
+
+#include <atomic>
+#include <future>
 #include <gtest/gtest.h>
 #include <map>
 #include <rapidcheck/gtest.h>
@@ -192,6 +196,44 @@ TEST(key_index, a_page_that_is_another_is_damage) {
     expect_damage("UPDATE key_pages SET entries = randomblob(160)");
     expect_damage("UPDATE key_pages SET entries = substr(entries, 17)");
     expect_damage("DELETE FROM key_pages");
+}
+
+// A key that somebody has the answer of is found by whoever asks now, whatever the writer does.
+TEST(key_index, has_what_is_committed_on_any_thread) {
+    temp_dir dir;
+    const auto store = open_sqlite({.data_dir = dir.path(), .recent_keys_max = 4});
+    const auto put = [&](write_tx& tx, const std::string& key) {
+        slot s;
+        s.account = account_id{1};
+        s.key = key;
+        tx.put_slot(s);
+    };
+    std::atomic<int> committed{0};
+    std::atomic<bool> over{false};
+    const auto read = [&] {
+        while (!over) {
+            const int n = committed;
+            const auto tx = store->begin_read();
+            for (int back = 1; back <= std::min(n, 6); ++back) {
+                const std::string key = "key-" + std::to_string(n - back);
+                if (!tx->find_slot(account_id{1}, key)) return key;
+            }
+        }
+        return std::string();
+    };
+    auto one = std::async(std::launch::async, read);
+    auto two = std::async(std::launch::async, read);
+    EXPECT_NO_THROW(for (int n = 0; n < 200; ++n) {
+        const auto tx = store->begin_write();
+        put(*tx, "key-" + std::to_string(n));
+        tx->commit_unsynced();
+        committed = n + 1;
+        const auto dropped = store->begin_write();
+        put(*dropped, "dropped");
+    });
+    over = true;
+    EXPECT_EQ(one.get(), "");
+    EXPECT_EQ(two.get(), "");
 }
 
 TEST(key_index, a_merge_drops_entries_of_forgotten_slots) {

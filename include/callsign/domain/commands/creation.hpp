@@ -128,20 +128,6 @@ claim claim_of(const fulfil& c);
 
 // ---- what became of it ----
 
-// Changes nothing. It is a command, and no query, so that its place in the queue settles it: it
-// sees everything that was acknowledged before it was asked.
-struct look_up_slot {
-    account_id account;
-    std::string key;
-
-    struct found {
-        callsign::slot slot;
-        std::optional<callsign::receipt> receipt;
-    };
-    using answer = std::optional<found>;
-};
-claim claim_of(const look_up_slot& c);
-
 // ---- without phases ----
 
 // A number for a task of an opaque account, which its client vouches for. The same uuid always gets

@@ -1,5 +1,5 @@
 #pragma once
-// Slots, as operators see them.
+// Slots, by their keys and as operators see them.
 
 #include <callsign/domain/claim.hpp>
 #include <callsign/domain/queries/page.hpp>
@@ -12,6 +12,19 @@
 #include <string>
 
 namespace callsign {
+
+// What became of a creation.
+struct find_slot {
+    account_id account;
+    std::string key;
+
+    struct found {
+        callsign::slot slot;
+        std::optional<callsign::receipt> receipt;  // once committed
+    };
+    using answer = std::optional<found>;
+};
+claim claim_of(const find_slot& q);
 
 struct listed_slot {
     slot_id id;

@@ -5,19 +5,19 @@
 namespace callsign {
 namespace {
 
-using slot_look_up = managed_account;
+using finding_slots = managed_account;
 
-TEST_F(slot_look_up, says_what_became_of_the_key) {
-    EXPECT_FALSE(run(look_up_slot{account_, "k"}));
+TEST_F(finding_slots, says_what_became_of_the_key) {
+    EXPECT_FALSE(ask(find_slot{account_, "k"}));
     const auto slot = reserved("k");
-    const auto pending = run(look_up_slot{account_, "k"});
+    const auto pending = ask(find_slot{account_, "k"});
     ASSERT_TRUE(pending);
     EXPECT_EQ(pending->slot.state, slot_state::pending);
     EXPECT_FALSE(pending->receipt);
     const auto made = std::get<receipted>(run(fulfil{slot, "", {}})).receipt;
-    EXPECT_EQ(run(look_up_slot{account_, "k"})->receipt, made);
+    EXPECT_EQ(ask(find_slot{account_, "k"})->receipt, made);
     const auto other = make("other");
-    EXPECT_FALSE(run(look_up_slot{other, "k"})) << "keys are an account's own";
+    EXPECT_FALSE(ask(find_slot{other, "k"})) << "keys are an account's own";
 }
 
 }  // namespace
