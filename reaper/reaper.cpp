@@ -61,11 +61,10 @@ class reaper::impl {
     asio::awaitable<result<sweep_result>> sweep_once() {
         while (sweeping_) co_await turn();
         sweeping_ = true;
+        const sweep_end end{*this};
         const time_point begun = clock_.now();
         const milliseconds reading = clock_.elapsed();
         const auto swept = co_await sweep();
-        sweeping_ = false;
-        if (!turns_.empty()) turns_.front()->cancel();
         if (swept.has_value()) {
             ++status_.sweeps;
             status_.last_sweep = begun;
@@ -90,21 +89,51 @@ class reaper::impl {
     }
 
   private:
-    // Both halves in steps of `batch`; between two steps the queue serves clients. Each step is
+    using slots_by_account = std::map<account_id, std::vector<slot_id>>;
+
+    // The next sweep begins, whatever became of this one.
+    struct sweep_end {
+        impl& its;
+        ~sweep_end() {
+            its.sweeping_ = false;
+            if (!its.turns_.empty()) its.turns_.front()->cancel();
+        }
+    };
+
+    // All of it in steps of `batch`; between two steps the queue serves clients. Each step is
     // complete in itself, so a sweep that stops here has only done less.
     asio::awaitable<result<sweep_result>> sweep() {
         const auto unread = co_await read_what_was_kept();
         if (unread) co_return unread;
         choose_windows();
         for (const account_class c : account_classes) probe_.window_chosen(c, watch_.status(c));
-        const auto swept = co_await sweep_slots();
+        const auto swept = co_await sweep_parts();
         co_await keep_news();
         co_return swept;
     }
 
-    asio::awaitable<result<sweep_result>> sweep_slots() {
+    // What stands in the way of one part stands in the way of no other.
+    asio::awaitable<result<sweep_result>> sweep_parts() {
         sweep_result all;
         slots_by_account elsewhere;
+        boost::system::error_code failed;
+        const auto keep_first = [&failed](boost::system::error_code error) {
+            if (!failed) failed = error;
+        };
+        keep_first(co_await reconcile_slots(all, elsewhere));
+        keep_first(co_await forget_settled_slots(all));
+        keep_first(co_await remove_deleted_accounts());
+        keep_first(co_await forget_old_actions());
+        keep_first(co_await scrub_purged_tasks(all));
+        keep_first(co_await clear_the_log());
+        // Other servers take their time; nothing here waits for them.
+        keep_first(co_await sweep_elsewhere(std::move(elsewhere), all));
+        if (failed) co_return failed;
+        co_return all;
+    }
+
+    asio::awaitable<boost::system::error_code> reconcile_slots(sweep_result& all,
+                                                               slots_by_account& elsewhere) {
         for (std::optional<slot_id> at = slot_id{}; at;) {
             const reaper_options now = status_.options;
             const auto step = co_await engine_.reconcile(*at, now.batch, watch_.windows());
@@ -116,6 +145,10 @@ class reaper::impl {
             at = step->next;
             for (const auto& [account, id] : step->elsewhere) elsewhere[account].push_back(id);
         }
+        co_return boost::system::error_code{};
+    }
+
+    asio::awaitable<boost::system::error_code> forget_settled_slots(sweep_result& all) {
         for (std::optional<slot_id> at = slot_id{}; at;) {
             const reaper_options now = status_.options;
             forget_settled forget{*at, now.batch, now.retention, now.history_retention};
@@ -125,21 +158,16 @@ class reaper::impl {
             all.forgotten += step->forgotten;
             at = step->next;
         }
-        bool removed = false;
-        const auto failed = co_await remove_deleted_accounts(removed);
-        if (failed) co_return failed;
-        const auto kept = co_await forget_old_actions();
-        if (kept) co_return kept;
-        const auto unscrubbed = co_await scrub_purged_tasks(all);
-        if (removed || all.scrubbed > 0) {
-            const auto cleared = co_await engine_.submit(clear_log{});
-            if (!cleared) co_return cleared.error();
-        }
-        // Other servers take their time; nothing here waits for them.
-        const auto error = co_await sweep_elsewhere(std::move(elsewhere), all);
-        if (error) co_return error;
-        if (unscrubbed) co_return unscrubbed;
-        co_return all;
+        co_return boost::system::error_code{};
+    }
+
+    // Once a sweep: what was removed and scrubbed is still in it.
+    asio::awaitable<boost::system::error_code> clear_the_log() {
+        if (!clearing_due_) co_return boost::system::error_code{};
+        const auto cleared = co_await engine_.submit(clear_log{});
+        if (!cleared) co_return cleared.error();
+        clearing_due_ = false;
+        co_return boost::system::error_code{};
     }
 
     // So many steps, and the next sweep goes on: a long chain must not hold up what clients wait
@@ -183,6 +211,7 @@ class reaper::impl {
         const auto over = static_cast<std::ptrdiff_t>(step->over);
         purged.tasks.erase(purged.tasks.begin(), purged.tasks.begin() + over);
         all.scrubbed += over;
+        clearing_due_ = clearing_due_ || over > 0;
         co_return boost::system::error_code{};
     }
 
@@ -197,7 +226,7 @@ class reaper::impl {
     }
 
     // After the slots, which they wait for.
-    asio::awaitable<boost::system::error_code> remove_deleted_accounts(bool& removed) {
+    asio::awaitable<boost::system::error_code> remove_deleted_accounts() {
         remove_deleted command;
         for (bool has_more = true; has_more && !stopped_;) {
             command.grace = status_.options.account_grace;
@@ -205,13 +234,11 @@ class reaper::impl {
             const auto step = co_await engine_.submit(command);
             if (!step) co_return step.error();
             command.from = step->next;
-            removed = removed || step->removed > 0;
+            clearing_due_ = clearing_due_ || step->removed > 0;
             has_more = step->next || step->removed > 0;
         }
         co_return boost::system::error_code{};
     }
-
-    using slots_by_account = std::map<account_id, std::vector<slot_id>>;
 
     // Accounts whose other servers are asked at once: each that does not answer takes as long as a
     // request may.
@@ -349,6 +376,7 @@ class reaper::impl {
     hub::subscription events_;
     std::optional<find_purged::answer> scrubbing_;  // what is left to do of an account
     account_id scrubbed_of_;                        // the last one that was begun with
+    bool clearing_due_ = false;                     // of the log
     bool sweeping_ = false;
     bool stopped_ = false;
 };

@@ -28,8 +28,8 @@ overloaded(Cases...) -> overloaded<Cases...>;
 http_response answer_message(const request_context& c, unsigned status,
                              const google::protobuf::Message& message);
 
-// What is encoded of tasks on the network thread (domain/work.hpp): some 5 ms on a small machine.
-inline constexpr std::size_t encoded_at_once_max = std::size_t{64} << 10;
+// What is encoded of tasks on the network thread (domain/work.hpp): some 10 ms on a small machine.
+inline constexpr std::size_t encoded_at_once_max = std::size_t{128} << 10;
 
 inline std::size_t work_of(std::span<const task_change> changes) noexcept {
     std::size_t work = 0;
@@ -54,6 +54,14 @@ awaitable<http_response> answer_encoded(engine& engine, const request_context& c
                                         Make make) {
     auto made = co_await encoded(engine, c.account(), work, std::move(make));
     if (!made) co_return answer_error(c, made.error());
+    co_return std::move(*made);
+}
+// Of what was written, which must be said: if the pool has no room, here.
+template <class Make>
+awaitable<http_response> answer_written(engine& engine, const request_context& c, std::size_t work,
+                                        Make make) {
+    auto made = co_await encoded(engine, c.account(), work, make);
+    if (!made) co_return make();
     co_return std::move(*made);
 }
 

@@ -159,7 +159,7 @@ appended_changes append_changes(write_tx& tx, account_id account,
     done.version = from.version ? *from.version : m.ids.next(m.now);
     done.seq = tx.append_version(account, done.version, m.now, operations, from.by);
     m.tell(events::version_appended{account, done.seq});
-    put_purges(tx, account, operations, done.seq);
+    if (from.purges) put_purges(tx, account, operations, done.seq);
     task_writer writer(tx, account, done.seq, from, m);
     for (auto& t : tasks.all()) writer.write(t);
     writer.append_own();

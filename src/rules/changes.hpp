@@ -27,6 +27,8 @@ struct changes_origin {
     // What makes a task too large is taken away again by the server's own version behind it: a
     // device that was refused for it could never sync again. Not of an account that is elsewhere.
     bool cuts = false;
+    // What these operations delete is purged. Else it is made again by them, as it was.
+    bool purges = true;
 };
 
 // What these operations delete is purged: what the chain says of it up to version `seq`, which

@@ -75,12 +75,13 @@ class snapshot_merge {
         put({operation_kind::remove, id, {}, {}, {}});
         put({operation_kind::create, id, {}, {}, {}});
         for (const auto& [name, value] : all) set(id, name, value);
+        purges_ = false;
     }
 
     void write() {
         if (operations_.empty()) return;
-        append_changes(tx_, account_, operations_, tasks_, {.by = sender_.id, .cuts = true},
-                       moment_);
+        append_changes(tx_, account_, operations_, tasks_,
+                       {.by = sender_.id, .cuts = true, .purges = purges_}, moment_);
     }
 
   private:
@@ -94,9 +95,11 @@ class snapshot_merge {
         const bool device_is_later = is_later(its.attributes, here.attributes);
         const std::optional<task> base = base_of(here);
         const bool was_there = !here.numbered || here.numbered->seq <= sender_.resync->from;
-        const bool is_known = base || !was_there;
+        // One that was purged and made again since has no history either.
+        const bool has_base = base && !base->purged;
+        const bool is_known = has_base || !was_there;
         static const attributes nothing;
-        const attributes& before = base && !base->purged ? base->attributes : nothing;
+        const attributes& before = has_base ? base->attributes : nothing;
         noted_.clear();
 
         std::set<std::string> names;
@@ -165,6 +168,7 @@ class snapshot_merge {
     held_check held_;
     std::set<std::string> noted_;  // annotations of that task
     std::vector<operation> operations_;
+    bool purges_ = true;  // what they delete
 };
 
 // Of a device that was asked for a snapshot, and says that this is it.

@@ -15,12 +15,15 @@ const attributes& attributes_before(const touched_tasks::touched& t) {
     return t.was_there() ? t.before->attributes : nothing;
 }
 
-bool is_beyond(const touched_tasks::touched& t, std::size_t count, std::size_t bytes,
-               std::size_t count_max) {
-    const attributes& before = attributes_before(t);
-    return count > std::max(before.size(), count_max) ||
-           (bytes > task_bytes_max && bytes > size_of(before));
-}
+// How much a task may have after a change: what it had before, if that was more.
+struct bounds {
+    std::size_t count;
+    std::size_t bytes;
+
+    bounds(const touched_tasks::touched& t, std::size_t count_max)
+        : count(std::max(attributes_before(t).size(), count_max)),
+          bytes(std::max(size_of(attributes_before(t)), task_bytes_max)) {}
+};
 
 // What goes first; what was there and was not changed stays.
 enum class excess : std::uint8_t { added, changed, needed, none };
@@ -38,11 +41,12 @@ excess kind_of(const touched_tasks::touched& t, std::string_view name, std::stri
 
 std::vector<std::string> excess_of(const touched_tasks::touched& t) {
     std::vector<std::string> names;
+    const bounds most(t, task_attributes_max);
     std::size_t count = t.now.size();
     std::size_t bytes = size_of(t.now);
     for (const excess kind : {excess::added, excess::changed, excess::needed}) {
         for (const auto& [name, value] : t.now | std::views::reverse) {
-            if (!is_beyond(t, count, bytes, task_attributes_max)) return names;
+            if (count <= most.count && bytes <= most.bytes) return names;
             if (kind_of(t, name, value) != kind) continue;
             names.push_back(name);
             --count;
@@ -83,7 +87,8 @@ std::vector<touched_tasks::touched>& touched_tasks::all() {
 
 std::optional<uuid> touched_tasks::too_large(std::size_t attributes_max) {
     for (const touched& t : all()) {
-        if (is_beyond(t, t.now.size(), size_of(t.now), attributes_max)) return t.id;
+        const bounds most(t, attributes_max);
+        if (t.now.size() > most.count || size_of(t.now) > most.bytes) return t.id;
     }
     return std::nullopt;
 }

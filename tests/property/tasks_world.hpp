@@ -408,6 +408,7 @@ class tasks_world {
             };
         }
         f.model = model_follower(std::move(wanted), without_key);
+        f.model.may_be_scrubbed();
         a.followers.push_back(std::move(f));
     }
     static attributes without_key(const attributes& all) {

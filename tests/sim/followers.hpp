@@ -55,6 +55,7 @@ class sim_follower {
           model_(how == kind::polls_for_pending ? is_pending : model_follower::filter{},
                  without_key) {
         model_.may_hear_late();
+        model_.may_be_scrubbed();
     }
 
     account_id account() const { return account_; }

@@ -57,6 +57,8 @@ class faulty_store final : public store {
     void refuse_reads(std::optional<store_failure::kind> how) { refused_reads_ = how; }
     // None: writes go on.
     void refuse_writes(std::optional<store_failure::kind> how) { refused_writes_ = how; }
+    void refuse_forgetting(bool refused) { refuses_forgetting_ = refused; }
+    int logs_cleared() const { return logs_cleared_; }
     int refusals() const { return refusals_; }
     // How often somebody wanted to know whether writes are still refused.
     int proofs() const { return proofs_; }
@@ -396,8 +398,14 @@ class faulty_store final : public store {
         bool scrub_history(task_id id, std::int64_t through, std::size_t& work) override {
             return tx_->scrub_history(id, through, work);
         }
-        void clear_log() override { tx_->clear_log(); }
+        void clear_log() override {
+            ++owner_.logs_cleared_;
+            tx_->clear_log();
+        }
         bool forget_history(time_point before, std::int64_t limit) override {
+            if (owner_.refuses_forgetting_) {
+                throw store_failure(store_failure::kind::refused, "nothing is forgotten");
+            }
             return tx_->forget_history(before, limit);
         }
         std::int64_t append_sealed_version(account_id a, const uuid& id, const uuid& parent,
@@ -496,6 +504,8 @@ class faulty_store final : public store {
     std::vector<std::size_t> batches_;
     std::string refused_key_;
     store_failure::kind refused_how_ = store_failure::kind::refused;
+    bool refuses_forgetting_ = false;
+    int logs_cleared_ = 0;
     std::optional<store_failure::kind> refused_reads_;
     std::optional<store_failure::kind> refused_writes_;
     std::optional<store_failure::kind> kept_damage_;

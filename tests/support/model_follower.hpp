@@ -40,6 +40,9 @@ class model_follower {
     // the history forgotten.
     void may_hear_late() { may_hear_late_ = true; }
 
+    // Sweeps run: of a purged task nobody need know how it stood, only that it went.
+    void may_be_scrubbed() { may_be_scrubbed_ = true; }
+
     const feed_place& place() const { return place_; }
     const task_map& tasks() const { return tasks_; }
     const std::set<std::string>& faults() const { return faults_; }
@@ -116,8 +119,20 @@ class model_follower {
             [&](const told_change& c) { return !is_before(place, c.place); });
     }
 
+    // Up to where it went; what a version that made it again says of it is not.
+    bool is_of_a_purged_task(const told_change& c, const told_changes& told) const {
+        const std::int64_t removed = told.removed_at(c.task);
+        return may_be_scrubbed_ && (c.place.seq < removed || (c.place.seq == removed && !c.after));
+    }
+
     duty is_due(const told_change& c, const told_changes& told, std::int64_t forgotten) const {
         if (!wanted_) return duty::always;
+        if (is_of_a_purged_task(c, told)) {
+            const bool is_known =
+                !c.after && c.place.seq == told.removed_at(c.task) && !told.is_unread(c.task);
+            const bool was_in = c.before && wanted_(c.task, *c.before);
+            return is_known && was_in ? duty::always : duty::maybe;
+        }
         if (c.before && wanted_(c.task, *c.before)) return duty::always;
         // Nobody knows any more whether it was in the filter before.
         const bool is_unknown = c.before_seq > 0 && c.before_seq <= forgotten;
@@ -130,6 +145,10 @@ class model_follower {
 
     void compare(const heard_change& heard, const told_change& c, const told_changes& told) {
         if (heard.task != c.task) return refuse("another task", c.place);
+        if (is_of_a_purged_task(c, told)) {
+            if (heard.purged && !heard.attributes.empty()) refuse("a purged task is shown");
+            if (heard.purged || told.is_unread(c.task)) return;
+        }
         bool is_gone = !c.after || !told.tasks().contains(c.task);
         if (may_hear_late_ && !heard.purged) is_gone = !c.after;
         if (heard.purged != is_gone) {
@@ -169,6 +188,7 @@ class model_follower {
     filter wanted_;
     view shown_as_;
     bool may_hear_late_ = false;
+    bool may_be_scrubbed_ = false;
     feed_place place_{};
     task_map tasks_;
     std::set<std::string> faults_;

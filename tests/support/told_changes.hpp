@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,14 @@ class told_changes {
         return found == last_.end() ? 0 : found->second;
     }
 
+    // Of the version that deleted it last; 0: none did.
+    std::int64_t removed_at(const uuid& id) const {
+        const auto found = removed_.find(id);
+        return found == removed_.end() ? 0 : found->second;
+    }
+    // Its operations were read when what they say had left the chain.
+    bool is_unread(const uuid& id) const { return unread_.contains(id); }
+
   private:
     // The server's own, which puts keys right: a part of the transaction of the version before it.
     static bool is_of_keys(const version& v) {
@@ -85,6 +94,8 @@ class told_changes {
                 found->at = v.created_at;
             }
             if (o.kind == operation_kind::update) found->changed.push_back(o.property);
+            if (o.kind == operation_kind::remove) removed_[o.uuid] = v.seq;
+            if (is_scrubbed(o)) unread_.insert(o.uuid);
             carry_out(tasks_, o);
         }
         // With the last one the whole version is told.
@@ -114,7 +125,8 @@ class told_changes {
     account_id account_;
     std::int64_t seq_ = 0;
     task_map tasks_;
-    std::map<uuid, std::int64_t> last_;
+    std::map<uuid, std::int64_t> last_, removed_;
+    std::set<uuid> unread_;
     std::vector<told_change> all_;
 };
 

@@ -5,9 +5,6 @@
 namespace callsign::api {
 namespace {
 
-// When the server is at its limit, a follower waits with everybody else.
-constexpr milliseconds busy_pause{100};
-
 refused farewell_of(follower::end why) {
     switch (why) {
     case follower::end::token_revoked: return {problems::invalid_token, "The token was revoked."};
@@ -29,7 +26,7 @@ awaitable<next_step> tell_next(following& f, feed_sink& to, v1::Heartbeat& beat)
     auto page = co_await f.feed.pages.read(f.me, question, std::move(room));
     if (!*page->answer) {
         const boost::system::error_code why = page->answer->error();
-        if (why == errc::overloaded || why == errc::deadline_exceeded) {
+        if (is_busy(why)) {
             co_await f.me->pause(busy_pause);
             co_return next_step::look;
         }

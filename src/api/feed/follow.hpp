@@ -33,6 +33,43 @@ inline const std::vector<task_change>& changes_of(const feed_page& page) {
     return std::get<read_changes::part>(**page.answer).changes;
 }
 
+// When the server is at its limit, a follower waits with everybody else.
+inline constexpr milliseconds busy_pause{100};
+inline bool is_busy(const boost::system::error_code& error) {
+    return error == errc::overloaded || error == errc::deadline_exceeded;
+}
+
+// Has make() put the page's changes into words, once for all who have the page. Error: it cannot
+// be done, or not before the follower ends.
+template <class Make>
+awaitable<boost::system::error_code> put_into_words(const following& f, feed_page& page,
+                                                    page_form form, Make make) {
+    feed_page::text& text = page.in(form);
+    while (text.messages.empty()) {
+        if (text.is_under_way) {
+            text.waiting.push_back(f.me);
+            while (text.is_under_way) co_await f.me->pause(std::chrono::hours{1});
+            continue;
+        }
+        text.is_under_way = true;
+        const std::shared_ptr<void> afterwards(nullptr, [&text](void*) {
+            text.is_under_way = false;
+            for (const auto& each : std::exchange(text.waiting, {})) {
+                if (const auto who = each.lock()) who->wake();
+            }
+        });
+        auto made =
+            co_await encoded(f.feed.engine, f.asked.account, work_of(changes_of(page)), make);
+        if (made) {
+            text.messages = std::move(*made);
+            continue;
+        }
+        if (!is_busy(made.error()) || f.me->ended() != follower::end::none) co_return made.error();
+        co_await f.me->pause(busy_pause);
+    }
+    co_return boost::system::error_code{};
+}
+
 // Until the client, the server or the token ends it.
 awaitable<void> follow(following& f, feed_sink& to);
 

@@ -11,6 +11,7 @@
 
 #include <array>
 #include <boost/asio/awaitable.hpp>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -20,14 +21,23 @@
 
 namespace callsign::api {
 
+enum class page_form : std::uint8_t { events, json, protobuf };
+
 struct feed_page {
+    // Made by the first who needs it; the others wait for it.
+    struct text {
+        std::vector<std::string> messages{};  // none: it is not made yet
+        bool is_under_way = false;
+        std::vector<std::weak_ptr<follower>> waiting{};
+    };
+
     std::optional<result<read_changes::answer>> answer{};
     // What it takes, for as long as anybody has it.
     net::body_lease room{};
-    bool has_room = true;  // else nobody may keep it
-    // Made by the first who needs them: for a stream, and for sockets in JSON and in protobuf.
-    std::string events{};
-    std::array<std::vector<std::string>, 2> messages{};
+    bool has_room = true;         // else nobody may keep it
+    std::array<text, 3> texts{};  // by form
+
+    text& in(page_form form) { return texts[static_cast<std::size_t>(form)]; }
 };
 
 // About what these changes take, as they are read and as they are sent.

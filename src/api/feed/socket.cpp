@@ -22,35 +22,26 @@ constexpr std::uint16_t internal_error = 1011;
 class socket_sink final : public feed_sink {
   public:
     socket_sink(net::web_socket& out, wire::format form, const following& f)
-        : out_(out),
-          form_(form),
-          engine_(f.feed.engine),
-          account_(f.asked.account),
-          key_attribute_(f.feed.key_attribute) {}
+        : out_(out), form_(form), following_(f) {}
 
     awaitable<bool> tell(std::shared_ptr<feed_page> page) override {
-        auto& messages = page->messages[form_ == wire::format::json ? 0 : 1];
-        if (messages.empty()) {
-            const auto& changes = changes_of(*page);
-            auto make = [&] {
-                std::vector<std::string> all;
-                for (const task_change& change : changes) {
-                    v1::FeedEvent event;
-                    *event.mutable_change() = to_message(change, key_attribute_);
-                    all.push_back(wire::encode(form_, event));
-                }
-                return all;
-            };
-            auto all = co_await encoded(engine_, account_, work_of(changes), std::move(make));
-            if (!all) {
-                const refused why = refused_for(all.error());
-                co_await end(why);
-                co_return false;
+        auto make = [page, form = form_, &key_attribute = following_.feed.key_attribute] {
+            std::vector<std::string> all;
+            for (const task_change& change : changes_of(*page)) {
+                v1::FeedEvent event;
+                *event.mutable_change() = to_message(change, key_attribute);
+                all.push_back(wire::encode(form, event));
             }
-            // Another may have been as quick.
-            if (messages.empty()) messages = std::move(*all);
+            return all;
+        };
+        const auto form = form_ == wire::format::json ? page_form::json : page_form::protobuf;
+        const auto error = co_await put_into_words(following_, *page, form, std::move(make));
+        if (error) {
+            const refused why = refused_for(error);
+            co_await end(why);
+            co_return false;
         }
-        for (const std::string& message : messages) {
+        for (const std::string& message : page->in(form).messages) {
             const bool goes_on = co_await out_.send(message);
             if (!goes_on) co_return false;
         }
@@ -75,9 +66,7 @@ class socket_sink final : public feed_sink {
   private:
     net::web_socket& out_;
     wire::format form_;
-    engine& engine_;
-    account_id account_;
-    const std::string& key_attribute_;
+    const following& following_;
 };
 
 awaitable<void> talk(std::shared_ptr<following> f, wire::format form, net::web_socket& out) {

@@ -20,33 +20,25 @@ std::string event_of(std::string_view kind, std::string_view id,
 
 class event_sink final : public feed_sink {
   public:
-    event_sink(net::body_stream& out, const following& f)
-        : out_(out),
-          engine_(f.feed.engine),
-          account_(f.asked.account),
-          key_attribute_(f.feed.key_attribute) {}
+    event_sink(net::body_stream& out, const following& f) : out_(out), following_(f) {}
 
     awaitable<bool> tell(std::shared_ptr<feed_page> page) override {
-        if (page->events.empty()) {
-            const auto& changes = changes_of(*page);
-            auto make = [&] {
-                std::string all;
-                for (const task_change& change : changes) {
-                    const v1::Change message = to_message(change, key_attribute_);
-                    all += event_of("change", message.cursor(), message);
-                }
-                return all;
-            };
-            auto all = co_await encoded(engine_, account_, work_of(changes), std::move(make));
-            if (!all) {
-                const refused why = refused_for(all.error());
-                co_await end(why);
-                co_return false;
+        auto make = [page, &key_attribute = following_.feed.key_attribute] {
+            std::string all;
+            for (const task_change& change : changes_of(*page)) {
+                const v1::Change message = to_message(change, key_attribute);
+                all += event_of("change", message.cursor(), message);
             }
-            // Another may have been as quick.
-            if (page->events.empty()) page->events = std::move(*all);
+            return std::vector{std::move(all)};
+        };
+        const auto error =
+            co_await put_into_words(following_, *page, page_form::events, std::move(make));
+        if (error) {
+            const refused why = refused_for(error);
+            co_await end(why);
+            co_return false;
         }
-        std::string own = page->events;
+        std::string own = page->in(page_form::events).messages.front();
         page.reset();  // for as long as the client takes, its own is what is held
         co_return co_await out_.write(std::move(own));
     }
@@ -61,9 +53,7 @@ class event_sink final : public feed_sink {
 
   private:
     net::body_stream& out_;
-    engine& engine_;
-    account_id account_;
-    const std::string& key_attribute_;
+    const following& following_;
 };
 
 awaitable<void> stream(std::shared_ptr<following> f, net::body_stream& out) {

@@ -204,7 +204,7 @@ awaitable<http_response> create_tasks(rest_context& r, request_context& c) {
     auto results = co_await each_of<v1::CreationResult>(faults.of_items.size(), one);
     for (auto& result : results) *answer.add_results() = std::move(result);
     auto make = [&] { return answer_message(c, 200, answer); };
-    co_return co_await answer_encoded(r.engine, c, answer.ByteSizeLong(), std::move(make));
+    co_return co_await answer_written(r.engine, c, answer.ByteSizeLong(), std::move(make));
 }
 
 awaitable<http_response> change_tasks(rest_context& r, request_context& c) {
@@ -220,7 +220,7 @@ awaitable<http_response> change_tasks(rest_context& r, request_context& c) {
     auto results = co_await each_of<v1::EditResult>(faults.of_items.size(), one);
     for (auto& result : results) *answer.add_results() = std::move(result);
     auto make = [&] { return answer_message(c, 200, answer); };
-    co_return co_await answer_encoded(r.engine, c, answer.ByteSizeLong(), std::move(make));
+    co_return co_await answer_written(r.engine, c, answer.ByteSizeLong(), std::move(make));
 }
 
 }  // namespace callsign::api

@@ -57,7 +57,7 @@ awaitable<http_response> answer_edit(rest_context& r, const request_context& c,
         co_return gone;
     }
     auto make = [&] { return answer_task(c, now, r.key_attribute); };
-    co_return co_await answer_encoded(r.engine, c, callsign::work_of(now.attributes),
+    co_return co_await answer_written(r.engine, c, callsign::work_of(now.attributes),
                                       std::move(make));
 }
 

@@ -55,8 +55,9 @@ class checkpointer {
 
   private:
     static constexpr std::int64_t wal_frame_bytes = 4'096 + 24;
-    // Of the largest command there is, a segment or a snapshot of 100 MiB, and a little.
-    static constexpr std::int64_t batch_pages_max = 28'000;
+    // Of the largest command there is, a snapshot of 100 MiB over another one, which is
+    // overwritten, and a little.
+    static constexpr std::int64_t batch_pages_max = 56'000;
 
     // Readers keep the log from beginning anew, and it grows. From here on new ones wait a moment,
     std::int64_t hold_readers_at() const { return options_.wal_pages_max * 3 / 2; }

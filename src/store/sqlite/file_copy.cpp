@@ -10,6 +10,7 @@ namespace {
 
 // 1 MiB: some milliseconds of the writer's.
 constexpr int pages_a_step = 256;
+constexpr sqlite3_int64 page_bytes = 4096;
 constexpr std::int64_t begins_max = 10;
 constexpr std::size_t cache_bytes = std::size_t{2} << 20;
 
@@ -21,6 +22,7 @@ class file_copy final : public store_copy {
 
     bool step() override {
         try {
+            if (!said_size_) say_size();
             const int code = pages_.executeStep(pages_a_step);
             // Nobody else has either file open for writing.
             if (code == SQLITE_BUSY || code == SQLITE_LOCKED) {
@@ -38,6 +40,13 @@ class file_copy final : public store_copy {
     }
 
   private:
+    // The copy's pages refer to others that are not there yet (page_sums.cpp, clear_gap).
+    void say_size() {
+        if (pages_.executeStep(0) != SQLITE_OK) return;  // the next step says why
+        sqlite3_int64 bytes = sqlite3_int64{pages_.getTotalPageCount()} * page_bytes;
+        sqlite3_file_control(to_->database().getHandle(), "main", SQLITE_FCNTL_SIZE_HINT, &bytes);
+        said_size_ = true;
+    }
     // A write that is taken back makes SQLite begin anew: where they all are, it would for ever.
     void stop_if_endless() {
         copied_ += pages_a_step;
@@ -67,6 +76,7 @@ class file_copy final : public store_copy {
     std::unique_ptr<connection> to_;
     SQLite::Backup pages_;
     std::int64_t copied_ = 0;
+    bool said_size_ = false;
 };
 
 }  // namespace

@@ -249,6 +249,7 @@ void key_index::nominate_in(connection& db, const key_index* writer, account_id 
 
 key_index::newest key_index::nominate_newest(std::uint64_t hash) const {
     const std::scoped_lock lock(mutex_);
+    if (!is_loaded_) return {};
     newest found{through_};
     if (const auto at = recent_.find(hash); at != recent_.end()) {
         found.nominated.push_back(slot_id{at->second});
@@ -556,6 +557,8 @@ void key_index::load() {
         put_recent({key_hash(account_id{q.integer(1)}, q.text(2)), q.integer(0)});
     }
     merges_due_ = true;
+    const std::scoped_lock lock(mutex_);
+    is_loaded_ = true;
 }
 
 void key_index::load_run(run& r) {

@@ -113,7 +113,7 @@ class key_index {
 
     static constexpr std::size_t page_entries = 250;  // 4,000 bytes: a row fills a page of its own
 
-    // Of the slots behind `through`, whatever snapshot has them. Any thread.
+    // Of the slots behind `through`, whatever snapshot has them. Any thread. -1: memory knows none.
     struct newest {
         std::int64_t through = -1;
         std::vector<slot_id> nominated{};
@@ -152,6 +152,7 @@ class key_index {
     recent_keys recent_;
     std::vector<entry> recent_twins_;  // equal hashes of different keys: practically never
     std::int64_t through_ = 0;         // the last slot whose entry is in a run
+    bool is_loaded_ = false;           // damage met by load() leaves `recent_` without some
     std::vector<entry> added_;         // in this transaction
     bool merges_due_ = false;          // a level may have enough runs
 

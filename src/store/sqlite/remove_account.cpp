@@ -13,7 +13,13 @@ struct owned_table {
     const char* remove;
     const char* unindex = nullptr;  // before that, what an index in bulk has of them
     const char* open = nullptr;     // how many open tasks go with them
+    // Each of them in order, and how many bytes it has; none: they are small.
+    const char* sizes = nullptr;
 };
+
+// Of the rows that one step removes, and one more row: what is deleted is overwritten, by way of
+// the log.
+constexpr std::int64_t removed_bytes_max = std::int64_t{4} << 20;
 
 // Those that others refer to come after them.
 constexpr std::array owned_tables{
@@ -29,23 +35,35 @@ constexpr std::array owned_tables{
     owned_table{nullptr, "DELETE FROM purges WHERE account_id = ?1"},
     owned_table{"SELECT max(history_id) FROM task_history",
                 "DELETE FROM task_history WHERE history_id > ?2 AND history_id <= ?3 AND"
-                " (SELECT account_id FROM tasks t WHERE t.task_id = task_history.task_id) = ?1"},
+                " (SELECT account_id FROM tasks t WHERE t.task_id = task_history.task_id) = ?1",
+                nullptr, nullptr,
+                "SELECT history_id, length(attributes) FROM task_history WHERE history_id > ?2 AND"
+                " history_id <= ?3 AND (SELECT account_id FROM tasks t WHERE t.task_id ="
+                " task_history.task_id) = ?1 ORDER BY history_id"},
     owned_table{"SELECT max(task_id) FROM tasks",
                 "DELETE FROM tasks WHERE task_id > ?2 AND task_id <= ?3 AND account_id = ?1",
                 "DELETE FROM task_numbers WHERE (counter_id, over, number) IN (SELECT counter_id,"
                 " over, number FROM tasks WHERE task_id > ?2 AND task_id <= ?3 AND account_id ="
                 " ?1)",
                 "SELECT count(*) FROM tasks WHERE task_id > ?2 AND task_id <= ?3 AND account_id ="
-                " ?1 AND number IS NOT NULL AND over = 0"},
+                " ?1 AND number IS NOT NULL AND over = 0",
+                "SELECT task_id, length(attributes) FROM tasks WHERE task_id > ?2 AND task_id <= ?3"
+                " AND account_id = ?1 ORDER BY task_id"},
     owned_table{"SELECT max(version_row) FROM versions",
                 "DELETE FROM versions WHERE version_row > ?2 AND version_row <= ?3 AND account_id"
                 " = ?1",
                 "DELETE FROM version_places WHERE (account_id, seq) IN (SELECT account_id, seq"
                 " FROM versions WHERE version_row > ?2 AND version_row <= ?3 AND account_id ="
-                " ?1)"},
+                " ?1)",
+                nullptr,
+                "SELECT version_row, length(operations) FROM versions WHERE version_row > ?2 AND"
+                " version_row <= ?3 AND account_id = ?1 ORDER BY version_row"},
     owned_table{"SELECT max(sealed_id) FROM sealed_versions",
                 "DELETE FROM sealed_versions WHERE sealed_id > ?2 AND sealed_id <= ?3 AND"
-                " account_id = ?1"},
+                " account_id = ?1",
+                nullptr, nullptr,
+                "SELECT sealed_id, length(segment) FROM sealed_versions WHERE sealed_id > ?2 AND"
+                " sealed_id <= ?3 AND account_id = ?1 ORDER BY sealed_id"},
     owned_table{
         nullptr,
         "DELETE FROM skipped_numbers WHERE counter_id IN (SELECT c.counter_id FROM counters c"
@@ -66,6 +84,20 @@ std::int64_t last_row(connection& db, const owned_table& t) {
     return q.step() && !q.is_null(0) ? q.integer(0) : 0;
 }
 
+// The last row of a step of `limit` rows, or of fewer that have enough bytes.
+std::int64_t last_of_step(connection& db, const owned_table& t, account_id account,
+                          std::int64_t from, std::int64_t limit) {
+    const std::int64_t through = from + limit;
+    if (t.sizes == nullptr) return through;
+    auto q = db.use(t.sizes);
+    q.bind(account).bind(from).bind(through);
+    for (std::int64_t bytes = 0; q.step();) {
+        bytes += q.integer(1);
+        if (bytes >= removed_bytes_max) return q.integer(0);
+    }
+    return through;
+}
+
 }  // namespace
 
 std::optional<removal_place> remove_some(write_state& state, account_id account,
@@ -78,7 +110,7 @@ std::optional<removal_place> remove_some(write_state& state, account_id account,
     if (t.last == nullptr) {
         state.db.use(t.remove).bind(account).run();
     } else {
-        const std::int64_t through = from.row + limit;
+        const std::int64_t through = last_of_step(state.db, t, account, from.row, limit);
         if (t.open) {
             auto q = state.db.use(t.open);
             q.bind(account).bind(from.row).bind(through).step();

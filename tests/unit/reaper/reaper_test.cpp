@@ -115,6 +115,18 @@ TEST_F(reaper_test, removes_the_text_of_purged_tasks) {
     EXPECT_EQ(probe_.sweeps.front().scrubbed, 4);
     EXPECT_EQ(probe_.sweeps.back().scrubbed, 0);
     for (const account_id of : accounts) EXPECT_EQ(said(of), 1);
+    EXPECT_EQ(faulty_.logs_cleared(), 1);
+}
+
+TEST_F(reaper_test, what_fails_in_one_part_stands_in_the_way_of_no_other) {
+    house h(options({.interval = 30s, .account_grace = 1h}, true));
+    const auto id = h.make_account("a", "SYN").id;
+    ASSERT_TRUE(h.run(h.engine().submit(delete_account{account_ref{id}})));
+    faulty_.refuse_forgetting(true);
+    h.advance(2h);
+    EXPECT_GT(probe_.failures, 0);
+    EXPECT_FALSE(h.look([&](read_tx& tx) { return tx.find_account(id).has_value(); }));
+    EXPECT_EQ(faulty_.logs_cleared(), 1);
 }
 
 TEST_F(reaper_test, looks_at_once_and_then_at_each_interval) {

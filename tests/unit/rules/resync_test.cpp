@@ -1,6 +1,7 @@
 // What a device that is further than the backup brings, attribute by attribute. That nothing of it
 // is lost in any order of events is tests/property/restore_test.cpp's.
 
+#include "support/scrub.hpp"
 #include "unit/rules/fixture.hpp"
 
 namespace callsign {
@@ -143,6 +144,33 @@ TEST_F(resyncs, what_was_purged_here_since_stays_so_and_what_was_purged_there_is
     lead_on(version, own);
     EXPECT_EQ(own, tasks());
     EXPECT_TRUE(own.contains(uuid_of(3)));
+}
+
+// Its text is not to go, and the next device that comes back is compared with what both had.
+TEST_F(resyncs, what_is_told_again_is_not_purged) {
+    put_back();
+    const uuid version = stand();
+    merge(version, {});
+    run(tell_again{laptop, version, {uuid_of(1)}, account_});
+    EXPECT_TRUE(store_->begin_read()->purges({}, 10).empty());
+}
+
+// How it stood before is not known any more.
+TEST_F(resyncs, what_was_purged_and_made_again_is_compared_with_care) {
+    put_back();
+    const uuid tablet = uuid_of(903);
+    run(create_device{
+        .account = account_, .name = "tablet", .client_id = tablet, .sealed_key = "key"});
+    send(tablet, head().version, {remove(uuid_of(1))});
+    send(tablet, head().version,
+         {create(uuid_of(1)), update(uuid_of(1), "p", "here"),
+          update(uuid_of(1), "modified", "100")});
+    testing::scrub_all([&](auto q) { return ask(q); },
+                       [&](auto c) { return std::optional(run(c)); }, std::size_t{1} << 20);
+    ASSERT_TRUE(store_->begin_read()->find_task_as_of(account_, uuid_of(1), from_)->purged);
+    bring({{uuid_of(1), {{"modified", "200"}}}});
+    EXPECT_EQ(attribute(uuid_of(1), "p"), "(none)");
+    EXPECT_EQ(annotations(), texts{"The server had p: here"});
 }
 
 TEST_F(resyncs, series_go_on_when_all_are_back_and_one_was_ahead) {

@@ -58,9 +58,6 @@ reconcile_pending sample(sample_of<reconcile_pending>, const named&) {
 forget_settled sample(sample_of<forget_settled>, const named&) {
     return {slot_id{}, 100};
 }
-look_up_slot sample(sample_of<look_up_slot>, const named& n) {
-    return {n.account, "first"};
-}
 keep_retry_times sample(sample_of<keep_retry_times>, const named&) {
     return {};
 }
@@ -471,7 +468,6 @@ TEST_P(gone_account, takes_what_came_before_it_was_closed) {
 TEST_P(gone_account, makes_no_slot_once_it_is_deleted) {
     run(delete_account{name_.account});
     EXPECT_FALSE(run(reserve{name_.account, "late", {}, {}, ""}));
-    EXPECT_TRUE(run(look_up_slot{name_.account, "late"}));
 }
 
 INSTANTIATE_TEST_SUITE_P(

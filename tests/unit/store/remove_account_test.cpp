@@ -8,6 +8,7 @@
 #include <callsign/store/sqlite.hpp>
 
 #include <SQLiteCpp/SQLiteCpp.h>
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <map>
 #include <set>
@@ -101,6 +102,28 @@ class removal : public ::testing::Test {
     counted_ids ids_;
     time_point now_ = made_at;
 };
+
+// What is deleted is overwritten by way of the log: a step of 500 rows of 1 MiB would be its whole
+// length several times.
+TEST_F(removal, takes_large_rows_in_more_steps) {
+    const auto gone = make("gone");
+    constexpr int large_tasks = 12;
+    for (std::uint8_t n = 1; n <= large_tasks; ++n) {
+        edit_task edit{gone, uuid{{n, 1}}};
+        edit.changes = {{"p", std::string(std::size_t{2} << 20, 'x')}};
+        run(edit);
+    }
+    run(delete_account{gone});
+    now_ += std::chrono::hours{1};
+    remove_deleted c{milliseconds{1}, 1'000'000};
+    std::map<int, int> steps;  // of each table
+    do {
+        c.from = run(c).next;
+        if (c.from) ++steps[c.from->at.table];
+    } while (c.from);
+    // Two rows are 4 MiB, which are in the tasks and in the versions.
+    EXPECT_EQ(std::ranges::count_if(steps, [](auto& s) { return s.second >= large_tasks / 2; }), 2);
+}
 
 TEST_F(removal, leaves_a_sound_store_after_each_step) {
     const auto other = make("other"), gone = make("gone"), third = make("third");

@@ -5,6 +5,7 @@
 // then some tasks are purged and scrubbed, or the account is removed, and the files' bytes are
 // searched.
 
+#include "store/sqlite/connection.hpp"
 #include "support/check.hpp"
 #include "support/counted_ids.hpp"
 #include "support/scrub.hpp"
@@ -14,9 +15,11 @@
 #include <callsign/rules/rules.hpp>
 #include <callsign/store/sqlite.hpp>
 
+#include <SQLiteCpp/SQLiteCpp.h>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <iterator>
+#include <random>
 
 namespace callsign::testing {
 namespace {
@@ -143,6 +146,28 @@ TEST_F(removed_text, of_removed_accounts_is_in_no_file) {
     EXPECT_TRUE(report.ok()) << report.faults.front().text;
 }
 
+// Rows that grow out of their order have pages split in the middle, and move to and fro.
+TEST_F(removed_text, is_not_left_between_the_rows_of_a_page) {
+    open(data());
+    store_.reset();
+    sqlite::connection db(data() / "callsign.sqlite3", SQLite::OPEN_READWRITE, 1 << 20);
+    db.execute("CREATE TABLE texts (id INTEGER PRIMARY KEY, text TEXT)");
+    db.execute("BEGIN");
+    std::minstd_rand draw{1};
+    constexpr int rows = 200;
+    for (int n = 0; n < rows; ++n) {
+        std::string text;
+        for (auto words = draw() % 120 + 1; words > 0; --words) text += "/purged";
+        const std::string row = std::to_string(n * 77 % rows) + ", '" + text + "')";
+        db.execute(("INSERT INTO texts VALUES (" + row).c_str());
+    }
+    db.execute("UPDATE texts SET text = '/kept'");
+    db.execute("COMMIT");
+    db.execute("PRAGMA wal_checkpoint(TRUNCATE)");
+    EXPECT_EQ(purged_in(data()), 0u);
+    EXPECT_EQ(times_in(data(), "/kept"), rows);
+}
+
 // A reader may need pages of the log for as long as it reads, and then nobody does.
 TEST_F(removed_text, leaves_the_log_when_nobody_reads_it_any_more) {
     open(data());
@@ -156,7 +181,7 @@ TEST_F(removed_text, leaves_the_log_when_nobody_reads_it_any_more) {
     EXPECT_EQ(purged_in(data()), 0u);
 }
 
-// The process was killed before it came to clear the log.
+// The process was killed before it came to clear the log, and another one has the file open.
 TEST_F(removed_text, leaves_a_log_that_an_earlier_process_wrote) {
     open(data());
     purge(fill("a"));
@@ -167,7 +192,10 @@ TEST_F(removed_text, leaves_a_log_that_an_earlier_process_wrote) {
         fs::copy_file(data() / name, killed / name);
     }
     EXPECT_GT(purged_in(killed), 0u);
+    std::optional<SQLite::Database> other{(killed / "callsign.sqlite3").string()};
+    other->execAndGet("SELECT count(*) FROM sqlite_schema");
     open(killed);
+    other.reset();
     store_->maintain(false);
     EXPECT_EQ(purged_in(killed), 0u);
 }
