@@ -2,6 +2,7 @@
 
 #include "support/check.hpp"
 #include "support/counted_ids.hpp"
+#include "support/given_ids.hpp"
 #include "support/temp_dir.hpp"
 
 #include <callsign/rules/rules.hpp>
@@ -71,28 +72,11 @@ class removal : public ::testing::Test {
             c.from = run(c).next;
         } while (c.from);
     }
-    // Of each table whose rows have ids. Closes the store, and opens it again.
-    std::map<std::string, std::vector<std::int64_t>> ids_in_file() {
-        // By themselves no rows with ids of their own.
-        static const std::set<std::string> not_drawn{"totals", "instance", "retry_times",
-                                                     "key_runs", "key_pages"};
-        std::map<std::string, std::vector<std::int64_t>> all;
+    // Closes the store, and opens it again.
+    std::map<std::string, std::vector<std::int64_t>> all_ids() {
         store_.reset();
-        {
-            SQLite::Database db((dir_.path() / "callsign.sqlite3").string());
-            SQLite::Statement tables(
-                db,
-                "SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c WHERE"
-                " m.type = 'table' AND c.pk = 1 AND c.type = 'INTEGER' AND (SELECT max(pk) FROM"
-                " pragma_table_info(m.name)) = 1");
-            while (tables.executeStep()) {
-                const std::string name = tables.getColumn(0), column = tables.getColumn(1);
-                if (not_drawn.contains(name)) continue;
-                SQLite::Statement rows(db, "SELECT " + column + " FROM " + name);
-                auto& ids = all[name];
-                while (rows.executeStep()) ids.push_back(rows.getColumn(0));
-            }
-        }
+        SQLite::Database rows = rows_of(dir_.path());
+        auto all = ids_in(rows);
         reopen();
         return all;
     }
@@ -197,7 +181,7 @@ TEST_F(removal, no_id_is_given_again) {
         furnish(id, n);
         const auto sealed = store_->begin_read()->find_device(uuid{{n, 4}})->account;
         const std::string name = store_->begin_read()->find_account(sealed)->name;
-        for (const auto& [table, ids] : ids_in_file()) {
+        for (const auto& [table, ids] : all_ids()) {
             std::int64_t last = highest[table];
             for (const std::int64_t row : ids) last = std::max(last, row);
             EXPECT_TRUE(last > highest[table] || ids.empty()) << table << " got no row";
@@ -206,10 +190,10 @@ TEST_F(removal, no_id_is_given_again) {
         remove("gone");
         remove(name);
         run(forget_actions{milliseconds{1}, 100});
-        const auto left = ids_in_file();
+        const auto left = all_ids();
         const auto next = make("next");
         furnish(next, static_cast<std::uint8_t>(n + 100));
-        for (const auto& [table, ids] : ids_in_file()) {
+        for (const auto& [table, ids] : all_ids()) {
             const std::set<std::int64_t> before(left.at(table).begin(), left.at(table).end());
             for (const std::int64_t row : ids) {
                 EXPECT_TRUE(before.contains(row) || row > highest[table]) << table << ' ' << row;
