@@ -61,10 +61,18 @@ class reaper::impl {
     asio::awaitable<result<sweep_result>> sweep_once() {
         while (sweeping_) co_await turn();
         sweeping_ = true;
-        const sweep_end end{*this};
         const time_point begun = clock_.now();
         const milliseconds reading = clock_.elapsed();
-        const auto swept = co_await sweep();
+        result<sweep_result> swept = make_error_code(errc::store_unavailable);
+        std::exception_ptr thrown;  // the next sweep begins, whatever became of this one
+        try {
+            swept = co_await sweep();
+        } catch (...) {
+            thrown = std::current_exception();
+        }
+        sweeping_ = false;
+        if (!turns_.empty()) turns_.front()->cancel();
+        if (thrown) std::rethrow_exception(thrown);
         if (swept.has_value()) {
             ++status_.sweeps;
             status_.last_sweep = begun;
@@ -90,15 +98,6 @@ class reaper::impl {
 
   private:
     using slots_by_account = std::map<account_id, std::vector<slot_id>>;
-
-    // The next sweep begins, whatever became of this one.
-    struct sweep_end {
-        impl& its;
-        ~sweep_end() {
-            its.sweeping_ = false;
-            if (!its.turns_.empty()) its.turns_.front()->cancel();
-        }
-    };
 
     // All of it in steps of `batch`; between two steps the queue serves clients. Each step is
     // complete in itself, so a sweep that stops here has only done less.

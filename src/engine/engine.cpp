@@ -263,12 +263,14 @@ class engine::impl {
         const auto& key =
             creations_.emplace(std::pair(request.account, request.key), &self).first->first;
         creation w(std::move(request), until);
-        const auto error = co_await perform(w);
-        result<create_answer> outcome = error;
-        if (const auto slot = error ? std::nullopt : w.in_flight()) {
-            outcome = co_await await_landing(*slot, key, w.retried_since(), until);
-        } else if (!error) {
-            outcome = w.take_outcome();
+        result<create_answer> outcome = make_error_code(errc::store_unavailable);
+        // Whatever it is, nobody may find this request any more. A destructor must not say so:
+        // where the process is killed, frames outlive the engine.
+        std::exception_ptr thrown;
+        try {
+            outcome = co_await work_on(w, key, until);
+        } catch (...) {
+            thrown = std::current_exception();
         }
         creations_.erase(creations_.find(key));
         record(outcome, w.retried_since());
@@ -276,28 +278,47 @@ class engine::impl {
             f->outcome = outcome;
             f->patience->cancel();
         }
+        if (thrown) std::rethrow_exception(thrown);
         co_return outcome;
     }
 
-    // The task is on its way to another server.
-    asio::awaitable<result<create_answer>> await_landing(
-        slot_id slot, const std::pair<account_id, std::string>& key,
-        std::optional<time_point> retried_since, milliseconds until) {
+    asio::awaitable<result<create_answer>> work_on(creation& w,
+                                                   const std::pair<account_id, std::string>& key,
+                                                   milliseconds until) {
+        const auto error = co_await perform(w);
+        if (error) co_return error;
+        const auto slot = w.in_flight();
+        if (!slot) co_return w.take_outcome();
         wakeup settled(clock_, executors_.network);
-        landings_.emplace(slot, &settled);
-        // It may have been settled before anybody waited for it, in the batch of this request even.
+        landings_.emplace(*slot, &settled);
         std::optional<result<create_answer>> outcome;
-        for (bool is_settled = true; is_settled && !outcome;) {
-            const auto seen = settled.now();
-            outcome = co_await look_up_outcome(key, retried_since);
-            if (!outcome) is_settled = co_await settled.wait(seen, until - clock_.elapsed());
+        std::exception_ptr thrown;
+        try {
+            outcome = co_await await_landing(settled, key, w.retried_since(), until);
+        } catch (...) {
+            thrown = std::current_exception();
         }
         // Not by an iterator: others that came meanwhile may have moved the table.
-        const auto [from, to] = landings_.equal_range(slot);
+        const auto [from, to] = landings_.equal_range(*slot);
         landings_.erase(
             std::find_if(from, to, [&](const auto& each) { return each.second == &settled; }));
+        if (thrown) std::rethrow_exception(thrown);
         if (!outcome) co_return create_answer{in_progress{}};
         co_return std::move(*outcome);
+    }
+
+    // The task is on its way to another server. None: it did not come there in time.
+    asio::awaitable<std::optional<result<create_answer>>> await_landing(
+        wakeup& settled, const std::pair<account_id, std::string>& key,
+        std::optional<time_point> retried_since, milliseconds until) {
+        // It may have been settled before anybody waited for it, in the batch of this request even.
+        for (;;) {
+            const auto seen = settled.now();
+            auto outcome = co_await look_up_outcome(key, retried_since);
+            if (outcome) co_return outcome;
+            const bool is_settled = co_await settled.wait(seen, until - clock_.elapsed());
+            if (!is_settled) co_return std::nullopt;
+        }
     }
 
     // None: it is not settled yet.

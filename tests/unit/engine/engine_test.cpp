@@ -50,6 +50,64 @@ class engine_test : public engine_by_turns {
     account_id account_;
 };
 
+// Throws when a request is let in, once.
+struct throwing_probe final : engine_probe {
+    void queue_depth_changed(std::size_t depth) override {
+        if (depth > 0 && left > 0 && --left == 0) throw std::bad_alloc();
+    }
+    void batch_committed(std::size_t, std::chrono::nanoseconds, std::chrono::nanoseconds) override {
+        ++batches;
+    }
+
+    int left = 0;  // it is the last of so many
+    int batches = 0;
+};
+
+struct engine_that_throws : engine_test {
+    throwing_probe throwing_;
+};
+
+// In the middle of a creation, while its task is on its way to another server.
+TEST_F(engine_that_throws, a_creation_that_threw_is_not_waited_for) {
+    engine_.emplace(
+        store_, clock_, entropy_,
+        executors{network_.get_executor(), writer_.get_executor(), network_.get_executor()},
+        engine_options{}, throwing_, [this](std::string why) { fatal_ = std::move(why); });
+    create_account c{"team", "SYN", "t", sha256("team")};
+    c.elsewhere = create_account::home{"http://127.0.0.1:1", uuid{}, "key"};
+    const auto made = submit(std::move(c));
+    settle();
+    const account_id team = std::get<account>(made->value().value()).id;
+    const auto request = [&] {
+        reserve r;
+        r.account = team;
+        r.key = "k";
+        r.attributes = {{"description", "x"}};
+        return r;
+    };
+    throwing_.left = 2;  // it is let in, and then it looks up what has become of it
+    const auto first = start(engine_->create(request()), true);
+    const auto beside = start(engine_->create(request()));
+    settle();
+    EXPECT_EQ(throwing_.left, 0);
+    EXPECT_FALSE(*first);
+
+    // Who waited for it has tried by itself, and waits for the other server now.
+    EXPECT_FALSE(*beside);
+    const int before = throwing_.batches;
+    while (clock_.advance_to_next(engine_->request_deadline())) settle();
+    ASSERT_TRUE(*beside);
+    EXPECT_TRUE(std::holds_alternative<in_progress>((*beside)->value()));
+    // A later one finds nobody to wait for.
+    const auto later = start(engine_->create(request()));
+    settle();
+    EXPECT_GT(throwing_.batches, before);
+    while (clock_.advance_to_next(engine_->request_deadline())) settle();
+    ASSERT_TRUE(*later);
+    EXPECT_TRUE(std::holds_alternative<in_progress>((*later)->value()));
+    EXPECT_EQ(engine_->queue_depth(), 0u);
+}
+
 // A backend across a network fetches what they touch at once.
 TEST_F(engine_test, a_transaction_is_begun_with_its_commands) {
     build();

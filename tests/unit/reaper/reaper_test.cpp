@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <boost/asio/this_coro.hpp>
 #include <gtest/gtest.h>
+#include <new>
+#include <utility>
 
 namespace callsign::testing {
 namespace {
@@ -52,6 +54,23 @@ class reaper_test : public ::testing::Test {
     seeded_entropy entropy_{1};
     counting_probe probe_;
 };
+
+struct throwing_probe final : reaper_probe {
+    void window_chosen(account_class, const window_status&) override {
+        if (std::exchange(throws, false)) throw std::bad_alloc();
+    }
+
+    bool throws = true;
+};
+
+TEST_F(reaper_test, a_sweep_that_threw_keeps_no_other_waiting) {
+    throwing_probe probe;
+    auto given = options({.interval = 1h}, false);
+    given.sweeps = &probe;
+    house h(std::move(given));
+    EXPECT_THROW(h.run(h.reaper().sweep_once()), std::bad_alloc);
+    EXPECT_TRUE(h.run(h.reaper().sweep_once()));
+}
 
 TEST_F(reaper_test, removes_deleted_accounts_when_their_grace_is_over) {
     house h(options({.interval = 1h, .account_grace = 24h}, true));
