@@ -8,7 +8,8 @@
 // and no later sync writes it: as with the kernel, that is for who writes it again. The real files
 // are never synced, so this is fast.
 //
-// For one thread; lives as long as the process (SQLite keeps a pointer to it).
+// For any number of threads, as the store has them; lives as long as the process (SQLite keeps a
+// pointer to it).
 
 #include "seeded_entropy.hpp"
 #include "unsynced_file.hpp"
@@ -21,6 +22,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <mutex>
 #include <new>
 #include <optional>
 #include <sqlite3.h>
@@ -35,6 +37,7 @@ enum class disk_fault {
     write_fails,
     disk_is_full,  // what is there can be written over; nothing grows
     sync_fails,
+    database_sync_fails,  // one of a log does not
     memory_is_out,
     power_goes,  // at a write or a sync
 };
@@ -50,6 +53,7 @@ class unsafe_disk {
     // Strikes at the n-th call from here (1 is the next) of those the fault can befall, and at
     // `lasts` of them in all.
     void arm(disk_fault what, std::int64_t nth, std::int64_t lasts = 1, std::uint64_t seed = 1) {
+        const auto held = hold();
         armed_ = what;
         first_ = nth;
         last_ = nth > INT64_MAX - lasts ? INT64_MAX : nth + lasts - 1;
@@ -57,22 +61,41 @@ class unsafe_disk {
         chance_ = seeded_entropy(seed);
     }
     // Passed since then.
-    std::int64_t seen() const { return seen_; }
-    bool has_struck() const { return seen_ >= first_; }
-    void heal() { armed_.reset(); }
-    // Of databases and of their logs, since it was installed.
+    std::int64_t seen() const {
+        const auto held = hold();
+        return seen_;
+    }
+    bool has_struck() const {
+        const auto held = hold();
+        return seen_ >= first_;
+    }
+    void heal() {
+        const auto held = hold();
+        armed_.reset();
+    }
+    // Of databases and of their logs, by this thread.
     std::int64_t database_syncs() const { return database_syncs_; }
     std::int64_t log_syncs() const { return log_syncs_; }
     // They pass, and are not counted.
-    void ignore_calls(bool from_now_on) { ignores_ = from_now_on; }
-    std::optional<disk_fault> armed_with() const { return armed_; }
+    void ignore_calls(bool from_now_on) {
+        const auto held = hold();
+        ignores_ = from_now_on;
+    }
+    std::optional<disk_fault> armed_with() const {
+        const auto held = hold();
+        return armed_;
+    }
 
     // The power went: nothing more comes from this process.
-    bool is_off() const { return left_.has_value(); }
+    bool is_off() const {
+        const auto held = hold();
+        return left_.has_value();
+    }
 
     // The power goes: writes into `to` what is left of the files in `from`.
     void strike(const std::filesystem::path& from, const std::filesystem::path& to,
                 seeded_entropy& chance) {
+        const auto held = hold();
         if (!left_) cut(chance);
         for (const auto& [path, bytes] : *left_) {
             const std::filesystem::path at(path);
@@ -83,12 +106,18 @@ class unsafe_disk {
         forget(from);
     }
     void forget(const std::filesystem::path& dir) {
+        const auto held = hold();
         std::erase_if(files_, [&](const auto& f) {
             return std::filesystem::path(f.first).parent_path() == dir;
         });
     }
 
   private:
+    using lock = std::unique_lock<std::recursive_mutex>;
+    [[nodiscard]] lock hold() const { return lock(mutex_); }
+
+    // What follows requires that it is held, but for what SQLite calls.
+
     void cut(seeded_entropy& chance) {
         left_.emplace();
         for (auto& [path, file] : files_) left_->emplace(path, file.after_power_cut(chance));
@@ -133,6 +162,7 @@ class unsafe_disk {
         vfs_.pNext = nullptr;
         vfs_.xOpen = &open;
         vfs_.xDelete = [](sqlite3_vfs*, const char* name, int sync) {
+            const auto held = install().hold();
             install().files_.erase(name);
             return install().real_->xDelete(install().real_, name, sync);
         };
@@ -149,6 +179,7 @@ class unsafe_disk {
         ours.base.pMethods = &self.methods_;
         if (name &&
             (flags & (SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_WAL | SQLITE_OPEN_MAIN_JOURNAL)) != 0) {
+            const auto held = self.hold();
             ours.path = new std::string(name);
             if (!self.files_.contains(name)) {
                 std::ifstream there(name, std::ios::binary);
@@ -164,6 +195,7 @@ class unsafe_disk {
         return real(f)->pMethods->xClose(real(f));
     }
     static int read(sqlite3_file* f, void* to, int size, sqlite3_int64 offset) {
+        const auto held = install().hold();
         if (install().strikes(disk_fault::read_fails)) return SQLITE_IOERR_CORRUPTFS;  // EIO
         if (install().strikes(disk_fault::read_is_short)) {
             std::memset(to, 0, static_cast<std::size_t>(size));
@@ -173,6 +205,7 @@ class unsafe_disk {
         return real(f)->pMethods->xRead(real(f), to, size, offset);
     }
     static int write(sqlite3_file* f, const void* bytes, int size, sqlite3_int64 offset) {
+        const auto held = install().hold();
         if (const int code =
                 install().befalls_change(SQLITE_IOERR_WRITE, disk_fault::write_fails)) {
             return code;
@@ -189,6 +222,7 @@ class unsafe_disk {
         return real(f)->pMethods->xWrite(real(f), bytes, size, offset);
     }
     static int truncate(sqlite3_file* f, sqlite3_int64 size) {
+        const auto held = install().hold();
         if (const int code =
                 install().befalls_change(SQLITE_IOERR_TRUNCATE, disk_fault::write_fails)) {
             return code;
@@ -197,19 +231,26 @@ class unsafe_disk {
         return real(f)->pMethods->xTruncate(real(f), size);
     }
     static int sync(sqlite3_file* f, int) {
+        const auto held = install().hold();
         unsynced_file* const s = watched(f);
-        if (const int code = install().befalls_change(SQLITE_IOERR_FSYNC, disk_fault::sync_fails)) {
+        const bool is_log = of(f).path && of(f).path->ends_with("-wal");
+        int code = install().befalls_change(SQLITE_IOERR_FSYNC, disk_fault::sync_fails);
+        if (!is_log && install().strikes(disk_fault::database_sync_fails)) {
+            code = SQLITE_IOERR_FSYNC;
+        }
+        if (code != SQLITE_OK) {
             if (s && !install().left_) s->fail_to_sync(install().chance_);
             return code;
         }
         if (s) s->sync();
-        if (of(f).path) {
-            ++(of(f).path->ends_with("-wal") ? install().log_syncs_ : install().database_syncs_);
-        }
+        if (of(f).path) ++(is_log ? log_syncs_ : database_syncs_);
         return SQLITE_OK;
     }
     static int map_shared(sqlite3_file* f, int page, int size, int extend, void volatile** out) {
-        if (extend && install().strikes(disk_fault::disk_is_full)) return SQLITE_IOERR_SHMSIZE;
+        {
+            const auto held = install().hold();
+            if (extend && install().strikes(disk_fault::disk_is_full)) return SQLITE_IOERR_SHMSIZE;
+        }
         return real(f)->pMethods->xShmMap(real(f), page, size, extend, out);
     }
 
@@ -227,7 +268,9 @@ class unsafe_disk {
         return sqlite3_config(SQLITE_CONFIG_MALLOC, &ours) == SQLITE_OK;
     }
     static bool asked_for_memory() {
-        return installed_ && installed_->strikes(disk_fault::memory_is_out);
+        if (!installed_) return false;
+        const auto held = installed_->hold();
+        return installed_->strikes(disk_fault::memory_is_out);
     }
     static inline const bool memory_is_ours = stand_before_malloc();
     static inline unsafe_disk* installed_ = nullptr;
@@ -279,6 +322,7 @@ class unsafe_disk {
     sqlite3_vfs* real_ = nullptr;
     sqlite3_vfs vfs_{};
     sqlite3_io_methods methods_{};
+    mutable std::recursive_mutex mutex_;
     std::map<std::string, unsynced_file> files_;
 
     std::optional<disk_fault> armed_;
@@ -286,8 +330,8 @@ class unsafe_disk {
     std::int64_t last_ = 0;
     std::int64_t seen_ = 0;
     bool ignores_ = false;
-    std::int64_t database_syncs_ = 0;
-    std::int64_t log_syncs_ = 0;
+    static inline thread_local std::int64_t database_syncs_ = 0;
+    static inline thread_local std::int64_t log_syncs_ = 0;
     seeded_entropy chance_{1};
     std::optional<std::map<std::string, std::string>> left_;  // when the power had gone
 };

@@ -110,7 +110,7 @@ backup_manifest finish_backup(const fs::path& dir, time_point made_at, std::stri
 }
 
 void discard_backup(const fs::path& dir) {
-    for (const char* left : {manifest_file, database}) fs::remove(dir / left);
+    for (const char* left : {manifest_file, "manifest.json.new", database}) fs::remove(dir / left);
     for (const char* left : {"-wal", "-shm", "-journal"}) {
         fs::remove((dir / database).string() + left);
     }

@@ -45,8 +45,8 @@ checkpointer::checkpointer(connection& writer, const std::filesystem::path& file
       options_(options),
       pin_(file, SQLite::OPEN_READONLY, std::size_t{64} << 10),
       database_failure_(sync_failure(db_)),
+      sync_(std::in_place, database_file(db_)),
       clearing_due_(space_of(options.data_dir).log_bytes > 0) {
-    if (files_are_for_many_threads()) sync_.emplace(database_file(db_));
     db_.execute(
         ("PRAGMA journal_size_limit = " + std::to_string(log_bound() * wal_frame_bytes)).c_str());
     sqlite3_wal_hook(db_.database().getHandle(), &checkpointer::note_wal, this);
@@ -85,7 +85,7 @@ bool checkpointer::finish() {
     } catch (const store_failure&) {  // then less is moved
     }
     if (!is_database_lost()) move_pages(SQLITE_CHECKPOINT_PASSIVE);
-    return !is_database_lost();
+    return !has_failed_sync(db_);
 }
 
 void checkpointer::grow_shared_memory() {
@@ -103,7 +103,7 @@ void checkpointer::grow_shared_memory() {
 // nobody reads from it.
 void checkpointer::checkpoint() {
     remove_pin();
-    if (sync_) sync_->await_end();
+    sync_->await_end();
     expect_synced();
     const int code =
         move_pages(clearing_due_ ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_RESTART);
@@ -128,7 +128,7 @@ void checkpointer::move_part() {
             forget_pages_to_move(db_);  // the next part tries again
             return note_failure(code);
         }
-        if (sync_) sync_->begin();
+        sync_->begin();
     }
     move_pin();
 }
@@ -167,12 +167,10 @@ int checkpointer::move_pages(int mode) {
 // failed sync nobody knows what the disk has of the database: a new start writes it again from the
 // log.
 void checkpointer::note_failure(int extended_code) {
-    const std::string text = std::string("SQLite checkpoint: ") + sqlite3_errstr(extended_code);
-    if (extended_code == SQLITE_IOERR_FSYNC || extended_code == SQLITE_IOERR_DIR_FSYNC) {
-        throw store_failure(kind::unknown, text);
-    }
-    checkpoint_failure_.emplace(meaning_of(extended_code), text);
-    if (checkpoint_failure_->is_damage()) throw *checkpoint_failure_;
+    checkpoint_failure_.emplace(meaning_of(extended_code),
+                                std::string("SQLite checkpoint: ") + sqlite3_errstr(extended_code));
+    const bool is_sync = checkpoint_failure_->reason() == kind::unknown;
+    if (is_sync || checkpoint_failure_->is_damage()) throw *checkpoint_failure_;
 }
 
 void checkpointer::expect_synced() {

@@ -46,7 +46,7 @@ class checkpointer {
         clear_again_at_ = {};
     }
     // Moves all to the database, so that the connection that writes has nothing to move when it is
-    // closed. Nothing is done after it. False: a sync of the database has failed.
+    // closed. Nothing is done after it. False: a sync of the database or of the log has failed.
     bool finish();
 
     // Whether a sync of the database has failed: nobody knows what the disk has of it, and the log
@@ -84,7 +84,7 @@ class checkpointer {
     sqlite_options options_;
     connection pin_;
     const std::atomic<int>& database_failure_;
-    std::optional<background_sync> sync_;  // none: its files are for one thread
+    std::optional<background_sync> sync_;  // until finish()
     bool shared_memory_grown_ = false;
     std::int64_t wal_pages_ = 0;
     std::int64_t next_checkpoint_ = 0;  // not before it has so many pages

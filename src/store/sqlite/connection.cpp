@@ -17,6 +17,7 @@ store_failure::kind meaning_of(int code, bool at_commit) {
     // synced.
     if ((code & 0xFF) == SQLITE_FULL) return kind::full;
     if (at_commit) return (code & 0xFF) == SQLITE_BUSY ? kind::refused : kind::unknown;
+    if (code == SQLITE_IOERR_FSYNC || code == SQLITE_IOERR_DIR_FSYNC) return kind::unknown;
     if (code == SQLITE_IOERR_SHMSIZE) return kind::full;
     if (code == SQLITE_IOERR_DATA) return kind::corrupt;
     if (code == SQLITE_IOERR_READ || code == SQLITE_IOERR_SHORT_READ) return kind::read_failed;

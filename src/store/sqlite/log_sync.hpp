@@ -54,6 +54,10 @@ class log_sync {
         if (file_) failure_ = file_->pMethods->xSync(file_, flags_);
         return failure_;
     }
+    bool has_failed() {
+        const std::scoped_lock lock(mutex_);
+        return failure_ != SQLITE_OK;
+    }
 
   private:
     std::mutex mutex_;  // held while a sync goes on

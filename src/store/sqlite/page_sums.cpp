@@ -14,7 +14,6 @@
 #include <new>
 #include <set>
 #include <sqlite3.h>
-#include <string_view>
 
 namespace callsign::sqlite {
 namespace {
@@ -356,10 +355,6 @@ std::shared_ptr<log_sync> log_sync_of(connection& db) {
     return log ? log->sync : nullptr;
 }
 
-bool files_are_for_many_threads() {
-    return std::string_view(real_vfs()->zName) == "unix";
-}
-
 sqlite3_file& database_file(connection& db) {
     sqlite3_file* file = nullptr;
     sqlite3_file_control(db.database().getHandle(), "main", SQLITE_FCNTL_FILE_POINTER, &file);
@@ -368,6 +363,11 @@ sqlite3_file& database_file(connection& db) {
 
 const std::atomic<int>& sync_failure(connection& db) {
     return of(&database_file(db)).sync_failure;
+}
+
+bool has_failed_sync(connection& db) {
+    const auto log = log_sync_of(db);
+    return sync_failure(db) != SQLITE_OK || (log && log->has_failed());
 }
 
 bool reads_well(connection& db) {

@@ -45,9 +45,6 @@ void forget_pages_to_move(connection& db);
 // The log that this connection has open; null: it has none yet.
 std::shared_ptr<log_sync> log_sync_of(connection& db);
 
-// SQLite's own files are. Those that tests put in their place are not.
-bool files_are_for_many_threads();
-
 // The connection's file; it lives as long.
 sqlite3_file& database_file(connection& db);
 
@@ -55,5 +52,7 @@ sqlite3_file& database_file(connection& db);
 // has. Once one has, every later sync fails: the kernel reports lost pages once, and calls them
 // clean from then on. Any thread; it lives as long as the connection.
 const std::atomic<int>& sync_failure(connection& db);
+// Whether one of it or of the log that this connection has open has.
+bool has_failed_sync(connection& db);
 
 }  // namespace callsign::sqlite

@@ -2,7 +2,6 @@
 
 #include "prepare_file.hpp"
 
-#include "connection.hpp"
 #include "log_rewrite.hpp"
 #include "migrations.hpp"
 #include "page_sums.hpp"
@@ -86,6 +85,14 @@ std::filesystem::path prepare_directory(const std::filesystem::path& dir) {
     return dir / "callsign.sqlite3";
 }
 
+void move_log(connection& db, const std::filesystem::path& file) {
+    sqlite3_wal_checkpoint_v2(db.database().getHandle(), nullptr, SQLITE_CHECKPOINT_PASSIVE,
+                              nullptr, nullptr);
+    if (!has_failed_sync(db)) return;
+    throw store_failure(store_failure::kind::unknown,
+                        "cannot make " + file.string() + " durable: a sync failed");
+}
+
 void prepare_file(const std::filesystem::path& file, const sqlite_options& options) {
     expect_database(file);
     let_owner_write(file, std::filesystem::perm_options::add);
@@ -107,6 +114,7 @@ void prepare_file(const std::filesystem::path& file, const sqlite_options& optio
     db.execute("PRAGMA journal_mode = WAL");
     db.execute("PRAGMA synchronous = FULL");
     migrate(db, options.progress);
+    move_log(db, file);
 }
 
 }  // namespace callsign::sqlite

@@ -2,6 +2,8 @@
 // What is done to the file before the store opens it: it is created, or an older one is brought up
 // to date, while nobody else has it open.
 
+#include "connection.hpp"
+
 #include <callsign/store/sqlite.hpp>
 
 #include <filesystem>
@@ -14,5 +16,10 @@ std::filesystem::path prepare_directory(const std::filesystem::path& dir);
 
 // WAL, the sums of its pages, the schema. Throws as opening the store does.
 void prepare_file(const std::filesystem::path& file, const sqlite_options& options);
+
+// Moves the log into the database as closing the file would, where nobody learns of a sync that
+// failed. What there is no room for stays in the log. Throws store_failure after such a sync: the
+// log stays.
+void move_log(connection& db, const std::filesystem::path& file);
 
 }  // namespace callsign::sqlite

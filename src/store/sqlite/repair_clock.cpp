@@ -4,6 +4,7 @@
 
 #include "connection.hpp"
 #include "directory_lock.hpp"
+#include "prepare_file.hpp"
 #include "statements.hpp"
 
 #include <callsign/store/sqlite.hpp>
@@ -38,11 +39,15 @@ clock_repair repair_sqlite_clock(const std::filesystem::path& data_dir, time_poi
         throw std::runtime_error("there is no " + file.string());
     }
     // Opened and closed by the store itself first: that brings an older file up to date.
-    open_sqlite({.data_dir = data_dir});
+    bool is_lost = false;
+    open_sqlite({.data_dir = data_dir, .lost_at_close = [&] { is_lost = true; }});
+    if (is_lost) throw std::runtime_error("cannot write " + file.string() + ": a sync failed");
     const sqlite::directory_lock lock(data_dir / "callsign.lock");
     connection db(file, SQLite::OPEN_READWRITE, std::size_t{2} << 20);
     db.execute("PRAGMA synchronous = FULL");
-    return repair(db, now);
+    const clock_repair done = repair(db, now);
+    sqlite::move_log(db, file);
+    return done;
 }
 
 }  // namespace callsign

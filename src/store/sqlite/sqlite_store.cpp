@@ -3,6 +3,7 @@
 #include "checkpointer.hpp"
 #include "directory_lock.hpp"
 #include "disk_reserve.hpp"
+#include "durable_files.hpp"
 #include "file_copy.hpp"
 #include "log_sync.hpp"
 #include "page_sums.hpp"
@@ -42,6 +43,8 @@ class sqlite_store final : public store {
             if (!failure.is_damage() && failure.reason() != kind::read_failed) throw;
             stopped_.emplace(kind::corrupt, failure.what());  // what is sound can be read
         }
+        // The log is new. SQLite does so, too, and ignores a failure.
+        sqlite::sync_directory(options.data_dir);
     }
 
     // Over a sync that failed nothing is moved, and no log removed: it is all that is left.
@@ -135,8 +138,9 @@ std::unique_ptr<store> open_with_reserve(const sqlite_options& options) {
         opened = std::make_unique<sqlite_store>(options);
     } catch (const store_failure& failure) {
         // Not all that a full disk does to SQLite is called so: shared memory that cannot grow is
-        // an I/O error.
-        if (failure.is_damage() || !room.give_up()) throw;
+        // an I/O error. A sync that failed is final.
+        const bool is_sync = failure.reason() == store_failure::kind::unknown;
+        if (failure.is_damage() || is_sync || !room.give_up()) throw;
     }
     if (!opened) opened = std::make_unique<sqlite_store>(options);
     room.make();

@@ -1,16 +1,17 @@
 // Preloaded into a server under test. From the moment the file named by CALLSIGN_FAIL_SYNC exists,
-// every fsync and fdatasync fails as on a dying disk; when the one named by CALLSIGN_FAIL_ONE_SYNC
-// exists, the next sync of a database fails, and the file goes; CALLSIGN_FAIL_ONE_READ is the same
-// of a read; from the moment the one named by CALLSIGN_DISK_FULL exists, files grow by no more than
-// others give up, as on a full one.
+// every fsync and fdatasync fails as on a dying disk; the one named by CALLSIGN_FAIL_ONE_SYNC holds
+// a pattern of paths, and after it, if not the first, how many pass before: that sync of them
+// fails, and the file goes; CALLSIGN_FAIL_ONE_READ is the same of a read; from the moment the one
+// named by CALLSIGN_DISK_FULL exists, files grow by no more than others give up, as on a full one.
 
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <fnmatch.h>
+#include <fstream>
 #include <string>
-#include <string_view>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -28,18 +29,23 @@ Function* real(const char* name) {
     return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
 }
 
-// Whether this is the one call, of a database, that fails.
-bool fails_once(const char* name, int descriptor) {
+// Whether this is the one call that fails. `passed`: so many have, of this process.
+bool fails_once(const char* name, int descriptor, std::atomic<int>& passed) {
     if (!is_on(name)) return false;
-    char path[4096];
+    std::string pattern;
+    int passing = 0;
+    std::ifstream(std::getenv(name)) >> pattern >> passing;
+    char path[4096] = {};
     const std::string link = "/proc/self/fd/" + std::to_string(descriptor);
-    const ssize_t bytes = ::readlink(link.c_str(), path, sizeof path);
-    if (bytes < 0 || !std::string_view(path, bytes).ends_with(".sqlite3")) return false;
+    if (::readlink(link.c_str(), path, sizeof path - 1) < 0) return false;
+    if (::fnmatch(pattern.c_str(), path, 0) != 0 || passed++ < passing) return false;
+    passed = 0;
     return real<int(const char*)>("unlink")(std::getenv(name)) == 0;
 }
 
 int sync_by(const char* name, int descriptor) {
-    if (is_on("CALLSIGN_FAIL_SYNC") || fails_once("CALLSIGN_FAIL_ONE_SYNC", descriptor)) {
+    static std::atomic<int> passed{0};
+    if (is_on("CALLSIGN_FAIL_SYNC") || fails_once("CALLSIGN_FAIL_ONE_SYNC", descriptor, passed)) {
         errno = EIO;
         return -1;
     }
@@ -47,7 +53,8 @@ int sync_by(const char* name, int descriptor) {
 }
 
 ssize_t read_at(const char* name, int descriptor, void* to, size_t size, off64_t at) {
-    if (fails_once("CALLSIGN_FAIL_ONE_READ", descriptor)) {
+    static std::atomic<int> passed{0};
+    if (fails_once("CALLSIGN_FAIL_ONE_READ", descriptor, passed)) {
         errno = EIO;
         return -1;
     }
@@ -167,6 +174,8 @@ int unlink(const char* name) {
 }
 
 int remove(const char* name) {
+    struct stat64 file {};
+    if (::lstat64(name, &file) == 0 && S_ISDIR(file.st_mode)) return ::rmdir(name);
     return ::unlink(name);
 }
 

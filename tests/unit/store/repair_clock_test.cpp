@@ -2,6 +2,7 @@
 
 #include "support/check.hpp"
 #include "support/temp_dir.hpp"
+#include "support/unsafe_disk.hpp"
 
 #include <callsign/store/sqlite.hpp>
 
@@ -60,6 +61,37 @@ TEST_F(repair_clock, sets_back_what_the_store_measures_by) {
     EXPECT_FALSE(slots[1].settled_at);
     EXPECT_EQ(slots[2].settled_at, wall_now + 1h);
     EXPECT_TRUE(testing::report_on(dir_.path()).ok());
+}
+
+// Whichever it is: it says so, and what was there survives a power cut.
+TEST_F(repair_clock, a_sync_that_fails_is_not_passed_over) {
+    auto& disk = unsafe_disk::install();
+    seeded_entropy chance{1};
+    fill();
+    bool has_struck = true;
+    for (int nth = 1; has_struck; ++nth) {
+        const temp_dir at, next;
+        std::filesystem::copy_file(dir_.path() / "callsign.sqlite3",
+                                   at.path() / "callsign.sqlite3");
+        disk.arm(disk_fault::sync_fails, nth, 1, static_cast<std::uint64_t>(nth));
+        bool is_said = false;
+        try {
+            repair_sqlite_clock(at.path(), wall_now + 1h);
+        } catch (const std::runtime_error&) {
+            is_said = true;
+        }
+        has_struck = disk.has_struck();
+        disk.strike(at.path(), next.path(), chance);
+        disk.heal();
+        EXPECT_EQ(is_said, has_struck) << nth;
+        const auto opened = open_sqlite({.data_dir = next.path()});
+        EXPECT_EQ(opened->begin_read()->slots(slot_id{}, 10, {}, {}).size(), 3u) << nth;
+        if (!has_struck) {
+            EXPECT_EQ(opened->last_moment(), wall_now + 1h);
+            EXPECT_GT(nth, 4);
+        }
+        disk.forget(next.path());
+    }
 }
 
 // Else it would be kept until then.
