@@ -88,7 +88,7 @@ void history_opener::follow(version& v) {
     std::erase_if(v.operations, [&](const operation& o) {
         if (known && !tasks_.carry_out(o)) return true;
         if (o.kind == operation_kind::create) {
-            made_.insert_or_assign(o.uuid, making{v.seq, made_.size(), v.created_at});
+            made_.try_emplace(o.uuid, making{v.seq, made_.size(), v.created_at});
         }
         return false;
     });

@@ -17,13 +17,15 @@ namespace {
 constexpr std::size_t work_of_version = 256;
 
 // The last seq that comes before all that the chain says of them. A task that came without a number
-// has a receipt of a later version than the one that made it.
+// has a receipt of a later version than the one that made it, and so has one that a client of an
+// opaque account had removed before it could be seen.
 std::int64_t before_all(read_tx& tx, account_id account, std::span<const purge> tasks) {
     std::map<std::int64_t, std::vector<uuid>> made;  // by the seqs of their receipts
     for (const purge& p : tasks) {
         const auto known = tx.find_task(account, p.task);
-        if (!known || !known->numbered || known->numbered->seq < 1) return 0;
-        made[known->numbered->seq].push_back(p.task);
+        const std::int64_t seq = known && known->numbered ? known->numbered->seq : 0;
+        if (seq < 1 || seq > p.through) return 0;
+        made[seq].push_back(p.task);
     }
     for (auto& [seq, all] : made) {
         for (const version& v : tx.versions(account, seq - 1, 1)) {

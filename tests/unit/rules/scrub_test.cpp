@@ -75,6 +75,28 @@ TEST_F(scrubbing, operations_keep_their_places_and_say_nothing) {
     EXPECT_EQ(steps_, 0);
 }
 
+// Its receipt names the version that made it the second time.
+TEST_F(scrubbing, what_was_removed_and_made_again_before_its_account_was_managed) {
+    const uuid client = uuid_of(903);
+    manage_account c;
+    c.account = account_ = run(register_client{client}).account.id;
+    const auto add = [&](operations what) {
+        const uuid parent = head().version;
+        run(add_sealed_version{client, parent, "sealed", false, account_});
+        c.head = head();
+        c.history.push_back({c.head.seq, c.head.version, parent, now_, std::move(what)});
+    };
+    add({create(uuid_of(1)), update(uuid_of(1), "p", "secret")});
+    add({remove(uuid_of(1))});
+    add({create(uuid_of(1)), update(uuid_of(1), "p", "kept")});
+    c.tasks.push_back({uuid_of(1), 3, now_, {{"p", "kept"}}});
+    c.device_name = "shared";
+    c.sealed_key = "sealed";
+    ASSERT_TRUE(std::holds_alternative<manage_account::managed>(run(c)));
+    scrub();
+    EXPECT_EQ(said_of(1).substr(0, 8), "- p=kept");
+}
+
 // Devices that were away, with changes of their own, to it and to others.
 TEST_F(scrubbing, devices_from_before_come_to_the_same_end) {
     for (const bool is_scrubbed : {false, true}) {
