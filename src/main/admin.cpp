@@ -37,12 +37,14 @@ int main(int argc, char** argv) {
     files.repair_clock = repair_sqlite_clock;
     files.restore = [](const auto& backup, const auto& data_dir, time_point now,
                        const auto& progress) {
+        const time_point made_at = read_manifest(backup).made_at;
         std::int64_t held = 0;
         const auto another = [&](store& restored) {
             const time_point at = std::max(now, restored.last_moment());
             no_ids none;
             const auto tx = restored.begin_write();
-            held = rules::apply(*tx, begin_restored{drawn_uuid(at)}, {.now = at, .ids = none}).held;
+            const begin_restored command{drawn_uuid(at), made_at};
+            held = rules::apply(*tx, command, {.now = at, .ids = none}).held;
             tx->commit();
         };
         auto done = restore_sqlite(backup, data_dir, now, rules::audit, another, progress);

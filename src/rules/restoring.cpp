@@ -13,6 +13,8 @@ begin_restored::answer apply(write_tx& tx, const begin_restored& c, const moment
     constexpr std::int64_t accounts_at_once = 500;
     begin_restored::answer done;
     tx.put_instance(c.instance);
+    const actor itself;
+    tx.put_action({{}, m.now, itself, "restored", {}, {}, to_rfc3339(c.backup_made_at)});
     const auto expect_devices = [&](account_id owner) {
         const std::int64_t head = tx.head_of(owner).seq;
         for (const device& d : tx.devices_of(owner)) {

@@ -46,6 +46,26 @@ TEST_P(store_contract, actions_are_kept_the_latest_first) {
     EXPECT_TRUE(tx->actions({}, 10, account_id{account.value + 99}).empty());
 }
 
+// What was noted down of the store that was lost is no other token's.
+TEST_P(store_contract, ids_of_another_instance_are_none_that_the_lost_one_has_given) {
+    std::vector<token_id> tokens;
+    const auto give = [&](int n) {
+        write([&](write_tx& tx) {
+            tx.put_action(action(n));
+            tokens.push_back(
+                tx.put_token({}, "", token_scope::read, sha256(std::to_string(n)), t0));
+        });
+    };
+    give(1);
+    write([](write_tx& tx) { tx.put_instance(uuid{}); });
+    if (GetParam().durable) reopen();
+    give(2);
+    EXPECT_GT(tokens[1].value, tokens[0].value + ids_of_lost);
+    const auto all = store_->begin_read()->actions({}, 10, {});
+    ASSERT_EQ(all.size(), 2u);
+    EXPECT_GT(all[0].id.value, all[1].id.value + ids_of_lost);
+}
+
 TEST_P(store_contract, actions_that_are_old_go_in_steps) {
     write([&](write_tx& tx) {
         for (int n = 1; n <= 5; ++n) tx.put_action(action(n));

@@ -269,6 +269,9 @@ struct fork_version_bounds {
     std::int64_t bytes_max = 0;  // as size_of() has it
 };
 
+// More than are given between a backup and the loss of its store.
+inline constexpr std::int64_t ids_of_lost = 1'000'000;
+
 class write_tx : public read_tx {
   public:
     // Cheap, unlike find_account(). None: it is not there.
@@ -443,7 +446,8 @@ class write_tx : public read_tx {
                                                      std::int64_t limit) = 0;
     virtual series_id put_series(account_id account, std::string_view prefix,
                                  std::string_view project, bool is_default, time_point now) = 0;
-    // It is this one from now on.
+    // It is this one from now on. The ids that people see, of tokens and of actions, go on behind
+    // those that the lost one may have given since: `ids_of_lost` further.
     virtual void put_instance(const uuid& id) = 0;
     // Its prefix, project, policy, zone and flags become these; a prefix it had stays an alias.
     // Requires: no other series has the prefix, or had it, or has the project.

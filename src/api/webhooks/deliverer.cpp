@@ -50,8 +50,10 @@ std::string text_of(const net::http_failure& failure) {
     return failure.error.message();
 }
 
-std::string text_of(const feed_place& place) {
-    return std::to_string(place.seq) + "." + std::to_string(place.tasks);
+// Of a delivery. Seqs alone are given again after a restore.
+std::string id_of(const uuid& webhook, const task_change& first, const task_change& last) {
+    return to_string(webhook) + "_" + cursor_text(first.place, first.mark) + "_" +
+           cursor_text(last.place, last.mark);
 }
 
 webhook_start place_of(const read_changes::part& part) {
@@ -364,12 +366,9 @@ deliverer::read_and_post(hook& h) {
 asio::awaitable<settle_delivery> deliverer::post(hook& h, settle_delivery command,
                                                  read_changes::part part, std::string body,
                                                  net::body_lease held) {
-    const feed_place first = part.changes.front().place;
-    const task_change& last = part.changes.back();
-    webhook_delivery attempt{
-        .id = to_string(h.uuid) + "_" + text_of(first) + "_" + text_of(last.place),
-        .at = clock_.now(),
-        .changes = std::ssize(part.changes)};
+    webhook_delivery attempt{.id = id_of(h.uuid, part.changes.front(), part.changes.back()),
+                             .at = clock_.now(),
+                             .changes = std::ssize(part.changes)};
     // Behind what it is about there may be more that is not for this one.
     const webhook_start reached = place_of(part);
     h.again = part.changes.size();

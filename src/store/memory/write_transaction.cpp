@@ -478,7 +478,11 @@ class write_transaction final : public reads_over<write_tx> {
         kept.held = s.held;
         if (kept.is_default) state_->accounts.at(s.account).default_prefix = s.prefix;
     }
-    void put_instance(const uuid& id) override { state_->instance = id; }
+    void put_instance(const uuid& id) override {
+        wrote_ = true;
+        state_->instance = id;
+        state_->last_id += ids_of_lost;
+    }
     bool is_elsewhere(account_id account) override { return state_->remotes.contains(account); }
     void put_remote(const remote_chain& r) override {
         wrote_ = true;

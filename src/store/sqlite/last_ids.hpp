@@ -34,6 +34,7 @@ class last_ids {
 
     std::int64_t last(id_of what) const noexcept { return now_[at(what)]; }
     std::int64_t next(id_of what) noexcept { return ++now_[at(what)]; }
+    void skip(id_of what, std::int64_t ids) noexcept { now_[at(what)] += ids; }
 
     // The parameters of sql::totals_set that are left.
     void bind_to(query& q) const;

@@ -682,6 +682,7 @@ class write_transaction final : public reads_over<write_tx> {
         changed_ = true;
         db_.use(sql::instance_put).bind(id).run();
         expect_one("instance", 1);
+        for (const auto seen : {id_of::token, id_of::action}) state_.ids.skip(seen, ids_of_lost);
     }
     void update_series(const series& s, time_point now) override {
         moved(now);

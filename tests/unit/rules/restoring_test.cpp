@@ -57,6 +57,16 @@ TEST_F(restored, is_another_instance_and_holds_every_series) {
     for (const series& s : store_->begin_read()->series_of(account_)) EXPECT_TRUE(s.held);
 }
 
+TEST_F(restored, the_audit_log_has_it_and_of_when_the_backup_was) {
+    const time_point made_at = now_ - std::chrono::hours{2};
+    run(begin_restored{uuid_of(500), made_at});
+    const auto all = store_->begin_read()->actions({}, 10, {});
+    ASSERT_FALSE(all.empty());
+    EXPECT_EQ(all.front().what, "restored");
+    EXPECT_EQ(all.front().by, actor{});
+    EXPECT_EQ(all.front().subject, to_rfc3339(made_at));
+}
+
 TEST_F(restored, makes_nothing_and_leaves_no_slot) {
     hold();
     const auto refused = run(reserve{account_, "three", {}, {}, ""});

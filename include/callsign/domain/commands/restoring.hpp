@@ -2,6 +2,7 @@
 // A store that was put back from a backup is not the one that was lost: numbers that were given
 // since are not in it, and a phone or a sheet of paper may have them.
 
+#include <callsign/base/time.hpp>
 #include <callsign/base/uuid.hpp>
 #include <callsign/domain/claim.hpp>
 #include <callsign/domain/commands/accounts.hpp>
@@ -23,6 +24,7 @@ namespace callsign {
 // (Accounts that live on another server have their tasks, and their keys, from there.)
 struct begin_restored {
     uuid instance{};
+    time_point backup_made_at{};
 
     struct answer {
         std::int64_t held = 0;
