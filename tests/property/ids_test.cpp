@@ -61,8 +61,7 @@ class ids_world {
         const std::string n = std::to_string(++drawn_);
         switch (chance_.below(20)) {
         case 0:
-        case 1:
-        case 2: {
+        case 1: {
             const bool opaque = chance_.once_in(2);
             const bool is_made = make(who, opaque);
             if (is_made && shown(name) != fresh_[opaque]) {
@@ -70,35 +69,37 @@ class ids_world {
             }
             return "an account is made";
         }
-        case 3:
+        case 2:
             tell(verb::post, own + "/series",
                  R"({"prefix":"P)" + n + R"(","next":)" + std::to_string(1 + chance_.below(64)) +
                      "}");
             return "a series is made";
-        case 4:
+        case 3:
             tell(verb::post, own + "/tokens", R"({"name":"t","scope":"read"})");
             return "a token is made";
-        case 5: tell(verb::post, own + "/devices", R"({"name":"d"})"); return "a device is made";
-        case 6:
+        case 4: tell(verb::post, own + "/devices", R"({"name":"d"})"); return "a device is made";
+        case 5:
             tell(verb::post, "/v1/webhooks", R"({"url":"https://example.com/"})", tokens_[who]);
             return "a webhook is made";
-        case 7: deliver(who); return "an attempt is logged";
+        case 6: deliver(who); return "an attempt is logged";
+        case 7:
         case 8:
-        case 9:
             tell(verb::post, "/v1/tasks", R"({"description":"x"})", tokens_[who], n);
             return "a task is made";
-        case 10: remove_some(who); return "something is removed";
-        case 11:
-        case 12: tell(verb::delete_, own, ""); return "an account is deleted";
+        case 9: remove_some(who); return "something is removed";
+        case 10:
+        case 11: tell(verb::delete_, own, ""); return "an account is deleted";
+        case 12:
         case 13:
-        case 14:
             house_->advance(std::chrono::hours{1});
             submit(forget_settled{slot_id{}, 100, milliseconds{0}, std::chrono::hours{24}});
             return "time passes";
-        case 15: restart(); return "it starts again";
+        case 14:
+        case 15:
+        case 16: restart(); return "it starts again";
         default: {
             const auto limit = static_cast<std::int64_t>(1) << chance_.below(12);
-            for (auto steps = 1 + chance_.below(12); steps > 0; --steps) {
+            for (auto steps = 1 + chance_.below(40); steps > 0; --steps) {
                 const auto done = submit(remove_deleted{milliseconds{1}, limit, place_});
                 place_ = done.next;
                 removed_ += static_cast<int>(done.removed);
