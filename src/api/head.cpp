@@ -74,7 +74,7 @@ request_head read_head(const net::http_header& header, const sync_options& sync)
     const auto body_form = is_patch ? form_of_patch(content_type) : form_of_body(content_type);
     request_head head;
     head.body_form = body_form.value_or(wire::format::json);
-    const auto answer_form = form_of_answer(header_of(header, field::accept), head.body_form);
+    const auto answer_form = form_of_answer(list_of(header, field::accept), head.body_form);
     head.answer_form = answer_form.value_or(wire::format::json);
 
     const auto found = find_route<route>(all_routes(), header.method(), path);

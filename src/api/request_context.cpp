@@ -33,6 +33,16 @@ std::string_view header_of(const net::http_header& request, boost::beast::http::
     return {found->value().data(), found->value().size()};
 }
 
+std::string list_of(const net::http_header& request, boost::beast::http::field name) {
+    std::string list;
+    const auto [first, last] = request.equal_range(name);
+    for (auto field = first; field != last; ++field) {
+        if (!list.empty()) list += ", ";
+        list.append(field->value().data(), field->value().size());
+    }
+    return list;
+}
+
 bool is_coded(const net::http_header& request) {
     const auto [first, last] = request.equal_range(boost::beast::http::field::content_encoding);
     return std::any_of(first, last, [](const auto& field) {

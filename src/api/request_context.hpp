@@ -74,8 +74,10 @@ struct request_context {
     std::string named() const;
 };
 
-// The value of a header field; empty: not there.
+// The value of a header field that may be there once (net refuses it twice); empty: not there.
 std::string_view header_of(const net::http_header& request, boost::beast::http::field name);
+// Of one that is a list: the members of all there are (RFC 9110, 5.3).
+std::string list_of(const net::http_header& request, boost::beast::http::field name);
 // Whether its body has a coding (RFC 9110 section 8.4) other than identity. None is undone here.
 bool is_coded(const net::http_header& request);
 

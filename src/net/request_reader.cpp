@@ -46,6 +46,32 @@ bool is_token(std::string_view text) {
     });
 }
 
+// Whether of the fields that may be there once (RFC 9110, 5.3) one is there again: of two that say
+// different things, whoever stands in front of the server may have gone by the other. Fields of one
+// name stand side by side.
+bool has_field_twice(const http_header& request) {
+    static constexpr std::string_view once[] = {"Access-Control-Request-Method",
+                                                "Authorization",
+                                                "Content-Length",
+                                                "Content-Type",
+                                                "Expect",
+                                                "Host",
+                                                "Idempotency-Key",
+                                                "Last-Event-ID",
+                                                "Origin",
+                                                "Sec-WebSocket-Key",
+                                                "X-Client-Id"};
+    std::string_view before;
+    for (const auto& field : request) {
+        const std::string_view name(field.name_string().data(), field.name_string().size());
+        const auto is_name = [&](std::string_view other) {
+            return boost::beast::iequals(name, other);
+        };
+        if (is_name(std::exchange(before, name)) && std::ranges::any_of(once, is_name)) return true;
+    }
+    return false;
+}
+
 // The size at the beginning of a chunk's header; nullopt: it is none.
 std::optional<std::size_t> chunk_size_of(std::string_view line) {
     std::size_t size = 0;
@@ -171,9 +197,12 @@ request_reader::step request_reader::check_header() {
     namespace http = boost::beast::http;
     http_header& request = parser_->get().base();
     const bool is_1_1 = request.version() == 11;
-    const std::size_t hosts = request.count(http::field::host);
-    if (hosts > 1 || (is_1_1 && hosts == 0)) {
+    if (is_1_1 && request.count(http::field::host) == 0) {
         return refuse(400, "malformed-request", "The request must have one Host.");
+    }
+    if (has_field_twice(request)) {
+        return refuse(400, "malformed-request",
+                      "A header field that may be there once is there again.");
     }
     // Section 3.2.2: a server takes the absolute form too. Handlers know paths alone.
     const std::string_view target(request.target().data(), request.target().size());

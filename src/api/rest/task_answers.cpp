@@ -155,8 +155,8 @@ http_response unless_known(const request_context& c, http_response response,
                            std::string_view etag) {
     response.headers.emplace_back("ETag", etag);
     response.headers.emplace_back("Vary", "Accept");
-    const std::string_view known = header_of(c.request, boost::beast::http::field::if_none_match);
-    if (known != "*" && known.find(etag) == std::string_view::npos) return response;
+    const std::string known = list_of(c.request, boost::beast::http::field::if_none_match);
+    if (known != "*" && known.find(etag) == std::string::npos) return response;
     response.status = 304;
     response.body.clear();
     response.content_type.clear();

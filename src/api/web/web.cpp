@@ -25,12 +25,12 @@ constexpr const char* keep_for_ever = "public, max-age=31536000, immutable";
 
 // Weak comparison, as RFC 9110 asks for here; entity tags of ours are in quotes and in no other.
 bool is_known(const request_context& c, std::string_view etag) {
-    const std::string_view known = header_of(c.request, field::if_none_match);
-    return known == "*" || known.find(etag) != std::string_view::npos;
+    const std::string known = list_of(c.request, field::if_none_match);
+    return known == "*" || known.find(etag) != std::string::npos;
 }
 
 http_response answer_file(const request_context& c, const web_file& file, const char* caching) {
-    const bool packed = takes_gzip(header_of(c.request, field::accept_encoding));
+    const bool packed = takes_gzip(list_of(c.request, field::accept_encoding));
     const std::string etag = "\"" + std::string(file.hash) + (packed ? "-gz\"" : "\"");
     http_response response;
     response.headers = {{"ETag", etag},
@@ -71,7 +71,7 @@ bool is_task_ref(const captures& captured) {
 }
 
 awaitable<http_response> show_front(web_context& w, request_context& c) {
-    const bool is_person = asks_for_page(header_of(c.request, field::accept));
+    const bool is_person = asks_for_page(list_of(c.request, field::accept));
     if (!w.options.enabled || !is_person) co_return answer_product();
     co_return answer_file(c, web_page(), ask_again);
 }

@@ -335,7 +335,8 @@ TEST_F(service_test, a_known_task_is_not_sent_again) {
     create(R"({"description":"x"})", "k1");
     const auto etag = std::string(header(read("/v1/tasks/SYN-1"), "ETag"));
     auto headers = bearer(syn.token);
-    headers.emplace_back("If-None-Match", "\"0\", W/" + etag);
+    headers.emplace_back("If-None-Match", "\"0\"");
+    headers.emplace_back("If-None-Match", "\"1\", W/" + etag);
     const auto same = h.call(make_request(verb::get, "/v1/tasks/SYN-1", "", headers));
     EXPECT_EQ(same.status, 304u);
     EXPECT_EQ(same.body, "");
@@ -391,7 +392,13 @@ TEST_F(service_test, forms_are_negotiated) {
     ASSERT_TRUE(account.ParseFromString(proto.body));
     EXPECT_EQ(account.name(), "syn");
 
+    // Two fields are one list.
     headers.back().second = "text/html";
+    headers.emplace_back("Accept", "application/protobuf");
+    const auto listed = h.call(make_request(verb::get, "/v1/account", "", headers));
+    EXPECT_EQ(listed.content_type, "application/x-protobuf");
+
+    headers.pop_back();
     const auto refused = h.call(make_request(verb::get, "/v1/account", "", headers));
     EXPECT_EQ(refused.status, 406u);
     EXPECT_EQ(refused.content_type, "application/problem+json");

@@ -99,12 +99,31 @@ TEST(request_reader, takes_what_it_should_and_refuses_what_it_should) {
         if (o.refused == 0) continue;
         EXPECT_EQ(o.refused, o.why == "body-too-large" ? 413u : 400u);
     }
-    EXPECT_EQ(taken.size(), 21u);
+    EXPECT_EQ(taken.size(), 22u);
     EXPECT_EQ(taken.back(), "one behind another");
-    EXPECT_EQ(refused.size(), 23u);
+    EXPECT_EQ(refused.size(), 26u);
     EXPECT_EQ(refused.front(), "no HTTP");
     EXPECT_EQ(refused.back(), "a trailer with a bare return");
     EXPECT_EQ(awaited.size(), 5u);
+}
+
+// Of two that say different things whoever stands in front may have gone by the other.
+TEST(request_reader, what_may_be_there_once_is_refused_twice) {
+    const std::string begin = "GET / HTTP/1.1\r\nHost: h\r\n";
+    for (const std::string name :
+         {"Access-Control-Request-Method", "Authorization", "Content-Type", "Idempotency-Key",
+          "Last-Event-ID", "Origin", "Sec-WebSocket-Key", "X-Client-Id"}) {
+        const std::string once = begin + name + ": a\r\n";
+        EXPECT_EQ(read_all(once + "A: b\r\n\r\n", {all}).refused, 0u) << name;
+        EXPECT_EQ(read_all(once + "A: b\r\n" + name + ": a\r\n\r\n", {all}).refused, 400u) << name;
+    }
+    EXPECT_EQ(read_all(begin + "HOST: h\r\n\r\n", {all}).refused, 400u);
+    // These are lists.
+    for (const std::string name : {"Accept", "Accept-Encoding", "Content-Encoding", "If-Match",
+                                   "If-None-Match", "Sec-WebSocket-Protocol", "X-Forwarded-For"}) {
+        const std::string twice = begin + name + ": a\r\n" + name + ": b\r\n\r\n";
+        EXPECT_EQ(read_all(twice, {all}).refused, 0u) << name;
+    }
 }
 
 TEST(request_reader, drops_trailers) {
