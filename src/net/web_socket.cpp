@@ -55,10 +55,18 @@ class session::beast_socket final : public web_socket {
   public:
     beast_socket(session& of, ws_stream& ws) : session_(of), ws_(ws) {}
 
-    asio::awaitable<bool> send(std::string message) override {
+    asio::awaitable<bool> send(std::vector<std::string> messages) override {
         if (is_over()) co_return false;
-        bool sent = session_.has_room_for(message.size());
-        if (sent) sent = co_await write(message);
+        std::size_t left = 0;
+        for (const std::string& each : messages) left += each.size();
+        bool sent = session_.has_room_for(left);
+        for (std::string& each : messages) {
+            if (!sent || is_over()) break;
+            sent = co_await write(each);
+            left -= each.size();
+            each = std::string();
+            session_.memory_->resize(left);
+        }
         session_.memory_->give_back();
         if (!sent) session_.end_->over = true;
         session_.enter(phase::stream);

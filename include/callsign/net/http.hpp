@@ -109,8 +109,8 @@ class web_socket {
   public:
     virtual ~web_socket() = default;
 
-    // One message. False: it is over.
-    virtual boost::asio::awaitable<bool> send(std::string message) = 0;
+    // One message each, which is held until the client has taken it. False: it is over.
+    virtual boost::asio::awaitable<bool> send(std::vector<std::string> messages) = 0;
     // The code that it is closed with once its writer returns; 1000 if none is said.
     virtual void close_with(std::uint16_t code) = 0;
     // As of a body_stream.

@@ -41,22 +41,20 @@ class socket_sink final : public feed_sink {
             co_await end(why);
             co_return false;
         }
-        for (const std::string& message : page->in(form).messages) {
-            const bool goes_on = co_await out_.send(message);
-            if (!goes_on) co_return false;
-        }
-        co_return true;
+        std::vector<std::string> own = page->in(form).messages;
+        page.reset();  // for as long as the client takes, its own are what is held
+        co_return co_await out_.send(std::move(own));
     }
     awaitable<bool> beat(const v1::Heartbeat& message) override {
         v1::FeedEvent event;
         *event.mutable_heartbeat() = message;
-        return out_.send(wire::encode(form_, event));
+        return out_.send({wire::encode(form_, event)});
     }
     awaitable<void> end(const refused& why) override {
         v1::FeedEvent event;
         *event.mutable_end() = to_message(why);
-        std::string text = wire::encode(form_, event);
-        co_await out_.send(std::move(text));
+        std::vector<std::string> last{wire::encode(form_, event)};
+        co_await out_.send(std::move(last));
         out_.close_with(why.ask_again             ? going_away
                         : why.kind.status == 500u ? internal_error
                                                   : policy_violation);

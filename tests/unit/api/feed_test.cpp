@@ -498,8 +498,9 @@ TEST_F(feed_stream, what_is_wrong_is_said_before_it_begins) {
 
 class read_socket final : public net::web_socket {
   public:
-    awaitable<bool> send(std::string message) override {
-        messages.push_back(std::move(message));
+    awaitable<bool> send(std::vector<std::string> all) override {
+        if (taking) taking();
+        std::ranges::move(all, std::back_inserter(messages));
         co_return !over;
     }
     void close_with(std::uint16_t with) override { code = with; }
@@ -510,6 +511,7 @@ class read_socket final : public net::web_socket {
     std::uint16_t code = 1000;
     bool over = false;
     std::function<void()> told;
+    std::function<void()> taking;
 };
 
 class feed_socket : public feed_api {
@@ -560,6 +562,22 @@ TEST_F(feed_socket, says_the_same_in_both_forms) {
     home.advance(seconds{16});
     ASSERT_EQ(in_json->messages.size(), 3u);
     EXPECT_EQ(json::parse(in_json->messages[2]).at("heartbeat").at("last").as_int64(), 2);
+}
+
+TEST_F(feed_socket, holds_what_it_sends_and_no_more) {
+    create("a", std::string(500, 'x'));
+    create("b", std::string(500, 'y'));
+    const auto budget = std::make_shared<net::body_budget>(20'000, 10'000);
+    auto asked = asking("?after=0", "");
+    asked.memory = std::make_shared<net::body_lease>(budget);
+    const auto response = home.call(std::move(asked));
+    const auto socket = std::make_shared<read_socket>();
+    std::vector<std::size_t> held;
+    socket->taking = [&] { held.push_back(budget->held()); };
+    home.spawn(run(response.upgrade->talk, socket));
+    home.settle();
+    EXPECT_EQ(socket->messages.size(), 2u);
+    EXPECT_EQ(held, std::vector<std::size_t>{0});
 }
 
 TEST_F(feed_socket, says_why_it_ends) {

@@ -277,7 +277,9 @@ class running_server {
         }
         http_response out;
         if (request.path() == "/talk" || request.path() == "/shout") {
-            std::string words = request.path() == "/talk" ? "hello" : std::string(64u << 20, 's');
+            std::vector<std::string> words{"hello"};
+            if (request.path() == "/shout") words = {std::string(64u << 20, 's')};
+            if (request.query() == "more") words.assign(4, std::string(300u << 10, 'm'));
             const bool stays = request.query() != "bye";
             out.status = 101;
             out.upgrade.emplace("words", request.query() == "binary",
@@ -310,7 +312,7 @@ class running_server {
         co_return out;
     }
 
-    static asio::awaitable<void> talk(std::string words, bool stays, web_socket& to) {
+    static asio::awaitable<void> talk(std::vector<std::string> words, bool stays, web_socket& to) {
         auto saying = to.send(std::move(words));
         bool goes_on = co_await std::move(saying);
         asio::steady_timer end(co_await asio::this_coro::executor,

@@ -173,6 +173,20 @@ TEST(web_socket, is_within_the_budget_of_bodies) {
     s.probe.await(s.probe.closed, 1);
 }
 
+// All that is to be sent is there until its client has taken it.
+TEST(web_socket, messages_that_wait_are_within_the_budget_too) {
+    for (const std::size_t room : {std::size_t{1} << 20, std::size_t{2} << 20}) {
+        http_options o;
+        o.bodies_bytes_max = room;
+        running_server s(o);
+        socket_client client(s, "/talk?more");
+        ASSERT_FALSE(client.error);
+        const bool fits = room > 4u * (300u << 10);
+        for (int n = 0; n < 4; ++n) EXPECT_EQ(client.read().size(), fits ? 300u << 10 : 0u);
+        EXPECT_EQ(client.error.failed(), !fits);
+    }
+}
+
 TEST(web_socket, drain_cuts_it_off_after_its_patience) {
     running_server s;
     socket_client client(s, "/talk");
