@@ -1,6 +1,7 @@
 #include <callsign/domain/collected_tasks.hpp>
 
 namespace callsign {
+
 bool collected_tasks::add(read_tasks::answer rows) {
     if (!begun_) {
         begun_ = true;
@@ -11,7 +12,7 @@ bool collected_tasks::add(read_tasks::answer rows) {
         if (t.purged) continue;
         bytes_ += size_of(t.attributes);
         changed_.emplace(t.uuid, t.last_seq);
-        tasks_.emplace(t.uuid, std::move(t.attributes));
+        tasks_.put(t.uuid, std::move(t.attributes));
     }
     place_ = std::move(rows.next);
     rows_read_ = !place_;
@@ -25,7 +26,7 @@ bool collected_tasks::add(const read_versions::answer& versions) {
         for (const operation& o : v.operations) {
             const auto known = changed_.find(o.uuid);
             if (known != changed_.end() && v.seq <= known->second) continue;
-            if (carry_out(tasks_, o)) {
+            if (tasks_.carry_out(o)) {
                 bytes_ += o.property.size() + (o.value ? o.value->size() : 0);
             }
         }

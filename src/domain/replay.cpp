@@ -36,6 +36,16 @@ bool replay::carry_out(const operation& o) {
     return true;
 }
 
+const attributes* replay::find(const uuid& id) {
+    const auto found = tasks_.find(id);
+    if (found == tasks_.end()) return nullptr;
+    if (const auto changes = changed_.find(id); changes != changed_.end()) {
+        merge(found->second, changes->second);
+        changed_.erase(changes);
+    }
+    return &found->second;
+}
+
 task_map& replay::tasks() {
     for (auto& [id, changes] : std::exchange(changed_, {})) merge(tasks_.at(id), changes);
     return tasks_;

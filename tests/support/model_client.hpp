@@ -4,6 +4,8 @@
 // steps, one request each, so that a test can let others come in between. Its transform of lists is
 // the client's own loop, not the server's, so that each judges the other.
 
+#include "support/carry_out.hpp"
+
 #include <callsign/domain/task.hpp>
 #include <callsign/domain/version.hpp>
 #include <callsign/rules/transform.hpp>

@@ -3,6 +3,7 @@
 // (core/src/server.rs of that project), and sinks that ask it. It lives longer than the processes
 // that do.
 
+#include "support/carry_out.hpp"
 #include "support/seeded_entropy.hpp"
 
 #include <callsign/ports/task_sink.hpp>

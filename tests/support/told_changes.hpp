@@ -3,6 +3,8 @@
 // after the other, and what that did to each task is noted. Knows nothing of how a store remembers
 // how tasks stood, nor of who reads it.
 
+#include "support/carry_out.hpp"
+
 #include <callsign/domain/queries/feed.hpp>
 #include <callsign/domain/task.hpp>
 #include <callsign/domain/version.hpp>

@@ -6,6 +6,7 @@
 #include <callsign/base/keyed_hash.hpp>
 #include <callsign/domain/queries/chain.hpp>
 #include <callsign/domain/queries/tasks.hpp>
+#include <callsign/domain/replay.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -34,7 +35,7 @@ class collected_tasks {
 
     // The last version collected, and the tasks as of it. Requires: not too large.
     const uuid& version() const noexcept { return version_; }
-    task_map& tasks() noexcept { return tasks_; }
+    task_map& tasks() { return tasks_.tasks(); }
 
   private:
     account_id account_;
@@ -45,7 +46,7 @@ class collected_tasks {
     std::int64_t seq_ = 0;  // versions up to this one are in the rows, or carried out
     uuid version_{};
     std::size_t bytes_ = 0;
-    task_map tasks_;
+    replay tasks_;
     std::unordered_map<uuid, std::int64_t, keyed_hash> changed_;  // the rows' last_seq
 };
 

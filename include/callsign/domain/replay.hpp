@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace callsign {
 
@@ -23,9 +24,14 @@ class replay {
     replay() = default;
     explicit replay(task_map begun) : tasks_(std::move(begun)) {}
 
+    // A task that it has not heard of is there, as it stands.
+    void put(const uuid& id, attributes all) { tasks_.emplace(id, std::move(all)); }
+
     // False: it is without effect, and nothing was changed.
     bool carry_out(const operation& o);
 
+    // As it is now; nullptr: it is not there.
+    const attributes* find(const uuid& id);
     // As they are now.
     task_map& tasks();
 

@@ -50,9 +50,6 @@ struct purge {
 // already counts: its time is newer, and decides against others.
 bool is_effective(const operation& o, bool task_is_there) noexcept;
 
-// Carries it out. False: it is without effect, and nothing was changed.
-bool carry_out(task_map& tasks, const operation& o);
-
 struct version {
     std::int64_t seq = 0;
     callsign::uuid id{};

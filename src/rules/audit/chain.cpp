@@ -1,6 +1,7 @@
 #include "audit/parts.hpp"
 
 #include <callsign/base/keyed_hash.hpp>
+#include <callsign/domain/replay.hpp>
 
 #include <algorithm>
 #include <map>
@@ -213,7 +214,7 @@ class chain_audit {
     void replay(const version& v) {
         for (const operation& o : v.operations) {
             bytes_ += bytes_of_operation + o.property.size() + (o.value ? o.value->size() : 0);
-            if (carry_out(said_, o)) {
+            if (said_.carry_out(o)) {
                 if (o.kind == operation_kind::remove) forgive_history(o.uuid);
                 continue;
             }
@@ -250,13 +251,12 @@ class chain_audit {
             return;  // it is listed elsewhere
         }
         if (!stood || stood->last_seq != seq) {
-            kept_next_.push_back(id);
+            kept_next_.insert(id);
             return;
         }
-        const auto said = said_.find(id);
-        const bool is_right = said == said_.end()
-                                  ? stood->purged
-                                  : !stood->purged && stood->attributes == said->second;
+        const attributes* const said = said_.find(id);
+        const bool is_right =
+            said == nullptr ? stood->purged : !stood->purged && stood->attributes == *said;
         if (is_right) return;
         note_history(id, "task " + to_string(id) + " is kept as another, as of version " +
                              std::to_string(seq));
@@ -269,7 +269,7 @@ class chain_audit {
     // How a task stood before it was purged is removed, and what the chain says of it, in steps.
     void forgive_history(const uuid& id) {
         history_faults_.erase(id);
-        std::erase(kept_next_, id);
+        kept_next_.erase(id);
     }
 
     std::int64_t history_from() {
@@ -285,7 +285,7 @@ class chain_audit {
 
     void give_up_replay() {
         replays_ = false;
-        said_.clear();
+        said_ = {};
         history_faults_.clear();
     }
 
@@ -294,16 +294,17 @@ class chain_audit {
         for (const auto& [id, faults] : history_faults_) {
             for (const std::string& why : faults) found_.fault(proofs::history, why);
         }
-        for (const auto& [id, attributes] : said_) {
+        const task_map& said = said_.tasks();
+        for (const auto& [id, attributes] : said) {
             if (!is(id, attributes)) {
                 found_.fault(proofs::replay, s_.who + "task " + to_string(id) + " is another");
             }
         }
         if (!s_.all_tasks_read) return;
         const auto here = std::ranges::count(s_.tasks, false, &kept_task::purged);
-        if (here == std::ssize(said_)) return;
+        if (here == std::ssize(said)) return;
         found_.fault(proofs::replay, s_.who + std::to_string(here) + " tasks, and " +
-                                         std::to_string(said_.size()) + " on the chain");
+                                         std::to_string(said.size()) + " on the chain");
     }
 
     // What cannot be read is taken for right: it is listed elsewhere.
@@ -329,10 +330,10 @@ class chain_audit {
 
     bool replays_ = false;
     std::optional<std::int64_t> history_from_;
-    std::vector<uuid> kept_next_;  // tasks whose state is kept after the next version
+    std::set<uuid> kept_next_;  // tasks whose state is kept after the next version
     std::map<uuid, std::vector<std::string>>
         history_faults_;  // unless a Delete of the task follows
-    task_map said_;
+    callsign::replay said_;
     std::size_t bytes_ = 0;
 };
 

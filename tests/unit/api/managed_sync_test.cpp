@@ -3,6 +3,7 @@
 // rules (tests/unit/rules/add_version_test.cpp).
 
 #include "support/answer_json.hpp"
+#include "support/carry_out.hpp"
 #include "support/counted_ids.hpp"
 #include "support/sync_client.hpp"
 

@@ -1,5 +1,7 @@
 // Operations carried out on a copy of all tasks.
 
+#include "support/carry_out.hpp"
+
 #include <callsign/domain/replay.hpp>
 
 #include <algorithm>
@@ -26,11 +28,21 @@ TEST(replay, comes_to_what_each_operation_by_itself_comes_to) {
             if (chance() % 3 != 0) o.value = std::to_string(n);
         }
         EXPECT_EQ(tasks.carry_out(o), carry_out(wanted, o));
+        if (n % 5 == 0) {
+            const auto there = wanted.find(o.uuid);
+            const attributes* const found = tasks.find(o.uuid);
+            ASSERT_EQ(found != nullptr, there != wanted.end());
+            if (found) {
+                ASSERT_EQ(*found, there->second);
+            }
+        }
         if (n % 37 == 0) {
             ASSERT_EQ(tasks.tasks(), wanted);
         }
     }
     EXPECT_EQ(tasks.tasks(), wanted);
+    tasks.put(id(9), {{"b", "4"}});
+    EXPECT_EQ(tasks.find(id(9))->at("b"), "4");
 }
 
 }  // namespace

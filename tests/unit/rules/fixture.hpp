@@ -3,6 +3,7 @@
 // ends with the auditor's look at its store.
 
 #include "support/audit.hpp"
+#include "support/carry_out.hpp"
 #include "support/collect.hpp"
 #include "support/counted_ids.hpp"
 

@@ -1,5 +1,7 @@
 // The table of transforms, cell by cell, and what stands on it.
 
+#include "support/carry_out.hpp"
+
 #include <callsign/rules/transform.hpp>
 
 #include <gtest/gtest.h>
