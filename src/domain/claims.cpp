@@ -415,7 +415,7 @@ claim claim_of(const list_sealed& q) {
 }
 
 claim claim_of(const find_purged& q) {
-    return {payer::house(), {.rows = 2 * static_cast<std::size_t>(q.limit)}};
+    return {payer::house(), {.rows = static_cast<std::size_t>(q.limit) / 8}};
 }
 
 // As rows: nothing of it is held before it is there.

@@ -1,5 +1,5 @@
 // Purged tasks leave the chain and the history. On the chain each of their operations keeps its
-// kind, task, time and place, because devices that are being rebased know operations by their
+// kind, task and place, because devices that are being rebased know operations by their
 // places (rules/chain_place.hpp); what it set to what goes. Whoever reads the chain to its end
 // comes to the same state: the last operation on such a task is its Delete.
 
@@ -30,8 +30,7 @@ bool purged_text::scrub(version& v) const {
         if (o.kind == operation_kind::remove) deleted.insert(o.uuid);
         if (o.kind != operation_kind::update || is_scrubbed(o)) continue;
         if (v.seq == purged->second && !deleted.contains(o.uuid)) continue;
-        o.property.clear();
-        o.value.reset();
+        callsign::scrub(o);
         is_changed = true;
     }
     return is_changed;

@@ -57,8 +57,7 @@ TEST_P(store_contract, what_a_purged_task_was_can_be_removed) {
     const auto text = [](int n) { return attributes{{"description", std::to_string(n)}}; };
     const operation said{operation_kind::update, uuid_of(1), "description", "text", t0};
     operation scrubbed = said;
-    scrubbed.property.clear();
-    scrubbed.value.reset();
+    scrub(scrubbed);
     const task_id id = write([&](write_tx& tx) {
         for (const account_id to : {account, other}) {
             make_task(tx, to, 1);
@@ -80,7 +79,7 @@ TEST_P(store_contract, what_a_purged_task_was_can_be_removed) {
     };
     using rows = decltype(purges({}, 0));
     if (GetParam().durable) reopen();
-    EXPECT_EQ(purges({}, 10), (rows{{account, 4}, {account, 1}, {other, 4}}));
+    EXPECT_EQ(purges({}, 10), (rows{{account, 4}, {account, 1}}));
     EXPECT_EQ(purges({}, 1), (rows{{account, 4}}));
     EXPECT_EQ(purges(account, 10), (rows{{other, 4}}));
     write([&](write_tx& tx) {
@@ -88,7 +87,7 @@ TEST_P(store_contract, what_a_purged_task_was_can_be_removed) {
         tx.remove_purge({account, uuid_of(2), 1});
         tx.remove_purge({account, uuid_of(3), 1});
     });
-    EXPECT_EQ(purges({}, 10), (rows{{account, 4}, {other, 4}}));
+    EXPECT_EQ(purges({}, 10), (rows{{account, 4}}));
 
     const auto stored = [&](account_id of) {
         return store_->begin_read()->find_account(of)->stored_bytes;

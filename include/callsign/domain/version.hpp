@@ -32,10 +32,20 @@ struct operation {
     friend bool operator==(const operation&, const operation&) = default;
 };
 
-// A purged task's update: its place stays, and which property it set to what does not. A Delete of
-// the task follows, so whoever replays the chain, or rebases onto it, comes to the same end.
+// A purged task's update: its place stays, and which property it set to what, and when, does not. A
+// Delete of the task follows, so whoever replays the chain, or rebases onto it, comes to the same
+// end. The mark is its time: whatever else one says, no client can send one of a year before 1678
+// (parse_precise_rfc3339).
+inline constexpr precise_time scrubbed_at =
+    std::chrono::sys_days(std::chrono::year{1677} / 12 / 31);
 inline bool is_scrubbed(const operation& o) noexcept {
-    return o.kind == operation_kind::update && o.property.empty() && !o.value;
+    return o.kind == operation_kind::update && o.at == scrubbed_at;
+}
+// Requires: it is an update.
+inline void scrub(operation& o) noexcept {
+    o.property.clear();
+    o.value.reset();
+    o.at = scrubbed_at;
 }
 
 // A task was purged by version `through`, and versions up to there still say what it was.

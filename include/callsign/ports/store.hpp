@@ -140,7 +140,7 @@ class read_tx {
     // What each version after this one did is known.
     virtual std::int64_t history_from(account_id account) = 0;
 
-    // At most `limit` of the accounts after `after`, in the order of account and task.
+    // At most `limit` of the first account after `after` that has any, in the order of tasks.
     virtual std::vector<purge> purges(account_id after, std::int64_t limit) = 0;
 
     // At most `limit` tasks that have no number, whoever's, after `after`, in the order of their

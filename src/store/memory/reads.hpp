@@ -132,6 +132,7 @@ class reads_over : public Base {
         for (const auto& [of, through] : state_->purges) {
             if (of.first <= after) continue;
             if (std::ssize(some) == limit) break;
+            if (!some.empty() && some.front().account != of.first) break;
             some.push_back({of.first, of.second, through});
         }
         return some;

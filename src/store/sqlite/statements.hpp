@@ -310,8 +310,8 @@ inline constexpr auto history_scrub =
     "UPDATE task_history SET kind = 3, way = 0, attributes = x'' WHERE history_id = ?";
 
 inline constexpr auto purge_all =
-    "SELECT account_id, task_uuid, through FROM purges WHERE account_id > ?"
-    " ORDER BY account_id, task_uuid LIMIT ?";
+    "SELECT account_id, task_uuid, through FROM purges WHERE account_id ="
+    " (SELECT min(account_id) FROM purges WHERE account_id > ?) ORDER BY task_uuid LIMIT ?";
 inline constexpr auto purge_put =
     "INSERT INTO purges (account_id, task_uuid, through) VALUES (?, ?, ?)"
     " ON CONFLICT (account_id, task_uuid) DO UPDATE SET through = max(through, excluded.through)";

@@ -56,8 +56,7 @@ TEST_F(scrubbing, operations_keep_their_places_and_say_nothing) {
     operations expected = all_operations();
     for (operation& o : expected) {
         if (o.uuid != uuid_of(1) || o.kind != operation_kind::update) continue;
-        o.property.clear();
-        o.value.reset();
+        callsign::scrub(o);
     }
     scrub();
     EXPECT_EQ(all_operations(), expected);
@@ -95,6 +94,26 @@ TEST_F(scrubbing, what_was_removed_and_made_again_before_its_account_was_managed
     ASSERT_TRUE(std::holds_alternative<manage_account::managed>(run(c)));
     scrub();
     EXPECT_EQ(said_of(1).substr(0, 8), "- p=kept");
+}
+
+// Taskwarrior never does it; another client of TaskChampion may.
+TEST_F(scrubbing, an_attribute_without_a_name_is_as_any_other) {
+    send({create(uuid_of(1)), update(uuid_of(1), "", "x")});
+    const auto seq = head().seq;
+    task_map own = tasks();
+    const uuid then = head().version;
+    EXPECT_EQ(own.at(uuid_of(1)).at(""), "x");
+    const operation removal{operation_kind::update, uuid_of(1), "", std::nullopt, t0};
+    send({removal});
+    follow(then, own);
+    EXPECT_EQ(own, tasks());
+    EXPECT_FALSE(own.at(uuid_of(1)).contains(""));
+    const auto all =
+        std::get<read_changes::part>(ask(read_changes{account_, {seq}, {}, 100, {}, now_}));
+    EXPECT_EQ(all.changes.at(0).changed, std::vector<std::string>{""});
+    purge(1);
+    scrub();
+    EXPECT_EQ(said_of(1), "- - -");
 }
 
 // Devices that were away, with changes of their own, to it and to others.
@@ -159,6 +178,25 @@ TEST_F(scrubbing, is_done_in_steps) {
     EXPECT_GT(steps_, 30);
     for (int n = 1; n <= 20; ++n) {
         EXPECT_EQ(said_of(n).find('=') == std::string::npos, n % 2 == 1) << n;
+    }
+}
+
+// An account that purges much has its chain read once for thousands, not for each few.
+TEST_F(scrubbing, one_reading_of_the_chain_is_for_many) {
+    operations all;
+    for (int n = 1; n <= 2'000; ++n) {
+        all.push_back(create(uuid_of(n)));
+        all.push_back(update(uuid_of(n), "p", "v"));
+    }
+    send(all);
+    all.clear();
+    for (int n = 1; n <= 2'000; ++n) all.push_back(remove(uuid_of(n)));
+    send(all);
+    EXPECT_EQ(ask(find_purged{}).tasks.size(), 2'000u);
+    scrub();
+    EXPECT_TRUE(ask(find_purged{}).tasks.empty());
+    for (const operation& o : all_operations()) {
+        ASSERT_TRUE(o.kind != operation_kind::update || is_scrubbed(o));
     }
 }
 

@@ -12,10 +12,10 @@
 
 namespace callsign {
 
-// Some of the first account after `after` that has any.
+// Some of the first account after `after` that has any: as many as one reading of its chain is for.
 struct find_purged {
     account_id after;
-    std::int64_t limit = 500;
+    std::int64_t limit = 10'000;
 
     struct answer {
         account_id account;
