@@ -712,16 +712,27 @@ class outbox::impl {
         }
     }
 
+    // All of it.
     awaitable<std::optional<outbox_event>> submit(replica& r, apply_remote_state step) {
-        const auto done = co_await engine_.submit(std::move(step));
-        if (!done) co_return failed(r, done.error());
-        if (const auto* const grown = std::get_if<task_too_large>(&*done)) {
-            co_return failed(
-                r, {sink_failure::kind::unreadable,
-                    "Task " + to_string(grown->task) + " is larger than a task may be here.",
-                    {}});
-        }
-        if (std::holds_alternative<no_remote>(*done)) co_return moved(r);
+        do {
+            apply_remote_state rest = step;
+            const auto done = co_await engine_.submit(std::move(rest));
+            if (!done) co_return failed(r, done.error());
+            if (const auto* const grown = std::get_if<task_too_large>(&*done)) {
+                co_return failed(
+                    r, {sink_failure::kind::unreadable,
+                        "Task " + to_string(grown->task) + " is larger than a task may be here.",
+                        {}});
+            }
+            if (std::holds_alternative<no_remote>(*done)) co_return moved(r);
+            const std::size_t taken = std::get<apply_remote_state::applied>(*done).taken;
+            const std::size_t tasks = std::min(taken, step.tasks.size());
+            const auto erase_first = [](auto& all, std::size_t count) {
+                all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count));
+            };
+            erase_first(step.tasks, tasks);
+            erase_first(step.gone, taken - tasks);
+        } while (!step.tasks.empty() || !step.gone.empty());
         co_return std::nullopt;
     }
 

@@ -30,27 +30,38 @@ void append_difference(std::vector<operation>& all, const std::optional<task>& h
 apply_remote_state::answer apply(write_tx& tx, const apply_remote_state& c, const moment& m) {
     auto remote = tx.find_remote(c.account);
     if (!remote) return no_remote{};
+    apply_remote_state::applied done;
+    touched_tasks tasks(tx, c.account);
     std::vector<operation> operations;
+    std::size_t work = 0;
+    // However large a task is here, nobody knows who asks for it.
+    const auto take = [&](const uuid& id, std::size_t more) {
+        work += tasks.look_at(id) + more;
+        if (work > c.work_max && done.taken > 0) return false;
+        ++done.taken;
+        return true;
+    };
     for (const auto& there : c.tasks) {
-        append_difference(operations, tx.find_task(c.account, there.uuid), there, m.wall);
+        if (!take(there.uuid, 2 * work_of(there.attributes))) break;
+        append_difference(operations, tasks.row(there.uuid), there, m.wall);
     }
     for (const uuid& id : c.gone) {
-        const auto here = tx.find_task(c.account, id);
+        if (done.taken < c.tasks.size() || !take(id, work_of_operation)) break;
+        const auto& here = tasks.row(id);
         if (here && !here->purged) {
             operations.push_back({operation_kind::remove, id, {}, {}, {}});
         }
     }
-    apply_remote_state::applied done;
+    const bool reached = c.reached && done.taken == c.tasks.size() + c.gone.size();
     mirror_source from;
     // What was sent there and is there is ours: the task's uuid was drawn for it.
     from.is_own = [](const effect& e) { return e.attempts > 0; };
-    if (c.reached) from.version = c.reached->cursor;
-    touched_tasks tasks(tx, c.account);
+    if (reached) from.version = c.reached->cursor;
     const auto mirrored_now = mirror(tx, c.account, tasks, operations, from, m);
     if (const auto* const grown = std::get_if<task_too_large>(&mirrored_now)) return *grown;
     done.numbered = std::get<mirrored>(mirrored_now).numbered;
     done.changed = static_cast<std::int64_t>(operations.size());
-    if (!c.reached) return done;
+    if (!reached) return done;
     advance(tx, *remote, c.reached->cursor);
     remote->before = c.reached->before;
     if (remote->moving) remote->moving = moving_tasks{};  // what of it is there nobody knows

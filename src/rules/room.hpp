@@ -5,6 +5,7 @@
 
 #include <callsign/rules/rules.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -23,8 +24,11 @@ inline bool has_room(write_tx& tx, account_id account, std::size_t more, const m
 // For one more. Those that have ended make room, so that their rows have a bound too.
 inline bool has_room_for_token(write_tx& tx, account_id account, const moment& m) {
     if (m.tokens_max == 0) return true;
+    constexpr std::int64_t forgotten_at_once = 500;
     const auto over = tx.count_tokens(account) + 1 - static_cast<std::int64_t>(m.tokens_max);
-    if (over <= 0 || tx.forget_ended_tokens(account, m.wall, over) == over) return true;
+    if (over <= 0) return true;
+    const auto some = std::min(over, forgotten_at_once);
+    if (tx.forget_ended_tokens(account, m.wall, some) == over) return true;
     m.tell(events::account_full{account, account_limit::tokens});
     return false;
 }

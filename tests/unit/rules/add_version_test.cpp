@@ -2,6 +2,8 @@
 
 #include "unit/rules/fixture.hpp"
 
+#include <callsign/rules/transform.hpp>
+
 namespace callsign {
 namespace {
 
@@ -151,6 +153,57 @@ TEST_F(sent_versions, a_task_has_so_many_attributes) {
     EXPECT_EQ(std::get<task_too_large>(run(edit)).task, uuid_of(1));
     edit.changes = {{named(1), std::nullopt}};
     EXPECT_TRUE(std::holds_alternative<edit_task::edited>(run(edit)));
+}
+
+// What is taken away again of the first parts is more than the last ones may have missed, so that
+// the device is told to fetch it first (503). Each retry goes on behind what was taken.
+TEST_F(sent_versions, a_segment_far_beyond_the_bounds_of_a_task_is_taken_in_the_end) {
+    constexpr std::size_t sent_max = 60'000;
+    uuid base{};
+    operations left{create(uuid_of(1))};
+    for (std::size_t n = 1; n < sent_max; ++n) {
+        left.push_back(update(uuid_of(1), "x" + std::to_string(n), "v"));
+    }
+    replay own;
+    for (const operation& o : left) own.carry_out(o);
+    const auto pull = [&] {
+        auto next = child_of(base);
+        while (auto* const child = std::get_if<find_child::next_version>(&next)) {
+            auto met = rules::transform_lists(std::move(child->operations), std::move(left));
+            left = std::move(met.local);
+            for (const operation& o : met.server) EXPECT_TRUE(own.carry_out(o));
+            base = child->id;
+            next = child_of(base);
+        }
+    };
+    const auto push = [&] {
+        add_version c{laptop, base, left, account_, 0};
+        while (!c.operations.empty()) {
+            const auto done = run(c);
+            if (std::holds_alternative<add_version::missed_too_much>(done)) return false;
+            const auto& added = std::get<add_version::added>(done);
+            c.operations.erase(c.operations.begin(),
+                               c.operations.begin() + static_cast<std::ptrdiff_t>(added.taken));
+            c.parent = added.version;
+            c.continues = true;
+        }
+        base = c.parent;
+        left.clear();
+        return true;
+    };
+    int syncs = 0;
+    for (bool taken = false; !taken; ++syncs) {
+        const std::size_t before = left.size();
+        pull();
+        ASSERT_TRUE(syncs == 0 || left.size() < before);
+        taken = push();
+    }
+    pull();
+    EXPECT_GT(syncs, 1);
+    EXPECT_LT(syncs, 5);
+    EXPECT_TRUE(left.empty());
+    EXPECT_EQ(own.tasks(), tasks());
+    EXPECT_EQ(own.find(uuid_of(1))->size(), task_attributes_max);
 }
 
 TEST_F(sent_versions, who_has_missed_too_much_fetches_it_first) {

@@ -396,6 +396,43 @@ TEST_F(remote_account, comes_to_a_state_and_keeps_its_numbers) {
     EXPECT_EQ(store_->begin_read()->head_of(account_).seq, head + 1);
 }
 
+// However little is sent, the tasks here may be large.
+TEST_F(remote_account, comes_to_a_state_in_steps) {
+    constexpr int count = 8;
+    operations made;
+    apply_remote_state c{.account = account_};
+    for (int n = 1; n <= count; ++n) {
+        made.push_back(create(uuid_of(n)));
+        made.push_back(update(uuid_of(n), "a", std::string(100'000, 'x')));
+        if (n % 2 == 0) {
+            c.gone.push_back(uuid_of(n));
+        } else {
+            c.tasks.push_back({uuid_of(n), {{"b", "2"}}});
+        }
+    }
+    pull({}, v1, made);
+    c.reached = {{v3, v2}};
+    c.work_max = 150'000;
+    int steps = 0;
+    while (!c.tasks.empty() || !c.gone.empty()) {
+        EXPECT_NE(remote().cursor, v3);
+        const auto done = std::get<apply_remote_state::applied>(run(c));
+        ASSERT_EQ(done.taken, 1u);
+        if (c.tasks.empty()) {
+            c.gone.erase(c.gone.begin());
+        } else {
+            c.tasks.erase(c.tasks.begin());
+        }
+        ++steps;
+    }
+    EXPECT_EQ(steps, count);
+    EXPECT_EQ(remote().cursor, v3);
+    for (int n = 1; n <= count; ++n) {
+        EXPECT_EQ(find(uuid_of(n))->purged, n % 2 == 0);
+        EXPECT_FALSE(find(uuid_of(n))->attributes.contains("a"));
+    }
+}
+
 TEST_F(remote_account, a_creation_that_is_in_the_state_is_settled) {
     const uuid task = begun("one");
     take();

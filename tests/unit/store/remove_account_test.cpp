@@ -81,6 +81,18 @@ class removal : public ::testing::Test {
         return all;
     }
 
+    // Of each table.
+    std::map<std::string, std::int64_t> row_counts() {
+        SQLite::Database rows = rows_of(dir_.path());
+        std::map<std::string, std::int64_t> all;
+        SQLite::Statement tables(rows, "SELECT name FROM sqlite_master WHERE type = 'table'");
+        while (tables.executeStep()) {
+            const std::string name = tables.getColumn(0);
+            all[name] = rows.execAndGet("SELECT count(*) FROM " + name).getInt64();
+        }
+        return all;
+    }
+
     temp_dir dir_;
     std::unique_ptr<store> store_ = open_sqlite({.data_dir = dir_.path()});
     counted_ids ids_;
@@ -107,6 +119,49 @@ TEST_F(removal, takes_large_rows_in_more_steps) {
     } while (c.from);
     // Two rows are 4 MiB, which are in the tasks and in the versions.
     EXPECT_EQ(std::ranges::count_if(steps, [](auto& s) { return s.second >= large_tasks / 2; }), 2);
+}
+
+// Of whatever there may be many.
+TEST_F(removal, takes_no_more_rows_in_a_step_than_it_may) {
+    constexpr int many = 40, limit = 7;
+    const auto gone = make("gone");
+    create_series gaps{gone, "GAP0"};
+    gaps.project = "gap";
+    gaps.allows_gaps = true;
+    run(gaps);
+    for (int n = 1; n <= many; ++n) {
+        const std::string name = std::to_string(n);
+        const auto byte = static_cast<std::uint8_t>(n);
+        run(create_token{.account = gone, .name = name, .token_hash = sha256(name)});
+        run(create_device{gone, name, uuid{{byte, 3}}, "k"});
+        edit_series later{gone, "GAP" + std::to_string(n - 1)};
+        later.prefix = "GAP" + name;
+        later.next = 2 * n;
+        run(later);
+        import_tasks one{gone};
+        one.tasks.push_back({uuid{{byte, 9}}, {{"description", name}, {"project", "gap"}}});
+        run(one);
+        const auto tx = store_->begin_write();
+        tx->put_purge({gone, uuid{{byte, 1}}, 1});
+        tx->commit();
+    }
+    run(delete_account{gone});
+    now_ += std::chrono::hours{1};
+    remove_deleted c{milliseconds{1}, limit};
+    auto before = row_counts();
+    for (const char* const table : {"tokens", "devices", "prefixes", "purges", "skipped_numbers"}) {
+        EXPECT_GE(before[table], many - 1) << table;
+    }
+    do {
+        c.from = run(c).next;
+        auto after = row_counts();
+        for (const auto& [table, rows] : before) {
+            EXPECT_LE(rows - after[table], limit) << table;
+        }
+        before = std::move(after);
+    } while (c.from);
+    EXPECT_EQ(before["accounts"], 0);
+    EXPECT_TRUE(report_on(dir_.path()).ok());
 }
 
 TEST_F(removal, leaves_a_sound_store_after_each_step) {

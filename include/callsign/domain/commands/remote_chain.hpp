@@ -133,7 +133,8 @@ struct apply_remote_version {
 claim claim_of(const apply_remote_version& c);
 
 // The mirror comes to a state that the remote's chain has come to without it: some tasks as they
-// are there, some that are not there any more. Repeated, it changes nothing.
+// are there, some that are not there any more. As many of them as `work_max` goes for, one at
+// least; the rest comes with the next command. Repeated, it changes nothing.
 struct apply_remote_state {
     struct end {
         uuid cursor{};
@@ -145,10 +146,12 @@ struct apply_remote_state {
     std::vector<uuid> gone{};
     // With the last step: where the chain has come to.
     std::optional<end> reached{};
+    std::size_t work_max = step_work_max;  // as of a command (commands/tasks.hpp)
 
     struct applied {
         std::int64_t numbered = 0;
         std::int64_t changed = 0;
+        std::size_t taken = 0;  // of `tasks`, from the first, and then of `gone`
     };
     using answer = std::variant<applied, task_too_large, no_remote>;
 };
