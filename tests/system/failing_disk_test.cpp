@@ -100,7 +100,7 @@ TEST_F(failing_disk_test, one_failed_sync_of_the_database_is_final) {
 
 // Each sync that there is, of each file, failing once: the kernel reports it once. What was
 // acknowledged is there whatever becomes of the process, and that it ends is not kept quiet.
-class one_sync_test : public failing_disk_test {
+class failing_disk_one_sync : public failing_disk_test {
   protected:
     using patterns = std::vector<std::string>;
 
@@ -194,7 +194,7 @@ class one_sync_test : public failing_disk_test {
     int keys_ = 0;
 };
 
-TEST_F(one_sync_test, as_it_starts_over_a_log_ends_it) {
+TEST_F(failing_disk_one_sync, as_it_starts_over_a_log_ends_it) {
     const auto leave_a_log = [&] {
         if (s_->child().wait(0ms)) s_->start();
         expect_all_there();
@@ -211,7 +211,7 @@ TEST_F(one_sync_test, as_it_starts_over_a_log_ends_it) {
     expect_sound();
 }
 
-TEST_F(one_sync_test, as_it_starts_with_nothing_ends_it) {
+TEST_F(failing_disk_one_sync, as_it_starts_with_nothing_ends_it) {
     stop();
     const auto remove_all = [&] {
         if (!s_->child().wait(0ms)) stop();
@@ -228,7 +228,7 @@ TEST_F(one_sync_test, as_it_starts_with_nothing_ends_it) {
     expect_sound();
 }
 
-TEST_F(one_sync_test, as_it_stops_is_said_and_leaves_the_log) {
+TEST_F(failing_disk_one_sync, as_it_stops_is_said_and_leaves_the_log) {
     for (const char* pattern : {"*.sqlite3", "*-wal"}) {
         int passing = 0;
         for (;; ++passing) {
@@ -251,7 +251,7 @@ TEST_F(one_sync_test, as_it_stops_is_said_and_leaves_the_log) {
     expect_sound();
 }
 
-TEST_F(one_sync_test, of_the_log_as_it_serves_ends_it) {
+TEST_F(failing_disk_one_sync, of_the_log_as_it_serves_ends_it) {
     for (int passing = 0; passing < 4; ++passing) {
         arm("*-wal", passing);
         while (create()) ASSERT_LT(keys_, 20'000);
@@ -267,7 +267,7 @@ TEST_F(one_sync_test, of_the_log_as_it_serves_ends_it) {
 }
 
 // Before the writer has seen it.
-TEST_F(one_sync_test, of_the_database_just_before_it_is_stopped_is_said) {
+TEST_F(failing_disk_one_sync, of_the_database_just_before_it_is_stopped_is_said) {
     arm("*.sqlite3");
     while (!has_struck() && create()) ASSERT_LT(keys_, 20'000);
     s_->child().signal(SIGTERM);
@@ -279,7 +279,7 @@ TEST_F(one_sync_test, of_the_database_just_before_it_is_stopped_is_said) {
     expect_sound();
 }
 
-TEST_F(one_sync_test, of_a_backup_leaves_none_and_the_server_well) {
+TEST_F(failing_disk_one_sync, of_a_backup_leaves_none_and_the_server_well) {
     const auto backup = temp_path("backup");
     const auto parent = backup.parent_path().string();
     for (const std::string& pattern :
@@ -297,7 +297,7 @@ TEST_F(one_sync_test, of_a_backup_leaves_none_and_the_server_well) {
     expect_sound();
 }
 
-TEST_F(one_sync_test, of_a_restore_leaves_what_was_there_or_what_was_restored) {
+TEST_F(failing_disk_one_sync, of_a_restore_leaves_what_was_there_or_what_was_restored) {
     const auto backup = temp_path("backup");
     ask_callsign({"backup", backup.string()});
     const auto restore = [&] {
@@ -330,7 +330,7 @@ TEST_F(one_sync_test, of_a_restore_leaves_what_was_there_or_what_was_restored) {
     expect_sound();
 }
 
-TEST_F(one_sync_test, of_a_master_key_is_said) {
+TEST_F(failing_disk_one_sync, of_a_master_key_is_said) {
     const auto file = temp_path("key");
     const auto change = [&](const char* how) {
         return run({(programs() / "callsign").string(), "master-key", how, file.string()}, patience,
