@@ -11,6 +11,7 @@
 #include "sync/turnstile.hpp"
 #include "webhooks/deliverer.hpp"
 
+#include <callsign/jobs/conversion.hpp>
 #include <callsign/jobs/device_keys.hpp>
 #include <callsign/jobs/ordered_lists.hpp>
 #include <callsign/jobs/snapshots.hpp>
@@ -382,6 +383,10 @@ jobs::backups& service::backups() noexcept {
 
 awaitable<result<jobs::resealed>> service::reseal_secrets() {
     return jobs::reseal_all(impl_->jobs_);
+}
+
+awaitable<result<std::int64_t>> service::finish_conversions() {
+    return jobs::finish_conversions(impl_->jobs_);
 }
 
 awaitable<bool> service::can_decrypt_devices() {

@@ -217,6 +217,19 @@ claim claim_of(const manage_account& c) {
             {.bytes = c.bytes, .operations = 1 + c.history.size() + c.tasks.size()}};
 }
 
+claim claim_of(const take_over_history& c) {
+    return {known_or_operators(c.account),
+            {.bytes = c.bytes, .operations = 1 + c.history.size() + c.tasks.size()}};
+}
+
+claim claim_of(const undo_take_over& c) {
+    return {known_or_operators(c.account), {.bytes = c.work_max}};
+}
+
+claim claim_of(const remove_sealed& c) {
+    return {known_or_operators(c.account), {.bytes = c.work_max}};
+}
+
 // Of an action: as many attributes as one changes, but for annotations that are taken away.
 constexpr std::size_t action_operations = 4;
 
@@ -394,6 +407,10 @@ claim claim_of(const find_sealed_child& q) {
 // Nobody knows yet how large it is.
 claim claim_of(const find_sealed_snapshot& q) {
     return {q.account, {.rows = 10'000}};
+}
+
+claim claim_of(const find_half_managed& q) {
+    return {payer::house(), {.rows = 3 * static_cast<std::size_t>(q.limit)}};
 }
 
 claim claim_of(const read_sealed_versions& q) {

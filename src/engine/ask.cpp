@@ -46,6 +46,7 @@ template awaitable<result<find_opaque_account::answer>> engine::ask(find_opaque_
 template awaitable<result<find_sealed_child::answer>> engine::ask(find_sealed_child);
 template awaitable<result<find_sealed_snapshot::answer>> engine::ask(find_sealed_snapshot);
 template awaitable<result<read_sealed_versions::answer>> engine::ask(read_sealed_versions);
+template awaitable<result<find_half_managed::answer>> engine::ask(find_half_managed);
 template awaitable<result<list_remotes::answer>> engine::ask(list_remotes);
 template awaitable<result<callsign::find_remote::answer>> engine::ask(callsign::find_remote);
 template awaitable<result<list_in_flight::answer>> engine::ask(list_in_flight);

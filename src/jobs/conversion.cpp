@@ -1,9 +1,16 @@
 #include "history.hpp"
 
+#include <callsign/domain/work.hpp>
 #include <callsign/jobs/conversion.hpp>
 #include <callsign/seal/at_rest.hpp>
 
+#include <iterator>
 #include <optional>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
 
 namespace callsign::jobs {
 
@@ -35,23 +42,152 @@ awaitable<result<std::optional<conversion_answer>>> open_history(context& with, 
     }
 }
 
-// The command that takes over what was opened, built beside the network thread: it is large.
-awaitable<result<manage_account>> build_command(context& with, account_id account, uuid client_id,
+// What was opened, to be handed over in steps.
+struct opened_history {
+    manage_account last;  // without a history or tasks
+    std::vector<version> history;
+    std::vector<manage_account::made_task> tasks;
+};
+
+// Built beside the network thread: it is large.
+awaitable<result<opened_history>> close_history(context& with, account_id account, uuid client_id,
                                                 history_opener& opener, const seal::key& derived) {
     auto build = [&] {
         const seal::belongs_to owner{seal::purpose::device_key, account, client_id};
-        manage_account command;
-        command.account = account;
-        command.head = opener.head();
-        command.bytes = opener.bytes();
-        command.history = opener.take_history();
-        command.tasks = opener.take_tasks();
-        command.device_name = converted_device_name;
-        command.sealed_key = sealed_at_rest(with, owner, derived);
-        return command;
+        opened_history all;
+        all.last.account = account;
+        all.last.head = opener.head();
+        all.last.device_name = converted_device_name;
+        all.last.sealed_key = sealed_at_rest(with, owner, derived);
+        all.history = opener.take_history();
+        all.tasks = opener.take_tasks();
+        return all;
     };
     const claim asks{account, {.rows = static_cast<std::size_t>(opener.head().seq)}};
     co_return co_await with.engine.offload(asks, std::move(build));
+}
+
+std::size_t work_of_one(const version& v) {
+    std::size_t work = work_of_task;
+    for (const operation& o : v.operations) work += work_of(o);
+    return work;
+}
+std::size_t work_of_one(const manage_account::made_task& t) {
+    return work_of_task + 2 * work_of(t.attributes);
+}
+
+// Moves as many as one step takes from the first on, one at least. What is left.
+template <class T>
+std::span<T> take_step(std::span<T> rest, std::vector<T>& step, std::size_t& bytes) {
+    while (!rest.empty() && (step.empty() || bytes < step_work_max)) {
+        bytes += work_of_one(rest.front());
+        step.push_back(std::move(rest.front()));
+        rest = rest.subspan(1);
+    }
+    return rest;
+}
+
+// All but what one last command has room for. None: it is taken over.
+awaitable<result<std::optional<manage_account::answer>>> take_over(context& with,
+                                                                   opened_history& all,
+                                                                   board::job& job) {
+    using refusal = std::optional<manage_account::answer>;
+    std::span<version> versions(all.history);
+    std::span<manage_account::made_task> tasks(all.tasks);
+    for (;;) {
+        take_over_history step{
+            .account = all.last.account, .head = all.last.head, .taken = all.last.taken};
+        versions = take_step(versions, step.history, step.bytes);
+        if (versions.empty()) tasks = take_step(tasks, step.tasks, step.bytes);
+        if (versions.empty() && tasks.empty()) {
+            all.last.history = std::move(step.history);
+            all.last.tasks = std::move(step.tasks);
+            all.last.bytes = step.bytes;
+            co_return refusal();
+        }
+        if (job.is_cancelled()) co_return refusal();
+        const auto count = std::ssize(step.tasks);
+        const auto done = co_await with.engine.submit(std::move(step));
+        if (!done) co_return done.error();
+        if (const auto* const on = std::get_if<take_over_history::went_on>(&*done)) {
+            all.last.taken = on->taken;
+            all.last.taken_tasks += count;
+            continue;
+        }
+        co_return std::visit(
+            [](const auto& why) -> refusal {
+                if constexpr (std::is_same_v<std::decay_t<decltype(why)>,
+                                             take_over_history::went_on>) {
+                    return std::nullopt;
+                } else {
+                    return manage_account::answer(why);
+                }
+            },
+            *done);
+    }
+}
+
+// What was taken over, of an account that has not become managed.
+awaitable<boost::system::error_code> undo(context& with, account_id account) {
+    undo_take_over command{.account = account};
+    for (;;) {
+        const auto done = co_await with.engine.submit(command);
+        if (!done) co_return done.error();
+        if (!done->next) co_return boost::system::error_code{};
+        command.from = *done->next;
+    }
+}
+
+// What was sealed, of one that has.
+awaitable<boost::system::error_code> remove_all_sealed(context& with, account_id account) {
+    remove_sealed command{.account = account};
+    for (;;) {
+        const auto done = co_await with.engine.submit(command);
+        if (!done) co_return done.error();
+        if (!done->next) co_return boost::system::error_code{};
+        command.after = *done->next;
+    }
+}
+
+// None: a client has added to it meanwhile.
+awaitable<result<std::optional<conversion_answer>>> convert_as_it_is(
+    context& with, const find_opaque_account::found& account, const seal::key& derived,
+    board::job& job, actor by) {
+    using ended = std::optional<conversion_answer>;
+    const account_id id = account.account.id;
+    // Of one that the server did not come to the end of.
+    const auto cleared = co_await undo(with, id);
+    if (cleared) co_return cleared;
+    history_opener opener(derived);
+    auto told = co_await open_history(with, id, opener, job, account.head.seq);
+    if (!told || *told) co_return told;
+    auto all = co_await close_history(with, id, account.client.client_id, opener, derived);
+    if (!all) co_return all.error();
+    auto refused = co_await take_over(with, *all, job);
+    if (!refused) co_return refused.error();
+    if (job.is_cancelled()) co_return ended(cancelled{});
+    const bool is_all_sealed_there = all->last.taken.seq > 0;
+    result<manage_account::answer> done = make_error_code(errc::store_unavailable);
+    if (*refused) {
+        done = std::move(**refused);
+    } else {
+        done = co_await with.engine.submit(std::move(all->last), std::move(by));
+    }
+    if (!done) co_return done.error();
+    if (const auto* counts = std::get_if<manage_account::managed>(&*done)) {
+        // What cannot be removed now is when the server starts again.
+        if (is_all_sealed_there) co_await remove_all_sealed(with, id);
+        co_return ended(converted{account.account.name, *counts});
+    }
+    if (const auto* const held = std::get_if<series_held>(&*done)) co_return ended(*held);
+    if (std::holds_alternative<manage_account::no_history>(*done)) {
+        co_return ended(manage_account::no_history{});
+    }
+    if (std::holds_alternative<manage_account::not_opaque>(*done)) {
+        co_return ended(account_is_managed{});
+    }
+    if (std::holds_alternative<no_such_account>(*done)) co_return ended(no_such_account{});
+    co_return ended();
 }
 
 awaitable<result<conversion_answer>> convert(context& with, find_opaque_account::found account,
@@ -59,35 +195,18 @@ awaitable<result<conversion_answer>> convert(context& with, find_opaque_account:
     const account_id id = account.account.id;
     auto job = with.board.begin(job_kind::conversion, id);
     job.at({0, account.head.seq});
-    const uuid client_id = account.client.client_id;
-    auto derived = co_await derive_key(with, id, secret, client_id);
+    auto derived = co_await derive_key(with, id, secret, account.client.client_id);
     if (!derived) co_return derived.error();
-    for (int attempt = 0; attempt < attempts_max; ++attempt) {
-        history_opener opener(*derived);
-        auto ended = co_await open_history(with, id, opener, job, account.head.seq);
-        if (!ended) co_return ended.error();
-        if (*ended) co_return std::move(**ended);
-        auto command = co_await build_command(with, id, client_id, opener, *derived);
-        if (!command) co_return command.error();
+    result<std::optional<conversion_answer>> ended = std::optional<conversion_answer>();
+    for (int attempt = 0; attempt < attempts_max && ended && !*ended; ++attempt) {
         actor again = by;
-        const auto done = co_await with.engine.submit(std::move(*command), std::move(again));
-        if (!done) co_return done.error();
-        if (const auto* counts = std::get_if<manage_account::managed>(&*done)) {
-            co_return conversion_answer(converted{account.account.name, *counts});
-        }
-        if (const auto* const held = std::get_if<series_held>(&*done)) {
-            co_return conversion_answer(*held);
-        }
-        if (std::holds_alternative<manage_account::no_history>(*done)) {
-            co_return conversion_answer(manage_account::no_history{});
-        }
-        if (std::holds_alternative<manage_account::not_opaque>(*done)) {
-            co_return conversion_answer(account_is_managed{});
-        }
-        if (std::holds_alternative<no_such_account>(*done)) {
-            co_return conversion_answer(no_such_account{});
-        }
+        ended = co_await convert_as_it_is(with, account, *derived, job, std::move(again));
     }
+    const bool is_converted = ended && *ended && std::holds_alternative<converted>(**ended);
+    // Nothing can be read of an account that has stayed opaque.
+    if (!is_converted) co_await undo(with, id);
+    if (!ended) co_return ended.error();
+    if (*ended) co_return std::move(**ended);
     co_return conversion_answer(outpaced{});
 }
 
@@ -108,6 +227,29 @@ awaitable<result<conversion_answer>> convert_account(context& with, std::string 
     if (with.board.count(job_kind::conversion) > 0)
         co_return conversion_answer(another_under_way{});
     co_return co_await convert(with, std::move(*account), secret, std::move(by));
+}
+
+awaitable<result<std::int64_t>> finish_conversions(context& with) {
+    std::int64_t finished = 0;
+    find_half_managed question;
+    for (;;) {
+        const auto some = co_await with.engine.ask(question);
+        if (!some) co_return some.error();
+        if (some->first) {
+            const bool is_opaque = some->first->mode == account_mode::opaque;
+            const account_id id = some->first->account;
+            boost::system::error_code error;
+            if (is_opaque) {
+                error = co_await undo(with, id);
+            } else {
+                error = co_await remove_all_sealed(with, id);
+            }
+            if (error) co_return error;
+            ++finished;
+        }
+        if (!some->next) co_return finished;
+        question.after = *some->next;
+    }
 }
 
 }  // namespace callsign::jobs

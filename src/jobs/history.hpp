@@ -18,9 +18,7 @@ namespace callsign::jobs {
 
 class history_opener {
   public:
-    // Of all versions together: they are held in memory, and written in one transaction. It is the
-    // one that is not cut in steps, for nobody may see an account half taken over: so much keeps
-    // the writer a few seconds (bench/heavy), once in an account's life, when an operator says so.
+    // Of all versions together: they are held in memory.
     static constexpr std::size_t operations_max = 500'000;
     static constexpr std::size_t bytes_max = std::size_t{256} << 20;
 
@@ -32,8 +30,6 @@ class history_opener {
 
     // The last version opened.
     const chain_head& head() const noexcept { return head_; }
-    // Of the sealed versions so far.
-    std::size_t bytes() const noexcept { return bytes_; }
 
     std::vector<version> take_history() { return std::move(history_); }
 

@@ -95,6 +95,7 @@ class server {
     asio::awaitable<void> start_and_stop();
     asio::awaitable<std::string> prepare();
     asio::awaitable<void> reseal();
+    asio::awaitable<void> finish_conversions();
     void announce(const std::string& welcome_text);
     asio::awaitable<void> wait_for_end();
     asio::awaitable<void> stop();
@@ -389,6 +390,7 @@ asio::awaitable<std::string> server::prepare() {
     if (!found) throw std::runtime_error("cannot read the accounts: " + found.error().message());
     const auto account_token = co_await setup::ensure_account(engine_, *entropy_);
     co_await reseal();
+    co_await finish_conversions();
     const bool opens = co_await service_.can_decrypt_devices();
     if (!opens) {
         log_->log(log_level::warn, "devices cannot sync: the master key is missing, or another",
@@ -414,6 +416,17 @@ asio::awaitable<void> server::reseal() {
               {{"resealed", std::to_string(done->resealed)},
                {"current", std::to_string(done->current)},
                {"unopened", std::to_string(done->unopened)}});
+}
+
+asio::awaitable<void> server::finish_conversions() {
+    const auto done = co_await service_.finish_conversions();
+    if (!done) {
+        log_->log(log_level::warn, "conversions not cleaned up; tried again at the next start",
+                  {{"error", done.error().message()}});
+    } else if (*done > 0) {
+        log_->log(log_level::info, "interrupted conversions cleaned up",
+                  {{"accounts", std::to_string(*done)}});
+    }
 }
 
 void server::announce(const std::string& welcome_text) {

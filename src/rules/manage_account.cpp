@@ -1,11 +1,16 @@
 // An opaque account becomes managed: its opened history takes the place of the sealed one, and its
-// tasks get their numbers, in one transaction.
+// tasks get their numbers. What is much is put beside the sealed chain in steps, where nobody sees
+// it; the last command makes it the account's, at once. Until then the sealed chain is what holds.
 
 #include "changes.hpp"
 #include "numbering.hpp"
+#include "read/walk.hpp"
+
+#include <callsign/domain/work.hpp>
 
 #include <algorithm>
 #include <span>
+#include <vector>
 
 namespace callsign::rules {
 namespace {
@@ -42,43 +47,144 @@ std::vector<operation> number(write_tx& tx, account_id account,
     return keys;
 }
 
+// Versions that carry the keys come behind the history.
+chain_head take_tasks(write_tx& tx, account_id account,
+                      std::span<const manage_account::made_task> rest, chain_head last,
+                      const moment& m) {
+    while (!rest.empty()) {
+        const auto some = rest.first(std::min(rest.size(), keys_of_version_max));
+        rest = rest.subspan(some.size());
+        if (m.key_attribute.empty()) {
+            number(tx, account, some, last.seq, m);
+            continue;
+        }
+        auto keys = number(tx, account, some, last.seq + 1, m);
+        const version behind{last.seq + 1, m.ids.next(m.now), last.version, m.now, std::move(keys)};
+        tx.take_over_version(account, behind);
+        last = {behind.seq, behind.id};
+    }
+    return last;
+}
+
+// What it has taken over is there.
+chain_head take_over(write_tx& tx, account_id account, std::span<const version> history,
+                     std::span<const manage_account::made_task> tasks, chain_head last,
+                     const moment& m) {
+    for (const version& v : history) {
+        tx.take_over_version(account, v);
+        last = {v.seq, v.id};
+    }
+    return take_tasks(tx, account, tasks, last, m);
+}
+
+// As it was opened, with as much taken over as the command says.
+template <class Command>
+bool is_as_opened(write_tx& tx, const Command& c) {
+    const chain_head head = tx.head_of(c.account);
+    if (head.seq != c.head.seq || head.version != c.head.version) return false;
+    return c.taken.seq == 0 || tx.find_version_seq(c.account, c.taken.version) == c.taken.seq;
+}
+
+std::optional<series_held> held_of(write_tx& tx, account_id account) {
+    for (const series& s : tx.series_of(account)) {
+        if (s.held) return series_held{s.prefix};
+    }
+    return std::nullopt;
+}
+
 }  // namespace
+
+take_over_history::answer apply(write_tx& tx, const take_over_history& c, const moment& m) {
+    const auto owner = tx.find_account(c.account);
+    if (!owner) return no_such_account{};
+    if (owner->mode != account_mode::opaque) return manage_account::not_opaque{};
+    if (!c.tasks.empty()) {
+        if (auto held = held_of(tx, c.account)) return *std::move(held);
+    }
+    if (!is_as_opened(tx, c)) return manage_account::moved_on{};
+    return take_over_history::went_on{take_over(tx, c.account, c.history, c.tasks, c.taken, m)};
+}
 
 manage_account::answer apply(write_tx& tx, const manage_account& c, const moment& m) {
     const auto owner = tx.find_account(c.account);
     if (!owner) return no_such_account{};
     if (owner->mode != account_mode::opaque) return manage_account::not_opaque{};
-    const chain_head head = tx.head_of(c.account);
-    for (const series& s : tx.series_of(c.account)) {
-        if (s.held && !c.tasks.empty()) return series_held{s.prefix};
+    if (!c.tasks.empty()) {
+        if (auto held = held_of(tx, c.account)) return *std::move(held);
     }
-    if (head.seq == 0) return manage_account::no_history{};
-    if (head.seq != c.head.seq || head.version != c.head.version) return manage_account::moved_on{};
+    if (tx.head_of(c.account).seq == 0) return manage_account::no_history{};
+    if (!is_as_opened(tx, c)) return manage_account::moved_on{};
     const auto clients = tx.devices_of(c.account);
     if (clients.size() != 1) {
         throw_damaged("accounts", c.account.value, "an opaque account has one client id");
     }
-
-    tx.become_managed(c.account, c.history);
-    for (const version& v : c.history) {
-        tx.take_over_version(c.account, v);
-        put_purges(tx, c.account, v.operations, v.seq);
+    const chain_head last = take_over(tx, c.account, c.history, c.tasks, c.taken, m);
+    tx.become_managed(c.account, last);
+    if (c.taken.seq == 0) {
+        for (const version& v : c.history) {
+            tx.remove_sealed(c.account, v.parent);
+            put_purges(tx, c.account, v.operations, v.seq);
+        }
+        tx.remove_snapshot(c.account);
     }
     tx.give_key(clients.front().id, c.device_name, c.sealed_key);
     m.tell(events::account_managed{c.account, clients.front().client_id});
+    m.tell(events::version_appended{c.account, last.seq});
+    return manage_account::managed{c.head.seq,
+                                   c.taken_tasks + static_cast<std::int64_t>(c.tasks.size())};
+}
 
-    // Versions that carry the keys come behind the history.
-    std::int64_t seq = head.seq;
-    for (std::span<const manage_account::made_task> rest = c.tasks; !rest.empty();) {
-        const auto some = rest.first(std::min(rest.size(), keys_of_version_max));
-        rest = rest.subspan(some.size());
-        if (!m.key_attribute.empty()) ++seq;
-        const auto keys = number(tx, c.account, some, seq, m);
-        if (seq > head.seq) tx.append_version(c.account, m.ids.next(m.now), m.now, keys);
+undo_take_over::answer apply(write_tx& tx, const undo_take_over& c, const moment& /*m*/) {
+    const auto owner = tx.find_account(c.account);
+    const bool is_opaque = owner && owner->mode == account_mode::opaque;
+    // The tasks come behind the versions.
+    if (!is_opaque || tx.versions(c.account, 0, 1).empty()) return {};
+    std::size_t work = 0;
+    if (!c.from.tasks_are_done) {
+        std::vector<task> seen;
+        task_walk all(tx, tx.series_of(c.account), c.from.after, {false, false, c.work_max},
+                      [&](task&& t, series_id) {
+                          work += work_of_row(t);
+                          if (!t.purged) seen.push_back(std::move(t));
+                          return true;
+                      });
+        for (const task& t : seen) tx.conceal_task(t);
+        if (auto next = std::move(all).next()) {
+            return {undo_take_over::place{std::move(next), false}};
+        }
     }
-    m.tell(events::version_appended{c.account, seq});
-    return manage_account::managed{static_cast<std::int64_t>(c.history.size()),
-                                   static_cast<std::int64_t>(c.tasks.size())};
+    while (work < c.work_max) {
+        const auto first = tx.versions(c.account, 0, 1);
+        if (first.empty()) {
+            tx.clear_log();  // it has what was read of them
+            return {};
+        }
+        for (const operation& o : first.front().operations) work += work_of(o);
+        work += work_of_task;
+        tx.drop_version(c.account, first.front());
+    }
+    return {undo_take_over::place{std::nullopt, true}};
+}
+
+remove_sealed::answer apply(write_tx& tx, const remove_sealed& c, const moment& /*m*/) {
+    const auto owner = tx.find_account(c.account);
+    const bool is_managed = owner && owner->mode == account_mode::managed;
+    if (!is_managed || owner->state == account_state::going) return {};
+    const std::int64_t end = tx.head_of(c.account).sealed_seq;
+    std::size_t work = 0;
+    for (std::int64_t seq = c.after + 1; seq <= end; ++seq) {
+        if (work >= c.work_max) return {seq - 1};
+        const auto found = tx.versions(c.account, seq - 1, 1);
+        if (found.empty() || found.front().seq != seq) {
+            throw_damaged("accounts", c.account.value, "its chain has a hole");
+        }
+        const version& v = found.front();
+        put_purges(tx, c.account, v.operations, v.seq);
+        work += work_of_task + tx.remove_sealed(c.account, v.parent);
+        for (const operation& o : v.operations) work += work_of(o);
+    }
+    tx.remove_snapshot(c.account);
+    return {};
 }
 
 }  // namespace callsign::rules

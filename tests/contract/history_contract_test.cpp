@@ -388,8 +388,10 @@ TEST_P(store_contract, a_sealed_chain_gives_way_to_its_history) {
         {2, uuid_of(2), uuid_of(1), t0 + milliseconds{5}, {}},
     };
     const auto manage = [&](write_tx& tx, account_id id) {
-        tx.become_managed(id, history);
         for (const version& v : history) tx.take_over_version(id, v);
+        tx.become_managed(id, {2, uuid_of(2)});
+        for (const version& v : history) tx.remove_sealed(id, v.parent);
+        tx.remove_snapshot(id);
         tx.give_key(tx.find_device(client_a)->id, "laptop", "sealed key");
     };
     const auto [id, other] = write([](write_tx& tx) {

@@ -969,9 +969,16 @@ TEST_P(store_contract, an_account_s_bytes_are_those_of_its_versions_and_its_snap
     EXPECT_EQ(stored(sealed), 11);
     write([&](write_tx& tx) {
         const version v{1, uuid_of(1), {}, t0, some};
-        tx.become_managed(sealed, {&v, 1});
-        EXPECT_EQ(tx.stored_bytes(sealed), 0);
         tx.take_over_version(sealed, v);
+        EXPECT_EQ(tx.stored_bytes(sealed), one + 11);
+        tx.drop_version(sealed, v);
+        EXPECT_EQ(tx.stored_bytes(sealed), 11);
+        tx.take_over_version(sealed, v);
+        tx.become_managed(sealed, {1, uuid_of(1)});
+        EXPECT_EQ(tx.stored_bytes(sealed), one + 11);
+        EXPECT_EQ(tx.remove_sealed(sealed, {}), 7u);
+        EXPECT_EQ(tx.remove_sealed(sealed, {}), 0u);
+        tx.remove_snapshot(sealed);
     });
     EXPECT_EQ(stored(sealed), one);
     EXPECT_EQ(stored(managed), 2 * one);
@@ -1201,7 +1208,8 @@ TEST_P(store_contract, a_device_is_as_it_was_last_written) {
         edited(tx, home, [](account& a) { a.state = account_state::disabled; });
     });
     const auto way_in = store_->begin_read()->find_device(uuid_of(950))->id;
-    changes(uuid_of(950), "  of sealed, 11", [&](write_tx& tx) { tx.become_managed(sealed, {}); });
+    changes(uuid_of(950), "  of sealed, 11",
+            [&](write_tx& tx) { tx.become_managed(sealed, chain_head{}); });
     changes(uuid_of(950), "first key of sealed, 11",
             [&](write_tx& tx) { tx.give_key(way_in, "first", "key"); });
     changes(client_b, "b k of house, 14", [&](write_tx& tx) {

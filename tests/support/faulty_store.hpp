@@ -348,9 +348,15 @@ class faulty_store final : public store {
         std::optional<sealed_version> find_first_sealed(account_id a) override {
             return tx_->find_first_sealed(a);
         }
-        void become_managed(account_id a, std::span<const version> sealed) override {
-            tx_->become_managed(a, sealed);
+        void drop_version(account_id a, const version& v) override { tx_->drop_version(a, v); }
+        void conceal_task(const task& t) override { tx_->conceal_task(t); }
+        void become_managed(account_id a, const chain_head& last) override {
+            tx_->become_managed(a, last);
         }
+        std::size_t remove_sealed(account_id a, const uuid& parent) override {
+            return tx_->remove_sealed(a, parent);
+        }
+        void remove_snapshot(account_id a) override { tx_->remove_snapshot(a); }
         void take_over_version(account_id a, const version& v) override {
             tx_->take_over_version(a, v);
         }

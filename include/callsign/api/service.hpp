@@ -20,6 +20,7 @@
 #include <callsign/seal/key_ring.hpp>
 
 #include <boost/asio/awaitable.hpp>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -81,6 +82,11 @@ class service {
     // What was sealed under a former master key is sealed under the one in force. Requires: there
     // is one. Errors as engine::submit.
     boost::asio::awaitable<result<jobs::resealed>> reseal_secrets();
+
+    // What conversions of accounts have left that an earlier run did not come to the end of is
+    // removed; how many there were. Requires: no request was answered yet. Errors as
+    // engine::submit.
+    boost::asio::awaitable<result<std::int64_t>> finish_conversions();
 
     // Whether the master key opens the devices' keys (one of them is tried), or there are none: so
     // that an operator hears of a wrong one before the devices do. The store's failure is a yes.

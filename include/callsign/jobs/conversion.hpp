@@ -1,13 +1,15 @@
 #pragma once
 // An opaque account becomes managed: somebody who has its secret gives it away. The history is read
-// and opened in bounded steps; then one command puts it in the place of the sealed one. Until then
-// nothing has changed, and the account's clients go on as if nothing were.
+// and opened in bounded steps, and put beside the sealed one in others; then one command puts it in
+// its place. Until then nobody sees anything of it, and the account's clients go on as if nothing
+// were. What a server that dies leaves of it is removed at the next start.
 
 #include <callsign/domain/queries/sealed_chain.hpp>
 #include <callsign/jobs/context.hpp>
 #include <callsign/jobs/device_keys.hpp>
 
 #include <boost/asio/awaitable.hpp>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -40,5 +42,9 @@ using conversion_answer =
 boost::asio::awaitable<result<conversion_answer>> convert_account(context& with, std::string name,
                                                                   const std::string& secret,
                                                                   actor by);
+
+// What earlier runs of the server have left half done: opaque accounts have nothing taken over any
+// more, and managed ones nothing sealed. How many there were. Before there can be conversions.
+boost::asio::awaitable<result<std::int64_t>> finish_conversions(context& with);
 
 }  // namespace callsign::jobs

@@ -425,12 +425,21 @@ class write_tx : public read_tx {
                               std::string_view bytes) = 0;
 
     // ---- an opaque account becomes managed ----
-    // Its sealed versions, which are these, and its snapshot are gone; its chain is empty, and
-    // head_of() says from now on how far it was sealed. Requires: it is opaque.
-    virtual void become_managed(account_id account, std::span<const version> sealed) = 0;
-    // Appends a version that was sealed before, under its own id, instant and, if it is the first,
-    // parent. Requires: `version.seq` is the next.
+    // A version that will be on its chain, under its own id, instant and parent: one that was
+    // sealed, or one behind them. Its head stays. Requires: it is opaque, and `version` is the next
+    // behind those taken over before.
     virtual void take_over_version(account_id account, const version& version) = 0;
+    // Not any more. Requires: it is opaque, and has the version.
+    virtual void drop_version(account_id account, const version& version) = 0;
+    // What reveal_task() did is undone: of the task there is a number, and nobody has seen it.
+    // Requires: it is as in `task`, without history.
+    virtual void conceal_task(const task& task) = 0;
+    // Its chain are the versions taken over, up to `last`, and head_of() says from now on how far
+    // it was sealed. Its sealed versions and its snapshot stay. Requires: it is opaque.
+    virtual void become_managed(account_id account, const chain_head& last) = 0;
+    // The sealed version behind `parent` is gone, if it was there: how many bytes it had.
+    virtual std::size_t remove_sealed(account_id account, const uuid& parent) = 0;
+    virtual void remove_snapshot(account_id account) = 0;
     // Requires: it has none yet.
     virtual void give_key(device_id id, std::string_view name, std::string_view sealed_key) = 0;
 

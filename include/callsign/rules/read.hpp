@@ -33,6 +33,7 @@ find_opaque_account::answer read(read_tx& tx, const find_opaque_account& q);
 find_sealed_child::answer read(read_tx& tx, const find_sealed_child& q);
 find_sealed_snapshot::answer read(read_tx& tx, const find_sealed_snapshot& q);
 read_sealed_versions::answer read(read_tx& tx, const read_sealed_versions& q);
+find_half_managed::answer read(read_tx& tx, const find_half_managed& q);
 list_remotes::answer read(read_tx& tx, const list_remotes& q);
 find_remote::answer read(read_tx& tx, const find_remote& q);
 list_in_flight::answer read(read_tx& tx, const list_in_flight& q);

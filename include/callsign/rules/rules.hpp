@@ -82,6 +82,9 @@ create_series::answer apply(write_tx& tx, const create_series& c, const moment& 
 add_version::answer apply(write_tx& tx, const add_version& c, const moment& m);
 edit_task::answer apply(write_tx& tx, const edit_task& c, const moment& m);
 manage_account::answer apply(write_tx& tx, const manage_account& c, const moment& m);
+take_over_history::answer apply(write_tx& tx, const take_over_history& c, const moment& m);
+undo_take_over::answer apply(write_tx& tx, const undo_take_over& c, const moment& m);
+remove_sealed::answer apply(write_tx& tx, const remove_sealed& c, const moment& m);
 add_sealed_version::answer apply(write_tx& tx, const add_sealed_version& c, const moment& m);
 add_sealed_snapshot::answer apply(write_tx& tx, const add_sealed_snapshot& c, const moment& m);
 register_client::answer apply(write_tx& tx, const register_client& c, const moment& m);

@@ -126,9 +126,10 @@ class auditor {
         if (const auto found = unnumbered_.find(a.id); found != unnumbered_.end()) {
             s.tasks = std::move(found->second);
         }
+        if (all_links_read_) s.sealed = of(links_, a.id);
         look_at_tasks(tx_, found_, s, all_);
         look_at_chain(tx_, found_, s, of(sides_, a.id), all_);
-        if (all_links_read_) look_at_sealed_chain(tx_, found_, s, of(links_, a.id));
+        if (s.sealed) look_at_sealed_chain(tx_, found_, s, *s.sealed);
     }
 
     void look_at_devices(const subject& s) {

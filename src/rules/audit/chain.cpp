@@ -35,17 +35,15 @@ class chain_audit {
 
     void run() {
         read();
-        const bool is_managed = s_.owner.mode == account_mode::managed;
-        if (is_managed) look_at_ends();
-        if (!is_managed && versions_ > 0) {
-            found_.fault(proofs::own_kind, s_.who + "an opaque account with versions");
-        }
+        if (is_managed()) look_at_ends();
         pass_sides(no_more);
         for (const kept_task& t : s_.tasks) look_at_maker(t);
         if (replays_) end_replay();
     }
 
   private:
+    bool is_managed() const { return s_.owner.mode == account_mode::managed; }
+
     // ---- each version once ----
 
     void read() {
@@ -81,18 +79,30 @@ class chain_audit {
                          s_.who + "fork version " + to_string(v.id) + " is on the chain");
         }
         all_.operations += std::ssize(v.operations);
+        if (!is_managed()) look_at_taken_over(v);
         for (const operation& o : v.operations) {
             if (o.kind == operation_kind::create) look_at_made(o.uuid, v.seq);
         }
         if (replays_) replay(v);
     }
 
+    // What a conversion has taken over, whose end has not come: a copy of what is sealed, and the
+    // keys behind it.
+    void look_at_taken_over(const version& v) {
+        if (!s_.sealed || v.seq > s_.owner.last_seq) return;
+        const auto link = std::ranges::lower_bound(*s_.sealed, v.seq, {}, &sealed_link::seq);
+        if (link != s_.sealed->end() && link->seq == v.seq && link->id == v.id) return;
+        found_.fault(proofs::own_kind, s_.who + "an opaque account with versions: seq " +
+                                           std::to_string(v.seq) + " is none that it has sealed");
+    }
+
     void look_at_place(const version& v) {
         pass_sides(v.seq);
         if (v.seq - 1 > last_) missing_.emplace_back(last_ + 1, v.seq - 1);
         const bool is_first = versions_ == 0 && unread_.empty();
-        // What was sealed may have begun elsewhere.
-        const bool may_be_any = is_first && v.seq == 1 && (!s_.head || s_.head->sealed_seq > 0);
+        // What was sealed may have begun elsewhere; what was taken over goes from the first on.
+        const bool was_sealed = v.seq == 1 && (!s_.head || s_.head->sealed_seq > 0);
+        const bool may_be_any = is_first && (was_sealed || !is_managed());
         if (before_ && v.parent != *before_ && !may_be_any) {
             found_.fault(proofs::parents,
                          s_.who + "version " + std::to_string(v.seq) + " has another parent");
@@ -103,8 +113,7 @@ class chain_audit {
         if (v.seq == s_.owner.last_seq) head_ = v.id;
         if (v.seq != 1) return;
         begins_at_nothing_ = v.parent == uuid{};
-        replays_ = begins_at_nothing_ && s_.owner.mode == account_mode::managed &&
-                   s_.owner.last_seq <= replayed_versions_max;
+        replays_ = begins_at_nothing_ && is_managed() && s_.owner.last_seq <= replayed_versions_max;
     }
 
     void pass_over(std::int64_t from, std::int64_t to, const std::string& why) {
@@ -199,7 +208,7 @@ class chain_audit {
         if (there.row && s_.all_tasks_read) {
             found_.fault(proofs::counted,
                          s_.who + which + ", whose number no series of the account counts");
-        } else if (!there.row && s_.head && seq > s_.head->sealed_seq) {
+        } else if (!there.row && is_managed() && s_.head && seq > s_.head->sealed_seq) {
             found_.fault(proofs::made, s_.who + which + ", which is lost");
         }
     }

@@ -71,8 +71,9 @@ struct kept_task {
 struct subject {
     const account& owner;
     std::string who;
-    std::optional<chain_head> head;  // none: it cannot be read
-    std::vector<kept_task> tasks{};  // by uuid
+    std::optional<chain_head> head;                        // none: it cannot be read
+    std::optional<std::span<const sealed_link>> sealed{};  // by seq; none: not all can be read
+    std::vector<kept_task> tasks{};                        // by uuid
     bool all_tasks_read = true;
 };
 

@@ -67,12 +67,16 @@ void look_at_snapshot(read_tx& tx, findings& found, const subject& s,
 
 void look_at_sealed_chain(read_tx& tx, findings& found, const subject& s,
                           std::span<const sealed_link> links) {
-    if (s.owner.mode == account_mode::opaque) {
-        look_at_order(found, s, links);
-    } else if (!links.empty()) {
+    const bool is_opaque = s.owner.mode == account_mode::opaque;
+    if (is_opaque) look_at_order(found, s, links);
+    // Those it has taken over go in steps.
+    const bool may_have =
+        is_opaque || links.empty() || (s.head && links.back().seq <= s.head->sealed_seq);
+    if (!may_have) {
         found.fault(proofs::own_kind, s.who + "a managed account with sealed versions");
     }
     look_at_ids(found, s, links);
+    if (!is_opaque) return;
     try {
         look_at_snapshot(tx, found, s, links);
     } catch (const store_failure& failure) {

@@ -1,5 +1,7 @@
 #include <callsign/rules/read.hpp>
 
+#include <iterator>
+
 namespace callsign::rules {
 namespace {
 
@@ -57,6 +59,28 @@ read_sealed_versions::answer read(read_tx& tx, const read_sealed_versions& q) {
         at = {next->seq, next->id};
         bytes += next->segment.size();
         found.versions.push_back(std::move(*next));
+    }
+    return found;
+}
+
+// Of a managed one the last sealed version goes last.
+find_half_managed::answer read(read_tx& tx, const find_half_managed& q) {
+    const auto has_rest = [&](const account& a) {
+        if (a.state == account_state::going) return false;
+        if (a.mode == account_mode::opaque) return !tx.versions(a.id, 0, 1).empty();
+        const std::int64_t sealed = tx.head_of(a.id).sealed_seq;
+        if (sealed == 0) return false;
+        const auto last = tx.versions(a.id, sealed - 1, 1);
+        return !last.empty() && tx.find_sealed_child(a.id, last.front().parent).has_value();
+    };
+    find_half_managed::answer found;
+    const auto some = tx.accounts(q.after, q.limit);
+    if (std::ssize(some) == q.limit) found.next = some.back().id;
+    for (const account& a : some) {
+        if (!has_rest(a)) continue;
+        found.first = {a.id, a.mode};
+        found.next = a.id;
+        break;
     }
     return found;
 }

@@ -346,30 +346,60 @@ class write_transaction final : public reads_over<write_tx> {
         state_->snapshots.insert_or_assign(account, sealed_snapshot{mark, std::string(bytes)});
     }
 
-    void become_managed(account_id account, std::span<const version> sealed) override {
-        wrote_ = true;
-        state_->sealed_seqs[account] = std::ssize(sealed);
-        auto& owner = state_->accounts.at(account);
-        CALLSIGN_ASSERT(owner.mode == account_mode::opaque);
-        owner.mode = account_mode::managed;
-        owner.last_seq = 0;
-        owner.stored_bytes = 0;
-        state_->last_versions.erase(account);
-        state_->snapshots.erase(account);
-        for (const version& v : sealed) {
-            CALLSIGN_ASSERT(state_->sealed_children.erase({account, v.parent}) == 1);
-        }
-    }
     void take_over_version(account_id account, const version& v) override {
         moved(v.created_at);
         auto& owner = state_->accounts.at(account);
-        CALLSIGN_ASSERT(owner.mode == account_mode::managed && v.seq == owner.last_seq + 1);
-        CALLSIGN_ASSERT(owner.last_seq == 0 || state_->last_versions.at(account) == v.parent);
-        owner.last_seq = v.seq;
+        CALLSIGN_ASSERT(owner.mode == account_mode::opaque);
+        CALLSIGN_ASSERT(v.seq == 1 || state_->version_seqs.at({account, v.parent}) == v.seq - 1);
+        worked(v.operations);
         owner.stored_bytes += static_cast<std::int64_t>(size_of(v.operations));
-        state_->last_versions[account] = v.id;
         CALLSIGN_ASSERT(state_->version_seqs.emplace(std::pair(account, v.id), v.seq).second);
-        state_->versions.emplace(std::pair(account, v.seq), v);
+        CALLSIGN_ASSERT(state_->versions.emplace(std::pair(account, v.seq), v).second);
+    }
+    void drop_version(account_id account, const version& v) override {
+        wrote_ = true;
+        auto& owner = state_->accounts.at(account);
+        CALLSIGN_ASSERT(owner.mode == account_mode::opaque);
+        const auto& row = *state_->versions.at({account, v.seq});
+        owner.stored_bytes -= static_cast<std::int64_t>(size_of(row.operations));
+        CALLSIGN_ASSERT(state_->version_seqs.erase({account, v.id}) == 1);
+        state_->versions.erase({account, v.seq});
+    }
+    void conceal_task(const task& t) override {
+        wrote_ = true;
+        state_->tasks.at(t.id).edit([&](stored_task& kept) {
+            CALLSIGN_ASSERT(!kept.task.purged);
+            kept.task.purged = true;
+            kept.task.attributes.clear();
+            kept.task.numbered->seq = 0;
+            kept.task.last_seq = 0;
+        });
+    }
+    void become_managed(account_id account, const chain_head& last) override {
+        wrote_ = true;
+        auto& owner = state_->accounts.at(account);
+        CALLSIGN_ASSERT(owner.mode == account_mode::opaque);
+        CALLSIGN_ASSERT(last.seq == 0 ||
+                        state_->version_seqs.at({account, last.version}) == last.seq);
+        state_->sealed_seqs[account] = owner.last_seq;
+        owner.mode = account_mode::managed;
+        owner.last_seq = last.seq;
+        state_->last_versions[account] = last.version;
+    }
+    std::size_t remove_sealed(account_id account, const uuid& parent) override {
+        const auto found = state_->sealed_children.find({account, parent});
+        if (found == state_->sealed_children.end()) return 0;
+        wrote_ = true;
+        const std::size_t bytes = found->second.segment.size();
+        state_->accounts.at(account).stored_bytes -= static_cast<std::int64_t>(bytes);
+        state_->sealed_children.erase(found);
+        return bytes;
+    }
+    void remove_snapshot(account_id account) override {
+        wrote_ = true;
+        state_->accounts.at(account).stored_bytes -=
+            static_cast<std::int64_t>(snapshot_bytes(account));
+        state_->snapshots.erase(account);
     }
     void give_key(device_id id, std::string_view name, std::string_view sealed_key) override {
         wrote_ = true;

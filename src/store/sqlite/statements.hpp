@@ -29,8 +29,7 @@ inline constexpr auto account_put =
 inline constexpr auto account_update =
     "UPDATE accounts SET name = ?, state = ?, deleted_at = ? WHERE account_id = ?";
 inline constexpr auto account_manage =
-    "UPDATE accounts SET mode = 1, sealed_seq = ?, last_seq = 0, last_version = zeroblob(16),"
-    " stored_bytes = 0"
+    "UPDATE accounts SET mode = 1, sealed_seq = last_seq, last_seq = ?, last_version = ?"
     " WHERE account_id = ? AND mode = 2";
 inline constexpr auto account_head =
     "SELECT last_seq, last_version, sealed_seq, side_place, side_bytes, side_gone_to,"
@@ -272,6 +271,9 @@ inline constexpr auto task_put =
 inline constexpr auto task_reveal =
     "UPDATE tasks SET attributes = ?, over = ?, seq = ?, last_seq = ?, purged = 0"
     " WHERE task_id = ? AND purged = 1 AND seq = 0";
+inline constexpr auto task_conceal =
+    "UPDATE tasks SET attributes = x'', over = 1, seq = 0, last_seq = 0, purged = 1"
+    " WHERE task_id = ? AND purged = 0";
 inline constexpr auto task_number =
     "UPDATE tasks SET series_id = ?, counter_id = ?, number = ?, prefix = ?, seq = ?, last_seq = ?"
     " WHERE task_id = ? AND number IS NULL RETURNING over";
@@ -322,6 +324,8 @@ inline constexpr auto version_bytes =
     "SELECT length(operations) FROM versions WHERE version_id = ? AND account_id = ?";
 inline constexpr auto version_scrub =
     "UPDATE versions SET operations = ? WHERE version_id = ? AND account_id = ?";
+inline constexpr auto version_delete =
+    "DELETE FROM versions WHERE version_id = ? AND account_id = ?";
 inline constexpr auto version_put =
     "INSERT INTO versions (version_row, account_id, seq, version_id, parent_id, created_at,"
     " operations, author) VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
@@ -372,6 +376,8 @@ inline constexpr auto set_places_through = "UPDATE totals SET places_through = ?
 inline constexpr auto places_behind =
     "SELECT account_id, seq, version_row, 0 FROM versions WHERE version_row > ?"
     " ORDER BY version_row";
+// One that waits still is not there; without its row it is none.
+inline constexpr auto place_delete = "DELETE FROM version_places WHERE account_id = ? AND seq = ?";
 inline constexpr auto place_put =
     "INSERT INTO version_places (account_id, seq, version_row)"
     " SELECT v.account_id, v.seq, v.version_row FROM " CALLSIGN_SOME_ROWS

@@ -288,14 +288,7 @@ class write_transaction final : public reads_over<write_tx> {
                        std::span<const operation> operations) override {
         changed_ = true;
         const std::string bytes = encode(operations);
-        std::int64_t before = 0;
-        {
-            auto q = db_.use(sql::version_bytes);
-            if (!q.bind(id).bind(account).step()) {
-                throw_damaged("versions of account", account.value, "one is not there");
-            }
-            before = q.integer(0);
-        }
+        const std::int64_t before = bytes_of_version(account, id);
         auto q = db_.use(sql::version_scrub);
         q.worked(work_of_operation * operations.size());
         q.bind_blob(bytes.data(), bytes.size()).bind(id).bind(account).run();
@@ -506,27 +499,48 @@ class write_transaction final : public reads_over<write_tx> {
 
     // ---- an opaque account becomes managed ----
 
-    void become_managed(account_id account, std::span<const version> sealed) override {
+    void take_over_version(account_id account, const version& v) override {
+        moved(v.created_at);
+        if (v.seq > 1 && find_version_seq(account, v.parent) != v.seq - 1) {
+            throw_damaged("accounts", account.value, "another head than was taken over");
+        }
+        put_version(account, v, v.operations);
+    }
+    void drop_version(account_id account, const version& v) override {
+        changed_ = true;
+        state_.add_stored(account, -bytes_of_version(account, v.id));
+        db_.use(sql::version_delete).bind(v.id).bind(account).run();
+        expect_one("versions of account", account.value);
+        db_.use(sql::place_delete).bind(account).bind(v.seq).run();
+    }
+    void conceal_task(const task& t) override {
+        changed_ = true;
+        db_.use(sql::task_conceal).bind(t.id).run();
+        expect_one("tasks", t.id.value);
+        const auto opened = open(false, t.attributes);
+        if (opened != 0) turned(t.id, true);
+        state_.now.all.open_tasks -= opened;
+    }
+    void become_managed(account_id account, const chain_head& last) override {
         changed_ = true;
         state_.forget_devices();
         state_.flush();
-        for (const version& v : sealed) {
-            db_.use(sql::sealed_delete).bind(v.parent).bind(account).run();
-            expect_one("sealed_versions by seq", v.seq);
-        }
-        db_.use(sql::snapshot_delete).bind(account).run();
-        db_.use(sql::account_manage).bind(std::int64_t{std::ssize(sealed)}).bind(account).run();
+        db_.use(sql::account_manage).bind(last.seq).bind(last.version).bind(account).run();
         expect_one("accounts", account.value);
         state_.forget_head(account);
     }
-    void take_over_version(account_id account, const version& v) override {
-        moved(v.created_at);
-        const auto& before = state_.head_of(account);
-        const bool is_next = before.last_seq + 1 == v.seq &&
-                             (before.last_seq == 0 || before.last_version == v.parent);
-        if (!is_next) throw_damaged("accounts", account.value, "another head than was read");
-        state_.advance_head(account, v.id);
-        put_version(account, v, v.operations);
+    std::size_t remove_sealed(account_id account, const uuid& parent) override {
+        const std::size_t bytes = sealed_child_bytes(account, parent);
+        db_.use(sql::sealed_delete).bind(parent).bind(account).run();
+        if (changes() == 0) return 0;
+        changed_ = true;
+        state_.add_stored(account, -static_cast<std::int64_t>(bytes));
+        return bytes;
+    }
+    void remove_snapshot(account_id account) override {
+        changed_ = true;
+        state_.add_stored(account, -static_cast<std::int64_t>(snapshot_bytes(account)));
+        db_.use(sql::snapshot_delete).bind(account).run();
     }
     void give_key(device_id id, std::string_view name, std::string_view sealed_key) override {
         changed_ = true;
@@ -852,6 +866,13 @@ class write_transaction final : public reads_over<write_tx> {
             q.bind_null();
         }
         return q.bind(w.failures).bind(w.edits);
+    }
+    std::int64_t bytes_of_version(account_id account, const uuid& id) {
+        auto q = db_.use(sql::version_bytes);
+        if (!q.bind(id).bind(account).step()) {
+            throw_damaged("versions of account", account.value, "one is not there");
+        }
+        return q.integer(0);
     }
     // `v` without its operations.
     void put_version(account_id account, const version& v, std::span<const operation> operations) {

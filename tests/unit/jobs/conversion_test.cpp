@@ -1,8 +1,12 @@
 // Work in steps is seen while it lasts, and can be called off between two of them.
 
+#include "support/audit.hpp"
 #include "support/house.hpp"
 
 #include <callsign/jobs/conversion.hpp>
+#include <callsign/rules/read.hpp>
+#include <callsign/seal/envelope.hpp>
+#include <callsign/wire/segment.hpp>
 
 #include <gtest/gtest.h>
 
@@ -67,6 +71,136 @@ TEST_F(conversion, is_called_off_between_two_steps_and_changes_nothing) {
     EXPECT_FALSE(board.cancel(jobs::job_kind::conversion, account)) << "it has ended";
     EXPECT_EQ(h.look([&](read_tx& tx) { return tx.find_account(account)->mode; }),
               account_mode::opaque);
+}
+
+// A history that is more than one step, on a disk that outlives its server.
+struct large_conversion : ::testing::Test {
+    static constexpr int versions = 8;
+    static constexpr int tasks_of_version = 200;
+
+    large_conversion() {
+        const auto made = home->run(home->engine().submit(
+            create_account{"large", "LRG", "default", sha256("token"), client_id}));
+        account = std::get<callsign::account>(*made).id;
+        std::optional<seal::key> key;
+        home->spawn(derive(key));
+        home->settle();
+        uuid parent{};
+        for (int v = 0; v < versions; ++v) {
+            std::vector<operation> all;
+            for (int n = 0; n < tasks_of_version; ++n) {
+                const uuid id = make_uuid_v7({}, 2, static_cast<std::uint64_t>(1000 * v + n));
+                const std::string text(200, 'x');
+                all.push_back({operation_kind::create, id, {}, {}, {}});
+                all.push_back({operation_kind::update, id, "description", text, {}});
+            }
+            constexpr std::array<std::uint8_t, seal::nonce_bytes> nonce{};
+            add_sealed_version next{client_id, parent, {}, false, account};
+            next.segment = seal::seal_body(*key, parent, nonce, wire::encode_segment(all));
+            const auto added = home->run(home->engine().submit(std::move(next)));
+            parent = std::get<add_sealed_version::added>(*added).version;
+        }
+    }
+    jobs::context& with() { return *context; }
+
+    awaitable<void> derive(std::optional<seal::key>& key) {
+        auto derived = co_await jobs::derive_key(with(), account, secret, client_id);
+        if (derived) key.emplace(std::move(*derived));
+    }
+    awaitable<void> convert() {
+        actor itself;
+        auto answer = co_await jobs::convert_account(with(), "large", secret, std::move(itself));
+        if (answer) told = std::move(*answer);
+    }
+    void restart() {
+        context.reset();
+        home.reset();
+        board.emplace();
+        told.reset();
+        begin();
+    }
+    void begin() {
+        house_options options;
+        options.disk = disk.get();
+        options.seed = ++seed;
+        home = std::make_unique<house>(std::move(options));
+        context.emplace(jobs::context{home->engine(), home->entropy(), &master, *board});
+    }
+    std::size_t taken_over() {
+        return disk->begin_read()->versions(account, 0, read_tx::no_limit).size();
+    }
+    account_mode mode() { return disk->begin_read()->find_account(account)->mode; }
+    std::optional<account_mode> left_over() {
+        const auto found = rules::read(*disk->begin_read(), find_half_managed{});
+        return found.first ? std::optional(found.first->mode) : std::nullopt;
+    }
+    void expect_sound() { EXPECT_EQ(audit(*disk), std::vector<std::string>{}); }
+
+    const std::unique_ptr<strict_memory_store> disk = make_memory_store();
+    const uuid client_id = make_uuid_v7({}, 1, 8);
+    const seal::key_ring master{seal::key(std::array<std::uint8_t, seal::key_bytes>{})};
+    const std::string secret = "hush";
+    std::uint64_t seed = 0;
+    std::optional<jobs::board> board{std::in_place};
+    std::unique_ptr<house> home;
+    std::optional<jobs::context> context;
+    const bool begun = (begin(), true);
+    account_id account;
+    std::optional<jobs::conversion_answer> told;
+};
+
+TEST_F(large_conversion, is_seen_at_its_end_alone) {
+    home->spawn(convert());
+    bool was_half = false;
+    while (!told && home->step()) {
+        was_half = was_half || (taken_over() > 0 && mode() == account_mode::opaque);
+    }
+    ASSERT_TRUE(told && std::holds_alternative<jobs::converted>(*told));
+    EXPECT_TRUE(was_half);
+    const auto& counts = std::get<jobs::converted>(*told).counts;
+    EXPECT_EQ(counts.versions, versions);
+    EXPECT_EQ(counts.tasks, versions * tasks_of_version);
+    EXPECT_GT(taken_over(), versions + 1u);  // the keys are in several
+    EXPECT_FALSE(left_over());
+    const auto tx = disk->begin_read();
+    const auto series = tx->default_series(account)->id;
+    EXPECT_EQ(std::ssize(tx->numbered_tasks(series, "", 0, read_tx::no_limit)), counts.tasks);
+    expect_sound();
+}
+
+// Nothing can be read of an account that has stayed opaque.
+TEST_F(large_conversion, called_off_on_its_way_leaves_nothing) {
+    home->spawn(convert());
+    while (taken_over() == 0 && home->step()) {
+    }
+    EXPECT_TRUE(board->cancel(jobs::job_kind::conversion, account));
+    home->settle();
+    ASSERT_TRUE(told && std::holds_alternative<jobs::cancelled>(*told));
+    EXPECT_EQ(taken_over(), 0u);
+    EXPECT_EQ(mode(), account_mode::opaque);
+    expect_sound();
+}
+
+// At every few steps of it.
+TEST_F(large_conversion, what_a_death_left_is_removed_at_the_next_start) {
+    bool was_opaque = false, was_managed = false;
+    for (int steps = 1; mode() == account_mode::opaque; steps += 5) {
+        home->spawn(convert());
+        for (int n = 0; n < steps && !told && home->step(); ++n) {
+        }
+        const auto left = left_over();
+        was_opaque = was_opaque || left == account_mode::opaque;
+        was_managed = was_managed || left == account_mode::managed;
+        expect_sound();
+        restart();
+        const auto finished = home->run(jobs::finish_conversions(with()));
+        EXPECT_EQ(finished ? *finished : -1, left ? 1 : 0);
+        EXPECT_FALSE(left_over());
+        EXPECT_TRUE(mode() == account_mode::managed || taken_over() == 0);
+        expect_sound();
+    }
+    EXPECT_TRUE(was_opaque);
+    EXPECT_TRUE(was_managed);
 }
 
 }  // namespace

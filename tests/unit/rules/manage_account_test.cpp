@@ -35,5 +35,173 @@ TEST_F(converted_account, an_opaque_account_gets_its_keys_behind_its_history) {
     EXPECT_EQ(find(uuid_of(count))->numbered->number, count);
 }
 
+// ---- in steps ----
+
+// An opaque account of `count` tasks, one made in each version; the second is purged by the last.
+class converted_in_steps : public managed_account {
+  protected:
+    static constexpr int count = 12;
+
+    converted_in_steps() {
+        account_ = run(register_client{client_}).account.id;
+        for (int n = 1; n <= count + 1; ++n) seal(n);
+        run(add_sealed_snapshot{client_, head().version, "snapshot", account_});
+        // One has its number already.
+        run(give_key{.account = account_, .uuid = uuid_of(7), .prefix = {}, .project = {}});
+    }
+
+    void seal(int n) {
+        const uuid parent = head().version;
+        run(add_sealed_version{client_, parent, "sealed", false, account_});
+        version v{head().seq, head().version, parent, now_, {}};
+        if (n > count) {
+            v.operations.push_back(remove(uuid_of(2)));
+        } else {
+            v.operations = {create(uuid_of(n)), update(uuid_of(n), "p", "secret")};
+        }
+        history_.push_back(std::move(v));
+    }
+
+    std::vector<manage_account::made_task> made() const {
+        std::vector<manage_account::made_task> all;
+        for (int n = 1; n <= count; ++n) {
+            if (n != 2) all.push_back({uuid_of(n), n, t0, {{"p", "secret"}}});
+        }
+        return all;
+    }
+
+    // So many versions and tasks.
+    chain_head take(std::size_t versions, std::size_t tasks) {
+        chain_head taken{};
+        for (std::size_t n = 0; n < versions; ++n) {
+            taken = step(
+                {.account = account_, .head = head(), .taken = taken, .history = {history_[n]}});
+        }
+        for (std::size_t n = 0; n < tasks; ++n) {
+            taken =
+                step({.account = account_, .head = head(), .taken = taken, .tasks = {made()[n]}});
+        }
+        return taken;
+    }
+    chain_head step(const take_over_history& c) {
+        const auto done = run(c);
+        EXPECT_TRUE(std::holds_alternative<take_over_history::went_on>(done));
+        const auto* const on = std::get_if<take_over_history::went_on>(&done);
+        expect_sound();
+        return on ? on->taken : chain_head{};
+    }
+    manage_account last(const chain_head& taken, std::size_t versions, std::size_t tasks) {
+        manage_account c;
+        c.account = account_;
+        c.head = head();
+        c.taken = taken;
+        c.taken_tasks = static_cast<std::int64_t>(tasks);
+        c.history.assign(history_.begin() + static_cast<std::ptrdiff_t>(versions), history_.end());
+        const auto all = made();
+        c.tasks.assign(all.begin() + static_cast<std::ptrdiff_t>(tasks), all.end());
+        c.device_name = "shared";
+        c.sealed_key = "key";
+        return c;
+    }
+    void undo(std::size_t work_max) {
+        undo_take_over c{.account = account_, .work_max = work_max};
+        for (bool goes_on = true; goes_on;) {
+            const auto done = run(c);
+            expect_sound();
+            goes_on = done.next.has_value();
+            if (goes_on) c.from = *done.next;
+        }
+    }
+    int remove_all_sealed(std::size_t work_max) {
+        remove_sealed c{.account = account_, .work_max = work_max};
+        for (int steps = 1;; ++steps) {
+            const auto done = run(c);
+            expect_sound();
+            if (!done.next) return steps;
+            c.after = *done.next;
+        }
+    }
+    void expect_sound() { EXPECT_EQ(testing::audit(*store_), std::vector<std::string>{}); }
+    // As a start finds it.
+    std::optional<account_mode> left_over() {
+        const auto found = ask(find_half_managed{});
+        EXPECT_TRUE(!found.first || found.first->account == account_);
+        return found.first ? std::optional(found.first->mode) : std::nullopt;
+    }
+    account_mode mode() { return store_->begin_read()->find_account(account_)->mode; }
+
+    const uuid client_ = uuid_of(903);
+    std::vector<version> history_;
+};
+
+TEST_F(converted_in_steps, nobody_sees_it_before_the_last_one) {
+    const auto sealed_bytes = store_->begin_read()->find_account(account_)->stored_bytes;
+    const auto taken = take(history_.size(), 8);
+    EXPECT_EQ(mode(), account_mode::opaque);
+    EXPECT_EQ(head().seq, count + 1);
+    // Its clients read on.
+    EXPECT_TRUE(std::holds_alternative<sealed_version>(ask(find_sealed_child{account_, {}})));
+    const auto done = std::get<manage_account::managed>(run(last(taken, history_.size(), 8)));
+    EXPECT_EQ(done.versions, count + 1);
+    EXPECT_EQ(done.tasks, count - 1);
+    EXPECT_EQ(mode(), account_mode::managed);
+    EXPECT_EQ(left_over(), account_mode::managed);
+    expect_sound();
+    EXPECT_GT(remove_all_sealed(1), count);
+    EXPECT_EQ(left_over(), std::nullopt);
+    EXPECT_FALSE(store_->begin_read()->find_sealed_child(account_, {}));
+    EXPECT_FALSE(store_->begin_read()->find_snapshot_mark(account_));
+    EXPECT_NE(store_->begin_read()->find_account(account_)->stored_bytes, sealed_bytes);
+
+    task_map seen;
+    follow({}, seen);
+    EXPECT_EQ(seen, tasks());
+    EXPECT_EQ(seen.size(), count - 1u);
+    EXPECT_EQ(seen.at(uuid_of(7)).at("key"), "TASK-1");
+    EXPECT_EQ(seen.at(uuid_of(1)).at("key"), "TASK-2");
+    // What was purged of it goes as it does elsewhere.
+    const auto purged = ask(find_purged{});
+    ASSERT_EQ(purged.tasks.size(), 1u);
+    EXPECT_EQ(purged.tasks.front().through, count + 1);
+}
+
+TEST_F(converted_in_steps, what_was_taken_over_in_vain_leaves_numbers_alone) {
+    for (const std::size_t tasks : {std::size_t{0}, std::size_t{5}, made().size()}) {
+        const auto before = store_->begin_read()->find_account(account_)->stored_bytes;
+        take(history_.size(), tasks);
+        EXPECT_EQ(left_over(), account_mode::opaque);
+        undo(1);
+        EXPECT_EQ(left_over(), std::nullopt);
+        EXPECT_TRUE(chain().empty());
+        EXPECT_EQ(store_->begin_read()->find_account(account_)->stored_bytes, before);
+        for (std::size_t n = 0; n < tasks; ++n) {
+            const auto known = find(made()[n].uuid);
+            ASSERT_TRUE(known && is_unseen(*known));
+            EXPECT_TRUE(known->attributes.empty());
+        }
+    }
+    // And again: each has the number that it got.
+    const auto taken = take(history_.size(), made().size());
+    run(last(taken, history_.size(), made().size()));
+    undo(1);  // of a managed account nothing is undone
+    remove_all_sealed(1u << 20);
+    EXPECT_EQ(find(uuid_of(1))->numbered->number, 2);
+    EXPECT_EQ(find(uuid_of(count))->numbered->number, count - 1);
+    EXPECT_EQ(attribute(uuid_of(3), "p"), "secret");
+}
+
+TEST_F(converted_in_steps, a_client_that_adds_meanwhile_is_not_passed_over) {
+    const auto opened = head();
+    const auto taken = take(3, 0);
+    seal(count + 1);
+    take_over_history next{.account = account_, .head = opened, .taken = taken};
+    EXPECT_TRUE(std::holds_alternative<manage_account::moved_on>(run(next)));
+    auto c = last(taken, 3, 0);
+    c.head = opened;
+    EXPECT_TRUE(std::holds_alternative<manage_account::moved_on>(run(c)));
+    EXPECT_EQ(mode(), account_mode::opaque);
+    undo(1u << 20);
+}
+
 }  // namespace
 }  // namespace callsign

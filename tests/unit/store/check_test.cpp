@@ -169,8 +169,9 @@ TEST(check_sound, a_managed_account_may_have_begun_elsewhere) {
             tx->put_device({.client_id = ids.next(at), .account = id, .created_at = at});
         version first{1, ids.next(at), ids.next(at), at, {}};
         tx->append_sealed_version(id, first.id, first.parent, at, "sealed");
-        tx->become_managed(id, {&first, 1});
         tx->take_over_version(id, first);
+        tx->become_managed(id, {1, first.id});
+        tx->remove_sealed(id, first.parent);
         tx->give_key(client, "laptop", "key");
         tx->commit();
     }

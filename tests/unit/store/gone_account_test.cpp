@@ -110,6 +110,15 @@ manage_account sample(sample_of<manage_account>, const named& n) {
     c.sealed_key = "k";
     return c;
 }
+take_over_history sample(sample_of<take_over_history>, const named& n) {
+    return {.account = n.account, .head = {1, n.head, 0}, .taken = {}};
+}
+undo_take_over sample(sample_of<undo_take_over>, const named& n) {
+    return {.account = n.account};
+}
+remove_sealed sample(sample_of<remove_sealed>, const named& n) {
+    return {.account = n.account};
+}
 add_sealed_version sample(sample_of<add_sealed_version>, const named& n) {
     return {n.client, n.head, "late", false, n.account};
 }

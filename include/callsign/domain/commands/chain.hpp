@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -67,9 +68,10 @@ claim claim_of(const add_version& c);
 
 // ---- an opaque account becomes managed ----
 
-// Its history, opened by somebody who was given the secret. All or nothing: the versions stand in
-// for the sealed ones, the tasks they made are numbered in the order given, and the client that the
-// account's devices share has a key from now on.
+// Its history, opened by somebody who was given the secret. The versions stand in for the sealed
+// ones, the tasks they made are numbered in the order given, and the client that the account's
+// devices share has a key from now on. Nobody sees it half taken over: while the account is opaque
+// nobody sees it, and this last command, which has the rest, is what changes that.
 struct manage_account {
     struct made_task {
         callsign::uuid uuid{};
@@ -84,7 +86,11 @@ struct manage_account {
     std::vector<made_task> tasks;
     std::string device_name;
     std::string sealed_key;
-    std::size_t bytes = 0;  // of the sealed versions
+    std::size_t bytes = 0;  // of them, about
+    // What take_over_history has taken before; of seq 0: nothing, and the sealed versions go at
+    // once, else by remove_sealed.
+    chain_head taken{};
+    std::int64_t taken_tasks = 0;
 
     struct managed {
         std::int64_t versions = 0;
@@ -99,5 +105,53 @@ struct manage_account {
         std::variant<managed, moved_on, not_opaque, no_history, no_such_account, series_held>;
 };
 claim claim_of(const manage_account& c);
+
+// Some of it before, beside the sealed chain: the next versions, or, once all are there, the next
+// tasks. As much as one step is for.
+struct take_over_history {
+    account_id account;
+    chain_head head;   // as above
+    chain_head taken;  // of seq 0: nothing yet
+    std::vector<version> history{};
+    std::vector<manage_account::made_task> tasks{};
+    std::size_t bytes = 0;  // of them, about
+
+    struct went_on {
+        chain_head taken;
+    };
+    using answer = std::variant<went_on, manage_account::moved_on, manage_account::not_opaque,
+                                no_such_account, series_held>;
+};
+claim claim_of(const take_over_history& c);
+
+// An account that has stayed opaque has nothing of it any more but its tasks' numbers. In steps.
+struct undo_take_over {
+    struct place {
+        std::optional<task_place> after{};
+        bool tasks_are_done = false;
+    };
+
+    account_id account;
+    place from{};
+    std::size_t work_max = step_work_max;
+
+    struct answer {
+        std::optional<place> next;  // none: that was all
+    };
+};
+claim claim_of(const undo_take_over& c);
+
+// The sealed versions of an account that is managed now, and its snapshot. In steps; what it took
+// over of tasks that were purged is noted with them.
+struct remove_sealed {
+    account_id account;
+    std::int64_t after = 0;  // the seq up to which they are gone
+    std::size_t work_max = step_work_max;
+
+    struct answer {
+        std::optional<std::int64_t> next;  // none: that was all
+    };
+};
+claim claim_of(const remove_sealed& c);
 
 }  // namespace callsign

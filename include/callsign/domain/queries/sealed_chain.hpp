@@ -76,4 +76,21 @@ struct read_sealed_versions {
 };
 claim claim_of(const read_sealed_versions& q);
 
+// The first account after `after` of which a conversion has left something when the server died:
+// one that is opaque and has versions taken over, or is managed and has sealed ones.
+struct find_half_managed {
+    account_id after;
+    std::int64_t limit = 500;  // accounts looked at
+
+    struct found {
+        account_id account;
+        account_mode mode = account_mode::managed;
+    };
+    struct answer {
+        std::optional<found> first;
+        std::optional<account_id> next;  // where to go on; none: that was all
+    };
+};
+claim claim_of(const find_half_managed& q);
+
 }  // namespace callsign
