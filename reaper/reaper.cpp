@@ -335,7 +335,7 @@ class reaper::impl {
         for (; has_read_ < account_classes.size(); ++has_read_) {
             const account_class accounts = account_classes[has_read_];
             find_retry_times question{accounts};
-            const auto kept = co_await engine_.ask(std::move(question));
+            const auto kept = co_await engine_.ask(question);
             const bool is_lost = !kept && (kept.error() == errc::store_damaged ||
                                            kept.error() == errc::record_damaged);
             if (!kept && !is_lost) co_return kept.error();

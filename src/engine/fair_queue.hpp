@@ -17,9 +17,9 @@
 #include <callsign/domain/claim.hpp>
 
 #include <algorithm>
+#include <boost/range/adaptor/reversed.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <ranges>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -51,7 +51,7 @@ class fair_queue {
     // What was taken and has not been served, in the order it was taken. It is before whatever else
     // its accounts have waiting.
     void put_back(std::span<T* const> items) {
-        for (T* item : items | std::views::reverse) {
+        for (T* item : boost::adaptors::reverse(items)) {
             ++size_;
             lane& l = item->who.is_house() ? house_ : lane_of(item->who);
             item->behind = l.first;

@@ -639,7 +639,7 @@ class outbox::impl {
     using imported_task = import_tasks::imported_task;
 
     // In the order they were entered: so they are numbered.
-    static std::vector<imported_task> in_order(task_map tasks) {
+    static std::vector<imported_task> in_order(task_map&& tasks) {
         std::vector<imported_task> all;
         for (auto& [id, attributes] : tasks) all.push_back({id, std::move(attributes)});
         const auto entered = [](const imported_task& t) {

@@ -145,7 +145,7 @@ awaitable<result<bool>> server_snapshots::collect_some(collected_tasks& all, acc
         add = [&all, some = std::move(*rows)]() mutable { return all.add(std::move(some)); };
     } else {
         read_versions question = all.next_versions();
-        auto versions = co_await engine_.ask(std::move(question));
+        auto versions = co_await engine_.ask(question);
         if (!versions) co_return result<bool>(boost::system::in_place_error, versions.error());
         if (versions->empty()) co_return result<bool>(boost::system::in_place_value, false);
         add = [&all, some = std::move(*versions)] { return all.add(some); };

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/range/adaptor/reversed.hpp>
 #include <charconv>
-#include <ranges>
 
 namespace callsign::net {
 namespace {
@@ -155,7 +155,7 @@ std::string to_string(const address_bytes& address) {
 std::string to_string(const address_block& block) {
     const bool four = is_v4(block.first) && block.bits >= v4_bits;
     const ip::address_v6 whole(block.first);
-    const std::string address =
+    std::string address =
         four ? ip::make_address_v4(ip::v4_mapped, whole).to_string() : whole.to_string();
     if (block.bits == 128) return address;
     return address + "/" + std::to_string(four ? block.bits - v4_bits : block.bits);
@@ -164,7 +164,7 @@ std::string to_string(const address_block& block) {
 std::optional<address_bytes> forwarded_for(std::span<const std::string_view> fields,
                                            std::span<const address_block> trusted) {
     std::optional<address_bytes> found;
-    for (std::string_view list : std::views::reverse(fields)) {
+    for (std::string_view list : boost::adaptors::reverse(fields)) {
         for (bool more = true; more;) {
             const auto comma = list.rfind(',');
             const std::string_view entry =

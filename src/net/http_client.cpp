@@ -128,8 +128,7 @@ class http_client::impl {
         }
         // Then there was nothing to close yet.
         if (cancelled_) co_return make_error_code(asio::error::operation_aborted);
-        const auto [unreachable, address] =
-            co_await stream_.async_connect(std::move(addresses), use_result);
+        const auto [unreachable, address] = co_await stream_.async_connect(addresses, use_result);
         if (unreachable) {
             close();
             co_return unreachable;

@@ -28,18 +28,18 @@ constexpr std::size_t small_answer_bytes_max = 16u << 10;
 constexpr std::string_view line_end = "\r\n";
 constexpr std::string_view continue_line = "HTTP/1.1 100 Continue\r\n\r\n";
 
-constexpr refusal_reason too_slow{408, "request-timeout", "The request took too long to arrive."};
+const refusal_reason too_slow{408, "request-timeout", "The request took too long to arrive."};
 constexpr std::string_view rate_limited = "rate-limited";
-constexpr refusal_reason too_many{503, "too-many-connections",
-                                  "The server has as many connections as it takes.", rate_limited};
-constexpr refusal_reason too_many_requests{503, "too-many-connections",
-                                           "As many requests of this address are under way as "
-                                           "there may be.",
-                                           rate_limited};
-constexpr refusal_reason needs_https{400, "https-required", "This port speaks HTTPS: https://."};
-constexpr refusal_reason failed{500, "internal-error", "The server failed."};
-constexpr refusal_reason needs_socket{426, "upgrade-required", "This needs a WebSocket."};
-constexpr refusal_reason too_many_bodies{503, "overloaded", "Too many bodies are under way."};
+const refusal_reason too_many{503, "too-many-connections",
+                              "The server has as many connections as it takes.", rate_limited};
+const refusal_reason too_many_requests{503, "too-many-connections",
+                                       "As many requests of this address are under way as "
+                                       "there may be.",
+                                       rate_limited};
+const refusal_reason needs_https{400, "https-required", "This port speaks HTTPS: https://."};
+const refusal_reason failed{500, "internal-error", "The server failed."};
+const refusal_reason needs_socket{426, "upgrade-required", "This needs a WebSocket."};
+const refusal_reason too_many_bodies{503, "overloaded", "Too many bodies are under way."};
 
 // A scheme, a host and a port have room in it.
 constexpr std::size_t origin_bytes_max = 512;
@@ -280,12 +280,10 @@ asio::awaitable<bool> session::answer() {
     }
     // The request's body is gone by now, and what was reserved for the answer has become it. A
     // small one is always given: what was asked for has been done.
-    if (response.body.size() <= small_answer_bytes_max) {
-        memory_->resize_anyway(response.body.size());
-    } else if (!memory_->resize(response.body.size())) {
-        refuse_instead(response, too_many_bodies);
-        memory_->resize_anyway(response.body.size());
-    }
+    const std::size_t bytes = response.body.size();
+    const bool has_room = bytes <= small_answer_bytes_max || memory_->resize(bytes);
+    if (!has_room) refuse_instead(response, too_many_bodies);
+    memory_->resize_anyway(response.body.size());
     const bool is_streamed = response.write_body != nullptr;
     const bool keep_alive =
         client_stays && failure.empty() && !server_.stopping && !displaced_ && !is_streamed;

@@ -15,7 +15,6 @@ namespace {
 
 namespace asio = boost::asio;
 namespace websocket = boost::beast::websocket;
-using boost::system::error_code;
 
 // Without compression: its tables would be most of what an idle one takes.
 using ws_stream = websocket::stream<connection&, false>;

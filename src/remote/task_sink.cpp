@@ -117,7 +117,8 @@ class http_sink final : public task_sink {
     http_sink(payer who, const asio::any_io_executor& network, const offloader& offload,
               entropy& entropy, const sink_options& options,
               std::shared_ptr<net::body_budget> bodies, asio::ssl::context& tls,
-              net::outgoing_url url, const uuid& client_id, std::shared_ptr<const seal::key> key)
+              const net::outgoing_url& url, const uuid& client_id,
+              std::shared_ptr<const seal::key> key)
         : who_(who),
           offload_(offload),
           entropy_(entropy),

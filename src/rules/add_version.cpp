@@ -65,7 +65,7 @@ std::optional<decision> decide(write_tx& tx, account_id account, std::vector<ope
     return decision{lists.local, std::move(dropped)};
 }
 
-void put_fork(write_tx& tx, account_id account, const add_version& c, fork_version side) {
+void put_fork(write_tx& tx, account_id account, const add_version& c, const fork_version& side) {
     // Its name was told to nobody, and the new one says all that it said.
     if (c.continues) tx.forget_fork_version(account, c.parent);
     tx.put_fork_version(account, side,
@@ -131,7 +131,7 @@ add_version::answer apply(write_tx& tx, const add_version& c, const moment& m) {
                           std::move(decided->dropped),
                           {}};
         side.own.push_back(appended.seq);
-        put_fork(tx, account, c, std::move(side));
+        put_fork(tx, account, c, side);
     }
     return done;
 }

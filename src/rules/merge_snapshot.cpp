@@ -187,7 +187,7 @@ std::variant<device, typename Command::answer> sender_of(write_tx& tx, const Com
 
 tell_again::answer apply(write_tx& tx, const tell_again& c, const moment& m) {
     auto sender = sender_of(tx, c);
-    if (auto* const refused = std::get_if<tell_again::answer>(&sender)) return std::move(*refused);
+    if (auto* const refused = std::get_if<tell_again::answer>(&sender)) return *refused;
     tell_again::done done;
     snapshot_merge merge(tx, std::get<device>(sender), m);
     std::size_t work = 0;

@@ -1,5 +1,6 @@
 #include "numbering.hpp"
 
+#include "resolve.hpp"
 #include "series_choice.hpp"
 
 #include <callsign/base/text.hpp>

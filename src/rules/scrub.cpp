@@ -8,7 +8,7 @@
 #include <callsign/rules/rules.hpp>
 
 #include <algorithm>
-#include <ranges>
+#include <boost/range/adaptor/reversed.hpp>
 #include <unordered_set>
 
 namespace callsign::rules {
@@ -24,7 +24,7 @@ bool purged_text::scrub(version& v) const {
     // Behind the last Delete of its last version a task may have been made again.
     std::unordered_set<uuid, keyed_hash> deleted;
     bool is_changed = false;
-    for (operation& o : v.operations | std::views::reverse) {
+    for (operation& o : boost::adaptors::reverse(v.operations)) {
         const auto purged = through_.find(o.uuid);
         if (purged == through_.end() || v.seq > purged->second) continue;
         if (o.kind == operation_kind::remove) deleted.insert(o.uuid);

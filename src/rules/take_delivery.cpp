@@ -3,6 +3,7 @@
 #include "edits.hpp"
 #include "key_effects.hpp"
 #include "mirror.hpp"
+#include "numbering.hpp"
 #include "read/walk.hpp"
 #include "resolve.hpp"
 

@@ -3,8 +3,8 @@
 #include <callsign/domain/work.hpp>
 
 #include <algorithm>
+#include <boost/range/adaptor/reversed.hpp>
 #include <cstdint>
-#include <ranges>
 #include <string_view>
 
 namespace callsign::rules {
@@ -45,7 +45,7 @@ std::vector<std::string> excess_of(const touched_tasks::touched& t) {
     std::size_t count = t.now.size();
     std::size_t bytes = size_of(t.now);
     for (const excess kind : {excess::added, excess::changed, excess::needed}) {
-        for (const auto& [name, value] : t.now | std::views::reverse) {
+        for (const auto& [name, value] : boost::adaptors::reverse(t.now)) {
             if (count <= most.count && bytes <= most.bytes) return names;
             if (kind_of(t, name, value) != kind) continue;
             names.push_back(name);

@@ -20,7 +20,8 @@ class touched_tasks {
     touched_tasks(read_tx& tx, account_id account) : tx_(tx), account_(account) {}
     // Its row was read already.
     touched_tasks(read_tx& tx, task known) : tx_(tx), account_(known.account) {
-        add(known.uuid, std::move(known));
+        const callsign::uuid id = known.uuid;
+        add(id, std::move(known));
     }
 
     struct touched {

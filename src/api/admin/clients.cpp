@@ -57,7 +57,7 @@ awaitable<http_response> put_client(admin_context& a, request_context& c) {
     if (!wrong.empty()) co_return answer_faults(c, wrong);
     register_client command{head.client};
     actor by = c.by();
-    const auto done = co_await a.engine.submit(std::move(command), std::move(by));
+    const auto done = co_await a.engine.submit(command, std::move(by));
     if (!done) co_return answer_error(c, done.error());
     v1::Client message;
     message.set_account_id(std::to_string(done->account.id.value));

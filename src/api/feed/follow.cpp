@@ -113,7 +113,8 @@ awaitable<std::variant<std::shared_ptr<following>, http_response>> begin_followi
     if (const auto why = refusal_of(**first->answer)) co_return answer_refused(c, *why);
     question.mark.reset();
     net::body_lease room = room_of(c);
-    co_return std::make_shared<following>(f, std::move(question), std::move(me), std::move(room));
+    co_return std::make_shared<following>(
+        following{f, std::move(question), std::move(me), std::move(room)});
 }
 
 }  // namespace callsign::api

@@ -120,13 +120,13 @@ awaitable<http_response> next_managed_version(sync_context& s, request_context& 
     if (auto refused = refuse_client(client)) co_return std::move(*refused);
     const uuid parent = c.head.sync.version;
     find_child question{client.account, parent, client.resync};
-    const auto found = co_await s.engine.ask(std::move(question));
+    const auto found = co_await s.engine.ask(question);
     if (!found) co_return fail_sync(c, found.error());
     const auto* child = std::get_if<find_child::next_version>(&*found);
     const bool is_on_chain = child != nullptr || std::holds_alternative<up_to_date>(*found);
     if (is_on_chain && client.resync && client.resync->now == resync::state::expected) {
         end_resync seen{c.head.sync.client, client.account};
-        const auto done = co_await s.engine.submit(std::move(seen));
+        const auto done = co_await s.engine.submit(seen);
         if (!done) co_return fail_sync(c, done.error());
     }
     if (std::holds_alternative<up_to_date>(*found) ||

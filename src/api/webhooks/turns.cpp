@@ -63,7 +63,7 @@ struct turns::state {
 };
 
 turns::turns(clock& clock, turns_options options)
-    : clock_(clock), state_(std::make_shared<state>(options)) {}
+    : clock_(clock), state_(std::make_shared<state>(state{options})) {}
 
 turns::turn::~turn() {
     if (of_) of_->give_back(account_, is_slow_);

@@ -1,5 +1,6 @@
 // The feed: each version as what it did to each of its tasks.
 
+#include "resolve.hpp"
 #include "walk.hpp"
 
 #include <callsign/base/keyed_hash.hpp>

@@ -7,7 +7,7 @@
 #include <callsign/ports/store.hpp>
 
 #include <algorithm>
-#include <ranges>
+#include <boost/range/adaptor/reversed.hpp>
 
 namespace callsign::memory {
 
@@ -337,7 +337,7 @@ class reads_over : public Base {
     std::vector<admin_action> actions(std::optional<action_id> before, std::int64_t limit,
                                       std::optional<account_id> about) override {
         std::vector<admin_action> some;
-        for (const auto& each : state_->actions | std::views::reverse) {
+        for (const auto& each : boost::adaptors::reverse(state_->actions)) {
             if (std::ssize(some) == limit) break;
             const bool is_before = !before || each->id < *before;
             if (is_before && (!about || each->account == about)) some.push_back(*each);

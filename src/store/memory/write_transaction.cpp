@@ -291,10 +291,11 @@ class write_transaction final : public reads_over<write_tx> {
         std::sort(oldest.begin(), oldest.end());
         std::int64_t forgotten = 0;
         for (std::int64_t i = 0; i < std::min<std::int64_t>(limit, std::ssize(oldest)); ++i) {
-            const auto& [id, account] = oldest[static_cast<std::size_t>(i)];
-            forgotten += std::erase_if(state_->side_versions[account], [&](const auto& side) {
-                return side.id == id && side.created_at < before;
-            });
+            const auto& one = oldest[static_cast<std::size_t>(i)];
+            auto& all = state_->side_versions[one.second];
+            forgotten += static_cast<std::int64_t>(std::erase_if(all, [&](const auto& side) {
+                return side.id == one.first && side.created_at < before;
+            }));
         }
         if (forgotten > 0) wrote_ = true;
         return forgotten;

@@ -242,7 +242,8 @@ void key_index::nominate_in(connection& db, const key_index* writer, account_id 
         if (visit(id)) return;
     }
     for (const stored& r : runs) {
-        const std::int64_t pages = (r.entries + std::int64_t{page_entries} - 1) / page_entries;
+        const std::int64_t pages =
+            (r.entries + std::int64_t{page_entries - 1}) / std::int64_t{page_entries};
         if (search_in(db, r.id, pages, hash, visit)) return;
     }
 }

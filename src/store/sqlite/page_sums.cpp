@@ -63,7 +63,7 @@ void clear_gap(page& bytes, std::int64_t pages_in_file) {
     if (std::ranges::find(interior_and_leaf_types, type) == interior_and_leaf_types.end()) return;
     if (type <= pages_in_file >> 24) return;
     const std::size_t directory = type >= 10 ? 8 : 12;
-    const std::size_t from = directory + 2U * boost::endian::load_big_u16(header + 3);
+    const std::size_t from = directory + std::size_t{2} * boost::endian::load_big_u16(header + 3);
     const std::size_t to = boost::endian::load_big_u16(header + 5);
     if (from < to && to <= page_bytes - sum_bytes) {
         std::memset(bytes.data() + from, 0, to - from);
