@@ -17,7 +17,6 @@
 #include <callsign/domain/claim.hpp>
 
 #include <algorithm>
-#include <boost/range/adaptor/reversed.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -51,7 +50,8 @@ class fair_queue {
     // What was taken and has not been served, in the order it was taken. It is before whatever else
     // its accounts have waiting.
     void put_back(std::span<T* const> items) {
-        for (T* item : boost::adaptors::reverse(items)) {
+        for (auto last = items.rbegin(); last != items.rend(); ++last) {
+            T* const item = *last;
             ++size_;
             lane& l = item->who.is_house() ? house_ : lane_of(item->who);
             item->behind = l.first;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <boost/range/adaptor/reversed.hpp>
 #include <charconv>
 
 namespace callsign::net {
@@ -164,7 +163,8 @@ std::string to_string(const address_block& block) {
 std::optional<address_bytes> forwarded_for(std::span<const std::string_view> fields,
                                            std::span<const address_block> trusted) {
     std::optional<address_bytes> found;
-    for (std::string_view list : boost::adaptors::reverse(fields)) {
+    for (auto field = fields.rbegin(); field != fields.rend(); ++field) {
+        std::string_view list = *field;
         for (bool more = true; more;) {
             const auto comma = list.rfind(',');
             const std::string_view entry =

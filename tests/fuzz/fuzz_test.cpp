@@ -185,8 +185,7 @@ TEST(fuzz, heads) {
     const std::string get = "GET /v1/client/get-child-version/",
                       add = "POST /v1/client/add-version/";
     run(fuzz_head,
-        {get + id + end + "\r\n",
-         get + "%7B" + id + "%7D" + end + "x-client-id: " + id + "\r\n\r\n",
+        {get + id + end + "\r\n", get + "%7B" + id + "%7D" + end + "\r\n",
          add + "urn:uuid:" + id + end + segment + "Content-Length: 2\r\n\r\n{}",
          add + id + end + segment + "Expect: 100-continue\r\nTransfer-Encoding: chunked\r\n\r\n" +
              "3;e=f\r\nabc\r\n0\r\n\r\n",
@@ -205,7 +204,8 @@ TEST(fuzz, pieces) {
     run(fuzz_pieces, from, 10, CALLSIGN_FUZZ_ROUNDS, head_signs);
 }
 
-// Every byte chooses something; few are needed for a request that is answered.
+// Every byte chooses something; few are needed for a request that is answered, and many make one
+// that says something twice.
 TEST(fuzz, chosen_heads) {
     damager d(9, head_signs);
     int answered = 0;
@@ -214,7 +214,7 @@ TEST(fuzz, chosen_heads) {
         for (char& byte : bytes) byte = static_cast<char>(d.below(256));
         if (fuzz_chosen_head(bytes)) ++answered;
     }
-    EXPECT_GT(answered, CALLSIGN_FUZZ_ROUNDS / 20);
+    EXPECT_GT(answered, CALLSIGN_FUZZ_ROUNDS / 40);
 }
 
 }  // namespace
