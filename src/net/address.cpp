@@ -113,6 +113,7 @@ bool is_public(const address_bytes& address) {
                                    "203.0.113.0/24", "224.0.0.0/4",    "240.0.0.0/4",
                                    "2001::/23",      "2001:db8::/32",  "3fff::/20"};
         std::vector<address_block> blocks;
+        blocks.reserve(texts.size());
         for (const char* text : texts) blocks.push_back(*parse_address_block(text));
         return blocks;
     }();
