@@ -280,10 +280,10 @@ asio::awaitable<bool> session::answer() {
     }
     // The request's body is gone by now, and what was reserved for the answer has become it. A
     // small one is always given: what was asked for has been done.
-    const std::size_t bytes = response.body.size();
-    const bool has_room = bytes <= small_answer_bytes_max || memory_->resize(bytes);
-    if (!has_room) refuse_instead(response, too_many_bodies);
-    memory_->resize_anyway(response.body.size());
+    if (!has_room_for(response.body.size())) {
+        refuse_instead(response, too_many_bodies);
+        memory_->resize_anyway(response.body.size());
+    }
     const bool is_streamed = response.write_body != nullptr;
     const bool keep_alive =
         client_stays && failure.empty() && !server_.stopping && !displaced_ && !is_streamed;

@@ -34,9 +34,8 @@ std::vector<touched_task> touched_by(const version& v) {
         if (o.kind == operation_kind::update && !is_scrubbed(o)) t.changed.push_back(o.property);
     }
     for (touched_task& t : all) {
-        std::ranges::sort(t.changed);
-        const auto again = std::ranges::unique(t.changed);
-        t.changed.erase(again.begin(), again.end());
+        std::sort(t.changed.begin(), t.changed.end());
+        t.changed.erase(std::unique(t.changed.begin(), t.changed.end()), t.changed.end());
     }
     return all;
 }
