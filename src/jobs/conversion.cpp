@@ -31,7 +31,7 @@ awaitable<result<std::optional<conversion_answer>>> open_history(context& with, 
         if (job.is_cancelled()) co_return ended(cancelled{});
         job.at({opener.head().seq, std::max(total, opener.head().seq)});
         read_sealed_versions question{account, opener.head()};
-        auto page = co_await with.engine.ask(std::move(question));
+        auto page = co_await with.engine.ask(question);
         if (!page) co_return page.error();
         if (page->versions.empty()) co_return ended();
         auto open = [&] { return opener.add(*page); };
