@@ -239,7 +239,7 @@ void manage(double scale) {
     for (remove_sealed rest{.account = opaque};;) {
         const auto done = a.run(rest);
         if (!done.next) break;
-        rest.after = *done.next;
+        rest.from = *done.next;
     }
     a.print("account manage: 1,000 versions, 10,000 tasks, 60,000 operations");
 }

@@ -68,9 +68,7 @@ awaitable<result<opened_history>> close_history(context& with, account_id accoun
 }
 
 std::size_t work_of_one(const version& v) {
-    std::size_t work = work_of_task;
-    for (const operation& o : v.operations) work += work_of(o);
-    return work;
+    return work_of_task + work_of(v.operations);
 }
 std::size_t work_of_one(const manage_account::made_task& t) {
     return work_of_task + 2 * work_of(t.attributes);
@@ -127,9 +125,9 @@ awaitable<result<std::optional<manage_account::answer>>> take_over(context& with
     }
 }
 
-// What was taken over, of an account that has not become managed.
-awaitable<boost::system::error_code> undo(context& with, account_id account) {
-    undo_take_over command{.account = account};
+// Step after step, to its end.
+template <class Command>
+awaitable<boost::system::error_code> do_all(context& with, Command command) {
     for (;;) {
         const auto done = co_await with.engine.submit(command);
         if (!done) co_return done.error();
@@ -138,15 +136,14 @@ awaitable<boost::system::error_code> undo(context& with, account_id account) {
     }
 }
 
+// What was taken over, of an account that has not become managed.
+awaitable<boost::system::error_code> undo(context& with, account_id account) {
+    return do_all(with, undo_take_over{.account = account});
+}
+
 // What was sealed, of one that has.
 awaitable<boost::system::error_code> remove_all_sealed(context& with, account_id account) {
-    remove_sealed command{.account = account};
-    for (;;) {
-        const auto done = co_await with.engine.submit(command);
-        if (!done) co_return done.error();
-        if (!done->next) co_return boost::system::error_code{};
-        command.after = *done->next;
-    }
+    return do_all(with, remove_sealed{.account = account});
 }
 
 // None: a client has added to it meanwhile.

@@ -45,7 +45,7 @@ apply_remote_version::answer apply(write_tx& tx, const apply_remote_version& c, 
             const auto others = rest.first(before_own(tx, c.account, rest));
             some = operations_within(c.work_max - work, others, look);
         }
-        for (const operation& o : rest.first(some)) work += work_of(o);
+        work += work_of(rest.first(some));
         if (some == rest.size() && c.is_end) from.version = c.version;
         const auto part = mirror(tx, c.account, tasks, rest.first(some), from, m);
         if (const auto* const grown = std::get_if<task_too_large>(&part)) {

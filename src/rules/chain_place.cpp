@@ -70,6 +70,14 @@ std::optional<chain_place> place_of(read_tx& tx, account_id account, const uuid&
     return std::nullopt;
 }
 
+version version_at(read_tx& tx, account_id account, std::int64_t seq) {
+    auto found = tx.versions(account, seq - 1, 1);
+    if (found.empty() || found.front().seq != seq) {
+        throw_damaged("accounts", account.value, "its chain has a hole");
+    }
+    return std::move(found.front());
+}
+
 void leave_out_dropped(const chain_place& place, std::vector<operation>& all) {
     auto dropped = place.dropped.begin();
     chain_position at{place.left_at + 1, 0};

@@ -36,6 +36,9 @@ uuid fork_name(uuid drawn) noexcept;
 // `all` without those of `place.dropped`; they are the version's after `place.left_at`.
 void leave_out_dropped(const chain_place& place, std::vector<operation>& all);
 
+// The version of this seq. Throws store_failure: the chain goes so far, and it is not there.
+version version_at(read_tx& tx, account_id account, std::int64_t seq);
+
 // What somebody there lacks of the chain up to `seq`, and where each of it stands.
 struct missed_operations {
     std::vector<operation> all;

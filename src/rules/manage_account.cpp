@@ -2,6 +2,7 @@
 // tasks get their numbers. What is much is put beside the sealed chain in steps, where nobody sees
 // it; the last command makes it the account's, at once. Until then the sealed chain is what holds.
 
+#include "chain_place.hpp"
 #include "changes.hpp"
 #include "numbering.hpp"
 #include "read/walk.hpp"
@@ -85,8 +86,14 @@ bool is_as_opened(write_tx& tx, const Command& c) {
     return c.taken.seq == 0 || tx.find_version_seq(c.account, c.taken.version) == c.taken.seq;
 }
 
-std::optional<series_held> held_of(write_tx& tx, account_id account) {
-    for (const series& s : tx.series_of(account)) {
+// What stands in the way, whatever was opened.
+template <class Command>
+std::optional<typename Command::answer> refusal_of(write_tx& tx, const Command& c) {
+    const auto owner = tx.find_account(c.account);
+    if (!owner) return no_such_account{};
+    if (owner->mode != account_mode::opaque) return manage_account::not_opaque{};
+    if (c.tasks.empty()) return std::nullopt;
+    for (const series& s : tx.series_of(c.account)) {
         if (s.held) return series_held{s.prefix};
     }
     return std::nullopt;
@@ -95,23 +102,13 @@ std::optional<series_held> held_of(write_tx& tx, account_id account) {
 }  // namespace
 
 take_over_history::answer apply(write_tx& tx, const take_over_history& c, const moment& m) {
-    const auto owner = tx.find_account(c.account);
-    if (!owner) return no_such_account{};
-    if (owner->mode != account_mode::opaque) return manage_account::not_opaque{};
-    if (!c.tasks.empty()) {
-        if (auto held = held_of(tx, c.account)) return *std::move(held);
-    }
+    if (auto refused = refusal_of(tx, c)) return *std::move(refused);
     if (!is_as_opened(tx, c)) return manage_account::moved_on{};
     return take_over_history::went_on{take_over(tx, c.account, c.history, c.tasks, c.taken, m)};
 }
 
 manage_account::answer apply(write_tx& tx, const manage_account& c, const moment& m) {
-    const auto owner = tx.find_account(c.account);
-    if (!owner) return no_such_account{};
-    if (owner->mode != account_mode::opaque) return manage_account::not_opaque{};
-    if (!c.tasks.empty()) {
-        if (auto held = held_of(tx, c.account)) return *std::move(held);
-    }
+    if (auto refused = refusal_of(tx, c)) return *std::move(refused);
     if (tx.head_of(c.account).seq == 0) return manage_account::no_history{};
     if (!is_as_opened(tx, c)) return manage_account::moved_on{};
     const auto clients = tx.devices_of(c.account);
@@ -159,8 +156,7 @@ undo_take_over::answer apply(write_tx& tx, const undo_take_over& c, const moment
             tx.clear_log();  // it has what was read of them
             return {};
         }
-        for (const operation& o : first.front().operations) work += work_of(o);
-        work += work_of_task;
+        work += work_of_task + work_of(first.front().operations);
         tx.drop_version(c.account, first.front());
     }
     return {undo_take_over::place{std::nullopt, true}};
@@ -172,16 +168,11 @@ remove_sealed::answer apply(write_tx& tx, const remove_sealed& c, const moment& 
     if (!is_managed || owner->state == account_state::going) return {};
     const std::int64_t end = tx.head_of(c.account).sealed_seq;
     std::size_t work = 0;
-    for (std::int64_t seq = c.after + 1; seq <= end; ++seq) {
+    for (std::int64_t seq = c.from + 1; seq <= end; ++seq) {
         if (work >= c.work_max) return {seq - 1};
-        const auto found = tx.versions(c.account, seq - 1, 1);
-        if (found.empty() || found.front().seq != seq) {
-            throw_damaged("accounts", c.account.value, "its chain has a hole");
-        }
-        const version& v = found.front();
+        const version v = version_at(tx, c.account, seq);
         put_purges(tx, c.account, v.operations, v.seq);
-        work += work_of_task + tx.remove_sealed(c.account, v.parent);
-        for (const operation& o : v.operations) work += work_of(o);
+        work += work_of_task + work_of(v.operations) + tx.remove_sealed(c.account, v.parent);
     }
     tx.remove_snapshot(c.account);
     return {};

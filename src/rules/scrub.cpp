@@ -3,6 +3,7 @@
 // places (rules/chain_place.hpp); what it set to what goes. Whoever reads the chain to its end
 // comes to the same state: the last operation on such a task is its Delete.
 
+#include "chain_place.hpp"
 #include "purged_text.hpp"
 
 #include <callsign/rules/rules.hpp>
@@ -45,11 +46,7 @@ scrub_purged::answer apply(write_tx& tx, const scrub_purged& c, const moment& /*
     }
     const purged_text text(c.tasks);
     for (const std::int64_t seq : c.versions) {
-        auto found = tx.versions(c.account, seq - 1, 1);
-        if (found.empty() || found.front().seq != seq) {
-            throw_damaged("accounts", c.account.value, "its chain has a hole");
-        }
-        version& v = found.front();
+        version v = version_at(tx, c.account, seq);
         if (text.scrub(v)) tx.scrub_version(c.account, v.id, v.operations);
     }
     if (!c.versions.empty()) return done;

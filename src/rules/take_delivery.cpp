@@ -112,8 +112,7 @@ class collector {
                 taken_.has_more = true;
                 return false;
             }
-            work += work_of_task;
-            for (const operation& o : e.operations) work += work_of(o);
+            work += work_of_task + work_of(e.operations);
             some.push_back(std::move(e));
             return true;
         });

@@ -135,8 +135,11 @@ class json_reader {
     }
 
     bool count_value(error_code& ec) {
-        has_too_many_ = values_left_ == 0;
-        if (!has_too_many_) return --values_left_, true;
+        if (values_left_ > 0) {
+            --values_left_;
+            return true;
+        }
+        has_too_many_ = true;
         ec = boost::json::error::extra_data;
         return false;
     }

@@ -24,6 +24,12 @@ inline std::size_t work_of(const operation& o) noexcept {
     return work_of_operation + o.property.size() + (o.value ? o.value->size() : 0);
 }
 
+inline std::size_t work_of(std::span<const operation> all) noexcept {
+    std::size_t work = 0;
+    for (const operation& o : all) work += work_of(o);
+    return work;
+}
+
 inline std::size_t work_of(const attributes& all) noexcept {
     return work_of_attribute * all.size() + size_of(all);
 }

@@ -99,9 +99,10 @@ awaitable<http_response> import_snapshot(admin_context& a, request_context& c) {
     const auto taken_at = parse_rfc3339(asked.get("takenAt"));
     if (!taken_at) wrong.push_back({"takenAt", "malformed", "When it was taken, as RFC 3339."});
     const auto since = parse_count(asked.get("versionsSince"));
-    if (!since)
+    if (!since) {
         wrong.push_back(
             {"versionsSince", "malformed", "Versions added since: a number up to 999999999999."});
+    }
     if (!wrong.empty()) co_return answer_faults(c, wrong);
     import_sealed_snapshot command{head.client, head.version, *taken_at, *since,
                                    std::move(c.request.body())};

@@ -138,9 +138,7 @@ awaitable<http_response> next_managed_version(sync_context& s, request_context& 
     }
     if (const auto* const note = std::get_if<find_child::ahead>(&*found)) child = note;
     if (child == nullptr) co_return answer_unknown_parent();
-    std::size_t bytes = 0;
-    for (const operation& o : child->operations) bytes += work_of(o);
-    if (!c.request.reserve(bytes)) co_return fail_sync(c, errc::overloaded);
+    if (!c.request.reserve(work_of(child->operations))) co_return fail_sync(c, errc::overloaded);
     auto body =
         co_await jobs::seal_segment(s.jobs, client.account, *client.key, parent, child->operations);
     if (!body) co_return fail_sync(c, body.error());

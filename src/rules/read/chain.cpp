@@ -40,9 +40,7 @@ find_child::answer read(read_tx& tx, const find_child& q) {
         if (place->left_at == head.seq) return up_to_date{};
     }
     if (!place) return unknown_version{};
-    auto next = tx.versions(q.account, place->left_at, 1);
-    if (next.size() != 1) throw_damaged("accounts", q.account.value, "its chain has a hole");
-    version& child = next.front();
+    version child = version_at(tx, q.account, place->left_at + 1);
     if (place->beside()) leave_out_dropped(*place, child.operations);
     std::erase_if(child.operations, is_scrubbed);
     return find_child::next_version{place->beside() ? place->after_next : child.id,
@@ -57,8 +55,7 @@ read_versions::answer read(read_tx& tx, const read_versions& q) {
         auto next = tx.versions(q.account, after, 1);
         if (next.empty()) return found;
         after = next.front().seq;
-        work += work_of_task;
-        for (const operation& o : next.front().operations) work += work_of(o);
+        work += work_of_task + work_of(next.front().operations);
         found.push_back(std::move(next.front()));
     }
     return found;

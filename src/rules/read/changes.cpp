@@ -1,5 +1,6 @@
 // The feed: each version as what it did to each of its tasks.
 
+#include "chain_place.hpp"
 #include "resolve.hpp"
 #include "walk.hpp"
 
@@ -58,10 +59,8 @@ class feed_reader {
         }
         found_.next = q_.after;
         for (bool goes_on = true; goes_on && seen < head_.seq && !is_enough(); ++seen) {
-            auto next = tx_.versions(q_.account, seen, 1);
-            if (next.size() != 1)
-                throw_damaged("accounts", q_.account.value, "its chain has a hole");
-            goes_on = show(next.front());
+            version next = version_at(tx_, q_.account, seen + 1);
+            goes_on = show(next);
         }
         found_.mark = mark_at(found_.next.seq);
         found_.last = head_.seq;
@@ -89,8 +88,7 @@ class feed_reader {
         ++looked_at_;
         // Counted behind it: it was read as a whole, and to end a page within it for that would
         // read it again.
-        work_ += work_of_task;
-        for (const operation& o : v.operations) work_ += work_of(o);
+        work_ += work_of_task + work_of(v.operations);
         return true;
     }
 

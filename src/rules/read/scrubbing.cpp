@@ -63,8 +63,7 @@ find_purged_text::answer read(read_tx& tx, const find_purged_text& q) {
         if (next.empty() || next.front().seq > text.last_seq()) return found;
         version& v = next.front();
         after = v.seq;
-        std::size_t bytes = work_of_version;
-        for (const operation& o : v.operations) bytes += work_of(o);
+        const std::size_t bytes = work_of_version + work_of(v.operations);
         work += bytes;
         if (!text.scrub(v)) continue;
         found.versions.push_back(v.seq);

@@ -432,9 +432,7 @@ class reads_over : public Base {
     std::size_t work_ = 0;
 
     void worked(const attributes& all) { work_ += work_of(all); }
-    void worked(std::span<const operation> all) {
-        for (const operation& o : all) work_ += work_of(o);
-    }
+    void worked(std::span<const operation> all) { work_ += work_of(all); }
 
   private:
     template <class Predicate>

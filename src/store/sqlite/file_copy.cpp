@@ -10,7 +10,6 @@ namespace {
 
 // 1 MiB: some milliseconds of the writer's.
 constexpr int pages_a_step = 256;
-constexpr sqlite3_int64 page_bytes = 4096;
 constexpr std::int64_t begins_max = 10;
 constexpr std::size_t cache_bytes = std::size_t{2} << 20;
 

@@ -18,7 +18,6 @@
 namespace callsign::sqlite {
 namespace {
 
-constexpr int page_bytes = 4096;
 constexpr int sum_bytes = 8;
 constexpr int header_bytes = 100;
 // Of the header: how many bytes at each page's end are not SQLite's, and whose file it is. Either

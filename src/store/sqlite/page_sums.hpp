@@ -20,6 +20,8 @@ struct sqlite3_file;
 
 namespace callsign::sqlite {
 
+inline constexpr int page_bytes = 4096;
+
 class log_sync;
 
 // The name to open files with. Registers it, the first time.

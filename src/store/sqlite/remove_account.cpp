@@ -3,20 +3,23 @@
 #include "statements.hpp"
 
 #include <array>
-#include <string_view>
 
 namespace callsign::sqlite {
 namespace {
 
 // ?1: the account; ?2 and ?3: rows behind the first, up to the second.
 struct owned_table {
-    const char* last;  // its last row; none: ?2 is how many go, or they are few and go at once
+    const char* last;  // its last row; none: it `is_limited`, or its rows are few and go at once
     const char* remove;
     const char* unindex = nullptr;  // before that, what an index in bulk has of them
     const char* open = nullptr;     // how many open tasks go with them
     // Each of them in order, and how many bytes it has; none: they are small.
     const char* sizes = nullptr;
+    bool is_limited = false;  // ?2 is how many go
 };
+constexpr owned_table limited(const char* remove) {
+    return {nullptr, remove, nullptr, nullptr, nullptr, true};
+}
 
 // Of the rows that one step removes, and one more row: what is deleted is overwritten, by way of
 // the log.
@@ -30,14 +33,12 @@ constexpr std::array owned_tables{
     owned_table{nullptr, "DELETE FROM webhooks WHERE account_id = ?1"},
     owned_table{nullptr, "DELETE FROM outbox WHERE account_id = ?1"},
     owned_table{nullptr, "DELETE FROM remotes WHERE account_id = ?1"},
-    owned_table{nullptr,
-                "DELETE FROM key_contests WHERE account_id = ?1 AND task_uuid IN (SELECT task_uuid"
-                " FROM key_contests WHERE account_id = ?1 LIMIT ?2)"},
+    limited("DELETE FROM key_contests WHERE account_id = ?1 AND task_uuid IN (SELECT task_uuid"
+            " FROM key_contests WHERE account_id = ?1 LIMIT ?2)"),
     owned_table{nullptr, "DELETE FROM side_versions WHERE account_id = ?1"},
     owned_table{nullptr, "DELETE FROM sealed_snapshots WHERE account_id = ?1"},
-    owned_table{nullptr,
-                "DELETE FROM purges WHERE account_id = ?1 AND task_uuid IN (SELECT task_uuid FROM"
-                " purges WHERE account_id = ?1 LIMIT ?2)"},
+    limited("DELETE FROM purges WHERE account_id = ?1 AND task_uuid IN (SELECT task_uuid FROM"
+            " purges WHERE account_id = ?1 LIMIT ?2)"),
     owned_table{"SELECT max(history_id) FROM task_history",
                 "DELETE FROM task_history WHERE history_id > ?2 AND history_id <= ?3 AND"
                 " (SELECT account_id FROM tasks t WHERE t.task_id = task_history.task_id) = ?1",
@@ -69,24 +70,19 @@ constexpr std::array owned_tables{
                 nullptr, nullptr,
                 "SELECT sealed_id, length(segment) FROM sealed_versions WHERE sealed_id > ?2 AND"
                 " sealed_id <= ?3 AND account_id = ?1 ORDER BY sealed_id"},
-    owned_table{nullptr,
-                "DELETE FROM skipped_numbers WHERE (counter_id, first_number) IN (SELECT"
-                " k.counter_id, k.first_number FROM series s JOIN counters c ON c.series_id ="
-                " s.series_id JOIN skipped_numbers k ON k.counter_id = c.counter_id WHERE"
-                " s.account_id = ?1 LIMIT ?2)"},
-    owned_table{nullptr,
-                "DELETE FROM counters WHERE counter_id IN (SELECT c.counter_id FROM series s JOIN"
-                " counters c ON c.series_id = s.series_id WHERE s.account_id = ?1 LIMIT ?2)"},
-    owned_table{nullptr,
-                "DELETE FROM prefixes WHERE account_id = ?1 AND prefix IN (SELECT prefix FROM"
-                " prefixes WHERE account_id = ?1 LIMIT ?2)"},
+    limited("DELETE FROM skipped_numbers WHERE (counter_id, first_number) IN (SELECT"
+            " k.counter_id, k.first_number FROM series s JOIN counters c ON c.series_id ="
+            " s.series_id JOIN skipped_numbers k ON k.counter_id = c.counter_id WHERE"
+            " s.account_id = ?1 LIMIT ?2)"),
+    limited("DELETE FROM counters WHERE counter_id IN (SELECT c.counter_id FROM series s JOIN"
+            " counters c ON c.series_id = s.series_id WHERE s.account_id = ?1 LIMIT ?2)"),
+    limited("DELETE FROM prefixes WHERE account_id = ?1 AND prefix IN (SELECT prefix FROM"
+            " prefixes WHERE account_id = ?1 LIMIT ?2)"),
     owned_table{nullptr, "DELETE FROM series WHERE account_id = ?1"},
-    owned_table{nullptr,
-                "DELETE FROM tokens WHERE token_id IN (SELECT token_id FROM tokens WHERE"
-                " account_id = ?1 LIMIT ?2)"},
-    owned_table{nullptr,
-                "DELETE FROM devices WHERE device_id IN (SELECT device_id FROM devices WHERE"
-                " account_id = ?1 LIMIT ?2)"},
+    limited("DELETE FROM tokens WHERE token_id IN (SELECT token_id FROM tokens WHERE"
+            " account_id = ?1 LIMIT ?2)"),
+    limited("DELETE FROM devices WHERE device_id IN (SELECT device_id FROM devices WHERE"
+            " account_id = ?1 LIMIT ?2)"),
     owned_table{nullptr, "DELETE FROM accounts WHERE account_id = ?1"},
 };
 
@@ -94,10 +90,6 @@ constexpr std::array owned_tables{
 std::int64_t last_row(connection& db, const owned_table& t) {
     auto q = db.use(t.last);
     return q.step() && !q.is_null(0) ? q.integer(0) : 0;
-}
-
-bool is_limited(const owned_table& t) {
-    return t.last == nullptr && std::string_view(t.remove).find("?2") != std::string_view::npos;
 }
 
 // The last row of a step of `limit` rows, or of fewer that have enough bytes.
@@ -126,9 +118,9 @@ std::optional<removal_place> remove_some(write_state& state, account_id account,
     if (t.last == nullptr) {
         auto q = state.db.use(t.remove);
         q.bind(account);
-        if (is_limited(t)) q.bind(limit);
+        if (t.is_limited) q.bind(limit);
         q.run();
-        const bool may_have_more = is_limited(t) && state.db.database().getChanges() == limit;
+        const bool may_have_more = t.is_limited && state.db.database().getChanges() == limit;
         if (may_have_more) next = {from.table, 0};
     } else {
         const std::int64_t through = last_of_step(state.db, t, account, from.row, limit);

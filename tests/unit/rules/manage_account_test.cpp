@@ -118,7 +118,7 @@ class converted_in_steps : public managed_account {
             const auto done = run(c);
             expect_sound();
             if (!done.next) return steps;
-            c.after = *done.next;
+            c.from = *done.next;
         }
     }
     void expect_sound() { EXPECT_EQ(testing::audit(*store_), std::vector<std::string>{}); }

@@ -123,7 +123,7 @@ TEST_F(taken_over, in_vain_and_then_to_its_end) {
         const auto done = run(rest);
         if (n % 7 == 0) expect_sound();
         if (!done.next) break;
-        rest.after = *done.next;
+        rest.from = *done.next;
     }
     expect_sound();
     const auto tx = store_->begin_read();

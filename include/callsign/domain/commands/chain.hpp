@@ -145,7 +145,7 @@ claim claim_of(const undo_take_over& c);
 // over of tasks that were purged is noted with them.
 struct remove_sealed {
     account_id account;
-    std::int64_t after = 0;  // the seq up to which they are gone
+    std::int64_t from = 0;  // the seq up to which they are gone
     std::size_t work_max = step_work_max;
 
     struct answer {
