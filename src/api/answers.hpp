@@ -44,10 +44,8 @@ inline std::size_t work_of(std::span<const task_change> changes) noexcept {
 template <class Make>
 awaitable<result<std::invoke_result_t<Make&>>> encoded(engine& engine, account_id account,
                                                        std::size_t work, Make make) {
-    using made = result<std::invoke_result_t<Make&>>;
-    if (work <= encoded_at_once_max) co_return made(make());
-    const claim asks{account, {.bytes = work}};
-    co_return co_await engine.offload(asks, std::move(make));
+    return engine.offload_unless(work <= encoded_at_once_max, {account, {.bytes = work}},
+                                 std::move(make));
 }
 template <class Make>
 awaitable<http_response> answer_encoded(engine& engine, const request_context& c, std::size_t work,

@@ -629,10 +629,8 @@ class outbox::impl {
     template <class Work>
     awaitable<result<std::invoke_result_t<Work&>>> in_pool(account_id account, cost its,
                                                            Work work) {
-        using done = result<std::invoke_result_t<Work&>>;
-        if (its.weight() <= worked_at_once_max) co_return done(work());
-        const claim asks{account, its};
-        co_return co_await engine_.offload(asks, std::move(work));
+        return engine_.offload_unless(its.weight() <= worked_at_once_max, {account, its},
+                                      std::move(work));
     }
     static constexpr std::size_t worked_at_once_max = std::size_t{64} << 10;
 

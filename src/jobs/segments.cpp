@@ -60,9 +60,9 @@ awaitable<result<opened_segment>> open_segment(context& with, account_id account
     auto open = [&key, parent, body, bytes_max] {
         return open_segment_now(key, parent, body, bytes_max);
     };
-    if (body.size() <= at_once_bytes_max) co_return open();
     const claim asks{account, {.bytes = body.size()}};
-    co_return co_await with.engine.offload(asks, std::move(open));
+    const bool is_little = body.size() <= at_once_bytes_max;
+    co_return co_await with.engine.offload_unless(is_little, asks, std::move(open));
 }
 
 awaitable<result<opened_snapshot>> open_snapshot(context& with, account_id account,
@@ -77,14 +77,13 @@ awaitable<result<opened_snapshot>> open_snapshot(context& with, account_id accou
 
 awaitable<result<std::string>> seal_segment(context& with, account_id account, const seal::key& key,
                                             uuid parent, std::span<const operation> operations) {
-    std::size_t bytes = 0;
-    for (const operation& o : operations) bytes += work_of(o);
+    const std::size_t bytes = work_of(operations);
     auto seal = [&with, &key, parent, operations] {
         return seal_now(with, key, parent, wire::encode_segment(operations));
     };
-    if (bytes <= at_once_bytes_max) co_return seal();
     const claim asks{account, {.bytes = bytes}};
-    co_return co_await with.engine.offload(asks, std::move(seal));
+    const bool is_little = bytes <= at_once_bytes_max;
+    co_return co_await with.engine.offload_unless(is_little, asks, std::move(seal));
 }
 
 awaitable<result<std::string>> seal_snapshot(context& with, account_id account,

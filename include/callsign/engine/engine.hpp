@@ -143,6 +143,11 @@ class engine {
     // is thrown here.
     template <class Work>
     boost::asio::awaitable<result<std::invoke_result_t<Work&>>> offload(claim asks, Work work);
+    // The same of what may be little: that is done here, at once.
+    template <class Work>
+    boost::asio::awaitable<result<std::invoke_result_t<Work&>>> offload_unless(bool is_little,
+                                                                               claim asks,
+                                                                               Work work);
 
     // Copies the store to a file that is not there yet, in steps between batches, and tells how far
     // it is. One at a time. A sentence: why it cannot be, and what is there is of no use.
@@ -210,6 +215,14 @@ boost::asio::awaitable<result<std::invoke_result_t<Work&>>> engine::offload(clai
     using done_or_not = result<std::invoke_result_t<Work&>>;
     if (error) co_return done_or_not(boost::system::in_place_error, error);
     co_return std::move(*done);
+}
+
+template <class Work>
+boost::asio::awaitable<result<std::invoke_result_t<Work&>>> engine::offload_unless(bool is_little,
+                                                                                   claim asks,
+                                                                                   Work work) {
+    if (is_little) co_return result<std::invoke_result_t<Work&>>(work());
+    co_return co_await offload(asks, std::move(work));
 }
 
 }  // namespace callsign
