@@ -550,6 +550,13 @@ class damaged_disk_test : public system_test {
         const auto answer = client.post_json("/v1/tasks", R"({"description":"damaged"})", key);
         return answer ? answer->status : 0;
     }
+    unsigned edit(const std::string& task) {
+        const auto answer =
+            http_client(s_->port(), token_)
+                .request("PATCH", "/v1/tasks/" + task, {{"Content-Type", "application/json"}},
+                         R"({"project":"p"})");
+        return answer ? answer->status : 0;
+    }
     http_answer get(const std::string& target) {
         http_client client(s_->port(), token_);
         return client.get(target).value_or(http_answer{});
@@ -574,15 +581,18 @@ class damaged_disk_test : public system_test {
     std::string token_;
 };
 
+// Edits read this table, creations do not; nor does what runs in the background after a start.
 TEST_F(damaged_disk_test, a_command_that_meets_it_stops_writing_until_it_is_gone) {
-    start_with_damage_in("task_history");
+    start_with_damage_in("prefixes");
     EXPECT_EQ(get("/readyz").status, 200u);
+    EXPECT_EQ(create("not-met"), 201u);
+    EXPECT_EQ(edit("DMG-1"), 500u);
     EXPECT_EQ(create("during"), 500u);
-    EXPECT_EQ(create("during-too"), 500u);
     expect_stopped_and_read();
-    turn("task_history");
+    turn("prefixes");
     await_line(s_->child(), "info writes-resumed");
     EXPECT_EQ(create("during"), 201u);
+    EXPECT_EQ(edit("DMG-1"), 200u);
     EXPECT_EQ(get("/readyz").status, 200u);
     stop();
     expect_sound();
