@@ -5,8 +5,9 @@
 
 #include <callsign/engine/engine.hpp>
 
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <string>
-#include <unordered_map>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -49,11 +50,14 @@ struct follower {
 
 // A request that is being worked on, and who waits for it. Lives in its coroutine's frame.
 struct leader {
+    std::string key;
     digest fingerprint{};
     std::vector<follower*> followers;
 };
 
-// By (account, idempotency key): every creation under way in this process. Network executor.
-using creations = std::unordered_map<std::pair<account_id, std::string>, leader*, worked_on_hash>;
+// By (account, idempotency key of the leader): every creation under way in this process. Network
+// executor.
+using creations =
+    boost::unordered_flat_map<std::pair<account_id, std::string_view>, leader*, worked_on_hash>;
 
 }  // namespace callsign

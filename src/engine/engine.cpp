@@ -247,7 +247,7 @@ class engine::impl {
     asio::awaitable<result<create_answer>> create(reserve request) {
         const milliseconds until = deadline();
         for (;;) {
-            const auto under_way = creations_.find(std::pair(request.account, request.key));
+            const auto under_way = creations_.find({request.account, request.key});
             if (under_way == creations_.end()) co_return co_await lead(std::move(request), until);
             auto outcome = co_await follow(*under_way->second, request, until);
             if (outcome) {
@@ -258,21 +258,27 @@ class engine::impl {
     }
 
     asio::awaitable<result<create_answer>> lead(reserve request, milliseconds until) {
-        leader self{request.fingerprint, {}};
-        // The element's address outlives a rehash; its iterator would not.
-        const auto& key =
-            creations_.emplace(std::pair(request.account, request.key), &self).first->first;
+        leader self{request.key, request.fingerprint, {}};
+        const std::pair<account_id, std::string_view> key{request.account, self.key};
+        creations_.emplace(key, &self);
         creation w(std::move(request), until);
         result<create_answer> outcome = make_error_code(errc::store_unavailable);
         // Whatever it is, nobody may find this request any more. A destructor must not say so:
         // where the process is killed, frames outlive the engine.
         std::exception_ptr thrown;
         try {
-            outcome = co_await work_on(w, key, until);
+            const auto error = co_await perform(w);
+            if (error) {
+                outcome = error;
+            } else if (const auto slot = w.in_flight()) {
+                outcome = co_await await_landing_of(*slot, key, w.retried_since(), until);
+            } else {
+                outcome = w.take_outcome();
+            }
         } catch (...) {
             thrown = std::current_exception();
         }
-        creations_.erase(creations_.find(key));
+        creations_.erase(key);
         record(outcome, w.retried_since());
         for (follower* f : self.followers) {
             f->outcome = outcome;
@@ -282,24 +288,21 @@ class engine::impl {
         co_return outcome;
     }
 
-    asio::awaitable<result<create_answer>> work_on(creation& w,
-                                                   const std::pair<account_id, std::string>& key,
-                                                   milliseconds until) {
-        const auto error = co_await perform(w);
-        if (error) co_return error;
-        const auto slot = w.in_flight();
-        if (!slot) co_return w.take_outcome();
+    // The task is on its way to another server.
+    asio::awaitable<result<create_answer>> await_landing_of(
+        slot_id slot, std::pair<account_id, std::string_view> key,
+        std::optional<time_point> retried_since, milliseconds until) {
         wakeup settled(clock_, executors_.network);
-        landings_.emplace(*slot, &settled);
+        landings_.emplace(slot, &settled);
         std::optional<result<create_answer>> outcome;
         std::exception_ptr thrown;
         try {
-            outcome = co_await await_landing(settled, key, w.retried_since(), until);
+            outcome = co_await await_landing(settled, key, retried_since, until);
         } catch (...) {
             thrown = std::current_exception();
         }
         // Not by an iterator: others that came meanwhile may have moved the table.
-        const auto [from, to] = landings_.equal_range(*slot);
+        const auto [from, to] = landings_.equal_range(slot);
         landings_.erase(
             std::find_if(from, to, [&](const auto& each) { return each.second == &settled; }));
         if (thrown) std::rethrow_exception(thrown);
@@ -307,9 +310,9 @@ class engine::impl {
         co_return std::move(*outcome);
     }
 
-    // The task is on its way to another server. None: it did not come there in time.
+    // None: it did not come there in time.
     asio::awaitable<std::optional<result<create_answer>>> await_landing(
-        wakeup& settled, const std::pair<account_id, std::string>& key,
+        wakeup& settled, std::pair<account_id, std::string_view> key,
         std::optional<time_point> retried_since, milliseconds until) {
         // It may have been settled before anybody waited for it, in the batch of this request even.
         for (;;) {
@@ -323,9 +326,9 @@ class engine::impl {
 
     // None: it is not settled yet.
     asio::awaitable<std::optional<result<create_answer>>> look_up_outcome(
-        const std::pair<account_id, std::string>& key, std::optional<time_point> retried_since) {
+        std::pair<account_id, std::string_view> key, std::optional<time_point> retried_since) {
         using outcome = result<create_answer>;
-        const find_slot question{key.first, key.second};
+        const find_slot question{key.first, std::string(key.second)};
         find_slot::answer found;
         std::function<void(read_tx*)> run = [&](read_tx* tx) {
             found = rules::read(*tx, question);
@@ -391,7 +394,7 @@ class engine::impl {
 
     worked_on busy() const {
         worked_on keys;
-        for (const auto& [key, ahead] : creations_) keys.insert(key);
+        for (const auto& [key, ahead] : creations_) keys.emplace(key);
         return keys;
     }
 

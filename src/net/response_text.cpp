@@ -17,11 +17,11 @@ void append_number(std::size_t value, std::string& out) {
 
 // A line end inside a value would start a field, or a response, of its own.
 void append_value(std::string_view value, std::string& out) {
-    const std::size_t start = out.size();
+    const auto start = static_cast<std::ptrdiff_t>(out.size());
     out.append(value);
-    for (std::size_t i = start; i < out.size(); ++i) {
-        if (out[i] == '\r' || out[i] == '\n') out[i] = ' ';
-    }
+    if (value.find('\r') == value.npos && value.find('\n') == value.npos) return;
+    std::replace_if(
+        out.begin() + start, out.end(), [](char c) { return c == '\r' || c == '\n'; }, ' ');
 }
 
 void append_field(std::string_view name, std::string_view value, std::string& out) {

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -18,7 +19,9 @@ namespace callsign {
 
 // Slots that a request of this process is working on, as (account, idempotency key).
 struct worked_on_hash {
-    std::size_t operator()(const std::pair<account_id, std::string>& p) const noexcept {
+    using is_avalanching = void;  // Boost.Unordered need not mix it further
+
+    std::size_t operator()(const std::pair<account_id, std::string_view>& p) const noexcept {
         return keyed_hash{}(p.second) ^
                static_cast<std::size_t>(p.first.value * 0x9E3779B97F4A7C15ULL);
     }
