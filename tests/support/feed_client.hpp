@@ -39,8 +39,8 @@ struct heard {
     std::int64_t seq = 0;
     std::int64_t changes = 0;
     std::int64_t connections = 0;
-    std::string fault{};  // the first
-    std::function<void(std::int64_t)> tell{};
+    std::string fault{};                                     // the first
+    std::function<void(const boost::json::object&)> tell{};  // each change
 
     void hear(const boost::json::object& change) {
         const std::int64_t next = change.at("seq").as_int64();
@@ -50,7 +50,7 @@ struct heard {
         seq = next;
         cursor = std::string(change.at("cursor").as_string());
         ++changes;
-        if (tell) tell(seq);
+        if (tell) tell(change);
     }
     void refuse(std::string why) {
         if (fault.empty()) fault = std::move(why);

@@ -1,16 +1,22 @@
 // Goal: what was acknowledged survives a power cut at any call that changes the disk, over the file
 // system that users have; and a disk whose syncs lie does lose, so that the test can tell. Method:
 // the real program with a preloaded disk (failing_disk/power_cut.cpp) that is cut at a drawn call
-// and keeps any part of what was not synced. Twins (twins.hpp) file tasks and retry; a follower
-// reads the feed meanwhile. Every receipt is asked for again in the end, and the feed is read again
-// from its beginning. CALLSIGN_POWER_CUTS sets how many lives it takes (by hand: 200),
-// CALLSIGN_SYSTEM_SEED which keys and calls are drawn.
+// and keeps any part of what was not synced. Twins (twins.hpp) file tasks and retry; followers
+// poll, read a stream and a socket meanwhile. Every receipt is asked for again in the end, and the
+// feed is read again from its beginning, in each way. CALLSIGN_POWER_CUTS sets how many lives it
+// takes (by hand: 200), CALLSIGN_SYSTEM_SEED which keys and calls are drawn.
 
+#include "support/feed_client.hpp"
 #include "support/setting.hpp"
 #include "twins.hpp"
 
-#include <algorithm>
+#include <array>
+#include <atomic>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
 #include <fstream>
+#include <limits>
+#include <optional>
 #include <random>
 #include <stdexcept>
 #include <thread>
@@ -18,41 +24,69 @@
 namespace callsign::testing {
 namespace {
 
+namespace asio = boost::asio;
+
 // Not under sanitizers: their runtime wants to be loaded before anything else.
 #ifdef CALLSIGN_POWER_CUT
 
-// The changes behind a cursor, as they were shown.
-class reader {
+// Changes as they were shown to those who follow them in each way there is.
+class feed_crowd {
   public:
-    reader(std::uint16_t port, const std::string& token) : http_(port, token) {}
-
-    // False: nothing was read, for now.
-    bool read_page() {
-        const auto answer = http_.get("/v1/changes?limit=1000&after=" + cursor_);
-        if (!answer || answer->status == 503) return false;
-        if (answer->status != 200) {
-            fault = answer->body;
-            return false;
+    // `last`: the change after which they are through, if that is known.
+    feed_crowd(std::uint16_t port, const std::string& token, std::int64_t last = never)
+        : last_(last) {
+        for (auto& each : all_) {
+            each.book.tell = [&](const json::object& change) {
+                each.shown.push_back(json::serialize(change));
+            };
+            each.client.emplace(feed_account{port, token}, each.book,
+                                [&] { return each.book.seq >= last_; });
         }
-        const json::object page = json::parse(answer->body).as_object();
-        cursor_ = std::string(page.at("cursor").as_string());
-        const auto* const changes = page.if_contains("changes");
-        if (!changes || changes->as_array().empty()) return false;
-        for (const auto& change : changes->as_array()) shown.push_back(json::serialize(change));
-        return true;
+        spawn(all_[0].client->poll());
+        spawn(all_[1].client->stream());
+        spawn(all_[2].client->talk());
+        running_ = std::thread([this] { io_.run(); });
     }
-    void read_until(const std::atomic<bool>& done) {
-        while (!done && fault.empty()) {
-            if (!read_page()) std::this_thread::sleep_for(5ms);  // between two questions
-        }
+    ~feed_crowd() {
+        if (!running_.joinable()) return;
+        io_.stop();
+        running_.join();
     }
+    feed_crowd(const feed_crowd&) = delete;
+    feed_crowd& operator=(const feed_crowd&) = delete;
 
-    std::vector<std::string> shown{};
-    std::string fault{};
+    void end_after(std::int64_t last) { last_ = last; }
+
+    // What each was shown, once it is through.
+    std::array<std::vector<std::string>, 3> shown() {
+        running_.join();
+        std::array<std::vector<std::string>, 3> shown;
+        for (std::size_t n = 0; n < all_.size(); ++n) {
+            EXPECT_EQ(all_[n].book.fault, "") << n;
+            shown[n] = std::move(all_[n].shown);
+        }
+        return shown;
+    }
 
   private:
-    http_client http_;
-    std::string cursor_ = "0";
+    static constexpr auto never = std::numeric_limits<std::int64_t>::max();
+
+    struct follower {
+        heard book;
+        std::vector<std::string> shown;
+        std::optional<feed_client> client;
+    };
+
+    void spawn(asio::awaitable<void> work) {
+        asio::co_spawn(io_, std::move(work), [](const std::exception_ptr& e) {
+            if (e) std::rethrow_exception(e);
+        });
+    }
+
+    asio::io_context io_{1};
+    std::array<follower, 3> all_;
+    std::atomic<std::int64_t> last_;
+    std::thread running_;
 };
 
 class power_cut_test : public system_test {
@@ -91,9 +125,7 @@ TEST_F(power_cut_test, what_was_acknowledged_survives_a_cut_at_any_call) {
     std::vector<std::thread> threads;
     for (unsigned i = 0; i < 2 * pairs; ++i)
         threads.emplace_back(&twins_crew::work, &all, seed + i / 2, seed + 1000 + i);
-    reader meanwhile(s->port(), all.token);
-    std::atomic<bool> is_over{false};
-    threads.emplace_back([&] { meanwhile.read_until(is_over); });
+    feed_crowd meanwhile(s->port(), all.token);
 
     std::mt19937_64 random(seed);
     std::uint64_t cut_at_start = 0;
@@ -124,26 +156,24 @@ TEST_F(power_cut_test, what_was_acknowledged_survives_a_cut_at_any_call) {
         s->start();
     }
     all.done = true;
-    std::for_each(threads.begin(), threads.end() - 1, [](std::thread& t) { t.join(); });
-    is_over = true;
-    threads.back().join();
+    for (auto& t : threads) t.join();
 
     EXPECT_EQ(all.book.faults(), "");
     audit_numbers(all.book);
     audit_replays(*s, all.token, all.book);
-    EXPECT_EQ(meanwhile.fault, "");
-    reader again(s->port(), all.token);
-    while (again.read_page()) {
-    }
-    ASSERT_GE(again.shown.size(), meanwhile.shown.size());
-    EXPECT_EQ(again.shown.size(), all.book.entries().size()) << "each is one change";
-    for (std::size_t i = 0; i < meanwhile.shown.size(); ++i) {
-        ASSERT_EQ(again.shown[i], meanwhile.shown[i]);
+    const auto count = static_cast<std::int64_t>(all.book.entries().size());
+    meanwhile.end_after(count);
+    s->child().kill();  // so that nobody waits for more
+    s->start();
+    const auto shown = meanwhile.shown();
+    for (const auto& again : feed_crowd(s->port(), all.token, count).shown()) {
+        EXPECT_EQ(std::ssize(again), count) << "each is one change";
+        for (const auto& before : shown) EXPECT_TRUE(before == again);
     }
     s->child().kill();
     expect_sound();
     RecordProperty("creations", std::to_string(all.book.entries().size()));
-    RecordProperty("shown", std::to_string(meanwhile.shown.size()));
+    RecordProperty("shown", std::to_string(shown[0].size()));
     RecordProperty("cut_at_start", std::to_string(cut_at_start));
 }
 
