@@ -149,8 +149,9 @@ class auditor {
 
     template <class Row>
     std::span<const Row> of(const std::vector<Row>& rows, account_id account) {
-        const auto own = std::ranges::equal_range(rows, account, {}, &Row::account);
-        return {own.begin(), own.end()};
+        const auto first = std::ranges::lower_bound(rows, account, {}, &Row::account);
+        const auto last = std::ranges::upper_bound(rows, account, {}, &Row::account);
+        return {first, last};
     }
 
     // Whoever has none is not looked at with the accounts.
