@@ -19,6 +19,7 @@ void append_number(std::size_t value, std::string& out) {
 void append_value(std::string_view value, std::string& out) {
     const auto start = static_cast<std::ptrdiff_t>(out.size());
     out.append(value);
+    // Nearly always; looking at each character took 660 of a creation's 175,000 instructions more.
     if (value.find('\r') == value.npos && value.find('\n') == value.npos) return;
     std::replace_if(
         out.begin() + start, out.end(), [](char c) { return c == '\r' || c == '\n'; }, ' ');
