@@ -29,8 +29,33 @@ std::string to_json(const check_report& report, std::string note) {
     }
     json::object all{
         {"ok", report.ok()}, {"checked", std::move(checked)}, {"faults", std::move(faults)}};
+    if (report.incomplete_count > 0) {
+        json::array incomplete;
+        for (const auto& [account, key, id] : report.incomplete) {
+            incomplete.push_back(
+                json::object{{"account", account}, {"key", key}, {"uuid", to_string(id)}});
+        }
+        all["incomplete"] = std::move(incomplete);
+        all["incompleteCount"] = report.incomplete_count;
+    }
     if (!note.empty()) all["note"] = std::move(note);
     return json::serialize(all);
+}
+
+// Nothing is broken, and what the device had is still on the device.
+void show_incomplete(session& s, const check_report& report) {
+    if (report.incomplete_count == 0) return;
+    std::vector<row> rows;
+    for (const auto& [account, key, id] : report.incomplete) {
+        rows.push_back({key, account, to_string(id)});
+    }
+    print_table(s.out(), {"INCOMPLETE", "ACCOUNT", "UUID"}, rows);
+    const std::int64_t more = report.incomplete_count - std::ssize(report.incomplete);
+    if (more > 0) s.out() << "and " << more << " more.\n";
+    s.out()
+        << "Incomplete tasks lack a description or a status: a sync was interrupted. Import the "
+           "task export of the device that created them (docs/operations.md, Incomplete "
+           "tasks).\n";
 }
 
 void show(session& s, const check_report& report, const std::string& note) {
@@ -43,6 +68,7 @@ void show(session& s, const check_report& report, const std::string& note) {
     if (report.faults.size() == check_report::faults_max) {
         s.out() << "There may be more: these are the first.\n";
     }
+    show_incomplete(s, report);
     if (!note.empty()) s.out() << note << '\n';
     if (report.ok()) s.out() << "I1, I2, I3, I4 and I6 hold.\n";
 }
@@ -55,7 +81,7 @@ bool check(session& s) {
     const auto progress = [&](std::string_view name) {
         line.show("checking " + std::string(name) + " ...");
     };
-    const check_report report = s.around().files.check(dir, progress);
+    const check_report report = s.around().files.check(dir, s.around().now(), progress);
     line.clear();
     const std::string note = clock_note(report, s.around().now());
     if (s.json()) {

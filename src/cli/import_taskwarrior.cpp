@@ -1,7 +1,7 @@
 // `callsign import taskwarrior FILE --account ACCOUNT`: all of an export is read and checked before
 // any of it is sent, and its keys, if they are to be kept, by the server before any of it is taken.
-// Tasks that are there are left alone, so it can be run again, after an interruption or with a
-// newer export.
+// Tasks that are there and whole are left alone, so it can be run again, after an interruption or
+// with a newer export.
 
 #include "callsign/v1/callsign.pb.h"
 #include "commands.hpp"
@@ -101,6 +101,7 @@ struct totals {
     std::size_t tasks = 0;
     std::int64_t imported = 0;
     std::int64_t there_already = 0;
+    std::int64_t completed = 0;
     std::int64_t keys_left_out = 0;
     std::int64_t keys_kept = 0;
     std::int64_t postponed = 0;
@@ -182,6 +183,7 @@ totals send_all(session& s, const std::string& account, std::span<const placed_t
         }
         sum.imported += result.imported();
         sum.there_already += result.there_already();
+        sum.completed += result.completed();
         sum.keys_left_out += result.keys_left_out();
         sum.keys_kept += result.keys_kept();
         sum.postponed += result.postponed();
@@ -269,11 +271,13 @@ void import_taskwarrior(session& s, const std::string& file, const std::string& 
         s.print_json(boost::json::serialize(boost::json::object{{"tasks", sum.tasks},
                                                                 {"imported", sum.imported},
                                                                 {"thereAlready", sum.there_already},
+                                                                {"completed", sum.completed},
                                                                 {"keysKept", sum.keys_kept}}));
         return;
     }
     print_fields(s.out(), {{"tasks", std::to_string(sum.tasks)},
                            {"imported", std::to_string(sum.imported)},
+                           {"completed", std::to_string(sum.completed)},
                            {"here already", std::to_string(sum.there_already)}});
 }
 

@@ -156,6 +156,10 @@ std::vector<task_fault> faults_of_attributes(const attributes& all) {
     return found;
 }
 
+bool is_incomplete(const attributes& all) {
+    return value_of(all, "description").empty() || value_of(all, "status").empty();
+}
+
 bool is_over(const attributes& all) {
     const std::string_view status = value_of(all, "status");
     return status == "completed" || status == "deleted";

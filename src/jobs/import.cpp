@@ -47,6 +47,7 @@ awaitable<result<import_tasks::answer>> take_steps(context& with, import_tasks r
         if (!done) co_return answer;
         all.imported += done->imported;
         all.there_already += done->there_already;
+        all.completed += done->completed;
         all.postponed += done->postponed;
         all.keys_kept += done->keys_kept;
         all.keys_left_out += done->keys_left_out;

@@ -2,6 +2,7 @@
 #include "setup/doctor/doctor.hpp"
 
 #include <callsign/cli/cli.hpp>
+#include <callsign/domain/task_faults.hpp>
 #include <callsign/rules/audit.hpp>
 #include <callsign/rules/rules.hpp>
 #include <callsign/store/sqlite.hpp>
@@ -31,8 +32,8 @@ class no_ids final : public rules::id_source {
 int main(int argc, char** argv) {
     keep_out_of_dumps();
     local_files files;
-    files.check = [](const auto& data_dir, const auto& progress) {
-        return check_sqlite(data_dir, rules::audit, progress);
+    files.check = [](const auto& data_dir, time_point now, const auto& progress) {
+        return check_sqlite(data_dir, rules::audit, progress, now - incomplete_after);
     };
     files.repair_clock = repair_sqlite_clock;
     files.restore = [](const auto& backup, const auto& data_dir, time_point now,

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 #include <tuple>
 
 namespace callsign::rules {
@@ -118,6 +119,21 @@ class key_check {
     std::string key_;
 };
 
+// An incomplete task gets what it lacks.
+void complete(const import_tasks::imported_task& whole, std::vector<operation>& operations,
+              touched_tasks& tasks, const moment& m) {
+    const std::size_t first = operations.size();
+    const attributes& now = tasks.now(whole.uuid);
+    const precise_time at = changed_at(whole.attributes, m.wall);
+    for (const auto& [name, value] : whole.attributes) {
+        if (name == m.key_attribute || now.contains(name)) continue;
+        operations.push_back({operation_kind::update, whole.uuid, name, value, at});
+    }
+    for (const operation& o : std::span(operations).subspan(first)) {
+        CALLSIGN_ASSERT(tasks.carry_out(o));
+    }
+}
+
 }  // namespace
 
 import_tasks::answer apply(write_tx& tx, const import_tasks& c, const moment& m) {
@@ -143,6 +159,12 @@ import_tasks::answer apply(write_tx& tx, const import_tasks& c, const moment& m)
         const auto& row = tasks.row(t.uuid);
         const bool is_repeated = !row && tasks.is_there(t.uuid);
         const bool is_held = c.with_keys && !is_repeated && !keys.look(place, row);
+        if (tasks.is_there(t.uuid) && is_incomplete(tasks.now(t.uuid))) {
+            const std::size_t before = operations.size();
+            complete(t, operations, tasks, m);
+            ++(operations.size() > before ? done.completed : done.there_already);
+            continue;
+        }
         // A purged one too: it was removed here on purpose.
         if (tasks.has_been(t.uuid)) {
             ++done.there_already;

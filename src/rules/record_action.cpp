@@ -131,8 +131,9 @@ void tell(action_log& log, const manage_account& c, const manage_account::answer
 
 void tell(action_log& log, const import_tasks& c, const import_tasks::answer& done) {
     const auto* const imported = std::get_if<import_tasks::done>(&done);
-    if (c.check_only || imported == nullptr || imported->imported == 0) return;
-    log.put("tasks-imported", c.account, std::to_string(imported->imported) + " tasks");
+    if (c.check_only || imported == nullptr) return;
+    const std::int64_t tasks = imported->imported + imported->completed;
+    if (tasks > 0) log.put("tasks-imported", c.account, std::to_string(tasks) + " tasks");
 }
 
 void tell(action_log& log, const import_numbers& c, const import_numbers::answer& done) {

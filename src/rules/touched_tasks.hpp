@@ -41,6 +41,13 @@ class touched_tasks {
 
     bool is_there(const uuid& id) { return find(id).there; }
 
+    // As it is now; nothing: it is not there. Until another is looked at.
+    const attributes& now(const uuid& id) {
+        touched& t = find(id);
+        merge(t.now, t.changes);
+        return t.now;
+    }
+
     // It is there, or was once.
     bool has_been(const uuid& id) {
         const touched& t = find(id);

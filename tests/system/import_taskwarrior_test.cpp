@@ -168,5 +168,41 @@ TEST_F(import_from_taskwarrior_test, every_device_then_has_the_tasks_with_their_
     expect_sound();
 }
 
+// What a sync that was cut off has left: the creation, and nothing of the rest.
+TEST_F(import_from_taskwarrior_test, the_devices_export_completes_what_a_cut_sync_left) {
+    const std::string key_file = temp_path("master.key").string();
+    ask_callsign({"master-key", "new", key_file});
+    const std::vector<std::pair<std::string, std::string>> env{
+        {"CALLSIGN_SECRETS_MASTER_KEY_FILE", key_file}};
+    auto s = start({}, env);
+    ask_callsign({"account", "create", "ops", "--prefix", "OPS"});
+    const taskwarrior device = add_device(*s, "device");
+    expect_done(device({"add", "Torn", "+loud", "project:house", "due:2026-12-24T18:00:00"}));
+    expect_done(device({"add", "Whole"}));
+    const auto before = tasks_of(device);
+    std::string torn;
+    for (const auto& [id, task] : before) {
+        if (task.at("description") == "\"Torn\"") torn = id;
+    }
+    http_client operator_(s->port(), s->admin_token());
+    const auto made = operator_.post_json("/v1/admin/accounts/ops/import",
+                                          R"({"tasks":[{"uuid":")" + torn + R"("}]})");
+    ASSERT_TRUE(made && made->status == 200u);
+
+    EXPECT_FALSE(ask_callsign({"check"}).contains("incomplete")) << "it may be in a sync";
+    write(device.exported());
+    const json::object done = ask_callsign({"import", "taskwarrior", file(), "--account", "ops"});
+    EXPECT_EQ(done.at("completed").to_number<int>(), 1);
+    EXPECT_EQ(done.at("imported").to_number<int>(), 1);
+    const taskwarrior fresh = add_device(*s, "fresh");
+    expect_done(fresh.sync());
+    EXPECT_EQ(tasks_of(fresh), before);
+    expect_done(device.sync());
+    EXPECT_EQ(tasks_of(device), before);
+    EXPECT_NE(fresh({"key.is:OPS-1", "export"}).out.find("\"Torn\""), std::string::npos);
+    EXPECT_FALSE(ask_callsign({"check"}).contains("incomplete"));
+    expect_sound();
+}
+
 }  // namespace
 }  // namespace callsign::testing

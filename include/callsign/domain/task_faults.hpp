@@ -73,6 +73,12 @@ std::vector<task_fault> faults_of(const attributes& all);
 // An `until` that has come: Taskwarrior deletes such a task unless it is over already.
 std::vector<task_fault> faults_of_age(const attributes& all, time_point now);
 
+// Taskwarrior gives every task both a description and a status. A task that lacks one came with a
+// sync that was cut off: its creation in one version, the rest in another that never came.
+bool is_incomplete(const attributes& all);
+// A sync that is in progress brings the rest within this.
+inline constexpr milliseconds incomplete_after = std::chrono::hours{1};
+
 // Is it completed or deleted? Such a task has an `end`.
 bool is_over(const attributes& all);
 

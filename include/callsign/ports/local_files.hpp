@@ -30,8 +30,9 @@ struct restored_backup {
 
 // Each throws std::runtime_error, with a sentence for people, if it cannot do it.
 struct local_files {
-    // Reads all of a data directory and proves what must hold there.
-    std::function<check_report(const std::filesystem::path& data_dir,
+    // Reads all of a data directory and proves what must hold there. `now`: what is incomplete, and
+    // was made a while before, is listed.
+    std::function<check_report(const std::filesystem::path& data_dir, time_point now,
                                const findings::progress& progress)>
         check;
     // Sets the time of the store in a data directory back to `now`.

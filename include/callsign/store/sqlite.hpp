@@ -77,9 +77,11 @@ using auditor = std::function<void(read_tx&, findings&)>;
 
 // Proves a data directory, read-only, beside a running server or without one: first what SQLite
 // keeps, then, by `audit`, the promise. Damage does not end it. Throws std::runtime_error if there
-// is nothing to read. `progress` is told what is looked at, as it begins.
+// is nothing to read. `progress` is told what is looked at, as it begins. Incomplete tasks are
+// those that were made before `made_before`.
 check_report check_sqlite(const std::filesystem::path& data_dir, const auditor& audit,
-                          const findings::progress& progress);
+                          const findings::progress& progress,
+                          time_point made_before = time_point::max());
 
 // Sets the store's time back to `now`, all or nothing. Throws std::runtime_error, with a sentence
 // for people, if there is no store or a server has it open.
@@ -134,6 +136,9 @@ struct sqlite_look {
     // The first of them.
     std::vector<held_series> held{};
     std::int64_t held_count = 0;
+    // Incomplete tasks: the first of them, and how many there are.
+    std::vector<incomplete_task> incomplete{};
+    std::int64_t incomplete_count = 0;
     // A device whose key is sealed under the master key, if there is any.
     struct sealed_device {
         account_id account;
@@ -142,7 +147,9 @@ struct sqlite_look {
     };
     std::optional<sealed_device> device{};
 };
-sqlite_look look_at_sqlite(const std::filesystem::path& data_dir);
+// Incomplete tasks are those that were made before `made_before`.
+sqlite_look look_at_sqlite(const std::filesystem::path& data_dir,
+                           time_point made_before = time_point::max());
 
 // The SQLite that this program runs with.
 struct sqlite_release {

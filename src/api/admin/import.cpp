@@ -76,6 +76,7 @@ http_response answer_done(const request_context& c, const import_tasks::done& do
     v1::ImportTasksResult message;
     message.set_imported(done.imported);
     message.set_there_already(done.there_already);
+    message.set_completed(done.completed);
     message.set_keys_left_out(done.keys_left_out);
     message.set_keys_kept(done.keys_kept);
     message.set_postponed(done.postponed);

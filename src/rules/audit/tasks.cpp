@@ -1,6 +1,8 @@
 #include "audit/parts.hpp"
+#include "numbering.hpp"
 
 #include <callsign/base/keyed_hash.hpp>
+#include <callsign/domain/task_faults.hpp>
 
 #include <algorithm>
 #include <boost/functional/hash.hpp>
@@ -92,6 +94,9 @@ class task_audit {
             found_.fault(proofs::every_task, s_.who + "task " + to_string(t.uuid) + ": seq " +
                                                  std::to_string(r.seq) + ", last changed at " +
                                                  std::to_string(t.last_seq));
+        }
+        if (!t.purged && is_incomplete(t.attributes)) {
+            found_.incomplete({s_.owner.name, current_key(t), t.uuid}, t.created_at);
         }
         if (is_own) s_.tasks.push_back(keep(t));
     }

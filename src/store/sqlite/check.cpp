@@ -17,7 +17,7 @@ constexpr std::size_t cache_bytes = std::size_t{64} << 20;
 }  // namespace
 
 check_report check_sqlite(const std::filesystem::path& data_dir, const auditor& audit,
-                          const findings::progress& progress) {
+                          const findings::progress& progress, time_point made_before) {
     const auto file = data_dir / "callsign.sqlite3";
     if (std::error_code closed; !std::filesystem::exists(file, closed)) {
         if (closed) {
@@ -39,7 +39,7 @@ check_report check_sqlite(const std::filesystem::path& data_dir, const auditor& 
         }
         connection db(file, SQLite::OPEN_READONLY, cache_bytes);
         db.execute("BEGIN");  // one state, however long it takes and whatever is written meanwhile
-        findings found(progress);
+        findings found(progress, made_before);
         sqlite::check_storage(db, found);
         sqlite::reads_over<read_tx> tx(db, {});
         audit(tx, found);

@@ -4,9 +4,11 @@
 
 #include "connection.hpp"
 #include "migrations.hpp"
+#include "rows.hpp"
 #include "statements.hpp"
 
 #include <callsign/base/file_trouble.hpp>
+#include <callsign/domain/task_faults.hpp>
 #include <callsign/store/sqlite.hpp>
 
 #include <array>
@@ -96,7 +98,23 @@ std::int64_t holder_of(const fs::path& lock) {
     return 0;
 }
 
-void read_rows(connection& db, sqlite_look& found) {
+// Rows that cannot be read are the check's.
+void read_incomplete(connection& db, time_point made_before, sqlite_look& found) {
+    constexpr std::size_t listed_max = 10;
+    auto tasks = db.use(sql::look_tasks);
+    tasks.bind(made_before);
+    while (tasks.step()) {
+        const auto all = sqlite::decode_attributes(tasks.blob(0));
+        if (!all || !is_incomplete(*all)) continue;
+        ++found.incomplete_count;
+        if (found.incomplete.size() >= listed_max) continue;
+        found.incomplete.push_back({tasks.text(1),
+                                    format_key(tasks.text(2), tasks.text(3), tasks.integer(4)),
+                                    tasks.id(5)});
+    }
+}
+
+void read_rows(connection& db, time_point made_before, sqlite_look& found) {
     db.execute("BEGIN");  // one state
     found.is_own = db.integer_of(sql::look_own_tables) == 5;
     if (!found.is_own) {
@@ -125,14 +143,18 @@ void read_rows(connection& db, sqlite_look& found) {
         auto held = db.use(sql::look_held);
         while (held.step()) found.held.push_back({held.text(0), held.text(1)});
     }
-    auto device = db.use(sql::look_device);
-    if (!device.step()) return;
-    found.device = {account_id{device.integer(0)}, device.id(1), device.text(2)};
+    {
+        auto device = db.use(sql::look_device);
+        if (device.step()) {
+            found.device = {account_id{device.integer(0)}, device.id(1), device.text(2)};
+        }
+    }
+    read_incomplete(db, made_before, found);
 }
 
 }  // namespace
 
-sqlite_look look_at_sqlite(const fs::path& data_dir) {
+sqlite_look look_at_sqlite(const fs::path& data_dir, time_point made_before) {
     const fs::path file = data_dir / "callsign.sqlite3";
     sqlite_look found;
     found.schema_known = static_cast<std::int64_t>(sqlite::migrations().size());
@@ -142,7 +164,7 @@ sqlite_look look_at_sqlite(const fs::path& data_dir) {
     try {
         connection db(uri_of(file, found.holder != 0), SQLite::OPEN_READONLY | SQLite::OPEN_URI,
                       cache_bytes);
-        read_rows(db, found);
+        read_rows(db, made_before, found);
     } catch (const std::exception& e) {
         found.unread = e.what();
     }

@@ -194,6 +194,11 @@ inline constexpr auto look_oldest_pending =
 inline constexpr auto look_held =
     "SELECT a.name, s.prefix FROM series s JOIN accounts a ON a.account_id = s.account_id"
     " WHERE s.held ORDER BY s.series_id LIMIT 10";
+inline constexpr auto look_tasks =
+    "SELECT t.attributes, a.name, s.prefix, c.period, t.number, t.uuid FROM tasks t"
+    " JOIN series s ON s.series_id = t.series_id JOIN accounts a ON a.account_id = t.account_id"
+    " JOIN counters c ON c.counter_id = t.counter_id"
+    " WHERE t.number IS NOT NULL AND t.purged = 0 AND t.created_at < ?";
 inline constexpr auto look_device =
     "SELECT account_id, client_id, key FROM devices WHERE key IS NOT NULL AND revoked_at IS NULL"
     " ORDER BY device_id DESC LIMIT 1";

@@ -83,7 +83,9 @@ struct command_line : testing::Test {
 
     local_files files() {
         local_files all;
-        all.check = [this](const std::filesystem::path& dir, const findings::progress& progress) {
+        all.check = [this](const std::filesystem::path& dir, time_point at,
+                           const findings::progress& progress) {
+            EXPECT_EQ(at, now);
             if (dir != data_dir) throw std::runtime_error("there is no " + dir.string());
             progress("slots");
             return report;
@@ -240,7 +242,7 @@ TEST_F(command_line, imports_tasks_from_standard_input) {
                   R"("11111111-2222-4333-8444-000000100001",)" +
                   R"("attributes":{"description":"d","key":"OLD-1","status":"pending",)" +
                   R"("tag_a":""}}],"withKeys":false})"});
-    EXPECT_EQ(out.str(), "tasks         1\nimported      1\nhere already  0\n");
+    EXPECT_EQ(out.str(), "tasks         1\nimported      1\ncompleted     0\nhere already  0\n");
     EXPECT_THAT(err.str(), HasSubstr("keys are the server's"));
 }
 
@@ -261,7 +263,7 @@ TEST_F(command_line, an_export_with_keys_lets_held_series_go_on) {
     EXPECT_THAT(requests[4],
                 HasSubstr("POST " + local + " /v1/admin/accounts/ada/series/OLD/resume"));
     EXPECT_EQ(requests[5], requests[2]);
-    EXPECT_EQ(out.str(), "tasks         2\nimported      2\nhere already  0\n");
+    EXPECT_EQ(out.str(), "tasks         2\nimported      2\ncompleted     0\nhere already  0\n");
     EXPECT_EQ(err.str(), "Series OLD goes on at number 2.\n");
 }
 
@@ -312,13 +314,15 @@ TEST_F(command_line, imports_in_batches_and_shows_how_far_it_is) {
     put_file("export.json", text);
     for (const char* n : {"500", "499", "200"}) {
         answer(std::string(R"({"imported":)") + n + R"(,"thereAlready":)" +
-               (std::string(n) == "499" ? "1}" : "0}"));
+               (std::string(n) == "499" ? R"(0,"completed":1})" : "0}"));
     }
     EXPECT_EQ(run({"import", "taskwarrior", (data_dir / "export.json").string(), "--account", "ada",
                    "--json"}),
               0);
     EXPECT_EQ(requests.size(), 3u);
-    EXPECT_EQ(out.str(), "{\"tasks\":1200,\"imported\":1199,\"thereAlready\":1,\"keysKept\":0}\n");
+    EXPECT_EQ(out.str(),
+              R"({"tasks":1200,"imported":1199,"thereAlready":0,"completed":1,"keysKept":0})"
+              "\n");
     const std::string begin = "\r\x1b[K";
     EXPECT_EQ(err.str(), begin + "task 500 of 1200" + begin + "task 1000 of 1200" + begin +
                              "task 1200 of 1200" + begin);
@@ -951,6 +955,26 @@ TEST_F(command_line, check_needs_no_server) {
                          "\n");
     EXPECT_EQ(err.str(), "\r\x1b[Kchecking slots ...\r\x1b[K");
     EXPECT_TRUE(requests.empty());
+}
+
+TEST_F(command_line, check_lists_incomplete_tasks_and_ends_well) {
+    const std::vector<std::string> check{"check", "--data-dir", data_dir.string()};
+    const std::string id = "11111111-2222-4333-8444-555555555555";
+    report.incomplete = {{"ada", "SYN-7", *parse_uuid(id)}};
+    report.incomplete_count = 1;
+    EXPECT_EQ(run(check), 0);
+    EXPECT_THAT(out.str(), HasSubstr("SYN-7       ada      " + id + "\nIncomplete tasks lack "));
+    EXPECT_THAT(out.str(), HasSubstr("I1, I2, I3, I4 and I6 hold."));
+    report.incomplete_count = 12;
+    EXPECT_EQ(run(check), 0);
+    EXPECT_THAT(out.str(), HasSubstr(id + "\nand 11 more.\n"));
+    out.str("");
+    EXPECT_EQ(run({"check", "--json", "--data-dir", data_dir.string()}), 0);
+    EXPECT_EQ(out.str(), R"({"ok":true,"checked":{},"faults":[],"incomplete":[{"account":"ada",)"
+                         R"("key":"SYN-7","uuid":")" +
+                             id +
+                             R"("}],"incompleteCount":12})"
+                             "\n");
 }
 
 TEST_F(command_line, check_says_that_the_stores_time_is_ahead) {

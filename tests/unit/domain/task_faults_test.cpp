@@ -88,6 +88,13 @@ TEST(task_faults, statuses_and_numbers_are_of_its_own_words) {
     }
 }
 
+TEST(task_faults, a_task_without_a_description_or_a_status_is_incomplete) {
+    EXPECT_TRUE(is_incomplete({}));
+    EXPECT_TRUE(is_incomplete({{"description", "x"}, {"status", ""}}));
+    EXPECT_TRUE(is_incomplete({{"entry", "1"}, {"status", "pending"}}));
+    EXPECT_FALSE(is_incomplete({{"description", "x"}, {"status", "completed"}}));
+}
+
 TEST(task_faults, every_attribute_is_named) {
     const auto found = faults_of_attributes(
         {{"description", "x"}, {"due", "1"}, {"status", "foo"}, {"tag_a\"", ""}, {"wait", "x"}});

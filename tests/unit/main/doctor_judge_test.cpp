@@ -360,6 +360,26 @@ TEST(judge, held_series) {
                 HasSubstr("INC of ben gives no numbers"));
 }
 
+TEST(judge, incomplete_tasks) {
+    const auto incomplete = [](facts& f) {
+        f.store.incomplete = {
+            {"ada", "SYN-7", *parse_uuid("11111111-2222-4333-8444-555555555555")}};
+        f.store.incomplete_count = 1;
+    };
+    EXPECT_EQ(after(healthy(), incomplete),
+              "warning incomplete tasks: SYN-7 of ada (11111111-2222-4333-8444-555555555555) lacks "
+              "a description or a status: import the task export of the device that created it: "
+              "docs/operations.md, Incomplete tasks\n");
+    EXPECT_THAT(after(healthy(),
+                      [&](facts& f) {
+                          incomplete(f);
+                          f.store.incomplete_count = 40;
+                      }),
+                HasSubstr("and 39 more incomplete tasks: callsign check lists up to 100\n"));
+    EXPECT_THAT(after(healthy(), [](facts& f) { f.store.unread = "damaged"; }),
+                HasSubstr("skipped incomplete tasks: tasks cannot be looked at"));
+}
+
 TEST(judge, backups) {
     EXPECT_THAT(after(healthy(), [](facts& f) { f.backups.newest = now - 49h; }),
                 HasSubstr("fault backups: the newest in /backups is 2 days old, and one is to be "

@@ -4,6 +4,7 @@
 #include "main/setup/doctor/doctor.hpp"
 
 #include "support/certificates.hpp"
+#include "support/incomplete.hpp"
 #include "support/temp_dir.hpp"
 
 #include <callsign/domain/backup.hpp>
@@ -95,6 +96,14 @@ TEST_F(doctor_test, finds_no_fault_in_a_store_that_is_well) {
     EXPECT_THAT(text, HasSubstr("ok held series"));
     EXPECT_THAT(text, HasSubstr("ok permissions"));
     EXPECT_THAT(text, HasSubstr("ok port: 127.0.0.1:0, which is free"));
+}
+
+TEST_F(doctor_test, lists_tasks_that_are_incomplete_for_an_hour) {
+    testing::make_incomplete(*open_sqlite({.data_dir = dir}), 1, question.now);
+    question.now += std::chrono::hours{1};
+    EXPECT_THAT(examined(), HasSubstr("ok incomplete tasks"));
+    question.now += milliseconds{1};
+    EXPECT_THAT(examined(), HasSubstr("warning incomplete tasks: SYN-2 of ada ("));
 }
 
 TEST_F(doctor_test, makes_nothing_where_there_is_nothing) {

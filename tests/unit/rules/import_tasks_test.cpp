@@ -30,6 +30,49 @@ TEST_F(imports, imported_tasks_are_one_version_and_numbered_in_their_order) {
                           update(uuid_of(1), "entry", "1600000000", now_)}));
 }
 
+TEST_F(imports, an_incomplete_task_gets_what_it_lacks_and_keeps_what_it_has) {
+    send({create(uuid_of(1)), update(uuid_of(1), "description", "as the server has it"),
+          create(uuid_of(2)), create(uuid_of(3)), update(uuid_of(3), "description", "whole"),
+          update(uuid_of(3), "status", "pending")});
+    const auto seq = head().seq;
+    const attributes whole{{"description", "exported"},
+                           {"key", "OLD-7"},
+                           {"modified", "1600000000"},
+                           {"status", "completed"},
+                           {"tag_a", ""}};
+    const import_tasks c{account_,
+                         {{uuid_of(1), whole},
+                          {uuid_of(2), whole},
+                          {uuid_of(2), {{"description", "again"}, {"late", "x"}}},
+                          {uuid_of(3), whole}}};
+    const auto done = std::get<import_tasks::done>(run(c));
+    EXPECT_EQ(std::tuple(done.imported, done.completed, done.there_already), std::tuple(0, 2, 2));
+    EXPECT_EQ(head().seq, seq + 1);
+    EXPECT_EQ(attribute(uuid_of(1), "description"), "as the server has it");
+    EXPECT_EQ(attribute(uuid_of(1), "status"), "completed");
+    EXPECT_EQ(attribute(uuid_of(1), "key"), "SYN-1");
+    EXPECT_EQ(attribute(uuid_of(2), "description"), "exported");
+    EXPECT_EQ(attribute(uuid_of(2), "tag_a"), "");
+    EXPECT_EQ(attribute(uuid_of(2), "late"), "(none)");
+    EXPECT_EQ(attribute(uuid_of(3), "status"), "pending");
+    EXPECT_EQ(attribute(uuid_of(3), "tag_a"), "(none)");
+    // As old as the export says: what a device has changed since is newer.
+    for (const operation& o : chain().back().operations) {
+        EXPECT_EQ(o.at, precise_time{std::chrono::seconds{1600000000}});
+    }
+    const auto again = std::get<import_tasks::done>(run(c));
+    EXPECT_EQ(std::tuple(again.completed, again.there_already), std::tuple(0, 4));
+}
+
+TEST_F(imports, a_removed_task_is_not_completed) {
+    send({create(uuid_of(1)), remove(uuid_of(1))});
+    send({create(uuid_of(2))});
+    send({remove(uuid_of(2))});
+    const auto seq = head().seq;
+    run(import_tasks{account_, {{uuid_of(2), {{"description", "d"}}}}});
+    EXPECT_EQ(head().seq, seq);
+}
+
 TEST_F(imports, importing_again_changes_nothing) {
     const import_tasks c{account_, {{uuid_of(1), {{"p", "v"}}}, {uuid_of(2), {}}}};
     EXPECT_EQ(std::get<import_tasks::done>(run(c)).imported, 2);

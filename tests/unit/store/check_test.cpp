@@ -4,6 +4,7 @@
 #include "support/check.hpp"
 
 #include "support/counted_ids.hpp"
+#include "support/incomplete.hpp"
 #include "support/temp_dir.hpp"
 
 #include <callsign/rules/rules.hpp>
@@ -382,6 +383,23 @@ constexpr damage damages[] = {
 
 INSTANTIATE_TEST_SUITE_P(damages, check, ::testing::ValuesIn(damages),
                          [](const auto& tested) { return std::string(tested.param.name); });
+
+TEST(check_sound, incomplete_tasks_are_listed_and_no_fault) {
+    testing::temp_dir dir;
+    const time_point made{milliseconds{1'700'000'000'000}};
+    testing::make_incomplete(*open_sqlite({.data_dir = dir.path()}), 60, made);
+    const auto report_of = [&](time_point made_before) {
+        return check_sqlite(
+            dir.path(), rules::audit, [](std::string_view) {}, made_before);
+    };
+    const check_report old = report_of(made + milliseconds{1});
+    EXPECT_TRUE(old.ok());
+    EXPECT_EQ(old.incomplete_count, 120);
+    ASSERT_EQ(old.incomplete.size(), check_report::incomplete_max);
+    EXPECT_EQ(old.incomplete[1].account, "ada");
+    EXPECT_EQ(old.incomplete[1].key, "SYN-2");
+    EXPECT_EQ(report_of(made).incomplete_count, 0) << "a sync may be in progress";
+}
 
 // A proof that is switched off, or that none of these would miss.
 TEST(check_sound, each_proof_is_tested) {

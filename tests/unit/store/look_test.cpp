@@ -2,6 +2,7 @@
 // closed and as a killed process leaves them; every file's name, bytes and time of change before
 // and after.
 
+#include "support/incomplete.hpp"
 #include "support/temp_dir.hpp"
 
 #include <callsign/store/sqlite.hpp>
@@ -112,6 +113,21 @@ TEST_F(look, reads_what_only_the_log_has) {
     EXPECT_EQ(found.unread, "");
     EXPECT_EQ(found.schema, found.schema_known);
     EXPECT_EQ(found.last_moment.time_since_epoch().count(), 42);
+}
+
+TEST_F(look, lists_the_first_incomplete_tasks_that_are_not_too_young) {
+    {
+        const auto store = open_sqlite({.data_dir = dir});
+        testing::make_incomplete(*store, 12, time_point{milliseconds{1000}});
+    }
+    const sqlite_look found = look_at_sqlite(dir, time_point{milliseconds{1001}});
+    ASSERT_EQ(found.unread, "");
+    EXPECT_EQ(found.incomplete_count, 24);
+    ASSERT_EQ(found.incomplete.size(), 10u);
+    EXPECT_EQ(found.incomplete[0].account, "ada");
+    EXPECT_EQ(found.incomplete[0].key, "SYN-1");
+    EXPECT_EQ(found.incomplete[0].uuid, make_uuid_v7(time_point{}, 1, 0));
+    EXPECT_EQ(look_at_sqlite(dir, time_point{milliseconds{1000}}).incomplete_count, 0);
 }
 
 TEST_F(look, tells_slots_series_and_time) {

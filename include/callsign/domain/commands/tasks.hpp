@@ -58,8 +58,9 @@ claim claim_of(const edit_task& c);
 // ---- tasks taken over from elsewhere ----
 
 // Those that the account has never had become tasks of its own, in one version, numbered in this
-// order. The others are left as they are, purged ones gone. As with add_version one command takes
-// what fits, and the rest is for the next.
+// order. An incomplete one (task_faults.hpp) gets the attributes that it lacks, and keeps those
+// that it has. The others are left as they are, purged ones gone. As with add_version one command
+// takes what fits, and the rest is for the next.
 struct import_tasks {
     static constexpr std::size_t tasks_max = 500;
 
@@ -85,7 +86,8 @@ struct import_tasks {
 
     struct done {
         std::int64_t imported = 0;
-        std::int64_t there_already = 0;
+        std::int64_t there_already = 0;  // and whole
+        std::int64_t completed = 0;
         std::int64_t keys_kept = 0;      // of the imported
         std::int64_t keys_left_out = 0;  // of the imported; they have another
         // With keys: those without one, of a held series. They were left out; without it the

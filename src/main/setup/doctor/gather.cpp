@@ -236,7 +236,7 @@ facts gather(const doctor_question& q) {
     f.disk = look_at_disk(c.store.data_dir);
     f.clock_is_synchronised = is_clock_synchronised();
     f.sqlite = sqlite_in_use();
-    f.store = look_at_sqlite(c.store.data_dir);
+    f.store = look_at_sqlite(c.store.data_dir, q.now - incomplete_after);
     f.is_running = f.store.holder != 0;
     f.open_files = look_at_limits(f.store.holder);
     f.connections_max = c.http.connections_max;

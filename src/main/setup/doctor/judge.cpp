@@ -401,6 +401,27 @@ void judge_held(const facts& f, std::vector<diagnosis>& all) {
     if (!c.has_said()) c.ok("every series gives numbers");
 }
 
+void judge_incomplete(const facts& f, std::vector<diagnosis>& all) {
+    check c(all, "incomplete tasks");
+    const bool is_read = f.store.exists && f.store.is_own && f.store.unread.empty();
+    if (!is_read) {
+        return c.skip("tasks cannot be looked at", "callsign check, once the store can be read");
+    }
+    for (const incomplete_task& each : f.store.incomplete) {
+        c.warn(each.key + " of " + each.account + " (" + to_string(each.uuid) +
+                   ") lacks a description or a status",
+               "import the task export of the device that created it: docs/operations.md, "
+               "Incomplete tasks");
+    }
+    const std::int64_t more =
+        f.store.incomplete_count - static_cast<std::int64_t>(f.store.incomplete.size());
+    if (more > 0) {
+        c.warn("and " + std::to_string(more) + " more incomplete tasks",
+               "callsign check lists up to " + std::to_string(check_report::incomplete_max));
+    }
+    if (!c.has_said()) c.ok("every task has a description and a status");
+}
+
 void judge_backups(const facts& f, std::vector<diagnosis>& all) {
     check c(all, "backups");
     const backup_facts& b = f.backups;
@@ -484,6 +505,7 @@ std::vector<diagnosis> judge(const facts& f) {
     judge_server(f, all);
     judge_slots(f, all);
     judge_held(f, all);
+    judge_incomplete(f, all);
     judge_backups(f, all);
     return all;
 }
