@@ -41,6 +41,9 @@ int code_of(const SQLite::Exception& error) {
 }  // namespace
 
 void rethrow(const SQLite::Exception& error, bool at_commit) {
+    if (code_of(error) == SQLITE_NOTADB) {
+        throw store_failure(meaning_of(SQLITE_NOTADB), no_database);
+    }
     throw store_failure(meaning_of(code_of(error), at_commit),
                         std::string("SQLite: ") + error.what() + " (" + error.getErrorStr() + ", " +
                             std::to_string(code_of(error)) + ")");

@@ -16,6 +16,9 @@
 
 namespace callsign::sqlite {
 
+// Of a file whose first bytes are not those of a database.
+inline constexpr char no_database[] = "it is no SQLite database, or damaged at its very beginning";
+
 // What a failure of SQLite's means. `code` is an extended one. `at_commit`: only a disk that is
 // full, or a file that is busy, leaves the outcome certain.
 store_failure::kind meaning_of(int code, bool at_commit = false);

@@ -28,8 +28,12 @@ constexpr char application[] = {'C', 'S', 'G', 'N'};
 
 using page = std::array<char, page_bytes>;
 
+bool is_header(const char* bytes) {
+    return std::memcmp(bytes, "SQLite format 3", 16) == 0;
+}
+
 bool says_sums(const char* header) {
-    return std::memcmp(header, "SQLite format 3", 16) == 0 &&
+    return is_header(header) &&
            (header[reserved_at] == sum_bytes ||
             std::memcmp(header + application_at, application, sizeof application) == 0);
 }
@@ -123,7 +127,10 @@ int read_through(file& self, void* to, int size, sqlite3_int64 offset) {
     // EIO, which SQLite would take for damage. Another read may succeed.
     if (code == SQLITE_IOERR_CORRUPTFS) return SQLITE_IOERR_READ;
     // SQLite takes what is missing for zeros. But pages that it asks for were written, whole.
-    if (code == SQLITE_IOERR_SHORT_READ && size == page_bytes) return SQLITE_IOERR_DATA;
+    if (code == SQLITE_IOERR_SHORT_READ && size == page_bytes) {
+        const bool is_another = self.is_database && offset == 0 && !is_header(bytes);
+        return is_another ? SQLITE_NOTADB : SQLITE_IOERR_DATA;
+    }
     if (code != SQLITE_OK || !self.is_database) return code;
     if (offset == 0 && size >= header_bytes) self.summed = self.summed || says_sums(bytes);
     if (!self.summed || !is_page(self, size, offset)) return SQLITE_OK;

@@ -63,8 +63,7 @@ void expect_database(const std::filesystem::path& file) {
     std::string begin(magic.size(), '\0');
     in.read(begin.data(), static_cast<std::streamsize>(begin.size()));
     const bool is_empty = in.gcount() == 0;
-    if (!is_empty && begin != magic)
-        refuse(file, "it is no SQLite database, or damaged at its very beginning");
+    if (!is_empty && begin != magic) refuse(file, no_database);
 }
 
 }  // namespace
