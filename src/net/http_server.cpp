@@ -1,3 +1,4 @@
+#include "listening.hpp"
 #include "server_state.hpp"
 #include "session.hpp"
 #include "use_result.hpp"
@@ -15,6 +16,7 @@
 #include <optional>
 #include <random>
 #include <sys/socket.h>
+#include <thread>
 
 namespace callsign::net {
 namespace {
@@ -102,7 +104,8 @@ class http_server::impl : public std::enable_shared_from_this<http_server::impl>
   public:
     impl(asio::any_io_executor executor, const tcp::endpoint& listen, server_state state)
         : executor_(std::move(executor)),
-          acceptor_(executor_, listen, true),
+          acceptor_(listen_on(executor_, listen,
+                              [](milliseconds pause) { std::this_thread::sleep_for(pause); })),
           accept_timer_(executor_),
           watchdog_(executor_),
           drain_timer_(executor_),

@@ -587,14 +587,6 @@ TEST(http_server, drain_cuts_off_what_outlasts_its_patience) {
     EXPECT_EQ(c.read_rest(), "");
 }
 
-TEST(http_server, cannot_listen_twice) {
-    running_server server;
-    asio::io_context io;
-    http_probe probe;
-    EXPECT_THROW(http_server(io.get_executor(), server.endpoint(), {}, {}, {}, probe),
-                 boost::system::system_error);
-}
-
 std::string whose(http_options options, const std::string& fields) {
     running_server server(std::move(options));
     client c(server.endpoint());
