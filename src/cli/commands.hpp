@@ -44,7 +44,8 @@ void move_account_here(session& s, const std::string& account, bool yes);
 void move_account_there(session& s, const std::string& account, const remote_choice& choice,
                         const std::string& client_id);
 // `secret_file` holds what its Taskwarriors have as sync.encryption_secret; "-": standard input.
-void manage_account(session& s, const std::string& account, const std::string& secret_file);
+void manage_account(session& s, const std::string& account, const std::string& secret_file,
+                    bool yes);
 // While that is under way: it is called off, and changes nothing.
 void cancel_managing(session& s, const std::string& account);
 

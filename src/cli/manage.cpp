@@ -53,7 +53,13 @@ void tell_progress(session& s, const std::string& target, progress_line& line) {
 
 }  // namespace
 
-void manage_account(session& s, const std::string& account, const std::string& secret_file) {
+void manage_account(session& s, const std::string& account, const std::string& secret_file,
+                    bool yes) {
+    confirm(s, yes,
+            "Make account '" + printable(account) +
+                "' managed? The server can read its tasks from then on, and it never becomes "
+                "opaque again.",
+            "a managed account never becomes opaque again");
     v1::ManageAccount body;
     body.set_encryption_secret(read_secret(s, secret_file));
     const seal::wiped afterwards(*body.mutable_encryption_secret());

@@ -163,7 +163,7 @@ void add_account_commands(CLI::App& app, arguments& a) {
                 "Make an opaque account managed: from then on the server can read its tasks", a,
                 [&a](session& s) {
                     if (a.cancel) return cancel_managing(s, a.account);
-                    manage_account(s, a.account, a.file);
+                    manage_account(s, a.account, a.file, a.yes);
                 });
     manage->add_option("ACCOUNT", a.account, "Whose")->required();
     // One of the two.
@@ -173,6 +173,7 @@ void add_account_commands(CLI::App& app, arguments& a) {
         ->type_name("FILE");
     how->add_flag("--cancel", a.cancel, "Call it off while it is under way; nothing is changed");
     how->require_option(1);
+    manage->add_flag("--yes", a.yes, "Do not ask");
 }
 
 // An account's token, or the operator's: one of the two must be meant.

@@ -660,7 +660,7 @@ class migration_test : public managed_taskwarrior_test {
     finished manage(const std::string& with) const {
         const std::string file = temp_path("secret").string();
         std::ofstream(file) << with << "\n";
-        return callsign({"account", "manage", "desk", "--secret-file", file});
+        return callsign({"account", "manage", "desk", "--secret-file", file, "--yes"});
     }
     // They and a newcomer agree; what on.
     task_table agreed() {

@@ -19,6 +19,7 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
 // The program on a command line, with a server that answers what the test says.
 struct command_line : testing::Test {
@@ -1260,6 +1261,30 @@ TEST_F(command_line, help_and_version) {
     EXPECT_EQ(run({"token", "create", "--help"}), 0);
     EXPECT_THAT(out.str(), HasSubstr("--operator"));
     EXPECT_EQ(err.str(), "");
+}
+
+// Commands whose effect nobody can take back. Without a terminal they need --yes.
+TEST_F(command_line, what_cannot_be_undone_asks_first) {
+    const std::string secret = (data_dir / "secret").string();
+    std::ofstream(secret) << "hush\n";
+    const std::vector<std::vector<std::string>> commands{
+        {"account", "delete", "x"},
+        {"account", "manage", "x", "--secret-file", secret},
+        {"account", "move", "x", "--here"},
+        {"account", "remote", "x", "--accept-loss"},
+        {"device", "revoke", "x", "y"},
+        {"repair-clock", "--data-dir", data_dir.string()},
+        {"restore", data_dir.string(), "--data-dir", data_dir.string()},
+        {"token", "revoke", "7"}};
+    for (const auto& command : commands) {
+        const std::string shown = command[0] + " " + command[1];
+        answer(R"({"name":"x","state":"open","seq":1})");
+        err.str("");
+        requests.clear();
+        EXPECT_EQ(run(command), 2) << shown;
+        EXPECT_THAT(err.str(), HasSubstr(": say --yes")) << shown;
+        for (const std::string& sent : requests) EXPECT_THAT(sent, StartsWith("GET ")) << shown;
+    }
 }
 
 TEST_F(command_line, a_conversion_is_cancelled) {
