@@ -1,8 +1,8 @@
 // `callsign import taskchampion-sync-server FILE`: each client's chain in its order, then its
 // snapshot, through the operator's API. What is there already is left alone, so it can be run
 // again, after an interruption or to fetch what came since. A client whose account has gone its own
-// way here, or whose history is not whole in the file, is told of and left as it is; the others go
-// on.
+// way here is left as it is, of one whose history is not whole in the file what can be is imported;
+// both are named, and the others go on.
 
 #include "callsign/v1/callsign.pb.h"
 #include "commands.hpp"
@@ -24,7 +24,7 @@ struct import_counts {
     std::int64_t snapshots = 0;
     std::int64_t managed = 0;  // clients left as they are: the account is managed by now
     std::int64_t refused = 0;  // clients whose history here has gone another way
-    std::int64_t broken = 0;   // clients whose history in the file cannot be read
+    std::int64_t broken = 0;   // clients whose history in the file is not whole or cannot be read
 };
 
 // Client ids open accounts, so people are shown the account's name.
@@ -120,6 +120,11 @@ class importer {
         } catch (const refusal& no) {
             ++counts_.refused;
             say(who + ": " + no.what());
+        } catch (const failure&) {
+            throw;  // of the server, for all clients
+        } catch (const std::runtime_error& broken) {
+            ++counts_.broken;
+            say(who + ": " + broken.what());
         }
     }
 
@@ -136,7 +141,19 @@ class importer {
                                std::to_string(chain.size()));
             }
         }
-        if (client.snapshot) import_snapshot(client);
+        if (!client.snapshot) return;
+        if (!chain.empty() && !is_on(chain, client.snapshot->version)) {
+            throw std::runtime_error(
+                "the versions were imported without their snapshot, which is of a version that the "
+                "file does not have: new devices can join after the next sync of one that has "
+                "synced before");
+        }
+        import_snapshot(client);
+    }
+
+    static bool is_on(const std::vector<taskchampion_file::link>& chain, const uuid& version) {
+        return chain.front().parent == version ||
+               std::ranges::any_of(chain, [&](const auto& l) { return l.version == version; });
     }
 
     // Where to go on: behind the server's last version, if the file has it.
@@ -211,7 +228,7 @@ void import_taskchampion(session& s, const std::string& name, const import_choic
     }
     if (counts.broken > 0) {
         left += (left.empty() ? "the histories of " : ", those of ") +
-                std::to_string(counts.broken) + " cannot be read in the file";
+                std::to_string(counts.broken) + " are not whole in the file";
     }
     if (!left.empty()) {
         throw failure("of " + std::to_string(counts.clients) + " clients " + left +

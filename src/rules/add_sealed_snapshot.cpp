@@ -7,7 +7,7 @@ add_sealed_snapshot::answer apply(write_tx& tx, const add_sealed_snapshot& c, co
     const auto known = tx.find_device(c.client_id);
     if (!known) return no_such_client{};
     if (known->mode != account_mode::opaque) return account_changed{};
-    const chain_head head = tx.head_of(known->account);
+    const chain_head head = sealed_head_of(tx, known->account);
     const auto seq = seq_of(tx, known->account, head, c.version);
     const auto before = tx.find_snapshot_mark(known->account);
     const bool wanted = seq && *seq >= head.seq - add_sealed_snapshot::versions_back_max &&

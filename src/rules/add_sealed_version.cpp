@@ -1,5 +1,6 @@
 #include "registration.hpp"
 #include "room.hpp"
+#include "snapshot_place.hpp"
 
 namespace callsign::rules {
 namespace {
@@ -18,8 +19,8 @@ add_sealed_version::answer apply(write_tx& tx, const add_sealed_version& c, cons
     if (!known && !c.may_register) return no_such_client{};
     if (known && known->mode != account_mode::opaque) return account_changed{};
     if (known) {
-        const chain_head head = tx.head_of(known->account);
-        if (head.seq > 0 && head.version != c.parent) {
+        const chain_head head = sealed_head_of(tx, known->account);
+        if (!head.version.is_nil() && head.version != c.parent) {
             return add_sealed_version::expected_parent{known->account, head.version};
         }
         if (!has_room(tx, known->account, c.segment.size(), m)) return account_full{};

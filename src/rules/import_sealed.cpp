@@ -13,10 +13,10 @@ import_sealed_version::answer apply(write_tx& tx, const import_sealed_version& c
         if (child->version == c.version) return import_sealed_version::there_already{};
         return import_sealed_version::differs{};
     }
-    const chain_head head = tx.head_of(known->account);
+    const chain_head head = sealed_head_of(tx, known->account);
     // An id that the chain has already would close it to a ring.
-    const bool fits = (head.seq == 0 || head.version == c.parent) && c.version != c.parent &&
-                      !seq_of(tx, known->account, head, c.version);
+    const bool fits = (head.version.is_nil() || head.version == c.parent) &&
+                      c.version != c.parent && !seq_of(tx, known->account, head, c.version);
     if (!fits || c.version.is_nil()) return import_sealed_version::differs{};
     const auto seq =
         tx.append_sealed_version(known->account, c.version, c.parent, m.now, c.segment);
@@ -29,8 +29,10 @@ import_sealed_snapshot::answer apply(write_tx& tx, const import_sealed_snapshot&
     const auto known = tx.find_device(c.client_id);
     if (!known) return no_such_client{};
     if (known->mode != account_mode::opaque) return import_sealed_snapshot::unknown_version{};
-    const chain_head head = tx.head_of(known->account);
-    const auto seq = seq_of(tx, known->account, head, c.version);
+    const chain_head head = sealed_head_of(tx, known->account);
+    auto seq = seq_of(tx, known->account, head, c.version);
+    // Of an account without versions the snapshot may be all that the other server held.
+    if (!seq && head.version.is_nil() && !c.version.is_nil()) seq = 0;
     if (!seq) return import_sealed_snapshot::unknown_version{};
     const auto before = tx.find_snapshot_mark(known->account);
     if (before && before->seq >= *seq) return import_sealed_snapshot::there_already{};

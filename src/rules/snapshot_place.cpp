@@ -2,10 +2,17 @@
 
 namespace callsign::rules {
 
+chain_head sealed_head_of(read_tx& tx, account_id account) {
+    chain_head head = tx.head_of(account);
+    if (head.seq > 0) return head;
+    if (const auto mark = tx.find_snapshot_mark(account)) head.version = mark->version;
+    return head;
+}
+
 std::optional<std::int64_t> seq_of(read_tx& tx, account_id account, const chain_head& head,
                                    const uuid& version) {
     if (version.is_nil()) return std::nullopt;
-    if (head.seq > 0 && version == head.version) return head.seq;
+    if (version == head.version) return head.seq;
     const auto child = tx.find_child_place(account, version);
     if (!child) return std::nullopt;
     return child->seq - 1;

@@ -253,6 +253,81 @@ TEST_F(sync_test, the_reference_servers_file_is_taken_over) {
     expect_sound();
 }
 
+// Each kind of client that a file may have, and after each one that is whole.
+TEST_F(sync_test, clients_are_taken_over_whatever_is_left_of_others) {
+    const auto path = temp_path("taskchampion-sync-server.sqlite3");
+    reference_file file(path);
+    int n = 0;
+    const auto client = [&] {
+        std::string id = "b0517957-f912-4d49-8330-f612e731" + std::to_string(1000 + n++);
+        file.add_client(id);
+        return id;
+    };
+    const auto snapshot = [&](const std::string& of, int version) {
+        file.set_snapshot(of, version_id(version), 0, std::time(nullptr), "snapshot bytes");
+    };
+    std::vector<std::string> whole;
+    const auto add_whole = [&] {
+        whole.push_back(client());
+        file.add_version(whole.back(), nil_id, version_id(900 + n), "whole");
+    };
+    const std::string pruned = client();
+    file.set_latest(pruned, version_id(101));
+    snapshot(pruned, 101);
+    add_whole();
+    const std::string without_latest = client();
+    snapshot(without_latest, 201);
+    add_whole();
+    const std::string with_a_hole = client();
+    file.set_latest(with_a_hole, version_id(309));
+    snapshot(with_a_hole, 301);
+    add_whole();
+    const std::string behind_a_hole = client();
+    file.add_version(behind_a_hole, version_id(404), version_id(405), "behind a hole");
+    snapshot(behind_a_hole, 401);
+    add_whole();
+    const std::string without_end = client();
+    file.add_version(without_end, nil_id, version_id(501), "without an end");
+    file.set_latest(without_end, nil_id);
+    add_whole();
+    const std::string of_nothing = client();
+    file.add_version(of_nothing, nil_id, version_id(601), "");
+    add_whole();
+
+    auto s = start();
+    const finished done = callsign({"import", "taskchampion-sync-server", path.string()});
+    EXPECT_EQ(done.status, (exit_status{1, 0}));
+    EXPECT_EQ(json::serialize(json::parse(done.out)),
+              R"({"clients":12,"versions":7,"versionsThereAlready":0,"snapshots":2,)"
+              R"("managed":0,"refused":1,"broken":3})")
+        << done.err;
+    EXPECT_NE(done.err.find(with_a_hole + ": "), std::string::npos) << done.err;
+    EXPECT_NE(done.err.find(without_end + ": "), std::string::npos) << done.err;
+    EXPECT_NE(done.err.find("client 7 of 12"), std::string::npos) << done.err;
+    EXPECT_NE(done.err.find("client 11 of 12"), std::string::npos) << done.err;
+
+    http_client c(s->port());
+    const auto child = [&](const std::string& of, const std::string& parent) {
+        return c.request("GET", "/v1/client/get-child-version/" + parent, {{"X-Client-Id", of}});
+    };
+    for (const std::string& each : whole) EXPECT_EQ(child(each, nil_id)->body, "whole");
+    EXPECT_EQ(child(behind_a_hole, version_id(404))->body, "behind a hole");
+    for (const auto& [id, version] : {std::pair{pruned, 101}, std::pair{without_latest, 201}}) {
+        const auto known = c.request("GET", "/v1/client/snapshot", {{"X-Client-Id", id}});
+        EXPECT_EQ(known->body, "snapshot bytes");
+        EXPECT_EQ(known->header("X-Version-Id"), version_id(version));
+        EXPECT_EQ(child(id, version_id(version))->status, 404u) << "up to date";
+        EXPECT_EQ(child(id, nil_id)->status, 410u);
+        const auto next = c.request(
+            "POST", "/v1/client/add-version/" + version_id(version),
+            {{"X-Client-Id", id}, {"Content-Type", "application/vnd.taskchampion.history-segment"}},
+            "goes on");
+        EXPECT_EQ(next->status, 200u) << next->body;
+        EXPECT_EQ(child(id, version_id(version))->body, "goes on");
+    }
+    expect_sound();
+}
+
 TEST_F(sync_test, an_imported_client_is_given_a_name_and_a_prefix) {
     const std::string other = "1666d464-418a-4a08-ad53-6f15c78270cd";
     const auto path = temp_path("taskchampion-sync-server.sqlite3");
@@ -301,7 +376,11 @@ TEST_F(sync_test, what_is_no_reference_servers_file_is_refused_in_a_sentence) {
     EXPECT_EQ(nothing.status, (exit_status{1, 0}));
     EXPECT_NE(nothing.err.find("there is no file"), std::string::npos) << nothing.err;
     std::ofstream(temp_path("text")) << std::string(5000, 'x');
-    EXPECT_NE(import(temp_path("text")).err.find("cannot read"), std::string::npos);
+    std::ofstream(temp_path("line")) << "a line\n";
+    for (const char* name : {"text", "line"}) {
+        const std::string said = import(temp_path(name)).err;
+        EXPECT_NE(said.find("it is no SQLite database"), std::string::npos) << said;
+    }
     SQLite::Database(temp_path("other").string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE)
         .exec("CREATE TABLE x (y)");
     EXPECT_NE(import(temp_path("other")).err.find("no file of taskchampion-sync-server"),

@@ -40,8 +40,8 @@ class taskchampion_file {
 
     // One that has a fault does not keep the others from being read.
     virtual std::vector<client> clients() = 0;
-    // From the first version that is there to the latest one. Throws for a client with a fault,
-    // too.
+    // From the first version that is there to the latest one; empty where the file has the snapshot
+    // of that one alone. Throws for a client with a fault, too.
     virtual std::vector<link> chain_of(const client& of) = 0;
     virtual std::string segment_of(const client& of, const uuid& version) = 0;
     virtual std::string snapshot_of(const client& of) = 0;

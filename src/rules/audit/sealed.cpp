@@ -51,11 +51,13 @@ void look_at_ids(findings& found, const subject& s, std::span<const sealed_link>
     });
 }
 
-// It stands before its child; without one it is of the head.
+// It stands before its child; without one it is of the head. Of a chain without versions it stands
+// before the first.
 void look_at_snapshot(read_tx& tx, findings& found, const subject& s,
                       std::span<const sealed_link> links) {
     const auto mark = tx.find_snapshot_mark(s.owner.id);
     if (!mark) return;
+    if (links.empty() && mark->seq == 0) return;
     const auto child = std::ranges::find(links, mark->version, &sealed_link::parent);
     const bool is_right = child != links.end() ? child->seq - 1 == mark->seq
                                                : !s.head || (s.head->version == mark->version &&

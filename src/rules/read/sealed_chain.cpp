@@ -1,3 +1,5 @@
+#include "snapshot_place.hpp"
+
 #include <callsign/rules/read.hpp>
 
 #include <iterator>
@@ -33,8 +35,8 @@ find_sealed_child::answer read(read_tx& tx, const find_sealed_child& q) {
     if (bytes > q.bytes_max) return find_sealed_child::too_large{bytes};
     if (!has_room(q.reserve, bytes)) return no_room{};
     if (auto child = tx.find_sealed_child(q.account, q.parent)) return std::move(*child);
-    const chain_head head = tx.head_of(q.account);
-    if (head.seq == 0 || head.version == q.parent) return up_to_date{};
+    const chain_head head = sealed_head_of(tx, q.account);
+    if (head.version.is_nil() || head.version == q.parent) return up_to_date{};
     if (is_managed(tx, q.account)) return account_changed{};
     return unknown_version{};
 }

@@ -84,13 +84,17 @@ class file final : public taskchampion_file {
             auto q = db_.use(sql::reference_versions);
             q.bind(name);
             while (q.step()) parents.emplace(id_of(q, 0), id_of(q, 1));
+            if (of.latest.is_nil() && !parents.empty()) {
+                throw std::runtime_error("a client with versions has no latest one");
+            }
             std::vector<link> chain;
             for (auto at = parents.find(of.latest); at != parents.end();) {
                 chain.push_back({at->first, at->second});
                 parents.erase(at);  // so that a ring ends
                 at = parents.find(chain.back().parent);
             }
-            if (chain.empty() && !of.latest.is_nil()) {
+            const bool is_in_snapshot = of.snapshot && of.snapshot->version == of.latest;
+            if (chain.empty() && !of.latest.is_nil() && !is_in_snapshot) {
                 throw std::runtime_error("the latest version of a client is not in it");
             }
             std::reverse(chain.begin(), chain.end());

@@ -770,6 +770,7 @@ TEST_F(imports, what_is_wrong_is_said) {
     EXPECT_EQ(import_version("x", some_id(21), "x").status, 400u);
     EXPECT_EQ(import_version(nil_id, "x", "x").status, 400u);
     EXPECT_EQ(import_version(nil_id, some_id(21), "").status, 400u);
+    EXPECT_EQ(import_version(nil_id, some_id(21), "x").status, 200u);
     const std::string snapshot = "/v1/admin/client/snapshot/" + some_id(9);
     EXPECT_EQ(h.call(asking(verb::post, snapshot, "x")).status, 400u);
     EXPECT_EQ(

@@ -41,8 +41,8 @@ TEST_F(sealed_imports, of_versions_may_be_repeated_and_may_not_branch) {
 
 TEST_F(sealed_imports, of_snapshots_keep_their_age) {
     using c = import_sealed_snapshot;
-    EXPECT_TRUE(is<c::unknown_version>(take_snapshot(uuid_of(1), 0)));
     take(uuid{}, uuid_of(1));
+    EXPECT_TRUE(is<c::unknown_version>(take_snapshot(uuid_of(7), 0)));
     take(uuid_of(1), uuid_of(2));
     EXPECT_TRUE(is<c::imported>(take_snapshot(uuid_of(1), 1)));
     EXPECT_TRUE(is<c::there_already>(take_snapshot(uuid_of(1), 1)));
@@ -50,6 +50,27 @@ TEST_F(sealed_imports, of_snapshots_keep_their_age) {
     EXPECT_EQ(std::get<add_sealed_version::added>(next).snapshot->versions, 1);
     EXPECT_TRUE(is<c::imported>(take_snapshot(uuid_of(2), 0))) << "a newer one";
     EXPECT_TRUE(is<no_such_client>(run(import_sealed_snapshot{uuid_of(5), {}, now_, 0, ""})));
+}
+
+// What is left of a history whose versions were deleted: clients go on behind the snapshot.
+TEST_F(sealed_imports, take_a_snapshot_without_versions) {
+    using c = import_sealed_snapshot;
+    using version = add_sealed_version;
+    EXPECT_TRUE(is<c::unknown_version>(take_snapshot(uuid{}, 0)));
+    EXPECT_TRUE(is<c::imported>(take_snapshot(uuid_of(5), 0)));
+    EXPECT_TRUE(is<c::there_already>(take_snapshot(uuid_of(5), 0)));
+    EXPECT_TRUE(is<c::unknown_version>(take_snapshot(uuid_of(6), 0)));
+
+    EXPECT_TRUE(is<up_to_date>(ask(find_sealed_child{account, uuid_of(5)})));
+    EXPECT_TRUE(is<unknown_version>(ask(find_sealed_child{account, uuid{}})));
+    EXPECT_TRUE(is<import_sealed_version::differs>(take(uuid{}, uuid_of(1))));
+    const auto late = run(version{client, uuid{}, "s", false, account});
+    EXPECT_EQ(std::get<version::expected_parent>(late).latest, uuid_of(5));
+    const auto next = run(version{client, uuid_of(5), "s", false, account});
+    EXPECT_EQ(std::get<version::added>(next).snapshot->versions, 0);
+    const auto child = ask(find_sealed_child{account, uuid_of(5)});
+    EXPECT_EQ(std::get<sealed_version>(child).id, std::get<version::added>(next).version);
+    EXPECT_TRUE(is<c::there_already>(take_snapshot(uuid_of(5), 0)));
 }
 
 }  // namespace

@@ -82,5 +82,31 @@ TEST_F(reference_data, reads_the_clients_beside_one_that_it_cannot) {
     EXPECT_EQ(sound, 1u);
 }
 
+TEST_F(reference_data, has_a_snapshot_of_the_latest_version_alone) {
+    const std::string version = "b0517957-f912-4d49-8330-f612e7300001";
+    file_.add_client(a_client);
+    file_.set_snapshot(a_client, version, 0, 1'700'000'000, "snapshot bytes");
+    const auto chain = [&] {
+        const auto opened = open_taskchampion_file(name_);
+        return opened->chain_of(opened->clients().at(0));
+    };
+    EXPECT_TRUE(chain().empty()) << "the latest version is NULL";
+    for (const std::string& latest : {to_string(uuid{}), version}) {
+        file_.set_latest(a_client, latest);
+        EXPECT_TRUE(chain().empty()) << latest;
+    }
+    file_.set_latest(a_client, "b0517957-f912-4d49-8330-f612e7300002");
+    EXPECT_THROW(chain(), std::runtime_error) << "versions between them are missing";
+}
+
+TEST_F(reference_data, names_a_client_whose_versions_have_no_latest_one) {
+    file_.add_client(a_client);
+    file_.add_version(a_client, to_string(uuid{}), "b0517957-f912-4d49-8330-f612e7300001", "s");
+    file_.set_latest(a_client, to_string(uuid{}));
+    const auto opened = open_taskchampion_file(name_);
+    const auto all = opened->clients();
+    EXPECT_THROW(opened->chain_of(all.at(0)), std::runtime_error);
+}
+
 }  // namespace
 }  // namespace callsign
