@@ -1,9 +1,9 @@
 // Each function that opens a file that an operator names says of another kind of file that it is no
 // database, whatever its size.
 
+#include "support/check.hpp"
 #include "support/temp_dir.hpp"
 
-#include <callsign/rules/audit.hpp>
 #include <callsign/store/sqlite.hpp>
 #include <callsign/store/taskchampion_file.hpp>
 
@@ -35,7 +35,7 @@ TEST(no_database, is_what_is_said_of_text) {
                 return "imported";
             }),
             said_by([&] {
-                const auto report = check_sqlite(dir.path(), rules::audit, {});
+                const auto report = testing::report_on(dir.path());
                 return report.faults.empty() ? std::string("sound") : report.faults.front().text;
             }),
             said_by([&] {
