@@ -23,7 +23,9 @@ http_response refuse_method(const request_context& c) {
 
 // Of one of the reference server's, where a wrong method is a wrong path.
 http_response refuse_sync_path(const request_context&) {
-    return refuse_sync(404, "");
+    http_response response = answer_text(404, "");
+    response.facts.reason = problems::no_such_path.code;
+    return response;
 }
 
 http_response refuse_sync_head(const request_context& c) {

@@ -425,6 +425,7 @@ rules::moment writer::begin_moment(std::vector<event>& happened) {
             .stored_bytes_max = options_.stored_bytes_max,
             .tokens_max = options_.tokens_max,
             .former_prefixes_max = options_.former_prefixes_max,
+            .synced_task_bytes_max = options_.synced_task_bytes_max,
             .ages = &time_,
             .events = &happened};
 }

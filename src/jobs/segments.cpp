@@ -97,6 +97,7 @@ awaitable<result<std::string>> seal_snapshot(context& with, account_id account,
 awaitable<result<add_version::answer>> add_in_steps(context& with, add_version next,
                                                     std::vector<operation> all) {
     const std::size_t bytes = next.bytes;
+    std::int64_t cut = 0;
     for (std::size_t begun = 0;;) {
         const auto rest = std::span<const operation>(all).subspan(begun);
         const auto step = rest.first(step_of(rest));
@@ -104,7 +105,11 @@ awaitable<result<add_version::answer>> add_in_steps(context& with, add_version n
         command.operations.assign(step.begin(), step.end());
         command.bytes = all.empty() ? bytes : bytes / all.size() * step.size();
         auto done = co_await with.engine.submit(std::move(command));
-        const auto* added = done ? std::get_if<add_version::added>(&*done) : nullptr;
+        auto* const added = done ? std::get_if<add_version::added>(&*done) : nullptr;
+        if (added) {
+            cut += added->cut;
+            added->cut = cut;
+        }
         if (!added || begun + added->taken == all.size()) co_return done;
         begun += added->taken;
         next.parent = added->version;

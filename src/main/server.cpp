@@ -31,6 +31,7 @@
 #include <callsign/seal/at_rest.hpp>
 #include <callsign/store/sqlite.hpp>
 
+#include <algorithm>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
@@ -166,6 +167,7 @@ backup_files backup_files_of() {
 engine_options engine_options_of(const setup::config& config) {
     engine_options options = config.engine;
     options.key_attribute = config.sync.key_attribute;
+    options.synced_task_bytes_max = std::max(config.sync.segment_bytes_max, task_bytes_max);
     return options;
 }
 

@@ -121,6 +121,7 @@ add_version::answer apply(write_tx& tx, const add_version& c, const moment& m) {
     const appended_changes appended =
         append_changes(tx, account, decided->local, tasks, {.by = sender->id, .cuts = true}, m);
     done.numbered = appended.numbered;
+    done.cut = appended.cut;
     done.version = appended.version;
     if (stale) {
         done.version = fork_name(m.ids.next(m.now));

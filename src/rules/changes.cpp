@@ -24,9 +24,11 @@ class task_writer {
           moment_(m) {}
 
     void write(touched_tasks::touched& t) {
-        auto taken_away =
-            from_.cuts ? touched_tasks::cut(t, moment_.wall) : std::vector<operation>{};
+        auto taken_away = from_.cuts
+                              ? touched_tasks::cut(t, moment_.wall, moment_.synced_task_bytes_max)
+                              : std::vector<operation>{};
         is_cut_ = !taken_away.empty();
+        if (is_cut_) ++cut_;
         std::ranges::move(taken_away, std::back_inserter(own_));
         if (t.is_new()) {
             put(t);
@@ -46,6 +48,7 @@ class task_writer {
 
     std::int64_t numbered() const { return numbered_; }
     std::int64_t settled() const { return settled_; }
+    std::int64_t cut() const { return cut_; }
 
   private:
     void put(touched_tasks::touched& t) {
@@ -141,6 +144,7 @@ class task_writer {
     bool is_cut_ = false;  // the task that is written now
     std::int64_t numbered_ = 0;
     std::int64_t settled_ = 0;
+    std::int64_t cut_ = 0;
 };
 
 }  // namespace
@@ -165,6 +169,7 @@ appended_changes append_changes(write_tx& tx, account_id account,
     writer.append_own();
     done.numbered = writer.numbered();
     done.settled = writer.settled();
+    done.cut = writer.cut();
     return done;
 }
 

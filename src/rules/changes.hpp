@@ -16,6 +16,7 @@ struct appended_changes {
     uuid version{};
     std::int64_t numbered = 0;  // tasks that got a number
     std::int64_t settled = 0;   // creations that were in the outbox
+    std::int64_t cut = 0;       // tasks that were too large
 };
 
 struct changes_origin {

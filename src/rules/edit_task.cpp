@@ -109,9 +109,13 @@ planned plan(write_tx& tx, const edit_task& c, task before, const moment& m) {
     if (operations.empty()) return edit_task::answer(edited(tx, c, std::move(before)));
 
     const uuid id = before.uuid;
+    // Of one that a sync has made large, what a request adds is little: each status has its `end`.
+    const std::size_t bytes_max =
+        size_of(before.attributes) > task_bytes_max ? m.synced_task_bytes_max : task_bytes_max;
     touched_tasks tasks(tx, std::move(before));
     for (const operation& o : operations) CALLSIGN_ASSERT(tasks.carry_out(o));
-    if (const auto grown = tasks.too_large()) return edit_task::answer(task_too_large{*grown});
+    const auto grown = tasks.too_large(task_attributes_max, bytes_max);
+    if (grown) return edit_task::answer(task_too_large{*grown});
     if (!c.purge) {
         const auto& changed = tasks.all().front();
         auto wrong = new_faults(c, changed.before->attributes, changed.now, m.wall);

@@ -28,7 +28,8 @@ std::variant<mirrored, task_too_large> mirror(write_tx& tx, account_id account,
     if (from.bounded) {
         // However many they are there: only what would not be held here is not taken.
         constexpr auto any_number = std::numeric_limits<std::size_t>::max();
-        if (const auto grown = tasks.too_large(any_number)) return task_too_large{*grown};
+        if (const auto grown = tasks.too_large(any_number, m.synced_task_bytes_max))
+            return task_too_large{*grown};
     }
     if (effective.empty()) return mirrored{};
     changes_origin origin{.by = from.by, .is_own = from.is_own, .version = from.version};

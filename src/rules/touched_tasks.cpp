@@ -20,9 +20,9 @@ struct bounds {
     std::size_t count;
     std::size_t bytes;
 
-    bounds(const touched_tasks::touched& t, std::size_t count_max)
+    bounds(const touched_tasks::touched& t, std::size_t count_max, std::size_t bytes_max)
         : count(std::max(attributes_before(t).size(), count_max)),
-          bytes(std::max(size_of(attributes_before(t)), task_bytes_max)) {}
+          bytes(std::max(size_of(attributes_before(t)), bytes_max)) {}
 };
 
 // What goes first; what was there and was not changed stays.
@@ -39,9 +39,9 @@ excess kind_of(const touched_tasks::touched& t, std::string_view name, std::stri
     return was == before.end() ? excess::added : excess::changed;
 }
 
-std::vector<std::string> excess_of(const touched_tasks::touched& t) {
+std::vector<std::string> excess_of(const touched_tasks::touched& t, std::size_t bytes_max) {
     std::vector<std::string> names;
-    const bounds most(t, task_attributes_max);
+    const bounds most(t, task_attributes_max, bytes_max);
     std::size_t count = t.now.size();
     std::size_t bytes = size_of(t.now);
     for (const excess kind : {excess::added, excess::changed, excess::needed}) {
@@ -85,17 +85,17 @@ std::vector<touched_tasks::touched>& touched_tasks::all() {
     return all_;
 }
 
-std::optional<uuid> touched_tasks::too_large(std::size_t attributes_max) {
+std::optional<uuid> touched_tasks::too_large(std::size_t attributes_max, std::size_t bytes_max) {
     for (const touched& t : all()) {
-        const bounds most(t, attributes_max);
+        const bounds most(t, attributes_max, bytes_max);
         if (t.now.size() > most.count || size_of(t.now) > most.bytes) return t.id;
     }
     return std::nullopt;
 }
 
-std::vector<operation> touched_tasks::cut(touched& t, precise_time at) {
+std::vector<operation> touched_tasks::cut(touched& t, precise_time at, std::size_t bytes_max) {
     std::vector<operation> operations;
-    for (std::string& name : excess_of(t)) {
+    for (std::string& name : excess_of(t, bytes_max)) {
         t.changes.emplace(name, std::nullopt);
         operations.push_back({operation_kind::update, t.id, std::move(name), {}, at});
     }

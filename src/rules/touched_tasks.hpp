@@ -67,12 +67,13 @@ class touched_tasks {
     bool carry_out(const operation& o);
 
     // One that has grown and is beyond the bounds of a task.
-    std::optional<uuid> too_large(std::size_t attributes_max = task_attributes_max);
+    std::optional<uuid> too_large(std::size_t attributes_max = task_attributes_max,
+                                  std::size_t bytes_max = task_bytes_max);
 
     // Takes away again what is beyond them, of what was set here: new names first, and the last of
     // them. Says how.
     // Requires: it is one of all().
-    static std::vector<operation> cut(touched& t, precise_time at);
+    static std::vector<operation> cut(touched& t, precise_time at, std::size_t bytes_max);
 
     // In the order of their first operation. Their `changes` are in `now`.
     std::vector<touched>& all();

@@ -76,6 +76,31 @@ TEST_F(managed_taskwarrior_test, the_first_sync_ends_with_the_keys_in_order) {
     expect_keys_to(expect_agreement({laptop.get()}), 5);
 }
 
+// The client sends it alone, in a version of its own.
+TEST_F(managed_taskwarrior_test, an_annotation_of_five_megabytes_comes_to_every_device) {
+    begin();
+    const auto laptop = make_device("laptop");
+    const auto phone = make_device("phone");
+    const std::string note(5'000'000, 'n');
+    expect_done((*laptop)({"add", "Before"}));
+    import_and_sync(*laptop, 1, 1,
+                    {{"status", "pending"},
+                     {"annotations", json::array{json::object{{"entry", "20261101T080001Z"},
+                                                              {"description", note}}}}});
+    expect_done((*laptop)({"add", "Behind"}));
+    expect_done(laptop->sync());
+    expect_done(phone->sync());
+    expect_agreement({laptop.get(), phone.get()});
+    EXPECT_TRUE(has(phone->exported(), note));
+    EXPECT_EQ(edit(numbered_uuid(1), {{"status", "completed"}}), 200u);
+    expect_done(phone->sync());
+    expect_done((*phone)({numbered_uuid(1), "modify", "+read"}));
+    expect_done(phone->sync());
+    expect_done(laptop->sync());
+    expect_agreement({laptop.get(), phone.get()});
+    EXPECT_FALSE(has(s->child().errors(), "sync-trimmed"));
+}
+
 TEST_F(managed_taskwarrior_test, two_devices_and_rest_see_the_same_tasks) {
     begin();
     const auto laptop = make_device("laptop");

@@ -193,13 +193,13 @@ def check_events(root, document, faults):
     net = (root / "src/net/session.cpp").read_text()
     main = "".join((root / "src/main" / name).read_text() for name in ("request_log.hpp", "logging_probes.hpp"))
     log = (root / "src/platform/log.cpp").read_text()
-    series_held = "series-held"
     sources = {
         "auth-failed": set(re.findall(r'auth_failed,\s*"([a-z-]+)"', api))
         | set(re.findall(r'\? "([a-z-]+)" : "(?:[a-z-]+-token)"', api))
         | set(re.findall(r'\? "[a-z-]+-token" : "([a-z-]+-token)"', api)),
+        "sync-trimmed": {"task-too-large"} if '"sync-trimmed", problems::task_too_large.code' in api else set(),
         "sync-refused": set(re.findall(r'refuse_sync\(\s*\d+,\s*(?:(?:"[^"]*"\s*)+|[\w.]+),\s*"([a-z-]+)"\)', api))
-        | ({series_held} if "problems::series_held.code" in api else set()),
+        | {code.replace("_", "-") for code in re.findall(r"refuse_sync\([^;]*?problems::(\w+)\.code\)", api)},
         "rate-limited": set(re.findall(r'"rate-limited",\s*"([a-z-]+)"', api))
         | set(re.findall(r'\{503, "([a-z-]+)",(?:\s*"[^"]*")+,\s*rate_limited\}', net)),
         "write-refused": set(re.findall(r'store_failure::kind::\w+: return "([a-z-]+)"', main)),
@@ -211,6 +211,9 @@ def check_events(root, document, faults):
     for event in sources.keys() & documented.keys():
         for reason in sources[event] ^ documented[event]:
             faults.append(f"{event} {reason}: is a reason in the sources or in the document, and not in both")
+    complaints = {word for row in table(document, "When Taskwarrior complains") for word in words(row[1])}
+    for reason in (sources["sync-refused"] | {"sync-trimmed"}) - complaints:
+        faults.append(f"{reason}: has no row in When Taskwarrior complains")
 
 
 def ask_promtool(root, text, faults):

@@ -65,6 +65,8 @@ struct engine_options {
     // Live tokens of an account, and prefixes that its series had before; 0: as many as it wants.
     std::size_t tokens_max = 1'000;
     std::size_t former_prefixes_max = 1'000;
+    // A task that syncs make: what one segment can bring.
+    std::size_t synced_task_bytes_max = task_bytes_max;
     // For slots from before the start there is only the wall clock's word of how old they are, and
     // it may be wrong. It is believed once the server has run so long; until then they are as old
     // as the run.

@@ -51,6 +51,8 @@ struct moment {
     std::size_t stored_bytes_max = 0;
     std::size_t tokens_max = 0;
     std::size_t former_prefixes_max = 0;
+    // A task that syncs make, of devices and of other servers; task_bytes_max is for requests.
+    std::size_t synced_task_bytes_max = task_bytes_max;
     // None: by `now` alone.
     const age_source* ages = nullptr;
     // None: nobody is told.

@@ -34,13 +34,17 @@ http_response answer_added(const callsign::add_version::added& added) {
     if (added.wants_snapshot) {
         response.headers.emplace_back("X-Snapshot-Request", "urgency=high");
     }
+    if (added.cut > 0) {
+        return logged_as(std::move(response), "sync-trimmed", problems::task_too_large.code);
+    }
     return response;
 }
 
 // The next sync begins where the last one ended, and goes version by version.
 http_response answer_too_far() {
     http_response response =
-        refuse_sync(503, "too much has come since that version: sync again to fetch it first");
+        refuse_sync(503, "too much has come since that version: sync again to fetch it first",
+                    "too-far-behind");
     response.headers.emplace_back("Retry-After", "1");
     return response;
 }
@@ -131,10 +135,11 @@ awaitable<http_response> next_managed_version(sync_context& s, request_context& 
     }
     if (std::holds_alternative<up_to_date>(*found) ||
         std::holds_alternative<find_child::awaits_change>(*found)) {
-        co_return refuse_sync(404, "no such version");
+        co_return answer_none("no such version");
     }
     if (std::holds_alternative<find_child::awaits_snapshot>(*found)) {
-        co_return refuse_sync(409, "this device's snapshot was asked for, and has not come");
+        co_return refuse_sync(409, "this device's snapshot was asked for, and has not come",
+                              "snapshot-awaited");
     }
     if (const auto* const note = std::get_if<find_child::ahead>(&*found)) child = note;
     if (child == nullptr) co_return answer_unknown_parent();
@@ -177,7 +182,7 @@ awaitable<http_response> managed_snapshot(sync_context& s, request_context& c,
     const auto found = co_await s.snapshots.of(client.account, room);
     if (!found) co_return fail_sync(c, found.error());
     // Without one a client reads the chain from its beginning.
-    if (!*found) co_return refuse_sync(404, "no snapshot");
+    if (!*found) co_return answer_none("no snapshot");
     const jobs::server_snapshot& all = **found;
     if (!room(all.packed.size())) co_return fail_sync(c, errc::overloaded);
     auto sealed =

@@ -9,7 +9,7 @@ namespace callsign::api {
 
 awaitable<http_response> add_snapshot(sync_context& s, request_context& c) {
     const sync_head& asked = c.head.sync;
-    if (c.request.body().empty()) co_return refuse_sync(400, "No snapshot supplied");
+    if (c.request.body().empty()) co_return refuse_sync(400, "No snapshot supplied", "empty-body");
     const auto client = co_await client_of(s, c);
     if (!client) co_return fail_sync(c, client.error());
     if (!*client) co_return refuse_unknown_client();
@@ -43,7 +43,7 @@ awaitable<http_response> get_snapshot(sync_context& s, request_context& c) {
     if (std::holds_alternative<no_room>(*found)) co_return refuse_crowded();
     if (std::holds_alternative<account_changed>(*found)) co_return answer_changed();
     auto* const snapshot = std::get_if<sealed_snapshot>(&*found);
-    if (snapshot == nullptr) co_return refuse_sync(404, "no snapshot");
+    if (snapshot == nullptr) co_return answer_none("no snapshot");
     http_response response = answer_sync(200);
     response.content_type = snapshot_type;
     response.body = std::move(snapshot->bytes);

@@ -96,23 +96,27 @@ awaitable<result<std::optional<known_client>>> client_of(sync_context& s, reques
         tell(*known);
         co_return *known;
     }
-    const std::uint64_t edition = s.clients.edition();
-    const auto found = co_await s.engine.ask(find_device{client});
-    if (!found) co_return found.error();
-    if (!*found) co_return std::nullopt;
-    const device& d = **found;
-    known_client known{.account = d.account,
-                       .mode = d.mode,
-                       .revoked = d.revoked_at.has_value(),
-                       .closed = d.state != account_state::active,
-                       .resync = d.resync,
-                       .account_name = d.account_name,
-                       .name = d.name};
-    tell(known);
-    if (d.mode == account_mode::managed) known.key = jobs::open_device_key(s.jobs.master, d);
-    // What was forgotten meanwhile may be just this.
-    if (edition == s.clients.edition()) s.clients.remember(client, known);
-    co_return known;
+    // What was forgotten meanwhile may be just this. A client that is admitted has to be
+    // remembered: its body's limit goes by it.
+    for (;;) {
+        const std::uint64_t edition = s.clients.edition();
+        const auto found = co_await s.engine.ask(find_device{client});
+        if (!found) co_return found.error();
+        if (!*found) co_return std::nullopt;
+        if (edition != s.clients.edition()) continue;
+        const device& d = **found;
+        known_client known{.account = d.account,
+                           .mode = d.mode,
+                           .revoked = d.revoked_at.has_value(),
+                           .closed = d.state != account_state::active,
+                           .resync = d.resync,
+                           .account_name = d.account_name,
+                           .name = d.name};
+        tell(known);
+        if (d.mode == account_mode::managed) known.key = jobs::open_device_key(s.jobs.master, d);
+        s.clients.remember(client, known);
+        co_return known;
+    }
 }
 
 // Proxies and browsers must not answer in our place: a stale "up to date" breaks a client.
@@ -123,15 +127,19 @@ http_response answer_sync(unsigned status) {
     return response;
 }
 
-http_response refuse_sync(unsigned status, std::string_view why) {
+http_response answer_text(unsigned status, std::string_view text) {
     http_response response = answer_sync(status);
     response.content_type = "text/plain; charset=utf-8";
-    response.body = why;
+    response.body = text;
     return response;
 }
 
+http_response answer_none(std::string_view what) {
+    return answer_text(404, what);
+}
+
 http_response refuse_sync(unsigned status, std::string_view why, std::string_view reason) {
-    return logged_as(refuse_sync(status, why), "sync-refused", reason);
+    return logged_as(answer_text(status, why), "sync-refused", reason);
 }
 
 http_response refuse_unknown_client() {
@@ -140,15 +148,14 @@ http_response refuse_unknown_client() {
 
 http_response fail_sync(const request_context& c, const boost::system::error_code& error) {
     const http_response usual = answer_error(c, error);
-    http_response response = refuse_sync(usual.status, error.message());
+    http_response response = refuse_sync(usual.status, error.message(), usual.facts.reason);
     for (const auto& field : usual.headers) response.headers.push_back(field);
-    response.facts.reason = usual.facts.reason;
     return response;
 }
 
 http_response refuse_crowded() {
-    http_response response = refuse_sync(503, "too many bodies are under way: ask again");
-    response.facts.reason = problems::overloaded.code;
+    http_response response =
+        refuse_sync(503, "too many bodies are under way: ask again", problems::overloaded.code);
     response.headers.emplace_back("Retry-After", "1");
     return response;
 }
@@ -163,7 +170,8 @@ http_response refuse_closed() {
 }
 
 http_response answer_changed() {
-    http_response response = refuse_sync(503, "the account has just become managed");
+    http_response response =
+        refuse_sync(503, "the account has just become managed", "account-changed");
     response.headers.emplace_back("Retry-After", "1");
     return response;
 }
@@ -203,8 +211,10 @@ net::body_limits sync_body_limits(const sync_context& s, std::size_t usual_bytes
     const bool may_be_large = is_known || s.options.open_registration;
     return {
         .bytes_max = may_be_large ? large_bytes_max : std::min(large_bytes_max, usual_bytes_max),
-        .too_large = refuse_sync(
-            400, where.takes == body::segment ? "overflow" : "Snapshot over maximum allowed size"),
+        .too_large =
+            where.takes == body::segment
+                ? refuse_sync(400, "overflow", "segment-too-large")
+                : refuse_sync(400, "Snapshot over maximum allowed size", "snapshot-too-large"),
     };
 }
 

@@ -35,8 +35,11 @@ std::variant<sync_head, http_response> read_sync_head(const sync_options& option
 awaitable<result<std::optional<known_client>>> client_of(sync_context& s, request_context& c);
 
 http_response answer_sync(unsigned status);
-http_response refuse_sync(unsigned status, std::string_view why);
-// A refusal that the log tells of as sync-refused, with this word.
+http_response answer_text(unsigned status, std::string_view text);
+// There is no such version or snapshot, which is how a sync ends.
+http_response answer_none(std::string_view what);
+// The log tells of each refusal as sync-refused, with this word; docs/operations.md has a row for
+// each ("When Taskwarrior complains").
 http_response refuse_sync(unsigned status, std::string_view why, std::string_view reason);
 http_response refuse_unknown_client();
 // Broken machinery; the status is the same as everywhere.

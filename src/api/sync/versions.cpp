@@ -33,7 +33,7 @@ bool added_to(const result<add_sealed_version::answer>& done) {
 }
 
 http_response refuse_newcomer(milliseconds span) {
-    http_response response = logged_as(refuse_sync(429, "too many new clients in this hour"),
+    http_response response = logged_as(answer_text(429, "too many new clients in this hour"),
                                        "rate-limited", "registrations");
     const auto seconds = std::chrono::ceil<std::chrono::seconds>(span).count();
     response.headers.emplace_back("Retry-After", std::to_string(seconds));
@@ -114,14 +114,14 @@ awaitable<http_response> next_sealed(sync_context& s, request_context& c, accoun
             co_return refuse_sync(410, "version has been deleted", "unknown-version");
         }
         const bool say_so = co_await visit.may_say_up_to_date(parent);
-        if (say_so) co_return refuse_sync(404, "no such version");
+        if (say_so) co_return answer_none("no such version");
     }
 }
 
 }  // namespace
 
 awaitable<http_response> add_version(sync_context& s, request_context& c) {
-    if (c.request.body().empty()) co_return refuse_sync(400, "Empty body");
+    if (c.request.body().empty()) co_return refuse_sync(400, "Empty body", "empty-body");
     const auto client = co_await client_of(s, c);
     if (!client) co_return fail_sync(c, client.error());
     if (!*client && !s.options.open_registration) co_return refuse_unknown_client();

@@ -78,6 +78,7 @@ struct managed_sync : ::testing::Test {
         house_options options{.disk = disk.get()};
         options.service.master_key = std::move(master);
         options.service.sync.turnstile = milliseconds{0};
+        options.engine.synced_task_bytes_max = synced_task_bytes_max;
         return std::make_unique<house>(std::move(options));
     }
 
@@ -117,6 +118,7 @@ struct managed_sync : ::testing::Test {
         return h->look(question);
     }
 
+    std::size_t synced_task_bytes_max = 2 * task_bytes_max;
     std::unique_ptr<strict_memory_store> disk = make_memory_store();
     std::unique_ptr<house> h = open_house(master_key(1));
     house::made_account syn = h->make_account("syn", "SYN");
@@ -183,6 +185,37 @@ TEST_F(managed_sync, a_large_segment_is_taken_too) {
     EXPECT_EQ(pull(laptop, version, own), pull(phone, nil_id, other));
     EXPECT_TRUE(own == other);
     EXPECT_EQ(own.at(task_id_of(3999)).at("key"), "SYN-4000");
+}
+
+// The reference server takes it, and so does an opaque account.
+TEST_F(managed_sync, a_task_larger_than_a_request_may_make_it_comes_to_all_who_read) {
+    const replica laptop = add_device("laptop"), phone = add_device("phone");
+    operations all = new_task(1, "large");
+    all.push_back({kind::update, task_id_of(1), "annotation_1600000000",
+                   std::string(task_bytes_max + 1'000'000, 'x'), all[1].at});
+    const auto taken = send(laptop, nil_id, all);
+    EXPECT_EQ(taken.status, 200u) << taken.body;
+    EXPECT_EQ(taken.facts.refused, "");
+    task_map other;
+    pull(phone, nil_id, other);
+    EXPECT_EQ(other.at(task_id_of(1)).at("annotation_1600000000").size(),
+              task_bytes_max + 1'000'000);
+    const auto shown = h->call(get("/v1/tasks/SYN-1", syn.token));
+    EXPECT_EQ(shown.status, 200u);
+    EXPECT_GT(shown.body.size(), task_bytes_max);
+}
+
+// What is beyond the bounds of a task is taken away again, and not in silence.
+TEST_F(managed_sync, what_is_taken_away_again_is_logged) {
+    synced_task_bytes_max = 1'000;
+    h = open_house(master_key(1));
+    const replica laptop = add_device("laptop");
+    operations all = new_task(1, "large");
+    all.push_back({kind::update, task_id_of(1), "note", std::string(2'000, 'x'), all[1].at});
+    const auto taken = send(laptop, nil_id, all);
+    EXPECT_EQ(taken.status, 200u) << taken.body;
+    EXPECT_EQ(taken.facts.refused, "sync-trimmed");
+    EXPECT_EQ(taken.facts.reason, "task-too-large");
 }
 
 TEST_F(managed_sync, a_new_device_begins_with_a_snapshot_of_the_servers) {

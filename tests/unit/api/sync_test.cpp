@@ -798,9 +798,11 @@ TEST_F(sync, large_bodies_are_for_those_who_may_send_them) {
     EXPECT_EQ(segment.bytes_max, 100u << 20);
     EXPECT_EQ(segment.too_large->status, 400u);
     EXPECT_EQ(segment.too_large->body, "overflow");
+    EXPECT_EQ(segment.too_large->facts.reason, "segment-too-large");
     const auto snapshot = terms(add_snapshot(client, nil_id, ""));
     EXPECT_EQ(snapshot.bytes_max, 100u << 20);
     EXPECT_EQ(snapshot.too_large->body, "Snapshot over maximum allowed size");
+    EXPECT_EQ(snapshot.too_large->facts.reason, "snapshot-too-large");
     const auto stranger = terms(add_version("", nil_id, ""));
     EXPECT_EQ(stranger.bytes_max, usual);
     EXPECT_EQ(stranger.too_large->body, "bad x-client-id");

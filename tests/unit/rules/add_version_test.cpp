@@ -113,7 +113,7 @@ TEST_F(sent_versions, what_makes_a_task_too_large_is_taken_away_again) {
     const operations sent{update(uuid_of(1), "b", std::string(80, 'y')),
                           update(uuid_of(1), "c", "z"), update(uuid_of(1), "status", "pending"),
                           create(uuid_of(2))};
-    EXPECT_TRUE(std::holds_alternative<add_version::added>(send(laptop, head().version, sent)));
+    EXPECT_EQ(std::get<add_version::added>(send(laptop, head().version, sent)).cut, 1);
     EXPECT_EQ(attribute(uuid_of(1), "b"), "(none)");
     EXPECT_EQ(attribute(uuid_of(1), "status"), "pending");
     EXPECT_EQ(attribute(uuid_of(1), "key"), "SYN-1");
@@ -124,6 +124,26 @@ TEST_F(sent_versions, what_makes_a_task_too_large_is_taken_away_again) {
     EXPECT_EQ(all[seq].operations, sent);
     EXPECT_EQ(all[seq + 1].operations.front(), update(uuid_of(1), "c", std::nullopt, now_));
     EXPECT_EQ(find(uuid_of(1))->last_seq, seq + 2);
+}
+
+TEST_F(sent_versions, a_sync_may_bring_more_than_a_request) {
+    synced_task_bytes_max_ = 3 * task_bytes_max;
+    const std::string note(2 * task_bytes_max, 'x');
+    const operations sent{create(uuid_of(1)), update(uuid_of(1), "annotation_1600000000", note)};
+    send(sent);
+    EXPECT_EQ(attribute(uuid_of(1), "annotation_1600000000"), note);
+    // Requests go on, with what little they add.
+    edit_task edit{account_, uuid_of(1), {{"status", "completed"}}};
+    EXPECT_TRUE(std::holds_alternative<edit_task::edited>(run(edit)));
+    EXPECT_NE(attribute(uuid_of(1), "end"), "(none)");
+    task_map own;
+    follow(uuid{}, own);
+    EXPECT_EQ(own, tasks());
+    // Beyond that it is as of any task.
+    const operations more{update(uuid_of(1), "more", note)};
+    EXPECT_EQ(std::get<add_version::added>(send(laptop, head().version, more)).cut, 1);
+    EXPECT_EQ(attribute(uuid_of(1), "more"), "(none)");
+    EXPECT_EQ(attribute(uuid_of(1), "annotation_1600000000"), note);
 }
 
 TEST_F(sent_versions, a_task_has_so_many_attributes) {

@@ -55,6 +55,7 @@ class rules_test : public ::testing::Test {
                               .stored_bytes_max = stored_bytes_max_,
                               .tokens_max = tokens_max_,
                               .former_prefixes_max = former_prefixes_max_,
+                              .synced_task_bytes_max = synced_task_bytes_max_,
                               .events = &told_};
         auto answer = rules::apply(*tx, c, m);
         tx->commit();
@@ -87,6 +88,7 @@ class rules_test : public ::testing::Test {
     std::size_t stored_bytes_max_ = 0;
     std::size_t tokens_max_ = 0;
     std::size_t former_prefixes_max_ = 0;
+    std::size_t synced_task_bytes_max_ = task_bytes_max;
     std::vector<event> told_;
 };
 

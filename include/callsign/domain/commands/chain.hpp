@@ -53,6 +53,7 @@ struct add_version {
         uuid version{};  // what the device is to call the state it has now
         bool stale = false;
         std::int64_t numbered = 0;  // tasks that got a number
+        std::int64_t cut = 0;       // tasks beyond their bounds: the excess was taken away again
         std::size_t taken = 0;      // of `operations`, from the first
         // The device was further than the backup that the store was put back from: nothing was
         // carried out, for the snapshot that it is to send has all of it.

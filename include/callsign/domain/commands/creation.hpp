@@ -58,6 +58,8 @@ struct task_too_large {
 };
 inline constexpr std::size_t task_bytes_max = std::size_t{4} << 20;
 inline constexpr std::size_t task_attributes_max = 10'000;
+// What a sync brings may be larger than task_bytes_max: what one segment can bring, a task can have
+// (rules::moment::synced_task_bytes_max).
 
 constexpr bool is_oversized(std::size_t attributes, std::size_t bytes) noexcept {
     return attributes > task_attributes_max || bytes > task_bytes_max;
