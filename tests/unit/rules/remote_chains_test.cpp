@@ -82,6 +82,20 @@ TEST_F(remote_account, a_task_that_would_be_too_large_gets_no_slot_and_is_not_se
     EXPECT_EQ(waiting().creations, 0);
 }
 
+// What other clients there have made of it, the mirror has.
+TEST_F(remote_account, a_task_that_is_large_there_is_taken_as_one_of_a_device_is) {
+    const std::string note(task_bytes_max, 'x');
+    const operations large{create(uuid_of(1)), update(uuid_of(1), "note", note)};
+    EXPECT_TRUE(
+        std::holds_alternative<apply_remote_version::applied>(pull(uuid{}, v1, {large.front()})));
+    EXPECT_EQ(std::get<task_too_large>(pull(v1, v2, {large.back()})).task, uuid_of(1));
+    synced_task_bytes_max_ = 2 * task_bytes_max;
+    EXPECT_TRUE(
+        std::holds_alternative<apply_remote_version::applied>(pull(v1, v2, {large.back()})));
+    EXPECT_EQ(value_of(find(uuid_of(1))->attributes, "note"), note);
+    EXPECT_EQ(remote().cursor, v2);
+}
+
 TEST_F(remote_account, a_creation_is_in_flight_and_has_no_number) {
     const uuid task = begun("one");
     EXPECT_EQ(find_slot("one").state, slot_state::in_flight);
