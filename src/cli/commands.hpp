@@ -39,10 +39,10 @@ struct remote_choice {
 };
 void change_remote(session& s, const std::string& account, const remote_choice& choice, bool yes);
 void move_account_here(session& s, const std::string& account, bool yes);
-// `choice` names a server that has nothing yet, `client_id` whose it is there. Returns when all is
-// there; whoever does not wait for that stops nothing.
+// `choice` names the server, `client_id` whose it is there. Returns when all is there; whoever does
+// not wait for that stops nothing.
 void move_account_there(session& s, const std::string& account, const remote_choice& choice,
-                        const std::string& client_id);
+                        const std::string& client_id, bool yes);
 // `secret_file` holds what its Taskwarriors have as sync.encryption_secret; "-": standard input.
 void manage_account(session& s, const std::string& account, const std::string& secret_file,
                     bool yes);

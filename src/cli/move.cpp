@@ -29,6 +29,21 @@ void tell_move(const v1::RemoteState& now, progress_line& line) {
     line.show(text);
 }
 
+constexpr const char* before_a_move =
+    "Before the move:\n"
+    "1. Stop programs that write to the account.\n"
+    "2. Sync each of its Taskwarriors twice: what they have not sent does not come along.\n"
+    "3. Revoke their devices: callsign device revoke.\n"
+    "4. To let them keep their data, set each to the other server and a client id that is new\n"
+    "   there, change a task on one of them, and sync them all. Otherwise each begins anew.\n";
+
+constexpr const char* after_a_move =
+    "Taskwarriors that synced with this client id before the move go on as they are. Each other "
+    "one:\n"
+    "1. Export what it has not sent (task export), and move its taskchampion.sqlite3 aside.\n"
+    "2. Set sync.server.url, sync.server.client_id and sync.encryption_secret in its .taskrc.\n"
+    "3. Sync: it gets all tasks, with their keys.\n";
+
 }  // namespace
 
 void move_account_here(session& s, const std::string& account, bool yes) {
@@ -45,7 +60,11 @@ void move_account_here(session& s, const std::string& account, bool yes) {
 }
 
 void move_account_there(session& s, const std::string& account, const remote_choice& choice,
-                        const std::string& client_id) {
+                        const std::string& client_id, bool yes) {
+    confirm(s, yes,
+            before_a_move +
+                ("Move account '" + printable(account) + "' to " + printable(choice.url) + " now?"),
+            "Taskwarriors have to be synced before an account moves (docs/elsewhere.md, Moving)");
     v1::MoveAccount body;
     v1::RemoteServer& at = *body.mutable_remote();
     at.set_url(choice.url);
@@ -64,8 +83,7 @@ void move_account_there(session& s, const std::string& account, const remote_cho
     }
     line.clear();
     if (s.json()) return s.print_json(answer);
-    s.out() << moved.name() << " lives at " << moved.remote().url()
-            << " now. Let its Taskwarriors sync there, with this client id and secret.\n";
+    s.out() << moved.name() << " lives at " << moved.remote().url() << " now. " << after_a_move;
 }
 
 }  // namespace callsign::cli

@@ -139,13 +139,14 @@ void add_account_commands(CLI::App& app, arguments& a) {
         "Let an account's tasks live here instead of elsewhere, or elsewhere instead of here", a,
         [&a](session& s) {
             if (a.here) return move_account_here(s, a.account, a.yes);
-            move_account_there(s, a.account, a.remote, a.client_id);
+            move_account_there(s, a.account, a.remote, a.client_id, a.yes);
         });
     move->add_option("ACCOUNT", a.account, "Which")->required();
     CLI::Option_group* const where = move->add_option_group("where");
     where->add_flag("--here", a.here, "Here");
     CLI::Option* const there = where->add_option(
-        "--to", a.remote.url, "A TaskChampion sync server that has nothing of this client id yet");
+        "--to", a.remote.url,
+        "A TaskChampion sync server on which this client id is new, or its Taskwarriors' already");
     where->require_option(1);
     CLI::Option* const client_id =
         move->add_option("--client-id", a.client_id, "Its Taskwarriors' sync.server.client_id");

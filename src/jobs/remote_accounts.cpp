@@ -33,14 +33,26 @@ awaitable<std::optional<remote_fault>> fault_of(task_sink& sink, bool& is_empty)
                            "Its history has no beginning, and it has no snapshot."};
 }
 
+// Whether the server knows the version: it has a child, or is its last.
+awaitable<std::optional<remote_fault>> look_for(task_sink& sink, const uuid& version,
+                                                bool& is_known) {
+    auto child = co_await sink.get_child(version);
+    if (const auto* const failure = std::get_if<sink_failure>(&child)) {
+        co_return remote_fault{failure->why, failure->text};
+    }
+    is_known = !std::holds_alternative<sink_gone>(child);
+    co_return std::nullopt;
+}
+
 struct checked_server {
     std::string sealed_key;
     bool is_empty = false;
+    bool has_version = false;  // the one that it was asked for
 };
 using check_answer = std::variant<checked_server, remote_fault, no_master_key>;
 
 awaitable<result<check_answer>> check(context& with, const sink_opener& open,
-                                      const remote_server& at) {
+                                      const remote_server& at, const uuid& version = {}) {
     if (with.master == nullptr || !open) co_return check_answer(no_master_key{});
     auto derived = co_await derive_key(with, payer::operators(), at.secret, at.client_id);
     if (!derived) co_return derived.error();
@@ -51,9 +63,13 @@ awaitable<result<check_answer>> check(context& with, const sink_opener& open,
     }
     bool is_empty = false;
     auto fault = co_await fault_of(*sink, is_empty);
+    bool has_version = false;
+    if (!fault && !is_empty && !version.is_nil()) {
+        fault = co_await look_for(*sink, version, has_version);
+    }
     if (fault) co_return check_answer(std::move(*fault));
     co_return check_answer(
-        checked_server{sealed_at_rest(with, place_of(at.client_id), *key), is_empty});
+        checked_server{sealed_at_rest(with, place_of(at.client_id), *key), is_empty, has_version});
 }
 
 }  // namespace
@@ -108,10 +124,12 @@ awaitable<result<move_there_answer>> move_account_there(context& with, const sin
     find_remote question{account};
     const auto found = co_await with.engine.ask(question);
     if (!found) co_return found.error();
-    move_there command{account, at.url, at.client_id, {}};
+    move_there command{account, at.url, at.client_id, {}, {}};
     // Where it lives elsewhere already there is nothing to ask: it is there, or that is refused.
     if (!*found) {
-        auto checked = co_await check(with, open, at);
+        const auto head = co_await with.engine.ask(find_head{account});
+        if (!head) co_return head.error();
+        auto checked = co_await check(with, open, at, head->version);
         if (!checked) co_return checked.error();
         if (auto* const fault = std::get_if<remote_fault>(&*checked)) {
             co_return move_there_answer(std::move(*fault));
@@ -120,7 +138,10 @@ awaitable<result<move_there_answer>> move_account_there(context& with, const sin
             co_return move_there_answer(no_master_key{});
         }
         auto& server = std::get<checked_server>(*checked);
-        if (!server.is_empty) co_return move_there_answer(remote_not_empty{});
+        if (!server.is_empty && !server.has_version) {
+            co_return move_there_answer(remote_not_empty{});
+        }
+        if (!server.is_empty) command.behind = head->version;
         command.sealed_key = std::move(server.sealed_key);
     }
     auto done = co_await with.engine.submit(std::move(command), std::move(by));

@@ -69,11 +69,15 @@ move_there::answer apply(write_tx& tx, const move_there& c, const moment& m) {
     const auto active =
         std::ranges::count_if(devices, [](const device& d) { return !d.revoked_at; });
     if (active > 0) return move_there::has_devices{static_cast<std::size_t>(active)};
-    tx.put_remote({.account = c.account,
-                   .url = c.url,
-                   .client_id = c.client_id,
-                   .sealed_key = c.sealed_key,
-                   .moving = moving_tasks{}});
+    const bool has_them = !c.behind.is_nil();
+    if (has_them && tx.head_of(c.account).version != c.behind) return move_there::has_changed{};
+    remote_chain remote{.account = c.account,
+                        .url = c.url,
+                        .client_id = c.client_id,
+                        .sealed_key = c.sealed_key,
+                        .cursor = c.behind};
+    if (!has_them) remote.moving = moving_tasks{};
+    tx.put_remote(remote);
     m.tell(events::remote_changed{c.account});
     return move_there::moving{};
 }

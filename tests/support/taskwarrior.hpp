@@ -66,6 +66,8 @@ class taskwarrior {
     void configure(const std::string& line) const {
         std::ofstream(taskrc(), std::ios::app) << line << "\n";
     }
+    // What a person does whose replica no server knows: its data is moved aside.
+    void begin_anew() const { std::filesystem::remove_all(home_.path() / "data"); }
     // The same tasks on a server elsewhere.
     void move_to(std::uint16_t port) const {
         configure("sync.server.url=http://127.0.0.1:" + std::to_string(port));

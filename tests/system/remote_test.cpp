@@ -33,11 +33,7 @@ class remote_test : public with_taskwarrior<system_test> {
         far_ = std::make_unique<server>(server::options{
             programs(), temp_path("far"), {}, {{"CALLSIGN_SYNC_TURNSTILE", "0ms"}}});
         near_ = start({}, near_environment());
-        const finished made =
-            run({(programs() / "callsign").string(), "account", "create", "team", "--prefix", "FAR",
-                 "--opaque", "--data-dir", temp_path("far").string(), "--json"},
-                patience);
-        client_id_ = text_in(json::parse(made.out).as_object(), "clientId");
+        client_id_ = make_client("team");
         std::ofstream(temp_path("secret")) << secret << "\n";
         if (by_proxy) proxy_ = std::make_unique<recording_proxy>(far_->port());
         const json::object account = ask_callsign({"account", "create", "mirror", "--prefix", "SYN",
@@ -53,6 +49,26 @@ class remote_test : public with_taskwarrior<system_test> {
                 {"CALLSIGN_REMOTE_RETRY_MAX", "500ms"},
                 {"CALLSIGN_REMOTE_TIMEOUT", "2s"},
                 {"CALLSIGN_REAPER_INTERVAL", "1s"}};
+    }
+    // One that is known to the far server, and has nothing there.
+    std::string make_client(const std::string& name) const {
+        const finished made =
+            run({(programs() / "callsign").string(), "account", "create", name, "--prefix", "FAR",
+                 "--opaque", "--data-dir", temp_path("far").string(), "--json"},
+                patience);
+        return text_in(json::parse(made.out).as_object(), "clientId");
+    }
+    // The options of `callsign` that name the far server and this client.
+    std::vector<std::string> move(const std::string& account, const std::string& client) const {
+        return {"account", "move",          account,
+                "--to",    url(),           "--client-id",
+                client,    "--secret-file", temp_path("secret").string(),
+                "--yes"};
+    }
+    void set_out_for_there(const taskwarrior& device, const std::string& client) const {
+        device.move_to(far_->port());
+        device.configure("sync.server.client_id=" + client);
+        device.configure(std::string("sync.encryption_secret=") + secret);
     }
     std::string url() const {
         return "http://127.0.0.1:" + std::to_string(proxy_ ? proxy_->port() : far_->port());
@@ -274,11 +290,7 @@ TEST_F(remote_test, does_not_move_here_while_it_cannot_be_asked) {
 // Killed on its way, and asked for again: every task is there once, and nothing is lost here.
 TEST_F(remote_with_taskwarrior, an_account_moves_there_with_its_keys) {
     begin();
-    const finished other =
-        run({(programs() / "callsign").string(), "account", "create", "new", "--prefix", "NEW",
-             "--opaque", "--data-dir", temp_path("far").string(), "--json"},
-            patience);
-    const std::string client_id = text_in(json::parse(other.out).as_object(), "clientId");
+    const std::string client_id = make_client("new");
     const std::string mine =
         text_in(ask_callsign({"account", "create", "here", "--prefix", "HERE"}), "token");
     http_client rest(near_->port(), mine);
@@ -288,17 +300,17 @@ TEST_F(remote_with_taskwarrior, an_account_moves_there_with_its_keys) {
         const auto made = rest.post_json("/v1/tasks", json::serialize(task), std::to_string(n));
         ASSERT_TRUE(made && made->status == 201);
     }
-    const std::vector<std::string> move{"account", "move",          "here",
-                                        "--to",    url(),           "--client-id",
-                                        client_id, "--secret-file", temp_path("secret").string()};
+    const std::vector<std::string> there = move("here", client_id);
     // While a device syncs here, what it has not sent would be lost.
-    ask_callsign({"device", "add", "here", "--name", "phone"});
-    const finished refused = callsign(move);
+    const json::object device = ask_callsign({"device", "add", "here", "--name", "phone"});
+    const taskwarrior phone(program, text_in(device, "taskrc"));
+    expect_done(phone.sync());
+    const finished refused = callsign(there);
     EXPECT_NE(refused.status, (exit_status{0, 0}));
     EXPECT_NE(refused.err.find("revoke"), std::string::npos) << refused.err;
     ask_callsign({"device", "revoke", "here", "phone", "--yes"});
 
-    std::thread command([&] { callsign(move); });
+    std::thread command([&] { callsign(there); });
     const auto until = std::chrono::steady_clock::now() + patience;
     const auto shown = [&] { return ask_callsign({"account", "show", "here"}); };
     while (!shown().contains("remote") && std::chrono::steady_clock::now() < until) {
@@ -306,16 +318,16 @@ TEST_F(remote_with_taskwarrior, an_account_moves_there_with_its_keys) {
     near_->child().kill();
     command.join();
     near_->start();
-    const finished again = callsign(move);
+    const finished again = callsign(there);
     EXPECT_EQ(again.status, (exit_status{0, 0})) << again.err;
     EXPECT_EQ(json::parse(again.out).at("remote").at("moving"), false) << again.out;
 
     taskwarrior laptop(program, far_->port(), client_id, secret);
     expect_done(laptop.sync());
-    const auto there = tasks_of(laptop);
-    ASSERT_EQ(there.size(), std::size_t{tasks});
+    const auto sent = tasks_of(laptop);
+    ASSERT_EQ(sent.size(), std::size_t{tasks});
     std::set<std::string> keys;
-    for (const auto& [id, task] : there) keys.insert(text_in(task, "key"));
+    for (const auto& [id, task] : sent) keys.insert(text_in(task, "key"));
     EXPECT_EQ(keys.size(), std::size_t{tasks});
     EXPECT_TRUE(keys.contains("HERE-1") && keys.contains("HERE-1200"));
     expect_done(laptop({"add", "made there"}));
@@ -325,11 +337,99 @@ TEST_F(remote_with_taskwarrior, an_account_moves_there_with_its_keys) {
         if (found.get("/v1/tasks/HERE-1201")->status == 200) break;
     }
     EXPECT_EQ(found.get("/v1/tasks/HERE-1201")->status, 200u);
+    // A Taskwarrior that had synced here begins anew there.
+    set_out_for_there(phone, client_id);
+    const finished unknown = phone.sync();
+    EXPECT_NE(unknown.out.find("410") + unknown.err.find("410"), 2 * std::string::npos);
+    EXPECT_NE(unknown.status, (exit_status{0, 0}));
+    phone.begin_anew();
+    expect_done(phone.sync());
+    expect_done(laptop.sync());
+    EXPECT_EQ(differences(tasks_of(laptop), tasks_of(phone)), "");
     // Another cannot move to where something is.
     ask_callsign({"account", "create", "second", "--prefix", "S"});
-    auto onto = move;
-    onto[2] = "second";
-    EXPECT_NE(callsign(onto).err.find("nobody has synced"), std::string::npos);
+    EXPECT_NE(callsign(move("second", client_id)).err.find("nobody has synced"), std::string::npos);
+    expect_both_sound();
+}
+
+// All of them synced, then all at a new client id there, then the move: none begins anew.
+TEST_F(remote_with_taskwarrior, an_account_follows_its_devices_there) {
+    begin();
+    const std::string client_id = make_client("new");
+    const std::string mine =
+        text_in(ask_callsign({"account", "create", "here", "--prefix", "HERE"}), "token");
+    std::vector<std::unique_ptr<taskwarrior>> devices;
+    for (const char* name : {"laptop", "phone"}) {
+        const json::object device = ask_callsign({"device", "add", "here", "--name", name});
+        devices.push_back(std::make_unique<taskwarrior>(program, text_in(device, "taskrc")));
+        // The later it was entered, the lower its number: a new account would number others so.
+        for (const char* day : {"2026-03-03", "2026-02-02", "2026-01-01"}) {
+            expect_done((*devices.back())({"add", name, day, std::string("entry:") + day}));
+            expect_done(devices.back()->sync());
+        }
+    }
+    for (int n = 0; n < 2; ++n) {
+        for (const auto& device : devices) expect_done(device->sync());
+    }
+    const auto before = tasks_of(*devices[0]);
+    EXPECT_EQ(differences(before, tasks_of(*devices[1])), "");
+    for (const char* name : {"laptop", "phone"}) {
+        ask_callsign({"device", "revoke", "here", name, "--yes"});
+    }
+    for (const auto& device : devices) set_out_for_there(*device, client_id);
+    expect_done((*devices[1])({"add", "made there"}));
+    for (const int n : {1, 0}) expect_done(devices[static_cast<std::size_t>(n)]->sync());
+
+    const finished moved = callsign(move("here", client_id));
+    EXPECT_EQ(moved.status, (exit_status{0, 0})) << moved.err;
+    http_client rest(near_->port(), mine);
+    const auto until = std::chrono::steady_clock::now() + patience;
+    while (rest.get("/v1/tasks/HERE-7")->status != 200) {
+        ASSERT_LT(std::chrono::steady_clock::now(), until);
+    }
+    ASSERT_EQ(rest.post_json("/v1/tasks", R"({"description":"over REST"})", "k")->status, 201u);
+    taskwarrior newcomer(program, far_->port(), client_id, secret);
+    const auto all_have = [&] {
+        for (const auto& device : devices) expect_done(device->sync());
+        expect_done(newcomer.sync());
+        const auto tasks = tasks_of(newcomer);
+        return tasks.size() == 8 &&
+               std::ranges::all_of(tasks, [](const auto& t) { return t.second.contains("key"); });
+    };
+    while (!all_have()) ASSERT_LT(std::chrono::steady_clock::now(), until);
+    const auto after = tasks_of(newcomer);
+    for (const auto& device : devices) EXPECT_EQ(differences(tasks_of(*device), after), "");
+    for (const auto& [id, task] : before) {
+        EXPECT_EQ(text_in(after.at(id), "key"), text_in(task, "key"));
+    }
+    expect_both_sound();
+}
+
+// Callsign is one more replica there. Its version may come before a Taskwarrior's, which has looked
+// already: that is answered 409, and sends again within the same sync.
+TEST_F(remote_with_taskwarrior, a_write_here_is_a_conflict_for_a_taskwarrior_there) {
+    begin();
+    recording_proxy between(far_->port());
+    const taskwarrior laptop(program, between.port(), client_id_, secret);
+    expect_done(laptop({"add", "from the laptop"}));
+    auto written = between.at_next_version(recording_proxy::moment::arrived, [&] {
+        EXPECT_EQ(create("k", "over REST")->status, 201u);
+        await_settled();
+    });
+    expect_done(laptop.sync());
+    written.get();
+    EXPECT_EQ(between.count("POST", "/v1/client/add-version", 409), 1);
+    await_state([](const json::object& r) { return r.contains("version"); }, "pulled");
+    const auto until = std::chrono::steady_clock::now() + patience;
+    http_client rest(near_->port(), token_);
+    while (rest.get("/v1/tasks/SYN-2")->status != 200) {
+        ASSERT_LT(std::chrono::steady_clock::now(), until);
+    }
+    await_settled();
+    expect_done(laptop.sync());
+    const auto tasks = tasks_of(laptop);
+    ASSERT_EQ(tasks.size(), 2u);
+    for (const auto& [id, task] : tasks) EXPECT_TRUE(task.contains("key")) << json::serialize(task);
     expect_both_sound();
 }
 

@@ -49,8 +49,9 @@ boost::asio::awaitable<result<change_remote_answer>> change_remote(context& with
                                                                    const remote_changes& changes,
                                                                    actor by);
 
-// A managed account moves there, where nothing may be yet. Its tasks follow; how far they are, the
-// account's row tells. Asked for again, it changes nothing.
+// A managed account moves there. Where nothing is yet its tasks follow; how far they are, the
+// account's row tells. Otherwise the server must know the account's last version, by its devices.
+// Asked for again, it changes nothing.
 struct remote_not_empty {};
 using move_there_answer =
     std::variant<move_there::answer, remote_fault, remote_not_empty, no_master_key>;

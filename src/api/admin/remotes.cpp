@@ -171,6 +171,11 @@ http_response answer_refusal(request_context& c, const move_there::answer& refus
             std::to_string(some->active) +
                 " of them: let them sync a last time, then revoke them. Nothing was changed.");
     }
+    if (std::holds_alternative<move_there::has_changed>(refused)) {
+        return answer_problem(c, problems::not_settled,
+                              "The account was changed meanwhile, and its devices do not have "
+                              "that. Nothing was changed.");
+    }
     if (std::holds_alternative<move_there::lives_elsewhere>(refused)) {
         return answer_problem(c, problems::account_elsewhere,
                               "Let it move here first. Nothing was changed.");
@@ -197,8 +202,9 @@ awaitable<http_response> move_away(admin_context& a, request_context& c, account
     }
     if (std::holds_alternative<jobs::remote_not_empty>(*done)) {
         co_return answer_problem(c, problems::remote_not_empty,
-                                 "An account moves to a client id that nobody has synced with. "
-                                 "Nothing was changed.");
+                                 "An account moves to a client id that nobody has synced with, or "
+                                 "that its own devices have synced with since the account's last "
+                                 "change. Nothing was changed.");
     }
     const auto& moved = std::get<move_there::answer>(*done);
     if (!std::holds_alternative<move_there::moving>(moved)) {

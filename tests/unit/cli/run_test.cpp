@@ -162,9 +162,17 @@ TEST_F(command_line, moves_an_account_there_and_waits) {
     answer(shown("true"));
     answer(shown("false"));
     terminal = true;
-    EXPECT_EQ(run({"account", "move", "desk", "--to", "https://there.example", "--client-id", "x",
-                   "--secret-file", secret.string()}),
-              0);
+    const std::vector<std::string> move{
+        "account",     "move", "desk",          "--to",         "https://there.example",
+        "--client-id", "x",    "--secret-file", secret.string()};
+    in.str("n\n");
+    EXPECT_EQ(run(move), 1);
+    EXPECT_TRUE(requests.empty());
+    EXPECT_THAT(err.str(), HasSubstr("2. Sync each of its Taskwarriors twice"));
+    in.clear();
+    in.str("y\n");
+    EXPECT_EQ(run(move), 0);
+    EXPECT_THAT(out.str(), HasSubstr("2. Set sync.server.url, sync.server.client_id"));
     ASSERT_EQ(requests.size(), 2u);
     EXPECT_NE(requests[0].find(R"("remote":{"url":"https://there.example","clientId":"x",)"
                                R"("encryptionSecret":"word")"),
@@ -1271,6 +1279,8 @@ TEST_F(command_line, what_cannot_be_undone_asks_first) {
         {"account", "delete", "x"},
         {"account", "manage", "x", "--secret-file", secret},
         {"account", "move", "x", "--here"},
+        {"account", "move", "x", "--to", "https://there.example", "--client-id", "y",
+         "--secret-file", secret},
         {"account", "remote", "x", "--accept-loss"},
         {"device", "revoke", "x", "y"},
         {"repair-clock", "--data-dir", data_dir.string()},

@@ -532,6 +532,28 @@ class moving_account : public rules_test {
     int sent_ = 10;
 };
 
+// Its devices have synced there first: nothing has to be sent, and what they add is numbered.
+TEST_F(moving_account, goes_on_behind_the_version_that_its_devices_left_with) {
+    const uuid left = store_->begin_read()->head_of(account_).version;
+    const auto move_behind = [&](const uuid& version) {
+        return run(move_there{account_, "https://example.com/", uuid_of(900), "key", version});
+    };
+    make("later");
+    EXPECT_TRUE(std::holds_alternative<move_there::has_changed>(move_behind(left)));
+    EXPECT_FALSE(store_->begin_read()->find_remote(account_));
+    const uuid last = store_->begin_read()->head_of(account_).version;
+    ASSERT_TRUE(std::holds_alternative<move_there::moving>(move_behind(last)));
+    EXPECT_EQ(remote().cursor, last);
+    EXPECT_FALSE(remote().moving);
+    EXPECT_TRUE(take().operations.empty());
+    const auto pulled =
+        run(apply_remote_version{account_, last, uuid_of(800), {create(uuid_of(801))}});
+    EXPECT_EQ(std::get<apply_remote_version::applied>(pulled).numbered, 1);
+    const auto made = store_->begin_read()->find_task(account_, uuid_of(801));
+    ASSERT_TRUE(made && made->numbered);
+    EXPECT_EQ(made->numbered->number, 7);
+}
+
 TEST_F(moving_account, sends_every_task_as_it_is_and_not_those_that_are_gone) {
     run(edit_task{.account = account_, .task = task_key{"SYN", "", 2}, .purge = true});
     const auto here = store_->begin_read();

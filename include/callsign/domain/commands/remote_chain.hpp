@@ -218,13 +218,15 @@ struct edit_remote {
 };
 claim claim_of(const edit_remote& c);
 
-// A managed account lives there from now on, where nothing is yet: what it has here is its mirror,
-// and its tasks are sent there before anything else.
+// A managed account lives there from now on, and what it has here is its mirror. Where nothing is
+// yet its tasks are sent before anything else. Where its devices have synced first, the mirror goes
+// on behind the version that they left with.
 struct move_there {
     account_id account;
     std::string url;
     uuid client_id{};
     std::string sealed_key;
+    uuid behind{};  // the account's last version; nil: nothing is there
 
     // It is there, or on its way.
     struct moving {};
@@ -233,7 +235,9 @@ struct move_there {
     struct has_devices {
         std::size_t active = 0;
     };
-    using answer = std::variant<moving, lives_elsewhere, has_devices, client_id_taken,
+    // `behind` is not its last version any more.
+    struct has_changed {};
+    using answer = std::variant<moving, lives_elsewhere, has_devices, has_changed, client_id_taken,
                                 account_is_opaque, no_such_account>;
 };
 claim claim_of(const move_there& c);
