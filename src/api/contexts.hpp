@@ -16,6 +16,7 @@ class server_snapshots;
 namespace callsign::api {
 
 class known_clients;
+class sync_sessions;
 class registrations;
 class turnstile;
 
@@ -37,6 +38,7 @@ struct sync_context {
     const sync_options& options;
     api::turnstile& turnstile;
     known_clients& clients;
+    sync_sessions& sessions;
     api::registrations& registrations;
     jobs::server_snapshots& snapshots;
 };

@@ -8,6 +8,7 @@
 #include "sync/known_clients.hpp"
 #include "sync/registrations.hpp"
 #include "sync/sync_call.hpp"
+#include "sync/sync_sessions.hpp"
 #include "sync/turnstile.hpp"
 #include "webhooks/deliverer.hpp"
 
@@ -110,6 +111,7 @@ class service::impl {
           sync_(std::move(options.sync)),
           turnstile_(clock, sync_.turnstile),
           clients_(options.principals_max),
+          sessions_(options.principals_max, clock),
           registrations_(sync_.registrations_per_hour),
           snapshots_(engine, clock, sync_.snapshot_bytes_max),
           lists_(engine, clock, entropy),
@@ -131,7 +133,8 @@ class service::impl {
                      options.api.public_url, options.api.speaks_tls},
                     {engine, clock, feed_, followers_, pages_, sync_.key_attribute},
                     {engine, clock, entropy, master_.get(), webhook_options_, deliverer_.calls()},
-                    {engine, jobs_, clock, sync_, turnstile_, clients_, registrations_, snapshots_},
+                    {engine, jobs_, clock, sync_, turnstile_, clients_, sessions_, registrations_,
+                     snapshots_},
                     {engine, jobs_, reaper, clock, entropy, late_retries_, elsewhere_, backups_},
                     {engine, hooks_},
                     {web_options_}},
@@ -265,6 +268,7 @@ class service::impl {
     sync_options sync_;
     turnstile turnstile_;
     known_clients clients_;
+    sync_sessions sessions_;
     registrations registrations_;
     jobs::server_snapshots snapshots_;
     jobs::ordered_lists lists_;

@@ -112,8 +112,9 @@ awaitable<result<add_version::answer>> add_in_steps(context& with, add_version n
         }
         if (!added || begun + added->taken == all.size()) co_return done;
         begun += added->taken;
+        // The device was told that of the first, if it goes on there.
+        next.continues = next.continues || added->version != next.parent;
         next.parent = added->version;
-        next.continues = true;
     }
 }
 

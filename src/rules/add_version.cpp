@@ -41,22 +41,18 @@ std::vector<chain_position> merged(std::vector<chain_position> known,
     return known;
 }
 
-// nullopt: it has missed too much.
-std::optional<decision> decide(write_tx& tx, account_id account, std::vector<operation> sent,
-                               const chain_place& place, const chain_head& head,
-                               touched_tasks& tasks) {
-    const auto is_there = [&](const uuid& id) { return tasks.is_there(id); };
-    const bool stale = place.left_at != head.seq;
-    if (!stale || are_untouched(sent, tasks, place.left_at, head.sealed_seq)) {
-        return decision{without_passing(effective_only(std::move(sent), is_there), {}),
-                        place.dropped};
-    }
-    auto missed = missed_at(tx, account, place, head.seq);
+// What is sent at `place`, behind the version `through`. `is_there` is asked about tasks that the
+// device has missed nothing of. nullopt: it has missed too much.
+template <class IsThere>
+std::optional<decision> transform_over(read_tx& tx, account_id account, std::vector<operation> sent,
+                                       const chain_place& place, std::int64_t through,
+                                       IsThere is_there) {
+    auto missed = missed_at(tx, account, place, through);
     if (!missed) return std::nullopt;
     const presence before = there_before(missed->all);
     sent = effective_only(std::move(sent), [&](const uuid& id) {
         const auto known = before.find(id);
-        return known == before.end() ? tasks.is_there(id) : known->second;
+        return known == before.end() ? is_there(id) : known->second;
     });
     const auto lists =
         transform_lists(std::move(missed->all), without_passing(std::move(sent), before));
@@ -65,11 +61,91 @@ std::optional<decision> decide(write_tx& tx, account_id account, std::vector<ope
     return decision{lists.local, std::move(dropped)};
 }
 
-void put_fork(write_tx& tx, account_id account, const add_version& c, const fork_version& side) {
+std::optional<decision> decide(write_tx& tx, account_id account, std::vector<operation> sent,
+                               const chain_place& place, const chain_head& head,
+                               touched_tasks& tasks) {
+    const auto is_there = [&](const uuid& id) { return tasks.is_there(id); };
+    const bool stale = place.left_at != head.seq;
+    if (stale && !are_untouched(sent, tasks, place.left_at, head.sealed_seq)) {
+        return transform_over(tx, account, std::move(sent), place, head.seq, is_there);
+    }
+    return decision{without_passing(effective_only(std::move(sent), is_there), {}), place.dropped};
+}
+
+// The name of the state of a device at `place` that has its own version `seq` besides.
+uuid name_place(write_tx& tx, const add_version& c, account_id account, chain_place place,
+                std::int64_t seq, const moment& m) {
+    place.own.push_back(seq);
+    if (const auto on_chain = pass_own(place)) {
+        return tx.find_version_id(account, *on_chain).value();
+    }
+    const fork_version side{fork_name(m.ids.next(m.now)),
+                            place.left_at,
+                            m.now,
+                            std::move(place.own),
+                            std::move(place.dropped),
+                            {}};
     // Its name was told to nobody, and the new one says all that it said.
     if (c.continues) tx.forget_fork_version(account, c.parent);
     tx.put_fork_version(account, side,
                         {add_version::fork_versions_max, add_version::fork_version_bytes_max});
+    return name_of_fork(side);
+}
+
+// A version of the device's own whose acceptance it did not commit, and that it sends again.
+struct resent {
+    std::int64_t seq = 0;
+    // Where the operations it was made of begin and end in `sent`. An end of 0: not all are there.
+    std::ptrdiff_t begin = 0;
+    std::ptrdiff_t end = 0;
+};
+
+std::optional<resent> find_resent(read_tx& tx, const device& sender, const chain_head& head,
+                                  const chain_place& place, std::span<const operation> sent) {
+    // A device's versions are in the order in which it sent them.
+    const std::int64_t from = place.beside() ? place.own.back() : place.left_at;
+    const std::int64_t to = std::min(head.seq, place.left_at + add_version::missed_versions_max);
+    std::size_t bytes = 0;
+    for (std::int64_t seq = from + 1; seq <= to && bytes <= add_version::missed_bytes_max; ++seq) {
+        version next = version_at(tx, sender.account, seq);
+        bytes += work_of(next.operations);
+        std::erase_if(next.operations, is_scrubbed);
+        if (next.author != author{sender.id} || next.operations.empty()) continue;
+        const auto begin = std::ranges::find(sent, next.operations.front());
+        auto end = begin;
+        for (const operation& o : next.operations) {
+            end = std::find(end, sent.end(), o);
+            if (end == sent.end()) return resent{seq, begin - sent.begin(), 0};
+            ++end;
+        }
+        return resent{seq, begin - sent.begin(), end - sent.begin()};
+    }
+    return std::nullopt;
+}
+
+// What is resent is not appended again: the device is given its place behind the version that has
+// it. nullopt: nothing is resent.
+std::optional<add_version::answer> accept_resent(write_tx& tx, const add_version& c,
+                                                 const device& sender, const chain_head& head,
+                                                 chain_place& place, const moment& m) {
+    const auto first = c.operations.begin();
+    const auto found = find_resent(tx, sender, head, place, c.operations);
+    if (!found) return std::nullopt;
+    if (found->end == 0) {
+        // The rest comes with the next command. What is sent before it had no effect then.
+        const bool is_another = found->begin == 0 || found->begin == std::ssize(c.operations);
+        if (is_another) return std::nullopt;
+        return add_version::added{.version = c.parent, .taken = std::size_t(found->begin)};
+    }
+    // Only what meets others' operations makes a difference to what the device need not pull.
+    auto decided = transform_over(tx, sender.account, {first, first + found->end}, place,
+                                  found->seq - 1, [](const uuid&) { return false; });
+    if (!decided) return add_version::missed_too_much{};
+    place.dropped = std::move(decided->dropped);
+    return add_version::added{
+        .version = name_place(tx, c, sender.account, std::move(place), found->seq, m),
+        .stale = true,
+        .taken = std::size_t(found->end)};
 }
 
 // A device that is further than the backup which the store was put back from.
@@ -78,7 +154,7 @@ std::optional<add_version::added> take_up(write_tx& tx, const add_version& c, co
     if (!sender.resync) return std::nullopt;
     const auto its = resync_versions_of(tx.instance());
     const bool is_its = c.parent == its.ahead || c.parent == its.sent ||
-                        is_ahead(tx, sender.account, c.parent, *sender.resync);
+                        is_ahead(tx, sender.account, version_of_name(c.parent), *sender.resync);
     if (!is_its) return std::nullopt;
     // Until its snapshot is here.
     set_resync(tx, sender, resync::state::expected, m);
@@ -95,8 +171,8 @@ add_version::answer apply(write_tx& tx, const add_version& c, const moment& m) {
     const account_id account = sender->account;
 
     const chain_head head = tx.head_of(account);
-    const bool stale = head.version != c.parent;
-    auto place = stale ? place_of(tx, account, c.parent) : chain_place{head.seq, {}, {}, {}};
+    auto place = head.version == c.parent ? chain_place{head.seq, {}, {}, {}}
+                                          : place_of(tx, account, c.parent);
     if (!place) {
         if (auto taken = take_up(tx, c, *sender, m)) return *taken;
         return add_version::unknown_parent{};
@@ -104,6 +180,10 @@ add_version::answer apply(write_tx& tx, const add_version& c, const moment& m) {
     if (place->own.size() >= add_version::own_versions_max) return add_version::missed_too_much{};
     if (!c.continues && !has_room(tx, account, c.bytes, m)) return account_full{};
     touched_tasks tasks(tx, account);
+    if (c.continues || is_push_first_name(c.parent)) {
+        if (auto again = accept_resent(tx, c, *sender, head, *place, m)) return *again;
+    }
+    const bool stale = place->left_at != head.seq;
     add_version::added done;
     done.stale = stale;
     done.taken = operations_within(c.work_max, c.operations, [&](std::size_t n) {
@@ -124,15 +204,8 @@ add_version::answer apply(write_tx& tx, const add_version& c, const moment& m) {
     done.cut = appended.cut;
     done.version = appended.version;
     if (stale) {
-        done.version = fork_name(m.ids.next(m.now));
-        fork_version side{done.version,
-                          place->left_at,
-                          m.now,
-                          std::move(place->own),
-                          std::move(decided->dropped),
-                          {}};
-        side.own.push_back(appended.seq);
-        put_fork(tx, account, c, side);
+        place->dropped = std::move(decided->dropped);
+        done.version = name_place(tx, c, account, *std::move(place), appended.seq, m);
     }
     return done;
 }

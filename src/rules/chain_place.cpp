@@ -7,21 +7,21 @@
 namespace callsign::rules {
 namespace {
 
-// The last bytes of a fork version's name are zero; in the names of the places on its way back they
-// hold how far on the chain that is.
-constexpr std::size_t step_bytes = 5;
+// The last bytes of a fork version's id are zero; in the names of the places on its way back they
+// hold how far the chain has been read.
+constexpr std::size_t seq_bytes = 5;
 
-uuid name_on_the_way(uuid side, std::int64_t steps) noexcept {
-    for (std::size_t i = 0; i < step_bytes; ++i) {
-        side.data[15 - i] = static_cast<std::uint8_t>(steps >> (8 * i));
+uuid name_on_the_way(uuid side, std::int64_t seq) noexcept {
+    for (std::size_t i = 0; i < seq_bytes; ++i) {
+        side.data[15 - i] = static_cast<std::uint8_t>(seq >> (8 * i));
     }
     return side;
 }
 
-std::int64_t steps_of(const uuid& name) noexcept {
-    std::int64_t steps = 0;
-    for (std::size_t i = 16 - step_bytes; i < 16; ++i) steps = steps << 8 | name.data[i];
-    return steps;
+std::int64_t seq_of(const uuid& name) noexcept {
+    std::int64_t seq = 0;
+    for (std::size_t i = 16 - seq_bytes; i < 16; ++i) seq = seq << 8 | name.data[i];
+    return seq;
 }
 
 // The last of the versions that follow `seq` without a gap and are its own; `seq` if there are
@@ -32,10 +32,10 @@ std::int64_t pass_own(std::vector<std::int64_t>::const_iterator& own,
     return seq;
 }
 
-std::optional<chain_place> place_beside(fork_version side, std::int64_t steps) {
+std::optional<chain_place> place_beside(fork_version side, std::int64_t read_to) {
     chain_place place;
     auto own = side.own.cbegin();
-    place.left_at = pass_own(own, side.own.cend(), side.left_at + steps);
+    place.left_at = pass_own(own, side.own.cend(), std::max(side.left_at, read_to));
     // There it would be back, and that place is the chain's to name.
     if (own == side.own.cend()) return std::nullopt;
     place.own.assign(own, side.own.cend());
@@ -47,21 +47,61 @@ std::optional<chain_place> place_beside(fork_version side, std::int64_t steps) {
     const std::int64_t next = place.left_at + 1;
     pass_own(own, side.own.cend(), next);
     const bool is_back = own == side.own.cend();
-    place.after_next = is_back ? side.back : name_on_the_way(side.id, next - side.left_at);
+    place.after_next = is_back ? side.back : name_on_the_way(side.id, next);
     return place;
 }
 
+constexpr std::size_t variant_byte = 8;
+constexpr std::uint8_t push_first_bit = 0x40;
+constexpr std::size_t version_byte = 6;
+constexpr std::uint8_t twin_bit = 0x80;
+
 }  // namespace
+
+uuid push_first_name(uuid version) noexcept {
+    if (is_push_first_name(version)) version.data[version_byte] ^= twin_bit;
+    version.data[variant_byte] |= push_first_bit;
+    return version;
+}
+
+bool is_push_first_name(const uuid& name) noexcept {
+    return (name.data[variant_byte] & push_first_bit) != 0;
+}
+
+uuid version_of_name(uuid name) noexcept {
+    name.data[variant_byte] &= static_cast<std::uint8_t>(~push_first_bit);
+    name.data[version_byte] &= static_cast<std::uint8_t>(~twin_bit);
+    return name;
+}
 
 uuid fork_name(uuid drawn) noexcept {
     return name_on_the_way(drawn, 0);
+}
+
+uuid name_of_fork(const fork_version& side) noexcept {
+    return name_on_the_way(side.id, side.left_at);
+}
+
+std::optional<std::int64_t> pass_own(chain_place& place) {
+    auto own = place.own.cbegin();
+    place.left_at = pass_own(own, place.own.cend(), place.left_at);
+    place.own.erase(place.own.cbegin(), own);
+    if (place.own.empty()) return place.left_at;
+    return std::nullopt;
 }
 
 std::optional<chain_place> place_of(read_tx& tx, account_id account, const uuid& version) {
     if (const auto seq = tx.find_version_seq(account, version))
         return chain_place{*seq, {}, {}, {}};
     if (auto side = tx.find_fork_version(account, fork_name(version))) {
-        return place_beside(std::move(*side), steps_of(version));
+        return place_beside(std::move(*side), seq_of(version));
+    }
+    if (is_push_first_name(version)) {
+        const uuid named = version_of_name(version);
+        if (auto place = place_of(tx, account, named)) return place;
+        // The fork version is forgotten. The chain from there on, pulled whole, has the same end.
+        if (seq_of(named) > tx.head_of(account).seq) return std::nullopt;
+        return chain_place{seq_of(named), {}, {}, {}};
     }
     // Nil, but for a chain that was begun on another server before it was sealed here.
     const auto first = tx.versions(account, 0, 1);

@@ -4,8 +4,8 @@
 // On a fork version it has the chain up to where it left it, and its own versions after that. It is
 // rebased by the usual reads: each of the others' versions that it lacks, one at a time, without
 // the operations that lost against its own. The state after each has an id too, made of the fork
-// version's id and of how many were read. When none is lacking up to its last own version, it is on
-// the chain again.
+// version's id and of how far the chain was read. When none is lacking up to its last own version,
+// it is on the chain again.
 
 #include <callsign/rules/rules.hpp>
 
@@ -30,8 +30,20 @@ struct chain_place {
 // nil unless the chain was begun elsewhere, is the place before it.
 std::optional<chain_place> place_of(read_tx& tx, account_id account, const uuid& version);
 
-// A name for a fork version: those of the places on the way back differ in their last bytes.
+// Another name of the place `version`, for a device that is to push before it pulls more. A place
+// has two such names, and of one this gives the other. They have bits set that are zero in UUIDs of
+// RFC 9562, so that no version of this server has such a name.
+uuid push_first_name(uuid version) noexcept;
+bool is_push_first_name(const uuid& name) noexcept;
+uuid version_of_name(uuid name) noexcept;
+
+// An id for a fork version, and what a device there calls it: the names of the places on the way
+// back differ from the id in their last bytes.
 uuid fork_name(uuid drawn) noexcept;
+uuid name_of_fork(const fork_version& side) noexcept;
+
+// Its own versions that are next, a device has. Returns where it is on the chain, if it is then.
+std::optional<std::int64_t> pass_own(chain_place& place);
 
 // `all` without those of `place.dropped`; they are the version's after `place.left_at`.
 void leave_out_dropped(const chain_place& place, std::vector<operation>& all);

@@ -74,6 +74,7 @@ class managed_account {
         }
         store_.reset();
         store_ = open_();
+        ++starts_;
         return std::nullopt;
     }
 
@@ -95,6 +96,10 @@ class managed_account {
 
     store& data() { return *store_; }
     account_id id() const { return account_; }
+    int starts() const { return starts_; }
+    // No sync is under way that was when the server was started last.
+    bool is_quiet() const { return is_quiet_; }
+    void be_quiet() { is_quiet_ = true; }
     time_point now() const { return now_; }
 
   private:
@@ -104,21 +109,38 @@ class managed_account {
     time_point now_ = t0;
     account_id account_;
     crash armed_ = crash::none;
+    int starts_ = 0;
+    bool is_quiet_ = false;
 };
 
 // One device's way to it.
 class device_link final : public model_server {
   public:
-    // `work_max`: what one command takes of a segment.
-    device_link(managed_account& account, uuid client, std::size_t work_max)
-        : account_(account), client_(client), work_max_(work_max) {}
+    // `work_max`: what one command takes of a segment. `large_batch`: behind so many operations
+    // there may be more.
+    device_link(managed_account& account, uuid client, std::size_t work_max,
+                std::size_t large_batch = std::numeric_limits<std::size_t>::max())
+        : account_(account), client_(client), work_max_(work_max), large_batch_(large_batch) {}
 
     std::optional<child> child_of(const uuid& parent) override {
         const auto tx = account_.data().begin_read();
-        auto found = rules::read(*tx, find_child{account_.id(), parent});
-        EXPECT_FALSE(std::holds_alternative<unknown_version>(found));
+        sync_session& its = session();
+        const auto at = its.pull(parent);
+        if (!at) return std::nullopt;
+        const find_child question{account_.id(), parent, {}, tx->find_device(client_)->id, *at};
+        auto found = rules::read(*tx, question);
+        EXPECT_FALSE(std::holds_alternative<unknown_version>(found)) << to_string(parent);
+        if (const auto* const first = std::get_if<find_child::push_first>(&found)) {
+            its.held(first->name, first->head, first->from);
+            return child{first->name, {}};
+        }
         auto* const next = std::get_if<find_child::next_version>(&found);
-        if (!next) return std::nullopt;
+        if (!next) {
+            its.has_no_child(std::get<up_to_date>(found).from);
+            return std::nullopt;
+        }
+        const auto others = std::span<const operation>(next->operations);
+        its.pulled(next->id, next->is_by_others ? others : others.first(0), next->from);
         return child{next->id, std::move(next->operations)};
     }
 
@@ -127,6 +149,9 @@ class device_link final : public model_server {
                                                  std::vector<operation> all) override {
         callsign::add_version c{client_, parent, std::move(all), account_.id(), 0};
         c.work_max = work_max_;
+        if (!session().push(parent, c.operations, c.operations.size() >= large_batch_))
+            throw refused{};
+        bool sends_again = false;  // what the chain has of it
         for (;;) {
             const auto seq = account_.data().begin_read()->head_of(account_.id()).seq;
             const auto answer = account_.run(c);
@@ -138,12 +163,17 @@ class device_link final : public model_server {
             if (!added) return expected{};
             late += added->stale ? 1 : 0;
             const auto rest = c.operations.begin() + static_cast<std::ptrdiff_t>(added->taken);
-            judge(c.parent, {c.operations.begin(), rest}, seq);
+            const auto now = account_.data().begin_read()->head_of(account_.id()).seq;
+            sends_again = sends_again || now == seq;
+            if (!sends_again) judge(c.parent, {c.operations.begin(), rest}, seq);
             c.operations.erase(c.operations.begin(), rest);
-            if (c.operations.empty()) return accepted{added->version};
+            if (c.operations.empty()) {
+                session().pushed(added->version);
+                return accepted{added->version};
+            }
             EXPECT_GT(added->taken, 0u);
+            c.continues = c.continues || added->version != c.parent;
             c.parent = added->version;
-            c.continues = true;
             ++steps;
         }
     }
@@ -153,6 +183,13 @@ class device_link final : public model_server {
     std::set<std::string> faults;
 
   private:
+    // In the memory of a process.
+    sync_session& session() {
+        if (starts_ != account_.starts()) session_ = sync_session(!account_.is_quiet());
+        starts_ = account_.starts();
+        return session_;
+    }
+
     // What was appended behind `seq` is what the client's own loop makes of it, had it pulled
     // first; tasks that come and go within it are nobody's, unless they have come from somebody
     // else meanwhile. Of a version beside the chain only the server knows the way.
@@ -197,6 +234,9 @@ class device_link final : public model_server {
     managed_account& account_;
     uuid client_;
     std::size_t work_max_;
+    std::size_t large_batch_;
+    sync_session session_;
+    int starts_ = 0;
 };
 
 }  // namespace callsign::testing

@@ -108,6 +108,7 @@ class model_client {
 
     bool syncing() const noexcept { return doing_ != doing::nothing; }
     const task_map& tasks() const noexcept { return tasks_; }
+    std::size_t unsynced() const noexcept { return unsynced_.size(); }
     int conflicts() const noexcept { return conflicts_; }
 
     void begin_sync() {

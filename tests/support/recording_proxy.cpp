@@ -87,6 +87,10 @@ class recording_proxy::impl {
         if (missing_ > 0) one_has_come();
     }
 
+    void cut_off(cut where) {
+        const std::lock_guard lock(mutex_);
+        cut_ = std::move(where);
+    }
     void lose_answers(int nth) { lost_nth_ = nth; }
     void close_after_each() { closes_ = true; }
     void disturb(std::uint64_t seed, int in_hundred) {
@@ -129,6 +133,8 @@ class recording_proxy::impl {
             reach(moment::arrived);
             co_await wait_for_others();
         }
+        const std::optional<cut> cut_here = is_version ? reach_cut() : std::nullopt;
+        if (cut_here && !cut_here->is_passed_on) co_return co_await refuse(client, *cut_here);
         const fate drawn = is_version ? draw() : fate::none;
         if (drawn == fate::lost) co_return false;
         if (drawn == fate::late || drawn == fate::twice) {
@@ -141,10 +147,25 @@ class recording_proxy::impl {
         if (!answer) co_return false;
         if (is_version && (reach(moment::answered) || is_lost())) co_return false;
         if (drawn == fate::unanswered) co_return false;
+        if (cut_here) co_return co_await refuse(client, *cut_here);
         record_answer(number, *answer);
         if (closes_) answer->keep_alive(false);
         const auto [untold, in] = co_await http::async_write(client.socket, *answer, use_result);
         co_return !untold && answer->keep_alive();
+    }
+
+    std::optional<cut> reach_cut() {
+        const std::lock_guard lock(mutex_);
+        if (!cut_ || --cut_->nth > 0) return std::nullopt;
+        return std::exchange(cut_, std::nullopt);
+    }
+    awaitable<bool> refuse(side& client, const cut& here) {
+        if (here.then) here.then();
+        if (here.status == 0) co_return false;
+        http::response<http::string_body> answer{http::int_to_status(here.status), 11};
+        answer.prepare_payload();
+        const auto [untold, in] = co_await http::async_write(client.socket, answer, use_result);
+        co_return !untold;
     }
 
     enum class fate { none, lost, unanswered, late, twice };
@@ -219,6 +240,7 @@ class recording_proxy::impl {
     std::vector<exchange> seen_;
     std::size_t forgotten_ = 0;
     std::optional<std::pair<moment, std::packaged_task<void()>>> awaited_;
+    std::optional<cut> cut_;
     std::mt19937_64 random_;
     int disturbed_in_hundred_ = 0;
     int missing_ = 0;                // versions that others wait for
@@ -256,6 +278,10 @@ void recording_proxy::forget_exchanges() {
 
 std::future<void> recording_proxy::at_next_version(moment when, std::function<void()> then) {
     return impl_->at_next_version(when, std::move(then));
+}
+
+void recording_proxy::cut_off(cut where) {
+    impl_->cut_off(std::move(where));
 }
 
 void recording_proxy::lose_answers(int nth) {

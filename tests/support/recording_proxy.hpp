@@ -55,6 +55,16 @@ class recording_proxy {
     // One of them will not come. Nothing, if they have gone on.
     void gather_one_fewer();
 
+    // The `nth` of the next versions is answered with that status, or not at all if that is 0,
+    // before the server has it or after. Once.
+    struct cut {
+        int nth = 1;
+        unsigned status = 0;
+        bool is_passed_on = false;
+        std::function<void()> then{};  // called at that moment, on the proxy's thread
+    };
+    void cut_off(cut where);
+
     // Of the answers to versions each `nth` one is lost: the client is cut off without it.
     void lose_answers(int nth);
     // Of the versions so many in a hundred are disturbed, as the seed draws: the request is lost,

@@ -418,8 +418,10 @@ TEST_F(managed_taskwarrior_test, a_wrong_secret_is_refused_whole_and_told_why) {
     EXPECT_EQ(send(seal::seal_body(right, uuid{}, nonce, segment)), "200 ");
     EXPECT_EQ(text_in(show("SYN-1"), "uuid"), task);
 
-    // Put right, it goes on with what it has kept.
+    // Put right, it goes on with what it has kept. What was sent by hand is its own, so that it
+    // pushes before it pulls that.
     laptop.configure("sync.encryption_secret=" + secret);
+    expect_done(laptop.sync());
     expect_done(laptop.sync());
     EXPECT_EQ(key_of(laptop, "Kept at home"), "SYN-2");
     EXPECT_EQ(key_of(laptop, "This one too"), "SYN-3");

@@ -22,6 +22,7 @@ namespace callsign::api {
 
 struct known_client {
     account_id account;
+    device_id device{};
     account_mode mode = account_mode::opaque;
     bool revoked = false;
     bool closed = false;  // its account is not active

@@ -1,5 +1,7 @@
 #include "managed.hpp"
 
+#include "sync_sessions.hpp"
+
 #include <callsign/domain/query.hpp>
 #include <callsign/domain/work.hpp>
 #include <callsign/jobs/resync.hpp>
@@ -45,6 +47,18 @@ http_response answer_too_far() {
     http_response response =
         refuse_sync(503, "too much has come since that version: sync again to fetch it first",
                     "too-far-behind");
+    response.headers.emplace_back("Retry-After", "1");
+    return response;
+}
+
+// Stock clients push up to 1 MB at once. Behind a batch of less than this there is none, unless
+// others' changes took away half of it.
+constexpr std::size_t large_batch_bytes = std::size_t{512} << 10;
+
+http_response answer_sync_again() {
+    http_response response = refuse_sync(
+        503, "others have changed tasks meanwhile: sync again to send this many changes",
+        "sync-again");
     response.headers.emplace_back("Retry-After", "1");
     return response;
 }
@@ -113,9 +127,19 @@ awaitable<http_response> add_managed_version(sync_context& s, request_context& c
                                   .account = client.account,
                                   .bytes = c.request.body().size()};
     auto operations = std::get<std::vector<operation>>(std::move(*opened));
+    if (!s.sessions.of(asked.client)
+             .push(asked.version, operations, c.request.body().size() >= large_batch_bytes)) {
+        co_return answer_sync_again();
+    }
     const auto done =
         co_await jobs::add_in_steps(s.jobs, std::move(command), std::move(operations));
     if (!done) co_return fail_sync(c, done.error());
+    sync_session& session = s.sessions.of(asked.client);
+    if (const auto* const added = std::get_if<callsign::add_version::added>(&*done)) {
+        session.pushed(added->version);
+    } else if (std::holds_alternative<callsign::add_version::missed_too_much>(*done)) {
+        session.is_too_far_behind();
+    }
     co_return answer_add(*done);
 }
 
@@ -123,19 +147,33 @@ awaitable<http_response> next_managed_version(sync_context& s, request_context& 
                                               known_client client) {
     if (auto refused = refuse_client(client)) co_return std::move(*refused);
     const uuid parent = c.head.sync.version;
-    find_child question{client.account, parent, client.resync};
+    const uuid its = c.head.sync.client;
+    const auto at = s.sessions.of(its).pull(parent);
+    if (!at) co_return answer_none("no such version");
+    find_child question{client.account, parent, client.resync, client.device, *at};
     const auto found = co_await s.engine.ask(question);
     if (!found) co_return fail_sync(c, found.error());
     const auto* child = std::get_if<find_child::next_version>(&*found);
-    const bool is_on_chain = child != nullptr || std::holds_alternative<up_to_date>(*found);
+    const auto* const last = std::get_if<up_to_date>(&*found);
+    const bool is_on_chain = child != nullptr || last != nullptr;
     if (is_on_chain && client.resync && client.resync->now == resync::state::expected) {
         end_resync seen{c.head.sync.client, client.account};
         const auto done = co_await s.engine.submit(seen);
         if (!done) co_return fail_sync(c, done.error());
     }
-    if (std::holds_alternative<up_to_date>(*found) ||
-        std::holds_alternative<find_child::awaits_change>(*found)) {
+    sync_session& session = s.sessions.of(its);
+    if (last) session.has_no_child(last->from);
+    if (last || std::holds_alternative<find_child::awaits_change>(*found)) {
         co_return answer_none("no such version");
+    }
+    find_child::next_version nothing;
+    if (const auto* const first = std::get_if<find_child::push_first>(&*found)) {
+        session.held(first->name, first->head, first->from);
+        nothing.id = first->name;
+        child = &nothing;
+    } else if (child) {
+        const auto others = std::span<const operation>(child->operations);
+        session.pulled(child->id, child->is_by_others ? others : others.first(0), child->from);
     }
     if (std::holds_alternative<find_child::awaits_snapshot>(*found)) {
         co_return refuse_sync(409, "this device's snapshot was asked for, and has not come",
@@ -172,6 +210,11 @@ awaitable<http_response> add_managed_snapshot(sync_context& s, request_context& 
     auto tasks = std::get<task_map>(std::move(*opened));
     const auto done = co_await jobs::merge_in_steps(s.jobs, std::move(its), std::move(tasks));
     if (!done) co_return fail_sync(c, done.error());
+    if (std::holds_alternative<merge_snapshot::done>(*done)) {
+        const auto head = co_await s.engine.ask(find_head{client.account});
+        if (!head) co_return fail_sync(c, head.error());
+        s.sessions.of(c.head.sync.client).merged(head->seq);
+    }
     co_return answer_merge(*done);
 }
 

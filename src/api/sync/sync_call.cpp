@@ -106,6 +106,7 @@ awaitable<result<std::optional<known_client>>> client_of(sync_context& s, reques
         if (edition != s.clients.edition()) continue;
         const device& d = **found;
         known_client known{.account = d.account,
+                           .device = d.id,
                            .mode = d.mode,
                            .revoked = d.revoked_at.has_value(),
                            .closed = d.state != account_state::active,

@@ -159,12 +159,13 @@ TEST_F(managed_sync, rest_and_devices_see_the_same_tasks) {
 
 TEST_F(managed_sync, nobody_is_told_of_a_conflict) {
     const replica laptop = add_device("laptop"), phone = add_device("phone");
-    sent(laptop, nil_id, new_task(1, "laptop's"));
+    const std::string at = sent(laptop, nil_id, new_task(1, "laptop's"));
     const std::string side = sent(phone, nil_id, new_task(2, "phone's"));
     task_map own, other;
+    for (const auto& o : new_task(1, "laptop's")) carry_out(other, o);
     for (const auto& o : new_task(2, "phone's")) carry_out(own, o);
     const auto end = pull(phone, side, own);
-    EXPECT_EQ(pull(laptop, nil_id, other), end);
+    EXPECT_EQ(pull(laptop, at, other), end);
     EXPECT_EQ(own, other);
     EXPECT_EQ(own.at(task_id_of(2)).at("key"), "SYN-2");
 }
@@ -221,9 +222,10 @@ TEST_F(managed_sync, what_is_taken_away_again_is_logged) {
 TEST_F(managed_sync, a_new_device_begins_with_a_snapshot_of_the_servers) {
     const replica laptop = add_device("laptop");
     EXPECT_EQ(h->call(snapshot_of(laptop.client())).status, 404u);
-    sent(laptop, nil_id, new_task(1, "first"));
+    const std::string at = sent(laptop, nil_id, new_task(1, "first"));
     task_map seen;
-    const auto end = pull(laptop, nil_id, seen);
+    for (const auto& o : new_task(1, "first")) carry_out(seen, o);
+    const auto end = pull(laptop, at, seen);
     const replica phone = add_device("phone");
     const auto response = h->call(snapshot_of(phone.client()));
     ASSERT_EQ(response.status, 200u);
@@ -306,15 +308,15 @@ TEST_F(restored_sync, a_device_is_led_back) {
     EXPECT_EQ(own.at(task_id_of(2)).at("key"), "SYN-2");
     EXPECT_EQ(own.at(task_id_of(3)).at("key"), "SYN-3");
     task_map fresh;
-    pull(laptop, nil_id, fresh);
+    pull(add_device("phone"), nil_id, fresh);
     EXPECT_EQ(own, fresh);
 }
 
 TEST_F(restored_sync, a_device_that_was_not_further_goes_on) {
     const replica laptop = add_device("laptop"), phone = add_device("phone");
-    sent(laptop, nil_id, new_task(1, "first"));
     task_map own;
-    const std::string at = pull(laptop, nil_id, own);
+    for (const auto& o : new_task(1, "first")) carry_out(own, o);
+    const std::string at = pull(laptop, sent(laptop, nil_id, new_task(1, "first")), own);
     auto backup = disk->copy();
     put_back(std::move(backup));
     const auto resync_of = [&](const std::string& name) {

@@ -24,8 +24,8 @@ namespace callsign {
 // However much a device sends at once, one command takes no more of it than the writer does in
 // about 20 ms, and says how much that was. The rest comes with the next, whose parent is the
 // version that this one gave: exactly as a device would send piece by piece. The device itself is
-// told of the last one alone. If the server dies on the way, the device was told nothing, reads
-// what there is of its own as it would after a lost answer, and sends the rest.
+// told of the last one alone. If the server dies on the way, the device was told nothing, and
+// sends all of it again: what the chain has of that already is not appended again.
 struct add_version {
     // A device that has missed more than this, of tasks that it has changed too, is to fetch it
     // first, as all do.

@@ -5,6 +5,7 @@
 #include <callsign/domain/commands/tasks.hpp>
 #include <callsign/domain/device.hpp>
 #include <callsign/domain/sealed.hpp>
+#include <callsign/domain/sync_session.hpp>
 #include <callsign/domain/version.hpp>
 
 #include <cstddef>
@@ -23,7 +24,9 @@ struct find_head {
 claim claim_of(const find_head& q);
 
 // Nothing comes after it yet.
-struct up_to_date {};
+struct up_to_date {
+    std::int64_t from = 0;  // the last version's
+};
 // It is no version of this account's, or one that is not kept.
 struct unknown_version {};
 
@@ -32,10 +35,21 @@ struct find_child {
     account_id account;
     uuid parent{};
     std::optional<callsign::resync> resync{};  // the device's
+    device_id device{};                        // zero: no version is its own
+    sync_position at{};
 
     struct next_version {
         uuid id{};
         std::vector<operation> operations;
+        bool is_by_others = false;  // neither the device's own nor the server's
+        std::int64_t from = 0;      // the device has the chain up to here
+    };
+    // The device is to push what it has before it pulls more: it is given no operations, and
+    // another name for what it has. `head` is the last version now.
+    struct push_first {
+        uuid name{};
+        std::int64_t head = 0;
+        std::int64_t from = 0;
     };
     // The device is further than the backup that the store was put back from. It is given a task
     // that says so: to change that, or another, makes it send what it has.
@@ -44,8 +58,8 @@ struct find_child {
     struct awaits_change {};
     // It has sent something, and not what the store lacks.
     struct awaits_snapshot {};
-    using answer = std::variant<next_version, up_to_date, unknown_version, ahead, awaits_change,
-                                awaits_snapshot>;
+    using answer = std::variant<next_version, up_to_date, unknown_version, push_first, ahead,
+                                awaits_change, awaits_snapshot>;
 };
 claim claim_of(const find_child& q);
 

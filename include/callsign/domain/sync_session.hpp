@@ -1,0 +1,199 @@
+#pragma once
+// How far a device has come in a sync of a managed account: what it pulled and pushed so far.
+//
+// A stock client commits what a sync brings at its very end, all or nothing. It pushes batches of
+// about 1 MB, and rebases the current batch alone over what it pulls before it. So:
+//
+// - A batch that meets itself on the chain, because an earlier sync broke off, is rebased to
+//   nothing, and that ends the sync: later batches are never pushed, and count as pushed. A device
+//   whose own version is next is made to push first instead.
+// - Others' changes pulled before one batch was pushed are not rebased against the next one. A
+// device
+//   whose next batch is about one of those tasks is rejected once; its next sync pushes all it has
+//   before it pulls. It is rejected too if others' changes of such a task are pulled again: what
+//   the batch had of it may have gone by that.
+//
+// docs/architecture.md, "A sync that breaks off". Pure, and kept in memory only: a session that is
+// lost costs its device one more sync.
+
+#include <callsign/base/keyed_hash.hpp>
+#include <callsign/base/uuid.hpp>
+#include <callsign/domain/version.hpp>
+
+#include <algorithm>
+#include <boost/container/flat_set.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace callsign {
+
+// What the answer to a pull depends on, beside the chain.
+struct sync_position {
+    bool pushes_first = false;  // whoever wrote the next version
+    // The sync may have begun before this session, which knows nothing of it.
+    bool may_be_resumed = false;
+    // Several replicas share the client ID, so that none of its versions is one replica's own.
+    bool is_shared = false;
+    // The device need not push its own versions up to this one again. None: unknown.
+    std::optional<std::int64_t> own_through{};
+};
+
+class sync_session {
+  public:
+    // Push-first names that are remembered: replicas that share a client ID have one each.
+    static constexpr std::size_t names_max = 8;
+    // A replica never goes back behind what it has committed, so that a client ID that does so this
+    // often is shared. Once can be a request that a proxy repeated.
+    static constexpr int shared_from = 2;
+    // Tasks that others changed and that are remembered; of more, all tasks count as changed.
+    static constexpr std::size_t others_tasks_max = 4'096;
+
+    // `may_be_resumed`: a sync that began before this session may still be in progress.
+    explicit sync_session(bool may_be_resumed = false) : may_be_resumed_(may_be_resumed) {}
+
+    // The device asks for the child of `parent`. None: it has none, so that the device pushes.
+    std::optional<sync_position> pull(const uuid& parent) {
+        if (at_ != parent || is_last_) {
+            begin(parent);
+        } else if (is_held_) {
+            is_last_ = true;
+            return std::nullopt;
+        } else if (std::exchange(is_pushed_, false)) {
+            // The next batch.
+            earlier_.add(std::exchange(now_, {}));
+        }
+        return sync_position{order_ == order::push_first, is_resumed_, is_shared(), own_through_};
+    }
+
+    // The answers. `from`: the device had the chain up to here. `others`: what others changed.
+    void pulled(const uuid& child, std::span<const operation> others, std::int64_t from) {
+        began_from(from);
+        at_ = child;
+        for (const operation& o : others) {
+            meets_ = meets_ || earlier_.contains(o.uuid);
+            now_.add(o.uuid);
+        }
+    }
+    // It is to push what it has, and has the chain no further. `head`: the last version now.
+    void held(const uuid& name, std::int64_t head, std::int64_t from) {
+        began_from(from);
+        at_ = name;
+        is_held_ = true;
+        if (names_.size() == names_max) names_.erase(names_.begin());
+        names_.push_back({name, head});
+    }
+    void has_no_child(std::int64_t from) {
+        began_from(from);
+        is_last_ = true;
+    }
+
+    // The device pushes what follows `parent`. `is_large`: there may be another batch. False: it is
+    // rejected, and is to sync again.
+    bool push(const uuid& parent, std::span<const operation> batch, bool is_large) {
+        if (at_ != parent) begin(parent);
+        if (is_shared() || order_ == order::pull_first) return true;
+        const bool meets = meets_ || (is_resumed_ && is_large) ||
+                           std::ranges::any_of(batch, [&](const operation& o) {
+                               return earlier_.contains(o.uuid);
+                           });
+        if (!meets) return true;
+        order_ = order::push_first;
+        at_.reset();
+        return false;
+    }
+    void pushed(const uuid& version) {
+        at_ = version;
+        is_last_ = is_held_ = false;
+        is_pushed_ = true;
+    }
+    // All it has is on the chain up to `head`, by the snapshot that it was asked for.
+    void merged(std::int64_t head) { own_through_ = head; }
+    // It has to pull before it can push. That ends what this class is for, and the sync comes to an
+    // end as a stock client's does elsewhere.
+    void is_too_far_behind() { order_ = order::pull_first; }
+
+  private:
+    struct push_first_name {
+        uuid name{};
+        std::int64_t head = 0;
+    };
+    // By the halves of keyed hashes: one that was not added is seldom taken for one that was, and
+    // that costs its device one more sync.
+    class task_set {
+      public:
+        void add(const uuid& task) {
+            if (hashes_.size() < others_tasks_max) {
+                hashes_.insert(hash_of(task));
+            } else {
+                has_all_ = true;
+            }
+        }
+        void add(const task_set& other) {
+            has_all_ = has_all_ || other.has_all_ ||
+                       hashes_.size() + other.hashes_.size() > others_tasks_max;
+            if (!has_all_) hashes_.insert(other.hashes_.begin(), other.hashes_.end());
+        }
+        bool contains(const uuid& task) const {
+            return has_all_ || hashes_.contains(hash_of(task));
+        }
+
+      private:
+        static std::uint32_t hash_of(const uuid& task) {
+            return static_cast<std::uint32_t>(keyed_hash{}(task));
+        }
+        boost::container::flat_set<std::uint32_t> hashes_;
+        bool has_all_ = false;
+    };
+    enum class order { stock, push_first, pull_first };
+
+    bool is_shared() const noexcept { return went_back_ >= shared_from; }
+
+    void begin(const uuid& at) {
+        // The device has committed the sync before, and so has pushed all it had.
+        has_ended_ = at_ == at && is_last_;
+        if (has_ended_) order_ = order::stock;
+        own_through_.reset();
+        for (const push_first_name& each : names_) {
+            if (each.name == at) own_through_ = each.head;
+        }
+        // A device that has nothing yet has pulled nothing either.
+        is_resumed_ = !is_known_ && may_be_resumed_ && !at.is_nil();
+        earlier_ = now_ = {};
+        meets_ = is_pushed_ = false;
+        is_known_ = is_new_ = true;
+        at_ = at;
+        is_last_ = is_held_ = false;
+    }
+    void began_from(std::int64_t seq) {
+        if (!is_new_) return;
+        is_new_ = false;
+        if (seq < committed_) ++went_back_;
+        if (has_ended_) committed_ = std::max(committed_, seq);
+    }
+
+    bool may_be_resumed_;
+    bool is_known_ = false;  // it has asked for something
+    order order_ = order::stock;
+    std::vector<push_first_name> names_;  // oldest first
+    std::int64_t committed_ = 0;  // the device has the chain up to here, whatever breaks off
+    int went_back_ = 0;
+
+    // Of the sync in progress.
+    std::optional<uuid> at_;  // the last version that the device was given
+    std::optional<std::int64_t> own_through_;
+    bool is_new_ = false;      // nothing was answered yet
+    bool has_ended_ = false;   // the sync before
+    bool is_resumed_ = false;  // perhaps
+    bool is_last_ = false;     // the device was told that `at_` has no child
+    bool is_held_ = false;     // `at_` is a push-first name
+    bool is_pushed_ = false;   // it has pushed, and not pulled since
+    // Tasks in others' changes that were pulled before an earlier batch was pushed, and since.
+    task_set earlier_, now_;
+    bool meets_ = false;  // some of both
+};
+
+}  // namespace callsign

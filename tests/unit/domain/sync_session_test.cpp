@@ -1,0 +1,187 @@
+// What a server knows of a device's sync by its requests alone.
+
+#include <callsign/domain/sync_session.hpp>
+
+#include <gtest/gtest.h>
+
+namespace callsign {
+namespace {
+
+uuid version(int n) {
+    return {{static_cast<std::uint8_t>(n)}};
+}
+std::vector<operation> changes(std::initializer_list<int> tasks) {
+    std::vector<operation> all;
+    for (const int n : tasks) {
+        all.push_back({operation_kind::update, version(100 + n), "p", "v", precise_time{}});
+    }
+    return all;
+}
+
+struct sync_session_test : ::testing::Test {
+    // The device's base, with the head there: it has nothing more to pull.
+    void pull_to_end(int at) {
+        EXPECT_TRUE(its.pull(version(at)));
+        its.has_no_child(at);
+    }
+    void pull(int parent, int child, std::initializer_list<int> others = {}) {
+        EXPECT_TRUE(its.pull(version(parent)));
+        its.pulled(version(child), changes(others), parent);
+    }
+    // Of a device that has been told that nothing follows, or is held.
+    bool push(int parent, std::initializer_list<int> batch, int taken) {
+        if (!its.push(version(parent), changes(batch), false)) return false;
+        its.pushed(version(taken));
+        return true;
+    }
+
+    sync_session its;
+};
+
+TEST_F(sync_session_test, a_device_that_is_held_pushes_and_one_that_ended_there_goes_on) {
+    ASSERT_TRUE(its.pull(version(1)));
+    its.held(version(11), 5, 1);
+    EXPECT_FALSE(its.pull(version(11))) << "it is to push";
+    // It had nothing to push, so that its next sync begins there.
+    const auto next = its.pull(version(11));
+    ASSERT_TRUE(next);
+    EXPECT_EQ(next->own_through, 5);
+    // A sync that broke off begins where the one before had.
+    EXPECT_EQ(its.pull(version(1))->own_through, std::nullopt);
+}
+
+TEST_F(sync_session_test, a_first_batch_may_be_about_what_others_changed) {
+    pull(1, 2, {1, 2});
+    pull_to_end(2);
+    EXPECT_TRUE(push(2, {1, 2, 3}, 3));
+}
+
+TEST_F(sync_session_test, a_later_batch_about_what_was_pulled_before_an_earlier_one_is_rejected) {
+    pull(1, 2, {1});
+    pull_to_end(2);
+    EXPECT_TRUE(push(2, {5}, 3));
+    pull(3, 4, {6});
+    pull_to_end(4);
+    EXPECT_TRUE(push(4, {5, 6}, 5)) << "it was rebased over that";
+    pull_to_end(5);
+    EXPECT_FALSE(push(5, {7, 1}, 6));
+    // From its base, all of it.
+    EXPECT_TRUE(its.pull(version(1))->pushes_first);
+    its.held(version(11), 5, 1);
+    EXPECT_FALSE(its.pull(version(11)));
+    EXPECT_TRUE(push(11, {5}, 7));
+    EXPECT_TRUE(its.pull(version(7))->pushes_first);
+    its.held(version(17), 6, 1);
+    EXPECT_FALSE(its.pull(version(17)));
+    // It ended there: the next one pulls.
+    EXPECT_FALSE(its.pull(version(17))->pushes_first);
+}
+
+// What the batch had of it may have gone by that.
+TEST_F(sync_session_test, a_task_that_others_change_before_two_batches_rejects_the_later_one) {
+    pull(1, 2, {1});
+    pull_to_end(2);
+    EXPECT_TRUE(push(2, {5}, 3));
+    pull(3, 4, {1});
+    pull_to_end(4);
+    EXPECT_FALSE(push(4, {6}, 5));
+}
+
+TEST_F(sync_session_test, more_tasks_than_are_remembered_count_as_all) {
+    ASSERT_TRUE(its.pull(version(1)));
+    std::vector<operation> many;
+    for (std::size_t n = 0; n <= sync_session::others_tasks_max; ++n) {
+        uuid id{};
+        id.data[0] = static_cast<std::uint8_t>(n);
+        id.data[1] = static_cast<std::uint8_t>(n >> 8);
+        many.push_back({operation_kind::create, id, {}, {}, {}});
+    }
+    its.pulled(version(2), many, 1);
+    pull_to_end(2);
+    EXPECT_TRUE(push(2, {5}, 3));
+    pull_to_end(3);
+    EXPECT_FALSE(push(3, {6}, 4));
+}
+
+// A client that is not stock may push one batch in pieces.
+TEST_F(sync_session_test, a_piece_behind_another_one_is_of_the_same_batch) {
+    pull(1, 2, {1});
+    pull_to_end(2);
+    EXPECT_TRUE(push(2, {5}, 3));
+    EXPECT_TRUE(push(3, {1}, 4));
+}
+
+TEST_F(sync_session_test, what_a_sync_pulled_is_nothing_to_the_next) {
+    pull(1, 2, {1});
+    pull_to_end(2);
+    EXPECT_TRUE(push(2, {5}, 3));
+    pull_to_end(3);
+    pull_to_end(3);
+    EXPECT_TRUE(push(3, {1}, 4));
+}
+
+TEST_F(sync_session_test, a_device_that_is_too_far_behind_pulls_first) {
+    pull(1, 2, {1});
+    EXPECT_TRUE(push(2, {5}, 3));
+    pull_to_end(3);
+    EXPECT_FALSE(push(3, {1}, 4));
+    its.is_too_far_behind();
+    EXPECT_FALSE(its.pull(version(1))->pushes_first);
+    its.pulled(version(2), changes({1}), 1);
+    EXPECT_TRUE(push(2, {5}, 3));
+    pull_to_end(3);
+    EXPECT_TRUE(push(3, {1}, 4)) << "or it would be rejected for ever";
+}
+
+// The server was started in the middle of it.
+TEST_F(sync_session_test, a_sync_that_may_be_resumed_pushes_no_large_batch) {
+    its = sync_session(true);
+    EXPECT_TRUE(its.pull(version(2))->may_be_resumed);
+    its.has_no_child(2);
+    EXPECT_FALSE(its.push(version(2), changes({5}), true));
+    EXPECT_FALSE(its.pull(version(2))->may_be_resumed) << "it has begun, while this one knows it";
+    its = sync_session(true);
+    EXPECT_FALSE(its.pull(uuid{})->may_be_resumed) << "it has nothing yet";
+    its = sync_session(true);
+    EXPECT_FALSE(its.push(version(2), changes({5}), true)) << "without a pull";
+}
+
+// A sync that breaks off begins again where it began before; a replica that goes back behind what
+// it committed is another one.
+TEST_F(sync_session_test, a_client_id_that_goes_back_again_and_again_is_shared) {
+    for (int n = 0; n < 3; ++n) {
+        pull(1, 9);
+        EXPECT_FALSE(its.pull(version(1))->is_shared);
+    }
+    for (int n = 0; n < sync_session::shared_from; ++n) {
+        pull_to_end(10 + n);
+        pull_to_end(10 + n);
+        EXPECT_FALSE(its.pull(version(2))->is_shared);
+        its.pulled(version(3), {}, 2);
+    }
+    EXPECT_TRUE(its.pull(version(2))->is_shared);
+    pull(2, 3, {1});
+    EXPECT_TRUE(push(3, {5}, 4));
+    pull_to_end(4);
+    EXPECT_TRUE(push(4, {1}, 5));
+}
+
+TEST_F(sync_session_test, replicas_that_share_a_client_id_each_go_on_from_their_name) {
+    for (std::size_t n = 0; n <= sync_session::names_max; ++n) {
+        ASSERT_TRUE(its.pull(version(1)));
+        its.held(version(20 + static_cast<int>(n)), static_cast<std::int64_t>(n), 1);
+    }
+    EXPECT_EQ(its.pull(version(20))->own_through, std::nullopt);
+    EXPECT_EQ(its.pull(version(21))->own_through, 1);
+    EXPECT_EQ(its.pull(version(28))->own_through, 8);
+}
+
+TEST_F(sync_session_test, what_a_snapshot_brought_need_not_be_pushed_again) {
+    ASSERT_TRUE(its.pull(version(1)));
+    EXPECT_TRUE(push(1, {5}, 2));
+    its.merged(7);
+    EXPECT_EQ(its.pull(version(2))->own_through, 7);
+}
+
+}  // namespace
+}  // namespace callsign

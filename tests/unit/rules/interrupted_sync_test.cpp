@@ -1,0 +1,195 @@
+// Devices whose syncs broke off: what they are given, and what is made of what they send again.
+
+#include "unit/rules/fixture.hpp"
+
+namespace callsign {
+namespace {
+
+struct interrupted_sync : managed_account {
+    find_child::answer child_of(const uuid& parent, const sync_position& at = {}) {
+        return ask(
+            find_child{account_, parent, {}, store_->begin_read()->find_device(laptop)->id, at});
+    }
+    uuid held_at(const uuid& parent, const sync_position& at = {}) {
+        const auto answer = child_of(parent, at);
+        const auto* const held = std::get_if<find_child::push_first>(&answer);
+        EXPECT_TRUE(held);
+        return held ? held->name : uuid{};
+    }
+    bool is_given(const uuid& parent, const uuid& child, const sync_position& at = {}) {
+        const auto answer = child_of(parent, at);
+        const auto* const next = std::get_if<find_child::next_version>(&answer);
+        return next && next->id == child;
+    }
+    // As the handler does it, from anywhere.
+    uuid push(uuid parent, operations all, std::size_t work_max = step_work_max) {
+        add_version c{laptop, parent, std::move(all), account_, 0};
+        c.work_max = work_max;
+        do {
+            const auto added = std::get<add_version::added>(run(c));
+            c.operations.erase(c.operations.begin(),
+                               c.operations.begin() + static_cast<std::ptrdiff_t>(added.taken));
+            c.continues = c.continues || added.version != c.parent;
+            c.parent = added.version;
+        } while (!c.operations.empty());
+        return c.parent;
+    }
+    std::int64_t seq() { return head().seq; }
+
+    const operations batch{create(uuid_of(1)), update(uuid_of(1), "p", "v"), create(uuid_of(2))};
+};
+
+TEST_F(interrupted_sync, a_device_is_not_given_its_own_version_before_it_has_pushed) {
+    const uuid own = push(uuid{}, batch);
+    const uuid name = held_at(uuid{});
+    EXPECT_NE(name, uuid{});
+    // The same place.
+    EXPECT_EQ(push(name, batch), own);
+    EXPECT_TRUE(is_given(own, head().version));
+    // Others are.
+    EXPECT_TRUE(
+        std::holds_alternative<find_child::next_version>(managed_account::child_of(uuid{})));
+}
+
+TEST_F(interrupted_sync, what_is_sent_again_is_not_appended_again) {
+    push(uuid{}, batch);
+    const auto before = seq();
+    push(held_at(uuid{}), batch);
+    EXPECT_EQ(seq(), before);
+    // With more behind it, that alone is.
+    operations more = batch;
+    more.push_back(create(uuid_of(3)));
+    const uuid side = push(held_at(uuid{}), more);
+    EXPECT_EQ(seq(), before + 2) << "and its key";
+    EXPECT_EQ(chain()[static_cast<std::size_t>(before)].operations, operations{create(uuid_of(3))});
+    task_map own;
+    for (const auto& o : more) carry_out(own, o);
+    follow(side, own);
+    EXPECT_EQ(own, tasks());
+}
+
+// Its versions are taken in steps, with the server's corrections between them.
+TEST_F(interrupted_sync, what_was_taken_in_steps_is_found_step_by_step) {
+    operations many;
+    for (int n = 1; n <= 30; ++n) many.push_back(create(uuid_of(n)));
+    push(uuid{}, many, 1);
+    const auto before = seq();
+    EXPECT_EQ(before, 60);
+    const uuid side = push(held_at(uuid{}), many, 1);
+    EXPECT_EQ(seq(), before);
+    task_map own;
+    for (const auto& o : many) carry_out(own, o);
+    follow(side, own);
+    EXPECT_EQ(own, tasks());
+}
+
+// What had no effect then is sent again too, and may stand at the end of a step.
+TEST_F(interrupted_sync, what_had_no_effect_does_not_hide_what_follows) {
+    const operations first{create(uuid_of(1)), remove(uuid_of(7))};
+    operations second;
+    for (int n = 2; n <= 30; ++n) second.push_back(create(uuid_of(n)));
+    push(push(uuid{}, first), second);
+    const auto before = seq();
+    add_version c{laptop, held_at(uuid{}), first, account_, 0};
+    c.operations.insert(c.operations.end(), second.begin(), second.begin() + 5);
+    const auto one = std::get<add_version::added>(run(c));
+    EXPECT_EQ(one.taken, 1u);
+    c.operations.erase(c.operations.begin());
+    c.parent = one.version;
+    c.continues = true;
+    const auto two = std::get<add_version::added>(run(c));
+    EXPECT_EQ(two.taken, 1u) << "up to where the next one begins";
+    EXPECT_EQ(two.version, one.version);
+    c.operations = second;
+    EXPECT_EQ(std::get<add_version::added>(run(c)).taken, second.size());
+    EXPECT_EQ(seq(), before);
+}
+
+TEST_F(interrupted_sync, what_others_lost_against_it_is_not_given_back) {
+    send(phone, uuid{}, {create(uuid_of(1)), update(uuid_of(1), "p", "theirs")});
+    const operations own{create(uuid_of(1)), update(uuid_of(1), "p", "mine", t0 + milliseconds{5})};
+    push(uuid{}, own);
+    const auto before = seq();
+    const uuid name = held_at(uuid{}, {.pushes_first = true});
+    const uuid side = push(name, own);
+    EXPECT_EQ(seq(), before);
+    task_map its{{uuid_of(1), {{"p", "mine"}}}};
+    follow(side, its);
+    EXPECT_EQ(its, tasks());
+    EXPECT_EQ(attribute(uuid_of(1), "p"), "mine");
+}
+
+TEST_F(interrupted_sync, another_log_is_pushed_as_it_is) {
+    push(uuid{}, batch);
+    // Undone on the device, which has something else now.
+    const uuid side = push(held_at(uuid{}), {create(uuid_of(2)), create(uuid_of(9))});
+    task_map own{{uuid_of(2), {}}, {uuid_of(9), {}}};
+    follow(side, own);
+    EXPECT_EQ(own, tasks());
+    EXPECT_EQ(own.size(), 3u);
+}
+
+TEST_F(interrupted_sync, a_name_leads_on_for_a_device_that_had_nothing_to_push) {
+    const uuid own = push(uuid{}, batch);
+    const uuid name = held_at(uuid{});
+    EXPECT_TRUE(is_given(name, own, {.own_through = seq()}));
+    EXPECT_NE(held_at(name, {.own_through = 0}), name) << "it has not pushed that";
+    // Nobody knows: another name, which is known then. But never of a sync that may be in progress.
+    EXPECT_NE(held_at(name), name);
+    EXPECT_EQ(held_at(held_at(name)), name);
+    EXPECT_TRUE(std::holds_alternative<up_to_date>(child_of(name, {.may_be_resumed = true})));
+    EXPECT_EQ(push(held_at(name), batch), own);
+}
+
+TEST_F(interrupted_sync, a_device_may_be_made_to_push_before_it_is_given_others_versions) {
+    send(phone, uuid{}, {create(uuid_of(1))});
+    const uuid theirs = chain().front().id;
+    EXPECT_TRUE(is_given(uuid{}, theirs));
+    EXPECT_NE(held_at(uuid{}, {.pushes_first = true}), uuid{});
+    EXPECT_TRUE(is_given(uuid{}, theirs, {.pushes_first = true, .is_shared = true}));
+    EXPECT_TRUE(
+        std::holds_alternative<up_to_date>(child_of(head().version, {.pushes_first = true})));
+}
+
+// A device may stand on one after its sync has ended.
+TEST_F(interrupted_sync, a_name_outlives_its_fork_version) {
+    send(phone, uuid{}, {create(uuid_of(1))});
+    const uuid base = head().version;
+    send(phone, base, {create(uuid_of(3)), update(uuid_of(3), "p", "theirs")});
+    const uuid side = push(base, {create(uuid_of(2)), update(uuid_of(2), "p", "v")});
+    const uuid name = held_at(side, {.pushes_first = true});
+    {
+        const auto tx = store_->begin_write();
+        uuid id = side;
+        std::fill(id.begin() + 11, id.end(), std::uint8_t{0});
+        ASSERT_TRUE(tx->find_fork_version(account_, id));
+        tx->forget_fork_version(account_, id);
+        tx->commit();
+    }
+    EXPECT_TRUE(std::holds_alternative<unknown_version>(child_of(side)));
+    task_map own{{uuid_of(1), {{"key", "SYN-1"}}}, {uuid_of(2), {{"p", "v"}}}};
+    for (uuid at = name;;) {
+        const auto next = child_of(at, {.own_through = seq()});
+        const auto* const version = std::get_if<find_child::next_version>(&next);
+        if (!version) break;
+        for (const auto& o : version->operations) carry_out(own, o);
+        at = version->id;
+    }
+    EXPECT_EQ(own, tasks());
+}
+
+TEST_F(interrupted_sync, a_correction_by_the_server_is_not_by_others) {
+    const auto is_by_others = [&](const uuid& parent) {
+        const auto next = child_of(parent, {.own_through = seq()});
+        return std::get<find_child::next_version>(next).is_by_others;
+    };
+    const uuid own = push(uuid{}, batch);
+    EXPECT_FALSE(is_by_others(uuid{}));
+    EXPECT_FALSE(is_by_others(own)) << "the keys";
+    const uuid before = head().version;
+    send(phone, before, {create(uuid_of(5))});
+    EXPECT_TRUE(is_by_others(before));
+}
+
+}  // namespace
+}  // namespace callsign
