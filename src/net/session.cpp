@@ -19,6 +19,8 @@ using boost::system::error_code;
 constexpr milliseconds linger_timeout{2'000};
 // The same for any client, once the server stops: how long it may move nothing.
 constexpr milliseconds stop_timeout{2'000};
+// While the server stops, for the next request behind an answer that is followed by one.
+constexpr milliseconds next_request_timeout{1'000};
 constexpr std::size_t linger_bytes_max = 16u << 20;
 // What is thrown away is read in pieces of this size; no larger buffer is kept for a connection.
 constexpr std::size_t linger_buffer_bytes = 16u << 10;
@@ -180,7 +182,7 @@ asio::awaitable<bool> session::read_request() {
 
 asio::awaitable<bool> session::read_more() {
     enter_reading_phase();
-    if (phase_ == phase::idle && server_.stopping) co_return false;
+    if (phase_ == phase::idle && server_.stopping && !is_followed_) co_return false;
     if (phase_ != phase::body && displaced_) co_return false;
     const auto space = reader_.space();
     const auto [error, bytes] = co_await connection_.async_read_some(space, use_result);
@@ -285,8 +287,9 @@ asio::awaitable<bool> session::answer() {
         memory_->resize_anyway(response.body.size());
     }
     const bool is_streamed = response.write_body != nullptr;
-    const bool keep_alive =
-        client_stays && failure.empty() && !server_.stopping && !displaced_ && !is_streamed;
+    const bool keep_alive = client_stays && failure.empty() && !displaced_ && !is_streamed &&
+                            (!server_.stopping || response.is_followed);
+    is_followed_ = response.is_followed;
     complete(outline, response);
     server_.probe->request_answered(outline, response, steady::now() - start);
     if (response.upgrade) {
@@ -541,7 +544,9 @@ void session::enter(phase next) {
     const http_options& o = server_.options;
     switch (next) {
     case phase::handshake: pace_.begin(since_, o.handshake_timeout, 0); break;
-    case phase::idle: pace_.begin(since_, o.idle_timeout, 0); break;
+    case phase::idle:
+        pace_.begin(since_, server_.stopping ? next_request_timeout : o.idle_timeout, 0);
+        break;
     case phase::header: pace_.begin(since_, patience(o.header_timeout), 0); break;
     case phase::body: pace_.begin(since_, patience(o.body_timeout), o.body_rate_min); break;
     case phase::write: pace_.begin(since_, patience(o.write_timeout), o.body_rate_min); break;
@@ -579,7 +584,10 @@ void session::check_deadline(steady::time_point now) {
 void session::prepare_to_stop() {
     const bool is_under_way =
         phase_ == phase::header || phase_ == phase::body || phase_ == phase::write;
-    if (is_under_way && !expired_) enter(phase_);
+    const bool is_followed =
+        phase_ == phase::idle && is_followed_ && server_.now() - since_ < next_request_timeout;
+    if ((is_under_way || is_followed) && !expired_) enter(phase_);
+    if (is_followed) return;
     if (phase_ != phase::handshake && phase_ != phase::idle && phase_ != phase::linger) return;
     error_code ignored;
     connection_.socket().cancel(ignored);

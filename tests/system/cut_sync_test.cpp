@@ -100,5 +100,23 @@ TEST_F(cut_sync_test, nothing_is_lost_wherever_a_sync_is_cut_off) {
     expect_sound();
 }
 
+TEST_F(cut_sync_test, a_stop_lets_a_sync_end) {
+    begin();
+    recording_proxy proxy(s->port());
+    const auto reader = add_replica("ops", "reader"), writer = add_replica("ops", "writer");
+    writer->move_to(proxy.port());
+    import(*writer, batches * tasks_in_a_batch);
+    const auto stopped = proxy.at_next_version(recording_proxy::moment::arrived,
+                                               [&] { s->child().signal(SIGTERM); });
+    // It goes on, for the proxy keeps its connection.
+    writer->sync();
+    ASSERT_EQ(stopped.wait_for(patience), std::future_status::ready);
+    EXPECT_EQ(s->child().wait(patience), (exit_status{0, 0}));
+    EXPECT_GE(proxy.count("POST", "/v1/client/add-version/", 200), batches);
+    s->start();
+    expect_done(reader->sync());
+    EXPECT_EQ(std::ssize(tasks_of(*reader)), batches * tasks_in_a_batch);
+}
+
 }  // namespace
 }  // namespace callsign::testing

@@ -149,6 +149,9 @@ struct http_response {
     std::optional<socket_upgrade> upgrade{};
     // Whatever its status, this server has not failed: another one has, that it asks.
     bool is_fault_of_another = false;
+    // Clients ask again right behind it, on the same connection, and have lost something if they
+    // cannot: a stop of the server leaves them a second for that.
+    bool is_followed = false;
     request_facts facts{};
 };
 

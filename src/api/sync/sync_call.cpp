@@ -124,6 +124,7 @@ awaitable<result<std::optional<known_client>>> client_of(sync_context& s, reques
 http_response answer_sync(unsigned status) {
     http_response response;
     response.status = status;
+    response.is_followed = status == 200;
     response.headers.emplace_back("Cache-Control", "no-store, max-age=0");
     return response;
 }
@@ -135,8 +136,11 @@ http_response answer_text(unsigned status, std::string_view text) {
     return response;
 }
 
+// A client that is up to date pushes, or its sync ends here.
 http_response answer_none(std::string_view what) {
-    return answer_text(404, what);
+    http_response response = answer_text(404, what);
+    response.is_followed = true;
+    return response;
 }
 
 http_response refuse_sync(unsigned status, std::string_view why, std::string_view reason) {

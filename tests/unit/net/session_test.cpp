@@ -175,7 +175,7 @@ class sessions {
         co_await s.serve();
     }
     // "/poll" waits, on the account in its query, until it is told to end; "/hold" for release();
-    // "/large" has 8 MiB, for which "/reserve" asks before.
+    // "/large" has 8 MiB, for which "/reserve" asks before; behind "/followed" there is another.
     static asio::awaitable<http_response> answer(sessions* self, http_request request) {
         http_response out;
         if (request.path() == "/hold") {
@@ -205,6 +205,7 @@ class sessions {
         } else {
             out.body = std::to_string(request.body().size());
         }
+        out.is_followed = request.path() == "/followed";
         co_return out;
     }
 
@@ -822,6 +823,32 @@ TEST(session, who_goes_on_is_answered_though_the_server_stops) {
         client.send(std::string(1000, 'x'));
     }
     EXPECT_EQ(client.read().substr(0, 12), "HTTP/1.1 200");
+}
+
+// As a client is in the middle of a sync: what it asks on is answered, until it asks nothing more.
+TEST(session, who_asks_again_at_once_may_do_so_though_the_server_stops) {
+    sessions all(patient());
+    sessions::peer client(all), ended(all), other(all);
+    const std::string followed = "GET /followed HTTP/1.1\r\nHost: h\r\n\r\n";
+    ended.send(followed);
+    all.pass(1s);
+    client.send(followed);
+    other.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
+    EXPECT_EQ(all.open(), 3u);
+    all.stop();
+    EXPECT_EQ(all.open(), 1u);
+    EXPECT_TRUE(ended.closed());
+    EXPECT_TRUE(other.closed());
+    client.read();
+    for (int n = 0; n < 5; ++n) {
+        all.pass(900ms);
+        client.send(followed);
+        const std::string answer = client.read();
+        EXPECT_EQ(answer.substr(0, 12), "HTTP/1.1 200");
+        EXPECT_EQ(answer.find("Connection: close"), std::string::npos) << answer;
+    }
+    all.pass(1001ms);
+    EXPECT_EQ(all.open(), 0u);
 }
 
 TEST(session, the_one_idle_longest_is_least_needed) {
