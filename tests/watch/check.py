@@ -198,8 +198,8 @@ def check_events(root, document, faults):
         | set(re.findall(r'\? "([a-z-]+)" : "(?:[a-z-]+-token)"', api))
         | set(re.findall(r'\? "[a-z-]+-token" : "([a-z-]+-token)"', api)),
         "sync-trimmed": {"task-too-large"} if '"sync-trimmed", problems::task_too_large.code' in api else set(),
-        "sync-refused": set(re.findall(r'refuse_sync\(\s*\d+,\s*(?:(?:"[^"]*"\s*)+|[\w.]+),\s*"([a-z-]+)"\)', api))
-        | {code.replace("_", "-") for code in re.findall(r"refuse_sync\([^;]*?problems::(\w+)\.code\)", api)},
+        "sync-refused": set(re.findall(r'refuse_(?:sync\(\s*\d+,|for_now\()\s*(?:(?:"[^"]*"\s*)+|[\w.]+),\s*"([a-z-]+)"\)', api))
+        | {code.replace("_", "-") for code in re.findall(r"refuse_(?:sync|for_now)\([^;]*?problems::(\w+)\.code\)", api)},
         "rate-limited": set(re.findall(r'"rate-limited",\s*"([a-z-]+)"', api))
         | set(re.findall(r'\{503, "([a-z-]+)",(?:\s*"[^"]*")+,\s*rate_limited\}', net)),
         "write-refused": set(re.findall(r'store_failure::kind::\w+: return "([a-z-]+)"', main)),

@@ -8,10 +8,9 @@
 //   nothing, and that ends the sync: later batches are never pushed, and count as pushed. A device
 //   whose own version is next is made to push first instead.
 // - Others' changes pulled before one batch was pushed are not rebased against the next one. A
-// device
-//   whose next batch is about one of those tasks is rejected once; its next sync pushes all it has
-//   before it pulls. It is rejected too if others' changes of such a task are pulled again: what
-//   the batch had of it may have gone by that.
+//   device whose next batch is about one of those tasks is rejected once; its next sync pushes all
+//   it has before it pulls. It is rejected too if others' changes of such a task are pulled again:
+//   what the batch had of it may have gone by that.
 //
 // docs/architecture.md, "A sync that breaks off". Pure, and kept in memory only: a session that is
 // lost costs its device one more sync.

@@ -44,11 +44,8 @@ http_response answer_added(const callsign::add_version::added& added) {
 
 // The next sync begins where the last one ended, and goes version by version.
 http_response answer_too_far() {
-    http_response response =
-        refuse_sync(503, "too much has come since that version: sync again to fetch it first",
-                    "too-far-behind");
-    response.headers.emplace_back("Retry-After", "1");
-    return response;
+    return refuse_for_now("too much has come since that version: sync again to fetch it first",
+                          "too-far-behind");
 }
 
 // Stock clients push up to 1 MB at once. Behind a batch of less than this there is none, unless
@@ -56,11 +53,8 @@ http_response answer_too_far() {
 constexpr std::size_t large_batch_bytes = std::size_t{512} << 10;
 
 http_response answer_sync_again() {
-    http_response response = refuse_sync(
-        503, "others have changed tasks meanwhile: sync again to send this many changes",
-        "sync-again");
-    response.headers.emplace_back("Retry-After", "1");
-    return response;
+    return refuse_for_now(
+        "others have changed tasks meanwhile: sync again to send this many changes", "sync-again");
 }
 
 http_response answer_unknown_parent() {

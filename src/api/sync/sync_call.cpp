@@ -147,6 +147,12 @@ http_response refuse_sync(unsigned status, std::string_view why, std::string_vie
     return logged_as(answer_text(status, why), "sync-refused", reason);
 }
 
+http_response refuse_for_now(std::string_view why, std::string_view reason) {
+    http_response response = refuse_sync(503, why, reason);
+    response.headers.emplace_back("Retry-After", "1");
+    return response;
+}
+
 http_response refuse_unknown_client() {
     return refuse_sync(404, "No such client", "unknown-client");
 }
@@ -159,10 +165,7 @@ http_response fail_sync(const request_context& c, const boost::system::error_cod
 }
 
 http_response refuse_crowded() {
-    http_response response =
-        refuse_sync(503, "too many bodies are under way: ask again", problems::overloaded.code);
-    response.headers.emplace_back("Retry-After", "1");
-    return response;
+    return refuse_for_now("too many bodies are under way: ask again", problems::overloaded.code);
 }
 
 http_response refuse_full() {
@@ -175,10 +178,7 @@ http_response refuse_closed() {
 }
 
 http_response answer_changed() {
-    http_response response =
-        refuse_sync(503, "the account has just become managed", "account-changed");
-    response.headers.emplace_back("Retry-After", "1");
-    return response;
+    return refuse_for_now("the account has just become managed", "account-changed");
 }
 
 void add_version_header(http_response& response, const uuid& version) {

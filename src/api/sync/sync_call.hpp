@@ -41,6 +41,8 @@ http_response answer_none(std::string_view what);
 // The log tells of each refusal as sync-refused, with this word; docs/operations.md has a row for
 // each ("When Taskwarrior complains").
 http_response refuse_sync(unsigned status, std::string_view why, std::string_view reason);
+// 503, to be tried again in a second.
+http_response refuse_for_now(std::string_view why, std::string_view reason);
 http_response refuse_unknown_client();
 // Broken machinery; the status is the same as everywhere.
 http_response fail_sync(const request_context& c, const boost::system::error_code& error);

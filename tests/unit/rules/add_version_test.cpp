@@ -309,9 +309,7 @@ TEST_F(sent_versions, a_side_version_copies_nothing_of_what_was_missed) {
     }
     const auto late = std::get<add_version::added>(
         send(phone, common, {update(uuid_of(1), "q", "late", t0 + milliseconds{9})}));
-    uuid id = late.version;
-    std::fill(id.begin() + 11, id.end(), std::uint8_t{0});
-    const auto side = store_->begin_read()->find_fork_version(account_, id);
+    const auto side = store_->begin_read()->find_fork_version(account_, fork_of(late.version));
     ASSERT_TRUE(side);
     EXPECT_EQ(side->own.size(), 1u);
     EXPECT_EQ(side->dropped.size(), 10u);

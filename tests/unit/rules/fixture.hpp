@@ -130,6 +130,11 @@ class managed_account : public rules_test {
         return std::get<reserve::reserved>(answer).slot;
     }
 
+    // The id of the fork version that a device calls so.
+    static uuid fork_of(uuid name) {
+        std::fill(name.begin() + 11, name.end(), std::uint8_t{0});
+        return name;
+    }
     chain_head head() { return store_->begin_read()->head_of(account_); }
     std::optional<task> find(const uuid& id) {
         return store_->begin_read()->find_task(account_, id);

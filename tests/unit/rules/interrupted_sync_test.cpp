@@ -160,10 +160,8 @@ TEST_F(interrupted_sync, a_name_outlives_its_fork_version) {
     const uuid name = held_at(side, {.pushes_first = true});
     {
         const auto tx = store_->begin_write();
-        uuid id = side;
-        std::fill(id.begin() + 11, id.end(), std::uint8_t{0});
-        ASSERT_TRUE(tx->find_fork_version(account_, id));
-        tx->forget_fork_version(account_, id);
+        ASSERT_TRUE(tx->find_fork_version(account_, fork_of(side)));
+        tx->forget_fork_version(account_, fork_of(side));
         tx->commit();
     }
     EXPECT_TRUE(std::holds_alternative<unknown_version>(child_of(side)));
