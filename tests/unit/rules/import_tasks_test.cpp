@@ -57,7 +57,8 @@ TEST_F(imports, an_incomplete_task_gets_what_it_lacks_and_keeps_what_it_has) {
     EXPECT_EQ(attribute(uuid_of(3), "status"), "pending");
     EXPECT_EQ(attribute(uuid_of(3), "tag_a"), "(none)");
     // As old as the export says: what a device has changed since is newer.
-    for (const operation& o : chain().back().operations) {
+    const auto completing = chain().back().operations;
+    for (const operation& o : completing) {
         EXPECT_EQ(o.at, precise_time{std::chrono::seconds{1600000000}});
     }
     const auto again = std::get<import_tasks::done>(run(c));
