@@ -36,6 +36,9 @@ class reaper::impl {
           events_(engine.events().subscribe([this](const event& happened) {
               if (const auto* const retry = std::get_if<events::retry_seen>(&happened)) {
                   watch_.saw(*retry);
+              } else if (std::holds_alternative<events::series_numbering>(happened)) {
+                  is_due_ = true;
+                  pause_->cancel();
               }
           })) {
         status_.options = options;
@@ -46,7 +49,8 @@ class reaper::impl {
         while (!stopped_) {
             const auto swept = co_await sweep_once();
             if (swept.has_error()) probe_.sweep_failed(swept.error());
-            if (!stopped_) co_await pause_->wait(status_.options.interval);
+            if (!stopped_ && !std::exchange(is_due_, false))
+                co_await pause_->wait(status_.options.interval);
         }
         co_await keep_news();
     }
@@ -120,6 +124,7 @@ class reaper::impl {
             if (!failed) failed = error;
         };
         keep_first(co_await reconcile_slots(all, elsewhere));
+        keep_first(co_await number_resumed_tasks());
         keep_first(co_await forget_settled_slots(all));
         keep_first(co_await remove_deleted_accounts());
         keep_first(co_await forget_old_actions());
@@ -145,6 +150,23 @@ class reaper::impl {
             for (const auto& [account, id] : step->elsewhere) elsewhere[account].push_back(id);
         }
         co_return boost::system::error_code{};
+    }
+
+    // Of series that are resumed. What stands in the way of one stands in the way of no other.
+    asio::awaitable<boost::system::error_code> number_resumed_tasks() {
+        boost::system::error_code failed;
+        for (find_numbering question; !stopped_;) {
+            const auto found = co_await engine_.ask(question);
+            if (!found) co_return found.error();
+            if (!found->series) break;
+            question.after = *found->series;
+            for (bool has_more = true; has_more && !stopped_;) {
+                const auto step = co_await engine_.submit(number_tasks{*found->series});
+                if (!step) failed = step.error();
+                has_more = step && step->has_more;
+            }
+        }
+        co_return failed;
     }
 
     asio::awaitable<boost::system::error_code> forget_settled_slots(sweep_result& all) {
@@ -377,6 +399,7 @@ class reaper::impl {
     account_id scrubbed_of_;                        // the last one that was begun with
     bool clearing_due_ = false;                     // of the log
     bool sweeping_ = false;
+    bool is_due_ = false;  // another sweep, at once
     bool stopped_ = false;
 };
 

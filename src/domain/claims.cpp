@@ -100,8 +100,9 @@ claim claim_of(const begin_restored&) {
     return {payer::operators(), many_rows};
 }
 
+// And what numbering tasks costs, in these two, if some came meanwhile.
 claim claim_of(const resume_series&) {
-    return {payer::operators(), {}};
+    return {payer::operators(), {.bytes = step_work_max}};
 }
 
 claim claim_of(const merge_snapshot& c) {
@@ -145,7 +146,15 @@ claim claim_of(const clear_log&) {
 }
 
 claim claim_of(const end_resync& c) {
-    return {known_or_operators(c.account), {}};
+    return {known_or_operators(c.account), {.bytes = step_work_max}};
+}
+
+claim claim_of(const number_tasks& c) {
+    return {payer::house(), {.bytes = c.work_max}};
+}
+
+claim claim_of(const find_numbering&) {
+    return {payer::house(), {}};
 }
 
 claim claim_of(const move_here& c) {

@@ -51,6 +51,7 @@ template awaitable<result<list_remotes::answer>> engine::ask(list_remotes);
 template awaitable<result<callsign::find_remote::answer>> engine::ask(callsign::find_remote);
 template awaitable<result<list_in_flight::answer>> engine::ask(list_in_flight);
 template awaitable<result<knows_version::answer>> engine::ask(knows_version);
+template awaitable<result<find_numbering::answer>> engine::ask(find_numbering);
 template awaitable<result<find_purged::answer>> engine::ask(find_purged);
 template awaitable<result<find_purged_text::answer>> engine::ask(find_purged_text);
 template awaitable<result<list_sealed::answer>> engine::ask(list_sealed);

@@ -76,6 +76,7 @@ template awaitable<result<end_resync::answer>> engine::submit(end_resync);
 template awaitable<result<move_here::answer>> engine::submit(move_here);
 template awaitable<result<reseal::answer>> engine::submit(reseal);
 template awaitable<result<forget_actions::answer>> engine::submit(forget_actions);
+template awaitable<result<number_tasks::answer>> engine::submit(number_tasks);
 template awaitable<result<scrub_purged::answer>> engine::submit(scrub_purged);
 template awaitable<result<clear_log::answer>> engine::submit(clear_log);
 

@@ -16,7 +16,6 @@ constexpr std::size_t bytes_at_once_max = std::size_t{1} << 20;
 
 using listed = std::vector<import_tasks::imported_task>;
 
-// All of them, and what was postponed of them.
 awaitable<result<merge_snapshot::answer>> merge_all(context& with, merge_snapshot its,
                                                     const listed& all, board::job& job) {
     merge_snapshot::done sum;
@@ -34,11 +33,9 @@ awaitable<result<merge_snapshot::answer>> merge_all(context& with, merge_snapsho
         auto* const done = answer ? std::get_if<merge_snapshot::done>(&*answer) : nullptr;
         if (!done) co_return answer;
         sum.taken += done->taken;
-        for (const uuid& id : done->postponed) sum.postponed.push_back(id);
-        if (done->held) sum.held = std::move(done->held);
         job.at({static_cast<std::int64_t>(sum.taken), static_cast<std::int64_t>(all.size())});
     }
-    co_return merge_snapshot::answer(std::move(sum));
+    co_return merge_snapshot::answer(sum);
 }
 
 // What of the account's tasks is not among these, in the order of uuids.
@@ -89,10 +86,8 @@ awaitable<result<merge_snapshot::answer>> merge_in_steps(context& with, merge_sn
     }
     tasks.clear();
 
-    merge_snapshot first = its;
-    auto answer = co_await merge_all(with, std::move(first), all, job);
-    const auto* const done = answer ? std::get_if<merge_snapshot::done>(&*answer) : nullptr;
-    if (!done) co_return answer;
+    auto answer = co_await merge_all(with, its, all, job);
+    if (!answer || !std::holds_alternative<merge_snapshot::done>(*answer)) co_return answer;
     auto lacking = co_await find_lacking(with, its.account, ids);
     if (!lacking) co_return lacking.error();
     const auto told = co_await tell_all_again(with, its, std::move(*lacking));
@@ -100,13 +95,7 @@ awaitable<result<merge_snapshot::answer>> merge_in_steps(context& with, merge_sn
     end_resync end{its.client_id, its.account, true};
     const auto ended = co_await with.engine.submit(std::move(end));
     if (!ended) co_return ended.error();
-    if (done->postponed.empty()) co_return answer;
-
-    // In the order of `all`, which is that of uuids.
-    const auto& left = done->postponed;
-    std::erase_if(
-        all, [&](const auto& t) { return !std::binary_search(left.begin(), left.end(), t.uuid); });
-    co_return co_await merge_all(with, std::move(its), all, job);
+    co_return answer;
 }
 
 }  // namespace callsign::jobs

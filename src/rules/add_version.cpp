@@ -1,7 +1,6 @@
 // A segment of a device's, on the chain of its managed account. Everything is decided on copies
 // first; then it is written.
 
-#include "brought_keys.hpp"
 #include "chain_place.hpp"
 #include "changes.hpp"
 #include "resync.hpp"
@@ -196,7 +195,6 @@ add_version::answer apply(write_tx& tx, const add_version& c, const moment& m) {
     // All have an effect here too: the transform keeps it so. Were one without, it would do no one
     // any good on the chain.
     std::erase_if(decided->local, [&](const operation& o) { return !tasks.carry_out(o); });
-    if (auto held = held_series_of(tx, account, tasks, m)) return *std::move(held);
 
     const appended_changes appended =
         append_changes(tx, account, decided->local, tasks, {.by = sender->id, .cuts = true}, m);

@@ -4,6 +4,7 @@
 #include "mirror.hpp"
 #include "numbering.hpp"
 #include "series_choice.hpp"
+#include "unnumbered.hpp"
 
 #include <callsign/rules/rules.hpp>
 

@@ -65,22 +65,6 @@ std::optional<series_held> held_series_for(read_tx& tx, account_id account, cons
     return series_held{from->prefix};
 }
 
-std::optional<series_held> held_check::look(const attributes& all) {
-    const auto its = find_brought_number(tx_, account_, all, false, moment_);
-    if (its && brought_.emplace(its->of.id, its->period, its->number).second) return std::nullopt;
-    return held_series_for(tx_, account_, all);
-}
-
-std::optional<series_held> held_series_of(write_tx& tx, account_id account, touched_tasks& tasks,
-                                          const moment& m) {
-    held_check check(tx, account, m);
-    for (const touched_tasks::touched& t : tasks.all()) {
-        if (!t.is_new()) continue;
-        if (auto held = check.look(t.now)) return held;
-    }
-    return std::nullopt;
-}
-
 void take_brought_number(write_tx& tx, task& t, const attributes& all, const brought_number& its,
                          const moment& m) {
     const series_id from = its.of.id;

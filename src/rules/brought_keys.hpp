@@ -41,28 +41,6 @@ std::optional<brought_number> find_brought_number(write_tx& tx, account_id accou
 // The series that would number a new task that brings no key, and is held.
 std::optional<series_held> held_series_for(read_tx& tx, account_id account, const attributes& all);
 
-// Whether new tasks of an account get numbers, those before taken into account: of two tasks with
-// one key the second brings none.
-class held_check {
-  public:
-    // All must outlive it.
-    held_check(write_tx& tx, account_id account, const moment& m)
-        : tx_(tx), account_(account), moment_(m) {}
-
-    // The series that would give it one, and is held.
-    std::optional<series_held> look(const attributes& all);
-
-  private:
-    write_tx& tx_;
-    account_id account_;
-    const moment& moment_;
-    std::set<std::tuple<series_id, std::string, std::int64_t>> brought_;
-};
-
-// The first that look() finds for those of them that are new.
-std::optional<series_held> held_series_of(write_tx& tx, account_id account, touched_tasks& tasks,
-                                          const moment& m);
-
 // Numbers the task with it. Those left out on the way are nobody's. The receipt's `seq` is the
 // caller's to fill in.
 void take_brought_number(write_tx& tx, task& t, const attributes& all, const brought_number& its,

@@ -60,11 +60,10 @@ class task_writer {
         const bool is_own = creation && from_.is_own(*creation);
         made.author = is_own ? creation->author : from_.by;
         const series_id series = number(made, t.now, is_own ? creation->prefix : std::string());
-        made.numbered->seq = seq_;
         made.last_seq = correct_key(made, nullptr, t.now);
         made.attributes = std::move(t.now);
-        appeared(t, tx_.put_task(made, series), creation);
-        ++numbered_;
+        const task_id id = tx_.put_task(made, series);
+        if (made.numbered) appeared(t, id, creation);
     }
 
     // One that had its number before it could be seen.
@@ -87,12 +86,27 @@ class task_writer {
         commit_waiting_slots(tx_, account_, t.id, id, moment_);
     }
 
+    // The series that it belongs to. Of one that is held it gets no number yet.
     series_id number(task& made, const attributes& all, const std::string& prefix) {
-        const auto brought = elsewhere_
-                                 ? std::nullopt
-                                 : find_brought_number(tx_, account_, all, from_.imported, moment_);
-        if (!brought) return give_number(tx_, made, prefix, project_of(all), moment_);
-        take_brought_number(tx_, made, all, *brought, moment_);
+        if (const auto series = take_brought(made, all)) return *series;
+        const series from = series_for(tx_, account_, prefix, project_of(all));
+        made.current_prefix = from.prefix;
+        if (!from.held || elsewhere_) {
+            made.numbered = take_receipt(tx_, from, made.uuid, moment_);
+            made.numbered->seq = seq_;
+            ++numbered_;
+        }
+        return from.id;
+    }
+
+    // The number that a device or an import says it has.
+    std::optional<series_id> take_brought(task& t, const attributes& all) {
+        if (elsewhere_) return std::nullopt;
+        const auto brought = find_brought_number(tx_, account_, all, from_.imported, moment_);
+        if (!brought) return std::nullopt;
+        take_brought_number(tx_, t, all, *brought, moment_);
+        t.numbered->seq = seq_;
+        ++numbered_;
         return brought->of.id;
     }
 
@@ -107,10 +121,20 @@ class task_writer {
         ++settled_;
     }
 
+    // It came without the number that it had, and a device brings it.
+    void number_late(touched_tasks::touched& t) {
+        task& late = *t.before;
+        const auto series = take_brought(late, t.now);
+        if (!series) return;
+        tx_.number_task(late.id, *series, *late.numbered);
+        commit_waiting_slots(tx_, account_, t.id, late.id, moment_);
+    }
+
     void update(touched_tasks::touched& t) {
         // One that was only looked at stays as it is.
         if (!t.changed) return;
         if (t.there && is_unseen(*t.before)) return reveal(t);
+        if (t.there && !t.before->numbered) number_late(t);
         std::int64_t seq = seq_;
         if (t.there) {
             seq = correct_key(*t.before, &t.before->attributes, t.now);
@@ -123,8 +147,7 @@ class task_writer {
     // The seq of the last version that changes the task.
     std::int64_t correct_key(const task& numbered, const attributes* before, attributes& now) {
         const std::int64_t last = is_cut_ ? seq_ + 1 : seq_;
-        if (!numbered.numbered) return last;
-        if (elsewhere_) {
+        if (elsewhere_ && numbered.numbered) {
             keep_key_effect(tx_, numbered, before, now, moment_);
             return last;
         }

@@ -3,6 +3,7 @@
 
 #include "numbering.hpp"
 #include "series_choice.hpp"
+#include "unnumbered.hpp"
 
 #include <callsign/rules/rules.hpp>
 
@@ -24,6 +25,7 @@ fulfil::answer apply(write_tx& tx, const fulfil& c, const moment& m) {
     // It has moved there; the next try sends what makes the task.
     if (tx.is_elsewhere(found->account)) return fulfil::slot_missing{};
     const auto existing = tx.find_task(found->account, found->uuid);
+    if (existing && is_held(tx, *existing)) return series_held{existing->current_prefix};
     if (existing && !is_unseen(*existing)) {
         return receipted{settle_with_existing(tx, *found, *existing, m), false, found->created_at};
     }

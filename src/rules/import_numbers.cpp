@@ -21,8 +21,9 @@ struct wanted {
     const row* from;
     series of;
     std::string period;
-    std::optional<task>
-        unseen{};  // it has its number already, and no content: the row's is the first
+    // Its row, if it has its number and no content, which the row's is then, or content and no
+    // number.
+    std::optional<task> known{};
 };
 
 class number_import {
@@ -72,9 +73,10 @@ class number_import {
             return;
         }
         if (holder) return fault(refusal::number_taken, to_string(holder->uuid));
-        if (const auto other = tx_.find_task(account_, r.uuid)) {
+        auto known = tx_.find_task(account_, r.uuid);
+        if (known && (known->numbered || known->purged)) {
             return fault(refusal::uuid_taken,
-                         other->numbered ? current_key(*other) : std::string());
+                         known->numbered ? current_key(*known) : std::string());
         }
         if (!uuids_.insert(r.uuid).second) return fault(refusal::uuid_taken, key(r.number));
         if (period < last_period_of(*of)) return fault(refusal::period_passed, key(r.number));
@@ -89,7 +91,7 @@ class number_import {
         }
         periods_[of->id] = period;
         ++done.imported;
-        tasks_.push_back({&r, *of, std::move(period)});
+        tasks_.push_back({&r, *of, std::move(period), std::move(known)});
     }
 
     std::int64_t& last_of(const series& of, const std::string& period) {
@@ -111,8 +113,8 @@ class number_import {
         const std::string entry = epoch_text(r.created_at);
         attributes content = {
             {"description", r.title}, {"entry", entry}, {"modified", entry}, {"status", "pending"}};
-        if (w.unseen) {
-            task t = *w.unseen;
+        if (w.known && w.known->numbered) {
+            task t = *w.known;
             t.attributes = std::move(content);
             correct_key(t, t.attributes, moment_);
             append_creation(operations, t, moment_.wall);
@@ -123,15 +125,22 @@ class number_import {
         if (r.number > tx_.last_number(w.of.id, w.period) + 1) {
             tx_.skip_numbers(w.of.id, w.period, r.number - 1);
         }
-        task t;
+        task t = w.known ? *w.known : task{};
+        t.current_prefix = w.of.prefix;
+        t.numbered = receipt{r.uuid, w.of.prefix,  w.period, tx_.take_number(w.of.id, w.period),
+                             seq,    r.created_at, true};
+        if (w.known) {
+            if (auto key = correct_key(t, t.attributes, moment_)) operations.push_back(*key);
+            tx_.number_task(t.id, w.of.id, *t.numbered);
+            tx_.update_task(*w.known, t.attributes, false, seq, moment_.now);
+            commit_waiting_slots(tx_, account_, t.uuid, t.id, moment_);
+            return;
+        }
         t.account = account_;
         t.uuid = r.uuid;
         t.created_at = r.created_at;
         t.author = command_.author;
-        t.current_prefix = w.of.prefix;
         t.last_seq = seq;
-        t.numbered = receipt{r.uuid, w.of.prefix,  w.period, tx_.take_number(w.of.id, w.period),
-                             seq,    r.created_at, true};
         t.attributes = std::move(content);
         correct_key(t, t.attributes, moment_);
         append_creation(operations, t, moment_.wall);

@@ -43,7 +43,7 @@ class key_check {
         if (const auto* const why = std::get_if<fault>(&found)) {
             add(*why, key->prefix);
         } else if (there) {
-            compare(std::get<brought_number>(found), *there);
+            compare(std::get<brought_number>(found), *there, t.after);
         } else {
             bring(std::get<brought_number>(found), t.after);
         }
@@ -58,8 +58,9 @@ class key_check {
         faults.push_back({at_, why, key_, std::move(other)});
     }
 
-    void compare(const brought_number& its, const task& there) {
-        if (there.purged || !there.numbered) return;
+    void compare(const brought_number& its, const task& there, std::int64_t after) {
+        if (there.purged) return;
+        if (!there.numbered) return bring(its, after);
         const bool is_same = its.of.prefix == there.current_prefix &&
                              its.period == there.numbered->period &&
                              its.number == there.numbered->number;
@@ -159,6 +160,13 @@ import_tasks::answer apply(write_tx& tx, const import_tasks& c, const moment& m)
         const auto& row = tasks.row(t.uuid);
         const bool is_repeated = !row && tasks.is_there(t.uuid);
         const bool is_held = c.with_keys && !is_repeated && !keys.look(place, row);
+        // It came by a sync, and waits for a number.
+        if (c.with_keys && row && !row->numbered && !row->purged) {
+            if (const auto key = t.attributes.find(m.key_attribute); key != t.attributes.end()) {
+                add({operation_kind::update, t.uuid, key->first, key->second, m.wall});
+                ++done.keys_kept;
+            }
+        }
         if (tasks.is_there(t.uuid) && is_incomplete(tasks.now(t.uuid))) {
             const std::size_t before = operations.size();
             complete(t, operations, tasks, m);

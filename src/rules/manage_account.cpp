@@ -38,12 +38,14 @@ std::vector<operation> number(write_tx& tx, account_id account,
         t.account = account;
         t.uuid = made.uuid;
         t.created_at = made.created_at;
-        const series_id series = give_number(tx, t, {}, project_of(t.attributes), m);
+        const series from = series_for(tx, account, {}, project_of(t.attributes));
+        t.numbered = take_receipt(tx, from, t.uuid, m);
+        t.current_prefix = from.prefix;
         t.numbered->seq = made.seq;
         t.numbered->created_at = made.created_at;
         t.last_seq = seq;
         if (auto key = correct_key(t, t.attributes, m)) keys.push_back(*std::move(key));
-        tx.put_task(t, series);
+        tx.put_task(t, from.id);
     }
     return keys;
 }

@@ -4,7 +4,6 @@
 // task's `modified` decides, and an annotation keeps the other value: two devices that come back
 // may know different pasts, and which is the newer of an attribute nobody can say.
 
-#include "brought_keys.hpp"
 #include "changes.hpp"
 #include "numbering.hpp"
 #include "resync.hpp"
@@ -44,24 +43,16 @@ class snapshot_merge {
           account_(sender.account),
           moment_(m),
           note_(resync_versions_of(tx.instance()).note),
-          tasks_(tx, account_),
-          held_(tx, account_, m) {}
+          tasks_(tx, account_) {}
 
     std::size_t look_at(const uuid& id) { return tasks_.look_at(id); }
 
-    void add(const import_tasks::imported_task& its, merge_snapshot::done& done) {
+    void add(const import_tasks::imported_task& its) {
         if (its.uuid == note_) return;
         const auto& before = tasks_.row(its.uuid);
         if (before && !before->purged) return compare(its, *before);
         // It was purged since the backup, on purpose.
         if (before && !is_unseen(*before) && before->last_seq > sender_.resync->from) return;
-        if (!before) {
-            if (auto held = held_.look(its.attributes)) {
-                done.postponed.push_back(its.uuid);
-                done.held = std::move(held);
-                return;
-            }
-        }
         put({operation_kind::create, its.uuid, {}, {}, {}});
         for (const auto& [name, value] : its.attributes) set(its.uuid, name, value);
     }
@@ -105,7 +96,8 @@ class snapshot_merge {
         std::set<std::string> names;
         for (const auto& [name, value] : its.attributes) names.insert(name);
         for (const auto& [name, value] : here.attributes) names.insert(name);
-        names.erase(std::string(moment_.key_attribute));  // the server's own
+        // The server's own, but for a task that it has no number of.
+        if (here.numbered) names.erase(std::string(moment_.key_attribute));
         for (const std::string& name : names) {
             const auto device = find(its.attributes, name);
             const auto store = find(here.attributes, name);
@@ -165,7 +157,6 @@ class snapshot_merge {
     const moment& moment_;
     uuid note_;
     touched_tasks tasks_;
-    held_check held_;
     std::set<std::string> noted_;  // annotations of that task
     std::vector<operation> operations_;
     bool purges_ = true;  // what they delete
@@ -215,7 +206,7 @@ merge_snapshot::answer apply(write_tx& tx, const merge_snapshot& c, const moment
                 work_of_operation * (1 + t.attributes.size());
         if (work > c.work_max && done.taken > 0) break;
         ++done.taken;
-        merge.add(t, done);
+        merge.add(t);
     }
     merge.write();
     return done;

@@ -18,22 +18,6 @@ constexpr std::size_t added_bytes_max = 160;
 // "dep_" and a uuid.
 constexpr std::size_t bytes_of_dependency = 40;
 
-// The number that a task should have had from the start.
-receipt number_now(write_tx& tx, const task& before, const moment& m) {
-    task existing = before;
-    const series_id series = give_number(tx, existing, {}, project_of(existing.attributes), m);
-    existing.numbered->created_at = existing.created_at;
-    std::vector<operation> changes;
-    if (auto key = correct_key(existing, existing.attributes, m))
-        changes.push_back(*std::move(key));
-    const auto seq = tx.append_version(existing.account, m.ids.next(m.now), m.now, changes);
-    m.tell(events::version_appended{existing.account, seq});
-    existing.numbered->seq = seq;
-    tx.number_task(existing.id, series, *existing.numbered);
-    tx.update_task(before, existing.attributes, existing.purged, seq, m.now);
-    return *existing.numbered;
-}
-
 }  // namespace
 
 std::string period_now(write_tx& tx, const series& series, time_point now) {
@@ -77,13 +61,11 @@ bool is_too_large(const attributes& given, std::size_t depends, const moment& m)
                         size_of(given) + depends * bytes_of_dependency + added);
 }
 
-series_id give_number(write_tx& tx, task& t, std::string_view prefix, std::string_view project,
-                      const moment& m) {
-    const auto series = choose_series(tx, t.account, prefix, project);
-    if (!series) throw_damaged("accounts", t.account.value, "it has no default series");
-    t.numbered = take_receipt(tx, *series, t.uuid, m);
-    t.current_prefix = series->prefix;
-    return series->id;
+series series_for(read_tx& tx, account_id account, std::string_view prefix,
+                  std::string_view project) {
+    auto its = choose_series(tx, account, prefix, project);
+    if (!its) throw_damaged("accounts", account.value, "it has no default series");
+    return *std::move(its);
 }
 
 std::string epoch_text(time_point at) {
@@ -106,15 +88,20 @@ std::string current_key(const task& numbered) {
                       numbered.numbered->number);
 }
 
-std::optional<operation> correct_key(const task& numbered, attributes& now, const moment& m) {
+std::optional<operation> correct_key(const task& t, attributes& now, const moment& m) {
     if (m.key_attribute.empty()) return std::nullopt;
-    std::string key = current_key(numbered);
+    std::optional<std::string> key;
+    if (t.numbered) key = current_key(t);
     const auto found = now.find(m.key_attribute);
-    if (found != now.end() && found->second == key) return std::nullopt;
+    const bool is_right = found == now.end() ? !key : found->second == key;
+    if (is_right) return std::nullopt;
     std::string name(m.key_attribute);
-    now.insert_or_assign(name, key);
-    return operation{operation_kind::update, numbered.uuid, std::move(name), std::move(key),
-                     m.wall};
+    if (key) {
+        now.insert_or_assign(name, *key);
+    } else {
+        now.erase(found);
+    }
+    return operation{operation_kind::update, t.uuid, std::move(name), std::move(key), m.wall};
 }
 
 void commit_slot(write_tx& tx, const slot& pending, task_id task, bool created, const moment& m) {
@@ -136,14 +123,6 @@ void commit_waiting_slots(write_tx& tx, account_id account, const uuid& uuid, ta
     for (const slot& waiting : tx.pending_slots_of(account, uuid)) {
         commit_slot(tx, waiting, task, false, m);
     }
-}
-
-receipt settle_with_existing(write_tx& tx, const slot& pending, const task& existing,
-                             const moment& m) {
-    receipt r = existing.numbered ? *existing.numbered : number_now(tx, existing, m);
-    commit_slot(tx, pending, existing.id, false, m);
-    r.created = false;
-    return r;
 }
 
 }  // namespace callsign::rules

@@ -28,10 +28,10 @@ std::string_view project_of(const attributes& all);
 // A task's key as people say it today.
 std::string current_key(const task& numbered);
 
-// Numbers a task of `t.account`: in the series of that prefix, else in its project's, else in the
-// account's default. Gives the series back. The receipt's `seq` is the caller's to fill in.
-series_id give_number(write_tx& tx, task& t, std::string_view prefix, std::string_view project,
-                      const moment& m);
+// The series that a new task of the account belongs to: of that prefix, else its project's, else
+// the account's default.
+series series_for(read_tx& tx, account_id account, std::string_view prefix,
+                  std::string_view project);
 
 // The next number of the current period becomes this one, or stays. Requires: it may.
 void raise_next(write_tx& tx, const series& s, std::int64_t next, time_point now);
@@ -46,9 +46,9 @@ attributes with_defaults(const attributes& given, time_point now);
 // that the server adds.
 bool is_too_large(const attributes& given, std::size_t depends, const moment& m);
 
-// Makes the key attribute among `now` hold the task's key, and says what changed; none: it did, or
-// there is to be none.
-std::optional<operation> correct_key(const task& numbered, attributes& now, const moment& m);
+// Makes the key attribute among `now` hold the task's key, or takes it away if the task has no
+// number, and says what changed; none: it was right, or there is to be none.
+std::optional<operation> correct_key(const task& t, attributes& now, const moment& m);
 
 // What makes the task, as a replica would have sent it, behind the operations there are.
 void append_creation(std::vector<operation>& operations, const task& t, precise_time at);
@@ -59,10 +59,5 @@ void commit_waiting_slots(write_tx& tx, account_id account, const uuid& uuid, ta
 
 // A pending slot becomes committed, holding `task`; `created`: by its own request.
 void commit_slot(write_tx& tx, const slot& pending, task_id task, bool created, const moment& m);
-
-// The answer of a slot whose task exists already: its receipt as it was given, or a number taken
-// now if it has none. The slot is committed.
-receipt settle_with_existing(write_tx& tx, const slot& pending, const task& existing,
-                             const moment& m);
 
 }  // namespace callsign::rules

@@ -1,7 +1,7 @@
 // The reaper's first half: what became of slots that are still pending?
 
 #include "class_of.hpp"
-#include "numbering.hpp"
+#include "unnumbered.hpp"
 
 #include <callsign/rules/rules.hpp>
 
@@ -19,6 +19,8 @@ reconcile_pending::answer apply(write_tx& tx, const reconcile_pending& c, const 
         // Age alone decides nothing while somebody works on the slot.
         if (c.busy.contains({s.account, s.key})) continue;
         const auto existing = tx.find_task(s.account, s.uuid);
+        // It waits for its task's number.
+        if (existing && is_held(tx, *existing)) continue;
         if (existing && !is_unseen(*existing)) {
             settle_with_existing(tx, s, *existing, m);
             ++done.committed;

@@ -1,6 +1,7 @@
 // Where an account lives, and whether it goes on.
 
 #include "registration.hpp"
+#include "unnumbered.hpp"
 
 #include <callsign/rules/rules.hpp>
 
@@ -71,6 +72,9 @@ move_there::answer apply(write_tx& tx, const move_there& c, const moment& m) {
     if (active > 0) return move_there::has_devices{static_cast<std::size_t>(active)};
     const bool has_them = !c.behind.is_nil();
     if (has_them && tx.head_of(c.account).version != c.behind) return move_there::has_changed{};
+    for (const series& s : tx.series_of(c.account)) {
+        if (has_unnumbered(tx, s)) return series_held{s.prefix};
+    }
     remote_chain remote{.account = c.account,
                         .url = c.url,
                         .client_id = c.client_id,

@@ -2,7 +2,9 @@
 
 #include "numbering.hpp"
 #include "resolve.hpp"
+#include "unnumbered.hpp"
 
+#include <callsign/domain/work.hpp>
 #include <callsign/rules/rules.hpp>
 
 #include <algorithm>
@@ -30,6 +32,7 @@ begin_restored::answer apply(write_tx& tx, const begin_restored& c, const moment
             if (a.mode == account_mode::managed) expect_devices(a.id);
             for (series s : tx.series_of(a.id)) {
                 s.held = true;
+                s.numbering = false;
                 tx.update_series(s, m.now);
                 ++done.held;
             }
@@ -49,8 +52,8 @@ resume_series::answer apply(write_tx& tx, const resume_series& c, const moment& 
     const std::int64_t next = c.at.value_or(last + 1);
     if (next <= last) return edit_series::next_too_low{last + 1};
     raise_next(tx, *s, next, m.now);
-    s->held = false;
-    tx.update_series(*s, m.now);
+    std::size_t work_left = step_work_max;
+    resume(tx, *s, work_left, m);
     return shown(tx, std::move(*s), m.now);
 }
 

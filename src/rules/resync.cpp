@@ -2,6 +2,9 @@
 
 #include "numbering.hpp"
 #include "resolve.hpp"
+#include "unnumbered.hpp"
+
+#include <callsign/domain/work.hpp>
 
 #include <algorithm>
 
@@ -64,10 +67,10 @@ std::vector<operation> note_operations(const uuid& instance) {
 std::int64_t resume_when_all_are_back(write_tx& tx, account_id account, const moment& m) {
     if (!are_all_back(tx, account)) return 0;
     std::int64_t resumed = 0;
+    std::size_t work_left = step_work_max;
     for (series s : tx.series_of(account)) {
         if (!s.held) continue;
-        s.held = false;
-        tx.update_series(s, m.now);
+        resume(tx, s, work_left, m);
         ++resumed;
     }
     return resumed;

@@ -6,7 +6,7 @@ import { asKey } from './format.js';
 import { Feed } from './feed.js';
 import { Outbox } from './outbox.js';
 import { forgetAll, keepToken, onForgotten, savedToken } from './session.js';
-import { keyParts, TasksView } from './tasks.js';
+import { keyParts, nameOf, TasksView } from './tasks.js';
 import { TaskView } from './task.js';
 import { alarm, announce, hush, icon, problemNote, problemText } from './ui.js';
 
@@ -106,7 +106,7 @@ const unsaid = [];
 function tellOf({ task, by, changed, purged }) {
   const what = purged ? 'deleted for good' : changed?.includes('entry') ? 'created'
     : changed?.includes('status') && task.status === 'completed' ? 'completed' : 'changed';
-  unsaid.push(`${task.key} ${what}${by ? ` by ${by}` : ''}.`);
+  unsaid.push(`${nameOf(task)} ${what}${by ? ` by ${by}` : ''}.`);
   if (unsaid.length > 1) return;
   setTimeout(() => {
     const all = unsaid.splice(0);
@@ -250,10 +250,10 @@ async function act(task, verb) {
     page.tasks.heard(change);
     page.task?.heard(change);
     const { says, undo } = DONE[verb];
-    tell(`${data.key} ${says}.`, undo ? () => act(data, undo) : null);
+    tell(`${nameOf(data)} ${says}.`, undo ? () => act(data, undo) : null);
   } catch (error) {
     const problem = known(error);
-    tell(`${task.key}: ${problemText(problem)}`);
+    tell(`${nameOf(task)}: ${problemText(problem)}`);
   }
 }
 

@@ -4,7 +4,7 @@ import { html, nothing } from './lit-html.js';
 import { ROOT } from './api.js';
 import { dateTime, fromInput, fromNow, toInput, words } from './format.js';
 import { announce, copyText, icon, problemNote } from './ui.js';
-import { keyParts, meta } from './tasks.js';
+import { keyParts, meta, nameOf, refOf } from './tasks.js';
 
 // `text` is what the form holds of a task, `value` what a patch says for it; an empty text removes the field.
 const same = (text) => text;
@@ -69,7 +69,7 @@ export class TaskView {
     const dirty = this.isDirty;
     await Promise.all(unknown.map(async (id) => {
       try {
-        this.keys.set(id, (await this.api.get(`v1/tasks/${id}`)).data.key);
+        this.keys.set(id, refOf((await this.api.get(`v1/tasks/${id}`)).data));
       } catch {
         // It is shown by its UUID.
       }
@@ -90,7 +90,7 @@ export class TaskView {
     if (!this.task || change.task.uuid !== this.task.uuid || change.seq <= this.task.seq) return;
     if (change.purged) {
       this.task = null;
-      this.problem = { title: `${change.task.key} was deleted for good`, detail: 'Its number stays its own.' };
+      this.problem = { title: `${nameOf(change.task)} was deleted for good`, detail: 'Its number stays its own.' };
     } else if (this.isDirty || this.conflict) {
       this.newer = change;
     } else {
@@ -122,7 +122,7 @@ export class TaskView {
     try {
       const { data } = await this.api.patch(`v1/tasks/${this.task.uuid}`, patch, `"${seq}"`);
       this.#show(data);
-      announce(`${data.key} saved.`);
+      announce(`${nameOf(data)} saved.`);
     } catch (error) {
       if (error.status === 412) await this.#compare();
       else this.refused = error;
@@ -209,7 +209,7 @@ export class TaskView {
       </div>
       <div class="hero-line">
         <h2 id="task-title" tabindex="-1" class="hero">${keyParts(this.task?.key ?? this.ref)}</h2>
-        ${this.task ? this.#copyButton(this.task.key) : nothing}
+        ${this.task?.key ? this.#copyButton(this.task.key) : nothing}
       </div>
       ${this.task ? this.#body() : this.#absent()}
     </section>`;

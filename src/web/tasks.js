@@ -12,6 +12,7 @@ const SORTS = {
   '-key': 'Newest number', key: 'Oldest number', '-urgency': 'Urgency', due: 'Due', '-modified': 'Last changed',
   '-entry': 'Last noted',
 };
+const NO_NUMBER = html`<span class="key pending" aria-label="No number yet"><span class="dots"></span></span>`;
 const NONE = { status: 'pending', is: '', project: '', tag: '', prefix: '', text: '', sort: '-key' };
 const FIELD_NAMES = { description: 'Description', project: 'Project', tags: 'Tags', due: 'Due', priority: 'Priority' };
 
@@ -347,7 +348,7 @@ export class TasksView {
     const { body, state, problem } = creation;
     const says = state === 'sending' ? 'Being created'
       : state === 'waiting' ? `${problem ? problemText(problem) : 'Not answered yet.'} It is sent again.` : '';
-    return html`<div class="row"><span class="key pending" aria-label="No number yet"><span class="dots"></span></span>
+    return html`<div class="row">${NO_NUMBER}
       <span class="what"><bdi class="text" dir="auto">${body.description}</bdi>
         ${says ? html`<span class="meta">${says}</span>` : nothing}
         ${state === 'refused' ? html`${problemNote(problem, FIELD_NAMES)}<span class="actions">
@@ -361,13 +362,13 @@ export class TasksView {
   #row(task) {
     const done = task.status === 'completed';
     const verb = task.status === 'pending' || task.status === 'recurring' ? 'complete' : 'reopen';
-    const name = verb === 'complete' ? `Complete ${task.key}` : `Reopen ${task.key}`;
+    const name = `${verb === 'complete' ? 'Complete' : 'Reopen'} ${nameOf(task)}`;
     const kinds = ['row', this.fresh.has(task.uuid) && 'fresh', task.status !== 'pending' && 'closed'];
     return html`<button type="button" class="tick ${done ? 'done' : ''}" aria-label=${name} title=${name}
         @click=${() => this.act(task, verb)}><span>${icon(task.status === 'deleted' ? 'undo' : 'check')}</span></button>
-      <a class=${kinds.filter(Boolean).join(' ')} href=${task.key}
-        aria-current=${this.#isOpen(task) ? 'true' : nothing} @click=${(e) => this.#follow(e, task.key)}>
-        <span class="key">${keyParts(task.key)}</span>
+      <a class=${kinds.filter(Boolean).join(' ')} href=${refOf(task)}
+        aria-current=${this.#isOpen(task) ? 'true' : nothing} @click=${(e) => this.#follow(e, refOf(task))}>
+        ${task.key ? html`<span class="key">${keyParts(task.key)}</span>` : NO_NUMBER}
         <span class="what"><bdi class="text" dir="auto">${task.description}</bdi>${meta(task)}</span>
       </a>`;
   }
@@ -413,6 +414,10 @@ export class TasksView {
         @click=${() => this.more()}>Show more</button>` : nothing}</p>`;
   }
 }
+
+// A task that came while its series was held has no key until the series is resumed.
+export const refOf = (task) => task.key ?? task.uuid;
+export const nameOf = (task) => task.key ?? task.description ?? task.uuid;
 
 // The number is what people say: it stands out from what it shares with the others.
 export function keyParts(key) {

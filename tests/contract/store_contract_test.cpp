@@ -1503,6 +1503,64 @@ TEST_P(store_contract, tasks_without_a_number_are_found_whosever_they_are) {
     EXPECT_EQ(tx->unnumbered_tasks(all[0].id, 10).front().account, two);
 }
 
+TEST_P(store_contract, tasks_without_a_number_are_shown_by_series) {
+    const auto account = make_account();
+    series_id series;
+    std::vector<task_id> ids;
+    write([&](write_tx& tx) {
+        series = tx.default_series(account)->id;
+        tx.put_series(account, "OPS", {}, false, t0);
+        make_task(tx, account, 9);
+        for (int n = 1; n <= 4; ++n) {
+            task t;
+            t.account = account;
+            t.uuid = uuid_of(n);
+            t.attributes = {{"status", n == 2 ? "completed" : "pending"}};
+            ids.push_back(tx.put_task(t, n == 3 ? tx.find_series(account, "OPS")->id : series));
+        }
+    });
+    const auto shown = [&](std::int64_t from, bool down, bool open, std::size_t limit) {
+        std::vector<std::int64_t> some;
+        store_->begin_read()->visit_unnumbered({series, {}, from, down, open}, [&](task&& t) {
+            EXPECT_EQ(t.current_prefix, "TASK");
+            some.push_back(t.id.value);
+            return some.size() < limit;
+        });
+        return some;
+    };
+    using all = std::vector<std::int64_t>;
+    EXPECT_EQ(shown(0, false, false, 9), (all{ids[0].value, ids[1].value, ids[3].value}));
+    EXPECT_EQ(shown(ids[0].value, false, false, 1), all{ids[1].value});
+    EXPECT_EQ(shown(0, false, true, 9), (all{ids[0].value, ids[3].value}));
+    EXPECT_EQ(shown(read_tx::no_limit, true, false, 9),
+              (all{ids[3].value, ids[1].value, ids[0].value}));
+    EXPECT_EQ(shown(ids[3].value, true, true, 9), all{ids[0].value});
+    write([&](write_tx& tx) {
+        receipt r{uuid_of(1), "TASK", "", tx.take_number(series, ""), 0, t0, true};
+        r.seq = tx.append_version(account, uuid_of(20), t0, {});
+        tx.number_task(ids[0], series, r);
+    });
+    EXPECT_EQ(shown(0, false, false, 9), (all{ids[1].value, ids[3].value}));
+}
+
+TEST_P(store_contract, series_that_are_numbering_are_found_whosever_they_are) {
+    std::vector<series_id> all;
+    for (const char* name : {"one", "two", "three"}) {
+        const auto account = make_account(name);
+        write([&](write_tx& tx) {
+            series s = *tx.default_series(account);
+            all.push_back(s.id);
+            s.numbering = std::string(name) != "two";
+            tx.update_series(s, t0);
+            EXPECT_EQ(tx.default_series(account)->numbering, s.numbering);
+        });
+    }
+    const auto tx = store_->begin_read();
+    EXPECT_EQ(tx->next_numbering({})->id, all[0]);
+    EXPECT_EQ(tx->next_numbering(all[0])->id, all[2]);
+    EXPECT_FALSE(tx->next_numbering(all[2]));
+}
+
 TEST_P(store_contract, a_chain_is_shown_a_version_at_a_time) {
     const auto one = make_account("one");
     const auto two = make_account("two");

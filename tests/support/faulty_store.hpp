@@ -236,6 +236,12 @@ class faulty_store final : public store {
         void visit_numbered(const number_walk& walk, const task_visitor& visit) override {
             tx_->visit_numbered(walk, visit);
         }
+        void visit_unnumbered(const number_walk& walk, const task_visitor& visit) override {
+            tx_->visit_unnumbered(walk, visit);
+        }
+        std::optional<series> next_numbering(series_id after) override {
+            return tx_->next_numbering(after);
+        }
         std::string name_of(const author& by) override { return tx_->name_of(by); }
         std::vector<version> versions(account_id a, std::int64_t after,
                                       std::int64_t limit) override {

@@ -90,6 +90,7 @@ struct series {
     bool archived = false;     // takes no more numbers; its keys go on
     bool allows_gaps = false;  // its next number may be raised
     bool held = false;         // since a restore: it gives none until it is told where to go on
+    bool numbering = false;    // resumed; tasks that came while it was held have no number yet
 };
 
 // More of them are no help to people; an account's are read together.

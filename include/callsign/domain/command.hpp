@@ -24,16 +24,18 @@
 
 namespace callsign {
 
-using command = std::variant<
-    reserve, fulfil, reconcile_pending, forget_settled, create_account, create_token, revoke_token,
-    create_series, add_version, edit_task, manage_account, add_sealed_version, add_sealed_snapshot,
-    register_client, import_sealed_version, import_sealed_snapshot, create_device, revoke_device,
-    import_tasks, edit_series, import_numbers, create_webhook, edit_webhook, remove_webhook,
-    settle_delivery, give_key, keep_retry_times, begin_delivery, take_delivery, settle,
-    apply_remote_version, apply_remote_state, give_up_effect, fail_in_flight, halt_remote,
-    edit_remote, move_there, move_here, begin_restored, resume_series, merge_snapshot, tell_again,
-    end_resync, edit_account, delete_account, remove_deleted, note_action, forget_actions, reseal,
-    scrub_purged, clear_log, take_over_history, undo_take_over, remove_sealed>;
+using command =
+    std::variant<reserve, fulfil, reconcile_pending, forget_settled, create_account, create_token,
+                 revoke_token, create_series, add_version, edit_task, manage_account,
+                 add_sealed_version, add_sealed_snapshot, register_client, import_sealed_version,
+                 import_sealed_snapshot, create_device, revoke_device, import_tasks, edit_series,
+                 import_numbers, create_webhook, edit_webhook, remove_webhook, settle_delivery,
+                 give_key, keep_retry_times, begin_delivery, take_delivery, settle,
+                 apply_remote_version, apply_remote_state, give_up_effect, fail_in_flight,
+                 halt_remote, edit_remote, move_there, move_here, begin_restored, resume_series,
+                 merge_snapshot, tell_again, number_tasks, end_resync, edit_account, delete_account,
+                 remove_deleted, note_action, forget_actions, reseal, scrub_purged, clear_log,
+                 take_over_history, undo_take_over, remove_sealed>;
 
 using answer = std::variant<
     std::monostate, reserve::answer, fulfil::answer, reconcile_pending::answer,
@@ -47,10 +49,10 @@ using answer = std::variant<
     settle::answer, apply_remote_version::answer, apply_remote_state::answer,
     give_up_effect::answer, fail_in_flight::answer, halt_remote::answer, edit_remote::answer,
     move_there::answer, move_here::answer, begin_restored::answer, resume_series::answer,
-    merge_snapshot::answer, tell_again::answer, end_resync::answer, edit_account::answer,
-    delete_account::answer, remove_deleted::answer, note_action::answer, forget_actions::answer,
-    reseal::answer, scrub_purged::answer, clear_log::answer, take_over_history::answer,
-    undo_take_over::answer, remove_sealed::answer>;
+    merge_snapshot::answer, tell_again::answer, number_tasks::answer, end_resync::answer,
+    edit_account::answer, delete_account::answer, remove_deleted::answer, note_action::answer,
+    forget_actions::answer, reseal::answer, scrub_purged::answer, clear_log::answer,
+    take_over_history::answer, undo_take_over::answer, remove_sealed::answer>;
 
 // Of whichever it is. Named otherwise: a command turns into a `command` by itself, and one without
 // a claim of its own would come back here for ever.

@@ -76,6 +76,12 @@ struct series_created {
     series_id series;
 };
 
+// It is held no more, and some of its tasks have no number yet.
+struct series_numbering {
+    account_id account;
+    series_id series;
+};
+
 struct device_created {
     account_id account;
     uuid client_id{};
@@ -134,9 +140,9 @@ using event =
     std::variant<events::version_appended, events::slot_settled, events::retry_seen,
                  events::account_created, events::account_managed, events::account_state_changed,
                  events::account_renamed, events::account_full, events::account_removed,
-                 events::series_created, events::device_created, events::device_revoked,
-                 events::device_resynced, events::token_created, events::token_revoked,
-                 events::effect_waiting, events::remote_changed, events::key_contested,
-                 events::webhook_changed, events::outcome_lost>;
+                 events::series_created, events::series_numbering, events::device_created,
+                 events::device_revoked, events::device_resynced, events::token_created,
+                 events::token_revoked, events::effect_waiting, events::remote_changed,
+                 events::key_contested, events::webhook_changed, events::outcome_lost>;
 
 }  // namespace callsign

@@ -78,6 +78,9 @@ inline bool is_unseen(const task& t) {
 
 // Where a task stands in the order of keys.
 struct task_place {
+    // Instead of a period: its number is the task's id.
+    static constexpr std::string_view unnumbered = "u";
+
     series_id series;
     std::string period;
     std::int64_t number = 0;

@@ -86,7 +86,8 @@ using version_visitor = std::function<void(const version&)>;
 using task_visitor = std::function<bool(task&&)>;
 using effect_visitor = std::function<bool(effect&&)>;
 
-// Through the numbers of (series, period): those after `from`, or going down before it.
+// Through the numbers of (series, period): those after `from`, or going down before it. Of tasks
+// that have none their ids stand for them, and there are no periods.
 struct number_walk {
     series_id series;
     std::string_view period;
@@ -144,7 +145,7 @@ class read_tx {
     virtual std::vector<purge> purges(account_id after, std::int64_t limit) = 0;
 
     // At most `limit` tasks that have no number, whoever's, after `after`, in the order of their
-    // ids.
+    // ids. Looks through all tasks.
     virtual std::vector<task> unnumbered_tasks(task_id after, std::int64_t limit) = 0;
     // The periods in which the series has given numbers, in order. In a write transaction
     // `last_number` may lag.
@@ -161,6 +162,11 @@ class read_tx {
     // account are found so without looking at other accounts' ones, and the open ones without
     // looking at the others. `visit` may ask for anything but this; what it throws passes through.
     virtual void visit_numbered(const number_walk& walk, const task_visitor& visit) = 0;
+    // Those of the series that have no number yet, purged ones among them, in the order in which
+    // they came. `visit` may not write, and ask for anything but this.
+    virtual void visit_unnumbered(const number_walk& walk, const task_visitor& visit) = 0;
+    // The first series after `after` that is numbering, whoever's.
+    virtual std::optional<series> next_numbering(series_id after) = 0;
     // At most `limit` of them after `after`.
     std::vector<task> numbered_tasks(series_id series, std::string_view period, std::int64_t after,
                                      std::int64_t limit);

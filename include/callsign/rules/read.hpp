@@ -38,6 +38,7 @@ list_remotes::answer read(read_tx& tx, const list_remotes& q);
 find_remote::answer read(read_tx& tx, const find_remote& q);
 list_in_flight::answer read(read_tx& tx, const list_in_flight& q);
 knows_version::answer read(read_tx& tx, const knows_version& q);
+find_numbering::answer read(read_tx& tx, const find_numbering& q);
 find_purged::answer read(read_tx& tx, const find_purged& q);
 find_purged_text::answer read(read_tx& tx, const find_purged_text& q);
 list_sealed::answer read(read_tx& tx, const list_sealed& q);

@@ -118,6 +118,7 @@ resume_series::answer apply(write_tx& tx, const resume_series& c, const moment& 
 merge_snapshot::answer apply(write_tx& tx, const merge_snapshot& c, const moment& m);
 tell_again::answer apply(write_tx& tx, const tell_again& c, const moment& m);
 end_resync::answer apply(write_tx& tx, const end_resync& c, const moment& m);
+number_tasks::answer apply(write_tx& tx, const number_tasks& c, const moment& m);
 move_here::answer apply(write_tx& tx, const move_here& c, const moment& m);
 reseal::answer apply(write_tx& tx, const reseal& c, const moment& m);
 scrub_purged::answer apply(write_tx& tx, const scrub_purged& c, const moment& m);

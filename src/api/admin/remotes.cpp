@@ -184,6 +184,9 @@ http_response answer_refusal(request_context& c, const move_there::answer& refus
         return answer_problem(c, problems::client_id_taken,
                               "Another account has this client id. Nothing was changed.");
     }
+    if (const auto* const held = std::get_if<series_held>(&refused)) {
+        return answer_problem(c, problems::series_held, detail_of_held(*held));
+    }
     if (std::holds_alternative<account_is_opaque>(refused)) return answer_opaque(c);
     return answer_no_account(c);
 }

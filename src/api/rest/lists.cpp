@@ -149,7 +149,7 @@ std::optional<page_place> place_of(const list_request& wanted) {
     char period[16] = "";
     int end = 0;
     if (std::sscanf(at, "k%lld--%lld%n", &series, &number, &end) == 2 ||
-        std::sscanf(at, "k%lld-%15[0-9]-%lld%n", &series, period, &number, &end) == 3) {
+        std::sscanf(at, "k%lld-%15[0-9u]-%lld%n", &series, period, &number, &end) == 3) {
         if (at[end] == '\0') return task_place{series_id{series}, period, number};
     } else if (std::sscanf(at, "o%llu-%llu%n", &list, &offset, &end) == 2 && at[end] == '\0') {
         return list_place{list, offset};

@@ -73,21 +73,13 @@ http_response answer_add(const callsign::add_version::answer& outcome) {
                           [](account_full) { return refuse_full(); },
                           [](no_such_client) { return refuse_unknown_client(); },
                           [](device_revoked) { return refuse_revoked(); },
-                          [](const series_held& held) {
-                              return refuse_sync(503, detail_of_held(held),
-                                                 problems::series_held.code);
-                          },
                       },
                       outcome);
 }
 
 http_response answer_merge(const merge_snapshot::answer& outcome) {
     return std::visit(overloaded{
-                          [](const merge_snapshot::done& done) {
-                              if (!done.held) return answer_sync(200);
-                              return refuse_sync(503, detail_of_held(*done.held),
-                                                 problems::series_held.code);
-                          },
+                          [](const merge_snapshot::done&) { return answer_sync(200); },
                           // Those of a managed account the server makes itself.
                           [](merge_snapshot::not_awaited) { return answer_sync(200); },
                           [](no_such_client) { return refuse_unknown_client(); },

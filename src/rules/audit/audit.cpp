@@ -91,8 +91,10 @@ class auditor {
             },
             [](const task& t) { return t.id.value; },
             [&](const task& t) {
-                found_.fault(proofs::every_task,
-                             name_of(t.account) + "task " + to_string(t.uuid) + " has no number");
+                if (!may_be_unnumbered(t)) {
+                    found_.fault(proofs::every_task, name_of(t.account) + "task " +
+                                                         to_string(t.uuid) + " has no number");
+                }
                 all_.tasks.push_back(mark_of(t.id, t.account, t.uuid));
                 unnumbered_[t.account].push_back(keep(t));
             },
@@ -100,6 +102,12 @@ class auditor {
                 found_.unreadable(proofs::every_task,
                                   "tasks" + between(from, to) + " cannot be read: " + why);
             });
+    }
+
+    // It waits for its series.
+    bool may_be_unnumbered(const task& t) {
+        const auto its = tx_.find_series(t.account, t.current_prefix);
+        return its && (its->held || its->numbering);
     }
 
     // ---- account by account ----

@@ -181,15 +181,19 @@ class chain_audit {
         }
     }
 
-    // A task that came without a number has it of the sweep that found so (product.md section 4),
-    // in a version of the server's own that says its key, or nothing if keys are not said.
+    // A task that came without a number has it of a later version: of the server's own that says
+    // keys, or nothing if keys are not said, or of one in which a device says the task's key or
+    // removes it.
     bool gives_number(const kept_task& t) {
         bool does = false;
+        const auto is_update = [](const operation& o) { return o.kind == operation_kind::update; };
         for (const version& v : tx_.versions(s_.owner.id, t.seq - 1, 1)) {
-            does = v.seq == t.seq && v.author == author{} && v.operations.size() <= 1 &&
-                   std::ranges::all_of(v.operations, [&](const operation& o) {
-                       return o.kind == operation_kind::update && o.uuid == t.uuid;
-                   });
+            if (v.seq != t.seq) continue;
+            does = v.author == author{}
+                       ? std::ranges::all_of(v.operations, is_update)
+                       : std::ranges::any_of(v.operations, [&](const operation& o) {
+                             return o.kind != operation_kind::create && o.uuid == t.uuid;
+                         });
         }
         return does;
     }

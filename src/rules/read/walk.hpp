@@ -16,8 +16,9 @@ inline std::size_t work_of_row(const task& t) {
     return work_of_task + work_of(t.attributes);
 }
 
-// Series by series, period by period, number by number, up or down, from a place on: all tasks have
-// a number, and are found so without looking at other accounts' ones.
+// Series by series, period by period, number by number, up or down, from a place on: tasks are
+// found so without looking at other accounts' ones. Behind a series' last period come its tasks
+// without a number.
 class task_walk {
   public:
     struct options {
@@ -35,6 +36,7 @@ class task_walk {
         for (const series& of : all) {
             if (!is_begun && of.id != after->series) continue;
             std::vector<std::string> periods = tx.periods_of(of.id);
+            periods.emplace_back(task_place::unnumbered);
             if (o.descending) std::reverse(periods.begin(), periods.end());
             for (std::string& period : periods) {
                 if (!is_begun && period != after->period) continue;
@@ -58,13 +60,18 @@ class task_walk {
     template <class Visit>
     bool run(read_tx& tx, const options& o, Visit& visit) {
         bool more = true;
-        tx.visit_numbered({at_.series, at_.period, at_.number, o.descending, o.open_only},
-                          [&](task&& t) {
-                              at_.number = t.numbered->number;
-                              work_ += work_of_row(t);
-                              more = visit(std::move(t), at_.series) && work_ < o.work_max;
-                              return more;
-                          });
+        const number_walk walk{at_.series, at_.period, at_.number, o.descending, o.open_only};
+        const auto pass = [&](task&& t) {
+            at_.number = t.numbered ? t.numbered->number : t.id.value;
+            work_ += work_of_row(t);
+            more = visit(std::move(t), at_.series) && work_ < o.work_max;
+            return more;
+        };
+        if (at_.period == task_place::unnumbered) {
+            tx.visit_unnumbered(walk, pass);
+        } else {
+            tx.visit_numbered(walk, pass);
+        }
         return more;
     }
 

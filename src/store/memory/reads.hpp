@@ -174,6 +174,28 @@ class reads_over : public Base {
             std::find_if_not(all.upper_bound({walk.series, in, walk.from}), all.end(), go_on);
         }
     }
+    void visit_unnumbered(const number_walk& walk, const task_visitor& visit) override {
+        const auto go_on = [&](const auto& entry) {
+            const stored_task& kept = *entry.second;
+            if (kept.series != walk.series || kept.task.numbered) return true;
+            const bool is_open = !kept.task.purged && !is_over(kept.task.attributes);
+            return (walk.open_only && !is_open) || visit(shown(kept));
+        };
+        const auto& all = state_->tasks;
+        if (walk.descending) {
+            const auto from = all.lower_bound(task_id{walk.from});
+            std::find_if_not(std::reverse_iterator(from), std::reverse_iterator(all.begin()),
+                             go_on);
+        } else {
+            std::find_if_not(all.upper_bound(task_id{walk.from}), all.end(), go_on);
+        }
+    }
+    std::optional<series> next_numbering(series_id after) override {
+        for (const auto& [id, s] : state_->series_rows) {
+            if (s.numbering && id > after) return with_number(s);
+        }
+        return std::nullopt;
+    }
     std::string name_of(const author& by) override {
         if (const auto* const token = std::get_if<token_id>(&by)) {
             const auto* const found = find(state_->tokens, *token);

@@ -507,6 +507,7 @@ class write_transaction final : public reads_over<write_tx> {
         kept.archived = s.archived;
         kept.allows_gaps = s.allows_gaps;
         kept.held = s.held;
+        kept.numbering = s.numbering;
         if (kept.is_default) state_->accounts.at(s.account).default_prefix = s.prefix;
     }
     void put_instance(const uuid& id) override {

@@ -35,7 +35,7 @@ constexpr table tables[] = {
      }},
     {"series",
      "SELECT series_id, account_id, prefix, project, is_default, 0, '', reset, time_zone,"
-     " archived, allows_gaps, held FROM series"
+     " archived, allows_gaps, held, numbering FROM series"
      " WHERE series_id > ? ORDER BY 1",
      look_at<series_row_of>},
     {"counters",

@@ -80,7 +80,8 @@ series series_row_of(query& q) {
             q.text(8),
             q.integer(9) != 0,
             q.integer(10) != 0,
-            q.integer(11) != 0};
+            q.integer(11) != 0,
+            q.integer(12) != 0};
 }
 
 token token_of(query& q) {

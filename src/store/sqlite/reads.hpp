@@ -192,6 +192,16 @@ class reads_over : public Base {
             waiting = next_waiting(last, walk);
         }
     }
+    void visit_unnumbered(const number_walk& walk, const task_visitor& visit) override {
+        auto q = db_.use(walk.descending ? sql::task_unnumbered_down : sql::task_unnumbered_up);
+        q.bind(walk.series).bind(walk.open_only ? 0 : 1).bind(walk.from);
+        while (q.step() && visit(task_of(q))) {
+        }
+    }
+    std::optional<series> next_numbering(series_id after) override {
+        auto q = db_.use(sql::series_numbering);
+        return one(q.bind(after), series_row_of);
+    }
     std::string name_of(const author& by) override {
         if (const auto* const token = std::get_if<token_id>(&by)) {
             return name_in(sql::token_name, token->value);

@@ -44,7 +44,7 @@ inline constexpr auto account_advance =
     " coalesce((SELECT last_number FROM counters c WHERE c.series_id = s.series_id"          \
     " ORDER BY c.period DESC LIMIT 1), 0),"                                                  \
     " coalesce((SELECT max(c.period) FROM counters c WHERE c.series_id = s.series_id), '')," \
-    " s.reset, s.time_zone, s.archived, s.allows_gaps, s.held FROM series s"
+    " s.reset, s.time_zone, s.archived, s.allows_gaps, s.held, s.numbering FROM series s"
 inline constexpr auto series_by_prefix = CALLSIGN_SERIES
     " JOIN prefixes p ON p.series_id = s.series_id"
     " WHERE p.account_id = ? AND p.prefix = ?";
@@ -52,13 +52,15 @@ inline constexpr auto series_by_project =
     CALLSIGN_SERIES " WHERE s.account_id = ? AND s.project = ? AND s.project <> ''";
 inline constexpr auto series_default = CALLSIGN_SERIES " WHERE s.account_id = ? AND s.is_default";
 inline constexpr auto series_all = CALLSIGN_SERIES " WHERE s.account_id = ? ORDER BY s.series_id";
+inline constexpr auto series_numbering =
+    CALLSIGN_SERIES " WHERE s.numbering = 1 AND s.series_id > ? ORDER BY s.series_id LIMIT 1";
 #undef CALLSIGN_SERIES
 inline constexpr auto series_put =
     "INSERT INTO series (series_id, account_id, prefix, project, is_default, created_at)"
     " VALUES (?, ?, ?, ?, ?, ?)";
 inline constexpr auto series_update =
     "UPDATE series SET prefix = ?, project = ?, reset = ?, time_zone = ?, archived = ?,"
-    " allows_gaps = ?, held = ? WHERE series_id = ?";
+    " allows_gaps = ?, held = ?, numbering = ? WHERE series_id = ?";
 inline constexpr auto instance_get = "SELECT uuid FROM instance";
 inline constexpr auto instance_put = "UPDATE instance SET uuid = ?";
 inline constexpr auto prefix_put =
@@ -262,6 +264,11 @@ inline constexpr auto task_open_down = CALLSIGN_NUMBERED("= 0") "< ?2 ORDER BY n
 #undef CALLSIGN_NUMBERED_WITH
 inline constexpr auto task_unnumbered =
     CALLSIGN_TASK " WHERE t.number IS NULL AND t.task_id > ? ORDER BY t.task_id LIMIT ?";
+#define CALLSIGN_UNNUMBERED \
+    CALLSIGN_TASK " WHERE t.number IS NULL AND t.series_id = ? AND t.over <= ? AND t.task_id "
+inline constexpr auto task_unnumbered_up = CALLSIGN_UNNUMBERED "> ? ORDER BY t.task_id";
+inline constexpr auto task_unnumbered_down = CALLSIGN_UNNUMBERED "< ? ORDER BY t.task_id DESC";
+#undef CALLSIGN_UNNUMBERED
 #undef CALLSIGN_TASK
 #undef CALLSIGN_TASK_HEAD
 #undef CALLSIGN_TASK_CONTENT

@@ -708,6 +708,7 @@ class write_transaction final : public reads_over<write_tx> {
             .bind(s.archived ? 1 : 0)
             .bind(s.allows_gaps ? 1 : 0)
             .bind(s.held ? 1 : 0)
+            .bind(s.numbering ? 1 : 0)
             .bind(s.id)
             .run();
         expect_one("series", s.id.value);

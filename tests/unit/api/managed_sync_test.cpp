@@ -332,7 +332,25 @@ TEST_F(restored_sync, a_device_that_was_not_further_goes_on) {
     // Held still: nobody was there to say which numbers were given.
     EXPECT_EQ(h->call(child_of(phone.client(), nil_id)).status, 200u);
     EXPECT_EQ(resync_of("phone"), "seen");
-    EXPECT_EQ(send(laptop, at, new_task(2, "new")).status, 503u);
+    // A held series cuts no sync: its number comes when the series is resumed.
+    const auto added = send(laptop, at, new_task(2, "new"));
+    EXPECT_EQ(added.status, 200u);
+    const std::string target = "/v1/tasks/" + to_string(task_id_of(2));
+    EXPECT_FALSE(body_of(h->call(get(target, syn.token))).contains("key"));
+    const std::string newest = "/v1/tasks?sort=-key&pageSize=1";
+    const auto page = body_of(h->call(get(newest, syn.token)));
+    EXPECT_FALSE(page.at("tasks").at(0).as_object().contains("key"));
+    const auto next =
+        h->call(get(newest + "&pageToken=" + text_of(page.at("nextPageToken")), syn.token));
+    EXPECT_EQ(text_of(body_of(next).at("tasks").at(0).at("key")), "SYN-1");
+    const auto resumed =
+        h->call(post("/v1/admin/accounts/syn/series/SYN/resume", R"({"at":7})", root));
+    EXPECT_EQ(resumed.status, 200u) << resumed.body;
+    EXPECT_EQ(text_of(body_of(h->call(get(target, syn.token))).at("key")), "SYN-7");
+    const std::string behind(header(added, "X-Version-Id"));
+    const auto keys = laptop.opened(behind, h->call(child_of(laptop.client(), behind)).body);
+    ASSERT_EQ(keys.size(), 1u);
+    EXPECT_EQ(keys.front().value, "SYN-7");
     // Of another server's versions, and of older ones than the backup, nothing is known.
     EXPECT_EQ(h->call(child_of(laptop.client(), some_id(5))).status, 410u);
     const auto old = to_string(make_uuid_v7(time_point{milliseconds{1}}, 0, 7));

@@ -4,6 +4,8 @@
 #include "support/faulty_store.hpp"
 #include "support/house.hpp"
 
+#include <callsign/domain/work.hpp>
+
 #include <algorithm>
 #include <boost/asio/this_coro.hpp>
 #include <gtest/gtest.h>
@@ -88,6 +90,45 @@ TEST_F(reaper_test, removes_deleted_accounts_when_their_grace_is_over) {
     EXPECT_TRUE(is_there());
     h.advance(2h + 30min);
     EXPECT_FALSE(is_there());
+    EXPECT_EQ(probe_.failures, 0);
+}
+
+// Each task is as much as a step is for.
+TEST_F(reaper_test, numbers_the_tasks_of_resumed_series) {
+    std::vector<account_id> accounts;
+    {
+        house first({.disk = &disk_, .clock = &clock_, .entropy = &entropy_});
+        for (const char* name : {"a", "b"}) accounts.push_back(first.make_account(name, "SYN").id);
+    }
+    const auto tx = disk_.begin_write();
+    for (const account_id account : accounts) {
+        series its = *tx->default_series(account);
+        its.numbering = account == accounts[0];
+        its.held = !its.numbering;
+        tx->update_series(its, clock_.now());
+        for (int n = 0; n < 3; ++n) {
+            task t;
+            t.account = account;
+            t.uuid = make_uuid_v7(clock_.now(), 0, static_cast<std::uint64_t>(n));
+            t.attributes = {{"description", std::string(step_work_max, 'x')}};
+            tx->put_task(t, its.id);
+        }
+    }
+    tx->commit();
+    house h(options({.interval = 1h}, true));
+    const auto numbered = [&](account_id account) {
+        auto question = [&](read_tx& now) { return *now.default_series(account); };
+        const series its = h.look(question);
+        return its.numbering ? -1 : its.last_number;
+    };
+    h.settle();
+    EXPECT_EQ(numbered(accounts[0]), 3);
+    EXPECT_EQ(numbered(accounts[1]), 0);
+    // Not only at the next interval.
+    ASSERT_TRUE(h.run(h.engine().submit(resume_series{account_ref{accounts[1]}, "SYN"})));
+    h.settle();
+    EXPECT_EQ(numbered(accounts[1]), 3);
+    EXPECT_EQ(probe_.sweeps.size(), 2u);
     EXPECT_EQ(probe_.failures, 0);
 }
 

@@ -1,6 +1,7 @@
 // A store that was put back from a backup: no number is given that somebody may have already.
 
 #include "fixture.hpp"
+#include "support/scrub.hpp"
 
 namespace callsign {
 namespace {
@@ -37,6 +38,17 @@ class restored : public rules_test {
     }
     std::string key_of(int n) {
         return callsign::key_of(*store_->begin_read()->find_task(account_, uuid_of(n))->numbered);
+    }
+    std::optional<task> find(int n) {
+        return store_->begin_read()->find_task(account_, uuid_of(n));
+    }
+    slot_id reserved(const std::string& key, int n) {
+        return std::get<reserve::reserved>(run(reserve{account_, key, {}, uuid_of(n), ""})).slot;
+    }
+    // What it says of its key is nobody's, and nobody is to read it.
+    bool has_no_number(const device& from, operations all, int n) {
+        const bool added = is_added(send(from.client_id, std::move(all)));
+        return added && !find(n)->numbered && !find(n)->attributes.contains("key");
     }
     std::vector<numbers_skipped> skipped() {
         const auto tx = store_->begin_read();
@@ -118,19 +130,210 @@ TEST_F(restored, goes_on_at_the_next_if_nothing_is_said) {
     EXPECT_EQ(std::get<receipted>(make("three")).receipt.number, 3);
 }
 
-TEST_F(restored, devices_sync_what_needs_no_number) {
+// ---- what devices create meanwhile ----
+
+TEST_F(restored, a_device_syncs_and_its_new_tasks_get_their_numbers_at_the_resume) {
     const uuid client = add_device().client_id;
     const uuid known = std::get<receipted>(make("three")).receipt.uuid;
     hold();
-    EXPECT_TRUE(std::holds_alternative<add_version::added>(
-        send(client, {update(known, "description", "edited", now_)})));
-    const auto refused =
-        send(client, {create(uuid_of(7)), update(uuid_of(7), "status", "pending")});
-    EXPECT_TRUE(is_held(refused));
-    EXPECT_FALSE(store_->begin_read()->find_task(account_, uuid_of(7)));
+    EXPECT_TRUE(is_added(send(client, {update(known, "description", "edited", now_)})));
+    ASSERT_TRUE(is_added(send(client, made(8, ""))));
+    ASSERT_TRUE(is_added(send(client, made(7, ""))));
+    EXPECT_FALSE(find(7)->numbered);
+    EXPECT_EQ(find(7)->attributes.count("key"), 0u);
+    EXPECT_EQ(testing::audit(*store_), std::vector<std::string>{});
     resume(9);
-    EXPECT_TRUE(std::holds_alternative<add_version::added>(send(client, {create(uuid_of(7))})));
-    EXPECT_EQ(store_->begin_read()->find_task(account_, uuid_of(7))->numbered->number, 9);
+    EXPECT_EQ(key_of(8), "SYN-9");
+    EXPECT_EQ(key_of(7), "SYN-10");
+    EXPECT_EQ(find(7)->attributes.at("key"), "SYN-10");
+    EXPECT_EQ(find(7)->numbered->created_at, find(7)->created_at);
+    EXPECT_EQ(std::get<receipted>(make("four")).receipt.number, 11);
+    EXPECT_FALSE(store_->begin_read()->default_series(account_)->numbering);
+}
+
+TEST_F(restored, so_many_that_they_get_their_numbers_in_steps) {
+    const uuid client = add_device().client_id;
+    hold();
+    constexpr int count = 2'400;
+    for (int n = 0; n < count; n += 300) {
+        operations some;
+        for (int i = n; i < n + 300; ++i) some.push_back(create(uuid_of(1'000 + i)));
+        ASSERT_EQ(std::get<add_version::added>(send(client, some)).taken, some.size());
+    }
+    EXPECT_FALSE(std::get<series>(resume()).held);
+    const series now = *store_->begin_read()->default_series(account_);
+    EXPECT_TRUE(now.numbering);
+    EXPECT_FALSE(find(1'000 + count - 1)->numbered);
+    EXPECT_EQ(testing::audit(*store_), std::vector<std::string>{});
+    // Others need not wait for them.
+    EXPECT_GT(std::get<receipted>(make("three")).receipt.number, 3);
+    // Restored once more in between.
+    hold();
+    EXPECT_EQ(ask(find_numbering{}).series, std::nullopt);
+    resume();
+    EXPECT_EQ(ask(find_numbering{}).series, now.id);
+    while (run(number_tasks{now.id, 200'000}).has_more) {
+        EXPECT_EQ(testing::audit(*store_), std::vector<std::string>{});
+    }
+    EXPECT_EQ(ask(find_numbering{}).series, std::nullopt);
+    EXPECT_EQ(store_->begin_read()->default_series(account_)->last_number, 3 + count);
+    EXPECT_FALSE(run(number_tasks{now.id}).has_more);
+    EXPECT_EQ(store_->begin_read()->default_series(account_)->last_number, 3 + count);
+}
+
+TEST_F(restored, several_series_share_one_step) {
+    run(create_series{account_ref{account_}, "OPS", "ops"});
+    const device laptop = add_device();
+    hold();
+    for (int n = 0; n < 1'200; n += 200) {
+        operations some;
+        for (int i = n; i < n + 200; ++i) {
+            some.push_back(create(uuid_of(1'000 + i)));
+            if (i % 2 == 0) some.push_back(update(uuid_of(1'000 + i), "project", "ops"));
+        }
+        ASSERT_TRUE(is_added(send(laptop.client_id, some)));
+    }
+    run(end_resync{laptop.client_id, account_, true});
+    std::int64_t numbered = 0;
+    for (const series& s : store_->begin_read()->series_of(account_)) numbered += s.last_number;
+    EXPECT_LT(numbered, 1'100);
+}
+
+// It is of the series that it came to, as with a number.
+TEST_F(restored, an_edit_leaves_it_in_its_series) {
+    run(create_series{account_ref{account_}, "OPS", "ops"});
+    const uuid client = add_device().client_id;
+    hold();
+    send(client, made(7, ""));
+    run(resume_series{account_ref{account_}, "OPS"});
+    EXPECT_TRUE(is_added(send(client, {update(uuid_of(7), "project", "ops", now_)})));
+    EXPECT_FALSE(find(7)->numbered);
+    resume();
+    EXPECT_EQ(key_of(7), "SYN-3");
+}
+
+TEST_F(restored, one_that_is_removed_meanwhile_stays_so) {
+    const uuid client = add_device().client_id;
+    hold();
+    send(client, made(7, ""));
+    send(client, made(8, ""));
+    send(client, {remove(uuid_of(7))});
+    EXPECT_EQ(testing::audit(*store_), std::vector<std::string>{});
+    resume();
+    EXPECT_TRUE(find(7)->purged);
+    EXPECT_EQ(key_of(7), "SYN-3");
+    EXPECT_EQ(key_of(8), "SYN-4");
+    testing::scrub_all([&](auto q) { return ask(q); },
+                       [&](auto c) { return std::optional(run(c)); }, std::size_t{1} << 20);
+}
+
+TEST_F(restored, the_slot_of_one_waits_for_its_number) {
+    const uuid client = add_device().client_id;
+    const slot_id slot = reserved("three", 7);
+    hold();
+    send(client, made(7, ""));
+    EXPECT_TRUE(is_held(run(fulfil{slot, "", {}})));
+    now_ += std::chrono::hours{48};
+    run(reconcile_pending{slot_id{}, 10, milliseconds{1}, {}});
+    EXPECT_EQ(store_->counts().pending, 1);
+    resume();
+    EXPECT_EQ(store_->counts().pending, 0);
+    const auto answer = std::get<receipted>(run(fulfil{slot, "", {}}));
+    EXPECT_EQ(answer.receipt.number, 3);
+    EXPECT_FALSE(answer.receipt.created);
+}
+
+// Its device had sent it and did not know; another one had the number from there.
+TEST_F(restored, another_device_brings_the_number_of_one) {
+    const uuid client = add_device().client_id;
+    const slot_id slot = reserved("three", 7);
+    hold();
+    send(client, made(7, ""));
+    send(client, made(8, ""));
+    EXPECT_TRUE(is_added(send(client, {update(uuid_of(7), "key", "SYN-5", now_)})));
+    EXPECT_EQ(key_of(7), "SYN-5");
+    EXPECT_EQ(find(7)->numbered->seq, find(7)->last_seq);
+    EXPECT_TRUE(std::get<receipted>(run(fulfil{slot, "", {}})).receipt.number == 5);
+    EXPECT_TRUE(is_added(send(client, {update(uuid_of(8), "key", "SYN-5", now_)})));
+    EXPECT_FALSE(find(8)->numbered);
+    EXPECT_EQ(find(8)->attributes.count("key"), 0u);
+}
+
+TEST_F(restored, an_export_brings_the_number_of_one) {
+    const uuid client = add_device().client_id;
+    hold();
+    send(client, made(7, ""));
+    send(client, {create(uuid_of(8))});  // its description is in a version that never came
+    const import_tasks all{
+        .account = account_,
+        .tasks = {{uuid_of(7), {{"key", "SYN-9"}}},
+                  {uuid_of(8), {{"key", "SYN-8"}, {"description", "d"}, {"status", "pending"}}}},
+        .with_keys = true};
+    const auto done = std::get<import_tasks::done>(run(all));
+    EXPECT_EQ(std::tuple(done.keys_kept, done.completed, done.there_already), std::tuple(2, 1, 1));
+    EXPECT_EQ(key_of(7), "SYN-9");
+    EXPECT_EQ(key_of(8), "SYN-8");
+    send(client, made(6, ""));
+    auto taken = all;
+    taken.tasks = {{uuid_of(6), {{"key", "SYN-8"}}}};
+    const auto refused = std::get<import_tasks::keys_refused>(run(taken));
+    EXPECT_EQ(refused.faults.front().kind, import_tasks::key_fault_kind::number_taken);
+}
+
+TEST_F(restored, a_sheet_of_paper_brings_the_number_of_one) {
+    const uuid client = add_device().client_id;
+    hold();
+    send(client, made(7, ""));
+    import_numbers known{.account = account_ref{account_}};
+    known.rows = {{"SYN", 5, uuid_of(7), "as the sheet has it", t0}};
+    EXPECT_EQ(std::get<import_numbers::done>(run(known)).imported, 1);
+    EXPECT_EQ(key_of(7), "SYN-5");
+    EXPECT_EQ(find(7)->attributes.at("key"), "SYN-5");
+    EXPECT_EQ(find(7)->attributes.at("description"), "x");
+}
+
+TEST_F(restored, lists_and_new_devices_have_them) {
+    run(create_series{account_ref{account_}, "OPS", "ops"});
+    const uuid client = add_device().client_id;
+    hold();
+    for (int n : {6, 7, 8, 9}) send(client, made(n, ""));
+    send(client, {update(uuid_of(8), "status", "completed", now_)});
+    send(client, {update(uuid_of(9), "project", "x", now_)});
+    const auto listed = [&](bool down, bool open, const std::string& prefix) {
+        std::vector<int> numbers;
+        list_tasks q{.account = account_, .descending = down, .limit = 1, .now = now_};
+        q.filter.prefix = prefix;
+        if (!open) q.filter.statuses = {task_status::pending, task_status::completed};
+        for (;;) {
+            const auto part = std::get<list_tasks::part>(ask(q));
+            for (const task& t : part.tasks) {
+                for (int n : {6, 7, 8, 9}) {
+                    if (t.uuid == uuid_of(n)) numbers.push_back(n);
+                }
+            }
+            if (!part.next) return numbers;
+            q.after = part.next;
+        }
+    };
+    EXPECT_EQ(listed(false, false, ""), (std::vector{6, 7, 8, 9}));
+    EXPECT_EQ(listed(true, false, "SYN"), (std::vector{9, 8, 7, 6}));
+    EXPECT_EQ(listed(false, true, ""), (std::vector{6, 7, 9}));
+    EXPECT_EQ(listed(true, true, ""), (std::vector{9, 7, 6}));
+    EXPECT_EQ(listed(true, false, "OPS"), std::vector<int>{});
+    EXPECT_EQ(testing::collect(*store_->begin_read(), account_, 100'000).tasks().size(), 6u);
+}
+
+TEST_F(restored, an_account_does_not_move_elsewhere_with_them) {
+    const device laptop = add_device();
+    hold();
+    send(laptop.client_id, made(7, ""));
+    run(revoke_device{account_ref{account_}, laptop.id});
+    const auto move = [&] {
+        return run(move_there{account_, "https://example.com/", uuid_of(900), "key"});
+    };
+    EXPECT_TRUE(is_held(move()));
+    resume();
+    EXPECT_TRUE(std::holds_alternative<move_there::moving>(move()));
 }
 
 TEST_F(restored, tasks_are_not_imported_before_that) {
@@ -192,15 +395,18 @@ TEST_F(restored, tasks_bring_the_numbers_they_had) {
 TEST_F(restored, a_number_that_is_a_tasks_is_not_brought_again) {
     const device laptop = add_device();
     hold();
-    EXPECT_TRUE(is_held(send(laptop.client_id, made(5, "SYN-2"))));
+    EXPECT_TRUE(has_no_number(laptop, made(5, "SYN-2"), 5));
     auto two = made(6, "SYN-7");
     for (auto& each : made(7, "SYN-7")) two.push_back(each);
-    EXPECT_TRUE(is_held(send(laptop.client_id, two)));
-    for (const char* other : {"", "NONE-7", "SYN-0", "SYN-1000003", "SYN-20261120-7", "x", "7"}) {
-        EXPECT_TRUE(is_held(send(laptop.client_id, made(8, other)))) << other;
+    EXPECT_TRUE(has_no_number(laptop, two, 7));
+    EXPECT_EQ(key_of(6), "SYN-7");
+    int n = 8;
+    for (const char* other : {"", "NONE-7", "SYN-0", "SYN-1000008", "SYN-20261120-7", "x", "7"}) {
+        EXPECT_TRUE(has_no_number(laptop, made(n, other), n)) << other;
+        ++n;
     }
-    EXPECT_TRUE(is_added(send(laptop.client_id, made(8, "SYN-1000002"))));
-    EXPECT_TRUE(skipped().size() == 1 && skipped().front().last == 1'000'001);
+    EXPECT_TRUE(is_added(send(laptop.client_id, made(n, "SYN-1000007"))));
+    EXPECT_TRUE(skipped().size() == 2 && skipped().back().last == 1'000'006);
 }
 
 TEST_F(restored, a_brought_receipt_says_when_its_task_was_made) {
@@ -228,8 +434,8 @@ TEST_F(restored, periods_that_have_begun_take_numbers_back) {
     const std::string after = period_of(now_ + std::chrono::hours{24}, reset_policy::daily, "UTC");
     EXPECT_TRUE(is_added(send(laptop.client_id, made(5, "INC-" + today + "-2"))));
     EXPECT_TRUE(is_added(send(laptop.client_id, made(6, "INC-" + before + "-1"))));
-    EXPECT_TRUE(is_held(send(laptop.client_id, made(7, "INC-" + after + "-1"))));
-    EXPECT_TRUE(is_held(send(laptop.client_id, made(7, "INC-1"))));
+    EXPECT_TRUE(has_no_number(laptop, made(7, "INC-" + after + "-1"), 7));
+    EXPECT_TRUE(has_no_number(laptop, made(8, "INC-1"), 8));
     EXPECT_EQ(key_of(5), "INC-" + today + "-2");
     EXPECT_EQ(key_of(6), "INC-" + before + "-1");
 }

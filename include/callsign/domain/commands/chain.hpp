@@ -18,8 +18,9 @@
 namespace callsign {
 
 // Appends a device's operations to its account's chain. A stale segment is transformed over the
-// versions it missed, and the device goes on from a fork version. New tasks are numbered, slots
-// that wait for them are committed, and the key attribute is put right by a version behind it.
+// versions it missed, and the device goes on from a fork version. New tasks are numbered (of a held
+// series, when it is resumed), slots that wait for them are committed, and the key attribute is put
+// right by a version behind it.
 //
 // However much a device sends at once, one command takes no more of it than the writer does in
 // about 20 ms, and says how much that was. The rest comes with the next, whose parent is the
@@ -63,7 +64,7 @@ struct add_version {
     struct unknown_parent {};
     struct missed_too_much {};
     using answer = std::variant<added, unknown_parent, missed_too_much, no_such_client,
-                                device_revoked, series_held, account_full>;
+                                device_revoked, account_full>;
 };
 claim claim_of(const add_version& c);
 

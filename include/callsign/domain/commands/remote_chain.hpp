@@ -237,8 +237,9 @@ struct move_there {
     };
     // `behind` is not its last version any more.
     struct has_changed {};
+    // series_held: tasks of it have no number yet.
     using answer = std::variant<moving, lives_elsewhere, has_devices, has_changed, client_id_taken,
-                                account_is_opaque, no_such_account>;
+                                series_held, account_is_opaque, no_such_account>;
 };
 claim claim_of(const move_there& c);
 

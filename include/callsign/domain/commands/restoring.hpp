@@ -32,7 +32,8 @@ struct begin_restored {
 };
 claim claim_of(const begin_restored& c);
 
-// The series goes on at this number, or the next; what is left out on the way is nobody's.
+// The series goes on at this number, or the next; what is left out on the way is nobody's. Tasks
+// that came meanwhile get the first numbers.
 struct resume_series {
     account_ref account;
     std::string named;  // its prefix, or one it had
@@ -43,6 +44,27 @@ struct resume_series {
         std::variant<series, not_held, edit_series::next_too_low, no_such_series, no_such_account>;
 };
 claim claim_of(const resume_series& c);
+
+// Series that are resumed and numbering, whoever's: the next one after `after`.
+struct find_numbering {
+    series_id after;
+
+    struct answer {
+        std::optional<series_id> series{};  // none: that was all
+    };
+};
+claim claim_of(const find_numbering& q);
+
+// Gives numbers to tasks that came while the series was held. In steps.
+struct number_tasks {
+    series_id series;
+    std::size_t work_max = step_work_max;
+
+    struct answer {
+        bool has_more = false;
+    };
+};
+claim claim_of(const number_tasks& c);
 
 // All that a device has which was further than the backup, some of it at a time: new tasks come to
 // be, with the keys that they bring; of others what it has changed and the store has not, since the
@@ -57,9 +79,7 @@ struct merge_snapshot {
     std::size_t work_max = step_work_max;
 
     struct done {
-        std::size_t taken = 0;              // of `tasks`, from the first
-        std::vector<uuid> postponed{};      // new ones without a key, of a held series
-        std::optional<series_held> held{};  // the series of the last of these
+        std::size_t taken = 0;  // of `tasks`, from the first
     };
     // It was not asked for.
     struct not_awaited {};

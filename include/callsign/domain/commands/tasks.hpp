@@ -88,7 +88,7 @@ struct import_tasks {
         std::int64_t imported = 0;
         std::int64_t there_already = 0;  // and whole
         std::int64_t completed = 0;
-        std::int64_t keys_kept = 0;      // of the imported
+        std::int64_t keys_kept = 0;      // of the imported, and of those that had no number yet
         std::int64_t keys_left_out = 0;  // of the imported; they have another
         // With keys: those without one, of a held series. They were left out; without it the
         // series refuses all.

@@ -1,0 +1,111 @@
+#include "unnumbered.hpp"
+
+#include "numbering.hpp"
+#include "read/walk.hpp"
+
+#include <callsign/rules/read.hpp>
+
+#include <algorithm>
+
+namespace callsign::rules {
+namespace {
+
+series series_of(read_tx& tx, const task& t) {
+    auto its = tx.find_series(t.account, t.current_prefix);
+    if (!its) throw_damaged("tasks", t.id.value, "its series is not there");
+    return *std::move(its);
+}
+
+// In one version of the server's own that says their keys. Of one that is purged nothing is said:
+// its last version stays that of its removal.
+void number(write_tx& tx, const series& from, std::vector<task>& all, const moment& m) {
+    std::vector<operation> keys;
+    std::vector<attributes> now;
+    for (task& t : all) {
+        t.numbered = take_receipt(tx, from, t.uuid, m);
+        t.numbered->created_at = t.created_at;
+        now.push_back(t.attributes);
+        if (t.purged) continue;
+        if (auto key = correct_key(t, now.back(), m)) keys.push_back(*std::move(key));
+    }
+    const auto seq = tx.append_version(from.account, m.ids.next(m.now), m.now, keys);
+    m.tell(events::version_appended{from.account, seq});
+    for (std::size_t n = 0; n < all.size(); ++n) {
+        task& t = all[n];
+        t.numbered->seq = t.purged ? t.last_seq : seq;
+        tx.number_task(t.id, from.id, *t.numbered);
+        if (!t.purged) tx.update_task(t, now[n], false, seq, m.now);
+        commit_waiting_slots(tx, t.account, t.uuid, t.id, m);
+    }
+}
+
+// False: there are more.
+bool number_some(write_tx& tx, const series& from, std::size_t& work_left, const moment& m) {
+    std::vector<task> some;
+    bool is_all = true;
+    tx.visit_unnumbered({from.id, {}}, [&](task&& t) {
+        is_all = work_left > 0;
+        if (!is_all) return false;
+        work_left -= std::min(work_left, work_of_row(t));
+        some.push_back(std::move(t));
+        return true;
+    });
+    if (!some.empty()) number(tx, from, some, m);
+    return is_all;
+}
+
+}  // namespace
+
+bool is_held(read_tx& tx, const task& t) {
+    return !t.numbered && series_of(tx, t).held;
+}
+
+bool has_unnumbered(read_tx& tx, const series& s) {
+    bool has_some = false;
+    tx.visit_unnumbered({s.id, {}}, [&](task&&) {
+        has_some = true;
+        return false;
+    });
+    return has_some;
+}
+
+receipt settle_with_existing(write_tx& tx, const slot& pending, const task& existing,
+                             const moment& m) {
+    std::vector<task> one{existing};
+    if (existing.numbered) {
+        commit_slot(tx, pending, existing.id, false, m);
+    } else {
+        number(tx, series_of(tx, existing), one, m);
+    }
+    receipt r = *std::move(one.front().numbered);
+    r.created = false;
+    return r;
+}
+
+void resume(write_tx& tx, series& s, std::size_t& work_left, const moment& m) {
+    s.held = false;
+    s.numbering = !number_some(tx, s, work_left, m);
+    if (s.numbering) m.tell(events::series_numbering{s.account, s.id});
+    tx.update_series(s, m.now);
+}
+
+number_tasks::answer apply(write_tx& tx, const number_tasks& c, const moment& m) {
+    auto s = tx.next_numbering(series_id{c.series.value - 1});
+    if (!s || s->id != c.series || tx.state_of(s->account) == account_state::going) return {};
+    std::size_t work_left = c.work_max;
+    if (!number_some(tx, *s, work_left, m)) return {true};
+    s->numbering = false;
+    tx.update_series(*s, m.now);
+    return {};
+}
+
+find_numbering::answer read(read_tx& tx, const find_numbering& q) {
+    auto s = tx.next_numbering(q.after);
+    while (s && tx.find_account(s->account)->state == account_state::going) {
+        s = tx.next_numbering(s->id);
+    }
+    if (!s) return {};
+    return {s->id};
+}
+
+}  // namespace callsign::rules
