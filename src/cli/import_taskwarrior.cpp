@@ -104,7 +104,6 @@ struct totals {
     std::int64_t completed = 0;
     std::int64_t keys_left_out = 0;
     std::int64_t keys_kept = 0;
-    std::int64_t postponed = 0;
 };
 
 // In the order in which they are sent: those with keys in the order of these, behind them the
@@ -186,7 +185,6 @@ totals send_all(session& s, const std::string& account, std::span<const placed_t
         sum.completed += result.completed();
         sum.keys_left_out += result.keys_left_out();
         sum.keys_kept += result.keys_kept();
-        sum.postponed += result.postponed();
         line.show(std::string(how.check_only() ? "checked " : "") + "task " +
                   std::to_string(sum.tasks - left.size()) + " of " + std::to_string(sum.tasks));
     } while (!left.empty());
@@ -239,11 +237,9 @@ void resume_held(session& s, const std::string& account) {
 totals send_with_keys(session& s, const std::string& account, const taskwarrior_export& read) {
     const std::vector<placed_task> tasks = placed(read, key_attribute_of(s, account));
     send_all(s, account, tasks, keys_to_be(true));
-    totals sum = send_all(s, account, tasks, keys_to_be(false));
+    const totals sum = send_all(s, account, tasks, keys_to_be(false));
+    // Tasks that have no key get theirs by this, too.
     resume_held(s, account);
-    if (sum.postponed == 0) return sum;
-    // They have no key, and get one now.
-    sum.imported += send_all(s, account, tasks, keys_to_be(false)).imported;
     return sum;
 }
 

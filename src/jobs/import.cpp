@@ -48,7 +48,6 @@ awaitable<result<import_tasks::answer>> take_steps(context& with, import_tasks r
         all.imported += done->imported;
         all.there_already += done->there_already;
         all.completed += done->completed;
-        all.postponed += done->postponed;
         all.keys_kept += done->keys_kept;
         all.keys_left_out += done->keys_left_out;
         all.taken += done->taken;

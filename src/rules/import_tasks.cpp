@@ -26,18 +26,20 @@ class key_check {
     key_check(write_tx& tx, const import_tasks& c, const moment& m)
         : tx_(tx), command_(c), moment_(m), lasts_(c.counted) {}
 
-    // `there`: its row, if it has one. False: it brings no key, and its series is held.
-    bool look(std::size_t at, const std::optional<task>& there) {
+    // `there`: its row, if it has one.
+    void look(std::size_t at, const std::optional<task>& there) {
         const import_tasks::imported_task& t = command_.tasks[at];
         const std::string_view text = value_of(t.attributes, moment_.key_attribute);
-        if (text.empty()) return there || number(t.attributes);
+        if (text.empty()) {
+            if (!there) number(t.attributes);
+            return;
+        }
         key_ = text;
         at_ = at;
         const auto ref = parse_task_ref(text);
         const auto* const key = ref ? std::get_if<task_key>(&*ref) : nullptr;
         if (!key) {
-            add(fault::not_a_key);
-            return true;
+            return add(fault::not_a_key);
         }
         const auto found = number_of_key(tx_, command_.account, *key, moment_);
         if (const auto* const why = std::get_if<fault>(&found)) {
@@ -47,7 +49,6 @@ class key_check {
         } else {
             bring(std::get<brought_number>(found), t.after);
         }
-        return true;
     }
 
     std::vector<import_tasks::key_fault> faults;
@@ -67,13 +68,12 @@ class key_check {
         if (!is_same) add(fault::uuid_taken, current_key(there));
     }
 
-    bool number(const attributes& all) {
+    // As it will be numbered; of a held series, when that is resumed.
+    void number(const attributes& all) {
         const auto from = choose_series(tx_, command_.account, {}, project_of(all));
-        if (!from) return true;
-        if (from->held) return false;
+        if (!from || from->held) return;
         const std::string period = period_now(tx_, *from, moment_.now);
         given_.emplace(from->id, period, ++last_of(from->id, period));
-        return true;
     }
 
     void bring(const brought_number& its, std::int64_t after) {
@@ -159,7 +159,7 @@ import_tasks::answer apply(write_tx& tx, const import_tasks& c, const moment& m)
         const std::size_t place = done.taken++;
         const auto& row = tasks.row(t.uuid);
         const bool is_repeated = !row && tasks.is_there(t.uuid);
-        const bool is_held = c.with_keys && !is_repeated && !keys.look(place, row);
+        if (c.with_keys && !is_repeated) keys.look(place, row);
         // It came by a sync, and waits for a number.
         if (c.with_keys && row && !row->numbered && !row->purged) {
             if (const auto key = t.attributes.find(m.key_attribute); key != t.attributes.end()) {
@@ -176,10 +176,6 @@ import_tasks::answer apply(write_tx& tx, const import_tasks& c, const moment& m)
         // A purged one too: it was removed here on purpose.
         if (tasks.has_been(t.uuid)) {
             ++done.there_already;
-            continue;
-        }
-        if (is_held) {
-            ++done.postponed;
             continue;
         }
         if (!c.with_keys) {

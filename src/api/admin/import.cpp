@@ -79,7 +79,6 @@ http_response answer_done(const request_context& c, const import_tasks::done& do
     message.set_completed(done.completed);
     message.set_keys_left_out(done.keys_left_out);
     message.set_keys_kept(done.keys_kept);
-    message.set_postponed(done.postponed);
     message.set_key_attribute(done.key_attribute);
     return answer_message(c, 200, message);
 }

@@ -32,15 +32,12 @@ struct task_imports : ::testing::Test {
 TEST_F(task_imports, tasks_are_taken_once) {
     const auto first = import(two);
     ASSERT_EQ(first.status, 200u) << first.body;
-    EXPECT_EQ(
-        first.body,
-        R"({"imported":2,"thereAlready":0,"keysLeftOut":0,"keysKept":0,"postponed":0,"completed":0})");
-    EXPECT_EQ(
-        import(two).body,
-        R"({"imported":0,"thereAlready":2,"keysLeftOut":0,"keysKept":0,"postponed":0,"completed":0})");
-    EXPECT_EQ(
-        import("{}").body,
-        R"({"imported":0,"thereAlready":0,"keysLeftOut":0,"keysKept":0,"postponed":0,"completed":0})");
+    EXPECT_EQ(first.body,
+              R"({"imported":2,"thereAlready":0,"keysLeftOut":0,"keysKept":0,"completed":0})");
+    EXPECT_EQ(import(two).body,
+              R"({"imported":0,"thereAlready":2,"keysLeftOut":0,"keysKept":0,"completed":0})");
+    EXPECT_EQ(import("{}").body,
+              R"({"imported":0,"thereAlready":0,"keysLeftOut":0,"keysKept":0,"completed":0})");
     const object task = body_of(h.call(get("/v1/tasks/SYN-1", syn.token)));
     EXPECT_EQ(task.at("uuid").as_string(), "11111111-2222-4333-8444-555555555555");
     EXPECT_EQ(task.at("status").as_string(), "completed");
@@ -109,9 +106,8 @@ TEST_F(task_imports, a_request_has_at_most_500_tasks) {
     };
     EXPECT_EQ(send().status, 400u);
     message.mutable_tasks()->RemoveLast();
-    EXPECT_EQ(
-        send().body,
-        R"({"imported":500,"thereAlready":0,"keysLeftOut":0,"keysKept":0,"postponed":0,"completed":0})");
+    EXPECT_EQ(send().body,
+              R"({"imported":500,"thereAlready":0,"keysLeftOut":0,"keysKept":0,"completed":0})");
 }
 
 // Who has a task too, and changed it since, is newer than the import; but nobody is who changes it
@@ -142,9 +138,8 @@ TEST_F(task_imports, what_was_changed_tomorrow_was_changed_now) {
 TEST_F(task_imports, a_key_is_left_out_and_counted) {
     const auto done = import(R"({"tasks":[{"uuid":"11111111-2222-4333-8444-555555555555",
                                            "attributes":{"description":"One","key":"OLD-7"}}]})");
-    EXPECT_EQ(
-        done.body,
-        R"({"imported":1,"thereAlready":0,"keysLeftOut":1,"keysKept":0,"postponed":0,"completed":0})");
+    EXPECT_EQ(done.body,
+              R"({"imported":1,"thereAlready":0,"keysLeftOut":1,"keysKept":0,"completed":0})");
     const object task = body_of(h.call(get("/v1/tasks/SYN-1", syn.token)));
     EXPECT_EQ(task.at("key").as_string(), "SYN-1");
     EXPECT_FALSE(task.contains("attributes"));

@@ -90,10 +90,7 @@ struct import_tasks {
         std::int64_t completed = 0;
         std::int64_t keys_kept = 0;      // of the imported, and of those that had no number yet
         std::int64_t keys_left_out = 0;  // of the imported; they have another
-        // With keys: those without one, of a held series. They were left out; without it the
-        // series refuses all.
-        std::int64_t postponed = 0;
-        std::size_t taken = 0;  // of `tasks`, from the first: all that is counted above
+        std::size_t taken = 0;           // of `tasks`, from the first: all that is counted above
         std::map<std::pair<series_id, std::string>, std::int64_t> counted{};  // of a check
         std::string key_attribute{};  // of a check: where keys are looked for; empty: nowhere
     };
