@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <map>
 #include <poll.h>
 #include <stdexcept>
@@ -68,6 +69,8 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
 // In the child, between fork and exec: only calls that are safe there.
 [[noreturn]] void become(char* const* arguments, char* const* environment, int out, int err) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    // Asio's sockets are inherited otherwise, and a connection that this process closes stays open.
+    ::close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
     const int null = ::open("/dev/null", O_RDONLY);
     if (null >= 0) ::dup2(null, STDIN_FILENO);
     ::dup2(out, STDOUT_FILENO);

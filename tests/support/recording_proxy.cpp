@@ -72,10 +72,10 @@ class recording_proxy::impl {
         forgotten_ += seen_.size();
         seen_.clear();
     }
-    std::future<void> at_next_version(moment when, std::function<void()> then) {
+    std::future<void> at_next_version(moment when, std::function<void()> then, int nth) {
         const std::lock_guard lock(mutex_);
-        return awaited_.emplace(when, std::packaged_task<void()>(std::move(then)))
-            .second.get_future();
+        awaited_.emplace(awaited{when, nth, std::packaged_task<void()>(std::move(then))});
+        return awaited_->then.get_future();
     }
 
     void gather(int count) {
@@ -97,6 +97,11 @@ class recording_proxy::impl {
         const std::lock_guard lock(mutex_);
         random_.seed(seed);
         disturbed_in_hundred_ = in_hundred;
+    }
+    void cut_off_some(std::uint64_t seed, int in_hundred) {
+        const std::lock_guard lock(mutex_);
+        random_.seed(seed);
+        cut_off_in_hundred_ = in_hundred;
     }
 
   private:
@@ -135,7 +140,7 @@ class recording_proxy::impl {
         }
         const std::optional<cut> cut_here = is_version ? reach_cut() : std::nullopt;
         if (cut_here && !cut_here->is_passed_on) co_return co_await refuse(client, *cut_here);
-        const fate drawn = is_version ? draw() : fate::none;
+        const fate drawn = draw(is_version);
         if (drawn == fate::lost) co_return false;
         if (drawn == fate::late || drawn == fate::twice) {
             asio::co_spawn(io_, deliver_later(request), asio::detached);
@@ -168,14 +173,22 @@ class recording_proxy::impl {
         co_return !untold;
     }
 
+    struct awaited {
+        moment when;
+        int nth;
+        std::packaged_task<void()> then;
+    };
+
     enum class fate { none, lost, unanswered, late, twice };
 
-    fate draw() {
+    fate draw(bool is_version) {
         const std::lock_guard lock(mutex_);
-        const bool is_disturbed =
-            std::uniform_int_distribution<>(0, 99)(random_) < disturbed_in_hundred_;
-        return is_disturbed ? static_cast<fate>(std::uniform_int_distribution<>(1, 4)(random_))
-                            : fate::none;
+        const auto between = [&](int first, int last) {
+            return std::uniform_int_distribution<>(first, last)(random_);
+        };
+        if (between(0, 99) < cut_off_in_hundred_) return static_cast<fate>(between(1, 2));
+        if (!is_version || between(0, 99) >= disturbed_in_hundred_) return fate::none;
+        return static_cast<fate>(between(1, 4));
     }
 
     // A copy on a connection of its own; nobody waits for its answer.
@@ -225,8 +238,8 @@ class recording_proxy::impl {
         std::packaged_task<void()> then;
         {
             const std::lock_guard lock(mutex_);
-            if (!awaited_ || awaited_->first != now) return false;
-            then = std::move(awaited_->second);
+            if (!awaited_ || awaited_->when != now || --awaited_->nth > 0) return false;
+            then = std::move(awaited_->then);
             awaited_.reset();
         }
         then();
@@ -239,10 +252,11 @@ class recording_proxy::impl {
     mutable std::mutex mutex_;
     std::vector<exchange> seen_;
     std::size_t forgotten_ = 0;
-    std::optional<std::pair<moment, std::packaged_task<void()>>> awaited_;
+    std::optional<awaited> awaited_;
     std::optional<cut> cut_;
     std::mt19937_64 random_;
     int disturbed_in_hundred_ = 0;
+    int cut_off_in_hundred_ = 0;
     int missing_ = 0;                // versions that others wait for
     std::atomic<int> lost_nth_ = 0;  // 0: none is
     int answers_ = 0;
@@ -276,8 +290,9 @@ void recording_proxy::forget_exchanges() {
     impl_->forget();
 }
 
-std::future<void> recording_proxy::at_next_version(moment when, std::function<void()> then) {
-    return impl_->at_next_version(when, std::move(then));
+std::future<void> recording_proxy::at_next_version(moment when, std::function<void()> then,
+                                                   int nth) {
+    return impl_->at_next_version(when, std::move(then), nth);
 }
 
 void recording_proxy::cut_off(cut where) {
@@ -290,6 +305,10 @@ void recording_proxy::lose_answers(int nth) {
 
 void recording_proxy::disturb(std::uint64_t seed, int in_hundred) {
     impl_->disturb(seed, in_hundred);
+}
+
+void recording_proxy::cut_off_some(std::uint64_t seed, int in_hundred) {
+    impl_->cut_off_some(seed, in_hundred);
 }
 
 void recording_proxy::close_after_each() {

@@ -44,10 +44,11 @@ class recording_proxy {
         sent,      // the server has been sent all of it; the client is cut off without an answer
         answered,  // the answer has arrived here; the client is cut off without it
     };
-    // Calls `then` at that moment of the next version that a client sends, on the proxy's thread:
-    // meanwhile nothing is passed on. Once. Wait for what is returned before using what `then`
-    // uses.
-    [[nodiscard]] std::future<void> at_next_version(moment when, std::function<void()> then);
+    // Calls `then` at that moment of the next version that a client sends, or of the `nth`, on the
+    // proxy's thread: meanwhile nothing is passed on. Once. Wait for what is returned before using
+    // what `then` uses.
+    [[nodiscard]] std::future<void> at_next_version(moment when, std::function<void()> then,
+                                                    int nth = 1);
 
     // The next versions wait here for each other, until there are so many, and go on together: all
     // their senders have looked before any of them was sent.
@@ -70,6 +71,9 @@ class recording_proxy {
     // Of the versions so many in a hundred are disturbed, as the seed draws: the request is lost,
     // or its answer, or a copy arrives later, instead of it or besides.
     void disturb(std::uint64_t seed, int in_hundred);
+    // Of all requests so many in a hundred are cut off, as the seed draws, before the server has
+    // them or after.
+    void cut_off_some(std::uint64_t seed, int in_hundred);
     // As some proxies do: a connection, on either side, is for one request.
     void close_after_each();
 

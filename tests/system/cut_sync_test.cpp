@@ -18,11 +18,6 @@ constexpr std::size_t text_bytes = 9'900;
 constexpr int batches = 3;
 const int cuts_max = static_cast<int>(setting("CALLSIGN_SYNC_CUTS").value_or(2));
 
-std::string numbered_uuid(int n) {
-    const std::string digits = std::to_string(n);
-    return "c0000000-0000-4000-8000-" + std::string(12 - digits.size(), '0') + digits;
-}
-
 class cut_sync_test : public managed_test {
   protected:
     std::unique_ptr<taskwarrior> add_replica(const std::string& account, const std::string& name) {

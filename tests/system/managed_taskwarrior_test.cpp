@@ -19,12 +19,6 @@
 namespace callsign::testing {
 namespace {
 
-// Uuids as clients draw them, told apart by a number.
-std::string numbered_uuid(int n) {
-    const std::string digits = std::to_string(n);
-    return "5a000000-0000-4000-8000-" + std::string(12 - digits.size(), '0') + digits;
-}
-
 class managed_taskwarrior_test : public managed_test {
   protected:
     static bool says(const finished& f, const std::string& text) {

@@ -27,17 +27,12 @@ constexpr int shared_tasks = 3;
 
 constexpr const char* add_version_route = "/v1/client/add-version/{parent}";
 
-std::string numbered_uuid(char kind, int n) {
-    const std::string digits = std::to_string(n);
-    return std::string(1, kind) + "0000000-0000-4000-8000-" + std::string(12 - digits.size(), '0') +
-           digits;
-}
 std::string shared_uuid(int n) {
-    return numbered_uuid('a', n % shared_tasks);
+    return numbered_uuid(n % shared_tasks);
 }
 // In each round one replica takes it in, and REST creates it where there is REST.
 std::string new_uuid(int round) {
-    return numbered_uuid('b', round);
+    return numbered_uuid(round, 'b');
 }
 
 // An attribute for each round: whoever comes out of it with another value still has it at the end.

@@ -108,6 +108,13 @@ inline std::string text_in(const json::object& from, std::string_view name) {
     return found != nullptr && found->is_string() ? std::string(found->as_string()) : "";
 }
 
+// Uuids as clients draw them, told apart by a number, and by a hexadecimal digit for its kind.
+inline std::string numbered_uuid(int n, char kind = 'a') {
+    const std::string digits = std::to_string(n);
+    return std::string(1, kind) + "0000000-0000-4000-8000-" + std::string(12 - digits.size(), '0') +
+           digits;
+}
+
 using task_table = std::map<std::string, json::object>;
 
 // Where two tables of tasks are not the same, in words; empty: they are.
