@@ -46,7 +46,9 @@ template <class IsThere>
 std::optional<decision> transform_over(read_tx& tx, account_id account, std::vector<operation> sent,
                                        const chain_place& place, std::int64_t through,
                                        IsThere is_there) {
-    auto missed = missed_at(tx, account, place, through);
+    task_set its;
+    for (const operation& o : sent) its.insert(o.uuid);
+    auto missed = missed_at(tx, account, place, through, its);
     if (!missed) return std::nullopt;
     const presence before = there_before(missed->all);
     sent = effective_only(std::move(sent), [&](const uuid& id) {

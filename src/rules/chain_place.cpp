@@ -1,5 +1,7 @@
 #include "chain_place.hpp"
 
+#include <callsign/domain/work.hpp>
+
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -130,7 +132,8 @@ void leave_out_dropped(const chain_place& place, std::vector<operation>& all) {
 }
 
 std::optional<missed_operations> missed_at(read_tx& tx, account_id account,
-                                           const chain_place& place, std::int64_t seq) {
+                                           const chain_place& place, std::int64_t seq,
+                                           const task_set& tasks) {
     if (seq - place.left_at > add_version::missed_versions_max) return std::nullopt;
     missed_operations missed;
     std::size_t bytes = 0;
@@ -146,11 +149,11 @@ std::optional<missed_operations> missed_at(read_tx& tx, account_id account,
         if (found.empty()) return std::nullopt;
         chain_position at{next, 0};
         for (operation& o : found.front().operations) {
+            bytes += work_of(o);
             const bool gone = dropped != place.dropped.end() && *dropped == at;
             if (gone) {
                 ++dropped;
-            } else {
-                bytes += sizeof o + o.property.size() + (o.value ? o.value->size() : 0);
+            } else if (tasks.contains(o.uuid)) {
                 missed.all.push_back(std::move(o));
                 missed.places.push_back(at);
             }

@@ -7,9 +7,11 @@
 // version's id and of how far the chain was read. When none is lacking up to its last own version,
 // it is on the chain again.
 
+#include <callsign/base/keyed_hash.hpp>
 #include <callsign/rules/rules.hpp>
 
 #include <optional>
+#include <unordered_set>
 
 namespace callsign::rules {
 
@@ -51,7 +53,9 @@ void leave_out_dropped(const chain_place& place, std::vector<operation>& all);
 // The version of this seq. Throws store_failure: the chain goes so far, and it is not there.
 version version_at(read_tx& tx, account_id account, std::int64_t seq);
 
-// What somebody there lacks of the chain up to `seq`, and where each of it stands.
+using task_set = std::unordered_set<uuid, keyed_hash>;
+
+// What somebody there lacks of the chain up to `seq` about some tasks, and where each of it stands.
 struct missed_operations {
     std::vector<operation> all;
     std::vector<chain_position> places;
@@ -59,6 +63,7 @@ struct missed_operations {
 
 // nullopt: that is more than add_version has bounds for.
 std::optional<missed_operations> missed_at(read_tx& tx, account_id account,
-                                           const chain_place& place, std::int64_t seq);
+                                           const chain_place& place, std::int64_t seq,
+                                           const task_set& tasks);
 
 }  // namespace callsign::rules

@@ -33,6 +33,8 @@ namespace callsign {
 // What the answer to a pull depends on, beside the chain.
 struct sync_position {
     bool pushes_first = false;  // whoever wrote the next version
+    bool pulls_first = false;   // unless it wrote the next version
+    bool pulls_own = false;     // that one too
     // The sync may have begun before this session, which knows nothing of it.
     bool may_be_resumed = false;
     // Several replicas share the client ID, so that none of its versions is one replica's own.
@@ -65,7 +67,12 @@ class sync_session {
             // The next batch.
             earlier_.add(std::exchange(now_, {}));
         }
-        return sync_position{order_ == order::push_first, is_resumed_, is_shared(), own_through_};
+        return sync_position{.pushes_first = order_ == order::push_first,
+                             .pulls_first = order_ == order::pull_first,
+                             .pulls_own = pulls_own_,
+                             .may_be_resumed = is_resumed_,
+                             .is_shared = is_shared(),
+                             .own_through = own_through_};
     }
 
     // The answers. `from`: the device had the chain up to here. `others`: what others changed.
@@ -112,8 +119,12 @@ class sync_session {
     // All it has is on the chain up to `head`, by the snapshot that it was asked for.
     void merged(std::int64_t head) { own_through_ = head; }
     // It has to pull before it can push. That ends what this class is for, and the sync comes to an
-    // end as a stock client's does elsewhere.
-    void is_too_far_behind() { order_ = order::pull_first; }
+    // end as a stock client's does elsewhere. A device whose own version is next is not behind
+    // that, and pushes it again first; if it is rejected once more, it has nothing of it to push.
+    void is_too_far_behind() {
+        pulls_own_ = order_ == order::pull_first;
+        order_ = order::pull_first;
+    }
 
   private:
     struct push_first_name {
@@ -154,7 +165,10 @@ class sync_session {
     void begin(const uuid& at) {
         // The device has committed the sync before, and so has pushed all it had.
         has_ended_ = at_ == at && is_last_;
-        if (has_ended_) order_ = order::stock;
+        if (has_ended_) {
+            order_ = order::stock;
+            pulls_own_ = false;
+        }
         own_through_.reset();
         for (const push_first_name& each : names_) {
             if (each.name == at) own_through_ = each.head;
@@ -177,6 +191,7 @@ class sync_session {
     bool may_be_resumed_;
     bool is_known_ = false;  // it has asked for something
     order order_ = order::stock;
+    bool pulls_own_ = false;
     std::vector<push_first_name> names_;  // oldest first
     std::int64_t committed_ = 0;  // the device has the chain up to here, whatever breaks off
     int went_back_ = 0;

@@ -62,7 +62,7 @@ find_child::answer read(read_tx& tx, const find_child& q) {
     const bool may_push_first =
         !is_shared(tx, q, head) && (is_named || version_of_name(q.parent) == q.parent);
     const find_child::push_first push_first{push_first_name(q.parent), head.seq, place->left_at};
-    if (is_named && !q.at.own_through) {
+    if (is_named && !q.at.own_through && !q.at.pulls_first) {
         // The name that the device has now must be another than the one its sync began with.
         if (q.at.may_be_resumed) return up_to_date{place->left_at};
         return push_first;
@@ -73,7 +73,7 @@ find_child::answer read(read_tx& tx, const find_child& q) {
     const bool is_by_others = may_push_first && !is_own && !is_correction(child);
     if (place->beside()) leave_out_dropped(*place, child.operations);
     std::erase_if(child.operations, is_scrubbed);
-    if (may_push_first && is_own && !child.operations.empty() &&
+    if (may_push_first && is_own && !q.at.pulls_own && !child.operations.empty() &&
         child.seq > q.at.own_through.value_or(0)) {
         return push_first;
     }

@@ -126,11 +126,28 @@ TEST_F(sync_session_test, a_device_that_is_too_far_behind_pulls_first) {
     pull_to_end(3);
     EXPECT_FALSE(push(3, {1}, 4));
     its.is_too_far_behind();
-    EXPECT_FALSE(its.pull(version(1))->pushes_first);
+    const auto next = its.pull(version(1));
+    EXPECT_FALSE(next->pushes_first);
+    EXPECT_TRUE(next->pulls_first);
+    EXPECT_FALSE(next->pulls_own);
     its.pulled(version(2), changes({1}), 1);
     EXPECT_TRUE(push(2, {5}, 3));
     pull_to_end(3);
     EXPECT_TRUE(push(3, {1}, 4)) << "or it would be rejected for ever";
+}
+
+TEST_F(sync_session_test, a_device_that_is_too_far_behind_twice_pulls_its_own_versions_too) {
+    for (int n = 0; n < 2; ++n) {
+        EXPECT_FALSE(its.pull(version(1))->pulls_own);
+        its.held(version(11), 5, 1);
+        EXPECT_FALSE(its.pull(version(11)));
+        EXPECT_TRUE(its.push(version(11), changes({1}), false));
+        its.is_too_far_behind();
+    }
+    EXPECT_TRUE(its.pull(version(1))->pulls_own);
+    pull_to_end(2);
+    pull_to_end(2);
+    EXPECT_FALSE(its.pull(version(2))->pulls_own) << "what it had is pushed";
 }
 
 // The server was started in the middle of it.

@@ -235,6 +235,10 @@ TEST_F(sent_versions, who_has_missed_too_much_fetches_it_first) {
         send(phone, uuid{}, {create(uuid_of(1)), update(uuid_of(1), "p", "w")})));
     EXPECT_TRUE(std::holds_alternative<add_version::added>(
         send(phone, head().version, {update(uuid_of(1), "p", "w")})));
+    // Of other tasks than those that are sent, it may have missed as many.
+    send({create(uuid_of(3))});
+    EXPECT_TRUE(std::holds_alternative<add_version::added>(
+        send(phone, uuid{}, {create(uuid_of(3)), update(uuid_of(3), "p", "w")})));
     // Of what nothing else is about, nothing needs to be known; and to be led back has no bound.
     const auto late = std::get<add_version::added>(send(laptop, uuid{}, {create(uuid_of(2))}));
     EXPECT_TRUE(late.stale);

@@ -141,6 +141,20 @@ TEST_F(interrupted_sync, a_name_leads_on_for_a_device_that_had_nothing_to_push) 
     EXPECT_EQ(push(held_at(name), batch), own);
 }
 
+// Or it would be rejected for ever.
+TEST_F(interrupted_sync, a_device_that_is_too_far_behind_to_push_is_not_held) {
+    push(uuid{}, batch);
+    const uuid own = chain().front().id;
+    EXPECT_NE(held_at(uuid{}, {.pulls_first = true}), uuid{}) << "it pushes that again";
+    EXPECT_TRUE(is_given(uuid{}, own, {.pulls_first = true, .pulls_own = true}));
+    const uuid base = head().version;
+    send(phone, base, {create(uuid_of(5))});
+    const uuid name = held_at(base, {.pushes_first = true});
+    EXPECT_NE(held_at(name), name);
+    EXPECT_TRUE(std::holds_alternative<find_child::next_version>(
+        child_of(name, {.pulls_first = true})));
+}
+
 TEST_F(interrupted_sync, a_device_may_be_made_to_push_before_it_is_given_others_versions) {
     send(phone, uuid{}, {create(uuid_of(1))});
     const uuid theirs = chain().front().id;

@@ -28,10 +28,10 @@ namespace callsign {
 // told of the last one alone. If the server dies on the way, the device was told nothing, and
 // sends all of it again: what the chain has of that already is not appended again.
 struct add_version {
-    // A device that has missed more than this, of tasks that it has changed too, is to fetch it
-    // first, as all do.
+    // A device that has missed more than this, tasks that it has changed too among it, is to fetch
+    // it first, as all do. The operations are those of the tasks that it has changed.
     static constexpr std::size_t missed_operations_max = 20'000;
-    static constexpr std::size_t missed_bytes_max = std::size_t{4} << 20;
+    static constexpr std::size_t missed_bytes_max = std::size_t{16} << 20;
     static constexpr std::int64_t missed_versions_max = 4'000;
     // Versions of its own that a device may have beside the chain; and what is kept of an account's
     // fork versions. A device needs its own until its sync has ended; without it that sync fails
