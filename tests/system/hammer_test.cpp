@@ -22,6 +22,8 @@ namespace {
 // Each seed is a run on an account of its own. Without the setting there is one short one.
 const auto seeds_wanted = setting("CALLSIGN_HAMMER_SEEDS");
 const bool is_long = seeds_wanted.has_value();
+// How often one writes more than a version takes.
+const int much_in_hundred = static_cast<int>(setting("CALLSIGN_HAMMER_MUCH").value_or(33));
 const int editors = is_long ? 5 : 3;
 const int edit_rounds = is_long ? 4 : 2;
 constexpr int contested_tasks = 6;
@@ -92,7 +94,7 @@ struct editor {
     }
     void change(int who, int round) {
         edit_a_few(who, round, 'a');
-        if (below(3) == 0 || (!is_long && who == round)) {
+        if (is_long ? below(100) < much_in_hundred : who == round) {
             write_much(who, round);
             edit_a_few(who, round, 'z');
         }
@@ -108,7 +110,8 @@ std::string shortened(const std::string& text) {
 
 // What went wrong in one run.
 struct outcome {
-    int missing = 0;    // values of a replica's own, or whole tasks, that one of the others lacks
+    int written = 0;    // values of a replica's own
+    int missing = 0;    // of them, those that one of the others lacks
     int differing = 0;  // tasks of a replica, or over REST, that are not as a new replica has them
     int passes = 0;     // quiet syncs of each
     std::string words{};
@@ -158,10 +161,11 @@ class hammer_test : public managed_test {
         begin(flags);
         const std::uint64_t first = system_seed();
         const std::uint64_t seeds = seeds_wanted.value_or(1);
-        int apart = 0, missing = 0, differing = 0;
+        int apart = 0, written = 0, missing = 0, differing = 0;
         for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
             const outcome seen = run_with(what, seed);
             apart += seen.is_apart() ? 1 : 0;
+            written += seen.written;
             missing += seen.missing;
             differing += seen.differing;
             std::cout << "seed " << seed << ": " << (seen.is_apart() ? "apart, " : "together, ")
@@ -169,8 +173,8 @@ class hammer_test : public managed_test {
                       << seen.passes << " quiet syncs\n"
                       << seen.words << std::flush;
         }
-        std::cout << apart << " of " << seeds << " apart, " << missing << " missing, " << differing
-                  << " differing\n";
+        std::cout << apart << " of " << seeds << " apart, " << missing << " of " << written
+                  << " missing, " << differing << " differing\n";
         expect_sound();
         return apart;
     }
@@ -192,7 +196,8 @@ class hammer_test : public managed_test {
         };
         std::vector<editor> all;
         for (int who = 0; who < editors; ++who) {
-            all.push_back({make_replica("device" + std::to_string(who)), std::mt19937_64(chance())});
+            all.push_back(
+                {make_replica("device" + std::to_string(who)), std::mt19937_64(chance())});
             prepare(*all.back().replica);
         }
         json::array shared;
@@ -208,7 +213,7 @@ class hammer_test : public managed_test {
         prepare(*newcomer);
         const auto others = [&](const std::string& uuid) {
             return what == server_rules::managed ? rest_of(text_in(made, "token"), uuid)
-                                         : std::optional<plain_task>{};
+                                                 : std::optional<plain_task>{};
         };
         const outcome seen = settle(all, *newcomer, others);
         if (seen.is_apart()) keep(what, seed, all, *newcomer);
@@ -333,6 +338,7 @@ class hammer_test : public managed_test {
         }
         for (int who = 0; who < editors; ++who) {
             for (const auto& [where, value] : all[static_cast<std::size_t>(who)].own) {
+                ++seen.written;
                 for (const auto& [whose, table] : tables) {
                     const auto task = table.find(where.first);
                     const auto found = task == table.end() ? plain_task::const_iterator{}

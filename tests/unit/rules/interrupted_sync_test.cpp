@@ -151,8 +151,8 @@ TEST_F(interrupted_sync, a_device_that_is_too_far_behind_to_push_is_not_held) {
     send(phone, base, {create(uuid_of(5))});
     const uuid name = held_at(base, {.pushes_first = true});
     EXPECT_NE(held_at(name), name);
-    EXPECT_TRUE(std::holds_alternative<find_child::next_version>(
-        child_of(name, {.pulls_first = true})));
+    EXPECT_TRUE(
+        std::holds_alternative<find_child::next_version>(child_of(name, {.pulls_first = true})));
 }
 
 TEST_F(interrupted_sync, a_device_may_be_made_to_push_before_it_is_given_others_versions) {
