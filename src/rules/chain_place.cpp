@@ -167,4 +167,15 @@ std::optional<missed_operations> missed_at(read_tx& tx, account_id account,
     return missed;
 }
 
+bool lacks_little(read_tx& tx, account_id account, const chain_place& place, std::int64_t head) {
+    if (head - place.left_at > add_version::missed_versions_max / 2) return false;
+    std::size_t bytes = 0;
+    for (std::int64_t next = place.left_at + 1; next <= head; ++next) {
+        if (std::ranges::binary_search(place.own, next)) continue;
+        bytes += work_of(version_at(tx, account, next).operations);
+        if (bytes > add_version::missed_bytes_max / 2) return false;
+    }
+    return true;
+}
+
 }  // namespace callsign::rules

@@ -66,4 +66,8 @@ std::optional<missed_operations> missed_at(read_tx& tx, account_id account,
                                            const chain_place& place, std::int64_t seq,
                                            const task_set& tasks);
 
+// Whether what somebody there lacks of the chain is less than half of what bounds missed_at(), so
+// that it may become more before the next batch comes.
+bool lacks_little(read_tx& tx, account_id account, const chain_place& place, std::int64_t head);
+
 }  // namespace callsign::rules

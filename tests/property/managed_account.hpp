@@ -116,11 +116,10 @@ class managed_account {
 // One device's way to it.
 class device_link final : public model_server {
   public:
-    // `work_max`: what one command takes of a segment. `large_batch`: behind so many operations
-    // there may be more.
+    // `work_max`: what one command takes of a segment. `batch_max`: what the device sends at once.
     device_link(managed_account& account, uuid client, std::size_t work_max,
-                std::size_t large_batch = std::numeric_limits<std::size_t>::max())
-        : account_(account), client_(client), work_max_(work_max), large_batch_(large_batch) {}
+                std::size_t batch_max = model_client::no_limit)
+        : account_(account), client_(client), work_max_(work_max), batch_max_(batch_max) {}
 
     std::optional<child> child_of(const uuid& parent) override {
         const auto tx = account_.data().begin_read();
@@ -149,8 +148,7 @@ class device_link final : public model_server {
                                                  std::vector<operation> all) override {
         callsign::add_version c{client_, parent, std::move(all), account_.id(), 0};
         c.work_max = work_max_;
-        if (!session().push(parent, c.operations, c.operations.size() >= large_batch_))
-            throw refused{};
+        if (!session().push(parent, c.operations, next_of(c.operations.size()))) throw refused{};
         bool sends_again = false;  // what the chain has of it
         for (;;) {
             const auto seq = account_.data().begin_read()->head_of(account_.id()).seq;
@@ -183,6 +181,13 @@ class device_link final : public model_server {
     std::set<std::string> faults;
 
   private:
+    // Of a smaller batch others may have taken away something.
+    sync_session::next_batch next_of(std::size_t batch) const {
+        using next = sync_session::next_batch;
+        if (batch_max_ == model_client::no_limit) return next::none;
+        return batch < batch_max_ ? next::possible : next::likely;
+    }
+
     // In the memory of a process.
     sync_session& session() {
         if (starts_ != account_.starts()) session_ = sync_session(!account_.is_quiet());
@@ -234,7 +239,7 @@ class device_link final : public model_server {
     managed_account& account_;
     uuid client_;
     std::size_t work_max_;
-    std::size_t large_batch_;
+    std::size_t batch_max_;
     sync_session session_;
     int starts_ = 0;
 };

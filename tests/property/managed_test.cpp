@@ -119,9 +119,8 @@ class player {
 
   private:
     void add_client(int n) {
-        links_.push_back(std::make_unique<device_link>(
-            account_, account_.add_device(n), rules_.work_max,
-            rules_.batch_max == model_client::no_limit ? model_client::no_limit : 1));
+        links_.push_back(std::make_unique<device_link>(account_, account_.add_device(n),
+                                                       rules_.work_max, rules_.batch_max));
         clients_.push_back(
             std::make_unique<model_client>(*links_.back(), rules_.batch_max, rules_.piece_max));
     }

@@ -460,6 +460,44 @@ TEST_F(managed_taskwarrior_test, a_new_device_begins_with_the_servers_snapshot) 
     expect_sound();
 }
 
+// It rebases each batch over all that it pulls before it, pair by pair.
+TEST_F(managed_taskwarrior_test, a_sync_of_many_batches_pulls_its_keys_behind_the_last) {
+    begin();
+    recording_proxy wire(s->port());
+    const auto laptop = make_device("laptop"), phone = make_device("phone");
+    laptop->move_to(wire.port());
+    constexpr int tasks = 220, notes = 10;
+    json::array all;
+    for (int n = 0; n < tasks; ++n) {
+        json::array annotations;
+        for (int a = 0; a < notes; ++a) {
+            annotations.push_back({{"entry", "20261101T08000" + std::to_string(a) + "Z"},
+                                   {"description", std::string(900, 'x')}});
+        }
+        all.push_back({{"description", "Task " + std::to_string(n)},
+                       {"entry", "20261101T080000Z"},
+                       {"annotations", std::move(annotations)}});
+    }
+    expect_done(laptop->import(json::serialize(all)));
+    expect_done(laptop->sync());
+    expect_keys_to(tasks_of(*laptop), tasks);
+    // The empty version between two batches.
+    int pulled = 0, pushed = 0, before_last = 0;
+    for (const auto& each : wire.exchanges()) {
+        if (each.status != 200) continue;
+        if (each.method == "GET") ++pulled;
+        if (each.method != "POST") continue;
+        ++pushed;
+        before_last = pulled;
+    }
+    EXPECT_GT(pushed, 2);
+    EXPECT_EQ(before_last, pushed - 1);
+    EXPECT_GT(pulled, before_last);
+    expect_done(phone->sync());
+    EXPECT_EQ(differences(tasks_of(*phone), tasks_of(*laptop)), "");
+    expect_sound();
+}
+
 TEST_F(managed_taskwarrior_test, an_answer_lost_with_the_server_doubles_nothing) {
     begin();
     recording_proxy wire(s->port());

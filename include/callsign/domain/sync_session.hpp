@@ -11,6 +11,9 @@
 //   device whose next batch is about one of those tasks is rejected once; its next sync pushes all
 //   it has before it pulls. It is rejected too if others' changes of such a task are pulled again:
 //   what the batch had of it may have gone by that.
+// - A rebase takes a stock client a step for each pair of a pulled operation and one of the batch.
+//   Between the batches of a large sync a device is therefore made to push first, and pulls what
+//   there is, the keys of its own tasks above all, when it has pushed everything.
 //
 // docs/architecture.md, "A sync that breaks off". Pure, and kept in memory only: a session that is
 // lost costs its device one more sync.
@@ -35,6 +38,8 @@ struct sync_position {
     bool pushes_first = false;  // whoever wrote the next version
     bool pulls_first = false;   // unless it wrote the next version
     bool pulls_own = false;     // that one too
+    // As long as that is little enough to be rebased over by the server.
+    bool has_another_batch = false;
     // The sync may have begun before this session, which knows nothing of it.
     bool may_be_resumed = false;
     // Several replicas share the client ID, so that none of its versions is one replica's own.
@@ -50,6 +55,8 @@ class sync_session {
     // A replica never goes back behind what it has committed, so that a client ID that does so this
     // often is shared. Once can be a request that a proxy repeated.
     static constexpr int shared_from = 2;
+    // What a batch's size says of whether another one follows.
+    enum class next_batch { none, possible, likely };
     // Tasks that others changed and that are remembered; of more, all tasks count as changed.
     static constexpr std::size_t others_tasks_max = 4'096;
 
@@ -70,6 +77,7 @@ class sync_session {
         return sync_position{.pushes_first = order_ == order::push_first,
                              .pulls_first = order_ == order::pull_first,
                              .pulls_own = pulls_own_,
+                             .has_another_batch = next_ == next_batch::likely,
                              .may_be_resumed = is_resumed_,
                              .is_shared = is_shared(),
                              .own_through = own_through_};
@@ -97,12 +105,12 @@ class sync_session {
         is_last_ = true;
     }
 
-    // The device pushes what follows `parent`. `is_large`: there may be another batch. False: it is
-    // rejected, and is to sync again.
-    bool push(const uuid& parent, std::span<const operation> batch, bool is_large) {
+    // The device pushes what follows `parent`. False: it is rejected, and is to sync again.
+    bool push(const uuid& parent, std::span<const operation> batch, next_batch next) {
         if (at_ != parent) begin(parent);
+        next_ = next;
         if (is_shared() || order_ == order::pull_first) return true;
-        const bool meets = meets_ || (is_resumed_ && is_large) ||
+        const bool meets = meets_ || (is_resumed_ && next != next_batch::none) ||
                            std::ranges::any_of(batch, [&](const operation& o) {
                                return earlier_.contains(o.uuid);
                            });
@@ -177,6 +185,7 @@ class sync_session {
         is_resumed_ = !is_known_ && may_be_resumed_ && !at.is_nil();
         earlier_ = now_ = {};
         meets_ = is_pushed_ = false;
+        next_ = next_batch::none;
         is_known_ = is_new_ = true;
         at_ = at;
         is_last_ = is_held_ = false;
@@ -199,12 +208,13 @@ class sync_session {
     // Of the sync in progress.
     std::optional<uuid> at_;  // the last version that the device was given
     std::optional<std::int64_t> own_through_;
-    bool is_new_ = false;      // nothing was answered yet
-    bool has_ended_ = false;   // the sync before
-    bool is_resumed_ = false;  // perhaps
-    bool is_last_ = false;     // the device was told that `at_` has no child
-    bool is_held_ = false;     // `at_` is a push-first name
-    bool is_pushed_ = false;   // it has pushed, and not pulled since
+    bool is_new_ = false;                 // nothing was answered yet
+    bool has_ended_ = false;              // the sync before
+    bool is_resumed_ = false;             // perhaps
+    bool is_last_ = false;                // the device was told that `at_` has no child
+    bool is_held_ = false;                // `at_` is a push-first name
+    bool is_pushed_ = false;              // it has pushed, and not pulled since
+    next_batch next_ = next_batch::none;  // of the last batch
     // Tasks in others' changes that were pulled before an earlier batch was pushed, and since.
     task_set earlier_, now_;
     bool meets_ = false;  // some of both

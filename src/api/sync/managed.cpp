@@ -48,9 +48,20 @@ http_response answer_too_far() {
                           "too-far-behind");
 }
 
-// Stock clients push up to 1 MB at once. Behind a batch of less than this there is none, unless
-// others' changes took away half of it.
+// A stock client ends a batch before the operation that would take it beyond this many bytes.
+constexpr std::size_t batch_bytes_max = 1'000'000;
+// Behind a batch of less than this there is none, unless others' changes took away half of it.
 constexpr std::size_t large_batch_bytes = std::size_t{512} << 10;
+// Most operations are of fewer bytes, so that a batch that had no room for one more of this size
+// is followed by another, but for one in a thousand.
+constexpr std::size_t likely_operation_bytes = 1'024;
+
+sync_session::next_batch next_of(std::size_t body_bytes, std::size_t operations) {
+    using next = sync_session::next_batch;
+    // Between two operations the body has a comma, which the client does not count.
+    if (body_bytes + likely_operation_bytes > batch_bytes_max + operations) return next::likely;
+    return body_bytes >= large_batch_bytes ? next::possible : next::none;
+}
 
 http_response answer_sync_again() {
     return refuse_for_now(
@@ -114,7 +125,8 @@ awaitable<http_response> add_managed_version(sync_context& s, request_context& c
                                   .bytes = c.request.body().size()};
     auto operations = std::get<std::vector<operation>>(std::move(*opened));
     if (!s.sessions.of(asked.client)
-             .push(asked.version, operations, c.request.body().size() >= large_batch_bytes)) {
+             .push(asked.version, operations,
+                   next_of(c.request.body().size(), operations.size()))) {
         co_return answer_sync_again();
     }
     const auto done =

@@ -68,6 +68,10 @@ find_child::answer read(read_tx& tx, const find_child& q) {
         return push_first;
     }
     if (may_push_first && q.at.pushes_first) return push_first;
+    if (may_push_first && q.at.has_another_batch && !q.at.pulls_first &&
+        lacks_little(tx, q.account, *place, head.seq)) {
+        return push_first;
+    }
     version child = version_at(tx, q.account, place->left_at + 1);
     const bool is_own = child.author == author{q.device};
     const bool is_by_others = may_push_first && !is_own && !is_correction(child);

@@ -188,6 +188,40 @@ TEST_F(managed_sync, a_large_segment_is_taken_too) {
     EXPECT_EQ(own.at(task_id_of(3999)).at("key"), "SYN-4000");
 }
 
+// A stock client rebases each batch over all that it pulls before it, pair by pair: the keys come
+// behind the last one.
+TEST_F(managed_sync, between_its_batches_a_device_is_given_no_operations) {
+    const replica laptop = add_device("laptop"), phone = add_device("phone");
+    const std::size_t frame = wire::encode_segment({}).size();
+    std::vector<operations> batches(1);
+    task_map own, other;
+    std::size_t bytes = 0;
+    for (int n = 0; batches.size() < 4; ++n) {
+        for (auto& o : new_task(n, std::string(700, 'x'))) {
+            carry_out(own, o);
+            bytes += wire::encode_segment({&o, 1}).size() - frame;
+            if (bytes > 1'000'000) {
+                batches.emplace_back();
+                bytes = 0;
+            }
+            batches.back().push_back(std::move(o));
+        }
+    }
+    std::string at = nil_id;
+    for (const operations& batch : batches) {
+        at = sent(laptop, at, batch);
+        if (&batch == &batches.back()) break;
+        const auto first = h->call(child_of(laptop.client(), at));
+        ASSERT_EQ(first.status, 200u);
+        EXPECT_EQ(laptop.opened(at, first.body), operations{});
+        at = header(first, "X-Version-Id");
+        ASSERT_EQ(h->call(child_of(laptop.client(), at)).status, 404u);
+    }
+    EXPECT_EQ(pull(laptop, at, own), pull(phone, nil_id, other));
+    EXPECT_TRUE(own == other);
+    EXPECT_EQ(own.at(task_id_of(1)).at("key"), "SYN-2");
+}
+
 // The reference server takes it, and so does an opaque account.
 TEST_F(managed_sync, a_task_larger_than_a_request_may_make_it_comes_to_all_who_read) {
     const replica laptop = add_device("laptop"), phone = add_device("phone");

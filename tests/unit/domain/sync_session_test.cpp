@@ -19,6 +19,8 @@ std::vector<operation> changes(std::initializer_list<int> tasks) {
 }
 
 struct sync_session_test : ::testing::Test {
+    using next_batch = sync_session::next_batch;
+
     // The device's base, with the head there: it has nothing more to pull.
     void pull_to_end(int at) {
         EXPECT_TRUE(its.pull(version(at)));
@@ -29,8 +31,9 @@ struct sync_session_test : ::testing::Test {
         its.pulled(version(child), changes(others), parent);
     }
     // Of a device that has been told that nothing follows, or is held.
-    bool push(int parent, std::initializer_list<int> batch, int taken) {
-        if (!its.push(version(parent), changes(batch), false)) return false;
+    bool push(int parent, std::initializer_list<int> batch, int taken,
+              next_batch next = next_batch::none) {
+        if (!its.push(version(parent), changes(batch), next)) return false;
         its.pushed(version(taken));
         return true;
     }
@@ -103,6 +106,35 @@ TEST_F(sync_session_test, more_tasks_than_are_remembered_count_as_all) {
     EXPECT_FALSE(push(3, {6}, 4));
 }
 
+TEST_F(sync_session_test, a_device_that_has_another_batch_is_known_by_the_size_of_the_last) {
+    pull_to_end(1);
+    EXPECT_TRUE(push(1, {5}, 2, next_batch::likely));
+    EXPECT_TRUE(its.pull(version(2))->has_another_batch);
+    its.held(version(12), 5, 1);
+    EXPECT_FALSE(its.pull(version(12)));
+    EXPECT_TRUE(push(12, {6}, 3, next_batch::possible));
+    EXPECT_FALSE(its.pull(version(3))->has_another_batch);
+    its.pulled(version(4), {}, 3);
+    pull_to_end(4);
+    // There was none: its next sync is given what follows.
+    pull_to_end(4);
+    EXPECT_TRUE(push(4, {7}, 5, next_batch::likely));
+    EXPECT_TRUE(its.pull(version(5))->has_another_batch);
+    its.held(version(15), 8, 4);
+    EXPECT_FALSE(its.pull(version(15)));
+    const auto next = its.pull(version(15));
+    EXPECT_FALSE(next->has_another_batch);
+    EXPECT_EQ(next->own_through, 8);
+}
+
+// As long as it pulls.
+TEST_F(sync_session_test, a_device_that_lacked_too_much_is_asked_again_whether_it_pushes) {
+    pull_to_end(1);
+    EXPECT_TRUE(push(1, {5}, 2, next_batch::likely));
+    pull(2, 3);
+    EXPECT_TRUE(its.pull(version(3))->has_another_batch);
+}
+
 // A client that is not stock may push one batch in pieces.
 TEST_F(sync_session_test, a_piece_behind_another_one_is_of_the_same_batch) {
     pull(1, 2, {1});
@@ -141,7 +173,7 @@ TEST_F(sync_session_test, a_device_that_is_too_far_behind_twice_pulls_its_own_ve
         EXPECT_FALSE(its.pull(version(1))->pulls_own);
         its.held(version(11), 5, 1);
         EXPECT_FALSE(its.pull(version(11)));
-        EXPECT_TRUE(its.push(version(11), changes({1}), false));
+        EXPECT_TRUE(its.push(version(11), changes({1}), next_batch::none));
         its.is_too_far_behind();
     }
     EXPECT_TRUE(its.pull(version(1))->pulls_own);
@@ -155,12 +187,12 @@ TEST_F(sync_session_test, a_sync_that_may_be_resumed_pushes_no_large_batch) {
     its = sync_session(true);
     EXPECT_TRUE(its.pull(version(2))->may_be_resumed);
     its.has_no_child(2);
-    EXPECT_FALSE(its.push(version(2), changes({5}), true));
+    EXPECT_FALSE(its.push(version(2), changes({5}), next_batch::possible));
     EXPECT_FALSE(its.pull(version(2))->may_be_resumed) << "it has begun, while this one knows it";
     its = sync_session(true);
     EXPECT_FALSE(its.pull(uuid{})->may_be_resumed) << "it has nothing yet";
     its = sync_session(true);
-    EXPECT_FALSE(its.push(version(2), changes({5}), true)) << "without a pull";
+    EXPECT_FALSE(its.push(version(2), changes({5}), next_batch::possible)) << "without a pull";
 }
 
 // A sync that breaks off begins again where it began before; a replica that goes back behind what

@@ -247,6 +247,25 @@ TEST_F(sent_versions, who_has_missed_too_much_fetches_it_first) {
     EXPECT_EQ(own, tasks());
 }
 
+TEST_F(sent_versions, what_was_missed_of_other_tasks_is_bounded_by_its_bytes_alone) {
+    send({create(uuid_of(1)), create(uuid_of(2))});
+    const uuid common = head().version;
+    send({update(uuid_of(2), "p", "v")});
+    const auto miss = [&](std::size_t bytes) {
+        constexpr std::size_t each = 5'000;
+        for (std::size_t n = 0; n < bytes; n += each * (work_of_operation + 2)) {
+            send(operations(each, update(uuid_of(1), "p", "v")));
+        }
+    };
+    constexpr std::size_t part = add_version::missed_bytes_max / 3;
+    static_assert(part > add_version::missed_operations_max * (work_of_operation + 2));
+    miss(part);
+    const operations sent{update(uuid_of(2), "p", "w")};
+    EXPECT_TRUE(std::holds_alternative<add_version::added>(send(phone, common, sent)));
+    miss(2 * part);
+    EXPECT_TRUE(std::holds_alternative<add_version::missed_too_much>(send(laptop, common, sent)));
+}
+
 TEST_F(sent_versions, missed_versions_are_bounded_too) {
     send({create(uuid_of(1))});
     const uuid common = head().version;

@@ -165,6 +165,54 @@ TEST_F(interrupted_sync, a_device_may_be_made_to_push_before_it_is_given_others_
         std::holds_alternative<up_to_date>(child_of(head().version, {.pushes_first = true})));
 }
 
+TEST_F(interrupted_sync, a_device_that_has_another_batch_pushes_it_before_it_is_given_keys) {
+    constexpr sync_position at{.has_another_batch = true};
+    const uuid own = push(uuid{}, batch);
+    const uuid keys = head().version;
+    EXPECT_TRUE(is_given(own, keys));
+    const uuid side = push(held_at(own, at), {update(uuid_of(2), "p", "v"), create(uuid_of(3))});
+    held_at(side, at);
+    task_map its;
+    for (const auto& o : batch) carry_out(its, o);
+    carry_out(its, update(uuid_of(2), "p", "v"));
+    carry_out(its, create(uuid_of(3)));
+    follow(side, its);
+    EXPECT_EQ(its, tasks());
+    EXPECT_EQ(its.at(uuid_of(3)).at("key"), "SYN-3");
+}
+
+// The server could not rebase the next batch over more.
+TEST_F(interrupted_sync, a_device_that_lacks_much_is_given_it_between_its_batches) {
+    constexpr sync_position at{.has_another_batch = true};
+    const uuid own = push(uuid{}, batch);
+    const uuid keys = head().version;
+    constexpr std::size_t each = 5'000;
+    constexpr std::size_t bytes = each * (work_of_operation + 2);
+    for (std::size_t n = 0; n < add_version::missed_bytes_max / 2; n += bytes) {
+        held_at(own, at);
+        send(phone, head().version, operations(each, update(uuid_of(1), "p", "v")));
+    }
+    EXPECT_TRUE(is_given(own, keys, at));
+    // With the next one, it lacks less.
+    const auto next = std::get<find_child::next_version>(child_of(keys, at));
+    held_at(next.id, at);
+}
+
+TEST_F(interrupted_sync, a_device_that_lacks_many_versions_is_given_them_between_its_batches) {
+    constexpr sync_position at{.has_another_batch = true};
+    const uuid own = push(uuid{}, batch);
+    const uuid keys = head().version;
+    const auto append = [&](std::int64_t count) {
+        write([&](write_tx& tx) {
+            for (; count > 0; --count) tx.append_version(account_, ids_.next(now_), now_, {});
+        });
+    };
+    append(add_version::missed_versions_max / 2 - 1);
+    held_at(own, at);
+    append(1);
+    EXPECT_TRUE(is_given(own, keys, at));
+}
+
 // A device may stand on one after its sync has ended.
 TEST_F(interrupted_sync, a_name_outlives_its_fork_version) {
     send(phone, uuid{}, {create(uuid_of(1))});
