@@ -47,10 +47,10 @@ class reaper::impl {
 
     asio::awaitable<void> run() {
         while (!stopped_) {
+            is_due_ = false;
             const auto swept = co_await sweep_once();
             if (swept.has_error()) probe_.sweep_failed(swept.error());
-            if (!stopped_ && !std::exchange(is_due_, false))
-                co_await pause_->wait(status_.options.interval);
+            if (!stopped_ && !is_due_) co_await pause_->wait(status_.options.interval);
         }
         co_await keep_news();
     }
