@@ -2,13 +2,11 @@
 // Keys that were given by a store that is lost, or by another, and come back with their tasks: in
 // the attribute that Callsign itself wrote them to.
 
-#include "touched_tasks.hpp"
+#include <callsign/rules/rules.hpp>
 
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <string>
-#include <tuple>
 #include <variant>
 
 namespace callsign::rules {

@@ -3,6 +3,7 @@
 
 #include "numbering.hpp"
 #include "resolve.hpp"
+#include "unnumbered.hpp"
 
 #include <callsign/rules/rules.hpp>
 
@@ -131,10 +132,7 @@ class number_import {
                              seq,    r.created_at, true};
         if (w.known) {
             if (auto key = correct_key(t, t.attributes, moment_)) operations.push_back(*key);
-            tx_.number_task(t.id, w.of.id, *t.numbered);
-            tx_.update_task(*w.known, t.attributes, false, seq, moment_.now);
-            commit_waiting_slots(tx_, account_, t.uuid, t.id, moment_);
-            return;
+            return put_number(tx_, *w.known, t, w.of.id, moment_);
         }
         t.account = account_;
         t.uuid = r.uuid;

@@ -18,25 +18,24 @@ series series_of(read_tx& tx, const task& t) {
 
 // In one version of the server's own that says their keys. Of one that is purged nothing is said:
 // its last version stays that of its removal.
-void number(write_tx& tx, const series& from, std::vector<task>& all, const moment& m) {
+std::vector<task> number(write_tx& tx, const series& from, const std::vector<task>& all,
+                         const moment& m) {
     std::vector<operation> keys;
-    std::vector<attributes> now;
-    for (task& t : all) {
+    std::vector<task> numbered = all;
+    for (task& t : numbered) {
         t.numbered = take_receipt(tx, from, t.uuid, m);
         t.numbered->created_at = t.created_at;
-        now.push_back(t.attributes);
         if (t.purged) continue;
-        if (auto key = correct_key(t, now.back(), m)) keys.push_back(*std::move(key));
+        if (auto key = correct_key(t, t.attributes, m)) keys.push_back(*std::move(key));
     }
     const auto seq = tx.append_version(from.account, m.ids.next(m.now), m.now, keys);
     m.tell(events::version_appended{from.account, seq});
     for (std::size_t n = 0; n < all.size(); ++n) {
-        task& t = all[n];
+        task& t = numbered[n];
         t.numbered->seq = t.purged ? t.last_seq : seq;
-        tx.number_task(t.id, from.id, *t.numbered);
-        if (!t.purged) tx.update_task(t, now[n], false, seq, m.now);
-        commit_waiting_slots(tx, t.account, t.uuid, t.id, m);
+        put_number(tx, all[n], t, from.id, m);
     }
+    return numbered;
 }
 
 // False: there are more.
@@ -69,15 +68,23 @@ bool has_unnumbered(read_tx& tx, const series& s) {
     return has_some;
 }
 
+void put_number(write_tx& tx, const task& before, const task& numbered, series_id from,
+                const moment& m) {
+    const receipt& r = *numbered.numbered;
+    tx.number_task(before.id, from, r);
+    if (!before.purged) tx.update_task(before, numbered.attributes, false, r.seq, m.now);
+    commit_waiting_slots(tx, before.account, before.uuid, before.id, m);
+}
+
 receipt settle_with_existing(write_tx& tx, const slot& pending, const task& existing,
                              const moment& m) {
-    std::vector<task> one{existing};
+    receipt r;
     if (existing.numbered) {
         commit_slot(tx, pending, existing.id, false, m);
+        r = *existing.numbered;
     } else {
-        number(tx, series_of(tx, existing), one, m);
+        r = *number(tx, series_of(tx, existing), {existing}, m).front().numbered;
     }
-    receipt r = *std::move(one.front().numbered);
     r.created = false;
     return r;
 }

@@ -3,6 +3,7 @@
 // a command, and a crash where a test wants one.
 
 #include "support/counted_ids.hpp"
+#include "support/go_on.hpp"
 #include "support/model_client.hpp"
 #include "support/scrub.hpp"
 
@@ -138,8 +139,7 @@ class device_link final : public model_server {
             its.has_no_child(std::get<up_to_date>(found).from);
             return std::nullopt;
         }
-        const auto others = std::span<const operation>(next->operations);
-        its.pulled(next->id, next->is_by_others ? others : others.first(0), next->from);
+        its.pulled(next->id, next->others(), next->from);
         return child{next->id, std::move(next->operations)};
     }
 
@@ -164,14 +164,12 @@ class device_link final : public model_server {
             const auto now = account_.data().begin_read()->head_of(account_.id()).seq;
             sends_again = sends_again || now == seq;
             if (!sends_again) judge(c.parent, {c.operations.begin(), rest}, seq);
-            c.operations.erase(c.operations.begin(), rest);
+            go_on(c, *added);
             if (c.operations.empty()) {
                 session().pushed(added->version);
                 return accepted{added->version};
             }
             EXPECT_GT(added->taken, 0u);
-            c.continues = c.continues || added->version != c.parent;
-            c.parent = added->version;
             ++steps;
         }
     }

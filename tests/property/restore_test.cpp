@@ -10,6 +10,7 @@
 #include "support/audit.hpp"
 #include "support/collect.hpp"
 #include "support/forwarding_store.hpp"
+#include "support/go_on.hpp"
 #include "support/setting.hpp"
 
 #include <callsign/base/text.hpp>
@@ -55,11 +56,8 @@ class returning_link final : public model_server {
             const auto answer = run(c);
             const auto* const added = std::get_if<callsign::add_version::added>(&answer);
             if (!added) throw refused{};
-            c.operations.erase(c.operations.begin(),
-                               c.operations.begin() + static_cast<std::ptrdiff_t>(added->taken));
+            go_on(c, *added);
             if (c.operations.empty()) return accepted{added->version, added->wants_snapshot};
-            c.parent = added->version;
-            c.continues = true;
         }
     }
 

@@ -170,8 +170,7 @@ awaitable<http_response> next_managed_version(sync_context& s, request_context& 
         nothing.id = first->name;
         child = &nothing;
     } else if (child) {
-        const auto others = std::span<const operation>(child->operations);
-        session.pulled(child->id, child->is_by_others ? others : others.first(0), child->from);
+        session.pulled(child->id, child->others(), child->from);
     }
     if (std::holds_alternative<find_child::awaits_snapshot>(*found)) {
         co_return refuse_sync(409, "this device's snapshot was asked for, and has not come",

@@ -201,11 +201,7 @@ TEST_F(sent_versions, a_segment_far_beyond_the_bounds_of_a_task_is_taken_in_the_
         while (!c.operations.empty()) {
             const auto done = run(c);
             if (std::holds_alternative<add_version::missed_too_much>(done)) return false;
-            const auto& added = std::get<add_version::added>(done);
-            c.operations.erase(c.operations.begin(),
-                               c.operations.begin() + static_cast<std::ptrdiff_t>(added.taken));
-            c.parent = added.version;
-            c.continues = true;
+            testing::go_on(c, std::get<add_version::added>(done));
         }
         base = c.parent;
         left.clear();
@@ -383,10 +379,7 @@ TEST_F(sent_versions, a_large_segment_is_taken_in_steps) {
         const auto added = std::get<add_version::added>(run(c));
         ASSERT_GT(added.taken, 0u);
         EXPECT_LT(added.taken, 20u);
-        c.operations.erase(c.operations.begin(),
-                           c.operations.begin() + static_cast<std::ptrdiff_t>(added.taken));
-        c.parent = added.version;
-        c.continues = true;
+        testing::go_on(c, added);
         numbered += added.numbered;
         told.push_back(added.version);
         ++steps;

@@ -6,6 +6,7 @@
 #include "support/carry_out.hpp"
 #include "support/collect.hpp"
 #include "support/counted_ids.hpp"
+#include "support/go_on.hpp"
 
 #include <callsign/rules/read.hpp>
 #include <callsign/rules/rules.hpp>
@@ -114,10 +115,8 @@ class managed_account : public rules_test {
         add_version::added sum;
         do {
             const auto added = std::get<add_version::added>(run(c));
-            c.operations.erase(c.operations.begin(),
-                               c.operations.begin() + static_cast<std::ptrdiff_t>(added.taken));
-            c.parent = sum.version = added.version;
-            c.continues = true;
+            testing::go_on(c, added);
+            sum.version = added.version;
             sum.stale = sum.stale || added.stale;
             sum.numbered += added.numbered;
         } while (!c.operations.empty());

@@ -26,11 +26,7 @@ struct interrupted_sync : managed_account {
         add_version c{laptop, parent, std::move(all), account_, 0};
         c.work_max = work_max;
         do {
-            const auto added = std::get<add_version::added>(run(c));
-            c.operations.erase(c.operations.begin(),
-                               c.operations.begin() + static_cast<std::ptrdiff_t>(added.taken));
-            c.continues = c.continues || added.version != c.parent;
-            c.parent = added.version;
+            testing::go_on(c, std::get<add_version::added>(run(c)));
         } while (!c.operations.empty());
         return c.parent;
     }

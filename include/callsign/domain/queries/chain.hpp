@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <variant>
 #include <vector>
 
@@ -43,6 +44,11 @@ struct find_child {
         std::vector<operation> operations;
         bool is_by_others = false;  // neither the device's own nor the server's
         std::int64_t from = 0;      // the device has the chain up to here
+
+        // What others changed.
+        std::span<const operation> others() const {
+            return std::span(operations).first(is_by_others ? operations.size() : 0);
+        }
     };
     // The device is to push what it has before it pulls more: it is given no operations, and
     // another name for what it has. `head` is the last version now.
