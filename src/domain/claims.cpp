@@ -377,6 +377,10 @@ claim claim_of(const find_child& q) {
     return q.account;
 }
 
+claim claim_of(const find_missed& q) {
+    return {q.account, {.bytes = q.work_max}};
+}
+
 claim claim_of(const read_tasks& q) {
     return {q.account, {.rows = 500}};
 }

@@ -40,6 +40,7 @@ template awaitable<result<count_pending_slots::answer>> engine::ask(count_pendin
 template awaitable<result<find_retry_times::answer>> engine::ask(find_retry_times);
 template awaitable<result<find_head::answer>> engine::ask(find_head);
 template awaitable<result<find_child::answer>> engine::ask(find_child);
+template awaitable<result<find_missed::answer>> engine::ask(find_missed);
 template awaitable<result<read_versions::answer>> engine::ask(read_versions);
 template awaitable<result<read_changes::answer>> engine::ask(read_changes);
 template awaitable<result<find_opaque_account::answer>> engine::ask(find_opaque_account);

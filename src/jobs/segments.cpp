@@ -94,8 +94,34 @@ awaitable<result<std::string>> seal_snapshot(context& with, account_id account,
     co_return co_await with.engine.offload(asks, std::move(seal));
 }
 
+namespace {
+
+// Reads on in what the device has missed, up to the chain's end. None: all is known. Else why the
+// step cannot be taken.
+awaitable<result<std::optional<add_version::answer>>> read_missed(
+    engine& engine, const add_version& step, std::span<const operation> sent,
+    const std::function<bool(std::size_t)>& reserve, missed_changes& missed) {
+    for (bool is_all = false; !is_all;) {
+        const find_missed question{step.account, step.client_id, step.parent, missed.through, sent};
+        auto answer = co_await engine.ask(question);
+        if (!answer) co_return answer.error();
+        auto* const found = std::get_if<find_missed::found>(&*answer);
+        if (!found) co_return add_version::unknown_parent{};
+        if (found->next.through <= missed.through) co_return add_version::missed_too_much{};
+        is_all = found->is_all;
+        const std::size_t bytes = found->next.bytes;
+        missed.append(std::move(found->next));
+        if (missed.is_too_much()) co_return add_version::missed_too_much{};
+        if (!reserve(bytes)) co_return make_error_code(errc::overloaded);
+    }
+    co_return std::nullopt;
+}
+
+}  // namespace
+
 awaitable<result<add_version::answer>> add_in_steps(context& with, add_version next,
-                                                    std::vector<operation> all) {
+                                                    std::vector<operation> all,
+                                                    std::function<bool(std::size_t)> reserve) {
     const std::size_t bytes = next.bytes;
     std::int64_t cut = 0;
     for (std::size_t begun = 0;;) {
@@ -109,6 +135,15 @@ awaitable<result<add_version::answer>> add_in_steps(context& with, add_version n
         if (added) {
             cut += added->cut;
             added->cut = cut;
+        }
+        if (done && std::holds_alternative<add_version::needs_missed>(*done)) {
+            auto missed = std::make_shared<missed_changes>();
+            if (next.missed) *missed = *next.missed;
+            auto refused = co_await read_missed(with.engine, next, all, reserve, *missed);
+            if (!refused) co_return refused.error();
+            if (*refused) co_return **refused;
+            next.missed = std::move(missed);
+            continue;
         }
         if (!added || begun + added->taken == all.size()) co_return done;
         begun += added->taken;

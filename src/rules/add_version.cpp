@@ -40,35 +40,59 @@ std::vector<chain_position> merged(std::vector<chain_position> known,
     return known;
 }
 
+const missed_changes& known_to(const add_version& c) {
+    static const missed_changes nothing;
+    return c.missed ? *c.missed : nothing;
+}
+
+// Others' operations that the device lacks at `place` up to `through`, and that its own can meet.
+// nullopt: that is more than is known and than the command reads.
+std::optional<missed_changes> missed_at(read_tx& tx, const add_version& c, const device& sender,
+                                        const chain_place& place, const can_meet& its,
+                                        std::int64_t through) {
+    const missed_changes& known = known_to(c);
+    const auto rest =
+        read_missed(tx, sender.account, sender.id, place, its, known.through, through, c.read_max);
+    if (rest.through < through) return std::nullopt;
+    missed_changes missed;
+    const auto take = [&](const missed_changes& some) {
+        for (std::size_t n = 0; n < some.operations.size(); ++n) {
+            const chain_position& at = some.places[n];
+            if (at.seq > through || !lacks(place, at) || !its(some.operations[n])) continue;
+            missed.operations.push_back(some.operations[n]);
+            missed.places.push_back(at);
+        }
+    };
+    take(known);
+    take(rest);
+    return missed;
+}
+
 // What is sent at `place`, behind the version `through`. `is_there` is asked about tasks that the
-// device has missed nothing of. nullopt: it has missed too much.
+// device has missed nothing of. nullopt: not all is known of what it has missed.
 template <class IsThere>
-std::optional<decision> transform_over(read_tx& tx, account_id account, std::vector<operation> sent,
-                                       const chain_place& place, std::int64_t through,
-                                       IsThere is_there) {
-    task_set its;
-    for (const operation& o : sent) its.insert(o.uuid);
-    auto missed = missed_at(tx, account, place, through, its);
+std::optional<decision> transform_over(read_tx& tx, const add_version& c, const device& sender,
+                                       std::vector<operation> sent, const chain_place& place,
+                                       std::int64_t through, IsThere is_there) {
+    auto missed = missed_at(tx, c, sender, place, can_meet(sent), through);
     if (!missed) return std::nullopt;
-    const presence before = there_before(missed->all);
+    const presence before = there_before(missed->operations);
     sent = effective_only(std::move(sent), [&](const uuid& id) {
         const auto known = before.find(id);
         return known == before.end() ? is_there(id) : known->second;
     });
     const auto lists =
-        transform_lists(std::move(missed->all), without_passing(std::move(sent), before));
-    auto dropped = merged(place.dropped, missed->places, lists.dropped);
-    if (dropped.size() > add_version::missed_operations_max) return std::nullopt;
-    return decision{lists.local, std::move(dropped)};
+        transform_lists(std::move(missed->operations), without_passing(std::move(sent), before));
+    return decision{lists.local, merged(place.dropped, missed->places, lists.dropped)};
 }
 
-std::optional<decision> decide(write_tx& tx, account_id account, std::vector<operation> sent,
-                               const chain_place& place, const chain_head& head,
-                               touched_tasks& tasks) {
+std::optional<decision> decide(write_tx& tx, const add_version& c, const device& sender,
+                               std::vector<operation> sent, const chain_place& place,
+                               const chain_head& head, touched_tasks& tasks) {
     const auto is_there = [&](const uuid& id) { return tasks.is_there(id); };
     const bool stale = place.left_at != head.seq;
     if (stale && !are_untouched(sent, tasks, place.left_at, head.sealed_seq)) {
-        return transform_over(tx, account, std::move(sent), place, head.seq, is_there);
+        return transform_over(tx, c, sender, std::move(sent), place, head.seq, is_there);
     }
     return decision{without_passing(effective_only(std::move(sent), is_there), {}), place.dropped};
 }
@@ -93,35 +117,46 @@ uuid name_place(write_tx& tx, const add_version& c, account_id account, chain_pl
     return name_of_fork(side);
 }
 
-// A version of the device's own whose acceptance it did not commit, and that it sends again.
+// The first of the device's own versions behind its place: it did not commit its acceptance, and
+// sends it again.
+struct next_own {
+    std::optional<version> found{};
+    bool is_all_read = false;  // else there may be one behind what the command reads
+};
+next_own find_next_own(read_tx& tx, const add_version& c, const device& sender,
+                       const chain_head& head, const chain_place& place) {
+    // A device's versions are in the order in which it sent them.
+    std::int64_t seq = place.beside() ? place.own.back() : place.left_at;
+    const missed_changes& known = known_to(c);
+    auto next_known = std::ranges::upper_bound(known.own, seq);
+    for (std::size_t work = 0; work <= c.read_max;) {
+        const bool is_known = next_known != known.own.end();
+        seq = is_known ? *next_known++ : std::max(seq, known.through) + 1;
+        if (seq > head.seq) return {.is_all_read = true};
+        version next = version_at(tx, sender.account, seq);
+        if (!is_known) work += work_of_version(next);
+        std::erase_if(next.operations, is_scrubbed);
+        if (next.author == author{sender.id} && !next.operations.empty()) return {std::move(next)};
+    }
+    return {};
+}
+
+// A version that is sent again: where the operations it was made of begin and end in `sent`. An
+// end of 0: not all are there.
 struct resent {
-    std::int64_t seq = 0;
-    // Where the operations it was made of begin and end in `sent`. An end of 0: not all are there.
     std::ptrdiff_t begin = 0;
     std::ptrdiff_t end = 0;
 };
 
-std::optional<resent> find_resent(read_tx& tx, const device& sender, const chain_head& head,
-                                  const chain_place& place, std::span<const operation> sent) {
-    // A device's versions are in the order in which it sent them.
-    const std::int64_t from = place.beside() ? place.own.back() : place.left_at;
-    const std::int64_t to = std::min(head.seq, place.left_at + add_version::missed_versions_max);
-    std::size_t bytes = 0;
-    for (std::int64_t seq = from + 1; seq <= to && bytes <= add_version::missed_bytes_max; ++seq) {
-        version next = version_at(tx, sender.account, seq);
-        bytes += work_of(next.operations);
-        std::erase_if(next.operations, is_scrubbed);
-        if (next.author != author{sender.id} || next.operations.empty()) continue;
-        const auto begin = std::ranges::find(sent, next.operations.front());
-        auto end = begin;
-        for (const operation& o : next.operations) {
-            end = std::find(end, sent.end(), o);
-            if (end == sent.end()) return resent{seq, begin - sent.begin(), 0};
-            ++end;
-        }
-        return resent{seq, begin - sent.begin(), end - sent.begin()};
+resent find_resent(const version& own, std::span<const operation> sent) {
+    const auto begin = std::ranges::find(sent, own.operations.front());
+    auto end = begin;
+    for (const operation& o : own.operations) {
+        end = std::find(end, sent.end(), o);
+        if (end == sent.end()) return {begin - sent.begin(), 0};
+        ++end;
     }
-    return std::nullopt;
+    return {begin - sent.begin(), end - sent.begin()};
 }
 
 // What is resent is not appended again: the device is given its place behind the version that has
@@ -130,23 +165,25 @@ std::optional<add_version::answer> accept_resent(write_tx& tx, const add_version
                                                  const device& sender, const chain_head& head,
                                                  chain_place& place, const moment& m) {
     const auto first = c.operations.begin();
-    const auto found = find_resent(tx, sender, head, place, c.operations);
-    if (!found) return std::nullopt;
-    if (found->end == 0) {
+    const auto own = find_next_own(tx, c, sender, head, place);
+    if (own.is_all_read) return std::nullopt;
+    if (!own.found) return add_version::needs_missed{};
+    const auto found = find_resent(*own.found, c.operations);
+    if (found.end == 0) {
         // The rest comes with the next command. What is sent before it had no effect then.
-        const bool is_another = found->begin == 0 || found->begin == std::ssize(c.operations);
+        const bool is_another = found.begin == 0 || found.begin == std::ssize(c.operations);
         if (is_another) return std::nullopt;
-        return add_version::added{.version = c.parent, .taken = std::size_t(found->begin)};
+        return add_version::added{.version = c.parent, .taken = std::size_t(found.begin)};
     }
     // Only what meets others' operations makes a difference to what the device need not pull.
-    auto decided = transform_over(tx, sender.account, {first, first + found->end}, place,
-                                  found->seq - 1, [](const uuid&) { return false; });
-    if (!decided) return add_version::missed_too_much{};
+    auto decided = transform_over(tx, c, sender, {first, first + found.end}, place,
+                                  own.found->seq - 1, [](const uuid&) { return false; });
+    if (!decided) return add_version::needs_missed{};
     place.dropped = std::move(decided->dropped);
     return add_version::added{
-        .version = name_place(tx, c, sender.account, std::move(place), found->seq, m),
+        .version = name_place(tx, c, sender.account, std::move(place), own.found->seq, m),
         .stale = true,
-        .taken = std::size_t(found->end)};
+        .taken = std::size_t(found.end)};
 }
 
 // A device that is further than the backup which the store was put back from.
@@ -190,10 +227,13 @@ add_version::answer apply(write_tx& tx, const add_version& c, const moment& m) {
     done.taken = operations_within(c.work_max, c.operations, [&](std::size_t n) {
         return tasks.look_at(c.operations[n].uuid);
     });
-    auto decided = decide(tx, account,
+    auto decided = decide(tx, c, *sender,
                           {c.operations.begin(), c.operations.begin() + std::ptrdiff_t(done.taken)},
                           *place, head, tasks);
-    if (!decided) return add_version::missed_too_much{};
+    if (!decided) return add_version::needs_missed{};
+    if (decided->dropped.size() > missed_changes::operations_max) {
+        return add_version::missed_too_much{};
+    }
     // All have an effect here too: the transform keeps it so. Were one without, it would do no one
     // any good on the chain.
     std::erase_if(decided->local, [&](const operation& o) { return !tasks.carry_out(o); });

@@ -131,51 +131,34 @@ void leave_out_dropped(const chain_place& place, std::vector<operation>& all) {
     });
 }
 
-std::optional<missed_operations> missed_at(read_tx& tx, account_id account,
-                                           const chain_place& place, std::int64_t seq,
-                                           const task_set& tasks) {
-    if (seq - place.left_at > add_version::missed_versions_max) return std::nullopt;
-    missed_operations missed;
-    std::size_t bytes = 0;
-    auto own = place.own.begin();
-    auto dropped = place.dropped.begin();
-    for (std::int64_t next = place.left_at + 1; next <= seq; ++next) {
-        if (own != place.own.end() && *own == next) {
-            ++own;
-            continue;
-        }
+bool lacks(const chain_place& place, const chain_position& position) noexcept {
+    return position.seq > place.left_at && !std::ranges::binary_search(place.own, position.seq) &&
+           !std::ranges::binary_search(place.dropped, position);
+}
+
+missed_changes read_missed(read_tx& tx, account_id account, device_id device,
+                           const chain_place& place, const can_meet& sent, std::int64_t after,
+                           std::int64_t to, std::size_t work_max) {
+    missed_changes missed;
+    missed.through = std::max(after, place.left_at);
+    while (missed.through < to && missed.read_bytes < work_max) {
+        const std::int64_t seq = ++missed.through;
+        if (std::ranges::binary_search(place.own, seq)) continue;
         // One at a time, for each may be a large one.
-        auto found = tx.versions(account, next - 1, 1);
-        if (found.empty()) return std::nullopt;
-        chain_position at{next, 0};
-        for (operation& o : found.front().operations) {
-            bytes += work_of(o);
-            const bool gone = dropped != place.dropped.end() && *dropped == at;
-            if (gone) {
-                ++dropped;
-            } else if (tasks.contains(o.uuid)) {
-                missed.all.push_back(std::move(o));
+        version next = version_at(tx, account, seq);
+        missed.read_bytes += work_of_version(next);
+        if (next.author == author{device}) missed.own.push_back(seq);
+        chain_position at{seq, 0};
+        for (operation& o : next.operations) {
+            if (sent(o)) {
+                missed.bytes += work_of(o);
+                missed.operations.push_back(std::move(o));
                 missed.places.push_back(at);
             }
             ++at.index;
         }
-        if (missed.all.size() > add_version::missed_operations_max ||
-            bytes > add_version::missed_bytes_max) {
-            return std::nullopt;
-        }
     }
     return missed;
-}
-
-bool lacks_little(read_tx& tx, account_id account, const chain_place& place, std::int64_t head) {
-    if (head - place.left_at > add_version::missed_versions_max / 2) return false;
-    std::size_t bytes = 0;
-    for (std::int64_t next = place.left_at + 1; next <= head; ++next) {
-        if (std::ranges::binary_search(place.own, next)) continue;
-        bytes += work_of(version_at(tx, account, next).operations);
-        if (bytes > add_version::missed_bytes_max / 2) return false;
-    }
-    return true;
 }
 
 }  // namespace callsign::rules

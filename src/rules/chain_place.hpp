@@ -7,11 +7,11 @@
 // version's id and of how far the chain was read. When none is lacking up to its last own version,
 // it is on the chain again.
 
-#include <callsign/base/keyed_hash.hpp>
+#include <callsign/domain/missed.hpp>
 #include <callsign/rules/rules.hpp>
+#include <callsign/rules/transform.hpp>
 
 #include <optional>
-#include <unordered_set>
 
 namespace callsign::rules {
 
@@ -53,21 +53,13 @@ void leave_out_dropped(const chain_place& place, std::vector<operation>& all);
 // The version of this seq. Throws store_failure: the chain goes so far, and it is not there.
 version version_at(read_tx& tx, account_id account, std::int64_t seq);
 
-using task_set = std::unordered_set<uuid, keyed_hash>;
+// Whether somebody there lacks this operation of the chain.
+bool lacks(const chain_place& place, const chain_position& position) noexcept;
 
-// What somebody there lacks of the chain up to `seq` about some tasks, and where each of it stands.
-struct missed_operations {
-    std::vector<operation> all;
-    std::vector<chain_position> places;
-};
-
-// nullopt: that is more than add_version has bounds for.
-std::optional<missed_operations> missed_at(read_tx& tx, account_id account,
-                                           const chain_place& place, std::int64_t seq,
-                                           const task_set& tasks);
-
-// Whether what somebody there lacks of the chain is less than half of what bounds missed_at(), so
-// that it may become more before the next batch comes.
-bool lacks_little(read_tx& tx, account_id account, const chain_place& place, std::int64_t head);
+// Reads what somebody at `place` has missed behind `after`, up to `to` or about as much as
+// `work_max`, one version at least. Operations that are dropped there are among it.
+missed_changes read_missed(read_tx& tx, account_id account, device_id device,
+                           const chain_place& place, const can_meet& sent, std::int64_t after,
+                           std::int64_t to, std::size_t work_max);
 
 }  // namespace callsign::rules

@@ -141,6 +141,24 @@ transformed_lists transform_lists(std::vector<operation> server, std::vector<ope
     return {std::move(server), std::move(locals).rest(), std::move(dropped)};
 }
 
+can_meet::can_meet(std::span<const operation> list) {
+    for (const operation& o : list) {
+        of_task& its = tasks_[o.uuid];
+        if (o.kind == kind::update) {
+            its.properties.insert(o.property);
+        } else {
+            its.makes_or_deletes = true;
+        }
+    }
+}
+
+bool can_meet::operator()(const operation& others) const {
+    const auto found = tasks_.find(others.uuid);
+    if (found == tasks_.end()) return false;
+    return others.kind != kind::update || found->second.makes_or_deletes ||
+           found->second.properties.contains(others.property);
+}
+
 presence there_before(std::span<const operation> since) {
     presence there;
     for (const operation& o : since) there.emplace(o.uuid, o.kind != kind::create);

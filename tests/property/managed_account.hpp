@@ -117,10 +117,16 @@ class managed_account {
 // One device's way to it.
 class device_link final : public model_server {
   public:
-    // `work_max`: what one command takes of a segment. `batch_max`: what the device sends at once.
+    // `work_max`: what one command takes of a segment; `read_max`: what it reads of what was
+    // missed. `batch_max`: what the device sends at once.
     device_link(managed_account& account, uuid client, std::size_t work_max,
-                std::size_t batch_max = model_client::no_limit)
-        : account_(account), client_(client), work_max_(work_max), batch_max_(batch_max) {}
+                std::size_t batch_max = model_client::no_limit,
+                std::size_t read_max = callsign::add_version::read_bytes_max)
+        : account_(account),
+          client_(client),
+          work_max_(work_max),
+          batch_max_(batch_max),
+          read_max_(read_max) {}
 
     std::optional<child> child_of(const uuid& parent) override {
         const auto tx = account_.data().begin_read();
@@ -148,6 +154,7 @@ class device_link final : public model_server {
                                                  std::vector<operation> all) override {
         callsign::add_version c{client_, parent, std::move(all), account_.id(), 0};
         c.work_max = work_max_;
+        c.read_max = read_max_;
         if (!session().push(parent, c.operations, next_of(c.operations.size()))) throw refused{};
         bool sends_again = false;  // what the chain has of it
         for (;;) {
@@ -156,6 +163,14 @@ class device_link final : public model_server {
             find_forgotten();
             if (!answer)
                 return accepted{};  // the server died; the caller knows that it is not told
+            if (std::holds_alternative<callsign::add_version::needs_missed>(*answer)) {
+                const auto ask = [this](const find_missed& q) {
+                    return rules::read(*account_.data().begin_read(), q);
+                };
+                if (!read_missed(c, read_max_ + 1, ask)) ADD_FAILURE() << "it has missed too much";
+                ++reads;
+                continue;
+            }
             const auto* const added = std::get_if<callsign::add_version::added>(&*answer);
             EXPECT_TRUE(added) << "a device was refused";
             if (!added) return expected{};
@@ -176,6 +191,7 @@ class device_link final : public model_server {
 
     int late = 0;
     int steps = 0;  // beyond the first of a segment
+    int reads = 0;  // of what it has missed, for a command
     std::set<std::string> faults;
 
   private:
@@ -238,6 +254,7 @@ class device_link final : public model_server {
     uuid client_;
     std::size_t work_max_;
     std::size_t batch_max_;
+    std::size_t read_max_;
     sync_session session_;
     int starts_ = 0;
 };

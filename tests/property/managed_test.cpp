@@ -49,6 +49,8 @@ struct game {
     std::size_t batch_max = model_client::no_limit;  // stock clients send at most 1 MB at once
     std::size_t piece_max = model_client::no_limit;
     std::size_t work_max = step_work_max;  // 1: the server takes one operation at a time
+    // 0: a command reads nothing of what its device has missed, all is read before.
+    std::size_t read_max = add_version::read_bytes_max;
 };
 
 class player {
@@ -119,8 +121,8 @@ class player {
 
   private:
     void add_client(int n) {
-        links_.push_back(std::make_unique<device_link>(account_, account_.add_device(n),
-                                                       rules_.work_max, rules_.batch_max));
+        links_.push_back(std::make_unique<device_link>(
+            account_, account_.add_device(n), rules_.work_max, rules_.batch_max, rules_.read_max));
         clients_.push_back(
             std::make_unique<model_client>(*links_.back(), rules_.batch_max, rules_.piece_max));
     }
@@ -415,6 +417,17 @@ TEST(managed_account, devices_agree_whose_segments_are_taken_in_steps) {
 
 TEST(managed_account, devices_agree_whose_segments_are_taken_in_steps_over_crashes) {
     play_all(play_in_memory, seeds / 2, {.tasks = 6, .crashes_in_hundred = 15, .work_max = 2'000});
+}
+
+TEST(managed_account, devices_agree_for_whom_what_they_missed_is_read_before) {
+    play_all(play_in_memory, seeds / 2, {.work_max = 1, .read_max = 0});
+    play_all(play_in_memory, seeds / 2,
+             {.crashes_in_hundred = 15, .batch_max = 3, .piece_max = 2, .read_max = 3'000});
+}
+
+TEST(managed_account, devices_agree_for_whom_it_is_read_though_tasks_leave_the_chain) {
+    play_all(play_in_memory, seeds / 2,
+             {.tasks = 5, .crashes_in_hundred = 5, .scrubs = true, .batch_max = 4, .read_max = 0});
 }
 
 TEST(managed_account, a_crowd_agrees) {

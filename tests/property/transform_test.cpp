@@ -102,6 +102,27 @@ RC_GTEST_PROP(transform, of_lists_may_be_cut_in_pieces, ()) {
     RC_ASSERT(second.local == whole.local);
 }
 
+// Only what can meet a local operation makes a difference.
+RC_GTEST_PROP(transform, of_lists_needs_only_what_can_meet, ()) {
+    const operations server = draw_operations();
+    const operations local = draw_operations();
+    const rules::can_meet met(local);
+    operations needed;
+    std::vector<std::size_t> places;
+    for (std::size_t n = 0; n < server.size(); ++n) {
+        if (!met(server[n])) continue;
+        needed.push_back(server[n]);
+        places.push_back(n);
+    }
+    RC_CLASSIFY(needed.size() < server.size());
+    const auto whole = rules::transform_lists(server, local);
+    const auto less = rules::transform_lists(needed, local);
+    RC_ASSERT(less.local == whole.local);
+    std::vector<std::size_t> dropped;
+    for (const std::size_t n : less.dropped) dropped.push_back(places[n]);
+    RC_ASSERT(dropped == whole.dropped);
+}
+
 RC_GTEST_PROP(presence, before_is_known_from_what_came_after, ()) {
     task_map before;
     apply_all(before, draw_operations());

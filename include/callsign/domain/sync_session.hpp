@@ -38,8 +38,7 @@ struct sync_position {
     bool pushes_first = false;  // whoever wrote the next version
     bool pulls_first = false;   // unless it wrote the next version
     bool pulls_own = false;     // that one too
-    // As long as that is little enough to be rebased over by the server.
-    bool has_another_batch = false;
+    bool has_another_batch = false;  // it pushes that first, too
     // The sync may have begun before this session, which knows nothing of it.
     bool may_be_resumed = false;
     // Several replicas share the client ID, so that none of its versions is one replica's own.

@@ -34,6 +34,11 @@ inline std::size_t work_of(const attributes& all) noexcept {
     return work_of_attribute * all.size() + size_of(all);
 }
 
+// One that is read: its row, and what it says.
+inline std::size_t work_of_version(const version& v) noexcept {
+    return work_of_task + work_of(v.operations);
+}
+
 // How many operations, from the first, are within `work_max`; `look_at(n)` says what the task of
 // the n-th costs. One at least, if there is one. Better up to the last that begins with another
 // task: when the rest comes, its tasks are such as the server's own version behind this one, with

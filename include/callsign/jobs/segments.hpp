@@ -10,6 +10,7 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -49,7 +50,10 @@ boost::asio::awaitable<result<std::string>> seal_snapshot(context& with, account
 // Appends all of it: one command after the other, each behind the version that the one before gave,
 // until all is added or one is refused. What was added by then stays: the device, told of a
 // failure, reads it as its own at its next sync, and sends the rest. `next`: without operations.
-boost::asio::awaitable<result<add_version::answer>> add_in_steps(context& with, add_version next,
-                                                                 std::vector<operation> all);
+// What a device far behind has missed is read between the commands; `reserve` says of how many
+// bytes more, false: there is no room for them (errc::overloaded).
+boost::asio::awaitable<result<add_version::answer>> add_in_steps(
+    context& with, add_version next, std::vector<operation> all,
+    std::function<bool(std::size_t)> reserve);
 
 }  // namespace callsign::jobs

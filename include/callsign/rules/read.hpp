@@ -27,6 +27,7 @@ count_pending_slots::answer read(read_tx& tx, const count_pending_slots& q);
 find_retry_times::answer read(read_tx& tx, const find_retry_times& q);
 find_head::answer read(read_tx& tx, const find_head& q);
 find_child::answer read(read_tx& tx, const find_child& q);
+find_missed::answer read(read_tx& tx, const find_missed& q);
 read_versions::answer read(read_tx& tx, const read_versions& q);
 read_changes::answer read(read_tx& tx, const read_changes& q);
 find_opaque_account::answer read(read_tx& tx, const find_opaque_account& q);

@@ -16,7 +16,9 @@
 #include <cstddef>
 #include <functional>
 #include <optional>
+#include <set>
 #include <span>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -40,6 +42,23 @@ struct transformed_lists {
 // once it is dropped, the remaining local ones stay as they are. Takes no more steps than there are
 // operations, times the logarithm of a task's properties.
 transformed_lists transform_lists(std::vector<operation> server, std::vector<operation> local);
+
+// Whether an operation of others can meet one of a list, in transform_lists: all about a task that
+// the list makes or deletes, and else what makes or deletes it, or sets what the list sets.
+class can_meet {
+  public:
+    // `list` outlives it.
+    explicit can_meet(std::span<const operation> list);
+
+    bool operator()(const operation& others) const;
+
+  private:
+    struct of_task {
+        bool makes_or_deletes = false;
+        std::set<std::string_view> properties;
+    };
+    std::unordered_map<uuid, of_task, keyed_hash> tasks_;
+};
 
 // Whether tasks are there.
 using presence = std::unordered_map<uuid, bool, keyed_hash>;

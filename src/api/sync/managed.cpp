@@ -81,6 +81,8 @@ http_response answer_add(const callsign::add_version::answer& outcome) {
                           [](const add::added& added) { return answer_added(added); },
                           [](add::unknown_parent) { return answer_unknown_parent(); },
                           [](add::missed_too_much) { return answer_too_far(); },
+                          // add_in_steps has read it.
+                          [](add::needs_missed) { return answer_too_far(); },
                           [](account_full) { return refuse_full(); },
                           [](no_such_client) { return refuse_unknown_client(); },
                           [](device_revoked) { return refuse_revoked(); },
@@ -130,7 +132,8 @@ awaitable<http_response> add_managed_version(sync_context& s, request_context& c
         co_return answer_sync_again();
     }
     const auto done =
-        co_await jobs::add_in_steps(s.jobs, std::move(command), std::move(operations));
+        co_await jobs::add_in_steps(s.jobs, std::move(command), std::move(operations),
+                                    [&c](std::size_t bytes) { return c.request.reserve(bytes); });
     if (!done) co_return fail_sync(c, done.error());
     sync_session& session = s.sessions.of(asked.client);
     if (const auto* const added = std::get_if<callsign::add_version::added>(&*done)) {

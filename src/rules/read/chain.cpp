@@ -68,10 +68,7 @@ find_child::answer read(read_tx& tx, const find_child& q) {
         return push_first;
     }
     if (may_push_first && q.at.pushes_first) return push_first;
-    if (may_push_first && q.at.has_another_batch && !q.at.pulls_first &&
-        lacks_little(tx, q.account, *place, head.seq)) {
-        return push_first;
-    }
+    if (may_push_first && q.at.has_another_batch && !q.at.pulls_first) return push_first;
     version child = version_at(tx, q.account, place->left_at + 1);
     const bool is_own = child.author == author{q.device};
     const bool is_by_others = may_push_first && !is_own && !is_correction(child);
@@ -85,6 +82,17 @@ find_child::answer read(read_tx& tx, const find_child& q) {
                                     std::move(child.operations), is_by_others, place->left_at};
 }
 
+find_missed::answer read(read_tx& tx, const find_missed& q) {
+    const auto sender = tx.find_device(q.client_id);
+    const auto place = place_of(tx, q.account, q.parent);
+    if (!sender || !place) return unknown_version{};
+    const std::int64_t head = tx.head_of(q.account).seq;
+    auto next =
+        read_missed(tx, q.account, sender->id, *place, can_meet(q.sent), q.after, head, q.work_max);
+    const bool is_all = next.through == head;
+    return find_missed::found{std::move(next), is_all};
+}
+
 // One at a time, for each may be a large one.
 read_versions::answer read(read_tx& tx, const read_versions& q) {
     read_versions::answer found;
@@ -93,7 +101,7 @@ read_versions::answer read(read_tx& tx, const read_versions& q) {
         auto next = tx.versions(q.account, after, 1);
         if (next.empty()) return found;
         after = next.front().seq;
-        work += work_of_task + work_of(next.front().operations);
+        work += work_of_version(next.front());
         found.push_back(std::move(next.front()));
     }
     return found;

@@ -223,6 +223,30 @@ TEST_F(managed_sync, between_its_batches_a_device_is_given_no_operations) {
 }
 
 // The reference server takes it, and so does an opaque account.
+TEST_F(managed_sync, a_device_far_behind_pushes_all_the_same) {
+    const replica laptop = add_device("laptop"), phone = add_device("phone");
+    sent(laptop, nil_id, new_task(1, "first"));
+    task_map own;
+    const std::string common = pull(phone, nil_id, own);
+    const precise_time at{std::chrono::seconds{1'700'000'001}};
+    const std::string large(500'000, 'x');
+    std::string last = common;
+    for (std::size_t n = 0; n * large.size() <= 2 * callsign::add_version::read_bytes_max; ++n) {
+        last = sent(laptop, last, {{kind::update, task_id_of(1), "note", large, at}});
+    }
+    // More than one command takes.
+    operations many{{kind::update, task_id_of(1), "description", "renamed", at},
+                    {kind::update, task_id_of(1), "note", "mine", at + std::chrono::seconds{1}}};
+    for (int n = 2; n < 2'000; ++n) many.push_back(new_task(n, "t").front());
+    const std::string side = sent(phone, common, many);
+    for (const auto& o : many) carry_out(own, o);
+    pull(phone, side, own);
+    task_map theirs;
+    pull(add_device("new"), nil_id, theirs);
+    EXPECT_EQ(own, theirs);
+    EXPECT_EQ(theirs.at(task_id_of(1)).at("note"), "mine");
+}
+
 TEST_F(managed_sync, a_task_larger_than_a_request_may_make_it_comes_to_all_who_read) {
     const replica laptop = add_device("laptop"), phone = add_device("phone");
     operations all = new_task(1, "large");

@@ -175,57 +175,37 @@ TEST_F(sent_versions, a_task_has_so_many_attributes) {
     EXPECT_TRUE(std::holds_alternative<edit_task::edited>(run(edit)));
 }
 
-// What is taken away again of the first parts is more than the last ones may have missed, so that
-// the device is told to fetch it first (503). Each retry goes on behind what was taken.
-TEST_F(sent_versions, a_segment_far_beyond_the_bounds_of_a_task_is_taken_in_the_end) {
-    constexpr std::size_t sent_max = 60'000;
-    uuid base{};
-    operations left{create(uuid_of(1))};
-    for (std::size_t n = 1; n < sent_max; ++n) {
-        left.push_back(update(uuid_of(1), "x" + std::to_string(n), "v"));
+// What is taken away again of its first parts counts as missed by the last ones, which do not meet
+// it.
+TEST_F(sent_versions, a_segment_far_beyond_the_bounds_of_a_task_is_taken) {
+    add_version c{laptop, uuid{}, {create(uuid_of(1))}, account_, 0};
+    for (std::size_t n = 1; n < 3 * missed_changes::operations_max; ++n) {
+        c.operations.push_back(update(uuid_of(1), "x" + std::to_string(n), "v"));
     }
     replay own;
-    for (const operation& o : left) own.carry_out(o);
-    const auto pull = [&] {
-        auto next = child_of(base);
-        while (auto* const child = std::get_if<find_child::next_version>(&next)) {
-            auto met = rules::transform_lists(std::move(child->operations), std::move(left));
-            left = std::move(met.local);
-            for (const operation& o : met.server) EXPECT_TRUE(own.carry_out(o));
-            base = child->id;
-            next = child_of(base);
-        }
-    };
-    const auto push = [&] {
-        add_version c{laptop, base, left, account_, 0};
-        while (!c.operations.empty()) {
-            const auto done = run(c);
-            if (std::holds_alternative<add_version::missed_too_much>(done)) return false;
-            testing::go_on(c, std::get<add_version::added>(done));
-        }
-        base = c.parent;
-        left.clear();
-        return true;
-    };
-    int syncs = 0;
-    for (bool taken = false; !taken; ++syncs) {
-        const std::size_t before = left.size();
-        pull();
-        ASSERT_TRUE(syncs == 0 || left.size() < before);
-        taken = push();
+    for (const operation& o : c.operations) own.carry_out(o);
+    std::int64_t cut = 0;
+    while (!c.operations.empty()) {
+        const auto added = std::get<add_version::added>(take(c));
+        cut += added.cut;
+        testing::go_on(c, added);
     }
-    pull();
-    EXPECT_GT(syncs, 1);
-    EXPECT_LT(syncs, 5);
-    EXPECT_TRUE(left.empty());
+    EXPECT_GT(cut, 1);
+    for (auto next = child_of(c.parent);;) {
+        const auto* const child = std::get_if<find_child::next_version>(&next);
+        if (!child) break;
+        for (const operation& o : child->operations) EXPECT_TRUE(own.carry_out(o));
+        next = child_of(uuid(child->id));
+    }
     EXPECT_EQ(own.tasks(), tasks());
     EXPECT_EQ(own.find(uuid_of(1))->size(), task_attributes_max);
 }
 
 TEST_F(sent_versions, who_has_missed_too_much_fetches_it_first) {
     send({create(uuid_of(1))});
-    for (std::size_t n = 0; n <= add_version::missed_operations_max; n += 5'000) {
-        send(operations(5'001, update(uuid_of(1), "p", "v")));
+    constexpr std::size_t each = 5'000;
+    for (std::size_t n = 0; n <= missed_changes::operations_max * 2; n += each) {
+        send(operations(each, update(uuid_of(1), "p", "v")));
     }
     EXPECT_TRUE(std::holds_alternative<add_version::missed_too_much>(
         send(phone, uuid{}, {create(uuid_of(1)), update(uuid_of(1), "p", "w")})));
@@ -243,36 +223,65 @@ TEST_F(sent_versions, who_has_missed_too_much_fetches_it_first) {
     EXPECT_EQ(own, tasks());
 }
 
-TEST_F(sent_versions, what_was_missed_of_other_tasks_is_bounded_by_its_bytes_alone) {
-    send({create(uuid_of(1)), create(uuid_of(2))});
+TEST_F(sent_versions, a_device_far_behind_has_what_it_missed_read_for_it_first) {
+    send({create(uuid_of(1)), create(uuid_of(2)), update(uuid_of(2), "p", "v")});
     const uuid common = head().version;
-    send({update(uuid_of(2), "p", "v")});
-    const auto miss = [&](std::size_t bytes) {
-        constexpr std::size_t each = 5'000;
-        for (std::size_t n = 0; n < bytes; n += each * (work_of_operation + 2)) {
-            send(operations(each, update(uuid_of(1), "p", "v")));
-        }
-    };
-    constexpr std::size_t part = add_version::missed_bytes_max / 3;
-    static_assert(part > add_version::missed_operations_max * (work_of_operation + 2));
-    miss(part);
-    const operations sent{update(uuid_of(2), "p", "w")};
-    EXPECT_TRUE(std::holds_alternative<add_version::added>(send(phone, common, sent)));
-    miss(2 * part);
-    EXPECT_TRUE(std::holds_alternative<add_version::missed_too_much>(send(laptop, common, sent)));
+    const std::string large(100'000, 'x');
+    for (std::size_t n = 0; n * large.size() <= add_version::read_bytes_max; ++n) {
+        send({update(uuid_of(2), "q" + std::to_string(n), large)});
+    }
+    send({update(uuid_of(2), "p", "theirs")});
+    const auto before = chain().size();
+    const operations sent{update(uuid_of(2), "p", "mine", t0 + milliseconds{5}),
+                          update(uuid_of(2), "r", "mine")};
+    add_version c{phone, common, sent, account_, 0};
+    add_version late = c;
+    EXPECT_TRUE(std::holds_alternative<add_version::needs_missed>(run(c)));
+    EXPECT_EQ(chain().size(), before) << "nothing was done";
+    // Of what the batch cannot meet nothing is kept.
+    const auto found =
+        std::get<find_missed::found>(ask(find_missed{account_, phone, common, 0, sent}));
+    EXPECT_TRUE(found.is_all);
+    EXPECT_EQ(found.next.operations, operations{update(uuid_of(2), "p", "theirs")});
+    EXPECT_EQ(found.next.bytes, work_of(found.next.operations));
+    EXPECT_GT(found.next.read_bytes, add_version::read_bytes_max);
+    task_map own{{uuid_of(1), {{"key", "SYN-1"}}},
+                 {uuid_of(2), {{"key", "SYN-2"}, {"p", "mine"}, {"r", "mine"}}}};
+    follow(std::get<add_version::added>(take(c)).version, own);
+    EXPECT_EQ(own, tasks());
+    EXPECT_EQ(attribute(uuid_of(2), "p"), "mine");
+    // What has come since it was read is read by the command.
+    const auto ask_store = [this](const find_missed& q) { return ask(q); };
+    ASSERT_TRUE(testing::read_missed(late, step_work_max, ask_store));
+    send({update(uuid_of(2), "r", "theirs", t0 + milliseconds{7})});
+    EXPECT_TRUE(std::holds_alternative<add_version::added>(run(late)));
+    EXPECT_EQ(attribute(uuid_of(2), "r"), "theirs");
 }
 
-TEST_F(sent_versions, missed_versions_are_bounded_too) {
+TEST_F(sent_versions, what_is_read_for_a_device_is_bounded) {
+    const auto is_too_much = [](std::size_t bytes, std::size_t read_bytes) {
+        missed_changes missed;
+        missed.append({.bytes = bytes, .read_bytes = read_bytes});
+        return missed.is_too_much();
+    };
+    using missed = missed_changes;
+    EXPECT_FALSE(is_too_much(missed::bytes_max, missed::read_bytes_max));
+    EXPECT_TRUE(is_too_much(missed::bytes_max + 1, 0));
+    EXPECT_TRUE(is_too_much(0, missed::read_bytes_max + 1));
     send({create(uuid_of(1))});
-    const uuid common = head().version;
-    write([&](write_tx& tx) {
-        for (std::int64_t n = 0; n <= add_version::missed_versions_max; ++n) {
-            tx.append_version(account_, ids_.next(now_), now_, {});
-        }
-    });
-    send({update(uuid_of(1), "p", "v")});
-    EXPECT_TRUE(std::holds_alternative<add_version::missed_too_much>(
-        send(phone, common, {update(uuid_of(1), "p", "w")})));
+    const auto one = std::get<find_missed::found>(ask(find_missed{account_, phone, uuid{}}));
+    EXPECT_EQ(one.next.read_bytes, 2 * work_of_task + work_of(create(uuid_of(1))) +
+                                       work_of(update(uuid_of(1), "key", "SYN-1")));
+    // Of parts that are small one version at least is read.
+    find_missed part{account_, phone, uuid{}};
+    part.work_max = 1;
+    const auto first = std::get<find_missed::found>(ask(part));
+    EXPECT_EQ(first.next.through, 1);
+    EXPECT_FALSE(first.is_all);
+    EXPECT_TRUE(
+        std::holds_alternative<unknown_version>(ask(find_missed{account_, phone, uuid_of(99)})));
+    EXPECT_TRUE(
+        std::holds_alternative<unknown_version>(ask(find_missed{account_, uuid_of(99), uuid{}})));
 }
 
 // ---- the way back ----

@@ -106,8 +106,22 @@ class managed_account : public rules_test {
         });
     }
 
-    add_version::answer send(const uuid& client, const uuid& parent, operations all) {
-        return run(add_version{client, parent, std::move(all), account_, 0});
+    add_version::answer send(const uuid& client, const uuid& parent, operations all,
+                             std::size_t read_max = add_version::read_bytes_max) {
+        add_version c{client, parent, std::move(all), account_, 0};
+        c.read_max = read_max;
+        return take(c);
+    }
+    // One command, and what it needs, as the handler does it.
+    add_version::answer take(add_version& c) {
+        for (;;) {
+            auto answer = run(c);
+            if (!std::holds_alternative<add_version::needs_missed>(answer)) return answer;
+            const auto ask_store = [this](const find_missed& q) { return ask(q); };
+            if (!testing::read_missed(c, c.read_max + 1, ask_store)) {
+                return add_version::missed_too_much{};
+            }
+        }
     }
     // From the end of the chain, all of it, as the handler does it.
     add_version::added send(operations all) {

@@ -177,36 +177,26 @@ TEST_F(interrupted_sync, a_device_that_has_another_batch_pushes_it_before_it_is_
     EXPECT_EQ(its.at(uuid_of(3)).at("key"), "SYN-3");
 }
 
-// The server could not rebase the next batch over more.
-TEST_F(interrupted_sync, a_device_that_lacks_much_is_given_it_between_its_batches) {
-    constexpr sync_position at{.has_another_batch = true};
-    const uuid own = push(uuid{}, batch);
-    const uuid keys = head().version;
-    constexpr std::size_t each = 5'000;
-    constexpr std::size_t bytes = each * (work_of_operation + 2);
-    for (std::size_t n = 0; n < add_version::missed_bytes_max / 2; n += bytes) {
-        held_at(own, at);
-        send(phone, head().version, operations(each, update(uuid_of(1), "p", "v")));
+// Its own versions are looked for behind others', however many.
+TEST_F(interrupted_sync, what_is_sent_again_is_found_far_behind) {
+    push(uuid{}, {create(uuid_of(9))});
+    const uuid base = head().version;
+    for (int n = 10; n < 20; ++n) send(phone, head().version, {create(uuid_of(n))});
+    push(base, batch);
+    for (int n = 20; n < 30; ++n) send(phone, head().version, {create(uuid_of(n))});
+    const uuid name = held_at(base, {.pushes_first = true});
+    const auto before = seq();
+    for (const std::size_t read_max : {std::size_t{0}, std::size_t{3'000}, std::size_t{1} << 20}) {
+        const auto added = std::get<add_version::added>(send(laptop, name, batch, read_max));
+        EXPECT_EQ(seq(), before) << read_max;
+        task_map own;
+        for (const auto& o : operations{create(uuid_of(9)), update(uuid_of(9), "key", "SYN-1")}) {
+            carry_out(own, o);
+        }
+        for (const auto& o : batch) carry_out(own, o);
+        follow(added.version, own);
+        EXPECT_EQ(own, tasks());
     }
-    EXPECT_TRUE(is_given(own, keys, at));
-    // With the next one, it lacks less.
-    const auto next = std::get<find_child::next_version>(child_of(keys, at));
-    held_at(next.id, at);
-}
-
-TEST_F(interrupted_sync, a_device_that_lacks_many_versions_is_given_them_between_its_batches) {
-    constexpr sync_position at{.has_another_batch = true};
-    const uuid own = push(uuid{}, batch);
-    const uuid keys = head().version;
-    const auto append = [&](std::int64_t count) {
-        write([&](write_tx& tx) {
-            for (; count > 0; --count) tx.append_version(account_, ids_.next(now_), now_, {});
-        });
-    };
-    append(add_version::missed_versions_max / 2 - 1);
-    held_at(own, at);
-    append(1);
-    EXPECT_TRUE(is_given(own, keys, at));
 }
 
 // A device may stand on one after its sync has ended.

@@ -5,11 +5,13 @@
 #include <callsign/domain/commands/accounts.hpp>
 #include <callsign/domain/commands/sealed_chain.hpp>
 #include <callsign/domain/commands/tasks.hpp>
+#include <callsign/domain/missed.hpp>
 #include <callsign/domain/sealed.hpp>
 #include <callsign/domain/version.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -28,11 +30,9 @@ namespace callsign {
 // told of the last one alone. If the server dies on the way, the device was told nothing, and
 // sends all of it again: what the chain has of that already is not appended again.
 struct add_version {
-    // A device that has missed more than this, tasks that it has changed too among it, is to fetch
-    // it first, as all do. The operations are those of the tasks that it has changed.
-    static constexpr std::size_t missed_operations_max = 20'000;
-    static constexpr std::size_t missed_bytes_max = std::size_t{16} << 20;
-    static constexpr std::int64_t missed_versions_max = 4'000;
+    // What it reads itself of what the device has missed, as work_of_version() counts it. Of a
+    // device that is further behind, find_missed reads it before.
+    static constexpr std::size_t read_bytes_max = std::size_t{4} << 20;
     // Versions of its own that a device may have beside the chain; and what is kept of an account's
     // fork versions. A device needs its own until its sync has ended; without it that sync fails
     // (410), and the next one begins where the last good one ended, on the chain.
@@ -49,6 +49,10 @@ struct add_version {
     bool continues = false;
     // Of what one command takes: see work_of() in domain/work.hpp. One operation at least is taken.
     std::size_t work_max = step_work_max;
+    std::size_t read_max = read_bytes_max;
+    // What was read before of what the device lacks at the parent of the segment's first step, for
+    // all of the segment. None: nothing was.
+    std::shared_ptr<const missed_changes> missed{};
 
     struct added {
         uuid version{};  // what the device is to call the state it has now
@@ -63,8 +67,10 @@ struct add_version {
     // The parent is no version of this account's, or one whose fork version is forgotten.
     struct unknown_parent {};
     struct missed_too_much {};
-    using answer = std::variant<added, unknown_parent, missed_too_much, no_such_client,
-                                device_revoked, account_full>;
+    // More than `read_max` of it is still to be read. Nothing was done.
+    struct needs_missed {};
+    using answer = std::variant<added, unknown_parent, missed_too_much, needs_missed,
+                                no_such_client, device_revoked, account_full>;
 };
 claim claim_of(const add_version& c);
 

@@ -4,6 +4,7 @@
 #include <callsign/domain/claim.hpp>
 #include <callsign/domain/commands/tasks.hpp>
 #include <callsign/domain/device.hpp>
+#include <callsign/domain/missed.hpp>
 #include <callsign/domain/sealed.hpp>
 #include <callsign/domain/sync_session.hpp>
 #include <callsign/domain/version.hpp>
@@ -68,6 +69,24 @@ struct find_child {
                                 awaits_change, awaits_snapshot>;
 };
 claim claim_of(const find_child& q);
+
+// What a device at `parent` lacks of the chain behind `after`, for what it sends there, up to the
+// last version or about as much as `work_max`; one version at least is read.
+struct find_missed {
+    account_id account;
+    uuid client_id{};
+    uuid parent{};
+    std::int64_t after = 0;             // what comes before is known
+    std::span<const operation> sent{};  // outlives the query
+    std::size_t work_max = std::size_t{8} << 20;
+
+    struct found {
+        missed_changes next;
+        bool is_all = false;  // there was no version behind it
+    };
+    using answer = std::variant<found, unknown_version>;
+};
+claim claim_of(const find_missed& q);
 
 // The versions after `after`, in order, a bounded number at a time; none: that was all.
 struct read_versions {

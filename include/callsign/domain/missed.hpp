@@ -1,0 +1,44 @@
+#pragma once
+// What a device lacks of its account's chain, as far as a batch that it sends is concerned: others'
+// operations that one of the batch can meet (rules/transform.hpp). The chain only grows, so what
+// was read of it stays true, and is read in parts by whoever has the time.
+
+#include <callsign/domain/version.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <vector>
+
+namespace callsign {
+
+struct missed_changes {
+    // A device that has missed more is to pull it first. `read_bytes_max`: of the versions that
+    // were read for it, as work_of_version() counts them.
+    static constexpr std::size_t operations_max = 20'000;
+    static constexpr std::size_t bytes_max = std::size_t{16} << 20;
+    static constexpr std::size_t read_bytes_max = std::size_t{256} << 20;
+
+    std::int64_t through = 0;  // the chain was read up to here
+    std::vector<operation> operations{};
+    std::vector<chain_position> places{};  // of each
+    std::vector<std::int64_t> own{};       // versions that the device itself has sent, in order
+    std::size_t bytes = 0;                 // of the operations
+    std::size_t read_bytes = 0;
+
+    bool is_too_much() const noexcept {
+        return operations.size() > operations_max || bytes > bytes_max ||
+               read_bytes > read_bytes_max;
+    }
+    // Of what follows.
+    void append(missed_changes next) {
+        through = next.through;
+        std::move(next.operations.begin(), next.operations.end(), std::back_inserter(operations));
+        places.insert(places.end(), next.places.begin(), next.places.end());
+        own.insert(own.end(), next.own.begin(), next.own.end());
+        bytes += next.bytes;
+        read_bytes += next.read_bytes;
+    }
+};
+
+}  // namespace callsign

@@ -1,0 +1,81 @@
+// What devices send, handed to the writer in steps; what a device far behind has missed is read
+// between them.
+
+#include "support/house.hpp"
+
+#include <callsign/jobs/segments.hpp>
+
+#include <gtest/gtest.h>
+
+namespace callsign::testing {
+namespace {
+
+using kind = operation_kind;
+using operations = std::vector<operation>;
+
+struct segments : ::testing::Test {
+    segments() {
+        for (const uuid& client : {laptop, phone}) {
+            const std::string name = client == laptop ? "laptop" : "phone";
+            const auto made = h.run(h.engine().submit(create_device{account, name, client, "k"}));
+            EXPECT_TRUE(std::holds_alternative<device>(made.value()));
+        }
+    }
+    static operation update(std::string property, std::string value) {
+        return {kind::update, task, std::move(property), std::move(value), precise_time{}};
+    }
+    result<add_version::answer> send(const uuid& client, const uuid& parent, operations all) {
+        const auto reserve = [this](std::size_t bytes) {
+            reserved += bytes;
+            return reserved <= room;
+        };
+        const add_version next{client, parent, {}, account};
+        return h.run(jobs::add_in_steps(with, next, std::move(all), reserve));
+    }
+    uuid sent(const uuid& client, const uuid& parent, operations all) {
+        return std::get<add_version::added>(send(client, parent, std::move(all)).value()).version;
+    }
+    chain_head head() {
+        return h.look([this](read_tx& tx) { return tx.head_of(account); });
+    }
+
+    static constexpr uuid laptop{{1}}, phone{{2}}, task{{3}};
+    house h;
+    account_id account = h.make_account("syn", "SYN").id;
+    jobs::board board;
+    jobs::context with{h.engine(), h.entropy(), nullptr, board};
+    std::size_t room = std::size_t{64} << 20;
+    std::size_t reserved = 0;
+};
+
+// Only what its own operations can meet is kept, and its bytes are reserved.
+TEST_F(segments, what_a_device_missed_is_read_between_the_commands) {
+    uuid last = sent(laptop, uuid{}, {{kind::create, task, {}, {}, {}}});
+    const uuid common = head().version;
+    const std::string large(1'000'000, 'x');
+    for (std::size_t n = 0; n * large.size() <= 2 * add_version::read_bytes_max; ++n) {
+        last = sent(laptop, last, {update(n % 2 == 0 ? "met" : "other", large)});
+    }
+    EXPECT_EQ(reserved, 0u);
+    const std::int64_t before = head().seq;
+    room = 0;
+    EXPECT_EQ(send(phone, common, {update("met", "mine")}).error(), errc::overloaded);
+    EXPECT_EQ(head().seq, before);
+    EXPECT_GT(reserved, 4 * large.size());
+    EXPECT_LT(reserved, 6 * large.size());
+
+    room = std::size_t{64} << 20;
+    sent(phone, common, {update("met", "mine"), update("new", "mine")});
+    EXPECT_EQ(head().seq, before + 1);
+    // What is kept is bounded.
+    for (std::size_t n = 0; n * large.size() <= 2 * missed_changes::bytes_max; ++n) {
+        last = sent(laptop, last, {update("met", large)});
+    }
+    EXPECT_TRUE(std::holds_alternative<add_version::missed_too_much>(
+        send(phone, common, {update("met", "mine")}).value()));
+    EXPECT_TRUE(std::holds_alternative<add_version::unknown_parent>(
+        send(phone, uuid{{9}}, {update("met", "mine")}).value()));
+}
+
+}  // namespace
+}  // namespace callsign::testing
