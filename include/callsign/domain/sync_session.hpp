@@ -35,9 +35,9 @@ namespace callsign {
 
 // What the answer to a pull depends on, beside the chain.
 struct sync_position {
-    bool pushes_first = false;  // whoever wrote the next version
-    bool pulls_first = false;   // unless it wrote the next version
-    bool pulls_own = false;     // that one too
+    bool pushes_first = false;       // whoever wrote the next version
+    bool pulls_first = false;        // unless it wrote the next version
+    bool pulls_own = false;          // that one too
     bool has_another_batch = false;  // it pushes that first, too
     // The sync may have begun before this session, which knows nothing of it.
     bool may_be_resumed = false;
