@@ -118,13 +118,10 @@ uuid name_place(write_tx& tx, const add_version& c, account_id account, chain_pl
 }
 
 // The first of the device's own versions behind its place: it did not commit its acceptance, and
-// sends it again.
-struct next_own {
-    std::optional<version> found{};
-    bool is_all_read = false;  // else there may be one behind what the command reads
-};
-next_own find_next_own(read_tx& tx, const add_version& c, const device& sender,
-                       const chain_head& head, const chain_place& place) {
+// sends it again. nullopt: there is none in what is known and what the command reads. To take one
+// that comes later what was missed has to be known, since it is about the same tasks.
+std::optional<version> find_next_own(read_tx& tx, const add_version& c, const device& sender,
+                                     const chain_head& head, const chain_place& place) {
     // A device's versions are in the order in which it sent them.
     std::int64_t seq = place.beside() ? place.own.back() : place.left_at;
     const missed_changes& known = known_to(c);
@@ -132,13 +129,13 @@ next_own find_next_own(read_tx& tx, const add_version& c, const device& sender,
     for (std::size_t work = 0; work <= c.read_max;) {
         const bool is_known = next_known != known.own.end();
         seq = is_known ? *next_known++ : std::max(seq, known.through) + 1;
-        if (seq > head.seq) return {.is_all_read = true};
+        if (seq > head.seq) break;
         version next = version_at(tx, sender.account, seq);
         if (!is_known) work += work_of_version(next);
         std::erase_if(next.operations, is_scrubbed);
-        if (next.author == author{sender.id} && !next.operations.empty()) return {std::move(next)};
+        if (next.author == author{sender.id} && !next.operations.empty()) return next;
     }
-    return {};
+    return std::nullopt;
 }
 
 // A version that is sent again: where the operations it was made of begin and end in `sent`. An
@@ -166,9 +163,8 @@ std::optional<add_version::answer> accept_resent(write_tx& tx, const add_version
                                                  chain_place& place, const moment& m) {
     const auto first = c.operations.begin();
     const auto own = find_next_own(tx, c, sender, head, place);
-    if (own.is_all_read) return std::nullopt;
-    if (!own.found) return add_version::needs_missed{};
-    const auto found = find_resent(*own.found, c.operations);
+    if (!own) return std::nullopt;
+    const auto found = find_resent(*own, c.operations);
     if (found.end == 0) {
         // The rest comes with the next command. What is sent before it had no effect then.
         const bool is_another = found.begin == 0 || found.begin == std::ssize(c.operations);
@@ -176,12 +172,12 @@ std::optional<add_version::answer> accept_resent(write_tx& tx, const add_version
         return add_version::added{.version = c.parent, .taken = std::size_t(found.begin)};
     }
     // Only what meets others' operations makes a difference to what the device need not pull.
-    auto decided = transform_over(tx, c, sender, {first, first + found.end}, place,
-                                  own.found->seq - 1, [](const uuid&) { return false; });
+    auto decided = transform_over(tx, c, sender, {first, first + found.end}, place, own->seq - 1,
+                                  [](const uuid&) { return false; });
     if (!decided) return add_version::needs_missed{};
     place.dropped = std::move(decided->dropped);
     return add_version::added{
-        .version = name_place(tx, c, sender.account, std::move(place), own.found->seq, m),
+        .version = name_place(tx, c, sender.account, std::move(place), own->seq, m),
         .stale = true,
         .taken = std::size_t(found.end)};
 }

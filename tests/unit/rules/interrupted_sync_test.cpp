@@ -199,6 +199,20 @@ TEST_F(interrupted_sync, what_is_sent_again_is_found_far_behind) {
     }
 }
 
+// The request that was cut off may still be at work when it is sent again.
+TEST_F(interrupted_sync, what_was_taken_since_the_rest_was_read_is_found) {
+    push(uuid{}, {create(uuid_of(9))});
+    const uuid base = head().version;
+    send(phone, base, {create(uuid_of(10))});
+    add_version again{laptop, held_at(base, {.pushes_first = true}), batch, account_, 0};
+    ASSERT_TRUE(
+        testing::read_missed(again, step_work_max, [this](const auto& q) { return ask(q); }));
+    push(base, batch);
+    const auto before = seq();
+    EXPECT_EQ(std::get<add_version::added>(run(again)).taken, batch.size());
+    EXPECT_EQ(seq(), before);
+}
+
 // A device may stand on one after its sync has ended.
 TEST_F(interrupted_sync, a_name_outlives_its_fork_version) {
     send(phone, uuid{}, {create(uuid_of(1))});
