@@ -68,7 +68,7 @@ awaitable<result<opened_history>> close_history(context& with, account_id accoun
 }
 
 std::size_t work_of_one(const version& v) {
-    return work_of_task + work_of(v.operations);
+    return work_of(v);
 }
 std::size_t work_of_one(const manage_account::made_task& t) {
     return work_of_task + 2 * work_of(t.attributes);

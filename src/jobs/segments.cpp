@@ -98,9 +98,11 @@ namespace {
 
 // Reads on in what the device has missed, up to the chain's end. None: all is known. Else why the
 // step cannot be taken.
-awaitable<result<std::optional<add_version::answer>>> read_missed(
-    engine& engine, const add_version& step, std::span<const operation> sent,
-    const std::function<bool(std::size_t)>& reserve, missed_changes& missed) {
+awaitable<result<std::optional<add_version::answer>>> read_missed(engine& engine,
+                                                                  const add_version& step,
+                                                                  std::span<const operation> sent,
+                                                                  const reserve_bytes& reserve,
+                                                                  missed_changes& missed) {
     for (bool is_all = false; !is_all;) {
         const find_missed question{step.account, step.client_id, step.parent, missed.through, sent};
         auto answer = co_await engine.ask(question);
@@ -121,7 +123,7 @@ awaitable<result<std::optional<add_version::answer>>> read_missed(
 
 awaitable<result<add_version::answer>> add_in_steps(context& with, add_version next,
                                                     std::vector<operation> all,
-                                                    std::function<bool(std::size_t)> reserve) {
+                                                    reserve_bytes reserve) {
     const std::size_t bytes = next.bytes;
     std::int64_t cut = 0;
     for (std::size_t begun = 0;;) {

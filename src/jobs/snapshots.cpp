@@ -113,7 +113,8 @@ class server_snapshots::turn {
     bool has_turn_ = false;
 };
 
-awaitable<result<server_snapshots::shared>> server_snapshots::of(account_id account, room reserve) {
+awaitable<result<server_snapshots::shared>> server_snapshots::of(account_id account,
+                                                                 reserve_bytes reserve) {
     const auto head = co_await engine_.ask(find_head{account});
     if (!head) co_return head.error();
     if (head->version.is_nil()) co_return shared{};
@@ -154,7 +155,7 @@ awaitable<result<bool>> server_snapshots::collect_some(collected_tasks& all, acc
 }
 
 awaitable<result<server_snapshots::shared>> server_snapshots::make(account_id account,
-                                                                   room reserve) {
+                                                                   reserve_bytes reserve) {
     turn mine(state_, account);
     const bool begun = co_await mine.begin(clock_);
     state_->wake_next();  // it is the first in the queue now

@@ -131,7 +131,7 @@ std::optional<version> find_next_own(read_tx& tx, const add_version& c, const de
         seq = is_known ? *next_known++ : std::max(seq, known.through) + 1;
         if (seq > head.seq) break;
         version next = version_at(tx, sender.account, seq);
-        if (!is_known) work += work_of_version(next);
+        if (!is_known) work += work_of(next);
         std::erase_if(next.operations, is_scrubbed);
         if (next.author == author{sender.id} && !next.operations.empty()) return next;
     }

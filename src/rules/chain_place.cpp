@@ -146,7 +146,7 @@ missed_changes read_missed(read_tx& tx, account_id account, device_id device,
         if (std::ranges::binary_search(place.own, seq)) continue;
         // One at a time, for each may be a large one.
         version next = version_at(tx, account, seq);
-        missed.read_bytes += work_of_version(next);
+        missed.read_bytes += work_of(next);
         if (next.author == author{device}) missed.own.push_back(seq);
         chain_position at{seq, 0};
         for (operation& o : next.operations) {

@@ -158,7 +158,7 @@ undo_take_over::answer apply(write_tx& tx, const undo_take_over& c, const moment
             tx.clear_log();  // it has what was read of them
             return {};
         }
-        work += work_of_task + work_of(first.front().operations);
+        work += work_of(first.front());
         tx.drop_version(c.account, first.front());
     }
     return {undo_take_over::place{std::nullopt, true}};
@@ -174,7 +174,7 @@ remove_sealed::answer apply(write_tx& tx, const remove_sealed& c, const moment& 
         if (work >= c.work_max) return {seq - 1};
         const version v = version_at(tx, c.account, seq);
         put_purges(tx, c.account, v.operations, v.seq);
-        work += work_of_task + work_of(v.operations) + tx.remove_sealed(c.account, v.parent);
+        work += work_of(v) + tx.remove_sealed(c.account, v.parent);
     }
     tx.remove_snapshot(c.account);
     return {};

@@ -185,12 +185,10 @@ class device_link final : public model_server {
                 return accepted{added->version};
             }
             EXPECT_GT(added->taken, 0u);
-            ++steps;
         }
     }
 
     int late = 0;
-    int steps = 0;  // beyond the first of a segment
     int reads = 0;  // of what it has missed, for a command
     std::set<std::string> faults;
 

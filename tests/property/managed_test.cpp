@@ -118,6 +118,11 @@ class player {
         for (const auto& link : links_) all += link->late;
         return all;
     }
+    int reads() const {
+        int all = 0;
+        for (const auto& link : links_) all += link->reads;
+        return all;
+    }
 
   private:
     void add_client(int n) {
@@ -335,11 +340,13 @@ class player {
 // What happened in the games, for a test that wants to know that something did.
 struct events {
     int late = 0;
+    int reads = 0;
     int expiries = 0;
 };
 
 void note(const player& p, events& seen) {
     seen.late += p.late();
+    seen.reads += p.reads();
     seen.expiries += p.expiries();
 }
 
@@ -372,6 +379,7 @@ void play_all(game_player play, unsigned seeds, const game& rules) {
         if (::testing::Test::HasFailure()) return;
     }
     EXPECT_GT(seen.late, static_cast<int>(seeds) / 2);
+    EXPECT_EQ(seen.reads > 0, rules.read_max < add_version::read_bytes_max);
     EXPECT_EQ(seen.expiries > 0, rules.forgetful);
 }
 

@@ -14,7 +14,7 @@ namespace callsign {
 
 struct missed_changes {
     // A device that has missed more is to pull it first. `read_bytes_max`: of the versions that
-    // were read for it, as work_of_version() counts them.
+    // were read for it, as work_of() counts them.
     static constexpr std::size_t operations_max = 20'000;
     static constexpr std::size_t bytes_max = std::size_t{16} << 20;
     static constexpr std::size_t read_bytes_max = std::size_t{256} << 20;

@@ -34,8 +34,8 @@ inline std::size_t work_of(const attributes& all) noexcept {
     return work_of_attribute * all.size() + size_of(all);
 }
 
-// One that is read: its row, and what it says.
-inline std::size_t work_of_version(const version& v) noexcept {
+// Its row, and what it says.
+inline std::size_t work_of(const version& v) noexcept {
     return work_of_task + work_of(v.operations);
 }
 

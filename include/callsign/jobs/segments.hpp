@@ -3,6 +3,7 @@
 // key. Small ones where they arrive, larger ones beside the network thread: they would hold up
 // everyone.
 
+#include <callsign/domain/queries/content.hpp>
 #include <callsign/domain/task.hpp>
 #include <callsign/domain/version.hpp>
 #include <callsign/jobs/context.hpp>
@@ -10,7 +11,6 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <cstddef>
-#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -50,10 +50,10 @@ boost::asio::awaitable<result<std::string>> seal_snapshot(context& with, account
 // Appends all of it: one command after the other, each behind the version that the one before gave,
 // until all is added or one is refused. What was added by then stays: the device, told of a
 // failure, reads it as its own at its next sync, and sends the rest. `next`: without operations.
-// What a device far behind has missed is read between the commands; `reserve` says of how many
-// bytes more, false: there is no room for them (errc::overloaded).
-boost::asio::awaitable<result<add_version::answer>> add_in_steps(
-    context& with, add_version next, std::vector<operation> all,
-    std::function<bool(std::size_t)> reserve);
+// What a device far behind has missed is read between the commands. errc::overloaded: there is no
+// room for it.
+boost::asio::awaitable<result<add_version::answer>> add_in_steps(context& with, add_version next,
+                                                                 std::vector<operation> all,
+                                                                 reserve_bytes reserve);
 
 }  // namespace callsign::jobs

@@ -6,12 +6,12 @@
 // They are made a step at a time, so that nobody waits long behind one, one at a time for an
 // account and few at a time in all. Network executor.
 
+#include <callsign/domain/queries/content.hpp>
 #include <callsign/engine/engine.hpp>
 
 #include <boost/asio/awaitable.hpp>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -37,8 +37,6 @@ class server_snapshots {
     static constexpr std::size_t made_at_once_max = 2;
 
     using shared = std::shared_ptr<const server_snapshot>;
-    // Says of how many bytes more than the last time; false: there is no room for them.
-    using room = std::function<bool(std::size_t)>;
 
     // One of more than `bytes_max`, names and values together, is not made.
     server_snapshots(engine& engine, clock& clock, std::size_t bytes_max)
@@ -46,7 +44,7 @@ class server_snapshots {
 
     // As of the head, or a later one. nullptr: the account has no version, or more than the bound
     // of a snapshot. errc::overloaded: there is no room.
-    boost::asio::awaitable<result<shared>> of(account_id account, room reserve);
+    boost::asio::awaitable<result<shared>> of(account_id account, reserve_bytes reserve);
 
     // How many were made.
     std::int64_t made() const noexcept { return state_->made; }
@@ -68,7 +66,7 @@ class server_snapshots {
     };
     class turn;
 
-    boost::asio::awaitable<result<shared>> make(account_id account, room reserve);
+    boost::asio::awaitable<result<shared>> make(account_id account, reserve_bytes reserve);
     boost::asio::awaitable<result<bool>> collect_some(collected_tasks& all, account_id account);
 
     engine& engine_;

@@ -101,7 +101,7 @@ read_versions::answer read(read_tx& tx, const read_versions& q) {
         auto next = tx.versions(q.account, after, 1);
         if (next.empty()) return found;
         after = next.front().seq;
-        work += work_of_version(next.front());
+        work += work_of(next.front());
         found.push_back(std::move(next.front()));
     }
     return found;

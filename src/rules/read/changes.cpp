@@ -88,7 +88,7 @@ class feed_reader {
         ++looked_at_;
         // Counted behind it: it was read as a whole, and to end a page within it for that would
         // read it again.
-        work_ += work_of_task + work_of(v.operations);
+        work_ += work_of(v);
         return true;
     }
 

@@ -38,7 +38,7 @@ struct snapshots : ::testing::Test {
         } catch (const std::bad_alloc&) {
         }
     }
-    std::shared_ptr<made_snapshot> start(account_id of, server_snapshots::room room) {
+    std::shared_ptr<made_snapshot> start(account_id of, reserve_bytes room) {
         auto told = std::make_shared<made_snapshot>();
         h.spawn(waited_for(made.of(of, std::move(room)), told));
         return told;

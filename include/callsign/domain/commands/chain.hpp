@@ -30,7 +30,7 @@ namespace callsign {
 // told of the last one alone. If the server dies on the way, the device was told nothing, and
 // sends all of it again: what the chain has of that already is not appended again.
 struct add_version {
-    // What it reads itself of what the device has missed, as work_of_version() counts it. Of a
+    // What it reads itself of what the device has missed, as work_of() counts it. Of a
     // device that is further behind, find_missed reads it before.
     static constexpr std::size_t read_bytes_max = std::size_t{4} << 20;
     // Versions of its own that a device may have beside the chain; and what is kept of an account's

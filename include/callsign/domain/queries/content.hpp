@@ -6,8 +6,8 @@
 
 namespace callsign {
 
-// Room in memory for content, asked for on the reader's thread before that is loaded, when its size
-// is known: the size and the bytes come from one transaction. False: there is none.
+// Room in memory for so many bytes more. False: there is none. A query asks on the reader's thread
+// before the content is loaded, when its size is known: both come from one transaction.
 using reserve_bytes = std::function<bool(std::size_t)>;
 
 struct no_room {};
