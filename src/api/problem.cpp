@@ -8,8 +8,9 @@
 namespace callsign::api {
 namespace {
 
-v1::Problem to_message(const problem& kind, std::string_view detail, std::string_view request_id,
-                       const wire::faults& errors, std::string_view cursor = {}) {
+v1::Problem problem_message(const problem& kind, std::string_view detail,
+                            std::string_view request_id, const wire::faults& errors,
+                            std::string_view cursor = {}) {
     v1::Problem message;
     message.set_type("urn:callsign:problem:" + std::string(kind.code));
     message.set_title(std::string(kind.title));
@@ -27,14 +28,14 @@ v1::Problem to_message(const problem& kind, std::string_view detail, std::string
     return message;
 }
 
-http_response answer(wire::format form, const problem& kind, std::string_view detail,
-                     std::string_view request_id, const wire::faults& errors,
-                     std::string_view cursor = {}) {
+http_response problem_answer(wire::format form, const problem& kind, std::string_view detail,
+                             std::string_view request_id, const wire::faults& errors,
+                             std::string_view cursor = {}) {
     http_response response;
     response.status = kind.status;
     response.content_type = form == wire::format::json ? "application/problem+json"
                                                        : std::string(wire::media_type(form));
-    response.body = wire::encode(form, to_message(kind, detail, request_id, errors, cursor));
+    response.body = wire::encode(form, problem_message(kind, detail, request_id, errors, cursor));
     response.is_fault_of_another =
         kind.code == problems::remote_unavailable.code || kind.code == problems::remote_halted.code;
     response.facts.reason = kind.code;
@@ -92,7 +93,7 @@ refused meaning_of(errc error) {
 
 http_response answer_problem(const request_context& c, const problem& kind, std::string_view detail,
                              const wire::faults& errors) {
-    return answer(c.head.answer_form, kind, detail, c.request.id, errors);
+    return problem_answer(c.head.answer_form, kind, detail, c.request.id, errors);
 }
 
 refused refused_for(wire::faults found) {
@@ -111,12 +112,12 @@ refused refused_for(const boost::system::error_code& error) {
 }
 
 v1::Problem to_message(const refused& why) {
-    return to_message(why.kind, why.detail, {}, why.errors, why.cursor);
+    return problem_message(why.kind, why.detail, {}, why.errors, why.cursor);
 }
 
 http_response answer_refused(const request_context& c, const refused& why) {
-    http_response response =
-        answer(c.head.answer_form, why.kind, why.detail, c.request.id, why.errors, why.cursor);
+    http_response response = problem_answer(c.head.answer_form, why.kind, why.detail, c.request.id,
+                                            why.errors, why.cursor);
     if (why.ask_again) response.headers.emplace_back("Retry-After", "1");
     return response;
 }
@@ -150,7 +151,7 @@ http_response refusal(const net::refused_request& refused) {
         return each.status == refused.status && each.code == refused.code;
     });
     CALLSIGN_ASSERT(kind != of_net.end());
-    return answer(wire::format::json, *kind, refused.detail, refused.request_id, {});
+    return problem_answer(wire::format::json, *kind, refused.detail, refused.request_id, {});
 }
 
 }  // namespace callsign::api

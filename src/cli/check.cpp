@@ -20,7 +20,7 @@ std::string clock_note(const check_report& report, time_point now) {
            ". If the clock is right: callsign repair-clock, while no server runs.";
 }
 
-std::string to_json(const check_report& report, std::string note) {
+std::string report_json(const check_report& report, std::string note) {
     json::object checked;
     for (const auto& [name, rows] : report.checked) checked[name] = rows;
     json::array faults;
@@ -58,7 +58,7 @@ void show_incomplete(session& s, const check_report& report) {
            "tasks).\n";
 }
 
-void show(session& s, const check_report& report, const std::string& note) {
+void show_report(session& s, const check_report& report, const std::string& note) {
     std::vector<row> counts;
     for (const auto& [name, rows] : report.checked) counts.push_back({name, std::to_string(rows)});
     print_table(s.out(), {"CHECKED", "ROWS"}, counts);
@@ -85,9 +85,9 @@ bool check(session& s) {
     line.clear();
     const std::string note = clock_note(report, s.around().now());
     if (s.json()) {
-        s.print_json(to_json(report, note));
+        s.print_json(report_json(report, note));
     } else {
-        show(s, report, note);
+        show_report(s, report, note);
     }
     return report.ok();
 }

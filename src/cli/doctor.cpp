@@ -41,7 +41,7 @@ std::optional<time_point> instant(bool set, const google::protobuf::Timestamp& a
     return set ? std::optional(wire::to_time_point(at)) : std::nullopt;
 }
 
-std::string first_line_of(const std::exception& e) {
+std::string first_line_of_error(const std::exception& e) {
     const std::string text = e.what();
     return text.substr(0, text.find('\n'));
 }
@@ -52,7 +52,7 @@ std::string why_not_ready(session& s) {
         s.ask(verb::get, "/readyz");
         return {};
     } catch (const failure& e) {
-        return first_line_of(e);
+        return first_line_of_error(e);
     }
 }
 
@@ -72,7 +72,7 @@ server_word ask_server(const surroundings& around, global_options options,
         word.not_ready = why_not_ready(s);
         if (held) word.held = held_of(s);
     } catch (const std::exception& e) {
-        word.why_not = first_line_of(e);
+        word.why_not = first_line_of_error(e);
     }
     return word;
 }
@@ -93,7 +93,7 @@ color color_of(verdict v) {
 }
 
 // One line each: what, how it is, what was found, what to do.
-void show(session& s, const std::vector<diagnosis>& all) {
+void show_diagnoses(session& s, const std::vector<diagnosis>& all) {
     const bool colors = colors_out(s.around(), color_choice_of(s.options().color));
     std::size_t longest = 0;
     for (const diagnosis& each : all) longest = std::max(longest, each.check.size());
@@ -108,7 +108,7 @@ void show(session& s, const std::vector<diagnosis>& all) {
     }
 }
 
-std::string to_json(const std::vector<diagnosis>& all, bool ok) {
+std::string diagnoses_json(const std::vector<diagnosis>& all, bool ok) {
     json::array checks;
     for (const diagnosis& each : all) {
         checks.push_back(json::object{{"check", each.check},
@@ -137,9 +137,9 @@ bool examine(session& s, const doctor_choice& choice) {
         return each.verdict == verdict::fault;
     });
     if (s.json()) {
-        s.print_json(to_json(all, ok));
+        s.print_json(diagnoses_json(all, ok));
     } else {
-        show(s, all);
+        show_diagnoses(s, all);
     }
     return ok;
 }

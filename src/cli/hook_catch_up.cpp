@@ -207,7 +207,7 @@ class key_catcher {
     catch_up_counts counts_;
 };
 
-void show(session& s, const catch_up_counts& counts) {
+void show_caught_up(session& s, const catch_up_counts& counts) {
     if (s.json()) {
         return s.print_json(boost::json::serialize(boost::json::object{
             {"set", counts.set}, {"gone", counts.gone}, {"waiting", counts.waiting}}));
@@ -224,10 +224,10 @@ void catch_up(session& s, const hook_choice& choice) {
     try {
         catcher.run();
     } catch (const failure&) {
-        if (catcher.counts().set > 0) show(s, catcher.counts());
+        if (catcher.counts().set > 0) show_caught_up(s, catcher.counts());
         throw;
     }
-    show(s, catcher.counts());
+    show_caught_up(s, catcher.counts());
     if (catcher.counts().refused > 0) {
         throw failure("the server gives no key to " + std::to_string(catcher.counts().refused) +
                       " of the tasks");

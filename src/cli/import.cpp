@@ -197,7 +197,7 @@ class importer {
     progress_line progress_{session_.around()};
 };
 
-void show(session& s, const import_counts& counts) {
+void show_imported(session& s, const import_counts& counts) {
     print_fields(s.out(), {{"clients", std::to_string(counts.clients)},
                            {"versions taken over", std::to_string(counts.versions)},
                            {"versions here already", std::to_string(counts.versions_there)},
@@ -220,7 +220,7 @@ void import_taskchampion(session& s, const std::string& name, const import_choic
                                 {"refused", counts.refused},
                                 {"broken", counts.broken}}));
     } else {
-        show(s, counts);
+        show_imported(s, counts);
     }
     std::string left;
     if (counts.refused > 0) {

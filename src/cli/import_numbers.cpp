@@ -34,15 +34,15 @@ struct placed_row {
     std::int64_t after = 0;  // the number before it in the file
 };
 
-[[noreturn]] void refuse(const std::vector<std::string>& faults) {
+[[noreturn]] void refuse_table(const std::vector<std::string>& faults) {
     std::string text = "the table has faults, and nothing was imported";
     for (const std::string& fault : faults) text += "\n  " + printable(fault);
     throw failure(text);
 }
 
 // In the order of series, periods and numbers, in which they are taken.
-std::vector<placed_row> placed(session& s, const std::string& account,
-                               std::vector<numbered_row> rows) {
+std::vector<placed_row> place_rows(session& s, const std::string& account,
+                                   std::vector<numbered_row> rows) {
     const auto list =
         s.ask_pages(account_path(account, "/series"), std::numeric_limits<std::int64_t>::max(),
                     &v1::SeriesList::series_size);
@@ -74,11 +74,11 @@ std::vector<placed_row> placed(session& s, const std::string& account,
                              ": its number is the one of line " + std::to_string(before.row.line));
         }
     }
-    if (!faults.empty()) refuse(faults);
+    if (!faults.empty()) refuse_table(faults);
     return all;
 }
 
-v1::NumberedTask message_of(const placed_row& p) {
+v1::NumberedTask row_message(const placed_row& p) {
     v1::NumberedTask message;
     message.set_prefix(p.row.prefix);
     message.set_number(p.row.number);
@@ -94,7 +94,7 @@ v1::ImportNumbers batch_of(std::span<const placed_row> left) {
     v1::ImportNumbers batch;
     std::size_t bytes = 0;
     for (const placed_row& each : left) {
-        v1::NumberedTask next = message_of(each);
+        v1::NumberedTask next = row_message(each);
         bytes += wire::encode(wire::format::json, next).size();
         const bool is_full = batch.rows_size() == request_rows_max || bytes > request_bytes_max;
         if (is_full && batch.rows_size() > 0) break;
@@ -114,8 +114,8 @@ std::string line_of(std::string_view field, std::span<const placed_row> rows) {
 }
 
 // What stands in the way of these rows, by line; the server has taken none of them.
-void collect_faults(const refusal& no, std::span<const placed_row> rows,
-                    std::vector<std::string>& faults) {
+void collect_row_faults(const refusal& no, std::span<const placed_row> rows,
+                        std::vector<std::string>& faults) {
     v1::Problem problem;
     session::read(no.answer(), problem);
     for (const v1::FieldProblem& error : problem.errors()) {
@@ -145,7 +145,7 @@ row_counts send_rows(session& s, const std::string& account, std::span<const pla
             sum.imported += result.imported();
             sum.there_already += result.there_already();
         } catch (const refusal& no) {
-            collect_faults(no, left, faults);
+            collect_row_faults(no, left, faults);
             if (!check_only) return sum;
         }
         left = left.subspan(sent);
@@ -159,12 +159,12 @@ row_counts send_rows(session& s, const std::string& account, std::span<const pla
 
 void import_numbers(session& s, const std::string& file, const std::string& account) {
     numbers_file read = read_numbers_file(read_input(s.around(), file));
-    if (!read.faults.empty()) refuse(read.faults);
+    if (!read.faults.empty()) refuse_table(read.faults);
     const std::size_t count = read.rows.size();
-    const std::vector<placed_row> rows = placed(s, account, std::move(read.rows));
+    const std::vector<placed_row> rows = place_rows(s, account, std::move(read.rows));
     std::vector<std::string> faults;
     send_rows(s, account, rows, true, faults);
-    if (!faults.empty()) refuse(faults);
+    if (!faults.empty()) refuse_table(faults);
     const row_counts sum = send_rows(s, account, rows, false, faults);
     if (!faults.empty()) {
         std::string text = "somebody used these series meanwhile; " + std::to_string(sum.imported) +

@@ -34,7 +34,7 @@ constexpr std::size_t batch_bytes_max = std::size_t{512} * 1024;
 // around it.
 constexpr std::size_t task_bytes_sent_max = (std::size_t{1} << 20) - 256;
 
-[[noreturn]] void refuse(std::string text, const std::vector<std::string>& faults) {
+[[noreturn]] void refuse_export(std::string text, const std::vector<std::string>& faults) {
     for (const std::string& fault : faults) text += "\n  " + printable(fault);
     throw failure(text);
 }
@@ -46,7 +46,7 @@ struct placed_task {
     std::int64_t after = 0;
 };
 
-v1::ImportedTask message_of(const placed_task& placed) {
+v1::ImportedTask task_message(const placed_task& placed) {
     const exported_task& task = *placed.task;
     v1::ImportedTask message;
     message.set_uuid(to_string(task.uuid));
@@ -59,7 +59,7 @@ std::size_t bytes_of(const v1::ImportedTask& message) {
     return wire::encode(wire::format::json, message).size();
 }
 
-// What the server would refuse when those before are in.
+// What the server would refuse_export when those before are in.
 void check_tasks(taskwarrior_export& read) {
     for (const exported_task& task : read.tasks) {
         for (const task_fault& each : faults_of(task.attributes)) {
@@ -68,7 +68,7 @@ void check_tasks(taskwarrior_export& read) {
         }
         if (task.attributes.size() > task_attributes_max) {
             read.faults.push_back(task.place + ": it has more than 10000 attributes");
-        } else if (bytes_of(message_of({&task})) > task_bytes_sent_max) {
+        } else if (bytes_of(task_message({&task})) > task_bytes_sent_max) {
             read.faults.push_back(task.place + ": it is larger than 1 MiB");
         }
     }
@@ -78,7 +78,7 @@ taskwarrior_export read_checked(const surroundings& around, const std::string& f
     taskwarrior_export read = read_taskwarrior_export(read_input(around, file));
     check_tasks(read);
     if (!read.faults.empty()) {
-        refuse("the export has faults, and nothing was imported", read.faults);
+        refuse_export("the export has faults, and nothing was imported", read.faults);
     }
     return read;
 }
@@ -88,7 +88,7 @@ v1::ImportTasks take_batch(std::span<const placed_task>& left) {
     v1::ImportTasks batch;
     std::size_t bytes = 0;
     while (!left.empty() && batch.tasks_size() < batch_tasks_max) {
-        v1::ImportedTask next = message_of(left.front());
+        v1::ImportedTask next = task_message(left.front());
         bytes += bytes_of(next);
         if (batch.tasks_size() > 0 && bytes > batch_bytes_max) break;
         *batch.add_tasks() = std::move(next);
@@ -108,7 +108,8 @@ struct totals {
 
 // In the order in which they are sent: those with keys in the order of these, behind them the
 // others. Throws failure: one key is two tasks'.
-std::vector<placed_task> placed(const taskwarrior_export& read, const std::string& key_attribute) {
+std::vector<placed_task> place_tasks(const taskwarrior_export& read,
+                                     const std::string& key_attribute) {
     std::vector<placed_task> all;
     for (const exported_task& task : read.tasks) {
         placed_task& p = all.emplace_back(placed_task{&task});
@@ -133,14 +134,14 @@ std::vector<placed_task> placed(const taskwarrior_export& read, const std::strin
             all[i].after = before.number;
         }
     }
-    if (!faults.empty()) refuse("the export has faults, and nothing was imported", faults);
+    if (!faults.empty()) refuse_export("the export has faults, and nothing was imported", faults);
     return all;
 }
 
 // Of a refused request, by task. A series that is missing is named once, with how many need it.
-void collect_faults(const refusal& no, std::span<const placed_task> tasks,
-                    std::map<std::string, std::int64_t>& missing,
-                    std::vector<std::string>& faults) {
+void collect_task_faults(const refusal& no, std::span<const placed_task> tasks,
+                         std::map<std::string, std::int64_t>& missing,
+                         std::vector<std::string>& faults) {
     v1::Problem problem;
     session::read(no.answer(), problem);
     if (problem.code() != "numbers-refused") throw no;
@@ -177,7 +178,7 @@ totals send_all(session& s, const std::string& account, std::span<const placed_t
         try {
             session::read(s.ask(verb::post, target, &message), result);
         } catch (const refusal& no) {
-            collect_faults(no, from, missing, faults);
+            collect_task_faults(no, from, missing, faults);
             if (!how.check_only()) break;
         }
         sum.imported += result.imported();
@@ -197,7 +198,7 @@ totals send_all(session& s, const std::string& account, std::span<const placed_t
         text += "\n  there is no series " + prefix + ", and " + std::to_string(tasks) +
                 (tasks == 1 ? " task has" : " tasks have") + " a key of it";
     }
-    refuse(std::move(text), faults);
+    refuse_export(std::move(text), faults);
 }
 
 v1::ImportTasks keys_to_be(bool checked_only) {
@@ -235,7 +236,7 @@ void resume_held(session& s, const std::string& account) {
 
 // All keys are looked at before the first task is taken.
 totals send_with_keys(session& s, const std::string& account, const taskwarrior_export& read) {
-    const std::vector<placed_task> tasks = placed(read, key_attribute_of(s, account));
+    const std::vector<placed_task> tasks = place_tasks(read, key_attribute_of(s, account));
     send_all(s, account, tasks, keys_to_be(true));
     const totals sum = send_all(s, account, tasks, keys_to_be(false));
     // Tasks that have no key get theirs by this, too.

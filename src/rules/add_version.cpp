@@ -86,9 +86,9 @@ std::optional<decision> transform_over(read_tx& tx, const add_version& c, const 
     return decision{lists.local, merged(place.dropped, missed->places, lists.dropped)};
 }
 
-std::optional<decision> decide(write_tx& tx, const add_version& c, const device& sender,
-                               std::vector<operation> sent, const chain_place& place,
-                               const chain_head& head, touched_tasks& tasks) {
+std::optional<decision> decide_at(write_tx& tx, const add_version& c, const device& sender,
+                                  std::vector<operation> sent, const chain_place& place,
+                                  const chain_head& head, touched_tasks& tasks) {
     const auto is_there = [&](const uuid& id) { return tasks.is_there(id); };
     const bool stale = place.left_at != head.seq;
     if (stale && !are_untouched(sent, tasks, place.left_at, head.sealed_seq)) {
@@ -223,9 +223,9 @@ add_version::answer apply(write_tx& tx, const add_version& c, const moment& m) {
     done.taken = operations_within(c.work_max, c.operations, [&](std::size_t n) {
         return tasks.look_at(c.operations[n].uuid);
     });
-    auto decided = decide(tx, c, *sender,
-                          {c.operations.begin(), c.operations.begin() + std::ptrdiff_t(done.taken)},
-                          *place, head, tasks);
+    auto decided = decide_at(
+        tx, c, *sender, {c.operations.begin(), c.operations.begin() + std::ptrdiff_t(done.taken)},
+        *place, head, tasks);
     if (!decided) return add_version::needs_missed{};
     if (decided->dropped.size() > missed_changes::operations_max) {
         return add_version::missed_too_much{};

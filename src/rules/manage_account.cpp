@@ -20,9 +20,9 @@ namespace {
 constexpr std::size_t keys_of_version_max = 10'000;
 
 // Makes those tasks. What tells clients their keys is version `seq`.
-std::vector<operation> number(write_tx& tx, account_id account,
-                              std::span<const manage_account::made_task> tasks, std::int64_t seq,
-                              const moment& m) {
+std::vector<operation> number_brought(write_tx& tx, account_id account,
+                                      std::span<const manage_account::made_task> tasks,
+                                      std::int64_t seq, const moment& m) {
     std::vector<operation> keys;
     for (const auto& made : tasks) {
         auto known = tx.find_task(account, made.uuid);
@@ -58,10 +58,10 @@ chain_head take_tasks(write_tx& tx, account_id account,
         const auto some = rest.first(std::min(rest.size(), keys_of_version_max));
         rest = rest.subspan(some.size());
         if (m.key_attribute.empty()) {
-            number(tx, account, some, last.seq, m);
+            number_brought(tx, account, some, last.seq, m);
             continue;
         }
-        auto keys = number(tx, account, some, last.seq + 1, m);
+        auto keys = number_brought(tx, account, some, last.seq + 1, m);
         const version behind{last.seq + 1, m.ids.next(m.now), last.version, m.now, std::move(keys)};
         tx.take_over_version(account, behind);
         last = {behind.seq, behind.id};
@@ -90,7 +90,7 @@ bool is_as_opened(write_tx& tx, const Command& c) {
 
 // What stands in the way, whatever was opened.
 template <class Command>
-std::optional<typename Command::answer> refusal_of(write_tx& tx, const Command& c) {
+std::optional<typename Command::answer> refusal_to_convert(write_tx& tx, const Command& c) {
     const auto owner = tx.find_account(c.account);
     if (!owner) return no_such_account{};
     if (owner->mode != account_mode::opaque) return manage_account::not_opaque{};
@@ -104,13 +104,13 @@ std::optional<typename Command::answer> refusal_of(write_tx& tx, const Command& 
 }  // namespace
 
 take_over_history::answer apply(write_tx& tx, const take_over_history& c, const moment& m) {
-    if (auto refused = refusal_of(tx, c)) return *std::move(refused);
+    if (auto refused = refusal_to_convert(tx, c)) return *std::move(refused);
     if (!is_as_opened(tx, c)) return manage_account::moved_on{};
     return take_over_history::went_on{take_over(tx, c.account, c.history, c.tasks, c.taken, m)};
 }
 
 manage_account::answer apply(write_tx& tx, const manage_account& c, const moment& m) {
-    if (auto refused = refusal_of(tx, c)) return *std::move(refused);
+    if (auto refused = refusal_to_convert(tx, c)) return *std::move(refused);
     if (tx.head_of(c.account).seq == 0) return manage_account::no_history{};
     if (!is_as_opened(tx, c)) return manage_account::moved_on{};
     const auto clients = tx.devices_of(c.account);

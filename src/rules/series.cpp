@@ -37,8 +37,8 @@ series changed(const edit_series& c, series s) {
     return s;
 }
 
-std::optional<edit_series::answer> refusal_of(write_tx& tx, const series& before,
-                                              const series& after) {
+std::optional<edit_series::answer> refusal_to_edit(write_tx& tx, const series& before,
+                                                   const series& after) {
     const auto owner_of_prefix = tx.find_series(before.account, after.prefix);
     if (owner_of_prefix && owner_of_prefix->id != before.id) return prefix_taken{};
     if (after.project != before.project && is_taken(tx, before.account, after.project)) {
@@ -76,7 +76,7 @@ edit_series::answer apply(write_tx& tx, const edit_series& c, const moment& m) {
     const auto named = tx.find_series(owner->id, c.named);
     if (!named) return no_such_series{};
     const series after = changed(c, *named);
-    if (auto no = refusal_of(tx, *named, after)) return *std::move(no);
+    if (auto no = refusal_to_edit(tx, *named, after)) return *std::move(no);
     if (c.next) {
         if (auto no = refusal_of_next(tx, after, *c.next, m.now)) return *std::move(no);
     }

@@ -25,7 +25,7 @@ kept decide_updates(const operation& server, const operation& local) noexcept {
 
 // Rows: the server's operation; columns: the local one; both in the order of `kind`. An Update
 // against an Update is decided by what they say.
-kept decide(const operation& server, const operation& local) noexcept {
+kept keep_of(const operation& server, const operation& local) noexcept {
     if (server.uuid != local.uuid) return kept::both;
     if (server.kind == kind::update && local.kind == kind::update) {
         return decide_updates(server, local);
@@ -71,7 +71,7 @@ class local_list {
         const auto found = of_task_.find(server.uuid);
         if (found == of_task_.end()) return true;
         while (const auto place = first_met(found->second, server)) {
-            const kept k = decide(server, all_[*place]);
+            const kept k = keep_of(server, all_[*place]);
             CALLSIGN_ASSERT(k != kept::both);
             if (k != kept::local) dropped_[*place] = true;
             if (k != kept::server) return false;
@@ -121,7 +121,7 @@ class local_list {
 }  // namespace
 
 transformed_pair transform(const operation& server, const operation& local) {
-    const kept k = decide(server, local);
+    const kept k = keep_of(server, local);
     transformed_pair pair;
     if (keeps_server(k)) pair.server = server;
     if (keeps_local(k)) pair.local = local;

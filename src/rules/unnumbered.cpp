@@ -18,8 +18,8 @@ series series_of(read_tx& tx, const task& t) {
 
 // In one version of the server's own that says their keys. Of one that is purged nothing is said:
 // its last version stays that of its removal.
-std::vector<task> number(write_tx& tx, const series& from, const std::vector<task>& all,
-                         const moment& m) {
+std::vector<task> number_waiting(write_tx& tx, const series& from, const std::vector<task>& all,
+                                 const moment& m) {
     std::vector<operation> keys;
     std::vector<task> numbered = all;
     for (task& t : numbered) {
@@ -49,7 +49,7 @@ bool number_some(write_tx& tx, const series& from, std::size_t& work_left, const
         some.push_back(std::move(t));
         return true;
     });
-    if (!some.empty()) number(tx, from, some, m);
+    if (!some.empty()) number_waiting(tx, from, some, m);
     return is_all;
 }
 
@@ -83,7 +83,7 @@ receipt settle_with_existing(write_tx& tx, const slot& pending, const task& exis
         commit_slot(tx, pending, existing.id, false, m);
         r = *existing.numbered;
     } else {
-        r = *number(tx, series_of(tx, existing), {existing}, m).front().numbered;
+        r = *number_waiting(tx, series_of(tx, existing), {existing}, m).front().numbered;
     }
     r.created = false;
     return r;

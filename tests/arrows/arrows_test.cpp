@@ -2,6 +2,8 @@
 // of CMakeLists.txt, which name each room's folder, its doors and the rooms it may include; every
 // #include of every source is held against them.
 
+#include "rooms.hpp"
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -13,39 +15,8 @@
 #include <string>
 #include <vector>
 
-namespace callsign {
+namespace callsign::arrows {
 namespace {
-
-namespace fs = std::filesystem;
-
-struct room {
-    std::string name;
-    std::string folder;              // of its sources, from the root of the repository
-    std::vector<std::string> doors;  // public headers: a folder or a file below include/callsign
-    std::set<std::string> deps;      // rooms and libraries
-};
-
-// As CMake has written them: name|folder|door,door|dep,dep
-std::vector<room> read_rooms(std::istream& in) {
-    const auto list = [](const std::string& text) {
-        std::vector<std::string> all;
-        std::istringstream parts(text);
-        for (std::string part; std::getline(parts, part, ',');) all.push_back(part);
-        return all;
-    };
-    std::vector<room> rooms;
-    for (std::string line; std::getline(in, line);) {
-        std::istringstream fields(line);
-        std::string name, folder, doors, deps;
-        std::getline(fields, name, '|');
-        std::getline(fields, folder, '|');
-        std::getline(fields, doors, '|');
-        std::getline(fields, deps, '|');
-        const auto named = list(deps);
-        rooms.push_back({name, folder, list(doors), {named.begin(), named.end()}});
-    }
-    return rooms;
-}
 
 const room* owner_of(const std::vector<room>& rooms, const std::string& header) {
     for (const room& r : rooms) {
@@ -99,24 +70,6 @@ std::string fault_of(const std::vector<room>& rooms, const room& from, const std
         return is_linked ? "" : from.name + " does not link what has it";
     }
     return {};
-}
-
-const fs::path root = CALLSIGN_SOURCE_DIR;
-
-std::vector<room> rooms_of_the_house() {
-    std::ifstream in(CALLSIGN_ROOMS);
-    return read_rooms(in);
-}
-
-std::vector<fs::path> sources_in(const fs::path& at) {
-    std::vector<fs::path> all;
-    if (fs::is_regular_file(at)) all.push_back(at);
-    if (!fs::is_directory(at)) return all;
-    for (const auto& each : fs::recursive_directory_iterator(at)) {
-        const auto kind = each.path().extension();
-        if (kind == ".cpp" || kind == ".hpp") all.push_back(each.path());
-    }
-    return all;
 }
 
 // The includes of a source as they stand there: <...> and "...".
@@ -364,4 +317,4 @@ TEST(documents, each_thing_between_two_servers_is_a_test) {
 }
 
 }  // namespace
-}  // namespace callsign
+}  // namespace callsign::arrows

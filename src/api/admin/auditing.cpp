@@ -8,7 +8,7 @@
 namespace callsign::api {
 namespace {
 
-v1::AuditEntry to_message(const admin_action& a) {
+v1::AuditEntry entry_message(const admin_action& a) {
     v1::AuditEntry message;
     message.set_entry_id(std::to_string(a.id.value));
     wire::set_timestamp(*message.mutable_at(), a.at);
@@ -38,7 +38,7 @@ awaitable<http_response> list_actions(admin_context& a, request_context& c) {
     if (!*found) co_return answer_no_account(c);
     v1::AuditLog message;
     message.set_next_page_token(next_page_token(**found));
-    for (const admin_action& each : (*found)->rows) *message.add_entries() = to_message(each);
+    for (const admin_action& each : (*found)->rows) *message.add_entries() = entry_message(each);
     co_return answer_message(c, 200, message);
 }
 

@@ -9,7 +9,7 @@
 namespace callsign::api {
 namespace {
 
-std::optional<std::int64_t> parse_count(std::string_view text) {
+std::optional<std::int64_t> parse_versions_since(std::string_view text) {
     const auto value = parse_integer(text);
     return value && *value >= 0 && *value <= versions_since_max ? value : std::nullopt;
 }
@@ -98,7 +98,7 @@ awaitable<http_response> import_snapshot(admin_context& a, request_context& c) {
     const import_head head = read_import_head(c, true, wrong);
     const auto taken_at = parse_rfc3339(asked.get("takenAt"));
     if (!taken_at) wrong.push_back({"takenAt", "malformed", "When it was taken, as RFC 3339."});
-    const auto since = parse_count(asked.get("versionsSince"));
+    const auto since = parse_versions_since(asked.get("versionsSince"));
     if (!since) {
         wrong.push_back(
             {"versionsSince", "malformed", "Versions added since: a number up to 999999999999."});

@@ -36,7 +36,7 @@ http_response answer_converted(const request_context& c, const jobs::converted& 
     return answer_message(c, 200, message);
 }
 
-http_response answer(const request_context& c, const jobs::conversion_answer& outcome) {
+http_response answer_outcome(const request_context& c, const jobs::conversion_answer& outcome) {
     return std::visit(
         overloaded{
             [&](const jobs::converted& done) { return answer_converted(c, done); },
@@ -91,7 +91,7 @@ awaitable<http_response> convert_account(admin_context& a, request_context& c) {
     const auto done =
         co_await jobs::convert_account(a.jobs, std::move(name), secret, std::move(by));
     if (!done) co_return answer_error(c, done.error());
-    co_return answer(c, *done);
+    co_return answer_outcome(c, *done);
 }
 
 awaitable<http_response> show_conversion(admin_context& a, request_context& c) {

@@ -83,7 +83,7 @@ http_response answer_done(const request_context& c, const import_tasks::done& do
     return answer_message(c, 200, message);
 }
 
-wire::field_fault fault_of(const import_tasks::key_fault& fault) {
+wire::field_fault key_fault_of(const import_tasks::key_fault& fault) {
     using kind = import_tasks::key_fault_kind;
     const std::string place = "tasks[" + std::to_string(fault.task) + "].attributes";
     const auto with = [&](const char* code, const std::string& why) {
@@ -108,7 +108,7 @@ wire::field_fault fault_of(const import_tasks::key_fault& fault) {
 
 http_response answer_refused(const request_context& c, const import_tasks::keys_refused& no) {
     wire::faults faults;
-    for (const auto& fault : no.faults) faults.push_back(fault_of(fault));
+    for (const auto& fault : no.faults) faults.push_back(key_fault_of(fault));
     const std::int64_t before = no.checked.imported;
     return answer_problem(
         c, problems::numbers_refused,

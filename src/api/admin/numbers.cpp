@@ -8,7 +8,7 @@
 namespace callsign::api {
 namespace {
 
-std::string place_of(std::size_t row) {
+std::string row_place(std::size_t row) {
     return "rows[" + std::to_string(row) + "]";
 }
 
@@ -59,16 +59,16 @@ import_numbers read_rows(const request_context& c, wire::faults& found) {
     }
     for (int i = 0; i < message.rows_size(); ++i) {
         command.rows.push_back(
-            read_row(message.rows(i), place_of(static_cast<std::size_t>(i)), found));
+            read_row(message.rows(i), row_place(static_cast<std::size_t>(i)), found));
     }
     return command;
 }
 
-wire::field_fault fault_of(const import_numbers::fault& fault) {
+wire::field_fault number_fault(const import_numbers::fault& fault) {
     using kind = import_numbers::fault_kind;
     const std::string& key = fault.key;
     const auto with = [&](const char* code, std::string detail) {
-        return wire::field_fault{place_of(fault.row), code, std::move(detail)};
+        return wire::field_fault{row_place(fault.row), code, std::move(detail)};
     };
     switch (fault.kind) {
     case kind::unknown_prefix: return with("unknown-prefix", "There is no series " + key + ".");
@@ -103,7 +103,7 @@ awaitable<http_response> import_numbers_to(admin_context& a, request_context& c)
             },
             [&](const import_numbers::refused& no) {
                 wire::faults faults;
-                for (const auto& fault : no.faults) faults.push_back(fault_of(fault));
+                for (const auto& fault : no.faults) faults.push_back(number_fault(fault));
                 return answer_problem(c, problems::numbers_refused,
                                       "Nothing was taken over. What stands in the way is listed "
                                       "by row.",

@@ -13,7 +13,7 @@
 namespace callsign::api {
 namespace {
 
-v1::SweepResult to_message(const sweep_result& swept) {
+v1::SweepResult sweep_message(const sweep_result& swept) {
     v1::SweepResult message;
     message.set_scanned(swept.scanned);
     message.set_committed(swept.committed);
@@ -35,8 +35,8 @@ std::string readable(std::optional<milliseconds> span) {
     return span ? to_duration_text(rounded_up(*span)) : std::string();
 }
 
-v1::ReaperWindow to_message(account_class accounts, const window_status& w,
-                            const auto_window_options& options) {
+v1::ReaperWindow window_message(account_class accounts, const window_status& w,
+                                const auto_window_options& options) {
     v1::ReaperWindow message;
     message.set_accounts(std::string(to_string(accounts)));
     message.set_window(to_duration_text(w.choice.window));
@@ -72,8 +72,9 @@ bool is_shown(account_class accounts, const window_status& w) {
     return accounts == account_class::here || w.samples > 0 || w.failed > 0;
 }
 
-v1::ReaperStatus describe(const reaper_status& status, const count_pending_slots::answer& pending,
-                          std::int64_t late_retries, time_point now) {
+v1::ReaperStatus reaper_message(const reaper_status& status,
+                                const count_pending_slots::answer& pending,
+                                std::int64_t late_retries, time_point now) {
     v1::ReaperStatus message;
     message.set_interval(to_duration_text(status.options.interval));
     message.set_window(to_duration_text(status.windows.here.choice.window));
@@ -88,7 +89,7 @@ v1::ReaperStatus describe(const reaper_status& status, const count_pending_slots
     message.set_sweeps(status.sweeps);
     if (status.last_sweep) {
         wire::set_timestamp(*message.mutable_last_sweep(), *status.last_sweep);
-        *message.mutable_last_result() = to_message(status.last_result);
+        *message.mutable_last_result() = sweep_message(status.last_result);
     }
     const milliseconds age = pending.oldest ? now - *pending.oldest : milliseconds{0};
     message.set_advice(advise(status, age));
@@ -97,7 +98,7 @@ v1::ReaperStatus describe(const reaper_status& status, const count_pending_slots
     }
     for (const account_class c : account_classes) {
         if (!is_shown(c, status.windows[c])) continue;
-        *message.add_windows() = to_message(c, status.windows[c], status.options.automatic);
+        *message.add_windows() = window_message(c, status.windows[c], status.options.automatic);
     }
     return message;
 }
@@ -107,7 +108,8 @@ v1::ReaperStatus describe(const reaper_status& status, const count_pending_slots
 awaitable<http_response> show_reaper(admin_context& a, request_context& c) {
     const auto pending = co_await a.engine.ask(count_pending_slots{});
     if (!pending) co_return answer_error(c, pending.error());
-    v1::ReaperStatus message = describe(a.reaper.status(), *pending, a.late_retries, a.clock.now());
+    v1::ReaperStatus message =
+        reaper_message(a.reaper.status(), *pending, a.late_retries, a.clock.now());
     const auto in_flight = co_await a.engine.ask(list_in_flight{});
     if (!in_flight) co_return answer_error(c, in_flight.error());
     for (const auto& [account, waiting] : *in_flight) {
@@ -126,7 +128,7 @@ awaitable<http_response> sweep_now(admin_context& a, request_context& c) {
     if (!noted) co_return answer_error(c, noted.error());
     const auto swept = co_await a.reaper.sweep_once();
     if (!swept) co_return answer_error(c, swept.error());
-    co_return answer_message(c, 200, to_message(*swept));
+    co_return answer_message(c, 200, sweep_message(*swept));
 }
 
 }  // namespace callsign::api

@@ -159,12 +159,12 @@ awaitable<http_response> change_remote(admin_context& a, request_context& c) {
 
 namespace {
 
-http_response answer_opaque(request_context& c) {
+http_response answer_cannot_move(request_context& c) {
     return answer_problem(c, problems::account_opaque,
                           "Its Taskwarriors hold its tasks: what they sync with they choose.");
 }
 
-http_response answer_refusal(request_context& c, const move_there::answer& refused) {
+http_response answer_move_refusal(request_context& c, const move_there::answer& refused) {
     if (const auto* const some = std::get_if<move_there::has_devices>(&refused)) {
         return answer_problem(
             c, problems::has_devices,
@@ -187,7 +187,7 @@ http_response answer_refusal(request_context& c, const move_there::answer& refus
     if (const auto* const held = std::get_if<series_held>(&refused)) {
         return answer_problem(c, problems::series_held, detail_of_held(*held));
     }
-    if (std::holds_alternative<account_is_opaque>(refused)) return answer_opaque(c);
+    if (std::holds_alternative<account_is_opaque>(refused)) return answer_cannot_move(c);
     return answer_no_account(c);
 }
 
@@ -211,7 +211,7 @@ awaitable<http_response> move_away(admin_context& a, request_context& c, account
     }
     const auto& moved = std::get<move_there::answer>(*done);
     if (!std::holds_alternative<move_there::moving>(moved)) {
-        co_return answer_refusal(c, moved);
+        co_return answer_move_refusal(c, moved);
     }
     shown.elsewhere = true;
     co_return co_await answer_account(a, c, 200, std::move(shown), {});
@@ -257,7 +257,7 @@ awaitable<http_response> move_account(admin_context& a, request_context& c) {
     if (!owner) co_return answer_error(c, owner.error());
     if (!*owner) co_return answer_no_account(c);
     account shown = **owner;
-    if (shown.mode == account_mode::opaque) co_return answer_opaque(c);
+    if (shown.mode == account_mode::opaque) co_return answer_cannot_move(c);
     if (is_away) co_return co_await move_away(a, c, std::move(shown), *wanted.mutable_remote());
     co_return co_await bring_here(a, c, std::move(shown));
 }

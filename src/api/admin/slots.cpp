@@ -24,7 +24,7 @@ callsign::list_slots read_filter(const request_context& c, wire::faults& found) 
 }
 
 // What an operator sees of a slot beyond what its owner does.
-v1::Slot to_message(const listed_slot& row) {
+v1::Slot slot_message(const listed_slot& row) {
     v1::Slot message = wire::to_message(row.slot, row.receipt);
     message.set_account(row.account);
     message.set_idempotency_key(row.slot.key);
@@ -44,7 +44,7 @@ awaitable<http_response> list_slots(admin_context& a, request_context& c) {
     if (!*found) co_return answer_no_account(c);
     v1::SlotList message;
     message.set_next_page_token(next_page_token(**found));
-    for (const listed_slot& row : (*found)->rows) *message.add_slots() = to_message(row);
+    for (const listed_slot& row : (*found)->rows) *message.add_slots() = slot_message(row);
     co_return answer_message(c, 200, message);
 }
 

@@ -15,7 +15,7 @@ constexpr std::size_t limit_usual = 100;
 constexpr milliseconds wait_max{std::chrono::seconds{60}};
 
 // Looks that may find nothing of the filter, after which the answer is the cursor alone.
-constexpr int looks_max = 10;
+constexpr int poll_looks_max = 10;
 
 void read_limit(std::string_view text, std::size_t& limit, wire::faults& found) {
     limit = limit_usual;
@@ -78,7 +78,7 @@ awaitable<http_response> list_changes(feed_context& f, request_context& c) {
         question.go_on(part);
         const milliseconds left = until - f.clock.elapsed();
         const bool is_enough =
-            !part.changes.empty() || look >= looks_max || me->ended() != follower::end::none ||
+            !part.changes.empty() || look >= poll_looks_max || me->ended() != follower::end::none ||
             (!part.has_more && !me->is_beyond(part.next.seq) && left <= milliseconds{0});
         if (is_enough) {
             auto make = [&] { return answer_changes(f, c, part); };

@@ -99,7 +99,7 @@ awaitable<std::vector<Result>> each_of(std::size_t count, const Work& work) {
 // ---- creations ----
 
 // The key itself, in a text: where it is in quotes, they are those of the header field.
-std::string read_key(const std::string& text, wire::faults& found) {
+std::string read_item_key(const std::string& text, wire::faults& found) {
     auto read = wire::parse_idempotency_key(text.empty() ? std::vector<std::string_view>{}
                                                          : std::vector<std::string_view>{text});
     if (auto* key = std::get_if<std::string>(&read)) return std::move(*key);
@@ -117,7 +117,7 @@ awaitable<v1::CreationResult> create_one(rest_context& r, const principal& who,
     reserve request;
     request.account = *who.account;
     request.author = who.token;
-    request.key = read_key(item.idempotency_key(), found);
+    request.key = read_item_key(item.idempotency_key(), found);
     wire::faults meant;
     auto wanted = wire::to_domain(item.task(), meant, r.key_attribute);
     for (wire::field_fault& fault : meant) add_fault(found, std::move(fault));

@@ -17,7 +17,8 @@ http_response answer_opaque(const request_context& c) {
                           "comes here.");
 }
 
-http_response answer_refusal(const request_context& c, const create_device::answer& refused) {
+http_response answer_device_refusal(const request_context& c,
+                                    const create_device::answer& refused) {
     if (std::holds_alternative<no_such_account>(refused)) return answer_no_account(c);
     if (std::holds_alternative<account_is_opaque>(refused)) return answer_opaque(c);
     if (std::holds_alternative<account_is_elsewhere>(refused)) {
@@ -78,7 +79,7 @@ awaitable<http_response> add_device(rest_context& r, request_context& c) {
     auto done = co_await jobs::add_device(r.jobs, c.owner(), wanted.name(), std::move(by));
     if (!done) co_return answer_error(c, done.error());
     if (const auto* refused = std::get_if<create_device::answer>(&*done)) {
-        co_return answer_refusal(c, *refused);
+        co_return answer_device_refusal(c, *refused);
     }
     auto* const made = std::get_if<jobs::new_device>(&*done);
     if (made == nullptr) co_return answer_no_master_key(c);

@@ -26,7 +26,7 @@ constexpr std::size_t page_bytes_max = std::size_t{1} << 20;
 // follow look at what a step takes. A page that has found little by then is answered as it is, with
 // the token to go on from.
 constexpr std::size_t first_work_max = std::size_t{192} * 1024;
-constexpr int looks_max = 10;
+constexpr int list_looks_max = 10;
 
 // ---- what is asked ----
 
@@ -139,7 +139,7 @@ std::string token_of(const list_request& wanted, const list_place& at) {
 }
 
 // nullopt: it is no token of this question.
-std::optional<page_place> place_of(const list_request& wanted) {
+std::optional<page_place> asked_place(const list_request& wanted) {
     if (wanted.token.empty()) return page_place{};
     const auto text = from_base64url(wanted.token);
     if (!text || !text->starts_with(wanted.asked)) return std::nullopt;
@@ -176,7 +176,7 @@ awaitable<result<page_or_refusal>> page_by_key(rest_context& r, account_id accou
                                                std::optional<task_place> after) {
     task_page page;
     std::size_t bytes = 0;
-    for (int look = 0; look < looks_max; ++look) {
+    for (int look = 0; look < list_looks_max; ++look) {
         callsign::list_tasks question{account,
                                       wanted.filter,
                                       wanted.order.descending,
@@ -268,7 +268,7 @@ awaitable<http_response> list_tasks(rest_context& r, request_context& c) {
     if (c.who.mode == account_mode::opaque) co_return answer_unseen(c);
     wire::faults found;
     const list_request wanted = list_reader(c, found).read();
-    const auto place = place_of(wanted);
+    const auto place = asked_place(wanted);
     const bool by_key = is_by_key(wanted);
     const bool is_of_list = place && std::holds_alternative<list_place>(*place);
     const bool is_of_keys = place && std::holds_alternative<task_place>(*place);

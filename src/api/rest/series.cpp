@@ -67,7 +67,7 @@ create_series read_series(const request_context& c, wire::faults& found) {
     return made;
 }
 
-edit_series read_edit(const request_context& c, wire::faults& found) {
+edit_series read_series_edit(const request_context& c, wire::faults& found) {
     v1::EditSeries message;
     if (!read_body(c, message, found)) return {};
     edit_series wanted{.account = c.owner(), .named = c.named()};
@@ -153,7 +153,7 @@ awaitable<http_response> add_series(rest_context& r, request_context& c) {
 
 awaitable<http_response> change_series(rest_context& r, request_context& c) {
     wire::faults wrong;
-    edit_series command = read_edit(c, wrong);
+    edit_series command = read_series_edit(c, wrong);
     if (!wrong.empty()) co_return answer_faults(c, wrong);
     command.named = upper(command.named);
     actor by = c.by();

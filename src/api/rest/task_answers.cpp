@@ -15,7 +15,7 @@ std::optional<std::int64_t> parse_etag(std::string_view text) {
     return seq && text == std::to_string(*seq) ? seq : std::nullopt;
 }
 
-wire::field_fault fault_of(std::string where, ref_fault why) {
+wire::field_fault reference_fault(std::string where, ref_fault why) {
     const auto missing = [&](const problem& kind) {
         return wire::field_fault{std::move(where), std::string(kind.code),
                                  std::string(kind.title).append(".")};
@@ -36,7 +36,8 @@ wire::faults faults_of_depends(const sent_refs& sent, const depends_unmet& unmet
     for (int i = 0; i < sent.size(); ++i) {
         const auto named = parse_task_ref(sent[i]);
         for (const auto& [ref, why] : unmet.refs) {
-            if (named == ref) faults.push_back(fault_of("depends[" + std::to_string(i) + "]", why));
+            if (named == ref)
+                faults.push_back(reference_fault("depends[" + std::to_string(i) + "]", why));
         }
     }
     return faults;

@@ -10,7 +10,7 @@ namespace {
 
 using key_or_refusal = std::variant<std::string, http_response>;
 
-key_or_refusal read_key(const request_context& c) {
+key_or_refusal read_key_header(const request_context& c) {
     std::vector<std::string_view> values;
     const auto fields = c.request.equal_range("Idempotency-Key");
     for (auto f = fields.first; f != fields.second; ++f) {
@@ -71,7 +71,7 @@ http_response answer_create(const rest_context& r, const request_context& c,
 
 awaitable<http_response> create_task(rest_context& r, request_context& c) {
     if (c.who.mode == account_mode::opaque) co_return answer_unseen(c);
-    auto key = read_key(c);
+    auto key = read_key_header(c);
     if (auto* refused = std::get_if<http_response>(&key)) co_return std::move(*refused);
     wire::faults found;
     auto wanted = read_create(r, c, found);

@@ -12,7 +12,7 @@ namespace {
 
 // ---- adding ----
 
-http_response answer_added(const sync_context& s, const add_sealed_version::added& added) {
+http_response answer_added_sealed(const sync_context& s, const add_sealed_version::added& added) {
     http_response response = answer_sync(200);
     add_version_header(response, added.version);
     switch (urgency_of(s.options.snapshots, added.snapshot)) {
@@ -80,7 +80,7 @@ awaitable<http_response> add_sealed(sync_context& s, request_context& c, account
     if (!done) co_return fail_sync(c, done.error());
     if (const auto* added = std::get_if<add_sealed_version::added>(&*done)) {
         visit.accepted(added->version, is_full);
-        co_return answer_added(s, *added);
+        co_return answer_added_sealed(s, *added);
     }
     if (const auto* other = std::get_if<add_sealed_version::expected_parent>(&*done)) {
         co_return answer_conflict(*other);

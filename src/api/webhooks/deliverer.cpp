@@ -37,7 +37,7 @@ constexpr std::int64_t load_rows = 256;
 // looks at no more than so many again.
 constexpr std::int64_t unsaved_seqs_max = 1'000;
 // After this without another change it is made durable, too.
-constexpr milliseconds rest{30'000};
+constexpr milliseconds look_wait_max{30'000};
 
 // Why there was no answer, for its owner to read.
 std::string text_of(const net::http_failure& failure) {
@@ -56,7 +56,7 @@ std::string id_of(const uuid& webhook, const task_change& first, const task_chan
            cursor_text(last.place, last.mark);
 }
 
-webhook_start place_of(const read_changes::part& part) {
+webhook_start place_behind(const read_changes::part& part) {
     return {part.next, part.mark};
 }
 
@@ -235,7 +235,7 @@ asio::awaitable<void> deliverer::run(std::shared_ptr<hook> h) {
             if (h->is_stale || h->heard > h->row.after.seq) break;
             if (h->row.after == h->saved) co_return;
             h->is_resting = true;
-            const bool has_changed = co_await h->changed->wait(h->changed->now(), rest);
+            const bool has_changed = co_await h->changed->wait(h->changed->now(), look_wait_max);
             h->is_resting = false;
             if (!has_changed && !stopped_) co_await save(*h);
             break;
@@ -354,7 +354,7 @@ deliverer::read_and_post(hook& h) {
         co_return outcome(step::go_on, std::move(command));
     }
     // Nothing of it is for this one.
-    const webhook_start reached = place_of(*part);
+    const webhook_start reached = place_behind(*part);
     h.row.after = reached.after;
     h.row.mark = reached.mark;
     const step next = part->has_more ? step::go_on : step::done;
@@ -370,7 +370,7 @@ asio::awaitable<settle_delivery> deliverer::post(hook& h, settle_delivery comman
                              .at = clock_.now(),
                              .changes = std::ssize(part.changes)};
     // Behind what it is about there may be more that is not for this one.
-    const webhook_start reached = place_of(part);
+    const webhook_start reached = place_behind(part);
     h.again = part.changes.size();
     part.changes.clear();
     net::http_call call{"POST", {}, {}, std::move(body)};

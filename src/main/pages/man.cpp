@@ -6,7 +6,7 @@ namespace callsign::pages {
 namespace {
 
 // As roff prints it: a hyphen that is typed, no word of its own at the begin of a line.
-std::string escaped(std::string_view text) {
+std::string man_escaped(std::string_view text) {
     std::string out;
     for (const char c : text) {
         if (c == '\\') {
@@ -29,11 +29,11 @@ std::string upper(std::string text) {
 }
 
 std::string bold(std::string_view text) {
-    return "\\fB" + escaped(text) + "\\fR";
+    return "\\fB" + man_escaped(text) + "\\fR";
 }
 
 std::string italic(std::string_view text) {
-    return "\\fI" + escaped(text) + "\\fR";
+    return "\\fI" + man_escaped(text) + "\\fR";
 }
 
 // Some helps name the choices themselves.
@@ -44,7 +44,7 @@ bool names_choices(const option& o) {
 }
 
 std::string sentence_of(const option& o) {
-    std::string text = escaped(o.help);
+    std::string text = man_escaped(o.help);
     if (names_choices(o)) return text + ".";
     text += " (";
     for (std::size_t i = 0; i < o.choices.size(); ++i) {
@@ -53,7 +53,7 @@ std::string sentence_of(const option& o) {
     return text + ").";
 }
 
-void put_options(std::string& out, const std::vector<option>& options) {
+void put_man_options(std::string& out, const std::vector<option>& options) {
     for (const option& o : options) {
         out += ".TP\n" + (o.name.starts_with('-') ? bold(o.name) : italic(o.name));
         if (o.name.starts_with('-') && !o.value_name.empty()) out += " " + italic(o.value_name);
@@ -84,9 +84,9 @@ void put_commands(std::string& out, const command& program) {
     for (const auto& [path, c] : all_commands(program)) {
         if (path.empty() || !c->commands.empty()) continue;
         out += ".SS \"" + usage_of(path, *c, program.name) + "\"\n";
-        out += escaped(c->help) + ".\n";
-        put_options(out, c->arguments);
-        put_options(out, c->options);
+        out += man_escaped(c->help) + ".\n";
+        put_man_options(out, c->arguments);
+        put_man_options(out, c->options);
     }
 }
 
@@ -100,14 +100,14 @@ std::string man_page(const command& program, const page_text& text, const releas
         "."
         "\\\" Written from the program's own definitions.\n";
     out += ".TH " + upper(name) + " " + text.section + " \"" + r.date + "\" \"Callsign " +
-           escaped(r.version) + "\" \"" + manual + "\"\n";
-    out += ".SH NAME\n" + name + " \\- " + escaped(text.summary) + "\n";
+           man_escaped(r.version) + "\" \"" + manual + "\"\n";
+    out += ".SH NAME\n" + name + " \\- " + man_escaped(text.summary) + "\n";
     out += ".SH SYNOPSIS\n" + bold(name) + " [" + italic("options") + "]";
     if (!program.commands.empty()) out += " " + italic("command") + " ...";
     out += "\n.SH DESCRIPTION\n";
     out += text.description;
     out += ".SH OPTIONS\n";
-    put_options(out, program.options);
+    put_man_options(out, program.options);
     out +=
         ".TP\n" + bold("-h") + ", " + bold("--help") + "\nPrint what can be said here, and end.\n";
     if (!program.commands.empty()) put_commands(out, program);

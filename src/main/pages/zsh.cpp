@@ -8,7 +8,7 @@ namespace callsign::pages {
 namespace {
 
 // Inside single quotes; `specials` have a backslash before them.
-std::string escaped(std::string_view text, std::string_view specials) {
+std::string zsh_escaped(std::string_view text, std::string_view specials) {
     std::string out;
     for (const char c : text) {
         if (c == '\'') {
@@ -37,10 +37,10 @@ std::string action_of(const option& o) {
     return "(" + words + ")";
 }
 
-void put_options(std::string& out, const std::vector<option>& options) {
+void put_zsh_options(std::string& out, const std::vector<option>& options) {
     for (const option& o : options) {
         out += " \\\n        '" + o.name + (o.takes == option::kind::flag ? "" : "=") + "[" +
-               escaped(o.help, "[]:\\") + "]";
+               zsh_escaped(o.help, "[]:\\") + "]";
         if (o.takes != option::kind::flag) out += ":" + o.value_name + ":" + action_of(o);
         out += "'";
     }
@@ -56,7 +56,7 @@ void put_choice_of_command(std::string& out, const std::string& program, const s
         " \\\n        '1:command:->command' '*::argument:->argument'\n    case $state in\n"
         "    command)\n        commands=(\n";
     for (const command& each : c.commands) {
-        out += "            '" + each.name + ":" + escaped(each.help, ":\\") + "'\n";
+        out += "            '" + each.name + ":" + zsh_escaped(each.help, ":\\") + "'\n";
     }
     out +=
         "        )\n        _describe -t commands command commands\n        ;;\n"
@@ -78,8 +78,8 @@ std::string zsh_completion(const command& program) {
         out += "    local context state state_descr line\n    typeset -A opt_args\n";
         if (!c->commands.empty()) out += "    local -a commands\n";
         out += c->commands.empty() ? "    _arguments -s" : "    _arguments -s -C";
-        put_options(out, c->options);
-        if (!path.empty()) put_options(out, program.options);
+        put_zsh_options(out, c->options);
+        if (!path.empty()) put_zsh_options(out, program.options);
         out += " \\\n        '(-h --help)'{-h,--help}'[Print what can be said here]'";
         put_arguments(out, c->arguments);
         if (c->commands.empty()) {

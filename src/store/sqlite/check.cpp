@@ -12,7 +12,7 @@ namespace {
 
 using sqlite::connection;
 
-constexpr std::size_t cache_bytes = std::size_t{64} << 20;
+constexpr std::size_t check_cache_bytes = std::size_t{64} << 20;
 
 }  // namespace
 
@@ -37,7 +37,7 @@ check_report check_sqlite(const std::filesystem::path& data_dir, const auditor& 
                                           ? ": callsignd of this version brings it up to date"
                                           : ": use the newer program"));
         }
-        connection db(file, SQLite::OPEN_READONLY, cache_bytes);
+        connection db(file, SQLite::OPEN_READONLY, check_cache_bytes);
         db.execute("BEGIN");  // one state, however long it takes and whatever is written meanwhile
         findings found(progress, made_before);
         sqlite::check_storage(db, found);

@@ -11,7 +11,7 @@ namespace {
 // 1 MiB: some milliseconds of the writer's.
 constexpr int pages_a_step = 256;
 constexpr std::int64_t begins_max = 10;
-constexpr std::size_t cache_bytes = std::size_t{2} << 20;
+constexpr std::size_t copy_cache_bytes = std::size_t{2} << 20;
 
 class file_copy final : public store_copy {
   public:
@@ -59,7 +59,7 @@ class file_copy final : public store_copy {
     static std::unique_ptr<connection> prepared(const std::filesystem::path& source,
                                                 const std::filesystem::path& to) {
         auto db = std::make_unique<connection>(to, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE,
-                                               cache_bytes);
+                                               copy_cache_bytes);
         std::filesystem::permissions(
             to, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
         db->execute("PRAGMA journal_mode = OFF");

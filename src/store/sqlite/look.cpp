@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 using sqlite::connection;
 
-constexpr std::size_t cache_bytes = std::size_t{1} << 20;
+constexpr std::size_t look_cache_bytes = std::size_t{1} << 20;
 
 // As a part of a URI (sqlite.org/uri.html).
 std::string encoded(const std::string& path) {
@@ -163,7 +163,7 @@ sqlite_look look_at_sqlite(const fs::path& data_dir, time_point made_before) {
     if (!found.is_database) return found;
     try {
         connection db(uri_of(file, found.holder != 0), SQLite::OPEN_READONLY | SQLite::OPEN_URI,
-                      cache_bytes);
+                      look_cache_bytes);
         read_rows(db, made_before, found);
     } catch (const std::exception& e) {
         found.unread = e.what();

@@ -80,7 +80,7 @@ struct wal {
 };
 
 // What SQLite holds; the file of the default file system is behind it.
-struct file {
+struct summed_file {
     sqlite3_file base;
     sqlite3_file* real;
     bool is_database;
@@ -94,33 +94,33 @@ struct file {
 // Of more nobody need know: whoever goes on meets them.
 constexpr std::size_t unread_max = 64;
 
-file& of(sqlite3_file* f) {
-    return *reinterpret_cast<file*>(f);
+summed_file& of(sqlite3_file* f) {
+    return *reinterpret_cast<summed_file*>(f);
 }
 
-bool is_page(const file& f, int size, sqlite3_int64 offset) {
+bool is_page(const summed_file& f, int size, sqlite3_int64 offset) {
     return f.is_database && size == page_bytes && offset % page_bytes == 0;
 }
 
-int flush(file& self) {
+int flush(summed_file& self) {
     return self.log ? self.log->buffer.flush(self.real) : SQLITE_OK;
 }
 
 int close(sqlite3_file* f) {
-    file& self = of(f);
+    summed_file& self = of(f);
     const int flushed = flush(self);
     if (self.log) self.log->sync->belongs_to(nullptr);
     const int code = self.real->pMethods->xClose(self.real);
     sqlite3_free(self.real);
-    self.~file();
+    self.~summed_file();
     return flushed != SQLITE_OK ? flushed : code;
 }
 
-void note_size(file& self, std::int64_t bytes) {
+void note_size(summed_file& self, std::int64_t bytes) {
     self.pages = std::max(self.pages, bytes / page_bytes);
 }
 
-int read_through(file& self, void* to, int size, sqlite3_int64 offset) {
+int read_through(summed_file& self, void* to, int size, sqlite3_int64 offset) {
     if (const int code = flush(self); code != SQLITE_OK) return code;
     const int code = self.real->pMethods->xRead(self.real, to, size, offset);
     const auto* bytes = static_cast<const char*>(to);
@@ -139,7 +139,7 @@ int read_through(file& self, void* to, int size, sqlite3_int64 offset) {
     return written == page_sum(bytes, offset) ? SQLITE_OK : SQLITE_IOERR_DATA;
 }
 
-void note_unread(file& self, sqlite3_int64 offset) noexcept {
+void note_unread(summed_file& self, sqlite3_int64 offset) noexcept {
     try {
         if (self.unread.size() < unread_max) self.unread.insert(offset);
     } catch (const std::bad_alloc&) {
@@ -148,14 +148,14 @@ void note_unread(file& self, sqlite3_int64 offset) noexcept {
 }
 
 int read(sqlite3_file* f, void* to, int size, sqlite3_int64 offset) {
-    file& self = of(f);
+    summed_file& self = of(f);
     const int code = read_through(self, to, size, offset);
     if (code == SQLITE_IOERR_DATA && self.is_database) note_unread(self, offset);
     return code;
 }
 
 int write(sqlite3_file* f, const void* from, int size, sqlite3_int64 offset) {
-    file& self = of(f);
+    summed_file& self = of(f);
     const auto* bytes = static_cast<const char*>(from);
     if (self.is_database && offset == 0 && size >= header_bytes) self.summed = says_sums(bytes);
     self.unread.erase(offset);
@@ -177,7 +177,7 @@ int write(sqlite3_file* f, const void* from, int size, sqlite3_int64 offset) {
 }
 
 int sync(sqlite3_file* f, int flags) {
-    file& self = of(f);
+    summed_file& self = of(f);
     if (self.log) {
         if (const int code = flush(self); code != SQLITE_OK) return code;
         return self.log->sync->asked(flags);
@@ -191,7 +191,7 @@ int sync(sqlite3_file* f, int flags) {
 // Passes a call on to the file behind, which has all that was written then.
 template <auto method, class... Args>
 int pass(sqlite3_file* f, Args... args) {
-    file& self = of(f);
+    summed_file& self = of(f);
     if (const int code = flush(self); code != SQLITE_OK) return code;
     return (self.real->pMethods->*method)(self.real, args...);
 }
@@ -247,7 +247,7 @@ sqlite3_vfs* real_vfs() {
 }
 
 // Without memory for it the log is a file like others: each sync is made when it is asked for.
-void open_log(file& self) {
+void open_log(summed_file& self) {
     try {
         self.log = std::make_unique<wal>();
         self.log->sync->belongs_to(self.real);
@@ -257,7 +257,7 @@ void open_log(file& self) {
 }
 
 int open(sqlite3_vfs*, const char* name, sqlite3_file* f, int flags, int* out) {
-    file& self = *new (f) file{};
+    summed_file& self = *new (f) summed_file{};
     sqlite3_vfs* const vfs = real_vfs();
     auto* const real = static_cast<sqlite3_file*>(sqlite3_malloc(vfs->szOsFile));
     if (!real) return SQLITE_NOMEM;
@@ -278,7 +278,7 @@ int open(sqlite3_vfs*, const char* name, sqlite3_file* f, int flags, int* out) {
 sqlite3_vfs make_vfs() {
     sqlite3_vfs vfs = *real_vfs();
     vfs.iVersion = 2;
-    vfs.szOsFile = sizeof(file);
+    vfs.szOsFile = sizeof(summed_file);
     vfs.pNext = nullptr;
     vfs.zName = "callsign";
     vfs.pAppData = nullptr;
@@ -377,7 +377,7 @@ bool has_failed_sync(connection& db) {
 }
 
 bool reads_well(connection& db) {
-    file& self = of(&database_file(db));
+    summed_file& self = of(&database_file(db));
     page bytes;
     std::erase_if(self.unread, [&](sqlite3_int64 offset) {
         sqlite3_int64 end = 0;

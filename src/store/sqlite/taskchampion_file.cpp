@@ -56,9 +56,9 @@ auto told(const std::filesystem::path& name, Action action) {
     }
 }
 
-class file final : public taskchampion_file {
+class opened_file final : public taskchampion_file {
   public:
-    explicit file(const std::filesystem::path& name)
+    explicit opened_file(const std::filesystem::path& name)
         : name_(name), db_(name, SQLite::OPEN_READONLY, std::size_t{8} << 20) {
         db_.execute("BEGIN");
         if (db_.integer_of(sql::reference_tables) != 2) {
@@ -131,7 +131,7 @@ std::unique_ptr<taskchampion_file> open_taskchampion_file(const std::filesystem:
     if (!std::filesystem::is_regular_file(name)) {
         throw std::runtime_error("there is no file " + name.string());
     }
-    return told(name, [&] { return std::make_unique<file>(name); });
+    return told(name, [&] { return std::make_unique<opened_file>(name); });
 }
 
 }  // namespace callsign

@@ -1,0 +1,62 @@
+#pragma once
+// The rooms, as the lines of CMakeLists.txt name them, and their sources.
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace callsign::arrows {
+
+namespace fs = std::filesystem;
+
+struct room {
+    std::string name;
+    std::string folder;              // of its sources, from the root of the repository
+    std::vector<std::string> doors;  // public headers: a folder or a file below include/callsign
+    std::set<std::string> deps;      // rooms and libraries
+};
+
+// As CMake has written them: name|folder|door,door|dep,dep
+inline std::vector<room> read_rooms(std::istream& in) {
+    const auto list = [](const std::string& text) {
+        std::vector<std::string> all;
+        std::istringstream parts(text);
+        for (std::string part; std::getline(parts, part, ',');) all.push_back(part);
+        return all;
+    };
+    std::vector<room> rooms;
+    for (std::string line; std::getline(in, line);) {
+        std::istringstream fields(line);
+        std::string name, folder, doors, deps;
+        std::getline(fields, name, '|');
+        std::getline(fields, folder, '|');
+        std::getline(fields, doors, '|');
+        std::getline(fields, deps, '|');
+        const auto named = list(deps);
+        rooms.push_back({name, folder, list(doors), {named.begin(), named.end()}});
+    }
+    return rooms;
+}
+
+inline const fs::path root = CALLSIGN_SOURCE_DIR;
+
+inline std::vector<room> rooms_of_the_house() {
+    std::ifstream in(CALLSIGN_ROOMS);
+    return read_rooms(in);
+}
+
+inline std::vector<fs::path> sources_in(const fs::path& at) {
+    std::vector<fs::path> all;
+    if (fs::is_regular_file(at)) all.push_back(at);
+    if (!fs::is_directory(at)) return all;
+    for (const auto& each : fs::recursive_directory_iterator(at)) {
+        const auto kind = each.path().extension();
+        if (kind == ".cpp" || kind == ".hpp") all.push_back(each.path());
+    }
+    return all;
+}
+
+}  // namespace callsign::arrows
