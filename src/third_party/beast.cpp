@@ -1,2 +1,1 @@
 #include <boost/beast/src.hpp>
-#include <boost/url/src.hpp>

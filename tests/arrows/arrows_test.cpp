@@ -44,7 +44,7 @@ const std::vector<std::pair<std::string, std::set<std::string>>>& libraries() {
         {"openssl/", {"OpenSSL::Crypto"}},
         {"zlib", {"ZLIB::ZLIB"}},
         {"boost/json", {"callsign_json"}},
-        {"boost/url", {"callsign_beast", "callsign_net"}},
+        {"boost/url", {"Boost::url", "callsign_net"}},
         {"boost/beast", {"callsign_beast", "callsign_net"}},
         {"boost/asio",
          {"callsign_asio", "callsign_beast", "callsign_ports", "callsign_engine", "callsign_net"}},

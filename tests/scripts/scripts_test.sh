@@ -37,12 +37,14 @@ stand_in id 'echo 1000'
 stand_in sudo 'exit 1'
 stand_in apt-get 'echo "apt-get was run" >&2; exit 1'
 status=0
+printf 'ID=debian\nVERSION_ID=13\n' >"$folder/os-release"
+export OS_RELEASE="$folder/os-release"
 said=$(PATH="$folder:$PATH" "$scripts/install-deps" 2>&1 </dev/null) || status=$?
 expect 'install-deps without root: status' 1 "$status"
 line=$(printf '%s\n' "$said" | grep 'apt-get' || true)
 expect 'install-deps without root: begins with' '    apt-get update && apt-get install -y' \
     "$(printf '%.40s' "$line")"
-for package in g++ libboost1.81-dev sqlite3; do
+for package in g++ libboost-url-dev sqlite3; do
     expect "install-deps without root: names $package" 1 \
         "$(printf '%s\n' "$line" | tr ' ' '\n' | grep -cFx "$package")"
 done
