@@ -54,4 +54,18 @@ expect 'install-deps without root: names what is there' 0 \
 # All is installed: nobody need be root.
 stand_in dpkg-query 'for word in "$@"; do echo "$word=installed"; done'
 expect 'install-deps with nothing to do' '' "$(PATH="$folder:$PATH" "$scripts/install-deps" 2>&1)"
+
+# What outlives the suite is found, in whatever session it is, and does not outlive this either.
+leave_nothing=$(dirname "$0")/leave-nothing
+status=0
+said=$("$leave_nothing" sh -c 'setsid sleep 987 >/dev/null 2>&1 & sleep 0' 2>&1) || status=$?
+expect 'leave-nothing, something is left: status' 1 "$status"
+expect 'leave-nothing, something is left: names it' 'left behind: sleep 987' \
+    "$(printf '%s\n' "$said" | sed 's/: [0-9]* /: /')"
+expect 'leave-nothing, something is left: it has ended' '' \
+    "$(ls -d "/proc/$(printf '%s\n' "$said" | sed -n 's/.*: \([0-9]*\) .*/\1/p')" 2>/dev/null)"
+status=0
+"$leave_nothing" sh -c 'exit 3' || status=$?
+expect 'leave-nothing, a command that fails' 3 "$status"
+expect 'leave-nothing, nothing is left' '' "$("$leave_nothing" true 2>&1)"
 exit $failed

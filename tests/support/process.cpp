@@ -68,6 +68,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
 
 // In the child, between fork and exec: only calls that are safe there.
 [[noreturn]] void become(char* const* arguments, char* const* environment, int out, int err) {
+    ::setpgid(0, 0);
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     // Asio's sockets are inherited otherwise, and a connection that this process closes stays open.
     ::close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
@@ -101,6 +102,7 @@ process::process(const std::vector<std::string>& arguments,
         release();
         fail("fork");
     }
+    ::setpgid(id_, id_);  // the child does so, too: whoever is first
     // By number: glibc 2.36 declares pidfd_open() for C alone.
     pid_fd_ = static_cast<int>(::syscall(SYS_pidfd_open, id_, 0));
     if (pid_fd_ < 0) fail("pidfd_open");
@@ -128,7 +130,7 @@ process& process::operator=(process&& other) noexcept {
 
 void process::release() noexcept {
     if (id_ > 0 && !ended_) {
-        ::kill(id_, SIGKILL);
+        ::kill(-id_, SIGKILL);
         ::waitpid(id_, nullptr, 0);
     }
     for (int* fd : {&pid_fd_, &out_fd_, &err_fd_})
@@ -185,6 +187,8 @@ void process::signal(int number) const {
 std::optional<exit_status> process::wait(milliseconds deadline) {
     if (ended_) return ended_;
     if (!await_readable(pid_fd_, steady_clock::now() + deadline)) return std::nullopt;
+    // What it started ends with it. Before it is reaped, its group cannot be another's.
+    ::kill(-id_, SIGKILL);
     int raw = 0;
     if (::waitpid(id_, &raw, 0) != id_) fail("waitpid");
     ended_ = WIFEXITED(raw) ? exit_status{WEXITSTATUS(raw), 0} : exit_status{-1, WTERMSIG(raw)};

@@ -1,7 +1,7 @@
 #pragma once
 // A child process: start it, read what it says line by line, signal it, wait for its end. Every
-// wait is for an event and has a deadline; nothing sleeps. The child dies with the thread that
-// started it, so a test that ends early leaves nothing behind.
+// wait is for an event and has a deadline; nothing sleeps. The child has a process group of its own,
+// which is killed when the child has ended, and dies with the thread that started it.
 //
 // Not thread safe: one thread per object. Failures to start throw std::runtime_error.
 
@@ -27,7 +27,7 @@ class process {
     // `environment` is added to ours; a variable with an empty value is removed.
     explicit process(const std::vector<std::string>& arguments,
                      const std::vector<std::pair<std::string, std::string>>& environment = {});
-    // SIGKILL if it still runs.
+    // SIGKILL to its group, if it still runs.
     ~process();
     process(process&& other) noexcept;
     process& operator=(process&& other) noexcept;

@@ -51,7 +51,7 @@ class terminal {
     ~terminal() {
         ::close(fd_);
         if (ended_) return;
-        ::kill(id_, SIGKILL);
+        ::kill(-id_, SIGKILL);  // forkpty() gave it a session of its own
         ::waitpid(id_, nullptr, 0);
     }
     terminal(const terminal&) = delete;
