@@ -1,17 +1,19 @@
 # The server in a container, of the same package that Debian gets:
-#   docker build -f config/Dockerfile -t callsign .
-# docs/install.md says how it is run.
+#   docker build -t callsign .
+# docs/install.md says how it is run. scripts/test-image tries it, without a registry.
+ARG DEBIAN=debian:12
+ARG DEBIAN_SLIM=debian:12-slim
 
-FROM debian:12 AS build
+FROM ${DEBIAN} AS package
 WORKDIR /src
 # What building needs changes seldom.
 COPY scripts/install-deps scripts/
 RUN scripts/install-deps --package
 COPY . .
-RUN scripts/package
+RUN scripts/package && mkdir /package && cp build/release/package/callsign_*.deb /package/
 
-FROM debian:12-slim
-COPY --from=build /src/build/release/package/callsign_*.deb /tmp/
+FROM ${DEBIAN_SLIM} AS image
+COPY --from=package /package/callsign_*.deb /tmp/
 # The package brings its libraries. A master key in an image would be everybody's.
 RUN apt-get update -q \
     && apt-get install -qy --no-install-recommends /tmp/callsign_*.deb \
