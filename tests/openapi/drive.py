@@ -18,6 +18,7 @@ import yaml
 
 sys.dont_write_bytecode = True  # nothing is left beside the sources
 
+import elsewhere
 import scenarios
 import sweeps
 from client import Checker
@@ -58,7 +59,7 @@ def drive(checker, given, folder):
                       scenarios.managed_sync, scenarios.opaque_sync, scenarios.keys, scenarios.histories,
                       scenarios.imports, scenarios.reaper):
             story(w)
-        scenarios.remotes(w, scenarios.World(checker, servers[2]))
+        elsewhere.remotes(w, scenarios.World(checker, servers[2]))
         scenarios.webhooks(w, Receiver())
         backup = scenarios.backups(w, folder)
         scenarios.audit(w)
