@@ -25,6 +25,8 @@ inline constexpr time_point t0{milliseconds{1'700'000'000'000}};
 inline uuid uuid_of(int n) {
     return make_uuid_v7(t0, 1, static_cast<std::uint64_t>(n));
 }
+// Versions of a chain elsewhere.
+inline const uuid v1 = uuid_of(701), v2 = uuid_of(702), v3 = uuid_of(703);
 inline operation create(const uuid& id) {
     return {operation_kind::create, id, {}, {}, {}};
 }
