@@ -10,7 +10,7 @@ namespace callsign::net {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 http_client_options options_for(const running_server& server, milliseconds deadline = 10s) {
     return {"127.0.0.1", std::to_string(server.endpoint().port()), deadline};

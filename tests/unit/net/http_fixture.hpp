@@ -31,6 +31,8 @@ namespace callsign::net {
 namespace asio = boost::asio;
 using asio::ip::tcp;
 
+inline constexpr std::string_view get_a = "GET /a?b=c HTTP/1.1\r\nHost: h\r\n\r\n";
+
 // Counts what it is told; a test waits for a count.
 class counting_probe : public http_probe {
   public:

@@ -1,0 +1,161 @@
+#pragma once
+// A server with an account that lives on another one, which is a chain in memory behind a faulty
+// wire.
+
+#include "support/audit.hpp"
+#include "support/faulty_store.hpp"
+#include "support/house.hpp"
+#include "support/remote_chain.hpp"
+
+#include <boost/json.hpp>
+#include <chrono>
+#include <cstdint>
+#include <gtest/gtest.h>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace callsign::testing {
+
+using namespace std::chrono_literals;
+
+class between : public ::testing::Test {
+  protected:
+    between() {
+        start();
+        token_ = api::make_token(chance_);
+        create_account c{"team", "SYN", "default", sha256(token_)};
+        c.elsewhere = create_account::home{"http://127.0.0.1:1", uuid{}, "key"};
+        account_ = std::get<account>(*house_->run(house_->engine().submit(std::move(c)))).id;
+        house_->settle();
+    }
+    // However it came to rest, the promise holds.
+    ~between() override {
+        house_.reset();
+        EXPECT_EQ(audit(*disk_), std::vector<std::string>{});
+    }
+
+    void start() {
+        faulty_ = std::make_unique<faulty_store>(*disk_);
+        house_options o;
+        o.disk = faulty_.get();
+        o.clock = &clock_;
+        o.entropy = &chance_;
+        o.engine.request_deadline = 3s;
+        o.engine.trust_clock_after = 0ms;
+        o.reaper.window = 30s;
+        o.deliveries = {.poll_interval = 2s,
+                        .retry_min = 100ms,
+                        .retry_max = 5s,
+                        .verify_interval = 10s,
+                        .effects_max = effects_max_,
+                        .attempts_max = 2};
+        o.sinks = [this](const remote_chain&) -> std::unique_ptr<task_sink> {
+            if (!has_key_) return nullptr;
+            return std::make_unique<faulty_sink>(chain_, wire_);
+        };
+        house_ = std::make_unique<house>(std::move(o));
+    }
+    void kill() {
+        house_.reset();
+        start();
+    }
+
+    net::http_response create(const std::string& key) {
+        return house_->call(post("/v1/tasks", R"({"description":")" + key + R"("})", token_, key));
+    }
+    std::shared_ptr<std::optional<net::http_response>> begin(const std::string& key) {
+        return house_->start(post("/v1/tasks", R"({"description":")" + key + R"("})", token_, key));
+    }
+    static std::string field(const net::http_response& response, const char* name) {
+        const auto body = boost::json::parse(response.body).as_object();
+        const auto* const found = body.if_contains(name);
+        return found && found->is_string() ? std::string(found->as_string()) : std::string();
+    }
+    remote_status status() { return *house_->outbox().status(account_); }
+    void advance(milliseconds by) { house_->advance(by); }
+    // The first that there is within that time.
+    std::string awaited_error(milliseconds most) {
+        for (milliseconds waited{0}; waited < most && status().last_error.empty(); waited += 50ms) {
+            advance(50ms);
+        }
+        return status().last_error;
+    }
+    void sweep() {
+        const auto swept = house_->run(house_->reaper().sweep_once());
+        ASSERT_TRUE(swept);
+    }
+    slot_state state_of(const std::string& key) {
+        return house_->run(house_->engine().ask(find_slot{account_, key}))->value().slot.state;
+    }
+    slot_state state_on_disk(const std::string& key) {
+        const auto tx = disk_->begin_write({});
+        return tx->find_slot(account_, key)->state;
+    }
+    // Another account, which was here first, with so many tasks, moves there.
+    std::vector<uuid> move_there(int tasks) {
+        house_.reset();
+        disk_ = make_memory_store();
+        chain_.lose_all();
+        start();
+        token_ = api::make_token(chance_);
+        create_account c{"mine", "MINE", "default", sha256(token_)};
+        account_ = std::get<account>(*house_->run(house_->engine().submit(std::move(c)))).id;
+        std::vector<uuid> all;
+        for (int n = 0; n < tasks; ++n) {
+            all.push_back(*parse_uuid(field(create("mine" + std::to_string(n)), "uuid")));
+        }
+        house_->start_command(callsign::move_there{account_, "http://127.0.0.1:1", uuid{}, "key"});
+        return all;
+    }
+    std::optional<remote_chain> remote() {
+        return house_->look([&](read_tx& tx) { return tx.find_remote(account_); });
+    }
+    void let_it_move() {
+        for (int n = 0; n < 20 && remote()->moving; ++n) advance(2s);
+        EXPECT_FALSE(remote()->moving);
+    }
+    void expect_there(const std::vector<uuid>& tasks) {
+        EXPECT_EQ(chain_.tasks().size(), tasks.size());
+        for (std::size_t n = 0; n < tasks.size(); ++n) {
+            EXPECT_EQ(value_of(chain_.tasks().at(tasks[n]), "key"),
+                      "MINE-" + std::to_string(n + 1));
+        }
+    }
+
+    // It is there once, is called so here, and a retry is told the same.
+    void expect_made(const std::string& key, const std::string& number) {
+        const auto told = create(key);
+        EXPECT_EQ(told.status, 201u) << told.body;
+        EXPECT_EQ(field(told, "key"), number);
+        EXPECT_EQ(chain_.creations(*parse_uuid(field(told, "uuid"))), 1);
+        advance(10s);
+        const auto& tasks = chain_.tasks();
+        const auto found = tasks.find(*parse_uuid(field(told, "uuid")));
+        ASSERT_NE(found, tasks.end());
+        EXPECT_EQ(value_of(found->second, "key"), number);
+    }
+    // Another replica's version.
+    uuid work_elsewhere(int n) {
+        const uuid id = make_uuid_v7(virtual_start, 50, static_cast<std::uint64_t>(n));
+        chain_.add(chain_.head(), {{operation_kind::create, id, {}, {}, {}}});
+        return id;
+    }
+
+    seeded_entropy chance_{1};
+    faulty_wire wire_{1};
+    chain_in_memory chain_;
+    virtual_clock clock_;
+    std::unique_ptr<store> disk_ = make_memory_store();
+    std::unique_ptr<faulty_store> faulty_;
+    bool has_key_ = true;
+    std::int64_t effects_max_ = 500;
+    std::unique_ptr<house> house_;
+    std::string token_;
+    account_id account_;
+};
+
+}  // namespace callsign::testing

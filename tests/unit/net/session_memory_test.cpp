@@ -1,0 +1,172 @@
+// Goal: nobody holds memory for longer than he may: what a request holds goes with its answer, and
+// all together hold no more than there is.
+
+#include "session_fixture.hpp"
+
+#include <gtest/gtest.h>
+#include <list>
+
+namespace callsign::net {
+namespace {
+
+// ---- memory ----
+
+TEST(session, what_is_held_for_a_request_goes_with_its_answer) {
+    sessions all(patient());
+    sessions::peer client(all);
+    client.send("PUT /hold HTTP/1.1\r\nHost: h\r\nContent-Length: 5000\r\n\r\n" +
+                std::string(2000, 'x'));
+    EXPECT_EQ(all.held(), 5000u);
+    client.send(std::string(3000, 'x'));
+    EXPECT_EQ(all.held(), 5000u);  // the handler has it
+    all.release();
+    EXPECT_EQ(all.held(), 0u);
+    EXPECT_NE(client.read().find("5000"), std::string::npos);
+    EXPECT_EQ(all.open(), 1u);
+}
+
+TEST(session, an_answer_is_paid_for_until_it_is_written) {
+    sessions all(patient());
+    sessions::peer client(all);
+    client.send(large_get);
+    EXPECT_EQ(all.held(), 8u << 20);
+    EXPECT_GT(client.read_all(until_the_end).size(), 8u << 20);
+    EXPECT_EQ(all.held(), 0u);
+}
+
+TEST(session, an_answer_that_is_written_is_not_paid_for_while_its_client_lingers) {
+    sessions all(patient());
+    sessions::peer client(all);
+    client.send("GET /large HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n" +
+                std::string(large_get));
+    EXPECT_GT(client.read_all(until_the_end).size(), 8u << 20);
+    EXPECT_EQ(all.open(), 1u);
+    EXPECT_EQ(all.held(), 0u);
+}
+
+TEST(session, answers_together_are_bounded) {
+    http_options o = patient();
+    o.bodies_bytes_max = o.account_bodies_bytes_max = 20u << 20;
+    sessions all(std::move(o));
+    for (const char* path : {"/large", "/reserve"}) {
+        std::list<sessions::peer> clients;
+        for (int i = 0; i < 3; ++i) {
+            clients.emplace_back(all).send("GET " + std::string(path) +
+                                           " HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
+            EXPECT_LE(all.held(), 20u << 20);
+        }
+        EXPECT_EQ(all.held(), 16u << 20);
+        const std::string third = clients.back().read();
+        EXPECT_EQ(third.substr(0, 12), "HTTP/1.1 503");
+        EXPECT_NE(third.find("\r\nRetry-After: 1\r\n"), std::string::npos);
+        EXPECT_GT(clients.front().read_all(until_the_end).size(), 8u << 20);
+        EXPECT_EQ(all.held(), 8u << 20);
+        // A small one is always given.
+        sessions::peer small(all);
+        small.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
+        EXPECT_EQ(small.read().substr(0, 12), "HTTP/1.1 200");
+        clients.clear();
+        all.settle();
+        EXPECT_EQ(all.held(), 0u);
+    }
+}
+
+TEST(session, bodies_together_are_bounded) {
+    http_options o = patient();
+    o.bodies_bytes_max = 300'000;
+    sessions all(std::move(o));
+    const std::string put = "PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 200000\r\n\r\n";
+    const std::string in_chunks =
+        "PUT / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n30d40\r\n";
+    const std::string body(200'000, 'b');
+    sessions::peer first(all);
+    first.send(put);
+    EXPECT_LE(all.held(), 16u << 10);  // announced, not there
+    first.send(std::string_view(body).substr(0, 150'000));
+    EXPECT_EQ(all.held(), 200'000u);
+    for (const std::string& head : {put, in_chunks}) {
+        sessions::peer other(all);
+        other.send(head);
+        other.send(body);
+        const std::string answer = other.read();
+        EXPECT_EQ(answer.substr(0, 12), "HTTP/1.1 503");
+        EXPECT_NE(answer.find("\r\nRetry-After: 1\r\n"), std::string::npos);
+        EXPECT_EQ(all.held(), 200'000u);
+    }
+    sessions::peer small(all);
+    small.send("PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc");
+    EXPECT_EQ(small.read().substr(0, 12), "HTTP/1.1 200");
+    first.send(std::string_view(body).substr(150'000));
+    EXPECT_EQ(first.read().substr(0, 12), "HTTP/1.1 200");
+    EXPECT_EQ(all.held(), 0u);
+}
+
+TEST(session, a_refused_body_is_not_held_while_its_client_reads_why) {
+    http_options o = patient();
+    o.body_bytes_max = 50'000;
+    sessions all(std::move(o));
+    sessions::peer client(all);
+    client.send("PUT / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n9c40\r\n" +
+                std::string(40'000, 'x') + "\r\n");
+    EXPECT_GE(all.held(), 40'000u);
+    client.send("9c40\r\n");
+    EXPECT_EQ(all.open(), 1u);
+    EXPECT_EQ(all.held(), 0u);
+}
+
+TEST(session, a_client_that_leaves_gives_back_what_it_held) {
+    sessions all(patient());
+    {
+        sessions::peer client(all);
+        client.send(large_put);
+        client.send(std::string(100'000, 'x'));
+        EXPECT_GE(all.held(), 100'000u);
+    }
+    all.settle();
+    EXPECT_EQ(all.open(), 0u);
+    EXPECT_EQ(all.held(), 0u);
+}
+
+// ---- who may send a body ----
+
+TEST(session, a_body_is_asked_for_only_once_it_may_come) {
+    http_hooks hooks;
+    std::vector<std::string> asked;
+    hooks.admit = [&](http_request head) -> asio::awaitable<admission> {
+        asked.push_back(std::string(head.target()) + " " + head.body());
+        admission given{.payer = account_id{7}};
+        if (head.target() == "/refused") given.refused = http_response{401, "text/plain", "no", {}};
+        co_return given;
+    };
+    sessions all(patient(), hooks);
+    const auto put = [](const std::string& path) {
+        return "PUT " + path +
+               " HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 2000\r\n\r\n";
+    };
+    sessions::peer refused(all);
+    refused.send(put("/refused"));
+    EXPECT_EQ(refused.read().substr(0, 12), "HTTP/1.1 401");
+    EXPECT_EQ(all.held(), 0u);
+    refused.send(std::string(2000, 'x'));
+    EXPECT_EQ(all.held(), 0u);
+
+    sessions::peer allowed(all);
+    allowed.send(put("/hold"));
+    EXPECT_EQ(allowed.read(), "HTTP/1.1 100 Continue\r\n\r\n");
+    allowed.send(std::string(1000, 'x'));
+    EXPECT_EQ(all.bodies()->held_by(account_id{7}), 2000u);
+    EXPECT_EQ(all.bodies()->held_by(payer::strangers()), 0u);
+    allowed.send(std::string(1000, 'x'));
+    all.release();
+    EXPECT_NE(allowed.read().find("2000"), std::string::npos);
+
+    // There is nothing to ask about when the body is there.
+    allowed.send("PUT /whole HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nab");
+    EXPECT_EQ(allowed.read().substr(0, 12), "HTTP/1.1 200");
+    allowed.send("GET /none HTTP/1.1\r\nHost: h\r\n\r\n");
+    EXPECT_EQ(allowed.read().substr(0, 12), "HTTP/1.1 200");
+    EXPECT_EQ(asked, (std::vector<std::string>{"/refused ", "/hold "}));
+}
+
+}  // namespace
+}  // namespace callsign::net
