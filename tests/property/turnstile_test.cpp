@@ -26,8 +26,8 @@ using std::chrono_literals::operator""ms;
 constexpr int replicas = 6;
 constexpr int rounds = 15;
 
-struct world {
-    world(std::uint64_t seed, milliseconds hold, int lost_of_100)
+struct turnstile_world {
+    turnstile_world(std::uint64_t seed, milliseconds hold, int lost_of_100)
         : random(seed), turns(clock, hold), answers_lost_of_100(lost_of_100) {}
 
     int draw(int below) { return std::uniform_int_distribution<int>(0, below - 1)(random); }
@@ -44,7 +44,7 @@ struct world {
     int syncs_done = 0;
 };
 
-asio::awaitable<void> pass(world& w, int below) {
+asio::awaitable<void> pass(turnstile_world& w, int below) {
     const auto executor = co_await asio::this_coro::executor;
     const auto timer = w.clock.make_timer(executor);
     const milliseconds span{w.draw(below)};
@@ -53,7 +53,7 @@ asio::awaitable<void> pass(world& w, int below) {
 
 // ---- the server's handlers ----
 
-asio::awaitable<std::optional<uuid>> child_of(world& w, uuid parent) {
+asio::awaitable<std::optional<uuid>> child_of(turnstile_world& w, uuid parent) {
     turnstile::visit visit(w.turns.enter(w.client));
     for (;;) {
         visit.look();
@@ -71,7 +71,7 @@ asio::awaitable<std::optional<uuid>> child_of(world& w, uuid parent) {
 }
 
 // nullopt: it is late.
-asio::awaitable<std::optional<uuid>> add_to(world& w, uuid parent, bool is_full) {
+asio::awaitable<std::optional<uuid>> add_to(turnstile_world& w, uuid parent, bool is_full) {
     turnstile::visit visit(w.turns.enter(w.client));
     visit.sending(parent);
     co_await pass(w, 4);
@@ -92,7 +92,7 @@ struct replica {
 };
 
 // False: an answer was lost, and nothing of it is kept.
-asio::awaitable<bool> sync(world& w, replica& r) {
+asio::awaitable<bool> sync(turnstile_world& w, replica& r) {
     uuid at = r.base;
     int left = r.batches;
     for (;;) {
@@ -122,7 +122,7 @@ asio::awaitable<bool> sync(world& w, replica& r) {
     co_return true;
 }
 
-asio::awaitable<void> live(world& w) {
+asio::awaitable<void> live(turnstile_world& w) {
     replica r;
     for (int round = 0; round < rounds; ++round) {
         r.batches = w.draw(4) == 0 ? 0 : 1 + w.draw(2);
@@ -139,7 +139,7 @@ asio::awaitable<void> live(world& w) {
 }
 
 int versions_late(std::uint64_t seed, milliseconds hold, int lost_of_100) {
-    world w(seed, hold, lost_of_100);
+    turnstile_world w(seed, hold, lost_of_100);
     for (int n = 0; n < replicas; ++n) {
         asio::co_spawn(w.io, live(w), [](std::exception_ptr e) {
             if (e) std::rethrow_exception(e);

@@ -20,12 +20,12 @@ std::span<const std::uint8_t> bytes_of(std::string_view text) {
     return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
 }
 
-seal::key key_of(const client_vector& v) {
+seal::key vector_key(const client_vector& v) {
     return seal::key(bytes_of(v.derived_key).first<seal::key_bytes>());
 }
 
 std::string opened(const client_vector& v) {
-    return std::get<std::string>(seal::open_body(key_of(v), v.place, v.sealed));
+    return std::get<std::string>(seal::open_body(vector_key(v), v.place, v.sealed));
 }
 
 std::string inflated(std::string_view packed) {
@@ -44,7 +44,7 @@ TEST(client_bytes, are_there) {
 
 TEST(client_bytes, are_sealed_with_the_key_we_derive) {
     const client_vector& v = client_vectors().front();
-    EXPECT_TRUE(seal::derive_key(bytes_of(v.encryption_secret), v.client_id) == key_of(v));
+    EXPECT_TRUE(seal::derive_key(bytes_of(v.encryption_secret), v.client_id) == vector_key(v));
 }
 
 TEST(client_bytes, open_and_seal_again_to_the_same) {
@@ -52,7 +52,7 @@ TEST(client_bytes, open_and_seal_again_to_the_same) {
         const std::string plaintext = opened(v);
         EXPECT_EQ(v.is_snapshot ? inflated(plaintext) : plaintext, v.plaintext);
         const auto nonce = bytes_of(v.sealed).subspan<1, seal::nonce_bytes>();
-        EXPECT_EQ(seal::seal_body(key_of(v), v.place, nonce, plaintext), v.sealed);
+        EXPECT_EQ(seal::seal_body(vector_key(v), v.place, nonce, plaintext), v.sealed);
     }
 }
 

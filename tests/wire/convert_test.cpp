@@ -6,29 +6,29 @@
 namespace callsign::wire {
 namespace {
 
-std::optional<decoded_create> read(std::string_view json, faults& found) {
+std::optional<decoded_create> read_task(std::string_view json, faults& found) {
     v1::CreateTask m;
     decode(format::json, json, m, found);
     return to_domain(m, found);
 }
 
-decoded_create read(std::string_view json) {
+decoded_create read_task(std::string_view json) {
     faults found;
-    auto out = read(json, found);
+    auto out = read_task(json, found);
     EXPECT_TRUE(out) << found.at(0).field << ": " << found.at(0).detail;
     return std::move(out).value();
 }
 
-void expect_fault(std::string_view json, std::string_view field, std::string_view code) {
+void expect_task_fault(std::string_view json, std::string_view field, std::string_view code) {
     faults found;
-    EXPECT_FALSE(read(json, found)) << json;
+    EXPECT_FALSE(read_task(json, found)) << json;
     ASSERT_EQ(found.size(), 1u) << json;
     EXPECT_EQ(found[0].field, field) << json;
     EXPECT_EQ(found[0].code, code) << json;
 }
 
 TEST(to_domain, makes_the_map_of_task_champion) {
-    const decoded_create c = read(R"({
+    const decoded_create c = read_task(R"({
         "description": "Call them", "uuid": "01936A5E-7B2C-7000-8000-00000000000f",
         "prefix": "syn", "project": "Home", "tags": ["urgent", "phone"], "priority": "H",
         "due": "2026-11-20T12:48:00.9Z", "wait": "2026-11-20T12:47:00Z",
@@ -56,42 +56,43 @@ TEST(to_domain, makes_the_map_of_task_champion) {
 }
 
 TEST(to_domain, names_each_fault) {
-    expect_fault(R"({})", "description", "required");
-    expect_fault(R"({"description": ""})", "description", "required");
-    expect_fault(R"({"description": "a\u0000b"})", "description", "invalid");
-    expect_fault(R"({"description": "a\rb"})", "description", "invalid");
-    expect_fault(R"({"description": "a", "uuid": "1"})", "uuid", "malformed");
-    expect_fault(R"({"description": "a", "uuid": "00000000-0000-0000-0000-000000000000"})", "uuid",
-                 "invalid");
-    expect_fault(R"({"description": "a", "prefix": "2X"})", "prefix", "malformed");
-    expect_fault(R"({"description": "a", "status": "deleted"})", "status", "invalid");
-    expect_fault(R"({"description": "a", "project": "a\nb"})", "project", "invalid");
-    expect_fault(R"({"description": "a", "tags": ["ok", "not ok"]})", "tags[1]", "invalid");
-    expect_fault(R"({"description": "a", "tags": [""]})", "tags[0]", "required");
-    expect_fault(R"({"description": "a", "tags": ["a\"b"]})", "tags[0]", "invalid");
-    expect_fault(R"({"description": "a", "tags": ["a\\b"]})", "tags[0]", "invalid");
-    expect_fault(R"({"description": "a", "depends": ["SYN-1", "SYN"]})", "depends[1]",
-                 "malformed-task-ref");
-    expect_fault(R"({"description": "a", "annotations": [{"description": "b"}]})",
-                 "annotations[0].entry", "required");
-    expect_fault(R"({"description": "a", "annotations": [{"entry": "2026-11-20T12:48:00Z"}]})",
-                 "annotations[0].description", "required");
-    expect_fault(R"({"description": "a", "attributes": {"Estimate": "1"}})", "attributes.Estimate",
-                 "malformed");
-    expect_fault(R"({"description": "a", "attributes": {"": "1"}})", "attributes.", "malformed");
+    expect_task_fault(R"({})", "description", "required");
+    expect_task_fault(R"({"description": ""})", "description", "required");
+    expect_task_fault(R"({"description": "a\u0000b"})", "description", "invalid");
+    expect_task_fault(R"({"description": "a\rb"})", "description", "invalid");
+    expect_task_fault(R"({"description": "a", "uuid": "1"})", "uuid", "malformed");
+    expect_task_fault(R"({"description": "a", "uuid": "00000000-0000-0000-0000-000000000000"})",
+                      "uuid", "invalid");
+    expect_task_fault(R"({"description": "a", "prefix": "2X"})", "prefix", "malformed");
+    expect_task_fault(R"({"description": "a", "status": "deleted"})", "status", "invalid");
+    expect_task_fault(R"({"description": "a", "project": "a\nb"})", "project", "invalid");
+    expect_task_fault(R"({"description": "a", "tags": ["ok", "not ok"]})", "tags[1]", "invalid");
+    expect_task_fault(R"({"description": "a", "tags": [""]})", "tags[0]", "required");
+    expect_task_fault(R"({"description": "a", "tags": ["a\"b"]})", "tags[0]", "invalid");
+    expect_task_fault(R"({"description": "a", "tags": ["a\\b"]})", "tags[0]", "invalid");
+    expect_task_fault(R"({"description": "a", "depends": ["SYN-1", "SYN"]})", "depends[1]",
+                      "malformed-task-ref");
+    expect_task_fault(R"({"description": "a", "annotations": [{"description": "b"}]})",
+                      "annotations[0].entry", "required");
+    expect_task_fault(R"({"description": "a", "annotations": [{"entry": "2026-11-20T12:48:00Z"}]})",
+                      "annotations[0].description", "required");
+    expect_task_fault(R"({"description": "a", "attributes": {"Estimate": "1"}})",
+                      "attributes.Estimate", "malformed");
+    expect_task_fault(R"({"description": "a", "attributes": {"": "1"}})", "attributes.",
+                      "malformed");
     for (const char* owned : {"status", "tag_x", "dep_x", "annotation_1", "entry", "modified"}) {
-        expect_fault(
+        expect_task_fault(
             std::string(R"({"description": "a", "attributes": {")") + owned + "\": \"1\"}}",
             std::string("attributes.") + owned, "invalid");
     }
     for (const char* exported_bare : {"id", "urgency", "imask", "last"}) {
-        expect_fault(
+        expect_task_fault(
             std::string(R"({"description": "a", "attributes": {")") + exported_bare + "\": \"x\"}}",
             std::string("attributes.") + exported_bare, "invalid");
     }
-    expect_fault(R"({"description": "a", "uuid": "01936a5e-7b2c-7000-8000-000000000001",
+    expect_task_fault(R"({"description": "a", "uuid": "01936a5e-7b2c-7000-8000-000000000001",
                      "depends": ["01936a5e-7b2c-7000-8000-000000000001"]})",
-                 "depends[0]", "invalid");
+                      "depends[0]", "invalid");
 }
 
 // They have fields of their own, and may be given among the attributes too, but not in both.
@@ -100,7 +101,7 @@ TEST(to_domain, instants_among_the_attributes_are_instants) {
         const std::string before = R"({"description": "a", "attributes": {")" + std::string(name);
         for (const char* text :
              {"2026-11-20T12:48:00Z", "2026-11-20T13:48:00.9+01:00", "1795178880"}) {
-            const decoded_create c = read(before + R"(": ")" + text + R"("}})");
+            const decoded_create c = read_task(before + R"(": ")" + text + R"("}})");
             EXPECT_EQ(c.attributes.at(name), "1795178880") << text;
             task t;
             t.attributes = c.attributes;
@@ -111,14 +112,14 @@ TEST(to_domain, instants_among_the_attributes_are_instants) {
             EXPECT_EQ(to_message(t).attributes_size(), 0);
         }
         const std::string field = R"({"description": "a", ")" + std::string(name) + R"(": ")";
-        EXPECT_EQ(read(field + R"(2026-11-20T12:48:00Z"})").attributes.at(name), "1795178880");
-        expect_fault(
+        EXPECT_EQ(read_task(field + R"(2026-11-20T12:48:00Z"})").attributes.at(name), "1795178880");
+        expect_task_fault(
             field + R"(2026-11-20T12:48:00Z", "attributes": {")" + name + R"(": "1795178880"}})",
             std::string("attributes.") + name, "invalid");
         for (const char* text :
              {"", "tomorrow", "20261120T124800Z", "1795178880.5", "999999999999"}) {
-            expect_fault(before + R"(": ")" + text + R"("}})", std::string("attributes.") + name,
-                         "invalid");
+            expect_task_fault(before + R"(": ")" + text + R"("}})",
+                              std::string("attributes.") + name, "invalid");
         }
     }
 }
@@ -127,24 +128,24 @@ TEST(to_domain, a_task_that_recurs_says_when_and_how_often) {
     const std::string start = R"({"description": "a", "status": "recurring")";
     const std::string due = R"(, "due": "2026-11-20T12:48:00Z")";
     const std::string often = R"(, "attributes": {"recur": "weekly"})";
-    EXPECT_EQ(read(start + due + often + "}").attributes.at("status"), "recurring");
-    expect_fault(start + often + "}", "due", "required");
-    expect_fault(start + due + "}", "recur", "required");
-    EXPECT_EQ(read(start + due + R"(, "recur": "weekly"})").attributes.at("recur"), "weekly");
-    expect_fault(start + often + R"(, "due": "1970-01-01T00:00:00Z"})", "due", "invalid");
+    EXPECT_EQ(read_task(start + due + often + "}").attributes.at("status"), "recurring");
+    expect_task_fault(start + often + "}", "due", "required");
+    expect_task_fault(start + due + "}", "recur", "required");
+    EXPECT_EQ(read_task(start + due + R"(, "recur": "weekly"})").attributes.at("recur"), "weekly");
+    expect_task_fault(start + often + R"(, "due": "1970-01-01T00:00:00Z"})", "due", "invalid");
     // It would be deleted as soon as somebody has seen to the only one.
-    expect_fault(
+    expect_task_fault(
         start + due + R"(, "attributes": {"recur": "weekly", "until": "2026-11-20T12:48:00Z"}})",
         "until", "invalid");
     for (const char* text : {"often", "0d", "1000d", "3", "1s", "12h", "P", "P1D2", "-1d", "01d"}) {
-        expect_fault(start + due + R"(, "attributes": {"recur": ")" + text + R"("}})", "recur",
-                     "invalid");
+        expect_task_fault(start + due + R"(, "attributes": {"recur": ")" + text + R"("}})", "recur",
+                          "invalid");
     }
 }
 
 // A field whose value could not be read is not also reported as missing.
 TEST(to_domain, does_not_repeat_a_fault) {
-    expect_fault(R"({"description": 1})", "description", "wrong-type");
+    expect_task_fault(R"({"description": 1})", "description", "wrong-type");
 }
 
 TEST(to_domain, keeps_to_its_bounds) {
@@ -182,15 +183,18 @@ TEST(to_domain, keeps_to_its_bounds) {
 // Taskwarrior takes what is before 1980 for no instant, and then exports no task at all.
 TEST(to_domain, refuses_instants_that_taskwarrior_cannot_hold) {
     const std::string start = R"({"description": "a", )";
-    expect_fault(start + R"("due": "1979-12-31T23:59:59Z"})", "due", "invalid");
-    expect_fault(start + R"("wait": "0001-01-01T00:00:00Z"})", "wait", "invalid");
-    expect_fault(start + R"("wait": "9999-12-31T23:59:59Z"})", "wait", "invalid");
-    expect_fault(start + R"("attributes": {"start": "86400"}})", "attributes.start", "invalid");
+    expect_task_fault(start + R"("due": "1979-12-31T23:59:59Z"})", "due", "invalid");
+    expect_task_fault(start + R"("wait": "0001-01-01T00:00:00Z"})", "wait", "invalid");
+    expect_task_fault(start + R"("wait": "9999-12-31T23:59:59Z"})", "wait", "invalid");
+    expect_task_fault(start + R"("attributes": {"start": "86400"}})", "attributes.start",
+                      "invalid");
     const std::string noted = start + R"("annotations": [{"description": "a", "entry": ")";
-    expect_fault(noted + R"(2038-01-19T03:14:08Z"}]})", "annotations[0].entry", "invalid");
-    EXPECT_EQ(read(noted + R"(2038-01-19T03:14:07Z"}]})").attributes.count("annotation_2147483647"),
-              1u);
-    EXPECT_EQ(read(start + R"("due": "1980-01-01T00:00:00Z"})").attributes.at("due"), "315532800");
+    expect_task_fault(noted + R"(2038-01-19T03:14:08Z"}]})", "annotations[0].entry", "invalid");
+    EXPECT_EQ(
+        read_task(noted + R"(2038-01-19T03:14:07Z"}]})").attributes.count("annotation_2147483647"),
+        1u);
+    EXPECT_EQ(read_task(start + R"("due": "1980-01-01T00:00:00Z"})").attributes.at("due"),
+              "315532800");
 }
 
 TEST(to_domain, refuses_instants_that_timestamps_cannot_hold) {
@@ -223,14 +227,15 @@ TEST(fingerprint, tells_creations_apart) {
         R"({"description": "a", "attributes": {"a": "bc"}})",
     };
     std::set<digest> prints;
-    for (const char* json : different) prints.insert(read(json).fingerprint);
+    for (const char* json : different) prints.insert(read_task(json).fingerprint);
     EXPECT_EQ(prints.size(), std::size(different));
 }
 
 // A stored fingerprint is compared with those of later releases: the form must not drift.
 TEST(fingerprint, holds_across_releases) {
-    EXPECT_EQ(to_hex(bytes_of(read(R"({"description": "Call them", "tags": ["x"]})").fingerprint)),
-              "798fb8285298da1a3da9bca41976f781e55fedd4bc56fdb0e8722258b08b2f37");
+    EXPECT_EQ(
+        to_hex(bytes_of(read_task(R"({"description": "Call them", "tags": ["x"]})").fingerprint)),
+        "798fb8285298da1a3da9bca41976f781e55fedd4bc56fdb0e8722258b08b2f37");
 }
 
 TEST(to_message, receipt_is_what_the_contract_shows) {

@@ -11,30 +11,30 @@ namespace {
 
 using changes = std::vector<std::pair<std::string, std::optional<std::string>>>;
 
-std::optional<decoded_edit> read(std::string_view json, faults& found) {
+std::optional<decoded_edit> read_edit(std::string_view json, faults& found) {
     v1::EditTask m;
     decode(format::json, json, m, found);
     return to_domain(m, found);
 }
 
-decoded_edit read(std::string_view json) {
+decoded_edit read_edit(std::string_view json) {
     faults found;
-    auto out = read(json, found);
+    auto out = read_edit(json, found);
     EXPECT_TRUE(out) << found.at(0).field << ": " << found.at(0).detail;
     std::sort(out->changes.begin(), out->changes.end());
     return std::move(out).value();
 }
 
-void expect_fault(std::string_view json, std::string_view field, std::string_view code) {
+void expect_edit_fault(std::string_view json, std::string_view field, std::string_view code) {
     faults found;
-    EXPECT_FALSE(read(json, found)) << json;
+    EXPECT_FALSE(read_edit(json, found)) << json;
     ASSERT_EQ(found.size(), 1u) << json;
     EXPECT_EQ(found[0].field, field) << json;
     EXPECT_EQ(found[0].code, code) << json;
 }
 
 TEST(edit_to_domain, makes_changes_of_the_map) {
-    const decoded_edit e = read(R"({
+    const decoded_edit e = read_edit(R"({
         "description": "New", "project": null, "status": "completed", "priority": "L",
         "due": "2026-11-20T12:48:00Z", "wait": null, "tags": ["b", "a", "b"],
         "annotations": [{"entry": "2026-11-20T12:48:00Z", "description": "one"},
@@ -59,7 +59,7 @@ TEST(edit_to_domain, makes_changes_of_the_map) {
 }
 
 TEST(edit_to_domain, instants_and_recurrence_have_fields) {
-    const decoded_edit e = read(R"({"scheduled": "2026-11-20T12:48:00Z", "until": null,
+    const decoded_edit e = read_edit(R"({"scheduled": "2026-11-20T12:48:00Z", "until": null,
         "start": null, "end": "2026-11-20T12:48:00Z", "entry": "2026-11-20T12:48:00Z",
         "recur": "3d", "attributes": {"x": "y"}})");
     EXPECT_EQ(e.changes, (changes{{"end", "1795178880"},
@@ -69,53 +69,55 @@ TEST(edit_to_domain, instants_and_recurrence_have_fields) {
                                   {"start", std::nullopt},
                                   {"until", std::nullopt},
                                   {"x", "y"}}));
-    EXPECT_EQ(read(R"({"recur": null})").changes, (changes{{"recur", std::nullopt}}));
-    expect_fault(R"({"entry": null})", "entry", "required");
-    expect_fault(R"({"recur": ""})", "recur", "required");
-    expect_fault(R"({"modified": "2026-11-20T12:48:00Z"})", "modified", "unknown-field");
-    expect_fault(R"({"start": "1970-01-01T00:00:00Z"})", "start", "invalid");
-    expect_fault(R"({"start": "2026-11-20T12:48:00Z", "attributes": {"start": null}})",
-                 "attributes.start", "invalid");
+    EXPECT_EQ(read_edit(R"({"recur": null})").changes, (changes{{"recur", std::nullopt}}));
+    expect_edit_fault(R"({"entry": null})", "entry", "required");
+    expect_edit_fault(R"({"recur": ""})", "recur", "required");
+    expect_edit_fault(R"({"modified": "2026-11-20T12:48:00Z"})", "modified", "unknown-field");
+    expect_edit_fault(R"({"start": "1970-01-01T00:00:00Z"})", "start", "invalid");
+    expect_edit_fault(R"({"start": "2026-11-20T12:48:00Z", "attributes": {"start": null}})",
+                      "attributes.start", "invalid");
 }
 
 TEST(edit_to_domain, an_absent_list_is_left_and_an_empty_one_replaces) {
-    const decoded_edit none = read("{}");
+    const decoded_edit none = read_edit("{}");
     EXPECT_TRUE(none.changes.empty() && none.replaced.empty() && !none.depends);
-    const decoded_edit given = read(R"({"depends": ["syn-2", "SYN-2"]})");
+    const decoded_edit given = read_edit(R"({"depends": ["syn-2", "SYN-2"]})");
     ASSERT_TRUE(given.depends);
     EXPECT_EQ(given.depends->size(), 1u);
     EXPECT_EQ(given.replaced, std::vector<std::string>{"dep_"});
     for (const char* json : {R"({"depends": [], "tags": [], "annotations": []})",
                              R"({"depends": null, "tags": null, "annotations": null})"}) {
-        auto replaced = read(json).replaced;
+        auto replaced = read_edit(json).replaced;
         std::sort(replaced.begin(), replaced.end());
         EXPECT_EQ(replaced, (std::vector<std::string>{"annotation_", "dep_", "tag_"})) << json;
     }
 }
 
 TEST(edit_to_domain, names_each_fault) {
-    expect_fault(R"({"description": null})", "description", "required");
-    expect_fault(R"({"description": ""})", "description", "required");
-    expect_fault(R"({"description": 1})", "description", "wrong-type");
-    expect_fault(R"({"status": null})", "status", "required");
-    expect_fault(R"({"status": "waiting"})", "status", "invalid");
-    expect_fault(R"({"project": ""})", "project", "required");
-    expect_fault(R"({"priority": "a\nb"})", "priority", "invalid");
-    expect_fault(R"({"tags": ["ok", "not ok"]})", "tags[1]", "invalid");
-    expect_fault(R"({"tags": ["a\"b"]})", "tags[0]", "invalid");
-    expect_fault(R"({"attributes": {"imask": "x"}})", "attributes.imask", "invalid");
-    expect_fault(R"({"depends": ["SYN"]})", "depends[0]", "malformed-task-ref");
-    expect_fault(R"({"annotations": [{"description": "b"}]})", "annotations[0].entry", "required");
-    expect_fault(R"({"attributes": null})", "attributes", "invalid");
-    expect_fault(R"({"attributes": {"Estimate": "1"}})", "attributes.Estimate", "malformed");
+    expect_edit_fault(R"({"description": null})", "description", "required");
+    expect_edit_fault(R"({"description": ""})", "description", "required");
+    expect_edit_fault(R"({"description": 1})", "description", "wrong-type");
+    expect_edit_fault(R"({"status": null})", "status", "required");
+    expect_edit_fault(R"({"status": "waiting"})", "status", "invalid");
+    expect_edit_fault(R"({"project": ""})", "project", "required");
+    expect_edit_fault(R"({"priority": "a\nb"})", "priority", "invalid");
+    expect_edit_fault(R"({"tags": ["ok", "not ok"]})", "tags[1]", "invalid");
+    expect_edit_fault(R"({"tags": ["a\"b"]})", "tags[0]", "invalid");
+    expect_edit_fault(R"({"attributes": {"imask": "x"}})", "attributes.imask", "invalid");
+    expect_edit_fault(R"({"depends": ["SYN"]})", "depends[0]", "malformed-task-ref");
+    expect_edit_fault(R"({"annotations": [{"description": "b"}]})", "annotations[0].entry",
+                      "required");
+    expect_edit_fault(R"({"attributes": null})", "attributes", "invalid");
+    expect_edit_fault(R"({"attributes": {"Estimate": "1"}})", "attributes.Estimate", "malformed");
     for (const char* owned : {"key", "status", "tag_x", "dep_x", "annotation_1", "entry"}) {
         for (const char* value : {"\"1\"", "null"}) {
-            expect_fault(std::string(R"({"attributes": {")") + owned + "\": " + value + "}}",
-                         std::string("attributes.") + owned, "invalid");
+            expect_edit_fault(std::string(R"({"attributes": {")") + owned + "\": " + value + "}}",
+                              std::string("attributes.") + owned, "invalid");
         }
     }
     faults all;
-    EXPECT_FALSE(read(R"({"description": null, "nope": 1, "status": "x", "tags": [""]})", all));
+    EXPECT_FALSE(
+        read_edit(R"({"description": null, "nope": 1, "status": "x", "tags": [""]})", all));
     EXPECT_EQ(all.size(), 4u);
 }
 
@@ -129,7 +131,7 @@ TEST(edit_to_domain, reads_the_protobuf_form_alike) {
     faults found;
     auto e = to_domain(m, found);
     ASSERT_TRUE(e) << found.at(0).field;
-    const decoded_edit same = read(R"({"status": "pending", "tags": ["a"], "annotations": [],
+    const decoded_edit same = read_edit(R"({"status": "pending", "tags": ["a"], "annotations": [],
         "attributes": {"estimate": "3h", "x": null}, "due": null, "depends": null})");
     std::sort(e->changes.begin(), e->changes.end());
     EXPECT_EQ(e->changes, same.changes);

@@ -17,7 +17,7 @@ namespace {
 using google::protobuf::util::MessageDifferencer;
 
 // Text with quotes, escapes, lines and characters of each UTF-8 length.
-rc::Gen<std::string> any_text() {
+rc::Gen<std::string> any_description() {
     return rc::gen::map(rc::gen::container<std::vector<std::string>>(rc::gen::element<std::string>(
                             "a", "Z", "0", " ", "\"", "\\", "/", "\n", "\t", "\xC3\xA9",
                             "\xE2\x82\xAC", "\xF0\x9F\x98\x80", "\xE2\x80\xA8", "{", "]", "x-y")),
@@ -40,7 +40,7 @@ void set_instant(google::protobuf::Timestamp& out) {
 
 v1::CreateTask any_create() {
     v1::CreateTask m;
-    m.set_description(*any_text());
+    m.set_description(*any_description());
     if (*rc::gen::arbitrary<bool>()) m.set_uuid("01936a5e-7b2c-7000-8000-00000000000f");
     m.set_prefix(*rc::gen::element<std::string>("", "SYN", "syn"));
     m.set_project(*rc::gen::element<std::string>("", "Home", "\xC3\xA9"));
@@ -58,10 +58,10 @@ v1::CreateTask any_create() {
     for (int n = *rc::gen::inRange(0, 4); n > 0; --n) {
         v1::Annotation& annotation = *m.add_annotations();
         set_instant(*annotation.mutable_entry());
-        annotation.set_description(*any_text());
+        annotation.set_description(*any_description());
     }
     for (int n = *rc::gen::inRange(0, 6); n > 0; --n) {
-        (*m.mutable_attributes())[*any_word()] = *any_text();
+        (*m.mutable_attributes())[*any_word()] = *any_description();
     }
     if (m.status() == "recurring") {
         set_instant(*m.mutable_due());

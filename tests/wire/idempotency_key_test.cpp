@@ -5,32 +5,32 @@
 namespace callsign::wire {
 namespace {
 
-std::string key_of(std::string_view value) {
+std::string field_key(std::string_view value) {
     const auto parsed = parse_idempotency_key({value});
     const std::string* key = std::get_if<std::string>(&parsed);
     return key != nullptr ? *key : "(refused)";
 }
 
 TEST(idempotency_key_header, reads_the_quoted_form) {
-    EXPECT_EQ(key_of(R"("8e03978e-40d5-43dd-bc93-6894a57f9324")"),
+    EXPECT_EQ(field_key(R"("8e03978e-40d5-43dd-bc93-6894a57f9324")"),
               "8e03978e-40d5-43dd-bc93-6894a57f9324");
-    EXPECT_EQ(key_of(R"("a\"b\\c")"), R"(a"b\c)");
-    EXPECT_EQ(key_of(" \"k\" "), "k");
-    EXPECT_EQ(key_of('"' + std::string(255, 'k') + '"'), std::string(255, 'k'));
+    EXPECT_EQ(field_key(R"("a\"b\\c")"), R"(a"b\c)");
+    EXPECT_EQ(field_key(" \"k\" "), "k");
+    EXPECT_EQ(field_key('"' + std::string(255, 'k') + '"'), std::string(255, 'k'));
 }
 
 TEST(idempotency_key_header, ignores_well_formed_parameters) {
     for (const char* value :
          {R"("k";a)", R"("k"; a=1;b=-12.345)", R"("k";a="x\"y";*b=tok/en)", R"("k";a=?1;b=:YWJj:)",
           R"("k";a=@1659578233)", R"("k";a=%"f%c3%bc")"}) {
-        EXPECT_EQ(key_of(value), "k") << value;
+        EXPECT_EQ(field_key(value), "k") << value;
     }
 }
 
 TEST(idempotency_key_header, reads_the_bare_form) {
-    EXPECT_EQ(key_of("8e03978e"), "8e03978e");
-    EXPECT_EQ(key_of("a;b=\"c\""), "a;b=\"c\"");
-    EXPECT_EQ(key_of(std::string(255, 'k')), std::string(255, 'k'));
+    EXPECT_EQ(field_key("8e03978e"), "8e03978e");
+    EXPECT_EQ(field_key("a;b=\"c\""), "a;b=\"c\"");
+    EXPECT_EQ(field_key(std::string(255, 'k')), std::string(255, 'k'));
 }
 
 TEST(idempotency_key_header, refuses_the_rest) {
@@ -58,9 +58,9 @@ TEST(idempotency_key_header, refuses_the_rest) {
                               "\"k\" ;a",
                               "\"k\";a=%\"%C3\"",
                               "\"k\";a=@1.5"}) {
-        EXPECT_EQ(key_of(value), "(refused)") << value;
+        EXPECT_EQ(field_key(value), "(refused)") << value;
     }
-    EXPECT_EQ(key_of(std::string(256, 'k')), "(refused)");
+    EXPECT_EQ(field_key(std::string(256, 'k')), "(refused)");
 }
 
 TEST(idempotency_key_header, tells_missing_from_malformed) {

@@ -17,7 +17,7 @@ faults faults_of(std::string_view json) {
     return faults_of(json, v1::CreateTask());
 }
 
-void expect_fault(std::string_view json, std::string_view field, std::string_view code) {
+void expect_form_fault(std::string_view json, std::string_view field, std::string_view code) {
     const faults found = faults_of(json);
     ASSERT_EQ(found.size(), 1u) << json;
     EXPECT_EQ(found[0].field, field) << json;
@@ -109,10 +109,10 @@ TEST(json_write, writes_a_merge_patch_as_it_is_read) {
 }
 
 TEST(json_read, names_what_is_unknown) {
-    expect_fault(R"({"descripton": "x"})", "descripton", "unknown-field");
-    expect_fault(R"({"created_at": 1})", "created_at", "unknown-field");
-    expect_fault(R"({"annotations": [{}, {"entyr": {"a": [1, {}]}}]})", "annotations[1].entyr",
-                 "unknown-field");
+    expect_form_fault(R"({"descripton": "x"})", "descripton", "unknown-field");
+    expect_form_fault(R"({"created_at": 1})", "created_at", "unknown-field");
+    expect_form_fault(R"({"annotations": [{}, {"entyr": {"a": [1, {}]}}]})", "annotations[1].entyr",
+                      "unknown-field");
 }
 
 // Names beyond the bound are not even kept: that is said once, of the map, and reading goes on.
@@ -141,30 +141,32 @@ TEST(json_read, keeps_no_more_of_a_map_than_its_bound) {
 }
 
 TEST(json_read, names_what_comes_twice) {
-    expect_fault(R"({"description": "a", "description": "b"})", "description", "duplicate-field");
-    expect_fault(R"({"description": "a", "\u0064escription": "b"})", "description",
-                 "duplicate-field");
-    expect_fault(R"({"attributes": {"a": "1", "b": "2", "a": "3"}})", "attributes.a",
-                 "duplicate-field");
-    expect_fault(R"({"project": null, "project": "b"})", "project", "duplicate-field");
+    expect_form_fault(R"({"description": "a", "description": "b"})", "description",
+                      "duplicate-field");
+    expect_form_fault(R"({"description": "a", "\u0064escription": "b"})", "description",
+                      "duplicate-field");
+    expect_form_fault(R"({"attributes": {"a": "1", "b": "2", "a": "3"}})", "attributes.a",
+                      "duplicate-field");
+    expect_form_fault(R"({"project": null, "project": "b"})", "project", "duplicate-field");
 }
 
 TEST(json_read, names_what_has_the_wrong_type) {
-    expect_fault(R"({"description": 1})", "description", "wrong-type");
-    expect_fault(R"({"description": ["a"]})", "description", "wrong-type");
-    expect_fault(R"({"description": {"a": {"b": []}}})", "description", "wrong-type");
-    expect_fault(R"({"tags": "a"})", "tags", "wrong-type");
-    expect_fault(R"({"tags": ["a", null]})", "tags[1]", "wrong-type");
-    expect_fault(R"({"tags": ["a", ["b"], "c"]})", "tags[1]", "wrong-type");
-    expect_fault(R"({"due": 1795178880})", "due", "wrong-type");
-    expect_fault(R"({"due": {"seconds": 1}})", "due", "wrong-type");
-    expect_fault(R"({"due": "tomorrow"})", "due", "malformed");
-    expect_fault(R"({"annotations": {}})", "annotations", "wrong-type");
-    expect_fault(R"({"annotations": [{}, 1]})", "annotations[1]", "wrong-type");
-    expect_fault(R"({"annotations": [{"entry": true}]})", "annotations[0].entry", "wrong-type");
-    expect_fault(R"({"attributes": {"a": 1}})", "attributes.a", "wrong-type");
-    expect_fault(R"({"attributes": {"a": {"b": "c"}}})", "attributes.a", "wrong-type");
-    expect_fault(R"({"attributes": [["a", "b"]]})", "attributes", "wrong-type");
+    expect_form_fault(R"({"description": 1})", "description", "wrong-type");
+    expect_form_fault(R"({"description": ["a"]})", "description", "wrong-type");
+    expect_form_fault(R"({"description": {"a": {"b": []}}})", "description", "wrong-type");
+    expect_form_fault(R"({"tags": "a"})", "tags", "wrong-type");
+    expect_form_fault(R"({"tags": ["a", null]})", "tags[1]", "wrong-type");
+    expect_form_fault(R"({"tags": ["a", ["b"], "c"]})", "tags[1]", "wrong-type");
+    expect_form_fault(R"({"due": 1795178880})", "due", "wrong-type");
+    expect_form_fault(R"({"due": {"seconds": 1}})", "due", "wrong-type");
+    expect_form_fault(R"({"due": "tomorrow"})", "due", "malformed");
+    expect_form_fault(R"({"annotations": {}})", "annotations", "wrong-type");
+    expect_form_fault(R"({"annotations": [{}, 1]})", "annotations[1]", "wrong-type");
+    expect_form_fault(R"({"annotations": [{"entry": true}]})", "annotations[0].entry",
+                      "wrong-type");
+    expect_form_fault(R"({"attributes": {"a": 1}})", "attributes.a", "wrong-type");
+    expect_form_fault(R"({"attributes": {"a": {"b": "c"}}})", "attributes.a", "wrong-type");
+    expect_form_fault(R"({"attributes": [["a", "b"]]})", "attributes", "wrong-type");
 }
 
 TEST(json_read, names_every_fault_at_once) {
@@ -177,7 +179,7 @@ TEST(json_read, names_every_fault_at_once) {
 
 TEST(json_read, refuses_what_is_no_object) {
     for (const char* root : {"[]", "[{\"a\": [1]}]", "1", "-1", "1.5", "\"a\"", "null", "true"}) {
-        expect_fault(root, "", "wrong-type");
+        expect_form_fault(root, "", "wrong-type");
     }
 }
 

@@ -234,7 +234,7 @@ TEST(snapshot, is_bounded) {
 
 // ---- any of them ----
 
-rc::Gen<std::string> any_text() {
+rc::Gen<std::string> any_string() {
     return rc::gen::map(
         rc::gen::container<std::vector<std::string>>(rc::gen::element<std::string>(
             "a", "\"", "\\", "\n", std::string("\0", 1), "\x1f", "ż", "✓", "\U0001F600", "/", " ")),
@@ -258,8 +258,8 @@ RC_GTEST_PROP(segment, reads_what_it_writes, ()) {
         operation o{
             *rc::gen::element(kind::create, kind::remove, kind::update), any_uuid(), {}, {}, {}};
         if (o.kind == kind::update) {
-            o.property = *any_text();
-            if (*rc::gen::arbitrary<bool>()) o.value = *any_text();
+            o.property = *any_string();
+            if (*rc::gen::arbitrary<bool>()) o.value = *any_string();
             o.at = precise_time{std::chrono::nanoseconds{*rc::gen::inRange<std::int64_t>(
                 -9'200'000'000'000'000'000, 9'200'000'000'000'000'000)}};
         }
@@ -277,7 +277,7 @@ RC_GTEST_PROP(snapshot, reads_any_it_writes, ()) {
     for (int i = 0; i < size; ++i) {
         attributes& properties = tasks[any_uuid()];
         const int count = *rc::gen::inRange(0, 10);
-        for (int j = 0; j < count; ++j) properties[*any_text()] = *any_text();
+        for (int j = 0; j < count; ++j) properties[*any_string()] = *any_string();
     }
     RC_ASSERT(decode_snapshot(encode_snapshot(tasks)) == decoded_snapshot(tasks));
 }

@@ -7,7 +7,7 @@
 namespace callsign {
 namespace {
 
-using kind = outbox_event::kind;
+using heard = outbox_event::kind;
 using step = outbox_step;
 using failure = sink_failure::kind;
 
@@ -22,27 +22,27 @@ constexpr outbox_limits limits{.poll_interval = std::chrono::seconds{5},
 class machine_test : public ::testing::Test {
   protected:
     // As it comes: nothing waits, nothing is due.
-    outbox_action say(kind what) { return say({.what = what}); }
+    outbox_action say(heard what) { return say({.what = what}); }
     outbox_action say(outbox_event e) { return m_.resume(e, 127); }
-    outbox_action work(kind what) { return say({.what = what, .has_work = true}); }
-    outbox_action fail(failure why) { return say({.what = kind::failed, .failure = why}); }
+    outbox_action work(heard what) { return say({.what = what, .has_work = true}); }
+    outbox_action fail(failure why) { return say({.what = heard::failed, .failure = why}); }
 
     // To where a version has been taken and is to be sent.
     void take(bool is_single = false) {
-        ASSERT_EQ(say(kind::rested).step, step::pull);
-        ASSERT_EQ(work(kind::up_to_date).step, step::take);
-        ASSERT_EQ(say({.what = kind::taken, .is_single = is_single}).step, step::send);
+        ASSERT_EQ(say(heard::rested).step, step::pull);
+        ASSERT_EQ(work(heard::up_to_date).step, step::take);
+        ASSERT_EQ(say({.what = heard::taken, .is_single = is_single}).step, step::send);
     }
 
     outbox_machine m_{limits};
 };
 
 TEST_F(machine_test, pulls_what_there_is_and_then_rests) {
-    EXPECT_EQ(say(kind::rested).step, step::pull);
-    EXPECT_EQ(say(kind::child).step, step::apply);
-    EXPECT_EQ(say(kind::applied_part).step, step::apply);
-    EXPECT_EQ(say(kind::applied).step, step::pull);
-    const auto rest = say(kind::up_to_date);
+    EXPECT_EQ(say(heard::rested).step, step::pull);
+    EXPECT_EQ(say(heard::child).step, step::apply);
+    EXPECT_EQ(say(heard::applied_part).step, step::apply);
+    EXPECT_EQ(say(heard::applied).step, step::pull);
+    const auto rest = say(heard::up_to_date);
     EXPECT_EQ(rest.step, step::rest);
     EXPECT_EQ(rest.pause, limits.poll_interval);
     EXPECT_FALSE(rest.is_patient);
@@ -50,15 +50,15 @@ TEST_F(machine_test, pulls_what_there_is_and_then_rests) {
 
 TEST_F(machine_test, sends_what_waits_and_goes_on_without_asking) {
     take();
-    EXPECT_EQ(say(kind::accepted).step, step::settle);
-    EXPECT_EQ(work(kind::settled).step, step::take);
-    EXPECT_EQ(say(kind::nothing).step, step::rest);
+    EXPECT_EQ(say(heard::accepted).step, step::settle);
+    EXPECT_EQ(work(heard::settled).step, step::take);
+    EXPECT_EQ(say(heard::nothing).step, step::rest);
 }
 
 TEST_F(machine_test, pulls_first_for_what_is_to_be_looked_at_on_the_newest) {
     take();
-    EXPECT_EQ(say(kind::accepted).step, step::settle);
-    EXPECT_EQ(say({.what = kind::settled, .has_work = true, .pull_first = true}).step, step::pull);
+    EXPECT_EQ(say(heard::accepted).step, step::settle);
+    EXPECT_EQ(say({.what = heard::settled, .has_work = true, .pull_first = true}).step, step::pull);
 }
 
 // The one thing that must never happen: another version behind a parent whose child is not known.
@@ -70,9 +70,9 @@ TEST_F(machine_test, asks_what_became_of_a_version_before_anything_else_is_sent)
         EXPECT_EQ(rest.step, step::rest);
         EXPECT_TRUE(rest.is_patient);
         EXPECT_TRUE(m_.is_uncertain());
-        EXPECT_EQ(work(kind::rested).step, step::pull);
-        EXPECT_EQ(say(kind::own_child).step, step::settle);
-        say(kind::settled);
+        EXPECT_EQ(work(heard::rested).step, step::pull);
+        EXPECT_EQ(say(heard::own_child).step, step::settle);
+        say(heard::settled);
         EXPECT_FALSE(m_.is_uncertain());
     }
 }
@@ -81,53 +81,53 @@ TEST_F(machine_test, sends_the_same_again_while_there_is_no_child) {
     take();
     fail(failure::lost);
     for (int n = 0; n < limits.resends_max; ++n) {
-        EXPECT_EQ(say(kind::rested).step, step::pull);
-        EXPECT_EQ(work(kind::up_to_date).step, step::resend);
+        EXPECT_EQ(say(heard::rested).step, step::pull);
+        EXPECT_EQ(work(heard::up_to_date).step, step::resend);
         fail(failure::lost);
     }
-    EXPECT_EQ(say(kind::rested).step, step::pull);
-    EXPECT_EQ(work(kind::up_to_date).step, step::disband);
+    EXPECT_EQ(say(heard::rested).step, step::pull);
+    EXPECT_EQ(work(heard::up_to_date).step, step::disband);
     EXPECT_EQ(m_.effects_max(), limits.effects_max / 2);
 }
 
 TEST_F(machine_test, takes_anew_once_another_is_the_child) {
     take();
     fail(failure::lost);
-    EXPECT_EQ(say(kind::rested).step, step::pull);
-    EXPECT_EQ(say(kind::child).step, step::apply);
+    EXPECT_EQ(say(heard::rested).step, step::pull);
+    EXPECT_EQ(say(heard::child).step, step::apply);
     EXPECT_FALSE(m_.is_uncertain());
-    EXPECT_EQ(say(kind::applied).step, step::pull);
-    EXPECT_EQ(work(kind::up_to_date).step, step::take);
+    EXPECT_EQ(say(heard::applied).step, step::pull);
+    EXPECT_EQ(work(heard::up_to_date).step, step::take);
 }
 
 TEST_F(machine_test, a_conflict_may_be_with_a_copy_of_its_own) {
     take();
-    const auto rest = say(kind::conflict);
+    const auto rest = say(heard::conflict);
     EXPECT_EQ(rest.step, step::rest);
     EXPECT_TRUE(rest.is_patient);
     EXPECT_LE(rest.pause, limits.conflict_pause);
-    EXPECT_EQ(say(kind::rested).step, step::pull);
-    EXPECT_EQ(say(kind::own_child).step, step::settle);
+    EXPECT_EQ(say(heard::rested).step, step::pull);
+    EXPECT_EQ(say(heard::own_child).step, step::settle);
 }
 
 TEST_F(machine_test, conflicts_in_a_row_keep_it_away_longer) {
     milliseconds before{0};
     for (int n = 0; n < 4; ++n) {
         take();
-        const auto rest = say(kind::conflict);
+        const auto rest = say(heard::conflict);
         EXPECT_GT(rest.pause, before);
         before = rest.pause;
-        say(kind::rested);
-        say(kind::child);
-        say(kind::applied);
-        EXPECT_EQ(say(kind::up_to_date).step, step::rest);
+        say(heard::rested);
+        say(heard::child);
+        say(heard::applied);
+        EXPECT_EQ(say(heard::up_to_date).step, step::rest);
     }
 }
 
 TEST_F(machine_test, what_never_left_is_taken_anew_after_a_pause) {
     take();
     EXPECT_EQ(fail(failure::unreachable).step, step::disband);
-    const auto rest = work(kind::disbanded);
+    const auto rest = work(heard::disbanded);
     EXPECT_EQ(rest.step, step::rest);
     EXPECT_TRUE(rest.is_patient);
     EXPECT_GE(rest.pause, limits.retry_min * 9 / 10);
@@ -138,8 +138,8 @@ TEST_F(machine_test, what_never_left_is_taken_anew_after_a_pause) {
 TEST_F(machine_test, what_may_be_there_stays_so_though_the_server_is_gone) {
     take();
     fail(failure::lost);
-    say(kind::rested);
-    work(kind::up_to_date);
+    say(heard::rested);
+    work(heard::up_to_date);
     EXPECT_EQ(fail(failure::unreachable).step, step::rest);
     EXPECT_TRUE(m_.is_uncertain());
 }
@@ -148,22 +148,22 @@ TEST_F(machine_test, what_is_refused_is_looked_for_among_what_is_not) {
     take();
     EXPECT_EQ(fail(failure::refused).step, step::disband);
     EXPECT_EQ(m_.effects_max(), 4);
-    EXPECT_LE(work(kind::disbanded).pause, 2 * limits.conflict_pause);
+    EXPECT_LE(work(heard::disbanded).pause, 2 * limits.conflict_pause);
     take(true);
     EXPECT_EQ(fail(failure::refused).step, step::give_up);
-    EXPECT_EQ(work(kind::disbanded).step, step::rest);
+    EXPECT_EQ(work(heard::disbanded).step, step::rest);
     // The others go on, and more at a time.
     take();
-    say(kind::accepted);
-    say(kind::settled);
+    say(heard::accepted);
+    say(heard::settled);
     EXPECT_EQ(m_.effects_max(), 8);
 }
 
 TEST_F(machine_test, refused_after_it_may_have_been_taken_is_no_refusal) {
     take(true);
     fail(failure::lost);
-    say(kind::rested);
-    work(kind::up_to_date);
+    say(heard::rested);
+    work(heard::up_to_date);
     EXPECT_EQ(fail(failure::refused).step, step::rest);
     EXPECT_TRUE(m_.is_uncertain());
 }
@@ -171,58 +171,59 @@ TEST_F(machine_test, refused_after_it_may_have_been_taken_is_no_refusal) {
 TEST_F(machine_test, failures_keep_it_away_longer_up_to_a_bound) {
     milliseconds before{0};
     for (int n = 0; n < 3; ++n) {
-        say(kind::rested);
+        say(heard::rested);
         const auto rest = fail(failure::unreachable);
         EXPECT_GT(rest.pause, before);
         before = rest.pause;
     }
     for (int n = 0; n < 10; ++n) {
-        say(kind::rested);
+        say(heard::rested);
         EXPECT_LE(fail(failure::unreachable).pause, limits.retry_max * 11 / 10);
     }
     // As the server asks, within the bound.
-    say(kind::rested);
-    say(kind::up_to_date);
-    say(kind::rested);
-    const auto asked = say({.what = kind::failed,
+    say(heard::rested);
+    say(heard::up_to_date);
+    say(heard::rested);
+    const auto asked = say({.what = heard::failed,
                             .failure = failure::unavailable,
                             .retry_in = std::chrono::seconds{4}});
     EXPECT_GE(asked.pause, std::chrono::seconds{4} * 9 / 10);
-    say(kind::rested);
-    const auto too_long = say(
-        {.what = kind::failed, .failure = failure::unavailable, .retry_in = std::chrono::hours{9}});
+    say(heard::rested);
+    const auto too_long = say({.what = heard::failed,
+                               .failure = failure::unavailable,
+                               .retry_in = std::chrono::hours{9}});
     EXPECT_LE(too_long.pause, limits.retry_max * 11 / 10);
 }
 
 TEST_F(machine_test, what_stops_everything_is_not_believed_at_once) {
-    EXPECT_EQ(say({.what = kind::rested, .verify_due = true}).step, step::verify);
-    EXPECT_EQ(say(kind::diverged).step, step::rest);
-    EXPECT_EQ(say({.what = kind::rested, .verify_due = true}).step, step::verify);
-    const auto halt = say(kind::diverged);
+    EXPECT_EQ(say({.what = heard::rested, .verify_due = true}).step, step::verify);
+    EXPECT_EQ(say(heard::diverged).step, step::rest);
+    EXPECT_EQ(say({.what = heard::rested, .verify_due = true}).step, step::verify);
+    const auto halt = say(heard::diverged);
     EXPECT_EQ(halt.step, step::halt);
     EXPECT_EQ(halt.why, remote_halt::gone_back);
-    EXPECT_EQ(say(kind::rested).step, step::pull);  // a person has acted
+    EXPECT_EQ(say(heard::rested).step, step::pull);  // a person has acted
 }
 
 TEST_F(machine_test, one_answer_as_it_should_be_ends_the_doubt) {
-    say({.what = kind::rested, .verify_due = true});
-    say(kind::diverged);
-    say({.what = kind::rested, .verify_due = true});
-    EXPECT_EQ(say(kind::confirmed).step, step::pull);
-    say(kind::up_to_date);
-    say({.what = kind::rested, .verify_due = true});
-    EXPECT_EQ(say(kind::diverged).step, step::rest);
+    say({.what = heard::rested, .verify_due = true});
+    say(heard::diverged);
+    say({.what = heard::rested, .verify_due = true});
+    EXPECT_EQ(say(heard::confirmed).step, step::pull);
+    say(heard::up_to_date);
+    say({.what = heard::rested, .verify_due = true});
+    EXPECT_EQ(say(heard::diverged).step, step::rest);
 }
 
 TEST_F(machine_test, begins_again_from_a_snapshot) {
-    say(kind::rested);
-    EXPECT_EQ(say(kind::gone).step, step::restart);
-    EXPECT_EQ(say(kind::restarted).step, step::pull);
-    say(kind::gone);
-    EXPECT_EQ(say(kind::incomplete).step, step::rest);
-    say(kind::rested);
-    say(kind::gone);
-    const auto halt = say(kind::incomplete);
+    say(heard::rested);
+    EXPECT_EQ(say(heard::gone).step, step::restart);
+    EXPECT_EQ(say(heard::restarted).step, step::pull);
+    say(heard::gone);
+    EXPECT_EQ(say(heard::incomplete).step, step::rest);
+    say(heard::rested);
+    say(heard::gone);
+    const auto halt = say(heard::incomplete);
     EXPECT_EQ(halt.step, step::halt);
     EXPECT_EQ(halt.why, remote_halt::incomplete);
 }
@@ -230,13 +231,13 @@ TEST_F(machine_test, begins_again_from_a_snapshot) {
 TEST_F(machine_test, does_not_verify_while_a_version_is_on_its_way) {
     take();
     fail(failure::lost);
-    EXPECT_EQ(say({.what = kind::rested, .verify_due = true}).step, step::pull);
+    EXPECT_EQ(say({.what = heard::rested, .verify_due = true}).step, step::pull);
 }
 
 TEST_F(machine_test, a_mirror_that_was_moved_is_pulled_for_anew) {
     take();
-    say(kind::accepted);
-    EXPECT_EQ(say(kind::moved).step, step::pull);
+    say(heard::accepted);
+    EXPECT_EQ(say(heard::moved).step, step::pull);
     EXPECT_FALSE(m_.is_uncertain());
 }
 

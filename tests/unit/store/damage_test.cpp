@@ -14,11 +14,11 @@
 namespace callsign {
 namespace {
 
-using kind = store_failure::kind;
+using trouble = store_failure::kind;
 
 // What it fails with; none: it does not.
 template <class Action>
-std::optional<kind> failure_of(Action action) {
+std::optional<trouble> failure_of(Action action) {
     try {
         action();
     } catch (const store_failure& failure) {
@@ -56,7 +56,7 @@ class store_damage : public ::testing::Test {
         const char turned = static_cast<char>(bytes.get() ^ 1);
         bytes.seekp(at_[table]).put(turned);
     }
-    std::optional<kind> write_with_token() {
+    std::optional<trouble> write_with_token() {
         return failure_of([&] {
             const auto tx = store_->begin_write();
             ASSERT_TRUE(tx->find_token(token_));
@@ -64,7 +64,7 @@ class store_damage : public ::testing::Test {
             tx->commit();
         });
     }
-    std::optional<kind> look() {
+    std::optional<trouble> look() {
         return failure_of([&] { store_->prove_readable(); });
     }
 
@@ -81,9 +81,9 @@ TEST_F(store_damage, is_met_where_it_is_and_looked_at_again_on_the_disk) {
     turn("tokens");
     open();
     EXPECT_EQ(look(), std::nullopt) << "nobody has met it";
-    EXPECT_EQ(write_with_token(), kind::corrupt);
-    EXPECT_EQ(look(), kind::corrupt);
-    EXPECT_EQ(look(), kind::corrupt);
+    EXPECT_EQ(write_with_token(), trouble::corrupt);
+    EXPECT_EQ(look(), trouble::corrupt);
+    EXPECT_EQ(look(), trouble::corrupt);
     turn("tokens");
     EXPECT_EQ(look(), std::nullopt);
     EXPECT_EQ(write_with_token(), std::nullopt);
@@ -94,12 +94,12 @@ TEST_F(store_damage, of_what_is_read_at_the_start_stops_writing_alone) {
     store_.reset();
     turn("totals");
     open();
-    EXPECT_EQ(write_with_token(), kind::corrupt);
+    EXPECT_EQ(write_with_token(), trouble::corrupt);
     EXPECT_EQ(store_->begin_read()->tokens_of(std::nullopt).size(), 1u);
-    EXPECT_EQ(look(), kind::corrupt);
+    EXPECT_EQ(look(), trouble::corrupt);
     turn("totals");
-    EXPECT_EQ(write_with_token(), kind::corrupt) << "what was read at the start is not there";
-    EXPECT_EQ(look(), kind::unknown);
+    EXPECT_EQ(write_with_token(), trouble::corrupt) << "what was read at the start is not there";
+    EXPECT_EQ(look(), trouble::unknown);
     open();
     EXPECT_EQ(write_with_token(), std::nullopt);
 }
@@ -115,7 +115,7 @@ TEST_F(store_damage, is_not_what_a_failed_read_is_taken_for) {
         disk_.heal();
         if (!has_struck) break;
         if (how) {
-            EXPECT_EQ(how, kind::read_failed) << nth;
+            EXPECT_EQ(how, trouble::read_failed) << nth;
             ++failed;
         }
         EXPECT_EQ(look(), std::nullopt) << nth;
@@ -126,7 +126,7 @@ TEST_F(store_damage, is_not_what_a_failed_read_is_taken_for) {
     open();
     disk_.arm(testing::disk_fault::read_fails, 1);
     EXPECT_EQ(failure_of([&] { store_->begin_read()->tokens_of(std::nullopt); }),
-              kind::read_failed);
+              trouble::read_failed);
     disk_.heal();
     EXPECT_EQ(failure_of([&] { store_->begin_read()->tokens_of(std::nullopt); }), std::nullopt);
 }

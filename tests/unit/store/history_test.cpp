@@ -3,6 +3,7 @@
 
 #include "support/check.hpp"
 #include "support/temp_dir.hpp"
+#include "t0.hpp"
 
 #include <callsign/store/sqlite.hpp>
 
@@ -12,7 +13,6 @@
 namespace callsign {
 namespace {
 
-constexpr time_point t0{milliseconds{1'700'000'000'000}};
 constexpr std::int64_t row_bytes = 64;  // what each counts for besides
 
 struct history : ::testing::Test {

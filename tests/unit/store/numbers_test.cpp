@@ -3,6 +3,7 @@
 #include "store/sqlite/migrations.hpp"
 #include "store/sqlite/statements.hpp"
 #include "support/temp_dir.hpp"
+#include "t0.hpp"
 
 #include <callsign/store/sqlite.hpp>
 
@@ -11,8 +12,6 @@
 
 namespace callsign {
 namespace {
-
-constexpr time_point made_at{milliseconds{1'700'000'000'000}};
 
 struct numbers : ::testing::Test {
     std::unique_ptr<store> open(std::size_t entries_max = 100) {
@@ -26,13 +25,13 @@ struct numbers : ::testing::Test {
     void fill() {
         const auto store = open();
         const auto tx = store->begin_write();
-        account = tx->put_account("home", made_at);
-        const auto series = tx->put_series(account, "SYN", "", true, made_at);
+        account = tx->put_account("home", t0);
+        const auto series = tx->put_series(account, "SYN", "", true, t0);
         for (std::uint64_t n = 1; n <= 3; ++n) {
             task t;
             t.account = account;
-            t.uuid = make_uuid_v7(made_at, 1, n);
-            t.created_at = made_at;
+            t.uuid = make_uuid_v7(t0, 1, n);
+            t.created_at = t0;
             t.attributes = {{"status", n % 2 == 0 ? "completed" : "pending"}};
             t.numbered =
                 receipt{t.uuid, "SYN", "", tx->take_number(series, ""), 1, t.created_at, true};
@@ -91,8 +90,8 @@ TEST_F(numbers, of_open_tasks_are_those_of_the_snapshot) {
     using list = std::vector<std::int64_t>;
     const auto turn = [&](std::uint64_t n, const char* status) {
         const auto tx = store->begin_write();
-        const task before = *tx->find_task(account, make_uuid_v7(made_at, 1, n));
-        tx->update_task(before, {{"status", status}}, false, 2, made_at);
+        const task before = *tx->find_task(account, make_uuid_v7(t0, 1, n));
+        tx->update_task(before, {{"status", status}}, false, 2, t0);
         tx->commit();
     };
     const auto before = store->begin_read();
@@ -128,8 +127,8 @@ TEST_F(numbers, of_open_tasks_are_there_when_they_are_seen) {
                 const series_id series = tx.default_series(account)->id;
                 task t;
                 t.account = account;
-                t.uuid = make_uuid_v7(made_at, entries_max + 1, n);
-                t.created_at = made_at;
+                t.uuid = make_uuid_v7(t0, entries_max + 1, n);
+                t.created_at = t0;
                 t.purged = true;
                 unseen.push_back(tx.take_number(series, ""));
                 t.numbered = receipt{t.uuid, "SYN", "", unseen.back(), 0, t.created_at, true};

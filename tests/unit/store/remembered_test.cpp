@@ -5,6 +5,7 @@
 
 #include "support/check.hpp"
 #include "support/temp_dir.hpp"
+#include "t0.hpp"
 
 #include <callsign/store/memory.hpp>
 #include <callsign/store/sqlite.hpp>
@@ -18,8 +19,6 @@
 
 namespace callsign::testing {
 namespace {
-
-constexpr time_point t0{milliseconds{1'700'000'000'000}};
 
 uuid uuid_of(std::int64_t n) {
     uuid id{};

@@ -4,6 +4,7 @@
 #include "support/counted_ids.hpp"
 #include "support/given_ids.hpp"
 #include "support/temp_dir.hpp"
+#include "t0.hpp"
 
 #include <callsign/rules/rules.hpp>
 #include <callsign/store/sqlite.hpp>
@@ -16,8 +17,6 @@
 
 namespace callsign::testing {
 namespace {
-
-constexpr time_point made_at{milliseconds{1'700'000'000'000}};
 
 class removal : public ::testing::Test {
   protected:
@@ -96,7 +95,7 @@ class removal : public ::testing::Test {
     temp_dir dir_;
     std::unique_ptr<store> store_ = open_sqlite({.data_dir = dir_.path()});
     counted_ids ids_;
-    time_point now_ = made_at;
+    time_point now_ = t0;
 };
 
 // What is deleted is overwritten by way of the log: a step of 500 rows of 1 MiB would be its whole

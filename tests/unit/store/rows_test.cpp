@@ -3,6 +3,7 @@
 #include "store/sqlite/rows.hpp"
 
 #include "callsign/rows/v1/rows.pb.h"
+#include "t0.hpp"
 
 #include <cmath>
 #include <functional>
@@ -14,13 +15,11 @@ namespace {
 using kind = operation_kind;
 namespace rows = ::callsign::rows::v1;
 
-constexpr time_point t0{milliseconds{1'700'000'000'000}};
-
 uuid id_of(std::uint64_t n) {
     return make_uuid_v7(t0, 1, n);
 }
 
-const std::vector<operation> sample = {
+const std::vector<operation> sample_operations = {
     {kind::create, id_of(1), {}, {}, {}},
     {kind::update, id_of(1), "description", "one", t0},
     {kind::update, id_of(1), "tag", std::nullopt, t0 + std::chrono::nanoseconds{7}},
@@ -28,25 +27,25 @@ const std::vector<operation> sample = {
 };
 
 // One field is another than encode() would have written.
-struct damage {
+struct message_damage {
     const char* name;
     std::function<void(rows::Operations&)> done;
 };
 
-class damaged_operations : public ::testing::TestWithParam<damage> {};
+class damaged_operations : public ::testing::TestWithParam<message_damage> {};
 
 TEST(operation_rows, are_read_as_they_were_written) {
-    EXPECT_EQ(decode_operations(encode(sample)), sample);
+    EXPECT_EQ(decode_operations(encode(sample_operations)), sample_operations);
     EXPECT_EQ(decode_operations(""), std::vector<operation>{});
 }
 
 TEST(operation_rows, cut_anywhere_or_with_any_byte_changed_end_nothing) {
-    const std::string whole = encode(sample);
+    const std::string whole = encode(sample_operations);
     for (std::size_t cut = 0; cut < whole.size(); ++cut) {
         const auto read = decode_operations(std::string_view(whole).substr(0, cut));
         // What ends between two of them looks whole.
         if (read) {
-            EXPECT_LT(read->size(), sample.size());
+            EXPECT_LT(read->size(), sample_operations.size());
         }
     }
     for (std::size_t at = 0; at < whole.size(); ++at) {
@@ -65,7 +64,7 @@ TEST(operation_rows, cut_anywhere_or_with_any_byte_changed_end_nothing) {
 
 TEST_P(damaged_operations, are_not_believed) {
     rows::Operations message;
-    ASSERT_TRUE(message.ParseFromString(encode(sample)));
+    ASSERT_TRUE(message.ParseFromString(encode(sample_operations)));
     GetParam().done(message);
     EXPECT_FALSE(decode_operations(message.SerializeAsString()));
 }
@@ -73,15 +72,17 @@ TEST_P(damaged_operations, are_not_believed) {
 INSTANTIATE_TEST_SUITE_P(
     damages, damaged_operations,
     ::testing::Values(
-        damage{"no_kind", [](auto& m) { m.mutable_operations(1)->clear_kind(); }},
-        damage{"another_kind", [](auto& m) { m.mutable_operations(1)->set_kind(4); }},
-        damage{"a_negative_kind", [](auto& m) { m.mutable_operations(3)->set_kind(-1); }},
-        damage{"no_task", [](auto& m) { m.mutable_operations(0)->clear_uuid(); }},
-        damage{"half_a_uuid", [](auto& m) { m.mutable_operations(3)->set_uuid("12345678"); }},
-        damage{"no_time", [](auto& m) { m.mutable_operations(1)->clear_at(); }},
-        damage{"a_time_beyond_all", [](auto& m) { m.mutable_operations(1)->set_at(INT64_MAX); }},
-        damage{"a_second_of_nanoseconds",
-               [](auto& m) { m.mutable_operations(2)->set_at_rest(1'000'000); }}),
+        message_damage{"no_kind", [](auto& m) { m.mutable_operations(1)->clear_kind(); }},
+        message_damage{"another_kind", [](auto& m) { m.mutable_operations(1)->set_kind(4); }},
+        message_damage{"a_negative_kind", [](auto& m) { m.mutable_operations(3)->set_kind(-1); }},
+        message_damage{"no_task", [](auto& m) { m.mutable_operations(0)->clear_uuid(); }},
+        message_damage{"half_a_uuid",
+                       [](auto& m) { m.mutable_operations(3)->set_uuid("12345678"); }},
+        message_damage{"no_time", [](auto& m) { m.mutable_operations(1)->clear_at(); }},
+        message_damage{"a_time_beyond_all",
+                       [](auto& m) { m.mutable_operations(1)->set_at(INT64_MAX); }},
+        message_damage{"a_second_of_nanoseconds",
+                       [](auto& m) { m.mutable_operations(2)->set_at_rest(1'000'000); }}),
     [](const auto& each) { return std::string(each.param.name); });
 
 // ---- retries ----

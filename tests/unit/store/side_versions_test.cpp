@@ -2,6 +2,7 @@
 // them, though nobody looks for them.
 
 #include "support/temp_dir.hpp"
+#include "t0.hpp"
 
 #include <callsign/store/sqlite.hpp>
 
@@ -11,9 +12,7 @@
 namespace callsign {
 namespace {
 
-constexpr time_point now{std::chrono::seconds{1'700'000'000}};
-
-uuid uuid_of(std::uint32_t n) {
+uuid drawn_id(std::uint32_t n) {
     uuid id{};
     id.data[0] = 1;
     for (int i = 0; i < 4; ++i) id.data[15 - i] = static_cast<std::uint8_t>(n >> (8 * i));
@@ -30,14 +29,14 @@ class side_versions : public ::testing::Test {
 
     account_id make_account(const std::string& name) {
         const auto tx = store_->begin_write();
-        const auto id = tx->put_account(name, now, account_mode::managed);
-        tx->append_version(id, uuid_of(++drawn_), now, {});
+        const auto id = tx->put_account(name, t0, account_mode::managed);
+        tx->append_version(id, drawn_id(++drawn_), t0, {});
         tx->commit();
         return id;
     }
     uuid put(write_tx& tx, account_id account) {
-        const uuid id = uuid_of(++drawn_);
-        tx.put_fork_version(account, {id, 0, now, {1}, {}, {}}, {10, 1'000'000});
+        const uuid id = drawn_id(++drawn_);
+        tx.put_fork_version(account, {id, 0, t0, {1}, {}, {}}, {10, 1'000'000});
         return id;
     }
     std::int64_t rows() {

@@ -1,0 +1,10 @@
+#pragma once
+// The moment at which tests of the stores begin.
+
+#include <callsign/base/time.hpp>
+
+namespace callsign {
+
+inline constexpr time_point t0{milliseconds{1'700'000'000'000}};
+
+}  // namespace callsign
