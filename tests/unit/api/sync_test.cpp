@@ -1,6 +1,6 @@
 // TaskChampion's sync protocol, as its clients know it from the reference server. The names that
-// begin with AV, GC, AS, GS and H are the cases that server is tested with (sync_chain_test.cpp has
-// W, U and S); the others are what its code does besides.
+// begin with AV, GC, AS, GS, H and W are the cases that server is tested with (sync_chain_test.cpp
+// has U and S); the others are what its code does besides.
 
 #include "sync_fixture.hpp"
 

@@ -22,7 +22,7 @@ std::string asset(std::string_view name) {
     return "/assets/" + std::string(api::web_version()) + "/" + std::string(name);
 }
 
-std::string code_of(const net::http_response& response) {
+std::string problem_code(const net::http_response& response) {
     if (response.content_type != "application/problem+json") return {};
     return std::string(boost::json::parse(response.body).as_object().at("code").as_string());
 }
@@ -64,11 +64,11 @@ TEST(web, other_paths_are_not_there) {
         for (const verb method : {verb::get, verb::post}) {
             const auto answer = h.call(make_request(method, path, "", {{"Accept", browser}}));
             EXPECT_EQ(answer.status, 404u) << path;
-            EXPECT_EQ(code_of(answer), "no-such-path") << path;
+            EXPECT_EQ(problem_code(answer), "no-such-path") << path;
         }
     }
-    EXPECT_EQ(code_of(open(h, asset("nothing.js"))), "no-such-path");
-    EXPECT_EQ(code_of(open(h, "/assets/0123456789abcdef/app.js")), "no-such-path");
+    EXPECT_EQ(problem_code(open(h, asset("nothing.js"))), "no-such-path");
+    EXPECT_EQ(problem_code(open(h, "/assets/0123456789abcdef/app.js")), "no-such-path");
     EXPECT_EQ(h.call(make_request(verb::post, "/SYN-42", "", {})).status, 405u);
 }
 
@@ -171,8 +171,8 @@ TEST(web, may_be_turned_off) {
     without.service.web.enabled = false;
     house h(without);
     EXPECT_TRUE(open(h, "/").body.starts_with("TaskChampion sync server v"));
-    EXPECT_EQ(code_of(open(h, "/SYN-42")), "no-such-path");
-    EXPECT_EQ(code_of(open(h, asset("app.js"))), "no-such-path");
+    EXPECT_EQ(problem_code(open(h, "/SYN-42")), "no-such-path");
+    EXPECT_EQ(problem_code(open(h, asset("app.js"))), "no-such-path");
 }
 
 }  // namespace
