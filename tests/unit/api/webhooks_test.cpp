@@ -14,8 +14,6 @@
 namespace callsign::testing {
 namespace {
 
-using boost::beast::http::verb;
-
 TEST_F(webhook_api, changes_are_posted_in_their_order) {
     const std::string id = add();
     for (const char* text : {"a", "b", "c"}) create(text);
