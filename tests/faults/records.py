@@ -153,21 +153,34 @@ def read_all(folder: Path, complaints: Complaints) -> list[Fault]:
     return sorted(faults, key=lambda fault: fault.number)
 
 
-def changed(fault: Fault, root: Path) -> dict[str, str]:
-    """What the fault makes of the files that it touches."""
-    texts = {edit.file: (root / edit.file).read_text() for edit in fault.edits}
-    parts: list[tuple[str, int, int, str]] = []
+@dataclass(frozen=True, order=True)
+class Replacement:
+    file: str
+    start: int
+    end: int
+    text: str
+
+
+def replacements(fault: Fault, texts: dict[str, str]) -> list[Replacement]:
+    """What the fault replaces in its files, whose texts are given: the last first."""
+    found: list[Replacement] = []
     for edit in fault.edits:
         places = edit.places(texts[edit.file])
         if len(places) != 1:
             raise ValueError(f"{edit.file}: {fault.title} is there {len(places)} times")
         place = places[0]
-        end = place.end() if edit.after else place.end() + 1
-        parts.append((edit.file, place.start(), end, indented(edit.after, place["indent"])))
-    parts.sort(reverse=True)  # so that what comes before stays where it is
-    for (file, start, _, _), (earlier_file, _, earlier_end, _) in zip(parts, parts[1:]):
-        if file == earlier_file and start < earlier_end:
-            raise ValueError(f"{file}: two edits of {fault.title} meet")
-    for file, start, end, after in parts:
-        texts[file] = texts[file][:start] + after + texts[file][end:]
+        end = place.end() if edit.after else place.end() + 1  # nothing is left of the line either
+        found.append(Replacement(edit.file, place.start(), end, indented(edit.after, place["indent"])))
+    found.sort(reverse=True)
+    for later, earlier in zip(found, found[1:]):
+        if later.file == earlier.file and later.start < earlier.end:
+            raise ValueError(f"{later.file}: two edits of {fault.title} meet")
+    return found
+
+
+def changed(fault: Fault, root: Path) -> dict[str, str]:
+    """What the fault makes of the files that it touches."""
+    texts = {edit.file: (root / edit.file).read_text() for edit in fault.edits}
+    for r in replacements(fault, texts):
+        texts[r.file] = texts[r.file][: r.start] + r.text + texts[r.file][r.end :]
     return texts
