@@ -8,7 +8,7 @@
 // every client asks again. The same runs on the memory store, and (fewer) on SQLite, where a kill
 // leaves the files as they lie.
 //
-// That this can fail is shown by tests/property/faults.
+// That this can fail is shown by tests/faults.
 
 #include "property/disks.hpp"
 #include "support/audit.hpp"
