@@ -51,7 +51,8 @@ def check_edits(fault: Fault, root: Path, complaints: Complaints) -> None:
         path = root / edit.file
         if not path.is_file():
             complaints.add(fault.path, edit.line, f"{fault.title}: there is no {edit.file}")
-        elif edit.before.strip() and (count := len(edit.places(path.read_text()))) != 1:
+            return
+        if edit.before.strip() and (count := len(edit.places(path.read_text()))) != 1:
             complaints.add(
                 fault.path, edit.line, f"{fault.title}: this is in {edit.file} {count} times, and not once"
             )
@@ -63,15 +64,13 @@ def check_edits(fault: Fault, root: Path, complaints: Complaints) -> None:
 
 
 def check(faults: list[Fault], root: Path, complaints: Complaints) -> None:
-    numbers: dict[int, Fault] = {}
-    names: dict[str, Fault] = {}
+    taken: dict[int | str, Fault] = {}
     known = programs(root / "tests")
     tests: dict[str, list[str]] = {}
     for fault in faults:
-        for other in (numbers.get(fault.number), names.get(fault.name)):
-            if other:
-                complaints.add(fault.path, fault.line, f"{fault.title}: so is {other.path}:{other.line}")
-        numbers[fault.number] = names[fault.name] = fault
+        if other := taken.get(fault.number) or taken.get(fault.name):
+            complaints.add(fault.path, fault.line, f"{fault.title}: so is {other.title} in {other.path.name}")
+        taken[fault.number] = taken[fault.name] = fault
         check_edits(fault, root, complaints)
         for test in fault.tests:
             if test.program not in known:

@@ -58,10 +58,13 @@ class Complaints:
     """What is wrong with the records: each with its file and line."""
 
     def __init__(self) -> None:
-        self.lines: list[str] = []
+        self.all: list[tuple[Path, int, str]] = []
 
     def add(self, path: Path, line: int, text: str) -> None:
-        self.lines.append(f"{path}:{line}: {text}")
+        self.all.append((path, line, text))
+
+    def lines(self, root: Path) -> list[str]:
+        return [f"{path.relative_to(root)}:{line}: {text}" for path, line, text in sorted(self.all)]
 
 
 def indented(text: str, indent: str) -> str:
