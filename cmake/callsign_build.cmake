@@ -77,12 +77,11 @@ endif()
 target_compile_definitions(callsign_options INTERFACE CALLSIGN_VERSION="${PROJECT_VERSION}")
 target_link_libraries(callsign_options INTERFACE Threads::Threads)
 
-# callsign_room(NAME [UNITY n] [PRECOMPILED] [FOLDER dir] [DOORS headers...] DEPS targets...): a static library of the
-# room's folder, or of headers alone if that has no sources. UNITY: n sources are compiled as one, which parses their
-# headers once. PRECOMPILED: one that uses Beast, whose headers it has from callsign_pch. COLD: no request runs through
-# it, and -O1 compiles in three quarters of the time.
+# callsign_room(NAME [PRECOMPILED] [FOLDER dir] [DOORS headers...] DEPS targets...): a static library of the room's folder,
+# or of headers alone if that has no sources; built if a program needs it. PRECOMPILED: one that uses Beast, whose headers
+# it has from callsign_pch.
 function(callsign_room name)
-  cmake_parse_arguments(ARG "PRECOMPILED;COLD" "FOLDER;UNITY" "DEPS;DOORS" ${ARGN})
+  cmake_parse_arguments(ARG "PRECOMPILED" "FOLDER" "DEPS;DOORS" ${ARGN})
   if(NOT ARG_FOLDER)
     set(ARG_FOLDER src/${name})
   endif()
@@ -101,25 +100,25 @@ function(callsign_room name)
     target_link_libraries(callsign_${name} INTERFACE ${ARG_DEPS})
     return()
   endif()
-  add_library(callsign_${name} STATIC ${sources})
+  add_library(callsign_${name} STATIC EXCLUDE_FROM_ALL ${sources})
   target_include_directories(callsign_${name} PUBLIC ${CMAKE_SOURCE_DIR}/include
                                               PRIVATE ${CMAKE_SOURCE_DIR}/${ARG_FOLDER})
   target_link_libraries(callsign_${name} PUBLIC ${ARG_DEPS} PRIVATE callsign_options)
-  if(ARG_UNITY)
-    callsign_unity(callsign_${name} ${ARG_UNITY})
-  endif()
+  callsign_unity(callsign_${name})
   if(ARG_PRECOMPILED)
     callsign_precompiled(callsign_${name})
   endif()
-  if(ARG_COLD AND CMAKE_BUILD_TYPE STREQUAL Release)
-    target_compile_options(callsign_${name} PRIVATE -O1)
-  endif()
 endfunction()
 
-# So many sources are compiled as one.
-function(callsign_unity target sources)
+# Up to 22 sources are compiled as one, in batches of one size: 22 tests of the API take 1.8 GB (scripts/jobs). Fewer
+# and larger ones are what makes building fast: a test that uses the whole server takes 15 s alone, 3 in a batch.
+function(callsign_unity target)
   if(CALLSIGN_UNITY)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${sources})
+    get_target_property(sources ${target} SOURCES)
+    list(LENGTH sources count)
+    math(EXPR batches "(${count} + 21) / 22")
+    math(EXPR size "(${count} + ${batches} - 1) / ${batches}")
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${size})
     # A source that is included looks like a header to GCC, whose unnamed namespaces it warns of.
     target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
   endif()

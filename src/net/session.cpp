@@ -287,9 +287,12 @@ asio::awaitable<bool> session::answer() {
         memory_->resize_anyway(response.body.size());
     }
     const bool is_streamed = response.write_body != nullptr;
+    // Who asks for the same again polls, and is in the middle of nothing.
+    const bool is_poll = is_followed_ && followed_target_ == outline.target();
+    is_followed_ = response.is_followed && !(server_.stopping && is_poll);
+    followed_target_ = is_followed_ ? std::string(outline.target()) : std::string();
     const bool keep_alive = client_stays && failure.empty() && !displaced_ && !is_streamed &&
-                            (!server_.stopping || response.is_followed);
-    is_followed_ = response.is_followed;
+                            (!server_.stopping || is_followed_);
     complete(outline, response);
     server_.probe->request_answered(outline, response, steady::now() - start);
     if (response.upgrade) {

@@ -127,7 +127,8 @@ class session {
     bool cut_short_ = false;      // an answer was not written to its end
     bool displaced_ = false;      // this is its last request
     bool turned_away_ = false;
-    bool is_followed_ = false;  // the last answer
+    bool is_followed_ = false;     // the last answer
+    std::string followed_target_;  // of its request
     // Of what waits or is streamed; shared with the request, and with what waits for the client to
     // go. Once it is over, so is the connection.
     const std::shared_ptr<early_end> end_ = std::make_shared<early_end>();

@@ -28,7 +28,7 @@ using asio::awaitable;
 
 constexpr int accounts = 4;
 // Under a sanitizer, where each takes ten times as long, the presets say a tenth.
-const int crowd_size = static_cast<int>(setting("CALLSIGN_FEED_CROWD").value_or(1000));
+const int crowd_size = static_cast<int>(setting("CALLSIGN_FEED_CROWD").value_or(300));
 const int writers = crowd_size * 2 / 5;
 const int followers = crowd_size - writers;
 constexpr int creations_each = 10;

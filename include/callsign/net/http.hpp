@@ -150,7 +150,7 @@ struct http_response {
     // Whatever its status, this server has not failed: another one has, that it asks.
     bool is_fault_of_another = false;
     // Clients ask again right behind it, on the same connection, and have lost something if they
-    // cannot: a stop of the server leaves them a second for that.
+    // cannot: a stop of the server leaves them a second for that, unless they ask for the same.
     bool is_followed = false;
     request_facts facts{};
 };

@@ -7,7 +7,7 @@
 namespace callsign::pages {
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string fish_quoted(std::string_view text) {
     std::string out = "'";
     for (const char c : text) {
         if (c == '\'' || c == '\\') out += '\\';
@@ -24,9 +24,9 @@ std::string line_of(const std::string& program, const std::string& condition, co
     if (!o.choices.empty()) {
         std::string words;
         for (const std::string& choice : o.choices) words += (words.empty() ? "" : " ") + choice;
-        out += " -a " + quoted(words);
+        out += " -a " + fish_quoted(words);
     }
-    return out + " -d " + quoted(o.help) + "\n";
+    return out + " -d " + fish_quoted(o.help) + "\n";
 }
 
 // A function that says whether the words so far are a command's.
@@ -34,7 +34,7 @@ std::string condition_function(const command& program) {
     std::set<std::string> valued;
     std::string paths;
     for (const auto& [path, c] : all_commands(program)) {
-        if (!path.empty()) paths += " " + quoted(path);
+        if (!path.empty()) paths += " " + fish_quoted(path);
         for (const option& o : c->options) {
             if (o.takes != option::kind::flag) valued.insert(o.name);
         }
@@ -73,7 +73,7 @@ std::string fish_completion(const command& program) {
         const std::string at = " -n '__" + name + "_at" + (path.empty() ? "" : " " + path) + "'";
         for (const command& each : c->commands) {
             out +=
-                "complete -c " + name + at + " -a " + each.name + " -d " + quoted(each.help) + "\n";
+                "complete -c " + name + at + " -a " + each.name + " -d " + fish_quoted(each.help) + "\n";
         }
         for (const option& o : c->options) out += line_of(name, path.empty() ? "" : at, o);
         for (const option& o : c->arguments) {

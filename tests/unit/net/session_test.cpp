@@ -203,12 +203,27 @@ TEST(session, who_asks_again_at_once_may_do_so_though_the_server_stops) {
     client.read();
     for (int n = 0; n < 5; ++n) {
         all.pass(900ms);
-        client.send(followed);
+        client.send("GET /followed?" + std::to_string(n) + " HTTP/1.1\r\nHost: h\r\n\r\n");
         const std::string answer = client.read();
         EXPECT_EQ(answer.substr(0, 12), "HTTP/1.1 200");
         EXPECT_EQ(answer.find("Connection: close"), std::string::npos) << answer;
     }
     all.pass(1001ms);
+    EXPECT_EQ(all.open(), 0u);
+}
+
+TEST(session, who_polls_is_closed_when_the_server_stops) {
+    sessions all(patient());
+    sessions::peer client(all);
+    const std::string followed = "GET /followed HTTP/1.1\r\nHost: h\r\n\r\n";
+    client.send(followed);
+    client.read();
+    client.send(followed);
+    EXPECT_EQ(client.read().find("Connection: close"), std::string::npos);
+    all.stop();
+    EXPECT_EQ(all.open(), 1u);
+    client.send(followed);
+    EXPECT_NE(client.read().find("Connection: close"), std::string::npos);
     EXPECT_EQ(all.open(), 0u);
 }
 
