@@ -37,6 +37,7 @@ class Runner:
         self.build = root / "build/faults/build"
         self.logs = root / "build/faults/logs"
         self.sources: dict[str, bytes] = {}
+        self.passed: set[tuple[str, str]] = set()  # programs and filters, without a fault
         self.done = self.total = 0
 
     def put(self, file: str, content: bytes) -> None:
@@ -86,8 +87,13 @@ class Runner:
         jobs = subprocess.run([self.root / "scripts/jobs"], capture_output=True, text=True, check=True)
         command = ["cmake", "--build", str(self.build), "-j", jobs.stdout.strip(), "--target"]
         command += sorted(programs) + (["--", "-k", "0"] if keep_going else [])
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        return done.stdout if done.returncode != 0 else ""
+        said = ""
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as building:
+            for line in building.stdout or []:
+                said += line
+                if sys.stdout.isatty() and line.startswith("["):
+                    print(line.split(" ")[0], end=" \r", flush=True)
+        return said if building.returncode != 0 else ""
 
     def run(self, program: str, tests: str, number: int, log: Path) -> str:
         """Why it failed, or nothing if it passed."""
@@ -144,7 +150,9 @@ class Runner:
         """Without a fault everything passes."""
         wanted: dict[str, set[str]] = {}
         for test in (test for fault in faults for test in fault.tests):
-            wanted.setdefault(test.program, set()).add(test.filter)
+            if (test.program, test.filter) not in self.passed:
+                wanted.setdefault(test.program, set()).add(test.filter)
+                self.passed.add((test.program, test.filter))
         runs = [(program, some) for program, filters in wanted.items() for some in joined(filters)]
         self.note(f"runs {len(wanted)} programs without a fault")
         with ThreadPoolExecutor(self.jobs) as pool:
