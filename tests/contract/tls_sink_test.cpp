@@ -3,6 +3,7 @@
 
 #include "net/use_result.hpp"
 #include "support/at_once.hpp"
+#include "support/localhost.hpp"
 #include "support/seeded_entropy.hpp"
 #include "support/temp_dir.hpp"
 
@@ -134,6 +135,10 @@ class tls_sink : public ::testing::Test {
         const auto key = std::make_shared<const seal::key>(std::array<std::uint8_t, 32>{});
         sink_ =
             sinks_->open(account_id{1}, server_.url(), make_uuid_v7(time_point{1ms}, 1, 1), key);
+    }
+
+    void SetUp() override {
+        if (!knows_localhost()) GTEST_SKIP() << no_localhost;
     }
 
     template <class T>

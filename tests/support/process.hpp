@@ -1,7 +1,7 @@
 #pragma once
 // A child process: start it, read what it says line by line, signal it, wait for its end. Every
-// wait is for an event and has a deadline; nothing sleeps. The child has a process group of its own,
-// which is killed when the child has ended, and dies with the thread that started it.
+// wait is for an event and has a deadline; nothing sleeps. The child has a process group of its
+// own, which is killed when the child has ended, and dies with the thread that started it.
 //
 // Not thread safe: one thread per object. Failures to start throw std::runtime_error.
 

@@ -5,6 +5,7 @@
 #include "fixture.hpp"
 #include "support/certificates.hpp"
 #include "support/feed_client.hpp"
+#include "support/localhost.hpp"
 #include "support/taskwarrior.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -99,7 +100,7 @@ std::string caddy_config(const std::filesystem::path& dir, const certificate_fil
     return "{\nadmin off\nauto_https disable_redirects\nstorage file_system " + dir.string() +
            "\n}\n" +
            with(site, name,
-                "https://localhost:" + std::to_string(at.tls) + " {\ntls " +
+                "https://" + own_name() + ":" + std::to_string(at.tls) + " {\ntls " +
                     own.certificate.string() + " " + own.key.string()) +
            with(site, name, "http://:" + std::to_string(at.clear) + " {\nbind 127.0.0.1");
 }
@@ -130,7 +131,9 @@ class proxy_test : public system_test, public ::testing::WithParamInterface<prox
     }
 
     std::filesystem::path dir() const { return temp_path("proxy"); }
-    std::string public_url() const { return "https://localhost:" + std::to_string(at_.tls); }
+    std::string public_url() const {
+        return "https://" + own_name() + ":" + std::to_string(at_.tls);
+    }
 
     std::unique_ptr<server> server_;
     std::unique_ptr<process> proxy_;

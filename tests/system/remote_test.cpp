@@ -48,6 +48,7 @@ class remote_test : public with_taskwarrior<system_test> {
                 {"CALLSIGN_REMOTE_RETRY_MIN", "50ms"},
                 {"CALLSIGN_REMOTE_RETRY_MAX", "500ms"},
                 {"CALLSIGN_REMOTE_TIMEOUT", "2s"},
+                {"CALLSIGN_ENGINE_REQUEST_DEADLINE", "2s"},
                 {"CALLSIGN_REAPER_INTERVAL", "1s"}};
     }
     // One that is known to the far server, and has nothing there.

@@ -5,6 +5,7 @@
 #include "support/terminal.hpp"
 
 #include "fixture.hpp"
+#include "support/localhost.hpp"
 
 #include <fstream>
 #include <gmock/gmock.h>
@@ -115,8 +116,10 @@ TEST_F(terminal_test, empty_lists_say_so_where_rows_are_not) {
 TEST_F(terminal_test, addresses_need_no_scheme) {
     auto s = start();
     const std::string port = ":" + std::to_string(s->port());
-    for (const std::string& url : {port, "localhost" + port, "127.0.0.1" + port}) {
-        const finished done = run(line({"account", "list", "--url", url}), patience,
+    auto hosts = own_names();
+    hosts.emplace_back();
+    for (const std::string& host : hosts) {
+        const finished done = run(line({"account", "list", "--url", host + port}), patience,
                                   {{"CALLSIGN_TOKEN", s->admin_token()}});
         EXPECT_EQ(done.status, (exit_status{0, 0})) << done.err;
         EXPECT_THAT(done.out, HasSubstr("home"));

@@ -3,6 +3,7 @@
 
 #include "fixture.hpp"
 #include "support/certificates.hpp"
+#include "support/localhost.hpp"
 #include "support/taskwarrior.hpp"
 
 #include <boost/asio/io_context.hpp>
@@ -40,7 +41,7 @@ class tls_test : public system_test {
                           {"CALLSIGN_MASTER_KEY", std::string(64, '7')}});
     }
     static std::string url_of(const server& s) {
-        return "https://localhost:" + std::to_string(s.port());
+        return "https://" + own_name() + ":" + std::to_string(s.port());
     }
     // Asks on a connection of its own, and trusts that certificate alone.
     static bool shows(const server& s, const certificate_files& pair) {

@@ -72,8 +72,8 @@ std::string fish_completion(const command& program) {
     for (const auto& [path, c] : all_commands(program)) {
         const std::string at = " -n '__" + name + "_at" + (path.empty() ? "" : " " + path) + "'";
         for (const command& each : c->commands) {
-            out +=
-                "complete -c " + name + at + " -a " + each.name + " -d " + fish_quoted(each.help) + "\n";
+            out += "complete -c " + name + at + " -a " + each.name + " -d " +
+                   fish_quoted(each.help) + "\n";
         }
         for (const option& o : c->options) out += line_of(name, path.empty() ? "" : at, o);
         for (const option& o : c->arguments) {

@@ -1,4 +1,5 @@
 #include "http_fixture.hpp"
+#include "support/localhost.hpp"
 #include "support/process.hpp"
 #include "support/temp_dir.hpp"
 
@@ -133,13 +134,14 @@ TEST(outgoing, posts_where_it_may) {
     running_server server;
     const std::string port = std::to_string(server.endpoint().port());
     calls out(to_this_machine());
-    for (const char* host : {"127.0.0.1", "localhost"}) {
-        const auto answer = out.to(std::string("http://") + host + ":" + port + "/p?q");
+    const auto names = testing::own_names();
+    for (const std::string& host : names) {
+        const auto answer = out.to("http://" + host + ":" + port + "/p?q");
         ASSERT_TRUE(answer) << answer.error().error.message();
         EXPECT_EQ(answer->body, "POST /p q body");
     }
-    server.probe.await(server.probe.answered, 2);
-    EXPECT_EQ(server.probe.opened, 2);
+    server.probe.await(server.probe.answered, static_cast<int>(names.size()));
+    EXPECT_EQ(server.probe.opened, static_cast<int>(names.size()));
 }
 
 // A name may say anything when it is looked up: what counts is what would be connected to.
@@ -147,9 +149,10 @@ TEST(outgoing, connects_to_no_neighbour_whatever_it_is_called) {
     running_server server;
     const std::string port = std::to_string(server.endpoint().port());
     calls out;
-    for (const char* host : {"127.0.0.1", "localhost", "0.0.0.0", "2130706433", "127.1",
-                             "[::ffff:127.0.0.1]", "0x7f.1"}) {
-        const auto answer = out.to(std::string("http://") + host + ":" + port + "/");
+    auto hosts = testing::own_names();
+    hosts.insert(hosts.end(), {"0.0.0.0", "2130706433", "127.1", "[::ffff:127.0.0.1]", "0x7f.1"});
+    for (const std::string& host : hosts) {
+        const auto answer = out.to("http://" + host + ":" + port + "/");
         ASSERT_FALSE(answer) << host;
         EXPECT_EQ(answer.error().error, asio::error::access_denied)
             << host << ": " << answer.error().error.message();
@@ -321,10 +324,10 @@ outgoing_options trusting(const tls_server& server) {
 }
 
 TEST(outgoing_tls, a_server_that_proves_its_name_is_told) {
-    for (const char* name : {"localhost", "127.0.0.1"}) {
+    for (const std::string& name : testing::own_names()) {
         tls_server server(name);
         calls out(trusting(server));
-        const auto answer = out.to(std::string("https://") + name + ":" + server.port() + "/");
+        const auto answer = out.to("https://" + name + ":" + server.port() + "/");
         ASSERT_TRUE(answer) << answer.error().error.message();
         EXPECT_EQ(answer->status, 200u);
         EXPECT_EQ(answer->body, "got it");
