@@ -53,8 +53,7 @@ set(CPACK_INSTALL_CMAKE_PROJECTS ${CMAKE_BINARY_DIR} callsign Unspecified /
 # With it an absolute path, /etc/callsign, is below the package's folder too.
 set(CPACK_SET_DESTDIR ON)
 set(CPACK_INSTALL_PREFIX /usr)
-# What users get is stripped; callsign-dbgsym has the symbols, for gdb and for what a crash leaves.
-set(CPACK_STRIP_FILES ON)
+# What users get is stripped, by this; callsign-dbgsym has the symbols, for gdb and for what a crash leaves.
 set(CPACK_DEBIAN_DEBUGINFO_PACKAGE ON)
 set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_SOURCE_DIR}/cmake/compress_pages.cmake)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
