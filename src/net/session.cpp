@@ -182,7 +182,7 @@ asio::awaitable<bool> session::read_request() {
 
 asio::awaitable<bool> session::read_more() {
     enter_reading_phase();
-    if (phase_ == phase::idle && server_.stopping && !is_followed_) co_return false;
+    if (phase_ == phase::idle && server_.stopping && followed_target_.empty()) co_return false;
     if (phase_ != phase::body && displaced_) co_return false;
     const auto space = reader_.space();
     const auto [error, bytes] = co_await connection_.async_read_some(space, use_result);
@@ -288,11 +288,11 @@ asio::awaitable<bool> session::answer() {
     }
     const bool is_streamed = response.write_body != nullptr;
     // Who asks for the same again polls, and is in the middle of nothing.
-    const bool is_poll = is_followed_ && followed_target_ == outline.target();
-    is_followed_ = response.is_followed && !(server_.stopping && is_poll);
-    followed_target_ = is_followed_ ? std::string(outline.target()) : std::string();
+    const bool is_poll = followed_target_ == outline.target();
+    const bool is_followed = response.is_followed && !(server_.stopping && is_poll);
+    followed_target_.assign(is_followed ? outline.target() : "");
     const bool keep_alive = client_stays && failure.empty() && !displaced_ && !is_streamed &&
-                            (!server_.stopping || is_followed_);
+                            (!server_.stopping || is_followed);
     complete(outline, response);
     server_.probe->request_answered(outline, response, steady::now() - start);
     if (response.upgrade) {
@@ -587,8 +587,8 @@ void session::check_deadline(steady::time_point now) {
 void session::prepare_to_stop() {
     const bool is_under_way =
         phase_ == phase::header || phase_ == phase::body || phase_ == phase::write;
-    const bool is_followed =
-        phase_ == phase::idle && is_followed_ && server_.now() - since_ < next_request_timeout;
+    const bool is_followed = phase_ == phase::idle && !followed_target_.empty() &&
+                             server_.now() - since_ < next_request_timeout;
     if ((is_under_way || is_followed) && !expired_) enter(phase_);
     if (is_followed) return;
     if (phase_ != phase::handshake && phase_ != phase::idle && phase_ != phase::linger) return;

@@ -127,8 +127,7 @@ class session {
     bool cut_short_ = false;      // an answer was not written to its end
     bool displaced_ = false;      // this is its last request
     bool turned_away_ = false;
-    bool is_followed_ = false;     // the last answer
-    std::string followed_target_;  // of its request
+    std::string followed_target_;  // of the last request, if another follows its answer
     // Of what waits or is streamed; shared with the request, and with what waits for the client to
     // go. Once it is over, so is the connection.
     const std::shared_ptr<early_end> end_ = std::make_shared<early_end>();
