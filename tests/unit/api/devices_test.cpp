@@ -3,6 +3,7 @@
 
 #include "support/answer_json.hpp"
 #include "support/house.hpp"
+#include "support/pbkdf2.hpp"
 
 #include <callsign/seal/at_rest.hpp>
 #include <callsign/seal/envelope.hpp>
@@ -10,24 +11,8 @@
 #include <algorithm>
 #include <array>
 #include <boost/json.hpp>
-#include <dlfcn.h>
 #include <gtest/gtest.h>
-#include <openssl/evp.h>
 #include <set>
-
-namespace {
-int derivations_counted = 0;
-}
-
-// In place of OpenSSL's, for this whole program; it goes on to do what that does.
-extern "C" int PKCS5_PBKDF2_HMAC(const char* pass, int passlen, const unsigned char* salt,
-                                 int saltlen, int iter, const EVP_MD* digest, int keylen,
-                                 unsigned char* out) {
-    ++derivations_counted;
-    static const auto real =
-        reinterpret_cast<decltype(&PKCS5_PBKDF2_HMAC)>(::dlsym(RTLD_NEXT, "PKCS5_PBKDF2_HMAC"));
-    return real(pass, passlen, salt, saltlen, iter, digest, keylen, out);
-}
 
 namespace callsign::testing {
 namespace {
@@ -46,9 +31,7 @@ house_options with_master_key() {
 }
 
 struct devices : ::testing::Test {
-    explicit devices(house_options options = with_master_key()) : h(std::move(options)) {
-        derivations_counted = 0;
-    }
+    explicit devices(house_options options = with_master_key()) : h(std::move(options)) {}
 
     net::http_response add(std::string_view name, const header_list& more = {}) {
         return h.call(add_request(name, more));
@@ -74,9 +57,13 @@ struct devices : ::testing::Test {
         return h.look(question).value();
     }
 
+    // Keys, in this test.
+    int derived() const { return derivations() - derived_before; }
+
     house h;
     house::made_account syn = h.make_account("syn", "SYN");
     std::string root = h.operator_token();
+    int derived_before = derivations();
 };
 
 struct devices_without_master_key : devices {
@@ -108,7 +95,7 @@ TEST_F(devices, a_device_is_added_and_its_secret_is_shown_once) {
     const auto gone = revoke(operators_path, made, root);
     EXPECT_EQ(gone.status, 200u);
     EXPECT_EQ(gone.body.find(secret), gone.body.npos);
-    EXPECT_EQ(derivations_counted, 1);
+    EXPECT_EQ(derived(), 1);
 }
 
 TEST_F(devices, what_is_stored_is_the_key_sealed_for_this_device_alone) {
@@ -170,7 +157,7 @@ TEST_F(devices, what_is_refused_costs_no_derivation) {
               "account-not-found");
     EXPECT_EQ(h.call(post(operators_path, R"({"nmae":"a"})", root)).status, 400u);
     EXPECT_EQ(h.call(post(operators_path, R"({"name":"a"})", syn.token)).status, 403u);
-    EXPECT_EQ(derivations_counted, 0);
+    EXPECT_EQ(derived(), 0);
 }
 
 TEST_F(devices, an_account_has_so_many_and_no_more) {
@@ -184,7 +171,7 @@ TEST_F(devices, an_account_has_so_many_and_no_more) {
     const auto refused = add("one-more");
     EXPECT_EQ(refused.status, 409u);
     EXPECT_EQ(code_of(refused), "too-many-devices");
-    EXPECT_EQ(derivations_counted, 0);
+    EXPECT_EQ(derived(), 0);
 }
 
 // A derivation waits for the one before it.
@@ -195,7 +182,7 @@ TEST_F(devices, two_that_are_added_at_once_both_are) {
     ASSERT_TRUE(*one && *two);
     EXPECT_EQ((*one)->status, 201u);
     EXPECT_EQ((*two)->status, 201u);
-    EXPECT_EQ(derivations_counted, 2);
+    EXPECT_EQ(derived(), 2);
 }
 
 TEST_F(devices, a_revoked_device_stays_revoked_and_its_name_is_free) {
@@ -212,7 +199,7 @@ TEST_F(devices, a_revoked_device_stays_revoked_and_its_name_is_free) {
     ASSERT_EQ(all.size(), 2u);
     EXPECT_EQ(all[0].at("revokedAt"), body_of(gone).at("revokedAt"));
     EXPECT_FALSE(all[1].as_object().contains("revokedAt"));
-    EXPECT_EQ(derivations_counted, 2);
+    EXPECT_EQ(derived(), 2);
 }
 
 TEST_F(devices, an_account_manages_its_own) {
@@ -251,7 +238,7 @@ TEST_F(devices, an_opaque_account_has_none_to_manage) {
         EXPECT_EQ(code_of(refused), "account-opaque");
         EXPECT_EQ(refused.body.find(to_string(id)), refused.body.npos);
     }
-    EXPECT_EQ(derivations_counted, 0);
+    EXPECT_EQ(derived(), 0);
 }
 
 TEST_F(devices_without_master_key, nothing_is_added_and_it_is_said_how_to_get_one) {
@@ -260,7 +247,7 @@ TEST_F(devices_without_master_key, nothing_is_added_and_it_is_said_how_to_get_on
     EXPECT_EQ(code_of(refused), "no-master-key");
     EXPECT_NE(refused.body.find("master-key new"), refused.body.npos);
     EXPECT_TRUE(list(operators_path, root).empty());
-    EXPECT_EQ(derivations_counted, 0);
+    EXPECT_EQ(derived(), 0);
     // The rest does not need one.
     EXPECT_EQ(h.call(post("/v1/tasks", R"({"description":"x"})", syn.token, "k")).status, 201u);
 }

@@ -150,7 +150,7 @@ TEST_F(catching_up, what_fails_is_remembered_and_comes_the_next_time) {
     EXPECT_EQ(remembered().size(), 3u);
     // The server goes away after the first.
     numbers_from(1);
-    server = [this, one_by_one = server, left = 1](const http_call& call) mutable {
+    server = [one_by_one = server, left = 1](const http_call& call) mutable {
         if (left-- > 0) return one_by_one(call);
         throw failure("cannot reach it");
     };

@@ -190,7 +190,7 @@ TEST_F(windows, one_account_does_not_choose_for_all) {
     retry(120, 40s, 2);
     house_->advance(5h);
     const milliseconds usual = window();
-    retry(1000, 0s, 0);
+    retry(500, 0s, 0);
     house_->advance(5h);
     EXPECT_EQ(window(), usual);
     EXPECT_NEAR(here().choice.inputs.samples, 300, 20);

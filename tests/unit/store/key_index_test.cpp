@@ -31,6 +31,7 @@ class fixture {
                     1u << 20);
         db_->execute("PRAGMA synchronous = OFF");
         db_->execute("PRAGMA journal_mode = MEMORY");
+        db_->execute("PRAGMA locking_mode = EXCLUSIVE");
         migrate(*db_);
         index_.emplace(*db_, options_);
         index_->load();
