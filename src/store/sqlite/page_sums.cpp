@@ -102,6 +102,17 @@ bool is_page(const summed_file& f, int size, sqlite3_int64 offset) {
     return f.is_database && size == page_bytes && offset % page_bytes == 0;
 }
 
+sqlite3_int64 page_of(sqlite3_int64 offset) {
+    return offset - offset % page_bytes;
+}
+
+// Since 3.45 SQLite copies what it needs of an overflow page past its cache. Of the first page it
+// asks for less where it does not know yet whether there is one.
+bool is_part(const summed_file& f, int size, sqlite3_int64 offset) {
+    return f.summed && f.is_database && size < page_bytes && offset >= page_bytes &&
+           page_of(offset) == page_of(offset + size - 1);
+}
+
 int flush(summed_file& self) {
     return self.log ? self.log->buffer.flush(self.real) : SQLITE_OK;
 }
@@ -121,6 +132,14 @@ void note_size(summed_file& self, std::int64_t bytes) {
 }
 
 int read_through(summed_file& self, void* to, int size, sqlite3_int64 offset) {
+    if (is_part(self, size, offset)) {
+        page whole;
+        const int code = read_through(self, whole.data(), page_bytes, page_of(offset));
+        if (code == SQLITE_OK) {
+            std::memcpy(to, whole.data() + offset % page_bytes, static_cast<std::size_t>(size));
+        }
+        return code;
+    }
     if (const int code = flush(self); code != SQLITE_OK) return code;
     const int code = self.real->pMethods->xRead(self.real, to, size, offset);
     const auto* bytes = static_cast<const char*>(to);
@@ -150,7 +169,7 @@ void note_unread(summed_file& self, sqlite3_int64 offset) noexcept {
 int read(sqlite3_file* f, void* to, int size, sqlite3_int64 offset) {
     summed_file& self = of(f);
     const int code = read_through(self, to, size, offset);
-    if (code == SQLITE_IOERR_DATA && self.is_database) note_unread(self, offset);
+    if (code == SQLITE_IOERR_DATA && self.is_database) note_unread(self, page_of(offset));
     return code;
 }
 

@@ -1,0 +1,102 @@
+// The file system that looks at sums, asked as SQLite asks it: for whole pages, and, since 3.45,
+// for the parts of overflow pages that it copies past its cache.
+
+#include "store/sqlite/page_sums.hpp"
+
+#include "store/sqlite/connection.hpp"
+#include "support/temp_dir.hpp"
+
+#include <fstream>
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+#include <string>
+
+namespace callsign::sqlite {
+namespace {
+
+using callsign::testing::temp_dir;
+
+class page_sums : public ::testing::Test {
+  protected:
+    page_sums() {
+        make_room_for_sums(db_);
+        mark_summed(db_);
+        db_.execute("CREATE TABLE t (b BLOB)");
+        db_.execute("INSERT INTO t VALUES (randomblob(40000))");
+    }
+
+    // The code, and what was read if there was no other bytes' sum.
+    std::pair<int, std::string> read(sqlite3_int64 offset, int size) {
+        std::string bytes(static_cast<std::size_t>(size), '\0');
+        sqlite3_file& file = database_file(db_);
+        const int code = file.pMethods->xRead(&file, bytes.data(), size, offset);
+        return {code, bytes};
+    }
+    std::int64_t pages() {
+        return static_cast<std::int64_t>(std::filesystem::file_size(path_)) / page_bytes;
+    }
+    void turn_bit(sqlite3_int64 at) {
+        std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);
+        const auto byte = static_cast<char>(file.seekg(at).get() ^ 1);
+        file.seekp(at).put(byte);
+    }
+
+    temp_dir dir_;
+    std::filesystem::path path_ = dir_.path() / "pages.sqlite3";
+    connection db_{path_, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, 1u << 20};
+};
+
+TEST_F(page_sums, parts_of_pages_are_as_the_pages_are) {
+    ASSERT_GT(pages(), 9);
+    for (std::int64_t n = 1; n < pages(); ++n) {
+        const auto [code, whole] = read(n * page_bytes, page_bytes);
+        ASSERT_EQ(code, SQLITE_OK) << n;
+        for (const int from : {0, 4, 4000}) {
+            for (const int size : {1, 4, 96, 4092}) {
+                if (from + size > page_bytes) continue;
+                const auto part = read(n * page_bytes + from, size);
+                ASSERT_EQ(part.first, SQLITE_OK) << n << " " << from << " " << size;
+                ASSERT_EQ(part.second, whole.substr(static_cast<std::size_t>(from),
+                                                    static_cast<std::size_t>(size)));
+            }
+        }
+    }
+}
+
+TEST_F(page_sums, no_part_of_a_page_with_another_byte_is_believed) {
+    const std::int64_t page = 5 * page_bytes;
+    turn_bit(page + 2000);
+    EXPECT_EQ(read(page, page_bytes).first, SQLITE_IOERR_DATA);
+    for (const int size : {4, 1999, 2001, 4088}) {
+        EXPECT_EQ(read(page, size).first, SQLITE_IOERR_DATA) << size;
+    }
+    EXPECT_EQ(read(page + 4000, 8).first, SQLITE_IOERR_DATA);
+    EXPECT_EQ(read(page - page_bytes, 4000).first, SQLITE_OK);
+    EXPECT_FALSE(reads_well(db_));
+    turn_bit(page + 2000);
+    EXPECT_TRUE(reads_well(db_));
+    EXPECT_EQ(read(page, 4000).first, SQLITE_OK);
+}
+
+TEST_F(page_sums, only_a_part_was_asked_for_and_it_is_met_again) {
+    const std::int64_t page = 6 * page_bytes;
+    turn_bit(page + 4000);
+    EXPECT_EQ(read(page + 8, 100).first, SQLITE_IOERR_DATA);
+    EXPECT_FALSE(reads_well(db_));
+}
+
+// SQLite itself, whose cache is not large enough for what it reads.
+TEST_F(page_sums, a_large_value_with_another_byte_is_an_error) {
+    db_.execute("PRAGMA cache_size = 1");
+    const std::string length = "SELECT length(hex(b)) FROM t";
+    ASSERT_EQ(db_.integer_of(length.c_str()), 80'000);
+    for (std::int64_t page = 3; page < pages(); ++page) {
+        turn_bit(page * page_bytes + 2000);
+        connection again(path_, SQLite::OPEN_READWRITE, 1u << 16);
+        EXPECT_ANY_THROW(again.integer_of(length.c_str())) << page;
+        turn_bit(page * page_bytes + 2000);
+    }
+}
+
+}  // namespace
+}  // namespace callsign::sqlite
