@@ -42,9 +42,10 @@ inline certificate_files write_certificate(const std::filesystem::path& folder,
     if (X509_sign(x, key.get(), EVP_sha256()) == 0) throw std::runtime_error("no certificate");
 
     const certificate_files files{folder / (name + ".pem"), folder / (name + ".key")};
-    using file = std::unique_ptr<std::FILE, decltype(&std::fclose)>;
-    const file shown(std::fopen(files.certificate.c_str(), "w"), std::fclose);
-    const file kept(std::fopen(files.key.c_str(), "w"), std::fclose);
+    constexpr auto close = [](std::FILE* file) { std::fclose(file); };
+    using file = std::unique_ptr<std::FILE, decltype(close)>;
+    const file shown(std::fopen(files.certificate.c_str(), "w"));
+    const file kept(std::fopen(files.key.c_str(), "w"));
     const bool written =
         shown && kept && PEM_write_X509(shown.get(), x) == 1 &&
         PEM_write_PrivateKey(kept.get(), key.get(), nullptr, nullptr, 0, nullptr, nullptr) == 1;

@@ -11,6 +11,11 @@
 
 namespace callsign::memory {
 
+template <class Iterator, class Visit>
+void visit_while(Iterator first, Iterator last, const Visit& visit) {
+    while (first != last && visit(*first)) ++first;
+}
+
 // Base is read_tx or write_tx.
 template <class Base>
 class reads_over : public Base {
@@ -168,10 +173,9 @@ class reads_over : public Base {
         };
         if (walk.descending) {
             const auto from = all.lower_bound({walk.series, in, walk.from});
-            std::find_if_not(std::reverse_iterator(from), std::reverse_iterator(all.begin()),
-                             go_on);
+            visit_while(std::reverse_iterator(from), std::reverse_iterator(all.begin()), go_on);
         } else {
-            std::find_if_not(all.upper_bound({walk.series, in, walk.from}), all.end(), go_on);
+            visit_while(all.upper_bound({walk.series, in, walk.from}), all.end(), go_on);
         }
     }
     void visit_unnumbered(const number_walk& walk, const task_visitor& visit) override {
@@ -184,10 +188,9 @@ class reads_over : public Base {
         const auto& all = state_->tasks;
         if (walk.descending) {
             const auto from = all.lower_bound(task_id{walk.from});
-            std::find_if_not(std::reverse_iterator(from), std::reverse_iterator(all.begin()),
-                             go_on);
+            visit_while(std::reverse_iterator(from), std::reverse_iterator(all.begin()), go_on);
         } else {
-            std::find_if_not(all.upper_bound(task_id{walk.from}), all.end(), go_on);
+            visit_while(all.upper_bound(task_id{walk.from}), all.end(), go_on);
         }
     }
     std::optional<series> next_numbering(series_id after) override {
