@@ -18,8 +18,10 @@ from switch import HEADER, HEADER_NAME, VARIABLE, Switched, switched
 ERROR = re.compile(r"^(\S+?):(\d+):(?:\d+:)? (?:fatal )?error: ", re.MULTILINE)
 FAILED = re.compile(r"^\[  FAILED  \] (\S+?),? ", re.MULTILINE)
 BEGUN = re.compile(r"^\[ RUN      \] (\S+)", re.MULTILINE)
-# What the properties draw, and how often; a list that fails need not be made shorter.
-DRAWN = "max_success=1000 max_size=120 noshrink=1"
+# What the properties draw, and how often: with a fault until it is found, without one as often as in the suite. A list that
+# fails need not be made shorter.
+DRAWN = "max_size=120 noshrink=1 max_success="
+RUNS, RUNS_WITHOUT_FAULT = 1000, 60
 
 
 @dataclass
@@ -95,10 +97,10 @@ class Runner:
                     print(line.split(" ")[0], end=" \r", flush=True)
         return said if building.returncode != 0 else ""
 
-    def run(self, program: str, tests: str, number: int, log: Path) -> str:
+    def run(self, program: str, tests: str, number: int, log: Path, runs: int = RUNS) -> str:
         """Why it failed, or nothing if it passed."""
         scratch = tempfile.mkdtemp(prefix="fault-")
-        surroundings = {**os.environ, "RC_PARAMS": DRAWN, "TMPDIR": scratch, VARIABLE: str(number)}
+        surroundings = {**os.environ, "RC_PARAMS": f"{DRAWN}{runs}", "TMPDIR": scratch, VARIABLE: str(number)}
         command = [str(self.build / program), "--gtest_fail_fast", f"--gtest_filter={tests}"]
         with log.open("w") as out:
             process = subprocess.Popen(
@@ -157,7 +159,9 @@ class Runner:
         self.note(f"runs {len(wanted)} programs without a fault")
         with ThreadPoolExecutor(self.jobs) as pool:
             logs = [self.logs / f"none_{i}_{program}.log" for i, (program, _) in enumerate(runs)]
-            all_failed = list(pool.map(lambda run, log: self.run(*run, 0, log), runs, logs))
+            all_failed = list(
+                pool.map(lambda run, log: self.run(*run, 0, log, RUNS_WITHOUT_FAULT), runs, logs)
+            )
         for failed, log in zip(all_failed, logs):
             if failed:
                 raise SystemExit(f"without a fault the tests must pass; {failed}, see {log}")
