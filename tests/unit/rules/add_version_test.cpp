@@ -46,6 +46,23 @@ TEST_F(sent_versions, a_version_on_a_side_version_is_late_too) {
     EXPECT_EQ(own.at(uuid_of(2)).at("key"), "SYN-2");
 }
 
+// What lost against the device once is not asked again.
+TEST_F(sent_versions, what_was_dropped_on_a_side_version_meets_nothing_more) {
+    send({create(uuid_of(1))});
+    const uuid common = head().version;
+    send({update(uuid_of(1), "p", "theirs", t0 + milliseconds{5})});
+    const auto side = std::get<add_version::added>(
+        send(phone, common, {update(uuid_of(1), "p", "mine", t0 + milliseconds{9})}));
+    EXPECT_EQ(attribute(uuid_of(1), "p"), "mine");
+    // Its clock was put back.
+    const auto again = std::get<add_version::added>(
+        send(phone, side.version, {update(uuid_of(1), "p", "mine again", t0)}));
+    EXPECT_EQ(attribute(uuid_of(1), "p"), "mine again");
+    task_map own{{uuid_of(1), {{"key", "SYN-1"}, {"p", "mine again"}}}};
+    follow(again.version, own);
+    EXPECT_EQ(own, tasks());
+}
+
 // Nobody else has touched its tasks, so nothing is transformed, and what it missed is not written
 // down again; to the device it is the same.
 TEST_F(sent_versions, a_device_far_behind_is_led_back_over_all_it_missed) {

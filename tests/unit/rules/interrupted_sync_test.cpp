@@ -249,6 +249,10 @@ TEST_F(interrupted_sync, a_correction_by_the_server_is_not_by_others) {
     const uuid before = head().version;
     send(phone, before, {create(uuid_of(5))});
     EXPECT_TRUE(is_by_others(before));
+    // Of what the server made the device has a part of its own: the rest is no correction for that.
+    const uuid common = head().version;
+    import(account_, 6, 1);
+    EXPECT_TRUE(is_by_others(push(common, {create(uuid_of(6))})));
 }
 
 }  // namespace

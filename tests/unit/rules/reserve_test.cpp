@@ -67,6 +67,9 @@ TEST_F(creations, a_task_that_would_be_too_large_gets_no_slot) {
     reserve depends = of_bytes(task_bytes_max - 199);
     for (int n = 1; n <= 6; ++n) depends.depends.push_back(uuid_of(n));
     EXPECT_TRUE(std::holds_alternative<task_too_large>(run(depends)));
+    reserve many = wanted("many");
+    for (std::size_t n = 0; n <= task_attributes_max; ++n) many.attributes[std::to_string(n)] = "";
+    EXPECT_TRUE(std::holds_alternative<task_too_large>(run(many)));
     EXPECT_EQ(store_->counts().pending, 0);
 }
 

@@ -105,6 +105,17 @@ TEST_F(resyncs, where_both_have_the_later_wins_and_the_other_is_kept) {
     EXPECT_EQ(annotations(), (texts{"laptop had p: there", "The server had p: here"}));
 }
 
+// Nobody has seen it when the device comes back, and it was made when the clock was behind the
+// server's.
+TEST_F(resyncs, an_edit_that_was_not_sent_yet_wins_over_what_is_brought) {
+    put_back();
+    const uuid common = head().version;
+    bring({{uuid_of(1), with({{"p", "brought"}, {"modified", "200"}})}});
+    EXPECT_EQ(attribute(uuid_of(1), "p"), "brought");
+    send(phone, common, {update(uuid_of(1), "p", "mine", t0)});
+    EXPECT_EQ(attribute(uuid_of(1), "p"), "mine");
+}
+
 TEST_F(resyncs, the_key_is_the_servers) {
     put_back();
     bring({{uuid_of(1), with({{"key", "SYN-9"}, {"modified", "200"}})}});

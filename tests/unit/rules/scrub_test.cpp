@@ -74,6 +74,19 @@ TEST_F(scrubbing, operations_keep_their_places_and_say_nothing) {
     EXPECT_EQ(steps_, 0);
 }
 
+// The chain is read once for them all.
+TEST_F(scrubbing, many_are_found_at_once) {
+    constexpr int many = 501;
+    operations all;
+    for (int n = 0; n < many; ++n) {
+        all.push_back(create(uuid_of(n)));
+        all.push_back(update(uuid_of(n), "p", "secret"));
+    }
+    send(all);
+    for (int n = 0; n < many; ++n) purge(n);
+    EXPECT_EQ(ask(find_purged{}).tasks.size(), std::size_t{many});
+}
+
 // Its receipt names the version that made it the second time.
 TEST_F(scrubbing, what_was_removed_and_made_again_before_its_account_was_managed) {
     const uuid client = uuid_of(903);
