@@ -43,7 +43,7 @@ template <class Command>
 void creation::go_on_with(Command next) {
     price = claim_of(next).price;
     weight = price.weight();
-    command = std::move(next);
+    command.emplace<Command>(std::move(next));
 }
 
 std::optional<slot_id> creation::in_flight() const {

@@ -444,12 +444,13 @@ engine::engine(store& store, clock& clock, entropy& entropy, const executors& ex
 
 engine::~engine() = default;
 
-asio::awaitable<result<answer>> engine::submit_any(command c, std::optional<actor> by) {
+asio::awaitable<boost::system::error_code> engine::submit_any(command c, std::optional<actor> by,
+                                                              std::optional<answer>& done) {
     plain w(std::move(c));
     w.by = std::move(by);
     const auto error = co_await impl_->perform(w);
-    if (error) co_return error;
-    co_return std::move(w.out);
+    if (!error) done.emplace(std::move(w.out));
+    co_return error;
 }
 
 asio::awaitable<result<create_answer>> engine::create(reserve request) {

@@ -402,8 +402,10 @@ std::size_t writer::apply_some(write_tx& tx, std::span<work* const> batch, const
             w->error = errc::account_gone;
             continue;
         }
-        w->out =
-            std::visit([&](const auto& c) { return answer{rules::apply(tx, c, m)}; }, w->command);
+        // Not by a conversion: that takes a compiler the square of how many kinds there are.
+        std::visit([&]<class C>(
+                       const C& c) { w->out.emplace<typename C::answer>(rules::apply(tx, c, m)); },
+                   w->command);
         if (w->by) rules::record_action(tx, w->command, w->out, *w->by, m);
         const std::size_t before = std::exchange(spent, tx.work_done());
         const std::size_t took = spent - before;

@@ -26,7 +26,9 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 
 namespace callsign {
@@ -119,10 +121,14 @@ class engine {
     // errc::overloaded, shutting_down, deadline_exceeded, store_refused, storage_full,
     // store_damaged, record_damaged, account_gone (nothing was done) or outcome_unknown.
     template <class Command>
-    boost::asio::awaitable<result<typename Command::answer>> submit(Command command);
+    boost::asio::awaitable<result<typename Command::answer>> submit(Command command) {
+        return submit_by(std::move(command), std::nullopt);
+    }
     // And the audit log says who asked for it, if it is done: in the same transaction.
     template <class Command>
-    boost::asio::awaitable<result<typename Command::answer>> submit(Command command, actor by);
+    boost::asio::awaitable<result<typename Command::answer>> submit(Command command, actor by) {
+        return submit_by(std::move(command), std::move(by));
+    }
 
     // The two phases: reserve, then fulfil, each durable in a batch of its own. A request whose key
     // is being worked on waits for that outcome. Errors as submit().
@@ -199,7 +205,11 @@ class engine {
   private:
     class impl;
 
-    boost::asio::awaitable<result<answer>> submit_any(command c, std::optional<actor> by);
+    template <class Command>
+    boost::asio::awaitable<result<typename Command::answer>> submit_by(Command command,
+                                                                       std::optional<actor> by);
+    boost::asio::awaitable<boost::system::error_code> submit_any(command c, std::optional<actor> by,
+                                                                 std::optional<answer>& done);
     boost::asio::awaitable<boost::system::error_code> run_query(claim asks,
                                                                 std::function<void(read_tx*)> run);
     boost::asio::awaitable<boost::system::error_code> run_offloaded(
