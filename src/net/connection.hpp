@@ -1,6 +1,6 @@
 #pragma once
 // A connection's bytes, in clear or through TLS, whichever it is: what reads and writes it is the
-// same for both. An AsyncStream, also for Beast's WebSockets.
+// same for both. An AsyncStream.
 
 #include "use_result.hpp"
 
@@ -10,7 +10,6 @@
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/write.hpp>
-#include <boost/beast/websocket/teardown.hpp>
 #include <cstddef>
 #include <netinet/tcp.h>
 #include <openssl/err.h>
@@ -63,8 +62,7 @@ class connection {
         co_return failed;
     }
 
-    // Tells the client that all was said, so that it knows that nobody cut it short. Nothing is
-    // read or written through TLS after that.
+    // Tells the client that all was said, so that it knows that nobody cut it short.
     boost::asio::awaitable<void> say_end() {
         if (!tls_) co_return;
         const std::string end = last_record();
@@ -92,25 +90,11 @@ class connection {
             token, buffers);
     }
 
-    // What Beast's WebSockets ask of a stream.
-    template <class Handler>
-    friend void async_teardown(boost::beast::role_type role, connection& c, Handler&& handler) {
-        using boost::beast::websocket::async_teardown;
-        // A client that has taken so little that this finds no room has not heard the rest, either.
-        const std::string end = c.tls_ ? c.last_record() : std::string();
-        ::send(c.socket_.native_handle(), end.data(), end.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-        async_teardown(role, c.socket_, std::forward<Handler>(handler));
-    }
-    friend void beast_close_socket(connection& c) {
-        boost::system::error_code ignored;
-        c.socket_.close(ignored);
-    }
-
-  private:
-    using outcome = void(boost::system::error_code, std::size_t);
-
-    // Asio's own way to end TLS waits for the client to say the same, which many never do.
+    // What TLS says last, if it has begun, to be sent by whoever ends the connection. Nothing is
+    // read or written through TLS after that.
     std::string last_record() {
+        if (!tls_) return {};
+        // Asio's own way to end TLS waits for the client to say the same, which many never do.
         BIO* const out = BIO_new(BIO_s_mem());
         SSL_set0_wbio(tls_->native_handle(), out);
         SSL_shutdown(tls_->native_handle());
@@ -119,6 +103,9 @@ class connection {
         ERR_clear_error();
         return {bytes, static_cast<std::size_t>(size)};
     }
+
+  private:
+    using outcome = void(boost::system::error_code, std::size_t);
 
     tcp_socket socket_;
     std::optional<boost::asio::ssl::stream<tcp_socket&>> tls_;

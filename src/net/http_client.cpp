@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/error.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/error.hpp>
 #include <boost/asio/ssl/host_name_verification.hpp>
@@ -16,8 +17,8 @@
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/string.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http/error.hpp>
 #include <boost/beast/http/parser.hpp>
-#include <boost/beast/http/read.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <optional>
 #include <tuple>
@@ -167,11 +168,11 @@ class http_client::impl {
         parser.header_limit(answer_header_bytes_max);
         parser.body_limit(options_.answer_bytes_max);
         parser.skip(!has_body);
-        error_code error = co_await read_header(parser);
-        if (!error && !parser.is_done() && options_.make_room) {
-            error = co_await read_with_room(parser);
-        }
-        if (!error && !parser.is_done()) error = co_await read(parser);
+        error_code error;
+        while (!error && !parser.is_header_done()) error = co_await read_some(parser);
+        parser.eager(true);
+        if (!error && options_.make_room) error = co_await read_with_room(parser);
+        while (!error && !parser.is_done()) error = co_await read_some(parser);
         if (error || !parser.keep_alive()) close();
         const bool has_succeeded = parser.is_header_done() && parser.get().result_int() / 100 == 2;
         if (error && !(options_.header_suffices && has_succeeded)) {
@@ -181,15 +182,7 @@ class http_client::impl {
     }
 
     asio::awaitable<error_code> read_more() {
-        const auto room = unread_.prepare(read_bytes);
-        std::tuple<error_code, std::size_t> read;
-        if (tls_) {
-            read = co_await tls_->async_read_some(room, use_result);
-        } else {
-            read = co_await stream_.async_read_some(room, use_result);
-        }
-        const auto [error, bytes] = read;
-        unread_.commit(bytes);
+        const error_code error = co_await fill();
         if (error) stream_.close();
         co_return error;
     }
@@ -247,7 +240,6 @@ class http_client::impl {
     // Room for twice what there is, as it comes: who says that much will come, and sends nothing,
     // takes none of it.
     asio::awaitable<error_code> read_with_room(answer_parser& parser) {
-        parser.eager(true);
         for (std::size_t room = small_body_bytes_max; !parser.is_done();) {
             const std::size_t held = parser.get().body().size();
             if (held + small_body_bytes_max / 2 > room) {
@@ -260,41 +252,39 @@ class http_client::impl {
         co_return error_code{};
     }
 
+    // A step of the parser, with more read if it takes more.
     asio::awaitable<error_code> read_some(answer_parser& parser) {
-        if (tls_) {
-            auto [error, bytes] =
-                co_await http::async_read_some(*tls_, unread_, parser, use_result);
-            if (is_end(error, parser)) parser.put_eof(error);
-            co_return error;
+        error_code error = http::error::need_more;
+        if (unread_.size() > 0) unread_.consume(parser.put(unread_.data(), error));
+        while (error == http::error::need_more) {
+            error = co_await fill();
+            if (error) co_return put_end(error, parser);
+            unread_.consume(parser.put(unread_.data(), error));
         }
-        auto [error, bytes] = co_await http::async_read_some(stream_, unread_, parser, use_result);
         co_return error;
     }
 
-    // Many end a connection without saying so (RFC 9112 section 9.8), and what its end delimits
-    // has no length that could tell.
-    static bool is_end(const error_code& error, const answer_parser& parser) {
-        return error == asio::ssl::error::stream_truncated && parser.need_eof();
+    // Many end a connection through TLS without saying so (RFC 9112 section 9.8), and what its end
+    // delimits has no length that could tell.
+    static error_code put_end(error_code why, answer_parser& parser) {
+        const bool is_end = why == asio::error::eof ||
+                            (why == asio::ssl::error::stream_truncated && parser.need_eof());
+        if (!is_end) return why;
+        if (!parser.got_some()) return http::error::end_of_stream;
+        parser.put_eof(why);
+        return why;
     }
 
-    asio::awaitable<error_code> read_header(answer_parser& parser) {
+    asio::awaitable<error_code> fill() {
+        const auto room = unread_.prepare(read_bytes);
+        std::tuple<error_code, std::size_t> read;
         if (tls_) {
-            const auto [error, bytes] =
-                co_await http::async_read_header(*tls_, unread_, parser, use_result);
-            co_return error;
+            read = co_await tls_->async_read_some(room, use_result);
+        } else {
+            read = co_await stream_.async_read_some(room, use_result);
         }
-        const auto [error, bytes] =
-            co_await http::async_read_header(stream_, unread_, parser, use_result);
-        co_return error;
-    }
-
-    asio::awaitable<error_code> read(answer_parser& parser) {
-        if (tls_) {
-            auto [error, bytes] = co_await http::async_read(*tls_, unread_, parser, use_result);
-            if (is_end(error, parser)) parser.put_eof(error);
-            co_return error;
-        }
-        const auto [error, bytes] = co_await http::async_read(stream_, unread_, parser, use_result);
+        const auto [error, bytes] = read;
+        unread_.commit(bytes);
         co_return error;
     }
 

@@ -3,12 +3,19 @@
 #include "session.hpp"
 #include "use_result.hpp"
 
+#include <algorithm>
+#include <array>
+#include <boost/asio/any_completion_handler.hpp>
+#include <boost/asio/async_result.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/beast/http/empty_body.hpp>
 #include <boost/beast/websocket/stream.hpp>
+#include <boost/beast/websocket/teardown.hpp>
+#include <iterator>
+#include <sys/socket.h>
 
 namespace callsign::net {
 namespace {
@@ -16,8 +23,69 @@ namespace {
 namespace asio = boost::asio;
 namespace websocket = boost::beast::websocket;
 
+// The connection as Beast's operations see it. Each of them is a type of its own: their handlers
+// are erased, or all of Asio and TLS would be compiled for each.
+class socket_bytes {
+  public:
+    using executor_type = connection::executor_type;
+
+    explicit socket_bytes(connection& of) : connection_(of) {}
+
+    executor_type get_executor() { return connection_.get_executor(); }
+
+    template <class Buffers, class Token>
+    auto async_read_some(const Buffers& buffers, Token&& token) {
+        return asio::async_initiate<Token, outcome>(
+            [this](auto handler, asio::mutable_buffer into) { read(into, std::move(handler)); },
+            token, *asio::buffer_sequence_begin(buffers));
+    }
+
+    template <class Buffers, class Token>
+    auto async_write_some(const Buffers& buffers, Token&& token) {
+        // A frame's header and what it is of; more than there is room for is written with the next
+        // ones.
+        const_buffers all;
+        std::copy_n(
+            asio::buffer_sequence_begin(buffers),
+            std::min<std::size_t>(all.size(), std::distance(asio::buffer_sequence_begin(buffers),
+                                                            asio::buffer_sequence_end(buffers))),
+            all.begin());
+        return asio::async_initiate<Token, outcome>(
+            [this](auto handler, const const_buffers& from) { write(from, std::move(handler)); },
+            token, all);
+    }
+
+    template <class Handler>
+    friend void async_teardown(boost::beast::role_type role, socket_bytes& bytes,
+                               Handler&& handler) {
+        connection& c = bytes.connection_;
+        // A client that has taken so little that this finds no room has not heard the rest, either.
+        const std::string end = c.last_record();
+        ::send(c.socket().native_handle(), end.data(), end.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+        websocket::async_teardown(role, c.socket(), std::forward<Handler>(handler));
+    }
+    friend void beast_close_socket(socket_bytes& bytes) {
+        boost::system::error_code ignored;
+        bytes.connection_.socket().close(ignored);
+    }
+
+  private:
+    using outcome = void(boost::system::error_code, std::size_t);
+    using on_outcome = asio::any_completion_handler<outcome>;
+    using const_buffers = std::array<asio::const_buffer, 4>;
+
+    void read(asio::mutable_buffer into, on_outcome handler) {
+        connection_.async_read_some(into, std::move(handler));
+    }
+    void write(const const_buffers& from, on_outcome handler) {
+        connection_.async_write_some(from, std::move(handler));
+    }
+
+    connection& connection_;
+};
+
 // Without compression: its tables would be most of what an idle one takes.
-using ws_stream = websocket::stream<connection&, false>;
+using ws_stream = websocket::stream<socket_bytes, false>;
 
 // In a frame of its own: the header is not kept for as long as the socket is.
 asio::awaitable<bool> accept(ws_stream& ws, http_header header, const http_response& given,
