@@ -5,6 +5,7 @@
 #include "support/at_once.hpp"
 #include "support/house.hpp"
 #include "support/remote_chain.hpp"
+#include "support/spawn.hpp"
 
 #include <callsign/net/http.hpp>
 #include <callsign/remote/task_sink.hpp>
@@ -44,16 +45,12 @@ net::http_response refuse(const net::refused_request& refused) {
 // On one thread, in real time.
 template <class T>
 T await(asio::io_context& io, asio::awaitable<T> work) {
-    std::optional<T> done;
-    asio::co_spawn(io, std::move(work), [&](const std::exception_ptr& e, T value) {
-        if (e) std::rethrow_exception(e);
-        done.emplace(std::move(value));
-    });
-    while (!done) {
+    const auto done = testing::spawn_for_result(io.get_executor(), std::move(work));
+    while (!*done) {
         io.restart();
         io.run_one_for(std::chrono::seconds{20});
     }
-    return std::move(*done);
+    return std::move(**done);
 }
 
 // What a test asks, whatever it is.

@@ -12,6 +12,7 @@
 // stands, and the next house on the same disk finds what was committed. close() is the polite end.
 
 #include "support/seeded_entropy.hpp"
+#include "support/spawn.hpp"
 #include "support/virtual_clock.hpp"
 
 #include <callsign/api/service.hpp>
@@ -21,7 +22,6 @@
 #include <callsign/reaper/reaper.hpp>
 #include <callsign/store/memory.hpp>
 
-#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <exception>
 #include <memory>
@@ -175,26 +175,30 @@ class house {
 
     boost::asio::any_io_executor network() { return io_.get_executor(); }
     void spawn(boost::asio::awaitable<void> work) {
-        boost::asio::co_spawn(io_, std::move(work), rethrow);
+        testing::spawn(network(), std::move(work));
     }
 
     // Runs `work` to its end, letting as much time pass as it takes (at most `patience`, which is
     // there to stop a test that hangs).
     template <class T>
     T run(boost::asio::awaitable<T> work, milliseconds patience = std::chrono::hours{1}) {
-        std::optional<T> done;
+        const auto done = std::make_shared<std::optional<T>>();
+        run(put_into(done, std::move(work)), patience);
+        return std::move(**done);
+    }
+    void run(boost::asio::awaitable<void> work, milliseconds patience = std::chrono::hours{1}) {
+        bool done = false;
         std::exception_ptr failed;
-        boost::asio::co_spawn(io_, std::move(work), [&](std::exception_ptr e, T value) {
+        testing::spawn(network(), std::move(work), [&](std::exception_ptr e) {
+            done = true;
             failed = e;
-            if (!e) done.emplace(std::move(value));
         });
         const milliseconds end = clock_.elapsed() + patience;
-        for (settle(); !done && !failed; settle()) {
+        for (settle(); !done; settle()) {
             if (!clock_.advance_to_next(end - clock_.elapsed())) break;
         }
         if (failed) std::rethrow_exception(failed);
         CALLSIGN_ASSERT(done);  // else it waits for something that cannot come
-        return std::move(*done);
     }
 
     // A request to its response.
@@ -216,20 +220,13 @@ class house {
 
     // Starts a request and lets others run beside it: `*response` is there once it was answered.
     std::shared_ptr<std::optional<net::http_response>> start(net::http_request request) {
-        auto slot = std::make_shared<std::optional<net::http_response>>();
-        boost::asio::co_spawn(io_, service_.handle(std::move(request)),
-                              [slot](std::exception_ptr e, net::http_response response) {
-                                  rethrow(e);
-                                  slot->emplace(std::move(response));
-                              });
-        return slot;
+        return spawn_for_result(network(), service_.handle(std::move(request)));
     }
 
     // Submits a command that nobody waits for.
     template <class Command>
     void start_command(Command command) {
-        boost::asio::co_spawn(io_, engine_.submit(std::move(command)),
-                              [](const std::exception_ptr& e, const auto&) { rethrow(e); });
+        spawn_for_result(network(), engine_.submit(std::move(command)));
     }
 
     // What the disk holds now, asked by look(read_tx&).
@@ -244,10 +241,10 @@ class house {
         reaper_.stop();
         if (outbox_) {
             outbox_->stop();
-            run(then_true(outbox_->stopped()));
+            run(outbox_->stopped());
         }
         engine_.stop();
-        run(then_true(engine_.drained()));
+        run(engine_.drained());
     }
 
     // ---- what most tests need first ----
@@ -281,15 +278,6 @@ class house {
     struct droppable_io_context : boost::asio::io_context {
         using boost::asio::io_context::shutdown;
     };
-
-    static void rethrow(std::exception_ptr e) {
-        if (e) std::rethrow_exception(e);
-    }
-
-    static boost::asio::awaitable<bool> then_true(boost::asio::awaitable<void> work) {
-        co_await std::move(work);
-        co_return true;
-    }
 
     std::unique_ptr<virtual_clock> own_clock_;
     std::unique_ptr<seeded_entropy> own_entropy_;

@@ -5,6 +5,7 @@
 #include "routes.hpp"
 #include "support/certificates.hpp"
 #include "support/house.hpp"
+#include "support/spawn.hpp"
 #include "support/temp_dir.hpp"
 
 #include <callsign/net/certificate.hpp>
@@ -68,14 +69,10 @@ class served_house {
 
     template <class T>
     T await(asio::awaitable<T> work) {
-        std::optional<T> done;
-        asio::co_spawn(h.io(), std::move(work), [&](const std::exception_ptr& e, T value) {
-            ASSERT_FALSE(e);
-            done.emplace(std::move(value));
-        });
+        const auto done = spawn_for_result(h.io().get_executor(), std::move(work));
         h.io().restart();
-        while (!done) h.io().run_one();
-        return *std::move(done);
+        while (!*done) h.io().run_one();
+        return std::move(**done);
     }
 
     house h{options()};

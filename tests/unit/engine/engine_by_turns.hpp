@@ -3,12 +3,12 @@
 // are io_contexts of their own. A test builds it on the executors and the store it is about.
 
 #include "support/seeded_entropy.hpp"
+#include "support/spawn.hpp"
 #include "support/virtual_clock.hpp"
 
 #include <callsign/engine/engine.hpp>
 #include <callsign/store/memory.hpp>
 
-#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <gtest/gtest.h>
 #include <memory>
@@ -37,11 +37,10 @@ class engine_by_turns : public ::testing::Test {
     template <class T>
     later<T> spawn(boost::asio::awaitable<result<T>> work, bool throws = false) {
         auto slot = std::make_shared<std::optional<result<T>>>();
-        boost::asio::co_spawn(network_, std::move(work),
-                              [slot, throws](std::exception_ptr e, result<T> r) {
-                                  if (e && !throws) std::rethrow_exception(e);
-                                  if (!e) slot->emplace(std::move(r));
-                              });
+        testing::spawn(network_.get_executor(), put_into(slot, std::move(work)),
+                       [throws](const std::exception_ptr& e) {
+                           if (e && !throws) std::rethrow_exception(e);
+                       });
         return slot;
     }
     template <class T>
