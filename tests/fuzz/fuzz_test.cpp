@@ -5,6 +5,7 @@
 // out, doubled, moved from one to another, the form's own signs put in.
 
 #include "head_targets.hpp"
+#include "support/setting.hpp"
 #include "support/vectors.hpp"
 #include "targets.hpp"
 #include "unit/net/request_forms.hpp"
@@ -16,6 +17,8 @@
 
 namespace callsign::testing {
 namespace {
+
+const auto fuzz_rounds = static_cast<int>(times(CALLSIGN_FUZZ_ROUNDS));
 
 constexpr std::string_view json_signs[] = {"{",
                                            "}",
@@ -126,7 +129,7 @@ TEST(fuzz, segments) {
     // A short one, so that damage often meets its frame.
     from.push_back(
         "{\"operations\":[{\"Delete\":{\"uuid\":\"f70ed568-0132-4fb2-ad77-19c4c8c0c321\"}}]}");
-    run(fuzz_segment, from, 1, CALLSIGN_FUZZ_ROUNDS);
+    run(fuzz_segment, from, 1, fuzz_rounds);
 }
 
 TEST(fuzz, snapshots) {
@@ -139,8 +142,8 @@ TEST(fuzz, snapshots) {
     json.emplace_back("{\"f70ed568-0132-4fb2-ad77-19c4c8c0c321\":{\"a\":\"b\"}}");
     packed.push_back(wire::encode_snapshot({{uuid{}, {{"a", "b"}}}}));
     // Each is packed at least once, which takes a hundred times as long as reading it.
-    run(fuzz_snapshot_json, json, 2, CALLSIGN_FUZZ_ROUNDS / 10);
-    run(fuzz_snapshot, packed, 3, CALLSIGN_FUZZ_ROUNDS / 10);
+    run(fuzz_snapshot_json, json, 2, fuzz_rounds / 10);
+    run(fuzz_snapshot, packed, 3, fuzz_rounds / 10);
 }
 
 // Almost none that is damaged opens; those that do were not changed by what was done to them.
@@ -153,7 +156,7 @@ TEST(fuzz, envelopes) {
     const std::array<std::uint8_t, seal::nonce_bytes> nonce{};
     from.push_back(std::string(nowhere.begin(), nowhere.end()) +
                    seal::seal_body(fuzz_key(), nowhere, nonce, ""));
-    run(fuzz_envelope, from, 4, CALLSIGN_FUZZ_ROUNDS);
+    run(fuzz_envelope, from, 4, fuzz_rounds);
 }
 
 TEST(fuzz, what_becomes_of_envelopes) {
@@ -161,21 +164,21 @@ TEST(fuzz, what_becomes_of_envelopes) {
     for (const client_vector& v : client_vectors()) {
         if (!v.is_snapshot) from.push_back(std::string("\7\1\2\3", 4) + v.plaintext);
     }
-    run(fuzz_sealed, from, 5, CALLSIGN_FUZZ_ROUNDS);
+    run(fuzz_sealed, from, 5, fuzz_rounds);
 }
 
 TEST(fuzz, idempotency_keys) {
     run(fuzz_idempotency_key,
         {"8e03978e-40d5-43dd-bc93-6894a57f9324", "\"8e03978e\"", R"("a\"b\\c")",
          R"("k"; a=1;b=-12.345;c=?1;d=:YWJj:;e=@1659578233;f=%"f%c3%bc")"},
-        6, CALLSIGN_FUZZ_ROUNDS, head_signs);
+        6, fuzz_rounds, head_signs);
 }
 
 TEST(fuzz, ids) {
     run(fuzz_id,
         {"f70ed568-0132-4fb2-ad77-19c4c8c0c321", "F70ED56801324FB2AD7719C4C8C0C321",
          "{f70ed568-0132-4FB2-ad77-19c4c8c0c321}", "urn:uuid:f70ed568-0132-4fb2-ad77-19c4c8c0c321"},
-        7, CALLSIGN_FUZZ_ROUNDS, head_signs);
+        7, fuzz_rounds, head_signs);
 }
 
 TEST(fuzz, heads) {
@@ -191,7 +194,7 @@ TEST(fuzz, heads) {
              "3;e=f\r\nabc\r\n0\r\n\r\n",
          "GET /v1/client/snapshot" + end + "\r\nGET http://h/" + end + "\r\n",
          "POST /v1/tasks" + end + "Idempotency-Key: \"k\"\r\nContent-Length: 0\r\n\r\n"},
-        8, CALLSIGN_FUZZ_ROUNDS / 10, head_signs);
+        8, fuzz_rounds / 10, head_signs);
 }
 
 TEST(fuzz, pieces) {
@@ -201,7 +204,7 @@ TEST(fuzz, pieces) {
         if (fuzz_pieces(bytes)) from.push_back(bytes);
     }
     EXPECT_GT(from.size(), 20u);
-    run(fuzz_pieces, from, 10, CALLSIGN_FUZZ_ROUNDS, head_signs);
+    run(fuzz_pieces, from, 10, fuzz_rounds, head_signs);
 }
 
 // Every byte chooses something; few are needed for a request that is answered, and many make one
@@ -209,12 +212,12 @@ TEST(fuzz, pieces) {
 TEST(fuzz, chosen_heads) {
     damager d(9, head_signs);
     int answered = 0;
-    for (int i = 0; i < CALLSIGN_FUZZ_ROUNDS / 10; ++i) {
+    for (int i = 0; i < fuzz_rounds / 10; ++i) {
         std::string bytes(d.below(200), '\0');
         for (char& byte : bytes) byte = static_cast<char>(d.below(256));
         if (fuzz_chosen_head(bytes)) ++answered;
     }
-    EXPECT_GT(answered, CALLSIGN_FUZZ_ROUNDS / 40);
+    EXPECT_GT(answered, fuzz_rounds / 40);
 }
 
 }  // namespace

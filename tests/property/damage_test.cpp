@@ -11,6 +11,7 @@
 #include "support/check.hpp"
 #include "support/counted_ids.hpp"
 #include "support/house.hpp"
+#include "support/setting.hpp"
 #include "support/sync_client.hpp"
 #include "support/tasks_of.hpp"
 #include "support/temp_dir.hpp"
@@ -293,7 +294,7 @@ class damaged_store : public ::testing::TestWithParam<int> {
         expected_ = answers(sound_.path(), questions_);
     }
 
-    static int rounds() { return CALLSIGN_DAMAGE_ROUNDS; }
+    static int rounds() { return static_cast<int>(times(CALLSIGN_DAMAGE_ROUNDS)); }
 
     void put(const temp_dir& dir, const std::string& bytes) {
         std::ofstream(dir.path() / "callsign.sqlite3", std::ios::binary) << bytes;

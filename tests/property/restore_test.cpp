@@ -308,7 +308,7 @@ class restored_world {
 };
 
 TEST(restore, nothing_is_lost_that_a_device_has) {
-    const std::uint64_t seeds = setting("CALLSIGN_RESTORE_SEEDS").value_or(400);
+    const std::uint64_t seeds = times(CALLSIGN_RESTORE_SEEDS);
     int ahead = 0;
     for (unsigned seed = 1; seed <= seeds; ++seed) {
         restored_world world(seed);

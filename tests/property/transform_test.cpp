@@ -10,6 +10,7 @@
 // that answers 409: there it must find one.
 
 #include "support/model_client.hpp"
+#include "support/setting.hpp"
 
 #include <callsign/rules/transform.hpp>
 
@@ -351,7 +352,7 @@ class transform_player {
     std::vector<std::unique_ptr<model_client>> clients_;
 };
 
-constexpr unsigned transform_seeds = CALLSIGN_TRANSFORM_SEEDS;
+const auto transform_seeds = static_cast<unsigned>(times(CALLSIGN_TRANSFORM_SEEDS));
 
 // Plays every seed and fails for the first that ends in different states.
 void expect_one_state(const transform_game& rules, bool all_careful = true) {

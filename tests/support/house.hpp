@@ -174,9 +174,7 @@ class house {
     }
 
     boost::asio::any_io_executor network() { return io_.get_executor(); }
-    void spawn(boost::asio::awaitable<void> work) {
-        testing::spawn(network(), std::move(work));
-    }
+    void spawn(boost::asio::awaitable<void> work) { testing::spawn(network(), std::move(work)); }
 
     // Runs `work` to its end, letting as much time pass as it takes (at most `patience`, which is
     // there to stop a test that hangs).

@@ -375,7 +375,7 @@ TEST_P(examples_test, what_was_noted_survives_kills_at_any_instant) {
     SCOPED_TRACE("CALLSIGN_SYSTEM_SEED=" + std::to_string(seed));
     const todo phone = folder("phone"), laptop = folder("laptop");
     crew all(*s, phone, laptop, seed);
-    all.work(60);
+    all.work(static_cast<int>(times(30)));
     ASSERT_FALSE(HasFailure());
     phone({"sync"});
     laptop({"sync"});

@@ -15,7 +15,7 @@ namespace {
 using kill_test = system_test;
 
 TEST_F(kill_test, what_was_acknowledged_survives_kills_at_any_instant) {
-    const auto rounds = setting("CALLSIGN_SYSTEM_ROUNDS").value_or(20);
+    const auto rounds = setting("CALLSIGN_SYSTEM_ROUNDS").value_or(12);
     const auto seed = system_seed();
     SCOPED_TRACE("CALLSIGN_SYSTEM_SEED=" + std::to_string(seed));
     constexpr unsigned pairs = 6;
