@@ -15,7 +15,7 @@ bool is_loopback(const std::string& host) {
     return !is_name && address.is_loopback();
 }
 
-std::string_view to_string(remote_status::state state) {
+std::string_view text_of_state(remote_status::state state) {
     switch (state) {
     case remote_status::state::starting: return "starting";
     case remote_status::state::up_to_date: return "up_to_date";
@@ -29,9 +29,9 @@ std::string_view to_string(remote_status::state state) {
 
 void describe(v1::RemoteState& out, const callsign::find_remote::found& row) {
     out.set_url(row.remote.url);
-    out.set_client_id(callsign::to_string(row.remote.client_id));
-    out.set_halted(std::string(callsign::to_string(row.remote.halted)));
-    if (!row.remote.cursor.is_nil()) out.set_version(callsign::to_string(row.remote.cursor));
+    out.set_client_id(to_string(row.remote.client_id));
+    out.set_halted(std::string(to_string(row.remote.halted)));
+    if (!row.remote.cursor.is_nil()) out.set_version(to_string(row.remote.cursor));
     out.set_creations_waiting(row.waiting.creations);
     out.set_keys_waiting(row.waiting.keys);
     if (row.remote.moving) {
@@ -42,7 +42,7 @@ void describe(v1::RemoteState& out, const callsign::find_remote::found& row) {
 }
 
 void describe(v1::RemoteState& out, const remote_status& now) {
-    out.set_state(std::string(to_string(now.now)));
+    out.set_state(std::string(text_of_state(now.now)));
     out.set_last_error(now.last_error);
     if (now.last_error_at) wire::set_timestamp(*out.mutable_last_error_at(), *now.last_error_at);
     if (now.up_to_date_at) wire::set_timestamp(*out.mutable_up_to_date_at(), *now.up_to_date_at);

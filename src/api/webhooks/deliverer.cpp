@@ -25,7 +25,7 @@ namespace asio = boost::asio;
 namespace {
 
 // When the store or the server is at its limit.
-constexpr milliseconds busy_pause{1'000};
+constexpr milliseconds overloaded_pause{1'000};
 // Fewer than there are threads for them: names that nobody answers for hold up their own account.
 // Accounts that have such names have half of the threads.
 constexpr std::size_t account_lookups_at_once = 1;
@@ -185,7 +185,7 @@ asio::awaitable<void> deliverer::load_again_and_again() {
     while (!stopped_) {
         const auto some = co_await engine_.ask(list_active_webhooks{after, load_rows});
         if (!some) {
-            co_await load_pause_->wait(busy_pause);
+            co_await load_pause_->wait(overloaded_pause);
             continue;
         }
         // What was read may be changed by now: each is read again when its turn comes.
@@ -240,7 +240,7 @@ asio::awaitable<void> deliverer::run(std::shared_ptr<hook> h) {
             if (!has_changed && !stopped_) co_await save(*h);
             break;
         }
-        case step::busy: co_await h->changed->wait(looked, busy_pause); break;
+        case step::busy: co_await h->changed->wait(looked, overloaded_pause); break;
         case step::failed:
             if (!h->row.disabled) co_await h->changed->wait(looked, pause_after(*h));
             break;
@@ -456,7 +456,7 @@ asio::awaitable<deliverer::step> deliverer::settle(hook& h, settle_delivery comm
             co_return has_failed ? step::failed : step::go_on;
         }
         if (stopped_ || done.error() == errc::shutting_down) co_return step::done;
-        co_await h.changed->wait(looked, busy_pause);
+        co_await h.changed->wait(looked, overloaded_pause);
     }
 }
 
