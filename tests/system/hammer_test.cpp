@@ -34,7 +34,7 @@ constexpr int cuts_in_hundred = 5;
 constexpr int quiet_syncs_max = 5;
 
 // An attribute that one replica alone writes, once.
-std::string own_name(int who, int round, char which) {
+std::string own_attribute(int who, int round, char which) {
     return "by" + std::to_string(who) + "r" + std::to_string(round) + which;
 }
 
@@ -70,7 +70,7 @@ struct editor {
             {below(2) == 0 ? "priority:H" : "priority:"},
             {below(2) == 0 ? "+fine" : "-fine"},
             {below(2) == 0 ? "status:completed" : "status:pending"}};
-        modify(uuids, own_name(who, round, which), mark,
+        modify(uuids, own_attribute(who, round, which), mark,
                kinds[static_cast<std::size_t>(below(static_cast<int>(kinds.size())))]);
     }
     // 1.5 to 3 MB: several versions.
@@ -89,7 +89,7 @@ struct editor {
         std::vector<std::string> uuids;
         for (int n = 0; n < contested_tasks; ++n) uuids.push_back(numbered_uuid(n));
         const char letter = static_cast<char>('a' + (who + round) % 26);
-        modify(uuids, own_name(who, round, 'm'), mark,
+        modify(uuids, own_attribute(who, round, 'm'), mark,
                {"notes:" + std::string(shared_text_bytes, letter)});
     }
     void change(int who, int round) {
@@ -225,7 +225,7 @@ class hammer_test : public managed_test {
         for (int who = 0; who < editors; ++who) {
             for (int round = 0; round < edit_rounds; ++round) {
                 for (const char which : {'a', 'm', 'z'}) {
-                    replica.configure("uda." + own_name(who, round, which) + ".type=string");
+                    replica.configure("uda." + own_attribute(who, round, which) + ".type=string");
                 }
             }
         }

@@ -146,6 +146,48 @@ TEST(http_client, sends_what_is_no_call_and_keeps_what_comes) {
     EXPECT_EQ(answer->body, "GET /a  ");
 }
 
+// As its length, its chunks or its end delimit it.
+const std::string answers_hello[] = {"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
+                                     "HTTP/1.1 200 OK\r\nTransfer-Encoding: "
+                                     "chunked\r\n\r\n2;a=b\r\nhe\r\n3\r\nllo\r\n0\r\nX: y\r\n\r\n",
+                                     "HTTP/1.1 200 OK\r\n\r\nhello"};
+
+TEST(http_client, an_answer_is_the_same_whatever_pieces_it_comes_in) {
+    for (const std::string& text : answers_hello) {
+        for (const std::size_t piece : {std::size_t{1}, std::size_t{7}, text.size()}) {
+            for (const bool makes_room : {false, true}) {
+                fixed_answer server(text, fixed_answer::end::closes, piece);
+                http_client_options options{"127.0.0.1", server.port(), 10s};
+                if (makes_room) options.make_room = [](std::size_t) { return true; };
+                blocking_http_client client(options);
+                const auto answer = client.exchange({"GET", "/"});
+                ASSERT_TRUE(answer) << text << answer.error().error.message();
+                EXPECT_EQ(answer->status, 200u) << text;
+                EXPECT_EQ(answer->body, "hello") << text;
+            }
+        }
+    }
+}
+
+TEST(http_client, an_answer_that_is_cut_off_is_none) {
+    const std::string first = "HTTP/1.1 200 OK\r\n\r\n";
+    for (const std::string& text : answers_hello) {
+        // What its end delimits is whole wherever that is, once its header is there.
+        const std::size_t whole = text.starts_with(first) ? first.size() : text.size();
+        for (std::size_t size = 0; size < whole; ++size) {
+            fixed_answer server(text.substr(0, size));
+            blocking_http_client client({"127.0.0.1", server.port(), 10s});
+            const auto outcome = client.exchange({"GET", "/"});
+            ASSERT_FALSE(outcome) << text.substr(0, size);
+            using why = boost::beast::http::error;
+            EXPECT_EQ(outcome.error().error, size == 0 ? why::end_of_stream : why::partial_message)
+                << text.substr(0, size);
+            EXPECT_TRUE(outcome.error().sent);
+            EXPECT_FALSE(client.connected());
+        }
+    }
+}
+
 TEST(http_client, passes_over_interim_answers) {
     const std::string last = "HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\nok";
     const std::string hints = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n";

@@ -179,8 +179,10 @@ class fixed_answer {
   public:
     enum class end { closes, resets, stays };
 
-    explicit fixed_answer(std::string text, end how = end::closes)
-        : thread_([this, text = std::move(text), how] { serve(text, how); }) {}
+    // Written in pieces of so many bytes.
+    explicit fixed_answer(std::string text, end how = end::closes,
+                          std::size_t piece = std::string::npos)
+        : thread_([this, text = std::move(text), how, piece] { serve(text, how, piece); }) {}
     ~fixed_answer() {
         boost::system::error_code ignored;
         tcp::socket last(context_);
@@ -192,13 +194,16 @@ class fixed_answer {
     std::string port() const { return std::to_string(at_.port()); }
 
   private:
-    void serve(const std::string& text, end how) {
+    void serve(const std::string& text, end how, std::size_t piece) {
         boost::system::error_code ignored;
         tcp::socket socket(context_);
         acceptor_.accept(socket, ignored);
         std::array<char, 4096> asked{};
         socket.read_some(asio::buffer(asked), ignored);
-        asio::write(socket, asio::buffer(text), ignored);
+        socket.set_option(tcp::no_delay(true), ignored);
+        for (std::size_t at = 0; at < text.size(); at += std::min(piece, text.size() - at)) {
+            asio::write(socket, asio::buffer(text.substr(at, piece)), ignored);
+        }
         if (how == end::resets) socket.set_option(asio::socket_base::linger(true, 0), ignored);
         // Until the other side ends it.
         while (how == end::stays && !ignored) socket.read_some(asio::buffer(asked), ignored);
