@@ -340,6 +340,19 @@ TEST(outgoing_tls, a_server_that_proves_its_name_is_told) {
     }
 }
 
+// Where more than its header is asked for.
+TEST(outgoing_tls, an_answer_whose_end_nobody_says_is_whole) {
+    tls_server server("127.0.0.1");
+    ssl::context trusted(ssl::context::tls_client);
+    trusted.load_verify_file(server.certificate().string());
+    http_client_options options{"127.0.0.1", server.port(), 5s};
+    options.tls = &trusted;
+    blocking_http_client client(options);
+    const auto answer = client.exchange({"POST", "/", {}, "body"});
+    ASSERT_TRUE(answer) << answer.error().error.message();
+    EXPECT_EQ(answer->body, "got it");
+}
+
 TEST(outgoing_tls, one_that_cannot_prove_it_is_not) {
     tls_server other("example.com");
     calls out(trusting(other));
