@@ -6,10 +6,10 @@
 
 #include "api/sync/turnstile.hpp"
 
+#include "support/spawn.hpp"
 #include "support/virtual_clock.hpp"
 
 #include <algorithm>
-#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <gtest/gtest.h>
@@ -141,9 +141,7 @@ asio::awaitable<void> live(turnstile_world& w) {
 int versions_late(std::uint64_t seed, milliseconds hold, int lost_of_100) {
     turnstile_world w(seed, hold, lost_of_100);
     for (int n = 0; n < replicas; ++n) {
-        asio::co_spawn(w.io, live(w), [](std::exception_ptr e) {
-            if (e) std::rethrow_exception(e);
-        });
+        testing::spawn(w.io.get_executor(), live(w));
     }
     do {
         w.io.restart();

@@ -8,11 +8,11 @@
 
 #include "support/feed_client.hpp"
 #include "support/setting.hpp"
+#include "support/spawn.hpp"
 #include "twins.hpp"
 
 #include <array>
 #include <atomic>
-#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <fstream>
 #include <limits>
@@ -77,11 +77,7 @@ class feed_crowd {
         std::optional<feed_client> client;
     };
 
-    void spawn(asio::awaitable<void> work) {
-        asio::co_spawn(io_, std::move(work), [](const std::exception_ptr& e) {
-            if (e) std::rethrow_exception(e);
-        });
-    }
+    void spawn(asio::awaitable<void> work) { testing::spawn(io_.get_executor(), std::move(work)); }
 
     asio::io_context io_{1};
     std::array<follower, 3> all_;

@@ -1,5 +1,6 @@
 #include "api/sync/turnstile.hpp"
 
+#include "support/spawn.hpp"
 #include "support/virtual_clock.hpp"
 
 #include <algorithm>
@@ -50,9 +51,7 @@ struct turnstile_test : ::testing::Test {
     }
     std::shared_ptr<outcome> start(const uuid& parent) {
         auto out = std::make_shared<outcome>();
-        asio::co_spawn(io, ask(*this, parent, out), [](std::exception_ptr e) {
-            if (e) std::rethrow_exception(e);
-        });
+        testing::spawn(io.get_executor(), ask(*this, parent, out));
         settle();
         return out;
     }
