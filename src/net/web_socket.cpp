@@ -3,7 +3,6 @@
 #include "session.hpp"
 #include "use_result.hpp"
 
-#include <algorithm>
 #include <array>
 #include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/async_result.hpp>
@@ -14,7 +13,6 @@
 #include <boost/beast/http/empty_body.hpp>
 #include <boost/beast/websocket/stream.hpp>
 #include <boost/beast/websocket/teardown.hpp>
-#include <iterator>
 #include <sys/socket.h>
 
 namespace callsign::net {
@@ -45,11 +43,11 @@ class socket_bytes {
         // A frame's header and what it is of; more than there is room for is written with the next
         // ones.
         const_buffers all;
-        std::copy_n(
-            asio::buffer_sequence_begin(buffers),
-            std::min<std::size_t>(all.size(), std::distance(asio::buffer_sequence_begin(buffers),
-                                                            asio::buffer_sequence_end(buffers))),
-            all.begin());
+        auto next = asio::buffer_sequence_begin(buffers);
+        const auto end = asio::buffer_sequence_end(buffers);
+        for (asio::const_buffer& each : all) {
+            if (next != end) each = *next++;
+        }
         return asio::async_initiate<Token, outcome>(
             [this](auto handler, const const_buffers& from) { write(from, std::move(handler)); },
             token, all);
