@@ -18,8 +18,8 @@ from switch import HEADER, HEADER_NAME, VARIABLE, Switched, switched
 ERROR = re.compile(r"^(\S+?):(\d+):(?:\d+:)? (?:fatal )?error: ", re.MULTILINE)
 FAILED = re.compile(r"^\[  FAILED  \] (\S+?),? ", re.MULTILINE)
 BEGUN = re.compile(r"^\[ RUN      \] (\S+)", re.MULTILINE)
-# What the properties draw, and how often: with a fault until it is found, without one as often as in the suite. A list that
-# fails need not be made shorter.
+# What the properties draw, and how often: with a fault until it is found, without one twice as often as in the suite. A list
+# that fails need not be made shorter.
 DRAWN = "max_size=120 noshrink=1 max_success="
 RUNS, RUNS_WITHOUT_FAULT = 1000, 60
 
