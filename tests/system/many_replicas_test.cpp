@@ -21,7 +21,7 @@ namespace {
 
 constexpr int replicas = 8;
 // Most of the time is the clients' own, and the server's races show in a few.
-const int rounds = static_cast<int>(setting("CALLSIGN_SYNC_ROUNDS").value_or(4));
+const int rounds = static_cast<int>(setting("CALLSIGN_SYNC_ROUNDS").value_or(3));
 constexpr int shared_tasks = 3;
 
 constexpr const char* add_version_route = "/v1/client/add-version/{parent}";

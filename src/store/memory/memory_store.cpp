@@ -3,7 +3,6 @@
 #include "reads.hpp"
 #include "write_transaction.hpp"
 
-#include <callsign/domain/task_faults.hpp>
 #include <callsign/store/memory.hpp>
 
 #include <memory>
@@ -58,10 +57,7 @@ class memory_store final : public strict_memory_store {
     store_totals totals() override {
         const auto now = view();
         store_totals all{.accounts = std::ssize(now->accounts), .tasks = std::ssize(now->tasks)};
-        for (const auto& [id, row] : now->tasks) {
-            const task& t = row->task;
-            if (t.numbered && !t.purged && !is_over(t.attributes)) ++all.open_tasks;
-        }
+        for (const auto& [id, row] : now->tasks) all.open_tasks += row->open ? 1 : 0;
         for (const auto& [id, s] : now->series_rows) all.held_series += s.held ? 1 : 0;
         return all;
     }

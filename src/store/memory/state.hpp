@@ -17,6 +17,7 @@ namespace callsign::memory {
 struct stored_task {
     callsign::task task;
     series_id series;
+    bool open = false;  // counted by store_totals::open_tasks
 };
 
 // How a task stood.

@@ -6,12 +6,17 @@
 #include "reads.hpp"
 
 #include <callsign/base/assert.hpp>
+#include <callsign/domain/task_faults.hpp>
 
 #include <algorithm>
 #include <set>
 
 namespace callsign::memory {
 namespace {
+
+bool counts_as_open(const task& t) {
+    return t.numbered && !t.purged && !is_over(t.attributes);
+}
 
 // The rows of a table that are so.
 template <class Table, class Is>
@@ -139,6 +144,7 @@ class write_transaction final : public reads_over<write_tx> {
         worked(t.attributes);
         stored_task kept{t, series};
         kept.task.id = id;
+        kept.open = counts_as_open(kept.task);
         state_->tasks.emplace(id, std::move(kept));
         if (t.numbered) index_number(id, series, *t.numbered);
         return id;
@@ -147,7 +153,7 @@ class write_transaction final : public reads_over<write_tx> {
                      std::int64_t last_seq) override {
         wrote_ = true;
         worked(all);
-        state_->tasks.at(id).edit([&](stored_task& kept) {
+        edit(id, [&](stored_task& kept) {
             CALLSIGN_ASSERT(kept.task.purged && kept.task.numbered->seq == 0);
             kept.task.purged = false;
             kept.task.attributes = all;
@@ -157,7 +163,7 @@ class write_transaction final : public reads_over<write_tx> {
     }
     void number_task(task_id id, series_id series, const receipt& r) override {
         wrote_ = true;
-        state_->tasks.at(id).edit([&](stored_task& kept) {
+        edit(id, [&](stored_task& kept) {
             CALLSIGN_ASSERT(!kept.task.numbered);
             kept.task.numbered = r;
             kept.task.last_seq = r.seq;
@@ -168,13 +174,12 @@ class write_transaction final : public reads_over<write_tx> {
     void update_task(const task& before, const attributes& all, bool purged, std::int64_t last_seq,
                      time_point now) override {
         worked(all);
-        auto& row = state_->tasks.at(before.id);
-        past_state past{before.account, next_id(now), now, row->task};
+        past_state past{before.account, next_id(now), now, state_->tasks.at(before.id)->task};
         past.task.last_seq = before.last_seq;
         past.task.attributes = before.attributes;
         CALLSIGN_ASSERT(
             state_->history.emplace(std::pair(before.id, before.last_seq), std::move(past)).second);
-        row.edit([&](stored_task& kept) {
+        edit(before.id, [&](stored_task& kept) {
             kept.task.attributes = all;
             kept.task.purged = purged;
             kept.task.last_seq = last_seq;
@@ -368,7 +373,7 @@ class write_transaction final : public reads_over<write_tx> {
     }
     void conceal_task(const task& t) override {
         wrote_ = true;
-        state_->tasks.at(t.id).edit([&](stored_task& kept) {
+        edit(t.id, [&](stored_task& kept) {
             CALLSIGN_ASSERT(!kept.task.purged);
             kept.task.purged = true;
             kept.task.attributes.clear();
@@ -688,6 +693,13 @@ class write_transaction final : public reads_over<write_tx> {
         }
         device* const d = find(state_->devices, s.of);
         return d ? &d->sealed_key : nullptr;
+    }
+    template <class Change>
+    void edit(task_id id, const Change& change) {
+        state_->tasks.at(id).edit([&](stored_task& kept) {
+            change(kept);
+            kept.open = counts_as_open(kept.task);
+        });
     }
     row<slot>* open_slot(slot_id id) {
         row<slot>* s = find(state_->slots, id);

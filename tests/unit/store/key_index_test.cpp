@@ -138,7 +138,7 @@ RC_GTEST_PROP(key_index, finds_what_a_multimap_finds, ()) {
 TEST(key_index, stays_small_while_it_grows) {
     fixture f({.recent_max = 500, .filter_bytes_max = 4'000, .fan_in = 4});
     std::uint64_t hash = 1;
-    for (int batch = 0; batch < 200; ++batch) {
+    for (int batch = 0; batch < 80; ++batch) {
         f.begin();
         for (int i = 0; i < 100; ++i) f.add(hash *= 0x9E3779B97F4A7C15ULL);
         f.commit();
@@ -151,7 +151,7 @@ TEST(key_index, stays_small_while_it_grows) {
     const auto [largest_with, smallest_without] = f.index_->filter_border();
     EXPECT_GT(smallest_without, 0);
     EXPECT_LE(largest_with, smallest_without);
-    EXPECT_LE(f.db_->integer_of("SELECT count(*) FROM key_pages"), 3 * 20'000 / 250);
+    EXPECT_LE(f.db_->integer_of("SELECT count(*) FROM key_pages"), 3 * 8'000 / 250);
     f.open();
     f.expect_all_found();
 }
