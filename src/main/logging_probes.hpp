@@ -89,28 +89,6 @@ class sweep_log final : public reaper_probe {
     bool was_behind_ = false;
 };
 
-// How far it is while an older data directory is brought up to date: at the beginning, and each
-// tenth of the way.
-class upgrade_log {
-  public:
-    explicit upgrade_log(current_logger& log) : log_(log) {}
-
-    void operator()(std::string_view what, std::int64_t done, std::int64_t all) {
-        const std::int64_t tenth = all == 0 ? 10 : done * 10 / all;
-        std::pair now(std::string(what), tenth);
-        if (now == last_) return;
-        last_ = std::move(now);
-        log_->log(platform::log_level::info, "bringing older data up to date",
-                  {{"rows", std::string(what)},
-                   {"done", std::to_string(done)},
-                   {"of", std::to_string(all)}});
-    }
-
-  private:
-    current_logger& log_;
-    std::pair<std::string, std::int64_t> last_;
-};
-
 // What becomes of accounts that live on another server: when one begins to fail, halts, and when
 // all is well again.
 class remote_log final : public outbox_probe {

@@ -237,7 +237,6 @@ asio::awaitable<boost::system::error_code> server::offload(claim asks, std::func
 
 std::unique_ptr<store> server::open_store() {
     sqlite_options options = config_.store;
-    options.progress = upgrade_log(log_);
     options.lost_at_close = [this] {
         exit_code_ = exit_fatal;
         log_->log(log_level::error, "fatal: a sync failed; the WAL was kept for the next start",

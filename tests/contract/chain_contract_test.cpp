@@ -81,7 +81,7 @@ fork_version beside(const uuid& id, std::int64_t own, time_point at = t0) {
     return {id, 0, at, {own}, {}, {}};
 }
 
-TEST_P(store_contract, side_versions_are_kept_for_a_while) {
+TEST_P(store_contract, fork_versions_are_kept_for_a_while) {
     const auto id = make_account();
     fork_version full = beside(uuid_of(11), 2);
     full.own = {2, 4};
@@ -119,7 +119,7 @@ TEST_P(store_contract, side_versions_are_kept_for_a_while) {
 }
 
 // Of each account by itself: its oldest go, and the newest stays whatever it is.
-TEST_P(store_contract, side_versions_stay_within_their_bounds) {
+TEST_P(store_contract, fork_versions_stay_within_their_bounds) {
     const auto id = make_account();
     const auto other = make_account("other");
     const auto put = [&](account_id account, int n, const fork_version_bounds& keep,
@@ -190,7 +190,7 @@ TEST_P(store_contract, a_chain_is_shown_a_version_at_a_time) {
     EXPECT_EQ(after, 3);
 }
 
-TEST_P(store_contract, side_versions_say_where_they_lead) {
+TEST_P(store_contract, fork_versions_say_where_they_lead) {
     const auto one = make_account("one");
     const auto two = make_account("two");
     write([&](write_tx& tx) {

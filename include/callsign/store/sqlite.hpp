@@ -21,10 +21,6 @@
 
 namespace callsign {
 
-// Told while an older file is brought up to date: what is moved, and how many rows of how many.
-using store_progress =
-    std::function<void(std::string_view what, std::int64_t done, std::int64_t all)>;
-
 struct sqlite_options {
     std::filesystem::path data_dir;
     // Read connections; further reads wait for one.
@@ -51,7 +47,6 @@ struct sqlite_options {
     // Entries of each index in bulk that wait in memory until they are merged into its table; while
     // that goes on, half as many again.
     std::size_t buffered_entries_max = 32'768;
-    store_progress progress{};
     // Called when the store is closed after a sync has failed, then or before: the log was kept,
     // and the next start decides what is durable.
     std::function<void()> lost_at_close{};

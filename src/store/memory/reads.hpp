@@ -240,7 +240,7 @@ class reads_over : public Base {
         return copy(find(state_->version_seqs, {account, id}));
     }
     std::optional<fork_version> find_fork_version(account_id account, const uuid& id) override {
-        const auto* all = find(state_->side_versions, account);
+        const auto* all = find(state_->fork_versions, account);
         if (!all) return std::nullopt;
         const auto found = std::find_if(all->begin(), all->end(),
                                         [&](const fork_version& side) { return side.id == id; });
@@ -251,7 +251,7 @@ class reads_over : public Base {
     }
     std::vector<fork_return> fork_returns(const fork_return& after, std::int64_t limit) override {
         table<std::pair<uuid, account_id>, std::int64_t> all;
-        for (const auto& [account, sides] : state_->side_versions) {
+        for (const auto& [account, sides] : state_->fork_versions) {
             for (const fork_version& side : sides)
                 all.emplace(std::pair(side.id, account), side.own.back());
         }

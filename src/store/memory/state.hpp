@@ -73,7 +73,7 @@ struct state {
     table<account_id, std::int64_t> sealed_seqs;
     table<std::pair<account_id, uuid>, std::int64_t> version_seqs;
     // In the order they were made.
-    table<account_id, std::vector<fork_version>> side_versions;
+    table<account_id, std::vector<fork_version>> fork_versions;
     table<uuid, device> devices;                                         // by client id
     table<std::pair<account_id, uuid>, sealed_version> sealed_children;  // by parent
     table<account_id, sealed_snapshot> snapshots;

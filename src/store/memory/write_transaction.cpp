@@ -273,7 +273,7 @@ class write_transaction final : public reads_over<write_tx> {
         CALLSIGN_ASSERT(side.own.back() <= state_->accounts.at(account).last_seq);
         CALLSIGN_ASSERT(!state_->version_seqs.contains({account, side.id}));
         CALLSIGN_ASSERT(!find_fork_version(account, side.id));
-        auto& all = state_->side_versions[account];
+        auto& all = state_->fork_versions[account];
         all.push_back(side);
         std::int64_t bytes = 0;
         auto first = all.end();  // that stays
@@ -285,19 +285,19 @@ class write_transaction final : public reads_over<write_tx> {
     }
     void forget_fork_version(account_id account, const uuid& id) override {
         wrote_ = true;
-        std::erase_if(state_->side_versions[account],
+        std::erase_if(state_->fork_versions[account],
                       [&](const fork_version& side) { return side.id == id; });
     }
     std::int64_t forget_fork_versions(time_point before, std::int64_t limit) override {
         std::vector<std::pair<uuid, account_id>> oldest;
-        for (const auto& [account, all] : state_->side_versions) {
+        for (const auto& [account, all] : state_->fork_versions) {
             for (const fork_version& side : all) oldest.emplace_back(side.id, account);
         }
         std::sort(oldest.begin(), oldest.end());
         std::int64_t forgotten = 0;
         for (std::int64_t i = 0; i < std::min<std::int64_t>(limit, std::ssize(oldest)); ++i) {
             const auto& one = oldest[static_cast<std::size_t>(i)];
-            auto& all = state_->side_versions[one.second];
+            auto& all = state_->fork_versions[one.second];
             forgotten += static_cast<std::int64_t>(std::erase_if(all, [&](const auto& side) {
                 return side.id == one.first && side.created_at < before;
             }));
@@ -475,7 +475,7 @@ class write_transaction final : public reads_over<write_tx> {
         s.history_from.erase(account);
         s.last_versions.erase(account);
         s.sealed_seqs.erase(account);
-        s.side_versions.erase(account);
+        s.fork_versions.erase(account);
         s.snapshots.erase(account);
         s.remotes.erase(account);
         s.accounts.erase(account);

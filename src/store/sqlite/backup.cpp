@@ -163,13 +163,8 @@ restored_store restore_sqlite(const fs::path& backup, const fs::path& data_dir, 
     fs::permissions(fresh, fs::perms::owner_all);
     progress("the copy");
     copy_summed(backup / database, fresh / database, done.manifest);
-    const auto upgraded = [&](std::string_view rows, std::int64_t moved, std::int64_t all) {
-        progress("bringing it up to date: " + std::to_string(moved) + " of " + std::to_string(all) +
-                 " " + std::string(rows));
-    };
     bool is_lost = false;
-    make_another(*open_sqlite(
-        {.data_dir = fresh, .progress = upgraded, .lost_at_close = [&] { is_lost = true; }}));
+    make_another(*open_sqlite({.data_dir = fresh, .lost_at_close = [&] { is_lost = true; }}));
     if (is_lost) throw std::runtime_error("cannot write " + fresh.string() + ": a sync failed");
     const check_report report = check_sqlite(fresh, audit, progress);
     if (!report.ok()) {

@@ -15,9 +15,8 @@ constexpr std::size_t copy_cache_bytes = std::size_t{2} << 20;
 
 class file_copy final : public store_copy {
   public:
-    file_copy(connection& from, const std::filesystem::path& source,
-              const std::filesystem::path& to)
-        : to_(prepared(source, to)), pages_(to_->database(), from.database()) {}
+    file_copy(connection& from, const std::filesystem::path& to)
+        : to_(prepared(to)), pages_(to_->database(), from.database()) {}
 
     bool step() override {
         try {
@@ -56,19 +55,16 @@ class file_copy final : public store_copy {
     }
 
     // It is a copy of something, or nothing: it need not survive a crash before it is whole.
-    static std::unique_ptr<connection> prepared(const std::filesystem::path& source,
-                                                const std::filesystem::path& to) {
+    static std::unique_ptr<connection> prepared(const std::filesystem::path& to) {
         auto db = std::make_unique<connection>(to, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE,
                                                copy_cache_bytes);
         std::filesystem::permissions(
             to, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
         db->execute("PRAGMA journal_mode = OFF");
         db->execute("PRAGMA synchronous = OFF");
-        // Its first page says whether the others have sums, and may come after them.
-        if (has_sums(source)) {
-            make_room_for_sums(*db);
-            mark_summed(*db);
-        }
+        // Its first page says that the others have sums, and may come after them.
+        make_room_for_sums(*db);
+        mark_summed(*db);
         return db;
     }
 
@@ -80,10 +76,9 @@ class file_copy final : public store_copy {
 
 }  // namespace
 
-std::unique_ptr<store_copy> begin_copy(connection& from, const std::filesystem::path& source,
-                                       const std::filesystem::path& to) {
+std::unique_ptr<store_copy> begin_copy(connection& from, const std::filesystem::path& to) {
     try {
-        return std::make_unique<file_copy>(from, source, to);
+        return std::make_unique<file_copy>(from, to);
     } catch (const SQLite::Exception& error) {
         rethrow(error);
     }

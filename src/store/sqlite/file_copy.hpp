@@ -9,8 +9,7 @@
 
 namespace callsign::sqlite {
 
-// `from` is the writer's connection to `source`, and outlives it. Throws store_failure.
-std::unique_ptr<store_copy> begin_copy(connection& from, const std::filesystem::path& source,
-                                       const std::filesystem::path& to);
+// `from` is the writer's connection, and outlives it. Throws store_failure.
+std::unique_ptr<store_copy> begin_copy(connection& from, const std::filesystem::path& to);
 
 }  // namespace callsign::sqlite

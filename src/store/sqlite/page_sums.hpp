@@ -7,9 +7,9 @@
 //
 // It also clears what SQLite leaves of deleted rows where no row is (secure_delete does the rest).
 //
-// Pages have room for sums in files that were made with it (make_room_for_sums), and in others once
-// they have been rewritten; others are read and written as they are. The log has sums of SQLite's
-// own; of it the pages are counted, and a commit's frames become one write (log_buffer.hpp).
+// Pages have room for sums in files that were made with it (make_room_for_sums); others are read
+// and written as they are. The log has sums of SQLite's own; of it the pages are counted, and a
+// commit's frames become one write (log_buffer.hpp).
 
 #include "connection.hpp"
 
@@ -27,7 +27,7 @@ class log_sync;
 // The name to open files with. Registers it, the first time.
 const char* summed_pages();
 
-// Before anything was written to the file, or before VACUUM rewrites it; mark_summed() after it.
+// Before anything was written to the file; mark_summed() after it.
 void make_room_for_sums(connection& db);
 void mark_summed(connection& db);
 bool has_sums(const std::filesystem::path& file);

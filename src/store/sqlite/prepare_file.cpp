@@ -1,4 +1,4 @@
-// A file that is new, older, or made without sums becomes one that the store can open.
+// A file that is new or older becomes one that the store can open.
 
 #include "prepare_file.hpp"
 
@@ -20,17 +20,6 @@
 namespace callsign::sqlite {
 namespace {
 
-// Puts sums into the pages of a file that was made without them. It goes without where there is no
-// room for a second one.
-void rewrite(connection& db, const std::filesystem::path& file) {
-    if (std::filesystem::space(file).available < 3 * std::filesystem::file_size(file)) return;
-    db.execute("PRAGMA journal_mode = DELETE");
-    db.execute("PRAGMA synchronous = FULL");
-    db.execute("PRAGMA temp_store = FILE");  // as large as the database
-    db.execute("VACUUM");
-    mark_summed(db);
-}
-
 [[noreturn]] void refuse(const std::filesystem::path& file, const char* why) {
     throw std::runtime_error(file.string() + " is not Callsign's: " + why +
                              ". It was left as it is");
@@ -43,6 +32,7 @@ void expect_own(connection& db, const std::filesystem::path& file) {
     if (version == 0 && tables == 0) return;
     const auto own = db.integer_of(sql::look_own_tables);
     if (version == 0 || own != 5) refuse(file, "it has other tables");
+    if (!has_sums(file)) refuse(file, "its pages have no sums");
 }
 
 // Lets the owner read and write it, its log and its shared memory; `replace`: the owner alone. Of
@@ -104,15 +94,13 @@ void prepare_file(const std::filesystem::path& file, const sqlite_options& optio
         throw std::runtime_error("cannot write " + file.string() + ": " +
                                  file_trouble(file, error));
     }
-    make_room_for_sums(db);
     if (std::filesystem::file_size(file) == 0) {
+        make_room_for_sums(db);
         mark_summed(db);
-    } else if (!has_sums(file)) {
-        rewrite(db, file);
     }
     db.execute("PRAGMA journal_mode = WAL");
     db.execute("PRAGMA synchronous = FULL");
-    migrate(db, options.progress);
+    migrate(db);
     move_log(db, file);
 }
 

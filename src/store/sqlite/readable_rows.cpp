@@ -118,10 +118,10 @@ class row_reader {
 
     void run() {
         for (const table& t : tables) read_rows(t);
-        auto sides = db_.use("SELECT version_id, account_id FROM side_versions");
+        auto sides = db_.use("SELECT version_id, account_id FROM fork_versions");
         while (sides.step()) {
             readable([&] {
-                auto q = db_.use(sql::side_get);
+                auto q = db_.use(sql::fork_get);
                 const uuid version = sides.id(0);
                 if (q.bind(version).bind(sides.integer(1)).step()) fork_version_of(q);
             });

@@ -308,8 +308,8 @@ numbers_skipped numbers_skipped_of(query& q) {
     return {q.text(0), q.integer(1), q.integer(2)};
 }
 
-fork_return side_return_of(query& q) {
-    q.at("side_versions by seq", q.integer(2));
+fork_return fork_return_of(query& q) {
+    q.at("fork_versions by seq", q.integer(2));
     return {q.id(0), account_id{q.integer(1)}, q.integer(2)};
 }
 
@@ -328,7 +328,7 @@ sealed_snapshot snapshot_of(query& q) {
 }
 
 fork_version fork_version_of(query& q) {
-    q.at("side_versions by left_at", q.integer(1));
+    q.at("fork_versions by left_at", q.integer(1));
     fork_version side{q.id(0), q.integer(1), q.instant(2), {}, {}, {}};
     if (!decode_way(q.blob(3), side)) q.damaged("its way");
     return side;

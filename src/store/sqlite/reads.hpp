@@ -37,7 +37,7 @@ snapshot_mark snapshot_mark_of(query& q);
 std::size_t byte_count_of(query& q);
 numbers_given numbers_given_of(query& q);
 numbers_skipped numbers_skipped_of(query& q);
-fork_return side_return_of(query& q);
+fork_return fork_return_of(query& q);
 sealed_link sealed_link_of(query& q);
 sealed_snapshot snapshot_of(query& q);
 // Whether it can be read by itself.
@@ -254,7 +254,7 @@ class reads_over : public Base {
         return q.integer(0);
     }
     std::optional<fork_version> find_fork_version(account_id account, const uuid& id) override {
-        auto q = db_.use(sql::side_get);
+        auto q = db_.use(sql::fork_get);
         auto found = one(q.bind(id).bind(account), fork_version_of);
         if (!found) return std::nullopt;
         const auto last = this->find_version_id(account, q.integer(4));
@@ -264,7 +264,7 @@ class reads_over : public Base {
     }
     std::vector<fork_return> fork_returns(const fork_return& after, std::int64_t limit) override {
         auto q = db_.use(sql::fork_returns);
-        return all(q.bind(after.id).bind(after.account).bind(limit), side_return_of);
+        return all(q.bind(after.id).bind(after.account).bind(limit), fork_return_of);
     }
 
     std::optional<slot> find_slot(account_id account, std::string_view key) override {

@@ -35,7 +35,7 @@ constexpr std::array owned_tables{
     owned_table{nullptr, "DELETE FROM remotes WHERE account_id = ?1"},
     limited("DELETE FROM key_contests WHERE account_id = ?1 AND task_uuid IN (SELECT task_uuid"
             " FROM key_contests WHERE account_id = ?1 LIMIT ?2)"),
-    owned_table{nullptr, "DELETE FROM side_versions WHERE account_id = ?1"},
+    owned_table{nullptr, "DELETE FROM fork_versions WHERE account_id = ?1"},
     owned_table{nullptr, "DELETE FROM sealed_snapshots WHERE account_id = ?1"},
     limited("DELETE FROM purges WHERE account_id = ?1 AND task_uuid IN (SELECT task_uuid FROM"
             " purges WHERE account_id = ?1 LIMIT ?2)"),

@@ -24,7 +24,7 @@ clock_repair repair(connection& db, time_point now) {
     db.use(sql::moment_set).bind(now).run();
     db.use(sql::slot_not_after).bind(now).run();
     done.slots = db.database().getChanges();
-    db.use(sql::side_not_after).bind(now).run();
+    db.use(sql::fork_not_after).bind(now).run();
     db.use(sql::history_not_after).bind(now).run();
     db.use(sql::commit).run_commit();
     done.repaired = true;

@@ -92,7 +92,7 @@ class sqlite_store final : public store {
         throw store_failure(store_failure::kind::corrupt, "damaged: pages have other sums still");
     }
     std::unique_ptr<store_copy> begin_copy(const std::filesystem::path& file) override {
-        return sqlite::begin_copy(state_.db, file_, file);
+        return sqlite::begin_copy(state_.db, file);
     }
     void maintain(bool idle) override {
         if (std::exchange(state_.log_clearing_due, false)) log_.clear();

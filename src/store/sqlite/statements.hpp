@@ -32,12 +32,12 @@ inline constexpr auto account_manage =
     "UPDATE accounts SET mode = 1, sealed_seq = last_seq, last_seq = ?, last_version = ?"
     " WHERE account_id = ? AND mode = 2";
 inline constexpr auto account_head =
-    "SELECT last_seq, last_version, sealed_seq, side_place, side_bytes, side_gone_to,"
-    " side_gone_below, EXISTS (SELECT 1 FROM remotes r WHERE r.account_id = a.account_id),"
+    "SELECT last_seq, last_version, sealed_seq, fork_place, fork_bytes, fork_gone_to,"
+    " fork_gone_below, EXISTS (SELECT 1 FROM remotes r WHERE r.account_id = a.account_id),"
     " stored_bytes, state FROM accounts a WHERE account_id = ?";
 inline constexpr auto account_advance =
-    "UPDATE accounts SET last_seq = ?, last_version = ?, side_place = ?, side_bytes = ?,"
-    " side_gone_to = ?, side_gone_below = ?, stored_bytes = ? WHERE account_id = ?";
+    "UPDATE accounts SET last_seq = ?, last_version = ?, fork_place = ?, fork_bytes = ?,"
+    " fork_gone_to = ?, fork_gone_below = ?, stored_bytes = ? WHERE account_id = ?";
 
 #define CALLSIGN_SERIES                                                                      \
     "SELECT s.series_id, s.account_id, s.prefix, s.project, s.is_default,"                   \
@@ -214,8 +214,8 @@ inline constexpr auto slot_not_after =
     " WHERE created_at > ?1 OR settled_at > ?1";
 inline constexpr auto history_not_after =
     "UPDATE task_history SET ended_at = ?1 WHERE ended_at > ?1";
-inline constexpr auto side_not_after =
-    "UPDATE side_versions SET created_at = ?1 WHERE created_at > ?1";
+inline constexpr auto fork_not_after =
+    "UPDATE fork_versions SET created_at = ?1 WHERE created_at > ?1";
 
 // ---- tasks and versions ----
 
@@ -399,26 +399,26 @@ inline constexpr auto place_row =
     "SELECT version_row FROM version_places WHERE account_id = ? AND seq = ?";
 
 // One that is within its account's bounds.
-inline constexpr auto side_get =
-    "SELECT s.version_id, s.left_at, s.created_at, s.way, s.seq FROM side_versions s"
+inline constexpr auto fork_get =
+    "SELECT s.version_id, s.left_at, s.created_at, s.way, s.seq FROM fork_versions s"
     " JOIN accounts a ON a.account_id = s.account_id"
-    " WHERE s.version_id = ? AND s.account_id = ? AND s.place > a.side_gone_to"
-    " AND s.bytes_before >= a.side_gone_below";
-inline constexpr auto side_put =
-    "INSERT INTO side_versions (version_id, account_id, left_at, seq, created_at, way, place,"
+    " WHERE s.version_id = ? AND s.account_id = ? AND s.place > a.fork_gone_to"
+    " AND s.bytes_before >= a.fork_gone_below";
+inline constexpr auto fork_put =
+    "INSERT INTO fork_versions (version_id, account_id, left_at, seq, created_at, way, place,"
     " bytes_before) VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
-inline constexpr auto side_next =
-    "SELECT version_id, account_id, place, bytes_before FROM side_versions"
+inline constexpr auto fork_next =
+    "SELECT version_id, account_id, place, bytes_before FROM fork_versions"
     " WHERE (version_id, account_id) > (?, ?) ORDER BY version_id, account_id LIMIT ?";
 inline constexpr auto fork_returns =
-    "SELECT version_id, account_id, seq FROM side_versions"
+    "SELECT version_id, account_id, seq FROM fork_versions"
     " WHERE (version_id, account_id) > (?, ?) ORDER BY version_id, account_id LIMIT ?";
-inline constexpr auto side_delete =
-    "DELETE FROM side_versions WHERE version_id = ? AND account_id = ?";
+inline constexpr auto fork_delete =
+    "DELETE FROM fork_versions WHERE version_id = ? AND account_id = ?";
 // Their ids are in the order of their making.
-inline constexpr auto side_forget =
-    "DELETE FROM side_versions WHERE created_at < ?1 AND (version_id, account_id) IN"
-    " (SELECT version_id, account_id FROM side_versions ORDER BY version_id, account_id LIMIT ?2)";
+inline constexpr auto fork_forget =
+    "DELETE FROM fork_versions WHERE created_at < ?1 AND (version_id, account_id) IN"
+    " (SELECT version_id, account_id FROM fork_versions ORDER BY version_id, account_id LIMIT ?2)";
 
 // ---- devices ----
 

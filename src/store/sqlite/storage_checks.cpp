@@ -14,7 +14,7 @@ constexpr std::pair<const char*, const char*> counted[] = {
     {"tasks", "SELECT count(*) FROM tasks"},
     {"versions", "SELECT count(*) FROM versions"},
     {"sealed versions", "SELECT count(*) FROM sealed_versions"},
-    {"fork versions", "SELECT count(*) FROM side_versions"},
+    {"fork versions", "SELECT count(*) FROM fork_versions"},
     {"clients", "SELECT count(*) FROM devices"},
     {"effects", "SELECT count(*) FROM outbox"},
 };

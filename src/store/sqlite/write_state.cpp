@@ -47,7 +47,7 @@ write_state::head* write_state::look_up_head(account_id account) {
     auto q = db.use(sql::account_head);
     if (!q.bind(account).step()) return nullptr;
     head found{account, q.integer(0), q.id(1), q.integer(2), {}, q.integer(7) != 0, q.integer(8)};
-    found.sides = {q.integer(3), q.integer(4), q.integer(5), q.integer(6)};
+    found.forks = {q.integer(3), q.integer(4), q.integer(5), q.integer(6)};
     found.state = account_state_in(q, 9);
     return &heads_.emplace(account, found).first->second;
 }
@@ -142,10 +142,10 @@ void write_state::flush() {
         db.use(sql::account_advance)
             .bind(h->last_seq)
             .bind(h->last_version)
-            .bind(h->sides.places)
-            .bind(h->sides.bytes)
-            .bind(h->sides.gone_to)
-            .bind(h->sides.gone_below)
+            .bind(h->forks.places)
+            .bind(h->forks.bytes)
+            .bind(h->forks.gone_to)
+            .bind(h->forks.gone_below)
             .bind(h->stored_bytes)
             .bind(h->account)
             .run();

@@ -38,7 +38,7 @@ class write_state {
     void load();
 
     // An account's: all there have been, and which of them are gone, deleted or not.
-    struct side_versions {
+    struct fork_versions {
         std::int64_t places = 0;
         std::int64_t bytes = 0;
         std::int64_t gone_to = 0;
@@ -55,7 +55,7 @@ class write_state {
         std::int64_t last_seq = 0;
         uuid last_version{};
         std::int64_t sealed_seq = 0;
-        side_versions sides{};
+        fork_versions forks{};
         bool elsewhere = false;
         std::int64_t stored_bytes = 0;
         account_state state = account_state::active;
@@ -79,7 +79,7 @@ class write_state {
     void add_stored(account_id account, std::int64_t bytes) {
         changed(account).stored_bytes += bytes;
     }
-    side_versions& change_sides(account_id account) { return changed(account).sides; }
+    fork_versions& change_forks(account_id account) { return changed(account).forks; }
     std::int64_t advance_counter(series_id series, std::string_view period);
     void set_counter(series_id series, std::string_view period, std::int64_t last_number);
     // 0: there is none yet, and none is made.

@@ -325,7 +325,7 @@ class write_transaction final : public reads_over<write_tx> {
     void put_fork_version(account_id account, const fork_version& side,
                           const fork_version_bounds& keep) override {
         moved(side.created_at);
-        auto& all = state_.change_sides(account);
+        auto& all = state_.change_forks(account);
         const std::int64_t place = ++all.places, bytes_before = all.bytes;
         all.bytes += static_cast<std::int64_t>(size_of(side));
         // The newest stays, however large it is.
@@ -333,7 +333,7 @@ class write_transaction final : public reads_over<write_tx> {
         all.gone_below =
             std::max(all.gone_below, std::min(bytes_before, all.bytes - keep.bytes_max));
         const std::string way = encode(side);
-        db_.use(sql::side_put)
+        db_.use(sql::fork_put)
             .bind(side.id)
             .bind(account)
             .bind(side.left_at)
@@ -343,14 +343,14 @@ class write_transaction final : public reads_over<write_tx> {
             .bind(place)
             .bind(bytes_before)
             .run();
-        sweep_side_versions();
+        sweep_fork_versions();
     }
     void forget_fork_version(account_id account, const uuid& id) override {
         changed_ = true;
-        db_.use(sql::side_delete).bind(id).bind(account).run();
+        db_.use(sql::fork_delete).bind(id).bind(account).run();
     }
     std::int64_t forget_fork_versions(time_point before, std::int64_t limit) override {
-        db_.use(sql::side_forget).bind(before).bind(limit).run();
+        db_.use(sql::fork_forget).bind(before).bind(limit).run();
         const std::int64_t forgotten = changes();
         if (forgotten > 0) changed_ = true;
         return forgotten;
@@ -960,23 +960,23 @@ class write_transaction final : public reads_over<write_tx> {
     // Looks at a few of all accounts' fork versions, in turn: those that are gone leave the file,
     // at twice the pace that new ones come. So there are never many more than twice as many as the
     // bounds allow.
-    void sweep_side_versions() {
+    void sweep_fork_versions() {
         constexpr std::int64_t looked_at = 2;
         auto& last = state_.last_swept;
         std::vector<std::pair<uuid, account_id>> gone;
         std::int64_t seen = 0;
         {
-            auto q = db_.use(sql::side_next);
+            auto q = db_.use(sql::fork_next);
             q.bind(last.first).bind(last.second).bind(looked_at);
             for (; q.step(); ++seen) {
                 last = {q.id(0), account_id{q.integer(1)}};
-                const auto& all = state_.head_of(last.second).sides;
+                const auto& all = state_.head_of(last.second).forks;
                 if (all.is_gone(q.integer(2), q.integer(3))) gone.push_back(last);
             }
         }
         if (seen < looked_at) last = {};
         for (const auto& [id, account] : gone)
-            db_.use(sql::side_delete).bind(id).bind(account).run();
+            db_.use(sql::fork_delete).bind(id).bind(account).run();
     }
     void roll_back() noexcept {
         state_.roll_back();

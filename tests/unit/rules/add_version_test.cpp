@@ -31,7 +31,7 @@ TEST_F(sent_versions, a_late_version_is_transformed_and_its_device_led_back) {
               (operations{update(uuid_of(1), "p", "later", t0 + milliseconds{2})}));
 }
 
-TEST_F(sent_versions, a_version_on_a_side_version_is_late_too) {
+TEST_F(sent_versions, a_version_on_a_fork_version_is_late_too) {
     const auto first = std::get<add_version::added>(send(laptop, uuid{}, {create(uuid_of(1))}));
     const auto side = std::get<add_version::added>(send(phone, uuid{}, {create(uuid_of(2))}));
     EXPECT_FALSE(first.stale);
@@ -47,7 +47,7 @@ TEST_F(sent_versions, a_version_on_a_side_version_is_late_too) {
 }
 
 // What lost against the device once is not asked again.
-TEST_F(sent_versions, what_was_dropped_on_a_side_version_meets_nothing_more) {
+TEST_F(sent_versions, what_was_dropped_on_a_fork_version_meets_nothing_more) {
     send({create(uuid_of(1))});
     const uuid common = head().version;
     send({update(uuid_of(1), "p", "theirs", t0 + milliseconds{5})});
@@ -341,7 +341,7 @@ TEST_F(sent_versions, a_place_beyond_the_way_back_is_none) {
 }
 
 // A late version costs what it says, however much it has missed.
-TEST_F(sent_versions, a_side_version_copies_nothing_of_what_was_missed) {
+TEST_F(sent_versions, a_fork_version_copies_nothing_of_what_was_missed) {
     send({create(uuid_of(1)), create(uuid_of(2)), update(uuid_of(1), "p", "v")});
     const uuid common = head().version;
     for (int n = 0; n < 10; ++n) {
@@ -361,7 +361,7 @@ TEST_F(sent_versions, a_side_version_copies_nothing_of_what_was_missed) {
 }
 
 // The oldest go first, and whose own is gone begins where its last good sync ended.
-TEST_F(sent_versions, a_device_whose_side_version_is_forgotten_syncs_again) {
+TEST_F(sent_versions, a_device_whose_fork_version_is_forgotten_syncs_again) {
     send({create(uuid_of(1))});
     const uuid common = head().version;
     send({create(uuid_of(2))});

@@ -293,17 +293,5 @@ TEST_F(backup, is_not_put_under_a_running_server) {
     EXPECT_NE(fault_of(copies()).find("another callsignd"), std::string::npos);
 }
 
-TEST_F(backup, of_an_older_schema_is_brought_up_to_date) {
-    fs::create_directory(copies());
-    std::ifstream in(fs::path(CALLSIGN_SCHEMAS_DIR) / "0013.sql");
-    const std::string text{std::istreambuf_iterator<char>(in), {}};
-    SQLite::Database((copies() / "callsign.sqlite3").string(),
-                     SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE)
-        .exec(text);
-    EXPECT_EQ(finish_copy(copies()).schema, 13);
-    restore(copies());
-    EXPECT_EQ(accounts_in(*open(data())), 3u);
-}
-
 }  // namespace
 }  // namespace callsign::testing

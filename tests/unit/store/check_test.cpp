@@ -106,7 +106,7 @@ TEST(check_sound, an_older_schema_is_told_from_a_damaged_one) {
     fill(dir.path());
     SQLite::Database((dir.path() / "callsign.sqlite3").string(), SQLite::OPEN_READWRITE, 0,
                      "callsign")
-        .exec("PRAGMA user_version = 1");
+        .exec("PRAGMA user_version = 0");
     EXPECT_THROW(report_on(dir.path()), std::runtime_error);
 }
 
@@ -291,8 +291,8 @@ constexpr damage damages[] = {
     {"a_task_that_is_gone", "UPDATE tasks SET purged = 1 WHERE task_id = 5", "I6", proofs::replay},
     {"other_attributes", "UPDATE tasks SET attributes = x'' WHERE task_id = 5", "I6",
      proofs::replay},
-    {"a_side_version_to_nowhere",
-     "INSERT INTO side_versions VALUES (randomblob(16), 1, 0, 1000, 0, x'', 1, 0)", "I6",
+    {"a_fork_version_to_nowhere",
+     "INSERT INTO fork_versions VALUES (randomblob(16), 1, 0, 1000, 0, x'', 1, 0)", "I6",
      proofs::sides},
     {"a_device_without_a_key",
      "INSERT INTO devices (account_id, client_id, created_at, name)"
@@ -322,7 +322,7 @@ constexpr damage damages[] = {
     {"a_version_of_nobody", "UPDATE versions SET account_id = 99 WHERE seq = 7 AND account_id = 1",
      "file", proofs::owners, "versions"},
     {"a_fork_version_of_nobody",
-     "INSERT INTO side_versions VALUES (randomblob(16), 99, 0, 1, 0, x'', 1, 0)", "I6",
+     "INSERT INTO fork_versions VALUES (randomblob(16), 99, 0, 1, 0, x'', 1, 0)", "I6",
      proofs::sides, "account 99"},
     {"a_counter_of_another_account",
      "UPDATE counters SET series_id = 2, period = '2026' WHERE counter_id = 1;"

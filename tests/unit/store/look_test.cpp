@@ -134,8 +134,8 @@ TEST_F(look, tells_slots_series_and_time) {
     { const auto store = open_sqlite({.data_dir = dir}); }
     execute("UPDATE totals SET pending = 2, last_moment = 1795000000000");
     execute(
-        "INSERT INTO accounts (account_id, name, created_at, last_version) VALUES"
-        " (7, 'ada', 1, zeroblob(16))");
+        "INSERT INTO accounts (account_id, name, created_at, mode, last_version) VALUES"
+        " (7, 'ada', 1, 1, zeroblob(16))");
     execute(
         "INSERT INTO series (series_id, account_id, prefix, created_at, held) VALUES"
         " (3, 7, 'SYN', 1, 1), (4, 7, 'INC', 1, 0)");
@@ -171,9 +171,9 @@ TEST_F(look, tells_a_newer_and_an_older_schema_and_migrates_neither) {
     sqlite_look found = look_at(dir);
     EXPECT_EQ(found.schema, 99);
     EXPECT_THAT(found.unread, HasSubstr("schema 99"));
-    execute("PRAGMA user_version = 3");
+    execute("PRAGMA user_version = 0");
     found = look_at(dir);
-    EXPECT_EQ(found.schema, 3);
+    EXPECT_EQ(found.schema, 0);
     EXPECT_NE(found.unread, "");
 }
 

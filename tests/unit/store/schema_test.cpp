@@ -1,19 +1,18 @@
-// Files of every schema there has been, as it had them, come to this program's schema with all that
-// is in them; a newer one is refused.
+// Files of older schemas come to this program's; a newer one is refused, and what is not ours is
+// left alone.
 
-#include "store/sqlite/storage_checks.hpp"
-#include "support/check.hpp"
+#include "store/sqlite/migrations.hpp"
 #include "support/temp_dir.hpp"
 
-#include <callsign/rules/rules.hpp>
 #include <callsign/store/sqlite.hpp>
 
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <set>
-#include <sqlite3.h>
+#include <span>
 #include <sys/stat.h>
+#include <vector>
 
 namespace callsign {
 namespace {
@@ -22,16 +21,6 @@ using testing::temp_dir;
 
 std::filesystem::path file_in(const temp_dir& dir) {
     return dir.path() / "callsign.sqlite3";
-}
-
-void make(const temp_dir& dir, int schema) {
-    char name[16];
-    std::snprintf(name, sizeof name, "%04d.sql", schema);
-    std::ifstream in(std::filesystem::path(CALLSIGN_SCHEMAS_DIR) / name);
-    const std::string text{std::istreambuf_iterator<char>(in), {}};
-    ASSERT_FALSE(text.empty()) << "keep a file of each schema: " << name;
-    SQLite::Database(file_in(dir).string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE)
-        .exec(text);
 }
 
 std::unique_ptr<store> open(const temp_dir& dir) {
@@ -58,90 +47,54 @@ int newest() {
     return db.execAndGet("PRAGMA user_version").getInt();
 }
 
-TEST(schema, each_that_there_was_comes_to_the_newest) {
-    temp_dir fresh;
-    open(fresh);
-    const int last = newest();
-    ASSERT_GE(last, 3);
-    for (int schema = 1; schema <= last; ++schema) {
-        SCOPED_TRACE(schema);
-        temp_dir dir;
-        make(dir, schema);
-        {
-            const auto store = open(dir);
-            EXPECT_EQ(store->last_moment(), time_point{milliseconds{1'700'000'000'009}});
-            EXPECT_EQ(store->counts().committed, 3);
-            const auto tx = store->begin_write();
-            const auto home = tx->find_account("home");
-            ASSERT_TRUE(home);
-            for (const int n : {1, 2, 3}) {
-                const auto slot = tx->find_slot(home->id, "key-" + std::to_string(n));
-                ASSERT_TRUE(slot);
-                const auto given = tx->find_receipt(*slot);
-                ASSERT_TRUE(given);
-                EXPECT_EQ(given->number, n);
-            }
-            EXPECT_EQ(tx->find_account("sealed").has_value(), schema >= 2);
-            const auto times = tx->find_retry_times(account_class::here);
-            ASSERT_EQ(times.has_value(), schema >= 12);
-            if (times) {
-                EXPECT_EQ(times->window, std::chrono::seconds{62});
-            }
-        }
-        EXPECT_EQ(schema_of(dir), schema_of(fresh));
-        const auto report = testing::report_on(dir.path());
-        EXPECT_TRUE(report.ok()) << report.faults.front().text;
-        // Its pages have sums now, so other bytes are found.
-        std::fstream file(file_in(dir), std::ios::binary | std::ios::in | std::ios::out);
-        file.seekp(4096 + 100);
-        file.write("other bytes", 11);
-        file.close();
-        EXPECT_FALSE(testing::report_on(dir.path()).ok());
-    }
+// Steps as releases to come will have them.
+std::vector<sqlite::migration> with(std::initializer_list<const char*> steps) {
+    const auto now = sqlite::migrations();
+    std::vector<sqlite::migration> all(now.begin(), now.end());
+    for (const char* text : steps) all.push_back({"made up", text});
+    return all;
 }
 
-// Lists of open tasks find them without looking at the others.
-TEST(schema, tasks_that_were_over_before_are_known_to_be) {
-    temp_dir dir;
-    make(dir, 5);
-    {
-        SQLite::Database db(file_in(dir).string(), SQLite::OPEN_READWRITE);
-        db.exec(
-            "UPDATE tasks SET attributes = X'0A110A06737461747573120764656C65746564'"
-            " WHERE task_id = 1");
-        db.exec(
-            "UPDATE tasks SET attributes = X'0A130A067374617475731209636F6D706C65746564'"
-            " WHERE task_id = 2");
+// A store with an account, and its file.
+class migrated : public ::testing::Test {
+  protected:
+    migrated() {
+        const auto store = open(dir_);
+        const auto tx = store->begin_write();
+        tx->put_account("home", time_point{milliseconds{1'700'000'000'000}});
+        tx->commit();
     }
-    {
-        const auto store = open(dir);
-        const auto tx = store->begin_read();
-        const auto series = tx->default_series(tx->find_account("home")->id)->id;
-        std::vector<std::int64_t> numbers;
-        tx->visit_numbered({series, "", 0, false, true}, [&](task&& t) {
-            numbers.push_back(t.numbered->number);
-            return true;
-        });
-        EXPECT_EQ(numbers, (std::vector<std::int64_t>{3}));
+
+    sqlite::connection file() {
+        return {file_in(dir_), SQLite::OPEN_READWRITE, std::size_t{1} << 20};
     }
+
+    temp_dir dir_;
+};
+
+TEST_F(migrated, takes_the_steps_that_it_lacks_in_order_and_each_once) {
+    const auto later = with(
+        {"ALTER TABLE accounts ADD COLUMN colour TEXT; UPDATE accounts SET colour = 'red'",
+         "CREATE TABLE colours (colour TEXT); INSERT INTO colours SELECT colour FROM accounts"});
+    const auto colours = "SELECT count(*) FROM colours WHERE colour = 'red'";
+    auto db = file();
+    sqlite::migrate(db, std::span(later).first(later.size() - 1));
+    sqlite::migrate(db, later);
+    EXPECT_EQ(db.integer_of(colours), 1);
+    sqlite::migrate(db, later);
+    EXPECT_EQ(db.integer_of(colours), 1);
+    EXPECT_EQ(db.integer_of("PRAGMA user_version"), std::ssize(later));
 }
 
-// Those that were purged before are to leave the chain as well; of one that was numbered without
-// ever being seen it says nothing.
-TEST(schema, tasks_that_were_purged_before_are_known_to_be) {
-    temp_dir dir;
-    make(dir, 22);
-    SQLite::Database(file_in(dir).string(), SQLite::OPEN_READWRITE)
-        .exec(
-            "UPDATE tasks SET purged = 1, attributes = x'' WHERE task_id IN (1, 3);"
-            " UPDATE tasks SET seq = 0, last_seq = 0 WHERE task_id = 3");
-    const auto store = open(dir);
-    const auto tx = store->begin_read();
-    const auto home = tx->find_account("home")->id;
-    const auto found = tx->purges({}, 10);
-    ASSERT_EQ(found.size(), 1u);
-    EXPECT_EQ(found.front().account, home);
-    EXPECT_EQ(found.front().through, tx->find_task(home, found.front().task)->last_seq);
+// A step and the number that says it was taken are one: a step that fails leaves neither.
+TEST_F(migrated, a_step_that_fails_is_not_taken) {
+    const auto later = with({"CREATE TABLE first (x); CREATE TABLE in_the_way (x)"});
+    auto db = file();
+    db.execute("CREATE TABLE in_the_way (x)");
+    EXPECT_ANY_THROW(sqlite::migrate(db, later));
+    auto again = file();
+    EXPECT_EQ(again.integer_of("PRAGMA user_version"), std::ssize(later) - 1);
+    EXPECT_EQ(again.integer_of("SELECT count(*) FROM sqlite_master WHERE name = 'first'"), 0);
 }
 
 TEST(schema, a_newer_one_is_refused_and_left_alone) {
@@ -184,90 +137,20 @@ TEST(schema, another_programs_data_is_refused_and_left_alone) {
                   std::to_string(version));
         refused(dir, "other tables");
     }
+    // With our tables, and pages without sums: some other program has written it.
+    temp_dir copied;
+    {
+        SQLite::Database own(file_in(copied).string(),
+                             SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+        own.exec(std::string(sqlite::migrations().front().text) + "; PRAGMA user_version = 1");
+    }
+    refused(copied, "no sums");
     temp_dir text;
     std::ofstream(file_in(text)) << "not a database at all, but some text of a person";
     refused(text, "no SQLite database");
     temp_dir empty;
     std::ofstream(file_in(empty)).flush();
     EXPECT_TRUE(open(empty));
-}
-
-// Rows of a large store move in steps; one that is cut off goes on where it was.
-TEST(schema, a_large_store_is_converted_in_steps) {
-    constexpr std::int64_t rows = 40'000;
-    temp_dir dir;
-    make(dir, 16);
-    {
-        const std::string to = std::to_string(rows);
-        SQLite::Database db(file_in(dir).string(), SQLite::OPEN_READWRITE);
-        db.exec("WITH RECURSIVE n(i) AS (SELECT 4 UNION ALL SELECT i + 1 FROM n WHERE i < " + to +
-                ") INSERT INTO tasks SELECT i, 1, randomblob(16), 1, 1, i, 'SYN', i + 2, i + 2, 0,"
-                " 0, X'', i % 2, NULL FROM n");
-        db.exec("WITH RECURSIVE n(i) AS (SELECT 6 UNION ALL SELECT i + 1 FROM n WHERE i < " + to +
-                ") INSERT INTO versions SELECT 1, i, randomblob(16), randomblob(16), 0, X'', NULL"
-                " FROM n");
-        db.exec("UPDATE accounts SET last_seq = " + to + " WHERE account_id = 1");
-        db.exec("UPDATE counters SET last_number = " + to + " WHERE counter_id = 1");
-    }
-    struct cut_off {};
-    int steps = 0, cuts = 0;
-    sqlite_options options;
-    options.data_dir = dir.path();
-    std::set<std::string> told;
-    std::uintmax_t log_bytes = 0;
-    options.progress = [&](std::string_view what, std::int64_t done, std::int64_t all) {
-        EXPECT_LE(done, all);
-        told.emplace(what);
-        log_bytes = std::max(log_bytes, space_of(dir.path()).log_bytes);
-        if (++steps % 3 == 0) throw cut_off();
-    };
-    std::unique_ptr<store> opened;
-    while (!opened) {
-        try {
-            opened = open_sqlite(options);
-        } catch (const cut_off&) {
-            ++cuts;
-        }
-    }
-    EXPECT_GT(cuts, 4);
-    EXPECT_EQ(told, (std::set<std::string>{"numbers", "versions"}));
-    EXPECT_LT(log_bytes, std::uintmax_t{8} << 20);
-    EXPECT_EQ(opened->totals().open_tasks, rows / 2 + 2);
-    {
-        const auto tx = opened->begin_read();
-        const account_id home = tx->find_account("home")->id;
-        EXPECT_EQ(std::ssize(tx->versions(home, 0, read_tx::no_limit)), rows);
-        std::int64_t last = 0;
-        tx->visit_numbered({tx->default_series(home)->id, ""}, [&](task&& t) {
-            EXPECT_EQ(t.numbered->number, ++last);
-            return true;
-        });
-        EXPECT_EQ(last, rows);
-    }
-    opened.reset();
-    sqlite::connection db(file_in(dir), SQLite::OPEN_READONLY, 1u << 20);
-    findings found([](std::string_view) {});
-    sqlite::check_storage(db, found);
-    for (const auto& f : found.report.faults) {
-        EXPECT_EQ(f.text.find("the index of"), f.text.npos) << f.text;
-        EXPECT_EQ(f.text.find("the file is sound"), f.text.npos) << f.text;
-    }
-}
-
-// Each step and the number that says it was taken are one: a step that fails leaves neither.
-TEST(schema, a_step_that_fails_is_not_taken) {
-    newest();  // makes the file system known that the file is written through
-    temp_dir dir;
-    make(dir, 1);
-    const auto put_in_the_way = [&](const char* sql) {
-        SQLite::Database(file_in(dir).string(), SQLite::OPEN_READWRITE, 0, "callsign").exec(sql);
-    };
-    // The last table of the second step: what it does before must be undone.
-    put_in_the_way("CREATE TABLE sealed_snapshots (x)");
-    EXPECT_THROW(open(dir), std::runtime_error);
-    put_in_the_way("DROP TABLE sealed_snapshots");
-    EXPECT_TRUE(open(dir));
-    EXPECT_TRUE(testing::report_on(dir.path()).ok());
 }
 
 TEST(schema, time_goes_on_from_the_last_moment) {

@@ -19,9 +19,9 @@ uuid drawn_id(std::uint32_t n) {
     return id;
 }
 
-class side_versions : public ::testing::Test {
+class fork_versions : public ::testing::Test {
   protected:
-    side_versions() {
+    fork_versions() {
         sqlite_options options;
         options.data_dir = dir_.path();
         store_ = open_sqlite(options);
@@ -42,7 +42,7 @@ class side_versions : public ::testing::Test {
     std::int64_t rows() {
         SQLite::Database db((dir_.path() / "callsign.sqlite3").string(), SQLite::OPEN_READONLY, 0,
                             "callsign");
-        return db.execAndGet("SELECT count(*) FROM side_versions").getInt64();
+        return db.execAndGet("SELECT count(*) FROM fork_versions").getInt64();
     }
     bool is_there(account_id account, const uuid& id) {
         return store_->begin_read()->find_fork_version(account, id).has_value();
@@ -53,7 +53,7 @@ class side_versions : public ::testing::Test {
     std::uint32_t drawn_ = 0;
 };
 
-TEST_F(side_versions, of_a_busy_account_do_not_fill_the_file) {
+TEST_F(fork_versions, of_a_busy_account_do_not_fill_the_file) {
     const auto quiet = make_account("quiet");
     const auto busy = make_account("busy");
     std::vector<uuid> kept;
@@ -72,7 +72,7 @@ TEST_F(side_versions, of_a_busy_account_do_not_fill_the_file) {
     for (const uuid& id : kept) EXPECT_TRUE(is_there(quiet, id));
 }
 
-TEST_F(side_versions, that_are_gone_stay_so_after_a_restart) {
+TEST_F(fork_versions, that_are_gone_stay_so_after_a_restart) {
     const auto account = make_account("home");
     const auto tx = store_->begin_write();
     const uuid first = put(*tx, account);
