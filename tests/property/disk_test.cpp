@@ -10,9 +10,9 @@
 //
 // How many of the calls: CALLSIGN_DISK_STRIDE, every n-th; 1 by hand (see README.md).
 
-#include "store/sqlite/migrations.hpp"
 #include "support/audit.hpp"
 #include "support/check.hpp"
+#include "support/later_steps.hpp"
 #include "support/setting.hpp"
 #include "support/sync_client.hpp"
 #include "support/temp_dir.hpp"
@@ -25,7 +25,6 @@
 #include <gtest/gtest.h>
 #include <map>
 #include <set>
-#include <vector>
 
 namespace callsign::testing {
 namespace {
@@ -403,16 +402,14 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(disk_upgrade, the_power_may_go_at_any_call) {
     auto& unsafe = unsafe_disk::install();
     seeded_entropy chance{11};
-    // Steps as releases to come may have them: each fails if it is taken twice.
-    std::vector<sqlite::migration> later{sqlite::migrations().begin(), sqlite::migrations().end()};
-    later.push_back({"made up", "ALTER TABLE accounts ADD COLUMN colour TEXT"});
-    later.push_back({"made up",
-                     "CREATE TABLE colours (colour_id INTEGER PRIMARY KEY, text BLOB NOT NULL);"
-                     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 30)"
-                     " INSERT INTO colours SELECT i, randomblob(2000) FROM n"});
-    later.push_back({"made up",
-                     "DELETE FROM colours WHERE colour_id % 2 = 0;"
-                     "CREATE INDEX colours_by_text ON colours (text)"});
+    // Each fails if it is taken twice.
+    const auto later = with_later_steps(
+        {"ALTER TABLE accounts ADD COLUMN colour TEXT",
+         "CREATE TABLE colours (colour_id INTEGER PRIMARY KEY, text BLOB NOT NULL);"
+         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 30)"
+         " INSERT INTO colours SELECT i, randomblob(2000) FROM n",
+         "DELETE FROM colours WHERE colour_id % 2 = 0;"
+         "CREATE INDEX colours_by_text ON colours (text)"});
     const auto upgrade = [&](const std::filesystem::path& dir) {
         sqlite::connection db(dir / "callsign.sqlite3", SQLite::OPEN_READWRITE, 1u << 20);
         db.execute("PRAGMA journal_mode = WAL");
@@ -422,6 +419,14 @@ TEST(disk_upgrade, the_power_may_go_at_any_call) {
         EXPECT_EQ(db.integer_of("SELECT count(*) FROM pragma_integrity_check"
                                 " WHERE integrity_check = 'ok'"),
                   1);
+    };
+    // To what this program's check can read.
+    const auto take_back = [](const std::filesystem::path& dir) {
+        sqlite::connection db(dir / "callsign.sqlite3", SQLite::OPEN_READWRITE, 1u << 20);
+        db.execute("DROP TABLE colours");
+        db.execute("ALTER TABLE accounts DROP COLUMN colour");
+        const auto own = std::to_string(sqlite::migrations().size());
+        db.execute(("PRAGMA user_version = " + own).c_str());
     };
     bool struck = true;
     std::int64_t calls = 1;
@@ -438,6 +443,9 @@ TEST(disk_upgrade, the_power_may_go_at_any_call) {
         unsafe.strike(old.path(), next.path(), chance);
         unsafe.heal();
         ASSERT_NO_THROW(upgrade(next.path())) << "call " << calls;
+        take_back(next.path());
+        const auto report = report_on(next.path());
+        ASSERT_TRUE(report.ok()) << "call " << calls << ": " << report.faults.front().text;
         unsafe.forget(next.path());
     }
     EXPECT_GT(calls, 30);

@@ -29,10 +29,13 @@ namespace {
 void expect_own(connection& db, const std::filesystem::path& file) {
     const auto version = db.integer_of("PRAGMA user_version");
     const auto tables = db.integer_of("SELECT count(*) FROM sqlite_master");
-    if (version == 0 && tables == 0) return;
-    const auto own = db.integer_of(sql::look_own_tables);
-    if (version == 0 || own != 5) refuse(file, "it has other tables");
-    if (!has_sums(file)) refuse(file, "its pages have no sums");
+    const bool is_begun = version != 0 || tables != 0;
+    if (is_begun && (version == 0 || db.integer_of(sql::look_own_tables) != 5)) {
+        refuse(file, "it has other tables");
+    }
+    if (std::filesystem::file_size(file) != 0 && !has_sums(file)) {
+        refuse(file, "its pages have no sums");
+    }
 }
 
 // Lets the owner read and write it, its log and its shared memory; `replace`: the owner alone. Of

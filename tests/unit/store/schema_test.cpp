@@ -1,7 +1,7 @@
 // Files of older schemas come to this program's; a newer one is refused, and what is not ours is
 // left alone.
 
-#include "store/sqlite/migrations.hpp"
+#include "support/later_steps.hpp"
 #include "support/temp_dir.hpp"
 
 #include <callsign/store/sqlite.hpp>
@@ -12,12 +12,12 @@
 #include <set>
 #include <span>
 #include <sys/stat.h>
-#include <vector>
 
 namespace callsign {
 namespace {
 
 using testing::temp_dir;
+using testing::with_later_steps;
 
 std::filesystem::path file_in(const temp_dir& dir) {
     return dir.path() / "callsign.sqlite3";
@@ -47,14 +47,6 @@ int newest() {
     return db.execAndGet("PRAGMA user_version").getInt();
 }
 
-// Steps as releases to come will have them.
-std::vector<sqlite::migration> with(std::initializer_list<const char*> steps) {
-    const auto now = sqlite::migrations();
-    std::vector<sqlite::migration> all(now.begin(), now.end());
-    for (const char* text : steps) all.push_back({"made up", text});
-    return all;
-}
-
 // A store with an account, and its file.
 class migrated : public ::testing::Test {
   protected:
@@ -73,7 +65,7 @@ class migrated : public ::testing::Test {
 };
 
 TEST_F(migrated, takes_the_steps_that_it_lacks_in_order_and_each_once) {
-    const auto later = with(
+    const auto later = with_later_steps(
         {"ALTER TABLE accounts ADD COLUMN colour TEXT; UPDATE accounts SET colour = 'red'",
          "CREATE TABLE colours (colour TEXT); INSERT INTO colours SELECT colour FROM accounts"});
     const auto colours = "SELECT count(*) FROM colours WHERE colour = 'red'";
@@ -88,7 +80,7 @@ TEST_F(migrated, takes_the_steps_that_it_lacks_in_order_and_each_once) {
 
 // A step and the number that says it was taken are one: a step that fails leaves neither.
 TEST_F(migrated, a_step_that_fails_is_not_taken) {
-    const auto later = with({"CREATE TABLE first (x); CREATE TABLE in_the_way (x)"});
+    const auto later = with_later_steps({"CREATE TABLE first (x); CREATE TABLE in_the_way (x)"});
     auto db = file();
     db.execute("CREATE TABLE in_the_way (x)");
     EXPECT_ANY_THROW(sqlite::migrate(db, later));
@@ -145,6 +137,10 @@ TEST(schema, another_programs_data_is_refused_and_left_alone) {
         own.exec(std::string(sqlite::migrations().front().text) + "; PRAGMA user_version = 1");
     }
     refused(copied, "no sums");
+    temp_dir without_tables;
+    SQLite::Database(file_in(without_tables).string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE)
+        .exec("PRAGMA application_id = 7");
+    refused(without_tables, "no sums");
     temp_dir text;
     std::ofstream(file_in(text)) << "not a database at all, but some text of a person";
     refused(text, "no SQLite database");
