@@ -95,6 +95,7 @@ CREATE INDEX tokens_by_account ON tokens (account_id);
 
 -- The audit log: who changed what about accounts and the server. Appended with what it tells of; the oldest go.
 -- token_id: whose request it was; NULL: the server's own. actor_account_id: whose token; NULL: an operator's.
+-- actor_place: 1, 2, 3 ... of those that tokens of that account did, of which a number is kept.
 -- account_id: what it was about; NULL: the server. Names are as they were then, and accounts and tokens may be gone.
 CREATE TABLE admin_actions (
     action_id        INTEGER PRIMARY KEY,
@@ -102,6 +103,7 @@ CREATE TABLE admin_actions (
     token_id         INTEGER,
     token_name       TEXT NOT NULL,
     actor_account_id INTEGER,
+    actor_place      INTEGER,
     address          TEXT NOT NULL,
     action           TEXT NOT NULL,
     account_id       INTEGER,
@@ -360,11 +362,11 @@ CREATE UNIQUE INDEX outbox_by_task ON outbox (task_uuid, account_id, kind);
 
 -- How often another writer set a task's key attribute to something else.
 CREATE TABLE key_contests (
-    task_uuid  BLOB NOT NULL CHECK (length(task_uuid) = 16),
     account_id INTEGER NOT NULL REFERENCES accounts,
+    task_uuid  BLOB NOT NULL CHECK (length(task_uuid) = 16),
     times      INTEGER NOT NULL,
     last_at    INTEGER NOT NULL,
-    PRIMARY KEY (task_uuid, account_id)
+    PRIMARY KEY (account_id, task_uuid)
 ) STRICT, WITHOUT ROWID;
 
 -- ---- webhooks ----

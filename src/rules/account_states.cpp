@@ -2,6 +2,9 @@
 
 #include "resolve.hpp"
 
+#include <callsign/rules/rows/actions.hpp>
+#include <callsign/rules/rows/effects.hpp>
+#include <callsign/rules/rows/removal.hpp>
 #include <callsign/rules/rules.hpp>
 
 #include <string>
@@ -30,12 +33,12 @@ bool may_have_slots(write_tx& tx, const account& a) {
 // What was on its way to another server is given up: nobody is to be told of it any more.
 bool give_up_effects(write_tx& tx, const account& a, std::int64_t limit, const moment& m) {
     std::vector<effect> some;
-    tx.visit_effects(a.id, effect_id{}, [&](effect&& e) {
+    effects::visit(tx, a.id, effect_id{}, [&](effect&& e) {
         some.push_back(std::move(e));
         return std::ssize(some) < limit;
     });
     for (const effect& e : some) {
-        tx.remove_effect(e.id);
+        effects::remove(tx, e.id);
         if (e.slot && tx.fail_slot(*e.slot, failure_reason::not_delivered, m.now)) {
             m.tell(events::slot_settled{a.id, *e.slot, slot_state::failed});
         }
@@ -52,7 +55,7 @@ bool begin_to_go(write_tx& tx, account a, const remove_deleted& c, const moment&
         m.tell(events::remote_changed{a.id});
     }
     const actor itself;
-    tx.put_action({{}, m.now, itself, "account-removed", a.id, a.name, {}});
+    actions::put(tx, {{}, m.now, itself, "account-removed", a.id, a.name, {}});
     a.state = account_state::going;
     // No name that can be given.
     a.name = "(removed " + std::to_string(a.id.value) + ")";
@@ -106,7 +109,7 @@ remove_deleted::answer apply(write_tx& tx, const remove_deleted& c, const moment
     if (!at) return done;
     const auto known = tx.find_account(at->account);
     if (!known || known->state != account_state::going) return done;
-    if (const auto next = tx.remove_some(at->account, at->at, c.limit)) {
+    if (const auto next = remove_rows_of(tx, at->account, at->at, c.limit)) {
         done.next = place{at->account, *next};
         return done;
     }

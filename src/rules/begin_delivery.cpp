@@ -6,6 +6,7 @@
 #include "series_choice.hpp"
 #include "unnumbered.hpp"
 
+#include <callsign/rules/rows/effects.hpp>
 #include <callsign/rules/rules.hpp>
 
 namespace callsign::rules {
@@ -53,8 +54,8 @@ begin_delivery::answer apply(write_tx& tx, const begin_delivery& c, const moment
     if (!series) return unknown_series{};
     if (is_too_large(c.attributes, 0, m)) return task_too_large{found->uuid};
     // Another creation is making this task already: both wait for it.
-    if (!tx.find_effect(found->account, found->uuid, effect_kind::creation)) {
-        tx.put_effect(creation_of(*found, *series, c, m));
+    if (!effects::find(tx, found->account, found->uuid, effect_kind::creation)) {
+        effects::put(tx, creation_of(*found, *series, c, m));
         tx.begin_flight(found->id);
         m.tell(events::effect_waiting{found->account});
     }

@@ -4,6 +4,9 @@
 #include "key_effects.hpp"
 #include "numbering.hpp"
 
+#include <callsign/rules/rows/effects.hpp>
+#include <callsign/rules/rows/purges.hpp>
+
 #include <algorithm>
 #include <iterator>
 
@@ -76,7 +79,7 @@ class task_writer {
     // What is on its way to make the task elsewhere.
     std::optional<effect> creation_of(const touched_tasks::touched& t) {
         if (!elsewhere_) return std::nullopt;
-        return tx_.find_effect(account_, t.id, effect_kind::creation);
+        return effects::find(tx_, account_, t.id, effect_kind::creation);
     }
 
     // Who waits for it has it.
@@ -117,7 +120,7 @@ class task_writer {
             if (!waiting) throw_damaged("outbox", creation.id.value, "its slot is gone");
             commit_slot(tx_, *waiting, id, true, moment_);
         }
-        tx_.remove_effect(creation.id);
+        effects::remove(tx_, creation.id);
         ++settled_;
     }
 
@@ -175,7 +178,7 @@ class task_writer {
 void put_purges(write_tx& tx, account_id account, std::span<const operation> operations,
                 std::int64_t seq) {
     for (const operation& o : operations) {
-        if (o.kind == operation_kind::remove) tx.put_purge({account, o.uuid, seq});
+        if (o.kind == operation_kind::remove) purges::put(tx, {account, o.uuid, seq});
     }
 }
 

@@ -4,6 +4,7 @@
 #include "resolve.hpp"
 #include "resync.hpp"
 
+#include <callsign/rules/rows/secrets.hpp>
 #include <callsign/rules/rules.hpp>
 
 #include <algorithm>
@@ -57,7 +58,7 @@ revoke_device::answer apply(write_tx& tx, const revoke_device& c, const moment& 
 }
 
 reseal::answer apply(write_tx& tx, const reseal& c, const moment& /*unused*/) {
-    for (const reseal::secret& each : c.secrets) tx.reseal(each.was, each.now);
+    for (const reseal::secret& each : c.secrets) secrets::reseal(tx, each.was, each.now);
     return {};
 }
 

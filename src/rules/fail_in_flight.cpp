@@ -1,6 +1,7 @@
 // The reaper on slots whose tasks live elsewhere (product.md section 4, house of the outbox: a slot
 // in flight is failed only behind a fence).
 
+#include <callsign/rules/rows/effects.hpp>
 #include <callsign/rules/rules.hpp>
 
 namespace callsign::rules {
@@ -17,7 +18,7 @@ class sweep {
 
     fail_in_flight::answer run() {
         std::vector<effect> sent;
-        tx_.visit_effects(command_.account, command_.after, [&](effect&& e) {
+        effects::visit(tx_, command_.account, command_.after, [&](effect&& e) {
             if (std::ssize(sent) == command_.limit) {
                 done_.next = sent.back().id;
                 return false;
@@ -57,14 +58,14 @@ class sweep {
         } else if (e.parent == remote_.cursor) {
             ++done_.unfenced;
         } else {
-            tx_.remove_effect(e.id);
+            effects::remove(tx_, e.id);
             fail(*s, failure_reason::not_delivered);
         }
     }
 
     void send_again(effect& e) {
         e.attempts = 0;
-        tx_.update_effect(e);
+        effects::update(tx_, e);
         moment_.tell(events::effect_waiting{e.account});
         ++done_.redelivered;
     }

@@ -2,12 +2,14 @@
 
 #include "numbering.hpp"
 
+#include <callsign/rules/rows/effects.hpp>
+
 namespace callsign::rules {
 namespace {
 
 // Whether it is corrected once more. `is_contested`: another writer has just overwritten the key.
 bool may_correct(write_tx& tx, const task& numbered, bool is_contested, const moment& m) {
-    key_contest contest = tx.find_key_contest(numbered.account, numbered.uuid);
+    key_contest contest = effects::find_contest(tx, numbered.account, numbered.uuid);
     if (contest.times > 0 && contest.last_at < m.stamped_before(key_contest_forgotten)) {
         contest.times = 0;
     }
@@ -16,7 +18,7 @@ bool may_correct(write_tx& tx, const task& numbered, bool is_contested, const mo
     if (was_over) return false;
     ++contest.times;
     contest.last_at = m.now;
-    tx.put_key_contest(numbered.account, numbered.uuid, contest);
+    effects::put_contest(tx, numbered.account, numbered.uuid, contest);
     if (contest.times <= key_corrections_max) return true;
     m.tell(events::key_contested{numbered.account});
     return false;
@@ -28,9 +30,9 @@ void keep_key_effect(write_tx& tx, const task& numbered, const attributes* befor
                      const attributes& now, const moment& m) {
     if (m.key_attribute.empty()) return;
     const std::string key = current_key(numbered);
-    const auto waiting = tx.find_effect(numbered.account, numbered.uuid, effect_kind::key);
+    const auto waiting = effects::find(tx, numbered.account, numbered.uuid, effect_kind::key);
     if (value_of(now, m.key_attribute) == key) {
-        if (waiting) tx.remove_effect(waiting->id);
+        if (waiting) effects::remove(tx, waiting->id);
         return;
     }
     const bool is_contested = before && value_of(*before, m.key_attribute) == key;
@@ -40,13 +42,13 @@ void keep_key_effect(write_tx& tx, const task& numbered, const attributes* befor
     e.kind = effect_kind::key;
     e.task = numbered.uuid;
     e.created_at = m.now;
-    tx.put_effect(e);
+    effects::put(tx, e);
     m.tell(events::effect_waiting{numbered.account});
 }
 
 void drop_key_effect(write_tx& tx, const task& gone) {
-    const auto waiting = tx.find_effect(gone.account, gone.uuid, effect_kind::key);
-    if (waiting) tx.remove_effect(waiting->id);
+    const auto waiting = effects::find(tx, gone.account, gone.uuid, effect_kind::key);
+    if (waiting) effects::remove(tx, waiting->id);
 }
 
 std::optional<operation> key_operation(write_tx& tx, const effect& waiting, const moment& m) {

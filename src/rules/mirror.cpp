@@ -2,6 +2,7 @@
 
 #include "changes.hpp"
 
+#include <callsign/rules/rows/effects.hpp>
 #include <callsign/rules/transform.hpp>
 
 #include <algorithm>
@@ -43,7 +44,7 @@ std::optional<effect> creation_at(read_tx& tx, account_id account,
     if (operations.empty() || operations.front().kind != operation_kind::create) {
         return std::nullopt;
     }
-    auto waiting = tx.find_effect(account, operations.front().uuid, effect_kind::creation);
+    auto waiting = effects::find(tx, account, operations.front().uuid, effect_kind::creation);
     if (!waiting || waiting->operations.size() > operations.size()) return std::nullopt;
     const bool is_whole =
         std::ranges::equal(waiting->operations, operations.first(waiting->operations.size()));

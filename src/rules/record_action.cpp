@@ -2,6 +2,7 @@
 
 #include "resolve.hpp"
 
+#include <callsign/rules/rows/actions.hpp>
 #include <callsign/rules/rules.hpp>
 
 #include <string>
@@ -29,8 +30,8 @@ class action_log {
   private:
     void put(std::string what, std::optional<account_id> account, std::string name,
              std::string subject) {
-        tx_.put_action(
-            {{}, now_, by_, std::move(what), account, std::move(name), std::move(subject)});
+        actions::put(
+            tx_, {{}, now_, by_, std::move(what), account, std::move(name), std::move(subject)});
     }
 
     write_tx& tx_;
@@ -174,7 +175,7 @@ note_action::answer apply(write_tx& /*unused*/, const note_action& /*unused*/,
 }
 
 forget_actions::answer apply(write_tx& tx, const forget_actions& c, const moment& m) {
-    return {tx.forget_actions(m.stamped_before(c.keep), c.limit) == c.limit};
+    return {actions::forget(tx, m.stamped_before(c.keep), c.limit) == c.limit};
 }
 
 void record_action(write_tx& tx, const command& c, const answer& done, const actor& by,

@@ -3,6 +3,7 @@
 #include "registration.hpp"
 #include "unnumbered.hpp"
 
+#include <callsign/rules/rows/effects.hpp>
 #include <callsign/rules/rules.hpp>
 
 #include <algorithm>
@@ -13,13 +14,13 @@ namespace callsign::rules {
 give_up_effect::answer apply(write_tx& tx, const give_up_effect& c, const moment&) {
     if (!tx.find_remote(c.account)) return no_remote{};
     std::optional<effect> found;
-    tx.visit_effects(c.account, effect_id{c.effect.value - 1}, [&](effect&& e) {
+    effects::visit(tx, c.account, effect_id{c.effect.value - 1}, [&](effect&& e) {
         if (e.id == c.effect) found = std::move(e);
         return false;
     });
     if (found && found->attempts < c.attempts) {
         found->attempts = c.attempts;
-        tx.update_effect(*found);
+        effects::update(tx, *found);
     }
     return std::monostate{};
 }
@@ -90,7 +91,7 @@ move_here::answer apply(write_tx& tx, const move_here& c, const moment& m) {
     const auto remote = tx.find_remote(c.account);
     if (!remote) return no_remote{};
     if (remote->cursor != c.cursor || !remote->partial.is_nil()) return mirror_moved{};
-    const outbox_tally waiting = tx.outbox_of(c.account);
+    const outbox_tally waiting = effects::tally(tx, c.account);
     if (waiting.creations + waiting.keys > 0) return move_here::not_settled{waiting};
     tx.remove_remote(c.account);
     m.tell(events::remote_changed{c.account});

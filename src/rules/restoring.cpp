@@ -5,6 +5,7 @@
 #include "unnumbered.hpp"
 
 #include <callsign/domain/work.hpp>
+#include <callsign/rules/rows/actions.hpp>
 #include <callsign/rules/rules.hpp>
 
 #include <algorithm>
@@ -16,7 +17,7 @@ begin_restored::answer apply(write_tx& tx, const begin_restored& c, const moment
     begin_restored::answer done;
     tx.put_instance(c.instance);
     const actor itself;
-    tx.put_action({{}, m.now, itself, "restored", {}, {}, to_rfc3339(c.backup_made_at)});
+    actions::put(tx, {{}, m.now, itself, "restored", {}, {}, to_rfc3339(c.backup_made_at)});
     const auto expect_devices = [&](account_id owner) {
         const std::int64_t head = tx.head_of(owner).seq;
         for (const device& d : tx.devices_of(owner)) {

@@ -6,6 +6,7 @@
 #include "chain_place.hpp"
 #include "purged_text.hpp"
 
+#include <callsign/rules/rows/purges.hpp>
 #include <callsign/rules/rules.hpp>
 
 #include <algorithm>
@@ -55,7 +56,7 @@ scrub_purged::answer apply(write_tx& tx, const scrub_purged& c, const moment& /*
         const purge& p = c.tasks[done.over];
         const auto known = tx.find_task(c.account, p.task);
         if (known && !tx.scrub_history(known->id, p.through, work)) break;
-        tx.remove_purge(p);
+        purges::remove(tx, p);
         work -= std::min(work, work_of_purge);
     }
     return done;

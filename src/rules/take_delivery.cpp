@@ -9,6 +9,7 @@
 
 #include <callsign/base/keyed_hash.hpp>
 #include <callsign/domain/work.hpp>
+#include <callsign/rules/rows/effects.hpp>
 
 #include <algorithm>
 #include <unordered_set>
@@ -103,7 +104,7 @@ class collector {
     std::vector<effect> waiting() {
         std::vector<effect> some;
         std::size_t work = work_;
-        tx_.visit_effects(command_.account, effect_id{}, [&](effect&& e) {
+        effects::visit(tx_, command_.account, effect_id{}, [&](effect&& e) {
             if (is_forestalled(e)) --e.attempts;
             if (e.attempts >= command_.attempts_max) return true;
             const bool has_room =
@@ -123,7 +124,7 @@ class collector {
         if (e.kind == effect_kind::key) {
             auto correction = key_operation(tx_, e, moment_);
             if (!correction) {
-                tx_.remove_effect(e.id);
+                effects::remove(tx_, e.id);
                 return;
             }
             correction->at = at_;
@@ -131,7 +132,7 @@ class collector {
         }
         ++e.attempts;
         e.parent = taken_.parent;
-        tx_.update_effect(e);
+        effects::update(tx_, e);
         append(std::move(e.operations), {.author = e.author, .effect = e.id});
     }
 

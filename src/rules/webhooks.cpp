@@ -1,5 +1,6 @@
 // Webhooks: who has which, and how far each has come.
 
+#include <callsign/rules/rows/webhooks.hpp>
 #include <callsign/rules/rules.hpp>
 
 #include <utility>
@@ -18,7 +19,7 @@ create_webhook::answer apply(write_tx& tx, const create_webhook& c, const moment
     const auto owner = tx.find_account(c.account);
     if (!owner) return no_such_account{};
     if (owner->mode == account_mode::opaque) return account_is_opaque{};
-    if (tx.webhooks_of(c.account).size() >= c.count_max) return create_webhook::too_many{};
+    if (webhooks::of(tx, c.account).size() >= c.count_max) return create_webhook::too_many{};
     webhook made{.id = {},
                  .account = c.account,
                  .uuid = c.uuid,
@@ -28,13 +29,13 @@ create_webhook::answer apply(write_tx& tx, const create_webhook& c, const moment
                  .after = c.start.after,
                  .mark = c.start.mark,
                  .created_at = m.now};
-    made.id = tx.put_webhook(made);
+    made.id = webhooks::put(tx, made);
     m.tell(events::webhook_changed{c.account, c.uuid});
     return made;
 }
 
 edit_webhook::answer apply(write_tx& tx, const edit_webhook& c, const moment& m) {
-    auto found = tx.find_webhook(c.account, c.uuid);
+    auto found = webhooks::find(tx, c.account, c.uuid);
     if (!found) return no_such_webhook{};
     if (c.start) begin_at(*found, *c.start);
     if (c.enabled && !*c.enabled && !found->disabled) found->disabled = webhook_end::by_request;
@@ -43,21 +44,21 @@ edit_webhook::answer apply(write_tx& tx, const edit_webhook& c, const moment& m)
         found->failures = 0;
     }
     ++found->edits;
-    tx.update_webhook(*found);
+    webhooks::update(tx, *found);
     m.tell(events::webhook_changed{c.account, c.uuid});
     return *std::move(found);
 }
 
 remove_webhook::answer apply(write_tx& tx, const remove_webhook& c, const moment& m) {
-    const auto found = tx.find_webhook(c.account, c.uuid);
+    const auto found = webhooks::find(tx, c.account, c.uuid);
     if (!found) return no_such_webhook{};
-    tx.remove_webhook(found->id);
+    webhooks::remove(tx, found->id);
     m.tell(events::webhook_changed{c.account, c.uuid});
     return remove_webhook::removed{};
 }
 
 settle_delivery::answer apply(write_tx& tx, const settle_delivery& c, const moment& m) {
-    auto found = tx.find_webhook(c.account, c.uuid);
+    auto found = webhooks::find(tx, c.account, c.uuid);
     if (!found || found->edits != c.edits || found->disabled) return settle_delivery::superseded{};
     if (c.reached) begin_at(*found, *c.reached);
     if (c.attempt) {
@@ -65,10 +66,10 @@ settle_delivery::answer apply(write_tx& tx, const settle_delivery& c, const mome
         if (found->failures >= c.failures_max) found->disabled = webhook_end::failures;
         webhook_delivery logged = *c.attempt;
         logged.at = m.now;
-        tx.put_delivery(found->id, logged);
+        webhooks::put_delivery(tx, found->id, logged);
     }
     if (c.disable) found->disabled = c.disable;
-    tx.update_webhook(*found);
+    webhooks::update(tx, *found);
     return *std::move(found);
 }
 

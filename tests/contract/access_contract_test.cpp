@@ -4,6 +4,8 @@
 #include "support/counted_ids.hpp"
 
 #include <callsign/rules/read.hpp>
+#include <callsign/rules/rows/removal.hpp>
+#include <callsign/rules/rows/secrets.hpp>
 #include <callsign/rules/rules.hpp>
 
 #include <gtest/gtest.h>
@@ -213,8 +215,8 @@ TEST_P(store_contract, a_device_is_as_it_was_last_written) {
         tx.update_account(a);
     };
     changes(client_a, "a other of home, 11", [&](write_tx& tx) {
-        EXPECT_TRUE(
-            tx.reseal({secret_kind::device_key, laptop.value, home, client_a, "k"}, "other"));
+        EXPECT_TRUE(secrets::reseal(
+            tx, {secret_kind::device_key, laptop.value, home, client_a, "k"}, "other"));
     });
     changes(client_a, "a other of home, 11, from 7", [&](write_tx& tx) {
         tx.set_resync(laptop, {7, resync::state::expected});
@@ -239,7 +241,7 @@ TEST_P(store_contract, a_device_is_as_it_was_last_written) {
     });
     changes(client_b, "none", [&](write_tx& tx) {
         for (std::optional<removal_place> at = removal_place{}; at;)
-            at = tx.remove_some(home, *at, 100);
+            at = remove_rows_of(tx, home, *at, 100);
     });
 }
 

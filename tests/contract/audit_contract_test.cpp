@@ -2,6 +2,10 @@
 
 #include "store_contract.hpp"
 
+#include <callsign/rules/rows/actions.hpp>
+#include <callsign/rules/rows/secrets.hpp>
+#include <callsign/rules/rows/webhooks.hpp>
+
 namespace callsign::testing {
 namespace {
 
@@ -25,25 +29,28 @@ TEST_P(store_contract, actions_are_kept_the_latest_first) {
     const auto account = make_account();
     const actor somebody{token_id{7}, "anna", account, "192.0.2.7"};
     write([&](write_tx& tx) {
-        tx.put_action(action(1));
-        tx.put_action(action(2, account, somebody));
-        tx.put_action(action(3, account));
+        actions::put(tx, action(1));
+        actions::put(tx, action(2, account, somebody));
+        actions::put(tx, action(3, account));
     });
     if (GetParam().durable) reopen();
     EXPECT_EQ(store_->last_moment(), t0 + milliseconds{3});
     const auto tx = store_->begin_read();
-    const auto all = tx->actions({}, 10, {});
+    const auto all = actions::list(*tx, {}, 10, {});
     ASSERT_EQ(subjects(all), (std::vector<std::string>{"laptop 3", "laptop 2", "laptop 1"}));
     admin_action second = action(2, account, somebody);
     second.id = all[1].id;
     EXPECT_EQ(all[1], second);
     EXPECT_LT(all[2].id, all[1].id);
-    EXPECT_EQ(subjects(tx->actions({}, 2, {})), (std::vector<std::string>{"laptop 3", "laptop 2"}));
-    EXPECT_EQ(subjects(tx->actions(all[1].id, 10, {})), std::vector<std::string>{"laptop 1"});
-    EXPECT_EQ(subjects(tx->actions({}, 10, account)),
+    EXPECT_EQ(subjects(actions::list(*tx, {}, 2, {})),
               (std::vector<std::string>{"laptop 3", "laptop 2"}));
-    EXPECT_EQ(subjects(tx->actions(all[0].id, 10, account)), std::vector<std::string>{"laptop 2"});
-    EXPECT_TRUE(tx->actions({}, 10, account_id{account.value + 99}).empty());
+    EXPECT_EQ(subjects(actions::list(*tx, all[1].id, 10, {})),
+              std::vector<std::string>{"laptop 1"});
+    EXPECT_EQ(subjects(actions::list(*tx, {}, 10, account)),
+              (std::vector<std::string>{"laptop 3", "laptop 2"}));
+    EXPECT_EQ(subjects(actions::list(*tx, all[0].id, 10, account)),
+              std::vector<std::string>{"laptop 2"});
+    EXPECT_TRUE(actions::list(*tx, {}, 10, account_id{account.value + 99}).empty());
 }
 
 // What was noted down of the store that was lost is no other token's.
@@ -51,7 +58,7 @@ TEST_P(store_contract, ids_of_another_instance_are_none_that_the_lost_one_has_gi
     std::vector<token_id> tokens;
     const auto give = [&](int n) {
         write([&](write_tx& tx) {
-            tx.put_action(action(n));
+            actions::put(tx, action(n));
             tokens.push_back(
                 tx.put_token({}, "", token_scope::read, sha256(std::to_string(n)), t0));
         });
@@ -61,25 +68,25 @@ TEST_P(store_contract, ids_of_another_instance_are_none_that_the_lost_one_has_gi
     if (GetParam().durable) reopen();
     give(2);
     EXPECT_GT(tokens[1].value, tokens[0].value + ids_of_lost);
-    const auto all = store_->begin_read()->actions({}, 10, {});
+    const auto all = actions::list(*store_->begin_read(), {}, 10, {});
     ASSERT_EQ(all.size(), 2u);
     EXPECT_GT(all[0].id.value, all[1].id.value + ids_of_lost);
 }
 
 TEST_P(store_contract, actions_that_are_old_go_in_steps) {
     write([&](write_tx& tx) {
-        for (int n = 1; n <= 5; ++n) tx.put_action(action(n));
+        for (int n = 1; n <= 5; ++n) actions::put(tx, action(n));
     });
     const auto forget = [&](int before, std::int64_t limit) {
         std::int64_t gone = 0;
-        write([&](write_tx& tx) { gone = tx.forget_actions(t0 + milliseconds{before}, limit); });
+        write([&](write_tx& tx) { gone = actions::forget(tx, t0 + milliseconds{before}, limit); });
         return gone;
     };
     EXPECT_EQ(forget(1, 10), 0) << "as old as that is not older";
     EXPECT_EQ(forget(4, 2), 2);
     EXPECT_EQ(forget(4, 2), 1);
     EXPECT_EQ(forget(4, 2), 0);
-    EXPECT_EQ(subjects(store_->begin_read()->actions({}, 10, {})),
+    EXPECT_EQ(subjects(actions::list(*store_->begin_read(), {}, 10, {})),
               (std::vector<std::string>{"laptop 5", "laptop 4"}));
 }
 
@@ -90,13 +97,13 @@ TEST_P(store_contract, of_an_accounts_own_actions_the_latest_are_kept) {
     const actor own{token_id{7}, "anna", account, ""};
     const actor others{token_id{8}, "ben", account_id{account.value + 1}, ""};
     write([&](write_tx& tx) {
-        tx.put_action(action(1, account, operators));
-        tx.put_action(action(2, account, others));
+        actions::put(tx, action(1, account, operators));
+        actions::put(tx, action(2, account, others));
         for (int n = 3; n < 3 + account_actions_kept + 2; ++n) {
-            tx.put_action(action(n, account, own));
+            actions::put(tx, action(n, account, own));
         }
     });
-    const auto all = store_->begin_read()->actions({}, 2 * account_actions_kept, {});
+    const auto all = actions::list(*store_->begin_read(), {}, 2 * account_actions_kept, {});
     ASSERT_EQ(std::ssize(all), account_actions_kept + 2);
     EXPECT_EQ(all.back().subject, "laptop 1");
     EXPECT_EQ(all[all.size() - 2].subject, "laptop 2");
@@ -106,9 +113,9 @@ TEST_P(store_contract, of_an_accounts_own_actions_the_latest_are_kept) {
 TEST_P(store_contract, an_action_goes_with_its_transaction) {
     {
         const auto tx = store_->begin_write();
-        tx->put_action(action(1));
+        actions::put(*tx, action(1));
     }
-    EXPECT_TRUE(store_->begin_read()->actions({}, 10, {}).empty());
+    EXPECT_TRUE(actions::list(*store_->begin_read(), {}, 10, {}).empty());
 }
 
 // ---- secrets ----
@@ -134,7 +141,7 @@ TEST_P(store_contract, secrets_are_listed_by_kind_and_sealed_anew) {
         w.after = {1, 0};
         w.mark = "0123456789ab";
         w.created_at = t0;
-        tx.put_webhook(w);
+        webhooks::put(tx, w);
         remote_chain r;
         r.account = elsewhere;
         r.url = "https://example.com/";
@@ -143,7 +150,7 @@ TEST_P(store_contract, secrets_are_listed_by_kind_and_sealed_anew) {
         tx.put_remote(r);
     });
     const auto listed = [&](secret_kind kind, std::int64_t after = 0, std::int64_t limit = 10) {
-        return store_->begin_read()->sealed_secrets(kind, after, limit);
+        return secrets::of(*store_->begin_read(), kind, after, limit);
     };
     const auto devices = listed(secret_kind::device_key);
     ASSERT_EQ(devices.size(), 2u);
@@ -163,7 +170,7 @@ TEST_P(store_contract, secrets_are_listed_by_kind_and_sealed_anew) {
 
     const auto reseal = [&](const sealed_secret& was, std::string_view now) {
         bool is_done = false;
-        write([&](write_tx& tx) { is_done = tx.reseal(was, now); });
+        write([&](write_tx& tx) { is_done = secrets::reseal(tx, was, now); });
         return is_done;
     };
     EXPECT_TRUE(reseal(devices[0], "anew"));
@@ -174,7 +181,8 @@ TEST_P(store_contract, secrets_are_listed_by_kind_and_sealed_anew) {
     EXPECT_EQ(listed(secret_kind::device_key)[0].sealed, "anew");
     EXPECT_EQ(listed(secret_kind::device_key)[1].sealed, devices[1].sealed);
     EXPECT_EQ(store_->begin_read()->find_device(uuid_of(2))->sealed_key, "anew");
-    EXPECT_EQ(store_->begin_read()->find_webhook(account, uuid_of(3))->sealed_secret, "hook anew");
+    EXPECT_EQ(webhooks::find(*store_->begin_read(), account, uuid_of(3))->sealed_secret,
+              "hook anew");
     EXPECT_EQ(store_->begin_read()->find_remote(elsewhere)->sealed_key, "remote anew");
 }
 

@@ -2,6 +2,8 @@
 
 #include "store_contract.hpp"
 
+#include <callsign/rules/rows/purges.hpp>
+
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <map>
@@ -65,14 +67,14 @@ TEST_P(store_contract, what_a_purged_task_was_can_be_removed) {
                 tx.append_version(to, uuid_of(2000 + seq), t0, {&said, 1});
                 change(tx, to, 1, seq == 4 ? attributes{} : text(seq), seq == 4, seq);
             }
-            for (const int through : {1, 4, 2}) tx.put_purge({to, uuid_of(1), through});
+            for (const int through : {1, 4, 2}) purges::put(tx, {to, uuid_of(1), through});
         }
-        tx.put_purge({account, uuid_of(2), 1});
+        purges::put(tx, {account, uuid_of(2), 1});
         return tx.find_task(account, uuid_of(1))->id;
     });
     const auto purges = [&](account_id after, std::int64_t limit) {
         std::vector<std::pair<account_id, std::int64_t>> all;
-        for (const purge& p : store_->begin_read()->purges(after, limit)) {
+        for (const purge& p : purges::of_next(*store_->begin_read(), after, limit)) {
             all.emplace_back(p.account, p.through);
         }
         return all;
@@ -83,9 +85,9 @@ TEST_P(store_contract, what_a_purged_task_was_can_be_removed) {
     EXPECT_EQ(purges({}, 1), (rows{{account, 4}}));
     EXPECT_EQ(purges(account, 10), (rows{{other, 4}}));
     write([&](write_tx& tx) {
-        tx.remove_purge({account, uuid_of(1), 3});  // a later one stays
-        tx.remove_purge({account, uuid_of(2), 1});
-        tx.remove_purge({account, uuid_of(3), 1});
+        purges::remove(tx, {account, uuid_of(1), 3});  // a later one stays
+        purges::remove(tx, {account, uuid_of(2), 1});
+        purges::remove(tx, {account, uuid_of(3), 1});
     });
     EXPECT_EQ(purges({}, 10), (rows{{account, 4}}));
 

@@ -2,6 +2,8 @@
 
 #include "store_contract.hpp"
 
+#include <callsign/rules/rows/effects.hpp>
+
 #include <gtest/gtest.h>
 #include <utility>
 #include <vector>
@@ -35,7 +37,7 @@ effect new_creation(account_id account, slot_id slot, int n) {
 std::vector<effect> effects_of(store& from, account_id account, effect_id after = {}) {
     std::vector<effect> all;
     const auto tx = from.begin_read();
-    tx->visit_effects(account, after, [&](effect&& e) {
+    effects::visit(*tx, account, after, [&](effect&& e) {
         all.push_back(std::move(e));
         return true;
     });
@@ -126,7 +128,7 @@ TEST_P(store_contract, a_slot_in_flight_is_neither_pending_nor_settled) {
         const slot_id made = tx.put_slot(new_slot(account, "key", 1));
         EXPECT_TRUE(tx.begin_flight(made));
         EXPECT_FALSE(tx.begin_flight(made));
-        tx.put_effect(new_creation(account, made, 1));
+        effects::put(tx, new_creation(account, made, 1));
         return made;
     });
     if (GetParam().durable) reopen();
@@ -151,7 +153,7 @@ TEST_P(store_contract, a_slot_in_flight_is_neither_pending_nor_settled) {
         EXPECT_TRUE(tx.commit_slot(id, task, true, t0));
         EXPECT_FALSE(tx.fail_slot(id, failure_reason::not_delivered, t0));
         EXPECT_FALSE(tx.begin_flight(id));
-        tx.remove_effect(tx.find_effect(account, uuid_of(1), effect_kind::creation)->id);
+        effects::remove(tx, effects::find(tx, account, uuid_of(1), effect_kind::creation)->id);
     });
     EXPECT_EQ(store_->counts().in_flight, 0);
     EXPECT_EQ(store_->counts().committed, 1);
@@ -181,14 +183,14 @@ TEST_P(store_contract, effects_stay_in_order_until_they_are_done) {
         auto second = new_remote(other);
         second.client_id = uuid_of(901);
         tx.put_remote(second);
-        const auto first = tx.put_effect(new_creation(account, slot_id{1}, 1));
-        tx.put_effect(new_creation(other, slot_id{2}, 2));
+        const auto first = effects::put(tx, new_creation(account, slot_id{1}, 1));
+        effects::put(tx, new_creation(other, slot_id{2}, 2));
         effect key;
         key.account = account;
         key.kind = effect_kind::key;
         key.task = uuid_of(1);
         key.created_at = t0;
-        return std::pair(first, tx.put_effect(key));
+        return std::pair(first, effects::put(tx, key));
     });
     EXPECT_LT(one, three);
     if (GetParam().durable) reopen();
@@ -207,43 +209,43 @@ TEST_P(store_contract, effects_stay_in_order_until_they_are_done) {
     EXPECT_EQ(effects_of(*store_, account, one).size(), 1u);
     {
         const auto tx = store_->begin_read();
-        const auto tally = tx->outbox_of(account);
+        const auto tally = effects::tally(*tx, account);
         EXPECT_EQ(tally.creations, 1);
         EXPECT_EQ(tally.keys, 1);
         EXPECT_EQ(tally.oldest, t0);
-        EXPECT_FALSE(tx->outbox_of(account_id{99}).oldest);
-        EXPECT_TRUE(tx->find_effect(account, uuid_of(1), effect_kind::key));
-        EXPECT_FALSE(tx->find_effect(account, uuid_of(2), effect_kind::creation));
+        EXPECT_FALSE(effects::tally(*tx, account_id{99}).oldest);
+        EXPECT_TRUE(effects::find(*tx, account, uuid_of(1), effect_kind::key));
+        EXPECT_FALSE(effects::find(*tx, account, uuid_of(2), effect_kind::creation));
     }
     write([&](write_tx& tx) {
         effect sent = made;
         sent.attempts = 3;
         sent.parent = uuid_of(70);
-        tx.update_effect(sent);
+        effects::update(tx, sent);
     });
     EXPECT_EQ(effects_of(*store_, account).front().attempts, 3);
     EXPECT_EQ(effects_of(*store_, account).front().parent, uuid_of(70));
     // An id is never given again, not even the last one's.
-    write([&](write_tx& tx) { tx.remove_effect(three); });
+    write([&](write_tx& tx) { effects::remove(tx, three); });
     if (GetParam().durable) reopen();
     write([&](write_tx& tx) {
-        EXPECT_GT(tx.put_effect(new_creation(account, slot_id{5}, 5)), three);
+        EXPECT_GT(effects::put(tx, new_creation(account, slot_id{5}, 5)), three);
     });
 }
 
 TEST_P(store_contract, contests_of_keys_are_counted) {
     const auto account = make_account();
     write([&](write_tx& tx) {
-        EXPECT_EQ(tx.find_key_contest(account, uuid_of(1)).times, 0);
-        tx.put_key_contest(account, uuid_of(1), {2, t0});
-        tx.put_key_contest(account, uuid_of(1), {3, t0 + milliseconds{5}});
+        EXPECT_EQ(effects::find_contest(tx, account, uuid_of(1)).times, 0);
+        effects::put_contest(tx, account, uuid_of(1), {2, t0});
+        effects::put_contest(tx, account, uuid_of(1), {3, t0 + milliseconds{5}});
     });
     if (GetParam().durable) reopen();
     write([&](write_tx& tx) {
-        const auto kept = tx.find_key_contest(account, uuid_of(1));
+        const auto kept = effects::find_contest(tx, account, uuid_of(1));
         EXPECT_EQ(kept.times, 3);
         EXPECT_EQ(kept.last_at, t0 + milliseconds{5});
-        EXPECT_EQ(tx.find_key_contest(account, uuid_of(2)).times, 0);
+        EXPECT_EQ(effects::find_contest(tx, account, uuid_of(2)).times, 0);
     });
 }
 

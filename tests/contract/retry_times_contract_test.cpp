@@ -3,6 +3,7 @@
 #include "store_contract.hpp"
 
 #include <callsign/domain/retry_times.hpp>
+#include <callsign/rules/rows/retry_records.hpp>
 
 #include <gtest/gtest.h>
 
@@ -26,24 +27,26 @@ retry_record some_times(int n) {
 }
 
 TEST_P(store_contract, retry_times_are_kept_to_the_last_bit) {
-    EXPECT_FALSE(store_->begin_read()->find_retry_times(account_class::here));
+    EXPECT_FALSE(retry_records::find(*store_->begin_read(), account_class::here));
     const retry_record here = some_times(500), elsewhere = some_times(3);
     write([&](write_tx& tx) {
-        tx.put_retry_times(account_class::here, here);
-        tx.put_retry_times(account_class::elsewhere, elsewhere);
-        EXPECT_EQ(tx.find_retry_times(account_class::here), here);
+        retry_records::put(tx, account_class::here, here);
+        retry_records::put(tx, account_class::elsewhere, elsewhere);
+        EXPECT_EQ(retry_records::find(tx, account_class::here), here);
     });
     if (GetParam().durable) reopen();
-    const auto kept = [&](account_class c) { return store_->begin_read()->find_retry_times(c); };
+    const auto kept = [&](account_class c) {
+        return retry_records::find(*store_->begin_read(), c);
+    };
     EXPECT_EQ(kept(account_class::here), here);
     EXPECT_EQ(kept(account_class::elsewhere), elsewhere);
 
     const retry_record later = some_times(501);
-    write([&](write_tx& tx) { tx.put_retry_times(account_class::here, later); });
+    write([&](write_tx& tx) { retry_records::put(tx, account_class::here, later); });
     if (GetParam().durable) reopen();
     EXPECT_EQ(kept(account_class::here), later);
     EXPECT_EQ(kept(account_class::elsewhere), elsewhere);
-    store_->begin_write()->put_retry_times(account_class::here, here);  // not committed
+    retry_records::put(*store_->begin_write(), account_class::here, here);  // not committed
     EXPECT_EQ(kept(account_class::here), later);
 }
 

@@ -4,6 +4,7 @@
 
 #include "store_contract.hpp"
 
+#include <callsign/rules/rows/removal.hpp>
 #include <callsign/store/memory.hpp>
 #include <callsign/store/sqlite.hpp>
 
@@ -240,7 +241,7 @@ TEST_P(store_contract, an_account_goes_with_all_its_rows) {
         });
         int steps = 0;
         for (std::optional<removal_place> at = removal_place{}; at; ++steps) {
-            at = write([&](write_tx& tx) { return tx.remove_some(id, *at, 7); });
+            at = write([&](write_tx& tx) { return remove_rows_of(tx, id, *at, 7); });
             if (GetParam().durable) reopen();
         }
         return steps;

@@ -2,6 +2,8 @@
 
 #include "store_contract.hpp"
 
+#include <callsign/rules/rows/webhooks.hpp>
+
 #include <gtest/gtest.h>
 #include <utility>
 
@@ -26,13 +28,13 @@ TEST_P(store_contract, webhooks_are_kept_with_their_place) {
     const auto account = make_account();
     const auto other = make_account("other");
     const auto [first, second] = write([&](write_tx& tx) {
-        const auto one = tx.put_webhook(new_webhook(account, 1));
-        tx.put_webhook(new_webhook(other, 2));
-        return std::pair(one, tx.put_webhook(new_webhook(account, 3)));
+        const auto one = webhooks::put(tx, new_webhook(account, 1));
+        webhooks::put(tx, new_webhook(other, 2));
+        return std::pair(one, webhooks::put(tx, new_webhook(account, 3)));
     });
     EXPECT_LT(first, second);
     if (GetParam().durable) reopen();
-    const auto shown = [&] { return *store_->begin_read()->find_webhook(account, uuid_of(1)); };
+    const auto shown = [&] { return *webhooks::find(*store_->begin_read(), account, uuid_of(1)); };
     const webhook made = shown();
     EXPECT_EQ(made.id, first);
     EXPECT_EQ(made.account, account);
@@ -51,7 +53,7 @@ TEST_P(store_contract, webhooks_are_kept_with_their_place) {
     moved.disabled = webhook_end::unreadable;
     moved.failures = 4;
     moved.edits = 5;
-    write([&](write_tx& tx) { tx.update_webhook(moved); });
+    write([&](write_tx& tx) { webhooks::update(tx, moved); });
     if (GetParam().durable) reopen();
     EXPECT_EQ(shown().after, feed_place{9});
     EXPECT_EQ(shown().mark, "ba9876543210");
@@ -61,23 +63,23 @@ TEST_P(store_contract, webhooks_are_kept_with_their_place) {
     EXPECT_EQ(shown().url, made.url);
 
     const auto tx = store_->begin_read();
-    EXPECT_FALSE(tx->find_webhook(other, uuid_of(1)));
-    EXPECT_FALSE(tx->find_webhook(account, uuid_of(4)));
-    const auto own = tx->webhooks_of(account);
+    EXPECT_FALSE(webhooks::find(*tx, other, uuid_of(1)));
+    EXPECT_FALSE(webhooks::find(*tx, account, uuid_of(4)));
+    const auto own = webhooks::of(*tx, account);
     ASSERT_EQ(own.size(), 2u);
     EXPECT_EQ(own[1].id, second);
-    const auto active = tx->active_webhooks({}, 10);
+    const auto active = webhooks::active(*tx, {}, 10);
     ASSERT_EQ(active.size(), 2u);
     EXPECT_EQ(active[0].uuid, uuid_of(2));
-    EXPECT_EQ(tx->active_webhooks({}, 1).size(), 1u);
-    EXPECT_EQ(tx->active_webhooks(active[0].id, 10).size(), 1u);
+    EXPECT_EQ(webhooks::active(*tx, {}, 1).size(), 1u);
+    EXPECT_EQ(webhooks::active(*tx, active[0].id, 10).size(), 1u);
 }
 
 TEST_P(store_contract, the_latest_deliveries_of_each_webhook_are_kept) {
     const auto account = make_account();
     const auto [busy, quiet] = write([&](write_tx& tx) {
-        return std::pair(tx.put_webhook(new_webhook(account, 1)),
-                         tx.put_webhook(new_webhook(account, 2)));
+        return std::pair(webhooks::put(tx, new_webhook(account, 1)),
+                         webhooks::put(tx, new_webhook(account, 2)));
     });
     const auto attempt = [](std::int64_t n) {
         return webhook_delivery{.id = std::to_string(n),
@@ -88,14 +90,14 @@ TEST_P(store_contract, the_latest_deliveries_of_each_webhook_are_kept) {
                                 .delivered = n % 2 == 0,
                                 .took = milliseconds{n}};
     };
-    write([&](write_tx& tx) { tx.put_delivery(quiet, attempt(1)); });
+    write([&](write_tx& tx) { webhooks::put_delivery(tx, quiet, attempt(1)); });
     for (std::int64_t n = 1; n <= webhook_deliveries_kept + 3; ++n) {
-        write([&](write_tx& tx) { tx.put_delivery(busy, attempt(n)); });
+        write([&](write_tx& tx) { webhooks::put_delivery(tx, busy, attempt(n)); });
     }
     if (GetParam().durable) reopen();
     {
         const auto tx = store_->begin_read();
-        const auto all = tx->deliveries_of(busy);
+        const auto all = webhooks::deliveries_of(*tx, busy);
         ASSERT_EQ(std::ssize(all), webhook_deliveries_kept);
         EXPECT_EQ(all.front().id, std::to_string(webhook_deliveries_kept + 3));
         EXPECT_EQ(all.back().id, "4");
@@ -105,14 +107,14 @@ TEST_P(store_contract, the_latest_deliveries_of_each_webhook_are_kept) {
         EXPECT_EQ(all.back().error, "none");
         EXPECT_TRUE(all.back().delivered);
         EXPECT_EQ(all.back().took, milliseconds{4});
-        EXPECT_EQ(tx->deliveries_of(quiet).size(), 1u);
+        EXPECT_EQ(webhooks::deliveries_of(*tx, quiet).size(), 1u);
     }
-    write([&](write_tx& tx) { tx.remove_webhook(busy); });
+    write([&](write_tx& tx) { webhooks::remove(tx, busy); });
     if (GetParam().durable) reopen();
     const auto tx = store_->begin_read();
-    EXPECT_FALSE(tx->find_webhook(account, uuid_of(1)));
-    EXPECT_TRUE(tx->deliveries_of(busy).empty());
-    EXPECT_EQ(tx->deliveries_of(quiet).size(), 1u);
+    EXPECT_FALSE(webhooks::find(*tx, account, uuid_of(1)));
+    EXPECT_TRUE(webhooks::deliveries_of(*tx, busy).empty());
+    EXPECT_EQ(webhooks::deliveries_of(*tx, quiet).size(), 1u);
 }
 
 TEST_P(store_contract, a_task_that_was_numbered_unseen_is_revealed) {

@@ -11,6 +11,7 @@
 #include "support/house.hpp"
 #include "support/temp_dir.hpp"
 
+#include <callsign/rules/rows/webhooks.hpp>
 #include <callsign/seal/key_ring.hpp>
 
 #include <algorithm>
@@ -164,7 +165,7 @@ class ids_world {
     void deliver(int who) {
         const auto owner = house_->look([&](read_tx& tx) { return tx.find_account(name_of(who)); });
         if (!owner) return;
-        const auto all = house_->look([&](read_tx& tx) { return tx.webhooks_of(owner->id); });
+        const auto all = house_->look([&](read_tx& tx) { return webhooks::of(tx, owner->id); });
         for (const webhook& w : all) {
             submit(settle_delivery{
                 .account = owner->id,

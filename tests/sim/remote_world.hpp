@@ -18,6 +18,8 @@
 #include "support/ledger.hpp"
 #include "support/remote_chain.hpp"
 
+#include <callsign/rules/rows/effects.hpp>
+
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -478,7 +480,7 @@ class remote_world {
     bool is_settled() {
         const auto tx = disk_->begin_read();
         const auto r = tx->find_remote(account_);
-        const outbox_tally waiting = tx->outbox_of(account_);
+        const outbox_tally waiting = effects::tally(*tx, account_);
         return r && !r->moving && r->cursor == chain_.head() &&
                waiting.creations + waiting.keys == 0 &&
                tx->slots(slot_id{}, 1, slot_state::in_flight, {}).empty() &&
@@ -490,7 +492,7 @@ class remote_world {
         if (!is_settled()) {
             const auto status = house_->outbox().status(account_);
             const auto tx = disk_->begin_read();
-            const auto waiting = tx->outbox_of(account_);
+            const auto waiting = effects::tally(*tx, account_);
             return say("it does not come to rest: " + status->last_error + " " +
                        std::string(to_string(status->halted)) + " " +
                        std::to_string(waiting.creations) + " " + std::to_string(waiting.keys));

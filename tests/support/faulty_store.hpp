@@ -121,7 +121,14 @@ class faulty_store final : public store {
     class transaction final : public write_tx {
       public:
         transaction(faulty_store& owner, std::unique_ptr<write_tx> within)
-            : owner_(owner), tx_(std::move(within)) {}
+            : write_tx(*within), owner_(owner), tx_(std::move(within)) {}
+
+        row_ptr fetch(const index_info& index, const row_key& key) override {
+            return tx_->fetch(index, key);
+        }
+        row_page scan(const row_range& range) override { return tx_->scan(range); }
+        std::int64_t draw(drawn_id what) override { return tx_->draw(what); }
+        void at(time_point now) override { tx_->at(now); }
 
         std::optional<account> find_account(account_id id) override {
             return tx_->find_account(id);
@@ -161,14 +168,6 @@ class faulty_store final : public store {
         std::vector<remote_chain> remotes(account_id after, std::int64_t limit) override {
             return tx_->remotes(after, limit);
         }
-        std::optional<effect> find_effect(account_id a, const uuid& task,
-                                          effect_kind kind) override {
-            return tx_->find_effect(a, task, kind);
-        }
-        void visit_effects(account_id a, effect_id after, const effect_visitor& visit) override {
-            tx_->visit_effects(a, after, visit);
-        }
-        outbox_tally outbox_of(account_id a) override { return tx_->outbox_of(a); }
         std::optional<account_state> state_of(account_id a) override { return tx_->state_of(a); }
         std::int64_t stored_bytes(account_id a) override { return tx_->stored_bytes(a); }
         bool is_elsewhere(account_id a) override { return tx_->is_elsewhere(a); }
@@ -176,32 +175,9 @@ class faulty_store final : public store {
         void put_remote(const remote_chain& r) override { tx_->put_remote(r); }
         void update_remote(const remote_chain& r) override { tx_->update_remote(r); }
         void remove_remote(account_id a) override { tx_->remove_remote(a); }
-        effect_id put_effect(const effect& e) override { return tx_->put_effect(e); }
-        void update_effect(const effect& e) override { tx_->update_effect(e); }
-        void remove_effect(effect_id id) override { tx_->remove_effect(id); }
-        key_contest find_key_contest(account_id a, const uuid& task) override {
-            return tx_->find_key_contest(a, task);
-        }
-        void put_key_contest(account_id a, const uuid& task, const key_contest& c) override {
-            tx_->put_key_contest(a, task, c);
-        }
-        std::optional<webhook> find_webhook(account_id a, const uuid& id) override {
-            return tx_->find_webhook(a, id);
-        }
-        std::vector<webhook> webhooks_of(account_id a) override { return tx_->webhooks_of(a); }
-        std::vector<webhook> active_webhooks(webhook_id after, std::int64_t limit) override {
-            return tx_->active_webhooks(after, limit);
-        }
         std::vector<sealed_secret> sealed_secrets(secret_kind kind, std::int64_t after,
                                                   std::int64_t limit) override {
             return tx_->sealed_secrets(kind, after, limit);
-        }
-        std::vector<admin_action> actions(std::optional<action_id> before, std::int64_t limit,
-                                          std::optional<account_id> about) override {
-            return tx_->actions(before, limit, about);
-        }
-        std::vector<webhook_delivery> deliveries_of(webhook_id id) override {
-            return tx_->deliveries_of(id);
         }
         std::vector<token> tokens_of(std::optional<account_id> a) override {
             return tx_->tokens_of(a);
@@ -399,11 +375,6 @@ class faulty_store final : public store {
                          std::int64_t last_seq, time_point now) override {
             tx_->update_task(before, all, purged, last_seq, now);
         }
-        std::vector<purge> purges(account_id after, std::int64_t limit) override {
-            return tx_->purges(after, limit);
-        }
-        void put_purge(const purge& p) override { tx_->put_purge(p); }
-        void remove_purge(const purge& p) override { tx_->remove_purge(p); }
         void scrub_version(account_id a, const uuid& id, std::span<const operation> all) override {
             tx_->scrub_version(a, id, all);
         }
@@ -435,24 +406,8 @@ class faulty_store final : public store {
                              bool is_default, time_point now) override {
             return tx_->put_series(a, prefix, project, is_default, now);
         }
-        webhook_id put_webhook(const webhook& w) override { return tx_->put_webhook(w); }
-        std::optional<retry_record> find_retry_times(account_class c) override {
-            return tx_->find_retry_times(c);
-        }
-        void put_retry_times(account_class c, const retry_record& record) override {
-            tx_->put_retry_times(c, record);
-        }
-        void update_webhook(const webhook& w) override { tx_->update_webhook(w); }
-        void remove_webhook(webhook_id id) override { tx_->remove_webhook(id); }
         bool reseal(const sealed_secret& was, std::string_view now) override {
             return tx_->reseal(was, now);
-        }
-        void put_action(const admin_action& action) override { tx_->put_action(action); }
-        std::int64_t forget_actions(time_point before, std::int64_t limit) override {
-            return tx_->forget_actions(before, limit);
-        }
-        void put_delivery(webhook_id id, const webhook_delivery& d) override {
-            tx_->put_delivery(id, d);
         }
         token_id put_token(std::optional<account_id> a, std::string_view name, token_scope scope,
                            const digest& hash, time_point now,

@@ -23,6 +23,7 @@
 #include <callsign/domain/task.hpp>
 #include <callsign/domain/version.hpp>
 #include <callsign/domain/webhook.hpp>
+#include <callsign/ports/unit_of_work.hpp>
 
 #include <cstdint>
 #include <filesystem>
@@ -97,11 +98,45 @@ struct number_walk {
 };
 
 // What both kinds of transaction can be asked.
-class read_tx {
+class read_tx : public row_reader {
   public:
     static constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
 
-    virtual ~read_tx() = default;
+    // ---- rows ----
+    // Null: there is none with this key, which is all of its parts.
+    template <class Index, class... Part>
+    row_of<typename Index::row> get(const Part&... parts) {
+        using row = typename Index::row;
+        if (unit_) {
+            if (const auto own =
+                    unit_->of<row>().template find<Index>(index_key<Index>(parts...))) {
+                return *own;
+            }
+        }
+        auto found = std::static_pointer_cast<const row>(
+            fetch(info_of<Index>(), key_from<Index, 0>(parts...)));
+        const bool is_other = found && unit_ && unit_->of<row>().has(found.get());
+        return is_other ? nullptr : found;  // it is changed, and has another key now
+    }
+    // In order, until `visit` says that it was enough. What it changes of the table is not shown.
+    template <class Index, std::size_t Parts, class Visit>
+    void scan(const range<Index, Parts>& rows, const Visit& visit) {
+        using row = typename Index::row;
+        scan_rows(*this, unit_, rows.get(), [&](const row_ptr& each) {
+            return visit(std::static_pointer_cast<const row>(each));
+        });
+    }
+    using row_reader::scan;
+    // All of them.
+    template <class Index, std::size_t Parts>
+    std::vector<row_of<typename Index::row>> all(const range<Index, Parts>& rows) {
+        std::vector<row_of<typename Index::row>> some;
+        scan(rows, [&](row_of<typename Index::row> each) {
+            some.push_back(std::move(each));
+            return true;
+        });
+        return some;
+    }
 
     virtual std::optional<account> find_account(account_id id) = 0;
     virtual std::optional<account> find_account(std::string_view name) = 0;
@@ -140,9 +175,6 @@ class read_tx {
                                                 std::int64_t seq) = 0;
     // What each version after this one did is known.
     virtual std::int64_t history_from(account_id account) = 0;
-
-    // At most `limit` of the first account after `after` that has any, in the order of tasks.
-    virtual std::vector<purge> purges(account_id after, std::int64_t limit) = 0;
 
     // At most `limit` tasks that have no number, whoever's, after `after`, in the order of their
     // ids. Looks through all tasks.
@@ -202,24 +234,12 @@ class read_tx {
     // In the order of their ids.
     virtual std::vector<device> devices_of(account_id account) = 0;
 
-    // ---- webhooks ----
-    virtual std::optional<webhook> find_webhook(account_id account, const uuid& id) = 0;
-    // In the order of their ids, here and below.
-    virtual std::vector<webhook> webhooks_of(account_id account) = 0;
-    // At most `limit` of all accounts after `after` that are not disabled.
-    virtual std::vector<webhook> active_webhooks(webhook_id after, std::int64_t limit) = 0;
-    // The latest first.
-    virtual std::vector<webhook_delivery> deliveries_of(webhook_id id) = 0;
-
     // ---- secrets under the master key ----
     // As list_sealed has it.
     virtual std::vector<sealed_secret> sealed_secrets(secret_kind kind, std::int64_t after,
                                                       std::int64_t limit) = 0;
 
     // ---- the audit log ----
-    // At most `limit` before `before` (none: from the latest), the latest first; `about` narrows.
-    virtual std::vector<admin_action> actions(std::optional<action_id> before, std::int64_t limit,
-                                              std::optional<account_id> about) = 0;
 
     // ---- accounts that live elsewhere ----
     // Which store this is.
@@ -227,17 +247,8 @@ class read_tx {
     virtual std::optional<remote_chain> find_remote(account_id account) = 0;
     // At most `limit` of all accounts after `after`, in the order of their accounts.
     virtual std::vector<remote_chain> remotes(account_id after, std::int64_t limit) = 0;
-    virtual std::optional<effect> find_effect(account_id account, const uuid& task,
-                                              effect_kind kind) = 0;
-    // Shows the account's outbox after `after`, in the order of ids. False: that was enough.
-    // `visit` may ask for anything but this; what it throws passes through.
-    virtual void visit_effects(account_id account, effect_id after,
-                               const effect_visitor& visit) = 0;
-    virtual outbox_tally outbox_of(account_id account) = 0;
 
     // ---- retries ----
-    // Sound. None: nothing was kept yet.
-    virtual std::optional<retry_record> find_retry_times(account_class accounts) = 0;
 
     // ---- chains, and sealed ones ----
     virtual chain_head head_of(account_id account) = 0;
@@ -256,6 +267,9 @@ class read_tx {
     virtual std::optional<sealed_snapshot> find_snapshot(account_id account) = 0;
     // How many bytes that would load, without loading them; 0: there is none.
     virtual std::size_t snapshot_bytes(account_id account) = 0;
+
+  protected:
+    unit_of_work* unit_ = nullptr;  // null: nothing is written here
 };
 
 inline std::vector<task> read_tx::numbered_tasks(series_id series, std::string_view period,
@@ -278,8 +292,50 @@ struct fork_version_bounds {
 // More than are given between a backup and the loss of its store.
 inline constexpr std::int64_t ids_of_lost = 1'000'000;
 
+// Whose rows have ids that a store draws: they grow, and none is given twice, whatever was removed
+// meanwhile.
+enum class drawn_id : std::uint8_t {
+    account,
+    series,
+    counter,
+    token,
+    device,
+    webhook,
+    delivery,
+    action,
+    effect,
+    sealed,
+    history,
+    task,
+    version,
+};
+
 class write_tx : public read_tx {
   public:
+    write_tx() { unit_ = &changes_; }
+
+    // ---- rows ----
+    // Requires: there is none with its key.
+    template <class Row>
+    row_of<Row> put(Row row) {
+        auto now = std::make_shared<const Row>(std::move(row));
+        unit_->of<Row>().put(nullptr, now);
+        return now;
+    }
+    // In place of one that was read here. Its key and what never changes are the same.
+    template <class Row>
+    void put(const row_of<Row>& before, std::type_identity_t<Row> row) {
+        unit_->of<Row>().put(before, std::make_shared<const Row>(std::move(row)));
+    }
+    template <class Row>
+    void erase(const row_of<Row>& row) {
+        unit_->of<Row>().put(row, nullptr);
+    }
+    virtual std::int64_t draw(drawn_id what) = 0;
+    // A row carries this instant.
+    virtual void at(time_point now) = 0;
+    const unit_of_work& work() const { return *unit_; }
+
     // Cheap, unlike find_account(). None: it is not there.
     virtual std::optional<account_state> state_of(account_id account) = 0;
     // As account::stored_bytes, with what this transaction wrote. Cheap, unlike find_account().
@@ -338,10 +394,6 @@ class write_tx : public read_tx {
     virtual bool forget_history(time_point before, std::int64_t limit) = 0;
 
     // ---- purged tasks ----
-    // The task has text on the chain through `purge.through`. Of several of a task the last counts.
-    virtual void put_purge(const purge& purge) = 0;
-    // Nothing happens if there is a later one of the task.
-    virtual void remove_purge(const purge& purge) = 0;
     // The version's operations become these, in their places. Requires: it is on the chain.
     virtual void scrub_version(account_id account, const uuid& id,
                                std::span<const operation> operations) = 0;
@@ -377,26 +429,11 @@ class write_tx : public read_tx {
     virtual void revoke_device(device_id id, time_point now) = 0;
     virtual void set_resync(device_id id, const resync& resync) = 0;
 
-    // ---- webhooks ----
-    // `webhook.id` is ignored. Requires: nobody has this uuid.
-    virtual webhook_id put_webhook(const webhook& webhook) = 0;
-    // Where it stands, its failures, whether it is disabled, and how often it was edited.
-    virtual void update_webhook(const webhook& webhook) = 0;
-    // With its deliveries.
-    virtual void remove_webhook(webhook_id id) = 0;
-    // The latest of its deliveries; of those before it, webhook_deliveries_kept stay with it.
-    virtual void put_delivery(webhook_id id, const webhook_delivery& delivery) = 0;
-
     // ---- secrets under the master key ----
     // False, and nothing written: it is not what it was.
     virtual bool reseal(const sealed_secret& was, std::string_view now) = 0;
 
     // ---- the audit log ----
-    // `action.id` is ignored; the new one is larger than any that is there. Of those that tokens of
-    // its actor's account did, account_actions_kept stay.
-    virtual void put_action(const admin_action& action) = 0;
-    // The oldest, if they were done before `before`: at most `limit`; returns how many.
-    virtual std::int64_t forget_actions(time_point before, std::int64_t limit) = 0;
 
     // ---- accounts that live elsewhere ----
     // Cheap, unlike find_remote().
@@ -407,19 +444,8 @@ class write_tx : public read_tx {
     virtual void update_remote(const remote_chain& remote) = 0;
     // It lives here from now on. Requires: nothing waits in its outbox.
     virtual void remove_remote(account_id account) = 0;
-    // `effect.id` is ignored; the new one is larger than any before it, for ever. Requires: none of
-    // the account is of this task and kind.
-    virtual effect_id put_effect(const effect& effect) = 0;
-    // Its attempts and its parent.
-    virtual void update_effect(const effect& effect) = 0;
-    virtual void remove_effect(effect_id id) = 0;
-    virtual key_contest find_key_contest(account_id account, const uuid& task) = 0;
-    virtual void put_key_contest(account_id account, const uuid& task,
-                                 const key_contest& contest) = 0;
 
     // ---- retries ----
-    // In place of what was kept before. Requires: it is sound.
-    virtual void put_retry_times(account_class accounts, const retry_record& record) = 0;
 
     // ---- sealed chains ----
     // Appends; returns its seq. Requires: `parent` is the head, or the chain is empty.
@@ -495,6 +521,13 @@ class write_tx : public read_tx {
     // of such commits some first ones, whole. Reads see them at once. A store that gains nothing by
     // it makes everything durable here.
     virtual void commit_unsynced() { commit(); }
+
+  protected:
+    // Around another: what is changed through either is one.
+    explicit write_tx(write_tx& within) { unit_ = within.unit_; }
+
+  private:
+    unit_of_work changes_;
 };
 
 // Slots by state, kept exact in the transactions that change them.

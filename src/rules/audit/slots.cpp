@@ -1,6 +1,7 @@
 #include "audit/parts.hpp"
 
 #include <callsign/base/keyed_hash.hpp>
+#include <callsign/rules/rows/effects.hpp>
 
 #include <algorithm>
 #include <boost/functional/hash.hpp>
@@ -70,7 +71,7 @@ class slot_audit {
         ++in_flight_;
         std::optional<effect> creation;
         try {
-            creation = tx_.find_effect(s.account, s.uuid, effect_kind::creation);
+            creation = effects::find(tx_, s.account, s.uuid, effect_kind::creation);
         } catch (const store_failure&) {
             return;  // it is listed elsewhere
         }
@@ -84,7 +85,8 @@ class slot_audit {
         std::int64_t creations = 0;
         for (account_id after{};;) {
             const auto some = tx_.remotes(after, slots_at_once);
-            for (const remote_chain& r : some) creations += tx_.outbox_of(r.account).creations;
+            for (const remote_chain& r : some)
+                creations += effects::tally(tx_, r.account).creations;
             if (std::ssize(some) < slots_at_once) break;
             after = some.back().account;
         }

@@ -1,6 +1,7 @@
 #include "resolve.hpp"
 
 #include <callsign/rules/read.hpp>
+#include <callsign/rules/rows/actions.hpp>
 
 namespace callsign::rules {
 
@@ -12,7 +13,7 @@ list_actions::answer read(read_tx& tx, const list_actions& q) {
         about = owner->id;
     }
     const auto before = q.page.after == 0 ? std::nullopt : std::optional(action_id{q.page.after});
-    page_of<admin_action> page{tx.actions(before, q.page.size + 1, about)};
+    page_of<admin_action> page{actions::list(tx, before, q.page.size + 1, about)};
     page.has_more = std::ssize(page.rows) > q.page.size;
     if (page.has_more) page.rows.pop_back();
     return page;

@@ -2,6 +2,7 @@
 #include "resolve.hpp"
 
 #include <callsign/rules/read.hpp>
+#include <callsign/rules/rows/secrets.hpp>
 
 namespace callsign::rules {
 
@@ -35,7 +36,7 @@ foresee_create_device::answer read(read_tx& tx, const foresee_create_device& q) 
 }
 
 list_sealed::answer read(read_tx& tx, const list_sealed& q) {
-    return tx.sealed_secrets(q.kind, q.after, q.limit);
+    return secrets::of(tx, q.kind, q.after, q.limit);
 }
 
 }  // namespace callsign::rules

@@ -1,4 +1,5 @@
 #include <callsign/rules/read.hpp>
+#include <callsign/rules/rows/effects.hpp>
 
 #include <algorithm>
 
@@ -11,7 +12,7 @@ list_remotes::answer read(read_tx& tx, const list_remotes& q) {
 find_remote::answer read(read_tx& tx, const find_remote& q) {
     auto remote = tx.find_remote(q.account);
     if (!remote) return std::nullopt;
-    return find_remote::found{std::move(*remote), tx.outbox_of(q.account),
+    return find_remote::found{std::move(*remote), effects::tally(tx, q.account),
                               tx.head_of(q.account).seq};
 }
 
@@ -21,7 +22,7 @@ list_in_flight::answer read(read_tx& tx, const list_in_flight& q) {
     for (account_id after{};;) {
         const auto some = tx.remotes(after, remotes_at_once);
         for (const remote_chain& r : some) {
-            const outbox_tally waiting = tx.outbox_of(r.account);
+            const outbox_tally waiting = effects::tally(tx, r.account);
             if (waiting.creations == 0) continue;
             const auto owner = tx.find_account(r.account);
             all.push_back({owner ? owner->name : std::string(), waiting});

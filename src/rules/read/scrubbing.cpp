@@ -5,6 +5,7 @@
 
 #include <callsign/domain/work.hpp>
 #include <callsign/rules/read.hpp>
+#include <callsign/rules/rows/purges.hpp>
 
 #include <algorithm>
 #include <map>
@@ -45,7 +46,7 @@ std::int64_t before_all(read_tx& tx, account_id account, std::span<const purge> 
 
 find_purged::answer read(read_tx& tx, const find_purged& q) {
     find_purged::answer found;
-    found.tasks = tx.purges(q.after, q.limit);
+    found.tasks = purges::of_next(tx, q.after, q.limit);
     if (found.tasks.empty()) return found;
     found.account = found.tasks.front().account;
     // So many that their tasks are not looked at one by one, too: the chain is read once for them.

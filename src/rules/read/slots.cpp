@@ -1,4 +1,5 @@
 #include <callsign/rules/read.hpp>
+#include <callsign/rules/rows/retry_records.hpp>
 
 #include <unordered_map>
 
@@ -47,7 +48,7 @@ count_pending_slots::answer read(read_tx& tx, const count_pending_slots&) {
 }
 
 find_retry_times::answer read(read_tx& tx, const find_retry_times& q) {
-    return tx.find_retry_times(q.accounts);
+    return retry_records::find(tx, q.accounts);
 }
 
 }  // namespace callsign::rules

@@ -22,6 +22,11 @@ class reads_over : public Base {
   public:
     explicit reads_over(std::shared_ptr<state> view) : state_(std::move(view)) {}
 
+    row_ptr fetch(const index_info& index, const row_key& key) override {
+        return state_->rows.fetch(index, key);
+    }
+    row_page scan(const row_range& range) override { return state_->rows.scan(range); }
+
     std::vector<account> deleted_accounts(time_point before, std::int64_t limit) override {
         std::vector<account> all;
         for (const auto& [id, a] : state_->accounts) {
@@ -131,16 +136,6 @@ class reads_over : public Base {
     std::int64_t history_from(account_id account) override {
         return std::max(copy(find(state_->history_from, account)).value_or(0),
                         copy(find(state_->sealed_seqs, account)).value_or(0));
-    }
-    std::vector<purge> purges(account_id after, std::int64_t limit) override {
-        std::vector<purge> some;
-        for (const auto& [of, through] : state_->purges) {
-            if (of.first <= after) continue;
-            if (std::ssize(some) == limit) break;
-            if (!some.empty() && some.front().account != of.first) break;
-            some.push_back({of.first, of.second, through});
-        }
-        return some;
     }
     std::vector<task> unnumbered_tasks(task_id after, std::int64_t limit) override {
         std::vector<task> some;
@@ -302,33 +297,6 @@ class reads_over : public Base {
                   [](const device& a, const device& b) { return a.id < b.id; });
         return all;
     }
-    std::optional<webhook> find_webhook(account_id account, const uuid& id) override {
-        for (const auto& [key, w] : state_->webhooks) {
-            if (w.uuid == id && w.account == account) return w;
-        }
-        return std::nullopt;
-    }
-    std::vector<webhook> webhooks_of(account_id account) override {
-        std::vector<webhook> all;
-        for (const auto& [id, w] : state_->webhooks) {
-            if (w.account == account) all.push_back(w);
-        }
-        return all;
-    }
-    std::vector<webhook> active_webhooks(webhook_id after, std::int64_t limit) override {
-        std::vector<webhook> some;
-        for (auto at = state_->webhooks.upper_bound(after);
-             at != state_->webhooks.end() && std::ssize(some) < limit; ++at) {
-            if (!at->second.disabled) some.push_back(at->second);
-        }
-        return some;
-    }
-    std::vector<webhook_delivery> deliveries_of(webhook_id id) override {
-        return copy(find(state_->deliveries, id)).value_or(std::vector<webhook_delivery>{});
-    }
-    std::optional<retry_record> find_retry_times(account_class accounts) override {
-        return copy(find(state_->retry_times, accounts));
-    }
 
     std::vector<sealed_secret> sealed_secrets(secret_kind kind, std::int64_t after,
                                               std::int64_t limit) override {
@@ -343,11 +311,7 @@ class reads_over : public Base {
                 add(d.id.value, d.account, client, d.sealed_key);
             }
             break;
-        case secret_kind::webhook_secret:
-            for (const auto& [id, w] : state_->webhooks) {
-                add(id.value, w.account, w.uuid, w.sealed_secret);
-            }
-            break;
+        case secret_kind::webhook_secret: break;
         case secret_kind::remote_key:
             for (const auto& [id, r] : state_->remotes) {
                 add(id.value, id, r.client_id, r.sealed_key);
@@ -356,17 +320,6 @@ class reads_over : public Base {
         }
         std::ranges::sort(some, {}, &sealed_secret::row);
         if (std::ssize(some) > limit) some.resize(static_cast<std::size_t>(limit));
-        return some;
-    }
-
-    std::vector<admin_action> actions(std::optional<action_id> before, std::int64_t limit,
-                                      std::optional<account_id> about) override {
-        std::vector<admin_action> some;
-        for (const auto& each : boost::adaptors::reverse(state_->actions)) {
-            if (std::ssize(some) == limit) break;
-            const bool is_before = !before || each->id < *before;
-            if (is_before && (!about || each->account == about)) some.push_back(*each);
-        }
         return some;
     }
 
@@ -381,29 +334,6 @@ class reads_over : public Base {
             some.push_back(at->second);
         }
         return some;
-    }
-    std::optional<effect> find_effect(account_id account, const uuid& task,
-                                      effect_kind kind) override {
-        for (const auto& [place, e] : state_->outbox) {
-            if (place.first == account && e.task == task && e.kind == kind) return e;
-        }
-        return std::nullopt;
-    }
-    void visit_effects(account_id account, effect_id after, const effect_visitor& visit) override {
-        for (auto at = state_->outbox.upper_bound({account, after});
-             at != state_->outbox.end() && at->first.first == account; ++at) {
-            effect shown = at->second;
-            if (!visit(std::move(shown))) return;
-        }
-    }
-    outbox_tally outbox_of(account_id account) override {
-        outbox_tally all;
-        for (const auto& [place, e] : state_->outbox) {
-            if (place.first != account) continue;
-            ++(e.kind == effect_kind::creation ? all.creations : all.keys);
-            all.oldest = std::min(all.oldest.value_or(e.created_at), e.created_at);
-        }
-        return all;
     }
 
     chain_head head_of(account_id account) override {

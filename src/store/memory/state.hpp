@@ -1,6 +1,8 @@
 #pragma once
 // All that a store in memory holds, as one value: tables by key, and rows that copies share.
 
+#include "rows.hpp"
+
 #include <callsign/ports/store.hpp>
 
 #include <boost/container/flat_map.hpp>
@@ -53,6 +55,7 @@ template <class Key, class T>
 using table = boost::container::flat_map<Key, T>;
 
 struct state {
+    memory::rows rows;
     table<account_id, account> accounts;
     table<series_id, series> series_rows;
     table<std::pair<account_id, std::string>, series_id> prefixes;
@@ -67,7 +70,6 @@ struct state {
     table<series_id, std::vector<numbers_skipped>> skipped;  // in the order of periods and numbers
     table<std::pair<task_id, std::int64_t>, row<past_state>> history;  // by seq
     table<account_id, std::int64_t> history_from;
-    table<std::pair<account_id, uuid>, std::int64_t> purges;  // through which seq
     table<std::pair<account_id, std::int64_t>, row<version>> versions;
     table<account_id, uuid> last_versions;
     table<account_id, std::int64_t> sealed_seqs;
@@ -79,13 +81,7 @@ struct state {
     table<account_id, sealed_snapshot> snapshots;
     uuid instance{};
     table<account_id, remote_chain> remotes;
-    table<std::pair<account_id, effect_id>, effect> outbox;
-    table<std::pair<account_id, uuid>, key_contest> key_contests;
-    table<webhook_id, webhook> webhooks;
-    table<webhook_id, std::vector<webhook_delivery>> deliveries;  // the latest first
-    table<account_class, row<retry_record>> retry_times;
-    std::vector<row<admin_action>> actions;  // in the order of their ids
-    std::int64_t last_id = 0;                // of any row: ids grow and are never reused
+    std::int64_t last_id = 0;  // of any row: ids grow and are never reused
     time_point last_moment{};
 };
 

@@ -33,8 +33,11 @@ class write_transaction final : public reads_over<write_tx> {
     write_transaction(const write_transaction&) = delete;
     write_transaction& operator=(const write_transaction&) = delete;
     ~write_transaction() override {
-        if (wrote_) ++*forgotten_;
+        if (wrote_ || !work().is_empty()) ++*forgotten_;
     }
+
+    std::int64_t draw(drawn_id /*what*/) override { return ++state_->last_id; }
+    void at(time_point now) override { moved(now); }
 
     slot_id put_slot(const slot& s) override {
         const slot_id id{next_id(s.created_at)};
@@ -210,18 +213,6 @@ class write_transaction final : public reads_over<write_tx> {
     }
     std::int64_t stored_bytes(account_id account) override {
         return state_->accounts.at(account).stored_bytes;
-    }
-    void put_purge(const purge& p) override {
-        wrote_ = true;
-        CALLSIGN_ASSERT(state_->versions.contains({p.account, p.through}));
-        auto& through = state_->purges[{p.account, p.task}];
-        through = std::max(through, p.through);
-    }
-    void remove_purge(const purge& p) override {
-        wrote_ = true;
-        const auto found = state_->purges.find({p.account, p.task});
-        if (found != state_->purges.end() && found->second <= p.through)
-            state_->purges.erase(found);
     }
     void scrub_version(account_id account, const uuid& id,
                        std::span<const operation> operations) override {
@@ -458,20 +449,12 @@ class write_transaction final : public reads_over<write_tx> {
         drop(s.token_hashes,
              [&](const auto& row) { return s.tokens.at(row.second).account == account; });
         drop(s.tokens, is_its);
-        drop(s.deliveries, [&](const auto& row) {
-            const auto* const hook = find(s.webhooks, row.first);
-            return hook && hook->account == account;
-        });
-        drop(s.webhooks, is_its);
         drop(s.devices, is_its);
         drop(s.series_rows, is_its);
         drop(s.prefixes, begins_so);
         drop(s.versions, begins_so);
         drop(s.version_seqs, begins_so);
         drop(s.sealed_children, begins_so);
-        drop(s.outbox, begins_so);
-        drop(s.key_contests, begins_so);
-        drop(s.purges, begins_so);
         s.history_from.erase(account);
         s.last_versions.erase(account);
         s.sealed_seqs.erase(account);
@@ -532,101 +515,15 @@ class write_transaction final : public reads_over<write_tx> {
     }
     void remove_remote(account_id account) override {
         wrote_ = true;
-        for (const auto& [place, e] : state_->outbox) CALLSIGN_ASSERT(place.first != account);
         CALLSIGN_ASSERT(state_->remotes.erase(account) == 1);
     }
-    effect_id put_effect(const effect& e) override {
-        CALLSIGN_ASSERT(state_->remotes.contains(e.account));
-        CALLSIGN_ASSERT(!find_effect(e.account, e.task, e.kind));
-        CALLSIGN_ASSERT((e.kind == effect_kind::creation) == e.slot.has_value());
-        const effect_id id{next_id(e.created_at)};
-        effect mine = e;
-        mine.id = id;
-        state_->outbox.emplace(std::pair(e.account, id), std::move(mine));
-        return id;
-    }
-    void update_effect(const effect& e) override {
-        wrote_ = true;
-        effect& mine = state_->outbox.at({e.account, e.id});
-        mine.attempts = e.attempts;
-        mine.parent = e.parent;
-    }
-    void remove_effect(effect_id id) override {
-        wrote_ = true;
-        const auto found = std::find_if(state_->outbox.begin(), state_->outbox.end(),
-                                        [&](const auto& row) { return row.first.second == id; });
-        CALLSIGN_ASSERT(found != state_->outbox.end());
-        state_->outbox.erase(found);
-    }
-    key_contest find_key_contest(account_id account, const uuid& task) override {
-        return copy(find(state_->key_contests, {account, task})).value_or(key_contest{});
-    }
-    void put_key_contest(account_id account, const uuid& task,
-                         const key_contest& contest) override {
-        moved(contest.last_at);
-        state_->key_contests.insert_or_assign(std::pair(account, task), contest);
-    }
 
-    webhook_id put_webhook(const webhook& w) override {
-        const webhook_id id{next_id(w.created_at)};
-        for (const auto& [other, have] : state_->webhooks) CALLSIGN_ASSERT(have.uuid != w.uuid);
-        webhook mine = w;
-        mine.id = id;
-        state_->webhooks.emplace(id, std::move(mine));
-        return id;
-    }
-    void update_webhook(const webhook& w) override {
-        wrote_ = true;
-        webhook& mine = state_->webhooks.at(w.id);
-        mine.after = w.after;
-        mine.mark = w.mark;
-        mine.disabled = w.disabled;
-        mine.failures = w.failures;
-        mine.edits = w.edits;
-    }
-    void remove_webhook(webhook_id id) override {
-        wrote_ = true;
-        state_->deliveries.erase(id);
-        CALLSIGN_ASSERT(state_->webhooks.erase(id) == 1);
-    }
-    void put_delivery(webhook_id id, const webhook_delivery& d) override {
-        moved(d.at);
-        auto& all = state_->deliveries[id];
-        all.insert(all.begin(), d);
-        if (std::ssize(all) > webhook_deliveries_kept) all.pop_back();
-    }
     bool reseal(const sealed_secret& was, std::string_view now) override {
         std::string* const kept = find_sealed(was);
         if (kept == nullptr || *kept != was.sealed) return false;
         wrote_ = true;
         *kept = now;
         return true;
-    }
-    void put_action(const admin_action& action) override {
-        admin_action mine = action;
-        mine.id = action_id{next_id(action.at)};
-        auto& all = state_->actions;
-        all.emplace_back(std::move(mine));
-        if (!action.by.account) return;
-        const auto is_theirs = [&](const auto& each) {
-            return each->by.account == action.by.account;
-        };
-        if (std::ranges::count_if(all, is_theirs) > account_actions_kept) {
-            all.erase(std::ranges::find_if(all, is_theirs));
-        }
-    }
-    std::int64_t forget_actions(time_point before, std::int64_t limit) override {
-        auto& all = state_->actions;
-        std::int64_t gone = 0;
-        while (gone < limit && gone < std::ssize(all) && all[gone]->at < before) ++gone;
-        wrote_ = wrote_ || gone > 0;
-        all.erase(all.begin(), all.begin() + gone);
-        return gone;
-    }
-    void put_retry_times(account_class accounts, const retry_record& record) override {
-        wrote_ = true;
-        CALLSIGN_ASSERT(is_sound(record));
-        state_->retry_times.insert_or_assign(accounts, record);
     }
 
     token_id put_token(std::optional<account_id> account, std::string_view name, token_scope scope,
@@ -672,6 +569,8 @@ class write_transaction final : public reads_over<write_tx> {
   private:
     void end(bool durable) {
         wrote_ = false;
+        for (const table_changes& each : work().changes()) state_->rows.apply(each);
+        unit_->clear();
         commit_(std::move(state_), durable);
     }
     static std::vector<numbers_skipped>::iterator find_skipped(std::vector<numbers_skipped>& all,
@@ -683,10 +582,6 @@ class write_transaction final : public reads_over<write_tx> {
     }
     // None: it is gone.
     std::string* find_sealed(const sealed_secret& s) {
-        if (s.kind == secret_kind::webhook_secret) {
-            webhook* const w = find(state_->webhooks, webhook_id{s.row});
-            return w ? &w->sealed_secret : nullptr;
-        }
         if (s.kind == secret_kind::remote_key) {
             remote_chain* const r = find(state_->remotes, account_id{s.row});
             return r ? &r->sealed_key : nullptr;

@@ -9,32 +9,17 @@
 
 namespace callsign::sqlite {
 
-// In the order of the columns of sql::last_ids_get, and of sql::totals_set.
-enum class id_of : std::uint8_t {
-    account,
-    series,
-    counter,
-    token,
-    device,
-    webhook,
-    delivery,
-    action,
-    effect,
-    sealed,
-    history,
-    task,
-    version,  // its row
-};
-
+// In the order of the columns of sql::last_ids_get, and of sql::totals_set, which is that of
+// drawn_id.
 class last_ids {
   public:
-    static constexpr std::size_t tables = static_cast<std::size_t>(id_of::version) + 1;
+    static constexpr std::size_t tables = static_cast<std::size_t>(drawn_id::version) + 1;
 
     void load(connection& db);
 
-    std::int64_t last(id_of what) const noexcept { return now_[at(what)]; }
-    std::int64_t next(id_of what) noexcept { return ++now_[at(what)]; }
-    void skip(id_of what, std::int64_t ids) noexcept { now_[at(what)] += ids; }
+    std::int64_t last(drawn_id what) const noexcept { return now_[at(what)]; }
+    std::int64_t next(drawn_id what) noexcept { return ++now_[at(what)]; }
+    void skip(drawn_id what, std::int64_t ids) noexcept { now_[at(what)] += ids; }
 
     // The parameters of sql::totals_set that are left.
     void bind_to(query& q) const;
@@ -43,7 +28,9 @@ class last_ids {
     void roll_back() noexcept { now_ = committed_; }
 
   private:
-    static constexpr std::size_t at(id_of what) noexcept { return static_cast<std::size_t>(what); }
+    static constexpr std::size_t at(drawn_id what) noexcept {
+        return static_cast<std::size_t>(what);
+    }
 
     std::array<std::int64_t, tables> now_{};
     std::array<std::int64_t, tables> committed_{};

@@ -4,9 +4,13 @@
 #include "reads.hpp"
 #include "statements.hpp"
 #include "storage_checks.hpp"
+#include "tables.hpp"
 
 #include <callsign/domain/task_faults.hpp>
 #include <callsign/ports/around_damage.hpp>
+#include <callsign/ports/tables/all.hpp>
+
+#include <functional>
 
 namespace callsign::sqlite {
 namespace {
@@ -14,10 +18,10 @@ namespace {
 constexpr proof readable_rows{"file", "every row can be read"};
 
 // Every row of a table by itself, whatever the others are. `rows`: those after one, in their order.
-struct table {
+struct looked_at {
     const char* name;
     const char* rows;
-    void (*look_at)(query&);
+    std::function<void(query&)> look_at;
 };
 
 template <auto row_of>
@@ -25,7 +29,7 @@ void look_at(query& q) {
     row_of(q);
 }
 
-constexpr table tables[] = {
+const looked_at tables_in_sql[] = {
     {"accounts",
      "SELECT account_id, name, '', last_seq, created_at, mode, 0, state, deleted_at, last_version"
      " FROM accounts WHERE account_id > ? ORDER BY 1",
@@ -72,18 +76,6 @@ constexpr table tables[] = {
      "SELECT device_id, client_id, account_id, 1, name, key, created_at, revoked_at, resync_from,"
      " resync_state, '', 1 FROM devices WHERE device_id > ? ORDER BY 1",
      look_at<device_of>},
-    {"admin_actions",
-     "SELECT action_id, done_at, token_id, token_name, actor_account_id, address, action,"
-     " account_id, account_name, subject FROM admin_actions WHERE action_id > ? ORDER BY 1",
-     look_at<action_of>},
-    {"webhooks",
-     "SELECT webhook_id, account_id, uuid, url, filter, secret, after_seq, after_tasks, mark,"
-     " disabled, failures, edits, created_at FROM webhooks WHERE webhook_id > ? ORDER BY 1",
-     look_at<webhook_of>},
-    {"webhook_deliveries",
-     "SELECT delivery_id, sent_as, at, changes, status, error, delivered, took_ms"
-     " FROM webhook_deliveries WHERE delivery_id > ? ORDER BY 1",
-     look_at<delivery_of>},
     {"instance", "SELECT instance_id, uuid FROM instance WHERE instance_id > ? ORDER BY 1",
      [](query& q) { q.id(1); }},
     {"remotes",
@@ -91,12 +83,6 @@ constexpr table tables[] = {
      " moving, moved_series, moved_period, moved_number, moved_tasks FROM remotes WHERE account_id "
      "> ? ORDER BY 1",
      look_at<remote_of>},
-    {"outbox",
-     "SELECT effect_id, account_id, kind, slot_id, task_uuid, prefix, operations, author, attempts,"
-     " parent, created_at FROM outbox WHERE effect_id > ? ORDER BY 1",
-     look_at<effect_of>},
-    {"retry_times", "SELECT accounts, times FROM retry_times WHERE accounts > ? ORDER BY 1",
-     look_at<retry_record_of>},
     {"sealed_versions",
      "SELECT sealed_id, version_id, parent_id, created_at, segment FROM sealed_versions"
      " WHERE sealed_id > ? ORDER BY 1",
@@ -117,7 +103,10 @@ class row_reader {
     row_reader(connection& db, findings& found) : db_(db), found_(found) {}
 
     void run() {
-        for (const table& t : tables) read_rows(t);
+        for (const looked_at& t : tables_in_sql) read_rows(t);
+        for (const table_info* const t : all_tables()) {
+            read_rows({t->name.data(), rows_behind(*t), [t](query& q) { row_in(q, *t); }});
+        }
         auto sides = db_.use("SELECT version_id, account_id FROM fork_versions");
         while (sides.step()) {
             readable([&] {
@@ -129,7 +118,7 @@ class row_reader {
     }
 
   private:
-    void read_rows(const table& t) {
+    void read_rows(const looked_at& t) {
         for (std::int64_t last = INT64_MIN, passed = last;;) {
             std::string why;
             try {

@@ -90,55 +90,6 @@ token token_of(query& q) {
             q.instant(4),           maybe_instant(q, 5),        maybe_instant(q, 6)};
 }
 
-webhook webhook_of(query& q) {
-    q.at("webhooks", q.integer(0));
-    webhook w;
-    w.id = webhook_id{q.integer(0)};
-    w.account = account_id{q.integer(1)};
-    w.uuid = q.id(2);
-    w.url = q.text(3);
-    w.filter = q.text(4);
-    w.sealed_secret = q.blob(5);
-    if (q.integer(6) < 0 || q.integer(7) < 0) q.damaged("how far it has come");
-    w.after = {q.integer(6), static_cast<std::size_t>(q.integer(7))};
-    w.mark = q.text(8);
-    if (!q.is_null(9)) w.disabled = q.one_of(9, webhook_end::by_request, webhook_end::unreadable);
-    w.failures = q.integer(10);
-    w.edits = q.integer(11);
-    w.created_at = q.instant(12);
-    return w;
-}
-
-webhook_delivery delivery_of(query& q) {
-    q.at("webhook_deliveries", q.integer(0));
-    return {q.text(1),
-            q.instant(2),
-            q.integer(3),
-            q.integer(4),
-            q.text(5),
-            q.integer(6) != 0,
-            milliseconds{q.integer(7)}};
-}
-
-admin_action action_of(query& q) {
-    q.at("admin_actions", q.integer(0));
-    return {action_id{q.integer(0)},
-            q.instant(1),
-            {maybe_id<token_id>(q, 2), q.text(3), maybe_id<account_id>(q, 4), q.text(5)},
-            q.text(6),
-            maybe_id<account_id>(q, 7),
-            q.text(8),
-            q.text(9)};
-}
-
-retry_record retry_record_of(query& q) {
-    q.at("retry_times", q.integer(0));
-    q.one_of(0, account_class::here, account_class::elsewhere);
-    const auto record = decode_retry_record(q.blob(1));
-    if (!record) q.damaged("its times");
-    return *record;
-}
-
 slot slot_of(query& q) {
     slot s;
     q.at("slots", q.integer(0));
@@ -231,31 +182,6 @@ remote_chain remote_of(query& q) {
     return r;
 }
 
-effect effect_of(query& q) {
-    q.at("outbox", q.integer(0));
-    effect e;
-    e.id = effect_id{q.integer(0)};
-    e.account = account_id{q.integer(1)};
-    e.kind = q.one_of(2, effect_kind::creation, effect_kind::key);
-    e.slot = maybe_id<slot_id>(q, 3);
-    e.task = q.id(4);
-    e.prefix = q.text(5);
-    e.operations = operations_in(q, 6);
-    e.author = author_in(q, 7);
-    e.attempts = q.integer(8);
-    e.parent = q.id(9);
-    e.created_at = q.instant(10);
-    return e;
-}
-
-outbox_tally outbox_tally_of(query& q) {
-    return {q.integer(0), q.integer(1), maybe_instant(q, 2)};
-}
-
-key_contest key_contest_of(query& q) {
-    return {q.integer(0), q.instant(1)};
-}
-
 principal principal_of(query& q) {
     q.at("tokens", q.integer(0));
     return {token_id{q.integer(0)}, maybe_id<account_id>(q, 1), scope_in(q, 2), mode_in(q, 3),
@@ -332,11 +258,6 @@ fork_version fork_version_of(query& q) {
     fork_version side{q.id(0), q.integer(1), q.instant(2), {}, {}, {}};
     if (!decode_way(q.blob(3), side)) q.damaged("its way");
     return side;
-}
-
-purge purge_of(query& q) {
-    q.at("purges of account", q.integer(0));
-    return {account_id{q.integer(0)}, q.id(1), q.integer(2)};
 }
 
 version version_of(query& q) {

@@ -6,6 +6,7 @@
 #include "key_index.hpp"
 #include "rows.hpp"
 #include "statements.hpp"
+#include "tables.hpp"
 
 #include <callsign/ports/store.hpp>
 
@@ -16,18 +17,10 @@ series series_row_of(query& q);
 token token_of(query& q);
 slot slot_of(query& q);
 task task_of(query& q);
-purge purge_of(query& q);
 version version_of(query& q);
 principal principal_of(query& q);
 device device_of(query& q);
-admin_action action_of(query& q);
-webhook webhook_of(query& q);
-webhook_delivery delivery_of(query& q);
 remote_chain remote_of(query& q);
-effect effect_of(query& q);
-outbox_tally outbox_tally_of(query& q);
-key_contest key_contest_of(query& q);
-retry_record retry_record_of(query& q);
 // Without its last version's id.
 fork_version fork_version_of(query& q);
 account_state account_state_in(query& q, int column);
@@ -72,6 +65,11 @@ class reads_over : public Base {
     // Before the transaction begins.
     reads_over(connection& db, writers_indexes indexes)
         : db_(db), indexes_(indexes), commits_(indexes.numbers ? indexes.numbers->commits() : 0) {}
+
+    row_ptr fetch(const index_info& index, const row_key& key) override {
+        return fetch_row(db_, index, key);
+    }
+    row_page scan(const row_range& range) override { return scan_rows(db_, range); }
 
     std::vector<account> deleted_accounts(time_point before, std::int64_t limit) override {
         auto q = db_.use(sql::account_deleted);
@@ -149,10 +147,6 @@ class reads_over : public Base {
         auto q = db_.use(sql::history_begins);
         if (!q.bind(account).step()) throw_damaged("accounts", account.value, "it is not there");
         return q.integer(0);
-    }
-    std::vector<purge> purges(account_id after, std::int64_t limit) override {
-        auto q = db_.use(sql::purge_all);
-        return all(q.bind(after).bind(limit), purge_of);
     }
     std::vector<task> unnumbered_tasks(task_id after, std::int64_t limit) override {
         auto q = db_.use(sql::task_unnumbered);
@@ -313,9 +307,8 @@ class reads_over : public Base {
     }
     std::vector<sealed_secret> sealed_secrets(secret_kind kind, std::int64_t after,
                                               std::int64_t limit) override {
-        auto q = db_.use(kind == secret_kind::device_key       ? sql::sealed_devices
-                         : kind == secret_kind::webhook_secret ? sql::sealed_webhooks
-                                                               : sql::sealed_remotes);
+        auto q =
+            db_.use(kind == secret_kind::device_key ? sql::sealed_devices : sql::sealed_remotes);
         q.bind(after).bind(limit);
         std::vector<sealed_secret> some;
         while (q.step()) {
@@ -323,35 +316,6 @@ class reads_over : public Base {
                 {kind, q.integer(0), account_id{q.integer(1)}, q.id(2), std::string(q.blob(3))});
         }
         return some;
-    }
-
-    std::vector<admin_action> actions(std::optional<action_id> before, std::int64_t limit,
-                                      std::optional<account_id> about) override {
-        auto q = db_.use(about ? sql::action_about : sql::action_all);
-        q.bind(before.value_or(action_id{INT64_MAX}));
-        if (about) q.bind(*about);
-        return all(q.bind(limit), action_of);
-    }
-
-    std::optional<webhook> find_webhook(account_id account, const uuid& id) override {
-        auto q = db_.use(sql::webhook_by_uuid);
-        return one(q.bind(id).bind(account), webhook_of);
-    }
-    std::vector<webhook> webhooks_of(account_id account) override {
-        auto q = db_.use(sql::webhook_all);
-        return all(q.bind(account), webhook_of);
-    }
-    std::vector<webhook> active_webhooks(webhook_id after, std::int64_t limit) override {
-        auto q = db_.use(sql::webhook_active);
-        return all(q.bind(after).bind(limit), webhook_of);
-    }
-    std::vector<webhook_delivery> deliveries_of(webhook_id id) override {
-        auto q = db_.use(sql::delivery_all);
-        return all(q.bind(id), delivery_of);
-    }
-    std::optional<retry_record> find_retry_times(account_class accounts) override {
-        auto q = db_.use(sql::retry_times_get);
-        return one(q.bind(static_cast<std::int64_t>(accounts)), retry_record_of);
     }
 
     uuid instance() override {
@@ -366,22 +330,6 @@ class reads_over : public Base {
     std::vector<remote_chain> remotes(account_id after, std::int64_t limit) override {
         auto q = db_.use(sql::remote_page);
         return all(q.bind(after).bind(limit), remote_of);
-    }
-    std::optional<effect> find_effect(account_id account, const uuid& task,
-                                      effect_kind kind) override {
-        auto q = db_.use(sql::effect_of_task);
-        q.bind(task).bind(account).bind(static_cast<std::int64_t>(kind));
-        return one(q, effect_of);
-    }
-    void visit_effects(account_id account, effect_id after, const effect_visitor& visit) override {
-        auto q = db_.use(sql::effect_each);
-        q.bind(account).bind(after);
-        while (q.step() && visit(effect_of(q))) {
-        }
-    }
-    outbox_tally outbox_of(account_id account) override {
-        auto q = db_.use(sql::effect_tally);
-        return one(q.bind(account), outbox_tally_of).value_or(outbox_tally{});
     }
 
     chain_head head_of(account_id account) override {

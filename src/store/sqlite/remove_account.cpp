@@ -27,18 +27,9 @@ constexpr std::int64_t removed_bytes_max = std::int64_t{4} << 20;
 
 // Those that others refer to come after them.
 constexpr std::array owned_tables{
-    owned_table{"SELECT max(delivery_id) FROM webhook_deliveries",
-                "DELETE FROM webhook_deliveries WHERE delivery_id > ?2 AND delivery_id <= ?3 AND"
-                " webhook_id IN (SELECT webhook_id FROM webhooks WHERE account_id = ?1)"},
-    owned_table{nullptr, "DELETE FROM webhooks WHERE account_id = ?1"},
-    owned_table{nullptr, "DELETE FROM outbox WHERE account_id = ?1"},
     owned_table{nullptr, "DELETE FROM remotes WHERE account_id = ?1"},
-    limited("DELETE FROM key_contests WHERE account_id = ?1 AND task_uuid IN (SELECT task_uuid"
-            " FROM key_contests WHERE account_id = ?1 LIMIT ?2)"),
     owned_table{nullptr, "DELETE FROM fork_versions WHERE account_id = ?1"},
     owned_table{nullptr, "DELETE FROM sealed_snapshots WHERE account_id = ?1"},
-    limited("DELETE FROM purges WHERE account_id = ?1 AND task_uuid IN (SELECT task_uuid FROM"
-            " purges WHERE account_id = ?1 LIMIT ?2)"),
     owned_table{"SELECT max(history_id) FROM task_history",
                 "DELETE FROM task_history WHERE history_id > ?2 AND history_id <= ?3 AND"
                 " (SELECT account_id FROM tasks t WHERE t.task_id = task_history.task_id) = ?1",

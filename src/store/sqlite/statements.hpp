@@ -171,7 +171,7 @@ inline constexpr auto totals_set =
     " last_moment = ?, open_tasks = ?, last_account = ?, last_series = ?, last_counter = ?,"
     " last_token = ?, last_device = ?, last_webhook = ?, last_delivery = ?, last_action = ?,"
     " last_effect = ?, last_sealed = ?, last_history = ?, last_task = ?, last_version = ?";
-// As id_of has them, and as totals_set does at its end.
+// As drawn_id has them, and as totals_set does at its end.
 inline constexpr auto last_ids_get =
     "SELECT last_account, last_series, last_counter, last_token, last_device, last_webhook,"
     " last_delivery, last_action, last_effect, last_sealed, last_history, last_task, last_version"
@@ -323,15 +323,6 @@ inline constexpr auto history_unscrubbed =
 inline constexpr auto history_scrub =
     "UPDATE task_history SET kind = 3, way = 0, attributes = x'' WHERE history_id = ?";
 
-inline constexpr auto purge_all =
-    "SELECT account_id, task_uuid, through FROM purges WHERE account_id ="
-    " (SELECT min(account_id) FROM purges WHERE account_id > ?) ORDER BY task_uuid LIMIT ?";
-inline constexpr auto purge_put =
-    "INSERT INTO purges (account_id, task_uuid, through) VALUES (?, ?, ?)"
-    " ON CONFLICT (account_id, task_uuid) DO UPDATE SET through = max(through, excluded.through)";
-inline constexpr auto purge_delete =
-    "DELETE FROM purges WHERE account_id = ? AND task_uuid = ? AND through <= ?";
-
 inline constexpr auto version_bytes =
     "SELECT length(operations) FROM versions WHERE version_id = ? AND account_id = ?";
 inline constexpr auto version_scrub =
@@ -439,74 +430,18 @@ inline constexpr auto device_resync =
     "UPDATE devices SET resync_from = ?, resync_state = ? WHERE device_id = ?";
 inline constexpr auto device_revoke = "UPDATE devices SET revoked_at = ? WHERE device_id = ?";
 
-// ---- webhooks ----
-
-#define CALLSIGN_WEBHOOK                                                                      \
-    "SELECT webhook_id, account_id, uuid, url, filter, secret, after_seq, after_tasks, mark," \
-    " disabled, failures, edits, created_at FROM webhooks"
-inline constexpr auto webhook_by_uuid = CALLSIGN_WEBHOOK " WHERE uuid = ? AND account_id = ?";
-inline constexpr auto webhook_all = CALLSIGN_WEBHOOK " WHERE account_id = ? ORDER BY webhook_id";
-inline constexpr auto webhook_active =
-    CALLSIGN_WEBHOOK " WHERE webhook_id > ? AND disabled IS NULL ORDER BY webhook_id LIMIT ?";
-#undef CALLSIGN_WEBHOOK
-inline constexpr auto webhook_put =
-    "INSERT INTO webhooks (webhook_id, account_id, uuid, url, filter, secret, after_seq,"
-    " after_tasks, mark, disabled, failures, edits, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, "
-    "?, ?, ?, ?)";
-inline constexpr auto webhook_update =
-    "UPDATE webhooks SET after_seq = ?, after_tasks = ?, mark = ?, disabled = ?, failures = ?,"
-    " edits = ? WHERE webhook_id = ?";
-inline constexpr auto webhook_delete = "DELETE FROM webhooks WHERE webhook_id = ?";
-inline constexpr auto delivery_all =
-    "SELECT delivery_id, sent_as, at, changes, status, error, delivered, took_ms"
-    " FROM webhook_deliveries WHERE webhook_id = ? ORDER BY delivery_id DESC";
-inline constexpr auto delivery_put =
-    "INSERT INTO webhook_deliveries (delivery_id, webhook_id, sent_as, at, changes, status, error,"
-    " delivered, took_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
-// All but the latest so many.
-inline constexpr auto delivery_trim =
-    "DELETE FROM webhook_deliveries WHERE webhook_id = ?1 AND delivery_id <= (SELECT delivery_id"
-    " FROM webhook_deliveries WHERE webhook_id = ?1 ORDER BY delivery_id DESC LIMIT 1 OFFSET ?2)";
-inline constexpr auto delivery_delete = "DELETE FROM webhook_deliveries WHERE webhook_id = ?";
-
 // ---- secrets under the master key ----
 
 inline constexpr auto sealed_devices =
     "SELECT device_id, account_id, client_id, key FROM devices"
     " WHERE device_id > ? AND key IS NOT NULL ORDER BY 1 LIMIT ?";
-inline constexpr auto sealed_webhooks =
-    "SELECT webhook_id, account_id, uuid, secret FROM webhooks"
-    " WHERE webhook_id > ? ORDER BY 1 LIMIT ?";
 inline constexpr auto sealed_remotes =
     "SELECT account_id, account_id, client_id, key FROM remotes"
     " WHERE account_id > ? ORDER BY 1 LIMIT ?";
 inline constexpr auto reseal_device = "UPDATE devices SET key = ? WHERE device_id = ? AND key = ?";
-inline constexpr auto reseal_webhook =
-    "UPDATE webhooks SET secret = ? WHERE webhook_id = ? AND secret = ?";
 inline constexpr auto reseal_remote = "UPDATE remotes SET key = ? WHERE account_id = ? AND key = ?";
 
 // ---- the audit log ----
-
-#define CALLSIGN_ACTION                                                                   \
-    "SELECT action_id, done_at, token_id, token_name, actor_account_id, address, action," \
-    " account_id, account_name, subject FROM admin_actions"
-inline constexpr auto action_all =
-    CALLSIGN_ACTION " WHERE action_id < ? ORDER BY action_id DESC LIMIT ?";
-inline constexpr auto action_about =
-    CALLSIGN_ACTION " WHERE action_id < ? AND account_id = ? ORDER BY action_id DESC LIMIT ?";
-#undef CALLSIGN_ACTION
-inline constexpr auto action_put =
-    "INSERT INTO admin_actions (action_id, done_at, token_id, token_name, actor_account_id, "
-    "address,"
-    " action, account_id, account_name, subject) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
-// All but the latest so many.
-inline constexpr auto action_trim =
-    "DELETE FROM admin_actions WHERE actor_account_id = ?1 AND action_id <= (SELECT action_id"
-    " FROM admin_actions WHERE actor_account_id = ?1 ORDER BY action_id DESC LIMIT 1 OFFSET ?2)";
-// Of the oldest so many.
-inline constexpr auto action_forget =
-    "DELETE FROM admin_actions WHERE done_at < ?1 AND action_id IN (SELECT action_id"
-    " FROM admin_actions ORDER BY action_id LIMIT ?2)";
 
 // ---- accounts that live elsewhere ----
 
@@ -527,37 +462,8 @@ inline constexpr auto remote_update =
     " partial_operations = ?, halted = ?, moving = ?, moved_series = ?, moved_period = ?,"
     " moved_number = ?, moved_tasks = ? WHERE account_id = ?";
 inline constexpr auto remote_delete = "DELETE FROM remotes WHERE account_id = ?";
-#define CALLSIGN_EFFECT                                                                   \
-    "SELECT effect_id, account_id, kind, slot_id, task_uuid, prefix, operations, author," \
-    " attempts, parent, created_at FROM outbox"
-inline constexpr auto effect_of_task =
-    CALLSIGN_EFFECT " WHERE task_uuid = ? AND account_id = ? AND kind = ?";
-inline constexpr auto effect_each =
-    CALLSIGN_EFFECT " WHERE account_id = ? AND effect_id > ? ORDER BY effect_id";
-#undef CALLSIGN_EFFECT
-inline constexpr auto effect_tally =
-    "SELECT count(*) FILTER (WHERE kind = 1), count(*) FILTER (WHERE kind = 2), min(created_at)"
-    " FROM outbox WHERE account_id = ?";
-inline constexpr auto effect_put =
-    "INSERT INTO outbox (effect_id, account_id, kind, slot_id, task_uuid, prefix, operations,"
-    " author, attempts, parent, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
-inline constexpr auto effect_update =
-    "UPDATE outbox SET attempts = ?, parent = ? WHERE effect_id = ?";
-inline constexpr auto effect_delete = "DELETE FROM outbox WHERE effect_id = ?";
-inline constexpr auto contest_get =
-    "SELECT times, last_at FROM key_contests WHERE task_uuid = ? AND account_id = ?";
-inline constexpr auto contest_put =
-    "INSERT INTO key_contests (times, last_at, task_uuid, account_id) VALUES (?, ?, ?, ?)"
-    " ON CONFLICT (task_uuid, account_id) DO UPDATE SET times = excluded.times,"
-    " last_at = excluded.last_at";
 
 // ---- retries ----
-
-inline constexpr auto retry_times_get =
-    "SELECT accounts, times FROM retry_times WHERE accounts = ?";
-inline constexpr auto retry_times_put =
-    "INSERT INTO retry_times (accounts, times) VALUES (?, ?)"
-    " ON CONFLICT (accounts) DO UPDATE SET times = excluded.times";
 
 // ---- sealed chains ----
 

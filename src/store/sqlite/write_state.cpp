@@ -27,7 +27,7 @@ void write_state::load() {
     now = committed = {
         {q.integer(0), q.integer(1), q.integer(2), q.integer(3)}, q.integer(4), q.instant(5), {}};
     now.all = {.accounts = db.integer_of(sql::account_count),
-               .tasks = ids.last(id_of::task),
+               .tasks = ids.last(drawn_id::task),
                .open_tasks = q.integer(6),
                .held_series = db.integer_of(sql::series_held_count)};
     committed.all = now.all;
@@ -65,7 +65,7 @@ write_state::counter& write_state::find_counter(series_id series, std::string_vi
     }
     if (found.id != 0) expect_highest(found);
     if (found.id == 0) {
-        found.id = ids.next(id_of::counter);
+        found.id = ids.next(drawn_id::counter);
         db.use(sql::counter_put).bind(found.id).bind(series).bind(name.second).run();
         last_periods_.erase(series);
     }

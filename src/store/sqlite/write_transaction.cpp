@@ -37,6 +37,9 @@ class write_transaction final : public reads_over<write_tx> {
         if (!committed_) roll_back();
     }
 
+    std::int64_t draw(drawn_id what) override { return state_.ids.next(what); }
+    void at(time_point now) override { moved(now); }
+
     // ---- reads that would miss what is not flushed yet, or that are worth remembering ----
 
     std::optional<account> find_account(account_id id) override {
@@ -178,7 +181,7 @@ class write_transaction final : public reads_over<write_tx> {
 
     task_id put_task(const task& t, series_id series) override {
         moved(t.created_at);
-        const task_id id{state_.ids.next(id_of::task)};
+        const task_id id{state_.ids.next(drawn_id::task)};
         const std::string attributes = encode(t.attributes);
         auto q = db_.use(sql::task_put);
         q.worked(work_of_attribute * t.attributes.size());
@@ -276,14 +279,6 @@ class write_transaction final : public reads_over<write_tx> {
         }
         return all_old && (rows == limit || bytes >= forgotten_bytes_max);
     }
-    void put_purge(const purge& p) override {
-        changed_ = true;
-        db_.use(sql::purge_put).bind(p.account).bind(p.task).bind(p.through).run();
-    }
-    void remove_purge(const purge& p) override {
-        changed_ = true;
-        db_.use(sql::purge_delete).bind(p.account).bind(p.task).bind(p.through).run();
-    }
     void scrub_version(account_id account, const uuid& id,
                        std::span<const operation> operations) override {
         changed_ = true;
@@ -360,7 +355,7 @@ class write_transaction final : public reads_over<write_tx> {
 
     device_id put_device(const device& d) override {
         moved(d.created_at);
-        const device_id id{state_.ids.next(id_of::device)};
+        const device_id id{state_.ids.next(drawn_id::device)};
         auto q = db_.use(sql::device_put);
         q.bind(id).bind(d.client_id).bind(d.account).bind(d.name);
         if (d.sealed_key.empty()) {
@@ -409,49 +404,6 @@ class write_transaction final : public reads_over<write_tx> {
         expect_one("remotes", account.value);
         state_.forget_head(account);
     }
-    effect_id put_effect(const effect& e) override {
-        moved(e.created_at);
-        const std::string bytes = encode(e.operations);
-        const effect_id id{state_.ids.next(id_of::effect)};
-        db_.use(sql::effect_put)
-            .bind(id)
-            .bind(e.account)
-            .bind(static_cast<std::int64_t>(e.kind))
-            .bind(e.slot)
-            .bind(e.task)
-            .bind(e.prefix)
-            .bind_blob(bytes.data(), bytes.size())
-            .bind(column_of(e.author))
-            .bind(e.attempts)
-            .bind(e.parent)
-            .bind(e.created_at)
-            .run();
-        return id;
-    }
-    void update_effect(const effect& e) override {
-        changed_ = true;
-        db_.use(sql::effect_update).bind(e.attempts).bind(e.parent).bind(e.id).run();
-        expect_one("outbox", e.id.value);
-    }
-    void remove_effect(effect_id id) override {
-        changed_ = true;
-        db_.use(sql::effect_delete).bind(id).run();
-        expect_one("outbox", id.value);
-    }
-    key_contest find_key_contest(account_id account, const uuid& task) override {
-        auto q = db_.use(sql::contest_get);
-        return one(q.bind(task).bind(account), key_contest_of).value_or(key_contest{});
-    }
-    void put_key_contest(account_id account, const uuid& task,
-                         const key_contest& contest) override {
-        moved(contest.last_at);
-        db_.use(sql::contest_put)
-            .bind(contest.times)
-            .bind(contest.last_at)
-            .bind(task)
-            .bind(account)
-            .run();
-    }
 
     // ---- sealed chains ----
 
@@ -472,7 +424,7 @@ class write_transaction final : public reads_over<write_tx> {
         const std::int64_t seq = state_.advance_head(account, id);
         state_.add_stored(account, std::ssize(segment));
         db_.use(sql::sealed_put)
-            .bind(state_.ids.next(id_of::sealed))
+            .bind(state_.ids.next(drawn_id::sealed))
             .bind(account)
             .bind(seq)
             .bind(id)
@@ -554,53 +506,13 @@ class write_transaction final : public reads_over<write_tx> {
         expect_one("devices", id.value);
     }
 
-    // ---- webhooks ----
-
-    webhook_id put_webhook(const webhook& w) override {
-        moved(w.created_at);
-        const webhook_id id{state_.ids.next(id_of::webhook)};
-        auto q = db_.use(sql::webhook_put);
-        q.bind(id).bind(w.account).bind(w.uuid).bind(w.url).bind(w.filter).bind_blob(
-            w.sealed_secret.data(), w.sealed_secret.size());
-        bind_place(q, w).bind(w.created_at).run();
-        return id;
-    }
-    void update_webhook(const webhook& w) override {
-        changed_ = true;
-        auto q = db_.use(sql::webhook_update);
-        bind_place(q, w).bind(w.id).run();
-        expect_one("webhooks", w.id.value);
-    }
-    void remove_webhook(webhook_id id) override {
-        changed_ = true;
-        db_.use(sql::delivery_delete).bind(id).run();
-        db_.use(sql::webhook_delete).bind(id).run();
-        expect_one("webhooks", id.value);
-    }
-    void put_delivery(webhook_id id, const webhook_delivery& d) override {
-        moved(d.at);
-        db_.use(sql::delivery_put)
-            .bind(state_.ids.next(id_of::delivery))
-            .bind(id)
-            .bind(d.id)
-            .bind(d.at)
-            .bind(d.changes)
-            .bind(d.status)
-            .bind(d.error)
-            .bind(d.delivered ? 1 : 0)
-            .bind(d.took.count())
-            .run();
-        db_.use(sql::delivery_trim).bind(id).bind(webhook_deliveries_kept).run();
-    }
-
     // ---- secrets under the master key ----
 
     bool reseal(const sealed_secret& was, std::string_view now) override {
         changed_ = true;
         state_.forget_devices();
-        auto q = db_.use(was.kind == secret_kind::device_key       ? sql::reseal_device
-                         : was.kind == secret_kind::webhook_secret ? sql::reseal_webhook
-                                                                   : sql::reseal_remote);
+        auto q =
+            db_.use(was.kind == secret_kind::device_key ? sql::reseal_device : sql::reseal_remote);
         q.bind_blob(now.data(), now.size())
             .bind(was.row)
             .bind_blob(was.sealed.data(), was.sealed.size())
@@ -610,47 +522,14 @@ class write_transaction final : public reads_over<write_tx> {
 
     // ---- the audit log ----
 
-    void put_action(const admin_action& a) override {
-        moved(a.at);
-        db_.use(sql::action_put)
-            .bind(state_.ids.next(id_of::action))
-            .bind(a.at)
-            .bind(a.by.token)
-            .bind(a.by.name)
-            .bind(a.by.account)
-            .bind(a.by.address)
-            .bind(a.what)
-            .bind(a.account)
-            .bind(a.account_name)
-            .bind(a.subject)
-            .run();
-        if (!a.by.account) return;
-        db_.use(sql::action_trim).bind(*a.by.account).bind(account_actions_kept).run();
-    }
-    std::int64_t forget_actions(time_point before, std::int64_t limit) override {
-        db_.use(sql::action_forget).bind(before).bind(limit).run();
-        const std::int64_t gone = changes();
-        changed_ = changed_ || gone > 0;
-        return gone;
-    }
-
     // ---- retries ----
-
-    void put_retry_times(account_class accounts, const retry_record& record) override {
-        changed_ = true;
-        const std::string bytes = encode(record);
-        db_.use(sql::retry_times_put)
-            .bind(static_cast<std::int64_t>(accounts))
-            .bind_blob(bytes.data(), bytes.size())
-            .run();
-    }
 
     // ---- accounts, tokens, series ----
 
     account_id put_account(std::string_view name, time_point now, account_mode mode) override {
         moved(now);
         const std::string text(name);
-        const account_id id{state_.ids.next(id_of::account)};
+        const account_id id{state_.ids.next(drawn_id::account)};
         db_.use(sql::account_put).bind(id).bind(text).bind(now).bind(static_cast<int>(mode)).run();
         ++state_.now.all.accounts;
         return id;
@@ -680,7 +559,7 @@ class write_transaction final : public reads_over<write_tx> {
                          bool is_default, time_point now) override {
         moved(now);
         const std::string text(prefix), bound(project);
-        const series_id id{state_.ids.next(id_of::series)};
+        const series_id id{state_.ids.next(drawn_id::series)};
         db_.use(sql::series_put)
             .bind(id)
             .bind(account)
@@ -696,7 +575,8 @@ class write_transaction final : public reads_over<write_tx> {
         changed_ = true;
         db_.use(sql::instance_put).bind(id).run();
         expect_one("instance", 1);
-        for (const auto seen : {id_of::token, id_of::action}) state_.ids.skip(seen, ids_of_lost);
+        for (const auto seen : {drawn_id::token, drawn_id::action})
+            state_.ids.skip(seen, ids_of_lost);
     }
     void update_series(const series& s, time_point now) override {
         moved(now);
@@ -721,7 +601,7 @@ class write_transaction final : public reads_over<write_tx> {
                        std::optional<time_point> expires_at) override {
         moved(now);
         const std::string text(name);
-        const token_id id{state_.ids.next(id_of::token)};
+        const token_id id{state_.ids.next(drawn_id::token)};
         db_.use(sql::token_put)
             .bind(id)
             .bind(account)
@@ -790,14 +670,16 @@ class write_transaction final : public reads_over<write_tx> {
     };
 
     void commit_putting_off(log_sync* syncs) {
-        if (changed_) {
+        const auto rows = work().changes();
+        if (changed_ || !rows.empty()) {
+            for (const table_changes& each : rows) write_rows(db_, each);
             state_.flush();
             state_.keys.prepare_commit();
             state_.pending.prepare_commit(state_.now.last_slot);
-            state_.numbers.prepare_commit(state_.ids.last(id_of::task));
-            state_.places.prepare_commit(state_.ids.last(id_of::version));
+            state_.numbers.prepare_commit(state_.ids.last(drawn_id::task));
+            state_.places.prepare_commit(state_.ids.last(drawn_id::version));
             auto& now = state_.now;
-            now.all.tasks = state_.ids.last(id_of::task);
+            now.all.tasks = state_.ids.last(drawn_id::task);
             if (series_changed_) now.all.held_series = db_.integer_of(sql::series_held_count);
             auto q = db_.use(sql::totals_set);
             q.bind(now.slots.pending)
@@ -859,15 +741,6 @@ class write_transaction final : public reads_over<write_tx> {
         }
         return q.bind(r.moving ? r.moving->tasks : 0).bind(r.account);
     }
-    static query& bind_place(query& q, const webhook& w) {
-        q.bind(w.after.seq).bind(static_cast<std::int64_t>(w.after.tasks)).bind(w.mark);
-        if (w.disabled) {
-            q.bind(static_cast<std::int64_t>(*w.disabled));
-        } else {
-            q.bind_null();
-        }
-        return q.bind(w.failures).bind(w.edits);
-    }
     std::int64_t bytes_of_version(account_id account, const uuid& id) {
         auto q = db_.use(sql::version_bytes);
         if (!q.bind(id).bind(account).step()) {
@@ -879,7 +752,7 @@ class write_transaction final : public reads_over<write_tx> {
     void put_version(account_id account, const version& v, std::span<const operation> operations) {
         const std::string bytes = encode(operations);
         state_.add_stored(account, std::ssize(bytes));
-        const std::int64_t row = state_.ids.next(id_of::version);
+        const std::int64_t row = state_.ids.next(drawn_id::version);
         auto q = db_.use(sql::version_put);
         q.worked(work_of_operation * operations.size());
         q.bind(row)
@@ -928,7 +801,7 @@ class write_transaction final : public reads_over<write_tx> {
         if (kind == history_kind::whole) bytes = encode(before.attributes);
         if (kind != history_kind::way_back) way = 0;
         db_.use(sql::history_put)
-            .bind(state_.ids.next(id_of::history))
+            .bind(state_.ids.next(drawn_id::history))
             .bind(before.id)
             .bind(before.last_seq)
             .bind(now)

@@ -4,6 +4,7 @@
 #include "webhooks/turns.hpp"
 #include "webhooks_fixture.hpp"
 
+#include <callsign/rules/rows/webhooks.hpp>
 #include <callsign/seal/webhook_signature.hpp>
 
 #include <array>
@@ -158,7 +159,7 @@ TEST_F(webhook_api, a_failure_keeps_what_was_passed_over) {
     for (const char* text : {"a", "b", "c"}) create(text);
     to.answers.push_back(status(500));
     create("d", R"(,"tags":["urgent"])");
-    const auto kept = h.look([&](read_tx& tx) { return tx.webhooks_of(account); });
+    const auto kept = h.look([&](read_tx& tx) { return webhooks::of(tx, account); });
     EXPECT_EQ(kept.at(0).after, feed_place{3});
     EXPECT_EQ(kept.at(0).failures, 1);
 }
@@ -387,7 +388,7 @@ TEST_F(webhook_api, a_secret_is_drawn_and_shown_once) {
     EXPECT_TRUE(seal::parse_webhook_secret(text));
     const std::string id(made.at("webhookId").as_string());
     EXPECT_FALSE(show(id).contains("secret"));
-    const auto kept = h.look([&](read_tx& tx) { return tx.webhooks_of(account); });
+    const auto kept = h.look([&](read_tx& tx) { return webhooks::of(tx, account); });
     EXPECT_EQ(kept.at(0).sealed_secret.find(text.substr(6)), std::string::npos);
     const auto other = call(verb::post, "/v1/webhooks", R"({"url":"https://example.com/"})", 201);
     EXPECT_NE(other.at("secret"), made.at("secret"));

@@ -4,6 +4,7 @@
 #include "support/house.hpp"
 
 #include <callsign/jobs/resealing.hpp>
+#include <callsign/rules/rows/secrets.hpp>
 
 #include <gtest/gtest.h>
 
@@ -32,7 +33,7 @@ struct resealing : ::testing::Test {
     }
     jobs::resealed reseal() { return *h.run(jobs::reseal_all(with)); }
     bool opens(const seal::key_ring& ring, secret_kind kind, seal::purpose purpose) {
-        const auto all = h.look([&](read_tx& tx) { return tx.sealed_secrets(kind, 0, 1000); });
+        const auto all = h.look([&](read_tx& tx) { return secrets::of(tx, kind, 0, 1000); });
         bool all_open = !all.empty();
         for (const sealed_secret& s : all) {
             const account_id owner = kind == secret_kind::remote_key ? account_id{} : s.account;

@@ -4,6 +4,8 @@
 #include "support/faulty_store.hpp"
 #include "support/house.hpp"
 
+#include <callsign/rules/rows/retry_records.hpp>
+
 #include <gtest/gtest.h>
 
 namespace callsign::testing {
@@ -307,17 +309,17 @@ TEST_F(windows, a_wrong_reading_of_the_clock_moves_nothing) {
 // Nothing was seen: nothing is written, so an idle server's disk rests.
 TEST_F(windows, an_idle_server_writes_nothing) {
     house_->advance(1min);
-    const auto before = disk_->begin_read()->find_retry_times(account_class::here);
+    const auto before = retry_records::find(*disk_->begin_read(), account_class::here);
     EXPECT_FALSE(before);
     retry(3, 1s);
     house_->advance(1min);
-    const auto kept = *disk_->begin_read()->find_retry_times(account_class::here);
+    const auto kept = *retry_records::find(*disk_->begin_read(), account_class::here);
     house_->advance(30min);
-    EXPECT_EQ(*disk_->begin_read()->find_retry_times(account_class::here), kept);
+    EXPECT_EQ(*retry_records::find(*disk_->begin_read(), account_class::here), kept);
     // But for the time that goes by, now and then.
     house_->advance(2h);
-    EXPECT_NE(*disk_->begin_read()->find_retry_times(account_class::here), kept);
-    EXPECT_FALSE(disk_->begin_read()->find_retry_times(account_class::elsewhere));
+    EXPECT_NE(*retry_records::find(*disk_->begin_read(), account_class::here), kept);
+    EXPECT_FALSE(retry_records::find(*disk_->begin_read(), account_class::elsewhere));
 }
 
 }  // namespace

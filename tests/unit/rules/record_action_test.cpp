@@ -2,6 +2,8 @@
 
 #include "unit/rules/fixture.hpp"
 
+#include <callsign/rules/rows/actions.hpp>
+
 #include <gmock/gmock.h>
 
 namespace callsign {
@@ -22,7 +24,7 @@ class audit_log : public rules_test {
     // "action account: subject", the latest first.
     std::vector<std::string> lines() {
         std::vector<std::string> all;
-        for (const admin_action& a : store_->begin_read()->actions({}, 100, {})) {
+        for (const admin_action& a : actions::list(*store_->begin_read(), {}, 100, {})) {
             all.push_back(a.what + " " + a.account_name + ": " + a.subject);
         }
         return all;
@@ -37,7 +39,7 @@ class audit_log : public rules_test {
 
 TEST_F(audit_log, says_who_did_what_and_when) {
     ask_for(create_account{"board", "SYN", "t", sha256("a")});
-    const auto all = store_->begin_read()->actions({}, 10, {});
+    const auto all = actions::list(*store_->begin_read(), {}, 10, {});
     ASSERT_EQ(all.size(), 1u);
     EXPECT_EQ(all[0].by, anna_);
     EXPECT_EQ(all[0].at, now_);
@@ -123,7 +125,7 @@ TEST_F(audit_log, keeps_what_was_about_an_account_that_is_gone) {
     EXPECT_FALSE(store_->begin_read()->find_account("board"));
     EXPECT_EQ(lines(),
               (std::vector<std::string>{"account-removed board: ", "account-deleted board: "}));
-    const auto all = store_->begin_read()->actions({}, 10, {});
+    const auto all = actions::list(*store_->begin_read(), {}, 10, {});
     EXPECT_EQ(all.front().by, actor{});
 }
 

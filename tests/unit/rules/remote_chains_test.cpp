@@ -2,6 +2,8 @@
 
 #include "fixture.hpp"
 
+#include <callsign/rules/rows/effects.hpp>
+
 #include <gtest/gtest.h>
 
 namespace callsign {
@@ -41,7 +43,7 @@ class remote_account : public rules_test {
         return run(apply_remote_version{account_, parent, version, std::move(all)});
     }
     remote_chain remote() { return *store_->begin_read()->find_remote(account_); }
-    outbox_tally waiting() { return store_->begin_read()->outbox_of(account_); }
+    outbox_tally waiting() { return effects::tally(*store_->begin_read(), account_); }
     std::optional<task> find(const uuid& id) {
         return store_->begin_read()->find_task(account_, id);
     }

@@ -3,6 +3,8 @@
 #include "fixture.hpp"
 #include "support/scrub.hpp"
 
+#include <callsign/rules/rows/actions.hpp>
+
 namespace callsign {
 namespace {
 
@@ -72,7 +74,7 @@ TEST_F(restored, is_another_instance_and_holds_every_series) {
 TEST_F(restored, the_audit_log_has_it_and_of_when_the_backup_was) {
     const time_point made_at = now_ - std::chrono::hours{2};
     run(begin_restored{uuid_of(500), made_at});
-    const auto all = store_->begin_read()->actions({}, 10, {});
+    const auto all = actions::list(*store_->begin_read(), {}, 10, {});
     ASSERT_FALSE(all.empty());
     EXPECT_EQ(all.front().what, "restored");
     EXPECT_EQ(all.front().by, actor{});

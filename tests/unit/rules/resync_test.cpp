@@ -4,6 +4,8 @@
 #include "support/scrub.hpp"
 #include "unit/rules/fixture.hpp"
 
+#include <callsign/rules/rows/purges.hpp>
+
 namespace callsign {
 namespace {
 
@@ -163,7 +165,7 @@ TEST_F(resyncs, what_is_told_again_is_not_purged) {
     const uuid version = stand();
     merge(version, {});
     run(tell_again{laptop, version, {uuid_of(1)}, account_});
-    EXPECT_TRUE(store_->begin_read()->purges({}, 10).empty());
+    EXPECT_TRUE(purges::of_next(*store_->begin_read(), {}, 10).empty());
 }
 
 // How it stood before is not known any more.

@@ -2,6 +2,8 @@
 
 #include "unit/rules/fixture.hpp"
 
+#include <callsign/rules/rows/effects.hpp>
+
 namespace callsign {
 namespace {
 
@@ -335,7 +337,7 @@ TEST_F(unseen_tasks, a_creation_whose_task_lives_elsewhere_is_sent_there) {
     EXPECT_TRUE(of_other.receipt && !of_other.receipt->created && of_other.receipt->number == 2);
     EXPECT_EQ(attribute(uuid_of(3), "description"), "d");
     EXPECT_EQ(attribute(uuid_of(4), "description"), "first");
-    const auto left = store_->begin_read()->outbox_of(account_);
+    const auto left = effects::tally(*store_->begin_read(), account_);
     EXPECT_EQ(left.creations, 0);
 }
 

@@ -6,6 +6,7 @@
 #include "support/counted_ids.hpp"
 #include "support/temp_dir.hpp"
 
+#include <callsign/rules/rows/webhooks.hpp>
 #include <callsign/rules/rules.hpp>
 #include <callsign/store/memory.hpp>
 #include <callsign/store/sqlite.hpp>
@@ -316,7 +317,7 @@ class gone_account : public ::testing::TestWithParam<place_of_test> {
             w.uuid = name_.webhook;
             w.sealed_secret = "s";
             w.created_at = now_;
-            tx->put_delivery(tx->put_webhook(w), {.id = "1", .at = now_});
+            webhooks::put_delivery(*tx, webhooks::put(*tx, w), {.id = "1", .at = now_});
             tx->commit();
         }
         if (kind == account_kind::opaque) {

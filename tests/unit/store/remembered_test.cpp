@@ -7,6 +7,7 @@
 #include "support/temp_dir.hpp"
 #include "t0.hpp"
 
+#include <callsign/rules/rows/removal.hpp>
 #include <callsign/store/memory.hpp>
 #include <callsign/store/sqlite.hpp>
 
@@ -201,7 +202,7 @@ class player {
                 tx.forget_slot(s.id);
             }
             std::optional<removal_place> place = removal_place{};
-            while (place) place = tx.remove_some(id, *place, 5);
+            while (place) place = remove_rows_of(tx, id, *place, 5);
         });
         owners_.erase(owners_.begin() + static_cast<std::ptrdiff_t>(at));
         make_account();  // which has another id

@@ -6,6 +6,8 @@
 #include "support/temp_dir.hpp"
 #include "t0.hpp"
 
+#include <callsign/rules/rows/purges.hpp>
+#include <callsign/rules/rows/webhooks.hpp>
 #include <callsign/rules/rules.hpp>
 #include <callsign/store/sqlite.hpp>
 
@@ -59,8 +61,8 @@ class removal : public ::testing::Test {
         w.uuid = uuid{{n, 5}};
         w.sealed_secret = "s";
         w.created_at = now_;
-        tx->put_delivery(tx->put_webhook(w), {.id = "1", .at = now_});
-        tx->put_purge({id, uuid{{1, 1}}, 1});
+        webhooks::put_delivery(*tx, webhooks::put(*tx, w), {.id = "1", .at = now_});
+        purges::put(*tx, {id, uuid{{1, 1}}, 1});
         tx->commit();
     }
     void remove(const std::string& name) {
@@ -141,7 +143,7 @@ TEST_F(removal, takes_no_more_rows_in_a_step_than_it_may) {
         one.tasks.push_back({uuid{{byte, 9}}, {{"description", name}, {"project", "gap"}}});
         run(one);
         const auto tx = store_->begin_write();
-        tx->put_purge({gone, uuid{{byte, 1}}, 1});
+        purges::put(*tx, {gone, uuid{{byte, 1}}, 1});
         tx->commit();
     }
     run(delete_account{gone});

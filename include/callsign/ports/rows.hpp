@@ -1,0 +1,99 @@
+#pragma once
+// What is asked of a store's rows: one by a key, or those of a range, in order.
+
+#include <callsign/ports/table.hpp>
+
+#include <cstdint>
+#include <iterator>
+#include <limits>
+#include <vector>
+
+namespace callsign {
+
+// Rows of an index whose keys begin alike, behind a place or from the beginning.
+struct row_range {
+    const index_info* index = nullptr;
+    // Keys that begin with these parts.
+    row_key prefix{};
+    std::size_t prefix_parts = 0;
+    // Behind this one, which is of the parts that follow, or some of them; in the other direction,
+    // before it.
+    row_key after{};
+    std::size_t after_parts = 0;
+    bool descending = false;
+    // No more are wanted.
+    std::int64_t limit = std::numeric_limits<std::int64_t>::max();
+};
+
+// Whether a key is in it.
+bool is_in(const row_range& range, std::string_view key);
+
+// The least key that is larger than any that begins so; empty: there is none.
+row_key end_of(row_key prefix);
+
+// Of an ordered map by keys: where the first of a range is, if there is one.
+template <class Rows>
+typename Rows::const_iterator place_in(const Rows& rows, const row_range& range) {
+    const row_key from = range.prefix + range.after;
+    const bool is_behind = range.descending != (range.after_parts > 0);
+    const row_key place = is_behind ? end_of(from) : from;
+    const auto at = is_behind && place.empty() ? rows.end() : rows.lower_bound(place);
+    if (!range.descending) return at;
+    return at == rows.begin() ? rows.end() : std::prev(at);
+}
+
+// The first rows of a range: a bounded number, and of large ones fewer, but one if there is one.
+struct row_page {
+    std::vector<row_ptr> rows{};
+    bool is_last = true;
+};
+inline constexpr std::size_t page_rows_max = 256;
+inline constexpr std::size_t page_bytes_max = std::size_t{1} << 20;
+
+// One committed state. A store's; throws store_failure.
+class row_reader {
+  public:
+    virtual ~row_reader() = default;
+
+    // Null: there is none.
+    virtual row_ptr fetch(const index_info& index, const row_key& key) = 0;
+    virtual row_page scan(const row_range& range) = 0;
+};
+
+// A row_range of rows whose keys begin with so many parts.
+template <class Index, std::size_t Parts>
+class range {
+  public:
+    explicit range(row_key prefix) {
+        range_.index = &info_of<Index>();
+        range_.prefix = std::move(prefix);
+        range_.prefix_parts = Parts;
+    }
+    // Of the parts that follow; in the other direction, before it.
+    template <class... Part>
+    range& after(const Part&... parts) {
+        range_.after = key_from<Index, Parts>(parts...);
+        range_.after_parts = sizeof...(Part);
+        return *this;
+    }
+    range& descending(bool is = true) {
+        range_.descending = is;
+        return *this;
+    }
+    range& limit(std::int64_t rows) {
+        range_.limit = rows;
+        return *this;
+    }
+    const row_range& get() const { return range_; }
+
+  private:
+    row_range range_;
+};
+
+// Of all rows, or of those whose keys begin with these parts.
+template <class Index, class... Part>
+range<Index, sizeof...(Part)> range_of(const Part&... parts) {
+    return range<Index, sizeof...(Part)>(key_from<Index, 0>(parts...));
+}
+
+}  // namespace callsign

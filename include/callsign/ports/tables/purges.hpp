@@ -1,0 +1,29 @@
+#pragma once
+// Purged tasks whose text is still on the chain and in history.
+
+#include <callsign/domain/version.hpp>
+#include <callsign/ports/table.hpp>
+
+namespace callsign {
+
+struct purges_by_task {
+    using row = purge;
+    static constexpr std::string_view name = "purges_by_task";
+    static constexpr std::array<std::string_view, 2> columns{"account_id", "task_uuid"};
+    static auto key(const row& r) { return std::tuple(r.account, r.task); }
+};
+
+template <>
+struct table<purge> {
+    static constexpr std::string_view name = "purges";
+    using indexes = index_list<purges_by_task>;
+
+    template <class Row, class Visitor>
+    static void columns(Row& r, Visitor& v) {
+        v.fixed("account_id", r.account);
+        v.fixed("task_uuid", r.task);
+        v("through", r.through);
+    }
+};
+
+}  // namespace callsign

@@ -1,0 +1,27 @@
+#pragma once
+// How long clients took to retry: a row for each class of accounts.
+
+#include <callsign/ports/table.hpp>
+
+namespace callsign {
+
+struct retry_times_by_class {
+    using row = kept_retry_times;
+    static constexpr std::string_view name = "retry_times_by_class";
+    static constexpr std::array<std::string_view, 1> columns{"accounts"};
+    static auto key(const row& r) { return std::tuple(r.accounts); }
+};
+
+template <>
+struct table<kept_retry_times> {
+    static constexpr std::string_view name = "retry_times";
+    using indexes = index_list<retry_times_by_class>;
+
+    template <class Row, class Visitor>
+    static void columns(Row& r, Visitor& v) {
+        v.fixed("accounts", one_of(r.accounts, account_class::here, account_class::elsewhere));
+        v("times", r.record);
+    }
+};
+
+}  // namespace callsign

@@ -1,0 +1,258 @@
+#pragma once
+// What one write transaction has changed, before any of it is written: who reads through it sees
+// its own changes. To drop it is to roll back.
+//
+// Threads: the writer's.
+
+#include <callsign/base/keyed_hash.hpp>
+#include <callsign/ports/rows.hpp>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace callsign {
+
+// ---- keys in memory ----
+
+namespace tables {
+
+inline std::size_t hash_of(std::string_view text) {
+    return keyed_hash{}(text);
+}
+inline std::size_t hash_of(const uuid& id) {
+    return keyed_hash{}(id);
+}
+inline std::size_t hash_of(const digest& d) {
+    return keyed_hash{}(std::string_view(reinterpret_cast<const char*>(d.data()), d.size()));
+}
+inline std::size_t hash_of(std::int64_t v) {
+    return keyed_hash{}(static_cast<std::uint64_t>(v));
+}
+template <class Tag>
+std::size_t hash_of(strong_id<Tag> id) {
+    return hash_of(id.value);
+}
+inline std::size_t hash_of(time_point at) {
+    return hash_of(static_cast<std::int64_t>(at.time_since_epoch().count()));
+}
+template <class Enum>
+requires std::is_enum_v<Enum> std::size_t hash_of(Enum v) {
+    return hash_of(static_cast<std::int64_t>(v));
+}
+
+struct key_hash {
+    using is_avalanching = void;
+    template <class... Part>
+    std::size_t operator()(const std::tuple<Part...>& key) const {
+        constexpr std::size_t odd = 0x9E3779B97F4A7C15;
+        std::size_t all = 0;
+        std::apply([&](const auto&... part) { ((all = all * odd ^ hash_of(part)), ...); }, key);
+        return all;
+    }
+};
+
+template <class Part>
+struct owned {
+    using type = Part;
+};
+template <>
+struct owned<std::string_view> {
+    using type = std::string;
+};
+template <class Key>
+struct owned_key;
+template <class... Part>
+struct owned_key<std::tuple<Part...>> {
+    using type = std::tuple<typename owned<Part>::type...>;
+};
+
+// Rows by an index. Its keys are views of them.
+template <class Index>
+using rows_by = boost::unordered_flat_map<index_key<Index>, row_of<typename Index::row>, key_hash>;
+template <class List>
+struct rows_by_each;
+template <class... Index>
+struct rows_by_each<index_list<Index...>> {
+    using type = std::tuple<std::optional<rows_by<Index>>...>;
+};
+
+}  // namespace tables
+
+// ---- changes ----
+
+struct row_change {
+    row_ptr before;  // null: it is new
+    row_ptr now;     // null: it is gone
+    // It was gone in between: what never changes of a row may be different.
+    bool is_anew = false;
+};
+
+// Of one table, in the order of its keys.
+struct table_changes {
+    const table_info* table = nullptr;
+    std::vector<row_change> rows{};
+};
+
+// What is changed of a table, for who does not know its rows.
+class changed_rows {
+  public:
+    virtual ~changed_rows() = default;
+    virtual bool has(const void* row) const = 0;  // by its key
+    // The first of the range, as it is now, and its key.
+    virtual std::optional<std::pair<row_key, row_ptr>> first_in(const row_range& range) = 0;
+    virtual table_changes all() const = 0;
+};
+
+template <class Row>
+class changed_rows_of final : public changed_rows {
+  public:
+    struct change {
+        row_of<Row> before;
+        row_of<Row> now;
+        bool is_anew = false;
+    };
+
+    // None: what there is of this key is nothing that was changed. Null: it is gone.
+    template <class Index>
+    std::optional<row_of<Row>> find(const index_key<Index>& key) {
+        if (rows_.empty()) return std::nullopt;
+        if constexpr (std::is_same_v<Index, primary_of<Row>>) {
+            const auto at = rows_.find(own_key(key));
+            return at == rows_.end() ? std::nullopt : std::optional(at->second.now);
+        } else {
+            auto& rows = by_index<Index>();
+            if (!rows) enter_all<Index>(rows.emplace());
+            const auto at = rows->find(key);
+            return at == rows->end() ? std::nullopt : std::optional(at->second);
+        }
+    }
+
+    // Null: it was not there; it will not be. Requires: one of them is.
+    void put(row_of<Row> before, row_of<Row> now) {
+        const auto key = own_key(primary_of<Row>::key(now ? *now : *before));
+        const auto [at, is_first] = rows_.try_emplace(key);
+        change& c = at->second;
+        c.is_anew = c.is_anew || (!is_first && !c.now);
+        if (is_first) c.before = std::move(before);
+        each_index([&](auto index, auto& rows) {
+            using index_type = typename decltype(index)::type;
+            if (c.now && is_in<index_type>(*c.now)) rows.erase(index_type::key(*c.now));
+            if (now && is_in<index_type>(*now)) rows.emplace(index_type::key(*now), now);
+        });
+        for (const index_info& index : info_of_table<Row>().indexes) {
+            auto& sorted = sorted_[index.number];
+            if (!sorted) continue;
+            const auto old = c.now ? index.key_of(c.now.get()) : std::nullopt;
+            if (old) sorted->erase(*old);
+            enter(*sorted, index, now);
+        }
+        c.now = std::move(now);
+        if (!c.before && !c.now) rows_.erase(at);
+    }
+
+    bool has(const void* row) const override {
+        return rows_.contains(own_key(primary_of<Row>::key(*static_cast<const Row*>(row))));
+    }
+    std::optional<std::pair<row_key, row_ptr>> first_in(const row_range& range) override {
+        auto& sorted = sorted_[range.index->number];
+        if (!sorted) {
+            sorted.emplace();
+            for (const auto& [k, c] : rows_) enter(*sorted, *range.index, c.now);
+        }
+        const auto at = place_in(*sorted, range);
+        if (at == sorted->end() || !is_in(range, at->first)) return std::nullopt;
+        return *at;
+    }
+    table_changes all() const override {
+        std::vector<const typename rows::value_type*> sorted;
+        sorted.reserve(rows_.size());
+        for (const auto& each : rows_) sorted.push_back(&each);
+        std::ranges::sort(
+            sorted, {}, [](const auto* each) -> const auto& { return each->first; });
+        table_changes changes{&info_of_table<Row>()};
+        changes.rows.reserve(sorted.size());
+        for (const auto* each : sorted) {
+            const change& c = each->second;
+            changes.rows.push_back({c.before, c.now, c.is_anew});
+        }
+        return changes;
+    }
+
+  private:
+    using key = typename tables::owned_key<index_key<primary_of<Row>>>::type;
+    using rows = boost::unordered_flat_map<key, change, tables::key_hash>;
+
+    static key own_key(const index_key<primary_of<Row>>& view) { return key(view); }
+
+    // None: nobody has asked by it yet.
+    template <class Index>
+    std::optional<tables::rows_by<Index>>& by_index() {
+        return std::get<number_in<Index, typename table<Row>::indexes>::value>(by_);
+    }
+    template <class Index>
+    void enter_all(tables::rows_by<Index>& into) const {
+        for (const auto& [k, c] : rows_) {
+            if (c.now && is_in<Index>(*c.now)) into.emplace(Index::key(*c.now), c.now);
+        }
+    }
+    using in_order = std::map<row_key, row_ptr>;
+    static void enter(in_order& into, const index_info& index, const row_of<Row>& row) {
+        auto key = row ? index.key_of(row.get()) : std::nullopt;
+        if (key) into.emplace(std::move(*key), row);
+    }
+    // Those that were asked for.
+    template <class Do>
+    void each_index(const Do& what) {
+        [&]<class... Index>(index_list<Index...>) {
+            const auto one = [&]<class I>(std::type_identity<I> index) {
+                auto& rows = by_index<I>();
+                if (rows) what(index, *rows);
+            };
+            (one(std::type_identity<Index>{}), ...);
+        }(typename table<Row>::indexes{});
+    }
+
+    rows rows_;
+    // By the indexes that somebody has asked by, and in their order.
+    typename tables::rows_by_each<typename table<Row>::indexes>::type by_;
+    std::array<std::optional<in_order>, table<Row>::indexes::count> sorted_;
+};
+
+class unit_of_work {
+  public:
+    template <class Row>
+    changed_rows_of<Row>& of() {
+        auto& changed = at(info_of_table<Row>());
+        if (!changed) changed = std::make_unique<changed_rows_of<Row>>();
+        return static_cast<changed_rows_of<Row>&>(*changed);
+    }
+    // Null: nothing is changed.
+    changed_rows* of(const table_info& table) const {
+        return table.number < tables_.size() ? tables_[table.number].get() : nullptr;
+    }
+    bool is_empty() const { return changes().empty(); }
+    // Of tables of which something is.
+    std::vector<table_changes> changes() const;
+    void clear() { tables_.clear(); }
+
+  private:
+    std::unique_ptr<changed_rows>& at(const table_info& table) {
+        if (tables_.size() <= table.number) tables_.resize(table.number + 1);
+        return tables_[table.number];
+    }
+
+    std::vector<std::unique_ptr<changed_rows>> tables_;  // by their numbers
+};
+
+// The rows of a range, those of the base and what is changed of them, until `visit` says that it
+// was enough. What it changes of the table is not shown.
+void scan_rows(row_reader& base, unit_of_work* work, const row_range& range,
+               const std::function<bool(const row_ptr&)>& visit);
+
+}  // namespace callsign

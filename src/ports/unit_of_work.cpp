@@ -1,0 +1,69 @@
+#include <callsign/ports/unit_of_work.hpp>
+
+namespace callsign {
+
+row_key end_of(row_key prefix) {
+    while (!prefix.empty() && prefix.back() == '\xFF') prefix.pop_back();
+    if (!prefix.empty()) prefix.back() = static_cast<char>(prefix.back() + 1);
+    return prefix;
+}
+
+bool is_in(const row_range& range, std::string_view key) {
+    if (!key.starts_with(range.prefix)) return false;
+    if (range.after_parts == 0) return true;
+    const std::string_view rest = key.substr(range.prefix.size());
+    // A longer one that begins so is not behind it: `after` is all of its parts.
+    if (rest.starts_with(range.after)) return false;
+    return range.descending ? rest < range.after : rest > range.after;
+}
+
+std::vector<table_changes> unit_of_work::changes() const {
+    std::vector<table_changes> all;
+    for (const auto& changed : tables_) {
+        if (!changed) continue;
+        auto some = changed->all();
+        if (!some.rows.empty()) all.push_back(std::move(some));
+    }
+    return all;
+}
+
+void scan_rows(row_reader& base, unit_of_work* work, const row_range& range,
+               const std::function<bool(const row_ptr&)>& visit) {
+    changed_rows* const changed = work ? work->of(*range.index->table) : nullptr;
+    row_range rest = range;  // behind the last that was shown
+    const auto next_own = [&] { return changed ? changed->first_in(rest) : std::nullopt; };
+    const auto go_behind = [&](row_range& r, const row_key& key) {
+        r.after = key.substr(range.prefix.size());
+        r.after_parts = range.index->columns.size() - range.prefix_parts;
+    };
+    // False: it was enough.
+    const auto show = [&](const row_ptr& row, const row_key& key) {
+        go_behind(rest, key);
+        return visit(row) && --rest.limit > 0;
+    };
+    const auto is_before = [&](const row_key& a, const row_key& b) {
+        return range.descending ? a > b : a < b;
+    };
+    if (rest.limit <= 0) return;
+
+    row_range page = range;
+    for (bool is_last = false; !is_last;) {
+        page.limit = rest.limit;
+        const row_page some = base.scan(page);
+        is_last = some.is_last;
+        for (const row_ptr& row : some.rows) {
+            const row_key key = *range.index->key_of(row.get());
+            go_behind(page, key);
+            for (auto own = next_own(); own && is_before(own->first, key); own = next_own()) {
+                if (!show(own->second, own->first)) return;
+            }
+            if (changed && changed->has(row.get())) continue;
+            if (!show(row, key)) return;
+        }
+    }
+    while (const auto own = next_own()) {
+        if (!show(own->second, own->first)) return;
+    }
+}
+
+}  // namespace callsign

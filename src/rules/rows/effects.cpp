@@ -1,0 +1,66 @@
+#include <callsign/ports/tables/outbox.hpp>
+#include <callsign/rules/rows/effects.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace callsign::effects {
+namespace {
+
+row_of<effect> expect(write_tx& tx, effect_id id) {
+    auto found = tx.get<effects_by_id>(id);
+    if (!found) throw_damaged("outbox", id.value, "it is not there");
+    return found;
+}
+
+}  // namespace
+
+std::optional<effect> find(read_tx& tx, account_id account, const uuid& task, effect_kind kind) {
+    const auto found = tx.get<effects_by_task>(task, account, kind);
+    return found ? std::optional(*found) : std::nullopt;
+}
+
+void visit(read_tx& tx, account_id account, effect_id after, const visitor& show) {
+    tx.scan(range_of<effects_by_account>(account).after(after),
+            [&](const row_of<effect>& each) { return show(effect(*each)); });
+}
+
+outbox_tally tally(read_tx& tx, account_id account) {
+    outbox_tally all;
+    tx.scan(range_of<effects_by_account>(account), [&](const row_of<effect>& each) {
+        ++(each->kind == effect_kind::creation ? all.creations : all.keys);
+        all.oldest = std::min(all.oldest.value_or(each->created_at), each->created_at);
+        return true;
+    });
+    return all;
+}
+
+effect_id put(write_tx& tx, effect made) {
+    tx.at(made.created_at);
+    made.id = effect_id{tx.draw(drawn_id::effect)};
+    return tx.put(std::move(made))->id;
+}
+
+void update(write_tx& tx, const effect& now) {
+    const auto was = expect(tx, now.id);
+    effect changed = *was;
+    changed.attempts = now.attempts;
+    changed.parent = now.parent;
+    tx.put(was, std::move(changed));
+}
+
+void remove(write_tx& tx, effect_id id) {
+    tx.erase(expect(tx, id));
+}
+
+key_contest find_contest(read_tx& tx, account_id account, const uuid& task) {
+    const auto found = tx.get<contests_by_task>(account, task);
+    return found ? found->contest : key_contest{};
+}
+
+void put_contest(write_tx& tx, account_id account, const uuid& task, const key_contest& now) {
+    tx.at(now.last_at);
+    tx.put(tx.get<contests_by_task>(account, task), {account, task, now});
+}
+
+}  // namespace callsign::effects

@@ -1,0 +1,68 @@
+#include <callsign/rules/rows/webhooks.hpp>
+
+#include <utility>
+
+namespace callsign::webhooks {
+namespace {
+
+row_of<webhook> expect(write_tx& tx, webhook_id id) {
+    auto found = tx.get<webhooks_by_id>(id);
+    if (!found) throw_damaged("webhooks", id.value, "it is not there");
+    return found;
+}
+
+}  // namespace
+
+std::optional<webhook> find(read_tx& tx, account_id account, const uuid& id) {
+    const auto found = tx.get<webhooks_by_uuid>(id, account);
+    return found ? std::optional(*found) : std::nullopt;
+}
+
+std::vector<webhook> of(read_tx& tx, account_id account) {
+    std::vector<webhook> all;
+    for (const auto& each : tx.all(range_of<webhooks_by_account>(account))) all.push_back(*each);
+    return all;
+}
+
+std::vector<webhook> active(read_tx& tx, webhook_id after, std::int64_t limit) {
+    std::vector<webhook> some;
+    tx.scan(range_of<webhooks_by_id>().after(after), [&](const row_of<webhook>& each) {
+        if (std::ssize(some) == limit) return false;
+        if (!each->disabled) some.push_back(*each);
+        return true;
+    });
+    return some;
+}
+
+std::vector<webhook_delivery> deliveries_of(read_tx& tx, webhook_id id) {
+    std::vector<webhook_delivery> all;
+    for (const auto& each : tx.all(range_of<deliveries_by_webhook>(id).descending())) {
+        all.push_back(each->what);
+    }
+    return all;
+}
+
+webhook_id put(write_tx& tx, webhook made) {
+    tx.at(made.created_at);
+    made.id = webhook_id{tx.draw(drawn_id::webhook)};
+    return tx.put(std::move(made))->id;
+}
+
+void update(write_tx& tx, const webhook& now) {
+    tx.put(expect(tx, now.id), now);
+}
+
+void remove(write_tx& tx, webhook_id id) {
+    for (const auto& each : tx.all(range_of<deliveries_by_webhook>(id))) tx.erase(each);
+    tx.erase(expect(tx, id));
+}
+
+void put_delivery(write_tx& tx, webhook_id id, const webhook_delivery& delivery) {
+    tx.at(delivery.at);
+    const auto old = tx.all(range_of<deliveries_by_webhook>(id));
+    const auto surplus = std::ssize(old) + 1 - webhook_deliveries_kept;
+    for (auto each = old.begin(); each - old.begin() < surplus; ++each) tx.erase(*each);
+    tx.put(delivery_row{tx.draw(drawn_id::delivery), id, delivery});
+}
+
+}  // namespace callsign::webhooks

@@ -1,0 +1,253 @@
+#include "tables.hpp"
+
+#include "rows.hpp"
+
+#include <callsign/domain/work.hpp>
+
+#include <map>
+#include <mutex>
+#include <tuple>
+
+namespace callsign::sqlite {
+namespace {
+
+// One of several rows costs less than one by itself.
+constexpr std::size_t put_at_once = 16;
+
+// ---- statements ----
+
+template <class Range, class Text>
+std::string joined(const Range& all, std::string_view between, const Text& text_of) {
+    std::string text;
+    for (const auto& each : all) {
+        if (!text.empty()) text += between;
+        text += text_of(each);
+    }
+    return text;
+}
+
+std::string equals(std::string_view column) {
+    return std::string(column) + " = ?";
+}
+
+std::string placeholders(std::size_t count) {
+    std::string text = "(?";
+    for (std::size_t n = 1; n < count; ++n) text += ", ?";
+    return text + ")";
+}
+
+std::string names_of(const table_info& t) {
+    return joined(t.columns, ", ", [](const column_info& c) { return c.name; });
+}
+
+std::string where_key(const index_info& i) {
+    return " WHERE " + joined(i.columns, " AND ", equals) +
+           (i.where.empty() ? "" : " AND " + std::string(i.where));
+}
+
+struct table_statements {
+    std::string put, put_some, change, erase;
+    std::vector<std::string> fetch;  // by each index
+};
+
+table_statements statements_for(const table_info& t) {
+    table_statements s;
+    const std::string name(t.name), group = placeholders(t.columns.size());
+    s.put = "INSERT INTO " + name + " (" + names_of(t) + ") VALUES " + group;
+    s.put_some = s.put;
+    for (std::size_t n = 1; n < put_at_once; ++n) s.put_some += ", " + group;
+    std::vector<std::string_view> changing;
+    for (const column_info& c : t.columns) {
+        if (c.may_change) changing.push_back(c.name);
+    }
+    const std::string by_key = where_key(t.indexes.front());
+    s.change = "UPDATE " + name + " SET " + joined(changing, ", ", equals) + by_key;
+    s.erase = "DELETE FROM " + name + by_key;
+    for (const index_info& i : t.indexes) {
+        s.fetch.push_back("SELECT " + names_of(t) + " FROM " + name + where_key(i));
+    }
+    return s;
+}
+
+std::string text_of(const row_range& r) {
+    const index_info& i = *r.index;
+    const auto columns = std::span(i.columns);
+    const auto prefix = columns.first(r.prefix_parts);
+    const auto rest = columns.subspan(r.prefix_parts);
+    std::vector<std::string> conditions;
+    if (!i.where.empty()) conditions.emplace_back(i.where);
+    for (const std::string_view c : prefix) conditions.push_back(equals(c));
+    if (r.after_parts > 0) {
+        const auto name = [](std::string_view c) { return c; };
+        conditions.push_back("(" + joined(rest.first(r.after_parts), ", ", name) + ")" +
+                             (r.descending ? " < " : " > ") + placeholders(r.after_parts));
+    }
+    const auto in_order = [&](std::string_view c) {
+        return std::string(c) + (r.descending ? " DESC" : "");
+    };
+    const std::string where = joined(conditions, " AND ", [](const std::string& c) { return c; });
+    return "SELECT " + names_of(*i.table) + " FROM " + std::string(i.table->name) +
+           (where.empty() ? "" : " WHERE " + where) +
+           (rest.empty() ? "" : " ORDER BY " + joined(rest, ", ", in_order));
+}
+
+// Of the process: the address of a text names it to a connection.
+template <class Key, class Value, class Make>
+const Value& made_once(std::map<Key, Value>& all, const Key& key, const Make& make) {
+    static std::mutex mutex;
+    const std::scoped_lock lock(mutex);
+    const auto at = all.lower_bound(key);
+    if (at != all.end() && at->first == key) return at->second;
+    return all.emplace_hint(at, key, make())->second;
+}
+
+const table_statements& statements_of(const table_info& t) {
+    static std::map<const table_info*, table_statements> all;
+    return made_once(all, &t, [&] { return statements_for(t); });
+}
+
+const char* statement_of(const row_range& r) {
+    using kind = std::tuple<const index_info*, std::size_t, std::size_t, bool>;
+    static std::map<kind, std::string> all;
+    const kind of(r.index, r.prefix_parts, r.after_parts, r.descending);
+    return made_once(all, of, [&] { return text_of(r); }).c_str();
+}
+
+// ---- columns ----
+
+class bound_columns final : public column_sink {
+  public:
+    // What is made for `columns` of them stays where it is.
+    bound_columns(query& q, std::size_t columns) : q_(q) { made_.reserve(columns); }
+
+    void put_null() override { q_.bind_null(); }
+    void put_integer(std::int64_t value) override { q_.bind(value); }
+    void put_text(const std::string& text) override { q_.bind(text); }
+    void put_bytes(std::string_view bytes) override { q_.bind_blob(bytes.data(), bytes.size()); }
+    void put_made(std::string bytes) override {
+        const std::string& kept = made_.emplace_back(std::move(bytes));
+        q_.bind_blob(kept.data(), kept.size());
+    }
+    void put_made_text(std::string text) override { q_.bind(made_.emplace_back(std::move(text))); }
+    void put_operations(std::span<const operation> all) override {
+        q_.worked(work_of_operation * all.size());
+        put_made(encode(all));
+    }
+    void put_retry_record(const retry_record& record) override { put_made(encode(record)); }
+
+    void put_key(const index_info& index, std::size_t first, std::size_t count,
+                 std::string_view key) {
+        key_reader parts(key);
+        for (const part_kind kind : std::span(index.kinds).subspan(first, count)) {
+            switch (kind) {
+            case part_kind::integer: q_.bind(parts.integer()); break;
+            case part_kind::text: put_made_text(parts.text()); break;
+            case part_kind::uuid: put_bytes(parts.bytes(sizeof(uuid))); break;
+            case part_kind::digest: put_bytes(parts.bytes(sizeof(digest))); break;
+            }
+        }
+    }
+
+  private:
+    query& q_;
+    std::vector<std::string> made_;
+};
+
+class read_columns final : public column_source {
+  public:
+    explicit read_columns(query& q) : q_(q) {}
+
+    bool take_null() override {
+        const bool is = q_.is_null(next_);
+        if (is) ++next_;
+        return is;
+    }
+    std::int64_t take_integer() override { return q_.integer(next_++); }
+    std::string_view take_bytes() override { return q_.blob(next_++); }
+    std::vector<operation> take_operations() override {
+        auto all = decoded(decode_operations(take_bytes()), "its operations");
+        q_.worked(work_of_operation * all.size());
+        return all;
+    }
+    retry_record take_retry_record() override {
+        return decoded(decode_retry_record(take_bytes()), "its times");
+    }
+    void damaged(const char* why) override { q_.damaged(why); }
+
+  private:
+    template <class T>
+    T decoded(std::optional<T> from, const char* what) {
+        if (!from) damaged(what);
+        return *std::move(from);
+    }
+
+    query& q_;
+    int next_ = 0;
+};
+
+}  // namespace
+
+row_ptr row_in(query& q, const table_info& t) {
+    q.at(t.name.data(), q.integer(0));
+    read_columns columns(q);
+    return t.take_row(columns);
+}
+
+const char* rows_behind(const table_info& t) {
+    return statement_of({.index = &t.indexes.front(), .after_parts = 1});
+}
+
+row_ptr fetch_row(connection& db, const index_info& index, const row_key& key) {
+    auto q = db.use(statements_of(*index.table).fetch[index.number].c_str());
+    bound_columns bound(q, index.columns.size());
+    bound.put_key(index, 0, index.columns.size(), key);
+    return q.step() ? row_in(q, *index.table) : nullptr;
+}
+
+row_page scan_rows(connection& db, const row_range& range) {
+    row_page page;
+    auto q = db.use(statement_of(range));
+    bound_columns bound(q, range.index->columns.size());
+    bound.put_key(*range.index, 0, range.prefix_parts, range.prefix);
+    bound.put_key(*range.index, range.prefix_parts, range.after_parts, range.after);
+    const std::size_t before = db.work();
+    const auto is_full = [&] {
+        return page.rows.size() == page_rows_max || std::ssize(page.rows) >= range.limit ||
+               db.work() - before >= page_bytes_max;
+    };
+    while (q.step()) {
+        page.rows.push_back(row_in(q, *range.index->table));
+        page.is_last = !is_full();
+        if (!page.is_last) break;
+    }
+    return page;
+}
+
+void write_rows(connection& db, const table_changes& changes) {
+    const table_info& t = *changes.table;
+    const table_statements& s = statements_of(t);
+    std::vector<const void*> added;
+    for (const auto& [before, now, is_anew] : changes.rows) {
+        if (now && (!before || is_anew)) added.push_back(now.get());
+        if (!before) continue;
+        const bool stays = now && !is_anew;
+        auto q = db.use(stays ? s.change.c_str() : s.erase.c_str());
+        bound_columns bound(q, t.columns.size());
+        if (stays) {
+            t.put_changed(now.get(), bound);
+        } else {
+            t.put_key(before.get(), bound);
+        }
+        q.run();
+        if (db.database().getChanges() != 1) q.damaged("it is not as it was read");
+    }
+    for (std::size_t from = 0; from < added.size();) {
+        const std::size_t some = added.size() - from < put_at_once ? 1 : put_at_once;
+        auto q = db.use(some == 1 ? s.put.c_str() : s.put_some.c_str());
+        bound_columns bound(q, some * t.columns.size());
+        for (std::size_t n = 0; n < some; ++n) t.put_columns(added[from++], bound);
+        q.run();
+    }
+}
+
+}  // namespace callsign::sqlite

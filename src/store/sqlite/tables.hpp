@@ -1,0 +1,21 @@
+#pragma once
+// The tables that ports/tables declares, in SQLite: their statements are made of what is declared,
+// once a process.
+
+#include "connection.hpp"
+
+#include <callsign/ports/unit_of_work.hpp>
+
+namespace callsign::sqlite {
+
+// Null: there is none.
+row_ptr fetch_row(connection& db, const index_info& index, const row_key& key);
+row_page scan_rows(connection& db, const row_range& range);
+// For who reads all there is, damaged or not: those behind the row of an id, in their order, and
+// the one that a query of them has come to. Requires: the table has ids.
+const char* rows_behind(const table_info& table);
+row_ptr row_in(query& q, const table_info& table);
+// What is replaced or erased must be there: else it is damaged.
+void write_rows(connection& db, const table_changes& changes);
+
+}  // namespace callsign::sqlite
