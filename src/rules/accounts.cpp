@@ -4,6 +4,7 @@
 #include "resolve.hpp"
 #include "room.hpp"
 
+#include <callsign/rules/rows/tokens.hpp>
 #include <callsign/rules/rules.hpp>
 
 namespace callsign::rules {
@@ -24,7 +25,7 @@ create_account::answer apply(write_tx& tx, const create_account& c, const moment
                        .sealed_key = c.elsewhere->sealed_key});
         m.tell(events::remote_changed{id});
     }
-    tx.put_token(id, c.token_name, token_scope::write, c.token_hash, m.now);
+    tokens::put(tx, id, c.token_name, token_scope::write, c.token_hash, m.now);
     m.tell(events::account_created{id, c.client_id});
     return *tx.find_account(id);
 }
@@ -37,18 +38,18 @@ create_token::answer apply(write_tx& tx, const create_token& c, const moment& m)
         owner = found->id;
         if (!has_room_for_token(tx, *owner, m)) return create_token::too_many_tokens{};
     }
-    const token_id id = tx.put_token(owner, c.name, c.scope, c.token_hash, m.now, c.expires_at);
+    const token_id id = tokens::put(tx, owner, c.name, c.scope, c.token_hash, m.now, c.expires_at);
     m.tell(events::token_created{id, owner});
-    return *tx.find_token(id);
+    return *tokens::find(tx, id);
 }
 
 revoke_token::answer apply(write_tx& tx, const revoke_token& c, const moment& m) {
-    auto found = tx.find_token(c.token);
+    auto found = tokens::find(tx, c.token);
     if (!found || (c.account && found->account != c.account)) return revoke_token::no_such_token{};
     if (found->account && !resolve(tx, *found->account)) return revoke_token::no_such_token{};
     // Revoking twice is no fault, and keeps the first instant.
     if (!found->revoked_at) {
-        tx.revoke_token(c.token, m.now);
+        tokens::revoke(tx, c.token, m.now);
         found->revoked_at = m.now;
         m.tell(events::token_revoked{c.token, found->account});
     }

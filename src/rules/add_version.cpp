@@ -7,6 +7,7 @@
 #include "room.hpp"
 
 #include <callsign/domain/work.hpp>
+#include <callsign/rules/rows/instance.hpp>
 #include <callsign/rules/transform.hpp>
 
 #include <algorithm>
@@ -186,7 +187,7 @@ std::optional<add_version::answer> accept_resent(write_tx& tx, const add_version
 std::optional<add_version::added> take_up(write_tx& tx, const add_version& c, const device& sender,
                                           const moment& m) {
     if (!sender.resync) return std::nullopt;
-    const auto its = resync_versions_of(tx.instance());
+    const auto its = resync_versions_of(instance_of(tx));
     const bool is_its = c.parent == its.ahead || c.parent == its.sent ||
                         is_ahead(tx, sender.account, version_of_name(c.parent), *sender.resync);
     if (!is_its) return std::nullopt;

@@ -10,6 +10,7 @@
 
 #include <callsign/base/text.hpp>
 #include <callsign/domain/work.hpp>
+#include <callsign/rules/rows/instance.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -42,7 +43,7 @@ class snapshot_merge {
           sender_(sender),
           account_(sender.account),
           moment_(m),
-          note_(resync_versions_of(tx.instance()).note),
+          note_(resync_versions_of(instance_of(tx)).note),
           tasks_(tx, account_) {}
 
     std::size_t look_at(const uuid& id) { return tasks_.look_at(id); }
@@ -169,7 +170,7 @@ std::variant<device, typename Command::answer> sender_of(write_tx& tx, const Com
     auto sender = tx.find_device(c.client_id);
     if (!sender || sender->mode != account_mode::managed) return answer(no_such_client{});
     if (sender->revoked_at) return answer(device_revoked{});
-    const bool is_awaited = sender->resync && c.version == resync_versions_of(tx.instance()).sent;
+    const bool is_awaited = sender->resync && c.version == resync_versions_of(instance_of(tx)).sent;
     if (!is_awaited) return answer(merge_snapshot::not_awaited{});
     return *std::move(sender);
 }

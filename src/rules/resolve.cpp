@@ -1,5 +1,7 @@
 #include "resolve.hpp"
 
+#include <callsign/rules/rows/tokens.hpp>
+
 namespace callsign::rules {
 namespace {
 
@@ -43,7 +45,7 @@ series at_instant(series s, time_point now) {
 }
 
 task shown(read_tx& tx, task t) {
-    t.author_name = tx.name_of(t.author);
+    t.author_name = tokens::name_of(tx, t.author);
     return t;
 }
 

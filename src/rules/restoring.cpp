@@ -6,6 +6,7 @@
 
 #include <callsign/domain/work.hpp>
 #include <callsign/rules/rows/actions.hpp>
+#include <callsign/rules/rows/instance.hpp>
 #include <callsign/rules/rules.hpp>
 
 #include <algorithm>
@@ -15,7 +16,7 @@ namespace callsign::rules {
 begin_restored::answer apply(write_tx& tx, const begin_restored& c, const moment& m) {
     constexpr std::int64_t accounts_at_once = 500;
     begin_restored::answer done;
-    tx.put_instance(c.instance);
+    put_instance(tx, c.instance);
     const actor itself;
     actions::put(tx, {{}, m.now, itself, "restored", {}, {}, to_rfc3339(c.backup_made_at)});
     const auto expect_devices = [&](account_id owner) {

@@ -3,6 +3,7 @@
 // before anything is written; not those that take something away, that keep what was promised, and
 // the server's and its operators' own. The rest is asked whoever wants it.
 
+#include <callsign/rules/rows/tokens.hpp>
 #include <callsign/rules/rules.hpp>
 
 #include <algorithm>
@@ -25,10 +26,10 @@ inline bool has_room(write_tx& tx, account_id account, std::size_t more, const m
 inline bool has_room_for_token(write_tx& tx, account_id account, const moment& m) {
     if (m.tokens_max == 0) return true;
     constexpr std::int64_t forgotten_at_once = 500;
-    const auto over = tx.count_tokens(account) + 1 - static_cast<std::int64_t>(m.tokens_max);
+    const auto over = tokens::count(tx, account) + 1 - static_cast<std::int64_t>(m.tokens_max);
     if (over <= 0) return true;
     const auto some = std::min(over, forgotten_at_once);
-    if (tx.forget_ended_tokens(account, m.wall, some) == over) return true;
+    if (tokens::forget_ended(tx, account, m.wall, some) == over) return true;
     m.tell(events::account_full{account, account_limit::tokens});
     return false;
 }

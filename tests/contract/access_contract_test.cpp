@@ -6,6 +6,7 @@
 #include <callsign/rules/read.hpp>
 #include <callsign/rules/rows/removal.hpp>
 #include <callsign/rules/rows/secrets.hpp>
+#include <callsign/rules/rows/tokens.hpp>
 #include <callsign/rules/rules.hpp>
 
 #include <gtest/gtest.h>
@@ -18,15 +19,15 @@ using namespace testing;
 TEST_P(store_contract, a_token_says_when_it_expires) {
     const auto account = make_account();
     write([&](write_tx& tx) {
-        tx.put_token(account, "short", token_scope::read, sha256("short"), t0,
-                     t0 + milliseconds{5});
-        tx.put_token(account, "long", token_scope::read, sha256("long"), t0);
+        tokens::put(tx, account, "short", token_scope::read, sha256("short"), t0,
+                    t0 + milliseconds{5});
+        tokens::put(tx, account, "long", token_scope::read, sha256("long"), t0);
     });
     if (GetParam().durable) reopen();
     const auto tx = store_->begin_read();
-    EXPECT_EQ(tx->find_principal(sha256("short"))->expires_at, t0 + milliseconds{5});
-    EXPECT_EQ(tx->find_principal(sha256("long"))->expires_at, std::nullopt);
-    EXPECT_EQ(tx->tokens_of(account)[0].expires_at, t0 + milliseconds{5});
+    EXPECT_EQ(tokens::find_principal(*tx, sha256("short"))->expires_at, t0 + milliseconds{5});
+    EXPECT_EQ(tokens::find_principal(*tx, sha256("long"))->expires_at, std::nullopt);
+    EXPECT_EQ(tokens::of(*tx, account)[0].expires_at, t0 + milliseconds{5});
 }
 
 TEST_P(store_contract, tokens_that_have_ended_are_forgotten_the_oldest_first) {
@@ -36,64 +37,65 @@ TEST_P(store_contract, tokens_that_have_ended_are_forgotten_the_oldest_first) {
     write([&](write_tx& tx) {
         for (int n = 0; n < 6; ++n) {
             const auto until = n % 2 ? std::optional(t0 + milliseconds{n}) : std::nullopt;
-            made.push_back(tx.put_token(n == 5 ? two : one, "t", token_scope::read,
-                                        sha256(std::to_string(n)), t0, until));
+            made.push_back(tokens::put(tx, n == 5 ? two : one, "t", token_scope::read,
+                                       sha256(std::to_string(n)), t0, until));
         }
-        tx.revoke_token(made[4], t0);
+        tokens::revoke(tx, made[4], t0);
     });
-    EXPECT_EQ(write([&](write_tx& tx) { return tx.count_tokens(one); }), 5);
+    EXPECT_EQ(write([&](write_tx& tx) { return tokens::count(tx, one); }), 5);
     const auto forget = [&](std::int64_t limit) {
-        return write(
-            [&](write_tx& tx) { return tx.forget_ended_tokens(one, t0 + milliseconds{3}, limit); });
+        return write([&](write_tx& tx) {
+            return tokens::forget_ended(tx, one, t0 + milliseconds{3}, limit);
+        });
     };
     EXPECT_EQ(forget(2), 2);
     if (GetParam().durable) reopen();
-    EXPECT_FALSE(store_->begin_read()->find_principal(sha256("1")));
-    EXPECT_FALSE(store_->begin_read()->find_principal(sha256("3")));
-    EXPECT_TRUE(store_->begin_read()->find_principal(sha256("4")));
+    EXPECT_FALSE(tokens::find_principal(*store_->begin_read(), sha256("1")));
+    EXPECT_FALSE(tokens::find_principal(*store_->begin_read(), sha256("3")));
+    EXPECT_TRUE(tokens::find_principal(*store_->begin_read(), sha256("4")));
     EXPECT_EQ(forget(2), 1);
     EXPECT_EQ(forget(2), 0);
     write([&](write_tx& tx) {
-        EXPECT_EQ(tx.count_tokens(one), 2);
-        EXPECT_EQ(tx.count_tokens(two), 1);
+        EXPECT_EQ(tokens::count(tx, one), 2);
+        EXPECT_EQ(tokens::count(tx, two), 1);
         // Not the id of one that was there.
-        EXPECT_GT(tx.put_token(one, "t", token_scope::read, sha256("1"), t0), made.back());
+        EXPECT_GT(tokens::put(tx, one, "t", token_scope::read, sha256("1"), t0), made.back());
     });
 }
 
 TEST_P(store_contract, tokens_open_until_they_are_revoked) {
     const auto account = make_account();
     const auto id = write([&](write_tx& tx) {
-        tx.put_token(std::nullopt, "operator", token_scope::admin, sha256("root"), t0);
-        return tx.put_token(account, "laptop", token_scope::write, sha256("secret"), t0);
+        tokens::put(tx, std::nullopt, "operator", token_scope::admin, sha256("root"), t0);
+        return tokens::put(tx, account, "laptop", token_scope::write, sha256("secret"), t0);
     });
-    EXPECT_EQ(store_->begin_read()->find_principal(sha256("secret"))->account, account);
-    EXPECT_FALSE(store_->begin_read()->find_principal(sha256("root"))->account);
-    EXPECT_FALSE(store_->begin_read()->find_principal(sha256("wrong")));
-    write([&](write_tx& tx) { tx.revoke_token(id, t0 + milliseconds{1}); });
+    EXPECT_EQ(tokens::find_principal(*store_->begin_read(), sha256("secret"))->account, account);
+    EXPECT_FALSE(tokens::find_principal(*store_->begin_read(), sha256("root"))->account);
+    EXPECT_FALSE(tokens::find_principal(*store_->begin_read(), sha256("wrong")));
+    write([&](write_tx& tx) { tokens::revoke(tx, id, t0 + milliseconds{1}); });
     const auto tx = store_->begin_read();
-    const auto gone = tx->find_principal(sha256("secret"));
+    const auto gone = tokens::find_principal(*tx, sha256("secret"));
     EXPECT_TRUE(gone->revoked);
     EXPECT_EQ(gone->name, "laptop");
     EXPECT_EQ(gone->account_name, "home");
-    const auto root = tx->find_principal(sha256("root"));
+    const auto root = tokens::find_principal(*tx, sha256("root"));
     EXPECT_FALSE(root->revoked);
     EXPECT_EQ(root->name, "operator");
     EXPECT_EQ(root->account_name, "");
-    ASSERT_EQ(tx->tokens_of(account).size(), 1u);
-    EXPECT_EQ(tx->tokens_of(account)[0].revoked_at, t0 + milliseconds{1});
-    EXPECT_EQ(tx->tokens_of(std::nullopt).size(), 1u);
+    ASSERT_EQ(tokens::of(*tx, account).size(), 1u);
+    EXPECT_EQ(tokens::of(*tx, account)[0].revoked_at, t0 + milliseconds{1});
+    EXPECT_EQ(tokens::of(*tx, std::nullopt).size(), 1u);
 }
 
 TEST_P(store_contract, a_token_says_of_what_kind_its_account_is) {
     write([](write_tx& tx) {
         const auto id = put_opaque(tx, "sealed", client_a);
-        tx.put_token(id, "t", token_scope::write, sha256("sealed"), t0);
-        tx.put_token(std::nullopt, "t", token_scope::admin, sha256("operator"), t0);
+        tokens::put(tx, id, "t", token_scope::write, sha256("sealed"), t0);
+        tokens::put(tx, std::nullopt, "t", token_scope::admin, sha256("operator"), t0);
     });
     const auto tx = store_->begin_read();
-    EXPECT_EQ(tx->find_principal(sha256("sealed"))->mode, account_mode::opaque);
-    EXPECT_EQ(tx->find_principal(sha256("operator"))->mode, account_mode::managed);
+    EXPECT_EQ(tokens::find_principal(*tx, sha256("sealed"))->mode, account_mode::opaque);
+    EXPECT_EQ(tokens::find_principal(*tx, sha256("operator"))->mode, account_mode::managed);
 }
 
 TEST_P(store_contract, a_client_id_opens_its_account) {

@@ -3,7 +3,9 @@
 #include "store_contract.hpp"
 
 #include <callsign/rules/rows/actions.hpp>
+#include <callsign/rules/rows/instance.hpp>
 #include <callsign/rules/rows/secrets.hpp>
+#include <callsign/rules/rows/tokens.hpp>
 #include <callsign/rules/rows/webhooks.hpp>
 
 namespace callsign::testing {
@@ -60,11 +62,11 @@ TEST_P(store_contract, ids_of_another_instance_are_none_that_the_lost_one_has_gi
         write([&](write_tx& tx) {
             actions::put(tx, action(n));
             tokens.push_back(
-                tx.put_token({}, "", token_scope::read, sha256(std::to_string(n)), t0));
+                tokens::put(tx, {}, "", token_scope::read, sha256(std::to_string(n)), t0));
         });
     };
     give(1);
-    write([](write_tx& tx) { tx.put_instance(uuid{}); });
+    write([](write_tx& tx) { put_instance(tx, uuid{}); });
     if (GetParam().durable) reopen();
     give(2);
     EXPECT_GT(tokens[1].value, tokens[0].value + ids_of_lost);

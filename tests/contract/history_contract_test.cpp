@@ -3,6 +3,7 @@
 #include "store_contract.hpp"
 
 #include <callsign/rules/rows/purges.hpp>
+#include <callsign/rules/rows/tokens.hpp>
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -449,14 +450,15 @@ TEST_P(store_contract, a_sealed_chain_gives_way_to_its_history) {
 TEST_P(store_contract, a_token_is_found_by_its_id) {
     const auto account = make_account();
     write([&](write_tx& tx) {
-        const auto id = tx.put_token(account, "laptop", token_scope::read, sha256("t"), t0);
-        const auto root = tx.put_token(std::nullopt, "root", token_scope::admin, sha256("r"), t0);
-        EXPECT_EQ(tx.find_token(id)->name, "laptop");
-        EXPECT_EQ(tx.find_token(id)->account, account);
-        EXPECT_EQ(tx.find_token(root)->account, std::nullopt);
-        tx.revoke_token(id, t0 + milliseconds{3});
-        EXPECT_EQ(tx.find_token(id)->revoked_at, t0 + milliseconds{3});
-        EXPECT_FALSE(tx.find_token(token_id{root.value + 1}));
+        const auto id = tokens::put(tx, account, "laptop", token_scope::read, sha256("t"), t0);
+        const auto root =
+            tokens::put(tx, std::nullopt, "root", token_scope::admin, sha256("r"), t0);
+        EXPECT_EQ(tokens::find(tx, id)->name, "laptop");
+        EXPECT_EQ(tokens::find(tx, id)->account, account);
+        EXPECT_EQ(tokens::find(tx, root)->account, std::nullopt);
+        tokens::revoke(tx, id, t0 + milliseconds{3});
+        EXPECT_EQ(tokens::find(tx, id)->revoked_at, t0 + milliseconds{3});
+        EXPECT_FALSE(tokens::find(tx, token_id{root.value + 1}));
     });
 }
 

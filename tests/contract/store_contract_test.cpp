@@ -5,6 +5,7 @@
 #include "store_contract.hpp"
 
 #include <callsign/rules/rows/removal.hpp>
+#include <callsign/rules/rows/tokens.hpp>
 #include <callsign/store/memory.hpp>
 #include <callsign/store/sqlite.hpp>
 
@@ -218,7 +219,7 @@ TEST_P(store_contract, an_account_goes_with_all_its_rows) {
             change(tx, id, first, {{"p", "v"}}, false, 20, t0 + milliseconds{500});
             tx.skip_numbers(series.id, "", 30);
             tx.put_series(id, "MORE", "project", false, t0);
-            tx.put_token(id, "t", token_scope::write, sha256(std::to_string(first)), t0);
+            tokens::put(tx, id, "t", token_scope::write, sha256(std::to_string(first)), t0);
             tx.put_device({.client_id = client, .account = id, .name = "a", .sealed_key = "k"});
             tx.put_fork_version(id, {uuid_of(5'000 + first), 1, t0, {2}, {}, {}}, {100, 10'000});
         });
@@ -254,13 +255,13 @@ TEST_P(store_contract, an_account_goes_with_all_its_rows) {
     EXPECT_FALSE(tx->find_account(home) || tx->find_account("home"));
     EXPECT_EQ(tx->accounts().size(), 1u);
     EXPECT_FALSE(tx->find_device(client_a) || tx->find_device(uuid_of(950)));
-    EXPECT_FALSE(tx->find_principal(sha256("1")));
+    EXPECT_FALSE(tokens::find_principal(*tx, sha256("1")));
     EXPECT_TRUE(tx->versions(home, 0, 100).empty());
     EXPECT_TRUE(tx->series_of(home).empty());
     EXPECT_FALSE(tx->find_sealed_child(sealed, uuid{}));
     for (int n = 1; n <= 20; ++n) EXPECT_FALSE(tx->find_task(home, uuid_of(n)));
     EXPECT_EQ(tx->versions(other, 0, 100).size(), 20u);
-    EXPECT_TRUE(tx->find_principal(sha256("101")));
+    EXPECT_TRUE(tokens::find_principal(*tx, sha256("101")));
     EXPECT_EQ(tx->find_task(other, uuid_of(120))->numbered->number, 20);
     EXPECT_EQ(tx->find_task_as_of(other, uuid_of(101), 19)->attributes.at("description"),
               "task 101");

@@ -2,6 +2,8 @@
 
 #include "store_contract.hpp"
 
+#include <callsign/rules/rows/tokens.hpp>
+
 #include <gtest/gtest.h>
 
 namespace callsign {
@@ -94,7 +96,7 @@ TEST_P(store_contract, authors_are_kept_and_have_names) {
     token_id token;
     device_id phone;
     write([&](write_tx& tx) {
-        token = tx.put_token(account, "pipeline", token_scope::write, sha256("t"), t0);
+        token = tokens::put(tx, account, "pipeline", token_scope::write, sha256("t"), t0);
         phone = tx.put_device(
             {.client_id = uuid_of(90), .account = account, .name = "phone", .sealed_key = "k"});
         tx.append_version(account, uuid_of(1), t0, {}, token);
@@ -115,10 +117,10 @@ TEST_P(store_contract, authors_are_kept_and_have_names) {
     EXPECT_EQ(all[1].author, author{phone});
     EXPECT_EQ(all[2].author, author{});
     EXPECT_EQ(tx->find_task(account, uuid_of(7))->author, author{phone});
-    EXPECT_EQ(tx->name_of(token), "pipeline");
-    EXPECT_EQ(tx->name_of(phone), "phone");
-    EXPECT_EQ(tx->name_of(author{}), "");
-    EXPECT_EQ(tx->name_of(token_id{999}), "");
+    EXPECT_EQ(tokens::name_of(*tx, token), "pipeline");
+    EXPECT_EQ(tokens::name_of(*tx, phone), "phone");
+    EXPECT_EQ(tokens::name_of(*tx, author{}), "");
+    EXPECT_EQ(tokens::name_of(*tx, token_id{999}), "");
 }
 
 TEST_P(store_contract, a_task_without_a_number_is_open_once_it_has_one) {

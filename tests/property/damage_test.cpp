@@ -16,6 +16,7 @@
 #include "support/tasks_of.hpp"
 #include "support/temp_dir.hpp"
 
+#include <callsign/rules/rows/tokens.hpp>
 #include <callsign/rules/rules.hpp>
 #include <callsign/store/sqlite.hpp>
 
@@ -147,12 +148,12 @@ std::vector<question> questions_about(const std::filesystem::path& dir) {
     const auto tx = store->begin_read();
     std::vector<question> all;
     all.push_back([](read_tx& t) { return say(t.accounts()); });
-    all.push_back([](read_tx& t) { return say(t.tokens_of(std::nullopt)); });
+    all.push_back([](read_tx& t) { return say(tokens::of(t, std::nullopt)); });
     for (const account& a : tx->accounts()) {
         const auto id = a.id;
         all.push_back([id](read_tx& t) { return say(t.find_account(id)); });
         all.push_back([id](read_tx& t) { return say(t.series_of(id)); });
-        all.push_back([id](read_tx& t) { return say(t.tokens_of(id)); });
+        all.push_back([id](read_tx& t) { return say(tokens::of(t, id)); });
         all.push_back([id](read_tx& t) { return say(t.devices_of(id)); });
         all.push_back([id](read_tx& t) { return say(t.find_snapshot(id)); });
         all.push_back([id](read_tx& t) { return say(t.slots(slot_id{}, 9999, {}, id)); });

@@ -127,7 +127,9 @@ class faulty_store final : public store {
             return tx_->fetch(index, key);
         }
         row_page scan(const row_range& range) override { return tx_->scan(range); }
-        std::int64_t draw(drawn_id what) override { return tx_->draw(what); }
+        std::int64_t draw(drawn_id what, std::int64_t count) override {
+            return tx_->draw(what, count);
+        }
         void at(time_point now) override { tx_->at(now); }
 
         std::optional<account> find_account(account_id id) override {
@@ -158,10 +160,6 @@ class faulty_store final : public store {
             return tx_->default_series(a);
         }
         std::vector<series> series_of(account_id a) override { return tx_->series_of(a); }
-        std::optional<principal> find_principal(const digest& hash) override {
-            return tx_->find_principal(hash);
-        }
-        uuid instance() override { return tx_->instance(); }
         std::optional<remote_chain> find_remote(account_id a) override {
             return tx_->find_remote(a);
         }
@@ -171,16 +169,12 @@ class faulty_store final : public store {
         std::optional<account_state> state_of(account_id a) override { return tx_->state_of(a); }
         std::int64_t stored_bytes(account_id a) override { return tx_->stored_bytes(a); }
         bool is_elsewhere(account_id a) override { return tx_->is_elsewhere(a); }
-        void put_instance(const uuid& id) override { tx_->put_instance(id); }
         void put_remote(const remote_chain& r) override { tx_->put_remote(r); }
         void update_remote(const remote_chain& r) override { tx_->update_remote(r); }
         void remove_remote(account_id a) override { tx_->remove_remote(a); }
         std::vector<sealed_secret> sealed_secrets(secret_kind kind, std::int64_t after,
                                                   std::int64_t limit) override {
             return tx_->sealed_secrets(kind, after, limit);
-        }
-        std::vector<token> tokens_of(std::optional<account_id> a) override {
-            return tx_->tokens_of(a);
         }
         std::optional<task> find_task(account_id a, const uuid& id) override {
             return tx_->find_task(a, id);
@@ -408,18 +402,6 @@ class faulty_store final : public store {
         }
         bool reseal(const sealed_secret& was, std::string_view now) override {
             return tx_->reseal(was, now);
-        }
-        token_id put_token(std::optional<account_id> a, std::string_view name, token_scope scope,
-                           const digest& hash, time_point now,
-                           std::optional<time_point> expires_at) override {
-            return tx_->put_token(a, name, scope, hash, now, expires_at);
-        }
-        std::optional<token> find_token(token_id id) override { return tx_->find_token(id); }
-        void revoke_token(token_id id, time_point now) override { tx_->revoke_token(id, now); }
-        std::int64_t count_tokens(account_id a) override { return tx_->count_tokens(a); }
-        std::int64_t forget_ended_tokens(account_id a, time_point now,
-                                         std::int64_t limit) override {
-            return tx_->forget_ended_tokens(a, now, limit);
         }
         std::int64_t count_former_prefixes(account_id a) override {
             return tx_->count_former_prefixes(a);

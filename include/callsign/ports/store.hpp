@@ -155,11 +155,6 @@ class read_tx : public row_reader {
     // In the order of their ids.
     virtual std::vector<series> series_of(account_id account) = 0;
 
-    // Also of one that is revoked, or has expired.
-    virtual std::optional<principal> find_principal(const digest& token_hash) = 0;
-    // Of an account, or (none) the operator's; revoked ones included.
-    virtual std::vector<token> tokens_of(std::optional<account_id> account) = 0;
-
     virtual std::optional<task> find_task(account_id account, const uuid& id) = 0;
     virtual std::optional<task> find_task(series_id series, std::string_view period,
                                           std::int64_t number) = 0;
@@ -202,7 +197,7 @@ class read_tx : public row_reader {
     // At most `limit` of them after `after`.
     std::vector<task> numbered_tasks(series_id series, std::string_view period, std::int64_t after,
                                      std::int64_t limit);
-    // What a token or a device is called; empty: the author is the server.
+    // What a device is called; empty: it is none, or not known any more.
     virtual std::string name_of(const author& author) = 0;
     // At most `limit` links of the account's chain after seq `after`, in order.
     virtual std::vector<version> versions(account_id account, std::int64_t after,
@@ -239,16 +234,10 @@ class read_tx : public row_reader {
     virtual std::vector<sealed_secret> sealed_secrets(secret_kind kind, std::int64_t after,
                                                       std::int64_t limit) = 0;
 
-    // ---- the audit log ----
-
     // ---- accounts that live elsewhere ----
-    // Which store this is.
-    virtual uuid instance() = 0;
     virtual std::optional<remote_chain> find_remote(account_id account) = 0;
     // At most `limit` of all accounts after `after`, in the order of their accounts.
     virtual std::vector<remote_chain> remotes(account_id after, std::int64_t limit) = 0;
-
-    // ---- retries ----
 
     // ---- chains, and sealed ones ----
     virtual chain_head head_of(account_id account) = 0;
@@ -331,7 +320,8 @@ class write_tx : public read_tx {
     void erase(const row_of<Row>& row) {
         unit_->of<Row>().put(row, nullptr);
     }
-    virtual std::int64_t draw(drawn_id what) = 0;
+    // The last of so many ids.
+    virtual std::int64_t draw(drawn_id what, std::int64_t count = 1) = 0;
     // A row carries this instant.
     virtual void at(time_point now) = 0;
     const unit_of_work& work() const { return *unit_; }
@@ -433,8 +423,6 @@ class write_tx : public read_tx {
     // False, and nothing written: it is not what it was.
     virtual bool reseal(const sealed_secret& was, std::string_view now) = 0;
 
-    // ---- the audit log ----
-
     // ---- accounts that live elsewhere ----
     // Cheap, unlike find_remote().
     virtual bool is_elsewhere(account_id account) = 0;
@@ -444,8 +432,6 @@ class write_tx : public read_tx {
     virtual void update_remote(const remote_chain& remote) = 0;
     // It lives here from now on. Requires: nothing waits in its outbox.
     virtual void remove_remote(account_id account) = 0;
-
-    // ---- retries ----
 
     // ---- sealed chains ----
     // Appends; returns its seq. Requires: `parent` is the head, or the chain is empty.
@@ -475,7 +461,7 @@ class write_tx : public read_tx {
     // Requires: it has none yet.
     virtual void give_key(device_id id, std::string_view name, std::string_view sealed_key) = 0;
 
-    // ---- accounts, tokens, series ----
+    // ---- accounts, series ----
     virtual account_id put_account(std::string_view name, time_point now,
                                    account_mode mode = account_mode::managed) = 0;
     // Its name, its state, and since when it is deleted. Requires: nobody else has the name.
@@ -487,26 +473,9 @@ class write_tx : public read_tx {
                                                      std::int64_t limit) = 0;
     virtual series_id put_series(account_id account, std::string_view prefix,
                                  std::string_view project, bool is_default, time_point now) = 0;
-    // It is this one from now on. The ids that people see, of tokens and of actions, go on behind
-    // those that the lost one may have given since: `ids_of_lost` further.
-    virtual void put_instance(const uuid& id) = 0;
     // Its prefix, project, policy, zone and flags become these; a prefix it had stays an alias.
     // Requires: no other series has the prefix, or had it, or has the project.
     virtual void update_series(const series& series, time_point now) = 0;
-    virtual token_id put_token(std::optional<account_id> account, std::string_view name,
-                               token_scope scope, const digest& hash, time_point now,
-                               std::optional<time_point> expires_at) = 0;
-    token_id put_token(std::optional<account_id> account, std::string_view name, token_scope scope,
-                       const digest& hash, time_point now) {
-        return put_token(account, name, scope, hash, now, std::nullopt);
-    }
-    virtual std::optional<token> find_token(token_id id) = 0;
-    virtual void revoke_token(token_id id, time_point now) = 0;
-    // All that are kept.
-    virtual std::int64_t count_tokens(account_id account) = 0;
-    // Of those that are revoked, or have expired at `now`, the oldest `limit`; returns how many.
-    virtual std::int64_t forget_ended_tokens(account_id account, time_point now,
-                                             std::int64_t limit) = 0;
     // Prefixes that its series had, and have no more.
     virtual std::int64_t count_former_prefixes(account_id account) = 0;
 

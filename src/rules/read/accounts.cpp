@@ -1,6 +1,7 @@
 #include "resolve.hpp"
 
 #include <callsign/rules/read.hpp>
+#include <callsign/rules/rows/tokens.hpp>
 
 namespace callsign::rules {
 
@@ -21,14 +22,14 @@ list_series::answer read(read_tx& tx, const list_series& q) {
 }
 
 find_principal::answer read(read_tx& tx, const find_principal& q) {
-    return tx.find_principal(q.token_hash);
+    return tokens::find_principal(tx, q.token_hash);
 }
 
 list_tokens::answer read(read_tx& tx, const list_tokens& q) {
-    if (!q.account) return page_from(tx.tokens_of(std::nullopt), q.page);
+    if (!q.account) return page_from(tokens::of(tx, std::nullopt), q.page);
     const auto owner = resolve(tx, *q.account);
     if (!owner) return std::nullopt;
-    return page_from(tx.tokens_of(owner->id), q.page);
+    return page_from(tokens::of(tx, owner->id), q.page);
 }
 
 }  // namespace callsign::rules

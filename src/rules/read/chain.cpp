@@ -3,6 +3,7 @@
 
 #include <callsign/domain/work.hpp>
 #include <callsign/rules/read.hpp>
+#include <callsign/rules/rows/instance.hpp>
 
 #include <algorithm>
 
@@ -16,7 +17,7 @@ namespace {
 
 // A device that is further than the backup which the store was put back from, on its way back.
 std::variant<chain_place, find_child::answer> place_of_returning(read_tx& tx, const find_child& q) {
-    const uuid instance = tx.instance();
+    const uuid instance = instance_of(tx);
     const uuid parent = version_of_name(q.parent);
     const auto its = resync_versions_of(instance);
     if (parent == its.ahead) return find_child::awaits_change{};

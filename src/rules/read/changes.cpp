@@ -7,6 +7,7 @@
 #include <callsign/base/keyed_hash.hpp>
 #include <callsign/domain/work.hpp>
 #include <callsign/rules/read.hpp>
+#include <callsign/rules/rows/tokens.hpp>
 
 #include <algorithm>
 #include <unordered_map>
@@ -96,8 +97,8 @@ class feed_reader {
         task stood = as_it_stood(touched.id, v.seq);
         touched.made = touched.made || is_key_of_new(v, stood);
         if (!is_wanted(stood, v.seq, touched)) return;
-        task_change change{place, mark_of_version(v.id), v.created_at, tx_.name_of(v.author), {},
-                           {}};
+        task_change change{
+            place, mark_of_version(v.id), v.created_at, tokens::name_of(tx_, v.author), {}, {}};
         change.task = shown(tx_, std::move(stood));
         if (!change.task.purged) change.changed = std::move(touched.changed);
         found_.changes.push_back(std::move(change));

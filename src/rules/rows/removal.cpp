@@ -1,5 +1,6 @@
 #include <callsign/ports/tables/outbox.hpp>
 #include <callsign/ports/tables/purges.hpp>
+#include <callsign/ports/tables/tokens.hpp>
 #include <callsign/ports/tables/webhooks.hpp>
 #include <callsign/rules/rows/removal.hpp>
 
@@ -39,7 +40,8 @@ using remove_some = bool (*)(write_tx& tx, account_id account, std::int64_t limi
 // Those that others refer to come after them.
 constexpr std::array parts{remove_some{remove_webhooks}, remove_some{remove_by<effects_by_account>},
                            remove_some{remove_by<contests_by_task>},
-                           remove_some{remove_by<purges_by_task>}};
+                           remove_some{remove_by<purges_by_task>},
+                           remove_some{remove_by<tokens_by_account>}};
 
 }  // namespace
 

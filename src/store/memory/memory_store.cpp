@@ -3,6 +3,7 @@
 #include "reads.hpp"
 #include "write_transaction.hpp"
 
+#include <callsign/ports/tables/instance.hpp>
 #include <callsign/store/memory.hpp>
 
 #include <memory>
@@ -15,6 +16,13 @@ using memory::state;
 
 class memory_store final : public strict_memory_store {
   public:
+    memory_store() {
+        auto begun = std::make_shared<state>();
+        begun->rows.apply(
+            {&info_of_table<instance_row>(), {{nullptr, std::make_shared<const instance_row>()}}});
+        committed_ = durable_ = std::move(begun);
+    }
+
     std::unique_ptr<write_tx> begin_write(write_batch /*batch*/) override {
         auto commit = [this](std::shared_ptr<state> next, bool durable) {
             const std::scoped_lock lock(mutex_);
@@ -81,8 +89,7 @@ class memory_store final : public strict_memory_store {
     }
 
     std::mutex mutex_;  // guards the pointers; what they point to does not change once committed
-    std::shared_ptr<state> committed_ = std::make_shared<state>();
-    std::shared_ptr<state> durable_ = committed_;
+    std::shared_ptr<state> committed_, durable_;
     int forgotten_ = 0;  // writer's thread
 };
 

@@ -79,29 +79,6 @@ class reads_over : public Base {
         return all;
     }
 
-    std::optional<principal> find_principal(const digest& token_hash) override {
-        const auto* id = find(state_->token_hashes, token_hash);
-        if (!id) return std::nullopt;
-        const token& t = state_->tokens.at(*id);
-        const account* const owner = t.account ? &state_->accounts.at(*t.account) : nullptr;
-        return principal{t.id,
-                         t.account,
-                         t.scope,
-                         owner ? owner->mode : account_mode::managed,
-                         t.expires_at,
-                         t.revoked_at.has_value(),
-                         t.name,
-                         owner ? owner->name : std::string(),
-                         owner ? owner->state : account_state::active};
-    }
-    std::vector<token> tokens_of(std::optional<account_id> account) override {
-        std::vector<token> all;
-        for (const auto& [id, t] : state_->tokens) {
-            if (t.account == account) all.push_back(t);
-        }
-        return all;
-    }
-
     std::optional<task> find_task(account_id account, const uuid& id) override {
         const auto* row = find(state_->task_uuids, {account, id});
         return row ? std::optional(shown(*state_->tasks.at(*row))) : std::nullopt;
@@ -195,10 +172,6 @@ class reads_over : public Base {
         return std::nullopt;
     }
     std::string name_of(const author& by) override {
-        if (const auto* const token = std::get_if<token_id>(&by)) {
-            const auto* const found = find(state_->tokens, *token);
-            return found ? found->name : std::string();
-        }
         const auto* const id = std::get_if<device_id>(&by);
         if (!id) return {};
         for (const auto& [client, d] : state_->devices) {
@@ -323,7 +296,6 @@ class reads_over : public Base {
         return some;
     }
 
-    uuid instance() override { return state_->instance; }
     std::optional<remote_chain> find_remote(account_id account) override {
         return copy(find(state_->remotes, account));
     }

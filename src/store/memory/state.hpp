@@ -59,8 +59,6 @@ struct state {
     table<account_id, account> accounts;
     table<series_id, series> series_rows;
     table<std::pair<account_id, std::string>, series_id> prefixes;
-    table<token_id, token> tokens;
-    table<digest, token_id> token_hashes;
     table<slot_id, row<slot>> slots;
     table<std::pair<account_id, std::string>, slot_id> slot_keys;
     table<task_id, row<stored_task>> tasks;
@@ -79,7 +77,6 @@ struct state {
     table<uuid, device> devices;                                         // by client id
     table<std::pair<account_id, uuid>, sealed_version> sealed_children;  // by parent
     table<account_id, sealed_snapshot> snapshots;
-    uuid instance{};
     table<account_id, remote_chain> remotes;
     std::int64_t last_id = 0;  // of any row: ids grow and are never reused
     time_point last_moment{};

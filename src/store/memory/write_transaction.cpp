@@ -36,7 +36,9 @@ class write_transaction final : public reads_over<write_tx> {
         if (wrote_ || !work().is_empty()) ++*forgotten_;
     }
 
-    std::int64_t draw(drawn_id /*what*/) override { return ++state_->last_id; }
+    std::int64_t draw(drawn_id /*what*/, std::int64_t count) override {
+        return state_->last_id += count;
+    }
     void at(time_point now) override { moved(now); }
 
     slot_id put_slot(const slot& s) override {
@@ -446,9 +448,6 @@ class write_transaction final : public reads_over<write_tx> {
              [&](const auto& row) { return series.contains(std::get<0>(row.first)); });
         drop(s.counters, [&](const auto& row) { return series.contains(row.first.first); });
         drop(s.skipped, [&](const auto& row) { return series.contains(row.first); });
-        drop(s.token_hashes,
-             [&](const auto& row) { return s.tokens.at(row.second).account == account; });
-        drop(s.tokens, is_its);
         drop(s.devices, is_its);
         drop(s.series_rows, is_its);
         drop(s.prefixes, begins_so);
@@ -498,11 +497,6 @@ class write_transaction final : public reads_over<write_tx> {
         kept.numbering = s.numbering;
         if (kept.is_default) state_->accounts.at(s.account).default_prefix = s.prefix;
     }
-    void put_instance(const uuid& id) override {
-        wrote_ = true;
-        state_->instance = id;
-        state_->last_id += ids_of_lost;
-    }
     bool is_elsewhere(account_id account) override { return state_->remotes.contains(account); }
     void put_remote(const remote_chain& r) override {
         wrote_ = true;
@@ -526,36 +520,6 @@ class write_transaction final : public reads_over<write_tx> {
         return true;
     }
 
-    token_id put_token(std::optional<account_id> account, std::string_view name, token_scope scope,
-                       const digest& hash, time_point now,
-                       std::optional<time_point> expires_at) override {
-        const token_id id{next_id(now)};
-        CALLSIGN_ASSERT(state_->token_hashes.emplace(hash, id).second);
-        state_->tokens.emplace(id,
-                               token{id, account, std::string(name), scope, now, {}, expires_at});
-        return id;
-    }
-    std::optional<token> find_token(token_id id) override { return copy(find(state_->tokens, id)); }
-    void revoke_token(token_id id, time_point now) override {
-        moved(now);
-        state_->tokens.at(id).revoked_at = now;
-    }
-    std::int64_t count_tokens(account_id account) override {
-        return std::ssize(tokens_of(account));
-    }
-    std::int64_t forget_ended_tokens(account_id account, time_point now,
-                                     std::int64_t limit) override {
-        std::int64_t gone = 0;
-        for (const token& t : tokens_of(account)) {
-            if (gone == limit) break;
-            if (!t.revoked_at && !(t.expires_at && *t.expires_at <= now)) continue;
-            drop(state_->token_hashes, [&](const auto& row) { return row.second == t.id; });
-            state_->tokens.erase(t.id);
-            ++gone;
-        }
-        wrote_ = wrote_ || gone > 0;
-        return gone;
-    }
     std::int64_t count_former_prefixes(account_id account) override {
         const auto is_its = [&](const auto& row) { return row.first.first == account; };
         return std::ranges::count_if(state_->prefixes, is_its) - std::ssize(series_of(account));

@@ -18,8 +18,9 @@ class last_ids {
     void load(connection& db);
 
     std::int64_t last(drawn_id what) const noexcept { return now_[at(what)]; }
-    std::int64_t next(drawn_id what) noexcept { return ++now_[at(what)]; }
-    void skip(drawn_id what, std::int64_t ids) noexcept { now_[at(what)] += ids; }
+    std::int64_t next(drawn_id what, std::int64_t count = 1) noexcept {
+        return now_[at(what)] += count;
+    }
 
     // The parameters of sql::totals_set that are left.
     void bind_to(query& q) const;

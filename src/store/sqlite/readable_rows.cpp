@@ -45,10 +45,6 @@ const looked_at tables_in_sql[] = {
     {"counters",
      "SELECT counter_id, last_number, period FROM counters WHERE counter_id > ? ORDER BY 1",
      [](query& q) { q.integer(1); }},
-    {"tokens",
-     "SELECT token_id, account_id, name, scope, created_at, revoked_at, expires_at FROM tokens"
-     " WHERE token_id > ? ORDER BY 1",
-     look_at<token_of>},
     {"slots",
      "SELECT slot_id, account_id, key, fingerprint, uuid, created_at, attempts, created, reason,"
      " state, task_id, settled_at, in_flight FROM slots WHERE slot_id > ? ORDER BY 1",
@@ -76,8 +72,6 @@ const looked_at tables_in_sql[] = {
      "SELECT device_id, client_id, account_id, 1, name, key, created_at, revoked_at, resync_from,"
      " resync_state, '', 1 FROM devices WHERE device_id > ? ORDER BY 1",
      look_at<device_of>},
-    {"instance", "SELECT instance_id, uuid FROM instance WHERE instance_id > ? ORDER BY 1",
-     [](query& q) { q.id(1); }},
     {"remotes",
      "SELECT account_id, url, client_id, key, cursor, before, partial, partial_operations, halted,"
      " moving, moved_series, moved_period, moved_number, moved_tasks FROM remotes WHERE account_id "

@@ -42,10 +42,6 @@ account_mode mode_in(query& q, int column) {
     return q.one_of(column, account_mode::managed, account_mode::opaque);
 }
 
-token_scope scope_in(query& q, int column) {
-    return q.one_of(column, token_scope::read, token_scope::admin);
-}
-
 history_kind history_kind_of(query& q) {
     q.at("task_history", q.integer(3));
     return q.one_of(1, history_kind::whole, history_kind::purged);
@@ -82,12 +78,6 @@ series series_row_of(query& q) {
             q.integer(10) != 0,
             q.integer(11) != 0,
             q.integer(12) != 0};
-}
-
-token token_of(query& q) {
-    q.at("tokens", q.integer(0));
-    return {token_id{q.integer(0)}, maybe_id<account_id>(q, 1), q.text(2),          scope_in(q, 3),
-            q.instant(4),           maybe_instant(q, 5),        maybe_instant(q, 6)};
 }
 
 slot slot_of(query& q) {
@@ -180,13 +170,6 @@ remote_chain remote_of(query& q) {
         r.moving->after = task_place{series_id{q.integer(10)}, q.text(11), q.integer(12)};
     }
     return r;
-}
-
-principal principal_of(query& q) {
-    q.at("tokens", q.integer(0));
-    return {token_id{q.integer(0)}, maybe_id<account_id>(q, 1), scope_in(q, 2), mode_in(q, 3),
-            maybe_instant(q, 4),    q.integer(5) != 0,          q.text(6),      q.text(7),
-            account_state_in(q, 8)};
 }
 
 device device_of(query& q) {

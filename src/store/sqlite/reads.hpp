@@ -14,11 +14,9 @@ namespace callsign::sqlite {
 
 account account_of(query& q);
 series series_row_of(query& q);
-token token_of(query& q);
 slot slot_of(query& q);
 task task_of(query& q);
 version version_of(query& q);
-principal principal_of(query& q);
 device device_of(query& q);
 remote_chain remote_of(query& q);
 // Without its last version's id.
@@ -109,15 +107,6 @@ class reads_over : public Base {
         return all(q.bind(account), series_row_of);
     }
 
-    std::optional<principal> find_principal(const digest& token_hash) override {
-        auto q = db_.use(sql::token_principal);
-        return one(q.bind(token_hash), principal_of);
-    }
-    std::vector<token> tokens_of(std::optional<account_id> account) override {
-        auto q = db_.use(sql::token_all);
-        return all(q.bind(account), token_of);
-    }
-
     std::optional<task> find_task(account_id account, const uuid& id) override {
         auto q = db_.use(sql::task_by_uuid);
         return one(q.bind(id).bind(account), task_of);
@@ -197,9 +186,6 @@ class reads_over : public Base {
         return one(q.bind(after), series_row_of);
     }
     std::string name_of(const author& by) override {
-        if (const auto* const token = std::get_if<token_id>(&by)) {
-            return name_in(sql::token_name, token->value);
-        }
         const auto* const device = std::get_if<device_id>(&by);
         return device ? name_in(sql::device_name, device->value) : std::string();
     }
@@ -318,11 +304,6 @@ class reads_over : public Base {
         return some;
     }
 
-    uuid instance() override {
-        auto q = db_.use(sql::instance_get);
-        if (!q.step()) throw_damaged("instance", 1, "it is not there");
-        return q.id(0);
-    }
     std::optional<remote_chain> find_remote(account_id account) override {
         auto q = db_.use(sql::remote_by_account);
         return one(q.bind(account), remote_of);

@@ -70,8 +70,6 @@ constexpr std::array owned_tables{
     limited("DELETE FROM prefixes WHERE account_id = ?1 AND prefix IN (SELECT prefix FROM"
             " prefixes WHERE account_id = ?1 LIMIT ?2)"),
     owned_table{nullptr, "DELETE FROM series WHERE account_id = ?1"},
-    limited("DELETE FROM tokens WHERE token_id IN (SELECT token_id FROM tokens WHERE"
-            " account_id = ?1 LIMIT ?2)"),
     limited("DELETE FROM devices WHERE device_id IN (SELECT device_id FROM devices WHERE"
             " account_id = ?1 LIMIT ?2)"),
     owned_table{nullptr, "DELETE FROM accounts WHERE account_id = ?1"},

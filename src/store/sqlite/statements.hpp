@@ -8,7 +8,7 @@ inline constexpr auto begin_read = "BEGIN";
 inline constexpr auto commit = "COMMIT";
 inline constexpr auto rollback = "ROLLBACK";
 
-// ---- accounts, series, tokens ----
+// ---- accounts, series ----
 
 #define CALLSIGN_ACCOUNT                                                             \
     "SELECT a.account_id, a.name, coalesce(s.prefix, ''), a.last_seq, a.created_at," \
@@ -61,8 +61,6 @@ inline constexpr auto series_put =
 inline constexpr auto series_update =
     "UPDATE series SET prefix = ?, project = ?, reset = ?, time_zone = ?, archived = ?,"
     " allows_gaps = ?, held = ?, numbering = ? WHERE series_id = ?";
-inline constexpr auto instance_get = "SELECT uuid FROM instance";
-inline constexpr auto instance_put = "UPDATE instance SET uuid = ?";
 inline constexpr auto prefix_put =
     "INSERT INTO prefixes (account_id, prefix, series_id) VALUES (?, ?, ?)"
     " ON CONFLICT (account_id, prefix) DO NOTHING";
@@ -94,25 +92,6 @@ inline constexpr auto counter_highest =
     "SELECT max(number) FROM task_numbers WHERE counter_id = ?1 AND over = 0 UNION ALL"
     " SELECT max(number) FROM task_numbers WHERE counter_id = ?1 AND over = 1";
 inline constexpr auto counter_set = "UPDATE counters SET last_number = ? WHERE counter_id = ?";
-
-#define CALLSIGN_TOKEN \
-    "SELECT token_id, account_id, name, scope, created_at, revoked_at, expires_at FROM tokens"
-inline constexpr auto token_by_id = CALLSIGN_TOKEN " WHERE token_id = ?";
-inline constexpr auto token_principal =
-    "SELECT t.token_id, t.account_id, t.scope, coalesce(a.mode, 1), t.expires_at,"
-    " t.revoked_at IS NOT NULL, t.name, coalesce(a.name, ''), coalesce(a.state, 1) FROM tokens t"
-    " LEFT JOIN accounts a ON a.account_id = t.account_id WHERE t.hash = ?";
-inline constexpr auto token_all = CALLSIGN_TOKEN " WHERE account_id IS ? ORDER BY token_id";
-#undef CALLSIGN_TOKEN
-inline constexpr auto token_name = "SELECT name FROM tokens WHERE token_id = ?";
-inline constexpr auto token_put =
-    "INSERT INTO tokens (token_id, account_id, name, scope, hash, created_at, expires_at)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?)";
-inline constexpr auto token_revoke = "UPDATE tokens SET revoked_at = ? WHERE token_id = ?";
-inline constexpr auto token_count = "SELECT count(*) FROM tokens WHERE account_id = ?";
-inline constexpr auto token_forget_ended =
-    "DELETE FROM tokens WHERE token_id IN (SELECT token_id FROM tokens WHERE account_id = ?1"
-    " AND (revoked_at IS NOT NULL OR expires_at <= ?2) ORDER BY token_id LIMIT ?3)";
 
 // ---- slots ----
 
@@ -441,8 +420,6 @@ inline constexpr auto sealed_remotes =
 inline constexpr auto reseal_device = "UPDATE devices SET key = ? WHERE device_id = ? AND key = ?";
 inline constexpr auto reseal_remote = "UPDATE remotes SET key = ? WHERE account_id = ? AND key = ?";
 
-// ---- the audit log ----
-
 // ---- accounts that live elsewhere ----
 
 #define CALLSIGN_REMOTE                                                                          \
@@ -462,8 +439,6 @@ inline constexpr auto remote_update =
     " partial_operations = ?, halted = ?, moving = ?, moved_series = ?, moved_period = ?,"
     " moved_number = ?, moved_tasks = ? WHERE account_id = ?";
 inline constexpr auto remote_delete = "DELETE FROM remotes WHERE account_id = ?";
-
-// ---- retries ----
 
 // ---- sealed chains ----
 

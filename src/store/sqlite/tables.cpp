@@ -106,13 +106,6 @@ const table_statements& statements_of(const table_info& t) {
     return made_once(all, &t, [&] { return statements_for(t); });
 }
 
-const char* statement_of(const row_range& r) {
-    using kind = std::tuple<const index_info*, std::size_t, std::size_t, bool>;
-    static std::map<kind, std::string> all;
-    const kind of(r.index, r.prefix_parts, r.after_parts, r.descending);
-    return made_once(all, of, [&] { return text_of(r); }).c_str();
-}
-
 // ---- columns ----
 
 class bound_columns final : public column_sink {
@@ -187,6 +180,17 @@ class read_columns final : public column_source {
 
 }  // namespace
 
+const char* fetch_text(const index_info& index) {
+    return statements_of(*index.table).fetch[index.number].c_str();
+}
+
+const char* scan_text(const row_range& r) {
+    using kind = std::tuple<const index_info*, std::size_t, std::size_t, bool>;
+    static std::map<kind, std::string> all;
+    const kind of(r.index, r.prefix_parts, r.after_parts, r.descending);
+    return made_once(all, of, [&] { return text_of(r); }).c_str();
+}
+
 row_ptr row_in(query& q, const table_info& t) {
     q.at(t.name.data(), q.integer(0));
     read_columns columns(q);
@@ -194,11 +198,11 @@ row_ptr row_in(query& q, const table_info& t) {
 }
 
 const char* rows_behind(const table_info& t) {
-    return statement_of({.index = &t.indexes.front(), .after_parts = 1});
+    return scan_text({.index = &t.indexes.front(), .after_parts = 1});
 }
 
 row_ptr fetch_row(connection& db, const index_info& index, const row_key& key) {
-    auto q = db.use(statements_of(*index.table).fetch[index.number].c_str());
+    auto q = db.use(fetch_text(index));
     bound_columns bound(q, index.columns.size());
     bound.put_key(index, 0, index.columns.size(), key);
     return q.step() ? row_in(q, *index.table) : nullptr;
@@ -206,7 +210,7 @@ row_ptr fetch_row(connection& db, const index_info& index, const row_key& key) {
 
 row_page scan_rows(connection& db, const row_range& range) {
     row_page page;
-    auto q = db.use(statement_of(range));
+    auto q = db.use(scan_text(range));
     bound_columns bound(q, range.index->columns.size());
     bound.put_key(*range.index, 0, range.prefix_parts, range.prefix);
     bound.put_key(*range.index, range.prefix_parts, range.after_parts, range.after);

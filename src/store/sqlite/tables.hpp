@@ -18,4 +18,8 @@ row_ptr row_in(query& q, const table_info& table);
 // What is replaced or erased must be there: else it is damaged.
 void write_rows(connection& db, const table_changes& changes);
 
+// ---- for tests ----
+const char* fetch_text(const index_info& index);
+const char* scan_text(const row_range& range);
+
 }  // namespace callsign::sqlite

@@ -37,7 +37,9 @@ class write_transaction final : public reads_over<write_tx> {
         if (!committed_) roll_back();
     }
 
-    std::int64_t draw(drawn_id what) override { return state_.ids.next(what); }
+    std::int64_t draw(drawn_id what, std::int64_t count) override {
+        return state_.ids.next(what, count);
+    }
     void at(time_point now) override { moved(now); }
 
     // ---- reads that would miss what is not flushed yet, or that are worth remembering ----
@@ -520,11 +522,7 @@ class write_transaction final : public reads_over<write_tx> {
         return changes() == 1;
     }
 
-    // ---- the audit log ----
-
-    // ---- retries ----
-
-    // ---- accounts, tokens, series ----
+    // ---- accounts, series ----
 
     account_id put_account(std::string_view name, time_point now, account_mode mode) override {
         moved(now);
@@ -571,13 +569,6 @@ class write_transaction final : public reads_over<write_tx> {
         db_.use(sql::prefix_put).bind(account).bind(text).bind(id).run();
         return id;
     }
-    void put_instance(const uuid& id) override {
-        changed_ = true;
-        db_.use(sql::instance_put).bind(id).run();
-        expect_one("instance", 1);
-        for (const auto seen : {drawn_id::token, drawn_id::action})
-            state_.ids.skip(seen, ids_of_lost);
-    }
     void update_series(const series& s, time_point now) override {
         moved(now);
         db_.use(sql::series_update)
@@ -595,41 +586,6 @@ class write_transaction final : public reads_over<write_tx> {
         db_.use(sql::prefix_put).bind(s.account).bind(s.prefix).bind(s.id).run();
         state_.forget_series();
         series_changed_ = true;
-    }
-    token_id put_token(std::optional<account_id> account, std::string_view name, token_scope scope,
-                       const digest& hash, time_point now,
-                       std::optional<time_point> expires_at) override {
-        moved(now);
-        const std::string text(name);
-        const token_id id{state_.ids.next(drawn_id::token)};
-        db_.use(sql::token_put)
-            .bind(id)
-            .bind(account)
-            .bind(text)
-            .bind(static_cast<int>(scope))
-            .bind(hash)
-            .bind(now)
-            .bind(expires_at)
-            .run();
-        return id;
-    }
-    std::optional<token> find_token(token_id id) override {
-        auto q = db_.use(sql::token_by_id);
-        return one(q.bind(id), token_of);
-    }
-    void revoke_token(token_id id, time_point now) override {
-        moved(now);
-        db_.use(sql::token_revoke).bind(now).bind(id).run();
-    }
-    std::int64_t count_tokens(account_id account) override {
-        return count_of(sql::token_count, account);
-    }
-    std::int64_t forget_ended_tokens(account_id account, time_point now,
-                                     std::int64_t limit) override {
-        db_.use(sql::token_forget_ended).bind(account).bind(now).bind(limit).run();
-        const std::int64_t gone = changes();
-        changed_ = changed_ || gone > 0;
-        return gone;
     }
     std::int64_t count_former_prefixes(account_id account) override {
         return count_of(sql::prefix_former, account);

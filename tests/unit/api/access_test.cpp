@@ -7,6 +7,8 @@
 #include "support/faulty_store.hpp"
 #include "support/sync_client.hpp"
 
+#include <callsign/rules/rows/tokens.hpp>
+
 #include <boost/json.hpp>
 #include <gtest/gtest.h>
 #include <map>
@@ -211,7 +213,7 @@ TEST(access, a_disabled_account_stays_closed_whatever_was_under_way) {
 
 // Where the operator revokes the account's token of scope read.
 std::string path_of_token(house& h, account_id account) {
-    auto question = [account](read_tx& tx) { return tx.tokens_of(account); };
+    auto question = [account](read_tx& tx) { return tokens::of(tx, account); };
     for (const token& t : h.look(question)) {
         if (t.scope == token_scope::read) {
             return "/v1/admin/tokens/" + std::to_string(t.id.value);

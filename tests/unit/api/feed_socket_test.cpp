@@ -3,6 +3,7 @@
 #include "callsign/v1/callsign.pb.h"
 #include "feed_fixture.hpp"
 
+#include <callsign/rules/rows/tokens.hpp>
 #include <callsign/wire/message.hpp>
 
 #include <algorithm>
@@ -112,7 +113,8 @@ TEST_F(feed_socket, says_why_it_ends) {
 
 TEST_F(feed_socket, a_revoked_token_is_against_the_rules) {
     const auto socket = follow("", "", "");
-    const auto found = home.look([&](read_tx& tx) { return tx.find_principal(sha256(token)); });
+    const auto found =
+        home.look([&](read_tx& tx) { return tokens::find_principal(tx, sha256(token)); });
     ASSERT_TRUE(home.run(home.engine().submit(revoke_token{found->token, account})));
     home.settle();
     EXPECT_EQ(socket->code, 1008);

@@ -2,6 +2,8 @@
 
 #include "feed_fixture.hpp"
 
+#include <callsign/rules/rows/tokens.hpp>
+
 #include <boost/json.hpp>
 #include <gtest/gtest.h>
 #include <set>
@@ -204,7 +206,8 @@ TEST_F(feed_stream, who_leaves_is_forgotten_at_once) {
 TEST_F(feed_stream, a_revoked_token_hears_no_more) {
     const std::string reader = home.make_token("home", token_scope::read);
     const auto one = follow("", reader), two = follow("", token);
-    const auto found = home.look([&](read_tx& tx) { return tx.find_principal(sha256(reader)); });
+    const auto found =
+        home.look([&](read_tx& tx) { return tokens::find_principal(tx, sha256(reader)); });
     ASSERT_TRUE(home.run(home.engine().submit(revoke_token{found->token, account})));
     home.settle();
     ASSERT_EQ(one->events("end").size(), 1u);

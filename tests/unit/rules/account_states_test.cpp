@@ -2,6 +2,8 @@
 
 #include "unit/rules/fixture.hpp"
 
+#include <callsign/rules/rows/tokens.hpp>
+
 namespace callsign {
 namespace {
 
@@ -45,7 +47,7 @@ TEST_F(account_states, nobody_gets_in_until_it_is_open_again) {
     run(create_token{account_ref{account_}, "t", token_scope::read, sha256("a")});
     const auto seen_by = [&] {
         const auto tx = store_->begin_read();
-        EXPECT_EQ(tx->find_principal(sha256("a"))->state, tx->find_device(laptop)->state);
+        EXPECT_EQ(tokens::find_principal(*tx, sha256("a"))->state, tx->find_device(laptop)->state);
         return tx->find_device(laptop)->state;
     };
     told_.clear();

@@ -4,6 +4,7 @@
 #include "support/scrub.hpp"
 
 #include <callsign/rules/rows/actions.hpp>
+#include <callsign/rules/rows/instance.hpp>
 
 namespace callsign {
 namespace {
@@ -67,7 +68,7 @@ class restored : public rules_test {
 TEST_F(restored, is_another_instance_and_holds_every_series) {
     run(create_series{account_ref{account_}, "INC"});
     EXPECT_EQ(hold(), 2);
-    EXPECT_EQ(store_->begin_read()->instance(), uuid_of(500));
+    EXPECT_EQ(instance_of(*store_->begin_read()), uuid_of(500));
     for (const series& s : store_->begin_read()->series_of(account_)) EXPECT_TRUE(s.held);
 }
 

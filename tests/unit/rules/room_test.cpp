@@ -3,6 +3,8 @@
 
 #include "unit/rules/fixture.hpp"
 
+#include <callsign/rules/rows/tokens.hpp>
+
 namespace callsign {
 namespace {
 
@@ -110,7 +112,7 @@ TEST_F(full_account, has_so_many_live_tokens) {
     };
     const auto kept = [&] {
         std::vector<token_id> all;
-        for (const token& t : store_->begin_read()->tokens_of(account_)) all.push_back(t.id);
+        for (const token& t : tokens::of(*store_->begin_read(), account_)) all.push_back(t.id);
         return all;
     };
     const token_id first = kept().at(0);

@@ -4,6 +4,7 @@
 #include "support/temp_dir.hpp"
 #include "support/unsafe_disk.hpp"
 
+#include <callsign/rules/rows/tokens.hpp>
 #include <callsign/store/sqlite.hpp>
 
 #include <SQLiteCpp/SQLiteCpp.h>
@@ -32,7 +33,7 @@ class store_damage : public ::testing::Test {
     store_damage() {
         open();
         const auto tx = store_->begin_write();
-        token_ = tx->put_token(std::nullopt, "operator", token_scope::admin, sha256("t"), t0_);
+        token_ = tokens::put(*tx, std::nullopt, "operator", token_scope::admin, sha256("t"), t0_);
         tx->commit();
     }
 
@@ -59,8 +60,8 @@ class store_damage : public ::testing::Test {
     std::optional<trouble> write_with_token() {
         return failure_of([&] {
             const auto tx = store_->begin_write();
-            ASSERT_TRUE(tx->find_token(token_));
-            tx->revoke_token(token_, t0_);
+            ASSERT_TRUE(tokens::find(*tx, token_));
+            tokens::revoke(*tx, token_, t0_);
             tx->commit();
         });
     }
@@ -95,7 +96,7 @@ TEST_F(store_damage, of_what_is_read_at_the_start_stops_writing_alone) {
     turn("totals");
     open();
     EXPECT_EQ(write_with_token(), trouble::corrupt);
-    EXPECT_EQ(store_->begin_read()->tokens_of(std::nullopt).size(), 1u);
+    EXPECT_EQ(tokens::of(*store_->begin_read(), std::nullopt).size(), 1u);
     EXPECT_EQ(look(), trouble::corrupt);
     turn("totals");
     EXPECT_EQ(write_with_token(), trouble::corrupt) << "what was read at the start is not there";
@@ -125,10 +126,10 @@ TEST_F(store_damage, is_not_what_a_failed_read_is_taken_for) {
     // The same of a reader's.
     open();
     disk_.arm(testing::disk_fault::read_fails, 1);
-    EXPECT_EQ(failure_of([&] { store_->begin_read()->tokens_of(std::nullopt); }),
+    EXPECT_EQ(failure_of([&] { tokens::of(*store_->begin_read(), std::nullopt); }),
               trouble::read_failed);
     disk_.heal();
-    EXPECT_EQ(failure_of([&] { store_->begin_read()->tokens_of(std::nullopt); }), std::nullopt);
+    EXPECT_EQ(failure_of([&] { tokens::of(*store_->begin_read(), std::nullopt); }), std::nullopt);
 }
 
 }  // namespace

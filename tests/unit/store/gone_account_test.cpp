@@ -6,6 +6,7 @@
 #include "support/counted_ids.hpp"
 #include "support/temp_dir.hpp"
 
+#include <callsign/rules/rows/tokens.hpp>
 #include <callsign/rules/rows/webhooks.hpp>
 #include <callsign/rules/rules.hpp>
 #include <callsign/store/memory.hpp>
@@ -305,7 +306,7 @@ class gone_account : public ::testing::TestWithParam<place_of_test> {
             c.elsewhere = create_account::home{"https://example.com", of(20, 2), "k"};
         }
         name_.account = std::get<account>(*run(c)).id;
-        name_.token = store_->begin_read()->tokens_of(name_.account).front().id;
+        name_.token = tokens::of(*store_->begin_read(), name_.account).front().id;
         run(create_token{account_ref{name_.account}, "second", token_scope::read, sha256("s")});
         run(create_series{.account = name_.account, .prefix = "GAP", .allows_gaps = true});
         run(edit_series{.account = name_.account, .named = "GAP", .next = 7});

@@ -4,6 +4,7 @@
 #include "support/temp_dir.hpp"
 #include "support/unsafe_disk.hpp"
 
+#include <callsign/rules/rows/tokens.hpp>
 #include <callsign/rules/rules.hpp>
 #include <callsign/store/sqlite.hpp>
 
@@ -39,8 +40,8 @@ class log_bound : public ::testing::Test {
     bool write() {
         try {
             const auto tx = store_->begin_write();
-            tx->put_token(std::nullopt, std::string(9000, 'n'), token_scope::read,
-                          sha256(std::to_string(++written_)), t0_);
+            tokens::put(*tx, std::nullopt, std::string(9000, 'n'), token_scope::read,
+                        sha256(std::to_string(++written_)), t0_);
             tx->commit();
         } catch (const store_failure& failure) {
             EXPECT_EQ(failure.reason(), store_failure::kind::refused) << failure.what();
@@ -121,7 +122,7 @@ TEST_F(log_bound, has_few_parts_where_the_same_pages_are_written_again) {
     disk.arm(testing::disk_fault::write_fails, INT64_MAX);
     for (int i = 0; i < 20; ++i) {
         const auto tx = store_->begin_write();
-        tx->revoke_token(token_id{1}, t0_ + milliseconds{i});
+        tokens::revoke(*tx, token_id{1}, t0_ + milliseconds{i});
         tx->commit();
         store_->maintain(false);
     }
@@ -207,13 +208,13 @@ class failed_sync : public ::testing::TestWithParam<int> {
     }
     void put(store& opened) {
         const auto tx = opened.begin_write();
-        tx->put_token(std::nullopt, std::string(9000, 'n'), token_scope::read,
-                      sha256(std::to_string(++put_)), time_point{milliseconds{1'700'000'000'000}});
+        tokens::put(*tx, std::nullopt, std::string(9000, 'n'), token_scope::read,
+                    sha256(std::to_string(++put_)), time_point{milliseconds{1'700'000'000'000}});
         tx->commit_unsynced();
         opened.sync();
     }
     static std::size_t tokens_of(store& opened) {
-        return opened.begin_read()->tokens_of(std::nullopt).size();
+        return tokens::of(*opened.begin_read(), std::nullopt).size();
     }
     void arm(testing::disk_fault what) {
         disk_.arm(what, 1, 1, static_cast<std::uint64_t>(GetParam()));
@@ -331,8 +332,8 @@ TEST_F(log_bound, shared_memory_does_not_grow_in_a_commit) {
     const auto shared_memory = dir_.path() / "callsign.sqlite3-shm";
     const auto tx = store_->begin_write();
     const auto before = std::filesystem::file_size(shared_memory);
-    tx->put_token(std::nullopt, std::string(20u << 20, 'n'), token_scope::read, sha256("large"),
-                  t0_);
+    tokens::put(*tx, std::nullopt, std::string(20u << 20, 'n'), token_scope::read, sha256("large"),
+                t0_);
     tx->commit();
     EXPECT_EQ(std::filesystem::file_size(shared_memory), before);
 }

@@ -2,9 +2,11 @@
 // Every table that is declared.
 
 #include <callsign/ports/tables/actions.hpp>
+#include <callsign/ports/tables/instance.hpp>
 #include <callsign/ports/tables/outbox.hpp>
 #include <callsign/ports/tables/purges.hpp>
 #include <callsign/ports/tables/retry_times.hpp>
+#include <callsign/ports/tables/tokens.hpp>
 #include <callsign/ports/tables/webhooks.hpp>
 
 #include <array>
@@ -12,9 +14,10 @@
 namespace callsign {
 
 inline auto all_tables() {
-    return std::array{&info_of_table<action_row>(),       &info_of_table<effect>(),
-                      &info_of_table<contest_row>(),      &info_of_table<purge>(),
-                      &info_of_table<kept_retry_times>(), &info_of_table<webhook>(),
+    return std::array{&info_of_table<action_row>(),  &info_of_table<effect>(),
+                      &info_of_table<contest_row>(), &info_of_table<instance_row>(),
+                      &info_of_table<purge>(),       &info_of_table<kept_retry_times>(),
+                      &info_of_table<token_row>(),   &info_of_table<webhook>(),
                       &info_of_table<delivery_row>()};
 }
 

@@ -3,6 +3,7 @@
 #include "unit/rules/fixture.hpp"
 
 #include <callsign/domain/task_list.hpp>
+#include <callsign/rules/rows/tokens.hpp>
 
 namespace callsign {
 namespace {
@@ -121,9 +122,9 @@ TEST_F(task_lists, cost_what_they_return) {
 TEST_F(task_lists, say_who_made_a_task) {
     send({create(uuid_of(1))});
     write([&](write_tx& tx) {
-        tx.put_token(account_, "pipeline", token_scope::write, sha256("other"), now_);
+        tokens::put(tx, account_, "pipeline", token_scope::write, sha256("other"), now_);
     });
-    const auto token = store_->begin_read()->tokens_of(account_).back().id;
+    const auto token = tokens::of(*store_->begin_read(), account_).back().id;
     const auto slot = reserved("k", uuid_of(2));
     run(fulfil{slot, "", {{"description", "x"}}, token});
     add(3);

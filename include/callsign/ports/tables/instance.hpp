@@ -1,0 +1,32 @@
+#pragma once
+// Which store this is: one row, which every store has from its beginning.
+
+#include <callsign/ports/table.hpp>
+
+namespace callsign {
+
+struct instance_row {
+    std::int64_t id = 1;
+    callsign::uuid uuid{};
+};
+
+struct instance_by_id {
+    using row = instance_row;
+    static constexpr std::string_view name = "instance_by_id";
+    static constexpr std::array<std::string_view, 1> columns{"instance_id"};
+    static auto key(const row& r) { return std::tuple(r.id); }
+};
+
+template <>
+struct table<instance_row> {
+    static constexpr std::string_view name = "instance";
+    using indexes = index_list<instance_by_id>;
+
+    template <class Row, class Visitor>
+    static void columns(Row& r, Visitor& v) {
+        v.fixed("instance_id", r.id);
+        v("uuid", r.uuid);
+    }
+};
+
+}  // namespace callsign
