@@ -170,7 +170,7 @@ std::vector<std::string> tables_in(const std::string& code) {
 bool is_safe(const std::string& table) {
     static const std::regex own(
         R"(^unordered_\w+<(const )?(account_id|series_id|slot_id|payer|[\w:]+ ?\*)[,>])");
-    static const std::regex keyed(R"([, ](keyed_hash|worked_on_hash)>$)");
+    static const std::regex keyed(R"([, ](keyed_hash|worked_on_hash|tables::key_hash)>$)");
     return std::regex_search(table, own) || std::regex_search(table, keyed);
 }
 

@@ -118,7 +118,16 @@ class read_tx : public row_reader {
         const bool is_other = found && unit_ && unit_->of<row>().has(found.get());
         return is_other ? nullptr : found;  // it is changed, and has another key now
     }
-    // In order, until `visit` says that it was enough. What it changes of the table is not shown.
+    // The same; if there is none, throws store_failure.
+    template <class Index, class Id>
+    row_of<typename Index::row> expect(const Id& id) {
+        auto found = get<Index>(id);
+        if (!found)
+            throw_damaged(std::string(info_of<Index>().table->name), id.value, "it is not there");
+        return found;
+    }
+    // In order, until `visit` says that it was enough. What it changes of the table behind its
+    // place is shown, or not.
     template <class Index, std::size_t Parts, class Visit>
     void scan(const range<Index, Parts>& rows, const Visit& visit) {
         using row = typename Index::row;

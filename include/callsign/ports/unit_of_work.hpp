@@ -74,7 +74,8 @@ struct owned_key<std::tuple<Part...>> {
 
 // Rows by an index. Its keys are views of them.
 template <class Index>
-using rows_by = boost::unordered_flat_map<index_key<Index>, row_of<typename Index::row>, key_hash>;
+using rows_by =
+    boost::unordered_flat_map<index_key<Index>, row_of<typename Index::row>, tables::key_hash>;
 template <class List>
 struct rows_by_each;
 template <class... Index>

@@ -5,15 +5,6 @@
 #include <utility>
 
 namespace callsign::effects {
-namespace {
-
-row_of<effect> expect(write_tx& tx, effect_id id) {
-    auto found = tx.get<effects_by_id>(id);
-    if (!found) throw_damaged("outbox", id.value, "it is not there");
-    return found;
-}
-
-}  // namespace
 
 std::optional<effect> find(read_tx& tx, account_id account, const uuid& task, effect_kind kind) {
     const auto found = tx.get<effects_by_task>(task, account, kind);
@@ -42,7 +33,7 @@ effect_id put(write_tx& tx, effect made) {
 }
 
 void update(write_tx& tx, const effect& now) {
-    const auto was = expect(tx, now.id);
+    const auto was = tx.expect<effects_by_id>(now.id);
     effect changed = *was;
     changed.attempts = now.attempts;
     changed.parent = now.parent;
@@ -50,7 +41,7 @@ void update(write_tx& tx, const effect& now) {
 }
 
 void remove(write_tx& tx, effect_id id) {
-    tx.erase(expect(tx, id));
+    tx.erase(tx.expect<effects_by_id>(id));
 }
 
 key_contest find_contest(read_tx& tx, account_id account, const uuid& task) {

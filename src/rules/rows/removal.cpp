@@ -9,51 +9,48 @@
 namespace callsign {
 namespace {
 
-// Erases what it comes to, at most `limit` rows; how many are left of these.
+// Erases what it comes to, as long as `left` is above zero: of rows.
 template <class Index, std::size_t Parts>
-std::int64_t erase_some(write_tx& tx, range<Index, Parts> rows, std::int64_t limit) {
-    for (const auto& each : tx.all(rows.limit(limit))) {
+void erase_some(write_tx& tx, range<Index, Parts> rows, std::int64_t& left) {
+    for (const auto& each : tx.all(rows.limit(left))) {
         tx.erase(each);
-        --limit;
+        --left;
     }
-    return limit;
 }
 
-// False: there may be more.
-bool remove_webhooks(write_tx& tx, account_id account, std::int64_t limit) {
-    for (const auto& hook : tx.all(range_of<webhooks_by_account>(account).limit(limit))) {
-        limit = erase_some(tx, range_of<deliveries_by_webhook>(hook->id), limit);
-        if (limit-- <= 0) return false;
+void remove_webhooks(write_tx& tx, account_id account, std::int64_t& left) {
+    for (const auto& hook : tx.all(range_of<webhooks_by_account>(account).limit(left))) {
+        erase_some(tx, range_of<deliveries_by_webhook>(hook->id), left);
+        if (left == 0) return;
         tx.erase(hook);
+        --left;
     }
-    return limit > 0;
 }
 
-// All of an account's by this index, whose keys begin with it. False: there may be more.
+// All of an account's by an index whose keys begin with it.
 template <class Index>
-bool remove_by(write_tx& tx, account_id account, std::int64_t limit) {
-    return erase_some(tx, range_of<Index>(account), limit) > 0;
+void remove_by(write_tx& tx, account_id account, std::int64_t& left) {
+    erase_some(tx, range_of<Index>(account), left);
 }
 
-using remove_some = bool (*)(write_tx& tx, account_id account, std::int64_t limit);
-
-// Those that others refer to come after them.
-constexpr std::array parts{remove_some{remove_webhooks}, remove_some{remove_by<effects_by_account>},
-                           remove_some{remove_by<contests_by_task>},
-                           remove_some{remove_by<purges_by_task>},
-                           remove_some{remove_by<tokens_by_account>}};
+// Those that others refer to come after them. With nothing left there may be more.
+using part = void (*)(write_tx& tx, account_id account, std::int64_t& left);
+constexpr std::array<part, 5> parts{remove_webhooks, remove_by<effects_by_account>,
+                                    remove_by<contests_by_task>, remove_by<purges_by_task>,
+                                    remove_by<tokens_by_account>};
 
 }  // namespace
 
 std::optional<removal_place> remove_rows_of(write_tx& tx, account_id account,
                                             const removal_place& from, std::int64_t limit) {
-    constexpr auto count = std::ssize(parts);
-    if (from.table < count) {
-        const bool is_done = parts[static_cast<std::size_t>(from.table)](tx, account, limit);
-        return is_done ? removal_place{from.table + 1, 0} : from;
+    removal_place at = from;
+    std::int64_t left = limit;
+    for (; at.table < std::ssize(parts); at = {at.table + 1, 0}) {
+        parts[static_cast<std::size_t>(at.table)](tx, account, left);
+        if (left == 0) return at;
     }
-    auto next = tx.remove_some(account, {from.table - count, from.row}, limit);
-    if (next) next->table += count;
+    auto next = tx.remove_some(account, {at.table - std::ssize(parts), at.row}, left);
+    if (next) next->table += std::ssize(parts);
     return next;
 }
 

@@ -69,8 +69,7 @@ token_id put(write_tx& tx, std::optional<account_id> account, std::string_view n
 
 void revoke(write_tx& tx, token_id id, time_point now) {
     tx.at(now);
-    const auto found = tx.get<tokens_by_id>(id);
-    if (!found) throw_damaged("tokens", id.value, "it is not there");
+    const auto found = tx.expect<tokens_by_id>(id);
     token_row revoked = *found;
     revoked.what.revoked_at = now;
     tx.put(found, std::move(revoked));

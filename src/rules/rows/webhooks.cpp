@@ -3,15 +3,6 @@
 #include <utility>
 
 namespace callsign::webhooks {
-namespace {
-
-row_of<webhook> expect(write_tx& tx, webhook_id id) {
-    auto found = tx.get<webhooks_by_id>(id);
-    if (!found) throw_damaged("webhooks", id.value, "it is not there");
-    return found;
-}
-
-}  // namespace
 
 std::optional<webhook> find(read_tx& tx, account_id account, const uuid& id) {
     const auto found = tx.get<webhooks_by_uuid>(id, account);
@@ -49,12 +40,12 @@ webhook_id put(write_tx& tx, webhook made) {
 }
 
 void update(write_tx& tx, const webhook& now) {
-    tx.put(expect(tx, now.id), now);
+    tx.put(tx.expect<webhooks_by_id>(now.id), now);
 }
 
 void remove(write_tx& tx, webhook_id id) {
     for (const auto& each : tx.all(range_of<deliveries_by_webhook>(id))) tx.erase(each);
-    tx.erase(expect(tx, id));
+    tx.erase(tx.expect<webhooks_by_id>(id));
 }
 
 void put_delivery(write_tx& tx, webhook_id id, const webhook_delivery& delivery) {

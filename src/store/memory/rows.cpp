@@ -3,6 +3,37 @@
 #include <callsign/base/assert.hpp>
 
 namespace callsign::memory {
+namespace {
+
+// The columns of a row, to be compared.
+class columns_of_row final : public column_sink {
+  public:
+    void put_null() override { all.emplace_back(); }
+    void put_integer(std::int64_t value) override { all.push_back(std::to_string(value)); }
+    void put_text(const std::string& text) override { all.push_back(text); }
+    void put_bytes(std::string_view bytes) override { all.emplace_back(bytes); }
+    void put_made(std::string bytes) override { all.push_back(std::move(bytes)); }
+    void put_made_text(std::string text) override { all.push_back(std::move(text)); }
+    // Their sizes have to do.
+    void put_operations(std::span<const operation> some) override {
+        put_column(*this, some.size());
+    }
+    void put_retry_record(const retry_record& /*record*/) override { put_null(); }
+
+    std::vector<std::string> all;
+};
+
+bool has_changed_as_it_may(const table_info& t, const row_change& c) {
+    columns_of_row before, now;
+    t.put_columns(c.before.get(), before);
+    t.put_columns(c.now.get(), now);
+    for (std::size_t n = 0; n < t.columns.size(); ++n) {
+        if (!t.columns[n].may_change && before.all[n] != now.all[n]) return false;
+    }
+    return true;
+}
+
+}  // namespace
 
 const rows::by_key* rows::find(const index_info& index) const {
     const std::size_t table = index.table->number;
@@ -35,6 +66,9 @@ void rows::apply(const table_changes& changes) {
     const table_info& t = *changes.table;
     if (tables_.size() <= t.number) tables_.resize(t.number + 1);
     const auto& old = tables_[t.number];
+    for (const row_change& c : changes.rows) {
+        if (c.before && c.now && !c.is_anew) CALLSIGN_ASSERT(has_changed_as_it_may(t, c));
+    }
     auto now =
         old ? std::make_shared<table_rows>(*old) : std::make_shared<table_rows>(t.indexes.size());
     for (const index_info& i : t.indexes) {

@@ -4,15 +4,18 @@
 
 #include <callsign/domain/work.hpp>
 
-#include <map>
+#include <array>
+#include <atomic>
+#include <deque>
 #include <mutex>
-#include <tuple>
 
 namespace callsign::sqlite {
 namespace {
 
 // One of several rows costs less than one by itself.
 constexpr std::size_t put_at_once = 16;
+
+constexpr std::size_t tables_max = 64;
 
 // ---- statements ----
 
@@ -45,31 +48,7 @@ std::string where_key(const index_info& i) {
            (i.where.empty() ? "" : " AND " + std::string(i.where));
 }
 
-struct table_statements {
-    std::string put, put_some, change, erase;
-    std::vector<std::string> fetch;  // by each index
-};
-
-table_statements statements_for(const table_info& t) {
-    table_statements s;
-    const std::string name(t.name), group = placeholders(t.columns.size());
-    s.put = "INSERT INTO " + name + " (" + names_of(t) + ") VALUES " + group;
-    s.put_some = s.put;
-    for (std::size_t n = 1; n < put_at_once; ++n) s.put_some += ", " + group;
-    std::vector<std::string_view> changing;
-    for (const column_info& c : t.columns) {
-        if (c.may_change) changing.push_back(c.name);
-    }
-    const std::string by_key = where_key(t.indexes.front());
-    s.change = "UPDATE " + name + " SET " + joined(changing, ", ", equals) + by_key;
-    s.erase = "DELETE FROM " + name + by_key;
-    for (const index_info& i : t.indexes) {
-        s.fetch.push_back("SELECT " + names_of(t) + " FROM " + name + where_key(i));
-    }
-    return s;
-}
-
-std::string text_of(const row_range& r) {
+std::string scan_of(const row_range& r) {
     const index_info& i = *r.index;
     const auto columns = std::span(i.columns);
     const auto prefix = columns.first(r.prefix_parts);
@@ -91,19 +70,67 @@ std::string text_of(const row_range& r) {
            (rest.empty() ? "" : " ORDER BY " + joined(rest, ", ", in_order));
 }
 
-// Of the process: the address of a text names it to a connection.
-template <class Key, class Value, class Make>
-const Value& made_once(std::map<Key, Value>& all, const Key& key, const Make& make) {
-    static std::mutex mutex;
-    const std::scoped_lock lock(mutex);
-    const auto at = all.lower_bound(key);
-    if (at != all.end() && at->first == key) return at->second;
-    return all.emplace_hint(at, key, make())->second;
+struct index_statements {
+    std::string fetch;
+    std::vector<std::string> scans;  // by the place of their kind
+};
+
+struct table_statements {
+    std::string put, put_some, change, erase;
+    std::vector<index_statements> by;  // each index
+};
+
+// How many parts a range gives, and its direction.
+std::size_t place_of_kind(const row_range& r) {
+    const std::size_t counts = r.index->columns.size() + 1;
+    return (r.prefix_parts * counts + r.after_parts) * 2 + (r.descending ? 1 : 0);
 }
 
+index_statements statements_for(const index_info& i) {
+    index_statements s{
+        "SELECT " + names_of(*i.table) + " FROM " + std::string(i.table->name) + where_key(i), {}};
+    const std::size_t parts = i.columns.size();
+    s.scans.resize((parts + 1) * (parts + 1) * 2);
+    for (std::size_t prefix = 0; prefix <= parts; ++prefix) {
+        for (std::size_t after = 0; after <= parts - prefix; ++after) {
+            for (const bool down : {false, true}) {
+                const row_range r{
+                    .index = &i, .prefix_parts = prefix, .after_parts = after, .descending = down};
+                s.scans[place_of_kind(r)] = scan_of(r);
+            }
+        }
+    }
+    return s;
+}
+
+table_statements statements_for(const table_info& t) {
+    table_statements s;
+    const std::string name(t.name), group = placeholders(t.columns.size());
+    s.put = "INSERT INTO " + name + " (" + names_of(t) + ") VALUES " + group;
+    s.put_some = s.put;
+    for (std::size_t n = 1; n < put_at_once; ++n) s.put_some += ", " + group;
+    std::vector<std::string_view> changing;
+    for (const column_info& c : t.columns) {
+        if (c.may_change) changing.push_back(c.name);
+    }
+    const std::string by_key = where_key(t.indexes.front());
+    s.change = "UPDATE " + name + " SET " + joined(changing, ", ", equals) + by_key;
+    s.erase = "DELETE FROM " + name + by_key;
+    for (const index_info& i : t.indexes) s.by.push_back(statements_for(i));
+    return s;
+}
+
+// Of the process, from a table's first use on: the address of a text names it to a connection. Any
+// thread.
 const table_statements& statements_of(const table_info& t) {
-    static std::map<const table_info*, table_statements> all;
-    return made_once(all, &t, [&] { return statements_for(t); });
+    static std::array<std::atomic<const table_statements*>, tables_max> made{};
+    std::atomic<const table_statements*>& its = made.at(t.number);
+    if (const auto* const known = its.load(std::memory_order_acquire)) return *known;
+    static std::mutex mutex;
+    static std::deque<table_statements> all;
+    const std::scoped_lock lock(mutex);
+    if (!its) its.store(&all.emplace_back(statements_for(t)), std::memory_order_release);
+    return *its;
 }
 
 // ---- columns ----
@@ -181,14 +208,12 @@ class read_columns final : public column_source {
 }  // namespace
 
 const char* fetch_text(const index_info& index) {
-    return statements_of(*index.table).fetch[index.number].c_str();
+    return statements_of(*index.table).by[index.number].fetch.c_str();
 }
 
-const char* scan_text(const row_range& r) {
-    using kind = std::tuple<const index_info*, std::size_t, std::size_t, bool>;
-    static std::map<kind, std::string> all;
-    const kind of(r.index, r.prefix_parts, r.after_parts, r.descending);
-    return made_once(all, of, [&] { return text_of(r); }).c_str();
+const char* scan_text(const row_range& range) {
+    const index_info& i = *range.index;
+    return statements_of(*i.table).by[i.number].scans[place_of_kind(range)].c_str();
 }
 
 row_ptr row_in(query& q, const table_info& t) {
