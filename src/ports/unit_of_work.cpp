@@ -1,4 +1,7 @@
+#include <callsign/ports/store_failure.hpp>
 #include <callsign/ports/unit_of_work.hpp>
+
+#include <algorithm>
 
 namespace callsign {
 
@@ -17,12 +20,14 @@ bool is_in(const row_range& range, std::string_view key) {
     return range.descending ? rest < range.after : rest > range.after;
 }
 
+bool unit_of_work::is_empty() const {
+    return std::ranges::all_of(tables_, [](const auto& t) { return !t || t->is_empty(); });
+}
+
 std::vector<table_changes> unit_of_work::changes() const {
     std::vector<table_changes> all;
     for (const auto& changed : tables_) {
-        if (!changed) continue;
-        auto some = changed->all();
-        if (!some.rows.empty()) all.push_back(std::move(some));
+        if (changed && !changed->is_empty()) all.push_back(changed->all());
     }
     return all;
 }
@@ -52,7 +57,10 @@ void scan_rows(row_reader& base, unit_of_work* work, const row_range& range,
         const row_page some = base.scan(page);
         is_last = some.is_last;
         for (const row_ptr& row : some.rows) {
-            const row_key key = *range.index->key_of(row.get());
+            const auto found = range.index->key_of(row.get());
+            if (!found)
+                throw_damaged(std::string(range.index->name), 0, "a row that it does not have");
+            const row_key& key = *found;
             go_behind(page, key);
             for (auto own = next_own(); own && is_before(own->first, key); own = next_own()) {
                 if (!show(own->second, own->first)) return;

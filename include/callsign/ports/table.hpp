@@ -300,21 +300,20 @@ struct table_info {
 
 // ---- declaring one ----
 
-// Specialized for each row:
+// Specialized for each row, as in tables/. It has
 //
-//     static constexpr std::string_view name;             // of the table
-//     using indexes = index_list<by_its_key, ...>;
-//     // v(name, column), or v.fixed(name, column) if it never changes; those of the key among
-//     them. `Row` may be const. template <class Row, class Visitor> static void columns(Row& row,
-//     Visitor& v);
+//     name        of the table;
+//     indexes     an index_list, the first by its primary key;
+//     columns     (row, visitor): for each calls visitor(name, column), or, if it never changes,
+//                 visitor.fixed(name, column). The row may be const.
 //
-// and an index is a struct:
+// An index is a struct that has
 //
-//     using row;
-//     static constexpr std::array<std::string_view, N> columns;
-//     static auto key(const row&);                         // a tuple of ids, integers,
-//     std::string_views static constexpr std::string_view where;             // and, of one that
-//     does not have every row: static bool has(const row&);
+//     row         the type;
+//     name        its own;
+//     columns     of its keys: an array of names;
+//     key         (row): a tuple of ids, integers, times and std::string_views;
+//     where, has  SQL, and (row): if it does not have every row.
 template <class Row>
 struct table;
 

@@ -107,6 +107,7 @@ class changed_rows {
     virtual bool has(const void* row) const = 0;  // by its key
     // The first of the range, as it is now, and its key.
     virtual std::optional<std::pair<row_key, row_ptr>> first_in(const row_range& range) = 0;
+    virtual bool is_empty() const = 0;
     virtual table_changes all() const = 0;
 };
 
@@ -170,6 +171,7 @@ class changed_rows_of final : public changed_rows {
         if (at == sorted->end() || !is_in(range, at->first)) return std::nullopt;
         return *at;
     }
+    bool is_empty() const override { return rows_.empty(); }
     table_changes all() const override {
         std::vector<const typename rows::value_type*> sorted;
         sorted.reserve(rows_.size());
@@ -237,7 +239,7 @@ class unit_of_work {
     changed_rows* of(const table_info& table) const {
         return table.number < tables_.size() ? tables_[table.number].get() : nullptr;
     }
-    bool is_empty() const { return changes().empty(); }
+    bool is_empty() const;
     // Of tables of which something is.
     std::vector<table_changes> changes() const;
     void clear() { tables_.clear(); }
@@ -252,7 +254,7 @@ class unit_of_work {
 };
 
 // The rows of a range, those of the base and what is changed of them, until `visit` says that it
-// was enough. What it changes of the table is not shown.
+// was enough. What it changes of the table behind its place is shown, or not.
 void scan_rows(row_reader& base, unit_of_work* work, const row_range& range,
                const std::function<bool(const row_ptr&)>& visit);
 
