@@ -31,8 +31,6 @@
 namespace callsign::bench {
 namespace {
 
-using sqlite::id_of;
-
 struct settings {
     std::string data_dir;  // empty: a temporary one
     std::string parent;
@@ -174,21 +172,21 @@ class writer {
         bool taken = false;
     };
 
-    std::int64_t& last(id_of what) { return last_ids_[static_cast<std::size_t>(what)]; }
-    std::int64_t next(id_of what) { return ++last(what); }
+    std::int64_t& last(drawn_id what) { return last_ids_[static_cast<std::size_t>(what)]; }
+    std::int64_t next(drawn_id what) { return ++last(what); }
 
     // The account's default, and others.
     void add_series(unsigned n) {
         const std::string prefix = "B" + std::to_string(n);
         if (n > 0) {
-            db_.run(sql::series_put, next(id_of::series), account_, prefix, std::string(), none,
+            db_.run(sql::series_put, next(drawn_id::series), account_, prefix, std::string(), none,
                     none);
         }
         const std::int64_t series =
-            n > 0 ? last(id_of::series)
+            n > 0 ? last(drawn_id::series)
                   : sqlite3_column_int64(db_.run(sql::series_default, account_), 0);
-        db_.run(sql::counter_put, next(id_of::counter), series, std::string());
-        series_.push_back({series, last(id_of::counter)});
+        db_.run(sql::counter_put, next(drawn_id::counter), series, std::string());
+        series_.push_back({series, last(drawn_id::counter)});
         if (n == 0) db_.reset(sql::series_default);
     }
 
@@ -202,12 +200,12 @@ class writer {
 
     void fulfil(const reserved& s, std::int64_t now) {
         const uuid version = ids_.next(time_point{milliseconds{now}});
-        db_.run(sql::version_put, next(id_of::version), account_, ++seq_, version, last_version_,
+        db_.run(sql::version_put, next(drawn_id::version), account_, ++seq_, version, last_version_,
                 now, std::string_view(operations_), nullptr);
         last_version_ = version;
-        numbers& n = series_[static_cast<std::size_t>(last(id_of::task)) % series_.size()];
+        numbers& n = series_[static_cast<std::size_t>(last(drawn_id::task)) % series_.size()];
         if (!std::exchange(n.taken, true)) taken_.push_back(&n);
-        const std::int64_t task = next(id_of::task);
+        const std::int64_t task = next(drawn_id::task);
         db_.run(sql::task_put, task, account_, s.id, n.series, n.counter, ++n.last, prefix_, seq_,
                 seq_, now, std::string_view(attributes_), none, none, nullptr);
         db_.run(sql::slot_commit, task, std::int64_t{1}, now, s.slot, std::int64_t{0});
