@@ -11,15 +11,6 @@ row_key end_of(row_key prefix) {
     return prefix;
 }
 
-bool is_in(const row_range& range, std::string_view key) {
-    if (!key.starts_with(range.prefix)) return false;
-    if (range.after_parts == 0) return true;
-    const std::string_view rest = key.substr(range.prefix.size());
-    // A longer one that begins so is not behind it: `after` is all of its parts.
-    if (rest.starts_with(range.after)) return false;
-    return range.descending ? rest < range.after : rest > range.after;
-}
-
 bool unit_of_work::is_empty() const {
     return std::ranges::all_of(tables_, [](const auto& t) { return !t || t->is_empty(); });
 }

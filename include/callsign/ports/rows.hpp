@@ -25,13 +25,11 @@ struct row_range {
     std::int64_t limit = std::numeric_limits<std::int64_t>::max();
 };
 
-// Whether a key is in it.
-bool is_in(const row_range& range, std::string_view key);
-
 // The least key that is larger than any that begins so; empty: there is none.
 row_key end_of(row_key prefix);
 
-// Of an ordered map by keys: where the first of a range is, if there is one.
+// Of an ordered map by keys: where the first of a range is, if there is one. It is not if its key
+// does not begin with the prefix.
 template <class Rows>
 typename Rows::const_iterator place_in(const Rows& rows, const row_range& range) {
     const row_key from = range.prefix + range.after;

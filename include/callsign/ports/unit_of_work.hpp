@@ -168,7 +168,7 @@ class changed_rows_of final : public changed_rows {
             for (const auto& [k, c] : rows_) enter(*sorted, *range.index, c.now);
         }
         const auto at = place_in(*sorted, range);
-        if (at == sorted->end() || !is_in(range, at->first)) return std::nullopt;
+        if (at == sorted->end() || !at->first.starts_with(range.prefix)) return std::nullopt;
         return *at;
     }
     bool is_empty() const override { return rows_.empty(); }

@@ -52,7 +52,7 @@ row_page rows::scan(const row_range& range) const {
     const by_key* const all = find(*range.index);
     if (!all) return page;
     auto at = place_in(*all, range);
-    while (at != all->end() && is_in(range, at->first)) {
+    while (at != all->end() && at->first.starts_with(range.prefix)) {
         page.is_last = page.rows.size() < page_rows_max && std::ssize(page.rows) < range.limit;
         if (!page.is_last) break;
         page.rows.push_back(at->second);
