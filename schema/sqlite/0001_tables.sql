@@ -95,7 +95,7 @@ CREATE INDEX tokens_by_account ON tokens (account_id);
 
 -- The audit log: who changed what about accounts and the server. Appended with what it tells of; the oldest go.
 -- token_id: whose request it was; NULL: the server's own. actor_account_id: whose token; NULL: an operator's.
--- actor_place: 1, 2, 3 ... of those that tokens of that account did, of which a number is kept.
+-- actor_place: 1, 2, 3 ... of those that tokens of that account did, of which a number is kept; of others 0.
 -- account_id: what it was about; NULL: the server. Names are as they were then, and accounts and tokens may be gone.
 CREATE TABLE admin_actions (
     action_id        INTEGER PRIMARY KEY,
@@ -103,7 +103,7 @@ CREATE TABLE admin_actions (
     token_id         INTEGER,
     token_name       TEXT NOT NULL,
     actor_account_id INTEGER,
-    actor_place      INTEGER,
+    actor_place      INTEGER NOT NULL,
     address          TEXT NOT NULL,
     action           TEXT NOT NULL,
     account_id       INTEGER,
@@ -390,10 +390,11 @@ CREATE TABLE webhooks (
 ) STRICT;
 CREATE INDEX webhooks_by_account ON webhooks (account_id);
 
--- The last attempts of each.
+-- The last attempts of each. place: 1, 2, 3 ... of its webhook's, of which a number is kept.
 CREATE TABLE webhook_deliveries (
     delivery_id INTEGER PRIMARY KEY,
     webhook_id  INTEGER NOT NULL REFERENCES webhooks,
+    place       INTEGER NOT NULL CHECK (place >= 1),
     sent_as     TEXT NOT NULL,
     at          INTEGER NOT NULL,
     changes     INTEGER NOT NULL,

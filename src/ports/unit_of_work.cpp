@@ -50,7 +50,8 @@ void scan_rows(row_reader& base, unit_of_work* work, const row_range& range,
         for (const row_ptr& row : some.rows) {
             const auto found = range.index->key_of(row.get());
             if (!found)
-                throw_damaged(std::string(range.index->name), 0, "a row that it does not have");
+                throw_damaged(std::string(range.index->table->name), 0,
+                              "an index has it, and cannot");
             const row_key& key = *found;
             go_behind(page, key);
             for (auto own = next_own(); own && is_before(own->first, key); own = next_own()) {

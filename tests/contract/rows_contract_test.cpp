@@ -28,7 +28,7 @@ webhook hook(std::int64_t id, std::int64_t account, int n) {
 }
 
 delivery_row attempt(std::int64_t id, std::int64_t hook, std::string error = {}) {
-    return {id, webhook_id{hook}, {.id = "1", .at = t0, .error = std::move(error)}};
+    return {id, webhook_id{hook}, 1, {.id = "1", .at = t0, .error = std::move(error)}};
 }
 
 std::vector<std::int64_t> ids_in(read_tx& tx, const auto& range) {

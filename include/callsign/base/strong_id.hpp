@@ -14,6 +14,14 @@ struct strong_id {
     friend auto operator<=>(const strong_id&, const strong_id&) = default;
 };
 
+template <class Tag>
+constexpr std::int64_t number_of(strong_id<Tag> id) noexcept {
+    return id.value;
+}
+constexpr std::int64_t number_of(std::int64_t id) noexcept {
+    return id;
+}
+
 // Row identities of a store. They grow, are never reused, and stay inside the server.
 using account_id = strong_id<struct account_tag>;
 using action_id = strong_id<struct action_tag>;

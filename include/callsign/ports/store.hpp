@@ -81,7 +81,8 @@ class read_tx : public row_reader {
     row_of<typename Index::row> expect(const Id& id) {
         auto found = get<Index>(id);
         if (!found)
-            throw_damaged(std::string(info_of<Index>().table->name), id.value, "it is not there");
+            throw_damaged(std::string(info_of<Index>().table->name), number_of(id),
+                          "it is not there");
         return found;
     }
     // In order, until `visit` says that it was enough. What it changes of the table behind its

@@ -272,7 +272,6 @@ struct table_info;
 struct index_info {
     const table_info* table = nullptr;
     std::size_t number = 0;  // among its table's; 0: the primary key
-    std::string_view name;
     // The parts of its keys. No two rows that it has share all of them.
     std::vector<std::string_view> columns;
     std::vector<part_kind> kinds;
@@ -307,15 +306,29 @@ struct table_info {
 //     columns     (row, visitor): for each calls visitor(name, column), or, if it never changes,
 //                 visitor.fixed(name, column). The row may be const.
 //
-// An index is a struct that has
+// An index is an index_on its row and the columns of its keys, that has
 //
-//     row         the type;
-//     name        its own;
-//     columns     of its keys: an array of names;
 //     key         (row): a tuple of ids, integers, times and std::string_views;
 //     where, has  SQL, and (row): if it does not have every row.
 template <class Row>
 struct table;
+
+// A text that a template can have.
+template <std::size_t Size>
+struct fixed_text {
+    char chars[Size];
+
+    consteval fixed_text(const char (&text)[Size]) {
+        std::copy_n(text, Size, chars);
+    }  // NOLINT: it is one
+    constexpr std::string_view view() const { return {chars, Size - 1}; }
+};
+
+template <class Row, fixed_text... Columns>
+struct index_on {
+    using row = Row;
+    static constexpr std::array<std::string_view, sizeof...(Columns)> columns{Columns.view()...};
+};
 
 template <class... Index>
 struct index_list {
@@ -420,10 +433,10 @@ requires(!std::is_convertible_v<Part, std::string_view>) void put_part(column_si
 template <class Index>
 index_info info_of_index(const table_info* of, std::size_t number) {
     using row = typename Index::row;
+    static_assert(Index::columns.size() == std::tuple_size_v<index_key<Index>>);
     index_info i{
         .table = of,
         .number = number,
-        .name = Index::name,
         .columns = {Index::columns.begin(), Index::columns.end()},
         .kinds = {},
         .where = {},

@@ -1,18 +1,11 @@
+#include "latest.hpp"
+
 #include <callsign/ports/tables/actions.hpp>
 #include <callsign/rules/rows/actions.hpp>
 
 #include <utility>
 
 namespace callsign::actions {
-namespace {
-
-// Behind the last of them.
-std::int64_t next_place(write_tx& tx, account_id actor) {
-    const auto last = tx.all(range_of<actions_by_actor>(actor).descending().limit(1));
-    return last.empty() ? 1 : last.front()->place.value_or(0) + 1;
-}
-
-}  // namespace
 
 std::vector<admin_action> list(read_tx& tx, std::optional<action_id> before, std::int64_t limit,
                                std::optional<account_id> about) {
@@ -35,13 +28,7 @@ void put(write_tx& tx, admin_action made) {
     made.id = action_id{tx.draw(drawn_id::action)};
     action_row row{std::move(made)};
     if (const auto actor = row.what.by.account) {
-        row.place = next_place(tx, *actor);
-        const std::int64_t gone_to = *row.place - account_actions_kept;
-        tx.scan(range_of<actions_by_actor>(*actor), [&](const row_of<action_row>& oldest) {
-            const bool is_gone = oldest->place <= gone_to;
-            if (is_gone) tx.erase(oldest);
-            return is_gone;
-        });
+        row.place = take_place(tx, range_of<actions_by_actor>(*actor), account_actions_kept);
     }
     tx.put(std::move(row));
 }

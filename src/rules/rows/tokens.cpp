@@ -91,8 +91,8 @@ std::int64_t forget_ended(write_tx& tx, account_id account, time_point now, std:
 std::string name_of(read_tx& tx, const author& by) {
     const auto* const token = std::get_if<token_id>(&by);
     if (!token) return tx.name_of(by);
-    const auto found = find(tx, *token);
-    return found ? found->name : std::string();
+    const auto found = tx.get<tokens_by_id>(*token);
+    return found ? found->what.name : std::string();
 }
 
 }  // namespace callsign::tokens

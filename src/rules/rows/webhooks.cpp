@@ -1,3 +1,5 @@
+#include "latest.hpp"
+
 #include <callsign/rules/rows/webhooks.hpp>
 
 #include <utility>
@@ -50,10 +52,9 @@ void remove(write_tx& tx, webhook_id id) {
 
 void put_delivery(write_tx& tx, webhook_id id, const webhook_delivery& delivery) {
     tx.at(delivery.at);
-    const auto old = tx.all(range_of<deliveries_by_webhook>(id));
-    const auto surplus = std::ssize(old) + 1 - webhook_deliveries_kept;
-    for (auto each = old.begin(); each - old.begin() < surplus; ++each) tx.erase(*each);
-    tx.put(delivery_row{tx.draw(drawn_id::delivery), id, delivery});
+    const std::int64_t place =
+        take_place(tx, range_of<deliveries_by_webhook>(id), webhook_deliveries_kept);
+    tx.put(delivery_row{tx.draw(drawn_id::delivery), id, place, delivery});
 }
 
 }  // namespace callsign::webhooks

@@ -52,7 +52,8 @@ TEST_F(tables_in_sqlite, are_read_by_their_indexes) {
     for (const table_info* const t : all_tables()) {
         for (const index_info& i : t->indexes) {
             const std::string one = plan_of(db, sqlite::fetch_text(i));
-            EXPECT_TRUE(one.starts_with("SEARCH")) << i.name << ": " << one;
+            EXPECT_TRUE(one.starts_with("SEARCH"))
+                << t->name << " " << i.columns.front() << ": " << one;
             const std::size_t parts = i.columns.size();
             for (std::size_t prefix = 0; prefix < parts; ++prefix) {
                 for (std::size_t after = 0; after <= parts - prefix; ++after) {
@@ -63,9 +64,11 @@ TEST_F(tables_in_sqlite, are_read_by_their_indexes) {
                                                            .after_parts = after,
                                                            .descending = down}));
                         EXPECT_EQ(some.find("TEMP B-TREE"), std::string::npos)
-                            << i.name << " " << prefix << " " << after << ": " << some;
+                            << t->name << " " << i.columns.front() << " " << prefix << " " << after
+                            << ": " << some;
                         EXPECT_TRUE(prefix + after == 0 || some.starts_with("SEARCH"))
-                            << i.name << " " << prefix << " " << after << ": " << some;
+                            << t->name << " " << i.columns.front() << " " << prefix << " " << after
+                            << ": " << some;
                     }
                 }
             }

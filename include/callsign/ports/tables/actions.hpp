@@ -8,28 +8,19 @@ namespace callsign {
 
 struct action_row {
     admin_action what;
-    // Of an account's token: 1, 2, 3 ... in the order of those that the account's tokens did.
-    std::optional<std::int64_t> place{};
+    // 1, 2, 3 ... of what the account's tokens did; of others' 0.
+    std::int64_t place = 0;
 };
 
-struct actions_by_id {
-    using row = action_row;
-    static constexpr std::string_view name = "actions_by_id";
-    static constexpr std::array<std::string_view, 1> columns{"action_id"};
+struct actions_by_id : index_on<action_row, "action_id"> {
     static auto key(const row& r) { return std::tuple(r.what.id); }
 };
-struct actions_by_account {
-    using row = action_row;
-    static constexpr std::string_view name = "actions_by_account";
-    static constexpr std::array<std::string_view, 2> columns{"account_id", "action_id"};
+struct actions_by_account : index_on<action_row, "account_id", "action_id"> {
     static constexpr std::string_view where = "account_id IS NOT NULL";
     static bool has(const row& r) { return r.what.account.has_value(); }
     static auto key(const row& r) { return std::tuple(*r.what.account, r.what.id); }
 };
-struct actions_by_actor {
-    using row = action_row;
-    static constexpr std::string_view name = "actions_by_actor";
-    static constexpr std::array<std::string_view, 2> columns{"actor_account_id", "action_id"};
+struct actions_by_actor : index_on<action_row, "actor_account_id", "action_id"> {
     static constexpr std::string_view where = "actor_account_id IS NOT NULL";
     static bool has(const row& r) { return r.what.by.account.has_value(); }
     static auto key(const row& r) { return std::tuple(*r.what.by.account, r.what.id); }

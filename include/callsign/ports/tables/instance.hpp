@@ -10,10 +10,7 @@ struct instance_row {
     callsign::uuid uuid{};
 };
 
-struct instance_by_id {
-    using row = instance_row;
-    static constexpr std::string_view name = "instance_by_id";
-    static constexpr std::array<std::string_view, 1> columns{"instance_id"};
+struct instance_by_id : index_on<instance_row, "instance_id"> {
     static auto key(const row& r) { return std::tuple(r.id); }
 };
 

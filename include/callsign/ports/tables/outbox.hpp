@@ -6,22 +6,13 @@
 
 namespace callsign {
 
-struct effects_by_id {
-    using row = effect;
-    static constexpr std::string_view name = "effects_by_id";
-    static constexpr std::array<std::string_view, 1> columns{"effect_id"};
+struct effects_by_id : index_on<effect, "effect_id"> {
     static auto key(const row& r) { return std::tuple(r.id); }
 };
-struct effects_by_account {
-    using row = effect;
-    static constexpr std::string_view name = "effects_by_account";
-    static constexpr std::array<std::string_view, 2> columns{"account_id", "effect_id"};
+struct effects_by_account : index_on<effect, "account_id", "effect_id"> {
     static auto key(const row& r) { return std::tuple(r.account, r.id); }
 };
-struct effects_by_task {
-    using row = effect;
-    static constexpr std::string_view name = "effects_by_task";
-    static constexpr std::array<std::string_view, 3> columns{"task_uuid", "account_id", "kind"};
+struct effects_by_task : index_on<effect, "task_uuid", "account_id", "kind"> {
     static auto key(const row& r) { return std::tuple(r.task, r.account, r.kind); }
 };
 
@@ -52,10 +43,7 @@ struct contest_row {
     key_contest contest;
 };
 
-struct contests_by_task {
-    using row = contest_row;
-    static constexpr std::string_view name = "contests_by_task";
-    static constexpr std::array<std::string_view, 2> columns{"account_id", "task_uuid"};
+struct contests_by_task : index_on<contest_row, "account_id", "task_uuid"> {
     static auto key(const row& r) { return std::tuple(r.account, r.task); }
 };
 

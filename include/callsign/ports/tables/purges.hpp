@@ -6,10 +6,7 @@
 
 namespace callsign {
 
-struct purges_by_task {
-    using row = purge;
-    static constexpr std::string_view name = "purges_by_task";
-    static constexpr std::array<std::string_view, 2> columns{"account_id", "task_uuid"};
+struct purges_by_task : index_on<purge, "account_id", "task_uuid"> {
     static auto key(const row& r) { return std::tuple(r.account, r.task); }
 };
 

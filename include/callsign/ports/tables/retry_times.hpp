@@ -5,10 +5,7 @@
 
 namespace callsign {
 
-struct retry_times_by_class {
-    using row = kept_retry_times;
-    static constexpr std::string_view name = "retry_times_by_class";
-    static constexpr std::array<std::string_view, 1> columns{"accounts"};
+struct retry_times_by_class : index_on<kept_retry_times, "accounts"> {
     static auto key(const row& r) { return std::tuple(r.accounts); }
 };
 

@@ -11,30 +11,18 @@ struct token_row {
     digest hash{};
 };
 
-struct tokens_by_id {
-    using row = token_row;
-    static constexpr std::string_view name = "tokens_by_id";
-    static constexpr std::array<std::string_view, 1> columns{"token_id"};
+struct tokens_by_id : index_on<token_row, "token_id"> {
     static auto key(const row& r) { return std::tuple(r.what.id); }
 };
-struct tokens_by_hash {
-    using row = token_row;
-    static constexpr std::string_view name = "tokens_by_hash";
-    static constexpr std::array<std::string_view, 1> columns{"hash"};
+struct tokens_by_hash : index_on<token_row, "hash"> {
     static auto key(const row& r) { return std::tuple(r.hash); }
 };
-struct tokens_by_account {
-    using row = token_row;
-    static constexpr std::string_view name = "tokens_by_account";
-    static constexpr std::array<std::string_view, 2> columns{"account_id", "token_id"};
+struct tokens_by_account : index_on<token_row, "account_id", "token_id"> {
     static constexpr std::string_view where = "account_id IS NOT NULL";
     static bool has(const row& r) { return r.what.account.has_value(); }
     static auto key(const row& r) { return std::tuple(*r.what.account, r.what.id); }
 };
-struct tokens_of_operator {
-    using row = token_row;
-    static constexpr std::string_view name = "tokens_of_operator";
-    static constexpr std::array<std::string_view, 1> columns{"token_id"};
+struct tokens_of_operator : index_on<token_row, "token_id"> {
     static constexpr std::string_view where = "account_id IS NULL";
     static bool has(const row& r) { return !r.what.account; }
     static auto key(const row& r) { return std::tuple(r.what.id); }

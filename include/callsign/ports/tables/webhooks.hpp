@@ -6,22 +6,13 @@
 
 namespace callsign {
 
-struct webhooks_by_id {
-    using row = webhook;
-    static constexpr std::string_view name = "webhooks_by_id";
-    static constexpr std::array<std::string_view, 1> columns{"webhook_id"};
+struct webhooks_by_id : index_on<webhook, "webhook_id"> {
     static auto key(const row& r) { return std::tuple(r.id); }
 };
-struct webhooks_by_uuid {
-    using row = webhook;
-    static constexpr std::string_view name = "webhooks_by_uuid";
-    static constexpr std::array<std::string_view, 2> columns{"uuid", "account_id"};
+struct webhooks_by_uuid : index_on<webhook, "uuid", "account_id"> {
     static auto key(const row& r) { return std::tuple(r.uuid, r.account); }
 };
-struct webhooks_by_account {
-    using row = webhook;
-    static constexpr std::string_view name = "webhooks_by_account";
-    static constexpr std::array<std::string_view, 2> columns{"account_id", "webhook_id"};
+struct webhooks_by_account : index_on<webhook, "account_id", "webhook_id"> {
     static auto key(const row& r) { return std::tuple(r.account, r.id); }
 };
 
@@ -51,19 +42,14 @@ struct table<webhook> {
 struct delivery_row {
     std::int64_t id = 0;
     webhook_id webhook;
+    std::int64_t place = 0;  // 1, 2, 3 ... of its webhook's
     webhook_delivery what;
 };
 
-struct deliveries_by_id {
-    using row = delivery_row;
-    static constexpr std::string_view name = "deliveries_by_id";
-    static constexpr std::array<std::string_view, 1> columns{"delivery_id"};
+struct deliveries_by_id : index_on<delivery_row, "delivery_id"> {
     static auto key(const row& r) { return std::tuple(r.id); }
 };
-struct deliveries_by_webhook {
-    using row = delivery_row;
-    static constexpr std::string_view name = "deliveries_by_webhook";
-    static constexpr std::array<std::string_view, 2> columns{"webhook_id", "delivery_id"};
+struct deliveries_by_webhook : index_on<delivery_row, "webhook_id", "delivery_id"> {
     static auto key(const row& r) { return std::tuple(r.webhook, r.id); }
 };
 
@@ -76,6 +62,7 @@ struct table<delivery_row> {
     static void columns(Row& r, Visitor& v) {
         v.fixed("delivery_id", r.id);
         v.fixed("webhook_id", r.webhook);
+        v.fixed("place", r.place);
         v.fixed("sent_as", r.what.id);
         v.fixed("at", r.what.at);
         v.fixed("changes", r.what.changes);
