@@ -9,6 +9,8 @@
 #include "support/temp_dir.hpp"
 
 #include <callsign/base/assert.hpp>
+#include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/devices.hpp>
 #include <callsign/store/sqlite.hpp>
 
 #include <algorithm>
@@ -39,18 +41,20 @@ class heavy_account {
         account_ = make_account(*store_, ids_, "heavy", "HVY").id;
         const auto tx = store_->begin_write();
         client_ = ids_.next(wall_time());
-        tx->put_device({.client_id = client_,
-                        .account = account_,
-                        .name = "d",
-                        .sealed_key = "k",
-                        .created_at = wall_time()});
+        devices::put(*tx, {.client_id = client_,
+                           .account = account_,
+                           .name = "d",
+                           .sealed_key = "k",
+                           .created_at = wall_time()});
         tx->commit();
     }
 
     int scaled(int n) const { return std::max(1, static_cast<int>(n * scale_)); }
     uuid new_id() { return ids_.next(wall_time()); }
     uuid random_id() { return *parse_uuid(random_key(random_)); }
-    chain_head head_of(account_id account) { return store_->begin_read()->head_of(account); }
+    chain_head head_of(account_id account) {
+        return accounts::head_of(*store_->begin_read(), account);
+    }
     uuid head() { return head_of(account_).version; }
     account_id id() const { return account_; }
 

@@ -53,30 +53,29 @@ INSERT INTO totals (totals_id) VALUES (1);
 -- ---- accounts ----
 
 CREATE TABLE accounts (
-    account_id      INTEGER PRIMARY KEY,
-    name            TEXT NOT NULL UNIQUE,
-    created_at      INTEGER NOT NULL,
+    account_id    INTEGER PRIMARY KEY,
+    name          TEXT NOT NULL UNIQUE,
+    created_at    INTEGER NOT NULL,
     -- 1 managed, 2 opaque: its chain are versions, or sealed_versions.
-    mode            INTEGER NOT NULL CHECK (mode IN (1, 2)),
+    mode          INTEGER NOT NULL CHECK (mode IN (1, 2)),
     -- 1 active; 2 disabled: nobody gets in; 3 deleted: nor does anybody, and it can be had back for a while; 4 going:
     -- its rows are being removed, and it has no name of its own any more.
-    state           INTEGER NOT NULL DEFAULT 1 CHECK (state BETWEEN 1 AND 4),
-    deleted_at      INTEGER,
+    state         INTEGER NOT NULL CHECK (state BETWEEN 1 AND 4),
+    deleted_at    INTEGER,
+    -- Its tasks live on another server: remotes says where.
+    elsewhere     INTEGER NOT NULL CHECK (elsewhere IN (0, 1)),
     -- The head of its chain.
-    last_seq        INTEGER NOT NULL DEFAULT 0 CHECK (last_seq >= 0),
-    last_version    BLOB NOT NULL CHECK (length(last_version) = 16),
+    last_seq      INTEGER NOT NULL CHECK (last_seq >= 0),
+    last_version  BLOB NOT NULL CHECK (length(last_version) = 16),
     -- Versions up to this one were sealed once: tasks that came and went before it have no row.
-    sealed_seq      INTEGER NOT NULL DEFAULT 0 CHECK (sealed_seq >= 0),
+    sealed_seq    INTEGER NOT NULL CHECK (sealed_seq >= 0),
     -- From this seq on it is known how each task stood.
-    history_from    INTEGER NOT NULL DEFAULT 0,
+    history_from  INTEGER NOT NULL,
     -- Of its versions and its snapshot: what accounts.stored_bytes_max is held against.
-    stored_bytes    INTEGER NOT NULL DEFAULT 0 CHECK (stored_bytes >= 0),
-    -- Its fork versions: all there have been, and their bytes. Forgotten are those up to a place, and those with fewer
-    -- bytes before them.
-    fork_place      INTEGER NOT NULL DEFAULT 0 CHECK (fork_place >= 0),
-    fork_bytes      INTEGER NOT NULL DEFAULT 0 CHECK (fork_bytes >= 0),
-    fork_gone_to    INTEGER NOT NULL DEFAULT 0 CHECK (fork_gone_to >= 0),
-    fork_gone_below INTEGER NOT NULL DEFAULT 0 CHECK (fork_gone_below >= 0)
+    stored_bytes  INTEGER NOT NULL CHECK (stored_bytes >= 0),
+    -- All the fork versions there have been, and their bytes.
+    fork_versions INTEGER NOT NULL CHECK (fork_versions >= 0),
+    fork_bytes    INTEGER NOT NULL CHECK (fork_bytes >= 0)
 ) STRICT;
 CREATE INDEX accounts_deleted ON accounts (deleted_at) WHERE deleted_at IS NOT NULL;
 
@@ -263,19 +262,20 @@ CREATE TABLE versions (
 CREATE UNIQUE INDEX versions_by_id ON versions (version_id, account_id);
 
 -- What the device that was answered with it has: the chain up to left_at, and its own operations. Needed until its sync
--- has ended. seq: of the last of its device's own versions. place: 1, 2, 3 ... in the order of the account's;
--- bytes_before: what all before it counted against its bound. Which of them are within the bounds the account's row says.
+-- has ended. seq: of the last of its device's own versions. place: 1, 2, 3 ... of the account's; bytes_before: what all
+-- before it counted against its bound.
 CREATE TABLE fork_versions (
-    version_id   BLOB NOT NULL CHECK (length(version_id) = 16),
     account_id   INTEGER NOT NULL REFERENCES accounts,
+    place        INTEGER NOT NULL CHECK (place >= 1),
+    version_id   BLOB NOT NULL CHECK (length(version_id) = 16),
     left_at      INTEGER NOT NULL CHECK (left_at >= 0),
     seq          INTEGER NOT NULL CHECK (seq > left_at),
     created_at   INTEGER NOT NULL,
     way          BLOB NOT NULL,
-    place        INTEGER NOT NULL CHECK (place >= 1),
     bytes_before INTEGER NOT NULL,
-    PRIMARY KEY (version_id, account_id)
+    PRIMARY KEY (account_id, place)
 ) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX fork_versions_by_id ON fork_versions (version_id, account_id);
 
 -- ---- devices, and chains of opaque accounts ----
 
@@ -287,7 +287,7 @@ CREATE TABLE devices (
     device_id    INTEGER PRIMARY KEY,
     account_id   INTEGER NOT NULL REFERENCES accounts,
     client_id    BLOB NOT NULL UNIQUE CHECK (length(client_id) = 16),
-    name         TEXT NOT NULL DEFAULT '',
+    name         TEXT NOT NULL,
     key          BLOB,
     created_at   INTEGER NOT NULL,
     revoked_at   INTEGER,
@@ -323,8 +323,8 @@ CREATE TABLE sealed_snapshots (
 -- ---- accounts whose tasks live on another TaskChampion server ----
 
 -- cursor: the remote's version that the mirror has come to; before: the one before it; partial: its child, of which the
--- mirror has so many operations. Nil: none. key: what opens its bodies, sealed under the master key. moving: its tasks
--- are sent there in the order of keys; moved_*: up to where that server has them, NULL: not one; and how many.
+-- mirror has so many operations. Nil: none. key: what opens its bodies, sealed under the master key. moved_tasks: its
+-- tasks are being sent there in the order of keys, and so many are there; moved_*: up to where, NULL: not one.
 CREATE TABLE remotes (
     account_id         INTEGER PRIMARY KEY REFERENCES accounts,
     url                TEXT NOT NULL,
@@ -334,12 +334,11 @@ CREATE TABLE remotes (
     before             BLOB NOT NULL CHECK (length(before) = 16),
     partial            BLOB NOT NULL CHECK (length(partial) = 16),
     partial_operations INTEGER NOT NULL CHECK (partial_operations >= 0),
-    halted             INTEGER NOT NULL DEFAULT 0,
-    moving             INTEGER NOT NULL DEFAULT 0 CHECK (moving IN (0, 1)),
+    halted             INTEGER NOT NULL CHECK (halted BETWEEN 0 AND 2),
+    moved_tasks        INTEGER CHECK (moved_tasks >= 0),
     moved_series       INTEGER,
     moved_period       TEXT,
-    moved_number       INTEGER,
-    moved_tasks        INTEGER NOT NULL DEFAULT 0 CHECK (moved_tasks >= 0)
+    moved_number       INTEGER
 ) STRICT;
 
 -- What is still to be sent there. kind: 1 the creation of a task, for a slot; 2 a task's key attribute.

@@ -2,6 +2,7 @@
 #include <callsign/base/instant_bounds.hpp>
 #include <callsign/ports/table.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <limits>
 
@@ -57,6 +58,17 @@ std::string key_reader::text() {
         left_.remove_prefix(end + 2);
         if (is_last) return all;
         all.push_back('\0');
+    }
+}
+
+void tables::note_keys(table_info& t) {
+    for (index_info& i : t.indexes) {
+        for (const std::string_view name : i.columns) {
+            const auto column = std::ranges::find(t.columns, name, &column_info::name);
+            CALLSIGN_ASSERT(column != t.columns.end());
+            column->is_in_key = true;
+            i.may_change = i.may_change || column->may_change;
+        }
     }
 }
 

@@ -2,8 +2,10 @@
 
 #include "resolve.hpp"
 
+#include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/actions.hpp>
 #include <callsign/rules/rows/effects.hpp>
+#include <callsign/rules/rows/remotes.hpp>
 #include <callsign/rules/rows/removal.hpp>
 #include <callsign/rules/rules.hpp>
 
@@ -51,7 +53,7 @@ bool begin_to_go(write_tx& tx, account a, const remove_deleted& c, const moment&
     if (a.elsewhere && !give_up_effects(tx, a, c.limit, m)) return false;
     if (may_have_slots(tx, a)) return false;
     if (a.elsewhere) {
-        tx.remove_remote(a.id);
+        remotes::remove(tx, a.id);
         m.tell(events::remote_changed{a.id});
     }
     const actor itself;
@@ -59,7 +61,7 @@ bool begin_to_go(write_tx& tx, account a, const remove_deleted& c, const moment&
     a.state = account_state::going;
     // No name that can be given.
     a.name = "(removed " + std::to_string(a.id.value) + ")";
-    tx.update_account(a);
+    accounts::update(tx, a);
     m.tell(events::account_state_changed{a.id});
     return true;
 }
@@ -70,7 +72,7 @@ edit_account::answer apply(write_tx& tx, const edit_account& c, const moment& m)
     auto found = resolve(tx, c.account);
     if (!found) return no_such_account{};
     if (c.name && *c.name != found->name) {
-        if (tx.find_account(*c.name)) return name_taken{};
+        if (accounts::find(tx, *c.name)) return name_taken{};
         found->name = *c.name;
         m.tell(events::account_renamed{found->id});
     }
@@ -80,8 +82,8 @@ edit_account::answer apply(write_tx& tx, const edit_account& c, const moment& m)
         found->deleted_at.reset();
         m.tell(events::account_state_changed{found->id});
     }
-    tx.update_account(*found);
-    return *std::move(found);
+    accounts::update(tx, *found);
+    return accounts::shown(tx, *std::move(found));
 }
 
 delete_account::answer apply(write_tx& tx, const delete_account& c, const moment& m) {
@@ -90,24 +92,24 @@ delete_account::answer apply(write_tx& tx, const delete_account& c, const moment
     if (found->state != account_state::deleted) {
         found->state = account_state::deleted;
         found->deleted_at = m.now;
-        tx.update_account(*found);
+        accounts::update(tx, *found);
         m.tell(events::account_state_changed{found->id});
     }
-    return *std::move(found);
+    return accounts::shown(tx, *std::move(found));
 }
 
 remove_deleted::answer apply(write_tx& tx, const remove_deleted& c, const moment& m) {
     remove_deleted::answer done;
     std::optional<place> at = c.from;
     for (const account& a :
-         tx.deleted_accounts(m.stamped_before(c.grace), at ? 0 : accounts_looked_at)) {
+         accounts::deleted(tx, m.stamped_before(c.grace), at ? 0 : accounts_looked_at)) {
         if (a.state == account_state::going || begin_to_go(tx, a, c, m)) {
             at = place{a.id, {}};
             break;
         }
     }
     if (!at) return done;
-    const auto known = tx.find_account(at->account);
+    const auto known = accounts::find(tx, at->account);
     if (!known || known->state != account_state::going) return done;
     if (const auto next = remove_rows_of(tx, at->account, at->at, c.limit)) {
         done.next = place{at->account, *next};

@@ -4,6 +4,9 @@
 #include "resolve.hpp"
 #include "room.hpp"
 
+#include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/devices.hpp>
+#include <callsign/rules/rows/remotes.hpp>
 #include <callsign/rules/rows/tokens.hpp>
 #include <callsign/rules/rules.hpp>
 
@@ -11,23 +14,24 @@ namespace callsign::rules {
 
 create_account::answer apply(write_tx& tx, const create_account& c, const moment& m) {
     // The client id first: of one that is there already the name may be its own.
-    if (c.client_id && tx.find_device(*c.client_id)) return client_id_taken{};
-    if (tx.find_account(c.name)) return name_taken{};
+    if (c.client_id && devices::find(tx, *c.client_id)) return client_id_taken{};
+    if (accounts::find(tx, c.name)) return name_taken{};
     if (c.elsewhere && is_client_id_elsewhere(tx, c.elsewhere->client_id)) return client_id_taken{};
     const auto mode = c.client_id ? account_mode::opaque : account_mode::managed;
-    const account_id id = tx.put_account(c.name, m.now, mode);
-    if (c.client_id) tx.put_device({.client_id = *c.client_id, .account = id, .created_at = m.now});
+    const account_id id = accounts::put(tx, c.name, m.now, mode);
+    if (c.client_id)
+        devices::put(tx, {.client_id = *c.client_id, .account = id, .created_at = m.now});
     tx.put_series(id, c.prefix, {}, true, m.now);
     if (c.elsewhere) {
-        tx.put_remote({.account = id,
-                       .url = c.elsewhere->url,
-                       .client_id = c.elsewhere->client_id,
-                       .sealed_key = c.elsewhere->sealed_key});
+        remotes::put(tx, {.account = id,
+                          .url = c.elsewhere->url,
+                          .client_id = c.elsewhere->client_id,
+                          .sealed_key = c.elsewhere->sealed_key});
         m.tell(events::remote_changed{id});
     }
     tokens::put(tx, id, c.token_name, token_scope::write, c.token_hash, m.now);
     m.tell(events::account_created{id, c.client_id});
-    return *tx.find_account(id);
+    return accounts::shown(tx, *accounts::find(tx, id));
 }
 
 create_token::answer apply(write_tx& tx, const create_token& c, const moment& m) {

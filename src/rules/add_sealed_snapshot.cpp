@@ -1,10 +1,12 @@
 #include "room.hpp"
 #include "snapshot_place.hpp"
 
+#include <callsign/rules/rows/devices.hpp>
+
 namespace callsign::rules {
 
 add_sealed_snapshot::answer apply(write_tx& tx, const add_sealed_snapshot& c, const moment& m) {
-    const auto known = tx.find_device(c.client_id);
+    const auto known = devices::find(tx, c.client_id);
     if (!known) return no_such_client{};
     if (known->mode != account_mode::opaque) return account_changed{};
     const chain_head head = sealed_head_of(tx, known->account);

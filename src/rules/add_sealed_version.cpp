@@ -2,6 +2,9 @@
 #include "room.hpp"
 #include "snapshot_place.hpp"
 
+#include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/devices.hpp>
+
 namespace callsign::rules {
 namespace {
 
@@ -15,7 +18,7 @@ std::optional<snapshot_age> age_of(write_tx& tx, account_id account, const chain
 }  // namespace
 
 add_sealed_version::answer apply(write_tx& tx, const add_sealed_version& c, const moment& m) {
-    const auto known = tx.find_device(c.client_id);
+    const auto known = devices::find(tx, c.client_id);
     if (!known && !c.may_register) return no_such_client{};
     if (known && known->mode != account_mode::opaque) return account_changed{};
     if (known) {
@@ -27,7 +30,7 @@ add_sealed_version::answer apply(write_tx& tx, const add_sealed_version& c, cons
     }
     const account_id account = known ? known->account : registered(tx, c.client_id, m);
     add_sealed_version::added done{account, m.ids.next(m.now),
-                                   age_of(tx, account, tx.head_of(account), m.now)};
+                                   age_of(tx, account, accounts::head_of(tx, account), m.now)};
     const auto seq = tx.append_sealed_version(account, done.version, c.parent, m.now, c.segment);
     m.tell(events::version_appended{account, seq});
     return done;

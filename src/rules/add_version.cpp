@@ -7,6 +7,9 @@
 #include "room.hpp"
 
 #include <callsign/domain/work.hpp>
+#include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/devices.hpp>
+#include <callsign/rules/rows/forks.hpp>
 #include <callsign/rules/rows/instance.hpp>
 #include <callsign/rules/transform.hpp>
 
@@ -112,9 +115,9 @@ uuid name_place(write_tx& tx, const add_version& c, account_id account, chain_pl
                             std::move(place.dropped),
                             {}};
     // Its name was told to nobody, and the new one says all that it said.
-    if (c.continues) tx.forget_fork_version(account, c.parent);
-    tx.put_fork_version(account, side,
-                        {add_version::fork_versions_max, add_version::fork_version_bytes_max});
+    if (c.continues) forks::forget(tx, account, c.parent);
+    forks::put(tx, account, side,
+               {add_version::fork_versions_max, add_version::fork_version_bytes_max});
     return name_of_fork(side);
 }
 
@@ -200,12 +203,12 @@ std::optional<add_version::added> take_up(write_tx& tx, const add_version& c, co
 }  // namespace
 
 add_version::answer apply(write_tx& tx, const add_version& c, const moment& m) {
-    const auto sender = tx.find_device(c.client_id);
+    const auto sender = devices::find(tx, c.client_id);
     if (!sender || sender->mode != account_mode::managed) return no_such_client{};
     if (sender->revoked_at) return device_revoked{};
     const account_id account = sender->account;
 
-    const chain_head head = tx.head_of(account);
+    const chain_head head = accounts::head_of(tx, account);
     auto place = head.version == c.parent ? chain_place{head.seq, {}, {}, {}}
                                           : place_of(tx, account, c.parent);
     if (!place) {

@@ -3,6 +3,8 @@
 #include "mirror.hpp"
 #include "numbering.hpp"
 
+#include <callsign/rules/rows/remotes.hpp>
+
 namespace callsign::rules {
 namespace {
 
@@ -28,7 +30,7 @@ void append_difference(std::vector<operation>& all, const std::optional<task>& h
 }  // namespace
 
 apply_remote_state::answer apply(write_tx& tx, const apply_remote_state& c, const moment& m) {
-    auto remote = tx.find_remote(c.account);
+    auto remote = remotes::find(tx, c.account);
     if (!remote) return no_remote{};
     apply_remote_state::applied done;
     touched_tasks tasks(tx, c.account);
@@ -65,7 +67,7 @@ apply_remote_state::answer apply(write_tx& tx, const apply_remote_state& c, cons
     advance(tx, *remote, c.reached->cursor);
     remote->before = c.reached->before;
     if (remote->moving) remote->moving = moving_tasks{};  // what of it is there nobody knows
-    tx.update_remote(*remote);
+    remotes::update(tx, *remote);
     return done;
 }
 

@@ -3,6 +3,7 @@
 #include "mirror.hpp"
 
 #include <callsign/domain/work.hpp>
+#include <callsign/rules/rows/remotes.hpp>
 
 namespace callsign::rules {
 namespace {
@@ -24,7 +25,7 @@ std::size_t before_own(read_tx& tx, account_id account, std::span<const operatio
 }  // namespace
 
 apply_remote_version::answer apply(write_tx& tx, const apply_remote_version& c, const moment& m) {
-    auto remote = tx.find_remote(c.account);
+    auto remote = remotes::find(tx, c.account);
     if (!remote) return no_remote{};
     if (!is_next(*remote, c)) return mirror_moved{};
     apply_remote_version::applied done;
@@ -62,7 +63,7 @@ apply_remote_version::answer apply(write_tx& tx, const apply_remote_version& c, 
     } else {
         remote->partial = c.version;
         remote->partial_operations = c.before + static_cast<std::int64_t>(done.taken);
-        tx.update_remote(*remote);
+        remotes::update(tx, *remote);
     }
     return done;
 }

@@ -7,6 +7,7 @@
 #include "unnumbered.hpp"
 
 #include <callsign/rules/rows/effects.hpp>
+#include <callsign/rules/rows/remotes.hpp>
 #include <callsign/rules/rules.hpp>
 
 namespace callsign::rules {
@@ -43,7 +44,7 @@ begin_delivery::answer apply(write_tx& tx, const begin_delivery& c, const moment
     case slot_state::in_flight: return begin_delivery::delivering{found->created_at};
     case slot_state::pending: break;
     }
-    const auto remote = tx.find_remote(found->account);
+    const auto remote = remotes::find(tx, found->account);
     if (!remote) return fulfil::slot_missing{};  // it has moved here; the next try makes the task
     if (remote->halted != remote_halt::none) return remote_halted{remote->halted};
     const auto existing = tx.find_task(found->account, found->uuid);

@@ -1,6 +1,8 @@
 #include "chain_place.hpp"
 
 #include <callsign/domain/work.hpp>
+#include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/forks.hpp>
 
 #include <algorithm>
 #include <iterator>
@@ -95,14 +97,14 @@ std::optional<std::int64_t> pass_own(chain_place& place) {
 std::optional<chain_place> place_of(read_tx& tx, account_id account, const uuid& version) {
     if (const auto seq = tx.find_version_seq(account, version))
         return chain_place{*seq, {}, {}, {}};
-    if (auto side = tx.find_fork_version(account, fork_name(version))) {
+    if (auto side = forks::find(tx, account, fork_name(version))) {
         return place_beside(std::move(*side), seq_of(version));
     }
     if (is_push_first_name(version)) {
         const uuid named = version_of_name(version);
         if (auto place = place_of(tx, account, named)) return place;
         // The fork version is forgotten. The chain from there on, pulled whole, has the same end.
-        if (seq_of(named) > tx.head_of(account).seq) return std::nullopt;
+        if (seq_of(named) > accounts::head_of(tx, account).seq) return std::nullopt;
         return chain_place{seq_of(named), {}, {}, {}};
     }
     // Nil, but for a chain that was begun on another server before it was sealed here.

@@ -4,6 +4,7 @@
 #include "key_effects.hpp"
 #include "numbering.hpp"
 
+#include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/effects.hpp>
 #include <callsign/rules/rows/purges.hpp>
 
@@ -21,7 +22,7 @@ class task_writer {
                 const moment& m)
         : tx_(tx),
           account_(account),
-          elsewhere_(tx.is_elsewhere(account)),
+          elsewhere_(accounts::is_elsewhere(tx, account)),
           seq_(seq),
           from_(from),
           moment_(m) {}

@@ -2,12 +2,13 @@
 // Which of the reaper's windows is an account's.
 
 #include <callsign/ports/store.hpp>
+#include <callsign/rules/rows/accounts.hpp>
 
 namespace callsign::rules {
 
 // All tasks are in this store.
 inline account_class class_of(write_tx& tx, account_id account) {
-    return tx.is_elsewhere(account) ? account_class::elsewhere : account_class::here;
+    return accounts::is_elsewhere(tx, account) ? account_class::elsewhere : account_class::here;
 }
 
 }  // namespace callsign::rules

@@ -4,6 +4,8 @@
 #include "resolve.hpp"
 #include "resync.hpp"
 
+#include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/devices.hpp>
 #include <callsign/rules/rows/secrets.hpp>
 #include <callsign/rules/rules.hpp>
 
@@ -12,13 +14,13 @@
 namespace callsign::rules {
 
 std::optional<create_device::answer> refusal_of(read_tx& tx, const create_device& c) {
-    const auto owner = tx.find_account(c.account);
+    const auto owner = accounts::find(tx, c.account);
     if (!owner) return no_such_account{};
     if (owner->mode == account_mode::opaque) return account_is_opaque{};
     if (owner->elsewhere) return account_is_elsewhere{};
     // A revoked one keeps its client id for ever: what it sealed must never be taken for another's.
-    if (tx.find_device(c.client_id)) return client_id_taken{};
-    auto active = tx.devices_of(c.account);
+    if (devices::find(tx, c.client_id)) return client_id_taken{};
+    auto active = devices::of(tx, c.account);
     std::erase_if(active, [](const device& d) { return d.revoked_at.has_value(); });
     const auto named = [&](const device& d) { return d.name == c.name; };
     if (std::any_of(active.begin(), active.end(), named)) return name_taken{};
@@ -28,13 +30,13 @@ std::optional<create_device::answer> refusal_of(read_tx& tx, const create_device
 
 create_device::answer apply(write_tx& tx, const create_device& c, const moment& m) {
     if (auto refused = refusal_of(tx, c)) return std::move(*refused);
-    tx.put_device({.client_id = c.client_id,
-                   .account = c.account,
-                   .name = c.name,
-                   .sealed_key = c.sealed_key,
-                   .created_at = m.now});
+    devices::put(tx, {.client_id = c.client_id,
+                      .account = c.account,
+                      .name = c.name,
+                      .sealed_key = c.sealed_key,
+                      .created_at = m.now});
     m.tell(events::device_created{c.account, c.client_id});
-    return *tx.find_device(c.client_id);
+    return *devices::find(tx, c.client_id);
 }
 
 revoke_device::answer apply(write_tx& tx, const revoke_device& c, const moment& m) {
@@ -42,13 +44,13 @@ revoke_device::answer apply(write_tx& tx, const revoke_device& c, const moment& 
     if (!owner) return no_such_account{};
     // An opaque account's only row is the account's way in, not a device to take away.
     if (owner->mode == account_mode::opaque) return account_is_opaque{};
-    auto all = tx.devices_of(owner->id);
+    auto all = devices::of(tx, owner->id);
     const auto found =
         std::find_if(all.begin(), all.end(), [&](const device& d) { return d.id == c.device; });
     if (found == all.end()) return revoke_device::no_such_device{};
     // Revoking twice is no fault, and keeps the first instant.
     if (!found->revoked_at) {
-        tx.revoke_device(c.device, m.now);
+        devices::revoke(tx, c.device, m.now);
         found->revoked_at = m.now;
         m.tell(events::device_revoked{owner->id, found->client_id});
         const bool was_missing = found->resync && found->resync->now == resync::state::expected;

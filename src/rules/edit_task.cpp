@@ -9,6 +9,7 @@
 
 #include <callsign/base/assert.hpp>
 #include <callsign/domain/task_faults.hpp>
+#include <callsign/rules/rows/accounts.hpp>
 
 #include <algorithm>
 #include <map>
@@ -146,7 +147,7 @@ planned plan(write_tx& tx, const edit_task& c, const moment& m) {
 }
 
 edit_task::answer apply(write_tx& tx, const edit_task& c, const moment& m) {
-    if (tx.is_elsewhere(c.account)) return edit_task::elsewhere{};
+    if (accounts::is_elsewhere(tx, c.account)) return edit_task::elsewhere{};
     auto planned = plan(tx, c, m);
     if (auto* const settled = std::get_if<edit_task::answer>(&planned)) return std::move(*settled);
     auto& wanted = std::get<planned_edit>(planned);

@@ -2,6 +2,7 @@
 // in flight is failed only behind a fence).
 
 #include <callsign/rules/rows/effects.hpp>
+#include <callsign/rules/rows/remotes.hpp>
 #include <callsign/rules/rules.hpp>
 
 namespace callsign::rules {
@@ -89,7 +90,7 @@ class sweep {
 }  // namespace
 
 fail_in_flight::answer apply(write_tx& tx, const fail_in_flight& c, const moment& m) {
-    const auto remote = tx.find_remote(c.account);
+    const auto remote = remotes::find(tx, c.account);
     if (!remote) return {};
     return sweep(tx, c, *remote, m).run();
 }

@@ -1,6 +1,7 @@
 // The reaper's second half: slots whose answer nobody will ask for again, fork versions whose sync
 // has ended, and how tasks stood before anybody's cursor.
 
+#include <callsign/rules/rows/forks.hpp>
 #include <callsign/rules/rules.hpp>
 
 namespace callsign::rules {
@@ -9,7 +10,7 @@ forget_settled::answer apply(write_tx& tx, const forget_settled& c, const moment
     forget_settled::answer done;
     const time_point settled_before = m.stamped_before(c.retention);
     // As many as may be: there are likely more, however few slots there are.
-    if (tx.forget_fork_versions(settled_before, c.limit) == c.limit) done.next = c.after;
+    if (forks::forget_before(tx, settled_before, c.limit) == c.limit) done.next = c.after;
     if (tx.forget_history(m.stamped_before(c.history_retention), c.limit)) done.next = c.after;
     const auto oldest = tx.slots(c.after, c.limit, std::nullopt, std::nullopt);
     for (const slot& s : oldest) {

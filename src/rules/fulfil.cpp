@@ -5,6 +5,7 @@
 #include "series_choice.hpp"
 #include "unnumbered.hpp"
 
+#include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rules.hpp>
 
 namespace callsign::rules {
@@ -23,7 +24,7 @@ fulfil::answer apply(write_tx& tx, const fulfil& c, const moment& m) {
     case slot_state::pending: break;
     }
     // It has moved there; the next try sends what makes the task.
-    if (tx.is_elsewhere(found->account)) return fulfil::slot_missing{};
+    if (accounts::is_elsewhere(tx, found->account)) return fulfil::slot_missing{};
     const auto existing = tx.find_task(found->account, found->uuid);
     if (existing && is_held(tx, *existing)) return series_held{existing->current_prefix};
     if (existing && !is_unseen(*existing)) {

@@ -4,12 +4,13 @@
 #include "numbering.hpp"
 #include "series_choice.hpp"
 
+#include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rules.hpp>
 
 namespace callsign::rules {
 
 give_key::answer apply(write_tx& tx, const give_key& c, const moment& m) {
-    const auto owner = tx.find_account(c.account);
+    const auto owner = accounts::find(tx, c.account);
     if (!owner) return no_such_account{};
     if (owner->mode != account_mode::opaque) return give_key::not_opaque{};
     if (const auto existing = tx.find_task(c.account, c.uuid)) {

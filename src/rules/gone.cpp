@@ -1,5 +1,7 @@
 // Commands whose account went after their requests had been let in.
 
+#include <callsign/ports/tables/accounts.hpp>
+#include <callsign/rules/rows/devices.hpp>
 #include <callsign/rules/rules.hpp>
 
 #include <concepts>
@@ -27,9 +29,8 @@ concept by_account = !by_client<Command> && requires(const Command& c) {
 };
 
 // One that is deleted has no new slots: it goes when the oldest, those of its time, are gone.
-bool has_ended(std::optional<account_state> state, bool makes_slots) {
-    return !state || state == account_state::going ||
-           (makes_slots && state == account_state::deleted);
+bool has_ended(account_state state, bool makes_slots) {
+    return state == account_state::going || (makes_slots && state == account_state::deleted);
 }
 
 }  // namespace
@@ -38,12 +39,13 @@ bool is_for_gone(write_tx& tx, const command& any) {
     return std::visit(
         [&]<class Command>(const Command& c) {
             if constexpr (by_client<Command>) {
-                const auto known = tx.find_device(c.client_id);
+                const auto known = devices::find(tx, c.client_id);
                 return known && has_ended(known->state, false);
             } else if constexpr (by_account<Command>) {
                 // The server's own look at what is there.
                 if (claim_of(c).who.is_house()) return false;
-                return has_ended(tx.state_of(c.account), std::is_same_v<Command, reserve>);
+                const auto owner = tx.get<accounts_by_id>(c.account);
+                return !owner || has_ended(owner->state, std::is_same_v<Command, reserve>);
             } else {
                 return false;
             }

@@ -5,6 +5,7 @@
 #include "resolve.hpp"
 #include "unnumbered.hpp"
 
+#include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rules.hpp>
 
 #include <algorithm>
@@ -39,7 +40,7 @@ class number_import {
 
     void write() {
         if (tasks_.empty()) return;
-        const auto seq = tx_.head_of(account_).seq + 1;
+        const auto seq = accounts::head_of(tx_, account_).seq + 1;
         std::vector<operation> operations;
         for (const wanted& w : tasks_) put(w, seq, operations);
         const auto id = moment_.ids.next(moment_.now);

@@ -3,10 +3,12 @@
 
 #include "snapshot_place.hpp"
 
+#include <callsign/rules/rows/devices.hpp>
+
 namespace callsign::rules {
 
 import_sealed_version::answer apply(write_tx& tx, const import_sealed_version& c, const moment& m) {
-    const auto known = tx.find_device(c.client_id);
+    const auto known = devices::find(tx, c.client_id);
     if (!known) return no_such_client{};
     if (known->mode != account_mode::opaque) return import_sealed_version::differs{};
     if (const auto child = tx.find_child_place(known->account, c.parent)) {
@@ -26,7 +28,7 @@ import_sealed_version::answer apply(write_tx& tx, const import_sealed_version& c
 
 import_sealed_snapshot::answer apply(write_tx& tx, const import_sealed_snapshot& c,
                                      const moment& m) {
-    const auto known = tx.find_device(c.client_id);
+    const auto known = devices::find(tx, c.client_id);
     if (!known) return no_such_client{};
     if (known->mode != account_mode::opaque) return import_sealed_snapshot::unknown_version{};
     const chain_head head = sealed_head_of(tx, known->account);

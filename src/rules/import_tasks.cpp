@@ -8,6 +8,7 @@
 
 #include <callsign/base/assert.hpp>
 #include <callsign/domain/work.hpp>
+#include <callsign/rules/rows/accounts.hpp>
 
 #include <algorithm>
 #include <map>
@@ -138,7 +139,7 @@ void complete(const import_tasks::imported_task& whole, std::vector<operation>& 
 }  // namespace
 
 import_tasks::answer apply(write_tx& tx, const import_tasks& c, const moment& m) {
-    const auto owner = tx.find_account(c.account);
+    const auto owner = accounts::find(tx, c.account);
     if (!owner) return no_such_account{};
     if (owner->mode == account_mode::opaque) return account_is_opaque{};
     if (owner->elsewhere) return account_is_elsewhere{};

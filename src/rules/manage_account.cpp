@@ -8,6 +8,8 @@
 #include "read/walk.hpp"
 
 #include <callsign/domain/work.hpp>
+#include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/devices.hpp>
 
 #include <algorithm>
 #include <span>
@@ -83,7 +85,7 @@ chain_head take_over(write_tx& tx, account_id account, std::span<const version> 
 // As it was opened, with as much taken over as the command says.
 template <class Command>
 bool is_as_opened(write_tx& tx, const Command& c) {
-    const chain_head head = tx.head_of(c.account);
+    const chain_head head = accounts::head_of(tx, c.account);
     if (head.seq != c.head.seq || head.version != c.head.version) return false;
     return c.taken.seq == 0 || tx.find_version_seq(c.account, c.taken.version) == c.taken.seq;
 }
@@ -91,7 +93,7 @@ bool is_as_opened(write_tx& tx, const Command& c) {
 // What stands in the way, whatever was opened.
 template <class Command>
 std::optional<typename Command::answer> refusal_to_convert(write_tx& tx, const Command& c) {
-    const auto owner = tx.find_account(c.account);
+    const auto owner = accounts::find(tx, c.account);
     if (!owner) return no_such_account{};
     if (owner->mode != account_mode::opaque) return manage_account::not_opaque{};
     if (c.tasks.empty()) return std::nullopt;
@@ -111,14 +113,14 @@ take_over_history::answer apply(write_tx& tx, const take_over_history& c, const 
 
 manage_account::answer apply(write_tx& tx, const manage_account& c, const moment& m) {
     if (auto refused = refusal_to_convert(tx, c)) return *std::move(refused);
-    if (tx.head_of(c.account).seq == 0) return manage_account::no_history{};
+    if (accounts::head_of(tx, c.account).seq == 0) return manage_account::no_history{};
     if (!is_as_opened(tx, c)) return manage_account::moved_on{};
-    const auto clients = tx.devices_of(c.account);
+    const auto clients = devices::of(tx, c.account);
     if (clients.size() != 1) {
         throw_damaged("accounts", c.account.value, "an opaque account has one client id");
     }
     const chain_head last = take_over(tx, c.account, c.history, c.tasks, c.taken, m);
-    tx.become_managed(c.account, last);
+    accounts::become_managed(tx, c.account, last);
     if (c.taken.seq == 0) {
         for (const version& v : c.history) {
             tx.remove_sealed(c.account, v.parent);
@@ -126,7 +128,7 @@ manage_account::answer apply(write_tx& tx, const manage_account& c, const moment
         }
         tx.remove_snapshot(c.account);
     }
-    tx.give_key(clients.front().id, c.device_name, c.sealed_key);
+    devices::give_key(tx, clients.front().id, c.device_name, c.sealed_key);
     m.tell(events::account_managed{c.account, clients.front().client_id});
     m.tell(events::version_appended{c.account, last.seq});
     return manage_account::managed{c.head.seq,
@@ -134,7 +136,7 @@ manage_account::answer apply(write_tx& tx, const manage_account& c, const moment
 }
 
 undo_take_over::answer apply(write_tx& tx, const undo_take_over& c, const moment& /*m*/) {
-    const auto owner = tx.find_account(c.account);
+    const auto owner = accounts::find(tx, c.account);
     const bool is_opaque = owner && owner->mode == account_mode::opaque;
     // The tasks come behind the versions.
     if (!is_opaque || tx.versions(c.account, 0, 1).empty()) return {};
@@ -165,10 +167,10 @@ undo_take_over::answer apply(write_tx& tx, const undo_take_over& c, const moment
 }
 
 remove_sealed::answer apply(write_tx& tx, const remove_sealed& c, const moment& /*m*/) {
-    const auto owner = tx.find_account(c.account);
+    const auto owner = accounts::find(tx, c.account);
     const bool is_managed = owner && owner->mode == account_mode::managed;
     if (!is_managed || owner->state == account_state::going) return {};
-    const std::int64_t end = tx.head_of(c.account).sealed_seq;
+    const std::int64_t end = accounts::head_of(tx, c.account).sealed_seq;
     std::size_t work = 0;
     for (std::int64_t seq = c.from + 1; seq <= end; ++seq) {
         if (work >= c.work_max) return {seq - 1};

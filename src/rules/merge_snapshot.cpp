@@ -10,6 +10,7 @@
 
 #include <callsign/base/text.hpp>
 #include <callsign/domain/work.hpp>
+#include <callsign/rules/rows/devices.hpp>
 #include <callsign/rules/rows/instance.hpp>
 
 #include <algorithm>
@@ -167,7 +168,7 @@ class snapshot_merge {
 template <class Command>
 std::variant<device, typename Command::answer> sender_of(write_tx& tx, const Command& c) {
     using answer = typename Command::answer;
-    auto sender = tx.find_device(c.client_id);
+    auto sender = devices::find(tx, c.client_id);
     if (!sender || sender->mode != account_mode::managed) return answer(no_such_client{});
     if (sender->revoked_at) return answer(device_revoked{});
     const bool is_awaited = sender->resync && c.version == resync_versions_of(instance_of(tx)).sent;

@@ -3,6 +3,7 @@
 #include "changes.hpp"
 
 #include <callsign/rules/rows/effects.hpp>
+#include <callsign/rules/rows/remotes.hpp>
 #include <callsign/rules/transform.hpp>
 
 #include <algorithm>
@@ -56,7 +57,7 @@ void advance(write_tx& tx, remote_chain& remote, const uuid& version) {
     remote.cursor = version;
     remote.partial = {};
     remote.partial_operations = 0;
-    tx.update_remote(remote);
+    remotes::update(tx, remote);
 }
 
 }  // namespace callsign::rules

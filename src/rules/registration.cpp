@@ -1,6 +1,9 @@
 #include "registration.hpp"
 
 #include <callsign/base/sha256.hpp>
+#include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/devices.hpp>
+#include <callsign/rules/rows/remotes.hpp>
 
 #include <algorithm>
 
@@ -21,20 +24,20 @@ constexpr std::int64_t remotes_page = 500;
 }  // namespace
 
 account_id registered(write_tx& tx, const uuid& client_id, const moment& m) {
-    if (const auto known = tx.find_device(client_id)) return known->account;
+    if (const auto known = devices::find(tx, client_id)) return known->account;
     std::string name = name_for(client_id);
     // Somebody may have given just this name to an account by hand.
-    while (tx.find_account(name)) name += "-";
-    const account_id id = tx.put_account(name, m.now, account_mode::opaque);
+    while (accounts::find(tx, name)) name += "-";
+    const account_id id = accounts::put(tx, name, m.now, account_mode::opaque);
     tx.put_series(id, prefix, {}, true, m.now);
-    tx.put_device({.client_id = client_id, .account = id, .created_at = m.now});
+    devices::put(tx, {.client_id = client_id, .account = id, .created_at = m.now});
     m.tell(events::account_created{id, client_id});
     return id;
 }
 
 bool is_client_id_elsewhere(write_tx& tx, const uuid& client_id) {
     for (account_id after{};;) {
-        const auto some = tx.remotes(after, remotes_page);
+        const auto some = remotes::some(tx, after, remotes_page);
         if (std::ranges::find(some, client_id, &remote_chain::client_id) != some.end()) return true;
         if (std::ssize(some) < remotes_page) return false;
         after = some.back().account;

@@ -3,7 +3,10 @@
 #include "registration.hpp"
 #include "unnumbered.hpp"
 
+#include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/devices.hpp>
 #include <callsign/rules/rows/effects.hpp>
+#include <callsign/rules/rows/remotes.hpp>
 #include <callsign/rules/rules.hpp>
 
 #include <algorithm>
@@ -12,7 +15,7 @@
 namespace callsign::rules {
 
 give_up_effect::answer apply(write_tx& tx, const give_up_effect& c, const moment&) {
-    if (!tx.find_remote(c.account)) return no_remote{};
+    if (!remotes::find(tx, c.account)) return no_remote{};
     std::optional<effect> found;
     effects::visit(tx, c.account, effect_id{c.effect.value - 1}, [&](effect&& e) {
         if (e.id == c.effect) found = std::move(e);
@@ -26,20 +29,20 @@ give_up_effect::answer apply(write_tx& tx, const give_up_effect& c, const moment
 }
 
 halt_remote::answer apply(write_tx& tx, const halt_remote& c, const moment& m) {
-    auto remote = tx.find_remote(c.account);
+    auto remote = remotes::find(tx, c.account);
     if (!remote) return no_remote{};
     const auto asked_by = [](const remote_chain& r) {
         return std::tie(r.url, r.client_id, r.sealed_key, r.cursor);
     };
     if (asked_by(*remote) != asked_by(c.judged)) return halt_remote::superseded{};
     remote->halted = c.why;
-    tx.update_remote(*remote);
+    remotes::update(tx, *remote);
     m.tell(events::remote_changed{c.account});
     return std::move(*remote);
 }
 
 edit_remote::answer apply(write_tx& tx, const edit_remote& c, const moment& m) {
-    auto remote = tx.find_remote(c.account);
+    auto remote = remotes::find(tx, c.account);
     if (!remote) return no_remote{};
     const bool has_gone_back = remote->halted == remote_halt::gone_back;
     if (has_gone_back && !c.accept_loss) return edit_remote::has_lost_versions{};
@@ -52,27 +55,28 @@ edit_remote::answer apply(write_tx& tx, const edit_remote& c, const moment& m) {
         if (remote->moving) remote->moving = moving_tasks{};
     }
     remote->halted = remote_halt::none;
-    tx.update_remote(*remote);
+    remotes::update(tx, *remote);
     m.tell(events::remote_changed{c.account});
     return std::move(*remote);
 }
 
 move_there::answer apply(write_tx& tx, const move_there& c, const moment& m) {
-    const auto owner = tx.find_account(c.account);
+    const auto owner = accounts::find(tx, c.account);
     if (!owner) return no_such_account{};
     if (owner->mode == account_mode::opaque) return account_is_opaque{};
-    if (const auto remote = tx.find_remote(c.account)) {
+    if (const auto remote = remotes::find(tx, c.account)) {
         const bool is_there = remote->client_id == c.client_id && remote->url == c.url;
         if (is_there) return move_there::moving{};
         return move_there::lives_elsewhere{};
     }
     if (is_client_id_elsewhere(tx, c.client_id)) return client_id_taken{};
-    const auto devices = tx.devices_of(c.account);
+    const auto devices = devices::of(tx, c.account);
     const auto active =
         std::ranges::count_if(devices, [](const device& d) { return !d.revoked_at; });
     if (active > 0) return move_there::has_devices{static_cast<std::size_t>(active)};
     const bool has_them = !c.behind.is_nil();
-    if (has_them && tx.head_of(c.account).version != c.behind) return move_there::has_changed{};
+    if (has_them && accounts::head_of(tx, c.account).version != c.behind)
+        return move_there::has_changed{};
     for (const series& s : tx.series_of(c.account)) {
         if (has_unnumbered(tx, s)) return series_held{s.prefix};
     }
@@ -82,18 +86,18 @@ move_there::answer apply(write_tx& tx, const move_there& c, const moment& m) {
                         .sealed_key = c.sealed_key,
                         .cursor = c.behind};
     if (!has_them) remote.moving = moving_tasks{};
-    tx.put_remote(remote);
+    remotes::put(tx, remote);
     m.tell(events::remote_changed{c.account});
     return move_there::moving{};
 }
 
 move_here::answer apply(write_tx& tx, const move_here& c, const moment& m) {
-    const auto remote = tx.find_remote(c.account);
+    const auto remote = remotes::find(tx, c.account);
     if (!remote) return no_remote{};
     if (remote->cursor != c.cursor || !remote->partial.is_nil()) return mirror_moved{};
     const outbox_tally waiting = effects::tally(tx, c.account);
     if (waiting.creations + waiting.keys > 0) return move_here::not_settled{waiting};
-    tx.remove_remote(c.account);
+    remotes::remove(tx, c.account);
     m.tell(events::remote_changed{c.account});
     return move_here::moved{};
 }

@@ -6,6 +6,7 @@
 #include "room.hpp"
 #include "series_choice.hpp"
 
+#include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rules.hpp>
 
 namespace callsign::rules {
@@ -68,7 +69,7 @@ reserve::answer apply(write_tx& tx, const reserve& c, const moment& m) {
         tx.count_attempt(known->id);
         tell_retry(tx, *known, m);
         return reserve::reserved{known->id, true, known->created_at, std::move(depends.tasks),
-                                 tx.is_elsewhere(c.account)};
+                                 accounts::is_elsewhere(tx, c.account)};
     }
     if (!has_room(tx, c.account, size_of(c.attributes), m)) return account_full{};
     const auto asked_for = choose_series(tx, c.account, c.prefix, {});
@@ -83,7 +84,7 @@ reserve::answer apply(write_tx& tx, const reserve& c, const moment& m) {
     made.id = tx.put_slot(made);
     if (!existing || !existing->numbered || is_unseen(*existing)) {
         return reserve::reserved{made.id, false, m.now, std::move(depends.tasks),
-                                 tx.is_elsewhere(c.account)};
+                                 accounts::is_elsewhere(tx, c.account)};
     }
     // The task came another way before. The slot is settled at once, so that the key is bound to
     // this answer like any other.

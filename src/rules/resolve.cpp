@@ -1,5 +1,6 @@
 #include "resolve.hpp"
 
+#include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/tokens.hpp>
 
 namespace callsign::rules {
@@ -25,7 +26,7 @@ std::variant<task, ref_fault> resolve_by(read_tx& tx, account_id account, const 
 }  // namespace
 
 std::optional<account> resolve(read_tx& tx, const account_ref& ref) {
-    auto found = std::visit([&](const auto& by) { return tx.find_account(by); }, ref);
+    auto found = std::visit([&](const auto& by) { return accounts::find(tx, by); }, ref);
     // It is nobody's any more.
     if (found && found->state == account_state::going) found.reset();
     return found;

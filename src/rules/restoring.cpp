@@ -5,7 +5,9 @@
 #include "unnumbered.hpp"
 
 #include <callsign/domain/work.hpp>
+#include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/actions.hpp>
+#include <callsign/rules/rows/devices.hpp>
 #include <callsign/rules/rows/instance.hpp>
 #include <callsign/rules/rules.hpp>
 
@@ -20,15 +22,15 @@ begin_restored::answer apply(write_tx& tx, const begin_restored& c, const moment
     const actor itself;
     actions::put(tx, {{}, m.now, itself, "restored", {}, {}, to_rfc3339(c.backup_made_at)});
     const auto expect_devices = [&](account_id owner) {
-        const std::int64_t head = tx.head_of(owner).seq;
-        for (const device& d : tx.devices_of(owner)) {
+        const std::int64_t head = accounts::head_of(tx, owner).seq;
+        for (const device& d : devices::of(tx, owner)) {
             // One that did not come back since an earlier restore may be further than that one.
             if (d.resync && d.resync->now == resync::state::expected) continue;
-            tx.set_resync(d.id, {head, resync::state::expected});
+            devices::set_resync(tx, d.id, {head, resync::state::expected});
         }
     };
     for (account_id after{};;) {
-        const auto some = tx.accounts(after, accounts_at_once);
+        const auto some = accounts::some(tx, after, accounts_at_once);
         for (const account& a : some) {
             if (a.elsewhere || a.state == account_state::going) continue;
             if (a.mode == account_mode::managed) expect_devices(a.id);

@@ -5,6 +5,8 @@
 #include "unnumbered.hpp"
 
 #include <callsign/domain/work.hpp>
+#include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/devices.hpp>
 
 #include <algorithm>
 
@@ -18,7 +20,7 @@ constexpr std::string_view note_text =
 
 bool are_all_back(write_tx& tx, account_id account) {
     bool one_returned = false;
-    for (const device& d : tx.devices_of(account)) {
+    for (const device& d : devices::of(tx, account)) {
         if (d.revoked_at || !d.resync) continue;
         if (d.resync->now == resync::state::expected) return false;
         one_returned = one_returned || d.resync->now == resync::state::returned;
@@ -28,7 +30,7 @@ bool are_all_back(write_tx& tx, account_id account) {
 
 // The chain goes on behind the backup: there the device finds a version that the chain names.
 void lead_on(write_tx& tx, const device& d, const moment& m) {
-    if (tx.head_of(d.account).seq > d.resync->from) return;
+    if (accounts::head_of(tx, d.account).seq > d.resync->from) return;
     const auto seq = tx.append_version(d.account, m.ids.next(m.now), m.now, {});
     m.tell(events::version_appended{d.account, seq});
 }
@@ -78,12 +80,12 @@ std::int64_t resume_when_all_are_back(write_tx& tx, account_id account, const mo
 
 void set_resync(write_tx& tx, const device& d, resync::state state, const moment& m) {
     if (d.resync->now == state) return;
-    tx.set_resync(d.id, {d.resync->from, state});
+    devices::set_resync(tx, d.id, {d.resync->from, state});
     m.tell(events::device_resynced{d.account, d.client_id});
 }
 
 end_resync::answer apply(write_tx& tx, const end_resync& c, const moment& m) {
-    const auto found = tx.find_device(c.client_id);
+    const auto found = devices::find(tx, c.client_id);
     if (!found || found->mode != account_mode::managed) return no_such_client{};
     if (found->revoked_at) return device_revoked{};
     if (!found->resync) return end_resync::not_expected{};

@@ -3,6 +3,7 @@
 // before anything is written; not those that take something away, that keep what was promised, and
 // the server's and its operators' own. The rest is asked whoever wants it.
 
+#include <callsign/ports/tables/accounts.hpp>
 #include <callsign/rules/rows/tokens.hpp>
 #include <callsign/rules/rules.hpp>
 
@@ -16,7 +17,7 @@ namespace callsign::rules {
 
 inline bool has_room(write_tx& tx, account_id account, std::size_t more, const moment& m) {
     if (m.stored_bytes_max == 0) return true;
-    const auto stored = static_cast<std::size_t>(tx.stored_bytes(account));
+    const auto stored = static_cast<std::size_t>(tx.expect<accounts_by_id>(account)->stored_bytes);
     if (stored + more <= m.stored_bytes_max) return true;
     m.tell(events::account_full{account, account_limit::stored_bytes});
     return false;

@@ -6,6 +6,7 @@
 #include "chain_place.hpp"
 #include "purged_text.hpp"
 
+#include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/purges.hpp>
 #include <callsign/rules/rules.hpp>
 
@@ -40,7 +41,7 @@ bool purged_text::scrub(version& v) const {
 
 scrub_purged::answer apply(write_tx& tx, const scrub_purged& c, const moment& /*m*/) {
     scrub_purged::answer done;
-    const auto owner = tx.find_account(c.account);
+    const auto owner = accounts::find(tx, c.account);
     if (!owner || owner->state == account_state::going) {  // all of it goes
         done.over = c.tasks.size();
         return done;

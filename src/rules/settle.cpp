@@ -5,6 +5,7 @@
 #include "resolve.hpp"
 
 #include <callsign/base/assert.hpp>
+#include <callsign/rules/rows/remotes.hpp>
 
 namespace callsign::rules {
 namespace {
@@ -28,7 +29,7 @@ void move_on(write_tx& tx, remote_chain& remote, const moved_on& now, const uuid
 }  // namespace
 
 settle::answer apply(write_tx& tx, const settle& c, const moment& m) {
-    auto remote = tx.find_remote(c.account);
+    auto remote = remotes::find(tx, c.account);
     if (!remote) return no_remote{};
     if (remote->cursor != c.parent || !remote->partial.is_nil()) return mirror_moved{};
     settle::settled done;

@@ -1,9 +1,11 @@
 #include "snapshot_place.hpp"
 
+#include <callsign/rules/rows/accounts.hpp>
+
 namespace callsign::rules {
 
 chain_head sealed_head_of(read_tx& tx, account_id account) {
-    chain_head head = tx.head_of(account);
+    chain_head head = accounts::head_of(tx, account);
     if (head.seq > 0) return head;
     if (const auto mark = tx.find_snapshot_mark(account)) head.version = mark->version;
     return head;

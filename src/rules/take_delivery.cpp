@@ -10,6 +10,7 @@
 #include <callsign/base/keyed_hash.hpp>
 #include <callsign/domain/work.hpp>
 #include <callsign/rules/rows/effects.hpp>
+#include <callsign/rules/rows/remotes.hpp>
 
 #include <algorithm>
 #include <unordered_set>
@@ -50,7 +51,7 @@ class collector {
         so_far.after = std::move(through).next();
         if (!so_far.after && all.empty()) {
             remote_.moving.reset();
-            tx_.update_remote(remote_);
+            remotes::update(tx_, remote_);
             moment_.tell(events::remote_changed{command_.account});
             return;
         }
@@ -158,7 +159,7 @@ class collector {
 }  // namespace
 
 take_delivery::answer apply(write_tx& tx, const take_delivery& c, const moment& m) {
-    auto remote = tx.find_remote(c.account);
+    auto remote = remotes::find(tx, c.account);
     if (!remote) return no_remote{};
     if (remote->halted != remote_halt::none) return remote_halted{remote->halted};
     // It is in the middle of a version: what is planned on half of one would be wrong.

@@ -3,7 +3,9 @@
 #include "numbering.hpp"
 #include "read/walk.hpp"
 
+#include <callsign/ports/tables/accounts.hpp>
 #include <callsign/rules/read.hpp>
+#include <callsign/rules/rows/accounts.hpp>
 
 #include <algorithm>
 
@@ -98,7 +100,9 @@ void resume(write_tx& tx, series& s, std::size_t& work_left, const moment& m) {
 
 number_tasks::answer apply(write_tx& tx, const number_tasks& c, const moment& m) {
     auto s = tx.next_numbering(series_id{c.series.value - 1});
-    if (!s || s->id != c.series || tx.state_of(s->account) == account_state::going) return {};
+    if (!s || s->id != c.series ||
+        tx.expect<accounts_by_id>(s->account)->state == account_state::going)
+        return {};
     std::size_t work_left = c.work_max;
     if (!number_some(tx, *s, work_left, m)) return {true};
     s->numbering = false;
@@ -108,7 +112,7 @@ number_tasks::answer apply(write_tx& tx, const number_tasks& c, const moment& m)
 
 find_numbering::answer read(read_tx& tx, const find_numbering& q) {
     auto s = tx.next_numbering(q.after);
-    while (s && tx.find_account(s->account)->state == account_state::going) {
+    while (s && accounts::find(tx, s->account)->state == account_state::going) {
         s = tx.next_numbering(s->id);
     }
     if (!s) return {};

@@ -1,5 +1,6 @@
 // Webhooks: who has which, and how far each has come.
 
+#include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/webhooks.hpp>
 #include <callsign/rules/rules.hpp>
 
@@ -16,7 +17,7 @@ void begin_at(webhook& w, const webhook_start& start) {
 }  // namespace
 
 create_webhook::answer apply(write_tx& tx, const create_webhook& c, const moment& m) {
-    const auto owner = tx.find_account(c.account);
+    const auto owner = accounts::find(tx, c.account);
     if (!owner) return no_such_account{};
     if (owner->mode == account_mode::opaque) return account_is_opaque{};
     if (webhooks::of(tx, c.account).size() >= c.count_max) return create_webhook::too_many{};

@@ -169,7 +169,7 @@ v1::Account to_message(const account& a) {
     out.set_name(a.name);
     out.set_prefix(a.default_prefix);
     set_timestamp(*out.mutable_created_at(), a.created_at);
-    out.set_seq(a.last_seq);
+    out.set_seq(a.head.seq);
     out.set_mode(std::string(to_string(a.mode)));
     out.set_state(std::string(to_string(a.state)));
     out.set_stored_bytes(a.stored_bytes);

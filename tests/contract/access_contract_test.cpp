@@ -4,6 +4,8 @@
 #include "support/counted_ids.hpp"
 
 #include <callsign/rules/read.hpp>
+#include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/devices.hpp>
 #include <callsign/rules/rows/removal.hpp>
 #include <callsign/rules/rows/secrets.hpp>
 #include <callsign/rules/rows/tokens.hpp>
@@ -101,19 +103,19 @@ TEST_P(store_contract, a_token_says_of_what_kind_its_account_is) {
 TEST_P(store_contract, a_client_id_opens_its_account) {
     const auto id = write([](write_tx& tx) {
         const auto made = put_opaque(tx, "sealed", client_a);
-        EXPECT_EQ(tx.find_device(client_a)->account, made);  // its own writes are seen
+        EXPECT_EQ(devices::find(tx, client_a)->account, made);  // its own writes are seen
         return made;
     });
     if (GetParam().durable) reopen();
     const auto tx = store_->begin_read();
-    const auto found = tx->find_device(client_a);
+    const auto found = devices::find(*tx, client_a);
     ASSERT_TRUE(found);
     EXPECT_EQ(found->account, id);
     EXPECT_EQ(found->created_at, t0);
-    EXPECT_FALSE(tx->find_device(client_b));
-    EXPECT_EQ(tx->find_account(id)->mode, account_mode::opaque);
-    EXPECT_EQ(tx->head_of(id).seq, 0);
-    EXPECT_TRUE(tx->head_of(id).version.is_nil());
+    EXPECT_FALSE(devices::find(*tx, client_b));
+    EXPECT_EQ(accounts::find(*tx, id)->mode, account_mode::opaque);
+    EXPECT_EQ(accounts::head_of(*tx, id).seq, 0);
+    EXPECT_TRUE(accounts::head_of(*tx, id).version.is_nil());
 }
 
 // ---- devices ----
@@ -122,24 +124,25 @@ TEST_P(store_contract, devices_have_names_and_keys_and_can_be_revoked) {
     const std::string key("\0sealed\xFF", 8);
     const auto id = make_account();
     const auto laptop = write([&](write_tx& tx) {
-        const auto made = tx.put_device({.client_id = client_a,
-                                         .account = id,
-                                         .name = "laptop",
-                                         .sealed_key = key,
-                                         .created_at = t0});
-        tx.put_device({.client_id = client_b, .account = id, .name = "phone", .sealed_key = "k"});
-        EXPECT_EQ(tx.devices_of(id).size(), 2u);
+        const auto made = devices::put(tx, {.client_id = client_a,
+                                            .account = id,
+                                            .name = "laptop",
+                                            .sealed_key = key,
+                                            .created_at = t0});
+        devices::put(tx,
+                     {.client_id = client_b, .account = id, .name = "phone", .sealed_key = "k"});
+        EXPECT_EQ(devices::of(tx, id).size(), 2u);
         return made;
     });
-    write([&](write_tx& tx) { tx.revoke_device(laptop, t0 + milliseconds{7}); });
+    write([&](write_tx& tx) { devices::revoke(tx, laptop, t0 + milliseconds{7}); });
     // The name is free again.
     write([&](write_tx& tx) {
-        tx.put_device(
-            {.client_id = uuid_of(903), .account = id, .name = "laptop", .sealed_key = "new"});
+        devices::put(
+            tx, {.client_id = uuid_of(903), .account = id, .name = "laptop", .sealed_key = "new"});
     });
     if (GetParam().durable) reopen();
     const auto tx = store_->begin_read();
-    const auto all = tx->devices_of(id);
+    const auto all = devices::of(*tx, id);
     ASSERT_EQ(all.size(), 3u);
     EXPECT_EQ(all[0].id, laptop);
     EXPECT_EQ(all[0].name, "laptop");
@@ -148,32 +151,30 @@ TEST_P(store_contract, devices_have_names_and_keys_and_can_be_revoked) {
     EXPECT_EQ(all[0].created_at, t0);
     EXPECT_EQ(all[0].revoked_at, t0 + milliseconds{7});
     EXPECT_FALSE(all[1].revoked_at);
-    EXPECT_EQ(tx->find_device(client_a)->revoked_at, t0 + milliseconds{7});
-    EXPECT_EQ(tx->find_device(client_b)->name, "phone");
-    EXPECT_FALSE(tx->find_device(uuid_of(904)));
+    EXPECT_EQ(devices::find(*tx, client_a)->revoked_at, t0 + milliseconds{7});
+    EXPECT_EQ(devices::find(*tx, client_b)->name, "phone");
+    EXPECT_FALSE(devices::find(*tx, uuid_of(904)));
 }
 
 TEST_P(store_contract, a_device_is_expected_back_after_a_restore) {
     const auto account = make_account();
     const auto laptop = write([&](write_tx& tx) {
-        tx.put_device({.client_id = client_b, .account = account, .name = "b", .sealed_key = "k"});
-        return tx.put_device({.client_id = client_a,
-                              .account = account,
-                              .name = "a",
-                              .sealed_key = "k",
-                              .resync = resync{5, resync::state::seen}});
+        devices::put(tx,
+                     {.client_id = client_b, .account = account, .name = "b", .sealed_key = "k"});
+        return devices::put(
+            tx, {.client_id = client_a, .account = account, .name = "a", .sealed_key = "k"});
     });
-    EXPECT_FALSE(store_->begin_read()->find_device(client_a)->resync) << "it is new";
+    EXPECT_FALSE(devices::find(*store_->begin_read(), client_a)->resync) << "it is new";
     using state = resync::state;
     for (const state now : {state::expected, state::seen, state::returned}) {
-        write([&](write_tx& tx) { tx.set_resync(laptop, {7, now}); });
+        write([&](write_tx& tx) { devices::set_resync(tx, laptop, {7, now}); });
         if (GetParam().durable) reopen();
         const auto tx = store_->begin_read();
-        EXPECT_EQ(tx->find_device(client_a)->resync, (resync{7, now}));
-        EXPECT_FALSE(tx->find_device(client_b)->resync);
+        EXPECT_EQ(devices::find(*tx, client_a)->resync, (resync{7, now}));
+        EXPECT_FALSE(devices::find(*tx, client_b)->resync);
     }
-    write([&](write_tx& tx) { tx.revoke_device(laptop, t0); });
-    EXPECT_EQ(store_->begin_read()->devices_of(account)[1].resync, (resync{7, state::returned}));
+    write([&](write_tx& tx) { devices::revoke(tx, laptop, t0); });
+    EXPECT_EQ(devices::of(*store_->begin_read(), account)[1].resync, (resync{7, state::returned}));
 }
 
 // A writer may remember whom it has asked for; each write of a device or its account is seen.
@@ -181,12 +182,12 @@ TEST_P(store_contract, a_device_is_as_it_was_last_written) {
     const auto home = make_account();
     const auto sealed = write([](write_tx& tx) { return put_opaque(tx, "sealed", uuid_of(950)); });
     const auto laptop = write([&](write_tx& tx) {
-        tx.put_device({.client_id = client_b, .account = home, .name = "b", .sealed_key = "k"});
-        return tx.put_device(
-            {.client_id = client_a, .account = home, .name = "a", .sealed_key = "k"});
+        devices::put(tx, {.client_id = client_b, .account = home, .name = "b", .sealed_key = "k"});
+        return devices::put(
+            tx, {.client_id = client_a, .account = home, .name = "a", .sealed_key = "k"});
     });
     const auto told = [](read_tx& tx, const uuid& client) {
-        const auto d = tx.find_device(client);
+        const auto d = devices::find(tx, client);
         if (!d) return std::string("none");
         return d->name + " " + d->sealed_key + " of " + d->account_name + ", " +
                std::to_string(static_cast<int>(d->mode)) +
@@ -212,29 +213,29 @@ TEST_P(store_contract, a_device_is_as_it_was_last_written) {
         EXPECT_EQ(told(*store_->begin_read(), client), to);
     };
     const auto edited = [](write_tx& tx, account_id id, const auto& edit) {
-        account a = *tx.find_account(id);
+        account a = *accounts::find(tx, id);
         edit(a);
-        tx.update_account(a);
+        accounts::update(tx, a);
     };
     changes(client_a, "a other of home, 11", [&](write_tx& tx) {
         EXPECT_TRUE(secrets::reseal(
             tx, {secret_kind::device_key, laptop.value, home, client_a, "k"}, "other"));
     });
     changes(client_a, "a other of home, 11, from 7", [&](write_tx& tx) {
-        tx.set_resync(laptop, {7, resync::state::expected});
+        devices::set_resync(tx, laptop, {7, resync::state::expected});
     });
     changes(client_a, "a other of house, 11, from 7",
             [&](write_tx& tx) { edited(tx, home, [](account& a) { a.name = "house"; }); });
     changes(client_a, "a other of house, 11, revoked, from 7",
-            [&](write_tx& tx) { tx.revoke_device(laptop, t0); });
+            [&](write_tx& tx) { devices::revoke(tx, laptop, t0); });
     changes(client_b, "b k of house, 12", [&](write_tx& tx) {
         edited(tx, home, [](account& a) { a.state = account_state::disabled; });
     });
-    const auto way_in = store_->begin_read()->find_device(uuid_of(950))->id;
+    const auto way_in = devices::find(*store_->begin_read(), uuid_of(950))->id;
     changes(uuid_of(950), "  of sealed, 11",
-            [&](write_tx& tx) { tx.become_managed(sealed, chain_head{}); });
+            [&](write_tx& tx) { accounts::become_managed(tx, sealed, chain_head{}); });
     changes(uuid_of(950), "first key of sealed, 11",
-            [&](write_tx& tx) { tx.give_key(way_in, "first", "key"); });
+            [&](write_tx& tx) { devices::give_key(tx, way_in, "first", "key"); });
     changes(client_b, "b k of house, 14", [&](write_tx& tx) {
         edited(tx, home, [](account& a) {
             a.state = account_state::going;
@@ -288,7 +289,7 @@ TEST_P(store_contract, devices_come_and_go_by_the_rules) {
     EXPECT_TRUE(std::holds_alternative<account_is_opaque>(refused(wanted(sealed, "a", 952))));
     EXPECT_TRUE(std::holds_alternative<no_such_account>(refused(wanted(account_id{}, "a", 952))));
     EXPECT_TRUE(std::holds_alternative<device>(refused(wanted(other, "laptop", 953))));
-    EXPECT_EQ(store_->begin_read()->devices_of(home).size(), 1u);
+    EXPECT_EQ(devices::of(*store_->begin_read(), home).size(), 1u);
 
     create_device third = wanted(home, "third", 954);
     third.active_max = 1;
@@ -304,9 +305,9 @@ TEST_P(store_contract, devices_come_and_go_by_the_rules) {
     EXPECT_TRUE(nothing({other, laptop.id}));
     EXPECT_TRUE(nothing({home, device_id{1'000'000}}));
     // An opaque account's client id is its way in.
-    const device_id way_in = store_->begin_read()->find_device(uuid_of(950))->id;
+    const device_id way_in = devices::find(*store_->begin_read(), uuid_of(950))->id;
     EXPECT_TRUE(std::holds_alternative<account_is_opaque>(run(revoke_device{sealed, way_in})));
-    EXPECT_FALSE(store_->begin_read()->find_device(uuid_of(950))->revoked_at);
+    EXPECT_FALSE(devices::find(*store_->begin_read(), uuid_of(950))->revoked_at);
 
     // A revoked one makes room and leaves its name, but keeps its client id.
     if (GetParam().durable) reopen();
@@ -314,7 +315,8 @@ TEST_P(store_contract, devices_come_and_go_by_the_rules) {
     create_device again = wanted(home, "laptop", 955);
     again.active_max = 1;
     EXPECT_TRUE(std::holds_alternative<device>(refused(again)));
-    EXPECT_EQ(store_->begin_read()->find_device(uuid_of(951))->revoked_at, first_time.revoked_at);
+    EXPECT_EQ(devices::find(*store_->begin_read(), uuid_of(951))->revoked_at,
+              first_time.revoked_at);
 }
 
 }  // namespace

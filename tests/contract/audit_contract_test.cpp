@@ -3,7 +3,9 @@
 #include "store_contract.hpp"
 
 #include <callsign/rules/rows/actions.hpp>
+#include <callsign/rules/rows/devices.hpp>
 #include <callsign/rules/rows/instance.hpp>
+#include <callsign/rules/rows/remotes.hpp>
 #include <callsign/rules/rows/secrets.hpp>
 #include <callsign/rules/rows/tokens.hpp>
 #include <callsign/rules/rows/webhooks.hpp>
@@ -133,7 +135,7 @@ TEST_P(store_contract, secrets_are_listed_by_kind_and_sealed_anew) {
             d.name = "device " + std::to_string(n);
             d.sealed_key = std::string("key\0", 4) + std::to_string(n);
             d.created_at = t0;
-            tx.put_device(d);
+            devices::put(tx, d);
         }
         webhook w;
         w.account = account;
@@ -149,7 +151,7 @@ TEST_P(store_contract, secrets_are_listed_by_kind_and_sealed_anew) {
         r.url = "https://example.com/";
         r.client_id = uuid_of(4);
         r.sealed_key = "remote";
-        tx.put_remote(r);
+        remotes::put(tx, r);
     });
     const auto listed = [&](secret_kind kind, std::int64_t after = 0, std::int64_t limit = 10) {
         return secrets::of(*store_->begin_read(), kind, after, limit);
@@ -182,10 +184,10 @@ TEST_P(store_contract, secrets_are_listed_by_kind_and_sealed_anew) {
     if (GetParam().durable) reopen();
     EXPECT_EQ(listed(secret_kind::device_key)[0].sealed, "anew");
     EXPECT_EQ(listed(secret_kind::device_key)[1].sealed, devices[1].sealed);
-    EXPECT_EQ(store_->begin_read()->find_device(uuid_of(2))->sealed_key, "anew");
+    EXPECT_EQ(devices::find(*store_->begin_read(), uuid_of(2))->sealed_key, "anew");
     EXPECT_EQ(webhooks::find(*store_->begin_read(), account, uuid_of(3))->sealed_secret,
               "hook anew");
-    EXPECT_EQ(store_->begin_read()->find_remote(elsewhere)->sealed_key, "remote anew");
+    EXPECT_EQ(remotes::find(*store_->begin_read(), elsewhere)->sealed_key, "remote anew");
 }
 
 }  // namespace

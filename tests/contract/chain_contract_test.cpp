@@ -2,6 +2,11 @@
 
 #include "store_contract.hpp"
 
+#include <callsign/ports/tables/accounts.hpp>
+#include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/devices.hpp>
+#include <callsign/rules/rows/forks.hpp>
+
 #include <algorithm>
 #include <gtest/gtest.h>
 
@@ -75,7 +80,7 @@ TEST_P(store_contract, a_version_is_found_by_its_id) {
     EXPECT_FALSE(tx->find_version_seq(account_id{id.value + 1}, uuid_of(1)));
 }
 
-constexpr fork_version_bounds keep_all{1000, 1'000'000};
+constexpr forks::bounds keep_all{1000, 1'000'000};
 
 fork_version beside(const uuid& id, std::int64_t own, time_point at = t0) {
     return {id, 0, at, {own}, {}, {}};
@@ -88,11 +93,11 @@ TEST_P(store_contract, fork_versions_are_kept_for_a_while) {
     full.dropped = {{1, 0}, {1, 1}, {1, 7}, {3, 0}};
     write([&](write_tx& tx) {
         for (int n = 1; n <= 4; ++n) tx.append_version(id, uuid_of(n), t0, {});
-        tx.put_fork_version(id, full, keep_all);
-        tx.put_fork_version(id, beside(uuid_of(12), 1, t0 + milliseconds{10}), keep_all);
+        forks::put(tx, id, full, keep_all);
+        forks::put(tx, id, beside(uuid_of(12), 1, t0 + milliseconds{10}), keep_all);
     });
     if (GetParam().durable) reopen();
-    const auto found = store_->begin_read()->find_fork_version(id, uuid_of(11));
+    const auto found = forks::find(*store_->begin_read(), id, uuid_of(11));
     ASSERT_TRUE(found);
     EXPECT_EQ(found->id, uuid_of(11));
     EXPECT_EQ(found->left_at, 0);
@@ -100,21 +105,21 @@ TEST_P(store_contract, fork_versions_are_kept_for_a_while) {
     EXPECT_EQ(found->own, full.own);
     EXPECT_EQ(found->dropped, full.dropped);
     EXPECT_EQ(found->back, uuid_of(4));
-    const auto other = store_->begin_read()->find_fork_version(id, uuid_of(12));
+    const auto other = forks::find(*store_->begin_read(), id, uuid_of(12));
     EXPECT_EQ(other->dropped, std::vector<chain_position>{});
     EXPECT_EQ(other->back, uuid_of(1));
-    EXPECT_FALSE(store_->begin_read()->find_fork_version(id, uuid_of(1)));
-    EXPECT_FALSE(store_->begin_read()->find_fork_version(account_id{id.value + 1}, uuid_of(11)));
+    EXPECT_FALSE(forks::find(*store_->begin_read(), id, uuid_of(1)));
+    EXPECT_FALSE(forks::find(*store_->begin_read(), account_id{id.value + 1}, uuid_of(11)));
     write([&](write_tx& tx) {
-        EXPECT_EQ(tx.forget_fork_versions(t0, 10), 0);
-        EXPECT_EQ(tx.forget_fork_versions(t0 + milliseconds{10}, 10), 1);
-        EXPECT_FALSE(tx.find_fork_version(id, uuid_of(11)));
-        EXPECT_TRUE(tx.find_fork_version(id, uuid_of(12)));
-        tx.put_fork_version(id, beside(uuid_of(13), 1), keep_all);
-        EXPECT_EQ(tx.forget_fork_versions(t0 + milliseconds{20}, 1), 1);
-        EXPECT_TRUE(tx.find_fork_version(id, uuid_of(13)));
-        tx.forget_fork_version(id, uuid_of(13));
-        EXPECT_FALSE(tx.find_fork_version(id, uuid_of(13)));
+        EXPECT_EQ(forks::forget_before(tx, t0, 10), 0);
+        EXPECT_EQ(forks::forget_before(tx, t0 + milliseconds{10}, 10), 1);
+        EXPECT_FALSE(forks::find(tx, id, uuid_of(11)));
+        EXPECT_TRUE(forks::find(tx, id, uuid_of(12)));
+        forks::put(tx, id, beside(uuid_of(13), 1), keep_all);
+        EXPECT_EQ(forks::forget_before(tx, t0 + milliseconds{20}, 1), 1);
+        EXPECT_TRUE(forks::find(tx, id, uuid_of(13)));
+        forks::forget(tx, id, uuid_of(13));
+        EXPECT_FALSE(forks::find(tx, id, uuid_of(13)));
     });
 }
 
@@ -122,18 +127,17 @@ TEST_P(store_contract, fork_versions_are_kept_for_a_while) {
 TEST_P(store_contract, fork_versions_stay_within_their_bounds) {
     const auto id = make_account();
     const auto other = make_account("other");
-    const auto put = [&](account_id account, int n, const fork_version_bounds& keep,
+    const auto put = [&](account_id account, int n, const forks::bounds& keep,
                          std::size_t dropped = 0) {
         fork_version side = beside(uuid_of(100 + n), 2);
         for (std::size_t i = 0; i < dropped; ++i) side.dropped.push_back({1, i});
-        write([&](write_tx& tx) { tx.put_fork_version(account, side, keep); });
+        write([&](write_tx& tx) { forks::put(tx, account, side, keep); });
         return static_cast<std::int64_t>(size_of(side));
     };
     const auto kept = [&](account_id account) {
         std::vector<int> all;
         for (int n = 0; n < 100; ++n) {
-            if (store_->begin_read()->find_fork_version(account, uuid_of(100 + n)))
-                all.push_back(n);
+            if (forks::find(*store_->begin_read(), account, uuid_of(100 + n))) all.push_back(n);
         }
         return all;
     };
@@ -197,12 +201,12 @@ TEST_P(store_contract, fork_versions_say_where_they_lead) {
         for (const account_id account : {one, two}) {
             for (int n = 1; n <= 3; ++n) tx.append_version(account, uuid_of(n), t0, {});
         }
-        tx.put_fork_version(two, beside(uuid_of(11), 3), keep_all);
-        tx.put_fork_version(one, beside(uuid_of(11), 2), keep_all);
-        tx.put_fork_version(one, beside(uuid_of(10), 1), keep_all);
+        forks::put(tx, two, beside(uuid_of(11), 3), keep_all);
+        forks::put(tx, one, beside(uuid_of(11), 2), keep_all);
+        forks::put(tx, one, beside(uuid_of(10), 1), keep_all);
     });
     const auto tx = store_->begin_read();
-    const auto all = tx->fork_returns({}, 10);
+    const auto all = forks::returns(*tx, {}, 10);
     ASSERT_EQ(all.size(), 3u);
     EXPECT_EQ(all[0].id, uuid_of(10));
     EXPECT_EQ(all[0].seq, 1);
@@ -210,23 +214,23 @@ TEST_P(store_contract, fork_versions_say_where_they_lead) {
     EXPECT_EQ(all[1].seq, 2);
     EXPECT_EQ(all[2].account, two);
     EXPECT_EQ(all[2].seq, 3);
-    EXPECT_EQ(tx->fork_returns(all[0], 1).front().account, one);
-    EXPECT_EQ(tx->fork_returns(all[1], 10).size(), 1u);
-    EXPECT_TRUE(tx->fork_returns(all[2], 10).empty());
+    EXPECT_EQ(forks::returns(*tx, all[0], 1).front().account, one);
+    EXPECT_EQ(forks::returns(*tx, all[1], 10).size(), 1u);
+    EXPECT_TRUE(forks::returns(*tx, all[2], 10).empty());
 }
 
 // ---- sealed chains ----
 
 TEST_P(store_contract, a_managed_account_is_what_it_was) {
     const auto id = make_account();
-    EXPECT_EQ(store_->begin_read()->find_account(id)->mode, account_mode::managed);
+    EXPECT_EQ(accounts::find(*store_->begin_read(), id)->mode, account_mode::managed);
 }
 
 TEST_P(store_contract, sealed_versions_follow_each_other) {
     const auto id = write([](write_tx& tx) {
         const auto made = put_opaque(tx, "sealed", client_a);
         EXPECT_EQ(tx.append_sealed_version(made, uuid_of(1), uuid_of(50), t0, "one"), 1);
-        EXPECT_EQ(tx.head_of(made).version, uuid_of(1));
+        EXPECT_EQ(accounts::head_of(tx, made).version, uuid_of(1));
         EXPECT_EQ(tx.find_child_place(made, uuid_of(50))->seq, 1);
         return made;
     });
@@ -237,9 +241,9 @@ TEST_P(store_contract, sealed_versions_follow_each_other) {
     });
     if (GetParam().durable) reopen();
     const auto tx = store_->begin_read();
-    EXPECT_EQ(tx->head_of(id).seq, 2);
-    EXPECT_EQ(tx->head_of(id).version, uuid_of(2));
-    EXPECT_EQ(tx->find_account(id)->last_seq, 2);
+    EXPECT_EQ(accounts::head_of(*tx, id).seq, 2);
+    EXPECT_EQ(accounts::head_of(*tx, id).version, uuid_of(2));
+    EXPECT_EQ(accounts::find(*tx, id)->head.seq, 2);
     EXPECT_EQ(tx->find_sealed_child(id, uuid_of(50))->segment, "one");
     const auto second = tx->find_sealed_child(id, uuid_of(1));
     ASSERT_TRUE(second);
@@ -270,15 +274,15 @@ TEST_P(store_contract, two_accounts_may_hold_the_same_versions) {
 // What a store counts is how it keeps them; that it counts, and nothing twice, is the same.
 TEST_P(store_contract, an_account_s_bytes_are_those_of_its_versions_and_its_snapshot) {
     const auto stored = [&](account_id id) {
-        return store_->begin_read()->find_account(id)->stored_bytes;
+        return accounts::find(*store_->begin_read(), id)->stored_bytes;
     };
     const auto managed = make_account("managed");
     const std::vector<operation> some{{operation_kind::create, uuid_of(1), {}, {}, {}}};
     const auto add = [&](const uuid& id) {
         return write([&](write_tx& tx) {
-            const auto before = tx.stored_bytes(managed);
+            const auto before = tx.expect<accounts_by_id>(managed)->stored_bytes;
             tx.append_version(managed, id, t0, some);
-            return tx.stored_bytes(managed) - before;
+            return tx.expect<accounts_by_id>(managed)->stored_bytes - before;
         });
     };
     const std::int64_t one = add(uuid_of(901));
@@ -290,10 +294,11 @@ TEST_P(store_contract, an_account_s_bytes_are_those_of_its_versions_and_its_snap
         const auto tx = store_->begin_write();
         tx->append_version(managed, uuid_of(903), t0, some);
     }
-    EXPECT_EQ(write([&](write_tx& tx) { return tx.stored_bytes(managed); }), 2 * one);
+    EXPECT_EQ(write([&](write_tx& tx) { return tx.expect<accounts_by_id>(managed)->stored_bytes; }),
+              2 * one);
 
     const auto sealed = write([](write_tx& tx) {
-        const auto id = tx.put_account("sealed", t0, account_mode::opaque);
+        const auto id = accounts::put(tx, "sealed", t0, account_mode::opaque);
         tx.append_sealed_version(id, uuid_of(1), {}, t0, "segment");
         tx.put_snapshot(id, {uuid_of(1), 1, 1, t0}, t0, "snapshot");
         return id;
@@ -304,12 +309,12 @@ TEST_P(store_contract, an_account_s_bytes_are_those_of_its_versions_and_its_snap
     write([&](write_tx& tx) {
         const version v{1, uuid_of(1), {}, t0, some};
         tx.take_over_version(sealed, v);
-        EXPECT_EQ(tx.stored_bytes(sealed), one + 11);
+        EXPECT_EQ(tx.expect<accounts_by_id>(sealed)->stored_bytes, one + 11);
         tx.drop_version(sealed, v);
-        EXPECT_EQ(tx.stored_bytes(sealed), 11);
+        EXPECT_EQ(tx.expect<accounts_by_id>(sealed)->stored_bytes, 11);
         tx.take_over_version(sealed, v);
-        tx.become_managed(sealed, {1, uuid_of(1)});
-        EXPECT_EQ(tx.stored_bytes(sealed), one + 11);
+        accounts::become_managed(tx, sealed, {1, uuid_of(1)});
+        EXPECT_EQ(tx.expect<accounts_by_id>(sealed)->stored_bytes, one + 11);
         EXPECT_EQ(tx.remove_sealed(sealed, {}), 7u);
         EXPECT_EQ(tx.remove_sealed(sealed, {}), 0u);
         tx.remove_snapshot(sealed);
@@ -355,10 +360,10 @@ TEST_P(store_contract, a_dropped_transaction_leaves_no_trace_in_a_sealed_chain) 
         put_opaque(*tx, "other", client_b);
     }
     write([&](write_tx& tx) {
-        EXPECT_EQ(tx.head_of(id).seq, 0);
+        EXPECT_EQ(accounts::head_of(tx, id).seq, 0);
         EXPECT_FALSE(tx.find_sealed_child(id, uuid{}));
         EXPECT_FALSE(tx.find_snapshot_mark(id));
-        EXPECT_FALSE(tx.find_device(client_b));
+        EXPECT_FALSE(devices::find(tx, client_b));
         EXPECT_EQ(tx.append_sealed_version(id, uuid_of(2), uuid_of(9), t0, "kept"), 1);
     });
 }

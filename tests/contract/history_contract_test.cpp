@@ -2,6 +2,8 @@
 
 #include "store_contract.hpp"
 
+#include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/devices.hpp>
 #include <callsign/rules/rows/purges.hpp>
 #include <callsign/rules/rows/tokens.hpp>
 
@@ -41,7 +43,7 @@ TEST_P(store_contract, a_task_is_found_as_it_stood) {
     }
     if (GetParam().durable) reopen();
     const auto tx = store_->begin_read();
-    EXPECT_EQ(tx->history_from(account), 0);
+    EXPECT_EQ(accounts::history_from(*tx, account), 0);
     EXPECT_FALSE(tx->find_task_as_of(account, uuid_of(1), 0));
     EXPECT_FALSE(tx->find_task_as_of(account, uuid_of(2), 400));
     for (std::int64_t seq = 1; seq < 420; ++seq) {
@@ -93,7 +95,7 @@ TEST_P(store_contract, what_a_purged_task_was_can_be_removed) {
     EXPECT_EQ(purges({}, 10), (rows{{account, 4}}));
 
     const auto stored = [&](account_id of) {
-        return store_->begin_read()->find_account(of)->stored_bytes;
+        return accounts::find(*store_->begin_read(), of)->stored_bytes;
     };
     const auto before = stored(account);
     const auto scrub = [&](std::size_t work) {
@@ -143,7 +145,7 @@ TEST_P(store_contract, history_is_forgotten_from_its_beginning) {
         return write([&](write_tx& tx) { return tx.forget_history(before, limit); });
     };
     const auto begins = [&](account_id account) {
-        return store_->begin_read()->history_from(account);
+        return accounts::history_from(*store_->begin_read(), account);
     };
     EXPECT_FALSE(forget(at(2), 10));
     EXPECT_EQ(begins(one), 0);
@@ -213,7 +215,7 @@ TEST_P(store_contract, history_is_seen_where_it_is_written) {
         EXPECT_EQ(tx.find_task_as_of(account, uuid_of(1), 1)->last_seq, 1);
         EXPECT_EQ(tx.find_task_as_of(account, uuid_of(1), 2)->attributes.at("a"), "1");
         EXPECT_FALSE(tx.forget_history(t0 + milliseconds{1}, 10));
-        EXPECT_EQ(tx.history_from(account), 1);
+        EXPECT_EQ(accounts::history_from(tx, account), 1);
         EXPECT_FALSE(tx.find_task_as_of(account, uuid_of(1), 1));
         EXPECT_TRUE(tx.find_task_as_of(account, uuid_of(1), 2));
     });
@@ -221,10 +223,10 @@ TEST_P(store_contract, history_is_seen_where_it_is_written) {
         const auto dropped = store_->begin_write();
         change(*dropped, account, 1, {{"a", "2"}}, false, 3);
         dropped->forget_history(t0 + milliseconds{1}, 10);
-        EXPECT_EQ(dropped->history_from(account), 2);
+        EXPECT_EQ(accounts::history_from(*dropped, account), 2);
     }
     const auto tx = store_->begin_read();
-    EXPECT_EQ(tx->history_from(account), 1);
+    EXPECT_EQ(accounts::history_from(*tx, account), 1);
     EXPECT_EQ(tx->find_task_as_of(account, uuid_of(1), 9)->last_seq, 2);
 }
 
@@ -242,7 +244,7 @@ TEST_P(store_contract, history_is_forgotten_in_steps_as_in_one) {
     for (int steps = 0;; ++steps) {
         ASSERT_LT(steps, 20);
         const bool more = write([&](write_tx& tx) { return tx.forget_history(at(15), 2); });
-        const auto now = store_->begin_read()->history_from(account);
+        const auto now = accounts::history_from(*store_->begin_read(), account);
         EXPECT_LE(now, from + 2);
         from = now;
         if (!more) break;
@@ -251,7 +253,7 @@ TEST_P(store_contract, history_is_forgotten_in_steps_as_in_one) {
     EXPECT_EQ(from, 13);
     if (GetParam().durable) reopen();
     const auto tx = store_->begin_read();
-    EXPECT_EQ(tx->history_from(account), 13);
+    EXPECT_EQ(accounts::history_from(*tx, account), 13);
     EXPECT_FALSE(tx->find_task_as_of(account, uuid_of(1), 13));
     for (int n = 14; n <= 20; ++n) {
         EXPECT_EQ(tx->find_task_as_of(account, uuid_of(1), n)->attributes.at("n"),
@@ -392,10 +394,10 @@ TEST_P(store_contract, a_sealed_chain_gives_way_to_its_history) {
     };
     const auto manage = [&](write_tx& tx, account_id id) {
         for (const version& v : history) tx.take_over_version(id, v);
-        tx.become_managed(id, {2, uuid_of(2)});
+        accounts::become_managed(tx, id, {2, uuid_of(2)});
         for (const version& v : history) tx.remove_sealed(id, v.parent);
         tx.remove_snapshot(id);
-        tx.give_key(tx.find_device(client_a)->id, "laptop", "sealed key");
+        devices::give_key(tx, devices::find(tx, client_a)->id, "laptop", "sealed key");
     };
     const auto [id, other] = write([](write_tx& tx) {
         const auto sealed = put_opaque(tx, "a", client_a);
@@ -411,20 +413,20 @@ TEST_P(store_contract, a_sealed_chain_gives_way_to_its_history) {
         const auto dropped = store_->begin_write();
         manage(*dropped, id);
     }
-    EXPECT_EQ(store_->begin_read()->find_account(id)->mode, account_mode::opaque);
+    EXPECT_EQ(accounts::find(*store_->begin_read(), id)->mode, account_mode::opaque);
     EXPECT_EQ(store_->begin_read()->find_sealed_child(id, uuid_of(1))->segment, "two");
     write([&](write_tx& tx) {
         manage(tx, id);
-        EXPECT_EQ(tx.head_of(id).version, uuid_of(2));
+        EXPECT_EQ(accounts::head_of(tx, id).version, uuid_of(2));
         EXPECT_EQ(tx.append_version(id, uuid_of(3), t0 + milliseconds{9}, {}), 3);
     });
     if (GetParam().durable) reopen();
     const auto tx = store_->begin_read();
-    EXPECT_EQ(tx->find_account(id)->mode, account_mode::managed);
-    EXPECT_EQ(tx->head_of(id).seq, 3);
-    EXPECT_EQ(tx->head_of(id).sealed_seq, 2);
+    EXPECT_EQ(accounts::find(*tx, id)->mode, account_mode::managed);
+    EXPECT_EQ(accounts::head_of(*tx, id).seq, 3);
+    EXPECT_EQ(accounts::head_of(*tx, id).sealed_seq, 2);
     // What each of these did to its task, nobody has kept.
-    EXPECT_EQ(tx->history_from(id), 2);
+    EXPECT_EQ(accounts::history_from(*tx, id), 2);
     const auto chain = tx->versions(id, 0, 10);
     ASSERT_EQ(chain.size(), 3u);
     EXPECT_EQ(chain[0].parent, uuid_of(50));
@@ -436,15 +438,15 @@ TEST_P(store_contract, a_sealed_chain_gives_way_to_its_history) {
     EXPECT_FALSE(tx->find_first_sealed(id));
     EXPECT_FALSE(tx->find_snapshot_mark(id));
     EXPECT_EQ(tx->snapshot_bytes(id), 0u);
-    const auto device = tx->find_device(client_a);
+    const auto device = devices::find(*tx, client_a);
     EXPECT_EQ(device->name, "laptop");
     EXPECT_EQ(device->sealed_key, "sealed key");
     EXPECT_EQ(device->mode, account_mode::managed);
     // The other one is what it was.
-    EXPECT_EQ(tx->find_account(other)->mode, account_mode::opaque);
+    EXPECT_EQ(accounts::find(*tx, other)->mode, account_mode::opaque);
     EXPECT_EQ(tx->find_sealed_child(other, uuid_of(1))->segment, "two");
     EXPECT_EQ(tx->find_snapshot(other)->bytes, "snapshot");
-    EXPECT_EQ(tx->head_of(other).sealed_seq, 0);
+    EXPECT_EQ(accounts::head_of(*tx, other).sealed_seq, 0);
 }
 
 TEST_P(store_contract, a_token_is_found_by_its_id) {

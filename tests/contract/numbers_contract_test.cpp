@@ -2,6 +2,8 @@
 
 #include "store_contract.hpp"
 
+#include <callsign/rules/rows/accounts.hpp>
+
 #include <gtest/gtest.h>
 
 namespace callsign {
@@ -66,7 +68,7 @@ TEST_P(store_contract, a_series_is_changed_and_keeps_its_old_prefixes) {
     EXPECT_EQ(found->time_zone, "Europe/Berlin");
     EXPECT_TRUE(found->archived && found->allows_gaps && found->is_default);
     EXPECT_EQ(tx->find_series_for_project(account, "ops")->id, changed.id);
-    EXPECT_EQ(tx->find_account(account)->default_prefix, "NEW");
+    EXPECT_EQ(accounts::shown(*tx, *accounts::find(*tx, account)).default_prefix, "NEW");
 }
 
 TEST_P(store_contract, numbers_are_counted_by_period_and_may_be_skipped) {

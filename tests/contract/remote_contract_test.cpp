@@ -2,7 +2,9 @@
 
 #include "store_contract.hpp"
 
+#include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/effects.hpp>
+#include <callsign/rules/rows/remotes.hpp>
 
 #include <gtest/gtest.h>
 #include <utility>
@@ -48,27 +50,27 @@ TEST_P(store_contract, a_remote_is_kept_with_how_far_it_is) {
     const auto account = make_account();
     const auto other = make_account("other");
     write([&](write_tx& tx) {
-        EXPECT_FALSE(tx.is_elsewhere(account));
-        tx.put_remote(new_remote(account));
-        EXPECT_TRUE(tx.is_elsewhere(account));
-        EXPECT_FALSE(tx.is_elsewhere(other));
+        EXPECT_FALSE(accounts::is_elsewhere(tx, account));
+        remotes::put(tx, new_remote(account));
+        EXPECT_TRUE(accounts::is_elsewhere(tx, account));
+        EXPECT_FALSE(accounts::is_elsewhere(tx, other));
     });
     if (GetParam().durable) reopen();
-    auto kept = *store_->begin_read()->find_remote(account);
+    auto kept = *remotes::find(*store_->begin_read(), account);
     EXPECT_EQ(kept.url, "https://example.com/u");
     EXPECT_EQ(kept.client_id, uuid_of(900));
     EXPECT_EQ(kept.sealed_key, std::string("\0\1\2", 3));
     EXPECT_TRUE(kept.cursor.is_nil());
-    EXPECT_TRUE(store_->begin_read()->find_account(account)->elsewhere);
-    EXPECT_FALSE(store_->begin_read()->find_account(other)->elsewhere);
+    EXPECT_TRUE(accounts::find(*store_->begin_read(), account)->elsewhere);
+    EXPECT_FALSE(accounts::find(*store_->begin_read(), other)->elsewhere);
     kept.cursor = uuid_of(1);
     kept.before = uuid_of(2);
     kept.partial = uuid_of(3);
     kept.partial_operations = 17;
     kept.halted = remote_halt::incomplete;
     kept.url = "https://example.org/";
-    write([&](write_tx& tx) { tx.update_remote(kept); });
-    const auto now = *store_->begin_read()->find_remote(account);
+    write([&](write_tx& tx) { remotes::update(tx, kept); });
+    const auto now = *remotes::find(*store_->begin_read(), account);
     EXPECT_EQ(now.cursor, uuid_of(1));
     EXPECT_EQ(now.before, uuid_of(2));
     EXPECT_EQ(now.partial, uuid_of(3));
@@ -76,19 +78,19 @@ TEST_P(store_contract, a_remote_is_kept_with_how_far_it_is) {
     EXPECT_EQ(now.halted, remote_halt::incomplete);
     EXPECT_EQ(now.url, "https://example.org/");
     EXPECT_FALSE(now.moving);
-    EXPECT_FALSE(store_->begin_read()->find_remote(other));
+    EXPECT_FALSE(remotes::find(*store_->begin_read(), other));
     for (const moving_tasks& place :
          {moving_tasks{}, moving_tasks{task_place{series_id{3}, "2026", 7}, 5}}) {
         kept.moving = place;
-        write([&](write_tx& tx) { tx.update_remote(kept); });
+        write([&](write_tx& tx) { remotes::update(tx, kept); });
         if (GetParam().durable) reopen();
-        EXPECT_EQ(store_->begin_read()->find_remote(account)->moving, place);
+        EXPECT_EQ(remotes::find(*store_->begin_read(), account)->moving, place);
     }
     write([&](write_tx& tx) {
-        tx.remove_remote(account);
-        EXPECT_FALSE(tx.is_elsewhere(account));
+        remotes::remove(tx, account);
+        EXPECT_FALSE(accounts::is_elsewhere(tx, account));
     });
-    EXPECT_FALSE(store_->begin_read()->find_account(account)->elsewhere);
+    EXPECT_FALSE(accounts::find(*store_->begin_read(), account)->elsewhere);
 }
 
 TEST_P(store_contract, remotes_come_in_pages) {
@@ -98,13 +100,13 @@ TEST_P(store_contract, remotes_come_in_pages) {
         write([&](write_tx& tx) {
             auto r = new_remote(all.back());
             r.client_id = uuid_of(900 + static_cast<int>(all.size()));
-            tx.put_remote(r);
+            remotes::put(tx, r);
         });
     }
-    const auto first = store_->begin_read()->remotes(account_id{}, 2);
+    const auto first = remotes::some(*store_->begin_read(), account_id{}, 2);
     ASSERT_EQ(first.size(), 2u);
     EXPECT_EQ(first[1].account, all[1]);
-    const auto rest = store_->begin_read()->remotes(all[1], 2);
+    const auto rest = remotes::some(*store_->begin_read(), all[1], 2);
     ASSERT_EQ(rest.size(), 1u);
     EXPECT_EQ(rest[0].account, all[2]);
 }
@@ -115,16 +117,16 @@ TEST_P(store_contract, a_remote_that_was_not_committed_is_none) {
     if (!GetParam().durable) return;  // the strict one complains of a forgotten commit
     {
         const auto tx = store_->begin_write();
-        tx->put_remote(new_remote(account));
-        EXPECT_TRUE(tx->is_elsewhere(account));
+        remotes::put(*tx, new_remote(account));
+        EXPECT_TRUE(accounts::is_elsewhere(*tx, account));
     }
-    write([&](write_tx& tx) { EXPECT_FALSE(tx.is_elsewhere(account)); });
+    write([&](write_tx& tx) { EXPECT_FALSE(accounts::is_elsewhere(tx, account)); });
 }
 
 TEST_P(store_contract, a_slot_in_flight_is_neither_pending_nor_settled) {
     const auto account = make_account();
     const auto id = write([&](write_tx& tx) {
-        tx.put_remote(new_remote(account));
+        remotes::put(tx, new_remote(account));
         const slot_id made = tx.put_slot(new_slot(account, "key", 1));
         EXPECT_TRUE(tx.begin_flight(made));
         EXPECT_FALSE(tx.begin_flight(made));
@@ -179,10 +181,10 @@ TEST_P(store_contract, effects_stay_in_order_until_they_are_done) {
     const auto account = make_account();
     const auto other = make_account("other");
     const auto [one, three] = write([&](write_tx& tx) {
-        tx.put_remote(new_remote(account));
+        remotes::put(tx, new_remote(account));
         auto second = new_remote(other);
         second.client_id = uuid_of(901);
-        tx.put_remote(second);
+        remotes::put(tx, second);
         const auto first = effects::put(tx, new_creation(account, slot_id{1}, 1));
         effects::put(tx, new_creation(other, slot_id{2}, 2));
         effect key;

@@ -6,6 +6,8 @@
 #include <callsign/domain/task.hpp>
 #include <callsign/domain/version.hpp>
 #include <callsign/ports/store.hpp>
+#include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/devices.hpp>
 
 #include <gtest/gtest.h>
 #include <memory>
@@ -53,7 +55,7 @@ class store_contract : public ::testing::TestWithParam<backend> {
 
     account_id make_account(std::string name = "home", std::string prefix = "TASK") {
         return write([&](write_tx& tx) {
-            const auto id = tx.put_account(name, t0);
+            const auto id = accounts::put(tx, name, t0);
             tx.put_series(id, prefix, "", true, t0);
             return id;
         });
@@ -102,9 +104,9 @@ inline const uuid client_a = uuid_of(901);
 inline const uuid client_b = uuid_of(902);
 
 inline account_id put_opaque(write_tx& tx, const std::string& name, const uuid& client) {
-    const auto id = tx.put_account(name, t0, account_mode::opaque);
+    const auto id = accounts::put(tx, name, t0, account_mode::opaque);
     tx.put_series(id, "TASK", "", true, t0);
-    tx.put_device({.client_id = client, .account = id, .created_at = t0});
+    devices::put(tx, {.client_id = client, .account = id, .created_at = t0});
     return id;
 }
 

@@ -4,6 +4,9 @@
 
 #include "store_contract.hpp"
 
+#include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/devices.hpp>
+#include <callsign/rules/rows/forks.hpp>
 #include <callsign/rules/rows/removal.hpp>
 #include <callsign/rules/rows/tokens.hpp>
 #include <callsign/store/memory.hpp>
@@ -20,8 +23,8 @@ using namespace testing;
 
 TEST_P(store_contract, an_empty_store_has_nothing) {
     const auto tx = store_->begin_read();
-    EXPECT_TRUE(tx->accounts().empty());
-    EXPECT_FALSE(tx->find_account("home"));
+    EXPECT_TRUE(accounts::all(*tx).empty());
+    EXPECT_FALSE(accounts::find(*tx, "home"));
     EXPECT_TRUE(tx->slots(slot_id{}, 10, std::nullopt, std::nullopt).empty());
     EXPECT_EQ(store_->last_moment(), time_point{});
 }
@@ -30,13 +33,13 @@ TEST_P(store_contract, what_is_committed_is_found_again) {
     const auto account = make_account();
     if (GetParam().durable) reopen();
     const auto tx = store_->begin_read();
-    const auto found = tx->find_account("home");
+    const auto found = accounts::find(*tx, "home");
     ASSERT_TRUE(found);
     EXPECT_EQ(found->id, account);
-    EXPECT_EQ(found->default_prefix, "TASK");
+    EXPECT_EQ(accounts::shown(*tx, *found).default_prefix, "TASK");
     EXPECT_EQ(found->created_at, t0);
-    EXPECT_EQ(found->last_seq, 0);
-    EXPECT_EQ(tx->find_account(account)->name, "home");
+    EXPECT_EQ(found->head.seq, 0);
+    EXPECT_EQ(accounts::find(*tx, account)->name, "home");
     EXPECT_EQ(store_->last_moment(), t0);
 }
 
@@ -48,7 +51,7 @@ TEST_P(store_contract, a_dropped_transaction_leaves_no_trace) {
         tx->put_slot(new_slot(account, "lost", 1));
         tx->take_number(tx->default_series(account)->id, "");
         make_task(*tx, account, 2);
-        other = tx->put_account("other", t0);
+        other = accounts::put(*tx, "other", t0);
         tx->put_series(other, "TASK", "", true, t0);
         tx->put_series(account, "OPS", "", false, t0);
         // Asked for, so that it may be remembered.
@@ -58,7 +61,7 @@ TEST_P(store_contract, a_dropped_transaction_leaves_no_trace) {
     EXPECT_EQ(store_->counts().pending, 0);
     write([&](write_tx& tx) {
         EXPECT_FALSE(tx.find_slot(account, "lost"));
-        EXPECT_FALSE(tx.find_account("other"));
+        EXPECT_FALSE(accounts::find(tx, "other"));
         EXPECT_FALSE(tx.default_series(other));
         EXPECT_FALSE(tx.find_series(account, "OPS"));
         EXPECT_FALSE(tx.find_task(account, uuid_of(2)));
@@ -74,7 +77,7 @@ TEST_P(store_contract, a_transaction_sees_its_own_writes) {
     ASSERT_TRUE(tx->find_slot(account, "k"));
     EXPECT_EQ(tx->find_slot(account, "k")->id, id);
     make_task(*tx, account, 1);
-    EXPECT_EQ(tx->find_account(account)->last_seq, 1);
+    EXPECT_EQ(accounts::find(*tx, account)->head.seq, 1);
     EXPECT_TRUE(tx->find_task(account, uuid_of(1)));
     EXPECT_EQ(tx->versions(account, 0, 10).size(), 1u);
     tx->commit();
@@ -188,7 +191,7 @@ TEST_P(store_contract, totals_are_exact_and_survive) {
     expect({.accounts = 2, .tasks = 3, .open_tasks = 1, .held_series = 1});
     {
         const auto tx = store_->begin_write();
-        tx->put_account("lost", t0);
+        accounts::put(*tx, "lost", t0);
         auto series = *tx->default_series(account);
         series.held = false;
         tx->update_series(series, t0);
@@ -199,15 +202,15 @@ TEST_P(store_contract, totals_are_exact_and_survive) {
 TEST_P(store_contract, accounts_are_listed_in_pages) {
     for (const char* name : {"a", "b", "c"}) make_account(name, "ABC");
     const auto tx = store_->begin_read();
-    const auto all = tx->accounts();
+    const auto all = accounts::all(*tx);
     ASSERT_EQ(all.size(), 3u);
     EXPECT_EQ(all[0].name, "a");
-    const auto rest = tx->accounts(all[0].id, 10);
+    const auto rest = accounts::some(*tx, all[0].id, 10);
     ASSERT_EQ(rest.size(), 2u);
     EXPECT_EQ(rest[0].name, "b");
-    EXPECT_EQ(rest[0].default_prefix, "ABC");
-    EXPECT_EQ(tx->accounts(all[0].id, 1).size(), 1u);
-    EXPECT_TRUE(tx->accounts(all[2].id, 10).empty());
+    EXPECT_EQ(accounts::shown(*tx, rest[0]).default_prefix, "ABC");
+    EXPECT_EQ(accounts::some(*tx, all[0].id, 1).size(), 1u);
+    EXPECT_TRUE(accounts::some(*tx, all[2].id, 10).empty());
 }
 
 // Of every table something, of two accounts; one goes, a few rows at a time.
@@ -220,8 +223,8 @@ TEST_P(store_contract, an_account_goes_with_all_its_rows) {
             tx.skip_numbers(series.id, "", 30);
             tx.put_series(id, "MORE", "project", false, t0);
             tokens::put(tx, id, "t", token_scope::write, sha256(std::to_string(first)), t0);
-            tx.put_device({.client_id = client, .account = id, .name = "a", .sealed_key = "k"});
-            tx.put_fork_version(id, {uuid_of(5'000 + first), 1, t0, {2}, {}, {}}, {100, 10'000});
+            devices::put(tx, {.client_id = client, .account = id, .name = "a", .sealed_key = "k"});
+            forks::put(tx, id, {uuid_of(5'000 + first), 1, t0, {2}, {}, {}}, {100, 10'000});
         });
     };
     const auto home = make_account(), other = make_account("other", "OTH");
@@ -234,11 +237,11 @@ TEST_P(store_contract, an_account_goes_with_all_its_rows) {
     });
     const auto remove = [&](account_id id) {
         write([&](write_tx& tx) {
-            account a = *tx.find_account(id);
+            account a = *accounts::find(tx, id);
             a.state = account_state::going;
             a.name = "(removed)";
             a.deleted_at = t0;
-            tx.update_account(a);
+            accounts::update(tx, a);
         });
         int steps = 0;
         for (std::optional<removal_place> at = removal_place{}; at; ++steps) {
@@ -248,13 +251,13 @@ TEST_P(store_contract, an_account_goes_with_all_its_rows) {
         return steps;
     };
     const int steps = remove(home);
-    EXPECT_TRUE(steps > 20 || !GetParam().durable) << steps;
+    EXPECT_TRUE(steps > 15 || !GetParam().durable) << steps;
     remove(sealed);
 
     const auto tx = store_->begin_read();
-    EXPECT_FALSE(tx->find_account(home) || tx->find_account("home"));
-    EXPECT_EQ(tx->accounts().size(), 1u);
-    EXPECT_FALSE(tx->find_device(client_a) || tx->find_device(uuid_of(950)));
+    EXPECT_FALSE(accounts::find(*tx, home) || accounts::find(*tx, "home"));
+    EXPECT_EQ(accounts::all(*tx).size(), 1u);
+    EXPECT_FALSE(devices::find(*tx, client_a) || devices::find(*tx, uuid_of(950)));
     EXPECT_FALSE(tokens::find_principal(*tx, sha256("1")));
     EXPECT_TRUE(tx->versions(home, 0, 100).empty());
     EXPECT_TRUE(tx->series_of(home).empty());

@@ -2,6 +2,7 @@
 
 #include "store_contract.hpp"
 
+#include <callsign/rules/rows/devices.hpp>
 #include <callsign/rules/rows/tokens.hpp>
 
 #include <gtest/gtest.h>
@@ -97,8 +98,8 @@ TEST_P(store_contract, authors_are_kept_and_have_names) {
     device_id phone;
     write([&](write_tx& tx) {
         token = tokens::put(tx, account, "pipeline", token_scope::write, sha256("t"), t0);
-        phone = tx.put_device(
-            {.client_id = uuid_of(90), .account = account, .name = "phone", .sealed_key = "k"});
+        phone = devices::put(
+            tx, {.client_id = uuid_of(90), .account = account, .name = "phone", .sealed_key = "k"});
         tx.append_version(account, uuid_of(1), t0, {}, token);
         tx.append_version(account, uuid_of(2), t0, {}, phone);
         tx.append_version(account, uuid_of(3), t0, {});

@@ -6,6 +6,8 @@
 #include "property/managed_account.hpp"
 #include "support/model_follower.hpp"
 
+#include <callsign/rules/rows/accounts.hpp>
+
 #include <random>
 
 namespace callsign::testing {
@@ -87,8 +89,8 @@ class account_followers {
         }
         const auto tx = account_.data().begin_read();
         told_.read_on(*tx);
-        if (is_scrubbed_ || below(2) == 0 || tx->history_from(account_.id()) > 0) {
-            const chain_head head = tx->head_of(account_.id());
+        if (is_scrubbed_ || below(2) == 0 || accounts::history_from(*tx, account_.id()) > 0) {
+            const chain_head head = accounts::head_of(*tx, account_.id());
             made.model.begin_at({head.seq}, told_);
             made.mark = mark_of_version(head.version);
         }
@@ -104,7 +106,7 @@ class account_followers {
     bool read(one& who, std::size_t limit, std::size_t work_max) {
         const auto tx = account_.data().begin_read();
         told_.read_on(*tx);
-        const std::int64_t from = tx->history_from(account_.id());
+        const std::int64_t from = accounts::history_from(*tx, account_.id());
         auto answer = rules::read(*tx, read_changes{account_.id(), who.model.place(), who.mark,
                                                     limit, who.filter, account_.now(), work_max});
         if (const auto* const expired = std::get_if<read_changes::expired>(&answer)) {
@@ -140,11 +142,12 @@ class account_followers {
     void forget() {
         constexpr milliseconds kept{15};
         const forget_settled c{slot_id{}, 1 + below(8), std::chrono::hours{24}, kept};
-        const std::int64_t before = account_.data().begin_read()->history_from(account_.id());
+        const std::int64_t before =
+            accounts::history_from(*account_.data().begin_read(), account_.id());
         const auto done = account_.run(c);
         const auto tx = account_.data().begin_read();
         told_.read_on(*tx);
-        const std::int64_t from = tx->history_from(account_.id());
+        const std::int64_t from = accounts::history_from(*tx, account_.id());
         const std::int64_t due = std::max(before, told_.history_from(account_.now() - kept));
         if (from < before || from > due) faults_.insert("what is not old is forgotten");
         if (done && !done->next && from != due) faults_.insert("what is old is not forgotten");

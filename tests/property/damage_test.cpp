@@ -16,6 +16,8 @@
 #include "support/tasks_of.hpp"
 #include "support/temp_dir.hpp"
 
+#include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/devices.hpp>
 #include <callsign/rules/rows/tokens.hpp>
 #include <callsign/rules/rules.hpp>
 #include <callsign/store/sqlite.hpp>
@@ -111,7 +113,7 @@ std::string say(const version& v) {
     return text;
 }
 std::string say(const account& a) {
-    return a.name + a.default_prefix + std::to_string(a.last_seq) + to_rfc3339(a.created_at) +
+    return a.name + std::to_string(a.head.seq) + to_rfc3339(a.created_at) +
            std::string(to_string(a.mode));
 }
 std::string say(const series& s) {
@@ -147,17 +149,17 @@ std::vector<question> questions_about(const std::filesystem::path& dir) {
     const auto store = open_sqlite(options_at(dir));
     const auto tx = store->begin_read();
     std::vector<question> all;
-    all.push_back([](read_tx& t) { return say(t.accounts()); });
+    all.push_back([](read_tx& t) { return say(accounts::all(t)); });
     all.push_back([](read_tx& t) { return say(tokens::of(t, std::nullopt)); });
-    for (const account& a : tx->accounts()) {
+    for (const account& a : accounts::all(*tx)) {
         const auto id = a.id;
-        all.push_back([id](read_tx& t) { return say(t.find_account(id)); });
+        all.push_back([id](read_tx& t) { return say(accounts::find(t, id)); });
         all.push_back([id](read_tx& t) { return say(t.series_of(id)); });
         all.push_back([id](read_tx& t) { return say(tokens::of(t, id)); });
-        all.push_back([id](read_tx& t) { return say(t.devices_of(id)); });
+        all.push_back([id](read_tx& t) { return say(devices::of(t, id)); });
         all.push_back([id](read_tx& t) { return say(t.find_snapshot(id)); });
         all.push_back([id](read_tx& t) { return say(t.slots(slot_id{}, 9999, {}, id)); });
-        all.push_back([id](read_tx& t) { return to_string(t.head_of(id).version); });
+        all.push_back([id](read_tx& t) { return to_string(accounts::head_of(t, id).version); });
         all.push_back([id](read_tx& t) { return say(t.find_first_sealed(id)); });
         for (const task& one : tasks_of(*tx, id)) {
             all.push_back([id, uuid = one.uuid](read_tx& t) { return say(t.find_task(id, uuid)); });

@@ -11,6 +11,7 @@
 #include "support/house.hpp"
 #include "support/temp_dir.hpp"
 
+#include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/webhooks.hpp>
 #include <callsign/seal/key_ring.hpp>
 
@@ -163,7 +164,8 @@ class ids_world {
         return true;
     }
     void deliver(int who) {
-        const auto owner = house_->look([&](read_tx& tx) { return tx.find_account(name_of(who)); });
+        const auto owner =
+            house_->look([&](read_tx& tx) { return accounts::find(tx, name_of(who)); });
         if (!owner) return;
         const auto all = house_->look([&](read_tx& tx) { return webhooks::of(tx, owner->id); });
         for (const webhook& w : all) {

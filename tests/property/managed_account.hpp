@@ -8,6 +8,8 @@
 #include "support/scrub.hpp"
 
 #include <callsign/rules/read.hpp>
+#include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/devices.hpp>
 #include <callsign/rules/rules.hpp>
 
 #include <algorithm>
@@ -42,17 +44,17 @@ class managed_account {
     explicit managed_account(opener open) : open_(std::move(open)), store_(open_()) {
         create_account made{"board", "SYN", "t", {}, {}};
         run(made);
-        account_ = store_->begin_read()->find_account("board")->id;
+        account_ = accounts::find(*store_->begin_read(), "board")->id;
     }
 
     uuid add_device(int n) {
         const uuid client{{0xC0, static_cast<std::uint8_t>(n)}};
         const auto tx = store_->begin_write();
-        tx->put_device({.client_id = client,
-                        .account = account_,
-                        .name = "d" + std::to_string(n),
-                        .sealed_key = "k",
-                        .created_at = now_});
+        devices::put(*tx, {.client_id = client,
+                           .account = account_,
+                           .name = "d" + std::to_string(n),
+                           .sealed_key = "k",
+                           .created_at = now_});
         tx->commit();
         return client;
     }
@@ -133,7 +135,7 @@ class device_link final : public model_server {
         sync_session& its = session();
         const auto at = its.pull(parent);
         if (!at) return std::nullopt;
-        const find_child question{account_.id(), parent, {}, tx->find_device(client_)->id, *at};
+        const find_child question{account_.id(), parent, {}, devices::find(*tx, client_)->id, *at};
         auto found = rules::read(*tx, question);
         EXPECT_FALSE(std::holds_alternative<unknown_version>(found)) << to_string(parent);
         if (const auto* const first = std::get_if<find_child::push_first>(&found)) {
@@ -158,7 +160,7 @@ class device_link final : public model_server {
         if (!session().push(parent, c.operations, next_of(c.operations.size()))) throw refused{};
         bool sends_again = false;  // what the chain has of it
         for (;;) {
-            const auto seq = account_.data().begin_read()->head_of(account_.id()).seq;
+            const auto seq = accounts::head_of(*account_.data().begin_read(), account_.id()).seq;
             const auto answer = account_.run(c);
             find_forgotten();
             if (!answer)
@@ -176,7 +178,7 @@ class device_link final : public model_server {
             if (!added) return expected{};
             late += added->stale ? 1 : 0;
             const auto rest = c.operations.begin() + static_cast<std::ptrdiff_t>(added->taken);
-            const auto now = account_.data().begin_read()->head_of(account_.id()).seq;
+            const auto now = accounts::head_of(*account_.data().begin_read(), account_.id()).seq;
             sends_again = sends_again || now == seq;
             if (!sends_again) judge(c.parent, {c.operations.begin(), rest}, seq);
             go_on(c, *added);

@@ -16,6 +16,8 @@
 #include "support/house.hpp"
 #include "support/ledger.hpp"
 
+#include <callsign/rules/rows/accounts.hpp>
+
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -247,7 +249,7 @@ class world {
             if (is_old(s)) old = s;
         }
         if (!old) return;
-        const int who = faulty_->begin_read()->find_account(old->account)->name == "one" ? 0 : 1;
+        const int who = accounts::find(*faulty_->begin_read(), old->account)->name == "one" ? 0 : 1;
         // With its token known, the retry goes straight to the queue; the sweep is the next in
         // line.
         house_->call(get("/v1/account", tokens_[static_cast<std::size_t>(who)]));

@@ -14,6 +14,7 @@
 #include "support/setting.hpp"
 
 #include <callsign/base/text.hpp>
+#include <callsign/rules/rows/devices.hpp>
 #include <callsign/store/memory.hpp>
 
 #include <gtest/gtest.h>
@@ -31,7 +32,7 @@ class returning_link final : public model_server {
         : account_(account), client_(client), chance_(chance) {}
 
     std::optional<child> child_of(const uuid& parent) override {
-        const device self = *account_.data().begin_read()->find_device(client_);
+        const device self = *devices::find(*account_.data().begin_read(), client_);
         auto found = rules::read(*account_.data().begin_read(),
                                  find_child{account_.id(), parent, self.resync});
         if (std::holds_alternative<unknown_version>(found)) throw refused{};

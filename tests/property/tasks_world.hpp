@@ -11,6 +11,8 @@
 #include "support/model_follower.hpp"
 #include "support/task_json.hpp"
 
+#include <callsign/rules/rows/accounts.hpp>
+
 #include <algorithm>
 #include <rapidcheck.h>
 
@@ -443,7 +445,7 @@ class tasks_world {
         const auto& answer = **response;
         if (answer.status >= 500) return false;
         const auto body = boost::json::parse(answer.body).as_object();
-        const std::int64_t from = disk_->begin_durable_read()->history_from(a.id);
+        const std::int64_t from = accounts::history_from(*disk_->begin_durable_read(), a.id);
         if (answer.status == 410 && code_of(body) == "cursor-expired") {
             f.cursor = text_of(body, "cursor");
             f.model.begin_again(place_of(f.cursor), a.model.told, from);
@@ -520,7 +522,7 @@ class tasks_world {
         const auto done = house_->run(house_->reaper().sweep_once());
         for (one_account& a : accounts_) {
             a.model.read_on(*disk_->begin_durable_read(), clock_.elapsed());
-            const std::int64_t from = disk_->begin_durable_read()->history_from(a.id);
+            const std::int64_t from = accounts::history_from(*disk_->begin_durable_read(), a.id);
             const milliseconds kept = reaping.history_retention, now = clock_.elapsed();
             if (from > a.model.forgettable(now, kept, milliseconds{0})) {
                 wrong("history is forgotten too early");

@@ -19,6 +19,7 @@
 #include "support/remote_chain.hpp"
 
 #include <callsign/rules/rows/effects.hpp>
+#include <callsign/rules/rows/remotes.hpp>
 
 #include <algorithm>
 #include <map>
@@ -479,7 +480,7 @@ class remote_world {
 
     bool is_settled() {
         const auto tx = disk_->begin_read();
-        const auto r = tx->find_remote(account_);
+        const auto r = remotes::find(*tx, account_);
         const outbox_tally waiting = effects::tally(*tx, account_);
         return r && !r->moving && r->cursor == chain_.head() &&
                waiting.creations + waiting.keys == 0 &&

@@ -16,6 +16,8 @@
 #include "support/house.hpp"
 #include "support/ledger.hpp"
 
+#include <callsign/rules/rows/accounts.hpp>
+
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -196,7 +198,7 @@ class world {
         const auto tx = disk_->begin_durable_read();
         told_changes& told = told_[f.account() == told_[0].account() ? 0 : 1];
         told.read_on(*tx);
-        return {told, tx->history_from(f.account())};
+        return {told, accounts::history_from(*tx, f.account())};
     }
 
     // With nothing left to do, nobody waits for what is there.
@@ -204,7 +206,8 @@ class world {
         if (house_->fatal()) return;
         const auto tx = disk_->begin_read();
         for (const sim_follower& f : followers_) {
-            if (f.sleeps_on(tx->head_of(f.account()).seq)) wrong_.insert("a follower sleeps on");
+            if (f.sleeps_on(accounts::head_of(*tx, f.account()).seq))
+                wrong_.insert("a follower sleeps on");
         }
     }
 
@@ -448,7 +451,7 @@ class world {
         told_of_ = house_->engine().events().subscribe([this](const event& happened) {
             const auto* const made = std::get_if<callsign::events::version_appended>(&happened);
             if (!made) return;
-            if (disk_->begin_durable_read()->head_of(made->account).seq < made->seq) {
+            if (accounts::head_of(*disk_->begin_durable_read(), made->account).seq < made->seq) {
                 wrong_.insert("a version is told of before it is durable");
             }
         });

@@ -132,19 +132,6 @@ class faulty_store final : public store {
         }
         void at(time_point now) override { tx_->at(now); }
 
-        std::optional<account> find_account(account_id id) override {
-            return tx_->find_account(id);
-        }
-        std::optional<account> find_account(std::string_view name) override {
-            return tx_->find_account(name);
-        }
-        std::vector<account> accounts(account_id after, std::int64_t limit) override {
-            return tx_->accounts(after, limit);
-        }
-        std::vector<account> deleted_accounts(time_point before, std::int64_t limit) override {
-            return tx_->deleted_accounts(before, limit);
-        }
-        void update_account(const account& a) override { tx_->update_account(a); }
         std::optional<removal_place> remove_some(account_id a, const removal_place& from,
                                                  std::int64_t limit) override {
             return tx_->remove_some(a, from, limit);
@@ -160,22 +147,6 @@ class faulty_store final : public store {
             return tx_->default_series(a);
         }
         std::vector<series> series_of(account_id a) override { return tx_->series_of(a); }
-        std::optional<remote_chain> find_remote(account_id a) override {
-            return tx_->find_remote(a);
-        }
-        std::vector<remote_chain> remotes(account_id after, std::int64_t limit) override {
-            return tx_->remotes(after, limit);
-        }
-        std::optional<account_state> state_of(account_id a) override { return tx_->state_of(a); }
-        std::int64_t stored_bytes(account_id a) override { return tx_->stored_bytes(a); }
-        bool is_elsewhere(account_id a) override { return tx_->is_elsewhere(a); }
-        void put_remote(const remote_chain& r) override { tx_->put_remote(r); }
-        void update_remote(const remote_chain& r) override { tx_->update_remote(r); }
-        void remove_remote(account_id a) override { tx_->remove_remote(a); }
-        std::vector<sealed_secret> sealed_secrets(secret_kind kind, std::int64_t after,
-                                                  std::int64_t limit) override {
-            return tx_->sealed_secrets(kind, after, limit);
-        }
         std::optional<task> find_task(account_id a, const uuid& id) override {
             return tx_->find_task(a, id);
         }
@@ -195,7 +166,6 @@ class faulty_store final : public store {
                                             std::int64_t seq) override {
             return tx_->find_task_as_of(a, id, seq);
         }
-        std::int64_t history_from(account_id a) override { return tx_->history_from(a); }
         std::vector<task> unnumbered_tasks(task_id after, std::int64_t limit) override {
             return tx_->unnumbered_tasks(after, limit);
         }
@@ -212,7 +182,6 @@ class faulty_store final : public store {
         std::optional<series> next_numbering(series_id after) override {
             return tx_->next_numbering(after);
         }
-        std::string name_of(const author& by) override { return tx_->name_of(by); }
         std::vector<version> versions(account_id a, std::int64_t after,
                                       std::int64_t limit) override {
             return tx_->versions(a, after, limit);
@@ -220,10 +189,6 @@ class faulty_store final : public store {
         void visit_versions(account_id a, std::int64_t after,
                             const version_visitor& visit) override {
             tx_->visit_versions(a, after, visit);
-        }
-        std::vector<fork_return> fork_returns(const fork_return& after,
-                                              std::int64_t limit) override {
-            return tx_->fork_returns(after, limit);
         }
         std::vector<sealed_link> sealed_links(std::int64_t place, std::int64_t limit) override {
             return tx_->sealed_links(place, limit);
@@ -301,10 +266,6 @@ class faulty_store final : public store {
                                     const author& by) override {
             return tx_->append_version(a, id, now, operations, by);
         }
-        std::optional<device> find_device(const uuid& client_id) override {
-            return tx_->find_device(client_id);
-        }
-        chain_head head_of(account_id a) override { return tx_->head_of(a); }
         std::optional<sealed_version> find_sealed_child(account_id a, const uuid& parent) override {
             return tx_->find_sealed_child(a, parent);
         }
@@ -326,9 +287,6 @@ class faulty_store final : public store {
         }
         void drop_version(account_id a, const version& v) override { tx_->drop_version(a, v); }
         void conceal_task(const task& t) override { tx_->conceal_task(t); }
-        void become_managed(account_id a, const chain_head& last) override {
-            tx_->become_managed(a, last);
-        }
         std::size_t remove_sealed(account_id a, const uuid& parent) override {
             return tx_->remove_sealed(a, parent);
         }
@@ -336,31 +294,11 @@ class faulty_store final : public store {
         void take_over_version(account_id a, const version& v) override {
             tx_->take_over_version(a, v);
         }
-        void give_key(device_id id, std::string_view name, std::string_view key) override {
-            tx_->give_key(id, name, key);
-        }
-        std::vector<device> devices_of(account_id a) override { return tx_->devices_of(a); }
-        device_id put_device(const device& d) override { return tx_->put_device(d); }
-        void set_resync(device_id id, const resync& r) override { tx_->set_resync(id, r); }
-        void revoke_device(device_id id, time_point now) override { tx_->revoke_device(id, now); }
         std::optional<uuid> find_version_id(account_id a, std::int64_t seq) override {
             return tx_->find_version_id(a, seq);
         }
         std::optional<std::int64_t> find_version_seq(account_id a, const uuid& id) override {
             return tx_->find_version_seq(a, id);
-        }
-        std::optional<fork_version> find_fork_version(account_id a, const uuid& id) override {
-            return tx_->find_fork_version(a, id);
-        }
-        void put_fork_version(account_id a, const fork_version& side,
-                              const fork_version_bounds& keep) override {
-            tx_->put_fork_version(a, side, keep);
-        }
-        void forget_fork_version(account_id a, const uuid& id) override {
-            tx_->forget_fork_version(a, id);
-        }
-        std::int64_t forget_fork_versions(time_point before, std::int64_t limit) override {
-            return tx_->forget_fork_versions(before, limit);
         }
         std::vector<slot> pending_slots_of(account_id a, const uuid& id) override {
             return tx_->pending_slots_of(a, id);
@@ -393,15 +331,9 @@ class faulty_store final : public store {
                           std::string_view bytes) override {
             tx_->put_snapshot(a, mark, now, bytes);
         }
-        account_id put_account(std::string_view name, time_point now, account_mode mode) override {
-            return tx_->put_account(name, now, mode);
-        }
         series_id put_series(account_id a, std::string_view prefix, std::string_view project,
                              bool is_default, time_point now) override {
             return tx_->put_series(a, prefix, project, is_default, now);
-        }
-        bool reseal(const sealed_secret& was, std::string_view now) override {
-            return tx_->reseal(was, now);
         }
         std::int64_t count_former_prefixes(account_id a) override {
             return tx_->count_former_prefixes(a);

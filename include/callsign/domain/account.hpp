@@ -5,6 +5,7 @@
 #include <callsign/base/strong_id.hpp>
 #include <callsign/base/time.hpp>
 #include <callsign/domain/period.hpp>
+#include <callsign/domain/sealed.hpp>
 
 #include <array>
 #include <concepts>
@@ -54,20 +55,26 @@ struct per_class {
     }
 };
 
+// All the fork versions that an account has had (domain/version.hpp), forgotten ones included.
+struct fork_tally {
+    std::int64_t versions = 0;
+    std::int64_t bytes = 0;  // as size_of() has them
+};
+
 struct account {
     account_id id;
-    std::string name;
-    std::string default_prefix;
-    std::int64_t last_seq = 0;
-    time_point created_at;
+    std::string name{};
+    std::string default_prefix{};  // of its default series; as shown
+    time_point created_at{};
     account_mode mode = account_mode::managed;
-    // Its tasks live on another server (domain/remote_chain.hpp), and what is here is a mirror.
-    bool elsewhere = false;
     account_state state = account_state::active;
     std::optional<time_point> deleted_at{};  // of one that is deleted, or going
-    // Bytes of its versions and its snapshot, as the store keeps them. In a write transaction it
-    // may lag (write_tx::stored_bytes).
-    std::int64_t stored_bytes = 0;
+    // Its tasks live on another server (domain/remote_chain.hpp), and what is here is a mirror.
+    bool elsewhere = false;
+    chain_head head{};
+    std::int64_t history_from = 0;  // how tasks stood before this seq is not known any more
+    std::int64_t stored_bytes = 0;  // of its versions and its snapshot, as the store keeps them
+    fork_tally forks{};
 };
 
 // It stores as many bytes as it may.

@@ -95,7 +95,7 @@ struct fork_version {
     // Others' operations after `left_at` that lost against its own: it need not apply them. In
     // order.
     std::vector<chain_position> dropped{};
-    // What the chain calls the last of `own`; a store fills it in.
+    // What the chain calls the last of `own`; as found.
     callsign::uuid back{};
 };
 

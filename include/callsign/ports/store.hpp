@@ -23,6 +23,7 @@
 #include <callsign/domain/task.hpp>
 #include <callsign/domain/version.hpp>
 #include <callsign/domain/webhook.hpp>
+#include <callsign/ports/row_cache.hpp>
 #include <callsign/ports/store_failure.hpp>
 #include <callsign/ports/unit_of_work.hpp>
 
@@ -71,8 +72,7 @@ class read_tx : public row_reader {
                 return *own;
             }
         }
-        auto found = std::static_pointer_cast<const row>(
-            fetch(info_of<Index>(), key_from<Index, 0>(parts...)));
+        auto found = committed<Index>(parts...);
         const bool is_other = found && unit_ && unit_->of<row>().has(found.get());
         return is_other ? nullptr : found;  // it is changed, and has another key now
     }
@@ -106,14 +106,6 @@ class read_tx : public row_reader {
         return some;
     }
 
-    virtual std::optional<account> find_account(account_id id) = 0;
-    virtual std::optional<account> find_account(std::string_view name) = 0;
-    // At most `limit` after `after`, in the order of their ids.
-    virtual std::vector<account> accounts(account_id after, std::int64_t limit) = 0;
-    std::vector<account> accounts() { return accounts(account_id{}, no_limit); }
-    // At most `limit` of those deleted before `before`, in the order of that.
-    virtual std::vector<account> deleted_accounts(time_point before, std::int64_t limit) = 0;
-
     // By prefix, a renamed series' old ones included. In a write transaction `last_number` and
     // `period` may lag.
     virtual std::optional<series> find_series(account_id account, std::string_view prefix) = 0;
@@ -136,8 +128,6 @@ class read_tx : public row_reader {
     // each version behind history_from() that changed it.
     virtual std::optional<task> find_task_as_of(account_id account, const uuid& id,
                                                 std::int64_t seq) = 0;
-    // What each version after this one did is known.
-    virtual std::int64_t history_from(account_id account) = 0;
 
     // At most `limit` tasks that have no number, whoever's, after `after`, in the order of their
     // ids. Looks through all tasks.
@@ -165,8 +155,6 @@ class read_tx : public row_reader {
     // At most `limit` of them after `after`.
     std::vector<task> numbered_tasks(series_id series, std::string_view period, std::int64_t after,
                                      std::int64_t limit);
-    // What a device is called; empty: it is none, or not known any more.
-    virtual std::string name_of(const author& author) = 0;
     // At most `limit` links of the account's chain after seq `after`, in order.
     virtual std::vector<version> versions(account_id account, std::int64_t after,
                                           std::int64_t limit) = 0;
@@ -178,10 +166,6 @@ class read_tx : public row_reader {
     virtual std::optional<uuid> find_version_id(account_id account, std::int64_t seq) = 0;
     // Where a version stands on the account's chain of operations; none: it is not on it.
     virtual std::optional<std::int64_t> find_version_seq(account_id account, const uuid& id) = 0;
-    virtual std::optional<fork_version> find_fork_version(account_id account, const uuid& id) = 0;
-    // At most `limit` of all accounts' fork versions after `after`, in the order of id and account.
-    // Those beyond their account's bounds may be among them.
-    virtual std::vector<fork_return> fork_returns(const fork_return& after, std::int64_t limit) = 0;
 
     virtual std::optional<slot> find_slot(account_id account, std::string_view key) = 0;
     virtual std::optional<slot> find_slot(slot_id id) = 0;
@@ -192,23 +176,12 @@ class read_tx : public row_reader {
     virtual std::optional<receipt> find_receipt(const slot& committed) = 0;
 
     // ---- devices ----
-    // Revoked ones included, here and below.
-    virtual std::optional<device> find_device(const uuid& client_id) = 0;
-    // In the order of their ids.
-    virtual std::vector<device> devices_of(account_id account) = 0;
 
     // ---- secrets under the master key ----
-    // As list_sealed has it.
-    virtual std::vector<sealed_secret> sealed_secrets(secret_kind kind, std::int64_t after,
-                                                      std::int64_t limit) = 0;
 
     // ---- accounts that live elsewhere ----
-    virtual std::optional<remote_chain> find_remote(account_id account) = 0;
-    // At most `limit` of all accounts after `after`, in the order of their accounts.
-    virtual std::vector<remote_chain> remotes(account_id after, std::int64_t limit) = 0;
 
     // ---- chains, and sealed ones ----
-    virtual chain_head head_of(account_id account) = 0;
     // The version after `parent`, which need not be one of ours itself.
     virtual std::optional<sealed_version> find_sealed_child(account_id account,
                                                             const uuid& parent) = 0;
@@ -227,6 +200,25 @@ class read_tx : public row_reader {
 
   protected:
     unit_of_work* unit_ = nullptr;  // null: nothing is written here
+    row_cache* cache_ = nullptr;    // null: nothing is remembered
+
+  private:
+    template <class Index, class... Part>
+    row_of<typename Index::row> committed(const Part&... parts) {
+        using row = typename Index::row;
+        if constexpr (is_remembered_by<Index>) {
+            if (cache_) {
+                if (auto known = cache_->of<row>().template find<Index>(index_key<Index>(parts...)))
+                    return known;
+            }
+        }
+        auto found = std::static_pointer_cast<const row>(
+            fetch(info_of<Index>(), key_from<Index, 0>(parts...)));
+        if constexpr (is_remembered<row>) {
+            if (cache_ && found) cache_->of<row>().put(found);
+        }
+        return found;
+    }
 };
 
 inline std::vector<task> read_tx::numbered_tasks(series_id series, std::string_view period,
@@ -239,12 +231,6 @@ inline std::vector<task> read_tx::numbered_tasks(series_id series, std::string_v
     });
     return some;
 }
-
-// Of one account's fork versions.
-struct fork_version_bounds {
-    std::int64_t count_max = 0;
-    std::int64_t bytes_max = 0;  // as size_of() has it
-};
 
 // More than are given between a backup and the loss of its store.
 inline constexpr std::int64_t ids_of_lost = 1'000'000;
@@ -269,7 +255,11 @@ enum class drawn_id : std::uint8_t {
 
 class write_tx : public read_tx {
   public:
-    write_tx() { unit_ = &changes_; }
+    // What it remembers of rows lives as long as the transaction.
+    explicit write_tx(row_cache* remembered = nullptr) {
+        unit_ = &changes_;
+        cache_ = remembered;
+    }
 
     // ---- rows ----
     // Requires: there is none with its key.
@@ -284,6 +274,13 @@ class write_tx : public read_tx {
     void put(const row_of<Row>& before, std::type_identity_t<Row> row) {
         unit_->of<Row>().put(before, std::make_shared<const Row>(std::move(row)));
     }
+    // In place of it: what `change` makes of a copy.
+    template <class Row, class Change>
+    void edit(const row_of<Row>& before, const Change& change) {
+        Row now = *before;
+        change(now);
+        put(before, std::move(now));
+    }
     template <class Row>
     void erase(const row_of<Row>& row) {
         unit_->of<Row>().put(row, nullptr);
@@ -293,11 +290,6 @@ class write_tx : public read_tx {
     // A row carries this instant.
     virtual void at(time_point now) = 0;
     const unit_of_work& work() const { return *unit_; }
-
-    // Cheap, unlike find_account(). None: it is not there.
-    virtual std::optional<account_state> state_of(account_id account) = 0;
-    // As account::stored_bytes, with what this transaction wrote. Cheap, unlike find_account().
-    virtual std::int64_t stored_bytes(account_id account) = 0;
 
     // ---- slots ----
     // Appends. `slot.id` is ignored; the new one is larger than any before it, for ever.
@@ -372,34 +364,11 @@ class write_tx : public read_tx {
         return append_version(account, id, now, operations, author{});
     }
 
-    // Requires: the account has no version of this id, and has come to the last of `side.own`. Then
-    // its oldest ones go until they are within `keep`, this one excepted.
-    virtual void put_fork_version(account_id account, const fork_version& side,
-                                  const fork_version_bounds& keep) = 0;
-    virtual void forget_fork_version(account_id account, const uuid& id) = 0;
-    // Of the `limit` oldest, those made before `before`; returns how many.
-    virtual std::int64_t forget_fork_versions(time_point before, std::int64_t limit) = 0;
-
     // ---- devices ----
-    // `device.id`, `device.mode`, `device.revoked_at` and `device.resync` are ignored. Requires:
-    // nobody has this client id, and no device of the account that is not revoked has this name.
-    virtual device_id put_device(const device& device) = 0;
-    virtual void revoke_device(device_id id, time_point now) = 0;
-    virtual void set_resync(device_id id, const resync& resync) = 0;
 
     // ---- secrets under the master key ----
-    // False, and nothing written: it is not what it was.
-    virtual bool reseal(const sealed_secret& was, std::string_view now) = 0;
 
     // ---- accounts that live elsewhere ----
-    // Cheap, unlike find_remote().
-    virtual bool is_elsewhere(account_id account) = 0;
-    // Requires: the account is managed, and has none.
-    virtual void put_remote(const remote_chain& remote) = 0;
-    // How far it is, why it has halted, where it lives and what opens it.
-    virtual void update_remote(const remote_chain& remote) = 0;
-    // It lives here from now on. Requires: nothing waits in its outbox.
-    virtual void remove_remote(account_id account) = 0;
 
     // ---- sealed chains ----
     // Appends; returns its seq. Requires: `parent` is the head, or the chain is empty.
@@ -420,20 +389,11 @@ class write_tx : public read_tx {
     // What reveal_task() did is undone: of the task there is a number, and nobody has seen it.
     // Requires: it is as in `task`, without history.
     virtual void conceal_task(const task& task) = 0;
-    // Its chain are the versions taken over, up to `last`, and head_of() says from now on how far
-    // it was sealed. Its sealed versions and its snapshot stay. Requires: it is opaque.
-    virtual void become_managed(account_id account, const chain_head& last) = 0;
     // The sealed version behind `parent` is gone, if it was there: how many bytes it had.
     virtual std::size_t remove_sealed(account_id account, const uuid& parent) = 0;
     virtual void remove_snapshot(account_id account) = 0;
-    // Requires: it has none yet.
-    virtual void give_key(device_id id, std::string_view name, std::string_view sealed_key) = 0;
 
     // ---- accounts, series ----
-    virtual account_id put_account(std::string_view name, time_point now,
-                                   account_mode mode = account_mode::managed) = 0;
-    // Its name, its state, and since when it is deleted. Requires: nobody else has the name.
-    virtual void update_account(const account& account) = 0;
     // Removes rows of the account, slots excepted, having looked at about `limit` of them, from
     // there on; where to go on. None: that was all, its own row included. Requires: it has no
     // slots, and begins at the beginning.
@@ -461,7 +421,10 @@ class write_tx : public read_tx {
 
   protected:
     // Around another: what is changed through either is one.
-    explicit write_tx(write_tx& within) { unit_ = within.unit_; }
+    explicit write_tx(write_tx& within) {
+        unit_ = within.unit_;
+        cache_ = within.cache_;
+    }
 
   private:
     unit_of_work changes_;

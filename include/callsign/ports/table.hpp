@@ -19,6 +19,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -109,6 +110,7 @@ class column_sink {
     // In a form of the store's.
     virtual void put_operations(std::span<const operation> all) = 0;
     virtual void put_retry_record(const retry_record& record) = 0;
+    virtual void put_way(const fork_version& fork) = 0;
 };
 
 // A store's: gives the columns of a row in their order.
@@ -123,6 +125,8 @@ class column_source {
     virtual std::string_view take_bytes() = 0;
     virtual std::vector<operation> take_operations() = 0;
     virtual retry_record take_retry_record() = 0;
+    // Fills in what put_way() was given of `left_at`, which is there.
+    virtual void take_way(fork_version& fork) = 0;
     // Throws store_failure, of this row.
     [[noreturn]] virtual void damaged(const char* why) = 0;
 };
@@ -137,6 +141,14 @@ struct one_of {
 template <class Value, class Enum>
 one_of(Value&, Enum, Enum) -> one_of<Value, Enum>;
 
+// A column of a fork version's way; `left_at` comes before it.
+template <class Fork>
+struct way_of {
+    Fork& fork;
+};
+template <class Fork>
+way_of(Fork&) -> way_of<Fork>;
+
 // A column of bytes that are no text.
 template <class Value>
 struct as_bytes {
@@ -144,6 +156,24 @@ struct as_bytes {
 };
 template <class Value>
 as_bytes(Value&) -> as_bytes<Value>;
+
+// The same; NULL where there are none.
+template <class Value>
+struct bytes_if_any {
+    Value& value;
+};
+template <class Value>
+bytes_if_any(Value&) -> bytes_if_any<Value>;
+
+// A part of what may be none: NULL then. The first of its parts that is not makes it. `whole` null:
+// it cannot be.
+template <class Optional, class Part>
+struct part_of {
+    Optional* whole;
+    Part part;  // a member, or a function that gives a column
+};
+template <class Optional, class Part>
+part_of(Optional*, Part) -> part_of<Optional, Part>;
 
 inline void put_column(column_sink& to, std::int64_t v) {
     to.put_integer(v);
@@ -192,6 +222,9 @@ inline void put_column(column_sink& to, const std::vector<operation>& v) {
 inline void put_column(column_sink& to, const retry_record& v) {
     to.put_retry_record(v);
 }
+inline void put_column(column_sink& to, const way_of<const fork_version>& v) {
+    to.put_way(v.fork);
+}
 // The id of a token, or with a minus before it a device's; NULL: neither.
 void put_column(column_sink& to, const author& v);
 template <class Value, class Enum>
@@ -200,6 +233,21 @@ void put_column(column_sink& to, const one_of<Value, Enum>& v) {
 }
 inline void put_column(column_sink& to, const as_bytes<const std::string>& v) {
     to.put_bytes(v.value);
+}
+inline void put_column(column_sink& to, const bytes_if_any<const std::string>& v) {
+    if (v.value.empty()) {
+        to.put_null();
+    } else {
+        to.put_bytes(v.value);
+    }
+}
+template <class Optional, class Part>
+void put_column(column_sink& to, const part_of<Optional, Part>& v) {
+    if (v.whole && *v.whole) {
+        put_column(to, std::invoke(v.part, **v.whole));
+    } else {
+        to.put_null();
+    }
 }
 
 inline void take_column(column_source& from, std::int64_t& v) {
@@ -243,6 +291,9 @@ inline void take_column(column_source& from, std::vector<operation>& v) {
 inline void take_column(column_source& from, retry_record& v) {
     v = from.take_retry_record();
 }
+inline void take_column(column_source& from, const way_of<fork_version>& v) {
+    from.take_way(v.fork);
+}
 void take_column(column_source& from, author& v);
 template <class Enum>
 Enum take_one_of(column_source& from, Enum first, Enum last) {
@@ -264,6 +315,17 @@ void take_column(column_source& from, const one_of<std::optional<Enum>, Enum>& v
 inline void take_column(column_source& from, const as_bytes<std::string>& v) {
     v.value = from.take_bytes();
 }
+inline void take_column(column_source& from, const bytes_if_any<std::string>& v) {
+    v.value.clear();
+    if (!from.take_null()) v.value = from.take_bytes();
+}
+template <class Optional, class Part>
+void take_column(column_source& from, const part_of<Optional, Part>& v) {
+    if (from.take_null()) return;
+    if (!v.whole) from.damaged("a part of what is not there");
+    if (!*v.whole) v.whole->emplace();
+    take_column(from, std::invoke(v.part, **v.whole));
+}
 
 // ---- what a store knows of a table ----
 
@@ -278,11 +340,13 @@ struct index_info {
     std::string_view where;  // SQL, of the rows that it has; empty: all
     // None: it does not have the row.
     std::optional<row_key> (*key_of)(const void* row) = nullptr;
+    bool may_change = false;  // the key of a row
 };
 
 struct column_info {
     std::string_view name;
     bool may_change = true;
+    bool is_in_key = false;  // of an index
 };
 
 struct table_info {
@@ -291,8 +355,8 @@ struct table_info {
     std::vector<column_info> columns;
     std::vector<index_info> indexes;
     void (*put_columns)(const void* row, column_sink& to) = nullptr;
-    // Those that may change, and then the key.
-    void (*put_changed)(const void* row, column_sink& to) = nullptr;
+    // Those that may change, of keys too or the rest alone, and then the primary key.
+    void (*put_changed)(const void* row, column_sink& to, bool with_keys) = nullptr;
     void (*put_key)(const void* row, column_sink& to) = nullptr;
     row_ptr (*take_row)(column_source& from) = nullptr;
 };
@@ -402,11 +466,17 @@ struct names_of_columns {
 };
 struct columns_to {
     column_sink& to;
-    bool has_fixed = true;
-    void fixed(std::string_view /*name*/, const auto& column) {
-        if (has_fixed) put_column(to, column);
-    }
+    void fixed(std::string_view /*name*/, const auto& column) { put_column(to, column); }
     void operator()(std::string_view /*name*/, const auto& column) { put_column(to, column); }
+};
+struct changing_columns_to {
+    column_sink& to;
+    bool with_keys;
+    const column_info* next;
+    void fixed(std::string_view /*name*/, const auto& /*column*/) { ++next; }
+    void operator()(std::string_view /*name*/, const auto& column) {
+        if (!next++->is_in_key || with_keys) put_column(to, column);
+    }
 };
 struct columns_from {
     column_source& from;
@@ -456,6 +526,8 @@ void put_key(const void* row, column_sink& to) {
 
 // 0, 1, 2 ...
 std::size_t next_number();
+// Which columns are in keys, and whose keys may change.
+void note_keys(table_info& t);
 
 template <class Row>
 struct made_info : table_info {
@@ -474,8 +546,9 @@ struct made_info : table_info {
             columns_to all{to};
             table<Row>::columns(*static_cast<const Row*>(row), all);
         };
-        put_changed = [](const void* row, column_sink& to) {
-            columns_to changed{to, false};
+        note_keys(*this);
+        put_changed = [](const void* row, column_sink& to, bool with_keys) {
+            changing_columns_to changed{to, with_keys, info_of_table<Row>().columns.data()};
             table<Row>::columns(*static_cast<const Row*>(row), changed);
             tables::put_key<Row>(row, to);
         };

@@ -1,6 +1,10 @@
 #include "audit/parts.hpp"
 
 #include <callsign/rules/audit.hpp>
+#include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/devices.hpp>
+#include <callsign/rules/rows/forks.hpp>
+#include <callsign/rules/rows/remotes.hpp>
 
 #include <algorithm>
 #include <map>
@@ -69,7 +73,7 @@ class auditor {
     void read_sides() {
         attempt(proofs::sides, "", [&] {
             for (fork_return last;;) {
-                const auto some = tx_.fork_returns(last, rows_at_once);
+                const auto some = forks::returns(tx_, last, rows_at_once);
                 sides_.insert(sides_.end(), some.begin(), some.end());
                 if (std::ssize(some) < rows_at_once) return;
                 const auto place = [](const fork_return& s) { return std::tuple(s.id, s.account); };
@@ -116,7 +120,7 @@ class auditor {
         each_row(
             rows_at_once,
             [&](std::int64_t after, std::int64_t limit) {
-                return tx_.accounts(account_id{after}, limit);
+                return accounts::some(tx_, account_id{after}, limit);
             },
             [](const account& a) { return a.id.value; }, [&](const account& a) { look_at(a); },
             [&](std::int64_t from, std::int64_t to, const std::string& why) {
@@ -128,8 +132,8 @@ class auditor {
     void look_at(const account& a) {
         // A part of its rows is gone.
         if (a.state == account_state::going) return;
-        subject s{a, name_of(a.id), {}};
-        attempt(proofs::parents, s.who, [&] { s.head = tx_.head_of(a.id); });
+        subject s{a, name_of(a.id)};
+        attempt(proofs::remotes, s.who, [&] { look_at_remote(s); });
         attempt(proofs::device_keys, s.who, [&] { look_at_devices(s); });
         if (const auto found = unnumbered_.find(a.id); found != unnumbered_.end()) {
             s.tasks = std::move(found->second);
@@ -140,9 +144,16 @@ class auditor {
         if (s.sealed) look_at_sealed_chain(tx_, found_, s, *s.sealed);
     }
 
+    void look_at_remote(const subject& s) {
+        if (s.owner.elsewhere == remotes::find(tx_, s.owner.id).has_value()) return;
+        found_.fault(proofs::remotes,
+                     s.who + (s.owner.elsewhere ? "it lives elsewhere, and nothing says where"
+                                                : "it lives here, and has a remote chain"));
+    }
+
     void look_at_devices(const subject& s) {
         const bool is_managed = s.owner.mode == account_mode::managed;
-        const auto devices = tx_.devices_of(s.owner.id);
+        const auto devices = devices::of(tx_, s.owner.id);
         for (const device& d : devices) {
             if (d.sealed_key.empty() != is_managed) continue;
             found_.fault(
@@ -168,7 +179,7 @@ class auditor {
             const fork_return& side = sides_[i];
             if (i > 0 && sides_[i - 1].account == side.account) continue;
             attempt(proofs::sides, name_of(side.account), [&] {
-                if (tx_.find_account(side.account)) return;
+                if (accounts::find(tx_, side.account)) return;
                 found_.fault(proofs::sides, name_of(side.account) + "fork version " +
                                                 to_string(side.id) + " leads to seq " +
                                                 std::to_string(side.seq) + ", which is not there");

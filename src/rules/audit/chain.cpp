@@ -2,6 +2,7 @@
 
 #include <callsign/base/keyed_hash.hpp>
 #include <callsign/domain/replay.hpp>
+#include <callsign/rules/rows/accounts.hpp>
 
 #include <algorithm>
 #include <map>
@@ -89,7 +90,7 @@ class chain_audit {
     // What a conversion has taken over, whose end has not come: a copy of what is sealed, and the
     // keys behind it.
     void look_at_taken_over(const version& v) {
-        if (!s_.sealed || v.seq > s_.owner.last_seq) return;
+        if (!s_.sealed || v.seq > s_.owner.head.seq) return;
         const auto link = std::ranges::lower_bound(*s_.sealed, v.seq, {}, &sealed_link::seq);
         if (link != s_.sealed->end() && link->seq == v.seq && link->id == v.id) return;
         found_.fault(proofs::own_kind, s_.who + "an opaque account with versions: seq " +
@@ -101,7 +102,7 @@ class chain_audit {
         if (v.seq - 1 > last_) missing_.emplace_back(last_ + 1, v.seq - 1);
         const bool is_first = versions_ == 0 && unread_.empty();
         // What was sealed may have begun elsewhere; what was taken over goes from the first on.
-        const bool was_sealed = v.seq == 1 && (!s_.head || s_.head->sealed_seq > 0);
+        const bool was_sealed = v.seq == 1 && s_.owner.head.sealed_seq > 0;
         const bool may_be_any = is_first && (was_sealed || !is_managed());
         if (before_ && v.parent != *before_ && !may_be_any) {
             found_.fault(proofs::parents,
@@ -110,10 +111,10 @@ class chain_audit {
         if (versions_++ == 0) first_ = v.seq;
         last_ = v.seq;
         before_ = v.id;
-        if (v.seq == s_.owner.last_seq) head_ = v.id;
+        if (v.seq == s_.owner.head.seq) head_ = v.id;
         if (v.seq != 1) return;
         begins_at_nothing_ = v.parent == uuid{};
-        replays_ = begins_at_nothing_ && is_managed() && s_.owner.last_seq <= replayed_versions_max;
+        replays_ = begins_at_nothing_ && is_managed() && s_.owner.head.seq <= replayed_versions_max;
     }
 
     void pass_over(std::int64_t from, std::int64_t to, const std::string& why) {
@@ -128,7 +129,7 @@ class chain_audit {
     // ---- the ends ----
 
     void look_at_ends() {
-        const std::int64_t end = s_.owner.last_seq;
+        const std::int64_t end = s_.owner.head.seq;
         if (unread_.empty() && (versions_ != end || last_ != end || (end > 0 && first_ != 1))) {
             found_.fault(proofs::seqs, s_.who + "head at " + std::to_string(end) + ", but " +
                                            std::to_string(versions_) + " versions " +
@@ -138,8 +139,8 @@ class chain_audit {
             found_.fault(proofs::seqs,
                          s_.who + "there is no version " + std::to_string(missing_.front().first));
         }
-        if (!s_.head || contains(unread_, end)) return;
-        if (s_.head->version != head_) {
+        if (contains(unread_, end)) return;
+        if (s_.owner.head.version != head_) {
             found_.fault(proofs::parents, s_.who + "the head is not its last version");
         }
     }
@@ -172,7 +173,7 @@ class chain_audit {
         const std::string which =
             s_.who + "task " + to_string(t.uuid) + ", seq " + std::to_string(t.seq);
         const bool was_opaque =
-            s_.owner.mode == account_mode::opaque || (s_.head && s_.head->sealed_seq > 0);
+            s_.owner.mode == account_mode::opaque || s_.owner.head.sealed_seq > 0;
         if (t.seq == 0 && was_opaque) return;
         if (!has(t.seq)) {
             found_.fault(proofs::makers, which + ": there is no such version");
@@ -212,7 +213,7 @@ class chain_audit {
         if (there.row && s_.all_tasks_read) {
             found_.fault(proofs::counted,
                          s_.who + which + ", whose number no series of the account counts");
-        } else if (!there.row && is_managed() && s_.head && seq > s_.head->sealed_seq) {
+        } else if (!there.row && is_managed() && seq > s_.owner.head.sealed_seq) {
             found_.fault(proofs::made, s_.who + which + ", which is lost");
         }
     }
@@ -288,7 +289,7 @@ class chain_audit {
     std::int64_t history_from() {
         if (!history_from_) {
             try {
-                history_from_ = tx_.history_from(s_.owner.id);
+                history_from_ = accounts::history_from(tx_, s_.owner.id);
             } catch (const store_failure&) {
                 history_from_ = no_more;  // the account's row is listed elsewhere
             }

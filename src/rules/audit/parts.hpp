@@ -42,6 +42,8 @@ inline constexpr proof device_keys{
     "I8", "a device of a managed account has a key, and one of an opaque account has none"};
 inline constexpr proof clients{"I8",
                                "a client opens one account, and an opaque account has a client"};
+inline constexpr proof remotes{"file",
+                               "an account lives elsewhere if there is a remote chain of it"};
 inline constexpr proof parents{
     "I6", "each version's parent is the one before it, and the head is the last"};
 inline constexpr proof sides{
@@ -71,7 +73,6 @@ struct kept_task {
 struct subject {
     const account& owner;
     std::string who;
-    std::optional<chain_head> head;                        // none: it cannot be read
     std::optional<std::span<const sealed_link>> sealed{};  // by seq; none: not all can be read
     std::vector<kept_task> tasks{};                        // by uuid
     bool all_tasks_read = true;

@@ -7,7 +7,7 @@ namespace {
 
 void look_at_order(findings& found, const subject& s, std::span<const sealed_link> links) {
     const auto count = std::ssize(links);
-    const std::int64_t end = s.owner.last_seq;
+    const std::int64_t end = s.owner.head.seq;
     const std::int64_t first = links.empty() ? 0 : links.front().seq;
     const std::int64_t last = links.empty() ? 0 : links.back().seq;
     const bool is_twice = std::ranges::adjacent_find(links, {}, &sealed_link::seq) != links.end();
@@ -22,7 +22,7 @@ void look_at_order(findings& found, const subject& s, std::span<const sealed_lin
             proofs::sealed_parents,
             s.who + "sealed version " + std::to_string(links[i].seq) + " has another parent");
     }
-    if (s.head && s.head->version != (links.empty() ? uuid{} : links.back().id)) {
+    if (s.owner.head.version != (links.empty() ? uuid{} : links.back().id)) {
         found.fault(proofs::sealed_parents, s.who + "the head is not its last sealed version");
     }
 }
@@ -60,8 +60,8 @@ void look_at_snapshot(read_tx& tx, findings& found, const subject& s,
     if (links.empty() && mark->seq == 0) return;
     const auto child = std::ranges::find(links, mark->version, &sealed_link::parent);
     const bool is_right = child != links.end() ? child->seq - 1 == mark->seq
-                                               : !s.head || (s.head->version == mark->version &&
-                                                             s.head->seq == mark->seq);
+                                               : (s.owner.head.version == mark->version &&
+                                                  s.owner.head.seq == mark->seq);
     if (!is_right) found.fault(proofs::snapshots, s.who + "its snapshot is of no version it has");
 }
 
@@ -72,8 +72,7 @@ void look_at_sealed_chain(read_tx& tx, findings& found, const subject& s,
     const bool is_opaque = s.owner.mode == account_mode::opaque;
     if (is_opaque) look_at_order(found, s, links);
     // Those it has taken over go in steps.
-    const bool may_have =
-        is_opaque || links.empty() || (s.head && links.back().seq <= s.head->sealed_seq);
+    const bool may_have = is_opaque || links.empty() || links.back().seq <= s.owner.head.sealed_seq;
     if (!may_have) {
         found.fault(proofs::own_kind, s.who + "a managed account with sealed versions");
     }

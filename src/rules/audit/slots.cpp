@@ -2,6 +2,7 @@
 
 #include <callsign/base/keyed_hash.hpp>
 #include <callsign/rules/rows/effects.hpp>
+#include <callsign/rules/rows/remotes.hpp>
 
 #include <algorithm>
 #include <boost/functional/hash.hpp>
@@ -84,7 +85,7 @@ class slot_audit {
     void count_creations() {
         std::int64_t creations = 0;
         for (account_id after{};;) {
-            const auto some = tx_.remotes(after, slots_at_once);
+            const auto some = remotes::some(tx_, after, slots_at_once);
             for (const remote_chain& r : some)
                 creations += effects::tally(tx_, r.account).creations;
             if (std::ssize(some) < slots_at_once) break;

@@ -1,16 +1,20 @@
 #include "resolve.hpp"
 
 #include <callsign/rules/read.hpp>
+#include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/tokens.hpp>
 
 namespace callsign::rules {
 
 find_account::answer read(read_tx& tx, const find_account& q) {
-    return resolve(tx, q.account);
+    auto found = resolve(tx, q.account);
+    return found ? std::optional(accounts::shown(tx, *std::move(found))) : std::nullopt;
 }
 
 list_accounts::answer read(read_tx& tx, const list_accounts& q) {
-    return page_from(tx.accounts(account_id{q.page.after}, q.page.size + 1), q.page);
+    auto some = accounts::some(tx, account_id{q.page.after}, q.page.size + 1);
+    for (account& each : some) each = accounts::shown(tx, std::move(each));
+    return page_from(std::move(some), q.page);
 }
 
 list_series::answer read(read_tx& tx, const list_series& q) {

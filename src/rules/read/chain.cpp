@@ -3,6 +3,8 @@
 
 #include <callsign/domain/work.hpp>
 #include <callsign/rules/read.hpp>
+#include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/devices.hpp>
 #include <callsign/rules/rows/instance.hpp>
 
 #include <algorithm>
@@ -10,7 +12,7 @@
 namespace callsign::rules {
 
 find_head::answer read(read_tx& tx, const find_head& q) {
-    return tx.head_of(q.account);
+    return accounts::head_of(tx, q.account);
 }
 
 namespace {
@@ -34,7 +36,7 @@ std::variant<chain_place, find_child::answer> place_of_returning(read_tx& tx, co
 // The devices of an account that was opaque share a client ID.
 bool is_shared(read_tx& tx, const find_child& q, const chain_head& head) {
     if (q.device == device_id{} || q.at.is_shared) return true;
-    return head.sealed_seq != 0 && tx.devices_of(q.account).front().id == q.device;
+    return head.sealed_seq != 0 && devices::of(tx, q.account).front().id == q.device;
 }
 
 // The server's own, behind a device's version. A device that overwrites what it sets is corrected
@@ -48,7 +50,7 @@ bool is_correction(const version& v) {
 }  // namespace
 
 find_child::answer read(read_tx& tx, const find_child& q) {
-    const chain_head head = tx.head_of(q.account);
+    const chain_head head = accounts::head_of(tx, q.account);
     if (head.version == q.parent) return up_to_date{head.seq};
     auto place = place_of(tx, q.account, q.parent);
     if (!place && q.resync) {
@@ -84,10 +86,10 @@ find_child::answer read(read_tx& tx, const find_child& q) {
 }
 
 find_missed::answer read(read_tx& tx, const find_missed& q) {
-    const auto sender = tx.find_device(q.client_id);
+    const auto sender = devices::find(tx, q.client_id);
     const auto place = place_of(tx, q.account, q.parent);
     if (!sender || !place) return unknown_version{};
-    const std::int64_t head = tx.head_of(q.account).seq;
+    const std::int64_t head = accounts::head_of(tx, q.account).seq;
     auto next =
         read_missed(tx, q.account, sender->id, *place, can_meet(q.sent), q.after, head, q.work_max);
     const bool is_all = next.through == head;

@@ -7,6 +7,7 @@
 #include <callsign/base/keyed_hash.hpp>
 #include <callsign/domain/work.hpp>
 #include <callsign/rules/read.hpp>
+#include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/tokens.hpp>
 
 #include <algorithm>
@@ -45,7 +46,10 @@ std::vector<touched_task> touched_by(const version& v) {
 class feed_reader {
   public:
     feed_reader(read_tx& tx, const read_changes& q)
-        : tx_(tx), q_(q), head_(tx.head_of(q.account)), from_(tx.history_from(q.account)) {}
+        : tx_(tx),
+          q_(q),
+          head_(accounts::head_of(tx, q.account)),
+          from_(accounts::history_from(tx, q.account)) {}
 
     read_changes::answer read() {
         if (q_.after.seq > head_.seq || (q_.mark && *q_.mark != mark_at(q_.after.seq))) {

@@ -2,25 +2,27 @@
 #include "resolve.hpp"
 
 #include <callsign/rules/read.hpp>
+#include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/devices.hpp>
 #include <callsign/rules/rows/secrets.hpp>
 
 namespace callsign::rules {
 
 find_device::answer read(read_tx& tx, const find_device& q) {
-    return tx.find_device(q.client_id);
+    return devices::find(tx, q.client_id);
 }
 
 list_devices::answer read(read_tx& tx, const list_devices& q) {
     const auto owner = resolve(tx, q.account);
     if (!owner) return no_such_account{};
     if (owner->mode == account_mode::opaque) return account_is_opaque{};
-    return page_from(tx.devices_of(owner->id), q.page);
+    return page_from(devices::of(tx, owner->id), q.page);
 }
 
 find_device_with_key::answer read(read_tx& tx, const find_device_with_key&) {
-    for (const account& a : tx.accounts()) {
+    for (const account& a : accounts::all(tx)) {
         if (a.mode != account_mode::managed) continue;
-        for (device& d : tx.devices_of(a.id)) {
+        for (device& d : devices::of(tx, a.id)) {
             if (!d.sealed_key.empty() && !d.revoked_at) return std::move(d);
         }
     }

@@ -1,6 +1,8 @@
 #include "snapshot_place.hpp"
 
 #include <callsign/rules/read.hpp>
+#include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/devices.hpp>
 
 #include <iterator>
 
@@ -9,7 +11,7 @@ namespace {
 
 // What a chain or a snapshot that is not there may mean.
 bool is_managed(read_tx& tx, account_id account) {
-    const auto found = tx.find_account(account);
+    const auto found = accounts::find(tx, account);
     return found && found->mode == account_mode::managed;
 }
 
@@ -20,14 +22,15 @@ bool has_room(const reserve_bytes& reserve, std::size_t bytes) {
 }  // namespace
 
 find_opaque_account::answer read(read_tx& tx, const find_opaque_account& q) {
-    const auto owner = tx.find_account(q.name);
+    const auto owner = accounts::find(tx, q.name);
     if (!owner) return no_such_account{};
     if (owner->mode != account_mode::opaque) return account_is_managed{};
-    auto clients = tx.devices_of(owner->id);
+    auto clients = devices::of(tx, owner->id);
     if (clients.size() != 1) {
         throw_damaged("accounts", owner->id.value, "an opaque account has one client id");
     }
-    return find_opaque_account::found{*owner, std::move(clients.front()), tx.head_of(owner->id)};
+    return find_opaque_account::found{*owner, std::move(clients.front()),
+                                      accounts::head_of(tx, owner->id)};
 }
 
 find_sealed_child::answer read(read_tx& tx, const find_sealed_child& q) {
@@ -70,13 +73,13 @@ find_half_managed::answer read(read_tx& tx, const find_half_managed& q) {
     const auto has_rest = [&](const account& a) {
         if (a.state == account_state::going) return false;
         if (a.mode == account_mode::opaque) return !tx.versions(a.id, 0, 1).empty();
-        const std::int64_t sealed = tx.head_of(a.id).sealed_seq;
+        const std::int64_t sealed = accounts::head_of(tx, a.id).sealed_seq;
         if (sealed == 0) return false;
         const auto last = tx.versions(a.id, sealed - 1, 1);
         return !last.empty() && tx.find_sealed_child(a.id, last.front().parent).has_value();
     };
     find_half_managed::answer found;
-    const auto some = tx.accounts(q.after, q.limit);
+    const auto some = accounts::some(tx, q.after, q.limit);
     if (std::ssize(some) == q.limit) found.next = some.back().id;
     for (const account& a : some) {
         if (!has_rest(a)) continue;

@@ -1,4 +1,5 @@
 #include <callsign/rules/read.hpp>
+#include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/retry_records.hpp>
 
 #include <unordered_map>
@@ -16,7 +17,7 @@ find_slot::answer read(read_tx& tx, const find_slot& q) {
 list_slots::answer read(read_tx& tx, const list_slots& q) {
     std::optional<account_id> account;
     if (q.account) {
-        const auto owner = tx.find_account(*q.account);
+        const auto owner = accounts::find(tx, *q.account);
         if (!owner) return std::nullopt;
         account = owner->id;
     }
@@ -28,7 +29,7 @@ list_slots::answer read(read_tx& tx, const list_slots& q) {
     for (slot& s : found.rows) {
         auto& name = names[s.account];
         if (name.empty()) {
-            if (const auto owner = tx.find_account(s.account)) name = owner->name;
+            if (const auto owner = accounts::find(tx, s.account)) name = owner->name;
         }
         std::optional<receipt> given;
         if (s.state == slot_state::committed) given = tx.find_receipt(s);

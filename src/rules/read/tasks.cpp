@@ -2,6 +2,7 @@
 #include "walk.hpp"
 
 #include <callsign/rules/read.hpp>
+#include <callsign/rules/rows/accounts.hpp>
 
 namespace callsign::rules {
 
@@ -12,7 +13,7 @@ find_task::answer read(read_tx& tx, const find_task& q) {
 }
 
 read_tasks::answer read(read_tx& tx, const read_tasks& q) {
-    read_tasks::answer found{tx.head_of(q.account), {}, {}};
+    read_tasks::answer found{accounts::head_of(tx, q.account), {}, {}};
     task_walk through(tx, tx.series_of(q.account), q.after, {false, false, q.work_max},
                       [&](task&& t, series_id) {
                           found.tasks.push_back(std::move(t));

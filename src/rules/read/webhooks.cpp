@@ -1,4 +1,5 @@
 #include <callsign/rules/read.hpp>
+#include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/webhooks.hpp>
 
 namespace callsign::rules {
@@ -10,7 +11,7 @@ list_webhooks::answer read(read_tx& tx, const list_webhooks& q) {
 find_webhook::answer read(read_tx& tx, const find_webhook& q) {
     auto found = webhooks::find(tx, q.account, q.uuid);
     if (!found) return found;
-    const auto owner = tx.find_account(q.account);
+    const auto owner = accounts::find(tx, q.account);
     found->is_closed = !owner || owner->state != account_state::active;
     return found;
 }

@@ -1,5 +1,9 @@
+#include <callsign/ports/tables/accounts.hpp>
+#include <callsign/ports/tables/devices.hpp>
+#include <callsign/ports/tables/fork_versions.hpp>
 #include <callsign/ports/tables/outbox.hpp>
 #include <callsign/ports/tables/purges.hpp>
+#include <callsign/ports/tables/remotes.hpp>
 #include <callsign/ports/tables/tokens.hpp>
 #include <callsign/ports/tables/webhooks.hpp>
 #include <callsign/rules/rows/removal.hpp>
@@ -35,9 +39,14 @@ void remove_by(write_tx& tx, account_id account, std::int64_t& left) {
 
 // Those that others refer to come after them. With nothing left there may be more.
 using part = void (*)(write_tx& tx, account_id account, std::int64_t& left);
-constexpr std::array<part, 5> parts{remove_webhooks, remove_by<effects_by_account>,
-                                    remove_by<contests_by_task>, remove_by<purges_by_task>,
-                                    remove_by<tokens_by_account>};
+constexpr std::array parts{part{remove_webhooks},
+                           part{remove_by<effects_by_account>},
+                           part{remove_by<contests_by_task>},
+                           part{remove_by<purges_by_task>},
+                           part{remove_by<tokens_by_account>},
+                           part{remove_by<remotes_by_account>},
+                           part{remove_by<forks_by_place>},
+                           part{remove_by<devices_by_account>}};
 
 }  // namespace
 
@@ -50,7 +59,11 @@ std::optional<removal_place> remove_rows_of(write_tx& tx, account_id account,
         if (left == 0) return at;
     }
     auto next = tx.remove_some(account, {at.table - std::ssize(parts), at.row}, left);
-    if (next) next->table += std::ssize(parts);
+    if (next) {
+        next->table += std::ssize(parts);
+    } else {
+        tx.erase(tx.expect<accounts_by_id>(account));
+    }
     return next;
 }
 

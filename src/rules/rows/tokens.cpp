@@ -1,3 +1,5 @@
+#include <callsign/ports/tables/accounts.hpp>
+#include <callsign/ports/tables/devices.hpp>
 #include <callsign/ports/tables/tokens.hpp>
 #include <callsign/rules/rows/tokens.hpp>
 
@@ -16,7 +18,7 @@ std::optional<principal> find_principal(read_tx& tx, const digest& hash) {
                 .revoked = t.revoked_at.has_value(),
                 .name = t.name};
     if (!t.account) return p;
-    const auto owner = tx.find_account(*t.account);
+    const auto owner = tx.get<accounts_by_id>(*t.account);
     if (!owner) throw_damaged("tokens", t.id.value, "its account is not there");
     p.mode = owner->mode;
     p.account_name = owner->name;
@@ -89,10 +91,15 @@ std::int64_t forget_ended(write_tx& tx, account_id account, time_point now, std:
 }
 
 std::string name_of(read_tx& tx, const author& by) {
-    const auto* const token = std::get_if<token_id>(&by);
-    if (!token) return tx.name_of(by);
-    const auto found = tx.get<tokens_by_id>(*token);
-    return found ? found->what.name : std::string();
+    if (const auto* const token = std::get_if<token_id>(&by)) {
+        const auto found = tx.get<tokens_by_id>(*token);
+        return found ? found->what.name : std::string();
+    }
+    if (const auto* const device = std::get_if<device_id>(&by)) {
+        const auto found = tx.get<devices_by_id>(*device);
+        return found ? found->name : std::string();
+    }
+    return {};
 }
 
 }  // namespace callsign::tokens

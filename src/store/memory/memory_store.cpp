@@ -3,6 +3,7 @@
 #include "reads.hpp"
 #include "write_transaction.hpp"
 
+#include <callsign/ports/tables/accounts.hpp>
 #include <callsign/ports/tables/instance.hpp>
 #include <callsign/store/memory.hpp>
 
@@ -64,7 +65,8 @@ class memory_store final : public strict_memory_store {
 
     store_totals totals() override {
         const auto now = view();
-        store_totals all{.accounts = std::ssize(now->accounts), .tasks = std::ssize(now->tasks)};
+        store_totals all{.accounts = now->rows.count(info_of_table<account>()),
+                         .tasks = std::ssize(now->tasks)};
         for (const auto& [id, row] : now->tasks) all.open_tasks += row->open ? 1 : 0;
         for (const auto& [id, s] : now->series_rows) all.held_series += s.held ? 1 : 0;
         return all;

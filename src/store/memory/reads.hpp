@@ -27,36 +27,6 @@ class reads_over : public Base {
     }
     row_page scan(const row_range& range) override { return state_->rows.scan(range); }
 
-    std::vector<account> deleted_accounts(time_point before, std::int64_t limit) override {
-        std::vector<account> all;
-        for (const auto& [id, a] : state_->accounts) {
-            if (a.deleted_at && *a.deleted_at < before) all.push_back(*find_account(id));
-        }
-        std::stable_sort(all.begin(), all.end(), [](const account& a, const account& b) {
-            return *a.deleted_at < *b.deleted_at;
-        });
-        if (std::ssize(all) > limit) all.resize(static_cast<std::size_t>(limit));
-        return all;
-    }
-    std::optional<account> find_account(account_id id) override {
-        const auto* const found = find(state_->accounts, id);
-        return found ? std::optional(with_place(*found)) : std::nullopt;
-    }
-    std::optional<account> find_account(std::string_view name) override {
-        for (const auto& [id, a] : state_->accounts) {
-            if (a.name == name) return with_place(a);
-        }
-        return std::nullopt;
-    }
-    std::vector<account> accounts(account_id after, std::int64_t limit) override {
-        std::vector<account> some;
-        for (auto at = state_->accounts.upper_bound(after);
-             at != state_->accounts.end() && std::ssize(some) < limit; ++at) {
-            some.push_back(with_place(at->second));
-        }
-        return some;
-    }
-
     std::optional<series> find_series(account_id account, std::string_view prefix) override {
         const auto* id = find(state_->prefixes, {account, std::string(prefix)});
         return id ? with_number(state_->series_rows.at(*id)) : std::nullopt;
@@ -90,12 +60,12 @@ class reads_over : public Base {
     }
     std::optional<task> find_task_head(account_id account, const uuid& id) override {
         const auto* row = find(state_->task_uuids, {account, id});
-        return row ? std::optional(head_of(*state_->tasks.at(*row))) : std::nullopt;
+        return row ? std::optional(without_attributes(*state_->tasks.at(*row))) : std::nullopt;
     }
     std::optional<task> find_task_head(series_id series, std::string_view period,
                                        std::int64_t number) override {
         const auto* row = find(state_->task_numbers, {series, std::string(period), number});
-        return row ? std::optional(head_of(*state_->tasks.at(*row))) : std::nullopt;
+        return row ? std::optional(without_attributes(*state_->tasks.at(*row))) : std::nullopt;
     }
     std::optional<task> find_task_as_of(account_id account, const uuid& id,
                                         std::int64_t seq) override {
@@ -109,10 +79,6 @@ class reads_over : public Base {
         found->purged = past->task.purged;
         found->last_seq = key.second;
         return found;
-    }
-    std::int64_t history_from(account_id account) override {
-        return std::max(copy(find(state_->history_from, account)).value_or(0),
-                        copy(find(state_->sealed_seqs, account)).value_or(0));
     }
     std::vector<task> unnumbered_tasks(task_id after, std::int64_t limit) override {
         std::vector<task> some;
@@ -171,14 +137,6 @@ class reads_over : public Base {
         }
         return std::nullopt;
     }
-    std::string name_of(const author& by) override {
-        const auto* const id = std::get_if<device_id>(&by);
-        if (!id) return {};
-        for (const auto& [client, d] : state_->devices) {
-            if (d.id == *id) return d.name;
-        }
-        return {};
-    }
     std::vector<version> versions(account_id account, std::int64_t after,
                                   std::int64_t limit) override {
         std::vector<version> some;
@@ -207,29 +165,6 @@ class reads_over : public Base {
     std::optional<std::int64_t> find_version_seq(account_id account, const uuid& id) override {
         return copy(find(state_->version_seqs, {account, id}));
     }
-    std::optional<fork_version> find_fork_version(account_id account, const uuid& id) override {
-        const auto* all = find(state_->fork_versions, account);
-        if (!all) return std::nullopt;
-        const auto found = std::find_if(all->begin(), all->end(),
-                                        [&](const fork_version& side) { return side.id == id; });
-        if (found == all->end()) return std::nullopt;
-        fork_version side = *found;
-        side.back = state_->versions.at({account, side.own.back()})->id;
-        return side;
-    }
-    std::vector<fork_return> fork_returns(const fork_return& after, std::int64_t limit) override {
-        table<std::pair<uuid, account_id>, std::int64_t> all;
-        for (const auto& [account, sides] : state_->fork_versions) {
-            for (const fork_version& side : sides)
-                all.emplace(std::pair(side.id, account), side.own.back());
-        }
-        std::vector<fork_return> some;
-        for (auto at = all.upper_bound({after.id, after.account});
-             at != all.end() && std::ssize(some) < limit; ++at) {
-            some.push_back({at->first.first, at->first.second, at->second});
-        }
-        return some;
-    }
 
     std::optional<slot> find_slot(account_id account, std::string_view key) override {
         const auto* id = find(state_->slot_keys, {account, std::string(key)});
@@ -257,62 +192,6 @@ class reads_over : public Base {
         return given;
     }
 
-    std::optional<device> find_device(const uuid& client_id) override {
-        const auto* found = find(state_->devices, client_id);
-        return found ? std::optional(with_mode(*found)) : std::nullopt;
-    }
-    std::vector<device> devices_of(account_id account) override {
-        std::vector<device> all;
-        for (const auto& [client, d] : state_->devices) {
-            if (d.account == account) all.push_back(with_mode(d));
-        }
-        std::sort(all.begin(), all.end(),
-                  [](const device& a, const device& b) { return a.id < b.id; });
-        return all;
-    }
-
-    std::vector<sealed_secret> sealed_secrets(secret_kind kind, std::int64_t after,
-                                              std::int64_t limit) override {
-        std::vector<sealed_secret> some;
-        const auto add = [&](std::int64_t row, account_id account, const uuid& of,
-                             const std::string& sealed) {
-            if (row > after && !sealed.empty()) some.push_back({kind, row, account, of, sealed});
-        };
-        switch (kind) {
-        case secret_kind::device_key:
-            for (const auto& [client, d] : state_->devices) {
-                add(d.id.value, d.account, client, d.sealed_key);
-            }
-            break;
-        case secret_kind::webhook_secret: break;
-        case secret_kind::remote_key:
-            for (const auto& [id, r] : state_->remotes) {
-                add(id.value, id, r.client_id, r.sealed_key);
-            }
-            break;
-        }
-        std::ranges::sort(some, {}, &sealed_secret::row);
-        if (std::ssize(some) > limit) some.resize(static_cast<std::size_t>(limit));
-        return some;
-    }
-
-    std::optional<remote_chain> find_remote(account_id account) override {
-        return copy(find(state_->remotes, account));
-    }
-    std::vector<remote_chain> remotes(account_id after, std::int64_t limit) override {
-        std::vector<remote_chain> some;
-        for (auto at = state_->remotes.upper_bound(after);
-             at != state_->remotes.end() && std::ssize(some) < limit; ++at) {
-            some.push_back(at->second);
-        }
-        return some;
-    }
-
-    chain_head head_of(account_id account) override {
-        const auto* last = find(state_->last_versions, account);
-        const auto* sealed = find(state_->sealed_seqs, account);
-        return {state_->accounts.at(account).last_seq, last ? *last : uuid{}, sealed ? *sealed : 0};
-    }
     std::optional<sealed_version> find_sealed_child(account_id account,
                                                     const uuid& parent) override {
         return copy(find(state_->sealed_children, {account, parent}));
@@ -377,18 +256,7 @@ class reads_over : public Base {
         }
         return s;
     }
-    account with_place(account a) {
-        a.elsewhere = state_->remotes.contains(a.id);
-        return a;
-    }
-    device with_mode(device d) {
-        const account& owner = state_->accounts.at(d.account);
-        d.mode = owner.mode;
-        d.account_name = owner.name;
-        d.state = owner.state;
-        return d;
-    }
-    task head_of(const stored_task& kept) {
+    task without_attributes(const stored_task& kept) {
         task t = kept.task;
         t.attributes = attributes{};
         t.author = {};

@@ -19,6 +19,10 @@ class columns_of_row final : public column_sink {
         put_column(*this, some.size());
     }
     void put_retry_record(const retry_record& /*record*/) override { put_null(); }
+    void put_way(const fork_version& fork) override {
+        put_column(*this, fork.own.size());
+        put_column(*this, fork.dropped.size());
+    }
 
     std::vector<std::string> all;
 };
@@ -60,6 +64,11 @@ row_page rows::scan(const row_range& range) const {
         at = range.descending ? std::prev(at) : std::next(at);
     }
     return page;
+}
+
+std::int64_t rows::count(const table_info& table) const {
+    const by_key* const all = find(table.indexes.front());
+    return all ? std::ssize(*all) : 0;
 }
 
 void rows::apply(const table_changes& changes) {

@@ -56,7 +56,6 @@ using table = boost::container::flat_map<Key, T>;
 
 struct state {
     memory::rows rows;
-    table<account_id, account> accounts;
     table<series_id, series> series_rows;
     table<std::pair<account_id, std::string>, series_id> prefixes;
     table<slot_id, row<slot>> slots;
@@ -67,17 +66,10 @@ struct state {
     table<std::pair<series_id, std::string>, std::int64_t> counters;
     table<series_id, std::vector<numbers_skipped>> skipped;  // in the order of periods and numbers
     table<std::pair<task_id, std::int64_t>, row<past_state>> history;  // by seq
-    table<account_id, std::int64_t> history_from;
     table<std::pair<account_id, std::int64_t>, row<version>> versions;
-    table<account_id, uuid> last_versions;
-    table<account_id, std::int64_t> sealed_seqs;
     table<std::pair<account_id, uuid>, std::int64_t> version_seqs;
-    // In the order they were made.
-    table<account_id, std::vector<fork_version>> fork_versions;
-    table<uuid, device> devices;                                         // by client id
     table<std::pair<account_id, uuid>, sealed_version> sealed_children;  // by parent
     table<account_id, sealed_snapshot> snapshots;
-    table<account_id, remote_chain> remotes;
     std::int64_t last_id = 0;  // of any row: ids grow and are never reused
     time_point last_moment{};
 };

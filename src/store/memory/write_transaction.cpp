@@ -7,6 +7,7 @@
 
 #include <callsign/base/assert.hpp>
 #include <callsign/domain/task_faults.hpp>
+#include <callsign/ports/tables/accounts.hpp>
 
 #include <algorithm>
 #include <set>
@@ -158,7 +159,7 @@ class write_transaction final : public reads_over<write_tx> {
                      std::int64_t last_seq) override {
         wrote_ = true;
         worked(all);
-        edit(id, [&](stored_task& kept) {
+        edit_task(id, [&](stored_task& kept) {
             CALLSIGN_ASSERT(kept.task.purged && kept.task.numbered->seq == 0);
             kept.task.purged = false;
             kept.task.attributes = all;
@@ -168,7 +169,7 @@ class write_transaction final : public reads_over<write_tx> {
     }
     void number_task(task_id id, series_id series, const receipt& r) override {
         wrote_ = true;
-        edit(id, [&](stored_task& kept) {
+        edit_task(id, [&](stored_task& kept) {
             CALLSIGN_ASSERT(!kept.task.numbered);
             kept.task.numbered = r;
             kept.task.last_seq = r.seq;
@@ -184,7 +185,7 @@ class write_transaction final : public reads_over<write_tx> {
         past.task.attributes = before.attributes;
         CALLSIGN_ASSERT(
             state_->history.emplace(std::pair(before.id, before.last_seq), std::move(past)).second);
-        edit(before.id, [&](stored_task& kept) {
+        edit_task(before.id, [&](stored_task& kept) {
             kept.task.attributes = all;
             kept.task.purged = purged;
             kept.task.last_seq = last_seq;
@@ -204,17 +205,11 @@ class write_transaction final : public reads_over<write_tx> {
         for (const auto& [key, past] : oldest) {
             wrote_ = true;
             state_->history.erase(key);
-            auto& begin = state_->history_from[past->account];
-            begin = std::max(begin, key.second);
+            edit_account(past->account, [seq = key.second](account& a) {
+                a.history_from = std::max(a.history_from, seq);
+            });
         }
         return more;
-    }
-    std::optional<account_state> state_of(account_id account) override {
-        const auto* const found = find(state_->accounts, account);
-        return found ? std::optional(found->state) : std::nullopt;
-    }
-    std::int64_t stored_bytes(account_id account) override {
-        return state_->accounts.at(account).stored_bytes;
     }
     void scrub_version(account_id account, const uuid& id,
                        std::span<const operation> operations) override {
@@ -222,9 +217,7 @@ class write_transaction final : public reads_over<write_tx> {
         auto& row = state_->versions.at({account, state_->version_seqs.at({account, id})});
         CALLSIGN_ASSERT(row->operations.size() == operations.size());
         worked(operations);
-        state_->accounts.at(account).stored_bytes +=
-            static_cast<std::int64_t>(size_of(operations)) -
-            static_cast<std::int64_t>(size_of(row->operations));
+        add_stored(account, size_of(operations), size_of(row->operations));
         row.edit([&](version& v) { v.operations.assign(operations.begin(), operations.end()); });
     }
     bool scrub_history(task_id task, std::int64_t through, std::size_t& work) override {
@@ -245,128 +238,63 @@ class write_transaction final : public reads_over<write_tx> {
     std::int64_t append_version(account_id account, const uuid& id, time_point now,
                                 std::span<const operation> operations, const author& by) override {
         moved(now);
-        auto& owner = state_->accounts.at(account);
-        CALLSIGN_ASSERT(owner.mode == account_mode::managed);
+        const auto owner = expect<accounts_by_id>(account);
+        CALLSIGN_ASSERT(owner->mode == account_mode::managed);
         version v;
-        v.seq = ++owner.last_seq;
+        v.seq = owner->head.seq + 1;
         v.id = id;
-        v.parent = std::exchange(state_->last_versions[account], id);
+        v.parent = owner->head.version;
         v.created_at = now;
         worked(operations);
         v.operations.assign(operations.begin(), operations.end());
         v.author = by;
-        owner.stored_bytes += static_cast<std::int64_t>(size_of(operations));
+        advance(account, id, size_of(operations));
         CALLSIGN_ASSERT(state_->version_seqs.emplace(std::pair(account, id), v.seq).second);
-        state_->versions.emplace(std::pair(account, v.seq), std::move(v));
-        return owner.last_seq;
-    }
-    void put_fork_version(account_id account, const fork_version& side,
-                          const fork_version_bounds& keep) override {
-        moved(side.created_at);
-        CALLSIGN_ASSERT(side.own.back() <= state_->accounts.at(account).last_seq);
-        CALLSIGN_ASSERT(!state_->version_seqs.contains({account, side.id}));
-        CALLSIGN_ASSERT(!find_fork_version(account, side.id));
-        auto& all = state_->fork_versions[account];
-        all.push_back(side);
-        std::int64_t bytes = 0;
-        auto first = all.end();  // that stays
-        do {
-            bytes += static_cast<std::int64_t>(size_of(*--first));
-        } while (first != all.begin() && all.end() - first < keep.count_max &&
-                 bytes + static_cast<std::int64_t>(size_of(*std::prev(first))) <= keep.bytes_max);
-        all.erase(all.begin(), first);
-    }
-    void forget_fork_version(account_id account, const uuid& id) override {
-        wrote_ = true;
-        std::erase_if(state_->fork_versions[account],
-                      [&](const fork_version& side) { return side.id == id; });
-    }
-    std::int64_t forget_fork_versions(time_point before, std::int64_t limit) override {
-        std::vector<std::pair<uuid, account_id>> oldest;
-        for (const auto& [account, all] : state_->fork_versions) {
-            for (const fork_version& side : all) oldest.emplace_back(side.id, account);
-        }
-        std::sort(oldest.begin(), oldest.end());
-        std::int64_t forgotten = 0;
-        for (std::int64_t i = 0; i < std::min<std::int64_t>(limit, std::ssize(oldest)); ++i) {
-            const auto& one = oldest[static_cast<std::size_t>(i)];
-            auto& all = state_->fork_versions[one.second];
-            forgotten += static_cast<std::int64_t>(std::erase_if(all, [&](const auto& side) {
-                return side.id == one.first && side.created_at < before;
-            }));
-        }
-        if (forgotten > 0) wrote_ = true;
-        return forgotten;
+        const std::int64_t seq = v.seq;
+        state_->versions.emplace(std::pair(account, seq), std::move(v));
+        return seq;
     }
 
-    device_id put_device(const device& d) override {
-        for (const auto& [client, other] : state_->devices) {
-            CALLSIGN_ASSERT(d.name.empty() || other.account != d.account || other.revoked_at ||
-                            other.name != d.name);
-        }
-        const device_id id{next_id(d.created_at)};
-        const auto [at, fresh] = state_->devices.emplace(d.client_id, d);
-        CALLSIGN_ASSERT(fresh);
-        at->second.id = id;
-        at->second.revoked_at.reset();
-        at->second.resync.reset();
-        return id;
-    }
-    void set_resync(device_id id, const resync& r) override {
-        wrote_ = true;
-        for (auto& [client, d] : state_->devices) {
-            if (d.id == id) d.resync = r;
-        }
-    }
-    void revoke_device(device_id id, time_point now) override {
-        moved(now);
-        for (auto& [client, d] : state_->devices) {
-            if (d.id == id) d.revoked_at = now;
-        }
-    }
     std::int64_t append_sealed_version(account_id account, const uuid& id, const uuid& parent,
                                        time_point now, std::string_view segment) override {
         moved(now);
-        auto& owner = state_->accounts.at(account);
-        CALLSIGN_ASSERT(owner.mode == account_mode::opaque);
-        CALLSIGN_ASSERT(owner.last_seq == 0 || state_->last_versions.at(account) == parent);
-        state_->last_versions[account] = id;
-        owner.stored_bytes += std::ssize(segment);
-        sealed_version v{++owner.last_seq, id, parent, now, std::string(segment)};
+        const auto owner = expect<accounts_by_id>(account);
+        CALLSIGN_ASSERT(owner->mode == account_mode::opaque);
+        CALLSIGN_ASSERT(owner->head.seq == 0 || owner->head.version == parent);
+        advance(account, id, segment.size());
+        const std::int64_t seq = owner->head.seq + 1;
+        sealed_version v{seq, id, parent, now, std::string(segment)};
         CALLSIGN_ASSERT(
             state_->sealed_children.emplace(std::pair(account, parent), std::move(v)).second);
-        return owner.last_seq;
+        return seq;
     }
     void put_snapshot(account_id account, const snapshot_mark& mark, time_point now,
                       std::string_view bytes) override {
         moved(now);
-        state_->accounts.at(account).stored_bytes +=
-            std::ssize(bytes) - static_cast<std::int64_t>(snapshot_bytes(account));
+        add_stored(account, bytes.size(), snapshot_bytes(account));
         state_->snapshots.insert_or_assign(account, sealed_snapshot{mark, std::string(bytes)});
     }
 
     void take_over_version(account_id account, const version& v) override {
         moved(v.created_at);
-        auto& owner = state_->accounts.at(account);
-        CALLSIGN_ASSERT(owner.mode == account_mode::opaque);
+        CALLSIGN_ASSERT(expect<accounts_by_id>(account)->mode == account_mode::opaque);
         CALLSIGN_ASSERT(v.seq == 1 || state_->version_seqs.at({account, v.parent}) == v.seq - 1);
         worked(v.operations);
-        owner.stored_bytes += static_cast<std::int64_t>(size_of(v.operations));
+        add_stored(account, size_of(v.operations));
         CALLSIGN_ASSERT(state_->version_seqs.emplace(std::pair(account, v.id), v.seq).second);
         CALLSIGN_ASSERT(state_->versions.emplace(std::pair(account, v.seq), v).second);
     }
     void drop_version(account_id account, const version& v) override {
         wrote_ = true;
-        auto& owner = state_->accounts.at(account);
-        CALLSIGN_ASSERT(owner.mode == account_mode::opaque);
+        CALLSIGN_ASSERT(expect<accounts_by_id>(account)->mode == account_mode::opaque);
         const auto& row = *state_->versions.at({account, v.seq});
-        owner.stored_bytes -= static_cast<std::int64_t>(size_of(row.operations));
+        add_stored(account, 0, size_of(row.operations));
         CALLSIGN_ASSERT(state_->version_seqs.erase({account, v.id}) == 1);
         state_->versions.erase({account, v.seq});
     }
     void conceal_task(const task& t) override {
         wrote_ = true;
-        edit(t.id, [&](stored_task& kept) {
+        edit_task(t.id, [&](stored_task& kept) {
             CALLSIGN_ASSERT(!kept.task.purged);
             kept.task.purged = true;
             kept.task.attributes.clear();
@@ -374,57 +302,21 @@ class write_transaction final : public reads_over<write_tx> {
             kept.task.last_seq = 0;
         });
     }
-    void become_managed(account_id account, const chain_head& last) override {
-        wrote_ = true;
-        auto& owner = state_->accounts.at(account);
-        CALLSIGN_ASSERT(owner.mode == account_mode::opaque);
-        CALLSIGN_ASSERT(last.seq == 0 ||
-                        state_->version_seqs.at({account, last.version}) == last.seq);
-        state_->sealed_seqs[account] = owner.last_seq;
-        owner.mode = account_mode::managed;
-        owner.last_seq = last.seq;
-        state_->last_versions[account] = last.version;
-    }
     std::size_t remove_sealed(account_id account, const uuid& parent) override {
         const auto found = state_->sealed_children.find({account, parent});
         if (found == state_->sealed_children.end()) return 0;
         wrote_ = true;
         const std::size_t bytes = found->second.segment.size();
-        state_->accounts.at(account).stored_bytes -= static_cast<std::int64_t>(bytes);
+        add_stored(account, 0, bytes);
         state_->sealed_children.erase(found);
         return bytes;
     }
     void remove_snapshot(account_id account) override {
         wrote_ = true;
-        state_->accounts.at(account).stored_bytes -=
-            static_cast<std::int64_t>(snapshot_bytes(account));
+        add_stored(account, 0, snapshot_bytes(account));
         state_->snapshots.erase(account);
     }
-    void give_key(device_id id, std::string_view name, std::string_view sealed_key) override {
-        wrote_ = true;
-        for (auto& [client, d] : state_->devices) {
-            if (d.id != id) continue;
-            CALLSIGN_ASSERT(d.sealed_key.empty());
-            d.name = name;
-            d.sealed_key = sealed_key;
-        }
-    }
 
-    account_id put_account(std::string_view name, time_point now, account_mode mode) override {
-        const account_id id{next_id(now)};
-        state_->accounts.emplace(id, account{id, std::string(name), {}, 0, now, mode});
-        return id;
-    }
-    void update_account(const account& a) override {
-        wrote_ = true;
-        for (const auto& [id, other] : state_->accounts) {
-            CALLSIGN_ASSERT(id == a.id || other.name != a.name);
-        }
-        account& row = state_->accounts.at(a.id);
-        row.name = a.name;
-        row.state = a.state;
-        row.deleted_at = a.deleted_at;
-    }
     // At once.
     std::optional<removal_place> remove_some(account_id account, const removal_place& /*from*/,
                                              std::int64_t /*limit*/) override {
@@ -448,19 +340,12 @@ class write_transaction final : public reads_over<write_tx> {
              [&](const auto& row) { return series.contains(std::get<0>(row.first)); });
         drop(s.counters, [&](const auto& row) { return series.contains(row.first.first); });
         drop(s.skipped, [&](const auto& row) { return series.contains(row.first); });
-        drop(s.devices, is_its);
         drop(s.series_rows, is_its);
         drop(s.prefixes, begins_so);
         drop(s.versions, begins_so);
         drop(s.version_seqs, begins_so);
         drop(s.sealed_children, begins_so);
-        s.history_from.erase(account);
-        s.last_versions.erase(account);
-        s.sealed_seqs.erase(account);
-        s.fork_versions.erase(account);
         s.snapshots.erase(account);
-        s.remotes.erase(account);
-        s.accounts.erase(account);
         return std::nullopt;
     }
     series_id put_series(account_id account, std::string_view prefix, std::string_view project,
@@ -475,7 +360,6 @@ class write_transaction final : public reads_over<write_tx> {
         made.project = project;
         made.is_default = is_default;
         state_->series_rows.emplace(id, std::move(made));
-        if (is_default) state_->accounts.at(account).default_prefix = prefix;
         return id;
     }
     void update_series(const series& s, time_point now) override {
@@ -495,29 +379,6 @@ class write_transaction final : public reads_over<write_tx> {
         kept.allows_gaps = s.allows_gaps;
         kept.held = s.held;
         kept.numbering = s.numbering;
-        if (kept.is_default) state_->accounts.at(s.account).default_prefix = s.prefix;
-    }
-    bool is_elsewhere(account_id account) override { return state_->remotes.contains(account); }
-    void put_remote(const remote_chain& r) override {
-        wrote_ = true;
-        CALLSIGN_ASSERT(state_->accounts.at(r.account).mode == account_mode::managed);
-        CALLSIGN_ASSERT(state_->remotes.emplace(r.account, r).second);
-    }
-    void update_remote(const remote_chain& r) override {
-        wrote_ = true;
-        state_->remotes.at(r.account) = r;
-    }
-    void remove_remote(account_id account) override {
-        wrote_ = true;
-        CALLSIGN_ASSERT(state_->remotes.erase(account) == 1);
-    }
-
-    bool reseal(const sealed_secret& was, std::string_view now) override {
-        std::string* const kept = find_sealed(was);
-        if (kept == nullptr || *kept != was.sealed) return false;
-        wrote_ = true;
-        *kept = now;
-        return true;
     }
 
     std::int64_t count_former_prefixes(account_id account) override {
@@ -544,17 +405,24 @@ class write_transaction final : public reads_over<write_tx> {
             return s.period == period && s.first <= number && number <= s.last;
         });
     }
-    // None: it is gone.
-    std::string* find_sealed(const sealed_secret& s) {
-        if (s.kind == secret_kind::remote_key) {
-            remote_chain* const r = find(state_->remotes, account_id{s.row});
-            return r ? &r->sealed_key : nullptr;
-        }
-        device* const d = find(state_->devices, s.of);
-        return d ? &d->sealed_key : nullptr;
+    template <class Change>
+    void edit_account(account_id id, const Change& change) {
+        edit(expect<accounts_by_id>(id), change);
+    }
+    void advance(account_id id, const uuid& version, std::size_t bytes) {
+        edit_account(id, [&](account& a) {
+            ++a.head.seq;
+            a.head.version = version;
+            a.stored_bytes += static_cast<std::int64_t>(bytes);
+        });
+    }
+    void add_stored(account_id id, std::size_t more, std::size_t less = 0) {
+        edit_account(id, [&](account& a) {
+            a.stored_bytes += static_cast<std::int64_t>(more) - static_cast<std::int64_t>(less);
+        });
     }
     template <class Change>
-    void edit(task_id id, const Change& change) {
+    void edit_task(task_id id, const Change& change) {
         state_->tasks.at(id).edit([&](stored_task& kept) {
             change(kept);
             kept.open = counts_as_open(kept.task);

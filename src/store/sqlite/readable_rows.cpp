@@ -30,13 +30,6 @@ void look_at(query& q) {
 }
 
 const looked_at tables_in_sql[] = {
-    {"accounts",
-     "SELECT account_id, name, '', last_seq, created_at, mode, 0, state, deleted_at, last_version"
-     " FROM accounts WHERE account_id > ? ORDER BY 1",
-     [](query& q) {
-         account_of(q);
-         q.id(9);
-     }},
     {"series",
      "SELECT series_id, account_id, prefix, project, is_default, 0, '', reset, time_zone,"
      " archived, allows_gaps, held, numbering FROM series"
@@ -68,15 +61,6 @@ const looked_at tables_in_sql[] = {
      "SELECT history_id, kind, attributes, history_id FROM task_history WHERE history_id > ?"
      " ORDER BY 1",
      look_at<history_row_of>},
-    {"devices",
-     "SELECT device_id, client_id, account_id, 1, name, key, created_at, revoked_at, resync_from,"
-     " resync_state, '', 1 FROM devices WHERE device_id > ? ORDER BY 1",
-     look_at<device_of>},
-    {"remotes",
-     "SELECT account_id, url, client_id, key, cursor, before, partial, partial_operations, halted,"
-     " moving, moved_series, moved_period, moved_number, moved_tasks FROM remotes WHERE account_id "
-     "> ? ORDER BY 1",
-     look_at<remote_of>},
     {"sealed_versions",
      "SELECT sealed_id, version_id, parent_id, created_at, segment FROM sealed_versions"
      " WHERE sealed_id > ? ORDER BY 1",
@@ -100,14 +84,6 @@ class row_reader {
         for (const looked_at& t : tables_in_sql) read_rows(t);
         for (const table_info* const t : all_tables()) {
             read_rows({t->name.data(), rows_behind(*t), [t](query& q) { row_in(q, *t); }});
-        }
-        auto sides = db_.use("SELECT version_id, account_id FROM fork_versions");
-        while (sides.step()) {
-            readable([&] {
-                auto q = db_.use(sql::fork_get);
-                const uuid version = sides.id(0);
-                if (q.bind(version).bind(sides.integer(1)).step()) fork_version_of(q);
-            });
         }
     }
 

@@ -38,30 +38,12 @@ author author_in(query& q, int column) {
     return token_id{id};
 }
 
-account_mode mode_in(query& q, int column) {
-    return q.one_of(column, account_mode::managed, account_mode::opaque);
-}
-
 history_kind history_kind_of(query& q) {
     q.at("task_history", q.integer(3));
     return q.one_of(1, history_kind::whole, history_kind::purged);
 }
 
 }  // namespace
-
-account account_of(query& q) {
-    q.at("accounts", q.integer(0));
-    return {account_id{q.integer(0)},
-            q.text(1),
-            q.text(2),
-            q.integer(3),
-            q.instant(4),
-            mode_in(q, 5),
-            q.integer(6) != 0,
-            account_state_in(q, 7),
-            maybe_instant(q, 8),
-            q.integer(9)};
-}
 
 series series_row_of(query& q) {
     q.at("series", q.integer(0));
@@ -152,49 +134,6 @@ bool go_back(query& q, task& t) {
     return true;
 }
 
-remote_chain remote_of(query& q) {
-    q.at("remotes", q.integer(0));
-    remote_chain r;
-    r.account = account_id{q.integer(0)};
-    r.url = q.text(1);
-    r.client_id = q.id(2);
-    r.sealed_key = q.blob(3);
-    r.cursor = q.id(4);
-    r.before = q.id(5);
-    r.partial = q.id(6);
-    r.partial_operations = q.integer(7);
-    r.halted = q.one_of(8, remote_halt::none, remote_halt::incomplete);
-    if (q.integer(9) == 0) return r;
-    r.moving = moving_tasks{{}, q.integer(13)};
-    if (!q.is_null(10)) {
-        r.moving->after = task_place{series_id{q.integer(10)}, q.text(11), q.integer(12)};
-    }
-    return r;
-}
-
-device device_of(query& q) {
-    device d;
-    q.at("devices", q.integer(0));
-    d.id = device_id{q.integer(0)};
-    d.client_id = q.id(1);
-    d.account = account_id{q.integer(2)};
-    d.mode = mode_in(q, 3);
-    d.name = q.text(4);
-    if (!q.is_null(5)) d.sealed_key = q.blob(5);
-    d.created_at = q.instant(6);
-    d.revoked_at = maybe_instant(q, 7);
-    if (!q.is_null(8)) {
-        d.resync = {q.integer(8), q.one_of(9, resync::state::expected, resync::state::returned)};
-    }
-    d.account_name = q.text(10);
-    d.state = account_state_in(q, 11);
-    return d;
-}
-
-account_state account_state_in(query& q, int column) {
-    return q.one_of(column, account_state::active, account_state::going);
-}
-
 chain_head head_of(query& q) {
     q.at("accounts by last_seq", q.integer(0));
     return {q.integer(0), q.id(1), q.integer(2)};
@@ -217,11 +156,6 @@ numbers_skipped numbers_skipped_of(query& q) {
     return {q.text(0), q.integer(1), q.integer(2)};
 }
 
-fork_return fork_return_of(query& q) {
-    q.at("fork_versions by seq", q.integer(2));
-    return {q.id(0), account_id{q.integer(1)}, q.integer(2)};
-}
-
 sealed_link sealed_link_of(query& q) {
     q.at("sealed_versions", q.integer(0));
     return {q.integer(0), account_id{q.integer(1)}, q.integer(2), q.id(3), q.id(4)};
@@ -234,13 +168,6 @@ snapshot_mark snapshot_mark_of(query& q) {
 
 sealed_snapshot snapshot_of(query& q) {
     return {snapshot_mark_of(q), std::string(q.blob(4))};
-}
-
-fork_version fork_version_of(query& q) {
-    q.at("fork_versions by left_at", q.integer(1));
-    fork_version side{q.id(0), q.integer(1), q.instant(2), {}, {}, {}};
-    if (!decode_way(q.blob(3), side)) q.damaged("its way");
-    return side;
 }
 
 version version_of(query& q) {

@@ -12,23 +12,16 @@
 
 namespace callsign::sqlite {
 
-account account_of(query& q);
 series series_row_of(query& q);
 slot slot_of(query& q);
 task task_of(query& q);
 version version_of(query& q);
-device device_of(query& q);
-remote_chain remote_of(query& q);
-// Without its last version's id.
-fork_version fork_version_of(query& q);
-account_state account_state_in(query& q, int column);
 chain_head head_of(query& q);
 sealed_version sealed_version_of(query& q);
 snapshot_mark snapshot_mark_of(query& q);
 std::size_t byte_count_of(query& q);
 numbers_given numbers_given_of(query& q);
 numbers_skipped numbers_skipped_of(query& q);
-fork_return fork_return_of(query& q);
 sealed_link sealed_link_of(query& q);
 sealed_snapshot snapshot_of(query& q);
 // Whether it can be read by itself.
@@ -61,31 +54,17 @@ template <class Base>
 class reads_over : public Base {
   public:
     // Before the transaction begins.
-    reads_over(connection& db, writers_indexes indexes)
-        : db_(db), indexes_(indexes), commits_(indexes.numbers ? indexes.numbers->commits() : 0) {}
+    template <class... Remembered>
+    reads_over(connection& db, writers_indexes indexes, Remembered... rows)
+        : Base(rows...),
+          db_(db),
+          indexes_(indexes),
+          commits_(indexes.numbers ? indexes.numbers->commits() : 0) {}
 
     row_ptr fetch(const index_info& index, const row_key& key) override {
         return fetch_row(db_, index, key);
     }
     row_page scan(const row_range& range) override { return scan_rows(db_, range); }
-
-    std::vector<account> deleted_accounts(time_point before, std::int64_t limit) override {
-        auto q = db_.use(sql::account_deleted);
-        return all(q.bind(before).bind(limit), account_of);
-    }
-    std::optional<account> find_account(account_id id) override {
-        auto q = db_.use(sql::account_by_id);
-        return one(q.bind(id), account_of);
-    }
-    std::optional<account> find_account(std::string_view name) override {
-        const std::string wanted(name);
-        auto q = db_.use(sql::account_by_name);
-        return one(q.bind(wanted), account_of);
-    }
-    std::vector<account> accounts(account_id after, std::int64_t limit) override {
-        auto q = db_.use(sql::account_page);
-        return all(q.bind(after).bind(limit), account_of);
-    }
 
     std::optional<series> find_series(account_id account, std::string_view prefix) override {
         const std::string wanted(prefix);
@@ -131,11 +110,6 @@ class reads_over : public Base {
         auto q = db_.use(sql::history_way);
         if (!go_back(q.bind(found->id).bind(seq), *found)) return std::nullopt;
         return found;
-    }
-    std::int64_t history_from(account_id account) override {
-        auto q = db_.use(sql::history_begins);
-        if (!q.bind(account).step()) throw_damaged("accounts", account.value, "it is not there");
-        return q.integer(0);
     }
     std::vector<task> unnumbered_tasks(task_id after, std::int64_t limit) override {
         auto q = db_.use(sql::task_unnumbered);
@@ -185,10 +159,6 @@ class reads_over : public Base {
         auto q = db_.use(sql::series_numbering);
         return one(q.bind(after), series_row_of);
     }
-    std::string name_of(const author& by) override {
-        const auto* const device = std::get_if<device_id>(&by);
-        return device ? name_in(sql::device_name, device->value) : std::string();
-    }
     std::vector<version> versions(account_id account, std::int64_t after,
                                   std::int64_t limit) override {
         std::vector<version> some;
@@ -233,19 +203,6 @@ class reads_over : public Base {
         if (!q.bind(id).bind(account).step()) return std::nullopt;
         return q.integer(0);
     }
-    std::optional<fork_version> find_fork_version(account_id account, const uuid& id) override {
-        auto q = db_.use(sql::fork_get);
-        auto found = one(q.bind(id).bind(account), fork_version_of);
-        if (!found) return std::nullopt;
-        const auto last = this->find_version_id(account, q.integer(4));
-        if (!last) return std::nullopt;
-        found->back = *last;
-        return found;
-    }
-    std::vector<fork_return> fork_returns(const fork_return& after, std::int64_t limit) override {
-        auto q = db_.use(sql::fork_returns);
-        return all(q.bind(after.id).bind(after.account).bind(limit), fork_return_of);
-    }
 
     std::optional<slot> find_slot(account_id account, std::string_view key) override {
         std::optional<slot> found;
@@ -283,40 +240,6 @@ class reads_over : public Base {
         return std::move(found->numbered);
     }
 
-    std::optional<device> find_device(const uuid& client_id) override {
-        auto q = db_.use(sql::device_by_client);
-        return one(q.bind(client_id), device_of);
-    }
-    std::vector<device> devices_of(account_id account) override {
-        auto q = db_.use(sql::device_all);
-        return all(q.bind(account), device_of);
-    }
-    std::vector<sealed_secret> sealed_secrets(secret_kind kind, std::int64_t after,
-                                              std::int64_t limit) override {
-        auto q =
-            db_.use(kind == secret_kind::device_key ? sql::sealed_devices : sql::sealed_remotes);
-        q.bind(after).bind(limit);
-        std::vector<sealed_secret> some;
-        while (q.step()) {
-            some.push_back(
-                {kind, q.integer(0), account_id{q.integer(1)}, q.id(2), std::string(q.blob(3))});
-        }
-        return some;
-    }
-
-    std::optional<remote_chain> find_remote(account_id account) override {
-        auto q = db_.use(sql::remote_by_account);
-        return one(q.bind(account), remote_of);
-    }
-    std::vector<remote_chain> remotes(account_id after, std::int64_t limit) override {
-        auto q = db_.use(sql::remote_page);
-        return all(q.bind(after).bind(limit), remote_of);
-    }
-
-    chain_head head_of(account_id account) override {
-        auto q = db_.use(sql::account_head);
-        return one(q.bind(account), sqlite::head_of).value_or(chain_head{});
-    }
     std::optional<sealed_version> find_sealed_child(account_id account,
                                                     const uuid& parent) override {
         auto q = db_.use(sql::sealed_child);
@@ -425,11 +348,6 @@ class reads_over : public Base {
             while (q.step()) some.push_back(slot_of(q));
         }
         return some;
-    }
-
-    std::string name_in(const char* sql, std::int64_t id) {
-        auto q = db_.use(sql);
-        return q.bind(id).step() ? q.text(0) : std::string();
     }
 
     writers_indexes indexes_;

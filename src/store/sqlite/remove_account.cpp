@@ -27,8 +27,6 @@ constexpr std::int64_t removed_bytes_max = std::int64_t{4} << 20;
 
 // Those that others refer to come after them.
 constexpr std::array owned_tables{
-    owned_table{nullptr, "DELETE FROM remotes WHERE account_id = ?1"},
-    owned_table{nullptr, "DELETE FROM fork_versions WHERE account_id = ?1"},
     owned_table{nullptr, "DELETE FROM sealed_snapshots WHERE account_id = ?1"},
     owned_table{"SELECT max(history_id) FROM task_history",
                 "DELETE FROM task_history WHERE history_id > ?2 AND history_id <= ?3 AND"
@@ -70,9 +68,6 @@ constexpr std::array owned_tables{
     limited("DELETE FROM prefixes WHERE account_id = ?1 AND prefix IN (SELECT prefix FROM"
             " prefixes WHERE account_id = ?1 LIMIT ?2)"),
     owned_table{nullptr, "DELETE FROM series WHERE account_id = ?1"},
-    limited("DELETE FROM devices WHERE device_id IN (SELECT device_id FROM devices WHERE"
-            " account_id = ?1 LIMIT ?2)"),
-    owned_table{nullptr, "DELETE FROM accounts WHERE account_id = ?1"},
 };
 
 // Of the table, whoever's; 0: it has none.
@@ -124,9 +119,8 @@ std::optional<removal_place> remove_some(write_state& state, account_id account,
         if (through < last_row(state.db, t)) next = {from.table, through};
     }
     // Nothing that is remembered outlives its row.
-    state.forget_account(account);
+    state.forget_account();
     if (next.table < std::ssize(owned_tables)) return next;
-    --state.now.all.accounts;
     state.now.all.held_series = state.db.integer_of(sql::series_held_count);
     return std::nullopt;
 }

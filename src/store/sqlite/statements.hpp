@@ -8,33 +8,8 @@ inline constexpr auto begin_read = "BEGIN";
 inline constexpr auto commit = "COMMIT";
 inline constexpr auto rollback = "ROLLBACK";
 
-// ---- accounts, series ----
+// ---- series ----
 
-#define CALLSIGN_ACCOUNT                                                             \
-    "SELECT a.account_id, a.name, coalesce(s.prefix, ''), a.last_seq, a.created_at," \
-    " a.mode, r.account_id IS NOT NULL, a.state, a.deleted_at, a.stored_bytes"       \
-    " FROM accounts a"                                                               \
-    " LEFT JOIN remotes r ON r.account_id = a.account_id"                            \
-    " LEFT JOIN series s ON s.account_id = a.account_id AND s.is_default"
-inline constexpr auto account_by_id = CALLSIGN_ACCOUNT " WHERE a.account_id = ?";
-inline constexpr auto account_by_name = CALLSIGN_ACCOUNT " WHERE a.name = ?";
-inline constexpr auto account_page =
-    CALLSIGN_ACCOUNT " WHERE a.account_id > ? ORDER BY a.account_id LIMIT ?";
-inline constexpr auto account_deleted = CALLSIGN_ACCOUNT
-    " WHERE a.deleted_at IS NOT NULL AND a.deleted_at < ? ORDER BY a.deleted_at LIMIT ?";
-#undef CALLSIGN_ACCOUNT
-inline constexpr auto account_put =
-    "INSERT INTO accounts (account_id, name, created_at, last_version, mode)"
-    " VALUES (?, ?, ?, zeroblob(16), ?)";
-inline constexpr auto account_update =
-    "UPDATE accounts SET name = ?, state = ?, deleted_at = ? WHERE account_id = ?";
-inline constexpr auto account_manage =
-    "UPDATE accounts SET mode = 1, sealed_seq = last_seq, last_seq = ?, last_version = ?"
-    " WHERE account_id = ? AND mode = 2";
-inline constexpr auto account_head =
-    "SELECT last_seq, last_version, sealed_seq, fork_place, fork_bytes, fork_gone_to,"
-    " fork_gone_below, EXISTS (SELECT 1 FROM remotes r WHERE r.account_id = a.account_id),"
-    " stored_bytes, state FROM accounts a WHERE account_id = ?";
 inline constexpr auto account_advance =
     "UPDATE accounts SET last_seq = ?, last_version = ?, fork_place = ?, fork_bytes = ?,"
     " fork_gone_to = ?, fork_gone_below = ?, stored_bytes = ? WHERE account_id = ?";
@@ -290,10 +265,6 @@ inline constexpr auto history_oldest =
     "SELECT h.history_id, t.account_id, h.seq, h.ended_at, length(h.attributes)"
     " FROM task_history h JOIN tasks t ON t.task_id = h.task_id ORDER BY h.history_id LIMIT ?";
 inline constexpr auto history_forget = "DELETE FROM task_history WHERE history_id <= ?";
-inline constexpr auto history_begins =
-    "SELECT max(history_from, sealed_seq) FROM accounts WHERE account_id = ?";
-inline constexpr auto history_begin =
-    "UPDATE accounts SET history_from = max(history_from, ?) WHERE account_id = ?";
 
 // The earliest first: those behind them lead back no further.
 inline constexpr auto history_unscrubbed =
@@ -367,78 +338,6 @@ inline constexpr auto place_put =
 #undef CALLSIGN_SOME_ROWS
 inline constexpr auto place_row =
     "SELECT version_row FROM version_places WHERE account_id = ? AND seq = ?";
-
-// One that is within its account's bounds.
-inline constexpr auto fork_get =
-    "SELECT s.version_id, s.left_at, s.created_at, s.way, s.seq FROM fork_versions s"
-    " JOIN accounts a ON a.account_id = s.account_id"
-    " WHERE s.version_id = ? AND s.account_id = ? AND s.place > a.fork_gone_to"
-    " AND s.bytes_before >= a.fork_gone_below";
-inline constexpr auto fork_put =
-    "INSERT INTO fork_versions (version_id, account_id, left_at, seq, created_at, way, place,"
-    " bytes_before) VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
-inline constexpr auto fork_next =
-    "SELECT version_id, account_id, place, bytes_before FROM fork_versions"
-    " WHERE (version_id, account_id) > (?, ?) ORDER BY version_id, account_id LIMIT ?";
-inline constexpr auto fork_returns =
-    "SELECT version_id, account_id, seq FROM fork_versions"
-    " WHERE (version_id, account_id) > (?, ?) ORDER BY version_id, account_id LIMIT ?";
-inline constexpr auto fork_delete =
-    "DELETE FROM fork_versions WHERE version_id = ? AND account_id = ?";
-// Their ids are in the order of their making.
-inline constexpr auto fork_forget =
-    "DELETE FROM fork_versions WHERE created_at < ?1 AND (version_id, account_id) IN"
-    " (SELECT version_id, account_id FROM fork_versions ORDER BY version_id, account_id LIMIT ?2)";
-
-// ---- devices ----
-
-#define CALLSIGN_DEVICE                                                                   \
-    "SELECT d.device_id, d.client_id, d.account_id, a.mode, d.name, d.key, d.created_at," \
-    " d.revoked_at, d.resync_from, d.resync_state, a.name, a.state FROM devices d"        \
-    " JOIN accounts a ON a.account_id = d.account_id"
-inline constexpr auto device_by_client = CALLSIGN_DEVICE " WHERE d.client_id = ?";
-inline constexpr auto device_all = CALLSIGN_DEVICE " WHERE d.account_id = ? ORDER BY d.device_id";
-#undef CALLSIGN_DEVICE
-inline constexpr auto device_name = "SELECT name FROM devices WHERE device_id = ?";
-inline constexpr auto device_put =
-    "INSERT INTO devices (device_id, client_id, account_id, name, key, created_at)"
-    " VALUES (?, ?, ?, ?, ?, ?)";
-inline constexpr auto device_key =
-    "UPDATE devices SET name = ?, key = ? WHERE device_id = ? AND key IS NULL";
-inline constexpr auto device_resync =
-    "UPDATE devices SET resync_from = ?, resync_state = ? WHERE device_id = ?";
-inline constexpr auto device_revoke = "UPDATE devices SET revoked_at = ? WHERE device_id = ?";
-
-// ---- secrets under the master key ----
-
-inline constexpr auto sealed_devices =
-    "SELECT device_id, account_id, client_id, key FROM devices"
-    " WHERE device_id > ? AND key IS NOT NULL ORDER BY 1 LIMIT ?";
-inline constexpr auto sealed_remotes =
-    "SELECT account_id, account_id, client_id, key FROM remotes"
-    " WHERE account_id > ? ORDER BY 1 LIMIT ?";
-inline constexpr auto reseal_device = "UPDATE devices SET key = ? WHERE device_id = ? AND key = ?";
-inline constexpr auto reseal_remote = "UPDATE remotes SET key = ? WHERE account_id = ? AND key = ?";
-
-// ---- accounts that live elsewhere ----
-
-#define CALLSIGN_REMOTE                                                                          \
-    "SELECT account_id, url, client_id, key, cursor, before, partial,"                           \
-    " partial_operations, halted, moving, moved_series, moved_period, moved_number, moved_tasks" \
-    " FROM remotes"
-inline constexpr auto remote_by_account = CALLSIGN_REMOTE " WHERE account_id = ?";
-inline constexpr auto remote_page =
-    CALLSIGN_REMOTE " WHERE account_id > ? ORDER BY account_id LIMIT ?";
-#undef CALLSIGN_REMOTE
-inline constexpr auto remote_put =
-    "INSERT INTO remotes (url, client_id, key, cursor, before, partial, partial_operations,"
-    " halted, moving, moved_series, moved_period, moved_number, moved_tasks, account_id)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
-inline constexpr auto remote_update =
-    "UPDATE remotes SET url = ?, client_id = ?, key = ?, cursor = ?, before = ?, partial = ?,"
-    " partial_operations = ?, halted = ?, moving = ?, moved_series = ?, moved_period = ?,"
-    " moved_number = ?, moved_tasks = ? WHERE account_id = ?";
-inline constexpr auto remote_delete = "DELETE FROM remotes WHERE account_id = ?";
 
 // ---- sealed chains ----
 

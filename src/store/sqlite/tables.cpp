@@ -4,6 +4,7 @@
 
 #include <callsign/domain/work.hpp>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <deque>
@@ -76,7 +77,8 @@ struct index_statements {
 };
 
 struct table_statements {
-    std::string put, put_some, change, erase;
+    // change_rest: what is in no key; empty: there is nothing.
+    std::string put, put_some, change, change_rest, erase;
     std::vector<index_statements> by;  // each index
 };
 
@@ -109,12 +111,17 @@ table_statements statements_for(const table_info& t) {
     s.put = "INSERT INTO " + name + " (" + names_of(t) + ") VALUES " + group;
     s.put_some = s.put;
     for (std::size_t n = 1; n < put_at_once; ++n) s.put_some += ", " + group;
-    std::vector<std::string_view> changing;
-    for (const column_info& c : t.columns) {
-        if (c.may_change) changing.push_back(c.name);
-    }
     const std::string by_key = where_key(t.indexes.front());
-    s.change = "UPDATE " + name + " SET " + joined(changing, ", ", equals) + by_key;
+    const auto change = [&](bool with_keys) -> std::string {
+        std::vector<std::string_view> changing;
+        for (const column_info& c : t.columns) {
+            if (c.may_change && (with_keys || !c.is_in_key)) changing.push_back(c.name);
+        }
+        if (changing.empty()) return {};
+        return "UPDATE " + name + " SET " + joined(changing, ", ", equals) + by_key;
+    };
+    s.change = change(true);
+    s.change_rest = change(false);
     s.erase = "DELETE FROM " + name + by_key;
     for (const index_info& i : t.indexes) s.by.push_back(statements_for(i));
     return s;
@@ -154,6 +161,7 @@ class bound_columns final : public column_sink {
         put_made(encode(all));
     }
     void put_retry_record(const retry_record& record) override { put_made(encode(record)); }
+    void put_way(const fork_version& fork) override { put_made(encode(fork)); }
 
     void put_key(const index_info& index, std::size_t first, std::size_t count,
                  std::string_view key) {
@@ -191,6 +199,9 @@ class read_columns final : public column_source {
     }
     retry_record take_retry_record() override {
         return decoded(decode_retry_record(take_bytes()), "its times");
+    }
+    void take_way(fork_version& fork) override {
+        if (!decode_way(take_bytes(), fork)) damaged("its way");
     }
     void damaged(const char* why) override { q_.damaged(why); }
 
@@ -252,18 +263,32 @@ row_page scan_rows(connection& db, const row_range& range) {
     return page;
 }
 
+namespace {
+
+// SQLite writes an index anew whose column is set, whatever it is set to.
+bool has_other_keys(const table_info& t, const row_change& c) {
+    return std::ranges::any_of(t.indexes, [&](const index_info& i) {
+        return i.may_change && i.key_of(c.before.get()) != i.key_of(c.now.get());
+    });
+}
+
+}  // namespace
+
 void write_rows(connection& db, const table_changes& changes) {
     const table_info& t = *changes.table;
     const table_statements& s = statements_of(t);
     std::vector<const void*> added;
-    for (const auto& [before, now, is_anew] : changes.rows) {
+    for (const row_change& c : changes.rows) {
+        const auto& [before, now, is_anew] = c;
         if (now && (!before || is_anew)) added.push_back(now.get());
         if (!before) continue;
         const bool stays = now && !is_anew;
-        auto q = db.use(stays ? s.change.c_str() : s.erase.c_str());
+        const bool with_keys = stays && (s.change_rest.empty() || has_other_keys(t, c));
+        const std::string& text = !stays ? s.erase : with_keys ? s.change : s.change_rest;
+        auto q = db.use(text.c_str());
         bound_columns bound(q, t.columns.size());
         if (stays) {
-            t.put_changed(now.get(), bound);
+            t.put_changed(now.get(), bound, with_keys);
         } else {
             t.put_key(before.get(), bound);
         }

@@ -35,23 +35,6 @@ void write_state::load() {
     log = log_sync_of(db);  // it has been read, so it is open
 }
 
-write_state::head& write_state::find_head(account_id account) {
-    head* const found = look_up_head(account);
-    if (!found) throw_damaged("accounts", account.value, "it is not there");
-    return *found;
-}
-
-write_state::head* write_state::look_up_head(account_id account) {
-    const auto known = heads_.find(account);
-    if (known != heads_.end()) return &known->second;
-    auto q = db.use(sql::account_head);
-    if (!q.bind(account).step()) return nullptr;
-    head found{account, q.integer(0), q.id(1), q.integer(2), {}, q.integer(7) != 0, q.integer(8)};
-    found.forks = {q.integer(3), q.integer(4), q.integer(5), q.integer(6)};
-    found.state = account_state_in(q, 9);
-    return &heads_.emplace(account, found).first->second;
-}
-
 write_state::counter& write_state::find_counter(series_id series, std::string_view period) {
     std::pair name(series, std::string(period));
     const auto known = counters_.find(name);
@@ -94,18 +77,6 @@ std::int64_t write_state::last_waiting(const counter& c) {
     return 0;
 }
 
-write_state::head& write_state::changed(account_id account) {
-    head& h = find_head(account);
-    if (!std::exchange(h.changed, true)) changed_heads_.push_back(&h);
-    return h;
-}
-
-std::int64_t write_state::advance_head(account_id account, const uuid& version) {
-    head& h = changed(account);
-    h.last_version = version;
-    return ++h.last_seq;
-}
-
 write_state::counter& write_state::changed(series_id series, std::string_view period) {
     counter& c = find_counter(series, period);
     if (!std::exchange(c.changed, true)) changed_counters_.push_back(&c);
@@ -137,31 +108,15 @@ std::string write_state::last_period(series_id series) {
 }
 
 void write_state::flush() {
-    for (head* h : changed_heads_) {
-        h->changed = false;
-        db.use(sql::account_advance)
-            .bind(h->last_seq)
-            .bind(h->last_version)
-            .bind(h->forks.places)
-            .bind(h->forks.bytes)
-            .bind(h->forks.gone_to)
-            .bind(h->forks.gone_below)
-            .bind(h->stored_bytes)
-            .bind(h->account)
-            .run();
-    }
     for (counter* c : changed_counters_) {
         c->changed = false;
         db.use(sql::counter_set).bind(c->last_number).bind(c->id).run();
     }
-    changed_heads_.clear();
     changed_counters_.clear();
-    if (heads_.size() > remembered_max) heads_.clear();
     if (counters_.size() > remembered_max) counters_.clear();
     if (series_by_prefix.size() > remembered_max) series_by_prefix.clear();
     if (default_series.size() > remembered_max) default_series.clear();
     if (last_periods_.size() > remembered_max) last_periods_.clear();
-    if (devices.size() > devices_max) devices.clear();
 }
 
 void write_state::committed_all() noexcept {
@@ -174,13 +129,10 @@ void write_state::committed_all() noexcept {
 }
 
 void write_state::roll_back() noexcept {
-    changed_heads_.clear();
     changed_counters_.clear();
-    heads_.clear();
     counters_.clear();
     last_periods_.clear();
     forget_series();
-    forget_devices();
     now = committed;
     ids.roll_back();
     pending.roll_back();

@@ -8,6 +8,7 @@
 
 #include <callsign/domain/task_faults.hpp>
 #include <callsign/domain/work.hpp>
+#include <callsign/ports/tables/accounts.hpp>
 
 #include <algorithm>
 #include <sqlite3.h>
@@ -22,10 +23,21 @@ std::optional<std::int64_t> column_of(const author& by) {
     return std::nullopt;
 }
 
+// How many more of its rows there are than before.
+template <class Row>
+std::int64_t added_by(const std::vector<table_changes>& all) {
+    std::int64_t more = 0;
+    for (const table_changes& each : all) {
+        if (each.table != &info_of_table<Row>()) continue;
+        for (const row_change& c : each.rows) more += (c.now ? 1 : 0) - (c.before ? 1 : 0);
+    }
+    return more;
+}
+
 class write_transaction final : public reads_over<write_tx> {
   public:
     explicit write_transaction(write_state& state)
-        : reads_over(state.db, {&state.numbers, &state.places}),
+        : reads_over(state.db, {&state.numbers, &state.places}, &state.rows),
           state_(state),
           begun_with_(state.db.work()) {
         end_on_disk();  // of one whose rollback failed: nothing is written before that is done
@@ -44,14 +56,6 @@ class write_transaction final : public reads_over<write_tx> {
 
     // ---- reads that would miss what is not flushed yet, or that are worth remembering ----
 
-    std::optional<account> find_account(account_id id) override {
-        state_.flush();
-        return reads_over::find_account(id);
-    }
-    std::optional<account> find_account(std::string_view name) override {
-        state_.flush();
-        return reads_over::find_account(name);
-    }
     std::optional<series> find_series(account_id account, std::string_view prefix) override {
         return remembered(state_.series_by_prefix, {account, std::string(prefix)},
                           [&] { return reads_over::find_series(account, prefix); });
@@ -59,10 +63,6 @@ class write_transaction final : public reads_over<write_tx> {
     std::optional<series> default_series(account_id account) override {
         return remembered(state_.default_series, account,
                           [&] { return reads_over::default_series(account); });
-    }
-    std::optional<device> find_device(const uuid& client_id) override {
-        return remembered(state_.devices, client_id,
-                          [&] { return reads_over::find_device(client_id); });
     }
     std::vector<series> series_of(account_id account) override {
         state_.flush();
@@ -277,7 +277,9 @@ class write_transaction final : public reads_over<write_tx> {
         changed_ = true;
         db_.use(sql::history_forget).bind(last).run();
         for (const auto& [account, seq] : begins) {
-            db_.use(sql::history_begin).bind(seq).bind(account).run();
+            edit(expect<accounts_by_id>(account), [seq = seq](callsign::account& a) {
+                a.history_from = std::max(a.history_from, seq);
+            });
         }
         return all_old && (rows == limit || bytes >= forgotten_bytes_max);
     }
@@ -289,7 +291,7 @@ class write_transaction final : public reads_over<write_tx> {
         auto q = db_.use(sql::version_scrub);
         q.worked(work_of_operation * operations.size());
         q.bind_blob(bytes.data(), bytes.size()).bind(id).bind(account).run();
-        state_.add_stored(account, std::ssize(bytes) - before);
+        add_stored(account, std::ssize(bytes) - before);
     }
     bool scrub_history(task_id task, std::int64_t through, std::size_t& work) override {
         std::vector<std::int64_t> some;
@@ -313,118 +315,22 @@ class write_transaction final : public reads_over<write_tx> {
     std::int64_t append_version(account_id account, const uuid& id, time_point now,
                                 std::span<const operation> operations, const author& by) override {
         moved(now);
-        const uuid parent = state_.head_of(account).last_version;
-        const std::int64_t seq = state_.advance_head(account, id);
-        put_version(account, {seq, id, parent, now, {}, by}, operations);
-        return seq;
-    }
-
-    void put_fork_version(account_id account, const fork_version& side,
-                          const fork_version_bounds& keep) override {
-        moved(side.created_at);
-        auto& all = state_.change_forks(account);
-        const std::int64_t place = ++all.places, bytes_before = all.bytes;
-        all.bytes += static_cast<std::int64_t>(size_of(side));
-        // The newest stays, however large it is.
-        all.gone_to = std::max(all.gone_to, place - std::max<std::int64_t>(1, keep.count_max));
-        all.gone_below =
-            std::max(all.gone_below, std::min(bytes_before, all.bytes - keep.bytes_max));
-        const std::string way = encode(side);
-        db_.use(sql::fork_put)
-            .bind(side.id)
-            .bind(account)
-            .bind(side.left_at)
-            .bind(side.own.back())
-            .bind(side.created_at)
-            .bind_blob(way.data(), way.size())
-            .bind(place)
-            .bind(bytes_before)
-            .run();
-        sweep_fork_versions();
-    }
-    void forget_fork_version(account_id account, const uuid& id) override {
-        changed_ = true;
-        db_.use(sql::fork_delete).bind(id).bind(account).run();
-    }
-    std::int64_t forget_fork_versions(time_point before, std::int64_t limit) override {
-        db_.use(sql::fork_forget).bind(before).bind(limit).run();
-        const std::int64_t forgotten = changes();
-        if (forgotten > 0) changed_ = true;
-        return forgotten;
-    }
-
-    // ---- devices ----
-
-    device_id put_device(const device& d) override {
-        moved(d.created_at);
-        const device_id id{state_.ids.next(drawn_id::device)};
-        auto q = db_.use(sql::device_put);
-        q.bind(id).bind(d.client_id).bind(d.account).bind(d.name);
-        if (d.sealed_key.empty()) {
-            q.bind_null();
-        } else {
-            q.bind_blob(d.sealed_key.data(), d.sealed_key.size());
-        }
-        q.bind(d.created_at).run();
-        return id;
-    }
-    void set_resync(device_id id, const resync& r) override {
-        changed_ = true;
-        state_.forget_devices();
-        db_.use(sql::device_resync)
-            .bind(r.from)
-            .bind(static_cast<std::int64_t>(r.now))
-            .bind(id)
-            .run();
-    }
-    void revoke_device(device_id id, time_point now) override {
-        moved(now);
-        state_.forget_devices();
-        db_.use(sql::device_revoke).bind(now).bind(id).run();
-    }
-
-    // ---- accounts that live elsewhere ----
-
-    bool is_elsewhere(account_id account) override { return state_.head_of(account).elsewhere; }
-    void put_remote(const remote_chain& r) override {
-        changed_ = true;
-        state_.flush();
-        auto q = db_.use(sql::remote_put);
-        bind_remote(q, r).run();
-        state_.forget_head(r.account);
-    }
-    void update_remote(const remote_chain& r) override {
-        changed_ = true;
-        auto q = db_.use(sql::remote_update);
-        bind_remote(q, r).run();
-        expect_one("remotes", r.account.value);
-    }
-    void remove_remote(account_id account) override {
-        changed_ = true;
-        state_.flush();
-        db_.use(sql::remote_delete).bind(account).run();
-        expect_one("remotes", account.value);
-        state_.forget_head(account);
+        const auto owner = expect<accounts_by_id>(account);
+        const chain_head& last = owner->head;
+        const std::string bytes = encode(operations);
+        put_version(account, {last.seq + 1, id, last.version, now, {}, by}, operations, bytes);
+        advance(owner, id, std::ssize(bytes));
+        return last.seq + 1;
     }
 
     // ---- sealed chains ----
 
-    std::optional<account_state> state_of(account_id account) override {
-        const auto* const head = state_.head_if_there(account);
-        return head ? std::optional(head->state) : std::nullopt;
-    }
-    std::int64_t stored_bytes(account_id account) override {
-        return state_.head_of(account).stored_bytes;
-    }
-    chain_head head_of(account_id account) override {
-        const auto& head = state_.head_of(account);
-        return {head.last_seq, head.last_version, head.sealed_seq};
-    }
     std::int64_t append_sealed_version(account_id account, const uuid& id, const uuid& parent,
                                        time_point now, std::string_view segment) override {
         moved(now);
-        const std::int64_t seq = state_.advance_head(account, id);
-        state_.add_stored(account, std::ssize(segment));
+        const auto owner = expect<accounts_by_id>(account);
+        const std::int64_t seq = owner->head.seq + 1;
+        advance(owner, id, std::ssize(segment));
         db_.use(sql::sealed_put)
             .bind(state_.ids.next(drawn_id::sealed))
             .bind(account)
@@ -440,7 +346,7 @@ class write_transaction final : public reads_over<write_tx> {
                       std::string_view bytes) override {
         moved(now);
         const auto before = static_cast<std::int64_t>(snapshot_bytes(account));
-        state_.add_stored(account, std::ssize(bytes) - before);
+        add_stored(account, std::ssize(bytes) - before);
         db_.use(sql::snapshot_put)
             .bind(account)
             .bind(mark.version)
@@ -458,11 +364,13 @@ class write_transaction final : public reads_over<write_tx> {
         if (v.seq > 1 && find_version_seq(account, v.parent) != v.seq - 1) {
             throw_damaged("accounts", account.value, "another head than was taken over");
         }
-        put_version(account, v, v.operations);
+        const std::string bytes = encode(v.operations);
+        add_stored(account, std::ssize(bytes));
+        put_version(account, v, v.operations, bytes);
     }
     void drop_version(account_id account, const version& v) override {
         changed_ = true;
-        state_.add_stored(account, -bytes_of_version(account, v.id));
+        add_stored(account, -bytes_of_version(account, v.id));
         db_.use(sql::version_delete).bind(v.id).bind(account).run();
         expect_one("versions of account", account.value);
         db_.use(sql::place_delete).bind(account).bind(v.seq).run();
@@ -475,78 +383,22 @@ class write_transaction final : public reads_over<write_tx> {
         if (opened != 0) turned(t.id, true);
         state_.now.all.open_tasks -= opened;
     }
-    void become_managed(account_id account, const chain_head& last) override {
-        changed_ = true;
-        state_.forget_devices();
-        state_.flush();
-        db_.use(sql::account_manage).bind(last.seq).bind(last.version).bind(account).run();
-        expect_one("accounts", account.value);
-        state_.forget_head(account);
-    }
     std::size_t remove_sealed(account_id account, const uuid& parent) override {
         const std::size_t bytes = sealed_child_bytes(account, parent);
         db_.use(sql::sealed_delete).bind(parent).bind(account).run();
         if (changes() == 0) return 0;
         changed_ = true;
-        state_.add_stored(account, -static_cast<std::int64_t>(bytes));
+        add_stored(account, -static_cast<std::int64_t>(bytes));
         return bytes;
     }
     void remove_snapshot(account_id account) override {
         changed_ = true;
-        state_.add_stored(account, -static_cast<std::int64_t>(snapshot_bytes(account)));
+        add_stored(account, -static_cast<std::int64_t>(snapshot_bytes(account)));
         db_.use(sql::snapshot_delete).bind(account).run();
     }
-    void give_key(device_id id, std::string_view name, std::string_view sealed_key) override {
-        changed_ = true;
-        state_.forget_devices();
-        const std::string text(name);
-        db_.use(sql::device_key)
-            .bind(text)
-            .bind_blob(sealed_key.data(), sealed_key.size())
-            .bind(id)
-            .run();
-        expect_one("devices", id.value);
-    }
 
-    // ---- secrets under the master key ----
+    // ---- series ----
 
-    bool reseal(const sealed_secret& was, std::string_view now) override {
-        changed_ = true;
-        state_.forget_devices();
-        auto q =
-            db_.use(was.kind == secret_kind::device_key ? sql::reseal_device : sql::reseal_remote);
-        q.bind_blob(now.data(), now.size())
-            .bind(was.row)
-            .bind_blob(was.sealed.data(), was.sealed.size())
-            .run();
-        return changes() == 1;
-    }
-
-    // ---- accounts, series ----
-
-    account_id put_account(std::string_view name, time_point now, account_mode mode) override {
-        moved(now);
-        const std::string text(name);
-        const account_id id{state_.ids.next(drawn_id::account)};
-        db_.use(sql::account_put).bind(id).bind(text).bind(now).bind(static_cast<int>(mode)).run();
-        ++state_.now.all.accounts;
-        return id;
-    }
-    void update_account(const account& a) override {
-        changed_ = true;
-        state_.forget_devices();
-        state_.flush();
-        auto q = db_.use(sql::account_update);
-        q.bind(a.name).bind(static_cast<std::int64_t>(a.state));
-        if (a.deleted_at) {
-            q.bind(*a.deleted_at);
-        } else {
-            q.bind_null();
-        }
-        q.bind(a.id).run();
-        expect_one("accounts", a.id.value);
-        state_.forget_head(a.id);
-    }
     std::optional<removal_place> remove_some(account_id account, const removal_place& from,
                                              std::int64_t limit) override {
         changed_ = true;
@@ -629,6 +481,7 @@ class write_transaction final : public reads_over<write_tx> {
         const auto rows = work().changes();
         if (changed_ || !rows.empty()) {
             for (const table_changes& each : rows) write_rows(db_, each);
+            state_.now.all.accounts += added_by<account>(rows);
             state_.flush();
             state_.keys.prepare_commit();
             state_.pending.prepare_commit(state_.now.last_slot);
@@ -653,6 +506,7 @@ class write_transaction final : public reads_over<write_tx> {
             db_.use(sql::commit).run_commit();
         }
         committed_ = true;
+        state_.rows.committed(rows);
         state_.committed_all();
     }
     // What is there is asked for once.
@@ -672,30 +526,22 @@ class write_transaction final : public reads_over<write_tx> {
         if (!q.bind(counter).bind(number).step() || q.integer(1) < number) return std::nullopt;
         return std::pair(q.integer(0), q.integer(1));
     }
+    void advance(const row_of<account>& owner, const uuid& version, std::int64_t bytes) {
+        edit(owner, [&](account& a) {
+            ++a.head.seq;
+            a.head.version = version;
+            a.stored_bytes += bytes;
+        });
+    }
+    void add_stored(account_id id, std::int64_t bytes) {
+        edit(expect<accounts_by_id>(id), [&](account& a) { a.stored_bytes += bytes; });
+    }
     static std::int64_t open(bool purged, const attributes& all) {
         return purged || is_over(all) ? 0 : 1;
     }
     void moved(time_point now) {
         changed_ = true;
         state_.now.last_moment = std::max(state_.now.last_moment, now);
-    }
-    static query& bind_remote(query& q, const remote_chain& r) {
-        q.bind(r.url)
-            .bind(r.client_id)
-            .bind_blob(r.sealed_key.data(), r.sealed_key.size())
-            .bind(r.cursor)
-            .bind(r.before)
-            .bind(r.partial)
-            .bind(r.partial_operations)
-            .bind(static_cast<std::int64_t>(r.halted))
-            .bind(r.moving.has_value());
-        if (r.moving && r.moving->after) {
-            const task_place& at = *r.moving->after;
-            q.bind(at.series).bind(at.period).bind(at.number);
-        } else {
-            q.bind_null().bind_null().bind_null();
-        }
-        return q.bind(r.moving ? r.moving->tasks : 0).bind(r.account);
     }
     std::int64_t bytes_of_version(account_id account, const uuid& id) {
         auto q = db_.use(sql::version_bytes);
@@ -704,10 +550,9 @@ class write_transaction final : public reads_over<write_tx> {
         }
         return q.integer(0);
     }
-    // `v` without its operations.
-    void put_version(account_id account, const version& v, std::span<const operation> operations) {
-        const std::string bytes = encode(operations);
-        state_.add_stored(account, std::ssize(bytes));
+    // `bytes`: of its operations.
+    void put_version(account_id account, const version& v, std::span<const operation> operations,
+                     const std::string& bytes) {
         const std::int64_t row = state_.ids.next(drawn_id::version);
         auto q = db_.use(sql::version_put);
         q.worked(work_of_operation * operations.size());
@@ -785,27 +630,6 @@ class write_transaction final : public reads_over<write_tx> {
             return true;
         }
         return false;
-    }
-    // Looks at a few of all accounts' fork versions, in turn: those that are gone leave the file,
-    // at twice the pace that new ones come. So there are never many more than twice as many as the
-    // bounds allow.
-    void sweep_fork_versions() {
-        constexpr std::int64_t looked_at = 2;
-        auto& last = state_.last_swept;
-        std::vector<std::pair<uuid, account_id>> gone;
-        std::int64_t seen = 0;
-        {
-            auto q = db_.use(sql::fork_next);
-            q.bind(last.first).bind(last.second).bind(looked_at);
-            for (; q.step(); ++seen) {
-                last = {q.id(0), account_id{q.integer(1)}};
-                const auto& all = state_.head_of(last.second).forks;
-                if (all.is_gone(q.integer(2), q.integer(3))) gone.push_back(last);
-            }
-        }
-        if (seen < looked_at) last = {};
-        for (const auto& [id, account] : gone)
-            db_.use(sql::fork_delete).bind(id).bind(account).run();
     }
     void roll_back() noexcept {
         state_.roll_back();

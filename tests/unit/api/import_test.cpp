@@ -5,6 +5,7 @@
 #include "support/house.hpp"
 
 #include <callsign/domain/account.hpp>
+#include <callsign/rules/rows/accounts.hpp>
 
 #include <boost/json.hpp>
 #include <gtest/gtest.h>
@@ -167,7 +168,7 @@ TEST_F(task_imports, a_large_request_is_taken_in_steps) {
     const auto first = send();
     EXPECT_EQ(first.imported(), 500);
     EXPECT_EQ(first.keys_left_out(), 500);
-    auto question = [](read_tx& tx) { return tx.find_account("syn")->last_seq; };
+    auto question = [](read_tx& tx) { return accounts::find(tx, "syn")->head.seq; };
     EXPECT_GT(h.look(question), 2);
     EXPECT_EQ(h.call(get("/v1/tasks/SYN-500", syn.token)).status, 200u);
     EXPECT_EQ(send().there_already(), 500);

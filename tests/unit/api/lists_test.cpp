@@ -4,6 +4,7 @@
 #include "callsign/v1/callsign.pb.h"
 #include "support/house.hpp"
 
+#include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/tokens.hpp>
 
 #include <boost/json.hpp>
@@ -212,7 +213,7 @@ TEST_F(task_lists_over_http, come_with_versions_that_know_who_made_them) {
     create(R"({"description":"t"})");
     const auto last = [&] {
         return h.look([&](read_tx& tx) {
-            const auto head = tx.head_of(syn.id).seq;
+            const auto head = accounts::head_of(tx, syn.id).seq;
             return tokens::name_of(tx, tx.versions(syn.id, head - 1, 1).front().author);
         });
     };

@@ -2,6 +2,8 @@
 
 #include "managed_sync_fixture.hpp"
 
+#include <callsign/rules/rows/accounts.hpp>
+
 #include <gtest/gtest.h>
 
 namespace callsign::testing {
@@ -29,7 +31,7 @@ struct manage : managed_sync {
         }
     }
     std::optional<account> vault() {
-        auto question = [](read_tx& tx) { return tx.find_account("vault"); };
+        auto question = [](read_tx& tx) { return accounts::find(tx, "vault"); };
         return h->look(question);
     }
 

@@ -5,6 +5,7 @@
 #include "support/carry_out.hpp"
 #include "support/sync_client.hpp"
 
+#include <callsign/rules/rows/accounts.hpp>
 #include <callsign/seal/envelope.hpp>
 #include <callsign/wire/segment.hpp>
 
@@ -115,7 +116,7 @@ struct managed_sync : ::testing::Test {
         }
     }
     std::int64_t seq() {
-        auto question = [](read_tx& tx) { return tx.find_account("syn")->last_seq; };
+        auto question = [](read_tx& tx) { return accounts::find(tx, "syn")->head.seq; };
         return h->look(question);
     }
 

@@ -4,6 +4,9 @@
 #include "api/sync/sync_call.hpp"
 #include "support/sync_client.hpp"
 
+#include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/devices.hpp>
+
 #include <gtest/gtest.h>
 #include <string>
 #include <utility>
@@ -42,8 +45,8 @@ struct sync : ::testing::Test {
     }
     chain_head head() {
         auto question = [this](read_tx& tx) {
-            const auto known = tx.find_device(*parse_uuid(client));
-            return known ? tx.head_of(known->account) : chain_head{};
+            const auto known = devices::find(tx, *parse_uuid(client));
+            return known ? accounts::head_of(tx, known->account) : chain_head{};
         };
         return h.look(question);
     }

@@ -4,6 +4,8 @@
 
 #include "sync_fixture.hpp"
 
+#include <callsign/rules/rows/accounts.hpp>
+
 #include <gtest/gtest.h>
 
 namespace callsign::testing {
@@ -31,7 +33,7 @@ TEST_F(sync, av_2_an_unknown_client_is_registered_where_that_is_open) {
     EXPECT_EQ(response.status, 200u);
     EXPECT_EQ(to_string(head().version), header(response, "X-Version-Id"));
     EXPECT_EQ(h.call(snapshot_of(client)).status, 404u);
-    const auto accounts = h.look([](read_tx& tx) { return tx.accounts(); });
+    const auto accounts = h.look([](read_tx& tx) { return accounts::all(tx); });
     ASSERT_EQ(accounts.size(), 1u);
     EXPECT_EQ(accounts[0].mode, account_mode::opaque);
     EXPECT_EQ(accounts[0].name.find(client.substr(0, 8)), std::string::npos);
@@ -103,7 +105,7 @@ TEST_F(few_newcomers, so_many_strangers_are_let_in_in_an_hour) {
     EXPECT_EQ(newcomer(2), 200u);
     EXPECT_EQ(newcomer(3), 429u);
     add(next);
-    const auto accounts = h.look([](read_tx& tx) { return tx.accounts(); });
+    const auto accounts = h.look([](read_tx& tx) { return accounts::all(tx); });
     EXPECT_EQ(accounts.size(), 3u);
 }
 

@@ -7,6 +7,8 @@
 #include "support/house.hpp"
 #include "support/remote_chain.hpp"
 
+#include <callsign/rules/rows/remotes.hpp>
+
 #include <boost/json.hpp>
 #include <chrono>
 #include <cstdint>
@@ -112,7 +114,7 @@ class between : public ::testing::Test {
         return all;
     }
     std::optional<remote_chain> remote() {
-        return house_->look([&](read_tx& tx) { return tx.find_remote(account_); });
+        return house_->look([&](read_tx& tx) { return remotes::find(tx, account_); });
     }
     void let_it_move() {
         for (int n = 0; n < 20 && remote()->moving; ++n) advance(2s);

@@ -5,6 +5,8 @@
 #include "engine_by_turns.hpp"
 #include "support/forwarding_store.hpp"
 
+#include <callsign/rules/rows/accounts.hpp>
+
 #include <future>
 #include <gtest/gtest.h>
 #include <thread>
@@ -85,8 +87,10 @@ class durable : public engine_by_turns {
         run(sync_);
         run(network_);
     }
-    std::int64_t durable_tasks() { return memory_->begin_durable_read()->head_of(home_).seq; }
-    std::int64_t committed_tasks() { return memory_->begin_read()->head_of(home_).seq; }
+    std::int64_t durable_tasks() {
+        return accounts::head_of(*memory_->begin_durable_read(), home_).seq;
+    }
+    std::int64_t committed_tasks() { return accounts::head_of(*memory_->begin_read(), home_).seq; }
 
     watched_store store_{*memory_};
     commit_times probe_;

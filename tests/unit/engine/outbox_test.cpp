@@ -5,6 +5,7 @@
 #include "support/remote_chain.hpp"
 
 #include <callsign/jobs/remote_accounts.hpp>
+#include <callsign/rules/rows/remotes.hpp>
 
 #include <boost/asio/this_coro.hpp>
 #include <boost/json.hpp>
@@ -392,7 +393,7 @@ TEST_F(outbox_test, moves_there_past_many_that_are_gone) {
     }
     house_->start_command(move_there{account, "there", uuid{}, "key"});
     house_->advance(1s);
-    EXPECT_FALSE(house_->look([&](read_tx& tx) { return tx.find_remote(account)->moving; }));
+    EXPECT_FALSE(house_->look([&](read_tx& tx) { return remotes::find(tx, account)->moving; }));
     const task_map tasks = chains_["there"].tasks();
     ASSERT_EQ(tasks.size(), 1u);
     EXPECT_EQ(value_of(tasks.begin()->second, "key"), "SYN-801");
@@ -439,7 +440,7 @@ class between_urls {
         h.start_command(edit_remote{.account = account, .url = "new", .accept_loss = true});
     }
     bool has_moved_url() {
-        return h.look([&](read_tx& tx) { return tx.find_remote(account)->url == "new"; });
+        return h.look([&](read_tx& tx) { return remotes::find(tx, account)->url == "new"; });
     }
     bool has(const uuid& task) {
         return h.look([&](read_tx& tx) { return tx.find_task(account, task).has_value(); });
@@ -569,7 +570,7 @@ TEST_F(outbox_test, one_that_has_halted_keeps_nobody_from_work) {
     start({.at_once = 1});
     const account_id account = make("one");
     make("two");
-    const auto row = house_->look([&](read_tx& tx) { return *tx.find_remote(account); });
+    const auto row = house_->look([&](read_tx& tx) { return *remotes::find(tx, account); });
     house_->start_command(halt_remote{account, remote_halt::gone_back, row});
     house_->settle();
     house_.reset();

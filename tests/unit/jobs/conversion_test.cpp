@@ -5,6 +5,7 @@
 
 #include <callsign/jobs/conversion.hpp>
 #include <callsign/rules/read.hpp>
+#include <callsign/rules/rows/accounts.hpp>
 #include <callsign/seal/envelope.hpp>
 #include <callsign/wire/segment.hpp>
 
@@ -69,7 +70,7 @@ TEST_F(conversion, is_called_off_between_two_steps_and_changes_nothing) {
     h.settle();
     ASSERT_TRUE(told && std::holds_alternative<jobs::cancelled>(*told));
     EXPECT_FALSE(board.cancel(jobs::job_kind::conversion, account)) << "it has ended";
-    EXPECT_EQ(h.look([&](read_tx& tx) { return tx.find_account(account)->mode; }),
+    EXPECT_EQ(h.look([&](read_tx& tx) { return accounts::find(tx, account)->mode; }),
               account_mode::opaque);
 }
 
@@ -129,7 +130,7 @@ struct large_conversion : ::testing::Test {
     std::size_t taken_over() {
         return disk->begin_read()->versions(account, 0, read_tx::no_limit).size();
     }
-    account_mode mode() { return disk->begin_read()->find_account(account)->mode; }
+    account_mode mode() { return accounts::find(*disk->begin_read(), account)->mode; }
     std::optional<account_mode> left_over() {
         const auto found = rules::read(*disk->begin_read(), find_half_managed{});
         return found.first ? std::optional(found.first->mode) : std::nullopt;

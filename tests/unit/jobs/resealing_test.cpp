@@ -4,6 +4,7 @@
 #include "support/house.hpp"
 
 #include <callsign/jobs/resealing.hpp>
+#include <callsign/rules/rows/devices.hpp>
 #include <callsign/rules/rows/secrets.hpp>
 
 #include <gtest/gtest.h>
@@ -90,11 +91,13 @@ TEST_F(resealing, leaves_nothing_under_the_former_key) {
 TEST_F(resealing, leaves_alone_what_no_key_opens) {
     add_device(1, seal::key_ring{key_of(3)});
     add_device(2, former);
-    const auto before = h.look([&](read_tx& tx) { return tx.find_device(uuid_of(1))->sealed_key; });
+    const auto before =
+        h.look([&](read_tx& tx) { return devices::find(tx, uuid_of(1))->sealed_key; });
     const auto done = reseal();
     EXPECT_EQ(done.unopened, 1);
     EXPECT_EQ(done.resealed, 1);
-    EXPECT_EQ(h.look([&](read_tx& tx) { return tx.find_device(uuid_of(1))->sealed_key; }), before);
+    EXPECT_EQ(h.look([&](read_tx& tx) { return devices::find(tx, uuid_of(1))->sealed_key; }),
+              before);
 }
 
 }  // namespace

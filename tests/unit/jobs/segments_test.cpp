@@ -4,6 +4,7 @@
 #include "support/house.hpp"
 
 #include <callsign/jobs/segments.hpp>
+#include <callsign/rules/rows/accounts.hpp>
 
 #include <gtest/gtest.h>
 
@@ -36,7 +37,7 @@ struct segments : ::testing::Test {
         return std::get<add_version::added>(send(client, parent, std::move(all)).value()).version;
     }
     chain_head head() {
-        return h.look([this](read_tx& tx) { return tx.head_of(account); });
+        return h.look([this](read_tx& tx) { return accounts::head_of(tx, account); });
     }
 
     static constexpr uuid laptop{{1}}, phone{{2}}, task{{3}};

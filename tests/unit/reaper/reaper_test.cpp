@@ -5,6 +5,7 @@
 #include "support/house.hpp"
 
 #include <callsign/domain/work.hpp>
+#include <callsign/rules/rows/accounts.hpp>
 
 #include <algorithm>
 #include <boost/asio/this_coro.hpp>
@@ -82,7 +83,7 @@ TEST_F(reaper_test, removes_deleted_accounts_when_their_grace_is_over) {
     const auto is_there = [&] {
         auto question = [&](read_tx& tx) {
             return std::ranges::any_of(
-                gone, [&](account_id id) { return tx.find_account(id).has_value(); });
+                gone, [&](account_id id) { return accounts::find(tx, id).has_value(); });
         };
         return h.look(question);
     };
@@ -185,7 +186,7 @@ TEST_F(reaper_test, what_fails_in_one_part_stands_in_the_way_of_no_other) {
     faulty_.refuse_forgetting(true);
     h.advance(2h);
     EXPECT_GT(probe_.failures, 0);
-    EXPECT_FALSE(h.look([&](read_tx& tx) { return tx.find_account(id).has_value(); }));
+    EXPECT_FALSE(h.look([&](read_tx& tx) { return accounts::find(tx, id).has_value(); }));
     EXPECT_EQ(faulty_.logs_cleared(), 1);
 }
 

@@ -2,6 +2,8 @@
 
 #include "unit/rules/fixture.hpp"
 
+#include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/devices.hpp>
 #include <callsign/rules/rows/tokens.hpp>
 
 namespace callsign {
@@ -12,7 +14,7 @@ constexpr milliseconds grace = std::chrono::hours{24};
 class account_states : public managed_account {
   protected:
     account edit(edit_account c) { return std::get<account>(run(c)); }
-    account_state state() { return store_->begin_read()->find_account(account_)->state; }
+    account_state state() { return accounts::find(*store_->begin_read(), account_)->state; }
     // As the reaper does it; how many accounts went.
     std::int64_t remove_all() {
         remove_deleted c{grace, 10};
@@ -26,7 +28,7 @@ class account_states : public managed_account {
         return removed;
     }
     bool is_there(const std::string& name) {
-        return store_->begin_read()->find_account(name).has_value();
+        return accounts::find(*store_->begin_read(), name).has_value();
     }
 };
 
@@ -40,15 +42,16 @@ TEST_F(account_states, an_account_has_another_name) {
     EXPECT_FALSE(is_there("board"));
     EXPECT_EQ(edit({account_ref{"team"}, "team"}).name, "team");
     EXPECT_TRUE(std::holds_alternative<no_such_account>(run(edit_account{"board", "x"})));
-    EXPECT_EQ(store_->begin_read()->find_account(other)->name, "other");
+    EXPECT_EQ(accounts::find(*store_->begin_read(), other)->name, "other");
 }
 
 TEST_F(account_states, nobody_gets_in_until_it_is_open_again) {
     run(create_token{account_ref{account_}, "t", token_scope::read, sha256("a")});
     const auto seen_by = [&] {
         const auto tx = store_->begin_read();
-        EXPECT_EQ(tokens::find_principal(*tx, sha256("a"))->state, tx->find_device(laptop)->state);
-        return tx->find_device(laptop)->state;
+        EXPECT_EQ(tokens::find_principal(*tx, sha256("a"))->state,
+                  devices::find(*tx, laptop)->state);
+        return devices::find(*tx, laptop)->state;
     };
     told_.clear();
     EXPECT_EQ(edit({account_, {}, true}).state, account_state::disabled);
@@ -88,8 +91,8 @@ TEST_F(account_states, it_goes_with_all_it_had_and_its_name_is_free) {
     EXPECT_EQ(remove_all(), 1);
     EXPECT_TRUE(was_told<events::account_removed>());
     const auto tx = store_->begin_read();
-    EXPECT_FALSE(tx->find_account(account_));
-    EXPECT_FALSE(tx->find_device(laptop));
+    EXPECT_FALSE(accounts::find(*tx, account_));
+    EXPECT_FALSE(devices::find(*tx, laptop));
     EXPECT_FALSE(tx->find_task(account_, uuid_of(1)));
     EXPECT_TRUE(tx->versions(account_, 0, 10).empty());
     EXPECT_EQ(tx->find_task(other, uuid_of(52))->numbered->number, 3);
@@ -112,10 +115,10 @@ TEST_F(account_states, one_that_goes_is_nobodys) {
     run(delete_account{account_});
     now_ += 2 * grace;
     write([&](write_tx& tx) {
-        account a = *tx.find_account(account_);
+        account a = *accounts::find(tx, account_);
         a.state = account_state::going;
         a.name = "(removed 1)";
-        tx.update_account(a);
+        accounts::update(tx, a);
     });
     EXPECT_TRUE(std::holds_alternative<no_such_account>(run(edit_account{account_, {}, false})));
     EXPECT_TRUE(std::holds_alternative<no_such_account>(run(delete_account{account_})));

@@ -2,6 +2,8 @@
 
 #include "unit/rules/fixture.hpp"
 
+#include <callsign/rules/rows/accounts.hpp>
+
 namespace callsign {
 namespace {
 
@@ -28,7 +30,7 @@ TEST_F(sealed_chain, takes_any_first_parent_and_then_its_head_alone) {
     for (const uuid& parent : {uuid{}, first, uuid_of(77), uuid_of(5)}) {
         EXPECT_EQ(std::get<add_sealed_version::expected_parent>(add(parent)).latest, second);
     }
-    EXPECT_EQ(store_->begin_read()->head_of(account).seq, 2);
+    EXPECT_EQ(accounts::head_of(*store_->begin_read(), account).seq, 2);
 }
 
 TEST_F(sealed_chain, opens_for_unknown_clients_where_they_may_register) {

@@ -2,6 +2,8 @@
 
 #include "unit/rules/fixture.hpp"
 
+#include <callsign/rules/rows/devices.hpp>
+#include <callsign/rules/rows/forks.hpp>
 #include <callsign/rules/transform.hpp>
 
 namespace callsign {
@@ -114,7 +116,7 @@ TEST_F(sent_versions, what_had_no_effect_is_not_on_the_chain) {
 TEST_F(sent_versions, who_is_not_a_device_of_the_account_is_refused) {
     EXPECT_TRUE(
         std::holds_alternative<no_such_client>(send(uuid_of(999), uuid{}, {create(uuid_of(1))})));
-    write([&](write_tx& tx) { tx.revoke_device(tx.find_device(phone)->id, now_); });
+    write([&](write_tx& tx) { devices::revoke(tx, devices::find(tx, phone)->id, now_); });
     EXPECT_TRUE(std::holds_alternative<device_revoked>(send(phone, uuid{}, {create(uuid_of(1))})));
     EXPECT_TRUE(std::holds_alternative<add_version::unknown_parent>(
         send(laptop, uuid_of(77), {create(uuid_of(1))})));
@@ -354,7 +356,7 @@ TEST_F(sent_versions, a_fork_version_copies_nothing_of_what_was_missed) {
     }
     const auto late = std::get<add_version::added>(
         send(phone, common, {update(uuid_of(1), "q", "late", t0 + milliseconds{9})}));
-    const auto side = store_->begin_read()->find_fork_version(account_, fork_of(late.version));
+    const auto side = forks::find(*store_->begin_read(), account_, fork_of(late.version));
     ASSERT_TRUE(side);
     EXPECT_EQ(side->own.size(), 1u);
     EXPECT_EQ(side->dropped.size(), 10u);
@@ -370,9 +372,8 @@ TEST_F(sent_versions, a_device_whose_fork_version_is_forgotten_syncs_again) {
     const auto abandon = [&](std::int64_t times) {
         write([&](write_tx& tx) {
             for (std::int64_t n = 0; n < times; ++n) {
-                tx.put_fork_version(
-                    account_, {ids_.next(now_), 0, now_, {1}, {}, {}},
-                    {add_version::fork_versions_max, add_version::fork_version_bytes_max});
+                forks::put(tx, account_, {ids_.next(now_), 0, now_, {1}, {}, {}},
+                           {add_version::fork_versions_max, add_version::fork_version_bytes_max});
             }
         });
     };
@@ -418,7 +419,7 @@ TEST_F(sent_versions, a_large_segment_is_taken_in_steps) {
     EXPECT_EQ(own, tasks());
     told.pop_back();
     for (const uuid& id : told) {
-        EXPECT_FALSE(store_->begin_read()->find_fork_version(account_, id));
+        EXPECT_FALSE(forks::find(*store_->begin_read(), account_, id));
     }
 }
 

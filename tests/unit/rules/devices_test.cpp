@@ -2,6 +2,8 @@
 
 #include "unit/rules/fixture.hpp"
 
+#include <callsign/rules/rows/devices.hpp>
+
 namespace callsign {
 namespace {
 
@@ -27,10 +29,10 @@ TEST_F(devices_of_account, are_no_opaque_accounts_and_nobody_elses) {
     const auto vault = make("vault", uuid_of(910));
     EXPECT_TRUE(std::holds_alternative<account_is_opaque>(
         run(create_device{vault, "tablet", uuid_of(903), "sealed"})));
-    const auto own = store_->begin_read()->find_device(uuid_of(910))->id;
+    const auto own = devices::find(*store_->begin_read(), uuid_of(910))->id;
     EXPECT_TRUE(std::holds_alternative<account_is_opaque>(run(revoke_device{vault, own})));
     const auto other = make("other");
-    const auto theirs = store_->begin_read()->find_device(laptop)->id;
+    const auto theirs = devices::find(*store_->begin_read(), laptop)->id;
     EXPECT_TRUE(
         std::holds_alternative<revoke_device::no_such_device>(run(revoke_device{other, theirs})));
     EXPECT_TRUE(std::holds_alternative<no_such_account>(

@@ -9,6 +9,8 @@
 #include "support/go_on.hpp"
 
 #include <callsign/rules/read.hpp>
+#include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/devices.hpp>
 #include <callsign/rules/rules.hpp>
 #include <callsign/store/memory.hpp>
 
@@ -101,9 +103,11 @@ class managed_account : public rules_test {
     managed_account() {
         account_ = make("board");
         write([&](write_tx& tx) {
-            tx.put_device(
+            devices::put(
+                tx,
                 {.client_id = laptop, .account = account_, .name = "laptop", .sealed_key = "key"});
-            tx.put_device(
+            devices::put(
+                tx,
                 {.client_id = phone, .account = account_, .name = "phone", .sealed_key = "key"});
         });
     }
@@ -150,7 +154,7 @@ class managed_account : public rules_test {
         std::fill(name.begin() + 11, name.end(), std::uint8_t{0});
         return name;
     }
-    chain_head head() { return store_->begin_read()->head_of(account_); }
+    chain_head head() { return accounts::head_of(*store_->begin_read(), account_); }
     std::optional<task> find(const uuid& id) {
         return store_->begin_read()->find_task(account_, id);
     }

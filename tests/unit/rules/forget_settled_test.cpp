@@ -2,6 +2,8 @@
 
 #include "unit/rules/fixture.hpp"
 
+#include <callsign/rules/rows/accounts.hpp>
+
 namespace callsign {
 namespace {
 
@@ -57,7 +59,7 @@ TEST_F(forgotten, how_tasks_stood_has_a_retention_of_its_own) {
     key_attribute_ = "";
     send({create(uuid_of(1)), update(uuid_of(1), "p", "0")});
     for (int n = 1; n <= 5; ++n) send({update(uuid_of(1), "p", std::to_string(n))});
-    const auto begins = [&] { return store_->begin_read()->history_from(account_); };
+    const auto begins = [&] { return accounts::history_from(*store_->begin_read(), account_); };
     now_ += hour;
     EXPECT_FALSE(run(forget_settled{{}, 2, milliseconds{1}, 2 * hour}).next);
     EXPECT_EQ(begins(), 0);

@@ -2,6 +2,8 @@
 
 #include "unit/rules/fixture.hpp"
 
+#include <callsign/rules/rows/accounts.hpp>
+
 namespace callsign {
 namespace {
 
@@ -34,7 +36,7 @@ TEST_F(sealed_imports, of_versions_may_be_repeated_and_may_not_branch) {
     EXPECT_TRUE(is<c::differs>(take(uuid_of(2), uuid_of(1)))) << "a ring";
     EXPECT_TRUE(is<c::differs>(take(uuid_of(2), uuid_of(2)))) << "its own parent";
     EXPECT_TRUE(is<c::differs>(take(uuid_of(2), uuid{}))) << "no id";
-    EXPECT_EQ(store_->begin_read()->head_of(account).version, uuid_of(2));
+    EXPECT_EQ(accounts::head_of(*store_->begin_read(), account).version, uuid_of(2));
     EXPECT_TRUE(
         is<no_such_client>(run(import_sealed_version{uuid_of(5), uuid{}, uuid_of(1), "s"})));
 }

@@ -2,6 +2,8 @@
 
 #include "unit/rules/fixture.hpp"
 
+#include <callsign/rules/rows/accounts.hpp>
+
 namespace callsign {
 namespace {
 
@@ -112,7 +114,7 @@ TEST_F(imports, an_import_that_is_refused_writes_nothing) {
     EXPECT_EQ(std::get<task_too_large>(run(c)).task, uuid_of(2));
     EXPECT_FALSE(find(uuid_of(1)));
     run(create_account{"desk", "DESK", "t", digest{1}, uuid_of(500)});
-    c.account = store_->begin_read()->find_account("desk")->id;
+    c.account = accounts::find(*store_->begin_read(), "desk")->id;
     EXPECT_TRUE(std::holds_alternative<account_is_opaque>(run(c)));
     c.account = account_id{99};
     EXPECT_TRUE(std::holds_alternative<no_such_account>(run(c)));

@@ -2,13 +2,16 @@
 
 #include "unit/rules/fixture.hpp"
 
+#include <callsign/rules/rows/devices.hpp>
+#include <callsign/rules/rows/forks.hpp>
+
 namespace callsign {
 namespace {
 
 struct interrupted_sync : managed_account {
     find_child::answer child_of(const uuid& parent, const sync_position& at = {}) {
         return ask(
-            find_child{account_, parent, {}, store_->begin_read()->find_device(laptop)->id, at});
+            find_child{account_, parent, {}, devices::find(*store_->begin_read(), laptop)->id, at});
     }
     uuid held_at(const uuid& parent, const sync_position& at = {}) {
         const auto answer = child_of(parent, at);
@@ -222,8 +225,8 @@ TEST_F(interrupted_sync, a_name_outlives_its_fork_version) {
     const uuid name = held_at(side, {.pushes_first = true});
     {
         const auto tx = store_->begin_write();
-        ASSERT_TRUE(tx->find_fork_version(account_, fork_of(side)));
-        tx->forget_fork_version(account_, fork_of(side));
+        ASSERT_TRUE(forks::find(*tx, account_, fork_of(side)));
+        forks::forget(*tx, account_, fork_of(side));
         tx->commit();
     }
     EXPECT_TRUE(std::holds_alternative<unknown_version>(child_of(side)));

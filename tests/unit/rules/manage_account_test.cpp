@@ -2,6 +2,8 @@
 
 #include "unit/rules/fixture.hpp"
 
+#include <callsign/rules/rows/accounts.hpp>
+
 namespace callsign {
 namespace {
 
@@ -128,14 +130,14 @@ class converted_in_steps : public managed_account {
         EXPECT_TRUE(!found.first || found.first->account == account_);
         return found.first ? std::optional(found.first->mode) : std::nullopt;
     }
-    account_mode mode() { return store_->begin_read()->find_account(account_)->mode; }
+    account_mode mode() { return accounts::find(*store_->begin_read(), account_)->mode; }
 
     const uuid client_ = uuid_of(903);
     std::vector<version> history_;
 };
 
 TEST_F(converted_in_steps, nobody_sees_it_before_the_last_one) {
-    const auto sealed_bytes = store_->begin_read()->find_account(account_)->stored_bytes;
+    const auto sealed_bytes = accounts::find(*store_->begin_read(), account_)->stored_bytes;
     const auto taken = take(history_.size(), 8);
     EXPECT_EQ(mode(), account_mode::opaque);
     EXPECT_EQ(head().seq, count + 1);
@@ -151,7 +153,7 @@ TEST_F(converted_in_steps, nobody_sees_it_before_the_last_one) {
     EXPECT_EQ(left_over(), std::nullopt);
     EXPECT_FALSE(store_->begin_read()->find_sealed_child(account_, {}));
     EXPECT_FALSE(store_->begin_read()->find_snapshot_mark(account_));
-    EXPECT_NE(store_->begin_read()->find_account(account_)->stored_bytes, sealed_bytes);
+    EXPECT_NE(accounts::find(*store_->begin_read(), account_)->stored_bytes, sealed_bytes);
 
     task_map seen;
     follow({}, seen);
@@ -167,13 +169,13 @@ TEST_F(converted_in_steps, nobody_sees_it_before_the_last_one) {
 
 TEST_F(converted_in_steps, what_was_taken_over_in_vain_leaves_numbers_alone) {
     for (const std::size_t tasks : {std::size_t{0}, std::size_t{5}, made().size()}) {
-        const auto before = store_->begin_read()->find_account(account_)->stored_bytes;
+        const auto before = accounts::find(*store_->begin_read(), account_)->stored_bytes;
         take(history_.size(), tasks);
         EXPECT_EQ(left_over(), account_mode::opaque);
         undo(1);
         EXPECT_EQ(left_over(), std::nullopt);
         EXPECT_TRUE(chain().empty());
-        EXPECT_EQ(store_->begin_read()->find_account(account_)->stored_bytes, before);
+        EXPECT_EQ(accounts::find(*store_->begin_read(), account_)->stored_bytes, before);
         for (std::size_t n = 0; n < tasks; ++n) {
             const auto known = find(made()[n].uuid);
             ASSERT_TRUE(known && is_unseen(*known));

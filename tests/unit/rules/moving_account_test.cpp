@@ -2,6 +2,9 @@
 
 #include "fixture.hpp"
 
+#include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/remotes.hpp>
+
 #include <gtest/gtest.h>
 
 namespace callsign {
@@ -31,7 +34,7 @@ class moving_account : public rules_test {
     settle::answer settle_as(const take_delivery::taken& sent, const uuid& version) {
         return run(settle{account_, sent.parent, version, sent.operations, sent.parts});
     }
-    remote_chain remote() { return *store_->begin_read()->find_remote(account_); }
+    remote_chain remote() { return *remotes::find(*store_->begin_read(), account_); }
     // What a replica there comes to.
     task_map sent_to_there(std::int64_t tasks_at_once) {
         task_map there;
@@ -49,14 +52,14 @@ class moving_account : public rules_test {
 
 // Its devices have synced there first: nothing has to be sent, and what they add is numbered.
 TEST_F(moving_account, goes_on_behind_the_version_that_its_devices_left_with) {
-    const uuid left = store_->begin_read()->head_of(account_).version;
+    const uuid left = accounts::head_of(*store_->begin_read(), account_).version;
     const auto move_behind = [&](const uuid& version) {
         return run(move_there{account_, "https://example.com/", uuid_of(900), "key", version});
     };
     make("later");
     EXPECT_TRUE(std::holds_alternative<move_there::has_changed>(move_behind(left)));
-    EXPECT_FALSE(store_->begin_read()->find_remote(account_));
-    const uuid last = store_->begin_read()->head_of(account_).version;
+    EXPECT_FALSE(remotes::find(*store_->begin_read(), account_));
+    const uuid last = accounts::head_of(*store_->begin_read(), account_).version;
     ASSERT_TRUE(std::holds_alternative<move_there::moving>(move_behind(last)));
     EXPECT_EQ(remote().cursor, last);
     EXPECT_FALSE(remote().moving);
@@ -75,9 +78,9 @@ TEST_F(moving_account, sends_every_task_as_it_is_and_not_those_that_are_gone) {
     ASSERT_TRUE(std::holds_alternative<move_there::moving>(move()));
     for (const std::int64_t at_once : {500, 1, 2}) {
         write([&](write_tx& tx) {
-            auto r = *tx.find_remote(account_);
+            auto r = *remotes::find(tx, account_);
             r.moving = moving_tasks{};
-            tx.update_remote(r);
+            remotes::update(tx, r);
         });
         const task_map there = sent_to_there(at_once);
         EXPECT_EQ(there.size(), 4u) << at_once;
@@ -149,9 +152,9 @@ TEST_F(moving_account, what_others_change_there_meanwhile_is_not_undone) {
     run(apply_remote_version{account_, v1, v2, {update(task, "description", "theirs", now_)}});
     // As after its row was put back.
     write([&](write_tx& tx) {
-        auto r = *tx.find_remote(account_);
+        auto r = *remotes::find(tx, account_);
         r.moving = moving_tasks{};
-        tx.update_remote(r);
+        remotes::update(tx, r);
     });
     EXPECT_EQ(sent_to_there(500).at(task).at("description"), "theirs");
 }
@@ -186,7 +189,7 @@ TEST_F(moving_account, has_its_client_id_alone) {
     move();
     account_ = std::get<account>(run(create_account{"second", "S", "t", sha256("second")})).id;
     EXPECT_TRUE(std::holds_alternative<client_id_taken>(move()));
-    EXPECT_FALSE(store_->begin_read()->find_remote(account_));
+    EXPECT_FALSE(remotes::find(*store_->begin_read(), account_));
 }
 
 TEST_F(moving_account, is_refused_while_devices_sync_here) {
@@ -194,7 +197,7 @@ TEST_F(moving_account, is_refused_while_devices_sync_here) {
     const device_id id = std::get<callsign::device>(device).id;
     const auto refused = move();
     EXPECT_EQ(std::get<move_there::has_devices>(refused).active, 1u);
-    EXPECT_FALSE(store_->begin_read()->find_remote(account_));
+    EXPECT_FALSE(remotes::find(*store_->begin_read(), account_));
     run(revoke_device{account_ref{account_}, id});
     EXPECT_TRUE(std::holds_alternative<move_there::moving>(move()));
 }

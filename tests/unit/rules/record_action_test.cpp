@@ -2,6 +2,7 @@
 
 #include "unit/rules/fixture.hpp"
 
+#include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/actions.hpp>
 
 #include <gmock/gmock.h>
@@ -43,7 +44,7 @@ TEST_F(audit_log, says_who_did_what_and_when) {
     ASSERT_EQ(all.size(), 1u);
     EXPECT_EQ(all[0].by, anna_);
     EXPECT_EQ(all[0].at, now_);
-    EXPECT_EQ(all[0].account, store_->begin_read()->find_account("board")->id);
+    EXPECT_EQ(all[0].account, accounts::find(*store_->begin_read(), "board")->id);
     EXPECT_EQ(lines(), std::vector<std::string>{"account-created board: SYN"});
 }
 
@@ -122,7 +123,7 @@ TEST_F(audit_log, keeps_what_was_about_an_account_that_is_gone) {
     do {
         c.from = run(c).next;
     } while (c.from);
-    EXPECT_FALSE(store_->begin_read()->find_account("board"));
+    EXPECT_FALSE(accounts::find(*store_->begin_read(), "board"));
     EXPECT_EQ(lines(),
               (std::vector<std::string>{"account-removed board: ", "account-deleted board: "}));
     const auto all = actions::list(*store_->begin_read(), {}, 10, {});

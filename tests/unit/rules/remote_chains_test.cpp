@@ -2,7 +2,9 @@
 
 #include "fixture.hpp"
 
+#include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/effects.hpp>
+#include <callsign/rules/rows/remotes.hpp>
 
 #include <gtest/gtest.h>
 
@@ -42,7 +44,7 @@ class remote_account : public rules_test {
     apply_remote_version::answer pull(const uuid& parent, const uuid& version, operations all) {
         return run(apply_remote_version{account_, parent, version, std::move(all)});
     }
-    remote_chain remote() { return *store_->begin_read()->find_remote(account_); }
+    remote_chain remote() { return *remotes::find(*store_->begin_read(), account_); }
     outbox_tally waiting() { return effects::tally(*store_->begin_read(), account_); }
     std::optional<task> find(const uuid& id) {
         return store_->begin_read()->find_task(account_, id);
@@ -218,7 +220,7 @@ TEST_F(remote_account, operations_without_effect_are_left_out) {
     EXPECT_EQ(store_->begin_read()->versions(account_, 0, 10).front().operations.size(), 1u);
     pull(v1, v2, {remove(uuid_of(7))});
     EXPECT_EQ(remote().cursor, v2);
-    EXPECT_EQ(store_->begin_read()->find_account(account_)->last_seq, 1);
+    EXPECT_EQ(accounts::find(*store_->begin_read(), account_)->head.seq, 1);
 }
 
 TEST_F(remote_account, a_large_version_goes_in_steps_and_on_where_it_stopped) {
@@ -394,7 +396,7 @@ TEST_F(remote_account, one_that_was_given_up_is_not_sent_until_the_reaper_has_lo
 
 TEST_F(remote_account, comes_to_a_state_and_keeps_its_numbers) {
     pull({}, v1, {create(uuid_of(1)), update(uuid_of(1), "a", "1"), create(uuid_of(2))});
-    const auto head = store_->begin_read()->head_of(account_).seq;
+    const auto head = accounts::head_of(*store_->begin_read(), account_).seq;
     apply_remote_state c{.account = account_};
     c.tasks = {{uuid_of(1), {{"b", "2"}}}, {uuid_of(3), {{"c", "3"}}}};
     c.gone = {uuid_of(2)};
@@ -406,10 +408,10 @@ TEST_F(remote_account, comes_to_a_state_and_keeps_its_numbers) {
     EXPECT_EQ(number_of(uuid_of(2)), 2);
     EXPECT_EQ(number_of(uuid_of(3)), 3);
     EXPECT_EQ(remote().cursor, v3);
-    EXPECT_EQ(store_->begin_read()->head_of(account_).seq, head + 1);
+    EXPECT_EQ(accounts::head_of(*store_->begin_read(), account_).seq, head + 1);
     // Again, it changes nothing.
     run(c);
-    EXPECT_EQ(store_->begin_read()->head_of(account_).seq, head + 1);
+    EXPECT_EQ(accounts::head_of(*store_->begin_read(), account_).seq, head + 1);
 }
 
 // However little is sent, the tasks here may be large.
@@ -479,7 +481,7 @@ TEST_F(remote_account, moves_here_when_nothing_is_on_its_way) {
     settle_as(take(), v2);
     EXPECT_TRUE(std::holds_alternative<mirror_moved>(run(move_here{account_, v1})));
     EXPECT_TRUE(std::holds_alternative<move_here::moved>(run(move_here{account_, v2})));
-    EXPECT_FALSE(store_->begin_read()->find_account(account_)->elsewhere);
+    EXPECT_FALSE(accounts::find(*store_->begin_read(), account_)->elsewhere);
     EXPECT_EQ(number_of(uuid_of(1)), 1);
     // From here on it is like any other.
     const auto made = run(reserve{account_, "one", {}, {}, ""});

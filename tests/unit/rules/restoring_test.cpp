@@ -3,6 +3,7 @@
 #include "fixture.hpp"
 #include "support/scrub.hpp"
 
+#include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/actions.hpp>
 #include <callsign/rules/rows/instance.hpp>
 
@@ -28,7 +29,7 @@ class restored : public rules_test {
         return std::get<device>(run(create_device{account_, "laptop", uuid_of(30), "key"}));
     }
     add_version::answer send(const uuid& client, operations all) {
-        const uuid head = store_->begin_read()->head_of(account_).version;
+        const uuid head = accounts::head_of(*store_->begin_read(), account_).version;
         return run(add_version{.client_id = client,
                                .parent = head,
                                .operations = std::move(all),

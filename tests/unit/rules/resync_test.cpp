@@ -4,6 +4,7 @@
 #include "support/scrub.hpp"
 #include "unit/rules/fixture.hpp"
 
+#include <callsign/rules/rows/devices.hpp>
 #include <callsign/rules/rows/purges.hpp>
 
 namespace callsign {
@@ -29,7 +30,7 @@ class resyncs : public managed_account {
         return ask(find_child{account_, parent, resync_of(laptop)});
     }
     std::optional<resync> resync_of(const uuid& client) {
-        return store_->begin_read()->find_device(client)->resync;
+        return devices::find(*store_->begin_read(), client)->resync;
     }
     // To where it is asked for its snapshot.
     uuid stand() {
@@ -218,7 +219,7 @@ TEST_F(resyncs, a_lost_device_is_waited_for_until_it_is_revoked) {
     put_back();
     bring({{uuid_of(5), {{"key", "SYN-5"}}}});
     EXPECT_TRUE(store_->begin_read()->default_series(account_)->held);
-    run(revoke_device{account_ref{account_}, store_->begin_read()->find_device(phone)->id});
+    run(revoke_device{account_ref{account_}, devices::find(*store_->begin_read(), phone)->id});
     EXPECT_FALSE(store_->begin_read()->default_series(account_)->held);
 }
 
@@ -252,7 +253,7 @@ TEST_F(resyncs, a_snapshot_that_was_not_asked_for_is_not_looked_at) {
     const uuid version = stand();
     EXPECT_TRUE(std::holds_alternative<merge_snapshot::not_awaited>(
         merge(head().version, {{uuid_of(1), with({{"p", "x"}})}})));
-    run(revoke_device{account_ref{account_}, store_->begin_read()->find_device(laptop)->id});
+    run(revoke_device{account_ref{account_}, devices::find(*store_->begin_read(), laptop)->id});
     EXPECT_TRUE(std::holds_alternative<device_revoked>(merge(version, {})));
     EXPECT_TRUE(std::holds_alternative<no_such_client>(
         run(merge_snapshot{.client_id = uuid_of(77), .version = version})));

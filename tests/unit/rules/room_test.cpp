@@ -3,6 +3,7 @@
 
 #include "unit/rules/fixture.hpp"
 
+#include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/tokens.hpp>
 
 namespace callsign {
@@ -11,7 +12,7 @@ namespace {
 class full_account : public managed_account {
   protected:
     std::int64_t stored(account_id of) {
-        return store_->begin_read()->find_account(of)->stored_bytes;
+        return accounts::find(*store_->begin_read(), of)->stored_bytes;
     }
     // So many bytes more are what it may have.
     void leave(std::int64_t bytes, account_id of) {

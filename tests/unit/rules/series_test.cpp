@@ -2,6 +2,8 @@
 
 #include "unit/rules/fixture.hpp"
 
+#include <callsign/rules/rows/accounts.hpp>
+
 namespace callsign {
 namespace {
 
@@ -183,7 +185,7 @@ TEST_F(series_rules, the_default_may_be_renamed) {
     c.prefix = "BOARD";
     run(c);
     EXPECT_EQ(key(""), "BOARD-1");
-    EXPECT_EQ(store_->begin_read()->find_account(account_)->default_prefix, "BOARD");
+    EXPECT_EQ(store_->begin_read()->default_series(account_)->prefix, "BOARD");
 }
 
 // A task keeps the series of its creation, whatever becomes of its project.

@@ -2,7 +2,9 @@
 
 #include "unit/rules/fixture.hpp"
 
+#include <callsign/rules/rows/devices.hpp>
 #include <callsign/rules/rows/effects.hpp>
+#include <callsign/rules/rows/remotes.hpp>
 
 namespace callsign {
 namespace {
@@ -311,13 +313,13 @@ TEST_F(unseen_tasks, a_creation_whose_task_lives_elsewhere_is_sent_there) {
     given(3);
     given(4);
     become_managed({1});
-    run(revoke_device{account_, store_->begin_read()->find_device(client)->id});
+    run(revoke_device{account_, devices::find(*store_->begin_read(), client)->id});
     ASSERT_TRUE(std::holds_alternative<move_there::moving>(
         run(move_there{account_, "https://example.com/", uuid_of(904), "key"})));
     write([&](write_tx& tx) {
-        remote_chain r = *tx.find_remote(account_);
+        remote_chain r = *remotes::find(tx, account_);
         r.moving.reset();
-        tx.update_remote(r);
+        remotes::update(tx, r);
     });
     const auto mine = reserved("mine", uuid_of(3)), other = reserved("other", uuid_of(4));
     EXPECT_TRUE(std::holds_alternative<begin_delivery::delivering>(

@@ -5,6 +5,7 @@
 #include "support/unsafe_disk.hpp"
 
 #include <callsign/rules/audit.hpp>
+#include <callsign/rules/rows/accounts.hpp>
 #include <callsign/store/sqlite.hpp>
 
 #include <SQLiteCpp/Database.h>
@@ -30,14 +31,18 @@ class backup : public ::testing::Test {
     void fill(store& to, int accounts) {
         const auto tx = to.begin_write();
         for (int n = 0; n < accounts; ++n) {
-            const account_id made =
-                tx->put_account("account" + std::to_string(++made_) + std::string(400, 'x'), now);
+            const account_id made = accounts::put(
+                *tx, "account" + std::to_string(++made_) + std::string(400, 'x'), now);
             tx->put_series(made, "SYN", {}, true, now);
         }
         tx->commit();
     }
+    // Written, and taken back.
+    static void drop_something(store& of) {
+        of.begin_write()->put_slot({.account = account_id{1}, .key = "dropped", .created_at = now});
+    }
     static std::size_t accounts_in(store& s) {
-        return s.begin_read()->accounts(account_id{}, 1'000'000).size();
+        return accounts::some(*s.begin_read(), account_id{}, 1'000'000).size();
     }
     backup_manifest copy(store& from, const fs::path& to) {
         const auto copy = from.begin_copy(begin_backup(to));
@@ -83,7 +88,7 @@ TEST_F(backup, is_the_store_as_it_stands_at_the_last_step) {
         EXPECT_LE(so_far.done, so_far.total);
         // What was copied already is changed, and what is not yet; once it is taken back.
         fill(*disk, 20);
-        if (steps == 2) disk->begin_write()->put_account("dropped", now);
+        if (steps == 2) drop_something(*disk);
     }
     EXPECT_GE(steps, 2);
     const std::size_t all = accounts_in(*disk);
@@ -103,7 +108,7 @@ TEST_F(backup, ends_where_every_write_is_taken_back) {
     fill(*disk, 4'000);
     const auto pages = disk->begin_copy(begin_backup(copies()));
     const auto copy = [&] {
-        while (pages->step()) disk->begin_write()->put_account("dropped", now);
+        while (pages->step()) drop_something(*disk);
     };
     EXPECT_THROW(copy(), store_failure);
 }

@@ -7,6 +7,7 @@
 #include "support/counted_ids.hpp"
 #include "support/temp_dir.hpp"
 
+#include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rules.hpp>
 #include <callsign/store/sqlite.hpp>
 
@@ -242,7 +243,7 @@ TEST(bulk_index_of_tasks, finds_what_comes_after_the_newest_rows_are_gone) {
     const auto tx = store->begin_read();
     const series_id series = tx->default_series(home)->id;
     for (std::int64_t n = 1; n <= 9; ++n) EXPECT_TRUE(tx->find_task(series, "", n)) << n;
-    EXPECT_EQ(std::ssize(tx->versions(home, 0, 100)), tx->find_account(home)->last_seq);
+    EXPECT_EQ(std::ssize(tx->versions(home, 0, 100)), accounts::find(*tx, home)->head.seq);
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include "support/incomplete.hpp"
 #include "support/temp_dir.hpp"
 
+#include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/devices.hpp>
 #include <callsign/rules/rules.hpp>
 #include <callsign/store/sqlite.hpp>
 
@@ -164,16 +166,16 @@ TEST(check_sound, a_managed_account_may_have_begun_elsewhere) {
         testing::counted_ids ids;
         const auto tx = store->begin_write();
         const auto at = time_point{milliseconds{1'700'000'000'000}};
-        const auto id = tx->put_account("one", at, account_mode::opaque);
+        const auto id = accounts::put(*tx, "one", at, account_mode::opaque);
         tx->put_series(id, "SYN", "", true, at);
         const auto client =
-            tx->put_device({.client_id = ids.next(at), .account = id, .created_at = at});
+            devices::put(*tx, {.client_id = ids.next(at), .account = id, .created_at = at});
         version first{1, ids.next(at), ids.next(at), at, {}};
         tx->append_sealed_version(id, first.id, first.parent, at, "sealed");
         tx->take_over_version(id, first);
-        tx->become_managed(id, {1, first.id});
+        accounts::become_managed(*tx, id, {1, first.id});
         tx->remove_sealed(id, first.parent);
-        tx->give_key(client, "laptop", "key");
+        devices::give_key(*tx, client, "laptop", "key");
         tx->commit();
     }
     const auto report = report_on(dir.path());
@@ -291,8 +293,10 @@ constexpr damage damages[] = {
     {"a_task_that_is_gone", "UPDATE tasks SET purged = 1 WHERE task_id = 5", "I6", proofs::replay},
     {"other_attributes", "UPDATE tasks SET attributes = x'' WHERE task_id = 5", "I6",
      proofs::replay},
+    {"an_account_that_lives_nowhere", "UPDATE accounts SET elsewhere = 1 WHERE account_id = 1",
+     "file", proofs::remotes},
     {"a_fork_version_to_nowhere",
-     "INSERT INTO fork_versions VALUES (randomblob(16), 1, 0, 1000, 0, x'', 1, 0)", "I6",
+     "INSERT INTO fork_versions VALUES (1, 1, randomblob(16), 0, 1000, 0, x'0A02E807', 0)", "I6",
      proofs::sides},
     {"a_device_without_a_key",
      "INSERT INTO devices (account_id, client_id, created_at, name)"
@@ -322,7 +326,7 @@ constexpr damage damages[] = {
     {"a_version_of_nobody", "UPDATE versions SET account_id = 99 WHERE seq = 7 AND account_id = 1",
      "file", proofs::owners, "versions"},
     {"a_fork_version_of_nobody",
-     "INSERT INTO fork_versions VALUES (randomblob(16), 99, 0, 1, 0, x'', 1, 0)", "I6",
+     "INSERT INTO fork_versions VALUES (99, 1, randomblob(16), 0, 1, 0, x'0A0101', 0)", "I6",
      proofs::sides, "account 99"},
     {"a_counter_of_another_account",
      "UPDATE counters SET series_id = 2, period = '2026' WHERE counter_id = 1;"

@@ -4,6 +4,8 @@
 #include "support/temp_dir.hpp"
 #include "t0.hpp"
 
+#include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/forks.hpp>
 #include <callsign/store/sqlite.hpp>
 
 #include <SQLiteCpp/SQLiteCpp.h>
@@ -29,14 +31,14 @@ class fork_versions : public ::testing::Test {
 
     account_id make_account(const std::string& name) {
         const auto tx = store_->begin_write();
-        const auto id = tx->put_account(name, t0, account_mode::managed);
+        const auto id = accounts::put(*tx, name, t0, account_mode::managed);
         tx->append_version(id, drawn_id(++drawn_), t0, {});
         tx->commit();
         return id;
     }
     uuid put(write_tx& tx, account_id account) {
         const uuid id = drawn_id(++drawn_);
-        tx.put_fork_version(account, {id, 0, t0, {1}, {}, {}}, {10, 1'000'000});
+        forks::put(tx, account, {id, 0, t0, {1}, {}, {}}, {10, 1'000'000});
         return id;
     }
     std::int64_t rows() {
@@ -45,7 +47,7 @@ class fork_versions : public ::testing::Test {
         return db.execAndGet("SELECT count(*) FROM fork_versions").getInt64();
     }
     bool is_there(account_id account, const uuid& id) {
-        return store_->begin_read()->find_fork_version(account, id).has_value();
+        return forks::find(*store_->begin_read(), account, id).has_value();
     }
 
     testing::temp_dir dir_;

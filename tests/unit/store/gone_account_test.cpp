@@ -6,6 +6,8 @@
 #include "support/counted_ids.hpp"
 #include "support/temp_dir.hpp"
 
+#include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/devices.hpp>
 #include <callsign/rules/rows/tokens.hpp>
 #include <callsign/rules/rows/webhooks.hpp>
 #include <callsign/rules/rules.hpp>
@@ -346,12 +348,12 @@ class gone_account : public ::testing::TestWithParam<place_of_test> {
                             {{operation_kind::update, of(9, 1), "q", "v", {}}},
                             name_.account});
         }
-        const auto devices = store_->begin_read()->devices_of(name_.account);
+        const auto devices = devices::of(*store_->begin_read(), name_.account);
         if (!devices.empty()) name_.device = devices.front().id;
         name_.head = head();
     }
     void furnish_neighbour() { run(create_account{"stays", "SYN", "t", sha256("stays")}); }
-    uuid head() { return store_->begin_read()->head_of(name_.account).version; }
+    uuid head() { return accounts::head_of(*store_->begin_read(), name_.account).version; }
 
     void reserve_one() {
         if (GetParam().kind == account_kind::opaque) return;
@@ -401,7 +403,7 @@ class gone_account : public ::testing::TestWithParam<place_of_test> {
     void try_all_in_vain(const std::string& when) {
         const auto before = rows();
         told_.clear();
-        const bool has_client = store_->begin_read()->find_device(name_.client).has_value();
+        const bool has_client = devices::find(*store_->begin_read(), name_.client).has_value();
         for_each_command([&]<class Command>(sample_of<Command> which) {
             if constexpr (is_nobodys<Command>) return;
             // Of a client that is nobody's it makes an account.

@@ -5,6 +5,7 @@
 #include "support/temp_dir.hpp"
 #include "t0.hpp"
 
+#include <callsign/rules/rows/accounts.hpp>
 #include <callsign/store/sqlite.hpp>
 
 #include <SQLiteCpp/SQLiteCpp.h>
@@ -24,7 +25,7 @@ struct history : ::testing::Test {
     void make(attributes all) {
         const auto store = open();
         const auto tx = store->begin_write();
-        account = tx->put_account("home", t0);
+        account = accounts::put(*tx, "home", t0);
         const auto series = tx->put_series(account, "SYN", "", true, t0);
         task t;
         t.account = account;

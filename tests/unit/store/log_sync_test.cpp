@@ -6,6 +6,7 @@
 #include "support/temp_dir.hpp"
 #include "support/unsafe_disk.hpp"
 
+#include <callsign/rules/rows/accounts.hpp>
 #include <callsign/store/sqlite.hpp>
 
 #include <SQLiteCpp/SQLiteCpp.h>
@@ -137,12 +138,12 @@ class store_syncs : public ::testing::Test {
     }
     std::unique_ptr<write_tx> write(store& to) {
         auto tx = to.begin_write();
-        last_ = tx->put_account("account" + std::to_string(++made_),
-                                time_point{milliseconds{1'700'000'000'000}});
+        last_ = accounts::put(*tx, "account" + std::to_string(++made_),
+                              time_point{milliseconds{1'700'000'000'000}});
         return tx;
     }
     static bool is_there(store& in, account_id id) {
-        return in.begin_read()->find_account(id).has_value();
+        return accounts::find(*in.begin_read(), id).has_value();
     }
 
     account_id last_;  // that was written

@@ -4,6 +4,7 @@
 #include "support/temp_dir.hpp"
 #include "support/unsafe_disk.hpp"
 
+#include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/tokens.hpp>
 #include <callsign/rules/rules.hpp>
 #include <callsign/store/sqlite.hpp>
@@ -55,7 +56,7 @@ class log_bound : public ::testing::Test {
     std::unique_ptr<read_tx> read() {
         try {
             auto tx = store_->begin_read();
-            tx->accounts();
+            accounts::all(*tx);
             return tx;
         } catch (const store_failure& failure) {
             EXPECT_EQ(failure.reason(), store_failure::kind::refused) << failure.what();

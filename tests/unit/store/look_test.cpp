@@ -134,8 +134,8 @@ TEST_F(look, tells_slots_series_and_time) {
     { const auto store = open_sqlite({.data_dir = dir}); }
     execute("UPDATE totals SET pending = 2, last_moment = 1795000000000");
     execute(
-        "INSERT INTO accounts (account_id, name, created_at, mode, last_version) VALUES"
-        " (7, 'ada', 1, 1, zeroblob(16))");
+        "INSERT INTO accounts VALUES (7, 'ada', 1, 1, 1, NULL, 0, 0, zeroblob(16), 0, 0, 0, 0,"
+        " 0)");
     execute(
         "INSERT INTO series (series_id, account_id, prefix, created_at, held) VALUES"
         " (3, 7, 'SYN', 1, 1), (4, 7, 'INC', 1, 0)");

@@ -5,6 +5,7 @@
 #include "support/temp_dir.hpp"
 #include "t0.hpp"
 
+#include <callsign/rules/rows/accounts.hpp>
 #include <callsign/store/sqlite.hpp>
 
 #include <SQLiteCpp/SQLiteCpp.h>
@@ -25,7 +26,7 @@ struct numbers : ::testing::Test {
     void fill() {
         const auto store = open();
         const auto tx = store->begin_write();
-        account = tx->put_account("home", t0);
+        account = accounts::put(*tx, "home", t0);
         const auto series = tx->put_series(account, "SYN", "", true, t0);
         for (std::uint64_t n = 1; n <= 3; ++n) {
             task t;
@@ -95,7 +96,7 @@ TEST_F(numbers, of_open_tasks_are_those_of_the_snapshot) {
         tx->commit();
     };
     const auto before = store->begin_read();
-    EXPECT_TRUE(before->find_account(account));  // it has its snapshot
+    EXPECT_TRUE(accounts::find(*before, account));  // it has its snapshot
     turn(1, "completed");
     turn(2, "pending");
     const auto between = store->begin_read();

@@ -7,6 +7,7 @@
 #include "support/temp_dir.hpp"
 #include "t0.hpp"
 
+#include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/removal.hpp>
 #include <callsign/store/memory.hpp>
 #include <callsign/store/sqlite.hpp>
@@ -30,7 +31,7 @@ uuid uuid_of(std::int64_t n) {
 // Everything that is found by way of the indexes, as text.
 std::string found_in(read_tx& tx) {
     std::ostringstream all;
-    std::vector<account> accounts = tx.accounts();
+    std::vector<account> accounts = accounts::all(tx);
     std::ranges::sort(accounts, {}, &account::name);
     for (const account& a : accounts) {
         all << "\naccount " << a.name << ':';
@@ -80,7 +81,7 @@ constexpr std::int64_t waited_for = 1'000'000;
 
 std::string waiting_in(write_tx& tx) {
     std::string all;
-    for (const account& a : tx.accounts()) {
+    for (const account& a : accounts::all(tx)) {
         for (int n = 0; n < 4; ++n) {
             for (const slot& s : tx.pending_slots_of(a.id, uuid_of(waited_for + n))) {
                 all += a.name + std::to_string(n) + s.key + ' ';
@@ -128,8 +129,8 @@ class both_stores {
     void begin_read() {
         if (readers_.size() == 3) readers_.pop_front();
         readers_.push_back({memory_->begin_read(), disk_->begin_read()});
-        RC_ASSERT(readers_.back().disk->accounts().size() ==
-                  readers_.back().memory->accounts().size());
+        RC_ASSERT(accounts::all(*readers_.back().disk).size() ==
+                  accounts::all(*readers_.back().memory).size());
     }
     void look() {
         for (const auto& r : readers_) RC_ASSERT(found_in(*r.disk) == found_in(*r.memory));
@@ -186,7 +187,7 @@ class player {
     void make_account() {
         const std::string name = "a" + std::to_string(++made_);
         stores_.write(true, [&](write_tx& tx) {
-            const account_id id = tx.put_account(name, t0);
+            const account_id id = accounts::put(tx, name, t0);
             tx.put_series(id, "S", "", true, t0);
             tx.put_series(id, "T", "", false, t0);
         });
@@ -195,7 +196,7 @@ class player {
     void remove_account() {
         const auto at = *rc::gen::inRange<std::size_t>(0, owners_.size());
         stores_.write(true, [&](write_tx& tx) {
-            const account_id id = tx.find_account(owners_[at].name)->id;
+            const account_id id = accounts::find(tx, owners_[at].name)->id;
             for (const std::string& key : owners_[at].keys) {
                 const slot s = *tx.find_slot(id, key);
                 tx.fail_slot(s.id, failure_reason::window_passed, t0);
@@ -229,7 +230,7 @@ class player {
 
     void change(write_tx& tx) {
         owner& o = owners_[static_cast<std::size_t>(draw(static_cast<int>(owners_.size())))];
-        const account_id account = tx.find_account(o.name)->id;
+        const account_id account = accounts::find(tx, o.name)->id;
         const series_id series = tx.find_series(account, draw(2) == 0 ? "S" : "T")->id;
         const int what = draw(14);
         if (what >= 10) return change_slots(tx, account, o);

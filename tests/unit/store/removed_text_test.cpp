@@ -12,6 +12,7 @@
 #include "support/temp_dir.hpp"
 
 #include <callsign/rules/read.hpp>
+#include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rules.hpp>
 #include <callsign/store/sqlite.hpp>
 
@@ -173,7 +174,7 @@ TEST_F(removed_text, leaves_the_log_when_nobody_reads_it_any_more) {
     open(data());
     purge(fill("a"));
     auto reader = store_->begin_read();
-    reader->accounts();
+    accounts::all(*reader);
     run(clear_log{});
     EXPECT_GT(purged_in(data()), 0u);
     reader.reset();

@@ -4,6 +4,7 @@
 #include "support/temp_dir.hpp"
 #include "support/unsafe_disk.hpp"
 
+#include <callsign/rules/rows/accounts.hpp>
 #include <callsign/store/sqlite.hpp>
 
 #include <gtest/gtest.h>
@@ -33,7 +34,7 @@ class repair_clock : public ::testing::Test {
     void fill() {
         const auto disk = open();
         const auto tx = disk->begin_write();
-        const account_id account = tx->put_account("home", wall_now);
+        const account_id account = accounts::put(*tx, "home", wall_now);
         tx->put_slot(pending(account, "before", wall_now));
         tx->put_slot(pending(account, "waits", ahead));
         const slot_id failed = tx->put_slot(pending(account, "failed", ahead));
@@ -100,7 +101,7 @@ TEST_F(repair_clock, how_tasks_stood_has_not_ended_later_than_now) {
         const auto disk = open();
         const auto tx = disk->begin_write();
         task t;
-        t.account = tx->put_account("home", wall_now);
+        t.account = accounts::put(*tx, "home", wall_now);
         t.uuid = make_uuid_v7(wall_now, 1, 1);
         t.created_at = wall_now;
         t.last_seq = 1;
@@ -112,7 +113,7 @@ TEST_F(repair_clock, how_tasks_stood_has_not_ended_later_than_now) {
     const auto disk = open();
     const auto tx = disk->begin_write();
     tx->forget_history(wall_now + 2h, 10);
-    EXPECT_EQ(tx->history_from(tx->find_account("home")->id), 1);
+    EXPECT_EQ(accounts::history_from(*tx, accounts::find(*tx, "home")->id), 1);
 }
 
 TEST_F(repair_clock, leaves_a_store_alone_that_is_not_ahead) {

@@ -4,6 +4,7 @@
 #include "support/later_steps.hpp"
 #include "support/temp_dir.hpp"
 
+#include <callsign/rules/rows/accounts.hpp>
 #include <callsign/store/sqlite.hpp>
 
 #include <SQLiteCpp/SQLiteCpp.h>
@@ -53,7 +54,7 @@ class migrated : public ::testing::Test {
     migrated() {
         const auto store = open(dir_);
         const auto tx = store->begin_write();
-        tx->put_account("home", time_point{milliseconds{1'700'000'000'000}});
+        accounts::put(*tx, "home", time_point{milliseconds{1'700'000'000'000}});
         tx->commit();
     }
 
@@ -155,7 +156,7 @@ TEST(schema, time_goes_on_from_the_last_moment) {
     {
         const auto store = open(dir);
         const auto tx = store->begin_write();
-        tx->put_account("home", late);
+        accounts::put(*tx, "home", late);
         tx->commit();
     }
     EXPECT_EQ(open(dir)->last_moment(), late);
@@ -210,7 +211,7 @@ TEST(data_directory, files_that_their_owner_cannot_write_are_opened_to_it) {
         EXPECT_EQ(modes_of(file), std::filesystem::perms(0600)) << file;
     }
     const auto tx = store->begin_write();
-    tx->put_account("ada", time_point{});
+    accounts::put(*tx, "ada", time_point{});
     EXPECT_NO_THROW(tx->commit());
 }
 

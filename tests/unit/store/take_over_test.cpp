@@ -5,6 +5,7 @@
 #include "support/counted_ids.hpp"
 #include "support/temp_dir.hpp"
 
+#include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rules.hpp>
 #include <callsign/store/sqlite.hpp>
 
@@ -21,9 +22,9 @@ class taken_over : public ::testing::Test {
         reopen();
         account_ = run(register_client{client_}).account.id;
         for (int n = 1; n <= count; ++n) {
-            const uuid parent = store_->begin_read()->head_of(account_).version;
+            const uuid parent = accounts::head_of(*store_->begin_read(), account_).version;
             run(add_sealed_version{client_, parent, "sealed", false, account_});
-            const chain_head head = store_->begin_read()->head_of(account_);
+            const chain_head head = accounts::head_of(*store_->begin_read(), account_);
             version v{head.seq, head.version, parent, now_, {}};
             const std::string status = n % 3 == 0 ? "completed" : "pending";
             v.operations = {{operation_kind::create, task_of(n), {}, {}, {}},
@@ -52,8 +53,8 @@ class taken_over : public ::testing::Test {
         ASSERT_TRUE(report.ok()) << report.faults.front().text;
     }
     static uuid task_of(int n) { return uuid{{static_cast<std::uint8_t>(n), 1}}; }
-    chain_head head() { return store_->begin_read()->head_of(account_); }
-    std::int64_t stored() { return store_->begin_read()->find_account(account_)->stored_bytes; }
+    chain_head head() { return accounts::head_of(*store_->begin_read(), account_); }
+    std::int64_t stored() { return accounts::find(*store_->begin_read(), account_)->stored_bytes; }
 
     // All but the last task.
     chain_head take() {
@@ -128,7 +129,7 @@ TEST_F(taken_over, in_vain_and_then_to_its_end) {
     expect_sound();
     const auto tx = store_->begin_read();
     EXPECT_EQ(store_->totals().open_tasks, 20);
-    EXPECT_EQ(tx->head_of(account_).sealed_seq, count);
+    EXPECT_EQ(accounts::head_of(*tx, account_).sealed_seq, count);
     EXPECT_EQ(tx->versions(account_, 0, 1000).size(), 2u * count);
     for (int n = 1; n <= count; ++n) {
         const auto known = tx->find_task(account_, task_of(n));

@@ -1,10 +1,14 @@
 #pragma once
 // Every table that is declared.
 
+#include <callsign/ports/tables/accounts.hpp>
 #include <callsign/ports/tables/actions.hpp>
+#include <callsign/ports/tables/devices.hpp>
+#include <callsign/ports/tables/fork_versions.hpp>
 #include <callsign/ports/tables/instance.hpp>
 #include <callsign/ports/tables/outbox.hpp>
 #include <callsign/ports/tables/purges.hpp>
+#include <callsign/ports/tables/remotes.hpp>
 #include <callsign/ports/tables/retry_times.hpp>
 #include <callsign/ports/tables/tokens.hpp>
 #include <callsign/ports/tables/webhooks.hpp>
@@ -14,7 +18,9 @@
 namespace callsign {
 
 inline auto all_tables() {
-    return std::array{&info_of_table<action_row>(),  &info_of_table<effect>(),
+    return std::array{&info_of_table<account>(),     &info_of_table<device>(),
+                      &info_of_table<fork_row>(),    &info_of_table<remote_chain>(),
+                      &info_of_table<action_row>(),  &info_of_table<effect>(),
                       &info_of_table<contest_row>(), &info_of_table<instance_row>(),
                       &info_of_table<purge>(),       &info_of_table<kept_retry_times>(),
                       &info_of_table<token_row>(),   &info_of_table<webhook>(),

@@ -1,0 +1,146 @@
+#pragma once
+// The committed rows that a writer remembers, so that it need not read them again: nobody else
+// writes. What one transaction has changed is the unit of work's alone until it is committed.
+//
+// A table says how many of its rows are remembered at most, and by which of its indexes they are
+// found:
+//
+//     remembered_max     the first index among them;
+//     remembered_by      an index_list.
+//
+// Threads: the writer's.
+
+#include <callsign/ports/unit_of_work.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace callsign {
+
+template <class Row>
+concept is_remembered = requires {
+    table<Row>::remembered_max;
+};
+
+namespace tables {
+
+template <class Index, class List>
+inline constexpr bool is_in_list = false;
+template <class Index, class... All>
+inline constexpr bool is_in_list<Index, index_list<All...>> = (std::same_as<Index, All> || ...);
+
+}  // namespace tables
+
+template <class Index>
+concept is_remembered_by = is_remembered<typename Index::row> &&
+    tables::is_in_list<Index, typename table<typename Index::row>::remembered_by>;
+
+// Of one table, for who does not know its rows.
+class remembered_rows {
+  public:
+    virtual ~remembered_rows() = default;
+    virtual void committed(const table_changes& changes) = 0;
+};
+
+// Two halves: when one is full, the other, which nobody has asked for since, is dropped.
+template <class Row>
+class remembered_rows_of final : public remembered_rows {
+  public:
+    // Null: it is not remembered.
+    template <class Index>
+    row_of<Row> find(const index_key<Index>& key) {
+        const auto& young = young_.template by<Index>();
+        if (const auto at = young.find(key); at != young.end()) return at->second;
+        const auto& old = old_.template by<Index>();
+        const auto at = old.find(key);
+        if (at == old.end()) return nullptr;
+        const row_of<Row> row = at->second;
+        put(row);
+        return row;
+    }
+    // In place of what was remembered of it. Requires: it is committed, and its keys are the same.
+    void put(const row_of<Row>& row) {
+        forget(*row);
+        if (young_.template by<primary_of<Row>>().size() == table<Row>::remembered_max / 2) {
+            old_ = std::exchange(young_, {});
+        }
+        young_.enter(row);
+    }
+    void committed(const table_changes& changes) override {
+        for (const row_change& c : changes.rows) {
+            if (c.before) forget(*static_cast<const Row*>(c.before.get()));
+        }
+        for (const row_change& c : changes.rows) {
+            if (c.now) put(std::static_pointer_cast<const Row>(c.now));
+        }
+    }
+
+  private:
+    using by_each = typename table<Row>::remembered_by;
+
+    template <class List>
+    struct maps_of;
+    template <class... Index>
+    struct maps_of<index_list<Index...>> {
+        using type = std::tuple<tables::rows_by<Index>...>;
+    };
+
+    struct half {
+        typename maps_of<by_each>::type maps{};
+
+        template <class Index>
+        auto& by() {
+            return std::get<number_in<Index, by_each>::value>(maps);
+        }
+        template <class Do>
+        void each_index(const Do& what) {
+            [&]<class... Index>(index_list<Index...>) {
+                (what(std::type_identity<Index>{}, by<Index>()), ...);
+            }(by_each{});
+        }
+        void enter(const row_of<Row>& row) {
+            each_index([&]<class Index>(std::type_identity<Index>, auto& rows) {
+                if (is_in<Index>(*row)) rows.emplace(Index::key(*row), row);
+            });
+        }
+        void erase(const Row& row) {
+            each_index([&]<class Index>(std::type_identity<Index>, auto& rows) {
+                if (is_in<Index>(row)) rows.erase(Index::key(row));
+            });
+        }
+    };
+
+    void forget(const Row& row) {
+        young_.erase(row);
+        old_.erase(row);
+    }
+
+    half young_, old_;
+};
+
+class row_cache {
+  public:
+    template <class Row>
+    remembered_rows_of<Row>& of() {
+        const std::size_t number = info_of_table<Row>().number;
+        if (tables_.size() <= number) tables_.resize(number + 1);
+        auto& rows = tables_[number];
+        if (!rows) rows = std::make_unique<remembered_rows_of<Row>>();
+        return static_cast<remembered_rows_of<Row>&>(*rows);
+    }
+    // They are what is on the disk now.
+    void committed(const std::vector<table_changes>& changes) {
+        for (const table_changes& each : changes) {
+            const std::size_t number = each.table->number;
+            if (number < tables_.size() && tables_[number]) tables_[number]->committed(each);
+        }
+    }
+
+  private:
+    std::vector<std::unique_ptr<remembered_rows>> tables_;  // by their numbers
+};
+
+}  // namespace callsign

@@ -1,0 +1,44 @@
+#include <callsign/ports/tables/accounts.hpp>
+#include <callsign/ports/tables/remotes.hpp>
+#include <callsign/rules/rows/remotes.hpp>
+
+#include <utility>
+
+namespace callsign::remotes {
+namespace {
+
+void set_elsewhere(write_tx& tx, account_id id, bool elsewhere) {
+    tx.edit(tx.expect<accounts_by_id>(id), [&](account& a) { a.elsewhere = elsewhere; });
+}
+
+}  // namespace
+
+std::optional<remote_chain> find(read_tx& tx, account_id account) {
+    const auto found = tx.get<remotes_by_account>(account);
+    return found ? std::optional(*found) : std::nullopt;
+}
+
+std::vector<remote_chain> some(read_tx& tx, account_id after, std::int64_t limit) {
+    std::vector<remote_chain> some;
+    for (const auto& r : tx.all(range_of<remotes_by_account>().after(after).limit(limit))) {
+        some.push_back(*r);
+    }
+    return some;
+}
+
+void put(write_tx& tx, remote_chain made) {
+    set_elsewhere(tx, made.account, true);
+    tx.put(std::move(made));
+}
+
+void update(write_tx& tx, remote_chain now) {
+    const auto was = tx.expect<remotes_by_account>(now.account);
+    tx.put(was, std::move(now));
+}
+
+void remove(write_tx& tx, account_id account) {
+    set_elsewhere(tx, account, false);
+    tx.erase(tx.expect<remotes_by_account>(account));
+}
+
+}  // namespace callsign::remotes
