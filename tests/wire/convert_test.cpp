@@ -326,7 +326,12 @@ TEST(to_message, other_nouns) {
     EXPECT_EQ(encode(format::json, to_message(numbers)),
               R"({"prefix":"SYN","reset":"never","timeZone":"UTC","next":42,"isDefault":true,)"
               R"("archived":false,"allowsGaps":false,"held":false})");
-    EXPECT_EQ(encode(format::json, to_message(account{{3}, "ada", "SYN", 9, {}})),
+    account ada;
+    ada.id = account_id{3};
+    ada.name = "ada";
+    ada.default_prefix = "SYN";
+    ada.head.seq = 9;
+    EXPECT_EQ(encode(format::json, to_message(ada)),
               R"({"accountId":"3","name":"ada","prefix":"SYN",)"
               R"("createdAt":"1970-01-01T00:00:00.000Z","seq":9,"mode":"managed","state":"active",)"
               R"("storedBytes":0})");

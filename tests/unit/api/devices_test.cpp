@@ -54,7 +54,7 @@ struct devices : ::testing::Test {
     }
     device stored(const object& made) {
         const auto id = *parse_uuid(text_of(made.at("clientId")));
-        auto question = [id](read_tx& tx) { return devices::find(tx, id); };
+        auto question = [id](read_tx& tx) { return callsign::devices::find(tx, id); };
         return h.look(question).value();
     }
 
@@ -226,7 +226,7 @@ TEST_F(devices, an_opaque_account_has_none_to_manage) {
     const auto made =
         h.call(post("/v1/admin/accounts", R"({"name":"desk","prefix":"D","mode":"opaque"})", root));
     const auto id = *parse_uuid(text_of(body_of(made).at("clientId")));
-    auto question = [id](read_tx& tx) { return devices::find(tx, id); };
+    auto question = [id](read_tx& tx) { return callsign::devices::find(tx, id); };
     const device way_in = h.look(question).value();
     const auto head = h.make_token("desk", token_scope::admin);
     const std::string path = "/v1/admin/accounts/desk/devices";

@@ -150,7 +150,7 @@ TEST_F(manage, versions_that_come_meanwhile_are_taken_along) {
 TEST_F(manage, each_task_stands_at_the_end_of_the_chain) {
     add(add(nil_id, new_task(1, "one")), new_task(2, "two"));
     ASSERT_EQ(manage_account(secret).status, 200u);
-    const auto end = vault()->last_seq;
+    const auto end = vault()->head.seq;
     EXPECT_EQ(end, 3);  // the keys
     for (const char* key : {"VLT-1", "VLT-2"}) {
         const auto shown = h->call(get("/v1/tasks/" + std::string(key), token));

@@ -45,7 +45,7 @@ struct sync : ::testing::Test {
     }
     chain_head head() {
         auto question = [this](read_tx& tx) {
-            const auto known = devices::find(tx, *parse_uuid(client));
+            const auto known = callsign::devices::find(tx, *parse_uuid(client));
             return known ? accounts::head_of(tx, known->account) : chain_head{};
         };
         return h.look(question);

@@ -386,7 +386,7 @@ TEST_F(engine_test, a_question_sees_what_was_committed) {
     settle();
     const auto asked = start(engine_->ask(find_account{account_}));
     settle();
-    EXPECT_EQ(asked->value().value()->last_seq, 1);
+    EXPECT_EQ(asked->value().value()->head.seq, 1);
 }
 
 TEST_F(engine_test, questions_asked_in_one_turn_share_a_transaction) {

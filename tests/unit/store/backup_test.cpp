@@ -39,7 +39,10 @@ class backup : public ::testing::Test {
     }
     // Written, and taken back.
     static void drop_something(store& of) {
-        of.begin_write()->put_slot({.account = account_id{1}, .key = "dropped", .created_at = now});
+        slot dropped;
+        dropped.account = account_id{1};
+        dropped.key = "dropped";
+        of.begin_write()->put_slot(dropped);
     }
     static std::size_t accounts_in(store& s) {
         return accounts::some(*s.begin_read(), account_id{}, 1'000'000).size();
