@@ -306,6 +306,7 @@ CREATE TABLE sealed_versions (
     version_id BLOB NOT NULL CHECK (length(version_id) = 16),
     parent_id  BLOB NOT NULL CHECK (length(parent_id) = 16),
     created_at INTEGER NOT NULL,
+    bytes      INTEGER NOT NULL CHECK (bytes = length(segment)),
     segment    BLOB NOT NULL
 ) STRICT;
 CREATE UNIQUE INDEX sealed_versions_by_parent ON sealed_versions (parent_id, account_id);
@@ -317,6 +318,7 @@ CREATE TABLE sealed_snapshots (
     seq        INTEGER NOT NULL CHECK (seq >= 0),
     taken_seq  INTEGER NOT NULL,
     taken_at   INTEGER NOT NULL,
+    size       INTEGER NOT NULL CHECK (size = length(bytes)),
     bytes      BLOB NOT NULL
 ) STRICT;
 

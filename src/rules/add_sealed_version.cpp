@@ -4,13 +4,14 @@
 
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/devices.hpp>
+#include <callsign/rules/rows/sealed.hpp>
 
 namespace callsign::rules {
 namespace {
 
 std::optional<snapshot_age> age_of(write_tx& tx, account_id account, const chain_head& head,
                                    time_point now) {
-    const auto mark = tx.find_snapshot_mark(account);
+    const auto mark = snapshots::find_mark(tx, account);
     if (!mark) return std::nullopt;
     return snapshot_age{now - mark->taken_at, head.seq - mark->taken_seq};
 }
@@ -31,7 +32,7 @@ add_sealed_version::answer apply(write_tx& tx, const add_sealed_version& c, cons
     const account_id account = known ? known->account : registered(tx, c.client_id, m);
     add_sealed_version::added done{account, m.ids.next(m.now),
                                    age_of(tx, account, accounts::head_of(tx, account), m.now)};
-    const auto seq = tx.append_sealed_version(account, done.version, c.parent, m.now, c.segment);
+    const auto seq = sealed::append(tx, account, done.version, c.parent, m.now, c.segment);
     m.tell(events::version_appended{account, seq});
     return done;
 }

@@ -4,6 +4,7 @@
 #include "snapshot_place.hpp"
 
 #include <callsign/rules/rows/devices.hpp>
+#include <callsign/rules/rows/sealed.hpp>
 
 namespace callsign::rules {
 
@@ -11,8 +12,8 @@ import_sealed_version::answer apply(write_tx& tx, const import_sealed_version& c
     const auto known = devices::find(tx, c.client_id);
     if (!known) return no_such_client{};
     if (known->mode != account_mode::opaque) return import_sealed_version::differs{};
-    if (const auto child = tx.find_child_place(known->account, c.parent)) {
-        if (child->version == c.version) return import_sealed_version::there_already{};
+    if (const auto child = sealed::find_link(tx, known->account, c.parent)) {
+        if (child->id == c.version) return import_sealed_version::there_already{};
         return import_sealed_version::differs{};
     }
     const chain_head head = sealed_head_of(tx, known->account);
@@ -20,8 +21,7 @@ import_sealed_version::answer apply(write_tx& tx, const import_sealed_version& c
     const bool fits = (head.version.is_nil() || head.version == c.parent) &&
                       c.version != c.parent && !seq_of(tx, known->account, head, c.version);
     if (!fits || c.version.is_nil()) return import_sealed_version::differs{};
-    const auto seq =
-        tx.append_sealed_version(known->account, c.version, c.parent, m.now, c.segment);
+    const auto seq = sealed::append(tx, known->account, c.version, c.parent, m.now, c.segment);
     m.tell(events::version_appended{known->account, seq});
     return import_sealed_version::imported{};
 }
@@ -36,10 +36,10 @@ import_sealed_snapshot::answer apply(write_tx& tx, const import_sealed_snapshot&
     // Of an account without versions the snapshot may be all that the other server held.
     if (!seq && head.version.is_nil() && !c.version.is_nil()) seq = 0;
     if (!seq) return import_sealed_snapshot::unknown_version{};
-    const auto before = tx.find_snapshot_mark(known->account);
+    const auto before = snapshots::find_mark(tx, known->account);
     if (before && before->seq >= *seq) return import_sealed_snapshot::there_already{};
     const std::int64_t taken_seq = head.seq - c.versions_since;
-    tx.put_snapshot(known->account, {c.version, *seq, taken_seq, c.taken_at}, m.now, c.bytes);
+    snapshots::put(tx, known->account, {c.version, *seq, taken_seq, c.taken_at}, m.now, c.bytes);
     return import_sealed_snapshot::imported{};
 }
 

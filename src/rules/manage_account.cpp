@@ -10,6 +10,7 @@
 #include <callsign/domain/work.hpp>
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/devices.hpp>
+#include <callsign/rules/rows/sealed.hpp>
 
 #include <algorithm>
 #include <span>
@@ -123,10 +124,10 @@ manage_account::answer apply(write_tx& tx, const manage_account& c, const moment
     accounts::become_managed(tx, c.account, last);
     if (c.taken.seq == 0) {
         for (const version& v : c.history) {
-            tx.remove_sealed(c.account, v.parent);
+            sealed::remove(tx, c.account, v.parent);
             put_purges(tx, c.account, v.operations, v.seq);
         }
-        tx.remove_snapshot(c.account);
+        snapshots::remove(tx, c.account);
     }
     devices::give_key(tx, clients.front().id, c.device_name, c.sealed_key);
     m.tell(events::account_managed{c.account, clients.front().client_id});
@@ -176,9 +177,9 @@ remove_sealed::answer apply(write_tx& tx, const remove_sealed& c, const moment& 
         if (work >= c.work_max) return {seq - 1};
         const version v = version_at(tx, c.account, seq);
         put_purges(tx, c.account, v.operations, v.seq);
-        work += work_of(v) + tx.remove_sealed(c.account, v.parent);
+        work += work_of(v) + sealed::remove(tx, c.account, v.parent);
     }
-    tx.remove_snapshot(c.account);
+    snapshots::remove(tx, c.account);
     return {};
 }
 

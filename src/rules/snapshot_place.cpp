@@ -1,13 +1,14 @@
 #include "snapshot_place.hpp"
 
 #include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/sealed.hpp>
 
 namespace callsign::rules {
 
 chain_head sealed_head_of(read_tx& tx, account_id account) {
     chain_head head = accounts::head_of(tx, account);
     if (head.seq > 0) return head;
-    if (const auto mark = tx.find_snapshot_mark(account)) head.version = mark->version;
+    if (const auto mark = snapshots::find_mark(tx, account)) head.version = mark->version;
     return head;
 }
 
@@ -15,7 +16,7 @@ std::optional<std::int64_t> seq_of(read_tx& tx, account_id account, const chain_
                                    const uuid& version) {
     if (version.is_nil()) return std::nullopt;
     if (version == head.version) return head.seq;
-    const auto child = tx.find_child_place(account, version);
+    const auto child = sealed::find_link(tx, account, version);
     if (!child) return std::nullopt;
     return child->seq - 1;
 }

@@ -6,6 +6,7 @@
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/devices.hpp>
 #include <callsign/rules/rows/forks.hpp>
+#include <callsign/rules/rows/sealed.hpp>
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -229,34 +230,32 @@ TEST_P(store_contract, a_managed_account_is_what_it_was) {
 TEST_P(store_contract, sealed_versions_follow_each_other) {
     const auto id = write([](write_tx& tx) {
         const auto made = put_opaque(tx, "sealed", client_a);
-        EXPECT_EQ(tx.append_sealed_version(made, uuid_of(1), uuid_of(50), t0, "one"), 1);
+        EXPECT_EQ(sealed::append(tx, made, uuid_of(1), uuid_of(50), t0, "one"), 1);
         EXPECT_EQ(accounts::head_of(tx, made).version, uuid_of(1));
-        EXPECT_EQ(tx.find_child_place(made, uuid_of(50))->seq, 1);
+        EXPECT_EQ(sealed::find_link(tx, made, uuid_of(50))->seq, 1);
         return made;
     });
     const std::string bytes("\0\xFF two", 6);
     write([&](write_tx& tx) {
-        EXPECT_EQ(tx.append_sealed_version(id, uuid_of(2), uuid_of(1), t0 + milliseconds{5}, bytes),
-                  2);
+        EXPECT_EQ(sealed::append(tx, id, uuid_of(2), uuid_of(1), t0 + milliseconds{5}, bytes), 2);
     });
     if (GetParam().durable) reopen();
     const auto tx = store_->begin_read();
     EXPECT_EQ(accounts::head_of(*tx, id).seq, 2);
     EXPECT_EQ(accounts::head_of(*tx, id).version, uuid_of(2));
     EXPECT_EQ(accounts::find(*tx, id)->head.seq, 2);
-    EXPECT_EQ(tx->find_sealed_child(id, uuid_of(50))->segment, "one");
-    const auto second = tx->find_sealed_child(id, uuid_of(1));
+    EXPECT_EQ(sealed::find_child(*tx, id, uuid_of(50))->segment, "one");
+    const auto second = sealed::find_child(*tx, id, uuid_of(1));
     ASSERT_TRUE(second);
     EXPECT_EQ(second->seq, 2);
     EXPECT_EQ(second->id, uuid_of(2));
     EXPECT_EQ(second->parent, uuid_of(1));
     EXPECT_EQ(second->created_at, t0 + milliseconds{5});
     EXPECT_EQ(second->segment, bytes);
-    EXPECT_EQ(tx->sealed_child_bytes(id, uuid_of(1)), bytes.size());
-    EXPECT_EQ(tx->sealed_child_bytes(id, uuid_of(2)), 0u);
-    EXPECT_EQ(tx->find_child_place(id, uuid_of(1))->version, uuid_of(2));
-    EXPECT_FALSE(tx->find_sealed_child(id, uuid_of(2)));
-    EXPECT_FALSE(tx->find_child_place(id, uuid_of(2)));
+    EXPECT_EQ(sealed::find_link(*tx, id, uuid_of(1))->bytes, bytes.size());
+    EXPECT_EQ(sealed::find_link(*tx, id, uuid_of(1))->id, uuid_of(2));
+    EXPECT_FALSE(sealed::find_child(*tx, id, uuid_of(2)));
+    EXPECT_FALSE(sealed::find_link(*tx, id, uuid_of(2)));
     EXPECT_EQ(store_->last_moment(), t0 + milliseconds{5});
 }
 
@@ -264,10 +263,10 @@ TEST_P(store_contract, two_accounts_may_hold_the_same_versions) {
     write([](write_tx& tx) {
         const auto a = put_opaque(tx, "a", client_a);
         const auto b = put_opaque(tx, "b", client_b);
-        tx.append_sealed_version(a, uuid_of(1), uuid{}, t0, "of a");
-        tx.append_sealed_version(b, uuid_of(1), uuid{}, t0, "of b");
-        EXPECT_EQ(tx.find_sealed_child(a, uuid{})->segment, "of a");
-        EXPECT_EQ(tx.find_sealed_child(b, uuid{})->segment, "of b");
+        sealed::append(tx, a, uuid_of(1), uuid{}, t0, "of a");
+        sealed::append(tx, b, uuid_of(1), uuid{}, t0, "of b");
+        EXPECT_EQ(sealed::find_child(tx, a, uuid{})->segment, "of a");
+        EXPECT_EQ(sealed::find_child(tx, b, uuid{})->segment, "of b");
     });
 }
 
@@ -299,12 +298,12 @@ TEST_P(store_contract, an_account_s_bytes_are_those_of_its_versions_and_its_snap
 
     const auto sealed = write([](write_tx& tx) {
         const auto id = accounts::put(tx, "sealed", t0, account_mode::opaque);
-        tx.append_sealed_version(id, uuid_of(1), {}, t0, "segment");
-        tx.put_snapshot(id, {uuid_of(1), 1, 1, t0}, t0, "snapshot");
+        sealed::append(tx, id, uuid_of(1), {}, t0, "segment");
+        snapshots::put(tx, id, {uuid_of(1), 1, 1, t0}, t0, "snapshot");
         return id;
     });
     EXPECT_EQ(stored(sealed), 15);
-    write([&](write_tx& tx) { tx.put_snapshot(sealed, {uuid_of(1), 1, 1, t0}, t0, "less"); });
+    write([&](write_tx& tx) { snapshots::put(tx, sealed, {uuid_of(1), 1, 1, t0}, t0, "less"); });
     EXPECT_EQ(stored(sealed), 11);
     write([&](write_tx& tx) {
         const version v{1, uuid_of(1), {}, t0, some};
@@ -315,9 +314,9 @@ TEST_P(store_contract, an_account_s_bytes_are_those_of_its_versions_and_its_snap
         tx.take_over_version(sealed, v);
         accounts::become_managed(tx, sealed, {1, uuid_of(1)});
         EXPECT_EQ(tx.expect<accounts_by_id>(sealed)->stored_bytes, one + 11);
-        EXPECT_EQ(tx.remove_sealed(sealed, {}), 7u);
-        EXPECT_EQ(tx.remove_sealed(sealed, {}), 0u);
-        tx.remove_snapshot(sealed);
+        EXPECT_EQ(sealed::remove(tx, sealed, {}), 7u);
+        EXPECT_EQ(sealed::remove(tx, sealed, {}), 0u);
+        snapshots::remove(tx, sealed);
     });
     EXPECT_EQ(stored(sealed), one);
     EXPECT_EQ(stored(managed), 2 * one);
@@ -326,45 +325,45 @@ TEST_P(store_contract, an_account_s_bytes_are_those_of_its_versions_and_its_snap
 TEST_P(store_contract, the_newest_snapshot_takes_the_place_of_the_one_before) {
     const auto id = write([](write_tx& tx) {
         const auto made = put_opaque(tx, "sealed", client_a);
-        EXPECT_FALSE(tx.find_snapshot_mark(made));
-        EXPECT_FALSE(tx.find_snapshot(made));
-        EXPECT_EQ(tx.snapshot_bytes(made), 0u);
-        tx.append_sealed_version(made, uuid_of(1), uuid{}, t0, "one");
-        tx.put_snapshot(made, {uuid_of(1), 1, 1, t0}, t0, "old");
-        EXPECT_EQ(tx.find_snapshot(made)->bytes, "old");
+        EXPECT_FALSE(snapshots::find_mark(tx, made));
+        EXPECT_FALSE(snapshots::find(tx, made));
+        EXPECT_EQ(snapshots::size_of(tx, made), 0u);
+        sealed::append(tx, made, uuid_of(1), uuid{}, t0, "one");
+        snapshots::put(tx, made, {uuid_of(1), 1, 1, t0}, t0, "old");
+        EXPECT_EQ(snapshots::find(tx, made)->bytes, "old");
         return made;
     });
     const std::string bytes(100'000, 's');
     write([&](write_tx& tx) {
-        tx.append_sealed_version(id, uuid_of(2), uuid_of(1), t0, "two");
-        tx.put_snapshot(id, {uuid_of(2), 2, 7, t0 - milliseconds{9}}, t0, bytes);
+        sealed::append(tx, id, uuid_of(2), uuid_of(1), t0, "two");
+        snapshots::put(tx, id, {uuid_of(2), 2, 7, t0 - milliseconds{9}}, t0, bytes);
     });
     if (GetParam().durable) reopen();
     const auto tx = store_->begin_read();
-    const auto mark = tx->find_snapshot_mark(id);
+    const auto mark = snapshots::find_mark(*tx, id);
     ASSERT_TRUE(mark);
     EXPECT_EQ(mark->version, uuid_of(2));
     EXPECT_EQ(mark->seq, 2);
     EXPECT_EQ(mark->taken_seq, 7);
     EXPECT_EQ(mark->taken_at, t0 - milliseconds{9});
-    EXPECT_EQ(tx->find_snapshot(id)->bytes, bytes);
-    EXPECT_EQ(tx->snapshot_bytes(id), bytes.size());
+    EXPECT_EQ(snapshots::find(*tx, id)->bytes, bytes);
+    EXPECT_EQ(snapshots::size_of(*tx, id), bytes.size());
 }
 
 TEST_P(store_contract, a_dropped_transaction_leaves_no_trace_in_a_sealed_chain) {
     const auto id = write([](write_tx& tx) { return put_opaque(tx, "sealed", client_a); });
     {
         const auto tx = store_->begin_write();
-        tx->append_sealed_version(id, uuid_of(1), uuid{}, t0, "lost");
-        tx->put_snapshot(id, {uuid_of(1), 1, 1, t0}, t0, "lost");
+        sealed::append(*tx, id, uuid_of(1), uuid{}, t0, "lost");
+        snapshots::put(*tx, id, {uuid_of(1), 1, 1, t0}, t0, "lost");
         put_opaque(*tx, "other", client_b);
     }
     write([&](write_tx& tx) {
         EXPECT_EQ(accounts::head_of(tx, id).seq, 0);
-        EXPECT_FALSE(tx.find_sealed_child(id, uuid{}));
-        EXPECT_FALSE(tx.find_snapshot_mark(id));
+        EXPECT_FALSE(sealed::find_child(tx, id, uuid{}));
+        EXPECT_FALSE(snapshots::find_mark(tx, id));
         EXPECT_FALSE(devices::find(tx, client_b));
-        EXPECT_EQ(tx.append_sealed_version(id, uuid_of(2), uuid_of(9), t0, "kept"), 1);
+        EXPECT_EQ(sealed::append(tx, id, uuid_of(2), uuid_of(9), t0, "kept"), 1);
     });
 }
 
@@ -373,8 +372,8 @@ TEST_P(store_contract, the_links_of_sealed_chains_are_listed) {
         const auto first = put_opaque(tx, "a", client_a);
         const auto second = put_opaque(tx, "b", client_b);
         for (int n = 1; n <= 3; ++n) {
-            tx.append_sealed_version(first, uuid_of(n), uuid_of(n - 1), t0, "segment");
-            tx.append_sealed_version(second, uuid_of(n), uuid_of(n - 1), t0, "segment");
+            sealed::append(tx, first, uuid_of(n), uuid_of(n - 1), t0, "segment");
+            sealed::append(tx, second, uuid_of(n), uuid_of(n - 1), t0, "segment");
         }
         return std::pair(first, second);
     });
@@ -383,7 +382,7 @@ TEST_P(store_contract, the_links_of_sealed_chains_are_listed) {
     std::vector<sealed_link> of_b;
     std::int64_t place = 0, seen = 0;
     for (;;) {
-        const auto some = tx->sealed_links(place, 2);
+        const auto some = sealed::links(*tx, place, 2);
         for (const sealed_link& link : some) {
             EXPECT_GT(link.place, place);
             place = link.place;

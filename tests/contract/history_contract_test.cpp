@@ -5,6 +5,7 @@
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/devices.hpp>
 #include <callsign/rules/rows/purges.hpp>
+#include <callsign/rules/rows/sealed.hpp>
 #include <callsign/rules/rows/tokens.hpp>
 
 #include <algorithm>
@@ -370,20 +371,20 @@ TEST_P(store_contract, the_first_of_a_sealed_chain_is_found) {
     const auto [a, b] = write([](write_tx& tx) {
         const auto first = put_opaque(tx, "a", client_a);
         const auto second = put_opaque(tx, "b", client_b);
-        EXPECT_FALSE(tx.find_first_sealed(first));
+        EXPECT_FALSE(sealed::find_first(tx, first));
         // Its parent may be any.
-        tx.append_sealed_version(first, uuid_of(1), uuid_of(50), t0, "one");
-        tx.append_sealed_version(first, uuid_of(2), uuid_of(1), t0, "two");
+        sealed::append(tx, first, uuid_of(1), uuid_of(50), t0, "one");
+        sealed::append(tx, first, uuid_of(2), uuid_of(1), t0, "two");
         return std::pair(first, second);
     });
     if (GetParam().durable) reopen();
     const auto tx = store_->begin_read();
-    const auto found = tx->find_first_sealed(a);
+    const auto found = sealed::find_first(*tx, a);
     ASSERT_TRUE(found);
     EXPECT_EQ(found->id, uuid_of(1));
     EXPECT_EQ(found->parent, uuid_of(50));
     EXPECT_EQ(found->segment, "one");
-    EXPECT_FALSE(tx->find_first_sealed(b));
+    EXPECT_FALSE(sealed::find_first(*tx, b));
 }
 
 TEST_P(store_contract, a_sealed_chain_gives_way_to_its_history) {
@@ -395,17 +396,17 @@ TEST_P(store_contract, a_sealed_chain_gives_way_to_its_history) {
     const auto manage = [&](write_tx& tx, account_id id) {
         for (const version& v : history) tx.take_over_version(id, v);
         accounts::become_managed(tx, id, {2, uuid_of(2)});
-        for (const version& v : history) tx.remove_sealed(id, v.parent);
-        tx.remove_snapshot(id);
+        for (const version& v : history) sealed::remove(tx, id, v.parent);
+        snapshots::remove(tx, id);
         devices::give_key(tx, devices::find(tx, client_a)->id, "laptop", "sealed key");
     };
     const auto [id, other] = write([](write_tx& tx) {
         const auto sealed = put_opaque(tx, "a", client_a);
         const auto beside = put_opaque(tx, "b", client_b);
         for (const account_id each : {sealed, beside}) {
-            tx.append_sealed_version(each, uuid_of(1), uuid_of(50), t0, "one");
-            tx.append_sealed_version(each, uuid_of(2), uuid_of(1), t0, "two");
-            tx.put_snapshot(each, {uuid_of(2), 2, 2, t0}, t0, "snapshot");
+            sealed::append(tx, each, uuid_of(1), uuid_of(50), t0, "one");
+            sealed::append(tx, each, uuid_of(2), uuid_of(1), t0, "two");
+            snapshots::put(tx, each, {uuid_of(2), 2, 2, t0}, t0, "snapshot");
         }
         return std::pair(sealed, beside);
     });
@@ -414,7 +415,7 @@ TEST_P(store_contract, a_sealed_chain_gives_way_to_its_history) {
         manage(*dropped, id);
     }
     EXPECT_EQ(accounts::find(*store_->begin_read(), id)->mode, account_mode::opaque);
-    EXPECT_EQ(store_->begin_read()->find_sealed_child(id, uuid_of(1))->segment, "two");
+    EXPECT_EQ(sealed::find_child(*store_->begin_read(), id, uuid_of(1))->segment, "two");
     write([&](write_tx& tx) {
         manage(tx, id);
         EXPECT_EQ(accounts::head_of(tx, id).version, uuid_of(2));
@@ -434,18 +435,18 @@ TEST_P(store_contract, a_sealed_chain_gives_way_to_its_history) {
     EXPECT_EQ(chain[1].created_at, t0 + milliseconds{5});
     EXPECT_EQ(chain[2].parent, uuid_of(2));
     EXPECT_EQ(tx->find_version_seq(id, uuid_of(1)), 1);
-    EXPECT_FALSE(tx->find_sealed_child(id, uuid_of(50)));
-    EXPECT_FALSE(tx->find_first_sealed(id));
-    EXPECT_FALSE(tx->find_snapshot_mark(id));
-    EXPECT_EQ(tx->snapshot_bytes(id), 0u);
+    EXPECT_FALSE(sealed::find_child(*tx, id, uuid_of(50)));
+    EXPECT_FALSE(sealed::find_first(*tx, id));
+    EXPECT_FALSE(snapshots::find_mark(*tx, id));
+    EXPECT_EQ(snapshots::size_of(*tx, id), 0u);
     const auto device = devices::find(*tx, client_a);
     EXPECT_EQ(device->name, "laptop");
     EXPECT_EQ(device->sealed_key, "sealed key");
     EXPECT_EQ(device->mode, account_mode::managed);
     // The other one is what it was.
     EXPECT_EQ(accounts::find(*tx, other)->mode, account_mode::opaque);
-    EXPECT_EQ(tx->find_sealed_child(other, uuid_of(1))->segment, "two");
-    EXPECT_EQ(tx->find_snapshot(other)->bytes, "snapshot");
+    EXPECT_EQ(sealed::find_child(*tx, other, uuid_of(1))->segment, "two");
+    EXPECT_EQ(snapshots::find(*tx, other)->bytes, "snapshot");
     EXPECT_EQ(accounts::head_of(*tx, other).sealed_seq, 0);
 }
 

@@ -8,6 +8,7 @@
 #include <callsign/rules/rows/devices.hpp>
 #include <callsign/rules/rows/forks.hpp>
 #include <callsign/rules/rows/removal.hpp>
+#include <callsign/rules/rows/sealed.hpp>
 #include <callsign/rules/rows/tokens.hpp>
 #include <callsign/store/memory.hpp>
 #include <callsign/store/sqlite.hpp>
@@ -232,8 +233,8 @@ TEST_P(store_contract, an_account_goes_with_all_its_rows) {
     fill(other, client_b, 101);
     const auto sealed = write([](write_tx& tx) { return put_opaque(tx, "sealed", uuid_of(950)); });
     write([&](write_tx& tx) {
-        tx.append_sealed_version(sealed, uuid_of(970), uuid{}, t0, "segment");
-        tx.put_snapshot(sealed, {uuid_of(970), 1, 1, t0}, t0, "bytes");
+        sealed::append(tx, sealed, uuid_of(970), uuid{}, t0, "segment");
+        snapshots::put(tx, sealed, {uuid_of(970), 1, 1, t0}, t0, "bytes");
     });
     const auto remove = [&](account_id id) {
         write([&](write_tx& tx) {
@@ -261,7 +262,7 @@ TEST_P(store_contract, an_account_goes_with_all_its_rows) {
     EXPECT_FALSE(tokens::find_principal(*tx, sha256("1")));
     EXPECT_TRUE(tx->versions(home, 0, 100).empty());
     EXPECT_TRUE(tx->series_of(home).empty());
-    EXPECT_FALSE(tx->find_sealed_child(sealed, uuid{}));
+    EXPECT_FALSE(sealed::find_child(*tx, sealed, uuid{}));
     for (int n = 1; n <= 20; ++n) EXPECT_FALSE(tx->find_task(home, uuid_of(n)));
     EXPECT_EQ(tx->versions(other, 0, 100).size(), 20u);
     EXPECT_TRUE(tokens::find_principal(*tx, sha256("101")));

@@ -18,6 +18,7 @@
 
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/devices.hpp>
+#include <callsign/rules/rows/sealed.hpp>
 #include <callsign/rules/rows/tokens.hpp>
 #include <callsign/rules/rules.hpp>
 #include <callsign/store/sqlite.hpp>
@@ -157,10 +158,10 @@ std::vector<question> questions_about(const std::filesystem::path& dir) {
         all.push_back([id](read_tx& t) { return say(t.series_of(id)); });
         all.push_back([id](read_tx& t) { return say(tokens::of(t, id)); });
         all.push_back([id](read_tx& t) { return say(devices::of(t, id)); });
-        all.push_back([id](read_tx& t) { return say(t.find_snapshot(id)); });
+        all.push_back([id](read_tx& t) { return say(snapshots::find(t, id)); });
         all.push_back([id](read_tx& t) { return say(t.slots(slot_id{}, 9999, {}, id)); });
         all.push_back([id](read_tx& t) { return to_string(accounts::head_of(t, id).version); });
-        all.push_back([id](read_tx& t) { return say(t.find_first_sealed(id)); });
+        all.push_back([id](read_tx& t) { return say(sealed::find_first(t, id)); });
         for (const task& one : tasks_of(*tx, id)) {
             all.push_back([id, uuid = one.uuid](read_tx& t) { return say(t.find_task(id, uuid)); });
         }
@@ -171,10 +172,10 @@ std::vector<question> questions_about(const std::filesystem::path& dir) {
                 return std::to_string(t.find_version_seq(id, seq).value_or(0));
             });
         }
-        auto child = tx->find_first_sealed(id);
-        for (; child; child = tx->find_sealed_child(id, child->id)) {
+        auto child = sealed::find_first(*tx, id);
+        for (; child; child = sealed::find_child(*tx, id, child->id)) {
             all.push_back([id, parent = child->parent](read_tx& t) {
-                return say(t.find_sealed_child(id, parent));
+                return say(sealed::find_child(t, id, parent));
             });
         }
         for (const series& s : tx->series_of(id)) {

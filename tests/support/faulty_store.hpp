@@ -123,8 +123,8 @@ class faulty_store final : public store {
         transaction(faulty_store& owner, std::unique_ptr<write_tx> within)
             : write_tx(*within), owner_(owner), tx_(std::move(within)) {}
 
-        row_ptr fetch(const index_info& index, const row_key& key) override {
-            return tx_->fetch(index, key);
+        row_ptr fetch(const index_info& index, const row_key& key, bool head) override {
+            return tx_->fetch(index, key, head);
         }
         row_page scan(const row_range& range) override { return tx_->scan(range); }
         std::int64_t draw(drawn_id what, std::int64_t count) override {
@@ -189,9 +189,6 @@ class faulty_store final : public store {
         void visit_versions(account_id a, std::int64_t after,
                             const version_visitor& visit) override {
             tx_->visit_versions(a, after, visit);
-        }
-        std::vector<sealed_link> sealed_links(std::int64_t place, std::int64_t limit) override {
-            return tx_->sealed_links(place, limit);
         }
         std::vector<slot> slots(slot_id after, std::int64_t limit, std::optional<slot_state> state,
                                 std::optional<account_id> a) override {
@@ -266,31 +263,8 @@ class faulty_store final : public store {
                                     const author& by) override {
             return tx_->append_version(a, id, now, operations, by);
         }
-        std::optional<sealed_version> find_sealed_child(account_id a, const uuid& parent) override {
-            return tx_->find_sealed_child(a, parent);
-        }
-        std::size_t sealed_child_bytes(account_id a, const uuid& parent) override {
-            return tx_->sealed_child_bytes(a, parent);
-        }
-        std::size_t snapshot_bytes(account_id a) override { return tx_->snapshot_bytes(a); }
-        std::optional<chain_head> find_child_place(account_id a, const uuid& parent) override {
-            return tx_->find_child_place(a, parent);
-        }
-        std::optional<snapshot_mark> find_snapshot_mark(account_id a) override {
-            return tx_->find_snapshot_mark(a);
-        }
-        std::optional<sealed_snapshot> find_snapshot(account_id a) override {
-            return tx_->find_snapshot(a);
-        }
-        std::optional<sealed_version> find_first_sealed(account_id a) override {
-            return tx_->find_first_sealed(a);
-        }
         void drop_version(account_id a, const version& v) override { tx_->drop_version(a, v); }
         void conceal_task(const task& t) override { tx_->conceal_task(t); }
-        std::size_t remove_sealed(account_id a, const uuid& parent) override {
-            return tx_->remove_sealed(a, parent);
-        }
-        void remove_snapshot(account_id a) override { tx_->remove_snapshot(a); }
         void take_over_version(account_id a, const version& v) override {
             tx_->take_over_version(a, v);
         }
@@ -322,14 +296,6 @@ class faulty_store final : public store {
                 throw store_failure(store_failure::kind::refused, "nothing is forgotten");
             }
             return tx_->forget_history(before, limit);
-        }
-        std::int64_t append_sealed_version(account_id a, const uuid& id, const uuid& parent,
-                                           time_point now, std::string_view segment) override {
-            return tx_->append_sealed_version(a, id, parent, now, segment);
-        }
-        void put_snapshot(account_id a, const snapshot_mark& mark, time_point now,
-                          std::string_view bytes) override {
-            tx_->put_snapshot(a, mark, now, bytes);
         }
         series_id put_series(account_id a, std::string_view prefix, std::string_view project,
                              bool is_default, time_point now) override {

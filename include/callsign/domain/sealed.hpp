@@ -7,6 +7,7 @@
 #include <callsign/base/time.hpp>
 #include <callsign/base/uuid.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -22,21 +23,21 @@ struct chain_head {
     std::int64_t sealed_seq = 0;
 };
 
-struct sealed_version {
-    std::int64_t seq = 0;
-    uuid id{};
-    uuid parent{};  // of seq 1: whatever its client said
-    time_point created_at;
-    std::string segment;
-};
-
 // Where a sealed version stands, without what it seals.
 struct sealed_link {
+    using whole = struct sealed_version;
+
     std::int64_t place = 0;  // among all accounts' ones: it grows
     account_id account;
     std::int64_t seq = 0;
     uuid id{};
-    uuid parent{};
+    uuid parent{};  // of seq 1: whatever its client said
+    time_point created_at{};
+    std::size_t bytes = 0;
+};
+
+struct sealed_version : sealed_link {
+    std::string segment{};
 };
 
 // Where on the chain a snapshot stands.

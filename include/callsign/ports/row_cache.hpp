@@ -71,7 +71,7 @@ class remembered_rows_of final : public remembered_rows {
     }
     void committed(const table_changes& changes) override {
         for (const row_change& c : changes.rows) {
-            if (c.before) forget(*static_cast<const Row*>(c.before.get()));
+            if (c.before) forget(*static_cast<const head_of<Row>*>(c.before.get()));
         }
         for (const row_change& c : changes.rows) {
             if (c.now) put(std::static_pointer_cast<const Row>(c.now));
@@ -106,14 +106,14 @@ class remembered_rows_of final : public remembered_rows {
                 if (is_in<Index>(*row)) rows.emplace(Index::key(*row), row);
             });
         }
-        void erase(const Row& row) {
+        void erase(const head_of<Row>& row) {
             each_index([&]<class Index>(std::type_identity<Index>, auto& rows) {
                 if (is_in<Index>(row)) rows.erase(Index::key(row));
             });
         }
     };
 
-    void forget(const Row& row) {
+    void forget(const head_of<Row>& row) {
         young_.erase(row);
         old_.erase(row);
     }

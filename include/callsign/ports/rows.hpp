@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <iterator>
 #include <limits>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace callsign {
@@ -21,6 +23,7 @@ struct row_range {
     row_key after{};
     std::size_t after_parts = 0;
     bool descending = false;
+    bool heads = false;  // without what is large
     // No more are wanted.
     std::int64_t limit = std::numeric_limits<std::int64_t>::max();
 };
@@ -53,15 +56,18 @@ class row_reader {
   public:
     virtual ~row_reader() = default;
 
-    // Null: there is none.
-    virtual row_ptr fetch(const index_info& index, const row_key& key) = 0;
+    // Null: there is none. `head`: without what is large.
+    virtual row_ptr fetch(const index_info& index, const row_key& key, bool head) = 0;
     virtual row_page scan(const row_range& range) = 0;
 };
 
 // A row_range of rows whose keys begin with so many parts.
-template <class Index, std::size_t Parts>
+template <class Index, std::size_t Parts, bool Heads = false>
 class range {
   public:
+    using row = std::conditional_t<Heads, head_of<typename Index::row>, typename Index::row>;
+
+    explicit range(row_range rows) : range_(std::move(rows)) {}
     explicit range(row_key prefix) {
         range_.index = &info_of<Index>();
         range_.prefix = std::move(prefix);
@@ -81,6 +87,11 @@ class range {
     range& limit(std::int64_t rows) {
         range_.limit = rows;
         return *this;
+    }
+    range<Index, Parts, true> heads() const {
+        row_range alike = range_;
+        alike.heads = true;
+        return range<Index, Parts, true>(std::move(alike));
     }
     const row_range& get() const { return range_; }
 

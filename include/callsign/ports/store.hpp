@@ -76,7 +76,22 @@ class read_tx : public row_reader {
         const bool is_other = found && unit_ && unit_->of<row>().has(found.get());
         return is_other ? nullptr : found;  // it is changed, and has another key now
     }
-    // The same; if there is none, throws store_failure.
+    // The same without what is large.
+    template <class Index, class... Part>
+    row_of<head_of<typename Index::row>> get_head(const Part&... parts) {
+        using row = typename Index::row;
+        if (unit_) {
+            if (const auto own =
+                    unit_->of<row>().template find<Index>(index_key<Index>(parts...))) {
+                return *own;
+            }
+        }
+        auto found = std::static_pointer_cast<const head_of<row>>(
+            fetch(info_of<Index>(), key_from<Index, 0>(parts...), true));
+        const bool is_other = found && unit_ && unit_->of<row>().has(found.get());
+        return is_other ? nullptr : found;
+    }
+    // As get(); if there is none, throws store_failure.
     template <class Index, class Id>
     row_of<typename Index::row> expect(const Id& id) {
         auto found = get<Index>(id);
@@ -87,19 +102,20 @@ class read_tx : public row_reader {
     }
     // In order, until `visit` says that it was enough. What it changes of the table behind its
     // place is shown, or not.
-    template <class Index, std::size_t Parts, class Visit>
-    void scan(const range<Index, Parts>& rows, const Visit& visit) {
-        using row = typename Index::row;
+    template <class Index, std::size_t Parts, bool Heads, class Visit>
+    void scan(const range<Index, Parts, Heads>& rows, const Visit& visit) {
+        using row = typename range<Index, Parts, Heads>::row;
         scan_rows(*this, unit_, rows.get(), [&](const row_ptr& each) {
             return visit(std::static_pointer_cast<const row>(each));
         });
     }
     using row_reader::scan;
     // All of them.
-    template <class Index, std::size_t Parts>
-    std::vector<row_of<typename Index::row>> all(const range<Index, Parts>& rows) {
-        std::vector<row_of<typename Index::row>> some;
-        scan(rows, [&](row_of<typename Index::row> each) {
+    template <class Index, std::size_t Parts, bool Heads>
+    auto all(const range<Index, Parts, Heads>& rows) {
+        using row = typename range<Index, Parts, Heads>::row;
+        std::vector<row_of<row>> some;
+        scan(rows, [&](row_of<row> each) {
             some.push_back(std::move(each));
             return true;
         });
@@ -175,29 +191,6 @@ class read_tx : public row_reader {
                                     std::optional<account_id> account) = 0;
     virtual std::optional<receipt> find_receipt(const slot& committed) = 0;
 
-    // ---- devices ----
-
-    // ---- secrets under the master key ----
-
-    // ---- accounts that live elsewhere ----
-
-    // ---- chains, and sealed ones ----
-    // The version after `parent`, which need not be one of ours itself.
-    virtual std::optional<sealed_version> find_sealed_child(account_id account,
-                                                            const uuid& parent) = 0;
-    // How many bytes that would load, without loading them; 0: there is none.
-    virtual std::size_t sealed_child_bytes(account_id account, const uuid& parent) = 0;
-    // Its place alone, without the segment.
-    virtual std::optional<chain_head> find_child_place(account_id account, const uuid& parent) = 0;
-    // The version at the beginning. Looks through all accounts' versions.
-    virtual std::optional<sealed_version> find_first_sealed(account_id account) = 0;
-    // At most `limit` links of all accounts' sealed chains after `place`, in the order of places.
-    virtual std::vector<sealed_link> sealed_links(std::int64_t place, std::int64_t limit) = 0;
-    virtual std::optional<snapshot_mark> find_snapshot_mark(account_id account) = 0;
-    virtual std::optional<sealed_snapshot> find_snapshot(account_id account) = 0;
-    // How many bytes that would load, without loading them; 0: there is none.
-    virtual std::size_t snapshot_bytes(account_id account) = 0;
-
   protected:
     unit_of_work* unit_ = nullptr;  // null: nothing is written here
     row_cache* cache_ = nullptr;    // null: nothing is remembered
@@ -213,7 +206,7 @@ class read_tx : public row_reader {
             }
         }
         auto found = std::static_pointer_cast<const row>(
-            fetch(info_of<Index>(), key_from<Index, 0>(parts...)));
+            fetch(info_of<Index>(), key_from<Index, 0>(parts...), false));
         if constexpr (is_remembered<row>) {
             if (cache_ && found) cache_->of<row>().put(found);
         }
@@ -265,14 +258,14 @@ class write_tx : public read_tx {
     // Requires: there is none with its key.
     template <class Row>
     row_of<Row> put(Row row) {
-        auto now = std::make_shared<const Row>(std::move(row));
+        auto now = std::make_shared<Row>(std::move(row));
         unit_->of<Row>().put(nullptr, now);
         return now;
     }
     // In place of one that was read here. Its key and what never changes are the same.
     template <class Row>
     void put(const row_of<Row>& before, std::type_identity_t<Row> row) {
-        unit_->of<Row>().put(before, std::make_shared<const Row>(std::move(row)));
+        unit_->of<Row>().put(before, std::make_shared<Row>(std::move(row)));
     }
     // In place of it: what `change` makes of a copy.
     template <class Row, class Change>
@@ -281,9 +274,10 @@ class write_tx : public read_tx {
         change(now);
         put(before, std::move(now));
     }
+    // Of a row, or of its head.
     template <class Row>
     void erase(const row_of<Row>& row) {
-        unit_->of<Row>().put(row, nullptr);
+        unit_->of<whole_of<Row>>().put(row, nullptr);
     }
     // The last of so many ids.
     virtual std::int64_t draw(drawn_id what, std::int64_t count = 1) = 0;
@@ -364,21 +358,6 @@ class write_tx : public read_tx {
         return append_version(account, id, now, operations, author{});
     }
 
-    // ---- devices ----
-
-    // ---- secrets under the master key ----
-
-    // ---- accounts that live elsewhere ----
-
-    // ---- sealed chains ----
-    // Appends; returns its seq. Requires: `parent` is the head, or the chain is empty.
-    virtual std::int64_t append_sealed_version(account_id account, const uuid& id,
-                                               const uuid& parent, time_point now,
-                                               std::string_view segment) = 0;
-    // In place of the one before.
-    virtual void put_snapshot(account_id account, const snapshot_mark& mark, time_point now,
-                              std::string_view bytes) = 0;
-
     // ---- an opaque account becomes managed ----
     // A version that will be on its chain, under its own id, instant and parent: one that was
     // sealed, or one behind them. Its head stays. Requires: it is opaque, and `version` is the next
@@ -389,11 +368,8 @@ class write_tx : public read_tx {
     // What reveal_task() did is undone: of the task there is a number, and nobody has seen it.
     // Requires: it is as in `task`, without history.
     virtual void conceal_task(const task& task) = 0;
-    // The sealed version behind `parent` is gone, if it was there: how many bytes it had.
-    virtual std::size_t remove_sealed(account_id account, const uuid& parent) = 0;
-    virtual void remove_snapshot(account_id account) = 0;
 
-    // ---- accounts, series ----
+    // ---- series ----
     // Removes rows of the account, slots excepted, having looked at about `limit` of them, from
     // there on; where to go on. None: that was all, its own row included. Requires: it has no
     // slots, and begins at the beginning.

@@ -36,6 +36,13 @@ using row_ptr = std::shared_ptr<const void>;
 template <class Row>
 using row_of = std::shared_ptr<const Row>;
 
+// Its value: moved, if nobody else has it. Rows are made by make_shared<Row>.
+template <class Row>
+Row taken(row_of<Row>&& row) {
+    if (row.use_count() > 1) return *row;
+    return std::move(const_cast<Row&>(*row));
+}
+
 // ---- keys ----
 
 // A key's parts, one behind the other, so that bytes are ordered as the parts are. Integers take
@@ -353,12 +360,14 @@ struct table_info {
     std::size_t number = 0;  // this process's
     std::string_view name;
     std::vector<column_info> columns;
+    std::size_t head_columns = 0;  // the first ones; all, if there is nothing large
     std::vector<index_info> indexes;
     void (*put_columns)(const void* row, column_sink& to) = nullptr;
     // Those that may change, of keys too or the rest alone, and then the primary key.
     void (*put_changed)(const void* row, column_sink& to, bool with_keys) = nullptr;
     void (*put_key)(const void* row, column_sink& to) = nullptr;
     row_ptr (*take_row)(column_source& from) = nullptr;
+    row_ptr (*take_head)(column_source& from) = nullptr;
 };
 
 // ---- declaring one ----
@@ -370,12 +379,47 @@ struct table_info {
 //     columns     (row, visitor): for each calls visitor(name, column), or, if it never changes,
 //                 visitor.fixed(name, column). The row may be const.
 //
+// Where a row has large values, it may have besides
+//
+//     head           a base of the row's, its first: all but those;
+//     head_columns   (head, visitor): the first of the columns.
+//
 // An index is an index_on its row and the columns of its keys, that has
 //
-//     key         (row): a tuple of ids, integers, times and std::string_views;
-//     where, has  SQL, and (row): if it does not have every row.
+//     key         (head): a tuple of ids, integers, times and std::string_views;
+//     where, has  SQL, and (head): if it does not have every row.
 template <class Row>
 struct table;
+
+template <class Row>
+concept has_head = requires {
+    typename table<Row>::head;
+};
+template <class Row>
+struct head_type {
+    using type = Row;
+};
+template <has_head Row>
+struct head_type<Row> {
+    using type = typename table<Row>::head;
+};
+// A head says of which row it is one: `using whole`.
+template <class Row>
+struct whole_type {
+    using type = Row;
+};
+template <class Head>
+requires requires {
+    typename Head::whole;
+}
+struct whole_type<Head> {
+    using type = typename Head::whole;
+};
+template <class Head>
+using whole_of = typename whole_type<Head>::type;
+// What of a row is found and erased; the row itself, if it has none.
+template <class Row>
+using head_of = typename head_type<Row>::type;
 
 // A text that a template can have.
 template <std::size_t Size>
@@ -409,7 +453,7 @@ template <class Row>
 using primary_of = typename first_index_of<typename table<Row>::indexes>::type;
 
 template <class Index>
-using index_key = decltype(Index::key(std::declval<const typename Index::row&>()));
+using index_key = decltype(Index::key(std::declval<const head_of<typename Index::row>&>()));
 
 // These parts of a key, of which the first is its `First`-th.
 template <class Index, std::size_t First, class... Part>
@@ -423,7 +467,7 @@ row_key key_from(const Part&... parts) {
 }
 
 template <class Index>
-bool is_in(const typename Index::row& row) {
+bool is_in(const head_of<typename Index::row>& row) {
     if constexpr (requires { Index::has(row); }) {
         return Index::has(row);
     } else {
@@ -432,7 +476,7 @@ bool is_in(const typename Index::row& row) {
 }
 
 template <class Index>
-std::optional<row_key> key_in(const typename Index::row& row) {
+std::optional<row_key> key_in(const head_of<typename Index::row>& row) {
     if (!is_in<Index>(row)) return std::nullopt;
     return key_of_parts(Index::key(row));
 }
@@ -502,7 +546,7 @@ requires(!std::is_convertible_v<Part, std::string_view>) void put_part(column_si
 
 template <class Index>
 index_info info_of_index(const table_info* of, std::size_t number) {
-    using row = typename Index::row;
+    using head = head_of<typename Index::row>;
     static_assert(Index::columns.size() == std::tuple_size_v<index_key<Index>>);
     index_info i{
         .table = of,
@@ -510,7 +554,7 @@ index_info info_of_index(const table_info* of, std::size_t number) {
         .columns = {Index::columns.begin(), Index::columns.end()},
         .kinds = {},
         .where = {},
-        .key_of = [](const void* r) { return key_in<Index>(*static_cast<const row*>(r)); }};
+        .key_of = [](const void* r) { return key_in<Index>(*static_cast<const head*>(r)); }};
     [&]<class... Part>(std::type_identity<std::tuple<Part...>>) {
         i.kinds = {kind_of_part<Part>()...};
     }(std::type_identity<index_key<Index>>{});
@@ -521,7 +565,7 @@ index_info info_of_index(const table_info* of, std::size_t number) {
 template <class Row>
 void put_key(const void* row, column_sink& to) {
     std::apply([&](const auto&... part) { (put_part(to, part), ...); },
-               primary_of<Row>::key(*static_cast<const Row*>(row)));
+               primary_of<Row>::key(*static_cast<const head_of<Row>*>(row)));
 }
 
 // 0, 1, 2 ...
@@ -538,6 +582,7 @@ struct made_info : table_info {
         names_of_columns names;
         table<Row>::columns(none, names);
         columns = std::move(names.all);
+        head_columns = columns.size();
         [&]<class... Index>(index_list<Index...>) {
             std::size_t number = 0;
             (indexes.push_back(info_of_index<Index>(this, number++)), ...);
@@ -559,6 +604,18 @@ struct made_info : table_info {
             table<Row>::columns(*row, all);
             return row;
         };
+        take_head = take_row;
+        if constexpr (has_head<Row>) {
+            names_of_columns of_head;
+            table<Row>::head_columns(static_cast<const head_of<Row>&>(none), of_head);
+            head_columns = of_head.all.size();
+            take_head = [](column_source& from) -> row_ptr {
+                auto head = std::make_shared<head_of<Row>>();
+                columns_from all{from};
+                table<Row>::head_columns(*head, all);
+                return head;
+            };
+        }
     }
     made_info(const made_info&) = delete;
     made_info& operator=(const made_info&) = delete;

@@ -88,7 +88,7 @@ struct rows_by_each<index_list<Index...>> {
 // ---- changes ----
 
 struct row_change {
-    row_ptr before;  // null: it is new
+    row_ptr before;  // its head; null: it is new
     row_ptr now;     // null: it is gone
     // It was gone in between: what never changes of a row may be different.
     bool is_anew = false;
@@ -114,8 +114,10 @@ class changed_rows {
 template <class Row>
 class changed_rows_of final : public changed_rows {
   public:
+    using head = head_of<Row>;
+
     struct change {
-        row_of<Row> before;
+        row_of<head> before;
         row_of<Row> now;
         bool is_anew = false;
     };
@@ -136,8 +138,9 @@ class changed_rows_of final : public changed_rows {
     }
 
     // Null: it was not there; it will not be. Requires: one of them is.
-    void put(row_of<Row> before, row_of<Row> now) {
-        const auto key = own_key(primary_of<Row>::key(now ? *now : *before));
+    void put(row_of<head> before, row_of<Row> now) {
+        const head& named = now ? *now : *before;
+        const auto key = own_key(primary_of<Row>::key(named));
         const auto [at, is_first] = rows_.try_emplace(key);
         change& c = at->second;
         c.is_anew = c.is_anew || (!is_first && !c.now);
@@ -159,7 +162,7 @@ class changed_rows_of final : public changed_rows {
     }
 
     bool has(const void* row) const override {
-        return rows_.contains(own_key(primary_of<Row>::key(*static_cast<const Row*>(row))));
+        return rows_.contains(own_key(primary_of<Row>::key(*static_cast<const head*>(row))));
     }
     std::optional<std::pair<row_key, row_ptr>> first_in(const row_range& range) override {
         auto& sorted = sorted_[range.index->number];

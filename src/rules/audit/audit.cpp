@@ -5,6 +5,7 @@
 #include <callsign/rules/rows/devices.hpp>
 #include <callsign/rules/rows/forks.hpp>
 #include <callsign/rules/rows/remotes.hpp>
+#include <callsign/rules/rows/sealed.hpp>
 
 #include <algorithm>
 #include <map>
@@ -24,9 +25,9 @@ class auditor {
     void run() {
         for (const proof* p :
              {&proofs::numbers, &proofs::counted, &proofs::every_task, &proofs::seqs,
-              &proofs::own_kind, &proofs::sealed_parents, &proofs::sealed_once, &proofs::snapshots,
-              &proofs::device_keys, &proofs::clients, &proofs::parents, &proofs::sides,
-              &proofs::makers, &proofs::replay}) {
+              &proofs::own_kind, &proofs::remotes, &proofs::sealed_parents, &proofs::sealed_once,
+              &proofs::snapshots, &proofs::device_keys, &proofs::clients, &proofs::parents,
+              &proofs::sides, &proofs::makers, &proofs::replay}) {
             found_.begin(*p);
         }
         read_links();
@@ -58,7 +59,9 @@ class auditor {
     void read_links() {
         each_row(
             rows_at_once,
-            [&](std::int64_t after, std::int64_t limit) { return tx_.sealed_links(after, limit); },
+            [&](std::int64_t after, std::int64_t limit) {
+                return sealed::links(tx_, after, limit);
+            },
             [](const sealed_link& link) { return link.place; },
             [&](const sealed_link& link) { links_.push_back(link); },
             [&](std::int64_t from, std::int64_t to, const std::string& why) {

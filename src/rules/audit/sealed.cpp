@@ -1,5 +1,7 @@
 #include "audit/parts.hpp"
 
+#include <callsign/rules/rows/sealed.hpp>
+
 #include <algorithm>
 
 namespace callsign::rules::auditing {
@@ -55,7 +57,7 @@ void look_at_ids(findings& found, const subject& s, std::span<const sealed_link>
 // before the first.
 void look_at_snapshot(read_tx& tx, findings& found, const subject& s,
                       std::span<const sealed_link> links) {
-    const auto mark = tx.find_snapshot_mark(s.owner.id);
+    const auto mark = snapshots::find_mark(tx, s.owner.id);
     if (!mark) return;
     if (links.empty() && mark->seq == 0) return;
     const auto child = std::ranges::find(links, mark->version, &sealed_link::parent);

@@ -3,6 +3,7 @@
 #include <callsign/rules/read.hpp>
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/devices.hpp>
+#include <callsign/rules/rows/sealed.hpp>
 
 #include <iterator>
 
@@ -34,10 +35,11 @@ find_opaque_account::answer read(read_tx& tx, const find_opaque_account& q) {
 }
 
 find_sealed_child::answer read(read_tx& tx, const find_sealed_child& q) {
-    const std::size_t bytes = tx.sealed_child_bytes(q.account, q.parent);
+    const auto link = sealed::find_link(tx, q.account, q.parent);
+    const std::size_t bytes = link ? link->bytes : 0;
     if (bytes > q.bytes_max) return find_sealed_child::too_large{bytes};
     if (!has_room(q.reserve, bytes)) return no_room{};
-    if (auto child = tx.find_sealed_child(q.account, q.parent)) return std::move(*child);
+    if (auto child = sealed::find_child(tx, q.account, q.parent)) return std::move(*child);
     const chain_head head = sealed_head_of(tx, q.account);
     if (head.version.is_nil() || head.version == q.parent) return up_to_date{};
     if (is_managed(tx, q.account)) return account_changed{};
@@ -45,8 +47,8 @@ find_sealed_child::answer read(read_tx& tx, const find_sealed_child& q) {
 }
 
 find_sealed_snapshot::answer read(read_tx& tx, const find_sealed_snapshot& q) {
-    if (!has_room(q.reserve, tx.snapshot_bytes(q.account))) return no_room{};
-    if (auto found = tx.find_snapshot(q.account)) return std::move(*found);
+    if (!has_room(q.reserve, snapshots::size_of(tx, q.account))) return no_room{};
+    if (auto found = snapshots::find(tx, q.account)) return std::move(*found);
     if (is_managed(tx, q.account)) return account_changed{};
     return find_sealed_snapshot::none{};
 }
@@ -57,10 +59,10 @@ read_sealed_versions::answer read(read_tx& tx, const read_sealed_versions& q) {
     chain_head at = q.after;
     for (std::int64_t n = 0;
          n < read_sealed_versions::versions_max && bytes < read_sealed_versions::bytes_max; ++n) {
-        auto next = at.seq == 0 ? tx.find_first_sealed(q.account)
-                                : tx.find_sealed_child(q.account, at.version);
+        auto next = at.seq == 0 ? sealed::find_first(tx, q.account)
+                                : sealed::find_child(tx, q.account, at.version);
         if (!next) break;
-        if (at.seq == 0 && !next->parent.is_nil()) found.before = tx.find_snapshot(q.account);
+        if (at.seq == 0 && !next->parent.is_nil()) found.before = snapshots::find(tx, q.account);
         at = {next->seq, next->id};
         bytes += next->segment.size();
         found.versions.push_back(std::move(*next));
@@ -76,7 +78,7 @@ find_half_managed::answer read(read_tx& tx, const find_half_managed& q) {
         const std::int64_t sealed = accounts::head_of(tx, a.id).sealed_seq;
         if (sealed == 0) return false;
         const auto last = tx.versions(a.id, sealed - 1, 1);
-        return !last.empty() && tx.find_sealed_child(a.id, last.front().parent).has_value();
+        return !last.empty() && sealed::find_child(tx, a.id, last.front().parent).has_value();
     };
     find_half_managed::answer found;
     const auto some = accounts::some(tx, q.after, q.limit);

@@ -4,6 +4,7 @@
 #include <callsign/ports/tables/outbox.hpp>
 #include <callsign/ports/tables/purges.hpp>
 #include <callsign/ports/tables/remotes.hpp>
+#include <callsign/ports/tables/sealed.hpp>
 #include <callsign/ports/tables/tokens.hpp>
 #include <callsign/ports/tables/webhooks.hpp>
 #include <callsign/rules/rows/removal.hpp>
@@ -13,16 +14,20 @@
 namespace callsign {
 namespace {
 
+// Of the rows that one step removes, and one more row: what is deleted is overwritten, by way of
+// a log.
+constexpr std::size_t removed_bytes_max = std::size_t{4} << 20;
+
 // Erases what it comes to, as long as `left` is above zero: of rows.
 template <class Index, std::size_t Parts>
 void erase_some(write_tx& tx, range<Index, Parts> rows, std::int64_t& left) {
-    for (const auto& each : tx.all(rows.limit(left))) {
+    for (const auto& each : tx.all(rows.limit(left).heads())) {
         tx.erase(each);
         --left;
     }
 }
 
-void remove_webhooks(write_tx& tx, account_id account, std::int64_t& left) {
+void remove_webhooks(write_tx& tx, account_id account, std::int64_t& left, std::int64_t&) {
     for (const auto& hook : tx.all(range_of<webhooks_by_account>(account).limit(left))) {
         erase_some(tx, range_of<deliveries_by_webhook>(hook->id), left);
         if (left == 0) return;
@@ -33,12 +38,27 @@ void remove_webhooks(write_tx& tx, account_id account, std::int64_t& left) {
 
 // All of an account's by an index whose keys begin with it.
 template <class Index>
-void remove_by(write_tx& tx, account_id account, std::int64_t& left) {
+void remove_by(write_tx& tx, account_id account, std::int64_t& left, std::int64_t&) {
     erase_some(tx, range_of<Index>(account), left);
 }
 
-// Those that others refer to come after them. With nothing left there may be more.
-using part = void (*)(write_tx& tx, account_id account, std::int64_t& left);
+// Of a table that knows no order of accounts: those behind `row`, whoever's, are looked at.
+void remove_sealed(write_tx& tx, account_id account, std::int64_t& left, std::int64_t& row) {
+    std::size_t bytes = 0;
+    const auto rest = range_of<sealed_by_place>().after(row).limit(left).heads();
+    tx.scan(rest, [&](const row_of<sealed_link>& each) {
+        row = each->place;
+        --left;
+        if (each->account != account) return true;
+        bytes += each->bytes;
+        tx.erase(each);
+        if (bytes >= removed_bytes_max) left = 0;
+        return left > 0;
+    });
+}
+
+// Those that others refer to come after them. With nothing left there may be more, behind `row`.
+using part = void (*)(write_tx& tx, account_id account, std::int64_t& left, std::int64_t& row);
 constexpr std::array parts{part{remove_webhooks},
                            part{remove_by<effects_by_account>},
                            part{remove_by<contests_by_task>},
@@ -46,6 +66,8 @@ constexpr std::array parts{part{remove_webhooks},
                            part{remove_by<tokens_by_account>},
                            part{remove_by<remotes_by_account>},
                            part{remove_by<forks_by_place>},
+                           part{remove_by<snapshots_by_account>},
+                           part{remove_sealed},
                            part{remove_by<devices_by_account>}};
 
 }  // namespace
@@ -55,7 +77,7 @@ std::optional<removal_place> remove_rows_of(write_tx& tx, account_id account,
     removal_place at = from;
     std::int64_t left = limit;
     for (; at.table < std::ssize(parts); at = {at.table + 1, 0}) {
-        parts[static_cast<std::size_t>(at.table)](tx, account, left);
+        parts[static_cast<std::size_t>(at.table)](tx, account, left, at.row);
         if (left == 0) return at;
     }
     auto next = tx.remove_some(account, {at.table - std::ssize(parts), at.row}, left);

@@ -22,7 +22,7 @@ class reads_over : public Base {
   public:
     explicit reads_over(std::shared_ptr<state> view) : state_(std::move(view)) {}
 
-    row_ptr fetch(const index_info& index, const row_key& key) override {
+    row_ptr fetch(const index_info& index, const row_key& key, bool /*head*/) override {
         return state_->rows.fetch(index, key);
     }
     row_page scan(const row_range& range) override { return state_->rows.scan(range); }
@@ -190,46 +190,6 @@ class reads_over : public Base {
         auto given = (*found)->task.numbered;
         if (given) given->created = committed.created;
         return given;
-    }
-
-    std::optional<sealed_version> find_sealed_child(account_id account,
-                                                    const uuid& parent) override {
-        return copy(find(state_->sealed_children, {account, parent}));
-    }
-    std::size_t sealed_child_bytes(account_id account, const uuid& parent) override {
-        const auto* found = find(state_->sealed_children, {account, parent});
-        return found ? found->segment.size() : 0;
-    }
-    std::optional<chain_head> find_child_place(account_id account, const uuid& parent) override {
-        const auto* found = find(state_->sealed_children, {account, parent});
-        return found ? std::optional(chain_head{found->seq, found->id}) : std::nullopt;
-    }
-    std::optional<sealed_version> find_first_sealed(account_id account) override {
-        for (const auto& [place, v] : state_->sealed_children) {
-            if (place.first == account && v.seq == 1) return v;
-        }
-        return std::nullopt;
-    }
-    std::vector<sealed_link> sealed_links(std::int64_t place, std::int64_t limit) override {
-        const auto& all = state_->sealed_children;
-        std::vector<sealed_link> some;
-        for (auto at = std::max<std::int64_t>(place, 0);
-             at < std::ssize(all) && std::ssize(some) < limit; ++at) {
-            const auto& [key, v] = *all.nth(static_cast<std::size_t>(at));
-            some.push_back({at + 1, key.first, v.seq, v.id, v.parent});
-        }
-        return some;
-    }
-    std::optional<snapshot_mark> find_snapshot_mark(account_id account) override {
-        const auto* found = find(state_->snapshots, account);
-        return found ? std::optional(found->mark) : std::nullopt;
-    }
-    std::optional<sealed_snapshot> find_snapshot(account_id account) override {
-        return copy(find(state_->snapshots, account));
-    }
-    std::size_t snapshot_bytes(account_id account) override {
-        const auto* found = find(state_->snapshots, account);
-        return found ? found->bytes.size() : 0;
     }
 
   protected:

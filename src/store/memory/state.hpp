@@ -68,8 +68,6 @@ struct state {
     table<std::pair<task_id, std::int64_t>, row<past_state>> history;  // by seq
     table<std::pair<account_id, std::int64_t>, row<version>> versions;
     table<std::pair<account_id, uuid>, std::int64_t> version_seqs;
-    table<std::pair<account_id, uuid>, sealed_version> sealed_children;  // by parent
-    table<account_id, sealed_snapshot> snapshots;
     std::int64_t last_id = 0;  // of any row: ids grow and are never reused
     time_point last_moment{};
 };

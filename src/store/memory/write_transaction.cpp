@@ -255,26 +255,6 @@ class write_transaction final : public reads_over<write_tx> {
         return seq;
     }
 
-    std::int64_t append_sealed_version(account_id account, const uuid& id, const uuid& parent,
-                                       time_point now, std::string_view segment) override {
-        moved(now);
-        const auto owner = expect<accounts_by_id>(account);
-        CALLSIGN_ASSERT(owner->mode == account_mode::opaque);
-        CALLSIGN_ASSERT(owner->head.seq == 0 || owner->head.version == parent);
-        advance(account, id, segment.size());
-        const std::int64_t seq = owner->head.seq + 1;
-        sealed_version v{seq, id, parent, now, std::string(segment)};
-        CALLSIGN_ASSERT(
-            state_->sealed_children.emplace(std::pair(account, parent), std::move(v)).second);
-        return seq;
-    }
-    void put_snapshot(account_id account, const snapshot_mark& mark, time_point now,
-                      std::string_view bytes) override {
-        moved(now);
-        add_stored(account, bytes.size(), snapshot_bytes(account));
-        state_->snapshots.insert_or_assign(account, sealed_snapshot{mark, std::string(bytes)});
-    }
-
     void take_over_version(account_id account, const version& v) override {
         moved(v.created_at);
         CALLSIGN_ASSERT(expect<accounts_by_id>(account)->mode == account_mode::opaque);
@@ -301,20 +281,6 @@ class write_transaction final : public reads_over<write_tx> {
             kept.task.numbered->seq = 0;
             kept.task.last_seq = 0;
         });
-    }
-    std::size_t remove_sealed(account_id account, const uuid& parent) override {
-        const auto found = state_->sealed_children.find({account, parent});
-        if (found == state_->sealed_children.end()) return 0;
-        wrote_ = true;
-        const std::size_t bytes = found->second.segment.size();
-        add_stored(account, 0, bytes);
-        state_->sealed_children.erase(found);
-        return bytes;
-    }
-    void remove_snapshot(account_id account) override {
-        wrote_ = true;
-        add_stored(account, 0, snapshot_bytes(account));
-        state_->snapshots.erase(account);
     }
 
     // At once.
@@ -344,8 +310,6 @@ class write_transaction final : public reads_over<write_tx> {
         drop(s.prefixes, begins_so);
         drop(s.versions, begins_so);
         drop(s.version_seqs, begins_so);
-        drop(s.sealed_children, begins_so);
-        s.snapshots.erase(account);
         return std::nullopt;
     }
     series_id put_series(account_id account, std::string_view prefix, std::string_view project,

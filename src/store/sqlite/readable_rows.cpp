@@ -61,19 +61,6 @@ const looked_at tables_in_sql[] = {
      "SELECT history_id, kind, attributes, history_id FROM task_history WHERE history_id > ?"
      " ORDER BY 1",
      look_at<history_row_of>},
-    {"sealed_versions",
-     "SELECT sealed_id, version_id, parent_id, created_at, segment FROM sealed_versions"
-     " WHERE sealed_id > ? ORDER BY 1",
-     look_at<sealed_version_of>},
-    {"sealed_snapshots",
-     "SELECT account_id, version_id, taken_at, bytes FROM sealed_snapshots WHERE account_id > ?"
-     " ORDER BY 1",
-     [](query& q) {
-         q.at("sealed_snapshots", q.integer(0));
-         q.id(1);
-         q.instant(2);
-         q.blob(3);
-     }},
 };
 
 class row_reader {

@@ -134,40 +134,12 @@ bool go_back(query& q, task& t) {
     return true;
 }
 
-chain_head head_of(query& q) {
-    q.at("accounts by last_seq", q.integer(0));
-    return {q.integer(0), q.id(1), q.integer(2)};
-}
-
-sealed_version sealed_version_of(query& q) {
-    q.at("sealed_versions by seq", q.integer(0));
-    return {q.integer(0), q.id(1), q.id(2), q.instant(3), std::string(q.blob(4))};
-}
-
-std::size_t byte_count_of(query& q) {
-    return static_cast<std::size_t>(q.integer(0));
-}
-
 numbers_given numbers_given_of(query& q) {
     return {q.text(0), q.integer(1)};
 }
 
 numbers_skipped numbers_skipped_of(query& q) {
     return {q.text(0), q.integer(1), q.integer(2)};
-}
-
-sealed_link sealed_link_of(query& q) {
-    q.at("sealed_versions", q.integer(0));
-    return {q.integer(0), account_id{q.integer(1)}, q.integer(2), q.id(3), q.id(4)};
-}
-
-snapshot_mark snapshot_mark_of(query& q) {
-    q.at("sealed_snapshots by seq", q.integer(1));
-    return {q.id(0), q.integer(1), q.integer(2), q.instant(3)};
-}
-
-sealed_snapshot snapshot_of(query& q) {
-    return {snapshot_mark_of(q), std::string(q.blob(4))};
 }
 
 version version_of(query& q) {

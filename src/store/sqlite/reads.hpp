@@ -16,14 +16,8 @@ series series_row_of(query& q);
 slot slot_of(query& q);
 task task_of(query& q);
 version version_of(query& q);
-chain_head head_of(query& q);
-sealed_version sealed_version_of(query& q);
-snapshot_mark snapshot_mark_of(query& q);
-std::size_t byte_count_of(query& q);
 numbers_given numbers_given_of(query& q);
 numbers_skipped numbers_skipped_of(query& q);
-sealed_link sealed_link_of(query& q);
-sealed_snapshot snapshot_of(query& q);
 // Whether it can be read by itself.
 history_kind history_row_of(query& q);
 // Through the rows of history_way. False: there are none.
@@ -61,8 +55,8 @@ class reads_over : public Base {
           indexes_(indexes),
           commits_(indexes.numbers ? indexes.numbers->commits() : 0) {}
 
-    row_ptr fetch(const index_info& index, const row_key& key) override {
-        return fetch_row(db_, index, key);
+    row_ptr fetch(const index_info& index, const row_key& key, bool head) override {
+        return fetch_row(db_, index, key, head);
     }
     row_page scan(const row_range& range) override { return scan_rows(db_, range); }
 
@@ -238,40 +232,6 @@ class reads_over : public Base {
         if (!found || !found->numbered) return std::nullopt;
         found->numbered->created = committed.created;
         return std::move(found->numbered);
-    }
-
-    std::optional<sealed_version> find_sealed_child(account_id account,
-                                                    const uuid& parent) override {
-        auto q = db_.use(sql::sealed_child);
-        return one(q.bind(parent).bind(account), sealed_version_of);
-    }
-    std::size_t sealed_child_bytes(account_id account, const uuid& parent) override {
-        auto q = db_.use(sql::sealed_child_bytes);
-        return one(q.bind(parent).bind(account), byte_count_of).value_or(0);
-    }
-    std::optional<chain_head> find_child_place(account_id account, const uuid& parent) override {
-        auto q = db_.use(sql::sealed_child_place);
-        return one(q.bind(parent).bind(account), sqlite::head_of);
-    }
-    std::optional<sealed_version> find_first_sealed(account_id account) override {
-        auto q = db_.use(sql::sealed_first);
-        return one(q.bind(account), sealed_version_of);
-    }
-    std::vector<sealed_link> sealed_links(std::int64_t place, std::int64_t limit) override {
-        auto q = db_.use(sql::sealed_links);
-        return all(q.bind(place).bind(limit), sealed_link_of);
-    }
-    std::optional<snapshot_mark> find_snapshot_mark(account_id account) override {
-        auto q = db_.use(sql::snapshot_mark);
-        return one(q.bind(account), snapshot_mark_of);
-    }
-    std::optional<sealed_snapshot> find_snapshot(account_id account) override {
-        auto q = db_.use(sql::snapshot_get);
-        return one(q.bind(account), snapshot_of);
-    }
-    std::size_t snapshot_bytes(account_id account) override {
-        auto q = db_.use(sql::snapshot_bytes);
-        return one(q.bind(account), byte_count_of).value_or(0);
     }
 
   protected:

@@ -27,7 +27,6 @@ constexpr std::int64_t removed_bytes_max = std::int64_t{4} << 20;
 
 // Those that others refer to come after them.
 constexpr std::array owned_tables{
-    owned_table{nullptr, "DELETE FROM sealed_snapshots WHERE account_id = ?1"},
     owned_table{"SELECT max(history_id) FROM task_history",
                 "DELETE FROM task_history WHERE history_id > ?2 AND history_id <= ?3 AND"
                 " (SELECT account_id FROM tasks t WHERE t.task_id = task_history.task_id) = ?1",
@@ -53,12 +52,6 @@ constexpr std::array owned_tables{
                 nullptr,
                 "SELECT version_row, length(operations) FROM versions WHERE version_row > ?2 AND"
                 " version_row <= ?3 AND account_id = ?1 ORDER BY version_row"},
-    owned_table{"SELECT max(sealed_id) FROM sealed_versions",
-                "DELETE FROM sealed_versions WHERE sealed_id > ?2 AND sealed_id <= ?3 AND"
-                " account_id = ?1",
-                nullptr, nullptr,
-                "SELECT sealed_id, length(segment) FROM sealed_versions WHERE sealed_id > ?2 AND"
-                " sealed_id <= ?3 AND account_id = ?1 ORDER BY sealed_id"},
     limited("DELETE FROM skipped_numbers WHERE (counter_id, first_number) IN (SELECT"
             " k.counter_id, k.first_number FROM series s JOIN counters c ON c.series_id ="
             " s.series_id JOIN skipped_numbers k ON k.counter_id = c.counter_id WHERE"

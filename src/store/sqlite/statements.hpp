@@ -339,44 +339,6 @@ inline constexpr auto place_put =
 inline constexpr auto place_row =
     "SELECT version_row FROM version_places WHERE account_id = ? AND seq = ?";
 
-// ---- sealed chains ----
-
-inline constexpr auto sealed_child =
-    "SELECT seq, version_id, parent_id, created_at, segment FROM sealed_versions"
-    " WHERE parent_id = ? AND account_id = ?";
-// length() of a blob reads the row's header alone.
-inline constexpr auto sealed_child_bytes =
-    "SELECT length(segment) FROM sealed_versions WHERE parent_id = ? AND account_id = ?";
-inline constexpr auto sealed_child_place =
-    "SELECT seq, version_id, 0 FROM sealed_versions WHERE parent_id = ? AND account_id = ?";
-inline constexpr auto sealed_first =
-    "SELECT seq, version_id, parent_id, created_at, segment FROM sealed_versions"
-    " WHERE account_id = ? AND seq = 1";
-// The segment comes last: its pages are not touched.
-inline constexpr auto sealed_links =
-    "SELECT sealed_id, account_id, seq, version_id, parent_id FROM sealed_versions"
-    " WHERE sealed_id > ? ORDER BY sealed_id LIMIT ?";
-inline constexpr auto sealed_delete =
-    "DELETE FROM sealed_versions WHERE parent_id = ? AND account_id = ?";
-inline constexpr auto sealed_put =
-    "INSERT INTO sealed_versions (sealed_id, account_id, seq, version_id, parent_id, created_at,"
-    " segment) VALUES (?, ?, ?, ?, ?, ?, ?)";
-// The bytes come last: SQLite does not touch their pages unless they are asked for.
-#define CALLSIGN_SNAPSHOT "SELECT version_id, seq, taken_seq, taken_at"
-inline constexpr auto snapshot_mark =
-    CALLSIGN_SNAPSHOT " FROM sealed_snapshots WHERE account_id = ?";
-inline constexpr auto snapshot_get =
-    CALLSIGN_SNAPSHOT ", bytes FROM sealed_snapshots WHERE account_id = ?";
-#undef CALLSIGN_SNAPSHOT
-inline constexpr auto snapshot_bytes =
-    "SELECT length(bytes) FROM sealed_snapshots WHERE account_id = ?";
-inline constexpr auto snapshot_delete = "DELETE FROM sealed_snapshots WHERE account_id = ?";
-inline constexpr auto snapshot_put =
-    "INSERT INTO sealed_snapshots (account_id, version_id, seq, taken_seq, taken_at, bytes)"
-    " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (account_id) DO UPDATE SET version_id ="
-    " excluded.version_id, seq = excluded.seq, taken_seq = excluded.taken_seq,"
-    " taken_at = excluded.taken_at, bytes = excluded.bytes";
-
 // ---- the reference server's file ----
 
 inline constexpr auto reference_tables =

@@ -40,8 +40,13 @@ std::string placeholders(std::size_t count) {
     return text + ")";
 }
 
-std::string names_of(const table_info& t) {
-    return joined(t.columns, ", ", [](const column_info& c) { return c.name; });
+std::string names_of(std::span<const column_info> columns) {
+    return joined(columns, ", ", [](const column_info& c) { return c.name; });
+}
+
+std::string select_from(const table_info& t, bool heads) {
+    const auto columns = std::span(t.columns).first(heads ? t.head_columns : t.columns.size());
+    return "SELECT " + names_of(columns) + " FROM " + std::string(t.name);
 }
 
 std::string where_key(const index_info& i) {
@@ -66,13 +71,12 @@ std::string scan_of(const row_range& r) {
         return std::string(c) + (r.descending ? " DESC" : "");
     };
     const std::string where = joined(conditions, " AND ", [](const std::string& c) { return c; });
-    return "SELECT " + names_of(*i.table) + " FROM " + std::string(i.table->name) +
-           (where.empty() ? "" : " WHERE " + where) +
+    return select_from(*i.table, r.heads) + (where.empty() ? "" : " WHERE " + where) +
            (rest.empty() ? "" : " ORDER BY " + joined(rest, ", ", in_order));
 }
 
 struct index_statements {
-    std::string fetch;
+    std::string fetch, fetch_head;
     std::vector<std::string> scans;  // by the place of their kind
 };
 
@@ -82,22 +86,27 @@ struct table_statements {
     std::vector<index_statements> by;  // each index
 };
 
-// How many parts a range gives, and its direction.
+// How many parts a range gives, its direction, and whether it is of heads.
 std::size_t place_of_kind(const row_range& r) {
     const std::size_t counts = r.index->columns.size() + 1;
-    return (r.prefix_parts * counts + r.after_parts) * 2 + (r.descending ? 1 : 0);
+    const std::size_t parts = r.prefix_parts * counts + r.after_parts;
+    return parts * 4 + (r.descending ? 2 : 0) + (r.heads ? 1 : 0);
 }
 
 index_statements statements_for(const index_info& i) {
-    index_statements s{
-        "SELECT " + names_of(*i.table) + " FROM " + std::string(i.table->name) + where_key(i), {}};
+    index_statements s{select_from(*i.table, false) + where_key(i),
+                       select_from(*i.table, true) + where_key(i),
+                       {}};
     const std::size_t parts = i.columns.size();
-    s.scans.resize((parts + 1) * (parts + 1) * 2);
+    s.scans.resize((parts + 1) * (parts + 1) * 4);
     for (std::size_t prefix = 0; prefix <= parts; ++prefix) {
         for (std::size_t after = 0; after <= parts - prefix; ++after) {
-            for (const bool down : {false, true}) {
-                const row_range r{
-                    .index = &i, .prefix_parts = prefix, .after_parts = after, .descending = down};
+            for (const int kind : {0, 1, 2, 3}) {
+                const row_range r{.index = &i,
+                                  .prefix_parts = prefix,
+                                  .after_parts = after,
+                                  .descending = (kind & 2) != 0,
+                                  .heads = (kind & 1) != 0};
                 s.scans[place_of_kind(r)] = scan_of(r);
             }
         }
@@ -108,7 +117,7 @@ index_statements statements_for(const index_info& i) {
 table_statements statements_for(const table_info& t) {
     table_statements s;
     const std::string name(t.name), group = placeholders(t.columns.size());
-    s.put = "INSERT INTO " + name + " (" + names_of(t) + ") VALUES " + group;
+    s.put = "INSERT INTO " + name + " (" + names_of(t.columns) + ") VALUES " + group;
     s.put_some = s.put;
     for (std::size_t n = 1; n < put_at_once; ++n) s.put_some += ", " + group;
     const std::string by_key = where_key(t.indexes.front());
@@ -218,8 +227,9 @@ class read_columns final : public column_source {
 
 }  // namespace
 
-const char* fetch_text(const index_info& index) {
-    return statements_of(*index.table).by[index.number].fetch.c_str();
+const char* fetch_text(const index_info& index, bool head) {
+    const index_statements& s = statements_of(*index.table).by[index.number];
+    return (head ? s.fetch_head : s.fetch).c_str();
 }
 
 const char* scan_text(const row_range& range) {
@@ -227,21 +237,21 @@ const char* scan_text(const row_range& range) {
     return statements_of(*i.table).by[i.number].scans[place_of_kind(range)].c_str();
 }
 
-row_ptr row_in(query& q, const table_info& t) {
+row_ptr row_in(query& q, const table_info& t, bool head) {
     q.at(t.name.data(), q.integer(0));
     read_columns columns(q);
-    return t.take_row(columns);
+    return head ? t.take_head(columns) : t.take_row(columns);
 }
 
 const char* rows_behind(const table_info& t) {
     return scan_text({.index = &t.indexes.front(), .after_parts = 1});
 }
 
-row_ptr fetch_row(connection& db, const index_info& index, const row_key& key) {
-    auto q = db.use(fetch_text(index));
+row_ptr fetch_row(connection& db, const index_info& index, const row_key& key, bool head) {
+    auto q = db.use(fetch_text(index, head));
     bound_columns bound(q, index.columns.size());
     bound.put_key(index, 0, index.columns.size(), key);
-    return q.step() ? row_in(q, *index.table) : nullptr;
+    return q.step() ? row_in(q, *index.table, head) : nullptr;
 }
 
 row_page scan_rows(connection& db, const row_range& range) {
@@ -256,7 +266,7 @@ row_page scan_rows(connection& db, const row_range& range) {
                db.work() - before >= page_bytes_max;
     };
     while (q.step()) {
-        page.rows.push_back(row_in(q, *range.index->table));
+        page.rows.push_back(row_in(q, *range.index->table, range.heads));
         page.is_last = !is_full();
         if (!page.is_last) break;
     }

@@ -8,18 +8,18 @@
 
 namespace callsign::sqlite {
 
-// Null: there is none.
-row_ptr fetch_row(connection& db, const index_info& index, const row_key& key);
+// Null: there is none. `head`: without what is large.
+row_ptr fetch_row(connection& db, const index_info& index, const row_key& key, bool head);
 row_page scan_rows(connection& db, const row_range& range);
 // For who reads all there is, damaged or not: those behind the row of an id, in their order, and
 // the one that a query of them has come to. Requires: the table has ids.
 const char* rows_behind(const table_info& table);
-row_ptr row_in(query& q, const table_info& table);
+row_ptr row_in(query& q, const table_info& table, bool head = false);
 // What is replaced or erased must be there: else it is damaged.
 void write_rows(connection& db, const table_changes& changes);
 
 // ---- for tests ----
-const char* fetch_text(const index_info& index);
+const char* fetch_text(const index_info& index, bool head = false);
 const char* scan_text(const row_range& range);
 
 }  // namespace callsign::sqlite

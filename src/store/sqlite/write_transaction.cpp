@@ -325,38 +325,6 @@ class write_transaction final : public reads_over<write_tx> {
 
     // ---- sealed chains ----
 
-    std::int64_t append_sealed_version(account_id account, const uuid& id, const uuid& parent,
-                                       time_point now, std::string_view segment) override {
-        moved(now);
-        const auto owner = expect<accounts_by_id>(account);
-        const std::int64_t seq = owner->head.seq + 1;
-        advance(owner, id, std::ssize(segment));
-        db_.use(sql::sealed_put)
-            .bind(state_.ids.next(drawn_id::sealed))
-            .bind(account)
-            .bind(seq)
-            .bind(id)
-            .bind(parent)
-            .bind(now)
-            .bind_blob(segment.data(), segment.size())
-            .run();
-        return seq;
-    }
-    void put_snapshot(account_id account, const snapshot_mark& mark, time_point now,
-                      std::string_view bytes) override {
-        moved(now);
-        const auto before = static_cast<std::int64_t>(snapshot_bytes(account));
-        add_stored(account, std::ssize(bytes) - before);
-        db_.use(sql::snapshot_put)
-            .bind(account)
-            .bind(mark.version)
-            .bind(mark.seq)
-            .bind(mark.taken_seq)
-            .bind(mark.taken_at)
-            .bind_blob(bytes.data(), bytes.size())
-            .run();
-    }
-
     // ---- an opaque account becomes managed ----
 
     void take_over_version(account_id account, const version& v) override {
@@ -382,19 +350,6 @@ class write_transaction final : public reads_over<write_tx> {
         const auto opened = open(false, t.attributes);
         if (opened != 0) turned(t.id, true);
         state_.now.all.open_tasks -= opened;
-    }
-    std::size_t remove_sealed(account_id account, const uuid& parent) override {
-        const std::size_t bytes = sealed_child_bytes(account, parent);
-        db_.use(sql::sealed_delete).bind(parent).bind(account).run();
-        if (changes() == 0) return 0;
-        changed_ = true;
-        add_stored(account, -static_cast<std::int64_t>(bytes));
-        return bytes;
-    }
-    void remove_snapshot(account_id account) override {
-        changed_ = true;
-        add_stored(account, -static_cast<std::int64_t>(snapshot_bytes(account)));
-        db_.use(sql::snapshot_delete).bind(account).run();
     }
 
     // ---- series ----

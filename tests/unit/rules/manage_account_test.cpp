@@ -3,6 +3,7 @@
 #include "unit/rules/fixture.hpp"
 
 #include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/sealed.hpp>
 
 namespace callsign {
 namespace {
@@ -151,8 +152,8 @@ TEST_F(converted_in_steps, nobody_sees_it_before_the_last_one) {
     expect_sound();
     EXPECT_GT(remove_all_sealed(1), count);
     EXPECT_EQ(left_over(), std::nullopt);
-    EXPECT_FALSE(store_->begin_read()->find_sealed_child(account_, {}));
-    EXPECT_FALSE(store_->begin_read()->find_snapshot_mark(account_));
+    EXPECT_FALSE(sealed::find_child(*store_->begin_read(), account_, {}));
+    EXPECT_FALSE(snapshots::find_mark(*store_->begin_read(), account_));
     EXPECT_NE(accounts::find(*store_->begin_read(), account_)->stored_bytes, sealed_bytes);
 
     task_map seen;

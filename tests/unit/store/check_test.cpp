@@ -9,6 +9,7 @@
 
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/devices.hpp>
+#include <callsign/rules/rows/sealed.hpp>
 #include <callsign/rules/rules.hpp>
 #include <callsign/store/sqlite.hpp>
 
@@ -171,10 +172,10 @@ TEST(check_sound, a_managed_account_may_have_begun_elsewhere) {
         const auto client =
             devices::put(*tx, {.client_id = ids.next(at), .account = id, .created_at = at});
         version first{1, ids.next(at), ids.next(at), at, {}};
-        tx->append_sealed_version(id, first.id, first.parent, at, "sealed");
+        sealed::append(*tx, id, first.id, first.parent, at, "sealed");
         tx->take_over_version(id, first);
         accounts::become_managed(*tx, id, {1, first.id});
-        tx->remove_sealed(id, first.parent);
+        sealed::remove(*tx, id, first.parent);
         devices::give_key(*tx, client, "laptop", "key");
         tx->commit();
     }
@@ -201,6 +202,7 @@ constexpr const char* sealed_parents =
 constexpr const char* sealed_once =
     "no sealed version is its own ancestor, and none is a parent twice";
 constexpr const char* snapshots = "a snapshot is of a version of its account's chain";
+constexpr const char* remotes = "an account lives elsewhere if there is a remote chain of it";
 constexpr const char* device_keys =
     "a device of a managed account has a key, and one of an opaque account has none";
 constexpr const char* clients = "a client opens one account, and an opaque account has a client";
@@ -280,7 +282,7 @@ constexpr damage damages[] = {
      "I6", proofs::sealed_once},
     {"sealed_twice",
      "INSERT INTO sealed_versions SELECT 99, account_id, seq, version_id,"
-     " randomblob(16), created_at, segment FROM sealed_versions WHERE seq = 4",
+     " randomblob(16), created_at, bytes, segment FROM sealed_versions WHERE seq = 4",
      "I6", proofs::sealed_once},
     {"sealed_in_a_managed_account", "UPDATE accounts SET mode = 1 WHERE mode = 2", "I6",
      proofs::own_kind},
@@ -308,7 +310,8 @@ constexpr damage damages[] = {
      proofs::sealed_parents, "the head is not"},
     {"sealed_two_children",
      "DROP INDEX sealed_versions_by_parent; INSERT INTO sealed_versions SELECT 99, account_id,"
-     " 99, randomblob(16), parent_id, created_at, segment FROM sealed_versions WHERE seq = 4",
+     " 99, randomblob(16), parent_id, created_at, bytes, segment FROM sealed_versions WHERE seq = "
+     "4",
      "I6", proofs::sealed_once, "2 children"},
     {"a_device_of_nobody", "UPDATE devices SET account_id = 99", "I8", proofs::clients,
      "is not there"},

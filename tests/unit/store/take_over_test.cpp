@@ -6,6 +6,7 @@
 #include "support/temp_dir.hpp"
 
 #include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/sealed.hpp>
 #include <callsign/rules/rules.hpp>
 #include <callsign/store/sqlite.hpp>
 
@@ -138,8 +139,8 @@ TEST_F(taken_over, in_vain_and_then_to_its_end) {
         EXPECT_EQ(known->numbered->number, n);
         EXPECT_EQ(value_of(known->attributes, "key"), key_of(*known->numbered));
     }
-    EXPECT_FALSE(tx->find_snapshot_mark(account_));
-    EXPECT_FALSE(tx->find_sealed_child(account_, {}));
+    EXPECT_FALSE(snapshots::find_mark(*tx, account_));
+    EXPECT_FALSE(sealed::find_child(*tx, account_, {}));
 }
 
 }  // namespace
