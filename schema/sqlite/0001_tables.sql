@@ -118,20 +118,22 @@ CREATE TABLE series (
     series_id   INTEGER PRIMARY KEY,
     account_id  INTEGER NOT NULL REFERENCES accounts,
     prefix      TEXT NOT NULL CHECK (length(prefix) BETWEEN 1 AND 10),
-    project     TEXT NOT NULL DEFAULT '',
-    is_default  INTEGER NOT NULL DEFAULT 0 CHECK (is_default IN (0, 1)),
+    project     TEXT NOT NULL,
+    is_default  INTEGER NOT NULL CHECK (is_default IN (0, 1)),
     created_at  INTEGER NOT NULL,
+    -- The last, in their order, that it has a counter of.
+    last_period TEXT NOT NULL,
     -- 1 never, 2 daily, 3 monthly, 4 yearly, in the time zone.
-    reset       INTEGER NOT NULL DEFAULT 1 CHECK (reset BETWEEN 1 AND 4),
-    time_zone   TEXT NOT NULL DEFAULT 'UTC',
-    archived    INTEGER NOT NULL DEFAULT 0 CHECK (archived IN (0, 1)),
+    reset       INTEGER NOT NULL CHECK (reset BETWEEN 1 AND 4),
+    time_zone   TEXT NOT NULL,
+    archived    INTEGER NOT NULL CHECK (archived IN (0, 1)),
     -- Its next number may be raised.
-    allows_gaps INTEGER NOT NULL DEFAULT 0 CHECK (allows_gaps IN (0, 1)),
+    allows_gaps INTEGER NOT NULL CHECK (allows_gaps IN (0, 1)),
     -- After a restore: numbers that were given after the backup may be in people's heads, so it gives none until it is
     -- told where to go on.
-    held        INTEGER NOT NULL DEFAULT 0 CHECK (held IN (0, 1)),
+    held        INTEGER NOT NULL CHECK (held IN (0, 1)),
     -- It was resumed, and some of the tasks that came while it was held have no number yet.
-    numbering   INTEGER NOT NULL DEFAULT 0 CHECK (numbering IN (0, 1))
+    numbering   INTEGER NOT NULL CHECK (numbering IN (0, 1))
 ) STRICT;
 CREATE INDEX series_by_account ON series (account_id);
 CREATE UNIQUE INDEX series_by_project ON series (account_id, project) WHERE project <> '';
@@ -150,7 +152,7 @@ CREATE TABLE prefixes (
 CREATE TABLE counters (
     counter_id  INTEGER PRIMARY KEY,
     series_id   INTEGER NOT NULL REFERENCES series,
-    period      TEXT NOT NULL DEFAULT '',
+    period      TEXT NOT NULL,
     last_number INTEGER NOT NULL CHECK (last_number >= 0),
     UNIQUE (series_id, period)
 ) STRICT;

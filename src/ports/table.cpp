@@ -69,6 +69,9 @@ void tables::note_keys(table_info& t) {
             column->is_in_key = true;
             i.may_change = i.may_change || column->may_change;
         }
+        i.may_clash = std::ranges::any_of(t.indexes.front().columns, [&](std::string_view name) {
+            return std::ranges::find(i.columns, name) == i.columns.end();
+        });
     }
 }
 

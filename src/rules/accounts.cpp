@@ -7,6 +7,7 @@
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/devices.hpp>
 #include <callsign/rules/rows/remotes.hpp>
+#include <callsign/rules/rows/series.hpp>
 #include <callsign/rules/rows/tokens.hpp>
 #include <callsign/rules/rules.hpp>
 
@@ -21,7 +22,7 @@ create_account::answer apply(write_tx& tx, const create_account& c, const moment
     const account_id id = accounts::put(tx, c.name, m.now, mode);
     if (c.client_id)
         devices::put(tx, {.client_id = *c.client_id, .account = id, .created_at = m.now});
-    tx.put_series(id, c.prefix, {}, true, m.now);
+    all_series::put(tx, id, c.prefix, {}, true, m.now);
     if (c.elsewhere) {
         remotes::put(tx, {.account = id,
                           .url = c.elsewhere->url,

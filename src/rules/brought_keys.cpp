@@ -5,6 +5,8 @@
 
 #include <callsign/base/text.hpp>
 #include <callsign/domain/task_faults.hpp>
+#include <callsign/rules/rows/numbers.hpp>
+#include <callsign/rules/rows/series.hpp>
 
 #include <algorithm>
 
@@ -12,8 +14,8 @@ namespace callsign::rules {
 namespace {
 
 bool is_nobodys(write_tx& tx, const brought_number& its, bool gaps) {
-    const std::int64_t last = tx.last_number(its.of.id, its.period);
-    if (its.number <= last) return tx.is_skipped(its.of.id, its.period, its.number);
+    const std::int64_t last = numbers::last(tx, its.of.id, its.period);
+    if (its.number <= last) return numbers::is_skipped(tx, its.of.id, its.period, its.number);
     if (its.number - last > brought_ahead_max) return false;
     return gaps || its.number == last + 1;
 }
@@ -39,7 +41,7 @@ std::variant<brought_number, import_tasks::key_fault_kind> number_of_key(write_t
                                                                          const task_key& key,
                                                                          const moment& m) {
     using fault = import_tasks::key_fault_kind;
-    auto of = tx.find_series(account, key.prefix);
+    auto of = all_series::find(tx, account, key.prefix);
     if (!of) return fault::unknown_prefix;
     if (!is_period(tx, *of, key.period, m.now)) return fault::other_period;
     return brought_number{*std::move(of), key.prefix, key.period, key.number};
@@ -68,12 +70,12 @@ std::optional<series_held> held_series_for(read_tx& tx, account_id account, cons
 void take_brought_number(write_tx& tx, task& t, const attributes& all, const brought_number& its,
                          const moment& m) {
     const series_id from = its.of.id;
-    const std::int64_t last = tx.last_number(from, its.period);
+    const std::int64_t last = numbers::last(tx, from, its.period);
     if (its.number <= last) {
-        tx.reclaim_number(from, its.period, its.number);
+        numbers::reclaim(tx, from, its.period, its.number);
     } else {
-        if (its.number > last + 1) tx.skip_numbers(from, its.period, its.number - 1);
-        tx.take_number(from, its.period);
+        if (its.number > last + 1) numbers::skip(tx, from, its.period, its.number - 1);
+        numbers::take(tx, from, its.period);
     }
     t.numbered =
         receipt{t.uuid, its.prefix, its.period, its.number, 0, created_at(all, its, m), true};

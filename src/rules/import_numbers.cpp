@@ -6,6 +6,8 @@
 #include "unnumbered.hpp"
 
 #include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/numbers.hpp>
+#include <callsign/rules/rows/series.hpp>
 #include <callsign/rules/rules.hpp>
 
 #include <algorithm>
@@ -55,7 +57,7 @@ class number_import {
 
   private:
     void look_at(const row& r) {
-        const auto of = tx_.find_series(account_, r.prefix);
+        const auto of = all_series::find(tx_, account_, r.prefix);
         if (!of) return fault(refusal::unknown_prefix, r.prefix);
         if (of->archived) return fault(refusal::archived, of->prefix);
         if (r.created_at > moment_.now) return fault(refusal::in_the_future, {});
@@ -98,13 +100,13 @@ class number_import {
 
     std::int64_t& last_of(const series& of, const std::string& period) {
         const auto [known, fresh] = lasts_.try_emplace({of.id, period}, 0);
-        if (fresh) known->second = tx_.last_number(of.id, period);
+        if (fresh) known->second = numbers::last(tx_, of.id, period);
         return known->second;
     }
 
     const std::string& last_period_of(const series& of) {
         const auto [known, fresh] = periods_.try_emplace(of.id);
-        if (fresh) known->second = tx_.last_period(of.id);
+        if (fresh) known->second = numbers::last_period(tx_, of.id);
         return known->second;
     }
 
@@ -124,12 +126,12 @@ class number_import {
             commit_waiting_slots(tx_, account_, t.uuid, t.id, moment_);
             return;
         }
-        if (r.number > tx_.last_number(w.of.id, w.period) + 1) {
-            tx_.skip_numbers(w.of.id, w.period, r.number - 1);
+        if (r.number > numbers::last(tx_, w.of.id, w.period) + 1) {
+            numbers::skip(tx_, w.of.id, w.period, r.number - 1);
         }
         task t = w.known ? *w.known : task{};
         t.current_prefix = w.of.prefix;
-        t.numbered = receipt{r.uuid, w.of.prefix,  w.period, tx_.take_number(w.of.id, w.period),
+        t.numbered = receipt{r.uuid, w.of.prefix,  w.period, numbers::take(tx_, w.of.id, w.period),
                              seq,    r.created_at, true};
         if (w.known) {
             if (auto key = correct_key(t, t.attributes, moment_)) operations.push_back(*key);

@@ -9,6 +9,7 @@
 #include <callsign/base/assert.hpp>
 #include <callsign/domain/work.hpp>
 #include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/numbers.hpp>
 
 #include <algorithm>
 #include <map>
@@ -90,8 +91,8 @@ class key_check {
         if (!given_.emplace(its.of.id, its.period, its.number).second) {
             return add(fault::number_taken, key_of(its.number));
         }
-        if (its.number <= tx_.last_number(its.of.id, its.period)) {
-            if (!tx_.is_skipped(its.of.id, its.period, its.number)) {
+        if (its.number <= numbers::last(tx_, its.of.id, its.period)) {
+            if (!numbers::is_skipped(tx_, its.of.id, its.period, its.number)) {
                 add(fault::number_taken, key_of(its.number));
             }
             return;
@@ -106,7 +107,7 @@ class key_check {
     }
 
     std::int64_t& last_of(series_id of, const std::string& period) {
-        const std::int64_t real = tx_.last_number(of, period);
+        const std::int64_t real = numbers::last(tx_, of, period);
         std::int64_t& last = lasts_[{of, period}];
         last = std::max(last, real);
         return last;

@@ -11,6 +11,7 @@
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/devices.hpp>
 #include <callsign/rules/rows/sealed.hpp>
+#include <callsign/rules/rows/series.hpp>
 
 #include <algorithm>
 #include <span>
@@ -98,7 +99,7 @@ std::optional<typename Command::answer> refusal_to_convert(write_tx& tx, const C
     if (!owner) return no_such_account{};
     if (owner->mode != account_mode::opaque) return manage_account::not_opaque{};
     if (c.tasks.empty()) return std::nullopt;
-    for (const series& s : tx.series_of(c.account)) {
+    for (const series& s : all_series::of(tx, c.account)) {
         if (s.held) return series_held{s.prefix};
     }
     return std::nullopt;
@@ -144,7 +145,7 @@ undo_take_over::answer apply(write_tx& tx, const undo_take_over& c, const moment
     std::size_t work = 0;
     if (!c.from.tasks_are_done) {
         std::vector<task> seen;
-        task_walk all(tx, tx.series_of(c.account), c.from.after, {false, false, c.work_max},
+        task_walk all(tx, all_series::of(tx, c.account), c.from.after, {false, false, c.work_max},
                       [&](task&& t, series_id) {
                           work += work_of_row(t);
                           if (!t.purged) seen.push_back(std::move(t));

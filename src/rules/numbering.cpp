@@ -5,6 +5,7 @@
 
 #include <callsign/base/text.hpp>
 #include <callsign/domain/task_faults.hpp>
+#include <callsign/rules/rows/numbers.hpp>
 
 #include <algorithm>
 
@@ -22,18 +23,18 @@ constexpr std::size_t bytes_of_dependency = 40;
 
 std::string period_now(write_tx& tx, const series& series, time_point now) {
     if (series.reset == reset_policy::never) return {};
-    return std::max(period_of(now, series.reset, series.time_zone), tx.last_period(series.id));
+    return std::max(period_of(now, series.reset, series.time_zone),
+                    numbers::last_period(tx, series.id));
 }
 
 void raise_next(write_tx& tx, const series& s, std::int64_t next, time_point now) {
     const std::string period = period_now(tx, s, now);
-    if (next > tx.last_number(s.id, period) + 1) tx.skip_numbers(s.id, period, next - 1);
+    if (next > numbers::last(tx, s.id, period) + 1) numbers::skip(tx, s.id, period, next - 1);
 }
 
 series shown(write_tx& tx, series s, time_point now) {
-    s.period = tx.last_period(s.id);
-    s.last_number = tx.last_number(s.id, s.period);
-    return at_instant(std::move(s), now);
+    s.period = numbers::last_period(tx, s.id);
+    return at_instant(numbers::with_last(tx, std::move(s)), now);
 }
 
 receipt take_receipt(write_tx& tx, const series& series, const uuid& task, const moment& m) {
@@ -41,7 +42,7 @@ receipt take_receipt(write_tx& tx, const series& series, const uuid& task, const
     r.uuid = task;
     r.prefix = series.prefix;
     r.period = period_now(tx, series, m.now);
-    r.number = tx.take_number(series.id, r.period);
+    r.number = numbers::take(tx, series.id, r.period);
     r.created_at = m.now;
     return r;
 }

@@ -4,6 +4,7 @@
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/devices.hpp>
 #include <callsign/rules/rows/remotes.hpp>
+#include <callsign/rules/rows/series.hpp>
 
 #include <algorithm>
 
@@ -29,7 +30,7 @@ account_id registered(write_tx& tx, const uuid& client_id, const moment& m) {
     // Somebody may have given just this name to an account by hand.
     while (accounts::find(tx, name)) name += "-";
     const account_id id = accounts::put(tx, name, m.now, account_mode::opaque);
-    tx.put_series(id, prefix, {}, true, m.now);
+    all_series::put(tx, id, prefix, {}, true, m.now);
     devices::put(tx, {.client_id = client_id, .account = id, .created_at = m.now});
     m.tell(events::account_created{id, client_id});
     return id;

@@ -7,6 +7,7 @@
 #include <callsign/rules/rows/devices.hpp>
 #include <callsign/rules/rows/effects.hpp>
 #include <callsign/rules/rows/remotes.hpp>
+#include <callsign/rules/rows/series.hpp>
 #include <callsign/rules/rules.hpp>
 
 #include <algorithm>
@@ -77,7 +78,7 @@ move_there::answer apply(write_tx& tx, const move_there& c, const moment& m) {
     const bool has_them = !c.behind.is_nil();
     if (has_them && accounts::head_of(tx, c.account).version != c.behind)
         return move_there::has_changed{};
-    for (const series& s : tx.series_of(c.account)) {
+    for (const series& s : all_series::of(tx, c.account)) {
         if (has_unnumbered(tx, s)) return series_held{s.prefix};
     }
     remote_chain remote{.account = c.account,

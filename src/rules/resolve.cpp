@@ -1,6 +1,7 @@
 #include "resolve.hpp"
 
 #include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/series.hpp>
 #include <callsign/rules/rows/tokens.hpp>
 
 namespace callsign::rules {
@@ -18,7 +19,7 @@ std::variant<task, ref_fault> resolve_by(read_tx& tx, account_id account, const 
                                          const Find& find) {
     if (const auto* id = std::get_if<uuid>(&ref)) return usable(find(account, *id));
     const auto& key = std::get<task_key>(ref);
-    const auto series = tx.find_series(account, key.prefix);
+    const auto series = all_series::find(tx, account, key.prefix);
     if (!series) return ref_fault::unknown_prefix;
     return usable(find(series->id, key.period, key.number));
 }

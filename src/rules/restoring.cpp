@@ -9,6 +9,8 @@
 #include <callsign/rules/rows/actions.hpp>
 #include <callsign/rules/rows/devices.hpp>
 #include <callsign/rules/rows/instance.hpp>
+#include <callsign/rules/rows/numbers.hpp>
+#include <callsign/rules/rows/series.hpp>
 #include <callsign/rules/rules.hpp>
 
 #include <algorithm>
@@ -34,10 +36,10 @@ begin_restored::answer apply(write_tx& tx, const begin_restored& c, const moment
         for (const account& a : some) {
             if (a.elsewhere || a.state == account_state::going) continue;
             if (a.mode == account_mode::managed) expect_devices(a.id);
-            for (series s : tx.series_of(a.id)) {
+            for (series s : all_series::of(tx, a.id)) {
                 s.held = true;
                 s.numbering = false;
-                tx.update_series(s, m.now);
+                all_series::update(tx, s, m.now);
                 ++done.held;
             }
         }
@@ -49,10 +51,10 @@ begin_restored::answer apply(write_tx& tx, const begin_restored& c, const moment
 resume_series::answer apply(write_tx& tx, const resume_series& c, const moment& m) {
     const auto owner = resolve(tx, c.account);
     if (!owner) return no_such_account{};
-    auto s = tx.find_series(owner->id, c.named);
+    auto s = all_series::find(tx, owner->id, c.named);
     if (!s) return no_such_series{};
     if (!s->held) return resume_series::not_held{};
-    const std::int64_t last = tx.last_number(s->id, period_now(tx, *s, m.now));
+    const std::int64_t last = numbers::last(tx, s->id, period_now(tx, *s, m.now));
     const std::int64_t next = c.at.value_or(last + 1);
     if (next <= last) return edit_series::next_too_low{last + 1};
     raise_next(tx, *s, next, m.now);

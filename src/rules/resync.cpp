@@ -7,6 +7,7 @@
 #include <callsign/domain/work.hpp>
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/devices.hpp>
+#include <callsign/rules/rows/series.hpp>
 
 #include <algorithm>
 
@@ -70,7 +71,7 @@ std::int64_t resume_when_all_are_back(write_tx& tx, account_id account, const mo
     if (!are_all_back(tx, account)) return 0;
     std::int64_t resumed = 0;
     std::size_t work_left = step_work_max;
-    for (series s : tx.series_of(account)) {
+    for (series s : all_series::of(tx, account)) {
         if (!s.held) continue;
         resume(tx, s, work_left, m);
         ++resumed;

@@ -4,6 +4,7 @@
 // the server's and its operators' own. The rest is asked whoever wants it.
 
 #include <callsign/ports/tables/accounts.hpp>
+#include <callsign/rules/rows/series.hpp>
 #include <callsign/rules/rows/tokens.hpp>
 #include <callsign/rules/rules.hpp>
 
@@ -39,7 +40,7 @@ inline bool has_room_for_token(write_tx& tx, account_id account, const moment& m
 inline bool has_room_for_prefix(write_tx& tx, account_id account, const moment& m) {
     if (m.former_prefixes_max == 0) return true;
     const auto max = static_cast<std::int64_t>(m.former_prefixes_max);
-    if (tx.count_former_prefixes(account) < max) return true;
+    if (all_series::count_former_prefixes(tx, account) < max) return true;
     m.tell(events::account_full{account, account_limit::former_prefixes});
     return false;
 }

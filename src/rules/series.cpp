@@ -5,6 +5,8 @@
 #include "room.hpp"
 #include "series_choice.hpp"
 
+#include <callsign/rules/rows/numbers.hpp>
+#include <callsign/rules/rows/series.hpp>
 #include <callsign/rules/rules.hpp>
 
 #include <algorithm>
@@ -13,14 +15,14 @@ namespace callsign::rules {
 namespace {
 
 bool is_taken(write_tx& tx, account_id account, std::string_view project) {
-    return !project.empty() && tx.find_series_for_project(account, project).has_value();
+    return !project.empty() && all_series::find_for_project(tx, account, project).has_value();
 }
 
 std::optional<edit_series::answer> refusal_of_next(write_tx& tx, const series& s, std::int64_t next,
                                                    time_point now) {
-    const std::int64_t last = tx.last_number(s.id, period_now(tx, s, now));
+    const std::int64_t last = numbers::last(tx, s.id, period_now(tx, s, now));
     if (next <= last) return edit_series::next_too_low{last + 1};
-    const bool is_empty = tx.numbers_of(s.id).empty();
+    const bool is_empty = numbers::given(tx, s.id).empty();
     if (next > last + 1 && !is_empty && !s.allows_gaps) return edit_series::promises_no_gaps{};
     return std::nullopt;
 }
@@ -39,12 +41,12 @@ series changed(const edit_series& c, series s) {
 
 std::optional<edit_series::answer> refusal_to_edit(write_tx& tx, const series& before,
                                                    const series& after) {
-    const auto owner_of_prefix = tx.find_series(before.account, after.prefix);
+    const auto owner_of_prefix = all_series::find(tx, before.account, after.prefix);
     if (owner_of_prefix && owner_of_prefix->id != before.id) return prefix_taken{};
     if (after.project != before.project && is_taken(tx, before.account, after.project)) {
         return project_taken{};
     }
-    if (after.reset != before.reset && !tx.numbers_of(before.id).empty()) {
+    if (after.reset != before.reset && !numbers::given(tx, before.id).empty()) {
         return edit_series::reset_is_settled{};
     }
     if (after.archived && before.is_default) return edit_series::default_stays{};
@@ -56,15 +58,15 @@ std::optional<edit_series::answer> refusal_to_edit(write_tx& tx, const series& b
 create_series::answer apply(write_tx& tx, const create_series& c, const moment& m) {
     const auto owner = resolve(tx, c.account);
     if (!owner) return no_such_account{};
-    if (tx.find_series(owner->id, c.prefix)) return prefix_taken{};
+    if (all_series::find(tx, owner->id, c.prefix)) return prefix_taken{};
     if (is_taken(tx, owner->id, c.project)) return project_taken{};
-    if (tx.series_of(owner->id).size() >= series_max) return create_series::too_many_series{};
-    const series_id id = tx.put_series(owner->id, c.prefix, c.project, false, m.now);
-    series made = *tx.find_series(owner->id, c.prefix);
+    if (all_series::of(tx, owner->id).size() >= series_max) return create_series::too_many_series{};
+    const series_id id = all_series::put(tx, owner->id, c.prefix, c.project, false, m.now);
+    series made = *all_series::find(tx, owner->id, c.prefix);
     made.reset = c.reset;
     made.time_zone = c.time_zone;
     made.allows_gaps = c.allows_gaps;
-    tx.update_series(made, m.now);
+    all_series::update(tx, made, m.now);
     raise_next(tx, made, c.next, m.now);
     m.tell(events::series_created{owner->id, id});
     return shown(tx, std::move(made), m.now);
@@ -73,7 +75,7 @@ create_series::answer apply(write_tx& tx, const create_series& c, const moment& 
 edit_series::answer apply(write_tx& tx, const edit_series& c, const moment& m) {
     const auto owner = resolve(tx, c.account);
     if (!owner) return no_such_account{};
-    const auto named = tx.find_series(owner->id, c.named);
+    const auto named = all_series::find(tx, owner->id, c.named);
     if (!named) return no_such_series{};
     const series after = changed(c, *named);
     if (auto no = refusal_to_edit(tx, *named, after)) return *std::move(no);
@@ -81,10 +83,10 @@ edit_series::answer apply(write_tx& tx, const edit_series& c, const moment& m) {
         if (auto no = refusal_of_next(tx, after, *c.next, m.now)) return *std::move(no);
     }
     // One that it had is kept already.
-    if (!tx.find_series(owner->id, after.prefix) && !has_room_for_prefix(tx, owner->id, m)) {
+    if (!all_series::find(tx, owner->id, after.prefix) && !has_room_for_prefix(tx, owner->id, m)) {
         return edit_series::too_many_prefixes{};
     }
-    tx.update_series(after, m.now);
+    all_series::update(tx, after, m.now);
     if (c.next) raise_next(tx, after, *c.next, m.now);
     return shown(tx, after, m.now);
 }

@@ -11,6 +11,7 @@
 #include <callsign/domain/work.hpp>
 #include <callsign/rules/rows/effects.hpp>
 #include <callsign/rules/rows/remotes.hpp>
+#include <callsign/rules/rows/series.hpp>
 
 #include <algorithm>
 #include <unordered_set>
@@ -41,7 +42,7 @@ class collector {
         moved_on so_far{remote_.moving->after, remote_.moving->tasks};
         std::vector<operation> all;
         std::int64_t left = command_.effects_max;
-        task_walk through(tx_, tx_.series_of(command_.account), so_far.after,
+        task_walk through(tx_, all_series::of(tx_, command_.account), so_far.after,
                           {.work_max = command_.work_max}, [&](task&& t, series_id) {
                               if (t.purged) return true;
                               append_creation(all, t, at_);

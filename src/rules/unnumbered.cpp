@@ -6,6 +6,7 @@
 #include <callsign/ports/tables/accounts.hpp>
 #include <callsign/rules/read.hpp>
 #include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/series.hpp>
 
 #include <algorithm>
 
@@ -13,7 +14,7 @@ namespace callsign::rules {
 namespace {
 
 series series_of(read_tx& tx, const task& t) {
-    auto its = tx.find_series(t.account, t.current_prefix);
+    auto its = all_series::find(tx, t.account, t.current_prefix);
     if (!its) throw_damaged("tasks", t.id.value, "its series is not there");
     return *std::move(its);
 }
@@ -95,25 +96,25 @@ void resume(write_tx& tx, series& s, std::size_t& work_left, const moment& m) {
     s.held = false;
     s.numbering = !number_some(tx, s, work_left, m);
     if (s.numbering) m.tell(events::series_numbering{s.account, s.id});
-    tx.update_series(s, m.now);
+    all_series::update(tx, s, m.now);
 }
 
 number_tasks::answer apply(write_tx& tx, const number_tasks& c, const moment& m) {
-    auto s = tx.next_numbering(series_id{c.series.value - 1});
+    auto s = all_series::next_numbering(tx, series_id{c.series.value - 1});
     if (!s || s->id != c.series ||
         tx.expect<accounts_by_id>(s->account)->state == account_state::going)
         return {};
     std::size_t work_left = c.work_max;
     if (!number_some(tx, *s, work_left, m)) return {true};
     s->numbering = false;
-    tx.update_series(*s, m.now);
+    all_series::update(tx, *s, m.now);
     return {};
 }
 
 find_numbering::answer read(read_tx& tx, const find_numbering& q) {
-    auto s = tx.next_numbering(q.after);
+    auto s = all_series::next_numbering(tx, q.after);
     while (s && accounts::find(tx, s->account)->state == account_state::going) {
-        s = tx.next_numbering(s->id);
+        s = all_series::next_numbering(tx, s->id);
     }
     if (!s) return {};
     return {s->id};

@@ -4,8 +4,10 @@
 
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/devices.hpp>
+#include <callsign/rules/rows/numbers.hpp>
 #include <callsign/rules/rows/purges.hpp>
 #include <callsign/rules/rows/sealed.hpp>
+#include <callsign/rules/rows/series.hpp>
 #include <callsign/rules/rows/tokens.hpp>
 
 #include <algorithm>
@@ -282,7 +284,7 @@ TEST_P(store_contract, a_version_is_found_by_its_seq) {
 
 TEST_P(store_contract, what_is_asked_while_numbers_are_walked_is_answered) {
     const auto account = make_account();
-    const auto series = store_->begin_read()->default_series(account)->id;
+    const auto series = all_series::default_of(*store_->begin_read(), account)->id;
     write([&](write_tx& tx) {
         for (int n = 1; n <= 5; ++n) make_task(tx, account, n);
     });
@@ -308,45 +310,46 @@ TEST_P(store_contract, what_is_asked_while_numbers_are_walked_is_answered) {
 TEST_P(store_contract, a_project_goes_from_one_series_to_another) {
     const auto account = make_account();
     const auto ids = write([&](write_tx& tx) {
-        return std::pair(tx.put_series(account, "ONE", "ops", false, t0),
-                         tx.put_series(account, "TWO", "", false, t0));
+        return std::pair(all_series::put(tx, account, "ONE", "ops", false, t0),
+                         all_series::put(tx, account, "TWO", "", false, t0));
     });
     write([&](write_tx& tx) {
-        series one = *tx.find_series(account, "ONE"), two = *tx.find_series(account, "TWO");
-        EXPECT_EQ(tx.find_series_for_project(account, "ops")->id, ids.first);
+        series one = *all_series::find(tx, account, "ONE"),
+               two = *all_series::find(tx, account, "TWO");
+        EXPECT_EQ(all_series::find_for_project(tx, account, "ops")->id, ids.first);
         one.project.clear();
         one.archived = true;
-        tx.update_series(one, t0);
-        EXPECT_FALSE(tx.find_series_for_project(account, "ops"));
+        all_series::update(tx, one, t0);
+        EXPECT_FALSE(all_series::find_for_project(tx, account, "ops"));
         two.project = "ops";
-        tx.update_series(two, t0);
-        EXPECT_EQ(tx.find_series_for_project(account, "ops")->id, ids.second);
+        all_series::update(tx, two, t0);
+        EXPECT_EQ(all_series::find_for_project(tx, account, "ops")->id, ids.second);
         // Back and forth between names that it has had.
         for (const char* prefix : {"RUN", "TWO", "RUN", "NOW"}) {
             two.prefix = prefix;
-            tx.update_series(two, t0);
+            all_series::update(tx, two, t0);
         }
     });
     if (GetParam().durable) reopen();
     const auto tx = store_->begin_read();
-    EXPECT_EQ(tx->find_series_for_project(account, "ops")->id, ids.second);
+    EXPECT_EQ(all_series::find_for_project(*tx, account, "ops")->id, ids.second);
     for (const char* prefix : {"TWO", "RUN", "NOW"}) {
-        EXPECT_EQ(tx->find_series(account, prefix)->id, ids.second) << prefix;
-        EXPECT_EQ(tx->find_series(account, prefix)->prefix, "NOW") << prefix;
+        EXPECT_EQ(all_series::find(*tx, account, prefix)->id, ids.second) << prefix;
+        EXPECT_EQ(all_series::find(*tx, account, prefix)->prefix, "NOW") << prefix;
     }
-    EXPECT_TRUE(tx->find_series(account, "ONE")->archived);
-    EXPECT_EQ(tx->series_of(account).size(), 3u);
+    EXPECT_TRUE(all_series::find(*tx, account, "ONE")->archived);
+    EXPECT_EQ(all_series::of(*tx, account).size(), 3u);
 }
 
 // Numbers that are skipped are nobody's, whether before the first or between two.
 TEST_P(store_contract, skipped_numbers_are_found_by_nobody) {
     const auto account = make_account();
-    const auto series = store_->begin_read()->default_series(account)->id;
+    const auto series = all_series::default_of(*store_->begin_read(), account)->id;
     write([&](write_tx& tx) {
-        tx.skip_numbers(series, "", 2);
+        numbers::skip(tx, series, "", 2);
         make_task(tx, account, 1);  // 3
-        tx.skip_numbers(series, "", 4);
-        tx.skip_numbers(series, "", 6);
+        numbers::skip(tx, series, "", 4);
+        numbers::skip(tx, series, "", 6);
         make_task(tx, account, 2);  // 7
     });
     if (GetParam().durable) reopen();
@@ -358,11 +361,11 @@ TEST_P(store_contract, skipped_numbers_are_found_by_nobody) {
     EXPECT_EQ(numbers, (std::vector<std::int64_t>{3, 7}));
     EXPECT_FALSE(tx->find_task(series, "", 5));
     std::int64_t skipped = 0;
-    for (const numbers_skipped& gap : tx->skipped_numbers_of(series)) {
+    for (const numbers_skipped& gap : numbers::skipped(*tx, series)) {
         skipped += gap.last - gap.first + 1;
     }
     EXPECT_EQ(skipped, 5);
-    EXPECT_EQ(tx->numbers_of(series).front().last_number, 7);
+    EXPECT_EQ(numbers::given(*tx, series).front().last_number, 7);
 }
 
 // ---- an opaque account becomes managed ----

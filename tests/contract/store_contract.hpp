@@ -8,6 +8,8 @@
 #include <callsign/ports/store.hpp>
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/devices.hpp>
+#include <callsign/rules/rows/numbers.hpp>
+#include <callsign/rules/rows/series.hpp>
 
 #include <gtest/gtest.h>
 #include <memory>
@@ -56,7 +58,7 @@ class store_contract : public ::testing::TestWithParam<backend> {
     account_id make_account(std::string name = "home", std::string prefix = "TASK") {
         return write([&](write_tx& tx) {
             const auto id = accounts::put(tx, name, t0);
-            tx.put_series(id, prefix, "", true, t0);
+            all_series::put(tx, id, prefix, "", true, t0);
             return id;
         });
     }
@@ -73,14 +75,14 @@ class store_contract : public ::testing::TestWithParam<backend> {
 
     // A task as the rules make it.
     static task_id make_task(write_tx& tx, account_id account, int n) {
-        const auto series = tx.default_series(account);
+        const auto series = all_series::default_of(tx, account);
         task t;
         t.account = account;
         t.uuid = uuid_of(n);
         t.created_at = t0 + milliseconds{n};
         t.attributes = {{"description", "task " + std::to_string(n)}, {"tag_x", ""}};
         const operation made{operation_kind::create, t.uuid, {}, {}, {}};
-        receipt r{t.uuid, series->prefix, "",  tx.take_number(series->id, ""),
+        receipt r{t.uuid, series->prefix, "",  numbers::take(tx, series->id, ""),
                   0,      t.created_at,   true};
         r.seq = tx.append_version(account, uuid_of(1000 + n), t.created_at, {&made, 1});
         t.numbered = r;
@@ -105,7 +107,7 @@ inline const uuid client_b = uuid_of(902);
 
 inline account_id put_opaque(write_tx& tx, const std::string& name, const uuid& client) {
     const auto id = accounts::put(tx, name, t0, account_mode::opaque);
-    tx.put_series(id, "TASK", "", true, t0);
+    all_series::put(tx, id, "TASK", "", true, t0);
     devices::put(tx, {.client_id = client, .account = id, .created_at = t0});
     return id;
 }

@@ -3,6 +3,8 @@
 #include "store_contract.hpp"
 
 #include <callsign/rules/rows/devices.hpp>
+#include <callsign/rules/rows/numbers.hpp>
+#include <callsign/rules/rows/series.hpp>
 #include <callsign/rules/rows/tokens.hpp>
 
 #include <gtest/gtest.h>
@@ -20,7 +22,7 @@ TEST_P(store_contract, tasks_are_found_by_uuid_and_by_number) {
         make_task(tx, two, 1);  // the same uuid in another account is another task
     });
     const auto tx = store_->begin_read();
-    const auto series = tx->default_series(one);
+    const auto series = all_series::default_of(*tx, one);
     const auto third = tx->find_task(series->id, "", 3);
     ASSERT_TRUE(third);
     EXPECT_EQ(third->uuid, uuid_of(3));
@@ -46,8 +48,8 @@ TEST_P(store_contract, tasks_are_found_by_uuid_and_by_number) {
     EXPECT_FALSE(tx->find_task(series->id, "", 5));
     EXPECT_FALSE(tx->find_task(series->id, "2026", 3));
     EXPECT_FALSE(tx->find_task(two, uuid_of(3)));
-    for (const auto& from : tx->series_of(one)) {
-        for (const std::string& period : tx->periods_of(from.id)) {
+    for (const auto& from : all_series::of(*tx, one)) {
+        for (const std::string& period : numbers::periods(*tx, from.id)) {
             const auto all = tx->numbered_tasks(from.id, period, 0, 10);
             ASSERT_FALSE(all.empty());
             for (std::size_t n = 0; n < all.size(); ++n) {
@@ -62,7 +64,7 @@ TEST_P(store_contract, tasks_are_found_by_uuid_and_by_number) {
 
 TEST_P(store_contract, numbers_are_walked_up_and_down_over_all_or_open_tasks) {
     const auto account = make_account();
-    const auto series = store_->begin_read()->default_series(account)->id;
+    const auto series = all_series::default_of(*store_->begin_read(), account)->id;
     write([&](write_tx& tx) {
         for (int n = 1; n <= 6; ++n) make_task(tx, account, n);
         change(tx, account, 2, {{"status", "completed"}}, false, 7);
@@ -108,7 +110,7 @@ TEST_P(store_contract, authors_are_kept_and_have_names) {
         t.uuid = uuid_of(7);
         t.created_at = t0;
         t.author = phone;
-        tx.put_task(t, tx.default_series(account)->id);
+        tx.put_task(t, all_series::default_of(tx, account)->id);
     });
     if (GetParam().durable) reopen();
     const auto tx = store_->begin_read();
@@ -132,17 +134,17 @@ TEST_P(store_contract, a_task_without_a_number_is_open_once_it_has_one) {
         t.uuid = uuid_of(1);
         t.created_at = t0;
         t.attributes = {{"description", "late"}};
-        return tx.put_task(t, tx.default_series(account)->id);
+        return tx.put_task(t, all_series::default_of(tx, account)->id);
     });
     EXPECT_EQ(store_->totals().tasks, 1);
     EXPECT_EQ(store_->totals().open_tasks, 0);
     write([&](write_tx& tx) {
-        const auto series = tx.default_series(account);
+        const auto series = all_series::default_of(tx, account);
         tx.number_task(id, series->id,
                        {.uuid = uuid_of(1),
                         .prefix = series->prefix,
                         .period = {},
-                        .number = tx.take_number(series->id, ""),
+                        .number = numbers::take(tx, series->id, ""),
                         .seq = 1,
                         .created_at = t0});
     });
@@ -158,7 +160,7 @@ TEST_P(store_contract, a_task_changes) {
         t.uuid = uuid_of(70);
         t.last_seq = seq;
         t.attributes = {{"a", "b"}};
-        const auto series = tx.default_series(id);
+        const auto series = all_series::default_of(tx, id);
         tx.put_task(t, series->id);
         tx.update_task(*tx.find_task(id, uuid_of(70)), {{"c", "d"}, {"e", ""}}, false, 5, t0);
     });

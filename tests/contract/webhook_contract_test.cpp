@@ -2,6 +2,8 @@
 
 #include "store_contract.hpp"
 
+#include <callsign/rules/rows/numbers.hpp>
+#include <callsign/rules/rows/series.hpp>
 #include <callsign/rules/rows/webhooks.hpp>
 
 #include <gtest/gtest.h>
@@ -125,8 +127,8 @@ TEST_P(store_contract, a_task_that_was_numbered_unseen_is_revealed) {
         t.uuid = uuid_of(1);
         t.created_at = t0;
         t.purged = true;
-        const auto series = *tx.default_series(account);
-        t.numbered = receipt{t.uuid, "TASK", "", tx.take_number(series.id, ""), 0, t0, true};
+        const auto series = *all_series::default_of(tx, account);
+        t.numbered = receipt{t.uuid, "TASK", "", numbers::take(tx, series.id, ""), 0, t0, true};
         return tx.put_task(t, series.id);
     });
     if (GetParam().durable) reopen();
@@ -137,10 +139,11 @@ TEST_P(store_contract, a_task_that_was_numbered_unseen_is_revealed) {
     const auto open_ones = [&] {
         const auto tx = store_->begin_read();
         int count = 0;
-        tx->visit_numbered({tx->default_series(account)->id, "", 0, false, true}, [&](task&&) {
-            ++count;
-            return true;
-        });
+        tx->visit_numbered({all_series::default_of(*tx, account)->id, "", 0, false, true},
+                           [&](task&&) {
+                               ++count;
+                               return true;
+                           });
         return count;
     };
     EXPECT_EQ(open_ones(), 0);

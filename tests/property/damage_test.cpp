@@ -18,7 +18,9 @@
 
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/devices.hpp>
+#include <callsign/rules/rows/numbers.hpp>
 #include <callsign/rules/rows/sealed.hpp>
+#include <callsign/rules/rows/series.hpp>
 #include <callsign/rules/rows/tokens.hpp>
 #include <callsign/rules/rules.hpp>
 #include <callsign/store/sqlite.hpp>
@@ -118,7 +120,7 @@ std::string say(const account& a) {
            std::string(to_string(a.mode));
 }
 std::string say(const series& s) {
-    return s.prefix + s.project + std::to_string(s.last_number);
+    return s.prefix + s.project + s.period;
 }
 std::string say(const token& t) {
     return t.name + std::string(to_string(t.scope)) + to_rfc3339(t.created_at);
@@ -155,7 +157,7 @@ std::vector<question> questions_about(const std::filesystem::path& dir) {
     for (const account& a : accounts::all(*tx)) {
         const auto id = a.id;
         all.push_back([id](read_tx& t) { return say(accounts::find(t, id)); });
-        all.push_back([id](read_tx& t) { return say(t.series_of(id)); });
+        all.push_back([id](read_tx& t) { return say(all_series::of(t, id)); });
         all.push_back([id](read_tx& t) { return say(tokens::of(t, id)); });
         all.push_back([id](read_tx& t) { return say(devices::of(t, id)); });
         all.push_back([id](read_tx& t) { return say(snapshots::find(t, id)); });
@@ -178,8 +180,8 @@ std::vector<question> questions_about(const std::filesystem::path& dir) {
                 return say(sealed::find_child(t, id, parent));
             });
         }
-        for (const series& s : tx->series_of(id)) {
-            for (std::int64_t number = 1; number <= s.last_number; number += 3) {
+        for (const series& s : all_series::of(*tx, id)) {
+            for (std::int64_t number = 1; number <= numbers::last(*tx, s.id, ""); number += 3) {
                 all.push_back(
                     [s = s.id, number](read_tx& t) { return say(t.find_task(s, "", number)); });
             }

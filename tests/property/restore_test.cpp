@@ -15,6 +15,7 @@
 
 #include <callsign/base/text.hpp>
 #include <callsign/rules/rows/devices.hpp>
+#include <callsign/rules/rows/series.hpp>
 #include <callsign/store/memory.hpp>
 
 #include <gtest/gtest.h>
@@ -130,7 +131,8 @@ class restored_world {
         account_.put_back(std::make_unique<forwarding_store>(*disk_));
         for (int n = some(30); n > 0; --n) move(true);
         settle();
-        const auto held = account_.data().begin_read()->default_series(account_.id())->held;
+        const auto held =
+            all_series::default_of(*account_.data().begin_read(), account_.id())->held;
         if (held) account_.run(resume_series{account_ref{account_.id()}, "SYN"});
         settle();
     }

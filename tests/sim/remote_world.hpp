@@ -20,6 +20,7 @@
 
 #include <callsign/rules/rows/effects.hpp>
 #include <callsign/rules/rows/remotes.hpp>
+#include <callsign/rules/rows/series.hpp>
 
 #include <algorithm>
 #include <map>
@@ -501,7 +502,7 @@ class remote_world {
         const task_map there = chain_.tasks();
         const auto tx = disk_->begin_read();
         std::size_t here = 0;
-        const auto series = tx->default_series(account_);
+        const auto series = all_series::default_of(*tx, account_);
         tx->visit_numbered({series->id, ""}, [&](task&& t) {
             if (t.purged) {
                 if (there.contains(t.uuid)) say(to_string(t.uuid) + " is gone here alone");

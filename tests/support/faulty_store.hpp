@@ -136,17 +136,6 @@ class faulty_store final : public store {
                                                  std::int64_t limit) override {
             return tx_->remove_some(a, from, limit);
         }
-        std::optional<series> find_series(account_id a, std::string_view prefix) override {
-            return tx_->find_series(a, prefix);
-        }
-        std::optional<series> find_series_for_project(account_id a,
-                                                      std::string_view project) override {
-            return tx_->find_series_for_project(a, project);
-        }
-        std::optional<series> default_series(account_id a) override {
-            return tx_->default_series(a);
-        }
-        std::vector<series> series_of(account_id a) override { return tx_->series_of(a); }
         std::optional<task> find_task(account_id a, const uuid& id) override {
             return tx_->find_task(a, id);
         }
@@ -169,18 +158,11 @@ class faulty_store final : public store {
         std::vector<task> unnumbered_tasks(task_id after, std::int64_t limit) override {
             return tx_->unnumbered_tasks(after, limit);
         }
-        std::vector<numbers_given> numbers_of(series_id s) override { return tx_->numbers_of(s); }
-        std::vector<numbers_skipped> skipped_numbers_of(series_id s) override {
-            return tx_->skipped_numbers_of(s);
-        }
         void visit_numbered(const number_walk& walk, const task_visitor& visit) override {
             tx_->visit_numbered(walk, visit);
         }
         void visit_unnumbered(const number_walk& walk, const task_visitor& visit) override {
             tx_->visit_unnumbered(walk, visit);
-        }
-        std::optional<series> next_numbering(series_id after) override {
-            return tx_->next_numbering(after);
         }
         std::vector<version> versions(account_id a, std::int64_t after,
                                       std::int64_t limit) override {
@@ -224,23 +206,6 @@ class faulty_store final : public store {
             kill_at(fault_point::inside_sweep);
             tx_->forget_slot(id);
         }
-        std::int64_t take_number(series_id s, std::string_view period) override {
-            return tx_->take_number(s, period);
-        }
-        std::int64_t last_number(series_id s, std::string_view period) override {
-            return tx_->last_number(s, period);
-        }
-        void skip_numbers(series_id s, std::string_view period, std::int64_t through) override {
-            tx_->skip_numbers(s, period, through);
-        }
-        bool is_skipped(series_id s, std::string_view period, std::int64_t number) override {
-            return tx_->is_skipped(s, period, number);
-        }
-        void reclaim_number(series_id s, std::string_view period, std::int64_t number) override {
-            tx_->reclaim_number(s, period, number);
-        }
-        std::string last_period(series_id s) override { return tx_->last_period(s); }
-        void update_series(const series& s, time_point now) override { tx_->update_series(s, now); }
         task_id put_task(const task& t, series_id s) override {
             fulfils_ = true;
             std::size_t bytes = 0;
@@ -296,13 +261,6 @@ class faulty_store final : public store {
                 throw store_failure(store_failure::kind::refused, "nothing is forgotten");
             }
             return tx_->forget_history(before, limit);
-        }
-        series_id put_series(account_id a, std::string_view prefix, std::string_view project,
-                             bool is_default, time_point now) override {
-            return tx_->put_series(a, prefix, project, is_default, now);
-        }
-        std::int64_t count_former_prefixes(account_id a) override {
-            return tx_->count_former_prefixes(a);
         }
 
         void commit() override { commit_by(&write_tx::commit); }

@@ -2,6 +2,8 @@
 // All tasks of an account that have numbers, purged ones included, series by series.
 
 #include <callsign/ports/store.hpp>
+#include <callsign/rules/rows/numbers.hpp>
+#include <callsign/rules/rows/series.hpp>
 
 #include <vector>
 
@@ -9,8 +11,8 @@ namespace callsign::testing {
 
 inline std::vector<task> tasks_of(read_tx& tx, account_id account) {
     std::vector<task> all;
-    for (const series& from : tx.series_of(account)) {
-        for (const auto& given : tx.numbers_of(from.id)) {
+    for (const series& from : all_series::of(tx, account)) {
+        for (const auto& given : numbers::given(tx, from.id)) {
             auto some = tx.numbered_tasks(from.id, given.period, 0, read_tx::no_limit);
             all.insert(all.end(), some.begin(), some.end());
         }

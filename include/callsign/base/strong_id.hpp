@@ -25,6 +25,7 @@ constexpr std::int64_t number_of(std::int64_t id) noexcept {
 // Row identities of a store. They grow, are never reused, and stay inside the server.
 using account_id = strong_id<struct account_tag>;
 using action_id = strong_id<struct action_tag>;
+using counter_id = strong_id<struct counter_tag>;
 using device_id = strong_id<struct device_tag>;
 using effect_id = strong_id<struct effect_tag>;
 using series_id = strong_id<struct series_tag>;

@@ -90,8 +90,9 @@ struct series {
     std::string prefix;
     std::string project;  // bound project; empty: none
     bool is_default = false;
-    std::int64_t last_number = 0;  // of the period below; 0: none taken yet
+    time_point created_at{};
     std::string period;            // the last that numbers were taken in; empty: none, or no reset
+    std::int64_t last_number = 0;  // of that period; as shown; 0: none taken yet
     reset_policy reset = reset_policy::never;
     std::string time_zone = "UTC";
     bool archived = false;     // takes no more numbers; its keys go on

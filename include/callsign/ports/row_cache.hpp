@@ -1,6 +1,7 @@
 #pragma once
 // The committed rows that a writer remembers, so that it need not read them again: nobody else
-// writes. What one transaction has changed is the unit of work's alone until it is committed.
+// writes. What one transaction has changed is the unit of work's alone until it is committed. A
+// reader may have one for as long as it looks at one state.
 //
 // A table says how many of its rows are remembered at most, and by which of its indexes they are
 // found:
@@ -8,7 +9,7 @@
 //     remembered_max     the first index among them;
 //     remembered_by      an index_list.
 //
-// Threads: the writer's.
+// Threads: one.
 
 #include <callsign/ports/unit_of_work.hpp>
 

@@ -122,15 +122,6 @@ class read_tx : public row_reader {
         return some;
     }
 
-    // By prefix, a renamed series' old ones included. In a write transaction `last_number` and
-    // `period` may lag.
-    virtual std::optional<series> find_series(account_id account, std::string_view prefix) = 0;
-    virtual std::optional<series> find_series_for_project(account_id account,
-                                                          std::string_view project) = 0;
-    virtual std::optional<series> default_series(account_id account) = 0;
-    // In the order of their ids.
-    virtual std::vector<series> series_of(account_id account) = 0;
-
     virtual std::optional<task> find_task(account_id account, const uuid& id) = 0;
     virtual std::optional<task> find_task(series_id series, std::string_view period,
                                           std::int64_t number) = 0;
@@ -148,16 +139,6 @@ class read_tx : public row_reader {
     // At most `limit` tasks that have no number, whoever's, after `after`, in the order of their
     // ids. Looks through all tasks.
     virtual std::vector<task> unnumbered_tasks(task_id after, std::int64_t limit) = 0;
-    // The periods in which the series has given numbers, in order. In a write transaction
-    // `last_number` may lag.
-    virtual std::vector<numbers_given> numbers_of(series_id series) = 0;
-    // In the order of periods and numbers.
-    virtual std::vector<numbers_skipped> skipped_numbers_of(series_id series) = 0;
-    std::vector<std::string> periods_of(series_id series) {
-        std::vector<std::string> periods;
-        for (auto& given : numbers_of(series)) periods.push_back(std::move(given.period));
-        return periods;
-    }
     // Shows the tasks with numbers of (series, period), in order, one at a time: each may be a
     // large one. Purged ones are among them, unless open ones are asked for. All tasks of an
     // account are found so without looking at other accounts' ones, and the open ones without
@@ -166,8 +147,6 @@ class read_tx : public row_reader {
     // Those of the series that have no number yet, purged ones among them, in the order in which
     // they came. `visit` may not write, and ask for anything but this.
     virtual void visit_unnumbered(const number_walk& walk, const task_visitor& visit) = 0;
-    // The first series after `after` that is numbering, whoever's.
-    virtual std::optional<series> next_numbering(series_id after) = 0;
     // At most `limit` of them after `after`.
     std::vector<task> numbered_tasks(series_id series, std::string_view period, std::int64_t after,
                                      std::int64_t limit);
@@ -303,22 +282,6 @@ class write_tx : public read_tx {
     // Those that wait for a task of this uuid, in flight or not, in the order of their ids.
     virtual std::vector<slot> pending_slots_of(account_id account, const uuid& uuid) = 0;
 
-    // ---- the numbers ----
-    // The next number of (series, period): 1, 2, 3 ... Taken for good once this transaction
-    // commits.
-    virtual std::int64_t take_number(series_id series, std::string_view period) = 0;
-    // The last one taken of (series, period); 0: none yet.
-    virtual std::int64_t last_number(series_id series, std::string_view period) = 0;
-    // Those after the last one, up to `through`, are nobody's. Requires: there is one at least.
-    virtual void skip_numbers(series_id series, std::string_view period, std::int64_t through) = 0;
-    virtual bool is_skipped(series_id series, std::string_view period, std::int64_t number) = 0;
-    // A skipped number is somebody's after all. Requires: it is skipped; a task with it is put
-    // next.
-    virtual void reclaim_number(series_id series, std::string_view period, std::int64_t number) = 0;
-    // The last period of the series, in their order, that numbers were taken or skipped in; empty:
-    // none yet.
-    virtual std::string last_period(series_id series) = 0;
-
     // ---- tasks and the chain ----
     // `task.id` is ignored; `series` is where its number is from, or will be. Requires: no task
     // of the account has this uuid.
@@ -369,19 +332,11 @@ class write_tx : public read_tx {
     // Requires: it is as in `task`, without history.
     virtual void conceal_task(const task& task) = 0;
 
-    // ---- series ----
     // Removes rows of the account, slots excepted, having looked at about `limit` of them, from
     // there on; where to go on. None: that was all, its own row included. Requires: it has no
     // slots, and begins at the beginning.
     virtual std::optional<removal_place> remove_some(account_id account, const removal_place& from,
                                                      std::int64_t limit) = 0;
-    virtual series_id put_series(account_id account, std::string_view prefix,
-                                 std::string_view project, bool is_default, time_point now) = 0;
-    // Its prefix, project, policy, zone and flags become these; a prefix it had stays an alias.
-    // Requires: no other series has the prefix, or had it, or has the project.
-    virtual void update_series(const series& series, time_point now) = 0;
-    // Prefixes that its series had, and have no more.
-    virtual std::int64_t count_former_prefixes(account_id account) = 0;
 
     // What was read and written so far of tasks and versions, as domain/work.hpp counts it, or
     // more. It is the same whenever the same is done to the same store.

@@ -348,6 +348,7 @@ struct index_info {
     // None: it does not have the row.
     std::optional<row_key> (*key_of)(const void* row) = nullptr;
     bool may_change = false;  // the key of a row
+    bool may_clash = false;   // one row may take the key of another: it has no primary key in it
 };
 
 struct column_info {
@@ -570,7 +571,7 @@ void put_key(const void* row, column_sink& to) {
 
 // 0, 1, 2 ...
 std::size_t next_number();
-// Which columns are in keys, and whose keys may change.
+// Which columns are in keys, and which keys may change or clash.
 void note_keys(table_info& t);
 
 template <class Row>

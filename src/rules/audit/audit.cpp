@@ -6,6 +6,7 @@
 #include <callsign/rules/rows/forks.hpp>
 #include <callsign/rules/rows/remotes.hpp>
 #include <callsign/rules/rows/sealed.hpp>
+#include <callsign/rules/rows/series.hpp>
 
 #include <algorithm>
 #include <map>
@@ -113,7 +114,7 @@ class auditor {
 
     // It waits for its series.
     bool may_be_unnumbered(const task& t) {
-        const auto its = tx_.find_series(t.account, t.current_prefix);
+        const auto its = all_series::find(tx_, t.account, t.current_prefix);
         return its && (its->held || its->numbering);
     }
 

@@ -3,6 +3,8 @@
 
 #include <callsign/base/keyed_hash.hpp>
 #include <callsign/domain/task_faults.hpp>
+#include <callsign/rules/rows/numbers.hpp>
+#include <callsign/rules/rows/series.hpp>
 
 #include <algorithm>
 #include <boost/functional/hash.hpp>
@@ -21,10 +23,14 @@ class task_audit {
         : tx_(tx), found_(found), s_(s), all_(all) {}
 
     void run() {
-        for (const series& from : tx_.series_of(s_.owner.id)) {
+        for (const series& from : all_series::of(tx_, s_.owner.id)) {
             prefixes_.clear();
-            skipped_ = tx_.skipped_numbers_of(from.id);
-            for (const numbers_given& given : tx_.numbers_of(from.id)) count(from, given);
+            skipped_ = numbers::skipped(tx_, from.id);
+            const auto all = numbers::given(tx_, from.id);
+            for (const numbers_given& given : all) count(from, given);
+            if (from.period == (all.empty() ? std::string() : all.back().period)) continue;
+            found_.fault(proofs::numbers,
+                         s_.who + from.prefix + ": its last period is not '" + from.period + "'");
         }
     }
 
@@ -107,7 +113,7 @@ class task_audit {
         if (known != prefixes_.end()) return known->second;
         bool has = true;
         try {
-            const auto meant = tx_.find_series(s_.owner.id, prefix);
+            const auto meant = all_series::find(tx_, s_.owner.id, prefix);
             has = meant && meant->id == from.id;
         } catch (const store_failure&) {
             // Not known.

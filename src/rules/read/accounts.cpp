@@ -2,6 +2,7 @@
 
 #include <callsign/rules/read.hpp>
 #include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/series.hpp>
 #include <callsign/rules/rows/tokens.hpp>
 
 namespace callsign::rules {
@@ -20,8 +21,8 @@ list_accounts::answer read(read_tx& tx, const list_accounts& q) {
 list_series::answer read(read_tx& tx, const list_series& q) {
     const auto owner = resolve(tx, q.account);
     if (!owner) return std::nullopt;
-    std::vector<series> all = tx.series_of(owner->id);
-    for (series& each : all) each = at_instant(std::move(each), q.now);
+    std::vector<series> all = all_series::of(tx, owner->id);
+    for (series& each : all) each = at_instant(numbers::with_last(tx, std::move(each)), q.now);
     return page_from(std::move(all), q.page);
 }
 

@@ -8,6 +8,7 @@
 #include <callsign/domain/work.hpp>
 #include <callsign/rules/read.hpp>
 #include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/series.hpp>
 #include <callsign/rules/rows/tokens.hpp>
 
 #include <algorithm>
@@ -58,7 +59,7 @@ class feed_reader {
         std::int64_t seen = q_.after.seq - (q_.after.tasks > 0 ? 1 : 0);
         if (seen < from_) return read_changes::expired{from_, mark_at(from_)};
         if (q_.filter && !q_.filter->prefix.empty()) {
-            const auto series = tx_.find_series(q_.account, q_.filter->prefix);
+            const auto series = all_series::find(tx_, q_.account, q_.filter->prefix);
             if (!series) return unknown_series{};
             prefix_ = series->prefix;
         }

@@ -5,6 +5,7 @@
 
 #include <callsign/domain/task_faults.hpp>
 #include <callsign/rules/read.hpp>
+#include <callsign/rules/rows/series.hpp>
 
 namespace callsign::rules {
 namespace {
@@ -12,8 +13,8 @@ namespace {
 // The series that a list is of; none: it names one that there is not.
 std::optional<std::vector<series>> series_in(read_tx& tx, account_id account,
                                              const task_filter& filter) {
-    if (filter.prefix.empty()) return tx.series_of(account);
-    auto named = tx.find_series(account, filter.prefix);
+    if (filter.prefix.empty()) return all_series::of(tx, account);
+    auto named = all_series::find(tx, account, filter.prefix);
     if (!named) return std::nullopt;
     return std::vector<series>{*std::move(named)};
 }
@@ -50,7 +51,7 @@ scan_tasks::answer read(read_tx& tx, const scan_tasks& q) {
     const bool with_links = q.filter.needs_links() || q.by == task_sort::urgency;
     std::optional<series_id> only;
     if (!q.filter.prefix.empty()) only = all->front().id;
-    if (with_links) all = tx.series_of(q.account);
+    if (with_links) all = all_series::of(tx, q.account);
     scan_tasks::part found;
     task_walk through(tx, *std::move(all), q.after, {false, q.filter.is_open_only(), q.work_max},
                       [&](task&& t, series_id of) {

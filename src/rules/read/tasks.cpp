@@ -3,6 +3,7 @@
 
 #include <callsign/rules/read.hpp>
 #include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/series.hpp>
 
 namespace callsign::rules {
 
@@ -14,7 +15,7 @@ find_task::answer read(read_tx& tx, const find_task& q) {
 
 read_tasks::answer read(read_tx& tx, const read_tasks& q) {
     read_tasks::answer found{accounts::head_of(tx, q.account), {}, {}};
-    task_walk through(tx, tx.series_of(q.account), q.after, {false, false, q.work_max},
+    task_walk through(tx, all_series::of(tx, q.account), q.after, {false, false, q.work_max},
                       [&](task&& t, series_id) {
                           found.tasks.push_back(std::move(t));
                           return true;

@@ -3,6 +3,7 @@
 
 #include <callsign/domain/work.hpp>
 #include <callsign/ports/store.hpp>
+#include <callsign/rules/rows/numbers.hpp>
 
 #include <algorithm>
 #include <optional>
@@ -35,7 +36,7 @@ class task_walk {
         bool is_begun = !after.has_value();
         for (const series& of : all) {
             if (!is_begun && of.id != after->series) continue;
-            std::vector<std::string> periods = tx.periods_of(of.id);
+            std::vector<std::string> periods = numbers::periods(tx, of.id);
             periods.emplace_back(task_place::unnumbered);
             if (o.descending) std::reverse(periods.begin(), periods.end());
             for (std::string& period : periods) {

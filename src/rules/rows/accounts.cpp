@@ -1,4 +1,5 @@
 #include <callsign/ports/tables/accounts.hpp>
+#include <callsign/ports/tables/series.hpp>
 #include <callsign/rules/rows/accounts.hpp>
 
 #include <algorithm>
@@ -45,7 +46,7 @@ std::vector<account> deleted(read_tx& tx, time_point before, std::int64_t limit)
 }
 
 account shown(read_tx& tx, account a) {
-    if (auto found = tx.default_series(a.id)) a.default_prefix = std::move(found->prefix);
+    if (const auto its = tx.get<series_default>(a.id)) a.default_prefix = its->prefix;
     return a;
 }
 

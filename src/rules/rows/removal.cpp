@@ -5,6 +5,7 @@
 #include <callsign/ports/tables/purges.hpp>
 #include <callsign/ports/tables/remotes.hpp>
 #include <callsign/ports/tables/sealed.hpp>
+#include <callsign/ports/tables/series.hpp>
 #include <callsign/ports/tables/tokens.hpp>
 #include <callsign/ports/tables/webhooks.hpp>
 #include <callsign/rules/rows/removal.hpp>
@@ -57,6 +58,23 @@ void remove_sealed(write_tx& tx, account_id account, std::int64_t& left, std::in
     });
 }
 
+// Behind its tasks.
+void remove_series(write_tx& tx, account_id account, std::int64_t& left) {
+    for (const auto& series : tx.all(range_of<series_by_account>(account).limit(left))) {
+        for (const auto& counter : tx.all(range_of<counters_by_period>(series->id).limit(left))) {
+            erase_some(tx, range_of<skipped_by_number>(counter->id), left);
+            if (left == 0) return;
+            tx.erase(counter);
+            if (--left == 0) return;
+        }
+        tx.erase(series);
+        if (--left == 0) return;
+    }
+    erase_some(tx, range_of<prefixes_by_name>(account), left);
+}
+// A place behind those of the parts and of what the store removes.
+constexpr std::int64_t behind_tasks = 100;
+
 // Those that others refer to come after them. With nothing left there may be more, behind `row`.
 using part = void (*)(write_tx& tx, account_id account, std::int64_t& left, std::int64_t& row);
 constexpr std::array parts{part{remove_webhooks},
@@ -80,13 +98,14 @@ std::optional<removal_place> remove_rows_of(write_tx& tx, account_id account,
         parts[static_cast<std::size_t>(at.table)](tx, account, left, at.row);
         if (left == 0) return at;
     }
-    auto next = tx.remove_some(account, {at.table - std::ssize(parts), at.row}, left);
-    if (next) {
-        next->table += std::ssize(parts);
-    } else {
-        tx.erase(tx.expect<accounts_by_id>(account));
+    if (at.table < behind_tasks) {
+        auto next = tx.remove_some(account, {at.table - std::ssize(parts), at.row}, left);
+        if (next) return removal_place{next->table + std::ssize(parts), next->row};
     }
-    return next;
+    remove_series(tx, account, left);
+    if (left == 0) return removal_place{behind_tasks, 0};
+    tx.erase(tx.expect<accounts_by_id>(account));
+    return std::nullopt;
 }
 
 }  // namespace callsign

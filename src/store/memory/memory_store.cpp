@@ -68,7 +68,11 @@ class memory_store final : public strict_memory_store {
         store_totals all{.accounts = now->rows.count(info_of_table<account>()),
                          .tasks = std::ssize(now->tasks)};
         for (const auto& [id, row] : now->tasks) all.open_tasks += row->open ? 1 : 0;
-        for (const auto& [id, s] : now->series_rows) all.held_series += s.held ? 1 : 0;
+        memory::reads_over<read_tx> rows(now);
+        rows.read_tx::scan(range_of<series_by_id>(), [&](const row_of<series>& s) {
+            all.held_series += s->held ? 1 : 0;
+            return true;
+        });
         return all;
     }
 

@@ -5,6 +5,7 @@
 
 #include <callsign/domain/work.hpp>
 #include <callsign/ports/store.hpp>
+#include <callsign/ports/tables/series.hpp>
 
 #include <algorithm>
 #include <boost/range/adaptor/reversed.hpp>
@@ -26,28 +27,6 @@ class reads_over : public Base {
         return state_->rows.fetch(index, key);
     }
     row_page scan(const row_range& range) override { return state_->rows.scan(range); }
-
-    std::optional<series> find_series(account_id account, std::string_view prefix) override {
-        const auto* id = find(state_->prefixes, {account, std::string(prefix)});
-        return id ? with_number(state_->series_rows.at(*id)) : std::nullopt;
-    }
-    std::optional<series> find_series_for_project(account_id account,
-                                                  std::string_view project) override {
-        if (project.empty()) return std::nullopt;
-        return find_series_if(
-            [&](const series& s) { return s.account == account && s.project == project; });
-    }
-    std::optional<series> default_series(account_id account) override {
-        return find_series_if(
-            [&](const series& s) { return s.account == account && s.is_default; });
-    }
-    std::vector<series> series_of(account_id account) override {
-        std::vector<series> all;
-        for (const auto& [id, s] : state_->series_rows) {
-            if (s.account == account) all.push_back(*with_number(s));
-        }
-        return all;
-    }
 
     std::optional<task> find_task(account_id account, const uuid& id) override {
         const auto* row = find(state_->task_uuids, {account, id});
@@ -88,16 +67,6 @@ class reads_over : public Base {
         }
         return some;
     }
-    std::vector<numbers_given> numbers_of(series_id series) override {
-        std::vector<numbers_given> all;
-        for (const auto& [name, last] : state_->counters) {
-            if (name.first == series) all.push_back({name.second, last});
-        }
-        return all;
-    }
-    std::vector<numbers_skipped> skipped_numbers_of(series_id series) override {
-        return copy(find(state_->skipped, series)).value_or(std::vector<numbers_skipped>{});
-    }
     void visit_numbered(const number_walk& walk, const task_visitor& visit) override {
         const auto& all = state_->task_numbers;
         const std::string in(walk.period);
@@ -130,12 +99,6 @@ class reads_over : public Base {
         } else {
             visit_while(all.upper_bound(task_id{walk.from}), all.end(), go_on);
         }
-    }
-    std::optional<series> next_numbering(series_id after) override {
-        for (const auto& [id, s] : state_->series_rows) {
-            if (s.numbering && id > after) return with_number(s);
-        }
-        return std::nullopt;
     }
     std::vector<version> versions(account_id account, std::int64_t after,
                                   std::int64_t limit) override {
@@ -201,32 +164,17 @@ class reads_over : public Base {
     void worked(std::span<const operation> all) { work_ += work_of(all); }
 
   private:
-    template <class Predicate>
-    std::optional<series> find_series_if(Predicate wanted) {
-        for (const auto& [id, s] : state_->series_rows) {
-            if (wanted(s)) return with_number(s);
-        }
-        return std::nullopt;
-    }
-    std::optional<series> with_number(series s) {
-        for (const auto& [name, last] : state_->counters) {
-            if (name.first != s.id) continue;
-            s.period = name.second;
-            s.last_number = last;
-        }
-        return s;
-    }
     task without_attributes(const stored_task& kept) {
         task t = kept.task;
         t.attributes = attributes{};
         t.author = {};
-        t.current_prefix = state_->series_rows.at(kept.series).prefix;
+        t.current_prefix = this->template expect<series_by_id>(kept.series)->prefix;
         return t;
     }
     task shown(const stored_task& kept) {
         worked(kept.task.attributes);
         task t = kept.task;
-        t.current_prefix = state_->series_rows.at(kept.series).prefix;
+        t.current_prefix = this->template expect<series_by_id>(kept.series)->prefix;
         return t;
     }
 };

@@ -56,15 +56,11 @@ using table = boost::container::flat_map<Key, T>;
 
 struct state {
     memory::rows rows;
-    table<series_id, series> series_rows;
-    table<std::pair<account_id, std::string>, series_id> prefixes;
     table<slot_id, row<slot>> slots;
     table<std::pair<account_id, std::string>, slot_id> slot_keys;
     table<task_id, row<stored_task>> tasks;
     table<std::pair<account_id, uuid>, task_id> task_uuids;
     table<std::tuple<series_id, std::string, std::int64_t>, task_id> task_numbers;
-    table<std::pair<series_id, std::string>, std::int64_t> counters;
-    table<series_id, std::vector<numbers_skipped>> skipped;  // in the order of periods and numbers
     table<std::pair<task_id, std::int64_t>, row<past_state>> history;  // by seq
     table<std::pair<account_id, std::int64_t>, row<version>> versions;
     table<std::pair<account_id, uuid>, std::int64_t> version_seqs;

@@ -102,48 +102,6 @@ class write_transaction final : public reads_over<write_tx> {
         return waiting;
     }
 
-    std::int64_t take_number(series_id series, std::string_view period) override {
-        wrote_ = true;
-        return ++state_->counters[{series, std::string(period)}];
-    }
-    std::int64_t last_number(series_id series, std::string_view period) override {
-        const auto* const last = find(state_->counters, {series, std::string(period)});
-        return last ? *last : 0;
-    }
-    void skip_numbers(series_id series, std::string_view period, std::int64_t through) override {
-        wrote_ = true;
-        std::int64_t& last = state_->counters[{series, std::string(period)}];
-        CALLSIGN_ASSERT(through > last);
-        auto& all = state_->skipped[series];
-        all.push_back({std::string(period), last + 1, through});
-        std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
-            return std::tie(a.period, a.first) < std::tie(b.period, b.first);
-        });
-        last = through;
-    }
-    bool is_skipped(series_id series, std::string_view period, std::int64_t number) override {
-        auto& all = state_->skipped[series];
-        return find_skipped(all, period, number) != all.end();
-    }
-    void reclaim_number(series_id series, std::string_view period, std::int64_t number) override {
-        wrote_ = true;
-        auto& all = state_->skipped[series];
-        const auto at = find_skipped(all, period, number);
-        CALLSIGN_ASSERT(at != all.end());
-        const numbers_skipped around = *at;
-        std::vector<numbers_skipped> rest;
-        if (around.first < number) rest.push_back({around.period, around.first, number - 1});
-        if (number < around.last) rest.push_back({around.period, number + 1, around.last});
-        all.insert(all.erase(at), rest.begin(), rest.end());
-    }
-    std::string last_period(series_id series) override {
-        std::string last;
-        for (const auto& [name, number] : state_->counters) {
-            if (name.first == series) last = name.second;
-        }
-        return last;
-    }
-
     task_id put_task(const task& t, series_id series) override {
         const task_id id{next_id(t.created_at)};
         CALLSIGN_ASSERT(state_->task_uuids.emplace(std::pair(t.account, t.uuid), id).second);
@@ -289,12 +247,9 @@ class write_transaction final : public reads_over<write_tx> {
         wrote_ = true;
         state& s = *state_;
         for (const auto& [id, slot] : s.slots) CALLSIGN_ASSERT(slot->account != account);
-        const auto is_its = [&](const auto& row) { return row.second.account == account; };
         const auto begins_so = [&](const auto& row) { return row.first.first == account; };
         std::set<series_id> series;
-        for (const auto& [id, row] : s.series_rows) {
-            if (row.account == account) series.insert(id);
-        }
+        for (const auto& each : all(range_of<series_by_account>(account))) series.insert(each->id);
         std::set<task_id> tasks;
         for (const auto& [id, row] : s.tasks) {
             if (row->task.account == account) tasks.insert(id);
@@ -304,50 +259,9 @@ class write_transaction final : public reads_over<write_tx> {
         drop(s.task_uuids, begins_so);
         drop(s.task_numbers,
              [&](const auto& row) { return series.contains(std::get<0>(row.first)); });
-        drop(s.counters, [&](const auto& row) { return series.contains(row.first.first); });
-        drop(s.skipped, [&](const auto& row) { return series.contains(row.first); });
-        drop(s.series_rows, is_its);
-        drop(s.prefixes, begins_so);
         drop(s.versions, begins_so);
         drop(s.version_seqs, begins_so);
         return std::nullopt;
-    }
-    series_id put_series(account_id account, std::string_view prefix, std::string_view project,
-                         bool is_default, time_point now) override {
-        const series_id id{next_id(now)};
-        CALLSIGN_ASSERT(
-            state_->prefixes.emplace(std::pair(account, std::string(prefix)), id).second);
-        series made;
-        made.id = id;
-        made.account = account;
-        made.prefix = prefix;
-        made.project = project;
-        made.is_default = is_default;
-        state_->series_rows.emplace(id, std::move(made));
-        return id;
-    }
-    void update_series(const series& s, time_point now) override {
-        moved(now);
-        series& kept = state_->series_rows.at(s.id);
-        const auto [alias, fresh] = state_->prefixes.emplace(std::pair(s.account, s.prefix), s.id);
-        CALLSIGN_ASSERT(alias->second == s.id);
-        for (const auto& [id, other] : state_->series_rows) {
-            CALLSIGN_ASSERT(id == s.id || other.account != s.account || s.project.empty() ||
-                            other.project != s.project);
-        }
-        kept.prefix = s.prefix;
-        kept.project = s.project;
-        kept.reset = s.reset;
-        kept.time_zone = s.time_zone;
-        kept.archived = s.archived;
-        kept.allows_gaps = s.allows_gaps;
-        kept.held = s.held;
-        kept.numbering = s.numbering;
-    }
-
-    std::int64_t count_former_prefixes(account_id account) override {
-        const auto is_its = [&](const auto& row) { return row.first.first == account; };
-        return std::ranges::count_if(state_->prefixes, is_its) - std::ssize(series_of(account));
     }
 
     std::size_t work_done() const override { return work_; }
@@ -361,13 +275,6 @@ class write_transaction final : public reads_over<write_tx> {
         for (const table_changes& each : work().changes()) state_->rows.apply(each);
         unit_->clear();
         commit_(std::move(state_), durable);
-    }
-    static std::vector<numbers_skipped>::iterator find_skipped(std::vector<numbers_skipped>& all,
-                                                               std::string_view period,
-                                                               std::int64_t number) {
-        return std::find_if(all.begin(), all.end(), [&](const numbers_skipped& s) {
-            return s.period == period && s.first <= number && number <= s.last;
-        });
     }
     template <class Change>
     void edit_account(account_id id, const Change& change) {

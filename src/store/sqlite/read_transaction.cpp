@@ -19,6 +19,7 @@ class read_transaction final : private borrowed, public reads_over<read_tx> {
   public:
     read_transaction(reader_pool& from, const writers_indexes& indexes)
         : borrowed{from, from.take()}, reads_over(*borrowed::reader, indexes) {
+        cache_ = &remembered_;
         try {
             begin();
         } catch (const store_failure&) {
@@ -42,6 +43,8 @@ class read_transaction final : private borrowed, public reads_over<read_tx> {
         if (!sqlite3_get_autocommit(db_.database().getHandle())) db_.use(sql::rollback).run();
         db_.use(sql::begin_read).run();
     }
+
+    row_cache remembered_;  // of its one state
 };
 
 }  // namespace

@@ -30,14 +30,6 @@ void look_at(query& q) {
 }
 
 const looked_at tables_in_sql[] = {
-    {"series",
-     "SELECT series_id, account_id, prefix, project, is_default, 0, '', reset, time_zone,"
-     " archived, allows_gaps, held, numbering FROM series"
-     " WHERE series_id > ? ORDER BY 1",
-     look_at<series_row_of>},
-    {"counters",
-     "SELECT counter_id, last_number, period FROM counters WHERE counter_id > ? ORDER BY 1",
-     [](query& q) { q.integer(1); }},
     {"slots",
      "SELECT slot_id, account_id, key, fingerprint, uuid, created_at, attempts, created, reason,"
      " state, task_id, settled_at, in_flight FROM slots WHERE slot_id > ? ORDER BY 1",
@@ -45,10 +37,11 @@ const looked_at tables_in_sql[] = {
     {"pending_slots", "SELECT slot_id, task_uuid FROM pending_slots WHERE slot_id > ? ORDER BY 1",
      [](query& q) { q.id(1); }},
     {"tasks",
-     "SELECT task_id, account_id, uuid, '', NULL, NULL, prefix, NULL, last_seq, created_at, purged,"
+     "SELECT task_id, account_id, uuid, series_id, NULL, NULL, prefix, NULL, last_seq, created_at, "
+     "purged,"
      " attributes, author, over FROM tasks WHERE task_id > ? ORDER BY 1",
      [](query& q) {
-         const task t = task_of(q);
+         const task t = task_row_of(q);
          if ((q.integer(13) != 0) != (t.purged || is_over(t.attributes))) {
              q.damaged("whether it is over");
          }

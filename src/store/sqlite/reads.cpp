@@ -45,23 +45,6 @@ history_kind history_kind_of(query& q) {
 
 }  // namespace
 
-series series_row_of(query& q) {
-    q.at("series", q.integer(0));
-    return {series_id{q.integer(0)},
-            account_id{q.integer(1)},
-            q.text(2),
-            q.text(3),
-            q.integer(4) != 0,
-            q.integer(5),
-            q.text(6),
-            q.one_of(7, reset_policy::never, reset_policy::yearly),
-            q.text(8),
-            q.integer(9) != 0,
-            q.integer(10) != 0,
-            q.integer(11) != 0,
-            q.integer(12) != 0};
-}
-
 slot slot_of(query& q) {
     slot s;
     q.at("slots", q.integer(0));
@@ -84,21 +67,19 @@ slot slot_of(query& q) {
     return s;
 }
 
-task task_of(query& q) {
+task task_row_of(query& q) {
     task t;
     q.at("tasks", q.integer(0));
     t.id = task_id{q.integer(0)};
     t.account = account_id{q.integer(1)};
     t.uuid = q.id(2);
-    t.current_prefix = q.text(3);
     t.last_seq = q.integer(8);
     t.created_at = q.instant(9);
     t.purged = q.integer(10) != 0;
     t.attributes = attributes_in(q, 11);
     t.author = author_in(q, 12);
     if (!q.is_null(5)) {
-        t.numbered =
-            receipt{t.uuid, q.text(6), q.text(4), q.integer(5), q.integer(7), t.created_at, true};
+        t.numbered = receipt{t.uuid, q.text(6), {}, q.integer(5), q.integer(7), t.created_at, true};
     }
     return t;
 }
@@ -132,14 +113,6 @@ bool go_back(query& q, task& t) {
     t.purged = is_purged;
     t.last_seq = seq;
     return true;
-}
-
-numbers_given numbers_given_of(query& q) {
-    return {q.text(0), q.integer(1)};
-}
-
-numbers_skipped numbers_skipped_of(query& q) {
-    return {q.text(0), q.integer(1), q.integer(2)};
 }
 
 version version_of(query& q) {

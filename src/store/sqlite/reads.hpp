@@ -9,15 +9,14 @@
 #include "tables.hpp"
 
 #include <callsign/ports/store.hpp>
+#include <callsign/ports/tables/series.hpp>
 
 namespace callsign::sqlite {
 
-series series_row_of(query& q);
 slot slot_of(query& q);
-task task_of(query& q);
+// Without its series' prefix and its number's period.
+task task_row_of(query& q);
 version version_of(query& q);
-numbers_given numbers_given_of(query& q);
-numbers_skipped numbers_skipped_of(query& q);
 // Whether it can be read by itself.
 history_kind history_row_of(query& q);
 // Through the rows of history_way. False: there are none.
@@ -60,29 +59,9 @@ class reads_over : public Base {
     }
     row_page scan(const row_range& range) override { return scan_rows(db_, range); }
 
-    std::optional<series> find_series(account_id account, std::string_view prefix) override {
-        const std::string wanted(prefix);
-        auto q = db_.use(sql::series_by_prefix);
-        return one(q.bind(account).bind(wanted), series_row_of);
-    }
-    std::optional<series> find_series_for_project(account_id account,
-                                                  std::string_view project) override {
-        const std::string wanted(project);
-        auto q = db_.use(sql::series_by_project);
-        return one(q.bind(account).bind(wanted), series_row_of);
-    }
-    std::optional<series> default_series(account_id account) override {
-        auto q = db_.use(sql::series_default);
-        return one(q.bind(account), series_row_of);
-    }
-    std::vector<series> series_of(account_id account) override {
-        auto q = db_.use(sql::series_all);
-        return all(q.bind(account), series_row_of);
-    }
-
     std::optional<task> find_task(account_id account, const uuid& id) override {
         auto q = db_.use(sql::task_by_uuid);
-        return one(q.bind(id).bind(account), task_of);
+        return one_task(q.bind(id).bind(account));
     }
     std::optional<task> find_task(series_id series, std::string_view period,
                                   std::int64_t number) override {
@@ -90,7 +69,7 @@ class reads_over : public Base {
     }
     std::optional<task> find_task_head(account_id account, const uuid& id) override {
         auto q = db_.use(sql::task_head_by_uuid);
-        return one(q.bind(id).bind(account), task_of);
+        return one_task(q.bind(id).bind(account));
     }
     std::optional<task> find_task_head(series_id series, std::string_view period,
                                        std::int64_t number) override {
@@ -107,15 +86,9 @@ class reads_over : public Base {
     }
     std::vector<task> unnumbered_tasks(task_id after, std::int64_t limit) override {
         auto q = db_.use(sql::task_unnumbered);
-        return all(q.bind(after).bind(limit), task_of);
-    }
-    std::vector<numbers_given> numbers_of(series_id series) override {
-        auto q = db_.use(sql::counter_all);
-        return all(q.bind(series), numbers_given_of);
-    }
-    std::vector<numbers_skipped> skipped_numbers_of(series_id series) override {
-        auto q = db_.use(sql::skipped_all);
-        return all(q.bind(series), numbers_skipped_of);
+        std::vector<task> some;
+        for (q.bind(after).bind(limit); q.step();) some.push_back(task_of(q));
+        return some;
     }
     void visit_numbered(const number_walk& walk, const task_visitor& visit) override {
         const auto counter = find_counter(walk.series, walk.period);
@@ -148,10 +121,6 @@ class reads_over : public Base {
         q.bind(walk.series).bind(walk.open_only ? 0 : 1).bind(walk.from);
         while (q.step() && visit(task_of(q))) {
         }
-    }
-    std::optional<series> next_numbering(series_id after) override {
-        auto q = db_.use(sql::series_numbering);
-        return one(q.bind(after), series_row_of);
     }
     std::vector<version> versions(account_id account, std::int64_t after,
                                   std::int64_t limit) override {
@@ -228,7 +197,7 @@ class reads_over : public Base {
     std::optional<receipt> find_receipt(const slot& committed) override {
         if (!committed.task) return std::nullopt;
         auto q = db_.use(sql::task_head_by_id);
-        auto found = one(q.bind(*committed.task), task_of);
+        auto found = one_task(q.bind(*committed.task));
         if (!found || !found->numbered) return std::nullopt;
         found->numbered->created = committed.created;
         return std::move(found->numbered);
@@ -258,11 +227,21 @@ class reads_over : public Base {
         if (!places_) places_.emplace(db_, version_places, indexes_.places, commits_);
         return *places_;
     }
+    task task_of(query& q) {
+        task t = task_row_of(q);
+        t.current_prefix = this->template expect<series_by_id>(series_id{q.integer(3)})->prefix;
+        if (t.numbered) {
+            const auto counter = this->template get<counters_by_id>(counter_id{q.integer(4)});
+            if (counter) t.numbered->period = counter->period;
+        }
+        return t;
+    }
+    std::optional<task> one_task(query& q) {
+        return q.step() ? std::optional(task_of(q)) : std::nullopt;
+    }
     std::optional<std::int64_t> find_counter(series_id series, std::string_view period) {
-        const std::string wanted(period);
-        auto q = db_.use(sql::counter_get);
-        if (!q.bind(series).bind(wanted).step()) return std::nullopt;
-        return q.integer(0);
+        const auto found = this->template get<counters_by_period>(series, period);
+        return found ? std::optional(found->id.value) : std::nullopt;
     }
     std::optional<task> find_numbered(series_id series, std::string_view period,
                                       std::int64_t number, const char* of_entry,
@@ -275,13 +254,13 @@ class reads_over : public Base {
             if (auto found = task_at(*e, false, of_entry)) return found;
         }
         auto q = db_.use(by_number);
-        return one(q.bind(*counter).bind(number), task_of);
+        return one_task(q.bind(*counter).bind(number));
     }
     std::optional<task> task_at(const index_entry& e, bool open_only,
                                 const char* of_entry = sql::task_of_entry) {
         auto q = db_.use(of_entry);
         q.bind(e.row).bind(e.at.owner).bind(e.at.place).bind(open_only ? 0 : 1);
-        return one(q, task_of);
+        return one_task(q);
     }
     // Behind `last`, in the direction of the walk, and then `last` is its entry.
     std::optional<task> next_waiting(index_entry& last, const number_walk& walk) {

@@ -9,17 +9,12 @@ namespace {
 
 // ?1: the account; ?2 and ?3: rows behind the first, up to the second.
 struct owned_table {
-    const char* last;  // its last row; none: it `is_limited`, or its rows are few and go at once
+    const char* last;  // its last row
     const char* remove;
     const char* unindex = nullptr;  // before that, what an index in bulk has of them
     const char* open = nullptr;     // how many open tasks go with them
-    // Each of them in order, and how many bytes it has; none: they are small.
-    const char* sizes = nullptr;
-    bool is_limited = false;  // ?2 is how many go
+    const char* sizes = nullptr;    // each of them in order, and how many bytes it has
 };
-constexpr owned_table limited(const char* remove) {
-    return {nullptr, remove, nullptr, nullptr, nullptr, true};
-}
 
 // Of the rows that one step removes, and one more row: what is deleted is overwritten, by way of
 // the log.
@@ -52,15 +47,6 @@ constexpr std::array owned_tables{
                 nullptr,
                 "SELECT version_row, length(operations) FROM versions WHERE version_row > ?2 AND"
                 " version_row <= ?3 AND account_id = ?1 ORDER BY version_row"},
-    limited("DELETE FROM skipped_numbers WHERE (counter_id, first_number) IN (SELECT"
-            " k.counter_id, k.first_number FROM series s JOIN counters c ON c.series_id ="
-            " s.series_id JOIN skipped_numbers k ON k.counter_id = c.counter_id WHERE"
-            " s.account_id = ?1 LIMIT ?2)"),
-    limited("DELETE FROM counters WHERE counter_id IN (SELECT c.counter_id FROM series s JOIN"
-            " counters c ON c.series_id = s.series_id WHERE s.account_id = ?1 LIMIT ?2)"),
-    limited("DELETE FROM prefixes WHERE account_id = ?1 AND prefix IN (SELECT prefix FROM"
-            " prefixes WHERE account_id = ?1 LIMIT ?2)"),
-    owned_table{nullptr, "DELETE FROM series WHERE account_id = ?1"},
 };
 
 // Of the table, whoever's; 0: it has none.
@@ -73,7 +59,6 @@ std::int64_t last_row(connection& db, const owned_table& t) {
 std::int64_t last_of_step(connection& db, const owned_table& t, account_id account,
                           std::int64_t from, std::int64_t limit) {
     const std::int64_t through = from + limit;
-    if (t.sizes == nullptr) return through;
     auto q = db.use(t.sizes);
     q.bind(account).bind(from).bind(through);
     for (std::int64_t bytes = 0; q.step();) {
@@ -92,29 +77,17 @@ std::optional<removal_place> remove_some(write_state& state, account_id account,
     }
     const owned_table& t = owned_tables[static_cast<std::size_t>(from.table)];
     removal_place next{from.table + 1, 0};
-    if (t.last == nullptr) {
-        auto q = state.db.use(t.remove);
-        q.bind(account);
-        if (t.is_limited) q.bind(limit);
-        q.run();
-        const bool may_have_more = t.is_limited && state.db.database().getChanges() == limit;
-        if (may_have_more) next = {from.table, 0};
-    } else {
-        const std::int64_t through = last_of_step(state.db, t, account, from.row, limit);
-        if (t.open) {
-            auto q = state.db.use(t.open);
-            q.bind(account).bind(from.row).bind(through).step();
-            state.now.all.open_tasks -= q.integer(0);
-        }
-        for (const char* const text : {t.unindex, t.remove}) {
-            if (text) state.db.use(text).bind(account).bind(from.row).bind(through).run();
-        }
-        if (through < last_row(state.db, t)) next = {from.table, through};
+    const std::int64_t through = last_of_step(state.db, t, account, from.row, limit);
+    if (t.open) {
+        auto q = state.db.use(t.open);
+        q.bind(account).bind(from.row).bind(through).step();
+        state.now.all.open_tasks -= q.integer(0);
     }
-    // Nothing that is remembered outlives its row.
-    state.forget_account();
+    for (const char* const text : {t.unindex, t.remove}) {
+        if (text) state.db.use(text).bind(account).bind(from.row).bind(through).run();
+    }
+    if (through < last_row(state.db, t)) next = {from.table, through};
     if (next.table < std::ssize(owned_tables)) return next;
-    state.now.all.held_series = state.db.integer_of(sql::series_held_count);
     return std::nullopt;
 }
 

@@ -20,46 +20,12 @@ inline constexpr auto account_advance =
     " ORDER BY c.period DESC LIMIT 1), 0),"                                                  \
     " coalesce((SELECT max(c.period) FROM counters c WHERE c.series_id = s.series_id), '')," \
     " s.reset, s.time_zone, s.archived, s.allows_gaps, s.held, s.numbering FROM series s"
-inline constexpr auto series_by_prefix = CALLSIGN_SERIES
-    " JOIN prefixes p ON p.series_id = s.series_id"
-    " WHERE p.account_id = ? AND p.prefix = ?";
-inline constexpr auto series_by_project =
-    CALLSIGN_SERIES " WHERE s.account_id = ? AND s.project = ? AND s.project <> ''";
 inline constexpr auto series_default = CALLSIGN_SERIES " WHERE s.account_id = ? AND s.is_default";
-inline constexpr auto series_all = CALLSIGN_SERIES " WHERE s.account_id = ? ORDER BY s.series_id";
-inline constexpr auto series_numbering =
-    CALLSIGN_SERIES " WHERE s.numbering = 1 AND s.series_id > ? ORDER BY s.series_id LIMIT 1";
 #undef CALLSIGN_SERIES
 inline constexpr auto series_put =
     "INSERT INTO series (series_id, account_id, prefix, project, is_default, created_at)"
     " VALUES (?, ?, ?, ?, ?, ?)";
-inline constexpr auto series_update =
-    "UPDATE series SET prefix = ?, project = ?, reset = ?, time_zone = ?, archived = ?,"
-    " allows_gaps = ?, held = ?, numbering = ? WHERE series_id = ?";
-inline constexpr auto prefix_put =
-    "INSERT INTO prefixes (account_id, prefix, series_id) VALUES (?, ?, ?)"
-    " ON CONFLICT (account_id, prefix) DO NOTHING";
-// Of those each series has one still.
-inline constexpr auto prefix_former =
-    "SELECT (SELECT count(*) FROM prefixes WHERE account_id = ?1)"
-    " - (SELECT count(*) FROM series WHERE account_id = ?1)";
 
-inline constexpr auto counter_get =
-    "SELECT counter_id, last_number FROM counters WHERE series_id = ? AND period = ?";
-inline constexpr auto counter_all =
-    "SELECT period, last_number FROM counters WHERE series_id = ? ORDER BY period";
-inline constexpr auto counter_period = "SELECT max(period) FROM counters WHERE series_id = ?";
-inline constexpr auto skipped_all =
-    "SELECT c.period, k.first_number, k.last_number FROM counters c"
-    " JOIN skipped_numbers k ON k.counter_id = c.counter_id WHERE c.series_id = ?"
-    " ORDER BY c.period, k.first_number";
-inline constexpr auto skipped_put =
-    "INSERT INTO skipped_numbers (counter_id, first_number, last_number) VALUES (?, ?, ?)";
-inline constexpr auto skipped_around =
-    "SELECT first_number, last_number FROM skipped_numbers"
-    " WHERE counter_id = ? AND first_number <= ? ORDER BY first_number DESC LIMIT 1";
-inline constexpr auto skipped_remove =
-    "DELETE FROM skipped_numbers WHERE counter_id = ? AND first_number = ?";
 inline constexpr auto counter_put =
     "INSERT INTO counters (counter_id, series_id, period, last_number) VALUES (?, ?, ?, 0)";
 // Of those in the index's table.
@@ -173,20 +139,17 @@ inline constexpr auto fork_not_after =
 
 // ---- tasks and versions ----
 
-#define CALLSIGN_TASK_COLUMNS_WITH(number, content)                       \
-    "SELECT t.task_id, t.account_id, t.uuid, s.prefix, c.period, " number \
+#define CALLSIGN_TASK_COLUMNS_WITH(number, content)                              \
+    "SELECT t.task_id, t.account_id, t.uuid, t.series_id, t.counter_id, " number \
     ", t.prefix, t.seq, t.last_seq, t.created_at, t.purged, " content " FROM "
 #define CALLSIGN_TASK_CONTENT "t.attributes, t.author"
 #define CALLSIGN_TASK_COLUMNS CALLSIGN_TASK_COLUMNS_WITH("t.number", CALLSIGN_TASK_CONTENT)
 // SQLite copies each column of a row that it comes to, whether it is asked for or not.
 #define CALLSIGN_NO_CONTENT "x'', NULL"
-#define CALLSIGN_TASK_SERIES                      \
-    " JOIN series s ON s.series_id = t.series_id" \
-    " LEFT JOIN counters c ON c.counter_id = t.counter_id"
-#define CALLSIGN_TASK CALLSIGN_TASK_COLUMNS "tasks t" CALLSIGN_TASK_SERIES
+#define CALLSIGN_TASK CALLSIGN_TASK_COLUMNS "tasks t"
 #define CALLSIGN_TASK_HEAD                                      \
     CALLSIGN_TASK_COLUMNS_WITH("t.number", CALLSIGN_NO_CONTENT) \
-    "tasks t" CALLSIGN_TASK_SERIES
+    "tasks t"
 inline constexpr auto task_by_uuid = CALLSIGN_TASK " WHERE t.uuid = ? AND t.account_id = ?";
 inline constexpr auto task_head_by_uuid =
     CALLSIGN_TASK_HEAD " WHERE t.uuid = ? AND t.account_id = ?";
@@ -198,10 +161,10 @@ inline constexpr auto task_head_of_entry =
     CALLSIGN_TASK_HEAD " WHERE t.task_id = ? AND t.counter_id = ? AND t.number = ? AND t.over <= ?";
 // By the index's table, which has open tasks and those that are over each by themselves. The
 // counter, and a number: the table's, by which alone SQLite sees that nothing is to be sorted.
-#define CALLSIGN_NUMBERED_WITH(content, over)                                       \
-    CALLSIGN_TASK_COLUMNS_WITH("n.number", content)                                 \
-    "task_numbers n CROSS JOIN tasks t ON t.task_id = n.task_id"                    \
-    " AND t.counter_id = n.counter_id AND t.number = n.number" CALLSIGN_TASK_SERIES \
+#define CALLSIGN_NUMBERED_WITH(content, over)                    \
+    CALLSIGN_TASK_COLUMNS_WITH("n.number", content)              \
+    "task_numbers n CROSS JOIN tasks t ON t.task_id = n.task_id" \
+    " AND t.counter_id = n.counter_id AND t.number = n.number"   \
     " WHERE n.counter_id = ?1 AND n.over " over " AND n.number "
 #define CALLSIGN_NUMBERED(over) CALLSIGN_NUMBERED_WITH(CALLSIGN_TASK_CONTENT, over)
 #define CALLSIGN_MERGED(range) \
@@ -229,7 +192,6 @@ inline constexpr auto task_unnumbered_down = CALLSIGN_UNNUMBERED "< ? ORDER BY t
 #undef CALLSIGN_NO_CONTENT
 #undef CALLSIGN_TASK_COLUMNS
 #undef CALLSIGN_TASK_COLUMNS_WITH
-#undef CALLSIGN_TASK_SERIES
 inline constexpr auto task_put =
     "INSERT INTO tasks (task_id, account_id, uuid, series_id, counter_id, number, prefix, seq,"
     " last_seq, created_at, attributes, purged, over, author)"

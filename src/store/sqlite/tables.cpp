@@ -275,11 +275,19 @@ row_page scan_rows(connection& db, const row_range& range) {
 
 namespace {
 
-// SQLite writes an index anew whose column is set, whatever it is set to.
-bool has_other_keys(const table_info& t, const row_change& c) {
-    return std::ranges::any_of(t.indexes, [&](const index_info& i) {
-        return i.may_change && i.key_of(c.before.get()) != i.key_of(c.now.get());
-    });
+enum class key_change { none, some, may_clash };
+
+// SQLite writes an index anew whose column is set, whatever it is set to; and of rows that exchange
+// their keys each has to let go of its own first.
+key_change key_change_of(const table_info& t, const row_change& c) {
+    auto found = key_change::none;
+    for (const index_info& i : t.indexes) {
+        const bool is_same = !i.may_change || i.key_of(c.before.get()) == i.key_of(c.now.get());
+        if (is_same) continue;
+        if (i.may_clash) return key_change::may_clash;
+        found = key_change::some;
+    }
+    return found;
 }
 
 }  // namespace
@@ -290,10 +298,11 @@ void write_rows(connection& db, const table_changes& changes) {
     std::vector<const void*> added;
     for (const row_change& c : changes.rows) {
         const auto& [before, now, is_anew] = c;
-        if (now && (!before || is_anew)) added.push_back(now.get());
+        const auto keys = before && now ? key_change_of(t, c) : key_change::none;
+        const bool stays = before && now && !is_anew && keys != key_change::may_clash;
+        if (now && !stays) added.push_back(now.get());
         if (!before) continue;
-        const bool stays = now && !is_anew;
-        const bool with_keys = stays && (s.change_rest.empty() || has_other_keys(t, c));
+        const bool with_keys = s.change_rest.empty() || keys == key_change::some;
         const std::string& text = !stays ? s.erase : with_keys ? s.change : s.change_rest;
         auto q = db.use(text.c_str());
         bound_columns bound(q, t.columns.size());

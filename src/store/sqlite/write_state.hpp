@@ -9,16 +9,11 @@
 #include "last_ids.hpp"
 #include "pending_slots.hpp"
 
-#include <callsign/base/keyed_hash.hpp>
 #include <callsign/ports/store.hpp>
+#include <callsign/ports/tables/series.hpp>
 #include <callsign/store/sqlite.hpp>
 
-#include <map>
 #include <memory>
-#include <string>
-#include <unordered_map>
-#include <utility>
-#include <vector>
 
 namespace callsign::sqlite {
 
@@ -36,39 +31,9 @@ class write_state {
     write_state(const std::filesystem::path& file, const sqlite_options& options);
     // Reads what is there. Once, and of no use if it throws.
     void load();
+    // One that has fallen behind would give numbers again: throws store_failure.
+    void expect_highest(const counter_row& c);
 
-    struct counter {
-        std::int64_t id = 0;
-        std::int64_t last_number = 0;
-        bool changed = false;
-    };
-
-    // To be read; advance_counter() is how it changes. The reference lives until flush() or the
-    // transaction's end.
-    const counter& counter_of(series_id series, std::string_view period) {
-        return find_counter(series, period);
-    }
-    std::int64_t advance_counter(series_id series, std::string_view period);
-    void set_counter(series_id series, std::string_view period, std::int64_t last_number);
-    // 0: there is none yet, and none is made.
-    std::int64_t last_number(series_id series, std::string_view period);
-    std::string last_period(series_id series);
-
-    // They are read again.
-    void forget_series() noexcept {
-        series_by_prefix.clear();
-        default_series.clear();
-    }
-
-    // Nothing of it is remembered. Requires: flushed.
-    void forget_account() {
-        counters_.clear();
-        last_periods_.clear();
-        forget_series();
-    }
-
-    // Writes the counters that changed: a row each, however many numbers were taken.
-    void flush();
     // The transaction's end, one of them.
     void committed_all() noexcept;
     void roll_back() noexcept;
@@ -83,23 +48,13 @@ class write_state {
     bulk_index places;   // of versions
     last_ids ids;
     bool log_clearing_due = false;  // write_tx::clear_log() was called
-    std::map<std::pair<account_id, std::string>, series> series_by_prefix;
-    std::unordered_map<account_id, series> default_series;
     row_cache rows;
 
   private:
     static constexpr std::size_t pending_window = 1'024;
-    // More than this is dropped and read again.
-    static constexpr std::size_t remembered_max = 65'536;
 
-    counter& find_counter(series_id series, std::string_view period);
-    counter& changed(series_id series, std::string_view period);
-    void expect_highest(const counter& c);
-    std::int64_t last_waiting(const counter& c);
-
-    std::map<std::pair<series_id, std::string>, counter> counters_;
-    std::unordered_map<series_id, std::string> last_periods_;
-    std::vector<counter*> changed_counters_;
+    // The highest number that is not in the index's table; 0: none.
+    std::int64_t last_waiting(counter_id counter);
 };
 
 }  // namespace callsign::sqlite

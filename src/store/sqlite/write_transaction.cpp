@@ -11,6 +11,7 @@
 #include <callsign/ports/tables/accounts.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <sqlite3.h>
 
 namespace callsign::sqlite {
@@ -23,13 +24,16 @@ std::optional<std::int64_t> column_of(const author& by) {
     return std::nullopt;
 }
 
-// How many more of its rows there are than before.
-template <class Row>
-std::int64_t added_by(const std::vector<table_changes>& all) {
+// How many more of its rows there are that are so than before.
+template <class Row, class Is>
+std::int64_t added_by(const std::vector<table_changes>& all, const Is& is) {
+    const auto count = [&](const row_ptr& row) {
+        return row && std::invoke(is, *static_cast<const Row*>(row.get())) ? 1 : 0;
+    };
     std::int64_t more = 0;
     for (const table_changes& each : all) {
         if (each.table != &info_of_table<Row>()) continue;
-        for (const row_change& c : each.rows) more += (c.now ? 1 : 0) - (c.before ? 1 : 0);
+        for (const row_change& c : each.rows) more += count(c.now) - count(c.before);
     }
     return more;
 }
@@ -54,19 +58,13 @@ class write_transaction final : public reads_over<write_tx> {
     }
     void at(time_point now) override { moved(now); }
 
-    // ---- reads that would miss what is not flushed yet, or that are worth remembering ----
-
-    std::optional<series> find_series(account_id account, std::string_view prefix) override {
-        return remembered(state_.series_by_prefix, {account, std::string(prefix)},
-                          [&] { return reads_over::find_series(account, prefix); });
-    }
-    std::optional<series> default_series(account_id account) override {
-        return remembered(state_.default_series, account,
-                          [&] { return reads_over::default_series(account); });
-    }
-    std::vector<series> series_of(account_id account) override {
-        state_.flush();
-        return reads_over::series_of(account);
+    row_ptr fetch(const index_info& index, const row_key& key, bool head) override {
+        auto found = reads_over::fetch(index, key, head);
+        // It is remembered from now on.
+        if (found && index.table == &info_of_table<counter_row>()) {
+            state_.expect_highest(*static_cast<const counter_row*>(found.get()));
+        }
+        return found;
     }
 
     // ---- slots ----
@@ -141,46 +139,6 @@ class write_transaction final : public reads_over<write_tx> {
 
     // ---- numbers, tasks, the chain ----
 
-    std::int64_t take_number(series_id series, std::string_view period) override {
-        changed_ = true;
-        return state_.advance_counter(series, period);
-    }
-    std::int64_t last_number(series_id series, std::string_view period) override {
-        return state_.last_number(series, period);
-    }
-    void skip_numbers(series_id series, std::string_view period, std::int64_t through) override {
-        changed_ = true;
-        const std::int64_t last = state_.counter_of(series, period).last_number;
-        db_.use(sql::skipped_put)
-            .bind(state_.counter_of(series, period).id)
-            .bind(last + 1)
-            .bind(through)
-            .run();
-        state_.set_counter(series, period, through);
-    }
-    bool is_skipped(series_id series, std::string_view period, std::int64_t number) override {
-        // To ask makes no counter.
-        if (number > state_.last_number(series, period)) return false;
-        return skipped_around(state_.counter_of(series, period).id, number).has_value();
-    }
-    void reclaim_number(series_id series, std::string_view period, std::int64_t number) override {
-        changed_ = true;
-        const std::int64_t counter = state_.counter_of(series, period).id;
-        const auto around = skipped_around(counter, number);
-        if (!around) throw_damaged("skipped_numbers", counter, "the number is not skipped");
-        db_.use(sql::skipped_remove).bind(counter).bind(around->first).run();
-        const auto put = [&](std::int64_t first, std::int64_t last) {
-            if (first <= last) db_.use(sql::skipped_put).bind(counter).bind(first).bind(last).run();
-        };
-        put(around->first, number - 1);
-        put(number + 1, around->second);
-    }
-    std::string last_period(series_id series) override { return state_.last_period(series); }
-    std::vector<numbers_given> numbers_of(series_id series) override {
-        state_.flush();
-        return reads_over::numbers_of(series);
-    }
-
     task_id put_task(const task& t, series_id series) override {
         moved(t.created_at);
         const task_id id{state_.ids.next(drawn_id::task)};
@@ -188,8 +146,7 @@ class write_transaction final : public reads_over<write_tx> {
         auto q = db_.use(sql::task_put);
         q.worked(work_of_attribute * t.attributes.size());
         q.bind(id).bind(t.account).bind(t.uuid).bind(series);
-        const std::int64_t counter =
-            t.numbered ? state_.counter_of(series, t.numbered->period).id : 0;
+        const std::int64_t counter = t.numbered ? counter_of(series, t.numbered->period) : 0;
         if (t.numbered) {
             q.bind(counter).bind(t.numbered->number).bind(t.numbered->prefix).bind(t.numbered->seq);
         } else {
@@ -226,7 +183,7 @@ class write_transaction final : public reads_over<write_tx> {
     }
     void number_task(task_id id, series_id series, const receipt& r) override {
         changed_ = true;
-        const std::int64_t counter = state_.counter_of(series, r.period).id;
+        const std::int64_t counter = counter_of(series, r.period);
         auto q = db_.use(sql::task_number);
         q.bind(series).bind(counter).bind(r.number).bind(r.prefix).bind(r.seq).bind(r.seq).bind(id);
         if (!q.step()) throw_damaged("tasks", id.value, "it is not as it was read");
@@ -357,45 +314,7 @@ class write_transaction final : public reads_over<write_tx> {
     std::optional<removal_place> remove_some(account_id account, const removal_place& from,
                                              std::int64_t limit) override {
         changed_ = true;
-        state_.flush();
         return sqlite::remove_some(state_, account, from, limit);
-    }
-    series_id put_series(account_id account, std::string_view prefix, std::string_view project,
-                         bool is_default, time_point now) override {
-        moved(now);
-        const std::string text(prefix), bound(project);
-        const series_id id{state_.ids.next(drawn_id::series)};
-        db_.use(sql::series_put)
-            .bind(id)
-            .bind(account)
-            .bind(text)
-            .bind(bound)
-            .bind(is_default ? 1 : 0)
-            .bind(now)
-            .run();
-        db_.use(sql::prefix_put).bind(account).bind(text).bind(id).run();
-        return id;
-    }
-    void update_series(const series& s, time_point now) override {
-        moved(now);
-        db_.use(sql::series_update)
-            .bind(s.prefix)
-            .bind(s.project)
-            .bind(static_cast<int>(s.reset))
-            .bind(s.time_zone)
-            .bind(s.archived ? 1 : 0)
-            .bind(s.allows_gaps ? 1 : 0)
-            .bind(s.held ? 1 : 0)
-            .bind(s.numbering ? 1 : 0)
-            .bind(s.id)
-            .run();
-        expect_one("series", s.id.value);
-        db_.use(sql::prefix_put).bind(s.account).bind(s.prefix).bind(s.id).run();
-        state_.forget_series();
-        series_changed_ = true;
-    }
-    std::int64_t count_former_prefixes(account_id account) override {
-        return count_of(sql::prefix_former, account);
     }
 
     std::size_t work_done() const override { return db_.work() - begun_with_; }
@@ -410,12 +329,6 @@ class write_transaction final : public reads_over<write_tx> {
     }
 
   private:
-    std::int64_t count_of(const char* statement, account_id account) {
-        auto q = db_.use(statement);
-        q.bind(account).step();
-        return q.integer(0);
-    }
-
     // For as long as it lives; null: nothing is.
     class put_off_sync {
       public:
@@ -436,15 +349,14 @@ class write_transaction final : public reads_over<write_tx> {
         const auto rows = work().changes();
         if (changed_ || !rows.empty()) {
             for (const table_changes& each : rows) write_rows(db_, each);
-            state_.now.all.accounts += added_by<account>(rows);
-            state_.flush();
+            state_.now.all.accounts += added_by<account>(rows, [](const account&) { return true; });
             state_.keys.prepare_commit();
             state_.pending.prepare_commit(state_.now.last_slot);
             state_.numbers.prepare_commit(state_.ids.last(drawn_id::task));
             state_.places.prepare_commit(state_.ids.last(drawn_id::version));
             auto& now = state_.now;
             now.all.tasks = state_.ids.last(drawn_id::task);
-            if (series_changed_) now.all.held_series = db_.integer_of(sql::series_held_count);
+            now.all.held_series += added_by<series>(rows, &series::held);
             auto q = db_.use(sql::totals_set);
             q.bind(now.slots.pending)
                 .bind(now.slots.in_flight)
@@ -464,22 +376,10 @@ class write_transaction final : public reads_over<write_tx> {
         state_.rows.committed(rows);
         state_.committed_all();
     }
-    // What is there is asked for once.
-    template <class Map, class Read>
-    static std::optional<typename Map::mapped_type> remembered(Map& known,
-                                                               const typename Map::key_type& key,
-                                                               Read read) {
-        if (const auto at = known.find(key); at != known.end()) return at->second;
-        auto found = read();
-        if (found) known.emplace(key, *found);
-        return found;
-    }
-    // The first and the last of the skipped numbers that this one is among.
-    std::optional<std::pair<std::int64_t, std::int64_t>> skipped_around(std::int64_t counter,
-                                                                        std::int64_t number) {
-        auto q = db_.use(sql::skipped_around);
-        if (!q.bind(counter).bind(number).step() || q.integer(1) < number) return std::nullopt;
-        return std::pair(q.integer(0), q.integer(1));
+    std::int64_t counter_of(series_id series, std::string_view period) {
+        const auto found = get<counters_by_period>(series, period);
+        if (!found) throw_damaged("series", series.value, "it has no counter of a number's period");
+        return found->id.value;
     }
     void advance(const row_of<account>& owner, const uuid& version, std::int64_t bytes) {
         edit(owner, [&](account& a) {
@@ -607,7 +507,6 @@ class write_transaction final : public reads_over<write_tx> {
     write_state& state_;
     std::size_t begun_with_;  // of the connection's work
     bool changed_ = false;
-    bool series_changed_ = false;
     bool committed_ = false;
 };
 

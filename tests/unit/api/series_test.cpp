@@ -3,6 +3,8 @@
 #include "support/answer_json.hpp"
 #include "support/house.hpp"
 
+#include <callsign/rules/rows/series.hpp>
+
 #include <boost/json.hpp>
 #include <gtest/gtest.h>
 
@@ -55,7 +57,7 @@ struct series_over_http : ::testing::Test {
 TEST_F(series_over_http, there_are_so_many) {
     const auto tx = h.disk().begin_write();
     for (std::size_t n = 1; n < series_max; ++n) {
-        tx->put_series(syn.id, "S" + std::to_string(n), "", false, h.clock().now());
+        all_series::put(*tx, syn.id, "S" + std::to_string(n), "", false, h.clock().now());
     }
     tx->commit();
     const auto refused = add(R"({"prefix":"MORE"})");

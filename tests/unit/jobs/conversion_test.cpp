@@ -6,6 +6,7 @@
 #include <callsign/jobs/conversion.hpp>
 #include <callsign/rules/read.hpp>
 #include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/series.hpp>
 #include <callsign/seal/envelope.hpp>
 #include <callsign/wire/segment.hpp>
 
@@ -164,7 +165,7 @@ TEST_F(large_conversion, is_seen_at_its_end_alone) {
     EXPECT_GT(taken_over(), versions + 1u);  // the keys are in several
     EXPECT_FALSE(left_over());
     const auto tx = disk->begin_read();
-    const auto series = tx->default_series(account)->id;
+    const auto series = all_series::default_of(*tx, account)->id;
     EXPECT_EQ(std::ssize(tx->numbered_tasks(series, "", 0, read_tx::no_limit)), counts.tasks);
     expect_sound();
 }

@@ -20,10 +20,12 @@ struct opened_history : ::testing::Test {
         ++seq_;
         const std::array<std::uint8_t, seal::nonce_bytes> nonce{};
         read_sealed_versions::answer page;
-        page.versions.push_back({seq_, id_of(seq_), seq_ == 1 ? uuid{} : parent,
-                                 time_point{milliseconds{seq_}},
-                                 seal::seal_body(key_, seq_ == 1 ? uuid{} : parent, nonce,
-                                                 wire::encode_segment(what))});
+        sealed_version& next = page.versions.emplace_back();
+        next.seq = seq_;
+        next.id = id_of(seq_);
+        next.parent = seq_ == 1 ? uuid{} : parent;
+        next.created_at = time_point{milliseconds{seq_}};
+        next.segment = seal::seal_body(key_, next.parent, nonce, wire::encode_segment(what));
         const auto wrong = history_.add(page);
         ASSERT_FALSE(wrong) << wrong->why;
     }

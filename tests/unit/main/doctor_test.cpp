@@ -211,8 +211,8 @@ TEST_F(doctor_test, tells_the_master_key_of_the_store_from_another) {
         SQLite::Database db((dir / "callsign.sqlite3").string(), SQLite::OPEN_READWRITE, 0,
                             "callsign");
         db.exec(
-            "INSERT INTO accounts (account_id, name, created_at, mode, last_version) VALUES"
-            " (7, 'ada', 1, 1, zeroblob(16))");
+            "INSERT INTO accounts VALUES (7, 'ada', 1, 1, 1, NULL, 0, 0, zeroblob(16), 0, 0, 0,"
+            " 0, 0)");
         SQLite::Statement device(db,
                                  "INSERT INTO devices (client_id, account_id, name, key,"
                                  " created_at) VALUES (?, 7, 'laptop', ?, 1)");

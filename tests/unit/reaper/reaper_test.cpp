@@ -6,6 +6,8 @@
 
 #include <callsign/domain/work.hpp>
 #include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/numbers.hpp>
+#include <callsign/rules/rows/series.hpp>
 
 #include <algorithm>
 #include <boost/asio/this_coro.hpp>
@@ -103,10 +105,10 @@ TEST_F(reaper_test, numbers_the_tasks_of_resumed_series) {
     }
     const auto tx = disk_.begin_write();
     for (const account_id account : accounts) {
-        series its = *tx->default_series(account);
+        series its = *all_series::default_of(*tx, account);
         its.numbering = account == accounts[0];
         its.held = !its.numbering;
-        tx->update_series(its, clock_.now());
+        all_series::update(*tx, its, clock_.now());
         for (int n = 0; n < 3; ++n) {
             task t;
             t.account = account;
@@ -118,7 +120,9 @@ TEST_F(reaper_test, numbers_the_tasks_of_resumed_series) {
     tx->commit();
     house h(options({.interval = 1h}, true));
     const auto numbered = [&](account_id account) {
-        auto question = [&](read_tx& now) { return *now.default_series(account); };
+        auto question = [&](read_tx& now) {
+            return numbers::with_last(now, *all_series::default_of(now, account));
+        };
         const series its = h.look(question);
         return its.numbering ? -1 : its.last_number;
     };

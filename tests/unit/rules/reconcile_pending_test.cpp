@@ -2,6 +2,9 @@
 
 #include "unit/rules/fixture.hpp"
 
+#include <callsign/rules/rows/numbers.hpp>
+#include <callsign/rules/rows/series.hpp>
+
 namespace callsign {
 namespace {
 
@@ -43,7 +46,7 @@ TEST_F(pending_slots, are_committed_when_their_task_exists) {
     key_attribute_ = "";
     write([&](write_tx& tx) {
         const operations made{create(uuid_of(1))};
-        const auto series = tx.default_series(account_);
+        const auto series = all_series::default_of(tx, account_);
         task t;
         t.account = account_;
         t.uuid = uuid_of(1);
@@ -52,7 +55,7 @@ TEST_F(pending_slots, are_committed_when_their_task_exists) {
         t.numbered = receipt{.uuid = t.uuid,
                              .prefix = series->prefix,
                              .period = "",
-                             .number = tx.take_number(series->id, ""),
+                             .number = numbers::take(tx, series->id, ""),
                              .seq = t.last_seq,
                              .created_at = now_};
         tx.put_task(t, series->id);
@@ -79,7 +82,7 @@ TEST_F(pending_slots, give_their_task_a_number_if_it_has_none) {
             t.uuid = uuid_of(n);
             t.created_at = now_;
             t.last_seq = tx.append_version(account_, uuid_of(100 + n), now_, made);
-            tx.put_task(t, tx.default_series(account_)->id);
+            tx.put_task(t, all_series::default_of(tx, account_)->id);
         });
         EXPECT_FALSE(testing::audit(*store_).empty());
         EXPECT_EQ(run(reconcile_pending{{}, 10, window, {}}).committed, 1);

@@ -6,6 +6,8 @@
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/actions.hpp>
 #include <callsign/rules/rows/instance.hpp>
+#include <callsign/rules/rows/numbers.hpp>
+#include <callsign/rules/rows/series.hpp>
 
 namespace callsign {
 namespace {
@@ -56,7 +58,7 @@ class restored : public rules_test {
     }
     std::vector<numbers_skipped> skipped() {
         const auto tx = store_->begin_read();
-        return tx->skipped_numbers_of(tx->default_series(account_)->id);
+        return numbers::skipped(*tx, all_series::default_of(*tx, account_)->id);
     }
     static bool is_added(const auto& answer) {
         return std::holds_alternative<add_version::added>(answer);
@@ -70,7 +72,7 @@ TEST_F(restored, is_another_instance_and_holds_every_series) {
     run(create_series{account_ref{account_}, "INC"});
     EXPECT_EQ(hold(), 2);
     EXPECT_EQ(instance_of(*store_->begin_read()), uuid_of(500));
-    for (const series& s : store_->begin_read()->series_of(account_)) EXPECT_TRUE(s.held);
+    for (const series& s : all_series::of(*store_->begin_read(), account_)) EXPECT_TRUE(s.held);
 }
 
 TEST_F(restored, the_audit_log_has_it_and_of_when_the_backup_was) {
@@ -152,7 +154,7 @@ TEST_F(restored, a_device_syncs_and_its_new_tasks_get_their_numbers_at_the_resum
     EXPECT_EQ(find(7)->attributes.at("key"), "SYN-10");
     EXPECT_EQ(find(7)->numbered->created_at, find(7)->created_at);
     EXPECT_EQ(std::get<receipted>(make("four")).receipt.number, 11);
-    EXPECT_FALSE(store_->begin_read()->default_series(account_)->numbering);
+    EXPECT_FALSE(all_series::default_of(*store_->begin_read(), account_)->numbering);
 }
 
 TEST_F(restored, so_many_that_they_get_their_numbers_in_steps) {
@@ -165,7 +167,7 @@ TEST_F(restored, so_many_that_they_get_their_numbers_in_steps) {
         ASSERT_EQ(std::get<add_version::added>(send(client, some)).taken, some.size());
     }
     EXPECT_FALSE(std::get<series>(resume()).held);
-    const series now = *store_->begin_read()->default_series(account_);
+    const series now = *all_series::default_of(*store_->begin_read(), account_);
     EXPECT_TRUE(now.numbering);
     EXPECT_FALSE(find(1'000 + count - 1)->numbered);
     EXPECT_EQ(testing::audit(*store_), std::vector<std::string>{});
@@ -180,9 +182,15 @@ TEST_F(restored, so_many_that_they_get_their_numbers_in_steps) {
         EXPECT_EQ(testing::audit(*store_), std::vector<std::string>{});
     }
     EXPECT_EQ(ask(find_numbering{}).series, std::nullopt);
-    EXPECT_EQ(store_->begin_read()->default_series(account_)->last_number, 3 + count);
+    EXPECT_EQ(numbers::with_last(*store_->begin_read(),
+                                 *all_series::default_of(*store_->begin_read(), account_))
+                  .last_number,
+              3 + count);
     EXPECT_FALSE(run(number_tasks{now.id}).has_more);
-    EXPECT_EQ(store_->begin_read()->default_series(account_)->last_number, 3 + count);
+    EXPECT_EQ(numbers::with_last(*store_->begin_read(),
+                                 *all_series::default_of(*store_->begin_read(), account_))
+                  .last_number,
+              3 + count);
 }
 
 TEST_F(restored, several_series_share_one_step) {
@@ -199,7 +207,10 @@ TEST_F(restored, several_series_share_one_step) {
     }
     run(end_resync{laptop.client_id, account_, true});
     std::int64_t numbered = 0;
-    for (const series& s : store_->begin_read()->series_of(account_)) numbered += s.last_number;
+    const auto tx = store_->begin_read();
+    for (const series& s : all_series::of(*tx, account_)) {
+        numbered += numbers::last(*tx, s.id, s.period);
+    }
     EXPECT_LT(numbered, 1'100);
 }
 
@@ -373,7 +384,7 @@ TEST_F(restored, accounts_that_live_elsewhere_go_on) {
     c.elsewhere = create_account::home{"https://example.com/", uuid_of(900), "key"};
     const account_id far = std::get<account>(run(c)).id;
     EXPECT_EQ(hold(), 1);
-    EXPECT_FALSE(store_->begin_read()->default_series(far)->held);
+    EXPECT_FALSE(all_series::default_of(*store_->begin_read(), far)->held);
     EXPECT_FALSE(is_held(run(reserve{far, "one", {}, {}, ""})));
 }
 

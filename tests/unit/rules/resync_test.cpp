@@ -6,6 +6,7 @@
 
 #include <callsign/rules/rows/devices.hpp>
 #include <callsign/rules/rows/purges.hpp>
+#include <callsign/rules/rows/series.hpp>
 
 namespace callsign {
 namespace {
@@ -189,7 +190,9 @@ TEST_F(resyncs, what_was_purged_and_made_again_is_compared_with_care) {
 
 TEST_F(resyncs, series_go_on_when_all_are_back_and_one_was_ahead) {
     put_back();
-    const auto is_held = [&] { return store_->begin_read()->default_series(account_)->held; };
+    const auto is_held = [&] {
+        return all_series::default_of(*store_->begin_read(), account_)->held;
+    };
     EXPECT_EQ(std::get<end_resync::done>(run(end_resync{phone, account_})).resumed, 0);
     EXPECT_EQ(resync_of(phone)->now, resync::state::seen);
     EXPECT_TRUE(is_held());
@@ -218,16 +221,16 @@ TEST_F(resyncs, a_device_brings_the_number_of_a_task_that_came_without_it) {
 TEST_F(resyncs, a_lost_device_is_waited_for_until_it_is_revoked) {
     put_back();
     bring({{uuid_of(5), {{"key", "SYN-5"}}}});
-    EXPECT_TRUE(store_->begin_read()->default_series(account_)->held);
+    EXPECT_TRUE(all_series::default_of(*store_->begin_read(), account_)->held);
     run(revoke_device{account_ref{account_}, devices::find(*store_->begin_read(), phone)->id});
-    EXPECT_FALSE(store_->begin_read()->default_series(account_)->held);
+    EXPECT_FALSE(all_series::default_of(*store_->begin_read(), account_)->held);
 }
 
 TEST_F(resyncs, nobody_was_ahead_so_nobody_knows_where_to_go_on) {
     put_back();
     run(end_resync{phone, account_});
     run(end_resync{laptop, account_});
-    EXPECT_TRUE(store_->begin_read()->default_series(account_)->held);
+    EXPECT_TRUE(all_series::default_of(*store_->begin_read(), account_)->held);
 }
 
 // A device whose own disk was put back is further than the backup a second time.

@@ -4,6 +4,7 @@
 #include "unit/rules/fixture.hpp"
 
 #include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/series.hpp>
 #include <callsign/rules/rows/tokens.hpp>
 
 namespace callsign {
@@ -150,7 +151,7 @@ TEST_F(full_account, has_had_so_many_prefixes) {
     EXPECT_FALSE(was_told<events::account_full>());
     EXPECT_TRUE(std::holds_alternative<edit_series::too_many_prefixes>(rename("ONE", "THREE")));
     EXPECT_TRUE(was_told<events::account_full>());
-    EXPECT_FALSE(store_->begin_read()->find_series(account_, "THREE"));
+    EXPECT_FALSE(all_series::find(*store_->begin_read(), account_, "THREE"));
     // One that it has or had is no more than before, and another series is not a former one.
     EXPECT_TRUE(std::holds_alternative<series>(rename("ONE", "ONE")));
     EXPECT_TRUE(std::holds_alternative<series>(rename("ONE", "SYN")));

@@ -3,6 +3,8 @@
 #include "unit/rules/fixture.hpp"
 
 #include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/numbers.hpp>
+#include <callsign/rules/rows/series.hpp>
 
 namespace callsign {
 namespace {
@@ -185,7 +187,7 @@ TEST_F(series_rules, the_default_may_be_renamed) {
     c.prefix = "BOARD";
     run(c);
     EXPECT_EQ(key(""), "BOARD-1");
-    EXPECT_EQ(store_->begin_read()->default_series(account_)->prefix, "BOARD");
+    EXPECT_EQ(all_series::default_of(*store_->begin_read(), account_)->prefix, "BOARD");
 }
 
 // A task keeps the series of its creation, whatever becomes of its project.
@@ -262,8 +264,8 @@ TEST_F(series_rules, promise_no_gaps_unless_they_allow_them) {
     EXPECT_EQ(key("SYN"), "SYN-10");
     c.next = 10;
     EXPECT_EQ(std::get<edit_series::next_too_low>(run(c)).least, 11);
-    const auto id = store_->begin_read()->default_series(account_)->id;
-    EXPECT_EQ(store_->begin_read()->skipped_numbers_of(id),
+    const auto id = all_series::default_of(*store_->begin_read(), account_)->id;
+    EXPECT_EQ(numbers::skipped(*store_->begin_read(), id),
               (std::vector<numbers_skipped>{{"", 2, 9}}));
 }
 
@@ -288,7 +290,7 @@ TEST_F(series_rules, a_refused_change_changes_nothing) {
 TEST_F(series_rules, have_a_bound) {
     for (std::size_t n = 1; n < series_max; ++n) {
         write([&](write_tx& tx) {
-            tx.put_series(account_, "S" + std::to_string(n), "", false, now_);
+            all_series::put(tx, account_, "S" + std::to_string(n), "", false, now_);
         });
     }
     EXPECT_TRUE(std::holds_alternative<create_series::too_many_series>(

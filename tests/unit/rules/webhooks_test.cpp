@@ -5,6 +5,7 @@
 #include <callsign/rules/rows/devices.hpp>
 #include <callsign/rules/rows/effects.hpp>
 #include <callsign/rules/rows/remotes.hpp>
+#include <callsign/rules/rows/series.hpp>
 
 namespace callsign {
 namespace {
@@ -196,16 +197,16 @@ TEST_F(unseen_tasks, a_managed_accounts_are_refused) {
 }
 
 TEST_F(unseen_tasks, the_series_is_chosen_as_a_creations) {
-    write([&](write_tx& tx) { tx.put_series(account_, "HOM", "Home", false, t0); });
+    write([&](write_tx& tx) { all_series::put(tx, account_, "HOM", "Home", false, t0); });
     const give_key by_project{account_, uuid_of(1), "", "Home"};
     EXPECT_EQ(std::get<receipted>(run(by_project)).receipt.prefix, "HOM");
     const give_key unknown{account_, uuid_of(2), "NO", ""};
     EXPECT_TRUE(std::holds_alternative<unknown_series>(run(unknown)));
     write([&](write_tx& tx) {
-        series s = *tx.find_series(account_, "HOM");
+        series s = *all_series::find(tx, account_, "HOM");
         s.archived = true;
         s.project.clear();
-        tx.update_series(s, t0);
+        all_series::update(tx, s, t0);
     });
     const give_key archived{account_, uuid_of(2), "HOM", ""};
     EXPECT_TRUE(std::holds_alternative<series_archived>(run(archived)));

@@ -6,6 +6,7 @@
 
 #include <callsign/rules/audit.hpp>
 #include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/series.hpp>
 #include <callsign/store/sqlite.hpp>
 
 #include <SQLiteCpp/Database.h>
@@ -33,7 +34,7 @@ class backup : public ::testing::Test {
         for (int n = 0; n < accounts; ++n) {
             const account_id made = accounts::put(
                 *tx, "account" + std::to_string(++made_) + std::string(400, 'x'), now);
-            tx->put_series(made, "SYN", {}, true, now);
+            all_series::put(*tx, made, "SYN", {}, true, now);
         }
         tx->commit();
     }

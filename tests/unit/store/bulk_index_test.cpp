@@ -8,6 +8,7 @@
 #include "support/temp_dir.hpp"
 
 #include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/series.hpp>
 #include <callsign/rules/rules.hpp>
 #include <callsign/store/sqlite.hpp>
 
@@ -241,7 +242,7 @@ TEST(bulk_index_of_tasks, finds_what_comes_after_the_newest_rows_are_gone) {
         run(import_tasks{home, {{uuid{{n, 1}}, {{"description", "new"}}}}});
     }
     const auto tx = store->begin_read();
-    const series_id series = tx->default_series(home)->id;
+    const series_id series = all_series::default_of(*tx, home)->id;
     for (std::int64_t n = 1; n <= 9; ++n) EXPECT_TRUE(tx->find_task(series, "", n)) << n;
     EXPECT_EQ(std::ssize(tx->versions(home, 0, 100)), accounts::find(*tx, home)->head.seq);
 }

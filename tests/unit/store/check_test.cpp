@@ -10,6 +10,7 @@
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/devices.hpp>
 #include <callsign/rules/rows/sealed.hpp>
+#include <callsign/rules/rows/series.hpp>
 #include <callsign/rules/rules.hpp>
 #include <callsign/store/sqlite.hpp>
 
@@ -168,7 +169,7 @@ TEST(check_sound, a_managed_account_may_have_begun_elsewhere) {
         const auto tx = store->begin_write();
         const auto at = time_point{milliseconds{1'700'000'000'000}};
         const auto id = accounts::put(*tx, "one", at, account_mode::opaque);
-        tx->put_series(id, "SYN", "", true, at);
+        all_series::put(*tx, id, "SYN", "", true, at);
         const auto client =
             devices::put(*tx, {.client_id = ids.next(at), .account = id, .created_at = at});
         version first{1, ids.next(at), ids.next(at), at, {}};
@@ -295,6 +296,8 @@ constexpr damage damages[] = {
     {"a_task_that_is_gone", "UPDATE tasks SET purged = 1 WHERE task_id = 5", "I6", proofs::replay},
     {"other_attributes", "UPDATE tasks SET attributes = x'' WHERE task_id = 5", "I6",
      proofs::replay},
+    {"a_series_in_another_period", "UPDATE series SET last_period = '2026' WHERE series_id = 1",
+     "I1", proofs::numbers, "its last period"},
     {"an_account_that_lives_nowhere", "UPDATE accounts SET elsewhere = 1 WHERE account_id = 1",
      "file", proofs::remotes},
     {"a_fork_version_to_nowhere",

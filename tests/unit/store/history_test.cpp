@@ -6,6 +6,7 @@
 #include "t0.hpp"
 
 #include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/series.hpp>
 #include <callsign/store/sqlite.hpp>
 
 #include <SQLiteCpp/SQLiteCpp.h>
@@ -26,7 +27,7 @@ struct history : ::testing::Test {
         const auto store = open();
         const auto tx = store->begin_write();
         account = accounts::put(*tx, "home", t0);
-        const auto series = tx->put_series(account, "SYN", "", true, t0);
+        const auto series = all_series::put(*tx, account, "SYN", "", true, t0);
         task t;
         t.account = account;
         t.uuid = id;

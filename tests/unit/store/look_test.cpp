@@ -137,8 +137,8 @@ TEST_F(look, tells_slots_series_and_time) {
         "INSERT INTO accounts VALUES (7, 'ada', 1, 1, 1, NULL, 0, 0, zeroblob(16), 0, 0, 0, 0,"
         " 0)");
     execute(
-        "INSERT INTO series (series_id, account_id, prefix, created_at, held) VALUES"
-        " (3, 7, 'SYN', 1, 1), (4, 7, 'INC', 1, 0)");
+        "INSERT INTO series VALUES (3, 7, 'SYN', '', 0, 1, '', 1, 'UTC', 0, 0, 1, 0),"
+        " (4, 7, 'INC', '', 0, 1, '', 1, 'UTC', 0, 0, 0, 0)");
     for (const char* values : {"(1, 1000, 1)", "(2, 500, 1)", "(3, 100, 3)"}) {
         execute(std::string("INSERT INTO slots (slot_id, created_at, state, account_id, key,"
                             " fingerprint, uuid, settled_at, reason)"

@@ -8,7 +8,9 @@
 #include "t0.hpp"
 
 #include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/numbers.hpp>
 #include <callsign/rules/rows/removal.hpp>
+#include <callsign/rules/rows/series.hpp>
 #include <callsign/store/memory.hpp>
 #include <callsign/store/sqlite.hpp>
 
@@ -45,7 +47,7 @@ std::string found_in(read_tx& tx) {
         for (std::int64_t seq = 0; seq <= 12; ++seq) {
             all << (tx.find_version_id(a.id, seq) ? " y" : " n");
         }
-        for (const series& s : tx.series_of(a.id)) {
+        for (const series& s : all_series::of(tx, a.id)) {
             all << "\n  " << s.prefix << ':';
             for (const bool down : {false, true}) {
                 for (const bool open_only : {false, true}) {
@@ -188,8 +190,8 @@ class player {
         const std::string name = "a" + std::to_string(++made_);
         stores_.write(true, [&](write_tx& tx) {
             const account_id id = accounts::put(tx, name, t0);
-            tx.put_series(id, "S", "", true, t0);
-            tx.put_series(id, "T", "", false, t0);
+            all_series::put(tx, id, "S", "", true, t0);
+            all_series::put(tx, id, "T", "", false, t0);
         });
         owners_.push_back({name, {}, {}});
     }
@@ -231,7 +233,7 @@ class player {
     void change(write_tx& tx) {
         owner& o = owners_[static_cast<std::size_t>(draw(static_cast<int>(owners_.size())))];
         const account_id account = accounts::find(tx, o.name)->id;
-        const series_id series = tx.find_series(account, draw(2) == 0 ? "S" : "T")->id;
+        const series_id series = all_series::find(tx, account, draw(2) == 0 ? "S" : "T")->id;
         const int what = draw(14);
         if (what >= 10) return change_slots(tx, account, o);
         if (what < 5 || o.tasks.empty()) {
@@ -280,14 +282,14 @@ class player {
     }
     // Some are left out, and some of those taken after all.
     std::int64_t take(write_tx& tx, series_id series) {
-        const std::int64_t last = tx.last_number(series, "");
+        const std::int64_t last = numbers::last(tx, series, "");
         const std::int64_t wanted = 1 + draw(static_cast<int>(last) + 1);
-        if (tx.is_skipped(series, "", wanted)) {
-            tx.reclaim_number(series, "", wanted);
+        if (numbers::is_skipped(tx, series, "", wanted)) {
+            numbers::reclaim(tx, series, "", wanted);
             return wanted;
         }
-        if (draw(8) == 0) tx.skip_numbers(series, "", last + 2);
-        return tx.take_number(series, "");
+        if (draw(8) == 0) numbers::skip(tx, series, "", last + 2);
+        return numbers::take(tx, series, "");
     }
     static receipt receipt_of(const task& t, std::int64_t number, std::int64_t seq) {
         return {t.uuid, "S", "", number, seq, t0, true};

@@ -5,6 +5,7 @@
 #include "support/unsafe_disk.hpp"
 
 #include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/series.hpp>
 #include <callsign/store/sqlite.hpp>
 
 #include <gtest/gtest.h>
@@ -105,7 +106,7 @@ TEST_F(repair_clock, how_tasks_stood_has_not_ended_later_than_now) {
         t.uuid = make_uuid_v7(wall_now, 1, 1);
         t.created_at = wall_now;
         t.last_seq = 1;
-        tx->put_task(t, tx->put_series(t.account, "SYN", "", true, wall_now));
+        tx->put_task(t, all_series::put(*tx, t.account, "SYN", "", true, wall_now));
         tx->update_task(*tx->find_task(t.account, t.uuid), {{"a", "b"}}, false, 2, ahead);
         tx->commit();
     }

@@ -11,6 +11,7 @@
 #include <callsign/ports/tables/remotes.hpp>
 #include <callsign/ports/tables/retry_times.hpp>
 #include <callsign/ports/tables/sealed.hpp>
+#include <callsign/ports/tables/series.hpp>
 #include <callsign/ports/tables/tokens.hpp>
 #include <callsign/ports/tables/webhooks.hpp>
 
@@ -20,6 +21,8 @@ namespace callsign {
 
 inline auto all_tables() {
     return std::array{&info_of_table<account>(),      &info_of_table<device>(),
+                      &info_of_table<series>(),       &info_of_table<prefix_row>(),
+                      &info_of_table<counter_row>(),  &info_of_table<skipped_row>(),
                       &info_of_table<fork_row>(),     &info_of_table<sealed_version>(),
                       &info_of_table<snapshot_row>(), &info_of_table<remote_chain>(),
                       &info_of_table<action_row>(),   &info_of_table<effect>(),

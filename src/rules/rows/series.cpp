@@ -1,0 +1,85 @@
+#include <callsign/ports/tables/series.hpp>
+#include <callsign/rules/rows/series.hpp>
+
+#include <string>
+#include <utility>
+
+namespace callsign::all_series {
+namespace {
+
+std::optional<series> copy_of(const row_of<series>& found) {
+    return found ? std::optional(*found) : std::nullopt;
+}
+
+template <class Index>
+std::int64_t count(read_tx& tx, account_id account) {
+    std::int64_t all = 0;
+    tx.scan(range_of<Index>(account), [&](const auto& /*each*/) {
+        ++all;
+        return true;
+    });
+    return all;
+}
+
+}  // namespace
+
+std::optional<series> find(read_tx& tx, account_id account, std::string_view prefix) {
+    const auto named = tx.get<prefixes_by_name>(account, prefix);
+    return named ? copy_of(tx.expect<series_by_id>(named->series)) : std::nullopt;
+}
+
+std::optional<series> find_for_project(read_tx& tx, account_id account, std::string_view project) {
+    if (project.empty()) return std::nullopt;
+    return copy_of(tx.get<series_by_project>(account, project));
+}
+
+std::optional<series> default_of(read_tx& tx, account_id account) {
+    return copy_of(tx.get<series_default>(account));
+}
+
+std::vector<series> of(read_tx& tx, account_id account) {
+    std::vector<series> all;
+    for (const auto& each : tx.all(range_of<series_by_account>(account))) all.push_back(*each);
+    return all;
+}
+
+std::optional<series> next_numbering(read_tx& tx, series_id after) {
+    const auto next = tx.all(range_of<series_numbering>().after(after).limit(1));
+    return next.empty() ? std::nullopt : copy_of(next.front());
+}
+
+series_id put(write_tx& tx, account_id account, std::string_view prefix, std::string_view project,
+              bool is_default, time_point now) {
+    tx.at(now);
+    series made;
+    made.id = series_id{tx.draw(drawn_id::series)};
+    made.account = account;
+    made.prefix = prefix;
+    made.project = project;
+    made.is_default = is_default;
+    made.created_at = now;
+    tx.put(prefix_row{account, made.prefix, made.id});
+    return tx.put(std::move(made))->id;
+}
+
+void update(write_tx& tx, const series& now, time_point at) {
+    tx.at(at);
+    tx.edit(tx.expect<series_by_id>(now.id), [&](series& s) {
+        s.prefix = now.prefix;
+        s.project = now.project;
+        s.reset = now.reset;
+        s.time_zone = now.time_zone;
+        s.archived = now.archived;
+        s.allows_gaps = now.allows_gaps;
+        s.held = now.held;
+        s.numbering = now.numbering;
+    });
+    if (tx.get<prefixes_by_name>(now.account, now.prefix)) return;
+    tx.put(prefix_row{now.account, now.prefix, now.id});
+}
+
+std::int64_t count_former_prefixes(read_tx& tx, account_id account) {
+    return count<prefixes_by_name>(tx, account) - count<series_by_account>(tx, account);
+}
+
+}  // namespace callsign::all_series
