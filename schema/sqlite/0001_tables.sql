@@ -249,7 +249,7 @@ CREATE TABLE purges (
 
 -- ---- chains of managed accounts ----
 
--- Version n of an account has seq n. author: as of tasks.
+-- Version n of an account has seq n. author: as of tasks. bytes: about what its operations take (size_of).
 CREATE TABLE versions (
     version_row INTEGER PRIMARY KEY,
     account_id  INTEGER NOT NULL REFERENCES accounts,
@@ -258,6 +258,7 @@ CREATE TABLE versions (
     parent_id   BLOB NOT NULL CHECK (length(parent_id) = 16),
     created_at  INTEGER NOT NULL,
     author      INTEGER,
+    bytes       INTEGER NOT NULL CHECK (bytes >= 0),
     operations  BLOB NOT NULL
 ) STRICT;
 -- Finds the place of a version that a device names as its last. Ours are UUIDv7s: they land at the end.

@@ -376,6 +376,7 @@ bool writer::apply_and_commit(std::span<work* const>& batch, bool& opened) {
     opened = true;
     overruns more;
     const std::size_t applied = apply_some(*tx, batch, moment, more);
+    tx->flush();
     if (applied > committed_meanwhile_max) await_sync();
     if (lost_) return false;
     const auto applied_at = stopwatch::now();

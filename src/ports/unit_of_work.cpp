@@ -15,6 +15,12 @@ bool unit_of_work::is_empty() const {
     return std::ranges::all_of(tables_, [](const auto& t) { return !t || t->is_empty(); });
 }
 
+std::size_t unit_of_work::work_done() const {
+    std::size_t work = 0;
+    for (const auto& changed : tables_) work += changed ? changed->work() : 0;
+    return work;
+}
+
 std::vector<table_changes> unit_of_work::changes() const {
     std::vector<table_changes> all;
     for (const auto& changed : tables_) {

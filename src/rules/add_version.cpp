@@ -11,6 +11,7 @@
 #include <callsign/rules/rows/devices.hpp>
 #include <callsign/rules/rows/forks.hpp>
 #include <callsign/rules/rows/instance.hpp>
+#include <callsign/rules/rows/versions.hpp>
 #include <callsign/rules/transform.hpp>
 
 #include <algorithm>
@@ -106,7 +107,7 @@ uuid name_place(write_tx& tx, const add_version& c, account_id account, chain_pl
                 std::int64_t seq, const moment& m) {
     place.own.push_back(seq);
     if (const auto on_chain = pass_own(place)) {
-        return tx.find_version_id(account, *on_chain).value();
+        return versions::find_id(tx, account, *on_chain).value();
     }
     const fork_version side{fork_name(m.ids.next(m.now)),
                             place.left_at,

@@ -3,6 +3,7 @@
 #include <callsign/domain/work.hpp>
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/forks.hpp>
+#include <callsign/rules/rows/versions.hpp>
 
 #include <algorithm>
 #include <iterator>
@@ -95,7 +96,7 @@ std::optional<std::int64_t> pass_own(chain_place& place) {
 }
 
 std::optional<chain_place> place_of(read_tx& tx, account_id account, const uuid& version) {
-    if (const auto seq = tx.find_version_seq(account, version))
+    if (const auto seq = versions::find_seq(tx, account, version))
         return chain_place{*seq, {}, {}, {}};
     if (auto side = forks::find(tx, account, fork_name(version))) {
         return place_beside(std::move(*side), seq_of(version));
@@ -108,14 +109,14 @@ std::optional<chain_place> place_of(read_tx& tx, account_id account, const uuid&
         return chain_place{seq_of(named), {}, {}, {}};
     }
     // Nil, but for a chain that was begun on another server before it was sealed here.
-    const auto first = tx.versions(account, 0, 1);
+    const auto first = versions::some(tx, account, 0, 1);
     const uuid begin = first.empty() ? uuid{} : first.front().parent;
     if (version == begin) return chain_place{};
     return std::nullopt;
 }
 
 version version_at(read_tx& tx, account_id account, std::int64_t seq) {
-    auto found = tx.versions(account, seq - 1, 1);
+    auto found = versions::some(tx, account, seq - 1, 1);
     if (found.empty() || found.front().seq != seq) {
         throw_damaged("accounts", account.value, "its chain has a hole");
     }

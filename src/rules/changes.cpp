@@ -7,6 +7,7 @@
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/effects.hpp>
 #include <callsign/rules/rows/purges.hpp>
+#include <callsign/rules/rows/versions.hpp>
 
 #include <algorithm>
 #include <iterator>
@@ -45,7 +46,7 @@ class task_writer {
     void append_own() {
         if (own_.empty()) return;
         const auto seq =
-            tx_.append_version(account_, moment_.ids.next(moment_.now), moment_.now, own_);
+            versions::append(tx_, account_, moment_.ids.next(moment_.now), moment_.now, own_);
         if (seq != seq_ + 1) throw_damaged("accounts", account_.value, "its head has moved");
         moment_.tell(events::version_appended{account_, seq});
     }
@@ -188,7 +189,8 @@ appended_changes append_changes(write_tx& tx, account_id account,
                                 const changes_origin& from, const moment& m) {
     appended_changes done;
     done.version = from.version ? *from.version : m.ids.next(m.now);
-    done.seq = tx.append_version(account, done.version, m.now, operations, from.by);
+    done.seq = versions::append(tx, account, done.version, m.now,
+                                {operations.begin(), operations.end()}, from.by);
     m.tell(events::version_appended{account, done.seq});
     if (from.purges) put_purges(tx, account, operations, done.seq);
     task_writer writer(tx, account, done.seq, from, m);

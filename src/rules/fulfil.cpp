@@ -6,6 +6,7 @@
 #include "unnumbered.hpp"
 
 #include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/versions.hpp>
 #include <callsign/rules/rules.hpp>
 
 namespace callsign::rules {
@@ -49,7 +50,8 @@ fulfil::answer apply(write_tx& tx, const fulfil& c, const moment& m) {
     std::vector<operation> operations;
     operations.reserve(t.attributes.size() + 1);
     append_creation(operations, t, m.wall);
-    t.last_seq = tx.append_version(t.account, m.ids.next(m.now), m.now, operations, c.author);
+    t.last_seq =
+        versions::append(tx, t.account, m.ids.next(m.now), m.now, std::move(operations), c.author);
     t.numbered->seq = t.last_seq;
     m.tell(events::version_appended{t.account, t.last_seq});
     if (existing) {

@@ -8,6 +8,7 @@
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/numbers.hpp>
 #include <callsign/rules/rows/series.hpp>
+#include <callsign/rules/rows/versions.hpp>
 #include <callsign/rules/rules.hpp>
 
 #include <algorithm>
@@ -46,8 +47,8 @@ class number_import {
         std::vector<operation> operations;
         for (const wanted& w : tasks_) put(w, seq, operations);
         const auto id = moment_.ids.next(moment_.now);
-        const auto given =
-            tx_.append_version(account_, id, moment_.now, operations, command_.author);
+        const auto given = versions::append(tx_, account_, id, moment_.now, std::move(operations),
+                                            command_.author);
         if (given != seq) throw_damaged("accounts", account_.value, "its head has moved");
         moment_.tell(events::version_appended{account_, seq});
     }

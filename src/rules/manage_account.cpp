@@ -12,6 +12,7 @@
 #include <callsign/rules/rows/devices.hpp>
 #include <callsign/rules/rows/sealed.hpp>
 #include <callsign/rules/rows/series.hpp>
+#include <callsign/rules/rows/versions.hpp>
 
 #include <algorithm>
 #include <span>
@@ -67,7 +68,7 @@ chain_head take_tasks(write_tx& tx, account_id account,
         }
         auto keys = number_brought(tx, account, some, last.seq + 1, m);
         const version behind{last.seq + 1, m.ids.next(m.now), last.version, m.now, std::move(keys)};
-        tx.take_over_version(account, behind);
+        versions::take_over(tx, account, behind);
         last = {behind.seq, behind.id};
     }
     return last;
@@ -78,7 +79,7 @@ chain_head take_over(write_tx& tx, account_id account, std::span<const version> 
                      std::span<const manage_account::made_task> tasks, chain_head last,
                      const moment& m) {
     for (const version& v : history) {
-        tx.take_over_version(account, v);
+        versions::take_over(tx, account, v);
         last = {v.seq, v.id};
     }
     return take_tasks(tx, account, tasks, last, m);
@@ -89,7 +90,7 @@ template <class Command>
 bool is_as_opened(write_tx& tx, const Command& c) {
     const chain_head head = accounts::head_of(tx, c.account);
     if (head.seq != c.head.seq || head.version != c.head.version) return false;
-    return c.taken.seq == 0 || tx.find_version_seq(c.account, c.taken.version) == c.taken.seq;
+    return c.taken.seq == 0 || versions::find_seq(tx, c.account, c.taken.version) == c.taken.seq;
 }
 
 // What stands in the way, whatever was opened.
@@ -141,7 +142,7 @@ undo_take_over::answer apply(write_tx& tx, const undo_take_over& c, const moment
     const auto owner = accounts::find(tx, c.account);
     const bool is_opaque = owner && owner->mode == account_mode::opaque;
     // The tasks come behind the versions.
-    if (!is_opaque || tx.versions(c.account, 0, 1).empty()) return {};
+    if (!is_opaque || versions::some(tx, c.account, 0, 1).empty()) return {};
     std::size_t work = 0;
     if (!c.from.tasks_are_done) {
         std::vector<task> seen;
@@ -157,13 +158,13 @@ undo_take_over::answer apply(write_tx& tx, const undo_take_over& c, const moment
         }
     }
     while (work < c.work_max) {
-        const auto first = tx.versions(c.account, 0, 1);
+        const auto first = versions::some(tx, c.account, 0, 1);
         if (first.empty()) {
             tx.clear_log();  // it has what was read of them
             return {};
         }
         work += work_of(first.front());
-        tx.drop_version(c.account, first.front());
+        versions::drop(tx, c.account, first.front().id);
     }
     return {undo_take_over::place{std::nullopt, true}};
 }

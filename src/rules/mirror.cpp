@@ -4,6 +4,7 @@
 
 #include <callsign/rules/rows/effects.hpp>
 #include <callsign/rules/rows/remotes.hpp>
+#include <callsign/rules/rows/versions.hpp>
 #include <callsign/rules/transform.hpp>
 
 #include <algorithm>
@@ -35,7 +36,7 @@ std::variant<mirrored, task_too_large> mirror(write_tx& tx, account_id account,
     }
     if (effective.empty()) return mirrored{};
     changes_origin origin{.by = from.by, .is_own = from.is_own, .version = from.version};
-    if (origin.version && tx.find_version_seq(account, *origin.version)) origin.version.reset();
+    if (origin.version && versions::find_seq(tx, account, *origin.version)) origin.version.reset();
     const auto done = append_changes(tx, account, effective, tasks, origin, m);
     return mirrored{done.numbered, done.settled};
 }

@@ -8,6 +8,7 @@
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/devices.hpp>
 #include <callsign/rules/rows/series.hpp>
+#include <callsign/rules/rows/versions.hpp>
 
 #include <algorithm>
 
@@ -32,7 +33,7 @@ bool are_all_back(write_tx& tx, account_id account) {
 // The chain goes on behind the backup: there the device finds a version that the chain names.
 void lead_on(write_tx& tx, const device& d, const moment& m) {
     if (accounts::head_of(tx, d.account).seq > d.resync->from) return;
-    const auto seq = tx.append_version(d.account, m.ids.next(m.now), m.now, {});
+    const auto seq = versions::append(tx, d.account, m.ids.next(m.now), m.now, {});
     m.tell(events::version_appended{d.account, seq});
 }
 
@@ -49,7 +50,7 @@ resync_versions resync_versions_of(const uuid& instance) noexcept {
 bool is_ahead(read_tx& tx, account_id account, const uuid& version, const resync& since) {
     if (since.from == 0) return !version.is_nil();
     const auto at = time_of_uuid_v7(version);
-    const auto last = tx.versions(account, since.from - 1, 1);
+    const auto last = versions::some(tx, account, since.from - 1, 1);
     return at && !last.empty() && *at >= last.front().created_at;
 }
 

@@ -8,6 +8,7 @@
 
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/purges.hpp>
+#include <callsign/rules/rows/versions.hpp>
 #include <callsign/rules/rules.hpp>
 
 #include <algorithm>
@@ -49,7 +50,7 @@ scrub_purged::answer apply(write_tx& tx, const scrub_purged& c, const moment& /*
     const purged_text text(c.tasks);
     for (const std::int64_t seq : c.versions) {
         version v = version_at(tx, c.account, seq);
-        if (text.scrub(v)) tx.scrub_version(c.account, v.id, v.operations);
+        if (text.scrub(v)) versions::scrub(tx, c.account, v.id, std::move(v.operations));
     }
     if (!c.versions.empty()) return done;
     constexpr std::size_t work_of_purge = 1024;

@@ -6,6 +6,7 @@
 
 #include <callsign/base/assert.hpp>
 #include <callsign/rules/rows/remotes.hpp>
+#include <callsign/rules/rows/versions.hpp>
 
 namespace callsign::rules {
 namespace {
@@ -14,8 +15,8 @@ namespace {
 void move_on(write_tx& tx, remote_chain& remote, const moved_on& now, const uuid& version,
              const moment& m) {
     // A remote may call two versions the same.
-    if (!tx.find_version_seq(remote.account, version)) {
-        const auto seq = tx.append_version(remote.account, version, m.now, {}, {});
+    if (!versions::find_seq(tx, remote.account, version)) {
+        const auto seq = versions::append(tx, remote.account, version, m.now, {}, {});
         m.tell(events::version_appended{remote.account, seq});
     }
     remote.moving.reset();

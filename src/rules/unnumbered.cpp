@@ -7,6 +7,7 @@
 #include <callsign/rules/read.hpp>
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/series.hpp>
+#include <callsign/rules/rows/versions.hpp>
 
 #include <algorithm>
 
@@ -31,7 +32,7 @@ std::vector<task> number_waiting(write_tx& tx, const series& from, const std::ve
         if (t.purged) continue;
         if (auto key = correct_key(t, t.attributes, m)) keys.push_back(*std::move(key));
     }
-    const auto seq = tx.append_version(from.account, m.ids.next(m.now), m.now, keys);
+    const auto seq = versions::append(tx, from.account, m.ids.next(m.now), m.now, std::move(keys));
     m.tell(events::version_appended{from.account, seq});
     for (std::size_t n = 0; n < all.size(); ++n) {
         task& t = numbered[n];

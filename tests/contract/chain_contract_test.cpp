@@ -7,6 +7,7 @@
 #include <callsign/rules/rows/devices.hpp>
 #include <callsign/rules/rows/forks.hpp>
 #include <callsign/rules/rows/sealed.hpp>
+#include <callsign/rules/rows/versions.hpp>
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -26,12 +27,12 @@ TEST_P(store_contract, the_chain_is_one_line) {
                                   t0 + milliseconds{n}};
             const operation other{operation_kind::remove, uuid_of(8), {}, {}, {}};
             const std::vector<operation> all{set, unset, other};
-            EXPECT_EQ(tx.append_version(account, uuid_of(n), t0, all), n);
+            EXPECT_EQ(versions::append(tx, account, uuid_of(n), t0, all), n);
         });
         if (GetParam().durable) reopen();
     }
     const auto tx = store_->begin_read();
-    const auto chain = tx->versions(account, 0, 100);
+    const auto chain = versions::some(*tx, account, 0, 100);
     ASSERT_EQ(chain.size(), 5u);
     uuid parent{};
     for (int n = 1; n <= 5; ++n) {
@@ -48,7 +49,7 @@ TEST_P(store_contract, the_chain_is_one_line) {
         EXPECT_EQ(v.operations[2].kind, operation_kind::remove);
         EXPECT_EQ(v.operations[2].uuid, uuid_of(8));
     }
-    EXPECT_EQ(tx->versions(account, 3, 1).front().seq, 4);
+    EXPECT_EQ(versions::some(*tx, account, 3, 1).front().seq, 4);
 }
 
 TEST_P(store_contract, an_edit_keeps_its_time_to_the_nanosecond) {
@@ -59,9 +60,9 @@ TEST_P(store_contract, an_edit_keeps_its_time_to_the_nanosecond) {
     for (const precise_time each : {at, at, at + one, precise_time{t0}, precise_time{-one}}) {
         all.push_back({operation_kind::update, uuid_of(7), "due", std::nullopt, each});
     }
-    write([&](write_tx& tx) { tx.append_version(account, uuid_of(1), t0, all); });
+    write([&](write_tx& tx) { versions::append(tx, account, uuid_of(1), t0, all); });
     if (GetParam().durable) reopen();
-    EXPECT_EQ(store_->begin_read()->versions(account, 0, 1).front().operations, all);
+    EXPECT_EQ(versions::some(*store_->begin_read(), account, 0, 1).front().operations, all);
 }
 
 // ---- chains that devices come to ----
@@ -69,16 +70,16 @@ TEST_P(store_contract, an_edit_keeps_its_time_to_the_nanosecond) {
 TEST_P(store_contract, a_version_is_found_by_its_id) {
     const auto id = make_account();
     write([&](write_tx& tx) {
-        tx.append_version(id, uuid_of(1), t0, {});
-        tx.append_version(id, uuid_of(2), t0, {});
-        EXPECT_EQ(tx.find_version_seq(id, uuid_of(2)), 2);
+        versions::append(tx, id, uuid_of(1), t0, {});
+        versions::append(tx, id, uuid_of(2), t0, {});
+        EXPECT_EQ(versions::find_seq(tx, id, uuid_of(2)), 2);
     });
     if (GetParam().durable) reopen();
     const auto tx = store_->begin_read();
-    EXPECT_EQ(tx->find_version_seq(id, uuid_of(1)), 1);
-    EXPECT_FALSE(tx->find_version_seq(id, uuid_of(3)));
-    EXPECT_FALSE(tx->find_version_seq(id, uuid{}));
-    EXPECT_FALSE(tx->find_version_seq(account_id{id.value + 1}, uuid_of(1)));
+    EXPECT_EQ(versions::find_seq(*tx, id, uuid_of(1)), 1);
+    EXPECT_FALSE(versions::find_seq(*tx, id, uuid_of(3)));
+    EXPECT_FALSE(versions::find_seq(*tx, id, uuid{}));
+    EXPECT_FALSE(versions::find_seq(*tx, account_id{id.value + 1}, uuid_of(1)));
 }
 
 constexpr forks::bounds keep_all{1000, 1'000'000};
@@ -93,7 +94,7 @@ TEST_P(store_contract, fork_versions_are_kept_for_a_while) {
     full.own = {2, 4};
     full.dropped = {{1, 0}, {1, 1}, {1, 7}, {3, 0}};
     write([&](write_tx& tx) {
-        for (int n = 1; n <= 4; ++n) tx.append_version(id, uuid_of(n), t0, {});
+        for (int n = 1; n <= 4; ++n) versions::append(tx, id, uuid_of(n), t0, {});
         forks::put(tx, id, full, keep_all);
         forks::put(tx, id, beside(uuid_of(12), 1, t0 + milliseconds{10}), keep_all);
     });
@@ -145,8 +146,8 @@ TEST_P(store_contract, fork_versions_stay_within_their_bounds) {
     using numbers = std::vector<int>;
     write([&](write_tx& tx) {
         for (const account_id account : {id, other}) {
-            tx.append_version(account, uuid_of(static_cast<int>(account.value)), t0, {});
-            tx.append_version(account, uuid_of(50 + static_cast<int>(account.value)), t0, {});
+            versions::append(tx, account, uuid_of(static_cast<int>(account.value)), t0, {});
+            versions::append(tx, account, uuid_of(50 + static_cast<int>(account.value)), t0, {});
         }
     });
     put(other, 99, keep_all);
@@ -178,20 +179,20 @@ TEST_P(store_contract, a_chain_is_shown_a_version_at_a_time) {
     const auto tx = store_->begin_read();
     std::vector<std::int64_t> seqs;
     uuid parent{};
-    tx->visit_versions(one, 0, [&](const version& v) {
+    versions::visit(*tx, one, 0, [&](const version& v) {
         seqs.push_back(v.seq);
         EXPECT_EQ(v.parent, std::exchange(parent, v.id));
         // Other things may be asked meanwhile.
         EXPECT_TRUE(tx->find_task(one, v.operations.front().uuid));
-        EXPECT_EQ(tx->versions(one, v.seq - 1, 1).front().id, v.id);
+        EXPECT_EQ(versions::some(*tx, one, v.seq - 1, 1).front().id, v.id);
     });
     EXPECT_EQ(seqs, (std::vector<std::int64_t>{1, 2, 3}));
     seqs.clear();
-    tx->visit_versions(two, 2, [&](const version& v) { seqs.push_back(v.seq); });
+    versions::visit(*tx, two, 2, [&](const version& v) { seqs.push_back(v.seq); });
     EXPECT_EQ(seqs, (std::vector<std::int64_t>{3}));
-    EXPECT_THROW(tx->visit_versions(one, 0, [](const version&) { throw 1; }), int);
+    EXPECT_THROW(versions::visit(*tx, one, 0, [](const version&) { throw 1; }), int);
     int after = 0;
-    tx->visit_versions(one, 0, [&](const version&) { ++after; });
+    versions::visit(*tx, one, 0, [&](const version&) { ++after; });
     EXPECT_EQ(after, 3);
 }
 
@@ -200,7 +201,7 @@ TEST_P(store_contract, fork_versions_say_where_they_lead) {
     const auto two = make_account("two");
     write([&](write_tx& tx) {
         for (const account_id account : {one, two}) {
-            for (int n = 1; n <= 3; ++n) tx.append_version(account, uuid_of(n), t0, {});
+            for (int n = 1; n <= 3; ++n) versions::append(tx, account, uuid_of(n), t0, {});
         }
         forks::put(tx, two, beside(uuid_of(11), 3), keep_all);
         forks::put(tx, one, beside(uuid_of(11), 2), keep_all);
@@ -280,7 +281,7 @@ TEST_P(store_contract, an_account_s_bytes_are_those_of_its_versions_and_its_snap
     const auto add = [&](const uuid& id) {
         return write([&](write_tx& tx) {
             const auto before = tx.expect<accounts_by_id>(managed)->stored_bytes;
-            tx.append_version(managed, id, t0, some);
+            versions::append(tx, managed, id, t0, some);
             return tx.expect<accounts_by_id>(managed)->stored_bytes - before;
         });
     };
@@ -291,7 +292,7 @@ TEST_P(store_contract, an_account_s_bytes_are_those_of_its_versions_and_its_snap
     EXPECT_EQ(stored(managed), 2 * one);
     {
         const auto tx = store_->begin_write();
-        tx->append_version(managed, uuid_of(903), t0, some);
+        versions::append(*tx, managed, uuid_of(903), t0, some);
     }
     EXPECT_EQ(write([&](write_tx& tx) { return tx.expect<accounts_by_id>(managed)->stored_bytes; }),
               2 * one);
@@ -307,11 +308,11 @@ TEST_P(store_contract, an_account_s_bytes_are_those_of_its_versions_and_its_snap
     EXPECT_EQ(stored(sealed), 11);
     write([&](write_tx& tx) {
         const version v{1, uuid_of(1), {}, t0, some};
-        tx.take_over_version(sealed, v);
+        versions::take_over(tx, sealed, v);
         EXPECT_EQ(tx.expect<accounts_by_id>(sealed)->stored_bytes, one + 11);
-        tx.drop_version(sealed, v);
+        versions::drop(tx, sealed, v.id);
         EXPECT_EQ(tx.expect<accounts_by_id>(sealed)->stored_bytes, 11);
-        tx.take_over_version(sealed, v);
+        versions::take_over(tx, sealed, v);
         accounts::become_managed(tx, sealed, {1, uuid_of(1)});
         EXPECT_EQ(tx.expect<accounts_by_id>(sealed)->stored_bytes, one + 11);
         EXPECT_EQ(sealed::remove(tx, sealed, {}), 7u);

@@ -9,6 +9,7 @@
 #include <callsign/rules/rows/sealed.hpp>
 #include <callsign/rules/rows/series.hpp>
 #include <callsign/rules/rows/tokens.hpp>
+#include <callsign/rules/rows/versions.hpp>
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -70,7 +71,7 @@ TEST_P(store_contract, what_a_purged_task_was_can_be_removed) {
         for (const account_id to : {account, other}) {
             make_task(tx, to, 1);
             for (int seq = 2; seq <= 4; ++seq) {
-                tx.append_version(to, uuid_of(2000 + seq), t0, {&said, 1});
+                versions::append(tx, to, uuid_of(2000 + seq), t0, {said});
                 change(tx, to, 1, seq == 4 ? attributes{} : text(seq), seq == 4, seq);
             }
             for (const int through : {1, 4, 2}) purges::put(tx, {to, uuid_of(1), through});
@@ -103,7 +104,7 @@ TEST_P(store_contract, what_a_purged_task_was_can_be_removed) {
     const auto before = stored(account);
     const auto scrub = [&](std::size_t work) {
         return write([&](write_tx& tx) {
-            tx.scrub_version(account, uuid_of(2003), {&scrubbed, 1});
+            versions::scrub(tx, account, uuid_of(2003), {scrubbed});
             return tx.scrub_history(id, 4, work);
         });
     };
@@ -122,7 +123,7 @@ TEST_P(store_contract, what_a_purged_task_was_can_be_removed) {
         EXPECT_TRUE(found->attributes.empty()) << seq;
         EXPECT_EQ(tx->find_task_as_of(other, uuid_of(1), seq)->purged, seq == 4);
         for (const account_id of : {account, other}) {
-            const auto v = tx->versions(of, seq - 1, 1).front();
+            const auto v = versions::some(*tx, of, seq - 1, 1).front();
             EXPECT_EQ(v.seq, seq);
             if (seq == 1) continue;
             const bool is_gone = of == account && seq == 3;
@@ -267,19 +268,19 @@ TEST_P(store_contract, history_is_forgotten_in_steps_as_in_one) {
 TEST_P(store_contract, a_version_is_found_by_its_seq) {
     const auto one = make_account("one"), two = make_account("two");
     write([&](write_tx& tx) {
-        tx.append_version(one, uuid_of(1), t0, {});
-        tx.append_version(two, uuid_of(2), t0, {});
-        tx.append_version(one, uuid_of(3), t0, {});
-        EXPECT_EQ(tx.find_version_id(one, 2), uuid_of(3));
+        versions::append(tx, one, uuid_of(1), t0, {});
+        versions::append(tx, two, uuid_of(2), t0, {});
+        versions::append(tx, one, uuid_of(3), t0, {});
+        EXPECT_EQ(versions::find_id(tx, one, 2), uuid_of(3));
     });
     if (GetParam().durable) reopen();
     const auto tx = store_->begin_read();
-    EXPECT_EQ(tx->find_version_id(one, 1), uuid_of(1));
-    EXPECT_EQ(tx->find_version_id(one, 2), uuid_of(3));
-    EXPECT_EQ(tx->find_version_id(two, 1), uuid_of(2));
-    EXPECT_FALSE(tx->find_version_id(two, 2));
-    EXPECT_FALSE(tx->find_version_id(one, 0));
-    EXPECT_FALSE(tx->find_version_id(account_id{two.value + 1}, 1));
+    EXPECT_EQ(versions::find_id(*tx, one, 1), uuid_of(1));
+    EXPECT_EQ(versions::find_id(*tx, one, 2), uuid_of(3));
+    EXPECT_EQ(versions::find_id(*tx, two, 1), uuid_of(2));
+    EXPECT_FALSE(versions::find_id(*tx, two, 2));
+    EXPECT_FALSE(versions::find_id(*tx, one, 0));
+    EXPECT_FALSE(versions::find_id(*tx, account_id{two.value + 1}, 1));
 }
 
 TEST_P(store_contract, what_is_asked_while_numbers_are_walked_is_answered) {
@@ -294,7 +295,7 @@ TEST_P(store_contract, what_is_asked_while_numbers_are_walked_is_answered) {
         const int n = static_cast<int>(t.numbered->number);
         seen.push_back(n);
         EXPECT_EQ(tx->find_task(series, "", n)->uuid, t.uuid);
-        EXPECT_EQ(tx->versions(account, n - 1, 1).front().operations.front().uuid, t.uuid);
+        EXPECT_EQ(versions::some(*tx, account, n - 1, 1).front().operations.front().uuid, t.uuid);
         EXPECT_TRUE(tx->find_task_as_of(account, t.uuid, 5));
         return true;
     });
@@ -397,7 +398,7 @@ TEST_P(store_contract, a_sealed_chain_gives_way_to_its_history) {
         {2, uuid_of(2), uuid_of(1), t0 + milliseconds{5}, {}},
     };
     const auto manage = [&](write_tx& tx, account_id id) {
-        for (const version& v : history) tx.take_over_version(id, v);
+        for (const version& v : history) versions::take_over(tx, id, v);
         accounts::become_managed(tx, id, {2, uuid_of(2)});
         for (const version& v : history) sealed::remove(tx, id, v.parent);
         snapshots::remove(tx, id);
@@ -422,7 +423,7 @@ TEST_P(store_contract, a_sealed_chain_gives_way_to_its_history) {
     write([&](write_tx& tx) {
         manage(tx, id);
         EXPECT_EQ(accounts::head_of(tx, id).version, uuid_of(2));
-        EXPECT_EQ(tx.append_version(id, uuid_of(3), t0 + milliseconds{9}, {}), 3);
+        EXPECT_EQ(versions::append(tx, id, uuid_of(3), t0 + milliseconds{9}, {}), 3);
     });
     if (GetParam().durable) reopen();
     const auto tx = store_->begin_read();
@@ -431,13 +432,13 @@ TEST_P(store_contract, a_sealed_chain_gives_way_to_its_history) {
     EXPECT_EQ(accounts::head_of(*tx, id).sealed_seq, 2);
     // What each of these did to its task, nobody has kept.
     EXPECT_EQ(accounts::history_from(*tx, id), 2);
-    const auto chain = tx->versions(id, 0, 10);
+    const auto chain = versions::some(*tx, id, 0, 10);
     ASSERT_EQ(chain.size(), 3u);
     EXPECT_EQ(chain[0].parent, uuid_of(50));
     EXPECT_EQ(chain[0].operations, std::vector<operation>{made});
     EXPECT_EQ(chain[1].created_at, t0 + milliseconds{5});
     EXPECT_EQ(chain[2].parent, uuid_of(2));
-    EXPECT_EQ(tx->find_version_seq(id, uuid_of(1)), 1);
+    EXPECT_EQ(versions::find_seq(*tx, id, uuid_of(1)), 1);
     EXPECT_FALSE(sealed::find_child(*tx, id, uuid_of(50)));
     EXPECT_FALSE(sealed::find_first(*tx, id));
     EXPECT_FALSE(snapshots::find_mark(*tx, id));

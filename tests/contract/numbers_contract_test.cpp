@@ -5,6 +5,7 @@
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/numbers.hpp>
 #include <callsign/rules/rows/series.hpp>
+#include <callsign/rules/rows/versions.hpp>
 
 #include <gtest/gtest.h>
 
@@ -154,7 +155,7 @@ TEST_P(store_contract, a_task_without_a_number_can_be_given_one_once) {
     write([&](write_tx& tx) {
         const auto series = all_series::default_of(tx, account);
         receipt r{uuid_of(1), "TASK", "", numbers::take(tx, series->id, ""), 0, t0, true};
-        r.seq = tx.append_version(account, uuid_of(2), t0, {});
+        r.seq = versions::append(tx, account, uuid_of(2), t0, {});
         tx.number_task(id, series->id, r);
     });
     const auto tx = store_->begin_read();
@@ -257,7 +258,7 @@ TEST_P(store_contract, tasks_without_a_number_are_shown_by_series) {
     EXPECT_EQ(shown(ids[3].value, true, true, 9), all{ids[0].value});
     write([&](write_tx& tx) {
         receipt r{uuid_of(1), "TASK", "", numbers::take(tx, series, ""), 0, t0, true};
-        r.seq = tx.append_version(account, uuid_of(20), t0, {});
+        r.seq = versions::append(tx, account, uuid_of(20), t0, {});
         tx.number_task(ids[0], series, r);
     });
     EXPECT_EQ(shown(0, false, false, 9), (all{ids[1].value, ids[3].value}));

@@ -10,6 +10,7 @@
 #include <callsign/rules/rows/devices.hpp>
 #include <callsign/rules/rows/numbers.hpp>
 #include <callsign/rules/rows/series.hpp>
+#include <callsign/rules/rows/versions.hpp>
 
 #include <gtest/gtest.h>
 #include <memory>
@@ -84,7 +85,7 @@ class store_contract : public ::testing::TestWithParam<backend> {
         const operation made{operation_kind::create, t.uuid, {}, {}, {}};
         receipt r{t.uuid, series->prefix, "",  numbers::take(tx, series->id, ""),
                   0,      t.created_at,   true};
-        r.seq = tx.append_version(account, uuid_of(1000 + n), t.created_at, {&made, 1});
+        r.seq = versions::append(tx, account, uuid_of(1000 + n), t.created_at, {made});
         t.numbered = r;
         t.last_seq = r.seq;
         return tx.put_task(t, series->id);

@@ -12,6 +12,7 @@
 #include <callsign/rules/rows/sealed.hpp>
 #include <callsign/rules/rows/series.hpp>
 #include <callsign/rules/rows/tokens.hpp>
+#include <callsign/rules/rows/versions.hpp>
 #include <callsign/store/memory.hpp>
 #include <callsign/store/sqlite.hpp>
 
@@ -69,7 +70,7 @@ TEST_P(store_contract, a_dropped_transaction_leaves_no_trace) {
         EXPECT_FALSE(all_series::find(tx, account, "OPS"));
         EXPECT_FALSE(tx.find_task(account, uuid_of(2)));
         EXPECT_EQ(numbers::take(tx, all_series::default_of(tx, account)->id, ""), 1);
-        EXPECT_EQ(tx.append_version(account, uuid_of(3), t0, {}), 1);
+        EXPECT_EQ(versions::append(tx, account, uuid_of(3), t0, {}), 1);
     });
 }
 
@@ -82,7 +83,7 @@ TEST_P(store_contract, a_transaction_sees_its_own_writes) {
     make_task(*tx, account, 1);
     EXPECT_EQ(accounts::find(*tx, account)->head.seq, 1);
     EXPECT_TRUE(tx->find_task(account, uuid_of(1)));
-    EXPECT_EQ(tx->versions(account, 0, 10).size(), 1u);
+    EXPECT_EQ(versions::some(*tx, account, 0, 10).size(), 1u);
     tx->commit();
 }
 
@@ -125,7 +126,7 @@ TEST_P(store_contract, work_is_what_was_read_and_written) {
         tx.find_task_head(account, uuid_of(1));
         EXPECT_LT(took(), bytes / 10);
         const operation o{operation_kind::update, uuid_of(1), "note", std::string(bytes, 'y'), t0};
-        tx.append_version(account, uuid_of(900), t0, std::span(&o, 1));
+        versions::append(tx, account, uuid_of(900), t0, {o});
         EXPECT_GE(took(), bytes);
     });
     write([&](write_tx& tx) { EXPECT_LT(tx.work_done(), bytes / 10); });
@@ -254,7 +255,7 @@ TEST_P(store_contract, an_account_goes_with_all_its_rows) {
         return steps;
     };
     const int steps = remove(home);
-    EXPECT_TRUE(steps > 10 || !GetParam().durable) << steps;
+    EXPECT_TRUE(steps > 5 || !GetParam().durable) << steps;
     remove(sealed);
 
     const auto tx = store_->begin_read();
@@ -262,11 +263,11 @@ TEST_P(store_contract, an_account_goes_with_all_its_rows) {
     EXPECT_EQ(accounts::all(*tx).size(), 1u);
     EXPECT_FALSE(devices::find(*tx, client_a) || devices::find(*tx, uuid_of(950)));
     EXPECT_FALSE(tokens::find_principal(*tx, sha256("1")));
-    EXPECT_TRUE(tx->versions(home, 0, 100).empty());
+    EXPECT_TRUE(versions::some(*tx, home, 0, 100).empty());
     EXPECT_TRUE(all_series::of(*tx, home).empty());
     EXPECT_FALSE(sealed::find_child(*tx, sealed, uuid{}));
     for (int n = 1; n <= 20; ++n) EXPECT_FALSE(tx->find_task(home, uuid_of(n)));
-    EXPECT_EQ(tx->versions(other, 0, 100).size(), 20u);
+    EXPECT_EQ(versions::some(*tx, other, 0, 100).size(), 20u);
     EXPECT_TRUE(tokens::find_principal(*tx, sha256("101")));
     EXPECT_EQ(tx->find_task(other, uuid_of(120))->numbered->number, 20);
     EXPECT_EQ(tx->find_task_as_of(other, uuid_of(101), 19)->attributes.at("description"),

@@ -6,6 +6,7 @@
 #include <callsign/rules/rows/numbers.hpp>
 #include <callsign/rules/rows/series.hpp>
 #include <callsign/rules/rows/tokens.hpp>
+#include <callsign/rules/rows/versions.hpp>
 
 #include <gtest/gtest.h>
 
@@ -102,9 +103,9 @@ TEST_P(store_contract, authors_are_kept_and_have_names) {
         token = tokens::put(tx, account, "pipeline", token_scope::write, sha256("t"), t0);
         phone = devices::put(
             tx, {.client_id = uuid_of(90), .account = account, .name = "phone", .sealed_key = "k"});
-        tx.append_version(account, uuid_of(1), t0, {}, token);
-        tx.append_version(account, uuid_of(2), t0, {}, phone);
-        tx.append_version(account, uuid_of(3), t0, {});
+        versions::append(tx, account, uuid_of(1), t0, {}, token);
+        versions::append(tx, account, uuid_of(2), t0, {}, phone);
+        versions::append(tx, account, uuid_of(3), t0, {});
         task t;
         t.account = account;
         t.uuid = uuid_of(7);
@@ -114,7 +115,7 @@ TEST_P(store_contract, authors_are_kept_and_have_names) {
     });
     if (GetParam().durable) reopen();
     const auto tx = store_->begin_read();
-    const auto all = tx->versions(account, 0, 10);
+    const auto all = versions::some(*tx, account, 0, 10);
     ASSERT_EQ(all.size(), 3u);
     EXPECT_EQ(all[0].author, author{token});
     EXPECT_EQ(all[1].author, author{phone});
@@ -154,7 +155,7 @@ TEST_P(store_contract, a_task_without_a_number_is_open_once_it_has_one) {
 TEST_P(store_contract, a_task_changes) {
     const auto id = make_account();
     write([&](write_tx& tx) {
-        const auto seq = tx.append_version(id, uuid_of(1), t0, {});
+        const auto seq = versions::append(tx, id, uuid_of(1), t0, {});
         task t;
         t.account = id;
         t.uuid = uuid_of(70);

@@ -22,6 +22,7 @@
 #include <callsign/rules/rows/sealed.hpp>
 #include <callsign/rules/rows/series.hpp>
 #include <callsign/rules/rows/tokens.hpp>
+#include <callsign/rules/rows/versions.hpp>
 #include <callsign/rules/rules.hpp>
 #include <callsign/store/sqlite.hpp>
 
@@ -167,11 +168,11 @@ std::vector<question> questions_about(const std::filesystem::path& dir) {
         for (const task& one : tasks_of(*tx, id)) {
             all.push_back([id, uuid = one.uuid](read_tx& t) { return say(t.find_task(id, uuid)); });
         }
-        for (const version& v : tx->versions(id, 0, 9999)) {
+        for (const version& v : versions::some(*tx, id, 0, 9999)) {
             all.push_back(
-                [id, seq = v.seq](read_tx& t) { return say(t.versions(id, seq - 1, 1)); });
+                [id, seq = v.seq](read_tx& t) { return say(versions::some(t, id, seq - 1, 1)); });
             all.push_back([id, seq = v.id](read_tx& t) {
-                return std::to_string(t.find_version_seq(id, seq).value_or(0));
+                return std::to_string(versions::find_seq(t, id, seq).value_or(0));
             });
         }
         auto child = sealed::find_first(*tx, id);

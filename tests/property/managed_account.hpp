@@ -10,6 +10,7 @@
 #include <callsign/rules/read.hpp>
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/devices.hpp>
+#include <callsign/rules/rows/versions.hpp>
 #include <callsign/rules/rules.hpp>
 
 #include <algorithm>
@@ -214,10 +215,10 @@ class device_link final : public model_server {
     // else meanwhile. Of a version beside the chain only the server knows the way.
     void judge(const uuid& parent, std::vector<operation> sent, std::int64_t seq) {
         const auto tx = account_.data().begin_read();
-        const auto left_at = parent.is_nil() ? 0 : tx->find_version_seq(account_.id(), parent);
+        const auto left_at = parent.is_nil() ? 0 : versions::find_seq(*tx, account_.id(), parent);
         if (!left_at) return;
         std::vector<operation> missed;
-        for (const version& v : tx->versions(account_.id(), *left_at, seq - *left_at)) {
+        for (const version& v : versions::some(*tx, account_.id(), *left_at, seq - *left_at)) {
             missed.insert(missed.end(), v.operations.begin(), v.operations.end());
         }
         std::map<uuid, std::pair<operation_kind, operation_kind>>
@@ -231,7 +232,7 @@ class device_link final : public model_server {
                    found->second == std::pair(operation_kind::create, operation_kind::remove);
         });
         pull(missed, sent);
-        if (tx->versions(account_.id(), seq, 1)[0].operations != sent) {
+        if (versions::some(*tx, account_.id(), seq, 1)[0].operations != sent) {
             faults.insert("a late version became another than its client makes of it");
         }
     }

@@ -23,6 +23,7 @@
 #include "support/tasks_of.hpp"
 #include "support/temp_dir.hpp"
 
+#include <callsign/rules/rows/versions.hpp>
 #include <callsign/store/memory.hpp>
 #include <callsign/store/sqlite.hpp>
 
@@ -136,7 +137,7 @@ class player {
     // What is late is judged by the last change of its tasks, and REST's If-Match too.
     void find_stale(read_tx& tx, std::vector<std::string>& found) {
         std::map<uuid, std::int64_t> last;
-        for (const version& v : tx.versions(account_.id(), 0, all_rows)) {
+        for (const version& v : versions::some(tx, account_.id(), 0, all_rows)) {
             for (const operation& o : v.operations) last[o.uuid] = v.seq;
         }
         for (const task& t : tasks_of(tx, account_.id())) {
@@ -149,7 +150,7 @@ class player {
     // What the chain says of a task before its last Delete, and how it stood then, is nobody's.
     void find_unscrubbed(read_tx& tx, std::vector<std::string>& found) {
         std::map<uuid, std::int64_t> deleted;
-        auto chain = tx.versions(account_.id(), 0, all_rows);
+        auto chain = versions::some(tx, account_.id(), 0, all_rows);
         for (const version& v : chain | std::views::reverse) {
             for (const operation& o : v.operations | std::views::reverse) {
                 if (o.kind == kind::remove) deleted.emplace(o.uuid, v.seq);
@@ -301,7 +302,7 @@ class player {
         auto all = std::move(*reading_);
         reading_.reset();
         task_map said;
-        for (const version& v : tx->versions(account_.id(), 0, all_rows)) {
+        for (const version& v : versions::some(*tx, account_.id(), 0, all_rows)) {
             for (const operation& o : v.operations) carry_out(said, o);
             if (v.id == all.version()) break;
         }

@@ -6,6 +6,7 @@
 #include "support/told_changes.hpp"
 
 #include <callsign/ports/store.hpp>
+#include <callsign/rules/rows/versions.hpp>
 
 #include <array>
 #include <chrono>
@@ -80,7 +81,7 @@ class account_model {
     // ---- what became of it ----
 
     void read_on(read_tx& tx, milliseconds now) {
-        for (const version& v : tx.versions(account_, told.seq(), read_tx::no_limit)) {
+        for (const version& v : versions::some(tx, account_, told.seq(), read_tx::no_limit)) {
             seen_at_[v.seq] = now;
             if (v.operations.empty()) {
                 broken.insert("an empty version");

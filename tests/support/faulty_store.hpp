@@ -151,6 +151,7 @@ class faulty_store final : public store {
             return tx_->find_task_head(s, period, number);
         }
         std::size_t work_done() const override { return tx_->work_done(); }
+        void flush() override { tx_->flush(); }
         std::optional<task> find_task_as_of(account_id a, const uuid& id,
                                             std::int64_t seq) override {
             return tx_->find_task_as_of(a, id, seq);
@@ -163,14 +164,6 @@ class faulty_store final : public store {
         }
         void visit_unnumbered(const number_walk& walk, const task_visitor& visit) override {
             tx_->visit_unnumbered(walk, visit);
-        }
-        std::vector<version> versions(account_id a, std::int64_t after,
-                                      std::int64_t limit) override {
-            return tx_->versions(a, after, limit);
-        }
-        void visit_versions(account_id a, std::int64_t after,
-                            const version_visitor& visit) override {
-            tx_->visit_versions(a, after, visit);
         }
         std::vector<slot> slots(slot_id after, std::int64_t limit, std::optional<slot_state> state,
                                 std::optional<account_id> a) override {
@@ -223,31 +216,13 @@ class faulty_store final : public store {
         void number_task(task_id id, series_id s, const receipt& r) override {
             tx_->number_task(id, s, r);
         }
-        std::int64_t append_version(account_id a, const uuid& id, time_point now,
-                                    std::span<const operation> operations,
-                                    const author& by) override {
-            return tx_->append_version(a, id, now, operations, by);
-        }
-        void drop_version(account_id a, const version& v) override { tx_->drop_version(a, v); }
         void conceal_task(const task& t) override { tx_->conceal_task(t); }
-        void take_over_version(account_id a, const version& v) override {
-            tx_->take_over_version(a, v);
-        }
-        std::optional<uuid> find_version_id(account_id a, std::int64_t seq) override {
-            return tx_->find_version_id(a, seq);
-        }
-        std::optional<std::int64_t> find_version_seq(account_id a, const uuid& id) override {
-            return tx_->find_version_seq(a, id);
-        }
         std::vector<slot> pending_slots_of(account_id a, const uuid& id) override {
             return tx_->pending_slots_of(a, id);
         }
         void update_task(const task& before, const attributes& all, bool purged,
                          std::int64_t last_seq, time_point now) override {
             tx_->update_task(before, all, purged, last_seq, now);
-        }
-        void scrub_version(account_id a, const uuid& id, std::span<const operation> all) override {
-            tx_->scrub_version(a, id, all);
         }
         bool scrub_history(task_id id, std::int64_t through, std::size_t& work) override {
             return tx_->scrub_history(id, through, work);

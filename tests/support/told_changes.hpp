@@ -9,6 +9,7 @@
 #include <callsign/domain/task.hpp>
 #include <callsign/domain/version.hpp>
 #include <callsign/ports/store.hpp>
+#include <callsign/rules/rows/versions.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -38,7 +39,7 @@ class told_changes {
 
     // What was appended since.
     void read_on(read_tx& tx) {
-        for (const version& v : tx.versions(account_, seq_, read_tx::no_limit)) {
+        for (const version& v : versions::some(tx, account_, seq_, read_tx::no_limit)) {
             add(v);
             seq_ = v.seq;
         }

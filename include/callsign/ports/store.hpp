@@ -41,7 +41,6 @@
 
 namespace callsign {
 
-using version_visitor = std::function<void(const version&)>;
 // False: that was enough.
 using task_visitor = std::function<bool(task&&)>;
 using effect_visitor = std::function<bool(effect&&)>;
@@ -150,17 +149,6 @@ class read_tx : public row_reader {
     // At most `limit` of them after `after`.
     std::vector<task> numbered_tasks(series_id series, std::string_view period, std::int64_t after,
                                      std::int64_t limit);
-    // At most `limit` links of the account's chain after seq `after`, in order.
-    virtual std::vector<version> versions(account_id account, std::int64_t after,
-                                          std::int64_t limit) = 0;
-    // Shows all of them, one at a time: a version may be as large as the rest of the chain, and to
-    // look for each by its seq may cost as much. `visit` may ask for anything but this; what it
-    // throws passes through.
-    virtual void visit_versions(account_id account, std::int64_t after,
-                                const version_visitor& visit) = 0;
-    virtual std::optional<uuid> find_version_id(account_id account, std::int64_t seq) = 0;
-    // Where a version stands on the account's chain of operations; none: it is not on it.
-    virtual std::optional<std::int64_t> find_version_seq(account_id account, const uuid& id) = 0;
 
     virtual std::optional<slot> find_slot(account_id account, std::string_view key) = 0;
     virtual std::optional<slot> find_slot(slot_id id) = 0;
@@ -301,9 +289,6 @@ class write_tx : public read_tx {
     virtual bool forget_history(time_point before, std::int64_t limit) = 0;
 
     // ---- purged tasks ----
-    // The version's operations become these, in their places. Requires: it is on the chain.
-    virtual void scrub_version(account_id account, const uuid& id,
-                               std::span<const operation> operations) = 0;
     // How the task stood after versions before `through`: purged, and nothing more. The earliest
     // first, as far as `work` goes, in bytes, which is taken from it. True: none is left.
     virtual bool scrub_history(task_id task, std::int64_t through, std::size_t& work) = 0;
@@ -311,23 +296,6 @@ class write_tx : public read_tx {
     // as soon as no reader stands in the way.
     virtual void clear_log() {}
 
-    // Appends the account's next version under `id`; returns its seq.
-    virtual std::int64_t append_version(account_id account, const uuid& id, time_point now,
-                                        std::span<const operation> operations,
-                                        const author& author) = 0;
-    // One of the server's own.
-    std::int64_t append_version(account_id account, const uuid& id, time_point now,
-                                std::span<const operation> operations) {
-        return append_version(account, id, now, operations, author{});
-    }
-
-    // ---- an opaque account becomes managed ----
-    // A version that will be on its chain, under its own id, instant and parent: one that was
-    // sealed, or one behind them. Its head stays. Requires: it is opaque, and `version` is the next
-    // behind those taken over before.
-    virtual void take_over_version(account_id account, const version& version) = 0;
-    // Not any more. Requires: it is opaque, and has the version.
-    virtual void drop_version(account_id account, const version& version) = 0;
     // What reveal_task() did is undone: of the task there is a number, and nobody has seen it.
     // Requires: it is as in `task`, without history.
     virtual void conceal_task(const task& task) = 0;
@@ -342,6 +310,9 @@ class write_tx : public read_tx {
     // more. It is the same whenever the same is done to the same store.
     virtual std::size_t work_done() const = 0;
 
+    // Hands the store what was put, so that less is left for commit(). Nothing may be put after it.
+    // Throws store_failure.
+    virtual void flush() {}
     // Makes everything durable. Throws store_failure. Dropped without commit, a transaction leaves
     // no trace. Nothing may be called after it.
     virtual void commit() = 0;

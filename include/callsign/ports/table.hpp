@@ -348,7 +348,8 @@ struct index_info {
     // None: it does not have the row.
     std::optional<row_key> (*key_of)(const void* row) = nullptr;
     bool may_change = false;  // the key of a row
-    bool may_clash = false;   // one row may take the key of another: it has no primary key in it
+    bool in_bulk = false;
+    bool may_clash = false;  // one row may take the key of another: it has no primary key in it
 };
 
 struct column_info {
@@ -369,6 +370,7 @@ struct table_info {
     void (*put_key)(const void* row, column_sink& to) = nullptr;
     row_ptr (*take_row)(column_source& from) = nullptr;
     row_ptr (*take_head)(column_source& from) = nullptr;
+    std::size_t (*work_of)(const void* row) = nullptr;
 };
 
 // ---- declaring one ----
@@ -388,7 +390,12 @@ struct table_info {
 // An index is an index_on its row and the columns of its keys, that has
 //
 //     key         (head): a tuple of ids, integers, times and std::string_views;
-//     where, has  SQL, and (head): if it does not have every row.
+//     where, has  SQL, and (head): if it does not have every row;
+//     in_bulk     if its keys come in another order than rows do, so that a store may enter many at
+//                 once. They are an owner and a place.
+//
+// A table of rows that may be large says what one costs besides: work(row), as domain/work.hpp has
+// it.
 template <class Row>
 struct table;
 
@@ -560,6 +567,7 @@ index_info info_of_index(const table_info* of, std::size_t number) {
         i.kinds = {kind_of_part<Part>()...};
     }(std::type_identity<index_key<Index>>{});
     if constexpr (requires { Index::where; }) i.where = Index::where;
+    if constexpr (requires { Index::in_bulk; }) i.in_bulk = Index::in_bulk;
     return i;
 }
 
@@ -573,6 +581,15 @@ void put_key(const void* row, column_sink& to) {
 std::size_t next_number();
 // Which columns are in keys, and which keys may change or clash.
 void note_keys(table_info& t);
+
+template <class Row>
+std::size_t work_of_row(const void* row) {
+    if constexpr (requires { &table<Row>::work; }) {
+        return table<Row>::work(*static_cast<const Row*>(row));
+    } else {
+        return 0;
+    }
+}
 
 template <class Row>
 struct made_info : table_info {
@@ -599,6 +616,7 @@ struct made_info : table_info {
             tables::put_key<Row>(row, to);
         };
         put_key = tables::put_key<Row>;
+        work_of = work_of_row<Row>;
         take_row = [](column_source& from) -> row_ptr {
             auto row = std::make_shared<Row>();
             columns_from all{from};

@@ -108,6 +108,7 @@ class changed_rows {
     // The first of the range, as it is now, and its key.
     virtual std::optional<std::pair<row_key, row_ptr>> first_in(const row_range& range) = 0;
     virtual bool is_empty() const = 0;
+    virtual std::size_t work() const = 0;  // of all that was put
     virtual table_changes all() const = 0;
 };
 
@@ -157,6 +158,7 @@ class changed_rows_of final : public changed_rows {
             if (old) sorted->erase(*old);
             enter(*sorted, index, now);
         }
+        if (now) work_ += tables::work_of_row<Row>(now.get());
         c.now = std::move(now);
         if (!c.before && !c.now) rows_.erase(at);
     }
@@ -175,6 +177,7 @@ class changed_rows_of final : public changed_rows {
         return *at;
     }
     bool is_empty() const override { return rows_.empty(); }
+    std::size_t work() const override { return work_; }
     table_changes all() const override {
         std::vector<const typename rows::value_type*> sorted;
         sorted.reserve(rows_.size());
@@ -225,6 +228,7 @@ class changed_rows_of final : public changed_rows {
     }
 
     rows rows_;
+    std::size_t work_ = 0;
     // By the indexes that somebody has asked by, and in their order.
     typename tables::rows_by_each<typename table<Row>::indexes>::type by_;
     std::array<std::optional<in_order>, table<Row>::indexes::count> sorted_;
@@ -243,6 +247,8 @@ class unit_of_work {
         return table.number < tables_.size() ? tables_[table.number].get() : nullptr;
     }
     bool is_empty() const;
+    // Of all that was put, as domain/work.hpp counts it.
+    std::size_t work_done() const;
     // Of tables of which something is.
     std::vector<table_changes> changes() const;
     void clear() { tables_.clear(); }

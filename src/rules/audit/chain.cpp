@@ -3,6 +3,7 @@
 #include <callsign/base/keyed_hash.hpp>
 #include <callsign/domain/replay.hpp>
 #include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/versions.hpp>
 
 #include <algorithm>
 #include <map>
@@ -56,7 +57,7 @@ class chain_audit {
         for (std::int64_t after = std::numeric_limits<std::int64_t>::min();;) {
             std::string why;
             try {
-                tx_.visit_versions(id, after, [&](const version& v) {
+                versions::visit(tx_, id, after, [&](const version& v) {
                     after = in_order(after, v);
                     see(v);
                 });
@@ -65,7 +66,7 @@ class chain_audit {
                 why = failure.what();
             }
             const auto next = next_readable(after, [&](std::int64_t place) {
-                for (const version& v : tx_.versions(id, place, 1)) in_order(place, v);
+                for (const version& v : versions::some(tx_, id, place, 1)) in_order(place, v);
             });
             pass_over(after, next.value_or(no_more), why);
             if (!next) return;
@@ -188,7 +189,7 @@ class chain_audit {
     bool gives_number(const kept_task& t) {
         bool does = false;
         const auto is_update = [](const operation& o) { return o.kind == operation_kind::update; };
-        for (const version& v : tx_.versions(s_.owner.id, t.seq - 1, 1)) {
+        for (const version& v : versions::some(tx_, s_.owner.id, t.seq - 1, 1)) {
             if (v.seq != t.seq) continue;
             does = v.author == author{}
                        ? std::ranges::all_of(v.operations, is_update)

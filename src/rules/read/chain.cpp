@@ -6,6 +6,7 @@
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/devices.hpp>
 #include <callsign/rules/rows/instance.hpp>
+#include <callsign/rules/rows/versions.hpp>
 
 #include <algorithm>
 
@@ -61,7 +62,8 @@ find_child::answer read(read_tx& tx, const find_child& q) {
     if (!place) return unknown_version{};
     if (place->left_at == head.seq && !place->beside()) return up_to_date{head.seq};
     // Versions that other servers made can have any ID.
-    const bool is_named = is_push_first_name(q.parent) && !tx.find_version_seq(q.account, q.parent);
+    const bool is_named =
+        is_push_first_name(q.parent) && !versions::find_seq(tx, q.account, q.parent);
     const bool may_push_first =
         !is_shared(tx, q, head) && (is_named || version_of_name(q.parent) == q.parent);
     const find_child::push_first push_first{push_first_name(q.parent), head.seq, place->left_at};
@@ -101,7 +103,7 @@ read_versions::answer read(read_tx& tx, const read_versions& q) {
     read_versions::answer found;
     std::int64_t after = q.after;
     for (std::size_t work = 0; work < q.work_max;) {
-        auto next = tx.versions(q.account, after, 1);
+        auto next = versions::some(tx, q.account, after, 1);
         if (next.empty()) return found;
         after = next.front().seq;
         work += work_of(next.front());

@@ -10,6 +10,7 @@
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/series.hpp>
 #include <callsign/rules/rows/tokens.hpp>
+#include <callsign/rules/rows/versions.hpp>
 
 #include <algorithm>
 #include <unordered_map>
@@ -146,7 +147,7 @@ class feed_reader {
 
     std::string mark_at(std::int64_t seq) {
         if (seq == head_.seq) return mark_of_version(seq == 0 ? uuid{} : head_.version);
-        const auto id = tx_.find_version_id(q_.account, seq);
+        const auto id = versions::find_id(tx_, q_.account, seq);
         return mark_of_version(id.value_or(uuid{}));
     }
 

@@ -2,6 +2,7 @@
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/effects.hpp>
 #include <callsign/rules/rows/remotes.hpp>
+#include <callsign/rules/rows/versions.hpp>
 
 #include <algorithm>
 
@@ -36,8 +37,9 @@ list_in_flight::answer read(read_tx& tx, const list_in_flight& q) {
 }
 
 knows_version::answer read(read_tx& tx, const knows_version& q) {
-    return std::ranges::any_of(
-        q.versions, [&](const uuid& id) { return tx.find_version_seq(q.account, id).has_value(); });
+    return std::ranges::any_of(q.versions, [&](const uuid& id) {
+        return versions::find_seq(tx, q.account, id).has_value();
+    });
 }
 
 }  // namespace callsign::rules

@@ -6,6 +6,7 @@
 #include <callsign/domain/work.hpp>
 #include <callsign/rules/read.hpp>
 #include <callsign/rules/rows/purges.hpp>
+#include <callsign/rules/rows/versions.hpp>
 
 #include <algorithm>
 #include <map>
@@ -32,7 +33,7 @@ std::int64_t before_all(read_tx& tx, account_id account, std::span<const purge> 
         made[seq].push_back(p.task);
     }
     for (auto& [seq, all] : made) {
-        for (const version& v : tx.versions(account, seq - 1, 1)) {
+        for (const version& v : versions::some(tx, account, seq - 1, 1)) {
             for (const operation& o : v.operations) {
                 if (v.seq == seq && o.kind == operation_kind::create) std::erase(all, o.uuid);
             }
@@ -60,7 +61,7 @@ find_purged_text::answer read(read_tx& tx, const find_purged_text& q) {
     const purged_text text(q.tasks);
     std::int64_t after = q.after;
     for (std::size_t work = 0; work < q.work_max;) {
-        auto next = tx.versions(q.account, after, 1);
+        auto next = versions::some(tx, q.account, after, 1);
         if (next.empty() || next.front().seq > text.last_seq()) return found;
         version& v = next.front();
         after = v.seq;

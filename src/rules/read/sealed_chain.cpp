@@ -4,6 +4,7 @@
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/devices.hpp>
 #include <callsign/rules/rows/sealed.hpp>
+#include <callsign/rules/rows/versions.hpp>
 
 #include <iterator>
 
@@ -74,10 +75,10 @@ read_sealed_versions::answer read(read_tx& tx, const read_sealed_versions& q) {
 find_half_managed::answer read(read_tx& tx, const find_half_managed& q) {
     const auto has_rest = [&](const account& a) {
         if (a.state == account_state::going) return false;
-        if (a.mode == account_mode::opaque) return !tx.versions(a.id, 0, 1).empty();
+        if (a.mode == account_mode::opaque) return !versions::some(tx, a.id, 0, 1).empty();
         const std::int64_t sealed = accounts::head_of(tx, a.id).sealed_seq;
         if (sealed == 0) return false;
-        const auto last = tx.versions(a.id, sealed - 1, 1);
+        const auto last = versions::some(tx, a.id, sealed - 1, 1);
         return !last.empty() && sealed::find_child(tx, a.id, last.front().parent).has_value();
     };
     find_half_managed::answer found;

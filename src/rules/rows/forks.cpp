@@ -1,6 +1,7 @@
 #include <callsign/ports/tables/accounts.hpp>
 #include <callsign/ports/tables/fork_versions.hpp>
 #include <callsign/rules/rows/forks.hpp>
+#include <callsign/rules/rows/versions.hpp>
 
 #include <algorithm>
 
@@ -9,7 +10,7 @@ namespace callsign::forks {
 std::optional<fork_version> find(read_tx& tx, account_id account, const uuid& id) {
     const auto found = tx.get<forks_by_id>(id, account);
     if (!found) return std::nullopt;
-    const auto last = tx.find_version_id(account, found->seq);
+    const auto last = versions::find_id(tx, account, found->seq);
     if (!last) return std::nullopt;
     fork_version fork = found->fork;
     fork.back = *last;

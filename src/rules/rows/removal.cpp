@@ -7,6 +7,7 @@
 #include <callsign/ports/tables/sealed.hpp>
 #include <callsign/ports/tables/series.hpp>
 #include <callsign/ports/tables/tokens.hpp>
+#include <callsign/ports/tables/versions.hpp>
 #include <callsign/ports/tables/webhooks.hpp>
 #include <callsign/rules/rows/removal.hpp>
 
@@ -41,6 +42,18 @@ void remove_webhooks(write_tx& tx, account_id account, std::int64_t& left, std::
 template <class Index>
 void remove_by(write_tx& tx, account_id account, std::int64_t& left, std::int64_t&) {
     erase_some(tx, range_of<Index>(account), left);
+}
+
+void remove_versions(write_tx& tx, account_id account, std::int64_t& left, std::int64_t&) {
+    std::size_t bytes = 0;
+    const auto all = range_of<versions_by_seq>(account).limit(left).heads();
+    tx.scan(all, [&](const row_of<version_head>& each) {
+        tx.erase(each);
+        --left;
+        bytes += each->bytes;
+        if (bytes >= removed_bytes_max) left = 0;
+        return left > 0;
+    });
 }
 
 // Of a table that knows no order of accounts: those behind `row`, whoever's, are looked at.
@@ -85,6 +98,7 @@ constexpr std::array parts{part{remove_webhooks},
                            part{remove_by<remotes_by_account>},
                            part{remove_by<forks_by_place>},
                            part{remove_by<snapshots_by_account>},
+                           part{remove_versions},
                            part{remove_sealed},
                            part{remove_by<devices_by_account>}};
 

@@ -23,10 +23,14 @@ class reads_over : public Base {
   public:
     explicit reads_over(std::shared_ptr<state> view) : state_(std::move(view)) {}
 
-    row_ptr fetch(const index_info& index, const row_key& key, bool /*head*/) override {
-        return state_->rows.fetch(index, key);
+    row_ptr fetch(const index_info& index, const row_key& key, bool head) override {
+        return worked(index, state_->rows.fetch(index, key), head);
     }
-    row_page scan(const row_range& range) override { return state_->rows.scan(range); }
+    row_page scan(const row_range& range) override {
+        row_page page = state_->rows.scan(range);
+        for (const row_ptr& row : page.rows) worked(*range.index, row, range.heads);
+        return page;
+    }
 
     std::optional<task> find_task(account_id account, const uuid& id) override {
         const auto* row = find(state_->task_uuids, {account, id});
@@ -100,34 +104,6 @@ class reads_over : public Base {
             visit_while(all.upper_bound(task_id{walk.from}), all.end(), go_on);
         }
     }
-    std::vector<version> versions(account_id account, std::int64_t after,
-                                  std::int64_t limit) override {
-        std::vector<version> some;
-        for (auto at = state_->versions.upper_bound({account, after});
-             at != state_->versions.end() && at->first.first == account && std::ssize(some) < limit;
-             ++at) {
-            worked(at->second->operations);
-            some.push_back(*at->second);
-        }
-        return some;
-    }
-
-    void visit_versions(account_id account, std::int64_t after,
-                        const version_visitor& visit) override {
-        for (auto at = state_->versions.upper_bound({account, after});
-             at != state_->versions.end() && at->first.first == account; ++at) {
-            worked(at->second->operations);
-            visit(*at->second);
-        }
-    }
-
-    std::optional<uuid> find_version_id(account_id account, std::int64_t seq) override {
-        const auto* const found = find(state_->versions, {account, seq});
-        return found ? std::optional((*found)->id) : std::nullopt;
-    }
-    std::optional<std::int64_t> find_version_seq(account_id account, const uuid& id) override {
-        return copy(find(state_->version_seqs, {account, id}));
-    }
 
     std::optional<slot> find_slot(account_id account, std::string_view key) override {
         const auto* id = find(state_->slot_keys, {account, std::string(key)});
@@ -161,7 +137,10 @@ class reads_over : public Base {
     std::size_t work_ = 0;
 
     void worked(const attributes& all) { work_ += work_of(all); }
-    void worked(std::span<const operation> all) { work_ += work_of(all); }
+    row_ptr worked(const index_info& index, row_ptr row, bool head) {
+        if (row && !head) work_ += index.table->work_of(row.get());
+        return row;
+    }
 
   private:
     task without_attributes(const stored_task& kept) {

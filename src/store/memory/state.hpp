@@ -62,8 +62,6 @@ struct state {
     table<std::pair<account_id, uuid>, task_id> task_uuids;
     table<std::tuple<series_id, std::string, std::int64_t>, task_id> task_numbers;
     table<std::pair<task_id, std::int64_t>, row<past_state>> history;  // by seq
-    table<std::pair<account_id, std::int64_t>, row<version>> versions;
-    table<std::pair<account_id, uuid>, std::int64_t> version_seqs;
     std::int64_t last_id = 0;  // of any row: ids grow and are never reused
     time_point last_moment{};
 };

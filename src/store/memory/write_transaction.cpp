@@ -169,15 +169,6 @@ class write_transaction final : public reads_over<write_tx> {
         }
         return more;
     }
-    void scrub_version(account_id account, const uuid& id,
-                       std::span<const operation> operations) override {
-        wrote_ = true;
-        auto& row = state_->versions.at({account, state_->version_seqs.at({account, id})});
-        CALLSIGN_ASSERT(row->operations.size() == operations.size());
-        worked(operations);
-        add_stored(account, size_of(operations), size_of(row->operations));
-        row.edit([&](version& v) { v.operations.assign(operations.begin(), operations.end()); });
-    }
     bool scrub_history(task_id task, std::int64_t through, std::size_t& work) override {
         for (auto at = state_->history.lower_bound({task, 0});
              at != state_->history.end() && at->first < std::pair(task, through); ++at) {
@@ -193,43 +184,6 @@ class write_transaction final : public reads_over<write_tx> {
         return true;
     }
 
-    std::int64_t append_version(account_id account, const uuid& id, time_point now,
-                                std::span<const operation> operations, const author& by) override {
-        moved(now);
-        const auto owner = expect<accounts_by_id>(account);
-        CALLSIGN_ASSERT(owner->mode == account_mode::managed);
-        version v;
-        v.seq = owner->head.seq + 1;
-        v.id = id;
-        v.parent = owner->head.version;
-        v.created_at = now;
-        worked(operations);
-        v.operations.assign(operations.begin(), operations.end());
-        v.author = by;
-        advance(account, id, size_of(operations));
-        CALLSIGN_ASSERT(state_->version_seqs.emplace(std::pair(account, id), v.seq).second);
-        const std::int64_t seq = v.seq;
-        state_->versions.emplace(std::pair(account, seq), std::move(v));
-        return seq;
-    }
-
-    void take_over_version(account_id account, const version& v) override {
-        moved(v.created_at);
-        CALLSIGN_ASSERT(expect<accounts_by_id>(account)->mode == account_mode::opaque);
-        CALLSIGN_ASSERT(v.seq == 1 || state_->version_seqs.at({account, v.parent}) == v.seq - 1);
-        worked(v.operations);
-        add_stored(account, size_of(v.operations));
-        CALLSIGN_ASSERT(state_->version_seqs.emplace(std::pair(account, v.id), v.seq).second);
-        CALLSIGN_ASSERT(state_->versions.emplace(std::pair(account, v.seq), v).second);
-    }
-    void drop_version(account_id account, const version& v) override {
-        wrote_ = true;
-        CALLSIGN_ASSERT(expect<accounts_by_id>(account)->mode == account_mode::opaque);
-        const auto& row = *state_->versions.at({account, v.seq});
-        add_stored(account, 0, size_of(row.operations));
-        CALLSIGN_ASSERT(state_->version_seqs.erase({account, v.id}) == 1);
-        state_->versions.erase({account, v.seq});
-    }
     void conceal_task(const task& t) override {
         wrote_ = true;
         edit_task(t.id, [&](stored_task& kept) {
@@ -259,12 +213,10 @@ class write_transaction final : public reads_over<write_tx> {
         drop(s.task_uuids, begins_so);
         drop(s.task_numbers,
              [&](const auto& row) { return series.contains(std::get<0>(row.first)); });
-        drop(s.versions, begins_so);
-        drop(s.version_seqs, begins_so);
         return std::nullopt;
     }
 
-    std::size_t work_done() const override { return work_; }
+    std::size_t work_done() const override { return work_ + work().work_done(); }
 
     void commit() override { end(true); }
     void commit_unsynced() override { end(false); }
@@ -279,18 +231,6 @@ class write_transaction final : public reads_over<write_tx> {
     template <class Change>
     void edit_account(account_id id, const Change& change) {
         edit(expect<accounts_by_id>(id), change);
-    }
-    void advance(account_id id, const uuid& version, std::size_t bytes) {
-        edit_account(id, [&](account& a) {
-            ++a.head.seq;
-            a.head.version = version;
-            a.stored_bytes += static_cast<std::int64_t>(bytes);
-        });
-    }
-    void add_stored(account_id id, std::size_t more, std::size_t less = 0) {
-        edit_account(id, [&](account& a) {
-            a.stored_bytes += static_cast<std::int64_t>(more) - static_cast<std::int64_t>(less);
-        });
     }
     template <class Change>
     void edit_task(task_id id, const Change& change) {

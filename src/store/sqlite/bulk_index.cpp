@@ -9,10 +9,21 @@
 
 namespace callsign::sqlite {
 
-const bulk_table task_numbers{"task_numbers",      sql::numbers_through, sql::set_numbers_through,
-                              sql::numbers_behind, sql::number_put,      sql::number_row};
-const bulk_table version_places{"version_places",   sql::places_through, sql::set_places_through,
-                                sql::places_behind, sql::place_put,      sql::place_row};
+const bulk_table task_numbers{"tasks",
+                              "task_numbers",
+                              sql::numbers_through,
+                              sql::set_numbers_through,
+                              sql::numbers_behind,
+                              sql::number_put,
+                              sql::number_row,
+                              sql::number_delete};
+const bulk_table version_places{
+    "versions",         "version_places", sql::places_through, sql::set_places_through,
+    sql::places_behind, sql::place_put,   sql::place_row,      sql::place_delete};
+
+const bulk_table& bulk_table_of(std::string_view table) {
+    return table == task_numbers.of ? task_numbers : version_places;
+}
 
 namespace {
 

@@ -40,6 +40,7 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -69,15 +70,19 @@ struct index_entry {
 
 // An index's statements.
 struct bulk_table {
+    std::string_view of;  // the table of the rows
     const char* name;
     const char* through;      // the row up to which the table has all
     const char* set_through;  // ?
     const char* rows_behind;  // ?: owner, place, row, over, of each behind it, in the rows' order
     const char* put;          // sql::put_at_once: the entries of rows, unless gone or there
     const char* row_at;       // ?, ?: the row of an owner's place
+    const char* erase;        // ?, ?: the entry of an owner's place
 };
 extern const bulk_table task_numbers;
 extern const bulk_table version_places;
+// Of a table that has one.
+const bulk_table& bulk_table_of(std::string_view table);
 
 // Which entries a walk goes to, and in what order.
 struct index_walk {
@@ -153,6 +158,7 @@ class bulk_index {
     void committed() noexcept;
     void roll_back() noexcept;
 
+    const bulk_table& table() const { return table_; }
     index_buffers view() const;
     std::int64_t through() const { return now_.through; }
     // Whatever snapshot begins after the call has these. Any thread's.

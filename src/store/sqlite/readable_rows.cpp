@@ -46,10 +46,6 @@ const looked_at tables_in_sql[] = {
              q.damaged("whether it is over");
          }
      }},
-    {"versions",
-     "SELECT version_row, version_id, parent_id, created_at, operations, author, version_row"
-     " FROM versions WHERE version_row > ? ORDER BY 1",
-     look_at<version_of>},
     {"task_history",
      "SELECT history_id, kind, attributes, history_id FROM task_history WHERE history_id > ?"
      " ORDER BY 1",

@@ -23,19 +23,13 @@ attributes attributes_in(query& q, int column) {
     return std::move(*all);
 }
 
-std::vector<operation> operations_in(query& q, int column) {
-    auto all = decode_operations(q.blob(column));
-    if (!all) q.damaged("its operations");
-    q.worked(work_of_operation * all->size());
-    return std::move(*all);
-}
-
 // Minus the id of a device.
 author author_in(query& q, int column) {
-    if (q.is_null(column)) return {};
-    const std::int64_t id = q.integer(column);
-    if (id < 0) return device_id{-id};
-    return token_id{id};
+    author by;
+    const std::int64_t id = q.is_null(column) ? 0 : q.integer(column);
+    if (id < 0) by = device_id{-id};
+    if (id > 0) by = token_id{id};
+    return by;
 }
 
 history_kind history_kind_of(query& q) {
@@ -113,11 +107,6 @@ bool go_back(query& q, task& t) {
     t.purged = is_purged;
     t.last_seq = seq;
     return true;
-}
-
-version version_of(query& q) {
-    q.at("versions", q.integer(6));
-    return {q.integer(0), q.id(1), q.id(2), q.instant(3), operations_in(q, 4), author_in(q, 5)};
 }
 
 }  // namespace callsign::sqlite

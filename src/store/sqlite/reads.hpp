@@ -1,7 +1,7 @@
 #pragma once
 // What both kinds of transaction can be asked, over one connection.
 
-#include "bulk_index.hpp"
+#include "bulk_rows.hpp"
 #include "connection.hpp"
 #include "key_index.hpp"
 #include "rows.hpp"
@@ -16,7 +16,6 @@ namespace callsign::sqlite {
 slot slot_of(query& q);
 // Without its series' prefix and its number's period.
 task task_row_of(query& q);
-version version_of(query& q);
 // Whether it can be read by itself.
 history_kind history_row_of(query& q);
 // Through the rows of history_way. False: there are none.
@@ -55,9 +54,13 @@ class reads_over : public Base {
           commits_(indexes.numbers ? indexes.numbers->commits() : 0) {}
 
     row_ptr fetch(const index_info& index, const row_key& key, bool head) override {
-        return fetch_row(db_, index, key, head);
+        if (!index.in_bulk) return fetch_row(db_, index, key, head);
+        return fetch_in_bulk(db_, places(), index, key, head);
     }
-    row_page scan(const row_range& range) override { return scan_rows(db_, range); }
+    row_page scan(const row_range& range) override {
+        if (!range.index->in_bulk) return scan_rows(db_, range);
+        return scan_in_bulk(db_, places(), range);
+    }
 
     std::optional<task> find_task(account_id account, const uuid& id) override {
         auto q = db_.use(sql::task_by_uuid);
@@ -121,50 +124,6 @@ class reads_over : public Base {
         q.bind(walk.series).bind(walk.open_only ? 0 : 1).bind(walk.from);
         while (q.step() && visit(task_of(q))) {
         }
-    }
-    std::vector<version> versions(account_id account, std::int64_t after,
-                                  std::int64_t limit) override {
-        std::vector<version> some;
-        {
-            auto q = db_.use(sql::version_all);
-            some = all(q.bind(account).bind(after).bind(limit), version_of);
-        }
-        if (!some.empty()) after = some.back().seq;
-        while (std::ssize(some) < limit) {
-            auto next = next_waiting(account, after);
-            if (!next) break;
-            after = next->seq;
-            some.push_back(std::move(*next));
-        }
-        return some;
-    }
-    void visit_versions(account_id account, std::int64_t after,
-                        const version_visitor& visit) override {
-        {
-            auto q = db_.use(sql::version_each);
-            q.bind(account).bind(after);
-            for (; q.step(); after = q.integer(0)) visit(version_of(q));
-        }
-        while (const auto next = next_waiting(account, after)) {
-            after = next->seq;
-            visit(*next);
-        }
-    }
-    std::optional<uuid> find_version_id(account_id account, std::int64_t seq) override {
-        const index_place at{account.value, seq};
-        auto e = places().next(index_entry::before(at));
-        for (; e && e->at == at; e = places().next(*e)) {
-            auto q = db_.use(sql::version_id_of_entry);
-            if (q.bind(e->row).bind(account).bind(seq).step()) return q.id(0);
-        }
-        auto q = db_.use(sql::version_id);
-        if (!q.bind(account).bind(seq).step()) return std::nullopt;
-        return q.id(0);
-    }
-    std::optional<std::int64_t> find_version_seq(account_id account, const uuid& id) override {
-        auto q = db_.use(sql::version_seq);
-        if (!q.bind(id).bind(account).step()) return std::nullopt;
-        return q.integer(0);
     }
 
     std::optional<slot> find_slot(account_id account, std::string_view key) override {
@@ -267,14 +226,6 @@ class reads_over : public Base {
         while (const auto e = numbers().next(last, {walk.descending, walk.open_only})) {
             last = *e;
             if (auto found = task_at(*e, walk.open_only)) return found;
-        }
-        return std::nullopt;
-    }
-    std::optional<version> next_waiting(account_id account, std::int64_t after) {
-        auto e = places().next(index_entry::behind({account.value, after}));
-        for (; e; e = places().next(*e)) {
-            auto q = db_.use(sql::version_of_entry);
-            if (q.bind(e->row).bind(account).bind(e->at.place).step()) return version_of(q);
         }
         return std::nullopt;
     }

@@ -38,15 +38,6 @@ constexpr std::array owned_tables{
                 " ?1 AND number IS NOT NULL AND over = 0",
                 "SELECT task_id, length(attributes) FROM tasks WHERE task_id > ?2 AND task_id <= ?3"
                 " AND account_id = ?1 ORDER BY task_id"},
-    owned_table{"SELECT max(version_row) FROM versions",
-                "DELETE FROM versions WHERE version_row > ?2 AND version_row <= ?3 AND account_id"
-                " = ?1",
-                "DELETE FROM version_places WHERE (account_id, seq) IN (SELECT account_id, seq"
-                " FROM versions WHERE version_row > ?2 AND version_row <= ?3 AND account_id ="
-                " ?1)",
-                nullptr,
-                "SELECT version_row, length(operations) FROM versions WHERE version_row > ?2 AND"
-                " version_row <= ?3 AND account_id = ?1 ORDER BY version_row"},
 };
 
 // Of the table, whoever's; 0: it has none.

@@ -235,38 +235,6 @@ inline constexpr auto history_unscrubbed =
 inline constexpr auto history_scrub =
     "UPDATE task_history SET kind = 3, way = 0, attributes = x'' WHERE history_id = ?";
 
-inline constexpr auto version_bytes =
-    "SELECT length(operations) FROM versions WHERE version_id = ? AND account_id = ?";
-inline constexpr auto version_scrub =
-    "UPDATE versions SET operations = ? WHERE version_id = ? AND account_id = ?";
-inline constexpr auto version_delete =
-    "DELETE FROM versions WHERE version_id = ? AND account_id = ?";
-inline constexpr auto version_put =
-    "INSERT INTO versions (version_row, account_id, seq, version_id, parent_id, created_at,"
-    " operations, author) VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
-#define CALLSIGN_VERSION_ROW                                                         \
-    "SELECT v.seq, v.version_id, v.parent_id, v.created_at, v.operations, v.author," \
-    " v.version_row FROM "
-#define CALLSIGN_CHAIN                                                        \
-    "version_places p CROSS JOIN versions v ON v.version_row = p.version_row" \
-    " AND v.account_id = p.account_id AND v.seq = p.seq WHERE p.account_id = ?"
-// By the index's table.
-inline constexpr auto version_all =
-    CALLSIGN_VERSION_ROW CALLSIGN_CHAIN " AND p.seq > ? ORDER BY p.seq LIMIT ?";
-inline constexpr auto version_each =
-    CALLSIGN_VERSION_ROW CALLSIGN_CHAIN " AND p.seq > ? ORDER BY p.seq";
-// As an entry of the index says, if the row does.
-inline constexpr auto version_of_entry =
-    CALLSIGN_VERSION_ROW "versions v WHERE v.version_row = ? AND v.account_id = ? AND v.seq = ?";
-// The operations come last: their pages are not touched.
-inline constexpr auto version_id = "SELECT v.version_id FROM " CALLSIGN_CHAIN " AND p.seq = ?";
-inline constexpr auto version_id_of_entry =
-    "SELECT version_id FROM versions WHERE version_row = ? AND account_id = ? AND seq = ?";
-#undef CALLSIGN_CHAIN
-#undef CALLSIGN_VERSION_ROW
-inline constexpr auto version_seq =
-    "SELECT seq FROM versions WHERE version_id = ? AND account_id = ?";
-
 // ---- indexes in bulk ----
 
 inline constexpr auto numbers_through = "SELECT numbers_through FROM totals";
@@ -286,6 +254,8 @@ inline constexpr auto number_put =
     "tasks t ON t.task_id = some.column1 WHERE t.number IS NOT NULL ON CONFLICT DO NOTHING";
 inline constexpr auto number_row =
     "SELECT task_id FROM task_numbers WHERE counter_id = ? AND over IN (0, 1) AND number = ?";
+inline constexpr auto number_delete =
+    "DELETE FROM task_numbers WHERE counter_id = ? AND over IN (0, 1) AND number = ?";
 inline constexpr auto places_through = "SELECT places_through FROM totals";
 inline constexpr auto set_places_through = "UPDATE totals SET places_through = ?";
 inline constexpr auto places_behind =

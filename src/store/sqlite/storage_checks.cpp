@@ -82,7 +82,7 @@ constexpr agreement agreements[] = {
     {{"file", "each account's bytes are counted"},
      "SELECT printf('account %d: %d bytes are said to be stored, and there are %d', a.account_id,"
      " a.stored_bytes, coalesce(n.bytes, 0)) FROM accounts a LEFT JOIN (SELECT account_id,"
-     " sum(bytes) AS bytes FROM (SELECT account_id, length(operations) AS bytes FROM versions"
+     " sum(bytes) AS bytes FROM (SELECT account_id, bytes FROM versions"
      " UNION ALL SELECT account_id, length(segment) FROM sealed_versions"
      " UNION ALL SELECT account_id, length(bytes) FROM sealed_snapshots) GROUP BY account_id) n"
      " ON n.account_id = a.account_id WHERE a.stored_bytes <> coalesce(n.bytes, 0)"

@@ -1,5 +1,6 @@
 #include "tables.hpp"
 
+#include "bulk_index.hpp"
 #include "rows.hpp"
 
 #include <callsign/domain/work.hpp>
@@ -13,8 +14,8 @@
 namespace callsign::sqlite {
 namespace {
 
-// One of several rows costs less than one by itself.
-constexpr std::size_t put_at_once = 16;
+// One of several rows costs less than one by itself. Batches are of any size.
+constexpr std::array<std::size_t, 5> put_at_once{16, 8, 4, 2, 1};
 
 constexpr std::size_t tables_max = 64;
 
@@ -34,23 +35,37 @@ std::string equals(std::string_view column) {
     return std::string(column) + " = ?";
 }
 
+// Of an index in bulk the entries are `n`, and the rows `t`.
+std::string column_of(const index_info& i, std::string_view column) {
+    return (i.in_bulk ? "n." : "") + std::string(column);
+}
+
 std::string placeholders(std::size_t count) {
     std::string text = "(?";
     for (std::size_t n = 1; n < count; ++n) text += ", ?";
     return text + ")";
 }
 
-std::string names_of(std::span<const column_info> columns) {
-    return joined(columns, ", ", [](const column_info& c) { return c.name; });
+std::string names_of(std::span<const column_info> columns, const char* alias = "") {
+    return joined(columns, ", ", [&](const column_info& c) { return alias + std::string(c.name); });
 }
 
-std::string select_from(const table_info& t, bool heads) {
+std::string select_by(const index_info& i, bool heads) {
+    const table_info& t = *i.table;
     const auto columns = std::span(t.columns).first(heads ? t.head_columns : t.columns.size());
-    return "SELECT " + names_of(columns) + " FROM " + std::string(t.name);
+    if (!i.in_bulk) return "SELECT " + names_of(columns) + " FROM " + std::string(t.name);
+    std::vector<std::string_view> same{t.indexes.front().columns.front()};
+    same.insert(same.end(), i.columns.begin(), i.columns.end());
+    return "SELECT " + names_of(columns, "t.") + " FROM " + bulk_table_of(t.name).name +
+           " n CROSS JOIN " + std::string(t.name) + " t ON " +
+           joined(same, " AND ", [](std::string_view c) {
+               return "t." + std::string(c) + " = n." + std::string(c);
+           });
 }
 
 std::string where_key(const index_info& i) {
-    return " WHERE " + joined(i.columns, " AND ", equals) +
+    return " WHERE " +
+           joined(i.columns, " AND ", [&](std::string_view c) { return equals(column_of(i, c)); }) +
            (i.where.empty() ? "" : " AND " + std::string(i.where));
 }
 
@@ -61,17 +76,17 @@ std::string scan_of(const row_range& r) {
     const auto rest = columns.subspan(r.prefix_parts);
     std::vector<std::string> conditions;
     if (!i.where.empty()) conditions.emplace_back(i.where);
-    for (const std::string_view c : prefix) conditions.push_back(equals(c));
+    for (const std::string_view c : prefix) conditions.push_back(equals(column_of(i, c)));
     if (r.after_parts > 0) {
-        const auto name = [](std::string_view c) { return c; };
+        const auto name = [&](std::string_view c) { return column_of(i, c); };
         conditions.push_back("(" + joined(rest.first(r.after_parts), ", ", name) + ")" +
                              (r.descending ? " < " : " > ") + placeholders(r.after_parts));
     }
     const auto in_order = [&](std::string_view c) {
-        return std::string(c) + (r.descending ? " DESC" : "");
+        return column_of(i, c) + (r.descending ? " DESC" : "");
     };
     const std::string where = joined(conditions, " AND ", [](const std::string& c) { return c; });
-    return select_from(*i.table, r.heads) + (where.empty() ? "" : " WHERE " + where) +
+    return select_by(i, r.heads) + (where.empty() ? "" : " WHERE " + where) +
            (rest.empty() ? "" : " ORDER BY " + joined(rest, ", ", in_order));
 }
 
@@ -82,7 +97,8 @@ struct index_statements {
 
 struct table_statements {
     // change_rest: what is in no key; empty: there is nothing.
-    std::string put, put_some, change, change_rest, erase;
+    std::string change, change_rest, erase;
+    std::array<std::string, put_at_once.size()> put;
     std::vector<index_statements> by;  // each index
 };
 
@@ -94,9 +110,7 @@ std::size_t place_of_kind(const row_range& r) {
 }
 
 index_statements statements_for(const index_info& i) {
-    index_statements s{select_from(*i.table, false) + where_key(i),
-                       select_from(*i.table, true) + where_key(i),
-                       {}};
+    index_statements s{select_by(i, false) + where_key(i), select_by(i, true) + where_key(i), {}};
     const std::size_t parts = i.columns.size();
     s.scans.resize((parts + 1) * (parts + 1) * 4);
     for (std::size_t prefix = 0; prefix <= parts; ++prefix) {
@@ -117,9 +131,10 @@ index_statements statements_for(const index_info& i) {
 table_statements statements_for(const table_info& t) {
     table_statements s;
     const std::string name(t.name), group = placeholders(t.columns.size());
-    s.put = "INSERT INTO " + name + " (" + names_of(t.columns) + ") VALUES " + group;
-    s.put_some = s.put;
-    for (std::size_t n = 1; n < put_at_once; ++n) s.put_some += ", " + group;
+    for (std::size_t i = 0; i < put_at_once.size(); ++i) {
+        s.put[i] = "INSERT INTO " + name + " (" + names_of(t.columns) + ") VALUES " + group;
+        for (std::size_t n = 1; n < put_at_once[i]; ++n) s.put[i] += ", " + group;
+    }
     const std::string by_key = where_key(t.indexes.front());
     const auto change = [&](bool with_keys) -> std::string {
         std::vector<std::string_view> changing;
@@ -315,8 +330,10 @@ void write_rows(connection& db, const table_changes& changes) {
         if (db.database().getChanges() != 1) q.damaged("it is not as it was read");
     }
     for (std::size_t from = 0; from < added.size();) {
-        const std::size_t some = added.size() - from < put_at_once ? 1 : put_at_once;
-        auto q = db.use(some == 1 ? s.put.c_str() : s.put_some.c_str());
+        std::size_t i = 0;
+        while (put_at_once[i] > added.size() - from) ++i;
+        const std::size_t some = put_at_once[i];
+        auto q = db.use(s.put[i].c_str());
         bound_columns bound(q, some * t.columns.size());
         for (std::size_t n = 0; n < some; ++n) t.put_columns(added[from++], bound);
         q.run();

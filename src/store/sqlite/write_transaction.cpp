@@ -9,6 +9,7 @@
 #include <callsign/domain/task_faults.hpp>
 #include <callsign/domain/work.hpp>
 #include <callsign/ports/tables/accounts.hpp>
+#include <callsign/ports/tables/versions.hpp>
 
 #include <algorithm>
 #include <functional>
@@ -240,16 +241,6 @@ class write_transaction final : public reads_over<write_tx> {
         }
         return all_old && (rows == limit || bytes >= forgotten_bytes_max);
     }
-    void scrub_version(account_id account, const uuid& id,
-                       std::span<const operation> operations) override {
-        changed_ = true;
-        const std::string bytes = encode(operations);
-        const std::int64_t before = bytes_of_version(account, id);
-        auto q = db_.use(sql::version_scrub);
-        q.worked(work_of_operation * operations.size());
-        q.bind_blob(bytes.data(), bytes.size()).bind(id).bind(account).run();
-        add_stored(account, std::ssize(bytes) - before);
-    }
     bool scrub_history(task_id task, std::int64_t through, std::size_t& work) override {
         std::vector<std::int64_t> some;
         bool are_all = true;
@@ -269,37 +260,10 @@ class write_transaction final : public reads_over<write_tx> {
     }
     void clear_log() override { state_.log_clearing_due = true; }
 
-    std::int64_t append_version(account_id account, const uuid& id, time_point now,
-                                std::span<const operation> operations, const author& by) override {
-        moved(now);
-        const auto owner = expect<accounts_by_id>(account);
-        const chain_head& last = owner->head;
-        const std::string bytes = encode(operations);
-        put_version(account, {last.seq + 1, id, last.version, now, {}, by}, operations, bytes);
-        advance(owner, id, std::ssize(bytes));
-        return last.seq + 1;
-    }
-
     // ---- sealed chains ----
 
     // ---- an opaque account becomes managed ----
 
-    void take_over_version(account_id account, const version& v) override {
-        moved(v.created_at);
-        if (v.seq > 1 && find_version_seq(account, v.parent) != v.seq - 1) {
-            throw_damaged("accounts", account.value, "another head than was taken over");
-        }
-        const std::string bytes = encode(v.operations);
-        add_stored(account, std::ssize(bytes));
-        put_version(account, v, v.operations, bytes);
-    }
-    void drop_version(account_id account, const version& v) override {
-        changed_ = true;
-        add_stored(account, -bytes_of_version(account, v.id));
-        db_.use(sql::version_delete).bind(v.id).bind(account).run();
-        expect_one("versions of account", account.value);
-        db_.use(sql::place_delete).bind(account).bind(v.seq).run();
-    }
     void conceal_task(const task& t) override {
         changed_ = true;
         db_.use(sql::task_conceal).bind(t.id).run();
@@ -317,7 +281,36 @@ class write_transaction final : public reads_over<write_tx> {
         return sqlite::remove_some(state_, account, from, limit);
     }
 
-    std::size_t work_done() const override { return db_.work() - begun_with_; }
+    std::size_t work_done() const override { return db_.work() - begun_with_ + work().work_done(); }
+    void flush() override {
+        if (std::exchange(flushed_, true)) return;
+        written_ = work().changes();
+        if (!changed_ && written_.empty()) return;
+        for (const table_changes& each : written_) {
+            write_rows(db_, each);
+            if (each.table == &info_of_table<version_row>()) {
+                write_in_bulk(db_, state_.places, each);
+            }
+        }
+        state_.keys.prepare_commit();
+        state_.pending.prepare_commit(state_.now.last_slot);
+        state_.numbers.prepare_commit(state_.ids.last(drawn_id::task));
+        state_.places.prepare_commit(state_.ids.last(drawn_id::version));
+        auto& now = state_.now;
+        now.all.accounts += added_by<account>(written_, [](const account&) { return true; });
+        now.all.tasks = state_.ids.last(drawn_id::task);
+        now.all.held_series += added_by<series>(written_, &series::held);
+        auto q = db_.use(sql::totals_set);
+        q.bind(now.slots.pending)
+            .bind(now.slots.in_flight)
+            .bind(now.slots.committed)
+            .bind(now.slots.failed)
+            .bind(now.last_slot)
+            .bind(now.last_moment)
+            .bind(now.all.open_tasks);
+        state_.ids.bind_to(q);
+        q.run();
+    }
 
     void commit() override { commit_putting_off(nullptr); }
     void commit_unsynced() override { commit_putting_off(state_.log.get()); }
@@ -346,34 +339,13 @@ class write_transaction final : public reads_over<write_tx> {
     };
 
     void commit_putting_off(log_sync* syncs) {
-        const auto rows = work().changes();
-        if (changed_ || !rows.empty()) {
-            for (const table_changes& each : rows) write_rows(db_, each);
-            state_.now.all.accounts += added_by<account>(rows, [](const account&) { return true; });
-            state_.keys.prepare_commit();
-            state_.pending.prepare_commit(state_.now.last_slot);
-            state_.numbers.prepare_commit(state_.ids.last(drawn_id::task));
-            state_.places.prepare_commit(state_.ids.last(drawn_id::version));
-            auto& now = state_.now;
-            now.all.tasks = state_.ids.last(drawn_id::task);
-            now.all.held_series += added_by<series>(rows, &series::held);
-            auto q = db_.use(sql::totals_set);
-            q.bind(now.slots.pending)
-                .bind(now.slots.in_flight)
-                .bind(now.slots.committed)
-                .bind(now.slots.failed)
-                .bind(now.last_slot)
-                .bind(now.last_moment)
-                .bind(now.all.open_tasks);
-            state_.ids.bind_to(q);
-            q.run();
-        }
+        flush();
         {
             const put_off_sync later(syncs);
             db_.use(sql::commit).run_commit();
         }
         committed_ = true;
-        state_.rows.committed(rows);
+        state_.rows.committed(written_);
         state_.committed_all();
     }
     std::int64_t counter_of(series_id series, std::string_view period) {
@@ -381,46 +353,12 @@ class write_transaction final : public reads_over<write_tx> {
         if (!found) throw_damaged("series", series.value, "it has no counter of a number's period");
         return found->id.value;
     }
-    void advance(const row_of<account>& owner, const uuid& version, std::int64_t bytes) {
-        edit(owner, [&](account& a) {
-            ++a.head.seq;
-            a.head.version = version;
-            a.stored_bytes += bytes;
-        });
-    }
-    void add_stored(account_id id, std::int64_t bytes) {
-        edit(expect<accounts_by_id>(id), [&](account& a) { a.stored_bytes += bytes; });
-    }
     static std::int64_t open(bool purged, const attributes& all) {
         return purged || is_over(all) ? 0 : 1;
     }
     void moved(time_point now) {
         changed_ = true;
         state_.now.last_moment = std::max(state_.now.last_moment, now);
-    }
-    std::int64_t bytes_of_version(account_id account, const uuid& id) {
-        auto q = db_.use(sql::version_bytes);
-        if (!q.bind(id).bind(account).step()) {
-            throw_damaged("versions of account", account.value, "one is not there");
-        }
-        return q.integer(0);
-    }
-    // `bytes`: of its operations.
-    void put_version(account_id account, const version& v, std::span<const operation> operations,
-                     const std::string& bytes) {
-        const std::int64_t row = state_.ids.next(drawn_id::version);
-        auto q = db_.use(sql::version_put);
-        q.worked(work_of_operation * operations.size());
-        q.bind(row)
-            .bind(account)
-            .bind(v.seq)
-            .bind(v.id)
-            .bind(v.parent)
-            .bind(v.created_at)
-            .bind_blob(bytes.data(), bytes.size())
-            .bind(column_of(v.author))
-            .run();
-        state_.places.add({{account.value, v.seq}, row}, false);
     }
     // Its entry may wait still, and is made of the row then.
     void turned(task_id id, bool over) {
@@ -507,6 +445,8 @@ class write_transaction final : public reads_over<write_tx> {
     write_state& state_;
     std::size_t begun_with_;  // of the connection's work
     bool changed_ = false;
+    bool flushed_ = false;
+    std::vector<table_changes> written_;
     bool committed_ = false;
 };
 

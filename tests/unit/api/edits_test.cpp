@@ -4,6 +4,7 @@
 #include "support/answer_json.hpp"
 #include "support/house.hpp"
 
+#include <callsign/rules/rows/versions.hpp>
 #include <callsign/wire/message.hpp>
 
 #include <algorithm>
@@ -66,7 +67,7 @@ struct edits : ::testing::Test {
         return h.call(get("/v1/tasks/" + std::string(ref), syn.token));
     }
     std::vector<version> chain() {
-        auto question = [id = syn.id](read_tx& tx) { return tx.versions(id, 0, 1000); };
+        auto question = [id = syn.id](read_tx& tx) { return versions::some(tx, id, 0, 1000); };
         return h.look(question);
     }
 

@@ -6,6 +6,7 @@
 
 #include <callsign/domain/account.hpp>
 #include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/versions.hpp>
 
 #include <boost/json.hpp>
 #include <gtest/gtest.h>
@@ -125,7 +126,7 @@ TEST_F(task_imports, what_was_changed_tomorrow_was_changed_now) {
                         {"uuid":"11111111-2222-4333-8444-666666666666",
                          "attributes":{"description":"Two","modified":")" +
            in(-24) + R"("}}]})");
-    auto question = [id = syn.id](read_tx& tx) { return tx.versions(id, 0, 1); };
+    auto question = [id = syn.id](read_tx& tx) { return versions::some(tx, id, 0, 1); };
     const auto found = h.look(question);
     ASSERT_EQ(found.size(), 1u);
     for (const operation& o : found[0].operations) {

@@ -6,6 +6,7 @@
 
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/tokens.hpp>
+#include <callsign/rules/rows/versions.hpp>
 
 #include <boost/json.hpp>
 #include <gtest/gtest.h>
@@ -214,7 +215,7 @@ TEST_F(task_lists_over_http, come_with_versions_that_know_who_made_them) {
     const auto last = [&] {
         return h.look([&](read_tx& tx) {
             const auto head = accounts::head_of(tx, syn.id).seq;
-            return tokens::name_of(tx, tx.versions(syn.id, head - 1, 1).front().author);
+            return tokens::name_of(tx, versions::some(tx, syn.id, head - 1, 1).front().author);
         });
     };
     EXPECT_EQ(last(), "default");

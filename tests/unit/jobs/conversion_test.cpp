@@ -7,6 +7,7 @@
 #include <callsign/rules/read.hpp>
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/series.hpp>
+#include <callsign/rules/rows/versions.hpp>
 #include <callsign/seal/envelope.hpp>
 #include <callsign/wire/segment.hpp>
 
@@ -129,7 +130,7 @@ struct large_conversion : ::testing::Test {
         context.emplace(jobs::context{home->engine(), home->entropy(), &master, *board});
     }
     std::size_t taken_over() {
-        return disk->begin_read()->versions(account, 0, read_tx::no_limit).size();
+        return versions::some(*disk->begin_read(), account, 0, read_tx::no_limit).size();
     }
     account_mode mode() { return accounts::find(*disk->begin_read(), account)->mode; }
     std::optional<account_mode> left_over() {

@@ -8,6 +8,7 @@
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/numbers.hpp>
 #include <callsign/rules/rows/series.hpp>
+#include <callsign/rules/rows/versions.hpp>
 
 #include <algorithm>
 #include <boost/asio/this_coro.hpp>
@@ -161,7 +162,7 @@ TEST_F(reaper_test, removes_the_text_of_purged_tasks) {
     const auto said = [&](account_id of) {
         int all = 0;
         auto question = [&](read_tx& tx) {
-            for (const version& v : tx.versions(of, 0, 1'000)) {
+            for (const version& v : versions::some(tx, of, 0, 1'000)) {
                 for (const operation& o : v.operations) all += o.value == "secret" ? 1 : 0;
             }
             return all;

@@ -11,6 +11,7 @@
 #include <callsign/rules/read.hpp>
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/devices.hpp>
+#include <callsign/rules/rows/versions.hpp>
 #include <callsign/rules/rules.hpp>
 #include <callsign/store/memory.hpp>
 
@@ -164,7 +165,9 @@ class managed_account : public rules_test {
         const auto value = found->attributes.find(name);
         return value == found->attributes.end() ? "(none)" : value->second;
     }
-    std::vector<version> chain() { return store_->begin_read()->versions(account_, 0, 1'000'000); }
+    std::vector<version> chain() {
+        return versions::some(*store_->begin_read(), account_, 0, 1'000'000);
+    }
     find_child::answer child_of(const uuid& parent) { return ask(find_child{account_, parent}); }
     task_map tasks() { return testing::collect(*store_->begin_read(), account_, 100'000).tasks(); }
 

@@ -4,6 +4,7 @@
 
 #include <callsign/rules/rows/numbers.hpp>
 #include <callsign/rules/rows/series.hpp>
+#include <callsign/rules/rows/versions.hpp>
 
 namespace callsign {
 namespace {
@@ -51,7 +52,7 @@ TEST_F(pending_slots, are_committed_when_their_task_exists) {
         t.account = account_;
         t.uuid = uuid_of(1);
         t.created_at = now_;
-        t.last_seq = tx.append_version(account_, uuid_of(2), now_, made);
+        t.last_seq = versions::append(tx, account_, uuid_of(2), now_, made);
         t.numbered = receipt{.uuid = t.uuid,
                              .prefix = series->prefix,
                              .period = "",
@@ -81,7 +82,7 @@ TEST_F(pending_slots, give_their_task_a_number_if_it_has_none) {
             t.account = account_;
             t.uuid = uuid_of(n);
             t.created_at = now_;
-            t.last_seq = tx.append_version(account_, uuid_of(100 + n), now_, made);
+            t.last_seq = versions::append(tx, account_, uuid_of(100 + n), now_, made);
             tx.put_task(t, all_series::default_of(tx, account_)->id);
         });
         EXPECT_FALSE(testing::audit(*store_).empty());

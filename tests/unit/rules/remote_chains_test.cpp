@@ -5,6 +5,7 @@
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/effects.hpp>
 #include <callsign/rules/rows/remotes.hpp>
+#include <callsign/rules/rows/versions.hpp>
 
 #include <gtest/gtest.h>
 
@@ -217,7 +218,7 @@ TEST_F(remote_account, operations_without_effect_are_left_out) {
     pull(
         {}, v1,
         {update(uuid_of(1), "a", "b"), create(uuid_of(2)), create(uuid_of(2)), remove(uuid_of(3))});
-    EXPECT_EQ(store_->begin_read()->versions(account_, 0, 10).front().operations.size(), 1u);
+    EXPECT_EQ(versions::some(*store_->begin_read(), account_, 0, 10).front().operations.size(), 1u);
     pull(v1, v2, {remove(uuid_of(7))});
     EXPECT_EQ(remote().cursor, v2);
     EXPECT_EQ(accounts::find(*store_->begin_read(), account_)->head.seq, 1);

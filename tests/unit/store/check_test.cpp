@@ -11,6 +11,7 @@
 #include <callsign/rules/rows/devices.hpp>
 #include <callsign/rules/rows/sealed.hpp>
 #include <callsign/rules/rows/series.hpp>
+#include <callsign/rules/rows/versions.hpp>
 #include <callsign/rules/rules.hpp>
 #include <callsign/store/sqlite.hpp>
 
@@ -174,7 +175,7 @@ TEST(check_sound, a_managed_account_may_have_begun_elsewhere) {
             devices::put(*tx, {.client_id = ids.next(at), .account = id, .created_at = at});
         version first{1, ids.next(at), ids.next(at), at, {}};
         sealed::append(*tx, id, first.id, first.parent, at, "sealed");
-        tx->take_over_version(id, first);
+        versions::take_over(*tx, id, first);
         accounts::become_managed(*tx, id, {1, first.id});
         sealed::remove(*tx, id, first.parent);
         devices::give_key(*tx, client, "laptop", "key");

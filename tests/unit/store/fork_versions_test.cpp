@@ -6,6 +6,7 @@
 
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/forks.hpp>
+#include <callsign/rules/rows/versions.hpp>
 #include <callsign/store/sqlite.hpp>
 
 #include <SQLiteCpp/SQLiteCpp.h>
@@ -32,7 +33,7 @@ class fork_versions : public ::testing::Test {
     account_id make_account(const std::string& name) {
         const auto tx = store_->begin_write();
         const auto id = accounts::put(*tx, name, t0, account_mode::managed);
-        tx->append_version(id, drawn_id(++drawn_), t0, {});
+        versions::append(*tx, id, drawn_id(++drawn_), t0, {});
         tx->commit();
         return id;
     }

@@ -11,6 +11,7 @@
 #include <callsign/rules/rows/numbers.hpp>
 #include <callsign/rules/rows/removal.hpp>
 #include <callsign/rules/rows/series.hpp>
+#include <callsign/rules/rows/versions.hpp>
 #include <callsign/store/memory.hpp>
 #include <callsign/store/sqlite.hpp>
 
@@ -37,15 +38,15 @@ std::string found_in(read_tx& tx) {
     std::ranges::sort(accounts, {}, &account::name);
     for (const account& a : accounts) {
         all << "\naccount " << a.name << ':';
-        for (const version& v : tx.versions(a.id, 0, read_tx::no_limit)) {
+        for (const version& v : versions::some(tx, a.id, 0, read_tx::no_limit)) {
             all << ' ' << v.seq << '=' << to_string(v.id).substr(24);
         }
         all << " or";
-        tx.visit_versions(a.id, 2, [&](const version& v) { all << ' ' << v.seq; });
+        versions::visit(tx, a.id, 2, [&](const version& v) { all << ' ' << v.seq; });
         all << " of which";
-        for (const version& v : tx.versions(a.id, 1, 3)) all << ' ' << v.seq;
+        for (const version& v : versions::some(tx, a.id, 1, 3)) all << ' ' << v.seq;
         for (std::int64_t seq = 0; seq <= 12; ++seq) {
-            all << (tx.find_version_id(a.id, seq) ? " y" : " n");
+            all << (versions::find_id(tx, a.id, seq) ? " y" : " n");
         }
         for (const series& s : all_series::of(tx, a.id)) {
             all << "\n  " << s.prefix << ':';
@@ -242,7 +243,7 @@ class player {
             t.uuid = uuid_of(++uuids_);
             t.created_at = t0;
             if (draw(3) == 0) t.attributes = {{"status", "completed"}};
-            t.last_seq = tx.append_version(account, uuid_of(++uuids_), t0, {});
+            t.last_seq = versions::append(tx, account, uuid_of(++uuids_), t0, {});
             if (draw(4) > 0) t.numbered = receipt_of(t, take(tx, series), t.last_seq);
             tx.put_task(t, series);
             o.tasks.push_back(t.uuid);
@@ -250,7 +251,7 @@ class player {
         }
         const uuid id = o.tasks[static_cast<std::size_t>(draw(static_cast<int>(o.tasks.size())))];
         const task before = *tx.find_task(account, id);
-        const std::int64_t seq = tx.append_version(account, uuid_of(++uuids_), t0, {});
+        const std::int64_t seq = versions::append(tx, account, uuid_of(++uuids_), t0, {});
         if (!before.numbered) {
             tx.number_task(before.id, series, receipt_of(before, take(tx, series), seq));
         } else if (!before.purged) {

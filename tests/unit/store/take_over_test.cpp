@@ -7,6 +7,7 @@
 
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/sealed.hpp>
+#include <callsign/rules/rows/versions.hpp>
 #include <callsign/rules/rules.hpp>
 #include <callsign/store/sqlite.hpp>
 
@@ -107,7 +108,7 @@ TEST_F(taken_over, in_vain_and_then_to_its_end) {
         }
         EXPECT_EQ(store_->totals().open_tasks, 0);
         EXPECT_EQ(stored(), sealed_bytes);
-        EXPECT_TRUE(store_->begin_read()->versions(account_, 0, 1).empty());
+        EXPECT_TRUE(versions::some(*store_->begin_read(), account_, 0, 1).empty());
         expect_sound();
     }
     manage_account last;
@@ -131,7 +132,7 @@ TEST_F(taken_over, in_vain_and_then_to_its_end) {
     const auto tx = store_->begin_read();
     EXPECT_EQ(store_->totals().open_tasks, 20);
     EXPECT_EQ(accounts::head_of(*tx, account_).sealed_seq, count);
-    EXPECT_EQ(tx->versions(account_, 0, 1000).size(), 2u * count);
+    EXPECT_EQ(versions::some(*tx, account_, 0, 1000).size(), 2u * count);
     for (int n = 1; n <= count; ++n) {
         const auto known = tx->find_task(account_, task_of(n));
         ASSERT_TRUE(known && known->numbered);

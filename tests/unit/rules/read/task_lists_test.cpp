@@ -4,6 +4,7 @@
 
 #include <callsign/domain/task_list.hpp>
 #include <callsign/rules/rows/tokens.hpp>
+#include <callsign/rules/rows/versions.hpp>
 
 namespace callsign {
 namespace {
@@ -140,7 +141,7 @@ TEST_F(task_lists, say_who_made_a_task) {
     c.changes = {{"description", "y"}};
     c.author = token;
     EXPECT_EQ(std::get<edit_task::edited>(run(c)).now.author_name, "laptop");
-    const auto last = store_->begin_read()->versions(account_, head().seq - 1, 1).front();
+    const auto last = versions::some(*store_->begin_read(), account_, head().seq - 1, 1).front();
     EXPECT_EQ(last.author, author{token});
 }
 
