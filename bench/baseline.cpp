@@ -28,6 +28,27 @@
 #include <tuple>
 #include <unordered_map>
 
+namespace callsign::sql {
+namespace {
+
+// What the store makes of its tables.
+constexpr auto account_advance =
+    "UPDATE accounts SET last_seq = ?, last_version = ? WHERE account_id = ?";
+constexpr auto series_put =
+    "INSERT INTO series (series_id, account_id, prefix, project, is_default, created_at,"
+    " last_period, reset, time_zone, archived, allows_gaps, held, numbering)"
+    " VALUES (?, ?, ?, '', 0, 0, '', 1, 'UTC', 0, 0, 0, 0)";
+constexpr auto series_default = "SELECT series_id FROM series WHERE account_id = ? AND is_default";
+constexpr auto counter_put =
+    "INSERT INTO counters (counter_id, series_id, period, last_number) VALUES (?, ?, ?, 0)";
+constexpr auto counter_set = "UPDATE counters SET last_number = ? WHERE counter_id = ?";
+constexpr auto version_put =
+    "INSERT INTO versions (version_row, account_id, seq, version_id, parent_id, created_at, author,"
+    " bytes, operations) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
+
+}  // namespace
+}  // namespace callsign::sql
+
 namespace callsign::bench {
 namespace {
 
@@ -146,7 +167,7 @@ class writer {
         db_.run(sql::begin_write);
         for (const reserved& s : slots_) fulfil(s, now);
         // A creation leaves no fork version.
-        db_.run(sql::account_advance, seq_, last_version_, none, none, none, none, account_);
+        db_.run(sql::account_advance, seq_, last_version_, account_);
         for (numbers* const n : taken_) {
             n->taken = false;
             db_.run(sql::counter_set, n->last, n->counter);
@@ -179,8 +200,7 @@ class writer {
     void add_series(unsigned n) {
         const std::string prefix = "B" + std::to_string(n);
         if (n > 0) {
-            db_.run(sql::series_put, next(drawn_id::series), account_, prefix, std::string(), none,
-                    none);
+            db_.run(sql::series_put, next(drawn_id::series), account_, prefix);
         }
         const std::int64_t series =
             n > 0 ? last(drawn_id::series)
@@ -201,7 +221,7 @@ class writer {
     void fulfil(const reserved& s, std::int64_t now) {
         const uuid version = ids_.next(time_point{milliseconds{now}});
         db_.run(sql::version_put, next(drawn_id::version), account_, ++seq_, version, last_version_,
-                now, std::string_view(operations_), nullptr);
+                now, nullptr, std::ssize(operations_), std::string_view(operations_));
         last_version_ = version;
         numbers& n = series_[static_cast<std::size_t>(last(drawn_id::task)) % series_.size()];
         if (!std::exchange(n.taken, true)) taken_.push_back(&n);

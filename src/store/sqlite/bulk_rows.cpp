@@ -31,20 +31,19 @@ row_key key_of_id(std::int64_t id) {
     return key;
 }
 
-using keyed_row = std::pair<row_key, row_ptr>;
-
-// Those that wait, in the order of a range, as far as their rows are there and say the same.
-class waiting_rows {
+// Entries that wait, in the order of a range.
+class waiting_entries {
   public:
-    waiting_rows(connection& db, const index_view& entries, const row_range& range)
-        : db_(db), entries_(entries), range_(range), last_(place_before(range)) {}
+    waiting_entries(const index_view& entries, const row_range& range)
+        : entries_(entries), walk_{.descending = range.descending}, last_(place_before(range)) {
+        pass();
+    }
 
-    std::optional<keyed_row> next() {
-        while (const auto e = entries_.next(last_, {.descending = range_.descending})) {
-            last_ = *e;
-            if (auto found = at(*e)) return found;
-        }
-        return std::nullopt;
+    // None: that was all.
+    const std::optional<index_entry>& next() const { return next_; }
+    void pass() {
+        next_ = entries_.next(last_, walk_);
+        if (next_) last_ = *next_;
     }
 
   private:
@@ -57,19 +56,19 @@ class waiting_rows {
         const index_place after{owner, key_reader(r.after).integer()};
         return r.descending ? index_entry::before(after) : index_entry::behind(after);
     }
-    std::optional<keyed_row> at(const index_entry& e) {
-        const index_info& by = *range_.index;
-        auto row = fetch_row(db_, by.table->indexes.front(), key_of_id(e.row), range_.heads);
-        auto key = row ? by.key_of(row.get()) : std::nullopt;
-        if (!key || place_of(*key) != e.at) return std::nullopt;
-        return keyed_row(*std::move(key), std::move(row));
-    }
 
-    connection& db_;
     const index_view& entries_;
-    const row_range& range_;
+    index_walk walk_;
     index_entry last_;
+    std::optional<index_entry> next_;
 };
+
+// Null: its row is not there, or says otherwise.
+row_ptr row_of_entry(connection& db, const index_info& by, const index_entry& e, bool head) {
+    auto row = fetch_row(db, by.table->indexes.front(), key_of_id(e.row), head);
+    const auto key = row ? by.key_of(row.get()) : std::nullopt;
+    return key && place_of(*key) == e.at ? row : nullptr;
+}
 
 }  // namespace
 
@@ -77,8 +76,7 @@ row_ptr fetch_in_bulk(connection& db, const index_view& waiting, const index_inf
                       const row_key& key, bool head) {
     const index_place at = place_of(key);
     for (auto e = waiting.next(index_entry::before(at)); e && e->at == at; e = waiting.next(*e)) {
-        auto row = fetch_row(db, index.table->indexes.front(), key_of_id(e->row), head);
-        if (row && index.key_of(row.get()) == key) return row;
+        if (auto row = row_of_entry(db, index, *e, head)) return row;
     }
     return fetch_row(db, index, key, head);
 }
@@ -86,33 +84,37 @@ row_ptr fetch_in_bulk(connection& db, const index_view& waiting, const index_inf
 row_page scan_in_bulk(connection& db, const index_view& waiting, const row_range& range) {
     CALLSIGN_ASSERT(range.prefix_parts == 1);
     row_page in_table = scan_rows(db, range);
-    waiting_rows others(db, waiting, range);
+    waiting_entries others(waiting, range);
     row_page page;
+    std::size_t waited = 0;  // of rows that wait, in bytes
     const auto is_full = [&] {
-        return page.rows.size() == page_rows_max || std::ssize(page.rows) >= range.limit;
+        return page.rows.size() == page_rows_max || std::ssize(page.rows) >= range.limit ||
+               (waited >= page_bytes_max && !page.rows.empty());
     };
-    auto other = others.next();
+    const auto take_other = [&] {
+        const std::size_t before = db.work();
+        auto row = row_of_entry(db, *range.index, *others.next(), range.heads);
+        waited += db.work() - before;
+        if (row) page.rows.push_back(std::move(row));
+        others.pass();
+    };
     for (row_ptr& row : in_table.rows) {
-        const auto key = range.index->key_of(row.get());
-        if (!key) throw_damaged(std::string(range.index->table->name), 0, "its key");
+        const index_place at = place_of(*range.index->key_of(row.get()));
         const auto is_before = [&] {
-            return other && (range.descending ? other->first > *key : other->first < *key);
+            return others.next() &&
+                   (range.descending ? others.next()->at > at : others.next()->at < at);
         };
-        for (; is_before() && !is_full(); other = others.next()) {
-            page.rows.push_back(std::move(other->second));
-        }
+        while (is_before() && !is_full()) take_other();
         page.is_last = !is_full();
         if (!page.is_last) return page;
         // It was merged since.
-        if (other && other->first == *key) other = others.next();
+        while (others.next() && others.next()->at == at) others.pass();
         page.rows.push_back(std::move(row));
     }
     page.is_last = in_table.is_last;
     if (!page.is_last) return page;
-    for (; other && !is_full(); other = others.next()) {
-        page.rows.push_back(std::move(other->second));
-    }
-    page.is_last = !other;
+    while (others.next() && !is_full()) take_other();
+    page.is_last = !others.next();
     return page;
 }
 

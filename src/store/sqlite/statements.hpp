@@ -10,29 +10,10 @@ inline constexpr auto rollback = "ROLLBACK";
 
 // ---- series ----
 
-inline constexpr auto account_advance =
-    "UPDATE accounts SET last_seq = ?, last_version = ?, fork_place = ?, fork_bytes = ?,"
-    " fork_gone_to = ?, fork_gone_below = ?, stored_bytes = ? WHERE account_id = ?";
-
-#define CALLSIGN_SERIES                                                                      \
-    "SELECT s.series_id, s.account_id, s.prefix, s.project, s.is_default,"                   \
-    " coalesce((SELECT last_number FROM counters c WHERE c.series_id = s.series_id"          \
-    " ORDER BY c.period DESC LIMIT 1), 0),"                                                  \
-    " coalesce((SELECT max(c.period) FROM counters c WHERE c.series_id = s.series_id), '')," \
-    " s.reset, s.time_zone, s.archived, s.allows_gaps, s.held, s.numbering FROM series s"
-inline constexpr auto series_default = CALLSIGN_SERIES " WHERE s.account_id = ? AND s.is_default";
-#undef CALLSIGN_SERIES
-inline constexpr auto series_put =
-    "INSERT INTO series (series_id, account_id, prefix, project, is_default, created_at)"
-    " VALUES (?, ?, ?, ?, ?, ?)";
-
-inline constexpr auto counter_put =
-    "INSERT INTO counters (counter_id, series_id, period, last_number) VALUES (?, ?, ?, 0)";
 // Of those in the index's table.
 inline constexpr auto counter_highest =
     "SELECT max(number) FROM task_numbers WHERE counter_id = ?1 AND over = 0 UNION ALL"
     " SELECT max(number) FROM task_numbers WHERE counter_id = ?1 AND over = 1";
-inline constexpr auto counter_set = "UPDATE counters SET last_number = ? WHERE counter_id = ?";
 
 // ---- slots ----
 

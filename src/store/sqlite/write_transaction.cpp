@@ -260,10 +260,6 @@ class write_transaction final : public reads_over<write_tx> {
     }
     void clear_log() override { state_.log_clearing_due = true; }
 
-    // ---- sealed chains ----
-
-    // ---- an opaque account becomes managed ----
-
     void conceal_task(const task& t) override {
         changed_ = true;
         db_.use(sql::task_conceal).bind(t.id).run();
@@ -272,8 +268,6 @@ class write_transaction final : public reads_over<write_tx> {
         if (opened != 0) turned(t.id, true);
         state_.now.all.open_tasks -= opened;
     }
-
-    // ---- series ----
 
     std::optional<removal_place> remove_some(account_id account, const removal_place& from,
                                              std::int64_t limit) override {

@@ -283,14 +283,14 @@ class player {
     }
     // Some are left out, and some of those taken after all.
     std::int64_t take(write_tx& tx, series_id series) {
-        const std::int64_t last = numbers::last(tx, series, "");
+        const std::int64_t last = callsign::numbers::last(tx, series, "");
         const std::int64_t wanted = 1 + draw(static_cast<int>(last) + 1);
-        if (numbers::is_skipped(tx, series, "", wanted)) {
-            numbers::reclaim(tx, series, "", wanted);
+        if (callsign::numbers::is_skipped(tx, series, "", wanted)) {
+            callsign::numbers::reclaim(tx, series, "", wanted);
             return wanted;
         }
-        if (draw(8) == 0) numbers::skip(tx, series, "", last + 2);
-        return numbers::take(tx, series, "");
+        if (draw(8) == 0) callsign::numbers::skip(tx, series, "", last + 2);
+        return callsign::numbers::take(tx, series, "");
     }
     static receipt receipt_of(const task& t, std::int64_t number, std::int64_t seq) {
         return {t.uuid, "S", "", number, seq, t0, true};

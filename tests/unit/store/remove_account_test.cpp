@@ -212,8 +212,8 @@ TEST_F(removal, leaves_a_sound_store_after_each_step) {
     EXPECT_EQ(store_->totals().open_tasks, 60);
     // Nothing of it is remembered.
     const auto again = make("gone");
-    EXPECT_EQ(numbers::with_last(*store_->begin_read(),
-                                 *all_series::default_of(*store_->begin_read(), again))
+    EXPECT_EQ(callsign::numbers::with_last(*store_->begin_read(),
+                                           *all_series::default_of(*store_->begin_read(), again))
                   .last_number,
               30);
     for (const account_id id : {other, third}) {
@@ -249,7 +249,8 @@ TEST_F(removal, what_is_made_meanwhile_begins_at_its_own_start) {
             run(one);
             const auto tx = store_->begin_read();
             EXPECT_EQ(tx->find_task(id, uuid{{1, 2}})->numbered->number, 1) << name;
-            EXPECT_EQ(numbers::with_last(*tx, *all_series::find(*tx, id, "N")).last_number, 4)
+            EXPECT_EQ(
+                callsign::numbers::with_last(*tx, *all_series::find(*tx, id, "N")).last_number, 4)
                 << name;
         } while (c.from);
         const auto report = report_on(dir_.path());
