@@ -79,6 +79,12 @@ void update(write_tx& tx, const account& now) {
     });
 }
 
+void add_stored(write_tx& tx, account_id id, std::size_t more, std::size_t less) {
+    tx.edit(tx.expect<accounts_by_id>(id), [&](account& a) {
+        a.stored_bytes += static_cast<std::int64_t>(more) - static_cast<std::int64_t>(less);
+    });
+}
+
 void become_managed(write_tx& tx, account_id id, const chain_head& last) {
     tx.edit(tx.expect<accounts_by_id>(id), [&](account& a) {
         a.mode = account_mode::managed;

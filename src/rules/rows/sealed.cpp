@@ -1,20 +1,11 @@
 #include <callsign/ports/tables/accounts.hpp>
 #include <callsign/ports/tables/sealed.hpp>
+#include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/sealed.hpp>
 
 #include <utility>
 
 namespace callsign {
-namespace {
-
-void add_stored(write_tx& tx, account_id id, std::size_t more, std::size_t less) {
-    tx.edit(tx.expect<accounts_by_id>(id), [&](account& a) {
-        a.stored_bytes += static_cast<std::int64_t>(more) - static_cast<std::int64_t>(less);
-    });
-}
-
-}  // namespace
-
 namespace sealed {
 
 std::optional<sealed_version> find_child(read_tx& tx, account_id account, const uuid& parent) {
@@ -67,7 +58,7 @@ std::int64_t append(write_tx& tx, account_id account, const uuid& id, const uuid
 std::size_t remove(write_tx& tx, account_id account, const uuid& parent) {
     const auto found = tx.get_head<sealed_by_parent>(parent, account);
     if (!found) return 0;
-    add_stored(tx, account, 0, found->bytes);
+    accounts::add_stored(tx, account, 0, found->bytes);
     tx.erase(found);
     return found->bytes;
 }
@@ -102,14 +93,14 @@ void put(write_tx& tx, account_id account, const snapshot_mark& mark, time_point
     made.mark = mark;
     made.size = bytes.size();
     made.bytes = std::move(bytes);
-    add_stored(tx, account, made.size, 0);
+    accounts::add_stored(tx, account, made.size, 0);
     tx.put(std::move(made));
 }
 
 void remove(write_tx& tx, account_id account) {
     const auto found = tx.get_head<snapshots_by_account>(account);
     if (!found) return;
-    add_stored(tx, account, 0, found->size);
+    accounts::add_stored(tx, account, 0, found->size);
     tx.erase(found);
 }
 

@@ -1,5 +1,6 @@
 #include <callsign/ports/tables/accounts.hpp>
 #include <callsign/ports/tables/versions.hpp>
+#include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/versions.hpp>
 
 #include <utility>
@@ -23,12 +24,6 @@ version_row row_of_version(write_tx& tx, account_id account, version made) {
     row.bytes = size_of(made.operations);
     row.operations = std::move(made.operations);
     return row;
-}
-
-void add_stored(write_tx& tx, account_id account, std::size_t more, std::size_t less) {
-    tx.edit(tx.expect<accounts_by_id>(account), [&](callsign::account& a) {
-        a.stored_bytes += static_cast<std::int64_t>(more) - static_cast<std::int64_t>(less);
-    });
 }
 
 template <class Row>
@@ -82,7 +77,7 @@ std::int64_t append(write_tx& tx, account_id account, const uuid& id, time_point
 void scrub(write_tx& tx, account_id account, const uuid& id, std::vector<operation> operations) {
     const auto found = expected(tx.get<versions_by_id>(id, account), account);
     const std::size_t bytes = size_of(operations);
-    add_stored(tx, account, bytes, found->bytes);
+    accounts::add_stored(tx, account, bytes, found->bytes);
     tx.edit(found, [&](version_row& v) {
         v.bytes = bytes;
         v.operations = std::move(operations);
@@ -95,13 +90,13 @@ void take_over(write_tx& tx, account_id account, version made) {
         throw_damaged("accounts", account.value, "another head than was taken over");
     }
     version_row row = row_of_version(tx, account, std::move(made));
-    add_stored(tx, account, row.bytes, 0);
+    accounts::add_stored(tx, account, row.bytes, 0);
     tx.put(std::move(row));
 }
 
 void drop(write_tx& tx, account_id account, const uuid& id) {
     const auto found = expected(tx.get_head<versions_by_id>(id, account), account);
-    add_stored(tx, account, 0, found->bytes);
+    accounts::add_stored(tx, account, 0, found->bytes);
     tx.erase(found);
 }
 

@@ -21,7 +21,7 @@ index_place place_of(const row_key& key) {
     return {owner, parts.integer()};
 }
 
-std::int64_t id_of(const table_info& t, const void* row) {
+std::int64_t primary_id_of(const table_info& t, const void* row) {
     return key_reader(*t.indexes.front().key_of(row)).integer();
 }
 
@@ -130,7 +130,7 @@ void write_in_bulk(connection& db, bulk_index& into, const table_changes& change
             const index_place at = place_of(*before);
             db.use(into.table().erase).bind(at.owner).bind(at.place).run();
         }
-        if (now) into.add({place_of(*now), id_of(t, c.now.get())}, false);
+        if (now) into.add({place_of(*now), primary_id_of(t, c.now.get())}, false);
     }
 }
 

@@ -36,7 +36,7 @@ std::string equals(std::string_view column) {
 }
 
 // Of an index in bulk the entries are `n`, and the rows `t`.
-std::string column_of(const index_info& i, std::string_view column) {
+std::string name_in(const index_info& i, std::string_view column) {
     return (i.in_bulk ? "n." : "") + std::string(column);
 }
 
@@ -65,7 +65,7 @@ std::string select_by(const index_info& i, bool heads) {
 
 std::string where_key(const index_info& i) {
     return " WHERE " +
-           joined(i.columns, " AND ", [&](std::string_view c) { return equals(column_of(i, c)); }) +
+           joined(i.columns, " AND ", [&](std::string_view c) { return equals(name_in(i, c)); }) +
            (i.where.empty() ? "" : " AND " + std::string(i.where));
 }
 
@@ -76,14 +76,14 @@ std::string scan_of(const row_range& r) {
     const auto rest = columns.subspan(r.prefix_parts);
     std::vector<std::string> conditions;
     if (!i.where.empty()) conditions.emplace_back(i.where);
-    for (const std::string_view c : prefix) conditions.push_back(equals(column_of(i, c)));
+    for (const std::string_view c : prefix) conditions.push_back(equals(name_in(i, c)));
     if (r.after_parts > 0) {
-        const auto name = [&](std::string_view c) { return column_of(i, c); };
+        const auto name = [&](std::string_view c) { return name_in(i, c); };
         conditions.push_back("(" + joined(rest.first(r.after_parts), ", ", name) + ")" +
                              (r.descending ? " < " : " > ") + placeholders(r.after_parts));
     }
     const auto in_order = [&](std::string_view c) {
-        return column_of(i, c) + (r.descending ? " DESC" : "");
+        return name_in(i, c) + (r.descending ? " DESC" : "");
     };
     const std::string where = joined(conditions, " AND ", [](const std::string& c) { return c; });
     return select_by(i, r.heads) + (where.empty() ? "" : " WHERE " + where) +

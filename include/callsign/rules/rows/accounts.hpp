@@ -3,6 +3,7 @@
 
 #include <callsign/ports/store.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -31,6 +32,8 @@ account_id put(write_tx& tx, std::string_view name, time_point now,
                account_mode mode = account_mode::managed);
 // Its name, its state, and since when it is deleted. Requires: nobody else has the name.
 void update(write_tx& tx, const account& now);
+// Of its versions and its snapshot there are so many bytes more, and so many less.
+void add_stored(write_tx& tx, account_id id, std::size_t more, std::size_t less);
 // Its chain are the versions taken over, up to `last`, and head_of() says from now on how far it
 // was sealed. Its sealed versions and its snapshot stay. Requires: it is opaque.
 void become_managed(write_tx& tx, account_id id, const chain_head& last);
