@@ -161,8 +161,11 @@ TEST_P(store_contract, a_device_is_expected_back_after_a_restore) {
     const auto laptop = write([&](write_tx& tx) {
         devices::put(tx,
                      {.client_id = client_b, .account = account, .name = "b", .sealed_key = "k"});
-        return devices::put(
-            tx, {.client_id = client_a, .account = account, .name = "a", .sealed_key = "k"});
+        return devices::put(tx, {.client_id = client_a,
+                                 .account = account,
+                                 .name = "a",
+                                 .sealed_key = "k",
+                                 .resync = resync{5, resync::state::seen}});
     });
     EXPECT_FALSE(devices::find(*store_->begin_read(), client_a)->resync) << "it is new";
     using state = resync::state;

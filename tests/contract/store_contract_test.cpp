@@ -249,13 +249,13 @@ TEST_P(store_contract, an_account_goes_with_all_its_rows) {
         });
         int steps = 0;
         for (std::optional<removal_place> at = removal_place{}; at; ++steps) {
-            at = write([&](write_tx& tx) { return remove_rows_of(tx, id, *at, 7); });
+            at = write([&](write_tx& tx) { return remove_rows_of(tx, id, *at, 2); });
             if (GetParam().durable) reopen();
         }
         return steps;
     };
     const int steps = remove(home);
-    EXPECT_TRUE(steps > 5 || !GetParam().durable) << steps;
+    EXPECT_TRUE(steps > 20 || !GetParam().durable) << steps;
     remove(sealed);
 
     const auto tx = store_->begin_read();

@@ -35,6 +35,8 @@ std::vector<device> of(read_tx& tx, account_id account) {
 device_id put(write_tx& tx, device made) {
     tx.at(made.created_at);
     made.id = device_id{tx.draw(drawn_id::device)};
+    made.revoked_at.reset();
+    made.resync.reset();
     return tx.put(std::move(made))->id;
 }
 

@@ -13,8 +13,8 @@ std::optional<device> find(read_tx& tx, const uuid& client_id);
 // In the order of their ids.
 std::vector<device> of(read_tx& tx, account_id account);
 
-// Its id and what is its account's are ignored. Requires: nobody has this client id, and no device
-// of the account that is not revoked has this name.
+// Its id, what is its account's, `revoked_at` and `resync` are ignored. Requires: nobody has this
+// client id, and no device of the account that is not revoked has this name.
 device_id put(write_tx& tx, device made);
 void revoke(write_tx& tx, device_id id, time_point now);
 void set_resync(write_tx& tx, device_id id, const resync& now);
