@@ -73,7 +73,7 @@ struct account {
     bool elsewhere = false;
     chain_head head{};
     std::int64_t history_from = 0;  // how tasks stood before this seq is not known any more
-    std::int64_t stored_bytes = 0;  // of its versions and its snapshot, as the store keeps them
+    std::int64_t stored_bytes = 0;  // of its versions (size_of), sealed or not, and its snapshot
     fork_tally forks{};
 };
 

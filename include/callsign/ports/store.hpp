@@ -43,7 +43,6 @@ namespace callsign {
 
 // False: that was enough.
 using task_visitor = std::function<bool(task&&)>;
-using effect_visitor = std::function<bool(effect&&)>;
 
 // Through the numbers of (series, period): those after `from`, or going down before it. Of tasks
 // that have none their ids stand for them, and there are no periods.
@@ -64,31 +63,16 @@ class read_tx : public row_reader {
     // Null: there is none with this key, which is all of its parts.
     template <class Index, class... Part>
     row_of<typename Index::row> get(const Part&... parts) {
-        using row = typename Index::row;
-        if (unit_) {
-            if (const auto own =
-                    unit_->of<row>().template find<Index>(index_key<Index>(parts...))) {
-                return *own;
-            }
-        }
-        auto found = committed<Index>(parts...);
-        const bool is_other = found && unit_ && unit_->of<row>().has(found.get());
-        return is_other ? nullptr : found;  // it is changed, and has another key now
+        return own_or<Index>([&] { return committed<Index>(parts...); }, parts...);
     }
     // The same without what is large.
     template <class Index, class... Part>
     row_of<head_of<typename Index::row>> get_head(const Part&... parts) {
-        using row = typename Index::row;
-        if (unit_) {
-            if (const auto own =
-                    unit_->of<row>().template find<Index>(index_key<Index>(parts...))) {
-                return *own;
-            }
-        }
-        auto found = std::static_pointer_cast<const head_of<row>>(
-            fetch(info_of<Index>(), key_from<Index, 0>(parts...), true));
-        const bool is_other = found && unit_ && unit_->of<row>().has(found.get());
-        return is_other ? nullptr : found;
+        const auto committed = [&] {
+            return std::static_pointer_cast<const head_of<typename Index::row>>(
+                fetch(info_of<Index>(), key_from<Index, 0>(parts...), true));
+        };
+        return own_or<Index>(committed, parts...);
     }
     // As get(); if there is none, throws store_failure.
     template <class Index, class Id>
@@ -119,6 +103,26 @@ class read_tx : public row_reader {
             return true;
         });
         return some;
+    }
+    // The same, as values.
+    template <class Index, std::size_t Parts, bool Heads>
+    auto copies(const range<Index, Parts, Heads>& rows) {
+        using row = typename range<Index, Parts, Heads>::row;
+        std::vector<row> some;
+        scan(rows, [&](row_of<row> each) {
+            some.push_back(taken(std::move(each)));
+            return true;
+        });
+        return some;
+    }
+    template <class Index, std::size_t Parts>
+    std::int64_t count(const range<Index, Parts>& rows) {
+        std::int64_t all = 0;
+        scan(rows.heads(), [&](const auto& /*each*/) {
+            ++all;
+            return true;
+        });
+        return all;
     }
 
     virtual std::optional<task> find_task(account_id account, const uuid& id) = 0;
@@ -163,6 +167,16 @@ class read_tx : public row_reader {
     row_cache* cache_ = nullptr;    // null: nothing is remembered
 
   private:
+    // What is changed here, or else what `look` finds of the committed rows.
+    template <class Index, class Look, class... Part>
+    std::invoke_result_t<Look> own_or(const Look& look, const Part&... parts) {
+        auto* const own = unit_ ? unit_->changed<typename Index::row>() : nullptr;
+        if (!own) return look();
+        if (const auto now = own->template find<Index>(index_key<Index>(parts...))) return *now;
+        auto found = look();
+        const bool is_other = found && own->has(found.get());
+        return is_other ? nullptr : found;  // it is changed, and has another key now
+    }
     template <class Index, class... Part>
     row_of<typename Index::row> committed(const Part&... parts) {
         using row = typename Index::row;
@@ -215,7 +229,7 @@ enum class drawn_id : std::uint8_t {
 
 class write_tx : public read_tx {
   public:
-    // What it remembers of rows lives as long as the transaction.
+    // `remembered` outlives it; null: nothing is.
     explicit write_tx(row_cache* remembered = nullptr) {
         unit_ = &changes_;
         cache_ = remembered;

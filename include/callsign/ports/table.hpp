@@ -42,6 +42,11 @@ Row taken(row_of<Row>&& row) {
     if (row.use_count() > 1) return *row;
     return std::move(const_cast<Row&>(*row));
 }
+// None: there is no row.
+template <class Row>
+std::optional<Row> copy_of(const row_of<Row>& row) {
+    return row ? std::optional<Row>(*row) : std::nullopt;
+}
 
 // ---- keys ----
 

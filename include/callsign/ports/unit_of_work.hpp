@@ -242,7 +242,11 @@ class unit_of_work {
         if (!changed) changed = std::make_unique<changed_rows_of<Row>>();
         return static_cast<changed_rows_of<Row>&>(*changed);
     }
-    // Null: nothing is changed.
+    // Null, from both: nothing is changed.
+    template <class Row>
+    changed_rows_of<Row>* changed() const {
+        return static_cast<changed_rows_of<Row>*>(of(info_of_table<Row>()));
+    }
     changed_rows* of(const table_info& table) const {
         return table.number < tables_.size() ? tables_[table.number].get() : nullptr;
     }

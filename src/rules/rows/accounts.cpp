@@ -6,33 +6,20 @@
 #include <utility>
 
 namespace callsign::accounts {
-namespace {
-
-std::vector<account> copies(const std::vector<row_of<account>>& rows) {
-    std::vector<account> some;
-    some.reserve(rows.size());
-    for (const auto& each : rows) some.push_back(*each);
-    return some;
-}
-
-}  // namespace
-
 std::optional<account> find(read_tx& tx, account_id id) {
-    const auto found = tx.get<accounts_by_id>(id);
-    return found ? std::optional(*found) : std::nullopt;
+    return copy_of(tx.get<accounts_by_id>(id));
 }
 
 std::optional<account> find(read_tx& tx, std::string_view name) {
-    const auto found = tx.get<accounts_by_name>(name);
-    return found ? std::optional(*found) : std::nullopt;
+    return copy_of(tx.get<accounts_by_name>(name));
 }
 
 std::vector<account> some(read_tx& tx, account_id after, std::int64_t limit) {
-    return copies(tx.all(range_of<accounts_by_id>().after(after).limit(limit)));
+    return tx.copies(range_of<accounts_by_id>().after(after).limit(limit));
 }
 
 std::vector<account> all(read_tx& tx) {
-    return copies(tx.all(range_of<accounts_by_id>()));
+    return tx.copies(range_of<accounts_by_id>());
 }
 
 std::vector<account> deleted(read_tx& tx, time_point before, std::int64_t limit) {

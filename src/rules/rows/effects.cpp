@@ -7,8 +7,7 @@
 namespace callsign::effects {
 
 std::optional<effect> find(read_tx& tx, account_id account, const uuid& task, effect_kind kind) {
-    const auto found = tx.get<effects_by_task>(task, account, kind);
-    return found ? std::optional(*found) : std::nullopt;
+    return copy_of(tx.get<effects_by_task>(task, account, kind));
 }
 
 void visit(read_tx& tx, account_id account, effect_id after, const visitor& show) {
@@ -33,11 +32,10 @@ effect_id put(write_tx& tx, effect made) {
 }
 
 void update(write_tx& tx, const effect& now) {
-    const auto was = tx.expect<effects_by_id>(now.id);
-    effect changed = *was;
-    changed.attempts = now.attempts;
-    changed.parent = now.parent;
-    tx.put(was, std::move(changed));
+    tx.edit(tx.expect<effects_by_id>(now.id), [&](effect& e) {
+        e.attempts = now.attempts;
+        e.parent = now.parent;
+    });
 }
 
 void remove(write_tx& tx, effect_id id) {

@@ -27,10 +27,8 @@ std::int64_t advance(write_tx& tx, series_id series, std::string_view period, co
         const auto its = tx.expect<series_by_id>(series);
         if (period > its->period) tx.edit(its, [&](callsign::series& s) { s.period = period; });
     }
-    counter_row now = *counter;
-    now.last_number = move(*counter);
-    const std::int64_t number = now.last_number;
-    tx.put(counter, std::move(now));
+    const std::int64_t number = move(*counter);
+    tx.edit(counter, [&](counter_row& c) { c.last_number = number; });
     return number;
 }
 

@@ -14,16 +14,11 @@ void set_elsewhere(write_tx& tx, account_id id, bool elsewhere) {
 }  // namespace
 
 std::optional<remote_chain> find(read_tx& tx, account_id account) {
-    const auto found = tx.get<remotes_by_account>(account);
-    return found ? std::optional(*found) : std::nullopt;
+    return copy_of(tx.get<remotes_by_account>(account));
 }
 
 std::vector<remote_chain> some(read_tx& tx, account_id after, std::int64_t limit) {
-    std::vector<remote_chain> some;
-    for (const auto& r : tx.all(range_of<remotes_by_account>().after(after).limit(limit))) {
-        some.push_back(*r);
-    }
-    return some;
+    return tx.copies(range_of<remotes_by_account>().after(after).limit(limit));
 }
 
 void put(write_tx& tx, remote_chain made) {

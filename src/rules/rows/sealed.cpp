@@ -14,8 +14,7 @@ std::optional<sealed_version> find_child(read_tx& tx, account_id account, const 
 }
 
 std::optional<sealed_link> find_link(read_tx& tx, account_id account, const uuid& parent) {
-    const auto found = tx.get_head<sealed_by_parent>(parent, account);
-    return found ? std::optional(*found) : std::nullopt;
+    return copy_of(tx.get_head<sealed_by_parent>(parent, account));
 }
 
 std::optional<sealed_version> find_first(read_tx& tx, account_id account) {
@@ -29,11 +28,7 @@ std::optional<sealed_version> find_first(read_tx& tx, account_id account) {
 }
 
 std::vector<sealed_link> links(read_tx& tx, std::int64_t place, std::int64_t limit) {
-    std::vector<sealed_link> some;
-    for (const auto& each : tx.all(range_of<sealed_by_place>().after(place).limit(limit).heads())) {
-        some.push_back(*each);
-    }
-    return some;
+    return tx.copies(range_of<sealed_by_place>().after(place).limit(limit).heads());
 }
 
 std::int64_t append(write_tx& tx, account_id account, const uuid& id, const uuid& parent,

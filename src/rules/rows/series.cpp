@@ -5,24 +5,6 @@
 #include <utility>
 
 namespace callsign::all_series {
-namespace {
-
-std::optional<series> copy_of(const row_of<series>& found) {
-    return found ? std::optional(*found) : std::nullopt;
-}
-
-template <class Index>
-std::int64_t count(read_tx& tx, account_id account) {
-    std::int64_t all = 0;
-    tx.scan(range_of<Index>(account), [&](const auto& /*each*/) {
-        ++all;
-        return true;
-    });
-    return all;
-}
-
-}  // namespace
-
 std::optional<series> find(read_tx& tx, account_id account, std::string_view prefix) {
     const auto named = tx.get<prefixes_by_name>(account, prefix);
     return named ? copy_of(tx.expect<series_by_id>(named->series)) : std::nullopt;
@@ -38,9 +20,7 @@ std::optional<series> default_of(read_tx& tx, account_id account) {
 }
 
 std::vector<series> of(read_tx& tx, account_id account) {
-    std::vector<series> all;
-    for (const auto& each : tx.all(range_of<series_by_account>(account))) all.push_back(*each);
-    return all;
+    return tx.copies(range_of<series_by_account>(account));
 }
 
 std::optional<series> next_numbering(read_tx& tx, series_id after) {
@@ -79,7 +59,8 @@ void update(write_tx& tx, const series& now, time_point at) {
 }
 
 std::int64_t count_former_prefixes(read_tx& tx, account_id account) {
-    return count<prefixes_by_name>(tx, account) - count<series_by_account>(tx, account);
+    return tx.count(range_of<prefixes_by_name>(account)) -
+           tx.count(range_of<series_by_account>(account));
 }
 
 }  // namespace callsign::all_series

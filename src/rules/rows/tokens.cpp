@@ -45,12 +45,7 @@ std::vector<token> of(read_tx& tx, std::optional<account_id> account) {
 }
 
 std::int64_t count(read_tx& tx, account_id account) {
-    std::int64_t all = 0;
-    tx.scan(range_of<tokens_by_account>(account), [&](const auto& /*each*/) {
-        ++all;
-        return true;
-    });
-    return all;
+    return tx.count(range_of<tokens_by_account>(account));
 }
 
 token_id put(write_tx& tx, std::optional<account_id> account, std::string_view name,
@@ -71,10 +66,7 @@ token_id put(write_tx& tx, std::optional<account_id> account, std::string_view n
 
 void revoke(write_tx& tx, token_id id, time_point now) {
     tx.at(now);
-    const auto found = tx.expect<tokens_by_id>(id);
-    token_row revoked = *found;
-    revoked.what.revoked_at = now;
-    tx.put(found, std::move(revoked));
+    tx.edit(tx.expect<tokens_by_id>(id), [&](token_row& t) { t.what.revoked_at = now; });
 }
 
 std::int64_t forget_ended(write_tx& tx, account_id account, time_point now, std::int64_t limit) {

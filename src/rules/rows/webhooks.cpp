@@ -7,14 +7,11 @@
 namespace callsign::webhooks {
 
 std::optional<webhook> find(read_tx& tx, account_id account, const uuid& id) {
-    const auto found = tx.get<webhooks_by_uuid>(id, account);
-    return found ? std::optional(*found) : std::nullopt;
+    return copy_of(tx.get<webhooks_by_uuid>(id, account));
 }
 
 std::vector<webhook> of(read_tx& tx, account_id account) {
-    std::vector<webhook> all;
-    for (const auto& each : tx.all(range_of<webhooks_by_account>(account))) all.push_back(*each);
-    return all;
+    return tx.copies(range_of<webhooks_by_account>(account));
 }
 
 std::vector<webhook> active(read_tx& tx, webhook_id after, std::int64_t limit) {
