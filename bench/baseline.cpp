@@ -42,6 +42,10 @@ constexpr auto series_default = "SELECT series_id FROM series WHERE account_id =
 constexpr auto counter_put =
     "INSERT INTO counters (counter_id, series_id, period, last_number) VALUES (?, ?, ?, 0)";
 constexpr auto counter_set = "UPDATE counters SET last_number = ? WHERE counter_id = ?";
+constexpr auto task_put =
+    "INSERT INTO tasks (task_id, account_id, uuid, series_id, counter_id, number, prefix, seq,"
+    " last_seq, created_at, purged, over, author, bytes, attributes)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, NULL, ?, ?)";
 constexpr auto version_put =
     "INSERT INTO versions (version_row, account_id, seq, version_id, parent_id, created_at, author,"
     " bytes, operations) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
@@ -227,7 +231,7 @@ class writer {
         if (!std::exchange(n.taken, true)) taken_.push_back(&n);
         const std::int64_t task = next(drawn_id::task);
         db_.run(sql::task_put, task, account_, s.id, n.series, n.counter, ++n.last, prefix_, seq_,
-                seq_, now, std::string_view(attributes_), none, none, nullptr);
+                seq_, now, std::ssize(attributes_), std::string_view(attributes_));
         db_.run(sql::slot_commit, task, std::int64_t{1}, now, s.slot, std::int64_t{0});
     }
 
@@ -250,7 +254,7 @@ class writer {
         std::vector<operation> operations{{operation_kind::create, id, {}, {}, {}}};
         for (const auto& [name, value] : all)
             operations.push_back({operation_kind::update, id, name, value, now});
-        attributes_ = sqlite::encode(all);
+        attributes_ = sqlite::encode(all, {});
         operations_ = sqlite::encode(operations);
     }
 

@@ -212,11 +212,13 @@ CREATE TABLE tasks (
     seq        INTEGER,
     last_seq   INTEGER NOT NULL,
     created_at INTEGER NOT NULL,
-    purged     INTEGER NOT NULL DEFAULT 0 CHECK (purged IN (0, 1)),
-    over       INTEGER NOT NULL DEFAULT 0 CHECK (over IN (0, 1)),
+    purged     INTEGER NOT NULL CHECK (purged IN (0, 1)),
+    over       INTEGER NOT NULL CHECK (over IN (0, 1)),
     author     INTEGER,
+    bytes      INTEGER NOT NULL CHECK (bytes >= 0),
     attributes BLOB NOT NULL,
-    CHECK ((number IS NULL) = (counter_id IS NULL) AND (number IS NULL) = (seq IS NULL))
+    CHECK ((number IS NULL) = (counter_id IS NULL) AND (number IS NULL) = (prefix IS NULL)),
+    CHECK ((number IS NULL) = (seq IS NULL))
 ) STRICT;
 -- A uuid of ours is a UUIDv7 and lands at the end; a client's own may land anywhere.
 CREATE UNIQUE INDEX tasks_by_uuid ON tasks (uuid, account_id);
@@ -229,11 +231,13 @@ CREATE INDEX tasks_unnumbered ON tasks (series_id) WHERE number IS NULL;
 -- whole one, this one included, in bytes.
 CREATE TABLE task_history (
     history_id INTEGER PRIMARY KEY,
+    account_id INTEGER NOT NULL REFERENCES accounts,
     task_id    INTEGER NOT NULL REFERENCES tasks,
     seq        INTEGER NOT NULL,
     ended_at   INTEGER NOT NULL,
     kind       INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 3),
     way        INTEGER NOT NULL,
+    bytes      INTEGER NOT NULL CHECK (bytes >= 0),
     attributes BLOB NOT NULL
 ) STRICT;
 CREATE UNIQUE INDEX task_history_by_task ON task_history (task_id, seq);

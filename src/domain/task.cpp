@@ -47,6 +47,36 @@ std::optional<task_key> parse_task_key(std::string_view text) {
 
 }  // namespace
 
+attribute_diff diff_between(const attributes& from, const attributes& to) {
+    attribute_diff diff;
+    auto& set = diff.set;
+    auto old = from.begin();
+    for (const auto& now : to) {
+        for (; old != from.end() && old->first < now.first; ++old) {
+            diff.absent.push_back(old->first);
+        }
+        const bool is_there = old != from.end() && old->first == now.first;
+        if (!is_there || old->second != now.second) set.emplace_hint(set.end(), now);
+        if (is_there) ++old;
+    }
+    for (; old != from.end(); ++old) diff.absent.push_back(old->first);
+    return diff;
+}
+
+bool apply_diff(const attribute_diff& diff, attributes& state) {
+    for (const std::string& name : diff.absent) {
+        if (state.erase(name) == 0) return false;
+    }
+    for (const auto& [name, value] : diff.set) state.insert_or_assign(name, value);
+    return true;
+}
+
+std::size_t size_of(const attribute_diff& diff) noexcept {
+    std::size_t bytes = size_of(diff.set);
+    for (const std::string& name : diff.absent) bytes += name.size();
+    return bytes;
+}
+
 std::string format_key(std::string_view prefix, std::string_view period, std::int64_t number) {
     std::array<char, 20> buffer;
     const char* end = std::to_chars(buffer.begin(), buffer.end(), number).ptr;

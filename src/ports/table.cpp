@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <limits>
+#include <utility>
 
 namespace callsign {
 namespace {
@@ -102,6 +103,12 @@ void take_column(column_source& from, author& v) {
 void take_column(column_source& from, time_point& v) {
     v = time_point{milliseconds{from.take_integer()}};
     if (!is_instant(v)) from.damaged("an instant");
+}
+
+void take_column(column_source& from, attributes& v) {
+    attribute_diff all = from.take_attributes();
+    if (!all.absent.empty()) from.damaged("its attributes");
+    v = std::move(all.set);
 }
 
 void take_column(column_source& from, std::size_t& v) {

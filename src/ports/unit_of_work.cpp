@@ -29,6 +29,20 @@ std::vector<table_changes> unit_of_work::changes() const {
     return all;
 }
 
+namespace {
+
+[[noreturn]] void throw_misplaced(const table_info& t, const void* row) {
+    const index_info& primary = t.indexes.front();
+    const bool has_id = primary.kinds.front() == part_kind::integer;
+    const std::int64_t id = has_id ? key_reader(*primary.key_of(row)).integer() : 0;
+    throw_damaged(std::string(t.name), id, "an index has it, and cannot");
+}
+
+// Who walks on takes more at once; most take few, of which some are large.
+constexpr std::int64_t first_page_rows = 32;
+
+}  // namespace
+
 void scan_rows(row_reader& base, unit_of_work* work, const row_range& range,
                const std::function<bool(const row_ptr&)>& visit) {
     changed_rows* const changed = work ? work->of(*range.index->table) : nullptr;
@@ -49,15 +63,14 @@ void scan_rows(row_reader& base, unit_of_work* work, const row_range& range,
     if (rest.limit <= 0) return;
 
     row_range page = range;
-    for (bool is_last = false; !is_last;) {
-        page.limit = rest.limit;
+    std::int64_t page_rows = first_page_rows;
+    for (bool is_last = false; !is_last; page_rows *= 2) {
+        page.limit = std::min(rest.limit, page_rows);
         const row_page some = base.scan(page);
         is_last = some.is_last;
         for (const row_ptr& row : some.rows) {
             const auto found = range.index->key_of(row.get());
-            if (!found)
-                throw_damaged(std::string(range.index->table->name), 0,
-                              "an index has it, and cannot");
+            if (!found) throw_misplaced(*range.index->table, row.get());
             const row_key& key = *found;
             go_behind(page, key);
             for (auto own = next_own(); own && is_before(own->first, key); own = next_own()) {

@@ -8,6 +8,7 @@
 
 #include <callsign/rules/rows/effects.hpp>
 #include <callsign/rules/rows/remotes.hpp>
+#include <callsign/rules/rows/tasks.hpp>
 #include <callsign/rules/rules.hpp>
 
 namespace callsign::rules {
@@ -35,7 +36,7 @@ begin_delivery::answer apply(write_tx& tx, const begin_delivery& c, const moment
     if (!found) return fulfil::slot_missing{};
     switch (found->state) {
     case slot_state::committed: {
-        auto given = tx.find_receipt(*found);
+        auto given = tasks::receipt_of(tx, *found);
         if (!given) throw_damaged("slots", found->id.value, "its task or its receipt is gone");
         return receipted{std::move(*given), true, found->created_at};
     }
@@ -47,7 +48,7 @@ begin_delivery::answer apply(write_tx& tx, const begin_delivery& c, const moment
     const auto remote = remotes::find(tx, found->account);
     if (!remote) return fulfil::slot_missing{};  // it has moved here; the next try makes the task
     if (remote->halted != remote_halt::none) return remote_halted{remote->halted};
-    const auto existing = tx.find_task(found->account, found->uuid);
+    const auto existing = tasks::find(tx, found->account, found->uuid);
     if (existing && !is_unseen(*existing)) {
         return receipted{settle_with_existing(tx, *found, *existing, m), false, found->created_at};
     }

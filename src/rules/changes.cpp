@@ -7,6 +7,7 @@
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/effects.hpp>
 #include <callsign/rules/rows/purges.hpp>
+#include <callsign/rules/rows/tasks.hpp>
 #include <callsign/rules/rows/versions.hpp>
 
 #include <algorithm>
@@ -67,14 +68,15 @@ class task_writer {
         const series_id series = number(made, t.now, is_own ? creation->prefix : std::string());
         made.last_seq = correct_key(made, nullptr, t.now);
         made.attributes = std::move(t.now);
-        const task_id id = tx_.put_task(made, series);
-        if (made.numbered) appeared(t, id, creation);
+        const bool is_numbered = made.numbered.has_value();
+        const task_id id = tasks::put(tx_, std::move(made), series);
+        if (is_numbered) appeared(t, id, creation);
     }
 
     // One that had its number before it could be seen.
     void reveal(touched_tasks::touched& t) {
         const std::int64_t last_seq = correct_key(*t.before, nullptr, t.now);
-        tx_.reveal_task(t.before->id, t.now, seq_, last_seq);
+        tasks::reveal(tx_, t.before->id, std::move(t.now), seq_, last_seq);
         appeared(t, t.before->id, creation_of(t));
     }
 
@@ -131,7 +133,7 @@ class task_writer {
         task& late = *t.before;
         const auto series = take_brought(late, t.now);
         if (!series) return;
-        tx_.number_task(late.id, *series, *late.numbered);
+        tasks::number(tx_, late.id, *series, *late.numbered);
         commit_waiting_slots(tx_, account_, t.id, late.id, moment_);
     }
 
@@ -146,7 +148,7 @@ class task_writer {
         } else if (elsewhere_) {
             drop_key_effect(tx_, *t.before);
         }
-        tx_.update_task(*t.before, t.now, !t.there, seq, moment_.now);
+        tasks::update(tx_, *t.before, std::move(t.now), !t.there, seq, moment_.now);
     }
 
     // The seq of the last version that changes the task.

@@ -10,6 +10,7 @@
 #include <callsign/base/assert.hpp>
 #include <callsign/domain/task_faults.hpp>
 #include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/tasks.hpp>
 
 #include <algorithm>
 #include <map>
@@ -154,8 +155,8 @@ edit_task::answer apply(write_tx& tx, const edit_task& c, const moment& m) {
     if (!c.purge && !has_room(tx, c.account, size_of(wanted.operations), m)) return account_full{};
     append_changes(tx, c.account, wanted.operations, wanted.tasks, c.author, m);
     const bool is_shown = size_of(wanted.tasks.all().front().now) <= c.shown_bytes_max;
-    auto now =
-        is_shown ? tx.find_task(c.account, wanted.task) : tx.find_task_head(c.account, wanted.task);
+    auto now = is_shown ? tasks::find(tx, c.account, wanted.task)
+                        : tasks::find_head(tx, c.account, wanted.task);
     return edited(tx, c, *std::move(now));
 }
 

@@ -2,6 +2,7 @@
 // has ended, and how tasks stood before anybody's cursor.
 
 #include <callsign/rules/rows/forks.hpp>
+#include <callsign/rules/rows/tasks.hpp>
 #include <callsign/rules/rules.hpp>
 
 namespace callsign::rules {
@@ -11,7 +12,7 @@ forget_settled::answer apply(write_tx& tx, const forget_settled& c, const moment
     const time_point settled_before = m.stamped_before(c.retention);
     // As many as may be: there are likely more, however few slots there are.
     if (forks::forget_before(tx, settled_before, c.limit) == c.limit) done.next = c.after;
-    if (tx.forget_history(m.stamped_before(c.history_retention), c.limit)) done.next = c.after;
+    if (history::forget(tx, m.stamped_before(c.history_retention), c.limit)) done.next = c.after;
     const auto oldest = tx.slots(c.after, c.limit, std::nullopt, std::nullopt);
     for (const slot& s : oldest) {
         // Slots stand in the order of their reservation, and none is settled before it is reserved:

@@ -6,6 +6,7 @@
 #include "unnumbered.hpp"
 
 #include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/tasks.hpp>
 #include <callsign/rules/rows/versions.hpp>
 #include <callsign/rules/rules.hpp>
 
@@ -15,7 +16,7 @@ fulfil::answer apply(write_tx& tx, const fulfil& c, const moment& m) {
     if (!found) return fulfil::slot_missing{};
     switch (found->state) {
     case slot_state::committed: {
-        auto given = tx.find_receipt(*found);
+        auto given = tasks::receipt_of(tx, *found);
         if (!given) throw_damaged("slots", found->id.value, "its task or its receipt is gone");
         return receipted{std::move(*given), true, found->created_at};
     }
@@ -26,7 +27,7 @@ fulfil::answer apply(write_tx& tx, const fulfil& c, const moment& m) {
     }
     // It has moved there; the next try sends what makes the task.
     if (accounts::is_elsewhere(tx, found->account)) return fulfil::slot_missing{};
-    const auto existing = tx.find_task(found->account, found->uuid);
+    const auto existing = tasks::find(tx, found->account, found->uuid);
     if (existing && is_held(tx, *existing)) return series_held{existing->current_prefix};
     if (existing && !is_unseen(*existing)) {
         return receipted{settle_with_existing(tx, *found, *existing, m), false, found->created_at};
@@ -54,13 +55,14 @@ fulfil::answer apply(write_tx& tx, const fulfil& c, const moment& m) {
         versions::append(tx, t.account, m.ids.next(m.now), m.now, std::move(operations), c.author);
     t.numbered->seq = t.last_seq;
     m.tell(events::version_appended{t.account, t.last_seq});
+    receipt given = *t.numbered;
     if (existing) {
-        tx.reveal_task(t.id, t.attributes, t.last_seq, t.last_seq);
+        tasks::reveal(tx, t.id, std::move(t.attributes), t.last_seq, t.last_seq);
     } else {
-        t.id = tx.put_task(t, series->id);
+        t.id = tasks::put(tx, std::move(t), series->id);
     }
     commit_slot(tx, *found, t.id, true, m);
-    return receipted{std::move(*t.numbered), false, found->created_at};
+    return receipted{std::move(given), false, found->created_at};
 }
 
 }  // namespace callsign::rules

@@ -5,6 +5,7 @@
 #include "series_choice.hpp"
 
 #include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/tasks.hpp>
 #include <callsign/rules/rules.hpp>
 
 namespace callsign::rules {
@@ -13,7 +14,7 @@ give_key::answer apply(write_tx& tx, const give_key& c, const moment& m) {
     const auto owner = accounts::find(tx, c.account);
     if (!owner) return no_such_account{};
     if (owner->mode != account_mode::opaque) return give_key::not_opaque{};
-    if (const auto existing = tx.find_task(c.account, c.uuid)) {
+    if (const auto existing = tasks::find(tx, c.account, c.uuid)) {
         if (!existing->numbered) throw_damaged("tasks", existing->id.value, "it has no number");
         return receipted{*existing->numbered, true, existing->created_at};
     }
@@ -30,7 +31,7 @@ give_key::answer apply(write_tx& tx, const give_key& c, const moment& m) {
     t.purged = true;
     t.numbered = take_receipt(tx, *series, t.uuid, m);
     t.current_prefix = series->prefix;
-    tx.put_task(t, series->id);
+    tasks::put(tx, t, series->id);
     return receipted{std::move(*t.numbered), false, m.now};
 }
 

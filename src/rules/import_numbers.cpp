@@ -8,6 +8,7 @@
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/numbers.hpp>
 #include <callsign/rules/rows/series.hpp>
+#include <callsign/rules/rows/tasks.hpp>
 #include <callsign/rules/rows/versions.hpp>
 #include <callsign/rules/rules.hpp>
 
@@ -66,7 +67,7 @@ class number_import {
         const auto key = [&](std::int64_t number) {
             return format_key(of->prefix, period, number);
         };
-        const auto holder = tx_.find_task(of->id, period, r.number);
+        const auto holder = tasks::find(tx_, of->id, period, r.number);
         if (holder && holder->uuid == r.uuid && is_unseen(*holder) &&
             uuids_.insert(r.uuid).second) {
             ++done.imported;
@@ -78,7 +79,7 @@ class number_import {
             return;
         }
         if (holder) return fault(refusal::number_taken, to_string(holder->uuid));
-        auto known = tx_.find_task(account_, r.uuid);
+        auto known = tasks::find(tx_, account_, r.uuid);
         if (known && (known->numbered || known->purged)) {
             return fault(refusal::uuid_taken,
                          known->numbered ? current_key(*known) : std::string());
@@ -123,7 +124,7 @@ class number_import {
             t.attributes = std::move(content);
             correct_key(t, t.attributes, moment_);
             append_creation(operations, t, moment_.wall);
-            tx_.reveal_task(t.id, t.attributes, seq, seq);
+            tasks::reveal(tx_, t.id, t.attributes, seq, seq);
             commit_waiting_slots(tx_, account_, t.uuid, t.id, moment_);
             return;
         }
@@ -146,7 +147,7 @@ class number_import {
         t.attributes = std::move(content);
         correct_key(t, t.attributes, moment_);
         append_creation(operations, t, moment_.wall);
-        commit_waiting_slots(tx_, account_, t.uuid, tx_.put_task(t, w.of.id), moment_);
+        commit_waiting_slots(tx_, account_, t.uuid, tasks::put(tx_, t, w.of.id), moment_);
     }
 
     write_tx& tx_;

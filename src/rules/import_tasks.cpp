@@ -10,6 +10,7 @@
 #include <callsign/domain/work.hpp>
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/numbers.hpp>
+#include <callsign/rules/rows/tasks.hpp>
 
 #include <algorithm>
 #include <map>
@@ -85,7 +86,7 @@ class key_check {
         const auto key_of = [&](std::int64_t n) {
             return format_key(its.of.prefix, its.period, n);
         };
-        if (const auto holder = tx_.find_task(its.of.id, its.period, its.number)) {
+        if (const auto holder = tasks::find(tx_, its.of.id, its.period, its.number)) {
             return add(fault::number_taken, to_string(holder->uuid));
         }
         if (!given_.emplace(its.of.id, its.period, its.number).second) {

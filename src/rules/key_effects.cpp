@@ -3,6 +3,7 @@
 #include "numbering.hpp"
 
 #include <callsign/rules/rows/effects.hpp>
+#include <callsign/rules/rows/tasks.hpp>
 
 namespace callsign::rules {
 namespace {
@@ -52,7 +53,7 @@ void drop_key_effect(write_tx& tx, const task& gone) {
 }
 
 std::optional<operation> key_operation(write_tx& tx, const effect& waiting, const moment& m) {
-    auto numbered = tx.find_task(waiting.account, waiting.task);
+    auto numbered = tasks::find(tx, waiting.account, waiting.task);
     if (!numbered || numbered->purged || !numbered->numbered) return std::nullopt;
     return correct_key(*numbered, numbered->attributes, m);
 }

@@ -12,6 +12,7 @@
 #include <callsign/rules/rows/devices.hpp>
 #include <callsign/rules/rows/sealed.hpp>
 #include <callsign/rules/rows/series.hpp>
+#include <callsign/rules/rows/tasks.hpp>
 #include <callsign/rules/rows/versions.hpp>
 
 #include <algorithm>
@@ -30,14 +31,14 @@ std::vector<operation> number_brought(write_tx& tx, account_id account,
                                       std::int64_t seq, const moment& m) {
     std::vector<operation> keys;
     for (const auto& made : tasks) {
-        auto known = tx.find_task(account, made.uuid);
+        auto known = tasks::find(tx, account, made.uuid);
         task t = known ? *std::move(known) : task{};
         t.attributes = made.attributes;
         // What was numbered unseen keeps its number.
         if (t.numbered) {
             t.last_seq = seq;
             if (auto key = correct_key(t, t.attributes, m)) keys.push_back(*std::move(key));
-            tx.reveal_task(t.id, t.attributes, made.seq, t.last_seq);
+            tasks::reveal(tx, t.id, std::move(t.attributes), made.seq, t.last_seq);
             continue;
         }
         t.account = account;
@@ -50,7 +51,7 @@ std::vector<operation> number_brought(write_tx& tx, account_id account,
         t.numbered->created_at = made.created_at;
         t.last_seq = seq;
         if (auto key = correct_key(t, t.attributes, m)) keys.push_back(*std::move(key));
-        tx.put_task(t, from.id);
+        tasks::put(tx, std::move(t), from.id);
     }
     return keys;
 }
@@ -152,7 +153,7 @@ undo_take_over::answer apply(write_tx& tx, const undo_take_over& c, const moment
                           if (!t.purged) seen.push_back(std::move(t));
                           return true;
                       });
-        for (const task& t : seen) tx.conceal_task(t);
+        for (const task& t : seen) tasks::conceal(tx, t.id);
         if (auto next = std::move(all).next()) {
             return {undo_take_over::place{std::move(next), false}};
         }

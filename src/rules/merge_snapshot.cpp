@@ -12,6 +12,7 @@
 #include <callsign/domain/work.hpp>
 #include <callsign/rules/rows/devices.hpp>
 #include <callsign/rules/rows/instance.hpp>
+#include <callsign/rules/rows/tasks.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -81,7 +82,7 @@ class snapshot_merge {
     // As both had it; none: it was not there yet, or that is not known any more.
     std::optional<task> base_of(const task& here) {
         if (here.last_seq <= sender_.resync->from) return here;
-        return tx_.find_task_as_of(account_, here.uuid, sender_.resync->from);
+        return history::find_as_of(tx_, account_, here.uuid, sender_.resync->from);
     }
     void compare(const import_tasks::imported_task& its, const task& here) {
         if (its.attributes == here.attributes) return;

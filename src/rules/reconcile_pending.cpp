@@ -3,6 +3,7 @@
 #include "class_of.hpp"
 #include "unnumbered.hpp"
 
+#include <callsign/rules/rows/tasks.hpp>
 #include <callsign/rules/rules.hpp>
 
 namespace callsign::rules {
@@ -18,7 +19,7 @@ reconcile_pending::answer apply(write_tx& tx, const reconcile_pending& c, const 
         ++done.scanned;
         // Age alone decides nothing while somebody works on the slot.
         if (c.busy.contains({s.account, s.key})) continue;
-        const auto existing = tx.find_task(s.account, s.uuid);
+        const auto existing = tasks::find(tx, s.account, s.uuid);
         // It waits for its task's number.
         if (existing && is_held(tx, *existing)) continue;
         if (existing && !is_unseen(*existing)) {

@@ -7,6 +7,7 @@
 #include "series_choice.hpp"
 
 #include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/tasks.hpp>
 #include <callsign/rules/rules.hpp>
 
 namespace callsign::rules {
@@ -23,7 +24,7 @@ std::optional<reserve::answer> answer_from(write_tx& tx, const slot& known, cons
     if (known.fingerprint != c.fingerprint) return key_conflict{};
     switch (known.state) {
     case slot_state::committed: {
-        auto found = tx.find_receipt(known);
+        auto found = tasks::receipt_of(tx, known);
         if (!found) throw_damaged("slots", known.id.value, "its task or its receipt is gone");
         tell_retry(tx, known, m);
         return receipted{std::move(*found), true, known.created_at};
@@ -79,7 +80,7 @@ reserve::answer apply(write_tx& tx, const reserve& c, const moment& m) {
     if (from->held) return series_held{from->prefix};
 
     std::optional<task> existing;
-    if (c.uuid) existing = tx.find_task(c.account, *c.uuid);
+    if (c.uuid) existing = tasks::find(tx, c.account, *c.uuid);
     slot made = pending_slot(c, m);
     made.id = tx.put_slot(made);
     if (!existing || !existing->numbered || is_unseen(*existing)) {

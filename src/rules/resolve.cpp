@@ -2,6 +2,7 @@
 
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/series.hpp>
+#include <callsign/rules/rows/tasks.hpp>
 #include <callsign/rules/rows/tokens.hpp>
 
 namespace callsign::rules {
@@ -34,7 +35,7 @@ std::optional<account> resolve(read_tx& tx, const account_ref& ref) {
 }
 
 std::variant<task, ref_fault> resolve(read_tx& tx, account_id account, const task_ref& ref) {
-    return resolve_by(tx, account, ref, [&](const auto&... of) { return tx.find_task(of...); });
+    return resolve_by(tx, account, ref, [&](const auto&... of) { return tasks::find(tx, of...); });
 }
 
 series at_instant(series s, time_point now) {
@@ -55,7 +56,7 @@ resolved_depends resolve_depends(read_tx& tx, account_id account, const std::vec
                                  const uuid& itself) {
     resolved_depends found;
     // Who they are, and not what they say: each may be a large one.
-    const auto head = [&](const auto&... of) { return tx.find_task_head(of...); };
+    const auto head = [&](const auto&... of) { return tasks::find_head(tx, of...); };
     for (const task_ref& ref : refs) {
         const auto named = resolve_by(tx, account, ref, head);
         if (const auto* const why = std::get_if<ref_fault>(&named)) {

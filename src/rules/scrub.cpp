@@ -8,6 +8,7 @@
 
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/purges.hpp>
+#include <callsign/rules/rows/tasks.hpp>
 #include <callsign/rules/rows/versions.hpp>
 #include <callsign/rules/rules.hpp>
 
@@ -56,8 +57,8 @@ scrub_purged::answer apply(write_tx& tx, const scrub_purged& c, const moment& /*
     constexpr std::size_t work_of_purge = 1024;
     for (std::size_t work = c.work_max; done.over < c.tasks.size() && work > 0; ++done.over) {
         const purge& p = c.tasks[done.over];
-        const auto known = tx.find_task(c.account, p.task);
-        if (known && !tx.scrub_history(known->id, p.through, work)) break;
+        const auto known = tasks::find(tx, c.account, p.task);
+        if (known && !history::scrub(tx, known->id, p.through, work)) break;
         purges::remove(tx, p);
         work -= std::min(work, work_of_purge);
     }

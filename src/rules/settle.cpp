@@ -6,6 +6,7 @@
 
 #include <callsign/base/assert.hpp>
 #include <callsign/rules/rows/remotes.hpp>
+#include <callsign/rules/rows/tasks.hpp>
 #include <callsign/rules/rows/versions.hpp>
 
 namespace callsign::rules {
@@ -57,7 +58,7 @@ settle::answer apply(write_tx& tx, const settle& c, const moment& m) {
     rest = c.operations;
     for (const delivery_part& part : c.parts) {
         if (part.edit) {
-            auto now = tx.find_task(c.account, rest.front().uuid);
+            auto now = tasks::find(tx, c.account, rest.front().uuid);
             if (!now) throw_damaged("tasks", c.account.value, "an edited task is gone");
             done.edited.push_back(shown(tx, std::move(*now)));
         }

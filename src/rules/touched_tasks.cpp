@@ -1,6 +1,7 @@
 #include "touched_tasks.hpp"
 
 #include <callsign/domain/work.hpp>
+#include <callsign/rules/rows/tasks.hpp>
 
 #include <algorithm>
 #include <boost/range/adaptor/reversed.hpp>
@@ -106,7 +107,7 @@ std::vector<operation> touched_tasks::cut(touched& t, precise_time at, std::size
 touched_tasks::touched& touched_tasks::find(const uuid& id) {
     const auto known = places_.find(id);
     if (known != places_.end()) return all_[known->second];
-    return add(id, tx_.find_task(account_, id));
+    return add(id, tasks::find(tx_, account_, id));
 }
 
 touched_tasks::touched& touched_tasks::add(const uuid& id, std::optional<task> row) {

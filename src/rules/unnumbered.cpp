@@ -7,6 +7,7 @@
 #include <callsign/rules/read.hpp>
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/series.hpp>
+#include <callsign/rules/rows/tasks.hpp>
 #include <callsign/rules/rows/versions.hpp>
 
 #include <algorithm>
@@ -46,7 +47,7 @@ std::vector<task> number_waiting(write_tx& tx, const series& from, const std::ve
 bool number_some(write_tx& tx, const series& from, std::size_t& work_left, const moment& m) {
     std::vector<task> some;
     bool is_all = true;
-    tx.visit_unnumbered({from.id, {}}, [&](task&& t) {
+    tasks::visit_unnumbered(tx, {from.id, {}}, [&](task&& t) {
         is_all = work_left > 0;
         if (!is_all) return false;
         work_left -= std::min(work_left, work_of_row(t));
@@ -65,7 +66,7 @@ bool is_held(read_tx& tx, const task& t) {
 
 bool has_unnumbered(read_tx& tx, const series& s) {
     bool has_some = false;
-    tx.visit_unnumbered({s.id, {}}, [&](task&&) {
+    tasks::visit_unnumbered(tx, {s.id, {}}, [&](task&&) {
         has_some = true;
         return false;
     });
@@ -75,8 +76,8 @@ bool has_unnumbered(read_tx& tx, const series& s) {
 void put_number(write_tx& tx, const task& before, const task& numbered, series_id from,
                 const moment& m) {
     const receipt& r = *numbered.numbered;
-    tx.number_task(before.id, from, r);
-    if (!before.purged) tx.update_task(before, numbered.attributes, false, r.seq, m.now);
+    tasks::number(tx, before.id, from, r);
+    if (!before.purged) tasks::update(tx, before, numbered.attributes, false, r.seq, m.now);
     commit_waiting_slots(tx, before.account, before.uuid, before.id, m);
 }
 

@@ -7,6 +7,7 @@
 #include <callsign/rules/rows/devices.hpp>
 #include <callsign/rules/rows/forks.hpp>
 #include <callsign/rules/rows/sealed.hpp>
+#include <callsign/rules/rows/tasks.hpp>
 #include <callsign/rules/rows/versions.hpp>
 
 #include <algorithm>
@@ -183,7 +184,7 @@ TEST_P(store_contract, a_chain_is_shown_a_version_at_a_time) {
         seqs.push_back(v.seq);
         EXPECT_EQ(v.parent, std::exchange(parent, v.id));
         // Other things may be asked meanwhile.
-        EXPECT_TRUE(tx->find_task(one, v.operations.front().uuid));
+        EXPECT_TRUE(tasks::find(*tx, one, v.operations.front().uuid));
         EXPECT_EQ(versions::some(*tx, one, v.seq - 1, 1).front().id, v.id);
     });
     EXPECT_EQ(seqs, (std::vector<std::int64_t>{1, 2, 3}));

@@ -8,6 +8,7 @@
 #include <callsign/rules/rows/purges.hpp>
 #include <callsign/rules/rows/sealed.hpp>
 #include <callsign/rules/rows/series.hpp>
+#include <callsign/rules/rows/tasks.hpp>
 #include <callsign/rules/rows/tokens.hpp>
 #include <callsign/rules/rows/versions.hpp>
 
@@ -26,7 +27,7 @@ TEST_P(store_contract, a_task_is_found_as_it_stood) {
     const auto account = make_account();
     write([&](write_tx& tx) { make_task(tx, account, 1); });
     std::map<std::int64_t, std::optional<attributes>> stood;  // none: purged
-    stood[1] = store_->begin_read()->find_task(account, uuid_of(1))->attributes;
+    stood[1] = tasks::find(*store_->begin_read(), account, uuid_of(1))->attributes;
     // Small and large changes, names that come and go, the end and a second beginning.
     std::mt19937 draw(1);
     for (std::int64_t seq = 3; seq < 400; seq += 1 + draw() % 3) {
@@ -48,11 +49,11 @@ TEST_P(store_contract, a_task_is_found_as_it_stood) {
     if (GetParam().durable) reopen();
     const auto tx = store_->begin_read();
     EXPECT_EQ(accounts::history_from(*tx, account), 0);
-    EXPECT_FALSE(tx->find_task_as_of(account, uuid_of(1), 0));
-    EXPECT_FALSE(tx->find_task_as_of(account, uuid_of(2), 400));
+    EXPECT_FALSE(history::find_as_of(*tx, account, uuid_of(1), 0));
+    EXPECT_FALSE(history::find_as_of(*tx, account, uuid_of(2), 400));
     for (std::int64_t seq = 1; seq < 420; ++seq) {
         const auto& [made, expected] = *std::prev(stood.upper_bound(seq));
-        const auto found = tx->find_task_as_of(account, uuid_of(1), seq);
+        const auto found = history::find_as_of(*tx, account, uuid_of(1), seq);
         ASSERT_TRUE(found) << seq;
         EXPECT_EQ(found->last_seq, made) << seq;
         EXPECT_EQ(found->purged, !expected) << seq;
@@ -77,7 +78,7 @@ TEST_P(store_contract, what_a_purged_task_was_can_be_removed) {
             for (const int through : {1, 4, 2}) purges::put(tx, {to, uuid_of(1), through});
         }
         purges::put(tx, {account, uuid_of(2), 1});
-        return tx.find_task(account, uuid_of(1))->id;
+        return tasks::find(tx, account, uuid_of(1))->id;
     });
     const auto purges = [&](account_id after, std::int64_t limit) {
         std::vector<std::pair<account_id, std::int64_t>> all;
@@ -105,7 +106,7 @@ TEST_P(store_contract, what_a_purged_task_was_can_be_removed) {
     const auto scrub = [&](std::size_t work) {
         return write([&](write_tx& tx) {
             versions::scrub(tx, account, uuid_of(2003), {scrubbed});
-            return tx.scrub_history(id, 4, work);
+            return history::scrub(tx, id, 4, work);
         });
     };
     EXPECT_FALSE(scrub(1));
@@ -117,11 +118,11 @@ TEST_P(store_contract, what_a_purged_task_was_can_be_removed) {
     EXPECT_LT(stored(account), before);
     EXPECT_EQ(stored(other), before);
     for (int seq = 1; seq <= 4; ++seq) {
-        const auto found = tx->find_task_as_of(account, uuid_of(1), seq);
+        const auto found = history::find_as_of(*tx, account, uuid_of(1), seq);
         ASSERT_TRUE(found) << seq;
         EXPECT_TRUE(found->purged) << seq;
         EXPECT_TRUE(found->attributes.empty()) << seq;
-        EXPECT_EQ(tx->find_task_as_of(other, uuid_of(1), seq)->purged, seq == 4);
+        EXPECT_EQ(history::find_as_of(*tx, other, uuid_of(1), seq)->purged, seq == 4);
         for (const account_id of : {account, other}) {
             const auto v = versions::some(*tx, of, seq - 1, 1).front();
             EXPECT_EQ(v.seq, seq);
@@ -146,7 +147,7 @@ TEST_P(store_contract, history_is_forgotten_from_its_beginning) {
         if (n == 4) write([&](write_tx& tx) { change(tx, two, 1, text(5), false, 5, at(5)); });
     }
     const auto forget = [&](time_point before, std::int64_t limit) {
-        return write([&](write_tx& tx) { return tx.forget_history(before, limit); });
+        return write([&](write_tx& tx) { return history::forget(tx, before, limit); });
     };
     const auto begins = [&](account_id account) {
         return accounts::history_from(*store_->begin_read(), account);
@@ -162,10 +163,10 @@ TEST_P(store_contract, history_is_forgotten_from_its_beginning) {
     EXPECT_EQ(begins(two), 1);
     EXPECT_FALSE(forget(at(6), 2));
     const auto tx = store_->begin_read();
-    EXPECT_FALSE(tx->find_task_as_of(one, uuid_of(1), 3));
-    EXPECT_EQ(tx->find_task_as_of(one, uuid_of(1), 5)->attributes, text(4));
-    EXPECT_EQ(tx->find_task_as_of(one, uuid_of(1), 7)->attributes, text(6));
-    EXPECT_EQ(tx->find_task_as_of(two, uuid_of(1), 5)->attributes, text(5));
+    EXPECT_FALSE(history::find_as_of(*tx, one, uuid_of(1), 3));
+    EXPECT_EQ(history::find_as_of(*tx, one, uuid_of(1), 5)->attributes, text(4));
+    EXPECT_EQ(history::find_as_of(*tx, one, uuid_of(1), 7)->attributes, text(6));
+    EXPECT_EQ(history::find_as_of(*tx, two, uuid_of(1), 5)->attributes, text(5));
 }
 
 TEST_P(store_contract, a_dropped_transaction_leaves_no_history) {
@@ -177,8 +178,9 @@ TEST_P(store_contract, a_dropped_transaction_leaves_no_history) {
     }
     write([&](write_tx& tx) { change(tx, account, 1, {{"c", "d"}}, false, 3); });
     const auto tx = store_->begin_read();
-    EXPECT_EQ(tx->find_task_as_of(account, uuid_of(1), 2)->last_seq, 1);
-    EXPECT_EQ(tx->find_task_as_of(account, uuid_of(1), 3)->attributes, (attributes{{"c", "d"}}));
+    EXPECT_EQ(history::find_as_of(*tx, account, uuid_of(1), 2)->last_seq, 1);
+    EXPECT_EQ(history::find_as_of(*tx, account, uuid_of(1), 3)->attributes,
+              (attributes{{"c", "d"}}));
 }
 
 // What ends a task and what begins it anew are states like any other.
@@ -195,7 +197,7 @@ TEST_P(store_contract, a_purged_task_is_found_as_it_stood) {
     if (GetParam().durable) reopen();
     const auto tx = store_->begin_read();
     const auto as_of = [&](std::int64_t seq) {
-        return *tx->find_task_as_of(account, uuid_of(1), seq);
+        return *history::find_as_of(*tx, account, uuid_of(1), seq);
     };
     EXPECT_EQ(as_of(2).attributes, first);
     EXPECT_FALSE(as_of(2).purged);
@@ -207,7 +209,7 @@ TEST_P(store_contract, a_purged_task_is_found_as_it_stood) {
     EXPECT_EQ(as_of(6).attributes, second);
     EXPECT_EQ(as_of(7).last_seq, 6);
     // Each account has a history of its own.
-    EXPECT_EQ(tx->find_task_as_of(other, uuid_of(1), 3)->last_seq, 1);
+    EXPECT_EQ(history::find_as_of(*tx, other, uuid_of(1), 3)->last_seq, 1);
 }
 
 // In a write transaction as in a read one, what it has written itself included.
@@ -216,22 +218,22 @@ TEST_P(store_contract, history_is_seen_where_it_is_written) {
     write([&](write_tx& tx) {
         make_task(tx, account, 1);
         change(tx, account, 1, {{"a", "1"}}, false, 2);
-        EXPECT_EQ(tx.find_task_as_of(account, uuid_of(1), 1)->last_seq, 1);
-        EXPECT_EQ(tx.find_task_as_of(account, uuid_of(1), 2)->attributes.at("a"), "1");
-        EXPECT_FALSE(tx.forget_history(t0 + milliseconds{1}, 10));
+        EXPECT_EQ(history::find_as_of(tx, account, uuid_of(1), 1)->last_seq, 1);
+        EXPECT_EQ(history::find_as_of(tx, account, uuid_of(1), 2)->attributes.at("a"), "1");
+        EXPECT_FALSE(history::forget(tx, t0 + milliseconds{1}, 10));
         EXPECT_EQ(accounts::history_from(tx, account), 1);
-        EXPECT_FALSE(tx.find_task_as_of(account, uuid_of(1), 1));
-        EXPECT_TRUE(tx.find_task_as_of(account, uuid_of(1), 2));
+        EXPECT_FALSE(history::find_as_of(tx, account, uuid_of(1), 1));
+        EXPECT_TRUE(history::find_as_of(tx, account, uuid_of(1), 2));
     });
     {
         const auto dropped = store_->begin_write();
         change(*dropped, account, 1, {{"a", "2"}}, false, 3);
-        dropped->forget_history(t0 + milliseconds{1}, 10);
+        history::forget(*dropped, t0 + milliseconds{1}, 10);
         EXPECT_EQ(accounts::history_from(*dropped, account), 2);
     }
     const auto tx = store_->begin_read();
     EXPECT_EQ(accounts::history_from(*tx, account), 1);
-    EXPECT_EQ(tx->find_task_as_of(account, uuid_of(1), 9)->last_seq, 2);
+    EXPECT_EQ(history::find_as_of(*tx, account, uuid_of(1), 9)->last_seq, 2);
 }
 
 // However little is forgotten at a time, in the end it is all that is as old, and no more.
@@ -247,7 +249,7 @@ TEST_P(store_contract, history_is_forgotten_in_steps_as_in_one) {
     std::int64_t from = 0;
     for (int steps = 0;; ++steps) {
         ASSERT_LT(steps, 20);
-        const bool more = write([&](write_tx& tx) { return tx.forget_history(at(15), 2); });
+        const bool more = write([&](write_tx& tx) { return history::forget(tx, at(15), 2); });
         const auto now = accounts::history_from(*store_->begin_read(), account);
         EXPECT_LE(now, from + 2);
         from = now;
@@ -258,9 +260,9 @@ TEST_P(store_contract, history_is_forgotten_in_steps_as_in_one) {
     if (GetParam().durable) reopen();
     const auto tx = store_->begin_read();
     EXPECT_EQ(accounts::history_from(*tx, account), 13);
-    EXPECT_FALSE(tx->find_task_as_of(account, uuid_of(1), 13));
+    EXPECT_FALSE(history::find_as_of(*tx, account, uuid_of(1), 13));
     for (int n = 14; n <= 20; ++n) {
-        EXPECT_EQ(tx->find_task_as_of(account, uuid_of(1), n)->attributes.at("n"),
+        EXPECT_EQ(history::find_as_of(*tx, account, uuid_of(1), n)->attributes.at("n"),
                   std::to_string(n));
     }
 }
@@ -291,21 +293,21 @@ TEST_P(store_contract, what_is_asked_while_numbers_are_walked_is_answered) {
     });
     const auto tx = store_->begin_read();
     std::vector<int> seen;
-    tx->visit_numbered({series, "", 1, false, true}, [&](task&& t) {
+    tasks::visit_numbered(*tx, {series, "", 1, false, true}, [&](task&& t) {
         const int n = static_cast<int>(t.numbered->number);
         seen.push_back(n);
-        EXPECT_EQ(tx->find_task(series, "", n)->uuid, t.uuid);
+        EXPECT_EQ(tasks::find(*tx, series, "", n)->uuid, t.uuid);
         EXPECT_EQ(versions::some(*tx, account, n - 1, 1).front().operations.front().uuid, t.uuid);
-        EXPECT_TRUE(tx->find_task_as_of(account, t.uuid, 5));
+        EXPECT_TRUE(history::find_as_of(*tx, account, t.uuid, 5));
         return true;
     });
     EXPECT_EQ(seen, (std::vector<int>{2, 3, 4, 5}));
     const number_walk all{series, ""};
-    EXPECT_THROW(tx->visit_numbered(all, [](task&&) -> bool { throw 1; }), int);
+    EXPECT_THROW(tasks::visit_numbered(*tx, all, [](task&&) -> bool { throw 1; }), int);
     int after = 0;
-    tx->visit_numbered(all, [&](task&&) { return ++after < 3; });
+    tasks::visit_numbered(*tx, all, [&](task&&) { return ++after < 3; });
     EXPECT_EQ(after, 3);
-    tx->visit_numbered({series, "2026"}, [](task&&) -> bool { throw 1; });
+    tasks::visit_numbered(*tx, {series, "2026"}, [](task&&) -> bool { throw 1; });
 }
 
 TEST_P(store_contract, a_project_goes_from_one_series_to_another) {
@@ -356,11 +358,11 @@ TEST_P(store_contract, skipped_numbers_are_found_by_nobody) {
     if (GetParam().durable) reopen();
     const auto tx = store_->begin_read();
     std::vector<std::int64_t> numbers;
-    for (const task& t : tx->numbered_tasks(series, "", 0, read_tx::no_limit)) {
+    for (const task& t : tasks::numbered(*tx, series, "", 0, read_tx::no_limit)) {
         numbers.push_back(t.numbered->number);
     }
     EXPECT_EQ(numbers, (std::vector<std::int64_t>{3, 7}));
-    EXPECT_FALSE(tx->find_task(series, "", 5));
+    EXPECT_FALSE(tasks::find(*tx, series, "", 5));
     std::int64_t skipped = 0;
     for (const numbers_skipped& gap : numbers::skipped(*tx, series)) {
         skipped += gap.last - gap.first + 1;

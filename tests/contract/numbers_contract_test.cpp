@@ -5,6 +5,7 @@
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/numbers.hpp>
 #include <callsign/rules/rows/series.hpp>
+#include <callsign/rules/rows/tasks.hpp>
 #include <callsign/rules/rows/versions.hpp>
 
 #include <gtest/gtest.h>
@@ -149,17 +150,17 @@ TEST_P(store_contract, a_task_without_a_number_can_be_given_one_once) {
         t.uuid = uuid_of(1);
         t.created_at = t0;
         t.attributes = {{"description", "came another way"}};
-        return tx.put_task(t, all_series::default_of(tx, account)->id);
+        return tasks::put(tx, t, all_series::default_of(tx, account)->id);
     });
-    EXPECT_FALSE(store_->begin_read()->find_task(account, uuid_of(1))->numbered);
+    EXPECT_FALSE(tasks::find(*store_->begin_read(), account, uuid_of(1))->numbered);
     write([&](write_tx& tx) {
         const auto series = all_series::default_of(tx, account);
         receipt r{uuid_of(1), "TASK", "", numbers::take(tx, series->id, ""), 0, t0, true};
         r.seq = versions::append(tx, account, uuid_of(2), t0, {});
-        tx.number_task(id, series->id, r);
+        tasks::number(tx, id, series->id, r);
     });
     const auto tx = store_->begin_read();
-    const auto found = tx->find_task(all_series::default_of(*tx, account)->id, "", 1);
+    const auto found = tasks::find(*tx, all_series::default_of(*tx, account)->id, "", 1);
     ASSERT_TRUE(found && found->numbered);
     EXPECT_EQ(key_of(*found->numbered), "TASK-1");
     EXPECT_EQ(found->last_seq, 1);
@@ -208,19 +209,19 @@ TEST_P(store_contract, tasks_without_a_number_are_found_whosever_they_are) {
             t.account = account;
             t.uuid = uuid_of(2);
             t.attributes = {{"a", "b"}};
-            tx.put_task(t, all_series::default_of(tx, account)->id);
+            tasks::put(tx, t, all_series::default_of(tx, account)->id);
         }
     });
     const auto tx = store_->begin_read();
-    const auto all = tx->unnumbered_tasks(task_id{}, 10);
+    const auto all = tasks::unnumbered(*tx, task_id{}, 10);
     ASSERT_EQ(all.size(), 2u);
     EXPECT_EQ(all[0].account, one);
     EXPECT_EQ(all[0].uuid, uuid_of(2));
     EXPECT_EQ(all[0].attributes, (attributes{{"a", "b"}}));
     EXPECT_FALSE(all[0].numbered);
     EXPECT_EQ(all[1].account, two);
-    EXPECT_EQ(tx->unnumbered_tasks(task_id{}, 1).size(), 1u);
-    EXPECT_EQ(tx->unnumbered_tasks(all[0].id, 10).front().account, two);
+    EXPECT_EQ(tasks::unnumbered(*tx, task_id{}, 1).size(), 1u);
+    EXPECT_EQ(tasks::unnumbered(*tx, all[0].id, 10).front().account, two);
 }
 
 TEST_P(store_contract, tasks_without_a_number_are_shown_by_series) {
@@ -237,16 +238,17 @@ TEST_P(store_contract, tasks_without_a_number_are_shown_by_series) {
             t.uuid = uuid_of(n);
             t.attributes = {{"status", n == 2 ? "completed" : "pending"}};
             ids.push_back(
-                tx.put_task(t, n == 3 ? all_series::find(tx, account, "OPS")->id : series));
+                tasks::put(tx, t, n == 3 ? all_series::find(tx, account, "OPS")->id : series));
         }
     });
     const auto shown = [&](std::int64_t from, bool down, bool open, std::size_t limit) {
         std::vector<std::int64_t> some;
-        store_->begin_read()->visit_unnumbered({series, {}, from, down, open}, [&](task&& t) {
-            EXPECT_EQ(t.current_prefix, "TASK");
-            some.push_back(t.id.value);
-            return some.size() < limit;
-        });
+        tasks::visit_unnumbered(*store_->begin_read(), {series, {}, from, down, open},
+                                [&](task&& t) {
+                                    EXPECT_EQ(t.current_prefix, "TASK");
+                                    some.push_back(t.id.value);
+                                    return some.size() < limit;
+                                });
         return some;
     };
     using all = std::vector<std::int64_t>;
@@ -259,7 +261,7 @@ TEST_P(store_contract, tasks_without_a_number_are_shown_by_series) {
     write([&](write_tx& tx) {
         receipt r{uuid_of(1), "TASK", "", numbers::take(tx, series, ""), 0, t0, true};
         r.seq = versions::append(tx, account, uuid_of(20), t0, {});
-        tx.number_task(ids[0], series, r);
+        tasks::number(tx, ids[0], series, r);
     });
     EXPECT_EQ(shown(0, false, false, 9), (all{ids[1].value, ids[3].value}));
 }

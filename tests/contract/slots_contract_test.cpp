@@ -3,6 +3,7 @@
 #include "store_contract.hpp"
 #include "support/counted_ids.hpp"
 
+#include <callsign/rules/rows/tasks.hpp>
 #include <callsign/rules/rules.hpp>
 
 #include <gtest/gtest.h>
@@ -36,7 +37,7 @@ TEST_P(store_contract, slots_go_from_pending_to_an_end_and_never_back) {
         const auto found = tx.find_slot(account, "k");
         EXPECT_EQ(found->state, slot_state::committed);
         EXPECT_EQ(found->settled_at, t0 + milliseconds{9});
-        const auto given = tx.find_receipt(*found);
+        const auto given = tasks::receipt_of(tx, *found);
         ASSERT_TRUE(given);
         EXPECT_EQ(key_of(*given), "TASK-1");
         EXPECT_EQ(given->seq, 1);
@@ -216,7 +217,7 @@ TEST_P(store_contract, a_creation_and_its_retries) {
     EXPECT_TRUE(std::get<receipted>(run(reserve{account, "k3", sha256("c"), made.receipt.uuid, ""}))
                     .replayed);
 
-    const auto stored = store_->begin_read()->find_task(account, made.receipt.uuid);
+    const auto stored = tasks::find(*store_->begin_read(), account, made.receipt.uuid);
     ASSERT_TRUE(stored);
     EXPECT_EQ(stored->attributes.at("status"), "pending");
     EXPECT_EQ(stored->attributes.at("entry"), "1700000000");
@@ -261,7 +262,7 @@ TEST_P(store_contract, a_sweep_fails_what_is_old_and_idle_only) {
     const auto forgotten = run(forget_settled{slot_id{}, 100, std::chrono::hours{24 * 7}});
     EXPECT_EQ(forgotten.forgotten, 2);
     EXPECT_EQ(store_->counts().pending, 2);
-    EXPECT_TRUE(store_->begin_read()->find_task(account, uuid_of(77)));
+    EXPECT_TRUE(tasks::find(*store_->begin_read(), account, uuid_of(77)));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <callsign/rules/rows/devices.hpp>
 #include <callsign/rules/rows/numbers.hpp>
 #include <callsign/rules/rows/series.hpp>
+#include <callsign/rules/rows/tasks.hpp>
 #include <callsign/rules/rows/versions.hpp>
 
 #include <gtest/gtest.h>
@@ -88,13 +89,13 @@ class store_contract : public ::testing::TestWithParam<backend> {
         r.seq = versions::append(tx, account, uuid_of(1000 + n), t.created_at, {made});
         t.numbered = r;
         t.last_seq = r.seq;
-        return tx.put_task(t, series->id);
+        return tasks::put(tx, t, series->id);
     }
 
     // The n-th task's new state, by a version of this seq.
     static void change(write_tx& tx, account_id account, int n, const attributes& now, bool purged,
                        std::int64_t seq, time_point at = t0) {
-        tx.update_task(*tx.find_task(account, uuid_of(n)), now, purged, seq, at);
+        tasks::update(tx, *tasks::find(tx, account, uuid_of(n)), now, purged, seq, at);
     }
 
     temp_dir dir_;

@@ -11,6 +11,7 @@
 #include <callsign/rules/rows/removal.hpp>
 #include <callsign/rules/rows/sealed.hpp>
 #include <callsign/rules/rows/series.hpp>
+#include <callsign/rules/rows/tasks.hpp>
 #include <callsign/rules/rows/tokens.hpp>
 #include <callsign/rules/rows/versions.hpp>
 #include <callsign/store/memory.hpp>
@@ -68,7 +69,7 @@ TEST_P(store_contract, a_dropped_transaction_leaves_no_trace) {
         EXPECT_FALSE(accounts::find(tx, "other"));
         EXPECT_FALSE(all_series::default_of(tx, other));
         EXPECT_FALSE(all_series::find(tx, account, "OPS"));
-        EXPECT_FALSE(tx.find_task(account, uuid_of(2)));
+        EXPECT_FALSE(tasks::find(tx, account, uuid_of(2)));
         EXPECT_EQ(numbers::take(tx, all_series::default_of(tx, account)->id, ""), 1);
         EXPECT_EQ(versions::append(tx, account, uuid_of(3), t0, {}), 1);
     });
@@ -82,7 +83,7 @@ TEST_P(store_contract, a_transaction_sees_its_own_writes) {
     EXPECT_EQ(tx->find_slot(account, "k")->id, id);
     make_task(*tx, account, 1);
     EXPECT_EQ(accounts::find(*tx, account)->head.seq, 1);
-    EXPECT_TRUE(tx->find_task(account, uuid_of(1)));
+    EXPECT_TRUE(tasks::find(*tx, account, uuid_of(1)));
     EXPECT_EQ(versions::some(*tx, account, 0, 10).size(), 1u);
     tx->commit();
 }
@@ -114,22 +115,24 @@ TEST_P(store_contract, work_is_what_was_read_and_written) {
         EXPECT_LT(tx.work_done(), bytes / 10);
     });
     write([&](write_tx& tx) {
-        const auto before = tx.find_task(account, uuid_of(1));
+        const auto before = tasks::find(tx, account, uuid_of(1));
         std::size_t done = tx.work_done();
         const auto took = [&] { return tx.work_done() - std::exchange(done, tx.work_done()); };
         attributes large = before->attributes;
         large["note"] = std::string(bytes, 'x');
-        tx.update_task(*before, large, false, before->last_seq, t0);
+        tasks::update(tx, *before, large, false, before->last_seq, t0);
         EXPECT_GE(took(), bytes);
-        tx.find_task(account, uuid_of(1));
-        EXPECT_GE(took(), bytes);
-        tx.find_task_head(account, uuid_of(1));
-        EXPECT_LT(took(), bytes / 10);
         const operation o{operation_kind::update, uuid_of(1), "note", std::string(bytes, 'y'), t0};
         versions::append(tx, account, uuid_of(900), t0, {o});
         EXPECT_GE(took(), bytes);
     });
-    write([&](write_tx& tx) { EXPECT_LT(tx.work_done(), bytes / 10); });
+    write([&](write_tx& tx) {
+        EXPECT_LT(tx.work_done(), bytes / 10);
+        tasks::find_head(tx, account, uuid_of(1));
+        EXPECT_LT(tx.work_done(), bytes / 10);
+        tasks::find(tx, account, uuid_of(1));
+        EXPECT_GE(tx.work_done(), bytes);
+    });
 }
 
 TEST_P(store_contract, a_proof_changes_nothing) {
@@ -173,7 +176,7 @@ TEST_P(store_contract, totals_are_exact_and_survive) {
                                  .period = {},
                                  .number = numbers::take(tx, series->id, ""),
                                  .created_at = t0};
-            t.id = tx.put_task(t, series->id);
+            t.id = tasks::put(tx, t, series->id);
             return t;
         });
     };
@@ -182,10 +185,10 @@ TEST_P(store_contract, totals_are_exact_and_survive) {
     const task unseen = made(3, {}, true);
     expect({.accounts = 2, .tasks = 3, .open_tasks = 1});
     write([&](write_tx& tx) {
-        tx.update_task(open, {{"description", "open"}, {"status", "deleted"}}, false, 1, t0);
+        tasks::update(tx, open, {{"description", "open"}, {"status", "deleted"}}, false, 1, t0);
     });
     expect({.accounts = 2, .tasks = 3, .open_tasks = 0});
-    write([&](write_tx& tx) { tx.reveal_task(unseen.id, {{"description", "seen"}}, 1, 1); });
+    write([&](write_tx& tx) { tasks::reveal(tx, unseen.id, {{"description", "seen"}}, 1, 1); });
     expect({.accounts = 2, .tasks = 3, .open_tasks = 1});
     write([&](write_tx& tx) {
         auto series = *all_series::default_of(tx, account);
@@ -266,11 +269,11 @@ TEST_P(store_contract, an_account_goes_with_all_its_rows) {
     EXPECT_TRUE(versions::some(*tx, home, 0, 100).empty());
     EXPECT_TRUE(all_series::of(*tx, home).empty());
     EXPECT_FALSE(sealed::find_child(*tx, sealed, uuid{}));
-    for (int n = 1; n <= 20; ++n) EXPECT_FALSE(tx->find_task(home, uuid_of(n)));
+    for (int n = 1; n <= 20; ++n) EXPECT_FALSE(tasks::find(*tx, home, uuid_of(n)));
     EXPECT_EQ(versions::some(*tx, other, 0, 100).size(), 20u);
     EXPECT_TRUE(tokens::find_principal(*tx, sha256("101")));
-    EXPECT_EQ(tx->find_task(other, uuid_of(120))->numbered->number, 20);
-    EXPECT_EQ(tx->find_task_as_of(other, uuid_of(101), 19)->attributes.at("description"),
+    EXPECT_EQ(tasks::find(*tx, other, uuid_of(120))->numbered->number, 20);
+    EXPECT_EQ(history::find_as_of(*tx, other, uuid_of(101), 19)->attributes.at("description"),
               "task 101");
     EXPECT_EQ(numbers::with_last(*tx, *all_series::default_of(*tx, other)).last_number, 30);
     // What was remembered of it is not taken for another's.

@@ -5,6 +5,7 @@
 #include <callsign/rules/rows/devices.hpp>
 #include <callsign/rules/rows/numbers.hpp>
 #include <callsign/rules/rows/series.hpp>
+#include <callsign/rules/rows/tasks.hpp>
 #include <callsign/rules/rows/tokens.hpp>
 #include <callsign/rules/rows/versions.hpp>
 
@@ -24,17 +25,17 @@ TEST_P(store_contract, tasks_are_found_by_uuid_and_by_number) {
     });
     const auto tx = store_->begin_read();
     const auto series = all_series::default_of(*tx, one);
-    const auto third = tx->find_task(series->id, "", 3);
+    const auto third = tasks::find(*tx, series->id, "", 3);
     ASSERT_TRUE(third);
     EXPECT_EQ(third->uuid, uuid_of(3));
     EXPECT_EQ(third->current_prefix, "ONE");
     EXPECT_EQ(third->attributes.at("description"), "task 3");
     EXPECT_EQ(third->attributes.at("tag_x"), "");
     EXPECT_EQ(third->last_seq, 3);
-    EXPECT_EQ(tx->find_task(one, uuid_of(3))->id, third->id);
-    EXPECT_EQ(key_of(*tx->find_task(two, uuid_of(1))->numbered), "TWO-1");
+    EXPECT_EQ(tasks::find(*tx, one, uuid_of(3))->id, third->id);
+    EXPECT_EQ(key_of(*tasks::find(*tx, two, uuid_of(1))->numbered), "TWO-1");
     for (const auto& head :
-         {tx->find_task_head(one, uuid_of(3)), tx->find_task_head(series->id, "", 3)}) {
+         {tasks::find_head(*tx, one, uuid_of(3)), tasks::find_head(*tx, series->id, "", 3)}) {
         ASSERT_TRUE(head);
         EXPECT_EQ(head->id, third->id);
         EXPECT_EQ(head->uuid, third->uuid);
@@ -44,22 +45,50 @@ TEST_P(store_contract, tasks_are_found_by_uuid_and_by_number) {
         EXPECT_EQ(head->purged, third->purged);
         EXPECT_TRUE(head->attributes.empty());
     }
-    EXPECT_FALSE(tx->find_task_head(series->id, "", 5));
-    EXPECT_FALSE(tx->find_task_head(two, uuid_of(3)));
-    EXPECT_FALSE(tx->find_task(series->id, "", 5));
-    EXPECT_FALSE(tx->find_task(series->id, "2026", 3));
-    EXPECT_FALSE(tx->find_task(two, uuid_of(3)));
+    EXPECT_FALSE(tasks::find_head(*tx, series->id, "", 5));
+    EXPECT_FALSE(tasks::find_head(*tx, two, uuid_of(3)));
+    EXPECT_FALSE(tasks::find(*tx, series->id, "", 5));
+    EXPECT_FALSE(tasks::find(*tx, series->id, "2026", 3));
+    EXPECT_FALSE(tasks::find(*tx, two, uuid_of(3)));
     for (const auto& from : all_series::of(*tx, one)) {
         for (const std::string& period : numbers::periods(*tx, from.id)) {
-            const auto all = tx->numbered_tasks(from.id, period, 0, 10);
+            const auto all = tasks::numbered(*tx, from.id, period, 0, 10);
             ASSERT_FALSE(all.empty());
             for (std::size_t n = 0; n < all.size(); ++n) {
                 EXPECT_EQ(all[n].account, one);
                 EXPECT_EQ(all[n].numbered->number, static_cast<std::int64_t>(n) + 1);
             }
-            EXPECT_EQ(tx->numbered_tasks(from.id, period, 1, 10).size(), all.size() - 1);
-            EXPECT_EQ(tx->numbered_tasks(from.id, period, 0, 1).size(), 1u);
+            EXPECT_EQ(tasks::numbered(*tx, from.id, period, 1, 10).size(), all.size() - 1);
+            EXPECT_EQ(tasks::numbered(*tx, from.id, period, 0, 1).size(), 1u);
         }
+    }
+}
+
+// Of a task that is brought, or numbered late, the receipt says when it was made, and not when it
+// came.
+TEST_P(store_contract, receipts_say_when_they_were_made) {
+    const auto account = make_account();
+    const auto series = all_series::default_of(*store_->begin_read(), account)->id;
+    const time_point early = t0 - std::chrono::hours{1};
+    const auto receipt_for = [&](write_tx& tx, int n) {
+        return receipt{uuid_of(n), "SYN", "", numbers::take(tx, series, ""), 1, early, true};
+    };
+    const auto brought = [&](int n) {
+        task t;
+        t.account = account;
+        t.uuid = uuid_of(n);
+        t.created_at = t0;
+        return t;
+    };
+    write([&](write_tx& tx) {
+        task t = brought(1);
+        t.numbered = receipt_for(tx, 1);
+        tasks::put(tx, t, series);
+        tasks::number(tx, tasks::put(tx, brought(2), series), series, receipt_for(tx, 2));
+    });
+    const auto tx = store_->begin_read();
+    for (const int n : {1, 2}) {
+        EXPECT_EQ(tasks::find(*tx, account, uuid_of(n))->numbered->created_at, early);
     }
 }
 
@@ -79,7 +108,7 @@ TEST_P(store_contract, numbers_are_walked_up_and_down_over_all_or_open_tasks) {
     const auto tx = store_->begin_read();
     const auto walk = [&](std::int64_t from, bool down, bool open, std::size_t most = 100) {
         std::vector<std::int64_t> numbers;
-        tx->visit_numbered({series, "", from, down, open}, [&](task&& t) {
+        tasks::visit_numbered(*tx, {series, "", from, down, open}, [&](task&& t) {
             numbers.push_back(t.numbered->number);
             return numbers.size() < most;
         });
@@ -111,7 +140,7 @@ TEST_P(store_contract, authors_are_kept_and_have_names) {
         t.uuid = uuid_of(7);
         t.created_at = t0;
         t.author = phone;
-        tx.put_task(t, all_series::default_of(tx, account)->id);
+        tasks::put(tx, t, all_series::default_of(tx, account)->id);
     });
     if (GetParam().durable) reopen();
     const auto tx = store_->begin_read();
@@ -120,7 +149,7 @@ TEST_P(store_contract, authors_are_kept_and_have_names) {
     EXPECT_EQ(all[0].author, author{token});
     EXPECT_EQ(all[1].author, author{phone});
     EXPECT_EQ(all[2].author, author{});
-    EXPECT_EQ(tx->find_task(account, uuid_of(7))->author, author{phone});
+    EXPECT_EQ(tasks::find(*tx, account, uuid_of(7))->author, author{phone});
     EXPECT_EQ(tokens::name_of(*tx, token), "pipeline");
     EXPECT_EQ(tokens::name_of(*tx, phone), "phone");
     EXPECT_EQ(tokens::name_of(*tx, author{}), "");
@@ -135,19 +164,19 @@ TEST_P(store_contract, a_task_without_a_number_is_open_once_it_has_one) {
         t.uuid = uuid_of(1);
         t.created_at = t0;
         t.attributes = {{"description", "late"}};
-        return tx.put_task(t, all_series::default_of(tx, account)->id);
+        return tasks::put(tx, t, all_series::default_of(tx, account)->id);
     });
     EXPECT_EQ(store_->totals().tasks, 1);
     EXPECT_EQ(store_->totals().open_tasks, 0);
     write([&](write_tx& tx) {
         const auto series = all_series::default_of(tx, account);
-        tx.number_task(id, series->id,
-                       {.uuid = uuid_of(1),
-                        .prefix = series->prefix,
-                        .period = {},
-                        .number = numbers::take(tx, series->id, ""),
-                        .seq = 1,
-                        .created_at = t0});
+        tasks::number(tx, id, series->id,
+                      {.uuid = uuid_of(1),
+                       .prefix = series->prefix,
+                       .period = {},
+                       .number = numbers::take(tx, series->id, ""),
+                       .seq = 1,
+                       .created_at = t0});
     });
     EXPECT_EQ(store_->totals().open_tasks, 1);
 }
@@ -162,16 +191,16 @@ TEST_P(store_contract, a_task_changes) {
         t.last_seq = seq;
         t.attributes = {{"a", "b"}};
         const auto series = all_series::default_of(tx, id);
-        tx.put_task(t, series->id);
-        tx.update_task(*tx.find_task(id, uuid_of(70)), {{"c", "d"}, {"e", ""}}, false, 5, t0);
+        tasks::put(tx, t, series->id);
+        tasks::update(tx, *tasks::find(tx, id, uuid_of(70)), {{"c", "d"}, {"e", ""}}, false, 5, t0);
     });
     if (GetParam().durable) reopen();
-    const auto changed = store_->begin_read()->find_task(id, uuid_of(70));
+    const auto changed = tasks::find(*store_->begin_read(), id, uuid_of(70));
     EXPECT_EQ(changed->attributes, (attributes{{"c", "d"}, {"e", ""}}));
     EXPECT_EQ(changed->last_seq, 5);
     EXPECT_FALSE(changed->purged);
-    write([&](write_tx& tx) { tx.update_task(*changed, {}, true, 6, t0); });
-    EXPECT_TRUE(store_->begin_read()->find_task(id, uuid_of(70))->purged);
+    write([&](write_tx& tx) { tasks::update(tx, *changed, {}, true, 6, t0); });
+    EXPECT_TRUE(tasks::find(*store_->begin_read(), id, uuid_of(70))->purged);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <callsign/rules/rows/numbers.hpp>
 #include <callsign/rules/rows/series.hpp>
+#include <callsign/rules/rows/tasks.hpp>
 #include <callsign/rules/rows/webhooks.hpp>
 
 #include <gtest/gtest.h>
@@ -129,25 +130,25 @@ TEST_P(store_contract, a_task_that_was_numbered_unseen_is_revealed) {
         t.purged = true;
         const auto series = *all_series::default_of(tx, account);
         t.numbered = receipt{t.uuid, "TASK", "", numbers::take(tx, series.id, ""), 0, t0, true};
-        return tx.put_task(t, series.id);
+        return tasks::put(tx, t, series.id);
     });
     if (GetParam().durable) reopen();
-    const auto find = [&] { return *store_->begin_read()->find_task(account, uuid_of(1)); };
+    const auto find = [&] { return *tasks::find(*store_->begin_read(), account, uuid_of(1)); };
     EXPECT_TRUE(find().purged);
     EXPECT_EQ(find().numbered->number, 1);
     EXPECT_EQ(find().numbered->seq, 0);
     const auto open_ones = [&] {
         const auto tx = store_->begin_read();
         int count = 0;
-        tx->visit_numbered({all_series::default_of(*tx, account)->id, "", 0, false, true},
-                           [&](task&&) {
-                               ++count;
-                               return true;
-                           });
+        tasks::visit_numbered(*tx, {all_series::default_of(*tx, account)->id, "", 0, false, true},
+                              [&](task&&) {
+                                  ++count;
+                                  return true;
+                              });
         return count;
     };
     EXPECT_EQ(open_ones(), 0);
-    write([&](write_tx& tx) { tx.reveal_task(id, {{"status", "pending"}}, 3, 4); });
+    write([&](write_tx& tx) { tasks::reveal(tx, id, {{"status", "pending"}}, 3, 4); });
     if (GetParam().durable) reopen();
     EXPECT_FALSE(find().purged);
     EXPECT_EQ(find().attributes, (attributes{{"status", "pending"}}));

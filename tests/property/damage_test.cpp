@@ -21,6 +21,7 @@
 #include <callsign/rules/rows/numbers.hpp>
 #include <callsign/rules/rows/sealed.hpp>
 #include <callsign/rules/rows/series.hpp>
+#include <callsign/rules/rows/tasks.hpp>
 #include <callsign/rules/rows/tokens.hpp>
 #include <callsign/rules/rows/versions.hpp>
 #include <callsign/rules/rules.hpp>
@@ -166,7 +167,8 @@ std::vector<question> questions_about(const std::filesystem::path& dir) {
         all.push_back([id](read_tx& t) { return to_string(accounts::head_of(t, id).version); });
         all.push_back([id](read_tx& t) { return say(sealed::find_first(t, id)); });
         for (const task& one : tasks_of(*tx, id)) {
-            all.push_back([id, uuid = one.uuid](read_tx& t) { return say(t.find_task(id, uuid)); });
+            all.push_back(
+                [id, uuid = one.uuid](read_tx& t) { return say(tasks::find(t, id, uuid)); });
         }
         for (const version& v : versions::some(*tx, id, 0, 9999)) {
             all.push_back(
@@ -184,7 +186,7 @@ std::vector<question> questions_about(const std::filesystem::path& dir) {
         for (const series& s : all_series::of(*tx, id)) {
             for (std::int64_t number = 1; number <= numbers::last(*tx, s.id, ""); number += 3) {
                 all.push_back(
-                    [s = s.id, number](read_tx& t) { return say(t.find_task(s, "", number)); });
+                    [s = s.id, number](read_tx& t) { return say(tasks::find(t, s, "", number)); });
             }
         }
     }

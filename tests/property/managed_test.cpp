@@ -23,6 +23,7 @@
 #include "support/tasks_of.hpp"
 #include "support/temp_dir.hpp"
 
+#include <callsign/rules/rows/tasks.hpp>
 #include <callsign/rules/rows/versions.hpp>
 #include <callsign/store/memory.hpp>
 #include <callsign/store/sqlite.hpp>
@@ -95,7 +96,7 @@ class player {
             if (client->conflicts() != 0) found.push_back("a device was told of a conflict");
         }
         for (const auto& [id, all] : tasks) {
-            const auto row = tx->find_task(account_.id(), id);
+            const auto row = tasks::find(*tx, account_.id(), id);
             const auto key = all.find("key");
             if (key == all.end() || key->second != key_of(*row->numbered)) {
                 found.push_back("the key of " + to_string(id));
@@ -160,7 +161,7 @@ class player {
         }
         for (const auto& [id, through] : deleted) {
             for (std::int64_t seq = 1; seq < through; ++seq) {
-                const auto stood = tx.find_task_as_of(account_.id(), id, seq);
+                const auto stood = history::find_as_of(tx, account_.id(), id, seq);
                 if (stood && !stood->purged) found.push_back("a purged task is kept as it stood");
             }
         }

@@ -6,6 +6,7 @@
 #include "support/told_changes.hpp"
 
 #include <callsign/ports/store.hpp>
+#include <callsign/rules/rows/tasks.hpp>
 #include <callsign/rules/rows/versions.hpp>
 
 #include <array>
@@ -179,7 +180,7 @@ class account_model {
         made.number = ++from.last[made.period];
         made.seq = v.seq;
         made.attributes = wanted->second.attributes;
-        const auto row = tx.find_task(account_, id);
+        const auto row = tasks::find(tx, account_, id);
         if (!row || !row->numbered || row->created_at != v.created_at ||
             callsign::key_of(*row->numbered) != key_of(made)) {
             broken.insert("another number than " + key_of(made));

@@ -21,6 +21,7 @@
 #include <callsign/rules/rows/effects.hpp>
 #include <callsign/rules/rows/remotes.hpp>
 #include <callsign/rules/rows/series.hpp>
+#include <callsign/rules/rows/tasks.hpp>
 
 #include <algorithm>
 #include <map>
@@ -503,7 +504,7 @@ class remote_world {
         const auto tx = disk_->begin_read();
         std::size_t here = 0;
         const auto series = all_series::default_of(*tx, account_);
-        tx->visit_numbered({series->id, ""}, [&](task&& t) {
+        tasks::visit_numbered(*tx, {series->id, ""}, [&](task&& t) {
             if (t.purged) {
                 if (there.contains(t.uuid)) say(to_string(t.uuid) + " is gone here alone");
                 return true;

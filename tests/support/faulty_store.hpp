@@ -4,6 +4,7 @@
 // keeps what was committed, as a disk would.
 
 #include <callsign/ports/store.hpp>
+#include <callsign/ports/tables/tasks.hpp>
 
 #include <cstdint>
 #include <limits>
@@ -126,50 +127,28 @@ class faulty_store final : public store {
         row_ptr fetch(const index_info& index, const row_key& key, bool head) override {
             return tx_->fetch(index, key, head);
         }
-        row_page scan(const row_range& range) override { return tx_->scan(range); }
+        row_page scan(const row_range& range) override {
+            const bool is_forgetting = range.index == &info_of<history_by_id>();
+            if (is_forgetting && owner_.refuses_forgetting_) {
+                throw store_failure(store_failure::kind::refused, "nothing is forgotten");
+            }
+            return tx_->scan(range);
+        }
         std::int64_t draw(drawn_id what, std::int64_t count) override {
+            fulfils_ = fulfils_ || what == drawn_id::task;
             return tx_->draw(what, count);
         }
         void at(time_point now) override { tx_->at(now); }
 
-        std::optional<removal_place> remove_some(account_id a, const removal_place& from,
-                                                 std::int64_t limit) override {
-            return tx_->remove_some(a, from, limit);
-        }
-        std::optional<task> find_task(account_id a, const uuid& id) override {
-            return tx_->find_task(a, id);
-        }
-        std::optional<task> find_task(series_id s, std::string_view period,
-                                      std::int64_t number) override {
-            return tx_->find_task(s, period, number);
-        }
-        std::optional<task> find_task_head(account_id a, const uuid& id) override {
-            return tx_->find_task_head(a, id);
-        }
-        std::optional<task> find_task_head(series_id s, std::string_view period,
-                                           std::int64_t number) override {
-            return tx_->find_task_head(s, period, number);
-        }
         std::size_t work_done() const override { return tx_->work_done(); }
-        void flush() override { tx_->flush(); }
-        std::optional<task> find_task_as_of(account_id a, const uuid& id,
-                                            std::int64_t seq) override {
-            return tx_->find_task_as_of(a, id, seq);
-        }
-        std::vector<task> unnumbered_tasks(task_id after, std::int64_t limit) override {
-            return tx_->unnumbered_tasks(after, limit);
-        }
-        void visit_numbered(const number_walk& walk, const task_visitor& visit) override {
-            tx_->visit_numbered(walk, visit);
-        }
-        void visit_unnumbered(const number_walk& walk, const task_visitor& visit) override {
-            tx_->visit_unnumbered(walk, visit);
+        void flush() override {
+            refuse_large_tasks();
+            tx_->flush();
         }
         std::vector<slot> slots(slot_id after, std::int64_t limit, std::optional<slot_state> state,
                                 std::optional<account_id> a) override {
             return tx_->slots(after, limit, state, a);
         }
-        std::optional<receipt> find_receipt(const slot& s) override { return tx_->find_receipt(s); }
         std::optional<slot> find_slot(account_id a, std::string_view key) override {
             const auto& refused = owner_.refused_key_;
             if (!refused.empty() && key.starts_with(refused)) {
@@ -199,43 +178,12 @@ class faulty_store final : public store {
             kill_at(fault_point::inside_sweep);
             tx_->forget_slot(id);
         }
-        task_id put_task(const task& t, series_id s) override {
-            fulfils_ = true;
-            std::size_t bytes = 0;
-            for (const auto& [name, value] : t.attributes) bytes += value.size();
-            if (bytes > owner_.task_bytes_max_) {
-                ++owner_.refusals_;
-                throw store_failure(store_failure::kind::refused, "this task");
-            }
-            return tx_->put_task(t, s);
-        }
-        void reveal_task(task_id id, const attributes& all, std::int64_t seq,
-                         std::int64_t last_seq) override {
-            tx_->reveal_task(id, all, seq, last_seq);
-        }
-        void number_task(task_id id, series_id s, const receipt& r) override {
-            tx_->number_task(id, s, r);
-        }
-        void conceal_task(const task& t) override { tx_->conceal_task(t); }
         std::vector<slot> pending_slots_of(account_id a, const uuid& id) override {
             return tx_->pending_slots_of(a, id);
-        }
-        void update_task(const task& before, const attributes& all, bool purged,
-                         std::int64_t last_seq, time_point now) override {
-            tx_->update_task(before, all, purged, last_seq, now);
-        }
-        bool scrub_history(task_id id, std::int64_t through, std::size_t& work) override {
-            return tx_->scrub_history(id, through, work);
         }
         void clear_log() override {
             ++owner_.logs_cleared_;
             tx_->clear_log();
-        }
-        bool forget_history(time_point before, std::int64_t limit) override {
-            if (owner_.refuses_forgetting_) {
-                throw store_failure(store_failure::kind::refused, "nothing is forgotten");
-            }
-            return tx_->forget_history(before, limit);
         }
 
         void commit() override { commit_by(&write_tx::commit); }
@@ -243,6 +191,7 @@ class faulty_store final : public store {
 
       private:
         void commit_by(void (write_tx::*commit)()) {
+            refuse_large_tasks();
             strike(fault_point::before_any_commit);
             if (reserves_) strike(fault_point::before_reserve_commit);
             if (fulfils_) strike(fault_point::before_fulfil_commit);
@@ -251,6 +200,16 @@ class faulty_store final : public store {
             if (reserves_) strike(fault_point::after_reserve_commit);
             if (fulfils_) strike(fault_point::after_fulfil_commit);
             if (sweeps_) strike(fault_point::after_sweep_commit);
+        }
+        void refuse_large_tasks() {
+            const changed_rows* const tasks = work().of(info_of_table<task_row>());
+            if (!tasks) return;
+            for (const row_change& c : tasks->all().rows) {
+                const auto* const now = static_cast<const task_row*>(c.now.get());
+                if (!now || now->bytes <= owner_.task_bytes_max_) continue;
+                ++owner_.refusals_;
+                throw store_failure(store_failure::kind::refused, "this task");
+            }
         }
         void kill_at(fault_point here) {
             if (owner_.strikes(here)) throw killed{};

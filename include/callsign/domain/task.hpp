@@ -16,6 +16,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 namespace callsign {
 
@@ -33,6 +34,18 @@ inline std::string_view value_of(const attributes& all, std::string_view name) {
     const auto found = all.find(name);
     return found == all.end() ? std::string_view{} : std::string_view{found->second};
 }
+
+// What leads from one state of a task to another: what is set, and what is not there any more.
+struct attribute_diff {
+    attributes set;
+    std::vector<std::string> absent;  // names
+
+    friend bool operator==(const attribute_diff&, const attribute_diff&) = default;
+};
+attribute_diff diff_between(const attributes& from, const attributes& to);
+// False, and nothing is known of the state: one that is to go is not there.
+bool apply_diff(const attribute_diff& diff, attributes& state);
+std::size_t size_of(const attribute_diff& diff) noexcept;
 
 // All tasks of a replica.
 using task_map = std::map<uuid, attributes>;

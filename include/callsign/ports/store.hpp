@@ -41,19 +41,6 @@
 
 namespace callsign {
 
-// False: that was enough.
-using task_visitor = std::function<bool(task&&)>;
-
-// Through the numbers of (series, period): those after `from`, or going down before it. Of tasks
-// that have none their ids stand for them, and there are no periods.
-struct number_walk {
-    series_id series;
-    std::string_view period;
-    std::int64_t from = 0;
-    bool descending = false;
-    bool open_only = false;  // no task that is completed, deleted or purged
-};
-
 // What both kinds of transaction can be asked.
 class read_tx : public row_reader {
   public:
@@ -125,42 +112,12 @@ class read_tx : public row_reader {
         return all;
     }
 
-    virtual std::optional<task> find_task(account_id account, const uuid& id) = 0;
-    virtual std::optional<task> find_task(series_id series, std::string_view period,
-                                          std::int64_t number) = 0;
-    // The same without its attributes and its author: it costs no more where the task is large.
-    virtual std::optional<task> find_task_head(account_id account, const uuid& id) = 0;
-    virtual std::optional<task> find_task_head(series_id series, std::string_view period,
-                                               std::int64_t number) = 0;
-
-    // As it stood once the account's version `seq` was there, by the version that is its last_seq
-    // now; none: it was not there yet, or how it stood is not known any more. It is known after
-    // each version behind history_from() that changed it.
-    virtual std::optional<task> find_task_as_of(account_id account, const uuid& id,
-                                                std::int64_t seq) = 0;
-
-    // At most `limit` tasks that have no number, whoever's, after `after`, in the order of their
-    // ids. Looks through all tasks.
-    virtual std::vector<task> unnumbered_tasks(task_id after, std::int64_t limit) = 0;
-    // Shows the tasks with numbers of (series, period), in order, one at a time: each may be a
-    // large one. Purged ones are among them, unless open ones are asked for. All tasks of an
-    // account are found so without looking at other accounts' ones, and the open ones without
-    // looking at the others. `visit` may ask for anything but this; what it throws passes through.
-    virtual void visit_numbered(const number_walk& walk, const task_visitor& visit) = 0;
-    // Those of the series that have no number yet, purged ones among them, in the order in which
-    // they came. `visit` may not write, and ask for anything but this.
-    virtual void visit_unnumbered(const number_walk& walk, const task_visitor& visit) = 0;
-    // At most `limit` of them after `after`.
-    std::vector<task> numbered_tasks(series_id series, std::string_view period, std::int64_t after,
-                                     std::int64_t limit);
-
     virtual std::optional<slot> find_slot(account_id account, std::string_view key) = 0;
     virtual std::optional<slot> find_slot(slot_id id) = 0;
     // At most `limit` slots after `after`, in the order of their ids; `state` and `account` narrow.
     virtual std::vector<slot> slots(slot_id after, std::int64_t limit,
                                     std::optional<slot_state> state,
                                     std::optional<account_id> account) = 0;
-    virtual std::optional<receipt> find_receipt(const slot& committed) = 0;
 
   protected:
     unit_of_work* unit_ = nullptr;  // null: nothing is written here
@@ -194,17 +151,6 @@ class read_tx : public row_reader {
         return found;
     }
 };
-
-inline std::vector<task> read_tx::numbered_tasks(series_id series, std::string_view period,
-                                                 std::int64_t after, std::int64_t limit) {
-    std::vector<task> some;
-    if (limit <= 0) return some;
-    visit_numbered({series, period, after}, [&](task&& t) {
-        some.push_back(std::move(t));
-        return std::ssize(some) < limit;
-    });
-    return some;
-}
 
 // More than are given between a backup and the loss of its store.
 inline constexpr std::int64_t ids_of_lost = 1'000'000;
@@ -243,10 +189,10 @@ class write_tx : public read_tx {
         unit_->of<Row>().put(nullptr, now);
         return now;
     }
-    // In place of one that was read here. Its key and what never changes are the same.
+    // In place of one that was read here, or its head. Its key and what never changes are the same.
     template <class Row>
-    void put(const row_of<Row>& before, std::type_identity_t<Row> row) {
-        unit_->of<Row>().put(before, std::make_shared<Row>(std::move(row)));
+    void put(const row_of<Row>& before, whole_of<Row> row) {
+        unit_->of<whole_of<Row>>().put(before, std::make_shared<whole_of<Row>>(std::move(row)));
     }
     // In place of it: what `change` makes of a copy.
     template <class Row, class Change>
@@ -284,41 +230,9 @@ class write_tx : public read_tx {
     // Those that wait for a task of this uuid, in flight or not, in the order of their ids.
     virtual std::vector<slot> pending_slots_of(account_id account, const uuid& uuid) = 0;
 
-    // ---- tasks and the chain ----
-    // `task.id` is ignored; `series` is where its number is from, or will be. Requires: no task
-    // of the account has this uuid.
-    virtual task_id put_task(const task& task, series_id series) = 0;
-    // A task that was numbered unseen can be seen: version `seq` made it, `last_seq` is the last
-    // that changed it. Nothing becomes history. Requires: it is purged, and its receipt's seq is 0.
-    virtual void reveal_task(task_id id, const attributes& attributes, std::int64_t seq,
-                             std::int64_t last_seq) = 0;
-    // Gives a task without a number its receipt. Requires: it has none.
-    virtual void number_task(task_id id, series_id series, const receipt& receipt) = 0;
-    // The task's new state. `purged`: it is gone, and what stays is its uuid and receipt. How it
-    // stood until `now` becomes history. Requires: it is as in `before`.
-    virtual void update_task(const task& before, const attributes& attributes, bool purged,
-                             std::int64_t last_seq, time_point now) = 0;
-    // The oldest states in history, if they ended before `before`: at most `limit`, and of large
-    // ones fewer. Their accounts' history begins with what came after them. True: more are as old.
-    virtual bool forget_history(time_point before, std::int64_t limit) = 0;
-
-    // ---- purged tasks ----
-    // How the task stood after versions before `through`: purged, and nothing more. The earliest
-    // first, as far as `work` goes, in bytes, which is taken from it. True: none is left.
-    virtual bool scrub_history(task_id task, std::int64_t through, std::size_t& work) = 0;
     // What was removed until now, by this transaction too, is to leave the log: maintain() does so
     // as soon as no reader stands in the way.
     virtual void clear_log() {}
-
-    // What reveal_task() did is undone: of the task there is a number, and nobody has seen it.
-    // Requires: it is as in `task`, without history.
-    virtual void conceal_task(const task& task) = 0;
-
-    // Removes rows of the account, slots excepted, having looked at about `limit` of them, from
-    // there on; where to go on. None: that was all, its own row included. Requires: it has no
-    // slots, and begins at the beginning.
-    virtual std::optional<removal_place> remove_some(account_id account, const removal_place& from,
-                                                     std::int64_t limit) = 0;
 
     // What was read and written so far of tasks and versions, as domain/work.hpp counts it, or
     // more. It is the same whenever the same is done to the same store.

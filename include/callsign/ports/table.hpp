@@ -12,6 +12,7 @@
 #include <callsign/base/uuid.hpp>
 #include <callsign/domain/author.hpp>
 #include <callsign/domain/retry_times.hpp>
+#include <callsign/domain/task.hpp>
 #include <callsign/domain/version.hpp>
 
 #include <algorithm>
@@ -120,6 +121,7 @@ class column_sink {
     virtual void put_made(std::string bytes) = 0;
     virtual void put_made_text(std::string text) = 0;
     // In a form of the store's.
+    virtual void put_attributes(const attributes& set, std::span<const std::string> absent) = 0;
     virtual void put_operations(std::span<const operation> all) = 0;
     virtual void put_retry_record(const retry_record& record) = 0;
     virtual void put_way(const fork_version& fork) = 0;
@@ -135,6 +137,7 @@ class column_source {
     virtual std::int64_t take_integer() = 0;
     // Text, too. Lives until the next row.
     virtual std::string_view take_bytes() = 0;
+    virtual attribute_diff take_attributes() = 0;
     virtual std::vector<operation> take_operations() = 0;
     virtual retry_record take_retry_record() = 0;
     // Fills in what put_way() was given of `left_at`, which is there.
@@ -228,6 +231,12 @@ requires std::is_enum_v<Enum>
 void put_column(column_sink& to, Enum v) {
     to.put_integer(static_cast<std::int64_t>(v));
 }
+inline void put_column(column_sink& to, const attributes& v) {
+    to.put_attributes(v, {});
+}
+inline void put_column(column_sink& to, const attribute_diff& v) {
+    to.put_attributes(v.set, v.absent);
+}
 inline void put_column(column_sink& to, const std::vector<operation>& v) {
     to.put_operations(v);
 }
@@ -297,6 +306,10 @@ void take_column(column_source& from, std::optional<T>& v) {
     if (!from.take_null()) take_column(from, v.emplace());
 }
 void take_column(column_source& from, std::size_t& v);
+void take_column(column_source& from, attributes& v);
+inline void take_column(column_source& from, attribute_diff& v) {
+    v = from.take_attributes();
+}
 inline void take_column(column_source& from, std::vector<operation>& v) {
     v = from.take_operations();
 }

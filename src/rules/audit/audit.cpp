@@ -7,6 +7,7 @@
 #include <callsign/rules/rows/remotes.hpp>
 #include <callsign/rules/rows/sealed.hpp>
 #include <callsign/rules/rows/series.hpp>
+#include <callsign/rules/rows/tasks.hpp>
 
 #include <algorithm>
 #include <map>
@@ -95,7 +96,7 @@ class auditor {
         each_row(
             rows_at_once,
             [&](std::int64_t after, std::int64_t limit) {
-                return tx_.unnumbered_tasks(task_id{after}, limit);
+                return tasks::unnumbered(tx_, task_id{after}, limit);
             },
             [](const task& t) { return t.id.value; },
             [&](const task& t) {

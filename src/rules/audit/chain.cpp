@@ -3,6 +3,7 @@
 #include <callsign/base/keyed_hash.hpp>
 #include <callsign/domain/replay.hpp>
 #include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/tasks.hpp>
 #include <callsign/rules/rows/versions.hpp>
 
 #include <algorithm>
@@ -261,7 +262,7 @@ class chain_audit {
     void look_at_state(const uuid& id, std::int64_t seq) {
         std::optional<task> stood;
         try {
-            stood = tx_.find_task_as_of(s_.owner.id, id, seq);
+            stood = history::find_as_of(tx_, s_.owner.id, id, seq);
         } catch (const store_failure&) {
             return;  // it is listed elsewhere
         }

@@ -5,6 +5,7 @@
 #include <callsign/domain/task_faults.hpp>
 #include <callsign/rules/rows/numbers.hpp>
 #include <callsign/rules/rows/series.hpp>
+#include <callsign/rules/rows/tasks.hpp>
 
 #include <algorithm>
 #include <boost/functional/hash.hpp>
@@ -58,7 +59,7 @@ class task_audit {
         each_row(
             tasks_at_once,
             [&](std::int64_t after, std::int64_t limit) {
-                return tx_.numbered_tasks(from.id, given.period, after, limit);
+                return tasks::numbered(tx_, from.id, given.period, after, limit);
             },
             [](const task& t) { return t.numbered ? t.numbered->number : 0; },
             [&](const task& t) {
@@ -160,7 +161,7 @@ std::size_t mark_of(task_id id, account_id account, const uuid& uuid) {
 
 looked_up look_up(read_tx& tx, account_id account, const uuid& id) {
     try {
-        return {true, tx.find_task(account, id)};
+        return {true, tasks::find(tx, account, id)};
     } catch (const store_failure&) {
         return {false, {}};
     }

@@ -9,6 +9,7 @@
 #include <callsign/rules/read.hpp>
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/series.hpp>
+#include <callsign/rules/rows/tasks.hpp>
 #include <callsign/rules/rows/tokens.hpp>
 #include <callsign/rules/rows/versions.hpp>
 
@@ -117,13 +118,13 @@ class feed_reader {
 
     // Of one that is purged by now nothing more is shown.
     task as_it_stood(const uuid& id, std::int64_t seq) {
-        auto now = counted(tx_.find_task(q_.account, id));
+        auto now = counted(tasks::find(tx_, q_.account, id));
         if (!now) throw_damaged("versions by seq", seq, "a task of it is not there");
         if (now->purged || now->last_seq <= seq) return *std::move(now);
-        auto then = counted(tx_.find_task_as_of(q_.account, id, seq));
+        auto then = counted(history::find_as_of(tx_, q_.account, id, seq));
         // The server's own version right behind was the same transaction.
         if (!then || then->last_seq != seq) {
-            then = counted(tx_.find_task_as_of(q_.account, id, seq + 1));
+            then = counted(history::find_as_of(tx_, q_.account, id, seq + 1));
         }
         if (!then) throw_damaged("tasks", now->id.value, "a part of its history is not there");
         return *std::move(then);
@@ -133,7 +134,7 @@ class feed_reader {
         if (!q_.filter) return true;
         if (!prefix_.empty() && stood.current_prefix != prefix_) return false;
         if (matches(*q_.filter, stood, q_.now)) return true;
-        const auto before = counted(tx_.find_task_as_of(q_.account, stood.uuid, seq - 1));
+        const auto before = counted(history::find_as_of(tx_, q_.account, stood.uuid, seq - 1));
         // How it stood may be forgotten by now, or removed as it was purged: then it may have been
         // in the filter.
         const bool is_known = before && !(before->purged && touched.deleted);

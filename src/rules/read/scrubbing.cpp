@@ -6,6 +6,7 @@
 #include <callsign/domain/work.hpp>
 #include <callsign/rules/read.hpp>
 #include <callsign/rules/rows/purges.hpp>
+#include <callsign/rules/rows/tasks.hpp>
 #include <callsign/rules/rows/versions.hpp>
 
 #include <algorithm>
@@ -27,7 +28,7 @@ constexpr std::size_t looked_at_max = 500;
 std::int64_t before_all(read_tx& tx, account_id account, std::span<const purge> tasks) {
     std::map<std::int64_t, std::vector<uuid>> made;  // by the seqs of their receipts
     for (const purge& p : tasks) {
-        const auto known = tx.find_task(account, p.task);
+        const auto known = tasks::find(tx, account, p.task);
         const std::int64_t seq = known && known->numbered ? known->numbered->seq : 0;
         if (seq < 1 || seq > p.through) return 0;
         made[seq].push_back(p.task);

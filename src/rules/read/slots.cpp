@@ -1,6 +1,7 @@
 #include <callsign/rules/read.hpp>
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/retry_records.hpp>
+#include <callsign/rules/rows/tasks.hpp>
 
 #include <unordered_map>
 
@@ -10,7 +11,7 @@ find_slot::answer read(read_tx& tx, const find_slot& q) {
     auto found = tx.find_slot(q.account, q.key);
     if (!found) return std::nullopt;
     std::optional<receipt> given;
-    if (found->state == slot_state::committed) given = tx.find_receipt(*found);
+    if (found->state == slot_state::committed) given = tasks::receipt_of(tx, *found);
     return find_slot::found{std::move(*found), std::move(given)};
 }
 
@@ -32,7 +33,7 @@ list_slots::answer read(read_tx& tx, const list_slots& q) {
             if (const auto owner = accounts::find(tx, s.account)) name = owner->name;
         }
         std::optional<receipt> given;
-        if (s.state == slot_state::committed) given = tx.find_receipt(s);
+        if (s.state == slot_state::committed) given = tasks::receipt_of(tx, s);
         const slot_id id = s.id;
         page.rows.push_back({id, std::move(s), std::move(given), name});
     }

@@ -6,6 +6,7 @@
 #include <callsign/domain/task_faults.hpp>
 #include <callsign/rules/read.hpp>
 #include <callsign/rules/rows/series.hpp>
+#include <callsign/rules/rows/tasks.hpp>
 
 namespace callsign::rules {
 namespace {
@@ -71,7 +72,7 @@ find_listed_tasks::answer read(read_tx& tx, const find_listed_tasks& q) {
     std::size_t work = 0;
     for (const uuid& id : q.tasks) {
         ++found.looked_at;
-        auto t = tx.find_task(q.account, id);
+        auto t = tasks::find(tx, q.account, id);
         if (!t) continue;
         work += work_of_row(*t);
         if (matches(q.filter, *t, q.now)) found.tasks.push_back(shown(tx, *std::move(t)));

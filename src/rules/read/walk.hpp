@@ -4,6 +4,7 @@
 #include <callsign/domain/work.hpp>
 #include <callsign/ports/store.hpp>
 #include <callsign/rules/rows/numbers.hpp>
+#include <callsign/rules/rows/tasks.hpp>
 
 #include <algorithm>
 #include <optional>
@@ -69,9 +70,9 @@ class task_walk {
             return more;
         };
         if (at_.period == task_place::unnumbered) {
-            tx.visit_unnumbered(walk, pass);
+            tasks::visit_unnumbered(tx, walk, pass);
         } else {
-            tx.visit_numbered(walk, pass);
+            tasks::visit_numbered(tx, walk, pass);
         }
         return more;
     }

@@ -6,6 +6,7 @@
 #include <callsign/ports/tables/remotes.hpp>
 #include <callsign/ports/tables/sealed.hpp>
 #include <callsign/ports/tables/series.hpp>
+#include <callsign/ports/tables/tasks.hpp>
 #include <callsign/ports/tables/tokens.hpp>
 #include <callsign/ports/tables/versions.hpp>
 #include <callsign/ports/tables/webhooks.hpp>
@@ -71,8 +72,31 @@ void remove_sealed(write_tx& tx, account_id account, std::int64_t& left, std::in
     });
 }
 
+// As remove_sealed(), each behind its history.
+void remove_tasks(write_tx& tx, account_id account, std::int64_t& left, std::int64_t& row) {
+    std::size_t bytes = 0;
+    const auto erase = [&](const auto& each) {
+        tx.erase(each);
+        bytes += each->bytes;
+        if (bytes >= removed_bytes_max) left = 0;
+        return --left > 0;
+    };
+    const auto rest = range_of<tasks_by_id>().after(task_id{row}).limit(left).heads();
+    tx.scan(rest, [&](const row_of<task_head>& each) {
+        if (each->account == account) {
+            tx.scan(range_of<history_by_task>(each->id).limit(left).heads(), erase);
+            if (left <= 0) return false;
+            erase(each);
+        } else {
+            --left;
+        }
+        row = each->id.value;
+        return left > 0;
+    });
+}
+
 // Behind its tasks.
-void remove_series(write_tx& tx, account_id account, std::int64_t& left) {
+void remove_series(write_tx& tx, account_id account, std::int64_t& left, std::int64_t&) {
     for (const auto& series : tx.all(range_of<series_by_account>(account).limit(left))) {
         for (const auto& counter : tx.all(range_of<counters_by_period>(series->id).limit(left))) {
             erase_some(tx, range_of<skipped_by_number>(counter->id), left);
@@ -85,8 +109,6 @@ void remove_series(write_tx& tx, account_id account, std::int64_t& left) {
     }
     erase_some(tx, range_of<prefixes_by_name>(account), left);
 }
-// A place behind those of the parts and of what the store removes.
-constexpr std::int64_t behind_tasks = 100;
 
 // Those that others refer to come after them. With nothing left there may be more, behind `row`.
 using part = void (*)(write_tx& tx, account_id account, std::int64_t& left, std::int64_t& row);
@@ -100,7 +122,9 @@ constexpr std::array parts{part{remove_webhooks},
                            part{remove_by<snapshots_by_account>},
                            part{remove_versions},
                            part{remove_sealed},
-                           part{remove_by<devices_by_account>}};
+                           part{remove_by<devices_by_account>},
+                           part{remove_tasks},
+                           part{remove_series}};
 
 }  // namespace
 
@@ -110,14 +134,8 @@ std::optional<removal_place> remove_rows_of(write_tx& tx, account_id account,
     std::int64_t left = limit;
     for (; at.table < std::ssize(parts); at = {at.table + 1, 0}) {
         parts[static_cast<std::size_t>(at.table)](tx, account, left, at.row);
-        if (left == 0) return at;
+        if (left <= 0) return at;
     }
-    if (at.table < behind_tasks) {
-        auto next = tx.remove_some(account, {at.table - std::ssize(parts), at.row}, left);
-        if (next) return removal_place{next->table + std::ssize(parts), next->row};
-    }
-    remove_series(tx, account, left);
-    if (left == 0) return removal_place{behind_tasks, 0};
     tx.erase(tx.expect<accounts_by_id>(account));
     return std::nullopt;
 }

@@ -5,6 +5,8 @@
 
 #include <callsign/ports/tables/accounts.hpp>
 #include <callsign/ports/tables/instance.hpp>
+#include <callsign/ports/tables/series.hpp>
+#include <callsign/ports/tables/tasks.hpp>
 #include <callsign/store/memory.hpp>
 
 #include <memory>
@@ -65,9 +67,9 @@ class memory_store final : public strict_memory_store {
 
     store_totals totals() override {
         const auto now = view();
-        store_totals all{.accounts = now->rows.count(info_of_table<account>()),
-                         .tasks = std::ssize(now->tasks)};
-        for (const auto& [id, row] : now->tasks) all.open_tasks += row->open ? 1 : 0;
+        store_totals all{.accounts = now->rows.count(info_of<accounts_by_id>()),
+                         .tasks = now->rows.count(info_of<tasks_by_id>()),
+                         .open_tasks = now->rows.count(info_of<tasks_open>())};
         memory::reads_over<read_tx> rows(now);
         rows.read_tx::scan(range_of<series_by_id>(), [&](const row_of<series>& s) {
             all.held_series += s->held ? 1 : 0;

@@ -15,6 +15,10 @@ class columns_of_row final : public column_sink {
     void put_made(std::string bytes) override { all.push_back(std::move(bytes)); }
     void put_made_text(std::string text) override { all.push_back(std::move(text)); }
     // Their sizes have to do.
+    void put_attributes(const attributes& set, std::span<const std::string> absent) override {
+        put_column(*this, size_of(set));
+        put_column(*this, absent.size());
+    }
     void put_operations(std::span<const operation> some) override {
         put_column(*this, some.size());
     }
@@ -66,8 +70,8 @@ row_page rows::scan(const row_range& range) const {
     return page;
 }
 
-std::int64_t rows::count(const table_info& table) const {
-    const by_key* const all = find(table.indexes.front());
+std::int64_t rows::count(const index_info& index) const {
+    const by_key* const all = find(index);
     return all ? std::ssize(*all) : 0;
 }
 

@@ -16,20 +16,6 @@
 
 namespace callsign::memory {
 
-struct stored_task {
-    callsign::task task;
-    series_id series;
-    bool open = false;  // counted by store_totals::open_tasks
-};
-
-// How a task stood.
-struct past_state {
-    account_id account;
-    std::int64_t order = 0;  // in which they ended
-    time_point ended_at;
-    callsign::task task;
-};
-
 // A row that the copies of a state share, until one of them changes it.
 template <class T>
 class row {
@@ -58,10 +44,6 @@ struct state {
     memory::rows rows;
     table<slot_id, row<slot>> slots;
     table<std::pair<account_id, std::string>, slot_id> slot_keys;
-    table<task_id, row<stored_task>> tasks;
-    table<std::pair<account_id, uuid>, task_id> task_uuids;
-    table<std::tuple<series_id, std::string, std::int64_t>, task_id> task_numbers;
-    table<std::pair<task_id, std::int64_t>, row<past_state>> history;  // by seq
     std::int64_t last_id = 0;  // of any row: ids grow and are never reused
     time_point last_moment{};
 };

@@ -16,13 +16,22 @@ const bulk_table task_numbers{"tasks",
                               sql::numbers_behind,
                               sql::number_put,
                               sql::number_row,
-                              sql::number_delete};
-const bulk_table version_places{
-    "versions",         "version_places", sql::places_through, sql::set_places_through,
-    sql::places_behind, sql::place_put,   sql::place_row,      sql::place_delete};
+                              sql::number_delete,
+                              sql::number_turn,
+                              {"n.over = 0", "n.over = 1"}};
+const bulk_table version_places{"versions",
+                                "version_places",
+                                sql::places_through,
+                                sql::set_places_through,
+                                sql::places_behind,
+                                sql::place_put,
+                                sql::place_row,
+                                sql::place_delete,
+                                nullptr,
+                                {""}};
 
-const bulk_table& bulk_table_of(std::string_view table) {
-    return table == task_numbers.of ? task_numbers : version_places;
+const bulk_table& bulk_table_of(const table_info& table) {
+    return table.name == task_numbers.of ? task_numbers : version_places;
 }
 
 namespace {
@@ -178,6 +187,20 @@ void bulk_index::add(const index_entry& e, bool over) {
 void bulk_index::turn(const index_entry& e, bool over) {
     turned_.push_back(e);
     turn_waiting(e, over ? commits() + 1 : entry_buffer::is_open);
+    if (!table_.turn) return;
+    // Whether it is over is a part of its entry, if it has one yet.
+    db_.use(table_.turn)
+        .bind(over ? 1 : 0)
+        .bind(e.at.owner)
+        .bind(over ? 0 : 1)
+        .bind(e.at.place)
+        .run();
+    const bool is_there = db_.database().getChanges() == 1;
+    if (!is_there && e.row <= now_.through) throw_damaged(table_.name, e.row, "it has no entry");
+}
+
+void bulk_index::erase(const index_place& at) {
+    db_.use(table_.erase).bind(at.owner).bind(at.place).run();
 }
 
 void bulk_index::turn_waiting(const index_entry& e, std::int64_t over_since) noexcept {

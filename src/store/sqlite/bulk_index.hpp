@@ -29,6 +29,8 @@
 
 #include "connection.hpp"
 
+#include <callsign/ports/table.hpp>
+
 #include <array>
 #include <atomic>
 #include <compare>
@@ -78,11 +80,14 @@ struct bulk_table {
     const char* put;          // sql::put_at_once: the entries of rows, unless gone or there
     const char* row_at;       // ?, ?: the row of an owner's place
     const char* erase;        // ?, ?: the entry of an owner's place
+    const char* turn;         // over: ?, of ?, ?; null: there is nothing that is over
+    // The parts of the table that are each by themselves in order; empty: it is in order.
+    std::vector<std::string_view> parts;
 };
 extern const bulk_table task_numbers;
 extern const bulk_table version_places;
 // Of a table that has one.
-const bulk_table& bulk_table_of(std::string_view table);
+const bulk_table& bulk_table_of(const table_info& table);
 
 // Which entries a walk goes to, and in what order.
 struct index_walk {
@@ -148,8 +153,10 @@ class bulk_index {
     // Of a row that is new, or has had no entry before. One that is not behind what is merged goes
     // straight into the table: an older one's, or one whose id was had again after a start.
     void add(const index_entry& e, bool over);
-    // Over, or open again: an entry that waits. One in the table is the caller's.
+    // Over, or open again.
     void turn(const index_entry& e, bool over);
+    // Of a row that is gone. One that waits is none without it.
+    void erase(const index_place& at);
 
     // Before COMMIT: goes on merging. `last_row`: the last one there is.
     void prepare_commit(std::int64_t last_row);
@@ -158,7 +165,6 @@ class bulk_index {
     void committed() noexcept;
     void roll_back() noexcept;
 
-    const bulk_table& table() const { return table_; }
     index_buffers view() const;
     std::int64_t through() const { return now_.through; }
     // Whatever snapshot begins after the call has these. Any thread's.

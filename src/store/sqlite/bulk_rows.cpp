@@ -2,17 +2,21 @@
 
 #include <callsign/base/assert.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace callsign::sqlite {
 namespace {
 
-const index_info& in_bulk(const table_info& t) {
-    for (const index_info& i : t.indexes) {
-        if (i.in_bulk) return i;
-    }
-    CALLSIGN_ASSERT(false);
-    return t.indexes.front();
+// A table's index in bulk of all rows, or of those that are not over; null: there is none.
+const index_info* in_bulk(const table_info& t, bool open_only) {
+    const auto found = std::ranges::find_if(
+        t.indexes, [&](const index_info& i) { return i.in_bulk && i.where.empty() != open_only; });
+    return found == t.indexes.end() ? nullptr : &*found;
+}
+
+bool is_row_over(const index_info* open, const void* row) {
+    return open && !open->key_of(row);
 }
 
 index_place place_of(const row_key& key) {
@@ -35,7 +39,9 @@ row_key key_of_id(std::int64_t id) {
 class waiting_entries {
   public:
     waiting_entries(const index_view& entries, const row_range& range)
-        : entries_(entries), walk_{.descending = range.descending}, last_(place_before(range)) {
+        : entries_(entries),
+          walk_{.descending = range.descending, .open_only = !range.index->where.empty()},
+          last_(place_before(range)) {
         pass();
     }
 
@@ -118,19 +124,23 @@ row_page scan_in_bulk(connection& db, const index_view& waiting, const row_range
     return page;
 }
 
-void write_in_bulk(connection& db, bulk_index& into, const table_changes& changes) {
+void write_in_bulk(bulk_index& into, const table_changes& changes) {
     const table_info& t = *changes.table;
-    const index_info& by = in_bulk(t);
+    const index_info& by = *in_bulk(t, false);
+    const index_info* const open = in_bulk(t, true);
     for (const row_change& c : changes.rows) {
         const auto before = c.before ? by.key_of(c.before.get()) : std::nullopt;
         const auto now = c.now ? by.key_of(c.now.get()) : std::nullopt;
-        if (before == now && !c.is_anew) continue;
-        if (before) {
-            // One that waits still is not there; without its row it is none.
-            const index_place at = place_of(*before);
-            db.use(into.table().erase).bind(at.owner).bind(at.place).run();
+        const bool stays = before == now && !c.is_anew;
+        if (before && !stays) into.erase(place_of(*before));
+        if (!now) continue;
+        const index_entry e{place_of(*now), primary_id_of(t, c.now.get())};
+        const bool over = is_row_over(open, c.now.get());
+        if (!stays) {
+            into.add(e, over);
+        } else if (over != is_row_over(open, c.before.get())) {
+            into.turn(e, over);
         }
-        if (now) into.add({place_of(*now), primary_id_of(t, c.now.get())}, false);
     }
 }
 

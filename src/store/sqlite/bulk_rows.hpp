@@ -12,6 +12,6 @@ row_ptr fetch_in_bulk(connection& db, const index_view& waiting, const index_inf
                       const row_key& key, bool head);
 row_page scan_in_bulk(connection& db, const index_view& waiting, const row_range& range);
 // After write_rows().
-void write_in_bulk(connection& db, bulk_index& into, const table_changes& changes);
+void write_in_bulk(bulk_index& into, const table_changes& changes);
 
 }  // namespace callsign::sqlite

@@ -105,7 +105,7 @@ void read_incomplete(connection& db, time_point made_before, sqlite_look& found)
     tasks.bind(made_before);
     while (tasks.step()) {
         const auto all = sqlite::decode_attributes(tasks.blob(0));
-        if (!all || !is_incomplete(*all)) continue;
+        if (!all || !is_incomplete(all->set)) continue;
         ++found.incomplete_count;
         if (found.incomplete.size() >= listed_max) continue;
         found.incomplete.push_back({tasks.text(1),

@@ -36,21 +36,15 @@ const looked_at tables_in_sql[] = {
      look_at<slot_of>},
     {"pending_slots", "SELECT slot_id, task_uuid FROM pending_slots WHERE slot_id > ? ORDER BY 1",
      [](query& q) { q.id(1); }},
-    {"tasks",
-     "SELECT task_id, account_id, uuid, series_id, NULL, NULL, prefix, NULL, last_seq, created_at, "
-     "purged,"
-     " attributes, author, over FROM tasks WHERE task_id > ? ORDER BY 1",
-     [](query& q) {
-         const task t = task_row_of(q);
-         if ((q.integer(13) != 0) != (t.purged || is_over(t.attributes))) {
-             q.damaged("whether it is over");
-         }
-     }},
-    {"task_history",
-     "SELECT history_id, kind, attributes, history_id FROM task_history WHERE history_id > ?"
-     " ORDER BY 1",
-     look_at<history_row_of>},
 };
+
+void look_at_row(query& q, const table_info& t) {
+    const row_ptr row = row_in(q, t);
+    if (&t != &info_of_table<task_row>()) return;
+    const auto& task = *static_cast<const task_row*>(row.get());
+    if (task.over != (task.purged || is_over(task.attributes))) q.damaged("whether it is over");
+    if (task.bytes != size_of(task.attributes)) q.damaged("its size");
+}
 
 class row_reader {
   public:
@@ -59,7 +53,7 @@ class row_reader {
     void run() {
         for (const looked_at& t : tables_in_sql) read_rows(t);
         for (const table_info* const t : all_tables()) {
-            read_rows({t->name.data(), rows_behind(*t), [t](query& q) { row_in(q, *t); }});
+            read_rows({t->name.data(), rows_behind(*t), [t](query& q) { look_at_row(q, *t); }});
         }
     }
 

@@ -9,17 +9,11 @@
 #include "tables.hpp"
 
 #include <callsign/ports/store.hpp>
-#include <callsign/ports/tables/series.hpp>
+#include <callsign/ports/tables/tasks.hpp>
 
 namespace callsign::sqlite {
 
 slot slot_of(query& q);
-// Without its series' prefix and its number's period.
-task task_row_of(query& q);
-// Whether it can be read by itself.
-history_kind history_row_of(query& q);
-// Through the rows of history_way. False: there are none.
-bool go_back(query& q, task& t);
 
 template <class Row>
 std::optional<Row> one(query& q, Row (*row)(query&)) {
@@ -55,75 +49,11 @@ class reads_over : public Base {
 
     row_ptr fetch(const index_info& index, const row_key& key, bool head) override {
         if (!index.in_bulk) return fetch_row(db_, index, key, head);
-        return fetch_in_bulk(db_, places(), index, key, head);
+        return fetch_in_bulk(db_, waiting_by(index), index, key, head);
     }
     row_page scan(const row_range& range) override {
         if (!range.index->in_bulk) return scan_rows(db_, range);
-        return scan_in_bulk(db_, places(), range);
-    }
-
-    std::optional<task> find_task(account_id account, const uuid& id) override {
-        auto q = db_.use(sql::task_by_uuid);
-        return one_task(q.bind(id).bind(account));
-    }
-    std::optional<task> find_task(series_id series, std::string_view period,
-                                  std::int64_t number) override {
-        return find_numbered(series, period, number, sql::task_of_entry, sql::task_by_number);
-    }
-    std::optional<task> find_task_head(account_id account, const uuid& id) override {
-        auto q = db_.use(sql::task_head_by_uuid);
-        return one_task(q.bind(id).bind(account));
-    }
-    std::optional<task> find_task_head(series_id series, std::string_view period,
-                                       std::int64_t number) override {
-        return find_numbered(series, period, number, sql::task_head_of_entry,
-                             sql::task_head_by_number);
-    }
-    std::optional<task> find_task_as_of(account_id account, const uuid& id,
-                                        std::int64_t seq) override {
-        auto found = this->find_task(account, id);
-        if (!found || found->last_seq <= seq) return found;
-        auto q = db_.use(sql::history_way);
-        if (!go_back(q.bind(found->id).bind(seq), *found)) return std::nullopt;
-        return found;
-    }
-    std::vector<task> unnumbered_tasks(task_id after, std::int64_t limit) override {
-        auto q = db_.use(sql::task_unnumbered);
-        std::vector<task> some;
-        for (q.bind(after).bind(limit); q.step();) some.push_back(task_of(q));
-        return some;
-    }
-    void visit_numbered(const number_walk& walk, const task_visitor& visit) override {
-        const auto counter = find_counter(walk.series, walk.period);
-        if (!counter) return;
-        const auto up = walk.open_only ? sql::task_open_up : sql::task_up;
-        const auto down = walk.open_only ? sql::task_open_down : sql::task_down;
-        auto q = db_.use(walk.descending ? down : up);
-        q.bind(*counter).bind(walk.from);
-        // Both are in the order of the walk: those in the index's table, and those that wait. The
-        // last may be among the first by now.
-        bool in_table = q.step();
-        const index_place from{*counter, walk.from};
-        index_entry last = walk.descending ? index_entry::before(from) : index_entry::behind(from);
-        auto waiting = next_waiting(last, walk);
-        while (in_table || waiting) {
-            const std::int64_t ahead = in_table && waiting ? last.at.place - q.integer(5) : 0;
-            if (in_table && (walk.descending ? ahead <= 0 : ahead >= 0)) {
-                const bool is_twin = waiting && waiting->id.value == q.integer(0);
-                if (!visit(task_of(q))) return;
-                in_table = q.step();
-                if (!is_twin) continue;
-            } else if (!visit(std::move(*waiting))) {
-                return;
-            }
-            waiting = next_waiting(last, walk);
-        }
-    }
-    void visit_unnumbered(const number_walk& walk, const task_visitor& visit) override {
-        auto q = db_.use(walk.descending ? sql::task_unnumbered_down : sql::task_unnumbered_up);
-        q.bind(walk.series).bind(walk.open_only ? 0 : 1).bind(walk.from);
-        while (q.step() && visit(task_of(q))) {
-        }
+        return scan_in_bulk(db_, waiting_by(*range.index), range);
     }
 
     std::optional<slot> find_slot(account_id account, std::string_view key) override {
@@ -153,15 +83,6 @@ class reads_over : public Base {
         return all(q.bind(after).bind(limit), slot_of);
     }
 
-    std::optional<receipt> find_receipt(const slot& committed) override {
-        if (!committed.task) return std::nullopt;
-        auto q = db_.use(sql::task_head_by_id);
-        auto found = one_task(q.bind(*committed.task));
-        if (!found || !found->numbered) return std::nullopt;
-        found->numbered->created = committed.created;
-        return std::move(found->numbered);
-    }
-
   protected:
     // Takes the slot of this key among those nominated.
     std::function<bool(slot_id)> slot_of_key(account_id account, std::string_view key,
@@ -177,59 +98,14 @@ class reads_over : public Base {
     connection& db_;
 
   private:
-    // Of this transaction: looked at when they are first needed.
-    const index_view& numbers() {
-        if (!numbers_) numbers_.emplace(db_, task_numbers, indexes_.numbers, commits_);
-        return *numbers_;
+    // Of this transaction: looked at when it is first needed.
+    const index_view& waiting_by(const index_info& index) {
+        const bool is_of_tasks = index.table == &info_of_table<task_row>();
+        auto& view = is_of_tasks ? numbers_ : places_;
+        const auto* const writers = is_of_tasks ? indexes_.numbers : indexes_.places;
+        if (!view) view.emplace(db_, bulk_table_of(*index.table), writers, commits_);
+        return *view;
     }
-    const index_view& places() {
-        if (!places_) places_.emplace(db_, version_places, indexes_.places, commits_);
-        return *places_;
-    }
-    task task_of(query& q) {
-        task t = task_row_of(q);
-        t.current_prefix = this->template expect<series_by_id>(series_id{q.integer(3)})->prefix;
-        if (t.numbered) {
-            const auto counter = this->template get<counters_by_id>(counter_id{q.integer(4)});
-            if (counter) t.numbered->period = counter->period;
-        }
-        return t;
-    }
-    std::optional<task> one_task(query& q) {
-        return q.step() ? std::optional(task_of(q)) : std::nullopt;
-    }
-    std::optional<std::int64_t> find_counter(series_id series, std::string_view period) {
-        const auto found = this->template get<counters_by_period>(series, period);
-        return found ? std::optional(found->id.value) : std::nullopt;
-    }
-    std::optional<task> find_numbered(series_id series, std::string_view period,
-                                      std::int64_t number, const char* of_entry,
-                                      const char* by_number) {
-        const auto counter = find_counter(series, period);
-        if (!counter) return std::nullopt;
-        const index_place at{*counter, number};
-        auto e = numbers().next(index_entry::before(at));
-        for (; e && e->at == at; e = numbers().next(*e)) {
-            if (auto found = task_at(*e, false, of_entry)) return found;
-        }
-        auto q = db_.use(by_number);
-        return one_task(q.bind(*counter).bind(number));
-    }
-    std::optional<task> task_at(const index_entry& e, bool open_only,
-                                const char* of_entry = sql::task_of_entry) {
-        auto q = db_.use(of_entry);
-        q.bind(e.row).bind(e.at.owner).bind(e.at.place).bind(open_only ? 0 : 1);
-        return one_task(q);
-    }
-    // Behind `last`, in the direction of the walk, and then `last` is its entry.
-    std::optional<task> next_waiting(index_entry& last, const number_walk& walk) {
-        while (const auto e = numbers().next(last, {walk.descending, walk.open_only})) {
-            last = *e;
-            if (auto found = task_at(*e, walk.open_only)) return found;
-        }
-        return std::nullopt;
-    }
-
     std::vector<slot> unsettled_slots(slot_id after, std::int64_t limit, bool in_flight) {
         std::vector<slot> some;
         for (const char* const text : {sql::slot_pending_old, sql::slot_pending_new}) {

@@ -40,65 +40,28 @@ bool take_uuid(const std::string& bytes, std::optional<uuid>& current) {
 // The messages are reused: cleared, they keep their memory, and writing a task allocates only its
 // bytes.
 
-std::string encode(const attributes& all) {
+std::string encode(const attributes& set, std::span<const std::string> absent) {
     thread_local rows::Attributes message;
     message.Clear();
-    for (const auto& [name, value] : all) {
+    for (const auto& [name, value] : set) {
         auto& a = *message.add_attributes();
         a.set_name(name);
         a.set_value(value);
     }
+    for (const std::string& name : absent) message.add_absent(name);
     return message.SerializeAsString();
 }
 
-std::optional<attributes> decode_attributes(std::string_view bytes) {
+std::optional<attribute_diff> decode_attributes(std::string_view bytes) {
     rows::Attributes message;
     if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return std::nullopt;
-    attributes all;
-    all.reserve(static_cast<std::size_t>(message.attributes_size()));
+    attribute_diff all;
+    all.set.reserve(static_cast<std::size_t>(message.attributes_size()));
     for (auto& a : *message.mutable_attributes()) {
-        all.emplace(std::move(*a.mutable_name()), std::move(*a.mutable_value()));
+        all.set.emplace(std::move(*a.mutable_name()), std::move(*a.mutable_value()));
     }
+    all.absent.assign(message.absent().begin(), message.absent().end());
     return all;
-}
-
-std::string encode_way_back(const attributes& before, const attributes& after) {
-    rows::Attributes message;
-    auto old = before.begin();
-    auto now = after.begin();
-    const auto put_old = [&] {
-        auto& a = *message.add_attributes();
-        a.set_name(old->first);
-        a.set_value(old->second);
-        ++old;
-    };
-    while (old != before.end() || now != after.end()) {
-        const bool only_old =
-            now == after.end() || (old != before.end() && old->first < now->first);
-        const bool only_now = !only_old && (old == before.end() || now->first < old->first);
-        if (only_old) {
-            put_old();
-        } else if (only_now) {
-            message.add_absent(now++->first);
-        } else if (old->second != now++->second) {
-            put_old();
-        } else {
-            ++old;
-        }
-    }
-    return message.SerializeAsString();
-}
-
-bool go_back(std::string_view bytes, attributes& state) {
-    rows::Attributes message;
-    if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return false;
-    for (const std::string& name : message.absent()) {
-        if (state.erase(name) == 0) return false;
-    }
-    for (auto& a : *message.mutable_attributes()) {
-        state.insert_or_assign(std::move(*a.mutable_name()), std::move(*a.mutable_value()));
-    }
-    return true;
 }
 
 std::string encode(std::span<const operation> operations) {

@@ -14,16 +14,8 @@
 
 namespace callsign::sqlite {
 
-std::string encode(const attributes& all);
-std::optional<attributes> decode_attributes(std::string_view bytes);
-
-// What a row of task_history holds.
-enum class history_kind : std::uint8_t { whole = 1, way_back = 2, purged = 3 };
-
-// What leads back from one state of a task to the one before it.
-std::string encode_way_back(const attributes& before, const attributes& after);
-// Goes it. False: encode_way_back() would not have written this.
-bool go_back(std::string_view bytes, attributes& state);
+std::string encode(const attributes& set, std::span<const std::string> absent);
+std::optional<attribute_diff> decode_attributes(std::string_view bytes);
 
 std::string encode(std::span<const operation> operations);
 std::optional<std::vector<operation>> decode_operations(std::string_view bytes);

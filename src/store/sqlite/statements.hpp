@@ -8,13 +8,6 @@ inline constexpr auto begin_read = "BEGIN";
 inline constexpr auto commit = "COMMIT";
 inline constexpr auto rollback = "ROLLBACK";
 
-// ---- series ----
-
-// Of those in the index's table.
-inline constexpr auto counter_highest =
-    "SELECT max(number) FROM task_numbers WHERE counter_id = ?1 AND over = 0 UNION ALL"
-    " SELECT max(number) FROM task_numbers WHERE counter_id = ?1 AND over = 1";
-
 // ---- slots ----
 
 #define CALLSIGN_SLOT_COLUMNS                                                                 \
@@ -118,104 +111,6 @@ inline constexpr auto history_not_after =
 inline constexpr auto fork_not_after =
     "UPDATE fork_versions SET created_at = ?1 WHERE created_at > ?1";
 
-// ---- tasks and versions ----
-
-#define CALLSIGN_TASK_COLUMNS_WITH(number, content)                              \
-    "SELECT t.task_id, t.account_id, t.uuid, t.series_id, t.counter_id, " number \
-    ", t.prefix, t.seq, t.last_seq, t.created_at, t.purged, " content " FROM "
-#define CALLSIGN_TASK_CONTENT "t.attributes, t.author"
-#define CALLSIGN_TASK_COLUMNS CALLSIGN_TASK_COLUMNS_WITH("t.number", CALLSIGN_TASK_CONTENT)
-// SQLite copies each column of a row that it comes to, whether it is asked for or not.
-#define CALLSIGN_NO_CONTENT "x'', NULL"
-#define CALLSIGN_TASK CALLSIGN_TASK_COLUMNS "tasks t"
-#define CALLSIGN_TASK_HEAD                                      \
-    CALLSIGN_TASK_COLUMNS_WITH("t.number", CALLSIGN_NO_CONTENT) \
-    "tasks t"
-inline constexpr auto task_by_uuid = CALLSIGN_TASK " WHERE t.uuid = ? AND t.account_id = ?";
-inline constexpr auto task_head_by_uuid =
-    CALLSIGN_TASK_HEAD " WHERE t.uuid = ? AND t.account_id = ?";
-inline constexpr auto task_head_by_id = CALLSIGN_TASK_HEAD " WHERE t.task_id = ?";
-// As an entry of the index of numbers says, if the row does. ?4: 0 for an open one, or 1.
-inline constexpr auto task_of_entry =
-    CALLSIGN_TASK " WHERE t.task_id = ? AND t.counter_id = ? AND t.number = ? AND t.over <= ?";
-inline constexpr auto task_head_of_entry =
-    CALLSIGN_TASK_HEAD " WHERE t.task_id = ? AND t.counter_id = ? AND t.number = ? AND t.over <= ?";
-// By the index's table, which has open tasks and those that are over each by themselves. The
-// counter, and a number: the table's, by which alone SQLite sees that nothing is to be sorted.
-#define CALLSIGN_NUMBERED_WITH(content, over)                    \
-    CALLSIGN_TASK_COLUMNS_WITH("n.number", content)              \
-    "task_numbers n CROSS JOIN tasks t ON t.task_id = n.task_id" \
-    " AND t.counter_id = n.counter_id AND t.number = n.number"   \
-    " WHERE n.counter_id = ?1 AND n.over " over " AND n.number "
-#define CALLSIGN_NUMBERED(over) CALLSIGN_NUMBERED_WITH(CALLSIGN_TASK_CONTENT, over)
-#define CALLSIGN_MERGED(range) \
-    CALLSIGN_NUMBERED("= 0") range " UNION ALL " CALLSIGN_NUMBERED("= 1") range " ORDER BY 6"
-inline constexpr auto task_by_number = CALLSIGN_NUMBERED("IN (0, 1)") "= ?2";
-inline constexpr auto task_head_by_number =
-    CALLSIGN_NUMBERED_WITH(CALLSIGN_NO_CONTENT, "IN (0, 1)") "= ?2";
-inline constexpr auto task_up = CALLSIGN_MERGED("> ?2");
-inline constexpr auto task_down = CALLSIGN_MERGED("< ?2") " DESC";
-inline constexpr auto task_open_up = CALLSIGN_NUMBERED("= 0") "> ?2 ORDER BY n.number";
-inline constexpr auto task_open_down = CALLSIGN_NUMBERED("= 0") "< ?2 ORDER BY n.number DESC";
-#undef CALLSIGN_MERGED
-#undef CALLSIGN_NUMBERED
-#undef CALLSIGN_NUMBERED_WITH
-inline constexpr auto task_unnumbered =
-    CALLSIGN_TASK " WHERE t.number IS NULL AND t.task_id > ? ORDER BY t.task_id LIMIT ?";
-#define CALLSIGN_UNNUMBERED \
-    CALLSIGN_TASK " WHERE t.number IS NULL AND t.series_id = ? AND t.over <= ? AND t.task_id "
-inline constexpr auto task_unnumbered_up = CALLSIGN_UNNUMBERED "> ? ORDER BY t.task_id";
-inline constexpr auto task_unnumbered_down = CALLSIGN_UNNUMBERED "< ? ORDER BY t.task_id DESC";
-#undef CALLSIGN_UNNUMBERED
-#undef CALLSIGN_TASK
-#undef CALLSIGN_TASK_HEAD
-#undef CALLSIGN_TASK_CONTENT
-#undef CALLSIGN_NO_CONTENT
-#undef CALLSIGN_TASK_COLUMNS
-#undef CALLSIGN_TASK_COLUMNS_WITH
-inline constexpr auto task_put =
-    "INSERT INTO tasks (task_id, account_id, uuid, series_id, counter_id, number, prefix, seq,"
-    " last_seq, created_at, attributes, purged, over, author)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
-inline constexpr auto task_reveal =
-    "UPDATE tasks SET attributes = ?, over = ?, seq = ?, last_seq = ?, purged = 0"
-    " WHERE task_id = ? AND purged = 1 AND seq = 0";
-inline constexpr auto task_conceal =
-    "UPDATE tasks SET attributes = x'', over = 1, seq = 0, last_seq = 0, purged = 1"
-    " WHERE task_id = ? AND purged = 0";
-inline constexpr auto task_number =
-    "UPDATE tasks SET series_id = ?, counter_id = ?, number = ?, prefix = ?, seq = ?, last_seq = ?"
-    " WHERE task_id = ? AND number IS NULL RETURNING over";
-// Whether a task is over is a part of its entry, if it has one yet.
-inline constexpr auto task_turned =
-    "UPDATE task_numbers SET over = ? WHERE counter_id = ? AND over = ? AND number = ?";
-inline constexpr auto task_place = "SELECT counter_id, number FROM tasks WHERE task_id = ?";
-
-inline constexpr auto task_update =
-    "UPDATE tasks SET attributes = ?, purged = ?, last_seq = ?, over = ? WHERE task_id = ?";
-
-// Back to how it stood at a seq: the states from there on, each before the one it leads back from.
-inline constexpr auto history_way =
-    "SELECT seq, kind, attributes, history_id FROM task_history WHERE task_id = ?1 AND seq >="
-    " (SELECT max(seq) FROM task_history WHERE task_id = ?1 AND seq <= ?2) ORDER BY seq";
-inline constexpr auto history_last =
-    "SELECT way FROM task_history WHERE task_id = ? ORDER BY seq DESC LIMIT 1";
-inline constexpr auto history_put =
-    "INSERT INTO task_history (history_id, task_id, seq, ended_at, kind, way, attributes)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?)";
-// They ended in the order of their ids.
-inline constexpr auto history_oldest =
-    "SELECT h.history_id, t.account_id, h.seq, h.ended_at, length(h.attributes)"
-    " FROM task_history h JOIN tasks t ON t.task_id = h.task_id ORDER BY h.history_id LIMIT ?";
-inline constexpr auto history_forget = "DELETE FROM task_history WHERE history_id <= ?";
-
-// The earliest first: those behind them lead back no further.
-inline constexpr auto history_unscrubbed =
-    "SELECT history_id, length(attributes) FROM task_history"
-    " WHERE task_id = ? AND seq < ? AND kind <> 3 ORDER BY seq";
-inline constexpr auto history_scrub =
-    "UPDATE task_history SET kind = 3, way = 0, attributes = x'' WHERE history_id = ?";
-
 // ---- indexes in bulk ----
 
 inline constexpr auto numbers_through = "SELECT numbers_through FROM totals";
@@ -235,6 +130,8 @@ inline constexpr auto number_put =
     "tasks t ON t.task_id = some.column1 WHERE t.number IS NOT NULL ON CONFLICT DO NOTHING";
 inline constexpr auto number_row =
     "SELECT task_id FROM task_numbers WHERE counter_id = ? AND over IN (0, 1) AND number = ?";
+inline constexpr auto number_turn =
+    "UPDATE task_numbers SET over = ? WHERE counter_id = ? AND over = ? AND number = ?";
 inline constexpr auto number_delete =
     "DELETE FROM task_numbers WHERE counter_id = ? AND over IN (0, 1) AND number = ?";
 inline constexpr auto places_through = "SELECT places_through FROM totals";

@@ -35,59 +35,94 @@ std::string equals(std::string_view column) {
     return std::string(column) + " = ?";
 }
 
-// Of an index in bulk the entries are `n`, and the rows `t`.
-std::string name_in(const index_info& i, std::string_view column) {
-    return (i.in_bulk ? "n." : "") + std::string(column);
-}
-
 std::string placeholders(std::size_t count) {
     std::string text = "(?";
     for (std::size_t n = 1; n < count; ++n) text += ", ?";
     return text + ")";
 }
 
-std::string names_of(std::span<const column_info> columns, const char* alias = "") {
-    return joined(columns, ", ", [&](const column_info& c) { return alias + std::string(c.name); });
+std::string names_of(std::span<const column_info> columns) {
+    return joined(columns, ", ", [](const column_info& c) { return std::string(c.name); });
 }
 
-std::string select_by(const index_info& i, bool heads) {
+// Of an index in bulk the entries are `n`, and the rows `t`.
+std::string name_in(const index_info& i, std::string_view column) {
+    if (!i.in_bulk) return std::string(column);
+    return (std::ranges::find(i.columns, column) == i.columns.end() ? "t." : "n.") +
+           std::string(column);
+}
+
+std::string from_of(const index_info& i) {
     const table_info& t = *i.table;
-    const auto columns = std::span(t.columns).first(heads ? t.head_columns : t.columns.size());
-    if (!i.in_bulk) return "SELECT " + names_of(columns) + " FROM " + std::string(t.name);
+    if (!i.in_bulk) return std::string(t.name);
     std::vector<std::string_view> same{t.indexes.front().columns.front()};
     same.insert(same.end(), i.columns.begin(), i.columns.end());
-    return "SELECT " + names_of(columns, "t.") + " FROM " + bulk_table_of(t.name).name +
-           " n CROSS JOIN " + std::string(t.name) + " t ON " +
+    return bulk_table_of(t).name + std::string(" n CROSS JOIN ") + std::string(t.name) + " t ON " +
            joined(same, " AND ", [](std::string_view c) {
                return "t." + std::string(c) + " = n." + std::string(c);
            });
 }
 
-std::string where_key(const index_info& i) {
-    return " WHERE " +
-           joined(i.columns, " AND ", [&](std::string_view c) { return equals(name_in(i, c)); }) +
-           (i.where.empty() ? "" : " AND " + std::string(i.where));
+// Conditions of which each by itself gives rows in order.
+std::vector<std::string> parts_of(const index_info& i) {
+    const std::string where(i.where);
+    if (!i.in_bulk) return {where};
+    if (!where.empty()) return {"n." + where};
+    const auto& parts = bulk_table_of(*i.table).parts;
+    return {parts.begin(), parts.end()};
+}
+
+// In the order of columns, if there are any: by their places, as a SELECT of parts wants it.
+std::string select(const index_info& i, bool heads, std::vector<std::string> conditions,
+                   std::span<const std::string_view> order, bool descending) {
+    const auto all = std::span(i.table->columns);
+    const auto columns = all.first(heads ? i.table->head_columns : all.size());
+    const std::string names =
+        joined(columns, ", ", [&](const column_info& c) { return name_in(i, c.name); });
+    conditions.emplace_back();  // the part's
+    const auto one_part = [&](const std::string& part) {
+        conditions.back() = part;
+        const auto first = part.empty() ? conditions.end() - 1 : conditions.end();
+        const std::string where = joined(std::span(conditions.begin(), first), " AND ",
+                                         [](const std::string& c) { return c; });
+        return "SELECT " + names + " FROM " + from_of(i) + (where.empty() ? "" : " WHERE ") + where;
+    };
+    const auto place = [&](std::string_view name) {
+        const auto column = std::ranges::find(columns, name, &column_info::name);
+        return std::to_string(column - columns.begin() + 1) + (descending ? " DESC" : "");
+    };
+    return joined(parts_of(i), " UNION ALL ", one_part) +
+           (order.empty() ? "" : " ORDER BY " + joined(order, ", ", place));
+}
+
+// `?1`, and so on: a part's are those of the others.
+std::vector<std::string> conditions_on(const index_info& i,
+                                       std::span<const std::string_view> columns) {
+    std::vector<std::string> all;
+    for (const std::string_view c : columns) {
+        all.push_back(name_in(i, c) + " = ?" + std::to_string(all.size() + 1));
+    }
+    return all;
+}
+
+std::string fetch_of(const index_info& i, bool head) {
+    return select(i, head, conditions_on(i, i.columns), {}, false);
 }
 
 std::string scan_of(const row_range& r) {
     const index_info& i = *r.index;
-    const auto columns = std::span(i.columns);
-    const auto prefix = columns.first(r.prefix_parts);
+    const auto columns = std::span<const std::string_view>(i.columns);
     const auto rest = columns.subspan(r.prefix_parts);
-    std::vector<std::string> conditions;
-    if (!i.where.empty()) conditions.emplace_back(i.where);
-    for (const std::string_view c : prefix) conditions.push_back(equals(name_in(i, c)));
+    auto conditions = conditions_on(i, columns.first(r.prefix_parts));
     if (r.after_parts > 0) {
+        std::size_t parameter = r.prefix_parts;
+        const auto next = [&](std::string_view) { return "?" + std::to_string(++parameter); };
         const auto name = [&](std::string_view c) { return name_in(i, c); };
-        conditions.push_back("(" + joined(rest.first(r.after_parts), ", ", name) + ")" +
-                             (r.descending ? " < " : " > ") + placeholders(r.after_parts));
+        const auto after = rest.first(r.after_parts);
+        conditions.push_back("(" + joined(after, ", ", name) + ")" +
+                             (r.descending ? " < (" : " > (") + joined(after, ", ", next) + ")");
     }
-    const auto in_order = [&](std::string_view c) {
-        return name_in(i, c) + (r.descending ? " DESC" : "");
-    };
-    const std::string where = joined(conditions, " AND ", [](const std::string& c) { return c; });
-    return select_by(i, r.heads) + (where.empty() ? "" : " WHERE " + where) +
-           (rest.empty() ? "" : " ORDER BY " + joined(rest, ", ", in_order));
+    return select(i, r.heads, std::move(conditions), rest, r.descending);
 }
 
 struct index_statements {
@@ -110,7 +145,7 @@ std::size_t place_of_kind(const row_range& r) {
 }
 
 index_statements statements_for(const index_info& i) {
-    index_statements s{select_by(i, false) + where_key(i), select_by(i, true) + where_key(i), {}};
+    index_statements s{fetch_of(i, false), fetch_of(i, true), {}};
     const std::size_t parts = i.columns.size();
     s.scans.resize((parts + 1) * (parts + 1) * 4);
     for (std::size_t prefix = 0; prefix <= parts; ++prefix) {
@@ -135,7 +170,7 @@ table_statements statements_for(const table_info& t) {
         s.put[i] = "INSERT INTO " + name + " (" + names_of(t.columns) + ") VALUES " + group;
         for (std::size_t n = 1; n < put_at_once[i]; ++n) s.put[i] += ", " + group;
     }
-    const std::string by_key = where_key(t.indexes.front());
+    const std::string by_key = " WHERE " + joined(t.indexes.front().columns, " AND ", equals);
     const auto change = [&](bool with_keys) -> std::string {
         std::vector<std::string_view> changing;
         for (const column_info& c : t.columns) {
@@ -180,6 +215,10 @@ class bound_columns final : public column_sink {
         q_.bind_blob(kept.data(), kept.size());
     }
     void put_made_text(std::string text) override { q_.bind(made_.emplace_back(std::move(text))); }
+    void put_attributes(const attributes& set, std::span<const std::string> absent) override {
+        q_.worked(work_of_attribute * set.size());
+        put_made(encode(set, absent));
+    }
     void put_operations(std::span<const operation> all) override {
         q_.worked(work_of_operation * all.size());
         put_made(encode(all));
@@ -216,6 +255,11 @@ class read_columns final : public column_source {
     }
     std::int64_t take_integer() override { return q_.integer(next_++); }
     std::string_view take_bytes() override { return q_.blob(next_++); }
+    attribute_diff take_attributes() override {
+        auto all = decoded(decode_attributes(take_bytes()), "its attributes");
+        q_.worked(work_of_attribute * all.set.size());
+        return all;
+    }
     std::vector<operation> take_operations() override {
         auto all = decoded(decode_operations(take_bytes()), "its operations");
         q_.worked(work_of_operation * all.size());

@@ -35,26 +35,6 @@ void write_state::load() {
     log = log_sync_of(db);  // it has been read, so it is open
 }
 
-void write_state::expect_highest(const counter_row& c) {
-    std::int64_t highest = last_waiting(c.id);
-    auto q = db.use(sql::counter_highest);
-    q.bind(c.id);
-    while (q.step()) highest = std::max(highest, q.integer(0));
-    if (highest <= c.last_number) return;
-    throw_damaged("counters", c.id.value, "it is behind the numbers that were given");
-}
-
-std::int64_t write_state::last_waiting(counter_id counter) {
-    constexpr index_walk down{.descending = true};
-    const index_view view(db, task_numbers, &numbers, numbers.commits());
-    auto e = view.next(index_entry::behind({counter.value, INT64_MAX}), down);
-    for (; e; e = view.next(*e, down)) {
-        auto q = db.use(sql::task_of_entry);
-        if (q.bind(e->row).bind(counter).bind(e->at.place).bind(1).step()) return e->at.place;
-    }
-    return 0;
-}
-
 void write_state::committed_all() noexcept {
     committed = now;
     ids.committed();

@@ -10,7 +10,6 @@
 #include "pending_slots.hpp"
 
 #include <callsign/ports/store.hpp>
-#include <callsign/ports/tables/series.hpp>
 #include <callsign/store/sqlite.hpp>
 
 #include <memory>
@@ -31,8 +30,6 @@ class write_state {
     write_state(const std::filesystem::path& file, const sqlite_options& options);
     // Reads what is there. Once, and of no use if it throws.
     void load();
-    // One that has fallen behind would give numbers again: throws store_failure.
-    void expect_highest(const counter_row& c);
 
     // The transaction's end, one of them.
     void committed_all() noexcept;
@@ -52,9 +49,6 @@ class write_state {
 
   private:
     static constexpr std::size_t pending_window = 1'024;
-
-    // The highest number that is not in the index's table; 0: none.
-    std::int64_t last_waiting(counter_id counter);
 };
 
 }  // namespace callsign::sqlite

@@ -4,11 +4,10 @@
 
 #include "log_sync.hpp"
 #include "reads.hpp"
-#include "remove_account.hpp"
 
-#include <callsign/domain/task_faults.hpp>
-#include <callsign/domain/work.hpp>
 #include <callsign/ports/tables/accounts.hpp>
+#include <callsign/ports/tables/series.hpp>
+#include <callsign/ports/tables/tasks.hpp>
 #include <callsign/ports/tables/versions.hpp>
 
 #include <algorithm>
@@ -18,18 +17,11 @@
 namespace callsign::sqlite {
 namespace {
 
-// Minus the id of a device.
-std::optional<std::int64_t> column_of(const author& by) {
-    if (const auto* const token = std::get_if<token_id>(&by)) return token->value;
-    if (const auto* const device = std::get_if<device_id>(&by)) return -device->value;
-    return std::nullopt;
-}
-
 // How many more of its rows there are that are so than before.
 template <class Row, class Is>
 std::int64_t added_by(const std::vector<table_changes>& all, const Is& is) {
     const auto count = [&](const row_ptr& row) {
-        return row && std::invoke(is, *static_cast<const Row*>(row.get())) ? 1 : 0;
+        return row && std::invoke(is, *static_cast<const head_of<Row>*>(row.get())) ? 1 : 0;
     };
     std::int64_t more = 0;
     for (const table_changes& each : all) {
@@ -63,7 +55,7 @@ class write_transaction final : public reads_over<write_tx> {
         auto found = reads_over::fetch(index, key, head);
         // It is remembered from now on.
         if (found && index.table == &info_of_table<counter_row>()) {
-            state_.expect_highest(*static_cast<const counter_row*>(found.get()));
+            expect_highest(*static_cast<const counter_row*>(found.get()));
         }
         return found;
     }
@@ -138,142 +130,7 @@ class write_transaction final : public reads_over<write_tx> {
         return waiting;
     }
 
-    // ---- numbers, tasks, the chain ----
-
-    task_id put_task(const task& t, series_id series) override {
-        moved(t.created_at);
-        const task_id id{state_.ids.next(drawn_id::task)};
-        const std::string attributes = encode(t.attributes);
-        auto q = db_.use(sql::task_put);
-        q.worked(work_of_attribute * t.attributes.size());
-        q.bind(id).bind(t.account).bind(t.uuid).bind(series);
-        const std::int64_t counter = t.numbered ? counter_of(series, t.numbered->period) : 0;
-        if (t.numbered) {
-            q.bind(counter).bind(t.numbered->number).bind(t.numbered->prefix).bind(t.numbered->seq);
-        } else {
-            q.bind_null().bind_null().bind_null().bind_null();
-        }
-        const bool over = t.purged || is_over(t.attributes);
-        q.bind(t.last_seq)
-            .bind(t.created_at)
-            .bind_blob(attributes.data(), attributes.size())
-            .bind(t.purged ? 1 : 0)
-            .bind(over ? 1 : 0)
-            .bind(column_of(t.author))
-            .run();
-        if (!t.numbered) return id;
-        state_.numbers.add({{counter, t.numbered->number}, id.value}, over);
-        state_.now.all.open_tasks += over ? 0 : 1;
-        return id;
-    }
-    void reveal_task(task_id id, const attributes& all, std::int64_t seq,
-                     std::int64_t last_seq) override {
-        changed_ = true;
-        const std::string bytes = encode(all);
-        auto q = db_.use(sql::task_reveal);
-        q.worked(work_of_attribute * all.size());
-        q.bind_blob(bytes.data(), bytes.size())
-            .bind(is_over(all) ? 1 : 0)
-            .bind(seq)
-            .bind(last_seq)
-            .bind(id)
-            .run();
-        expect_one("tasks", id.value);
-        if (!is_over(all)) turned(id, false);
-        state_.now.all.open_tasks += open(false, all);
-    }
-    void number_task(task_id id, series_id series, const receipt& r) override {
-        changed_ = true;
-        const std::int64_t counter = counter_of(series, r.period);
-        auto q = db_.use(sql::task_number);
-        q.bind(series).bind(counter).bind(r.number).bind(r.prefix).bind(r.seq).bind(r.seq).bind(id);
-        if (!q.step()) throw_damaged("tasks", id.value, "it is not as it was read");
-        const bool over = q.integer(0) != 0;
-        while (q.step()) {
-        }
-        state_.numbers.add({{counter, r.number}, id.value}, over);
-        state_.now.all.open_tasks += over ? 0 : 1;
-    }
-    void update_task(const task& before, const attributes& all, bool purged, std::int64_t last_seq,
-                     time_point now) override {
-        moved(now);
-        put_history(before, all, purged, now);
-        const std::string bytes = encode(all);
-        auto q = db_.use(sql::task_update);
-        // Once more for what leads back.
-        q.worked(work_of_attribute * (before.attributes.size() + all.size()));
-        q.bind_blob(bytes.data(), bytes.size())
-            .bind(purged ? 1 : 0)
-            .bind(last_seq)
-            .bind(purged || is_over(all) ? 1 : 0)
-            .bind(before.id)
-            .run();
-        expect_one("tasks", before.id.value);
-        if (!before.numbered) return;
-        const auto opened = open(purged, all) - open(before.purged, before.attributes);
-        if (opened != 0) turned(before.id, opened < 0);
-        state_.now.all.open_tasks += opened;
-    }
-    bool forget_history(time_point before, std::int64_t limit) override {
-        std::map<account_id, std::int64_t> begins;
-        std::int64_t last = 0, rows = 0, bytes = 0;
-        bool all_old = true;
-        {
-            auto q = db_.use(sql::history_oldest);
-            q.bind(limit);
-            while (bytes < forgotten_bytes_max && q.step()) {
-                all_old = q.instant(3) < before;
-                if (!all_old) break;
-                last = q.integer(0);
-                auto& begin = begins[account_id{q.integer(1)}];
-                begin = std::max(begin, q.integer(2));
-                bytes += q.integer(4);
-                ++rows;
-            }
-        }
-        if (rows == 0) return false;
-        changed_ = true;
-        db_.use(sql::history_forget).bind(last).run();
-        for (const auto& [account, seq] : begins) {
-            edit(expect<accounts_by_id>(account), [seq = seq](callsign::account& a) {
-                a.history_from = std::max(a.history_from, seq);
-            });
-        }
-        return all_old && (rows == limit || bytes >= forgotten_bytes_max);
-    }
-    bool scrub_history(task_id task, std::int64_t through, std::size_t& work) override {
-        std::vector<std::int64_t> some;
-        bool are_all = true;
-        {
-            auto q = db_.use(sql::history_unscrubbed);
-            q.bind(task).bind(through);
-            while (q.step()) {
-                are_all = work > 0;
-                if (!are_all) break;
-                some.push_back(q.integer(0));
-                work -= std::min(work, history_row_bytes + static_cast<std::size_t>(q.integer(1)));
-            }
-        }
-        for (const std::int64_t row : some) db_.use(sql::history_scrub).bind(row).run();
-        changed_ = changed_ || !some.empty();
-        return are_all;
-    }
     void clear_log() override { state_.log_clearing_due = true; }
-
-    void conceal_task(const task& t) override {
-        changed_ = true;
-        db_.use(sql::task_conceal).bind(t.id).run();
-        expect_one("tasks", t.id.value);
-        const auto opened = open(false, t.attributes);
-        if (opened != 0) turned(t.id, true);
-        state_.now.all.open_tasks -= opened;
-    }
-
-    std::optional<removal_place> remove_some(account_id account, const removal_place& from,
-                                             std::int64_t limit) override {
-        changed_ = true;
-        return sqlite::remove_some(state_, account, from, limit);
-    }
 
     std::size_t work_done() const override { return db_.work() - begun_with_ + work().work_done(); }
     void flush() override {
@@ -282,9 +139,7 @@ class write_transaction final : public reads_over<write_tx> {
         if (!changed_ && written_.empty()) return;
         for (const table_changes& each : written_) {
             write_rows(db_, each);
-            if (each.table == &info_of_table<version_row>()) {
-                write_in_bulk(db_, state_.places, each);
-            }
+            if (auto* const entries = bulk_of(*each.table)) write_in_bulk(*entries, each);
         }
         state_.keys.prepare_commit();
         state_.pending.prepare_commit(state_.now.last_slot);
@@ -293,6 +148,7 @@ class write_transaction final : public reads_over<write_tx> {
         auto& now = state_.now;
         now.all.accounts += added_by<account>(written_, [](const account&) { return true; });
         now.all.tasks = state_.ids.last(drawn_id::task);
+        now.all.open_tasks += added_by<task_row>(written_, tasks_open::has);
         now.all.held_series += added_by<series>(written_, &series::held);
         auto q = db_.use(sql::totals_set);
         q.bind(now.slots.pending)
@@ -342,61 +198,22 @@ class write_transaction final : public reads_over<write_tx> {
         state_.rows.committed(written_);
         state_.committed_all();
     }
-    std::int64_t counter_of(series_id series, std::string_view period) {
-        const auto found = get<counters_by_period>(series, period);
-        if (!found) throw_damaged("series", series.value, "it has no counter of a number's period");
-        return found->id.value;
+    // One that has fallen behind would give numbers again.
+    void expect_highest(const counter_row& c) {
+        const auto down = range_of<tasks_by_number>(c.id).descending();
+        const row_page last = reads_over::scan(range(down).limit(1).heads().get());
+        if (last.rows.empty()) return;
+        const auto& highest = *static_cast<const task_head*>(last.rows.front().get());
+        if (highest.numbered->number <= c.last_number) return;
+        throw_damaged("counters", c.id.value, "it is behind the numbers that were given");
     }
-    static std::int64_t open(bool purged, const attributes& all) {
-        return purged || is_over(all) ? 0 : 1;
+    bulk_index* bulk_of(const table_info& table) {
+        if (&table == &info_of_table<task_row>()) return &state_.numbers;
+        return &table == &info_of_table<version_row>() ? &state_.places : nullptr;
     }
     void moved(time_point now) {
         changed_ = true;
         state_.now.last_moment = std::max(state_.now.last_moment, now);
-    }
-    // Its entry may wait still, and is made of the row then.
-    void turned(task_id id, bool over) {
-        index_entry e{{}, id.value};
-        {
-            auto q = db_.use(sql::task_place);
-            if (!q.bind(id).step()) throw_damaged("tasks", id.value, "it is not there");
-            e.at = {q.integer(0), q.integer(1)};
-        }
-        state_.numbers.turn(e, over);
-        db_.use(sql::task_turned)
-            .bind(over ? 1 : 0)
-            .bind(e.at.owner)
-            .bind(over ? 0 : 1)
-            .bind(e.at.place)
-            .run();
-        if (id.value <= state_.numbers.through()) expect_one("task_numbers of task", id.value);
-    }
-    // What is not whole is small beside the task, and what leads back to the last whole state is no
-    // longer than the task: so all of history is linear in what was sent.
-    void put_history(const task& before, const attributes& after, bool purged, time_point now) {
-        constexpr std::size_t short_way = 1024;
-        auto kind = before.purged ? history_kind::purged : history_kind::whole;
-        std::string bytes;
-        std::int64_t way = 0;
-        if (!before.purged && !purged) {
-            bytes = encode_way_back(before.attributes, after);
-            auto q = db_.use(sql::history_last);
-            way = q.bind(before.id).step() ? q.integer(0) : 0;
-            way += static_cast<std::int64_t>(bytes.size() + history_row_bytes);
-            const std::size_t most = std::max(size_of(before.attributes), short_way);
-            if (way <= static_cast<std::int64_t>(most)) kind = history_kind::way_back;
-        }
-        if (kind == history_kind::whole) bytes = encode(before.attributes);
-        if (kind != history_kind::way_back) way = 0;
-        db_.use(sql::history_put)
-            .bind(state_.ids.next(drawn_id::history))
-            .bind(before.id)
-            .bind(before.last_seq)
-            .bind(now)
-            .bind(static_cast<int>(kind))
-            .bind(way)
-            .bind_blob(bytes.data(), bytes.size())
-            .run();
     }
     void expect_one(const char* table, std::int64_t row) {
         if (changes() != 1) throw_damaged(table, row, "it is not as it was read");
@@ -430,11 +247,6 @@ class write_transaction final : public reads_over<write_tx> {
     void end_on_disk() {
         if (!sqlite3_get_autocommit(db_.database().getHandle())) db_.use(sql::rollback).run();
     }
-
-    // Of a row of history, beside its attributes.
-    static constexpr std::size_t history_row_bytes = 64;
-    // In one step of forgetting.
-    static constexpr std::int64_t forgotten_bytes_max = 4 << 20;
 
     write_state& state_;
     std::size_t begun_with_;  // of the connection's work

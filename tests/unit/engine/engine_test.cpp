@@ -4,6 +4,8 @@
 #include "engine_by_turns.hpp"
 #include "support/faulty_store.hpp"
 
+#include <callsign/rules/rows/tasks.hpp>
+
 namespace callsign {
 namespace {
 
@@ -177,7 +179,7 @@ TEST_F(engine_test, a_batch_ends_by_the_work_that_was_done) {
     settle();
     EXPECT_EQ(done(), 20);
     // In their order, and none twice.
-    const auto now = memory_->begin_read()->find_task(account_, given(large).receipt.uuid);
+    const auto now = tasks::find(*memory_->begin_read(), account_, given(large).receipt.uuid);
     EXPECT_EQ(now->attributes.at("n"), "19");
     EXPECT_EQ(now->last_seq, given(large).receipt.seq + 20);
 }
@@ -200,9 +202,9 @@ TEST_F(engine_test, what_was_not_applied_is_not_lost_with_what_failed) {
         ASSERT_TRUE(*made[n]) << n;
         EXPECT_EQ((*made[n])->has_value(), n != 5) << n;
     }
-    EXPECT_EQ(
-        memory_->begin_read()->find_task(account_, given(large).receipt.uuid)->attributes.at("n"),
-        "11");
+    EXPECT_EQ(tasks::find(*memory_->begin_read(), account_, given(large).receipt.uuid)
+                  ->attributes.at("n"),
+              "11");
 }
 
 TEST_F(engine_test, nobody_is_answered_before_the_commit) {

@@ -6,6 +6,7 @@
 
 #include <callsign/jobs/remote_accounts.hpp>
 #include <callsign/rules/rows/remotes.hpp>
+#include <callsign/rules/rows/tasks.hpp>
 
 #include <boost/asio/this_coro.hpp>
 #include <boost/json.hpp>
@@ -167,7 +168,7 @@ TEST_F(outbox_test, new_options_are_in_force_at_once) {
         const uuid id = make_uuid_v7(virtual_start, 9, ++drawn_);
         chains_["one"].add(there, {{operation_kind::create, id, {}, {}, {}}});
         house_->advance(most);
-        auto question = [&](read_tx& tx) { return tx.find_task(account, id); };
+        auto question = [&](read_tx& tx) { return tasks::find(tx, account, id); };
         return house_->look(question).has_value();
     };
     EXPECT_TRUE(comes_within(3s));
@@ -350,7 +351,7 @@ TEST_F(outbox_test, a_look_up_says_whether_it_could_be_asked) {
     house_->advance(3s);
     chains_["one"].add(chains_["one"].head(), {{operation_kind::create, theirs, {}, {}, {}}});
     EXPECT_TRUE(house_->run(house_->outbox().look_up(account)));
-    EXPECT_TRUE(house_->look([&](read_tx& tx) { return tx.find_task(account, theirs); }));
+    EXPECT_TRUE(house_->look([&](read_tx& tx) { return tasks::find(tx, account, theirs); }));
     wires_.at("one").is_down = true;
     EXPECT_FALSE(house_->run(house_->outbox().look_up(account)));
     EXPECT_FALSE(house_->run(house_->outbox().fence(account)));
@@ -443,7 +444,7 @@ class between_urls {
         return h.look([&](read_tx& tx) { return remotes::find(tx, account)->url == "new"; });
     }
     bool has(const uuid& task) {
-        return h.look([&](read_tx& tx) { return tx.find_task(account, task).has_value(); });
+        return h.look([&](read_tx& tx) { return tasks::find(tx, account, task).has_value(); });
     }
     std::optional<remote_status> status() { return h.outbox().status(account); }
 

@@ -7,6 +7,7 @@
 #include <callsign/rules/read.hpp>
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/series.hpp>
+#include <callsign/rules/rows/tasks.hpp>
 #include <callsign/rules/rows/versions.hpp>
 #include <callsign/seal/envelope.hpp>
 #include <callsign/wire/segment.hpp>
@@ -167,7 +168,7 @@ TEST_F(large_conversion, is_seen_at_its_end_alone) {
     EXPECT_FALSE(left_over());
     const auto tx = disk->begin_read();
     const auto series = all_series::default_of(*tx, account)->id;
-    EXPECT_EQ(std::ssize(tx->numbered_tasks(series, "", 0, read_tx::no_limit)), counts.tasks);
+    EXPECT_EQ(std::ssize(tasks::numbered(*tx, series, "", 0, read_tx::no_limit)), counts.tasks);
     expect_sound();
 }
 

@@ -8,6 +8,7 @@
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/numbers.hpp>
 #include <callsign/rules/rows/series.hpp>
+#include <callsign/rules/rows/tasks.hpp>
 #include <callsign/rules/rows/versions.hpp>
 
 #include <algorithm>
@@ -115,7 +116,7 @@ TEST_F(reaper_test, numbers_the_tasks_of_resumed_series) {
             t.account = account;
             t.uuid = make_uuid_v7(clock_.now(), 0, static_cast<std::uint64_t>(n));
             t.attributes = {{"description", std::string(step_work_max, 'x')}};
-            tx->put_task(t, its.id);
+            tasks::put(*tx, t, its.id);
         }
     }
     tx->commit();

@@ -4,6 +4,7 @@
 
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/devices.hpp>
+#include <callsign/rules/rows/tasks.hpp>
 #include <callsign/rules/rows/tokens.hpp>
 #include <callsign/rules/rows/versions.hpp>
 
@@ -94,9 +95,9 @@ TEST_F(account_states, it_goes_with_all_it_had_and_its_name_is_free) {
     const auto tx = store_->begin_read();
     EXPECT_FALSE(accounts::find(*tx, account_));
     EXPECT_FALSE(devices::find(*tx, laptop));
-    EXPECT_FALSE(tx->find_task(account_, uuid_of(1)));
+    EXPECT_FALSE(tasks::find(*tx, account_, uuid_of(1)));
     EXPECT_TRUE(versions::some(*tx, account_, 0, 10).empty());
-    EXPECT_EQ(tx->find_task(other, uuid_of(52))->numbered->number, 3);
+    EXPECT_EQ(tasks::find(*tx, other, uuid_of(52))->numbered->number, 3);
     EXPECT_NE(make("board"), account_);
     EXPECT_EQ(remove_all(), 0);
 }

@@ -11,6 +11,7 @@
 #include <callsign/rules/read.hpp>
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/devices.hpp>
+#include <callsign/rules/rows/tasks.hpp>
 #include <callsign/rules/rows/versions.hpp>
 #include <callsign/rules/rules.hpp>
 #include <callsign/store/memory.hpp>
@@ -157,7 +158,7 @@ class managed_account : public rules_test {
     }
     chain_head head() { return accounts::head_of(*store_->begin_read(), account_); }
     std::optional<task> find(const uuid& id) {
-        return store_->begin_read()->find_task(account_, id);
+        return tasks::find(*store_->begin_read(), account_, id);
     }
     std::string attribute(const uuid& id, std::string_view name) {
         const auto found = find(id);

@@ -4,6 +4,7 @@
 
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/remotes.hpp>
+#include <callsign/rules/rows/tasks.hpp>
 
 #include <gtest/gtest.h>
 
@@ -67,7 +68,7 @@ TEST_F(moving_account, goes_on_behind_the_version_that_its_devices_left_with) {
     const auto pulled =
         run(apply_remote_version{account_, last, uuid_of(800), {create(uuid_of(801))}});
     EXPECT_EQ(std::get<apply_remote_version::applied>(pulled).numbered, 1);
-    const auto made = store_->begin_read()->find_task(account_, uuid_of(801));
+    const auto made = tasks::find(*store_->begin_read(), account_, uuid_of(801));
     ASSERT_TRUE(made && made->numbered);
     EXPECT_EQ(made->numbered->number, 7);
 }
@@ -85,7 +86,7 @@ TEST_F(moving_account, sends_every_task_as_it_is_and_not_those_that_are_gone) {
         const task_map there = sent_to_there(at_once);
         EXPECT_EQ(there.size(), 4u) << at_once;
         for (const auto& [id, all] : there) {
-            EXPECT_EQ(all, here->find_task(account_, id)->attributes);
+            EXPECT_EQ(all, tasks::find(*here, account_, id)->attributes);
         }
     }
 }

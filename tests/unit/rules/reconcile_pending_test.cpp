@@ -4,6 +4,7 @@
 
 #include <callsign/rules/rows/numbers.hpp>
 #include <callsign/rules/rows/series.hpp>
+#include <callsign/rules/rows/tasks.hpp>
 #include <callsign/rules/rows/versions.hpp>
 
 namespace callsign {
@@ -59,7 +60,7 @@ TEST_F(pending_slots, are_committed_when_their_task_exists) {
                              .number = numbers::take(tx, series->id, ""),
                              .seq = t.last_seq,
                              .created_at = now_};
-        tx.put_task(t, series->id);
+        tasks::put(tx, t, series->id);
     });
     EXPECT_EQ(run(reconcile_pending{{}, 10, window, {}}).committed, 1);
     EXPECT_EQ(state_of("k"), slot_state::committed);
@@ -83,7 +84,7 @@ TEST_F(pending_slots, give_their_task_a_number_if_it_has_none) {
             t.uuid = uuid_of(n);
             t.created_at = now_;
             t.last_seq = versions::append(tx, account_, uuid_of(100 + n), now_, made);
-            tx.put_task(t, all_series::default_of(tx, account_)->id);
+            tasks::put(tx, t, all_series::default_of(tx, account_)->id);
         });
         EXPECT_FALSE(testing::audit(*store_).empty());
         EXPECT_EQ(run(reconcile_pending{{}, 10, window, {}}).committed, 1);

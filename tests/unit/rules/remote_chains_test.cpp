@@ -5,6 +5,7 @@
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/effects.hpp>
 #include <callsign/rules/rows/remotes.hpp>
+#include <callsign/rules/rows/tasks.hpp>
 #include <callsign/rules/rows/versions.hpp>
 
 #include <gtest/gtest.h>
@@ -48,7 +49,7 @@ class remote_account : public rules_test {
     remote_chain remote() { return *remotes::find(*store_->begin_read(), account_); }
     outbox_tally waiting() { return effects::tally(*store_->begin_read(), account_); }
     std::optional<task> find(const uuid& id) {
-        return store_->begin_read()->find_task(account_, id);
+        return tasks::find(*store_->begin_read(), account_, id);
     }
     std::int64_t number_of(const uuid& id) {
         const auto found = find(id);

@@ -2,6 +2,8 @@
 
 #include "unit/rules/fixture.hpp"
 
+#include <callsign/rules/rows/tasks.hpp>
+
 namespace callsign {
 namespace {
 
@@ -60,7 +62,7 @@ TEST_F(creations, a_task_that_would_be_too_large_gets_no_slot) {
     const reserve largest = of_bytes(task_bytes_max - 200);
     const auto slot = std::get<reserve::reserved>(run(largest)).slot;
     const auto made = std::get<receipted>(run(fulfil{slot, "", largest.attributes}));
-    const auto t = store_->begin_read()->find_task(owner, made.receipt.uuid);
+    const auto t = tasks::find(*store_->begin_read(), owner, made.receipt.uuid);
     EXPECT_LE(size_of(t->attributes), task_bytes_max);
 
     import(owner, 1, 6);

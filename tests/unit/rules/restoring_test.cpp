@@ -8,6 +8,7 @@
 #include <callsign/rules/rows/instance.hpp>
 #include <callsign/rules/rows/numbers.hpp>
 #include <callsign/rules/rows/series.hpp>
+#include <callsign/rules/rows/tasks.hpp>
 
 namespace callsign {
 namespace {
@@ -43,10 +44,11 @@ class restored : public rules_test {
         return all;
     }
     std::string key_of(int n) {
-        return callsign::key_of(*store_->begin_read()->find_task(account_, uuid_of(n))->numbered);
+        return callsign::key_of(
+            *tasks::find(*store_->begin_read(), account_, uuid_of(n))->numbered);
     }
     std::optional<task> find(int n) {
-        return store_->begin_read()->find_task(account_, uuid_of(n));
+        return tasks::find(*store_->begin_read(), account_, uuid_of(n));
     }
     slot_id reserved(const std::string& key, int n) {
         return std::get<reserve::reserved>(run(reserve{account_, key, {}, uuid_of(n), ""})).slot;
@@ -430,14 +432,14 @@ TEST_F(restored, a_brought_receipt_says_when_its_task_was_made) {
     auto old = made(5, "syn-5");
     old.push_back(update(uuid_of(5), "entry", "1600000000"));
     ASSERT_TRUE(is_added(send(laptop.client_id, old)));
-    const auto found = store_->begin_read()->find_task(account_, uuid_of(5));
+    const auto found = tasks::find(*store_->begin_read(), account_, uuid_of(5));
     EXPECT_EQ(found->numbered->created_at, time_point{std::chrono::seconds{1'600'000'000}});
     EXPECT_EQ(key_of(5), "SYN-5");
     EXPECT_EQ(found->attributes.at("key"), "SYN-5");
     auto ahead = made(6, "SYN-6");
     ahead.push_back(update(uuid_of(6), "entry", "99999999999"));
     ASSERT_TRUE(is_added(send(laptop.client_id, ahead)));
-    EXPECT_EQ(store_->begin_read()->find_task(account_, uuid_of(6))->numbered->created_at, now_);
+    EXPECT_EQ(tasks::find(*store_->begin_read(), account_, uuid_of(6))->numbered->created_at, now_);
 }
 
 TEST_F(restored, periods_that_have_begun_take_numbers_back) {

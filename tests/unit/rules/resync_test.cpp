@@ -7,6 +7,7 @@
 #include <callsign/rules/rows/devices.hpp>
 #include <callsign/rules/rows/purges.hpp>
 #include <callsign/rules/rows/series.hpp>
+#include <callsign/rules/rows/tasks.hpp>
 
 namespace callsign {
 namespace {
@@ -131,8 +132,8 @@ TEST_F(resyncs, the_key_is_the_servers) {
 TEST_F(resyncs, where_the_past_is_forgotten_the_device_is_told) {
     put_back();
     edit_here("p", "here");
-    write([&](write_tx& tx) { tx.forget_history(now_ + std::chrono::hours{1}, 100); });
-    ASSERT_FALSE(store_->begin_read()->find_task_as_of(account_, uuid_of(1), from_));
+    write([&](write_tx& tx) { history::forget(tx, now_ + std::chrono::hours{1}, 100); });
+    ASSERT_FALSE(history::find_as_of(*store_->begin_read(), account_, uuid_of(1), from_));
     task_map own{{uuid_of(1), with({{"p", "there"}, {"r", "alone"}, {"modified", "200"}})}};
     const uuid version = stand();
     ASSERT_TRUE(std::holds_alternative<merge_snapshot::done>(merge(version, own)));
@@ -182,7 +183,7 @@ TEST_F(resyncs, what_was_purged_and_made_again_is_compared_with_care) {
           update(uuid_of(1), "modified", "100")});
     testing::scrub_all([&](auto q) { return ask(q); },
                        [&](auto c) { return std::optional(run(c)); }, std::size_t{1} << 20);
-    ASSERT_TRUE(store_->begin_read()->find_task_as_of(account_, uuid_of(1), from_)->purged);
+    ASSERT_TRUE(history::find_as_of(*store_->begin_read(), account_, uuid_of(1), from_)->purged);
     bring({{uuid_of(1), {{"modified", "200"}}}});
     EXPECT_EQ(attribute(uuid_of(1), "p"), "(none)");
     EXPECT_EQ(annotations(), texts{"The server had p: here"});

@@ -4,6 +4,8 @@
 
 #include "fixture.hpp"
 
+#include <callsign/rules/rows/tasks.hpp>
+
 namespace callsign {
 namespace {
 
@@ -40,7 +42,7 @@ class scrubbing : public managed_account {
         return said;
     }
     std::string stood(int n, std::int64_t seq) {
-        const auto found = store_->begin_read()->find_task_as_of(account_, uuid_of(n), seq);
+        const auto found = history::find_as_of(*store_->begin_read(), account_, uuid_of(n), seq);
         if (!found) return "(none)";
         return found->purged ? "purged" : std::string(value_of(found->attributes, "p"));
     }

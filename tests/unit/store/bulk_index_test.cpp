@@ -9,6 +9,7 @@
 
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/series.hpp>
+#include <callsign/rules/rows/tasks.hpp>
 #include <callsign/rules/rows/versions.hpp>
 #include <callsign/rules/rules.hpp>
 #include <callsign/store/sqlite.hpp>
@@ -244,7 +245,7 @@ TEST(bulk_index_of_tasks, finds_what_comes_after_the_newest_rows_are_gone) {
     }
     const auto tx = store->begin_read();
     const series_id series = all_series::default_of(*tx, home)->id;
-    for (std::int64_t n = 1; n <= 9; ++n) EXPECT_TRUE(tx->find_task(series, "", n)) << n;
+    for (std::int64_t n = 1; n <= 9; ++n) EXPECT_TRUE(tasks::find(*tx, series, "", n)) << n;
     EXPECT_EQ(std::ssize(versions::some(*tx, home, 0, 100)), accounts::find(*tx, home)->head.seq);
 }
 

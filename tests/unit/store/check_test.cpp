@@ -235,8 +235,11 @@ constexpr damage damages[] = {
     {"foreign_series", "UPDATE tasks SET series_id = 2 WHERE task_id = 3", "I1", proofs::counted},
     {"foreign_prefix", "UPDATE tasks SET prefix = 'ABC' WHERE task_id = 3", "I1", proofs::counted},
     {"number_missing",
-     "UPDATE tasks SET number = NULL, counter_id = NULL, seq = NULL WHERE task_id = 4", "I2",
-     proofs::every_task},
+     "UPDATE tasks SET number = NULL, counter_id = NULL, prefix = NULL, seq = NULL"
+     " WHERE task_id = 4",
+     "I2", proofs::every_task},
+    {"number_missing_in_part", "UPDATE tasks SET number = NULL WHERE task_id = 4", "file",
+     proofs::every_task, "damaged: tasks, row 4: an index has it, and cannot"},
     {"version_missing", "DELETE FROM versions WHERE seq = 7 AND account_id = 1", "I2",
      proofs::makers, "there is no such version"},
     {"last_version_missing",

@@ -7,6 +7,7 @@
 
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/series.hpp>
+#include <callsign/rules/rows/tasks.hpp>
 #include <callsign/store/sqlite.hpp>
 
 #include <SQLiteCpp/SQLiteCpp.h>
@@ -34,7 +35,7 @@ struct history : ::testing::Test {
         t.created_at = t0;
         t.last_seq = 1;
         t.attributes = std::move(all);
-        tx->put_task(t, series);
+        tasks::put(*tx, t, series);
         tx->commit();
     }
     // Each of them changes the task so.
@@ -43,10 +44,10 @@ struct history : ::testing::Test {
         const auto store = open();
         for (int n = 0; n < times; ++n) {
             const auto tx = store->begin_write();
-            const auto before = *tx->find_task(account, id);
+            const auto before = *tasks::find(*tx, account, id);
             auto now = before.attributes;
             change(now, n);
-            tx->update_task(before, now, false, before.last_seq + 1, t0);
+            tasks::update(*tx, before, now, false, before.last_seq + 1, t0);
             tx->commit();
         }
     }
@@ -110,7 +111,7 @@ TEST_F(history, that_is_damaged_is_named) {
     const auto tx = store->begin_read();
     const auto why = [&](std::int64_t seq) -> std::string {
         try {
-            tx->find_task_as_of(account, id, seq);
+            callsign::history::find_as_of(*tx, account, id, seq);
         } catch (const store_failure& failure) {
             EXPECT_EQ(failure.reason(), store_failure::kind::damaged);
             return failure.what();

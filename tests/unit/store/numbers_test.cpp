@@ -1,13 +1,12 @@
 // Numbers are taken from a counter; that none is given twice the file says besides.
 
-#include "store/sqlite/migrations.hpp"
-#include "store/sqlite/statements.hpp"
 #include "support/temp_dir.hpp"
 #include "t0.hpp"
 
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/numbers.hpp>
 #include <callsign/rules/rows/series.hpp>
+#include <callsign/rules/rows/tasks.hpp>
 #include <callsign/store/sqlite.hpp>
 
 #include <SQLiteCpp/SQLiteCpp.h>
@@ -38,17 +37,17 @@ struct numbers : ::testing::Test {
             t.attributes = {{"status", n % 2 == 0 ? "completed" : "pending"}};
             t.numbered = receipt{
                 t.uuid, "SYN", "", callsign::numbers::take(*tx, series, ""), 1, t.created_at, true};
-            tx->put_task(t, series);
+            tasks::put(*tx, t, series);
         }
         tx->commit();
     }
     std::vector<std::int64_t> open_ones(read_tx& tx) const {
         std::vector<std::int64_t> all;
-        tx.visit_numbered({all_series::default_of(tx, account)->id, "", 0, false, true},
-                          [&](task&& t) {
-                              all.push_back(t.numbered->number);
-                              return true;
-                          });
+        tasks::visit_numbered(tx, {all_series::default_of(tx, account)->id, "", 0, false, true},
+                              [&](task&& t) {
+                                  all.push_back(t.numbered->number);
+                                  return true;
+                              });
         return all;
     }
     void change(const char* sql) {
@@ -94,8 +93,8 @@ TEST_F(numbers, of_open_tasks_are_those_of_the_snapshot) {
     using list = std::vector<std::int64_t>;
     const auto turn = [&](std::uint64_t n, const char* status) {
         const auto tx = store->begin_write();
-        const task before = *tx->find_task(account, make_uuid_v7(t0, 1, n));
-        tx->update_task(before, {{"status", status}}, false, 2, t0);
+        const task before = *tasks::find(*tx, account, make_uuid_v7(t0, 1, n));
+        tasks::update(*tx, before, {{"status", status}}, false, 2, t0);
         tx->commit();
     };
     const auto before = store->begin_read();
@@ -136,36 +135,18 @@ TEST_F(numbers, of_open_tasks_are_there_when_they_are_seen) {
                 t.purged = true;
                 unseen.push_back(callsign::numbers::take(tx, series, ""));
                 t.numbered = receipt{t.uuid, "SYN", "", unseen.back(), 0, t.created_at, true};
-                ids.push_back(tx.put_task(t, series));
+                ids.push_back(tasks::put(tx, t, series));
             });
         }
         EXPECT_EQ(open_ones(*store->begin_read()), before);
         for (std::size_t n = 0; n < ids.size(); ++n) {
             wanted.push_back(unseen[n]);
-            change([&](write_tx& tx) { tx.reveal_task(ids[n], {{"status", "pending"}}, 2, 2); });
+            change([&](write_tx& tx) { tasks::reveal(tx, ids[n], {{"status", "pending"}}, 2, 2); });
             EXPECT_EQ(open_ones(*store->begin_read()), wanted) << entries_max;
         }
         store = nullptr;
         store = open(entries_max);
         EXPECT_EQ(open_ones(*store->begin_read()), wanted) << entries_max;
-    }
-}
-
-// A page of a list costs what it returns, however many tasks there are.
-TEST_F(numbers, are_walked_without_sorting) {
-    sqlite::connection db(dir.path() / "plan.sqlite3", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE,
-                          1u << 20);
-    sqlite::migrate(db);
-    for (const char* const text : {sql::task_up, sql::task_down, sql::task_open_up,
-                                   sql::task_open_down, sql::task_by_number}) {
-        SQLite::Statement plan(db.database(), std::string("EXPLAIN QUERY PLAN ") + text);
-        int steps = 0;
-        for (; plan.executeStep(); ++steps) {
-            const std::string step = plan.getColumn(3).getString();
-            EXPECT_EQ(step.find("TEMP B-TREE"), step.npos) << step << " in " << text;
-            EXPECT_EQ(step.find("SCAN"), step.npos) << step << " in " << text;
-        }
-        EXPECT_GT(steps, 1);
     }
 }
 

@@ -11,6 +11,7 @@
 #include <callsign/rules/rows/numbers.hpp>
 #include <callsign/rules/rows/removal.hpp>
 #include <callsign/rules/rows/series.hpp>
+#include <callsign/rules/rows/tasks.hpp>
 #include <callsign/rules/rows/versions.hpp>
 #include <callsign/store/memory.hpp>
 #include <callsign/store/sqlite.hpp>
@@ -54,7 +55,7 @@ std::string found_in(read_tx& tx) {
                 for (const bool open_only : {false, true}) {
                     for (const std::int64_t from : {std::int64_t{0}, std::int64_t{4}, INT64_MAX}) {
                         all << (down ? " down" : " up") << (open_only ? " open" : "");
-                        tx.visit_numbered({s.id, "", from, down, open_only}, [&](task&& t) {
+                        tasks::visit_numbered(tx, {s.id, "", from, down, open_only}, [&](task&& t) {
                             all << ' ' << t.numbered->number << '=' << to_string(t.uuid).substr(24);
                             return true;
                         });
@@ -62,7 +63,7 @@ std::string found_in(read_tx& tx) {
                 }
             }
             for (std::int64_t n = 0; n <= 12; ++n) {
-                const auto t = tx.find_task(s.id, "", n);
+                const auto t = tasks::find(tx, s.id, "", n);
                 all << ' ' << (t ? to_string(t->uuid).substr(24) : "-");
             }
         }
@@ -245,18 +246,18 @@ class player {
             if (draw(3) == 0) t.attributes = {{"status", "completed"}};
             t.last_seq = versions::append(tx, account, uuid_of(++uuids_), t0, {});
             if (draw(4) > 0) t.numbered = receipt_of(t, take(tx, series), t.last_seq);
-            tx.put_task(t, series);
+            tasks::put(tx, t, series);
             o.tasks.push_back(t.uuid);
             return;
         }
         const uuid id = o.tasks[static_cast<std::size_t>(draw(static_cast<int>(o.tasks.size())))];
-        const task before = *tx.find_task(account, id);
+        const task before = *tasks::find(tx, account, id);
         const std::int64_t seq = versions::append(tx, account, uuid_of(++uuids_), t0, {});
         if (!before.numbered) {
-            tx.number_task(before.id, series, receipt_of(before, take(tx, series), seq));
+            tasks::number(tx, before.id, series, receipt_of(before, take(tx, series), seq));
         } else if (!before.purged) {
             const char* const status = draw(2) == 0 ? "pending" : "completed";
-            tx.update_task(before, {{"status", status}}, draw(6) == 0, seq, t0);
+            tasks::update(tx, before, {{"status", status}}, draw(6) == 0, seq, t0);
         }
     }
     void change_slots(write_tx& tx, account_id account, owner& o) {

@@ -6,6 +6,7 @@
 
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/series.hpp>
+#include <callsign/rules/rows/tasks.hpp>
 #include <callsign/store/sqlite.hpp>
 
 #include <gtest/gtest.h>
@@ -106,14 +107,14 @@ TEST_F(repair_clock, how_tasks_stood_has_not_ended_later_than_now) {
         t.uuid = make_uuid_v7(wall_now, 1, 1);
         t.created_at = wall_now;
         t.last_seq = 1;
-        tx->put_task(t, all_series::put(*tx, t.account, "SYN", "", true, wall_now));
-        tx->update_task(*tx->find_task(t.account, t.uuid), {{"a", "b"}}, false, 2, ahead);
+        tasks::put(*tx, t, all_series::put(*tx, t.account, "SYN", "", true, wall_now));
+        tasks::update(*tx, *tasks::find(*tx, t.account, t.uuid), {{"a", "b"}}, false, 2, ahead);
         tx->commit();
     }
     repair_sqlite_clock(dir_.path(), wall_now + 1h);
     const auto disk = open();
     const auto tx = disk->begin_write();
-    tx->forget_history(wall_now + 2h, 10);
+    history::forget(*tx, wall_now + 2h, 10);
     EXPECT_EQ(accounts::history_from(*tx, accounts::find(*tx, "home")->id), 1);
 }
 

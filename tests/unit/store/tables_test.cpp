@@ -52,10 +52,11 @@ TEST_F(tables_in_sqlite, are_read_by_their_indexes) {
     for (const table_info* const t : all_tables()) {
         for (const index_info& i : t->indexes) {
             const std::string one = plan_of(db, sqlite::fetch_text(i));
-            EXPECT_TRUE(one.starts_with("SEARCH"))
+            EXPECT_EQ(one.find("SCAN"), std::string::npos)
                 << t->name << " " << i.columns.front() << ": " << one;
             const std::size_t parts = i.columns.size();
-            for (std::size_t prefix = 0; prefix < parts; ++prefix) {
+            // One in bulk is asked for an owner's.
+            for (std::size_t prefix = i.in_bulk ? 1 : 0; prefix < parts; ++prefix) {
                 for (std::size_t after = 0; after <= parts - prefix; ++after) {
                     for (const bool down : {false, true}) {
                         const std::string some =
@@ -66,7 +67,7 @@ TEST_F(tables_in_sqlite, are_read_by_their_indexes) {
                         EXPECT_EQ(some.find("TEMP B-TREE"), std::string::npos)
                             << t->name << " " << i.columns.front() << " " << prefix << " " << after
                             << ": " << some;
-                        EXPECT_TRUE(prefix + after == 0 || some.starts_with("SEARCH"))
+                        EXPECT_TRUE(prefix + after == 0 || some.find("SCAN") == std::string::npos)
                             << t->name << " " << i.columns.front() << " " << prefix << " " << after
                             << ": " << some;
                     }

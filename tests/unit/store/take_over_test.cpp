@@ -7,6 +7,7 @@
 
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/sealed.hpp>
+#include <callsign/rules/rows/tasks.hpp>
 #include <callsign/rules/rows/versions.hpp>
 #include <callsign/rules/rules.hpp>
 #include <callsign/store/sqlite.hpp>
@@ -134,7 +135,7 @@ TEST_F(taken_over, in_vain_and_then_to_its_end) {
     EXPECT_EQ(accounts::head_of(*tx, account_).sealed_seq, count);
     EXPECT_EQ(versions::some(*tx, account_, 0, 1000).size(), 2u * count);
     for (int n = 1; n <= count; ++n) {
-        const auto known = tx->find_task(account_, task_of(n));
+        const auto known = tasks::find(*tx, account_, task_of(n));
         ASSERT_TRUE(known && known->numbered);
         EXPECT_FALSE(known->purged);
         EXPECT_EQ(known->numbered->number, n);

@@ -12,6 +12,7 @@
 #include <callsign/ports/tables/retry_times.hpp>
 #include <callsign/ports/tables/sealed.hpp>
 #include <callsign/ports/tables/series.hpp>
+#include <callsign/ports/tables/tasks.hpp>
 #include <callsign/ports/tables/tokens.hpp>
 #include <callsign/ports/tables/versions.hpp>
 #include <callsign/ports/tables/webhooks.hpp>
@@ -24,6 +25,7 @@ inline auto all_tables() {
     return std::array{&info_of_table<account>(),          &info_of_table<device>(),
                       &info_of_table<series>(),           &info_of_table<prefix_row>(),
                       &info_of_table<counter_row>(),      &info_of_table<skipped_row>(),
+                      &info_of_table<task_row>(),         &info_of_table<history_row>(),
                       &info_of_table<fork_row>(),         &info_of_table<version_row>(),
                       &info_of_table<sealed_version>(),   &info_of_table<snapshot_row>(),
                       &info_of_table<remote_chain>(),     &info_of_table<action_row>(),

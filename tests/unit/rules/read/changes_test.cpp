@@ -2,6 +2,8 @@
 
 #include "../fixture.hpp"
 
+#include <callsign/rules/rows/tasks.hpp>
+
 namespace callsign {
 namespace {
 
@@ -151,7 +153,7 @@ TEST_F(feed, what_may_have_left_a_filter_is_shown) {
     send({create(uuid_of(2)), update(uuid_of(2), "status", "completed")});
     edit(1, "end", "1790000000");
     edit(1, "status", "completed");
-    write([&](write_tx& tx) { tx.forget_history(now_ + milliseconds{1}, 2); });
+    write([&](write_tx& tx) { history::forget(tx, now_ + milliseconds{1}, 2); });
     task_filter pending;
     pending.statuses = {task_status::pending};
     const auto shown = read({3}, 100, pending);
@@ -165,7 +167,7 @@ TEST_F(feed, what_begins_anew_may_have_left_a_filter) {
     send({create(uuid_of(1)), update(uuid_of(1), "status", "pending")});
     edit(1, "p", "a");
     send({remove(uuid_of(1)), create(uuid_of(1)), update(uuid_of(1), "status", "completed")});
-    write([&](write_tx& tx) { tx.forget_history(now_ + milliseconds{1}, 100); });
+    write([&](write_tx& tx) { history::forget(tx, now_ + milliseconds{1}, 100); });
     task_filter pending;
     pending.statuses = {task_status::pending};
     EXPECT_EQ(read({2}, 100, pending).changes.size(), 1u);
@@ -251,7 +253,7 @@ TEST_F(feed, what_is_forgotten_is_said_to_be) {
     const auto at = [&](feed_place after) {
         return ask(read_changes{account_, after, {}, 100, {}, now_});
     };
-    write([&](write_tx& tx) { tx.forget_history(now_ + milliseconds{1}, 100); });
+    write([&](write_tx& tx) { history::forget(tx, now_ + milliseconds{1}, 100); });
     for (const feed_place& gone : {feed_place{0}, feed_place{2}, feed_place{3, 1}}) {
         const auto answer = at(gone);
         ASSERT_TRUE(std::holds_alternative<read_changes::expired>(answer)) << gone.seq;
