@@ -42,6 +42,12 @@ constexpr auto series_default = "SELECT series_id FROM series WHERE account_id =
 constexpr auto counter_put =
     "INSERT INTO counters (counter_id, series_id, period, last_number) VALUES (?, ?, ?, 0)";
 constexpr auto counter_set = "UPDATE counters SET last_number = ? WHERE counter_id = ?";
+constexpr auto slot_put =
+    "INSERT INTO slots (slot_id, account_id, key, fingerprint, uuid, created_at, attempts, created,"
+    " reason, state) VALUES (?, ?, ?, ?, ?, ?, 1, 1, 0, 1)";
+constexpr auto slot_commit =
+    "UPDATE slots SET attempts = 1, created = 1, reason = 0, state = 2, task_id = ?, settled_at = ?"
+    " WHERE slot_id = ?";
 constexpr auto task_put =
     "INSERT INTO tasks (task_id, account_id, uuid, series_id, counter_id, number, prefix, seq,"
     " last_seq, created_at, purged, over, author, bytes, attributes)"
@@ -154,7 +160,6 @@ class writer {
         for (std::int64_t& last : last_ids_) last = sqlite3_column_int64(given, column++);
         sqlite3_stmt* const t = db_.run(sql::totals_get);
         committed_ = sqlite3_column_int64(t, 2);
-        last_slot_ = sqlite3_column_int64(t, 4);
         for (const char* sql : {sql::last_ids_get, sql::totals_get}) db_.reset(sql);
         for (unsigned n = 0; n < series; ++n) add_series(n);
         make_typical_bytes();
@@ -217,9 +222,9 @@ class writer {
     void reserve(std::int64_t now) {
         const uuid id = ids_.next(time_point{milliseconds{now}});
         const std::string key = random_key(random_);
-        db_.run(sql::slot_put, ++last_slot_, account_, key, std::string_view(fingerprint_), id,
-                now);
-        slots_.push_back({last_slot_, id});
+        const std::int64_t slot = next(drawn_id::slot);
+        db_.run(sql::slot_put, slot, account_, key, std::string_view(fingerprint_), id, now);
+        slots_.push_back({slot, id});
     }
 
     void fulfil(const reserved& s, std::int64_t now) {
@@ -232,13 +237,12 @@ class writer {
         const std::int64_t task = next(drawn_id::task);
         db_.run(sql::task_put, task, account_, s.id, n.series, n.counter, ++n.last, prefix_, seq_,
                 seq_, now, std::ssize(attributes_), std::string_view(attributes_));
-        db_.run(sql::slot_commit, task, std::int64_t{1}, now, s.slot, std::int64_t{0});
+        db_.run(sql::slot_commit, task, now, s.slot);
     }
 
     void write_totals(std::int64_t pending, std::int64_t now) {
         const auto set = [&](auto... last) {
-            db_.run(sql::totals_set, pending, none, committed_, none, last_slot_, now, committed_,
-                    last...);
+            db_.run(sql::totals_set, pending, none, committed_, none, now, committed_, last...);
         };
         std::apply(set, last_ids_);
     }
@@ -264,7 +268,6 @@ class writer {
     std::mt19937_64 random_;
     std::vector<numbers> series_;
     std::vector<numbers*> taken_;  // from, in this batch
-    std::int64_t last_slot_ = 0;
     std::array<std::int64_t, sqlite::last_ids::tables> last_ids_{};
     std::int64_t committed_ = 0;
     std::int64_t seq_ = 0;

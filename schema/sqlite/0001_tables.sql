@@ -176,15 +176,14 @@ CREATE TABLE slots (
     fingerprint BLOB NOT NULL CHECK (length(fingerprint) = 32),
     uuid        BLOB NOT NULL CHECK (length(uuid) = 16),
     created_at  INTEGER NOT NULL,
-    attempts    INTEGER NOT NULL DEFAULT 1,
-    created     INTEGER NOT NULL DEFAULT 1 CHECK (created IN (0, 1)),
-    reason      INTEGER NOT NULL DEFAULT 0,
-    state       INTEGER NOT NULL CHECK (state BETWEEN 1 AND 3),
-    in_flight   INTEGER NOT NULL DEFAULT 0 CHECK (in_flight IN (0, 1)),
+    attempts    INTEGER NOT NULL,
+    created     INTEGER NOT NULL CHECK (created IN (0, 1)),
+    reason      INTEGER NOT NULL,
+    state       INTEGER NOT NULL CHECK (state BETWEEN 1 AND 4),
     task_id     INTEGER,
     settled_at  INTEGER,
     CHECK ((state = 2) = (task_id IS NOT NULL)),
-    CHECK ((state = 1) = (settled_at IS NULL)),
+    CHECK ((state IN (1, 4)) = (settled_at IS NULL)),
     CHECK ((state = 3) = (reason <> 0))
 ) STRICT;
 CREATE INDEX slots_failed ON slots (state) WHERE state = 3;

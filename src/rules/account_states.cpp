@@ -7,6 +7,7 @@
 #include <callsign/rules/rows/effects.hpp>
 #include <callsign/rules/rows/remotes.hpp>
 #include <callsign/rules/rows/removal.hpp>
+#include <callsign/rules/rows/slots.hpp>
 #include <callsign/rules/rules.hpp>
 
 #include <string>
@@ -24,7 +25,7 @@ constexpr std::int64_t accounts_looked_at = 16;
 
 // Those of its time are the oldest: it has had none since it was deleted.
 bool may_have_slots(write_tx& tx, const account& a) {
-    const auto oldest = tx.slots(slot_id{}, slots_looked_at, std::nullopt, std::nullopt);
+    const auto oldest = slots::some(tx, slot_id{}, slots_looked_at, std::nullopt, std::nullopt);
     for (const slot& s : oldest) {
         if (s.created_at > *a.deleted_at) return false;
         if (s.account == a.id) return true;
@@ -41,7 +42,7 @@ bool give_up_effects(write_tx& tx, const account& a, std::int64_t limit, const m
     });
     for (const effect& e : some) {
         effects::remove(tx, e.id);
-        if (e.slot && tx.fail_slot(*e.slot, failure_reason::not_delivered, m.now)) {
+        if (e.slot && slots::fail(tx, *e.slot, failure_reason::not_delivered, m.now)) {
             m.tell(events::slot_settled{a.id, *e.slot, slot_state::failed});
         }
     }

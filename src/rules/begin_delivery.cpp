@@ -8,6 +8,7 @@
 
 #include <callsign/rules/rows/effects.hpp>
 #include <callsign/rules/rows/remotes.hpp>
+#include <callsign/rules/rows/slots.hpp>
 #include <callsign/rules/rows/tasks.hpp>
 #include <callsign/rules/rules.hpp>
 
@@ -32,7 +33,7 @@ effect creation_of(const slot& s, const series& from, const begin_delivery& c, c
 }  // namespace
 
 begin_delivery::answer apply(write_tx& tx, const begin_delivery& c, const moment& m) {
-    const auto found = tx.find_slot(c.slot);
+    const auto found = slots::find(tx, c.slot);
     if (!found) return fulfil::slot_missing{};
     switch (found->state) {
     case slot_state::committed: {
@@ -58,7 +59,7 @@ begin_delivery::answer apply(write_tx& tx, const begin_delivery& c, const moment
     // Another creation is making this task already: both wait for it.
     if (!effects::find(tx, found->account, found->uuid, effect_kind::creation)) {
         effects::put(tx, creation_of(*found, *series, c, m));
-        tx.begin_flight(found->id);
+        slots::begin_flight(tx, found->id);
         m.tell(events::effect_waiting{found->account});
     }
     return begin_delivery::delivering{found->created_at};

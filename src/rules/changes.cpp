@@ -7,6 +7,7 @@
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/effects.hpp>
 #include <callsign/rules/rows/purges.hpp>
+#include <callsign/rules/rows/slots.hpp>
 #include <callsign/rules/rows/tasks.hpp>
 #include <callsign/rules/rows/versions.hpp>
 
@@ -120,7 +121,7 @@ class task_writer {
     // What was to make the task has done so, or somebody else was first.
     void land(const effect& creation, bool is_own, task_id id) {
         if (is_own) {
-            const auto waiting = tx_.find_slot(*creation.slot);
+            const auto waiting = slots::find(tx_, *creation.slot);
             if (!waiting) throw_damaged("outbox", creation.id.value, "its slot is gone");
             commit_slot(tx_, *waiting, id, true, moment_);
         }

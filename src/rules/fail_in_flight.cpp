@@ -3,6 +3,7 @@
 
 #include <callsign/rules/rows/effects.hpp>
 #include <callsign/rules/rows/remotes.hpp>
+#include <callsign/rules/rows/slots.hpp>
 #include <callsign/rules/rules.hpp>
 
 namespace callsign::rules {
@@ -29,7 +30,7 @@ class sweep {
         });
         for (effect& e : sent) look_at(e);
         for (const slot_id id : command_.pending) {
-            const auto s = tx_.find_slot(id);
+            const auto s = slots::find(tx_, id);
             if (s && s->state == slot_state::pending && s->account == command_.account) {
                 look_at(*s);
             }
@@ -52,7 +53,7 @@ class sweep {
         if (e.kind == effect_kind::creation) ++done_.scanned;
         if (e.attempts < command_.attempts_max) return;  // the outbox is at it
         if (e.kind == effect_kind::key) return send_again(e);
-        const auto s = tx_.find_slot(*e.slot);
+        const auto s = slots::find(tx_, *e.slot);
         if (!s) throw_damaged("outbox", e.id.value, "its slot is gone");
         if (!is_due(*s)) {
             send_again(e);
@@ -72,7 +73,7 @@ class sweep {
     }
 
     void fail(const slot& s, failure_reason why) {
-        if (!tx_.fail_slot(s.id, why, moment_.now)) {
+        if (!slots::fail(tx_, s.id, why, moment_.now)) {
             throw_damaged("slots", s.id.value, "it is settled");
         }
         moment_.tell(events::slot_settled{s.account, s.id, slot_state::failed});

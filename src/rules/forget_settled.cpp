@@ -2,6 +2,7 @@
 // has ended, and how tasks stood before anybody's cursor.
 
 #include <callsign/rules/rows/forks.hpp>
+#include <callsign/rules/rows/slots.hpp>
 #include <callsign/rules/rows/tasks.hpp>
 #include <callsign/rules/rules.hpp>
 
@@ -13,14 +14,14 @@ forget_settled::answer apply(write_tx& tx, const forget_settled& c, const moment
     // As many as may be: there are likely more, however few slots there are.
     if (forks::forget_before(tx, settled_before, c.limit) == c.limit) done.next = c.after;
     if (history::forget(tx, m.stamped_before(c.history_retention), c.limit)) done.next = c.after;
-    const auto oldest = tx.slots(c.after, c.limit, std::nullopt, std::nullopt);
+    const auto oldest = slots::some(tx, c.after, c.limit, std::nullopt, std::nullopt);
     for (const slot& s : oldest) {
         // Slots stand in the order of their reservation, and none is settled before it is reserved:
         // from here on nothing is old enough.
         if (s.created_at >= settled_before) return done;
         ++done.scanned;
         if (s.settled_at && *s.settled_at < settled_before) {
-            tx.forget_slot(s.id);
+            slots::forget(tx, s.id);
             ++done.forgotten;
         }
     }

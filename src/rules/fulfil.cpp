@@ -6,13 +6,14 @@
 #include "unnumbered.hpp"
 
 #include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/slots.hpp>
 #include <callsign/rules/rows/tasks.hpp>
 #include <callsign/rules/rows/versions.hpp>
 #include <callsign/rules/rules.hpp>
 
 namespace callsign::rules {
 fulfil::answer apply(write_tx& tx, const fulfil& c, const moment& m) {
-    const auto found = tx.find_slot(c.slot);
+    const auto found = slots::find(tx, c.slot);
     if (!found) return fulfil::slot_missing{};
     switch (found->state) {
     case slot_state::committed: {

@@ -6,6 +6,7 @@
 #include <callsign/base/text.hpp>
 #include <callsign/domain/task_faults.hpp>
 #include <callsign/rules/rows/numbers.hpp>
+#include <callsign/rules/rows/slots.hpp>
 
 #include <algorithm>
 
@@ -106,7 +107,7 @@ std::optional<operation> correct_key(const task& t, attributes& now, const momen
 }
 
 void commit_slot(write_tx& tx, const slot& pending, task_id task, bool created, const moment& m) {
-    if (!tx.commit_slot(pending.id, task, created, m.now)) {
+    if (!slots::commit(tx, pending.id, task, created, m.now)) {
         throw_damaged("slots", pending.id.value, "it is not pending");
     }
     m.tell(events::slot_settled{pending.account, pending.id, slot_state::committed});
@@ -121,7 +122,7 @@ void append_creation(std::vector<operation>& operations, const task& t, precise_
 
 void commit_waiting_slots(write_tx& tx, account_id account, const uuid& uuid, task_id task,
                           const moment& m) {
-    for (const slot& waiting : tx.pending_slots_of(account, uuid)) {
+    for (const slot& waiting : slots::waiting_for(tx, account, uuid)) {
         commit_slot(tx, waiting, task, false, m);
     }
 }

@@ -3,6 +3,7 @@
 #include "class_of.hpp"
 #include "unnumbered.hpp"
 
+#include <callsign/rules/rows/slots.hpp>
 #include <callsign/rules/rows/tasks.hpp>
 #include <callsign/rules/rules.hpp>
 
@@ -14,7 +15,7 @@ reconcile_pending::answer apply(write_tx& tx, const reconcile_pending& c, const 
     for (const account_class a : account_classes) {
         reserved_before[a] = m.stamped_before(c.window[a]);
     }
-    const auto pending = tx.slots(c.after, c.limit, slot_state::pending, std::nullopt);
+    const auto pending = slots::some(tx, c.after, c.limit, slot_state::pending, std::nullopt);
     for (const slot& s : pending) {
         ++done.scanned;
         // Age alone decides nothing while somebody works on the slot.
@@ -31,7 +32,7 @@ reconcile_pending::answer apply(write_tx& tx, const reconcile_pending& c, const 
         if (s.created_at < reserved_before[whose] && whose == account_class::elsewhere) {
             done.elsewhere.emplace_back(s.account, s.id);
         } else if (s.created_at < reserved_before[whose]) {
-            if (!tx.fail_slot(s.id, failure_reason::window_passed, m.now)) {
+            if (!slots::fail(tx, s.id, failure_reason::window_passed, m.now)) {
                 throw_damaged("slots", s.id.value, "it is not pending");
             }
             m.tell(events::slot_settled{s.account, s.id, slot_state::failed});

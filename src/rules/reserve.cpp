@@ -7,6 +7,7 @@
 #include "series_choice.hpp"
 
 #include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/slots.hpp>
 #include <callsign/rules/rows/tasks.hpp>
 #include <callsign/rules/rules.hpp>
 
@@ -33,7 +34,7 @@ std::optional<reserve::answer> answer_from(write_tx& tx, const slot& known, cons
         tell_retry(tx, known, m);
         return slot_failed{known.reason, known.created_at, *known.settled_at};
     case slot_state::in_flight:
-        tx.count_attempt(known.id);
+        slots::count_attempt(tx, known.id);
         tell_retry(tx, known, m);
         return reserve::in_flight{known.id, known.created_at};
     case slot_state::pending: break;
@@ -54,7 +55,7 @@ slot pending_slot(const reserve& c, const moment& m) {
 }  // namespace
 
 reserve::answer apply(write_tx& tx, const reserve& c, const moment& m) {
-    const auto known = tx.find_slot(c.account, c.key);
+    const auto known = slots::find(tx, c.account, c.key);
     if (known) {
         if (auto settled = answer_from(tx, *known, c, m)) return std::move(*settled);
     }
@@ -67,7 +68,7 @@ reserve::answer apply(write_tx& tx, const reserve& c, const moment& m) {
         return task_too_large{c.uuid.value_or(uuid{})};
     }
     if (known) {
-        tx.count_attempt(known->id);
+        slots::count_attempt(tx, known->id);
         tell_retry(tx, *known, m);
         return reserve::reserved{known->id, true, known->created_at, std::move(depends.tasks),
                                  accounts::is_elsewhere(tx, c.account)};
@@ -82,7 +83,7 @@ reserve::answer apply(write_tx& tx, const reserve& c, const moment& m) {
     std::optional<task> existing;
     if (c.uuid) existing = tasks::find(tx, c.account, *c.uuid);
     slot made = pending_slot(c, m);
-    made.id = tx.put_slot(made);
+    made.id = slots::put(tx, made);
     if (!existing || !existing->numbered || is_unseen(*existing)) {
         return reserve::reserved{made.id, false, m.now, std::move(depends.tasks),
                                  accounts::is_elsewhere(tx, c.account)};

@@ -5,6 +5,7 @@
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/effects.hpp>
 #include <callsign/rules/rows/remotes.hpp>
+#include <callsign/rules/rows/slots.hpp>
 
 #include <gtest/gtest.h>
 #include <utility>
@@ -127,9 +128,9 @@ TEST_P(store_contract, a_slot_in_flight_is_neither_pending_nor_settled) {
     const auto account = make_account();
     const auto id = write([&](write_tx& tx) {
         remotes::put(tx, new_remote(account));
-        const slot_id made = tx.put_slot(new_slot(account, "key", 1));
-        EXPECT_TRUE(tx.begin_flight(made));
-        EXPECT_FALSE(tx.begin_flight(made));
+        const slot_id made = slots::put(tx, new_slot(account, "key", 1));
+        EXPECT_TRUE(slots::begin_flight(tx, made));
+        EXPECT_FALSE(slots::begin_flight(tx, made));
         effects::put(tx, new_creation(account, made, 1));
         return made;
     });
@@ -138,41 +139,41 @@ TEST_P(store_contract, a_slot_in_flight_is_neither_pending_nor_settled) {
     EXPECT_EQ(store_->counts().in_flight, 1);
     {
         const auto tx = store_->begin_read();
-        EXPECT_TRUE(tx->slots(slot_id{}, 10, slot_state::pending, {}).empty());
-        EXPECT_TRUE(tx->slots(slot_id{}, 10, slot_state::pending, account).empty());
+        EXPECT_TRUE(slots::some(*tx, slot_id{}, 10, slot_state::pending, {}).empty());
+        EXPECT_TRUE(slots::some(*tx, slot_id{}, 10, slot_state::pending, account).empty());
         for (const auto& owner : {std::optional<account_id>(), std::optional(account)}) {
-            const auto flying = tx->slots(slot_id{}, 10, slot_state::in_flight, owner);
+            const auto flying = slots::some(*tx, slot_id{}, 10, slot_state::in_flight, owner);
             ASSERT_EQ(flying.size(), 1u);
             EXPECT_EQ(flying.front().state, slot_state::in_flight);
         }
-        EXPECT_EQ(tx->slots(slot_id{}, 10, {}, {}).size(), 1u);
+        EXPECT_EQ(slots::some(*tx, slot_id{}, 10, {}, {}).size(), 1u);
     }
     write([&](write_tx& tx) {
-        tx.count_attempt(id);
-        ASSERT_EQ(tx.pending_slots_of(account, uuid_of(1)).size(), 1u);
-        EXPECT_EQ(tx.find_slot(id)->attempts, 2);
+        slots::count_attempt(tx, id);
+        ASSERT_EQ(slots::waiting_for(tx, account, uuid_of(1)).size(), 1u);
+        EXPECT_EQ(slots::find(tx, id)->attempts, 2);
         const task_id task = make_task(tx, account, 1);
-        EXPECT_TRUE(tx.commit_slot(id, task, true, t0));
-        EXPECT_FALSE(tx.fail_slot(id, failure_reason::not_delivered, t0));
-        EXPECT_FALSE(tx.begin_flight(id));
+        EXPECT_TRUE(slots::commit(tx, id, task, true, t0));
+        EXPECT_FALSE(slots::fail(tx, id, failure_reason::not_delivered, t0));
+        EXPECT_FALSE(slots::begin_flight(tx, id));
         effects::remove(tx, effects::find(tx, account, uuid_of(1), effect_kind::creation)->id);
     });
     EXPECT_EQ(store_->counts().in_flight, 0);
     EXPECT_EQ(store_->counts().committed, 1);
-    EXPECT_EQ(store_->begin_read()->slots(slot_id{}, 10, {}, {}).front().state,
+    EXPECT_EQ(slots::some(*store_->begin_read(), slot_id{}, 10, {}, {}).front().state,
               slot_state::committed);
 }
 
 TEST_P(store_contract, a_slot_in_flight_can_fail) {
     const auto account = make_account();
     write([&](write_tx& tx) {
-        const slot_id id = tx.put_slot(new_slot(account, "key", 1));
-        tx.begin_flight(id);
-        EXPECT_TRUE(tx.fail_slot(id, failure_reason::not_delivered, t0));
+        const slot_id id = slots::put(tx, new_slot(account, "key", 1));
+        slots::begin_flight(tx, id);
+        EXPECT_TRUE(slots::fail(tx, id, failure_reason::not_delivered, t0));
     });
     EXPECT_EQ(store_->counts().in_flight, 0);
     EXPECT_EQ(store_->counts().failed, 1);
-    const auto failed = store_->begin_read()->slots(slot_id{}, 1, slot_state::failed, {});
+    const auto failed = slots::some(*store_->begin_read(), slot_id{}, 1, slot_state::failed, {});
     ASSERT_EQ(failed.size(), 1u);
     EXPECT_EQ(failed.front().reason, failure_reason::not_delivered);
 }

@@ -3,6 +3,7 @@
 #include "store_contract.hpp"
 #include "support/counted_ids.hpp"
 
+#include <callsign/rules/rows/slots.hpp>
 #include <callsign/rules/rows/tasks.hpp>
 #include <callsign/rules/rules.hpp>
 
@@ -15,26 +16,26 @@ using namespace testing;
 
 TEST_P(store_contract, slots_go_from_pending_to_an_end_and_never_back) {
     const auto account = make_account();
-    const auto id = write([&](write_tx& tx) { return tx.put_slot(new_slot(account, "k", 1)); });
-    write([&](write_tx& tx) { tx.count_attempt(id); });
+    const auto id = write([&](write_tx& tx) { return slots::put(tx, new_slot(account, "k", 1)); });
+    write([&](write_tx& tx) { slots::count_attempt(tx, id); });
     EXPECT_EQ(store_->counts().pending, 1);
     write([&](write_tx& tx) {
-        const auto found = tx.find_slot(id);
+        const auto found = slots::find(tx, id);
         EXPECT_EQ(found->state, slot_state::pending);
         EXPECT_EQ(found->attempts, 2);
         EXPECT_EQ(found->uuid, uuid_of(1));
         EXPECT_EQ(found->fingerprint, sha256("content 1"));
         EXPECT_FALSE(found->settled_at);
         const auto task = make_task(tx, account, 1);
-        EXPECT_TRUE(tx.commit_slot(id, task, true, t0 + milliseconds{9}));
-        EXPECT_FALSE(tx.commit_slot(id, task, true, t0 + milliseconds{9}));
-        EXPECT_FALSE(tx.fail_slot(id, failure_reason::window_passed, t0 + milliseconds{9}));
+        EXPECT_TRUE(slots::commit(tx, id, task, true, t0 + milliseconds{9}));
+        EXPECT_FALSE(slots::commit(tx, id, task, true, t0 + milliseconds{9}));
+        EXPECT_FALSE(slots::fail(tx, id, failure_reason::window_passed, t0 + milliseconds{9}));
     });
     if (GetParam().durable) reopen();
     EXPECT_EQ(store_->counts().pending, 0);
     EXPECT_EQ(store_->counts().committed, 1);
     write([&](write_tx& tx) {
-        const auto found = tx.find_slot(account, "k");
+        const auto found = slots::find(tx, account, "k");
         EXPECT_EQ(found->state, slot_state::committed);
         EXPECT_EQ(found->settled_at, t0 + milliseconds{9});
         const auto given = tasks::receipt_of(tx, *found);
@@ -47,12 +48,12 @@ TEST_P(store_contract, slots_go_from_pending_to_an_end_and_never_back) {
 
 TEST_P(store_contract, a_failed_slot_says_why_and_when) {
     const auto account = make_account();
-    const auto id = write([&](write_tx& tx) { return tx.put_slot(new_slot(account, "k", 1)); });
+    const auto id = write([&](write_tx& tx) { return slots::put(tx, new_slot(account, "k", 1)); });
     write([&](write_tx& tx) {
-        EXPECT_TRUE(tx.fail_slot(id, failure_reason::window_passed, t0 + milliseconds{5}));
-        EXPECT_FALSE(tx.commit_slot(id, task_id{1}, true, t0));
+        EXPECT_TRUE(slots::fail(tx, id, failure_reason::window_passed, t0 + milliseconds{5}));
+        EXPECT_FALSE(slots::commit(tx, id, task_id{1}, true, t0));
     });
-    const auto found = store_->begin_read()->slots(slot_id{}, 10, slot_state::failed, {});
+    const auto found = slots::some(*store_->begin_read(), slot_id{}, 10, slot_state::failed, {});
     ASSERT_EQ(found.size(), 1u);
     EXPECT_EQ(found[0].reason, failure_reason::window_passed);
     EXPECT_EQ(found[0].settled_at, t0 + milliseconds{5});
@@ -67,7 +68,7 @@ TEST_P(store_contract, keys_are_found_among_many_and_belong_to_their_account) {
         write([&](write_tx& tx) {
             for (int i = 0; i < 5; ++i) {
                 const int n = batch * 5 + i;
-                tx.put_slot(new_slot(n % 2 ? one : two, "key-" + std::to_string(n), n));
+                slots::put(tx, new_slot(n % 2 ? one : two, "key-" + std::to_string(n), n));
             }
         });
         if (batch % 13 == 12 && GetParam().durable) reopen();
@@ -75,22 +76,22 @@ TEST_P(store_contract, keys_are_found_among_many_and_belong_to_their_account) {
     write([&](write_tx& tx) {
         for (int n = 0; n < 200; ++n) {
             const std::string key = "key-" + std::to_string(n);
-            const auto found = tx.find_slot(n % 2 ? one : two, key);
+            const auto found = slots::find(tx, n % 2 ? one : two, key);
             ASSERT_TRUE(found) << key;
             EXPECT_EQ(found->uuid, uuid_of(n));
-            EXPECT_FALSE(tx.find_slot(n % 2 ? two : one, key));
+            EXPECT_FALSE(slots::find(tx, n % 2 ? two : one, key));
         }
-        EXPECT_FALSE(tx.find_slot(one, "key-200"));
+        EXPECT_FALSE(slots::find(tx, one, "key-200"));
     });
     const auto tx = store_->begin_read();
     for (int n = 0; n < 200; ++n) {
         const std::string key = "key-" + std::to_string(n);
-        const auto found = tx->find_slot(n % 2 ? one : two, key);
+        const auto found = slots::find(*tx, n % 2 ? one : two, key);
         ASSERT_TRUE(found) << key;
         EXPECT_EQ(found->uuid, uuid_of(n));
-        EXPECT_FALSE(tx->find_slot(n % 2 ? two : one, key));
+        EXPECT_FALSE(slots::find(*tx, n % 2 ? two : one, key));
     }
-    EXPECT_FALSE(tx->find_slot(one, "key-200"));
+    EXPECT_FALSE(slots::find(*tx, one, "key-200"));
 }
 
 // However far the writer has come since it began.
@@ -100,7 +101,7 @@ TEST_P(store_contract, a_reader_finds_the_keys_of_its_own_snapshot) {
     const auto put_some = [&] {
         write([&](write_tx& tx) {
             for (const int end = last + 3; last < end; ++last) {
-                tx.put_slot(new_slot(account, "key-" + std::to_string(last), last));
+                slots::put(tx, new_slot(account, "key-" + std::to_string(last), last));
             }
         });
     };
@@ -108,11 +109,11 @@ TEST_P(store_contract, a_reader_finds_the_keys_of_its_own_snapshot) {
         put_some();
         const auto tx = store_->begin_read();
         // A snapshot of SQLite's begins with its first read.
-        const int seen = static_cast<int>(tx->slots(slot_id{}, 1000, {}, {}).size());
+        const int seen = static_cast<int>(slots::some(*tx, slot_id{}, 1000, {}, {}).size());
         ASSERT_EQ(seen, last);
         for (int more = 0; more < round % 5; ++more) put_some();
         for (int n = 0; n < last; ++n) {
-            const auto found = tx->find_slot(account, "key-" + std::to_string(n));
+            const auto found = slots::find(*tx, account, "key-" + std::to_string(n));
             ASSERT_EQ(found.has_value(), n < seen) << n << " of " << seen;
         }
     }
@@ -123,19 +124,19 @@ TEST_P(store_contract, slots_are_listed_in_pages) {
     const auto two = make_account("two", "TWO");
     write([&](write_tx& tx) {
         for (int n = 0; n < 10; ++n) {
-            const auto id = tx.put_slot(new_slot(n < 5 ? one : two, "k" + std::to_string(n), n));
-            if (n % 2) tx.fail_slot(id, failure_reason::window_passed, t0);
+            const auto id = slots::put(tx, new_slot(n < 5 ? one : two, "k" + std::to_string(n), n));
+            if (n % 2) slots::fail(tx, id, failure_reason::window_passed, t0);
         }
     });
     const auto tx = store_->begin_read();
-    const auto first = tx->slots(slot_id{}, 3, slot_state::pending, {});
+    const auto first = slots::some(*tx, slot_id{}, 3, slot_state::pending, {});
     ASSERT_EQ(first.size(), 3u);
-    const auto rest = tx->slots(first.back().id, 10, slot_state::pending, {});
+    const auto rest = slots::some(*tx, first.back().id, 10, slot_state::pending, {});
     EXPECT_EQ(rest.size(), 2u);
     EXPECT_LT(first.back().id, rest.front().id);
-    EXPECT_EQ(tx->slots(slot_id{}, 10, {}, one).size(), 5u);
-    EXPECT_EQ(tx->slots(slot_id{}, 10, slot_state::failed, two).size(), 3u);
-    EXPECT_EQ(tx->slots(slot_id{}, 10, slot_state::committed, {}).size(), 0u);
+    EXPECT_EQ(slots::some(*tx, slot_id{}, 10, {}, one).size(), 5u);
+    EXPECT_EQ(slots::some(*tx, slot_id{}, 10, slot_state::failed, two).size(), 3u);
+    EXPECT_EQ(slots::some(*tx, slot_id{}, 10, slot_state::committed, {}).size(), 0u);
 }
 
 TEST_P(store_contract, a_forgotten_key_is_free_and_its_slot_id_is_not) {
@@ -143,16 +144,16 @@ TEST_P(store_contract, a_forgotten_key_is_free_and_its_slot_id_is_not) {
     slot_id last{};
     for (int n = 0; n < 12; ++n) {
         const auto id = write([&](write_tx& tx) {
-            const auto made = tx.put_slot(new_slot(account, "k", n));
-            tx.fail_slot(made, failure_reason::window_passed, t0);
+            const auto made = slots::put(tx, new_slot(account, "k", n));
+            slots::fail(tx, made, failure_reason::window_passed, t0);
             return made;
         });
         EXPECT_LT(last, id);
         last = id;
-        write([&](write_tx& tx) { tx.forget_slot(id); });
+        write([&](write_tx& tx) { slots::forget(tx, id); });
         if (GetParam().durable) reopen();
-        write([&](write_tx& tx) { EXPECT_FALSE(tx.find_slot(account, "k")); });
-        EXPECT_FALSE(store_->begin_read()->find_slot(account, "k"));
+        write([&](write_tx& tx) { EXPECT_FALSE(slots::find(tx, account, "k")); });
+        EXPECT_FALSE(slots::find(*store_->begin_read(), account, "k"));
     }
     EXPECT_EQ(store_->counts().failed, 0);
 }
@@ -165,19 +166,19 @@ TEST_P(store_contract, slots_that_wait_for_a_uuid_are_found) {
         s.uuid = uuid_of(70);
         s.created_at = t0;
         s.key = "one";
-        const slot_id one = tx.put_slot(s);
+        const slot_id one = slots::put(tx, s);
         s.key = "two";
-        const slot_id two = tx.put_slot(s);
+        const slot_id two = slots::put(tx, s);
         s.key = "other";
         s.uuid = uuid_of(71);
-        tx.put_slot(s);
-        const auto waiting = tx.pending_slots_of(id, uuid_of(70));
+        slots::put(tx, s);
+        const auto waiting = slots::waiting_for(tx, id, uuid_of(70));
         ASSERT_EQ(waiting.size(), 2u);
         EXPECT_EQ(waiting[0].id, one);
         EXPECT_EQ(waiting[1].key, "two");
-        tx.fail_slot(two, failure_reason::window_passed, t0);
-        EXPECT_EQ(tx.pending_slots_of(id, uuid_of(70)).size(), 1u);
-        EXPECT_TRUE(tx.pending_slots_of(account_id{id.value + 1}, uuid_of(70)).empty());
+        slots::fail(tx, two, failure_reason::window_passed, t0);
+        EXPECT_EQ(slots::waiting_for(tx, id, uuid_of(70)).size(), 1u);
+        EXPECT_TRUE(slots::waiting_for(tx, account_id{id.value + 1}, uuid_of(70)).empty());
     });
 }
 

@@ -11,6 +11,7 @@
 #include <callsign/rules/rows/removal.hpp>
 #include <callsign/rules/rows/sealed.hpp>
 #include <callsign/rules/rows/series.hpp>
+#include <callsign/rules/rows/slots.hpp>
 #include <callsign/rules/rows/tasks.hpp>
 #include <callsign/rules/rows/tokens.hpp>
 #include <callsign/rules/rows/versions.hpp>
@@ -30,7 +31,7 @@ TEST_P(store_contract, an_empty_store_has_nothing) {
     const auto tx = store_->begin_read();
     EXPECT_TRUE(accounts::all(*tx).empty());
     EXPECT_FALSE(accounts::find(*tx, "home"));
-    EXPECT_TRUE(tx->slots(slot_id{}, 10, std::nullopt, std::nullopt).empty());
+    EXPECT_TRUE(slots::some(*tx, slot_id{}, 10, std::nullopt, std::nullopt).empty());
     EXPECT_EQ(store_->last_moment(), time_point{});
 }
 
@@ -53,7 +54,7 @@ TEST_P(store_contract, a_dropped_transaction_leaves_no_trace) {
     account_id other;
     {
         const auto tx = store_->begin_write();
-        tx->put_slot(new_slot(account, "lost", 1));
+        slots::put(*tx, new_slot(account, "lost", 1));
         numbers::take(*tx, all_series::default_of(*tx, account)->id, "");
         make_task(*tx, account, 2);
         other = accounts::put(*tx, "other", t0);
@@ -65,7 +66,7 @@ TEST_P(store_contract, a_dropped_transaction_leaves_no_trace) {
     }
     EXPECT_EQ(store_->counts().pending, 0);
     write([&](write_tx& tx) {
-        EXPECT_FALSE(tx.find_slot(account, "lost"));
+        EXPECT_FALSE(slots::find(tx, account, "lost"));
         EXPECT_FALSE(accounts::find(tx, "other"));
         EXPECT_FALSE(all_series::default_of(tx, other));
         EXPECT_FALSE(all_series::find(tx, account, "OPS"));
@@ -78,9 +79,9 @@ TEST_P(store_contract, a_dropped_transaction_leaves_no_trace) {
 TEST_P(store_contract, a_transaction_sees_its_own_writes) {
     const auto account = make_account();
     const auto tx = store_->begin_write();
-    const auto id = tx->put_slot(new_slot(account, "k", 1));
-    ASSERT_TRUE(tx->find_slot(account, "k"));
-    EXPECT_EQ(tx->find_slot(account, "k")->id, id);
+    const auto id = slots::put(*tx, new_slot(account, "k", 1));
+    ASSERT_TRUE(slots::find(*tx, account, "k"));
+    EXPECT_EQ(slots::find(*tx, account, "k")->id, id);
     make_task(*tx, account, 1);
     EXPECT_EQ(accounts::find(*tx, account)->head.seq, 1);
     EXPECT_TRUE(tasks::find(*tx, account, uuid_of(1)));
@@ -91,17 +92,17 @@ TEST_P(store_contract, a_transaction_sees_its_own_writes) {
 TEST_P(store_contract, a_reader_sees_one_committed_state) {
     const auto account = make_account();
     const auto before = store_->begin_read();
-    EXPECT_EQ(before->slots(slot_id{}, 10, {}, {}).size(), 0u);
+    EXPECT_EQ(slots::some(*before, slot_id{}, 10, {}, {}).size(), 0u);
     {
         const auto tx = store_->begin_write();
-        tx->put_slot(new_slot(account, "k", 1));
+        slots::put(*tx, new_slot(account, "k", 1));
         const auto during = store_->begin_read();
-        EXPECT_EQ(during->slots(slot_id{}, 10, {}, {}).size(), 0u);
+        EXPECT_EQ(slots::some(*during, slot_id{}, 10, {}, {}).size(), 0u);
         tx->commit();
     }
-    EXPECT_EQ(before->slots(slot_id{}, 10, {}, {}).size(), 0u);
+    EXPECT_EQ(slots::some(*before, slot_id{}, 10, {}, {}).size(), 0u);
     auto elsewhere = std::async(std::launch::async, [&] {
-        return store_->begin_read()->slots(slot_id{}, 10, {}, {}).size();
+        return slots::some(*store_->begin_read(), slot_id{}, 10, {}, {}).size();
     });
     EXPECT_EQ(elsewhere.get(), 1u);
 }
@@ -143,8 +144,9 @@ TEST_P(store_contract, a_proof_changes_nothing) {
     if (GetParam().durable) reopen();
     EXPECT_EQ(store_->counts().pending, before.pending);
     EXPECT_EQ(store_->last_moment(), moment);
-    const auto slot = write([&](write_tx& tx) { return tx.put_slot(new_slot(account, "k", 1)); });
-    EXPECT_TRUE(write([&](write_tx& tx) { return tx.find_slot(slot); }));
+    const auto slot =
+        write([&](write_tx& tx) { return slots::put(tx, new_slot(account, "k", 1)); });
+    EXPECT_TRUE(write([&](write_tx& tx) { return slots::find(tx, slot); }));
 }
 
 TEST_P(store_contract, totals_are_exact_and_survive) {

@@ -21,6 +21,7 @@
 #include <callsign/rules/rows/numbers.hpp>
 #include <callsign/rules/rows/sealed.hpp>
 #include <callsign/rules/rows/series.hpp>
+#include <callsign/rules/rows/slots.hpp>
 #include <callsign/rules/rows/tasks.hpp>
 #include <callsign/rules/rows/tokens.hpp>
 #include <callsign/rules/rows/versions.hpp>
@@ -163,7 +164,7 @@ std::vector<question> questions_about(const std::filesystem::path& dir) {
         all.push_back([id](read_tx& t) { return say(tokens::of(t, id)); });
         all.push_back([id](read_tx& t) { return say(devices::of(t, id)); });
         all.push_back([id](read_tx& t) { return say(snapshots::find(t, id)); });
-        all.push_back([id](read_tx& t) { return say(t.slots(slot_id{}, 9999, {}, id)); });
+        all.push_back([id](read_tx& t) { return say(slots::some(t, slot_id{}, 9999, {}, id)); });
         all.push_back([id](read_tx& t) { return to_string(accounts::head_of(t, id).version); });
         all.push_back([id](read_tx& t) { return say(sealed::find_first(t, id)); });
         for (const task& one : tasks_of(*tx, id)) {

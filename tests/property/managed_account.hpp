@@ -10,6 +10,7 @@
 #include <callsign/rules/read.hpp>
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/devices.hpp>
+#include <callsign/rules/rows/slots.hpp>
 #include <callsign/rules/rows/tasks.hpp>
 #include <callsign/rules/rows/versions.hpp>
 #include <callsign/rules/rules.hpp>
@@ -242,9 +243,10 @@ class device_link final : public model_server {
     // reaper finds such a task too, in time.
     void find_forgotten() {
         const auto tx = account_.data().begin_read();
-        for (const slot& s : tx->slots(slot_id{}, all_rows, slot_state::pending, account_.id())) {
+        for (const slot& s :
+             slots::some(*tx, slot_id{}, all_rows, slot_state::pending, account_.id())) {
             if (!tasks::find(*tx, account_.id(), s.uuid)) continue;
-            const auto all = tx->slots(slot_id{}, all_rows, {}, account_.id());
+            const auto all = slots::some(*tx, slot_id{}, all_rows, {}, account_.id());
             const bool made_by_rest = std::any_of(all.begin(), all.end(), [&](const slot& other) {
                 return other.task && other.created && other.uuid == s.uuid;
             });

@@ -23,6 +23,7 @@
 #include "support/tasks_of.hpp"
 #include "support/temp_dir.hpp"
 
+#include <callsign/rules/rows/slots.hpp>
 #include <callsign/rules/rows/tasks.hpp>
 #include <callsign/rules/rows/versions.hpp>
 #include <callsign/store/memory.hpp>
@@ -221,8 +222,8 @@ class player {
         if (what < 4) {
             create(what < 2);
         } else if (what < 5) {
-            const auto waiting = account_.data().begin_read()->slots(
-                slot_id{}, 1'000'000, slot_state::pending, account_.id());
+            const auto waiting = slots::some(*account_.data().begin_read(), slot_id{}, 1'000'000,
+                                             slot_state::pending, account_.id());
             if (!waiting.empty()) account_.run(fulfil{waiting.front().id, "", {{"p", "rest"}}});
         } else if (what < 9) {
             edit();

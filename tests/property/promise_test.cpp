@@ -17,6 +17,7 @@
 #include "support/ledger.hpp"
 
 #include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/slots.hpp>
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -153,7 +154,7 @@ class world {
 
     // A slot's end is its end, whether a client was told or not.
     void watch_slots() {
-        for (const slot& s : faulty_->begin_read()->slots(slot_id{}, 10'000, {}, {})) {
+        for (const slot& s : slots::some(*faulty_->begin_read(), slot_id{}, 10'000, {}, {})) {
             first_seen_.try_emplace(s.id, clock_.elapsed());
             const auto before = states_.try_emplace(s.id, s.state).first;
             RC_ASSERT(before->second == slot_state::pending || before->second == s.state);
@@ -235,7 +236,7 @@ class world {
         if (!done || !idle) return;
         // I7: nothing idle and old is left, however often earlier sweeps were cut off.
         const auto tx = faulty_->begin_read();
-        for (const slot& s : tx->slots(slot_id{}, 1000, slot_state::pending, {})) {
+        for (const slot& s : slots::some(*tx, slot_id{}, 1000, slot_state::pending, {})) {
             RC_ASSERT(!is_old(s));
         }
     }
@@ -245,7 +246,7 @@ class world {
     void retry_beside_sweep() {
         std::optional<slot> old;
         for (const slot& s :
-             faulty_->begin_read()->slots(slot_id{}, 1000, slot_state::pending, {})) {
+             slots::some(*faulty_->begin_read(), slot_id{}, 1000, slot_state::pending, {})) {
             if (is_old(s)) old = s;
         }
         if (!old) return;

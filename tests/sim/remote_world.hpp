@@ -21,6 +21,7 @@
 #include <callsign/rules/rows/effects.hpp>
 #include <callsign/rules/rows/remotes.hpp>
 #include <callsign/rules/rows/series.hpp>
+#include <callsign/rules/rows/slots.hpp>
 #include <callsign/rules/rows/tasks.hpp>
 
 #include <algorithm>
@@ -224,8 +225,9 @@ class remote_world {
             house_->call(
                 post("/v1/tasks", R"({"description":"here"})", token_, "here" + std::to_string(n)));
         }
-        const auto first = house_->look(
-            [&](read_tx& tx) { return tx.slots(slot_id{}, 1, slot_state::committed, {}).front(); });
+        const auto first = house_->look([&](read_tx& tx) {
+            return slots::some(tx, slot_id{}, 1, slot_state::committed, {}).front();
+        });
         gone_before_ = first.uuid;
         house_->call(make_request(boost::beast::http::verb::delete_,
                                   "/v1/tasks/" + to_string(first.uuid) + "?purge=true", "",
@@ -486,8 +488,8 @@ class remote_world {
         const outbox_tally waiting = effects::tally(*tx, account_);
         return r && !r->moving && r->cursor == chain_.head() &&
                waiting.creations + waiting.keys == 0 &&
-               tx->slots(slot_id{}, 1, slot_state::in_flight, {}).empty() &&
-               tx->slots(slot_id{}, 1, slot_state::pending, {}).empty();
+               slots::some(*tx, slot_id{}, 1, slot_state::in_flight, {}).empty() &&
+               slots::some(*tx, slot_id{}, 1, slot_state::pending, {}).empty();
     }
 
     template <class Say>
@@ -534,7 +536,7 @@ class remote_world {
     template <class Say>
     void compare_slots(const Say& say) {
         const auto tx = disk_->begin_read();
-        for (const slot& s : tx->slots(slot_id{}, 100'000, {}, {})) {
+        for (const slot& s : slots::some(*tx, slot_id{}, 100'000, {}, {})) {
             if (s.uuid == gone_before_) continue;
             const int made = chain_.creations(s.uuid);
             if (s.state == slot_state::failed && made > 0) {

@@ -4,6 +4,7 @@
 // keeps what was committed, as a disk would.
 
 #include <callsign/ports/store.hpp>
+#include <callsign/ports/tables/slots.hpp>
 #include <callsign/ports/tables/tasks.hpp>
 
 #include <cstdint>
@@ -125,6 +126,7 @@ class faulty_store final : public store {
             : write_tx(*within), owner_(owner), tx_(std::move(within)) {}
 
         row_ptr fetch(const index_info& index, const row_key& key, bool head) override {
+            if (&index == &info_of<slots_by_key>()) refuse_slot(key);
             return tx_->fetch(index, key, head);
         }
         row_page scan(const row_range& range) override {
@@ -135,51 +137,14 @@ class faulty_store final : public store {
             return tx_->scan(range);
         }
         std::int64_t draw(drawn_id what, std::int64_t count) override {
-            fulfils_ = fulfils_ || what == drawn_id::task;
             return tx_->draw(what, count);
         }
         void at(time_point now) override { tx_->at(now); }
 
         std::size_t work_done() const override { return tx_->work_done(); }
         void flush() override {
-            refuse_large_tasks();
+            look_at_changes();
             tx_->flush();
-        }
-        std::vector<slot> slots(slot_id after, std::int64_t limit, std::optional<slot_state> state,
-                                std::optional<account_id> a) override {
-            return tx_->slots(after, limit, state, a);
-        }
-        std::optional<slot> find_slot(account_id a, std::string_view key) override {
-            const auto& refused = owner_.refused_key_;
-            if (!refused.empty() && key.starts_with(refused)) {
-                ++owner_.refusals_;
-                throw store_failure(owner_.refused_how_, "this key");
-            }
-            return tx_->find_slot(a, key);
-        }
-        std::optional<slot> find_slot(slot_id id) override { return tx_->find_slot(id); }
-        slot_id put_slot(const slot& s) override {
-            reserves_ = true;
-            return tx_->put_slot(s);
-        }
-        bool begin_flight(slot_id id) override { return tx_->begin_flight(id); }
-        void count_attempt(slot_id id) override { tx_->count_attempt(id); }
-        bool commit_slot(slot_id id, task_id task, bool created, time_point now) override {
-            if (fulfils_) kill_at(fault_point::inside_fulfil);
-            return tx_->commit_slot(id, task, created, now);
-        }
-        bool fail_slot(slot_id id, failure_reason reason, time_point now) override {
-            sweeps_ = true;
-            kill_at(fault_point::inside_sweep);
-            return tx_->fail_slot(id, reason, now);
-        }
-        void forget_slot(slot_id id) override {
-            sweeps_ = true;
-            kill_at(fault_point::inside_sweep);
-            tx_->forget_slot(id);
-        }
-        std::vector<slot> pending_slots_of(account_id a, const uuid& id) override {
-            return tx_->pending_slots_of(a, id);
         }
         void clear_log() override {
             ++owner_.logs_cleared_;
@@ -191,7 +156,7 @@ class faulty_store final : public store {
 
       private:
         void commit_by(void (write_tx::*commit)()) {
-            refuse_large_tasks();
+            look_at_changes();
             strike(fault_point::before_any_commit);
             if (reserves_) strike(fault_point::before_reserve_commit);
             if (fulfils_) strike(fault_point::before_fulfil_commit);
@@ -201,14 +166,37 @@ class faulty_store final : public store {
             if (fulfils_) strike(fault_point::after_fulfil_commit);
             if (sweeps_) strike(fault_point::after_sweep_commit);
         }
-        void refuse_large_tasks() {
-            const changed_rows* const tasks = work().of(info_of_table<task_row>());
-            if (!tasks) return;
-            for (const row_change& c : tasks->all().rows) {
-                const auto* const now = static_cast<const task_row*>(c.now.get());
-                if (!now || now->bytes <= owner_.task_bytes_max_) continue;
+        void refuse_slot(row_key key) {
+            key_reader parts(key);
+            parts.integer();
+            const auto& refused = owner_.refused_key_;
+            if (refused.empty() || !parts.text().starts_with(refused)) return;
+            ++owner_.refusals_;
+            throw store_failure(owner_.refused_how_, "this key");
+        }
+        // Nothing is written yet.
+        void look_at_changes() {
+            if (std::exchange(is_looked_at_, true)) return;
+            each_change<task_row>([&](const auto* before, const auto* now) {
+                fulfils_ = fulfils_ || !before;
+                if (!now || now->bytes <= owner_.task_bytes_max_) return;
                 ++owner_.refusals_;
                 throw store_failure(store_failure::kind::refused, "this task");
+            });
+            each_change<slot>([&](const auto* before, const auto* now) {
+                reserves_ = reserves_ || !before;
+                sweeps_ = sweeps_ || !now || now->state == slot_state::failed;
+            });
+            if (fulfils_) kill_at(fault_point::inside_fulfil);
+            if (sweeps_) kill_at(fault_point::inside_sweep);
+        }
+        template <class Row, class Look>
+        void each_change(const Look& look) {
+            const changed_rows* const changed = work().of(info_of_table<Row>());
+            if (!changed) return;
+            for (const row_change& c : changed->all().rows) {
+                look(static_cast<const head_of<Row>*>(c.before.get()),
+                     static_cast<const Row*>(c.now.get()));
             }
         }
         void kill_at(fault_point here) {
@@ -234,6 +222,7 @@ class faulty_store final : public store {
         bool reserves_ = false;
         bool fulfils_ = false;
         bool sweeps_ = false;
+        bool is_looked_at_ = false;
     };
 
     store& within_;

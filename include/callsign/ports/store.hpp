@@ -112,13 +112,6 @@ class read_tx : public row_reader {
         return all;
     }
 
-    virtual std::optional<slot> find_slot(account_id account, std::string_view key) = 0;
-    virtual std::optional<slot> find_slot(slot_id id) = 0;
-    // At most `limit` slots after `after`, in the order of their ids; `state` and `account` narrow.
-    virtual std::vector<slot> slots(slot_id after, std::int64_t limit,
-                                    std::optional<slot_state> state,
-                                    std::optional<account_id> account) = 0;
-
   protected:
     unit_of_work* unit_ = nullptr;  // null: nothing is written here
     row_cache* cache_ = nullptr;    // null: nothing is remembered
@@ -171,6 +164,7 @@ enum class drawn_id : std::uint8_t {
     history,
     task,
     version,
+    slot,
 };
 
 class write_tx : public read_tx {
@@ -212,24 +206,6 @@ class write_tx : public read_tx {
     virtual void at(time_point now) = 0;
     const unit_of_work& work() const { return *unit_; }
 
-    // ---- slots ----
-    // Appends. `slot.id` is ignored; the new one is larger than any before it, for ever.
-    // Requires: the account has no slot with this key.
-    virtual slot_id put_slot(const slot& slot) = 0;
-    // attempts += 1. Requires: pending or in flight.
-    virtual void count_attempt(slot_id id) = 0;
-    // pending -> in_flight. False, and nothing written, if it is not pending.
-    virtual bool begin_flight(slot_id id) = 0;
-    // -> committed, holding `task`. Requires: pending or in flight (a compare-and-set: false, and
-    // nothing written, if it is neither).
-    virtual bool commit_slot(slot_id id, task_id task, bool created, time_point now) = 0;
-    // -> failed. False, and nothing written, if it is neither pending nor in flight.
-    virtual bool fail_slot(slot_id id, failure_reason reason, time_point now) = 0;
-    // Requires: committed or failed.
-    virtual void forget_slot(slot_id id) = 0;
-    // Those that wait for a task of this uuid, in flight or not, in the order of their ids.
-    virtual std::vector<slot> pending_slots_of(account_id account, const uuid& uuid) = 0;
-
     // What was removed until now, by this transaction too, is to leave the log: maintain() does so
     // as soon as no reader stands in the way.
     virtual void clear_log() {}
@@ -266,6 +242,16 @@ struct slot_counts {
     std::int64_t in_flight = 0;
     std::int64_t committed = 0;
     std::int64_t failed = 0;
+
+    std::int64_t& of(slot_state state) noexcept {
+        switch (state) {
+        case slot_state::pending: return pending;
+        case slot_state::in_flight: return in_flight;
+        case slot_state::committed: return committed;
+        case slot_state::failed: break;
+        }
+        return failed;
+    }
 };
 
 // How much there is of other things, kept as exact.

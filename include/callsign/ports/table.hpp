@@ -354,6 +354,20 @@ void take_column(column_source& from, const part_of<Optional, Part>& v) {
 
 // ---- what a store knows of a table ----
 
+// How rows come to be in an index, and are found by it, for a store that makes it of something
+// better than a tree of its keys.
+enum class index_form : std::uint8_t {
+    tree,
+    // Keys come in another order than rows do, so that many may be entered at once. They are an
+    // owner and a place.
+    bulk,
+    // A row is asked for by the whole key alone.
+    hash,
+    // Nearly every row is in it, and only from one commit to the next. Its keys end with the row's
+    // id.
+    brief,
+};
+
 struct table_info;
 
 struct index_info {
@@ -366,7 +380,7 @@ struct index_info {
     // None: it does not have the row.
     std::optional<row_key> (*key_of)(const void* row) = nullptr;
     bool may_change = false;  // the key of a row
-    bool in_bulk = false;
+    index_form form = index_form::tree;
     bool may_clash = false;  // one row may take the key of another: it has no primary key in it
 };
 
@@ -409,11 +423,11 @@ struct table_info {
 //
 //     key         (head): a tuple of ids, integers, times and std::string_views;
 //     where, has  SQL, and (head): if it does not have every row;
-//     in_bulk     if its keys come in another order than rows do, so that a store may enter many at
-//                 once. They are an owner and a place.
+//     form        if it is no index_form::tree.
 //
 // A table of rows that may be large says what one costs besides: work(row), as domain/work.hpp has
-// it.
+// it. One whose columns agree says what is wrong with a row that came from the disk: fault(row), or
+// null.
 template <class Row>
 struct table;
 
@@ -585,7 +599,7 @@ index_info info_of_index(const table_info* of, std::size_t number) {
         i.kinds = {kind_of_part<Part>()...};
     }(std::type_identity<index_key<Index>>{});
     if constexpr (requires { Index::where; }) i.where = Index::where;
-    if constexpr (requires { Index::in_bulk; }) i.in_bulk = Index::in_bulk;
+    if constexpr (requires { Index::form; }) i.form = Index::form;
     return i;
 }
 
@@ -639,6 +653,9 @@ struct made_info : table_info {
             auto row = std::make_shared<Row>();
             columns_from all{from};
             table<Row>::columns(*row, all);
+            if constexpr (requires { &table<Row>::fault; }) {
+                if (const char* const why = table<Row>::fault(*row)) from.damaged(why);
+            }
             return row;
         };
         take_head = take_row;

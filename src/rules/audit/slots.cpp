@@ -3,6 +3,7 @@
 #include <callsign/base/keyed_hash.hpp>
 #include <callsign/rules/rows/effects.hpp>
 #include <callsign/rules/rows/remotes.hpp>
+#include <callsign/rules/rows/slots.hpp>
 
 #include <algorithm>
 #include <boost/functional/hash.hpp>
@@ -22,7 +23,7 @@ class slot_audit {
         each_row(
             slots_at_once,
             [&](std::int64_t after, std::int64_t limit) {
-                return tx_.slots(slot_id{after}, limit, std::nullopt, std::nullopt);
+                return slots::some(tx_, slot_id{after}, limit, std::nullopt, std::nullopt);
             },
             [](const slot& s) { return s.id.value; }, [&](const slot& s) { see(s); },
             [&](std::int64_t from, std::int64_t to, const std::string& why) {
@@ -135,7 +136,7 @@ class slot_audit {
     // None: it can be read no longer, and is listed among what cannot.
     std::optional<slot> read(std::int64_t id) {
         try {
-            auto rows = tx_.slots(slot_id{id - 1}, 1, std::nullopt, std::nullopt);
+            auto rows = slots::some(tx_, slot_id{id - 1}, 1, std::nullopt, std::nullopt);
             return rows.empty() ? std::nullopt : std::optional(std::move(rows.front()));
         } catch (const store_failure&) {
             return std::nullopt;

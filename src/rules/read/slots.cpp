@@ -1,6 +1,7 @@
 #include <callsign/rules/read.hpp>
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/retry_records.hpp>
+#include <callsign/rules/rows/slots.hpp>
 #include <callsign/rules/rows/tasks.hpp>
 
 #include <unordered_map>
@@ -8,7 +9,7 @@
 namespace callsign::rules {
 
 find_slot::answer read(read_tx& tx, const find_slot& q) {
-    auto found = tx.find_slot(q.account, q.key);
+    auto found = slots::find(tx, q.account, q.key);
     if (!found) return std::nullopt;
     std::optional<receipt> given;
     if (found->state == slot_state::committed) given = tasks::receipt_of(tx, *found);
@@ -23,7 +24,7 @@ list_slots::answer read(read_tx& tx, const list_slots& q) {
         account = owner->id;
     }
     // One more than asked for tells whether there is another page.
-    auto rows = tx.slots(slot_id{q.page.after}, q.page.size + 1, q.state, account);
+    auto rows = slots::some(tx, slot_id{q.page.after}, q.page.size + 1, q.state, account);
     auto found = page_from(std::move(rows), q.page);
     std::unordered_map<account_id, std::string> names;
     page_of<listed_slot> page{{}, found.has_more};
@@ -41,8 +42,8 @@ list_slots::answer read(read_tx& tx, const list_slots& q) {
 }
 
 count_pending_slots::answer read(read_tx& tx, const count_pending_slots&) {
-    const auto rows =
-        tx.slots(slot_id{}, count_pending_slots::counted_max, slot_state::pending, std::nullopt);
+    const auto rows = slots::some(tx, slot_id{}, count_pending_slots::counted_max,
+                                  slot_state::pending, std::nullopt);
     count_pending_slots::answer counted;
     counted.count = static_cast<std::int64_t>(rows.size());
     if (!rows.empty()) counted.oldest = rows.front().created_at;

@@ -6,6 +6,7 @@
 #include <callsign/ports/tables/accounts.hpp>
 #include <callsign/ports/tables/instance.hpp>
 #include <callsign/ports/tables/series.hpp>
+#include <callsign/ports/tables/slots.hpp>
 #include <callsign/ports/tables/tasks.hpp>
 #include <callsign/store/memory.hpp>
 
@@ -56,12 +57,11 @@ class memory_store final : public strict_memory_store {
 
     slot_counts counts() override {
         slot_counts all;
-        for (const auto& [id, s] : view()->slots) {
-            (s->state == slot_state::pending     ? all.pending
-             : s->state == slot_state::in_flight ? all.in_flight
-             : s->state == slot_state::committed ? all.committed
-                                                 : all.failed)++;
-        }
+        memory::reads_over<read_tx> rows(view());
+        rows.read_tx::scan(range_of<slots_by_id>(), [&](const row_of<slot>& s) {
+            ++all.of(s->state);
+            return true;
+        });
         return all;
     }
 

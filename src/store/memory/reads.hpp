@@ -22,24 +22,6 @@ class reads_over : public Base {
         return page;
     }
 
-    std::optional<slot> find_slot(account_id account, std::string_view key) override {
-        const auto* id = find(state_->slot_keys, {account, std::string(key)});
-        return id ? std::optional(*state_->slots.at(*id)) : std::nullopt;
-    }
-    std::optional<slot> find_slot(slot_id id) override { return copy(find(state_->slots, id)); }
-    std::vector<slot> slots(slot_id after, std::int64_t limit, std::optional<slot_state> wanted,
-                            std::optional<account_id> account) override {
-        std::vector<slot> some;
-        for (auto at = state_->slots.upper_bound(after);
-             at != state_->slots.end() && std::ssize(some) < limit; ++at) {
-            const slot& s = *at->second;
-            if ((!wanted || s.state == *wanted) && (!account || s.account == *account)) {
-                some.push_back(s);
-            }
-        }
-        return some;
-    }
-
   protected:
     // A reader's is the committed one, which is shared: it is only asked, never told.
     std::shared_ptr<state> state_;

@@ -5,9 +5,6 @@
 
 #include "reads.hpp"
 
-#include <callsign/base/assert.hpp>
-#include <callsign/ports/tables/tasks.hpp>
-
 #include <algorithm>
 
 namespace callsign::memory {
@@ -28,66 +25,6 @@ class write_transaction final : public reads_over<write_tx> {
     }
     void at(time_point now) override { moved(now); }
 
-    slot_id put_slot(const slot& s) override {
-        const slot_id id{next_id(s.created_at)};
-        CALLSIGN_ASSERT(state_->slot_keys.emplace(std::pair(s.account, s.key), id).second);
-        slot kept = s;
-        kept.id = id;
-        state_->slots.emplace(id, std::move(kept));
-        return id;
-    }
-    bool begin_flight(slot_id id) override {
-        row<slot>* found = open_slot(id);
-        if (!found || (*found)->state != slot_state::pending) return false;
-        wrote_ = true;
-        found->edit([](slot& s) { s.state = slot_state::in_flight; });
-        return true;
-    }
-    void count_attempt(slot_id id) override {
-        wrote_ = true;
-        open_slot(id)->edit([](slot& s) { ++s.attempts; });
-    }
-    bool commit_slot(slot_id id, task_id task, bool created, time_point now) override {
-        row<slot>* found = open_slot(id);
-        if (!found) return false;
-        CALLSIGN_ASSERT(get_head<tasks_by_id>(task));
-        moved(now);
-        found->edit([&](slot& s) {
-            s.task = task;
-            s.created = created;
-            s.state = slot_state::committed;
-            s.settled_at = now;
-        });
-        return true;
-    }
-    bool fail_slot(slot_id id, failure_reason reason, time_point now) override {
-        row<slot>* found = open_slot(id);
-        if (!found) return false;
-        moved(now);
-        found->edit([&](slot& s) {
-            s.reason = reason;
-            s.state = slot_state::failed;
-            s.settled_at = now;
-        });
-        return true;
-    }
-    void forget_slot(slot_id id) override {
-        wrote_ = true;
-        const slot& s = *state_->slots.at(id);
-        CALLSIGN_ASSERT(!is_open(s.state));
-        state_->slot_keys.erase({s.account, s.key});
-        state_->slots.erase(id);
-    }
-    std::vector<slot> pending_slots_of(account_id account, const uuid& id) override {
-        std::vector<slot> waiting;
-        for (const auto& [key, s] : state_->slots) {
-            if (is_open(s->state) && s->account == account && s->uuid == id) {
-                waiting.push_back(*s);
-            }
-        }
-        return waiting;
-    }
-
     std::size_t work_done() const override { return work_ + work().work_done(); }
 
     void commit() override { end(true); }
@@ -100,17 +37,9 @@ class write_transaction final : public reads_over<write_tx> {
         unit_->clear();
         commit_(std::move(state_), durable);
     }
-    row<slot>* open_slot(slot_id id) {
-        row<slot>* s = find(state_->slots, id);
-        return s && is_open((*s)->state) ? s : nullptr;
-    }
     void moved(time_point now) {
         wrote_ = true;
         state_->last_moment = std::max(state_->last_moment, now);
-    }
-    std::int64_t next_id(time_point now) {
-        moved(now);
-        return ++state_->last_id;
     }
 
     committer commit_;

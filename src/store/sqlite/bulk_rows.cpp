@@ -10,8 +10,9 @@ namespace {
 
 // A table's index in bulk of all rows, or of those that are not over; null: there is none.
 const index_info* in_bulk(const table_info& t, bool open_only) {
-    const auto found = std::ranges::find_if(
-        t.indexes, [&](const index_info& i) { return i.in_bulk && i.where.empty() != open_only; });
+    const auto found = std::ranges::find_if(t.indexes, [&](const index_info& i) {
+        return i.form == index_form::bulk && i.where.empty() != open_only;
+    });
     return found == t.indexes.end() ? nullptr : &*found;
 }
 
@@ -27,12 +28,6 @@ index_place place_of(const row_key& key) {
 
 std::int64_t primary_id_of(const table_info& t, const void* row) {
     return key_reader(*t.indexes.front().key_of(row)).integer();
-}
-
-row_key key_of_id(std::int64_t id) {
-    row_key key;
-    append_part(key, id);
-    return key;
 }
 
 // Entries that wait, in the order of a range.

@@ -13,7 +13,7 @@ namespace callsign::sqlite {
 // drawn_id.
 class last_ids {
   public:
-    static constexpr std::size_t tables = static_cast<std::size_t>(drawn_id::version) + 1;
+    static constexpr std::size_t tables = static_cast<std::size_t>(drawn_id::slot) + 1;
 
     void load(connection& db);
 

@@ -2,6 +2,9 @@
 
 #include "statements.hpp"
 
+#include <callsign/base/assert.hpp>
+#include <callsign/ports/tables/slots.hpp>
+
 #include <algorithm>
 
 namespace callsign::sqlite {
@@ -46,15 +49,51 @@ void pending_slots::remove(slot_id id) {
     newest_.erase(found);
 }
 
-std::vector<slot_id> pending_slots::waiting_for(account_id account, const uuid& task) {
-    std::vector<slot_id> found;
-    auto q = db_.use(sql::pending_of_task);
-    q.bind(task).bind(account);
-    while (q.step()) found.push_back(slot_id{q.integer(0)});
-    for (const entry& e : newest_) {
-        if (e.task == task && e.account == account) found.push_back(slot_id{e.slot});
+row_ptr pending_slots::fetch(connection& db, const index_info& index, const row_key& key) {
+    const auto id = std::string_view(key).substr(key.size() - sizeof(std::int64_t));
+    auto row = fetch_row(db, info_of<slots_by_id>(), row_key(id), false);
+    return row && index.key_of(row.get()) == key ? row : nullptr;
+}
+
+row_page pending_slots::scan(connection& db, const pending_slots* writer, const row_range& range) {
+    CALLSIGN_ASSERT(!range.descending);
+    const std::int64_t after =
+        range.after_parts > 0 ? key_reader(range.after).integer() : INT64_MIN;
+    const std::int64_t limit = std::min<std::int64_t>(range.limit, page_rows_max);
+    const auto wanted = task_of(range);
+    std::vector<std::int64_t> ids;
+    {
+        auto q = db.use(wanted ? sql::pending_of_task : sql::pending_listed);
+        if (wanted) q.bind(wanted->task).bind(wanted->account);
+        q.bind(after).bind(limit + 1);
+        while (q.step()) ids.push_back(q.integer(0));
     }
-    return found;
+    pending_slots own(db, 0);
+    if (!writer) own.load();
+    for (const entry& e : (writer ? *writer : own).newest_) {
+        const bool is_wanted = !wanted || (e.task == wanted->task && e.account == wanted->account);
+        if (is_wanted && e.slot > after) ids.push_back(e.slot);
+    }
+    row_page page;
+    for (const std::int64_t id : ids) {
+        page.is_last = std::ssize(page.rows) < limit;
+        if (!page.is_last) break;
+        auto row = fetch_row(db, info_of<slots_by_id>(), key_of_id(id), false);
+        const bool is_open = row && range.index->key_of(row.get());
+        if (!is_open) throw_damaged("pending_slots", id, "there is no such slot that is open");
+        page.rows.push_back(std::move(row));
+    }
+    return page;
+}
+
+std::optional<pending_slots::entry> pending_slots::task_of(const row_range& range) {
+    if (range.prefix_parts == 0) return std::nullopt;
+    CALLSIGN_ASSERT(range.prefix_parts == 2);
+    entry wanted{};
+    key_reader parts(range.prefix);
+    std::ranges::copy(parts.bytes(sizeof(uuid)), wanted.task.begin());
+    wanted.account.value = parts.integer();
+    return wanted;
 }
 
 void pending_slots::prepare_commit(std::int64_t last_slot) {

@@ -7,10 +7,10 @@
 // rows, which are few. When more are behind than the window takes, those that have left it and are
 // pending still are listed in the table pending_slots: few, and long-lived.
 //
-// Threads: the writer's. It happens inside the caller's transaction and ends with it: committed(),
-// or roll_back(), neither of which can fail.
+// Threads: the writer's, but for what is static. It happens inside the caller's transaction and
+// ends with it: committed(), or roll_back(), neither of which can fail.
 
-#include "connection.hpp"
+#include "tables.hpp"
 
 #include <callsign/base/strong_id.hpp>
 #include <callsign/base/uuid.hpp>
@@ -33,8 +33,11 @@ class pending_slots {
     void add(slot_id id, account_id account, const uuid& task);
     // It is not pending any more.
     void remove(slot_id id);
-    // In the order of their ids.
-    std::vector<slot_id> waiting_for(account_id account, const uuid& task);
+    // Rows of slots_open and slots_waiting, as fetch_row() and scan_rows(). `writer`: whose
+    // transaction it is; null: a reader's. Requires: a range is not descending, and one of
+    // slots_waiting gives a task.
+    static row_ptr fetch(connection& db, const index_info& index, const row_key& key);
+    static row_page scan(connection& db, const pending_slots* writer, const row_range& range);
 
     // Before COMMIT. `last_slot`: the last id given.
     void prepare_commit(std::int64_t last_slot);
@@ -55,6 +58,8 @@ class pending_slots {
     };
 
     void change();
+    // The task that a range of slots_waiting is of; none: it is of all that are open.
+    static std::optional<entry> task_of(const row_range& range);
 
     connection& db_;
     std::size_t window_;

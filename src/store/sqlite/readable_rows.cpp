@@ -24,16 +24,7 @@ struct looked_at {
     std::function<void(query&)> look_at;
 };
 
-template <auto row_of>
-void look_at(query& q) {
-    row_of(q);
-}
-
 const looked_at tables_in_sql[] = {
-    {"slots",
-     "SELECT slot_id, account_id, key, fingerprint, uuid, created_at, attempts, created, reason,"
-     " state, task_id, settled_at, in_flight FROM slots WHERE slot_id > ? ORDER BY 1",
-     look_at<slot_of>},
     {"pending_slots", "SELECT slot_id, task_uuid FROM pending_slots WHERE slot_id > ? ORDER BY 1",
      [](query& q) { q.id(1); }},
 };

@@ -4,35 +4,23 @@
 #include "bulk_rows.hpp"
 #include "connection.hpp"
 #include "key_index.hpp"
-#include "rows.hpp"
+#include "pending_slots.hpp"
 #include "statements.hpp"
 #include "tables.hpp"
 
+#include <callsign/base/assert.hpp>
 #include <callsign/ports/store.hpp>
+#include <callsign/ports/tables/slots.hpp>
 #include <callsign/ports/tables/tasks.hpp>
 
 namespace callsign::sqlite {
-
-slot slot_of(query& q);
-
-template <class Row>
-std::optional<Row> one(query& q, Row (*row)(query&)) {
-    if (!q.step()) return std::nullopt;
-    return row(q);
-}
-
-template <class Row>
-std::vector<Row> all(query& q, Row (*row)(query&)) {
-    std::vector<Row> rows;
-    while (q.step()) rows.push_back(row(q));
-    return rows;
-}
 
 // The writer's; none: there is no writer in this process.
 struct writers_indexes {
     const bulk_index* numbers = nullptr;
     const bulk_index* places = nullptr;
     const key_index* keys = nullptr;
+    const pending_slots* pending = nullptr;  // of its own transactions alone
 };
 
 // Base is read_tx or write_tx.
@@ -48,56 +36,48 @@ class reads_over : public Base {
           commits_(indexes.numbers ? indexes.numbers->commits() : 0) {}
 
     row_ptr fetch(const index_info& index, const row_key& key, bool head) override {
-        if (!index.in_bulk) return fetch_row(db_, index, key, head);
-        return fetch_in_bulk(db_, waiting_by(index), index, key, head);
+        switch (index.form) {
+        case index_form::tree: return fetch_row(db_, index, key, head);
+        case index_form::bulk: return fetch_in_bulk(db_, waiting_by(index), index, key, head);
+        case index_form::hash: return fetch_by_key(index, key);
+        case index_form::brief: return pending_slots::fetch(db_, index, key);
+        }
+        return nullptr;
     }
     row_page scan(const row_range& range) override {
-        if (!range.index->in_bulk) return scan_rows(db_, range);
-        return scan_in_bulk(db_, waiting_by(*range.index), range);
-    }
-
-    std::optional<slot> find_slot(account_id account, std::string_view key) override {
-        std::optional<slot> found;
-        key_index::nominate_in(db_, indexes_.keys, account, key, slot_of_key(account, key, found));
-        return found;
-    }
-    std::optional<slot> find_slot(slot_id id) override {
-        auto q = db_.use(sql::slot_by_id);
-        return one(q.bind(id), slot_of);
-    }
-    std::vector<slot> slots(slot_id after, std::int64_t limit, std::optional<slot_state> state,
-                            std::optional<account_id> account) override {
-        if (account) {
-            std::optional<std::int64_t> wanted;
-            if (state) wanted = static_cast<std::int64_t>(*state);
-            auto q = db_.use(sql::slot_of_account);
-            return all(q.bind(after).bind(account).bind(wanted).bind(limit), slot_of);
+        const index_info& index = *range.index;
+        switch (index.form) {
+        case index_form::tree: return scan_rows(db_, range);
+        case index_form::bulk: return scan_in_bulk(db_, waiting_by(index), range);
+        case index_form::hash: break;
+        case index_form::brief: return pending_slots::scan(db_, indexes_.pending, range);
         }
-        if (state == slot_state::pending || state == slot_state::in_flight) {
-            return unsettled_slots(after, limit, state == slot_state::in_flight);
-        }
-        const char* text = !state                            ? sql::slot_all
-                           : *state == slot_state::committed ? sql::slot_committed
-                                                             : sql::slot_failed;
-        auto q = db_.use(text);
-        return all(q.bind(after).bind(limit), slot_of);
+        CALLSIGN_ASSERT(false);
+        return {};
     }
 
   protected:
-    // Takes the slot of this key among those nominated.
-    std::function<bool(slot_id)> slot_of_key(account_id account, std::string_view key,
-                                             std::optional<slot>& found) {
-        return [this, account, key, &found](slot_id id) {
-            auto nominated = this->find_slot(id);
-            if (!nominated || nominated->account != account || nominated->key != key) return false;
-            found = std::move(nominated);
-            return true;
-        };
+    // Calls `visit` for each slot that may have the key, until it returns true.
+    virtual void nominate(account_id account, std::string_view key,
+                          const std::function<bool(slot_id)>& visit) {
+        key_index::nominate_in(db_, indexes_.keys, account, key, visit);
     }
 
     connection& db_;
 
   private:
+    row_ptr fetch_by_key(const index_info& index, const row_key& key) {
+        key_reader parts(key);
+        const account_id account{parts.integer()};
+        row_ptr found;
+        nominate(account, parts.text(), [&](slot_id id) {
+            auto row = fetch_row(db_, info_of<slots_by_id>(), key_of_id(id.value), false);
+            const bool is_it = row && index.key_of(row.get()) == key;
+            if (is_it) found = std::move(row);
+            return is_it;
+        });
+        return found;
+    }
     // Of this transaction: looked at when it is first needed.
     const index_view& waiting_by(const index_info& index) {
         const bool is_of_tasks = index.table == &info_of_table<task_row>();
@@ -105,15 +85,6 @@ class reads_over : public Base {
         const auto* const writers = is_of_tasks ? indexes_.numbers : indexes_.places;
         if (!view) view.emplace(db_, bulk_table_of(*index.table), writers, commits_);
         return *view;
-    }
-    std::vector<slot> unsettled_slots(slot_id after, std::int64_t limit, bool in_flight) {
-        std::vector<slot> some;
-        for (const char* const text : {sql::slot_pending_old, sql::slot_pending_new}) {
-            auto q = db_.use(text);
-            q.bind(after).bind(in_flight ? 1 : 0).bind(limit - std::ssize(some));
-            while (q.step()) some.push_back(slot_of(q));
-        }
-        return some;
     }
 
     writers_indexes indexes_;

@@ -8,68 +8,34 @@ inline constexpr auto begin_read = "BEGIN";
 inline constexpr auto commit = "COMMIT";
 inline constexpr auto rollback = "ROLLBACK";
 
-// ---- slots ----
+// ---- slots that are open ----
 
-#define CALLSIGN_SLOT_COLUMNS                                                                 \
-    "SELECT s.slot_id, s.account_id, s.key, s.fingerprint, s.uuid, s.created_at, s.attempts," \
-    " s.created, s.reason, s.state, s.task_id, s.settled_at, s.in_flight FROM "
-#define CALLSIGN_SLOT CALLSIGN_SLOT_COLUMNS "slots s"
-inline constexpr auto slot_by_id = CALLSIGN_SLOT " WHERE slot_id = ?";
-inline constexpr auto slot_all = CALLSIGN_SLOT " WHERE slot_id > ? ORDER BY slot_id LIMIT ?";
-// Pending, or in flight: those that are listed, and those among the newest.
-inline constexpr auto slot_pending_old = CALLSIGN_SLOT_COLUMNS
-    "pending_slots p CROSS JOIN slots s ON s.slot_id = p.slot_id WHERE p.slot_id > ?"
-    " AND s.state = 1 AND s.in_flight = ? ORDER BY p.slot_id LIMIT ?";
-inline constexpr auto slot_pending_new = CALLSIGN_SLOT
-    " WHERE slot_id > max(?, (SELECT pending_through FROM totals)) AND state = 1"
-    " AND in_flight = ? ORDER BY slot_id LIMIT ?";
-inline constexpr auto slot_failed =
-    CALLSIGN_SLOT " WHERE state = 3 AND slot_id > ? ORDER BY slot_id LIMIT ?";
-inline constexpr auto slot_committed =
-    CALLSIGN_SLOT " WHERE state = 2 AND slot_id > ? ORDER BY slot_id LIMIT ?";
-// For one account, whatever the state (?3 NULL) or in it.
-inline constexpr auto slot_of_account = CALLSIGN_SLOT
-    " WHERE slot_id > ?1 AND account_id = ?2 AND (?3 IS NULL OR"
-    " CASE WHEN state = 1 AND in_flight THEN 4 ELSE state END = ?3)"
-    " ORDER BY slot_id LIMIT ?4";
-inline constexpr auto slot_put =
-    "INSERT INTO slots (slot_id, account_id, key, fingerprint, uuid, created_at, state)"
-    " VALUES (?, ?, ?, ?, ?, ?, 1)";
-#undef CALLSIGN_SLOT
-#undef CALLSIGN_SLOT_COLUMNS
 inline constexpr auto pending_through = "SELECT pending_through FROM totals";
 inline constexpr auto set_pending_through = "UPDATE totals SET pending_through = ?";
 inline constexpr auto pending_behind =
-    "SELECT slot_id, account_id, uuid FROM slots WHERE slot_id > ? AND state = 1 ORDER BY slot_id";
+    "SELECT slot_id, account_id, uuid FROM slots WHERE slot_id > ? AND state IN (1, 4)"
+    " ORDER BY slot_id";
+inline constexpr auto pending_listed =
+    "SELECT slot_id FROM pending_slots WHERE slot_id > ? ORDER BY slot_id LIMIT ?";
 inline constexpr auto pending_of_task =
-    "SELECT slot_id FROM pending_slots WHERE task_uuid = ? AND account_id = ? ORDER BY slot_id";
+    "SELECT slot_id FROM pending_slots WHERE task_uuid = ? AND account_id = ? AND slot_id > ?"
+    " ORDER BY slot_id LIMIT ?";
 inline constexpr auto pending_put =
     "INSERT INTO pending_slots (slot_id, account_id, task_uuid) VALUES (?, ?, ?)";
 inline constexpr auto pending_delete = "DELETE FROM pending_slots WHERE slot_id = ?";
-inline constexpr auto slot_attempt =
-    "UPDATE slots SET attempts = attempts + 1 WHERE slot_id = ? AND state = 1";
-inline constexpr auto slot_fly =
-    "UPDATE slots SET in_flight = 1 WHERE slot_id = ? AND state = 1 AND in_flight = 0";
-inline constexpr auto slot_commit =
-    "UPDATE slots SET state = 2, task_id = ?, created = ?, settled_at = ?"
-    " WHERE slot_id = ? AND state = 1 AND in_flight = ?";
-inline constexpr auto slot_fail =
-    "UPDATE slots SET state = 3, reason = ?, settled_at = ?"
-    " WHERE slot_id = ? AND state = 1 AND in_flight = ?";
-inline constexpr auto slot_forget =
-    "DELETE FROM slots WHERE slot_id = ? AND state <> 1 RETURNING state";
 inline constexpr auto totals_get =
-    "SELECT pending, in_flight, committed, failed, last_slot, last_moment, open_tasks FROM totals";
+    "SELECT pending, in_flight, committed, failed, last_moment, open_tasks FROM totals";
 inline constexpr auto totals_set =
-    "UPDATE totals SET pending = ?, in_flight = ?, committed = ?, failed = ?, last_slot = ?,"
-    " last_moment = ?, open_tasks = ?, last_account = ?, last_series = ?, last_counter = ?,"
+    "UPDATE totals SET pending = ?, in_flight = ?, committed = ?, failed = ?, last_moment = ?,"
+    " open_tasks = ?, last_account = ?, last_series = ?, last_counter = ?,"
     " last_token = ?, last_device = ?, last_webhook = ?, last_delivery = ?, last_action = ?,"
-    " last_effect = ?, last_sealed = ?, last_history = ?, last_task = ?, last_version = ?";
+    " last_effect = ?, last_sealed = ?, last_history = ?, last_task = ?, last_version = ?,"
+    " last_slot = ?";
 // As drawn_id has them, and as totals_set does at its end.
 inline constexpr auto last_ids_get =
     "SELECT last_account, last_series, last_counter, last_token, last_device, last_webhook,"
-    " last_delivery, last_action, last_effect, last_sealed, last_history, last_task, last_version"
-    " FROM totals";
+    " last_delivery, last_action, last_effect, last_sealed, last_history, last_task, last_version,"
+    " last_slot FROM totals";
 // What is written so is set back by totals_set: the page is written all the same.
 inline constexpr auto totals_touch = "UPDATE totals SET last_slot = last_slot + 1";
 inline constexpr auto account_count = "SELECT count(*) FROM accounts";
@@ -86,7 +52,7 @@ inline constexpr auto look_oldest_pending =
     "SELECT created_at FROM slots WHERE slot_id = coalesce((SELECT min(slot_id) FROM "
     "pending_slots),"
     " (SELECT min(slot_id) FROM slots WHERE slot_id > (SELECT pending_through FROM totals)"
-    " AND state = 1))";
+    " AND state IN (1, 4)))";
 inline constexpr auto look_held =
     "SELECT a.name, s.prefix FROM series s JOIN accounts a ON a.account_id = s.account_id"
     " WHERE s.held ORDER BY s.series_id LIMIT 10";

@@ -34,13 +34,13 @@ constexpr agreement agreements[] = {
      " WHERE t.number IS NOT NULL AND c.series_id IS NOT t.series_id"},
     {{"I4", "a slot that is not committed holds no task, and a pending one no end"},
      "SELECT printf('slot %d: state %d, task %s, reason %d', slot_id, state, task_id, reason)"
-     " FROM slots WHERE state NOT IN (1, 2, 3) OR (state = 2) <> (task_id IS NOT NULL)"
-     " OR (state = 1) <> (settled_at IS NULL)"},
+     " FROM slots WHERE state NOT IN (1, 2, 3, 4) OR (state = 2) <> (task_id IS NOT NULL)"
+     " OR (state IN (1, 4)) <> (settled_at IS NULL)"},
     {{"I4", "the totals count the slots"},
      "SELECT printf('totals say %d pending, %d in flight, %d committed, %d failed, last %d',"
      " o.pending, o.in_flight, o.committed, o.failed, o.last_slot) FROM totals o, (SELECT count(*)"
-     " FILTER (WHERE state = 1 AND in_flight = 0) AS p, count(*) FILTER (WHERE state = 1 AND"
-     " in_flight = 1) AS i, count(*) FILTER (WHERE state = 2) AS c, count(*) FILTER (WHERE state ="
+     " FILTER (WHERE state = 1) AS p, count(*) FILTER (WHERE state = 4) AS i, count(*) FILTER "
+     "(WHERE state = 2) AS c, count(*) FILTER (WHERE state ="
      " 3) AS f, coalesce(max(slot_id), 0) AS m FROM slots) n WHERE (o.pending, o.in_flight,"
      " o.committed, o.failed) <> (n.p, n.i, n.c, n.f) OR o.last_slot < n.m"},
     {{"file", "no row is ahead of the last id that was given"},
@@ -68,11 +68,12 @@ constexpr agreement agreements[] = {
      " FROM totals) WHERE there > said"},
     {{"I4", "a slot that is pending for long is listed, and no other"},
      "SELECT printf('slot %d is pending, and not listed', s.slot_id) FROM slots s LEFT JOIN"
-     " pending_slots p ON p.slot_id = s.slot_id WHERE s.state = 1 AND s.slot_id <= (SELECT"
+     " pending_slots p ON p.slot_id = s.slot_id WHERE s.state IN (1, 4) AND s.slot_id <= (SELECT"
      " pending_through FROM totals) AND (p.account_id, p.task_uuid) IS NOT (s.account_id, s.uuid)"
      " UNION ALL SELECT printf('slot %d is listed, and not pending', p.slot_id) FROM pending_slots "
      "p"
-     " LEFT JOIN slots s ON s.slot_id = p.slot_id WHERE s.state IS NOT 1 OR p.slot_id > (SELECT"
+     " LEFT JOIN slots s ON s.slot_id = p.slot_id WHERE s.state IS NULL OR s.state IN (2, 3) OR "
+     "p.slot_id > (SELECT"
      " pending_through FROM totals)"},
     {{"I4", "the totals count the open tasks"},
      "SELECT printf('totals say %d open tasks, and there are %d', o.open_tasks, n.open) FROM "

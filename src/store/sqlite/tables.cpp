@@ -47,14 +47,14 @@ std::string names_of(std::span<const column_info> columns) {
 
 // Of an index in bulk the entries are `n`, and the rows `t`.
 std::string name_in(const index_info& i, std::string_view column) {
-    if (!i.in_bulk) return std::string(column);
+    if (i.form != index_form::bulk) return std::string(column);
     return (std::ranges::find(i.columns, column) == i.columns.end() ? "t." : "n.") +
            std::string(column);
 }
 
 std::string from_of(const index_info& i) {
     const table_info& t = *i.table;
-    if (!i.in_bulk) return std::string(t.name);
+    if (i.form != index_form::bulk) return std::string(t.name);
     std::vector<std::string_view> same{t.indexes.front().columns.front()};
     same.insert(same.end(), i.columns.begin(), i.columns.end());
     return bulk_table_of(t).name + std::string(" n CROSS JOIN ") + std::string(t.name) + " t ON " +
@@ -66,7 +66,7 @@ std::string from_of(const index_info& i) {
 // Conditions of which each by itself gives rows in order.
 std::vector<std::string> parts_of(const index_info& i) {
     const std::string where(i.where);
-    if (!i.in_bulk) return {where};
+    if (i.form != index_form::bulk) return {where};
     if (!where.empty()) return {"n." + where};
     const auto& parts = bulk_table_of(*i.table).parts;
     return {parts.begin(), parts.end()};
@@ -145,6 +145,7 @@ std::size_t place_of_kind(const row_range& r) {
 }
 
 index_statements statements_for(const index_info& i) {
+    if (i.form == index_form::hash || i.form == index_form::brief) return {};
     index_statements s{fetch_of(i, false), fetch_of(i, true), {}};
     const std::size_t parts = i.columns.size();
     s.scans.resize((parts + 1) * (parts + 1) * 4);
@@ -304,6 +305,12 @@ row_ptr row_in(query& q, const table_info& t, bool head) {
 
 const char* rows_behind(const table_info& t) {
     return scan_text({.index = &t.indexes.front(), .after_parts = 1});
+}
+
+row_key key_of_id(std::int64_t id) {
+    row_key key;
+    append_part(key, id);
+    return key;
 }
 
 row_ptr fetch_row(connection& db, const index_info& index, const row_key& key, bool head) {

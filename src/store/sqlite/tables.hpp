@@ -15,6 +15,8 @@ row_page scan_rows(connection& db, const row_range& range);
 // the one that a query of them has come to. Requires: the table has ids.
 const char* rows_behind(const table_info& table);
 row_ptr row_in(query& q, const table_info& table, bool head = false);
+// The primary key of a table whose rows have ids.
+row_key key_of_id(std::int64_t id);
 // What is replaced or erased must be there: else it is damaged.
 void write_rows(connection& db, const table_changes& changes);
 

@@ -24,11 +24,10 @@ void write_state::load() {
     auto q = db.use(sql::totals_get);
     if (!q.step()) throw_damaged("totals", 1, "it is not there");
     q.at("totals", 1);
-    now = committed = {
-        {q.integer(0), q.integer(1), q.integer(2), q.integer(3)}, q.integer(4), q.instant(5), {}};
+    now = committed = {{q.integer(0), q.integer(1), q.integer(2), q.integer(3)}, q.instant(4), {}};
     now.all = {.accounts = db.integer_of(sql::account_count),
                .tasks = ids.last(drawn_id::task),
-               .open_tasks = q.integer(6),
+               .open_tasks = q.integer(5),
                .held_series = db.integer_of(sql::series_held_count)};
     committed.all = now.all;
     keys.load();

@@ -20,7 +20,6 @@ class log_sync;
 
 struct totals {
     slot_counts slots;
-    std::int64_t last_slot = 0;
     time_point last_moment{};
     store_totals all{};
 };

@@ -7,6 +7,7 @@
 
 #include <callsign/ports/tables/accounts.hpp>
 #include <callsign/ports/tables/series.hpp>
+#include <callsign/ports/tables/slots.hpp>
 #include <callsign/ports/tables/tasks.hpp>
 #include <callsign/ports/tables/versions.hpp>
 
@@ -34,7 +35,8 @@ std::int64_t added_by(const std::vector<table_changes>& all, const Is& is) {
 class write_transaction final : public reads_over<write_tx> {
   public:
     explicit write_transaction(write_state& state)
-        : reads_over(state.db, {&state.numbers, &state.places}, &state.rows),
+        : reads_over(state.db, {&state.numbers, &state.places, &state.keys, &state.pending},
+                     &state.rows),
           state_(state),
           begun_with_(state.db.work()) {
         end_on_disk();  // of one whose rollback failed: nothing is written before that is done
@@ -60,76 +62,6 @@ class write_transaction final : public reads_over<write_tx> {
         return found;
     }
 
-    // ---- slots ----
-
-    std::optional<slot> find_slot(account_id account, std::string_view key) override {
-        std::optional<slot> found;
-        state_.keys.nominate(key_hash(account, key), slot_of_key(account, key, found));
-        return found;
-    }
-    using reads_over::find_slot;
-    slot_id put_slot(const slot& s) override {
-        moved(s.created_at);
-        const slot_id id{++state_.now.last_slot};
-        db_.use(sql::slot_put)
-            .bind(id)
-            .bind(s.account)
-            .bind(s.key)
-            .bind(s.fingerprint)
-            .bind(s.uuid)
-            .bind(s.created_at)
-            .run();
-        state_.keys.add(key_hash(s.account, s.key), id);
-        state_.pending.add(id, s.account, s.uuid);
-        ++state_.now.slots.pending;
-        return id;
-    }
-    void count_attempt(slot_id id) override {
-        changed_ = true;
-        db_.use(sql::slot_attempt).bind(id).run();
-        expect_one("slots", id.value);
-    }
-    bool begin_flight(slot_id id) override {
-        db_.use(sql::slot_fly).bind(id).run();
-        if (changes() == 0) return false;
-        changed_ = true;
-        --state_.now.slots.pending;
-        ++state_.now.slots.in_flight;
-        return true;
-    }
-    bool commit_slot(slot_id id, task_id task, bool created, time_point now) override {
-        const auto settle = [&](bool in_flight) {
-            auto q = db_.use(sql::slot_commit);
-            q.bind(task).bind(created ? 1 : 0).bind(now).bind(id).bind(in_flight ? 1 : 0).run();
-        };
-        return settled(id, settle, now, state_.now.slots.committed);
-    }
-    bool fail_slot(slot_id id, failure_reason reason, time_point now) override {
-        const auto settle = [&](bool in_flight) {
-            auto q = db_.use(sql::slot_fail);
-            q.bind(static_cast<int>(reason)).bind(now).bind(id).bind(in_flight ? 1 : 0).run();
-        };
-        return settled(id, settle, now, state_.now.slots.failed);
-    }
-    void forget_slot(slot_id id) override {
-        changed_ = true;
-        auto q = db_.use(sql::slot_forget);
-        if (!q.bind(id).step()) throw_damaged("slots", id.value, "it is not as it was read");
-        auto& slots = state_.now.slots;
-        --(static_cast<slot_state>(q.integer(0)) == slot_state::failed ? slots.failed
-                                                                       : slots.committed);
-    }
-
-    std::vector<slot> pending_slots_of(account_id account, const uuid& id) override {
-        std::vector<slot> waiting;
-        for (const slot_id s : state_.pending.waiting_for(account, id)) {
-            auto found = find_slot(s);
-            if (!found) throw_damaged("pending_slots", s.value, "there is no such slot");
-            waiting.push_back(std::move(*found));
-        }
-        return waiting;
-    }
-
     void clear_log() override { state_.log_clearing_due = true; }
 
     std::size_t work_done() const override { return db_.work() - begun_with_ + work().work_done(); }
@@ -140,9 +72,10 @@ class write_transaction final : public reads_over<write_tx> {
         for (const table_changes& each : written_) {
             write_rows(db_, each);
             if (auto* const entries = bulk_of(*each.table)) write_in_bulk(*entries, each);
+            if (each.table == &info_of_table<slot>()) enter_slots(each);
         }
         state_.keys.prepare_commit();
-        state_.pending.prepare_commit(state_.now.last_slot);
+        state_.pending.prepare_commit(state_.ids.last(drawn_id::slot));
         state_.numbers.prepare_commit(state_.ids.last(drawn_id::task));
         state_.places.prepare_commit(state_.ids.last(drawn_id::version));
         auto& now = state_.now;
@@ -155,7 +88,6 @@ class write_transaction final : public reads_over<write_tx> {
             .bind(now.slots.in_flight)
             .bind(now.slots.committed)
             .bind(now.slots.failed)
-            .bind(now.last_slot)
             .bind(now.last_moment)
             .bind(now.all.open_tasks);
         state_.ids.bind_to(q);
@@ -169,6 +101,12 @@ class write_transaction final : public reads_over<write_tx> {
     void touch() {
         db_.use(sql::totals_touch).run();
         changed_ = true;
+    }
+
+  protected:
+    void nominate(account_id account, std::string_view key,
+                  const std::function<bool(slot_id)>& visit) override {
+        state_.keys.nominate(key_hash(account, key), visit);
     }
 
   private:
@@ -207,6 +145,20 @@ class write_transaction final : public reads_over<write_tx> {
         if (highest.numbered->number <= c.last_number) return;
         throw_damaged("counters", c.id.value, "it is behind the numbers that were given");
     }
+    // Behind their rows.
+    void enter_slots(const table_changes& changes) {
+        for (const row_change& c : changes.rows) {
+            const auto* const before = static_cast<const slot*>(c.before.get());
+            const auto* const now = static_cast<const slot*>(c.now.get());
+            if (before) --state_.now.slots.of(before->state);
+            if (now) ++state_.now.slots.of(now->state);
+            if (now && !before) state_.keys.add(key_hash(now->account, now->key), now->id);
+            const bool was_open = before && is_open(before->state);
+            const bool open = now && is_open(now->state);
+            if (was_open && !open) state_.pending.remove(before->id);
+            if (open && !was_open) state_.pending.add(now->id, now->account, now->uuid);
+        }
+    }
     bulk_index* bulk_of(const table_info& table) {
         if (&table == &info_of_table<task_row>()) return &state_.numbers;
         return &table == &info_of_table<version_row>() ? &state_.places : nullptr;
@@ -214,26 +166,6 @@ class write_transaction final : public reads_over<write_tx> {
     void moved(time_point now) {
         changed_ = true;
         state_.now.last_moment = std::max(state_.now.last_moment, now);
-    }
-    void expect_one(const char* table, std::int64_t row) {
-        if (changes() != 1) throw_damaged(table, row, "it is not as it was read");
-    }
-    int changes() { return db_.database().getChanges(); }
-    // Pending, as nearly all are, or else in flight: SQLite keeps what a RETURNING gives in a
-    // temporary table, a tenth of a creation's CPU.
-    template <class Settle>
-    bool settled(slot_id id, Settle settle, time_point now, std::int64_t& to) {
-        auto& slots = state_.now.slots;
-        for (std::int64_t* const from : {&slots.pending, &slots.in_flight}) {
-            settle(from == &slots.in_flight);
-            if (changes() == 0) continue;
-            state_.pending.remove(id);
-            moved(now);
-            --*from;
-            ++to;
-            return true;
-        }
-        return false;
     }
     void roll_back() noexcept {
         state_.roll_back();

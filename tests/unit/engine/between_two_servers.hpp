@@ -8,6 +8,7 @@
 #include "support/remote_chain.hpp"
 
 #include <callsign/rules/rows/remotes.hpp>
+#include <callsign/rules/rows/slots.hpp>
 
 #include <boost/json.hpp>
 #include <chrono>
@@ -95,7 +96,7 @@ class between : public ::testing::Test {
     }
     slot_state state_on_disk(const std::string& key) {
         const auto tx = disk_->begin_write({});
-        return tx->find_slot(account_, key)->state;
+        return slots::find(*tx, account_, key)->state;
     }
     // Another account, which was here first, with so many tasks, moves there.
     std::vector<uuid> move_there(int tasks) {

@@ -4,6 +4,7 @@
 
 #include <callsign/rules/rows/numbers.hpp>
 #include <callsign/rules/rows/series.hpp>
+#include <callsign/rules/rows/slots.hpp>
 #include <callsign/rules/rows/tasks.hpp>
 #include <callsign/rules/rows/versions.hpp>
 
@@ -13,7 +14,7 @@ namespace {
 struct pending_slots : managed_account {
     slot_state state_of(const std::string& key) {
         const auto tx = store_->begin_write();
-        return tx->find_slot(account_, key)->state;
+        return slots::find(*tx, account_, key)->state;
     }
     static constexpr milliseconds window{1'000};
 };

@@ -5,6 +5,7 @@
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/effects.hpp>
 #include <callsign/rules/rows/remotes.hpp>
+#include <callsign/rules/rows/slots.hpp>
 #include <callsign/rules/rows/tasks.hpp>
 #include <callsign/rules/rows/versions.hpp>
 
@@ -34,7 +35,7 @@ class remote_account : public rules_test {
         return find_slot(id).uuid;
     }
     slot find_slot(slot_id id) {
-        return store_->begin_read()->slots(slot_id{id.value - 1}, 1, {}, {}).front();
+        return slots::some(*store_->begin_read(), slot_id{id.value - 1}, 1, {}, {}).front();
     }
     slot find_slot(const std::string& key) { return ask(callsign::find_slot{account_, key})->slot; }
     take_delivery::taken take(std::vector<edit_task> edits = {}) {

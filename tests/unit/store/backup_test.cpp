@@ -7,6 +7,7 @@
 #include <callsign/rules/audit.hpp>
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/series.hpp>
+#include <callsign/rules/rows/slots.hpp>
 #include <callsign/store/sqlite.hpp>
 
 #include <SQLiteCpp/Database.h>
@@ -43,7 +44,9 @@ class backup : public ::testing::Test {
         slot dropped;
         dropped.account = account_id{1};
         dropped.key = "dropped";
-        of.begin_write()->put_slot(dropped);
+        const auto tx = of.begin_write();
+        slots::put(*tx, dropped);
+        tx->flush();
     }
     static std::size_t accounts_in(store& s) {
         return accounts::some(*s.begin_read(), account_id{}, 1'000'000).size();

@@ -259,7 +259,7 @@ constexpr damage damages[] = {
     {"pending_holds_a_task", "UPDATE slots SET task_id = 1 WHERE state = 1", "I4",
      proofs::slot_state},
     {"in_flight_and_not_in_the_outbox",
-     "UPDATE slots SET in_flight = 1 WHERE slot_id ="
+     "UPDATE slots SET state = 4 WHERE slot_id ="
      " (SELECT min(slot_id) FROM slots WHERE state = 1);"
      "UPDATE totals SET in_flight = 1, pending = pending - 1",
      "I4", proofs::in_flight},

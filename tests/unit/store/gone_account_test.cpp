@@ -8,6 +8,7 @@
 
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/devices.hpp>
+#include <callsign/rules/rows/slots.hpp>
 #include <callsign/rules/rows/tokens.hpp>
 #include <callsign/rules/rows/webhooks.hpp>
 #include <callsign/rules/rules.hpp>
@@ -361,7 +362,7 @@ class gone_account : public ::testing::TestWithParam<place_of_test> {
         name_.slot = std::get<reserve::reserved>(*done).slot;
         if (GetParam().kind == account_kind::elsewhere) {
             const auto tx = store_->begin_write();
-            tx->fail_slot(name_.slot, failure_reason::window_passed, now_);
+            slots::fail(*tx, name_.slot, failure_reason::window_passed, now_);
             tx->commit();
         } else {
             run(fulfil{name_.slot, "", {{"description", "x"}}});

@@ -7,6 +7,7 @@
 #include "store/sqlite/migrations.hpp"
 #include "support/temp_dir.hpp"
 
+#include <callsign/rules/rows/slots.hpp>
 #include <callsign/store/sqlite.hpp>
 
 #include <atomic>
@@ -207,7 +208,7 @@ TEST(key_index, has_what_is_committed_on_any_thread) {
         slot s;
         s.account = account_id{1};
         s.key = key;
-        tx.put_slot(s);
+        slots::put(tx, s);
     };
     std::atomic<int> committed{0};
     std::atomic<bool> over{false};
@@ -217,7 +218,7 @@ TEST(key_index, has_what_is_committed_on_any_thread) {
             const auto tx = store->begin_read();
             for (int back = 1; back <= std::min(n, 6); ++back) {
                 const std::string key = "key-" + std::to_string(n - back);
-                if (!tx->find_slot(account_id{1}, key)) return key;
+                if (!slots::find(*tx, account_id{1}, key)) return key;
             }
         }
         return std::string();
@@ -231,6 +232,7 @@ TEST(key_index, has_what_is_committed_on_any_thread) {
         committed = n + 1;
         const auto dropped = store->begin_write();
         put(*dropped, "dropped");
+        dropped->flush();
     });
     over = true;
     EXPECT_EQ(one.get(), "");
@@ -240,8 +242,9 @@ TEST(key_index, has_what_is_committed_on_any_thread) {
 TEST(key_index, a_merge_drops_entries_of_forgotten_slots) {
     fixture f({.recent_max = 10, .fan_in = 2, .merged_per_add = 4});
     f.db_->execute(
-        "INSERT INTO slots (slot_id, account_id, key, fingerprint, uuid, created_at, state)"
-        " VALUES (1000000, 1, 'k', zeroblob(32), zeroblob(16), 0, 1)");
+        "INSERT INTO slots (slot_id, account_id, key, fingerprint, uuid, created_at, attempts,"
+        " created, reason, state) VALUES (1000000, 1, 'k', zeroblob(32), zeroblob(16), 0, 1, 1, 0, "
+        "1)");
     for (std::uint64_t batch = 0; batch < 100; ++batch) {
         f.begin();
         for (std::uint64_t i = 0; i < 10; ++i) f.add((batch * 10 + i) * 0x9E3779B97F4A7C15ULL);

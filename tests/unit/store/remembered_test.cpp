@@ -11,6 +11,7 @@
 #include <callsign/rules/rows/numbers.hpp>
 #include <callsign/rules/rows/removal.hpp>
 #include <callsign/rules/rows/series.hpp>
+#include <callsign/rules/rows/slots.hpp>
 #include <callsign/rules/rows/tasks.hpp>
 #include <callsign/rules/rows/versions.hpp>
 #include <callsign/store/memory.hpp>
@@ -71,11 +72,12 @@ std::string found_in(read_tx& tx) {
     for (const auto state : {slot_state::pending, slot_state::in_flight, slot_state::failed}) {
         all << "\n" << static_cast<int>(state) << ':';
         slot_id last;
-        for (const slot& s : tx.slots({}, 2, state, {})) {
+        for (const slot& s : slots::some(tx, {}, 2, state, {})) {
             all << ' ' << s.key;
             last = s.id;
         }
-        for (const slot& s : tx.slots(last, read_tx::no_limit, state, {})) all << ' ' << s.key;
+        for (const slot& s : slots::some(tx, last, read_tx::no_limit, state, {}))
+            all << ' ' << s.key;
     }
     return std::move(all).str();
 }
@@ -87,7 +89,7 @@ std::string waiting_in(write_tx& tx) {
     std::string all;
     for (const account& a : accounts::all(tx)) {
         for (int n = 0; n < 4; ++n) {
-            for (const slot& s : tx.pending_slots_of(a.id, uuid_of(waited_for + n))) {
+            for (const slot& s : slots::waiting_for(tx, a.id, uuid_of(waited_for + n))) {
                 all += a.name + std::to_string(n) + s.key + ' ';
             }
         }
@@ -112,9 +114,11 @@ class both_stores {
 
     // False: it is not kept.
     void write(bool kept, const std::function<void(write_tx&)>& change) {
+        const bool is_flushed = ++writes_ % 2 == 0;
         for (store* const s : {memory_.get(), disk_.get()}) {
             const auto tx = s->begin_write();
             change(*tx);
+            if (is_flushed) tx->flush();
             if (kept) tx->commit();
         }
     }
@@ -160,6 +164,7 @@ class both_stores {
     temp_dir dir_;
     std::size_t entries_max_;
     std::unique_ptr<store> memory_ = make_memory_store(), disk_;
+    int writes_ = 0;
     std::deque<snapshots> readers_;
 };
 
@@ -202,9 +207,9 @@ class player {
         stores_.write(true, [&](write_tx& tx) {
             const account_id id = accounts::find(tx, owners_[at].name)->id;
             for (const std::string& key : owners_[at].keys) {
-                const slot s = *tx.find_slot(id, key);
-                tx.fail_slot(s.id, failure_reason::window_passed, t0);
-                tx.forget_slot(s.id);
+                const slot s = *slots::find(tx, id, key);
+                slots::fail(tx, s.id, failure_reason::window_passed, t0);
+                slots::forget(tx, s.id);
             }
             std::optional<removal_place> place = removal_place{};
             while (place) place = remove_rows_of(tx, id, *place, 5);
@@ -267,19 +272,19 @@ class player {
             s.key = "k" + std::to_string(++uuids_);
             s.uuid = uuid_of(waited_for + draw(4));
             s.created_at = t0;
-            tx.put_slot(s);
+            slots::put(tx, s);
             o.keys.push_back(s.key);
             return;
         }
         const auto key = o.keys.begin() + draw(static_cast<int>(o.keys.size()));
-        const slot s = *tx.find_slot(account, *key);
+        const slot s = *slots::find(tx, account, *key);
         if (s.state == slot_state::failed) {
-            tx.forget_slot(s.id);
+            slots::forget(tx, s.id);
             o.keys.erase(key);
         } else if (draw(3) == 0) {
-            tx.begin_flight(s.id);
+            slots::begin_flight(tx, s.id);
         } else {
-            tx.fail_slot(s.id, failure_reason::window_passed, t0);
+            slots::fail(tx, s.id, failure_reason::window_passed, t0);
         }
     }
     // Some are left out, and some of those taken after all.

@@ -6,6 +6,7 @@
 
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/series.hpp>
+#include <callsign/rules/rows/slots.hpp>
 #include <callsign/rules/rows/tasks.hpp>
 #include <callsign/store/sqlite.hpp>
 
@@ -37,10 +38,10 @@ class repair_clock : public ::testing::Test {
         const auto disk = open();
         const auto tx = disk->begin_write();
         const account_id account = accounts::put(*tx, "home", wall_now);
-        tx->put_slot(pending(account, "before", wall_now));
-        tx->put_slot(pending(account, "waits", ahead));
-        const slot_id failed = tx->put_slot(pending(account, "failed", ahead));
-        tx->fail_slot(failed, failure_reason::window_passed, ahead + 1min);
+        slots::put(*tx, pending(account, "before", wall_now));
+        slots::put(*tx, pending(account, "waits", ahead));
+        const slot_id failed = slots::put(*tx, pending(account, "failed", ahead));
+        slots::fail(*tx, failed, failure_reason::window_passed, ahead + 1min);
         tx->commit();
     }
 
@@ -57,7 +58,7 @@ TEST_F(repair_clock, sets_back_what_the_store_measures_by) {
 
     const auto disk = open();
     EXPECT_EQ(disk->last_moment(), wall_now + 1h);
-    const auto slots = disk->begin_read()->slots(slot_id{}, 10, {}, {});
+    const auto slots = slots::some(*disk->begin_read(), slot_id{}, 10, {}, {});
     ASSERT_EQ(slots.size(), 3u);
     EXPECT_EQ(slots[0].created_at, wall_now);
     EXPECT_EQ(slots[1].created_at, wall_now + 1h);
@@ -88,7 +89,7 @@ TEST_F(repair_clock, a_sync_that_fails_is_not_passed_over) {
         disk.heal();
         EXPECT_EQ(is_said, has_struck) << nth;
         const auto opened = open_sqlite({.data_dir = next.path()});
-        EXPECT_EQ(opened->begin_read()->slots(slot_id{}, 10, {}, {}).size(), 3u) << nth;
+        EXPECT_EQ(slots::some(*opened->begin_read(), slot_id{}, 10, {}, {}).size(), 3u) << nth;
         if (!has_struck) {
             EXPECT_EQ(opened->last_moment(), wall_now + 1h);
             EXPECT_GT(nth, 4);

@@ -41,14 +41,14 @@ struct tasks_by_uuid : index_on<task_row, "uuid", "account_id"> {
     static auto key(const task_head& r) { return std::tuple(r.uuid, r.account); }
 };
 struct tasks_by_number : index_on<task_row, "counter_id", "number"> {
-    static constexpr bool in_bulk = true;
+    static constexpr auto form = index_form::bulk;
     static bool has(const task_head& r) { return r.numbered.has_value(); }
     static auto key(const task_head& r) {
         return std::tuple(r.numbered->counter, r.numbered->number);
     }
 };
 struct tasks_open : index_on<task_row, "counter_id", "number"> {
-    static constexpr bool in_bulk = true;
+    static constexpr auto form = index_form::bulk;
     static constexpr std::string_view where = "over = 0";
     static bool has(const task_head& r) { return r.numbered && !r.over; }
     static auto key(const task_head& r) { return tasks_by_number::key(r); }

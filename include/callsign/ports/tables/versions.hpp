@@ -30,7 +30,7 @@ struct versions_by_id : index_on<version_row, "version_id", "account_id"> {
     static auto key(const version_head& r) { return std::tuple(r.id, r.account); }
 };
 struct versions_by_seq : index_on<version_row, "account_id", "seq"> {
-    static constexpr bool in_bulk = true;
+    static constexpr auto form = index_form::bulk;
     static auto key(const version_head& r) { return std::tuple(r.account, r.seq); }
 };
 

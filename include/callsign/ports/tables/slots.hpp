@@ -1,0 +1,65 @@
+#pragma once
+// Slots, by their keys, and those that wait for their task.
+
+#include <callsign/domain/slot.hpp>
+#include <callsign/ports/table.hpp>
+
+namespace callsign {
+
+struct slots_by_id : index_on<slot, "slot_id"> {
+    static auto key(const row& r) { return std::tuple(r.id); }
+};
+struct slots_by_key : index_on<slot, "account_id", "key"> {
+    static constexpr auto form = index_form::hash;
+    static auto key(const row& r) { return std::tuple(r.account, std::string_view(r.key)); }
+};
+// Pending, or in flight.
+struct slots_open : index_on<slot, "slot_id"> {
+    static constexpr auto form = index_form::brief;
+    static bool has(const row& r) { return is_open(r.state); }
+    static auto key(const row& r) { return std::tuple(r.id); }
+};
+// Those that are open, by the task that they wait for.
+struct slots_waiting : index_on<slot, "uuid", "account_id", "slot_id"> {
+    static constexpr auto form = index_form::brief;
+    static bool has(const row& r) { return is_open(r.state); }
+    static auto key(const row& r) { return std::tuple(r.uuid, r.account, r.id); }
+};
+struct slots_failed : index_on<slot, "slot_id"> {
+    static constexpr std::string_view where = "state = 3";
+    static bool has(const row& r) { return r.state == slot_state::failed; }
+    static auto key(const row& r) { return std::tuple(r.id); }
+};
+
+template <>
+struct table<slot> {
+    static constexpr std::string_view name = "slots";
+    using indexes = index_list<slots_by_id, slots_by_key, slots_open, slots_waiting, slots_failed>;
+    // From its reservation to its end.
+    static constexpr std::size_t remembered_max = 4'096;
+    using remembered_by = index_list<slots_by_id>;
+
+    static const char* fault(const slot& r) {
+        const bool in_order = (r.state == slot_state::committed) == r.task.has_value() &&
+                              is_open(r.state) != r.settled_at.has_value();
+        return in_order ? nullptr : "its state";
+    }
+
+    template <class Row, class Visitor>
+    static void columns(Row& r, Visitor& v) {
+        v.fixed("slot_id", r.id);
+        v.fixed("account_id", r.account);
+        v.fixed("key", r.key);
+        v.fixed("fingerprint", r.fingerprint);
+        v.fixed("uuid", r.uuid);
+        v.fixed("created_at", r.created_at);
+        v("attempts", r.attempts);
+        v("created", r.created);
+        v("reason", one_of(r.reason, failure_reason::none, failure_reason::not_delivered));
+        v("state", one_of(r.state, slot_state::pending, slot_state::in_flight));
+        v("task_id", r.task);
+        v("settled_at", r.settled_at);
+    }
+};
+
+}  // namespace callsign
