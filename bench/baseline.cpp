@@ -11,13 +11,13 @@
 //
 // The server's own indexes, of keys and in bulk, are left out: the limit is for the rows alone.
 
-#include "last_ids.hpp"
 #include "local_store.hpp"
 #include "options.hpp"
 #include "rows.hpp"
 #include "statements.hpp"
 #include "support/temp_dir.hpp"
 
+#include <callsign/ports/tables/totals.hpp>
 #include <callsign/store/sqlite.hpp>
 
 #include <array>
@@ -48,6 +48,16 @@ constexpr auto slot_put =
 constexpr auto slot_commit =
     "UPDATE slots SET attempts = 1, created = 1, reason = 0, state = 2, task_id = ?, settled_at = ?"
     " WHERE slot_id = ?";
+constexpr auto totals_get =
+    "SELECT committed, last_account, last_series, last_counter, last_token, last_device,"
+    " last_webhook, last_delivery, last_action, last_effect, last_sealed, last_history, last_task,"
+    " last_version, last_slot FROM totals";
+constexpr auto totals_set =
+    "UPDATE totals SET pending = ?, in_flight = 0, committed = ?, failed = 0, accounts = 1,"
+    " tasks = ?, open_tasks = ?, held_series = 0, last_moment = ?, last_account = ?,"
+    " last_series = ?, last_counter = ?, last_token = ?, last_device = ?, last_webhook = ?,"
+    " last_delivery = ?, last_action = ?, last_effect = ?, last_sealed = ?, last_history = ?,"
+    " last_task = ?, last_version = ?, last_slot = ?";
 constexpr auto task_put =
     "INSERT INTO tasks (task_id, account_id, uuid, series_id, counter_id, number, prefix, seq,"
     " last_seq, created_at, purged, over, author, bytes, attributes)"
@@ -155,12 +165,11 @@ class writer {
   public:
     writer(database& db, account_id account, unsigned series)
         : db_(db), account_(account.value), ids_(1), random_(1) {
-        sqlite3_stmt* const given = db_.run(sql::last_ids_get);
+        sqlite3_stmt* const totals = db_.run(sql::totals_get);
         int column = 0;
-        for (std::int64_t& last : last_ids_) last = sqlite3_column_int64(given, column++);
-        sqlite3_stmt* const t = db_.run(sql::totals_get);
-        committed_ = sqlite3_column_int64(t, 2);
-        for (const char* sql : {sql::last_ids_get, sql::totals_get}) db_.reset(sql);
+        committed_ = sqlite3_column_int64(totals, column++);
+        for (std::int64_t& last : last_ids_) last = sqlite3_column_int64(totals, column++);
+        db_.reset(sql::totals_get);
         for (unsigned n = 0; n < series; ++n) add_series(n);
         make_typical_bytes();
     }
@@ -189,8 +198,6 @@ class writer {
     }
 
   private:
-    static constexpr std::int64_t none = 0;
-
     struct reserved {
         std::int64_t slot;
         uuid id;
@@ -242,7 +249,7 @@ class writer {
 
     void write_totals(std::int64_t pending, std::int64_t now) {
         const auto set = [&](auto... last) {
-            db_.run(sql::totals_set, pending, none, committed_, none, now, committed_, last...);
+            db_.run(sql::totals_set, pending, committed_, committed_, committed_, now, last...);
         };
         std::apply(set, last_ids_);
     }
@@ -268,7 +275,7 @@ class writer {
     std::mt19937_64 random_;
     std::vector<numbers> series_;
     std::vector<numbers*> taken_;  // from, in this batch
-    std::array<std::int64_t, sqlite::last_ids::tables> last_ids_{};
+    std::array<std::int64_t, drawn_ids> last_ids_{};
     std::int64_t committed_ = 0;
     std::int64_t seq_ = 0;
     uuid last_version_{};

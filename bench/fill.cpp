@@ -58,7 +58,7 @@ std::vector<std::string> make_series(store& s, rules::id_source& ids, account_id
     for (std::uint64_t n = 1; n < count; ++n) {
         const std::string name = series_name(n);
         const auto made = rules::apply(*tx, create_series{owner, name},
-                                       {std::max(wall_time(), s.last_moment()), ids});
+                                       {std::max(wall_time(), s.totals()->last_moment), ids});
         CALLSIGN_ASSERT(std::holds_alternative<series>(made));
         prefixes.push_back(name);
     }
@@ -73,7 +73,7 @@ void fill(store& s, rules::id_source& ids, account_id owner, const settings& o) 
     auto next_report = begin;
     for (std::uint64_t done = 0; done < o.tasks;) {
         const std::uint64_t end = std::min(done + o.batch, o.tasks);
-        const rules::moment m{std::max(wall_time(), s.last_moment()), ids};
+        const rules::moment m{std::max(wall_time(), s.totals()->last_moment), ids};
         const auto tx = s.begin_write();
         for (; done < end; ++done) {
             create(*tx, owner, done, prefixes[done % prefixes.size()], random, m);

@@ -62,7 +62,8 @@ class heavy_account {
     typename Command::answer run(const Command& c) {
         const auto begun = stopwatch::now();
         const auto tx = store_->begin_write();
-        auto answer = rules::apply(*tx, c, {std::max(wall_time(), store_->last_moment()), ids_});
+        auto answer =
+            rules::apply(*tx, c, {std::max(wall_time(), store_->totals()->last_moment), ids_});
         tx->commit();
         const double took =
             std::chrono::duration<double, std::milli>(stopwatch::now() - begun).count();

@@ -65,7 +65,7 @@ class listed_account {
     void take_some(import_tasks& c) {
         const auto tx = store_->begin_write();
         const auto answer =
-            rules::apply(*tx, c, {std::max(wall_time(), store_->last_moment()), ids_});
+            rules::apply(*tx, c, {std::max(wall_time(), store_->totals()->last_moment), ids_});
         tx->commit();
         store_->maintain(false);
         const auto taken = std::get<import_tasks::done>(answer).taken;

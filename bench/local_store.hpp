@@ -62,7 +62,8 @@ inline local_account make_account(store& s, rules::id_source& ids, const std::st
     std::string token = "cs_bench_" + name;
     const auto tx = s.begin_write();
     const create_account command{name, prefix, "default", sha256(token)};
-    const auto made = rules::apply(*tx, command, {std::max(wall_time(), s.last_moment()), ids});
+    const auto made =
+        rules::apply(*tx, command, {std::max(wall_time(), s.totals()->last_moment), ids});
     tx->commit();
     return {std::get<account>(made).id, std::move(token)};
 }

@@ -158,7 +158,7 @@ class two_phases {
   private:
     template <class Step>
     void in_transaction(Step step) {
-        const rules::moment m{std::max(wall_time(), store_.last_moment()), ids_};
+        const rules::moment m{std::max(wall_time(), store_.totals()->last_moment), ids_};
         const auto tx = store_.begin_write();
         for (int i = 0; i < batch; ++i) step(*tx, m);
         tx->commit();

@@ -239,7 +239,7 @@ class run {
     }
 
     void look() {
-        pending_sum_ += static_cast<double>(house_.disk().counts().pending);
+        pending_sum_ += static_cast<double>(house_.disk().totals()->slots.pending);
         const milliseconds now = window();
         if (done_.windows.empty() || done_.windows.back().window != now) {
             done_.windows.push_back({clock_.elapsed() - begun_, now});

@@ -23,12 +23,14 @@ CREATE TABLE totals (
     in_flight       INTEGER NOT NULL DEFAULT 0 CHECK (in_flight >= 0),
     committed       INTEGER NOT NULL DEFAULT 0 CHECK (committed >= 0),
     failed          INTEGER NOT NULL DEFAULT 0 CHECK (failed >= 0),
-    -- Tasks with a number that are not over.
+    accounts        INTEGER NOT NULL DEFAULT 0 CHECK (accounts >= 0),
+    tasks           INTEGER NOT NULL DEFAULT 0 CHECK (tasks >= 0),
+    -- Those with a number that are not over.
     open_tasks      INTEGER NOT NULL DEFAULT 0 CHECK (open_tasks >= 0),
+    held_series     INTEGER NOT NULL DEFAULT 0 CHECK (held_series >= 0),
     -- The latest instant of any row: none before it is stamped.
     last_moment     INTEGER NOT NULL DEFAULT 0,
-    -- Of each table the last id given. None is given again, also when the row with the highest is gone
-    -- (src/store/sqlite/last_ids.hpp).
+    -- Of each table the last id given. None is given again, also when the row with the highest is gone.
     last_account    INTEGER NOT NULL DEFAULT 0,
     last_token      INTEGER NOT NULL DEFAULT 0,
     last_action     INTEGER NOT NULL DEFAULT 0,
@@ -42,13 +44,18 @@ CREATE TABLE totals (
     last_sealed     INTEGER NOT NULL DEFAULT 0,
     last_effect     INTEGER NOT NULL DEFAULT 0,
     last_webhook    INTEGER NOT NULL DEFAULT 0,
-    last_delivery   INTEGER NOT NULL DEFAULT 0,
-    -- How far the indexes that are written in bulk have come.
-    pending_through INTEGER NOT NULL DEFAULT 0 CHECK (pending_through >= 0),
-    numbers_through INTEGER NOT NULL DEFAULT 0 CHECK (numbers_through >= 0),
-    places_through  INTEGER NOT NULL DEFAULT 0 CHECK (places_through >= 0)
+    last_delivery   INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 INSERT INTO totals (totals_id) VALUES (1);
+
+-- How far the indexes that are written in bulk have come.
+CREATE TABLE index_progress (
+    index_progress_id INTEGER PRIMARY KEY CHECK (index_progress_id = 1),
+    pending_through   INTEGER NOT NULL DEFAULT 0 CHECK (pending_through >= 0),
+    numbers_through   INTEGER NOT NULL DEFAULT 0 CHECK (numbers_through >= 0),
+    places_through    INTEGER NOT NULL DEFAULT 0 CHECK (places_through >= 0)
+) STRICT;
+INSERT INTO index_progress (index_progress_id) VALUES (1);
 
 -- ---- accounts ----
 
@@ -430,7 +437,7 @@ CREATE TABLE key_pages (
     entries BLOB NOT NULL
 ) STRICT;
 
--- Slots of state 1, up to totals.pending_through. Nearly every slot is pending for a moment alone: of the newest the
+-- Slots of state 1, up to index_progress.pending_through. Nearly every slot is pending for a moment alone: of the newest the
 -- writer knows which are (src/store/sqlite/pending_slots.hpp), and those that stay so for longer are listed here.
 CREATE TABLE pending_slots (
     slot_id    INTEGER PRIMARY KEY REFERENCES slots,
@@ -440,7 +447,7 @@ CREATE TABLE pending_slots (
 -- A task that comes by way of a sync finds the slots that wait for its uuid.
 CREATE INDEX pending_slots_by_task ON pending_slots (task_uuid, account_id);
 
--- Of a task with a number, up to totals.numbers_through, or behind it and merged since (src/store/sqlite/bulk_index.hpp).
+-- Of a task with a number, up to index_progress.numbers_through, or behind it and merged since (src/store/sqlite/bulk_index.hpp).
 -- Open tasks and those that are over are each by themselves in order: a second index, of the open ones alone, would cost
 -- a creation a page more for each series of a commit. It keeps numbers of one kind from being given twice; for both, a
 -- counter is looked at against them before its first number is taken.
@@ -452,7 +459,7 @@ CREATE TABLE task_numbers (
     PRIMARY KEY (counter_id, over, number)
 ) STRICT, WITHOUT ROWID;
 
--- Of a version's row up to totals.places_through, or behind it and merged since.
+-- Of a version's row up to index_progress.places_through, or behind it and merged since.
 CREATE TABLE version_places (
     account_id  INTEGER NOT NULL,
     seq         INTEGER NOT NULL,

@@ -56,12 +56,11 @@ writer::writer(store& store, clock& clock, entropy& entropy, const executors& ex
       probe_(probe),
       callbacks_(std::move(callbacks)),
       ids_(entropy),
-      time_(store.last_moment(), options.trust_clock_after) {
+      time_(store.totals()->last_moment, options.trust_clock_after) {
     // This run begins now, not with its first batch.
     time_.read(clock_.now(), clock_.elapsed());
     last_moment_ = time_.now();
-    probe_.slots_counted(store_.counts());
-    probe_.totals_counted(store_.totals());
+    tell_totals();
 }
 
 writer::~writer() {
@@ -155,7 +154,7 @@ void writer::run(std::vector<work*>& batch) {
         refuse(batch);
         return make_durable(batch);
     }
-    const time_point written_before = store_.last_moment();
+    const auto written_before = store_.totals();
     try {
         int attempts = attempts_max;
         apply_in_parts(batch, attempts);
@@ -168,7 +167,7 @@ void writer::run(std::vector<work*>& batch) {
     }
     take_back(batch);
     // A commit that wrote nothing proves nothing.
-    const bool wrote = store_.last_moment() > written_before;
+    const bool wrote = store_.totals() != written_before;
     if (stopped_) {
         // What stopped it has been told.
     } else if (wrote) {
@@ -386,9 +385,14 @@ bool writer::apply_and_commit(std::span<work* const>& batch, bool& opened) {
     not_applied_ = batch.size() - applied;
     batch = batch.first(applied);
     for (const auto& [who, bytes] : more) overruns_[who] += bytes;
-    probe_.slots_counted(store_.counts());
-    probe_.totals_counted(store_.totals());
+    tell_totals();
     return true;
+}
+
+void writer::tell_totals() {
+    const auto all = store_.totals();
+    probe_.slots_counted(all->slots);
+    probe_.totals_counted(*all);
 }
 
 // How many, from the first: one at least.

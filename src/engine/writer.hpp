@@ -104,6 +104,7 @@ class writer {
     void take_back(std::vector<work*>& batch);
     bool has_room(std::size_t commands, const cost& sum, const cost& more) const;
     void run(std::vector<work*>& batch);
+    void tell_totals();
     void make_durable(std::vector<work*>& batch);
     void take_committed();
     bool begin_sync();

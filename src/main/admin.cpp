@@ -41,7 +41,7 @@ int main(int argc, char** argv) {
         const time_point made_at = read_manifest(backup).made_at;
         std::int64_t held = 0;
         const auto another = [&](store& restored) {
-            const time_point at = std::max(now, restored.last_moment());
+            const time_point at = std::max(now, restored.totals()->last_moment);
             no_ids none;
             const auto tx = restored.begin_write();
             const begin_restored command{drawn_uuid(at), made_at};

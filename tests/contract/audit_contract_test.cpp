@@ -38,7 +38,7 @@ TEST_P(store_contract, actions_are_kept_the_latest_first) {
         actions::put(tx, action(3, account));
     });
     if (GetParam().durable) reopen();
-    EXPECT_EQ(store_->last_moment(), t0 + milliseconds{3});
+    EXPECT_EQ(store_->totals()->last_moment, t0 + milliseconds{3});
     const auto tx = store_->begin_read();
     const auto all = actions::list(*tx, {}, 10, {});
     ASSERT_EQ(subjects(all), (std::vector<std::string>{"laptop 3", "laptop 2", "laptop 1"}));

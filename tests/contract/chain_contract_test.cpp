@@ -258,7 +258,7 @@ TEST_P(store_contract, sealed_versions_follow_each_other) {
     EXPECT_EQ(sealed::find_link(*tx, id, uuid_of(1))->id, uuid_of(2));
     EXPECT_FALSE(sealed::find_child(*tx, id, uuid_of(2)));
     EXPECT_FALSE(sealed::find_link(*tx, id, uuid_of(2)));
-    EXPECT_EQ(store_->last_moment(), t0 + milliseconds{5});
+    EXPECT_EQ(store_->totals()->last_moment, t0 + milliseconds{5});
 }
 
 TEST_P(store_contract, two_accounts_may_hold_the_same_versions) {

@@ -135,8 +135,8 @@ TEST_P(store_contract, a_slot_in_flight_is_neither_pending_nor_settled) {
         return made;
     });
     if (GetParam().durable) reopen();
-    EXPECT_EQ(store_->counts().pending, 0);
-    EXPECT_EQ(store_->counts().in_flight, 1);
+    EXPECT_EQ(store_->totals()->slots.pending, 0);
+    EXPECT_EQ(store_->totals()->slots.in_flight, 1);
     {
         const auto tx = store_->begin_read();
         EXPECT_TRUE(slots::some(*tx, slot_id{}, 10, slot_state::pending, {}).empty());
@@ -158,8 +158,8 @@ TEST_P(store_contract, a_slot_in_flight_is_neither_pending_nor_settled) {
         EXPECT_FALSE(slots::begin_flight(tx, id));
         effects::remove(tx, effects::find(tx, account, uuid_of(1), effect_kind::creation)->id);
     });
-    EXPECT_EQ(store_->counts().in_flight, 0);
-    EXPECT_EQ(store_->counts().committed, 1);
+    EXPECT_EQ(store_->totals()->slots.in_flight, 0);
+    EXPECT_EQ(store_->totals()->slots.committed, 1);
     EXPECT_EQ(slots::some(*store_->begin_read(), slot_id{}, 10, {}, {}).front().state,
               slot_state::committed);
 }
@@ -171,8 +171,8 @@ TEST_P(store_contract, a_slot_in_flight_can_fail) {
         slots::begin_flight(tx, id);
         EXPECT_TRUE(slots::fail(tx, id, failure_reason::not_delivered, t0));
     });
-    EXPECT_EQ(store_->counts().in_flight, 0);
-    EXPECT_EQ(store_->counts().failed, 1);
+    EXPECT_EQ(store_->totals()->slots.in_flight, 0);
+    EXPECT_EQ(store_->totals()->slots.failed, 1);
     const auto failed = slots::some(*store_->begin_read(), slot_id{}, 1, slot_state::failed, {});
     ASSERT_EQ(failed.size(), 1u);
     EXPECT_EQ(failed.front().reason, failure_reason::not_delivered);

@@ -18,7 +18,7 @@ TEST_P(store_contract, slots_go_from_pending_to_an_end_and_never_back) {
     const auto account = make_account();
     const auto id = write([&](write_tx& tx) { return slots::put(tx, new_slot(account, "k", 1)); });
     write([&](write_tx& tx) { slots::count_attempt(tx, id); });
-    EXPECT_EQ(store_->counts().pending, 1);
+    EXPECT_EQ(store_->totals()->slots.pending, 1);
     write([&](write_tx& tx) {
         const auto found = slots::find(tx, id);
         EXPECT_EQ(found->state, slot_state::pending);
@@ -32,8 +32,8 @@ TEST_P(store_contract, slots_go_from_pending_to_an_end_and_never_back) {
         EXPECT_FALSE(slots::fail(tx, id, failure_reason::window_passed, t0 + milliseconds{9}));
     });
     if (GetParam().durable) reopen();
-    EXPECT_EQ(store_->counts().pending, 0);
-    EXPECT_EQ(store_->counts().committed, 1);
+    EXPECT_EQ(store_->totals()->slots.pending, 0);
+    EXPECT_EQ(store_->totals()->slots.committed, 1);
     write([&](write_tx& tx) {
         const auto found = slots::find(tx, account, "k");
         EXPECT_EQ(found->state, slot_state::committed);
@@ -58,7 +58,7 @@ TEST_P(store_contract, a_failed_slot_says_why_and_when) {
     EXPECT_EQ(found[0].reason, failure_reason::window_passed);
     EXPECT_EQ(found[0].settled_at, t0 + milliseconds{5});
     EXPECT_FALSE(found[0].task);
-    EXPECT_EQ(store_->counts().failed, 1);
+    EXPECT_EQ(store_->totals()->slots.failed, 1);
 }
 
 TEST_P(store_contract, keys_are_found_among_many_and_belong_to_their_account) {
@@ -155,7 +155,7 @@ TEST_P(store_contract, a_forgotten_key_is_free_and_its_slot_id_is_not) {
         write([&](write_tx& tx) { EXPECT_FALSE(slots::find(tx, account, "k")); });
         EXPECT_FALSE(slots::find(*store_->begin_read(), account, "k"));
     }
-    EXPECT_EQ(store_->counts().failed, 0);
+    EXPECT_EQ(store_->totals()->slots.failed, 0);
 }
 
 TEST_P(store_contract, slots_that_wait_for_a_uuid_are_found) {
@@ -262,7 +262,7 @@ TEST_P(store_contract, a_sweep_fails_what_is_old_and_idle_only) {
     now += std::chrono::hours{24 * 8};
     const auto forgotten = run(forget_settled{slot_id{}, 100, std::chrono::hours{24 * 7}});
     EXPECT_EQ(forgotten.forgotten, 2);
-    EXPECT_EQ(store_->counts().pending, 2);
+    EXPECT_EQ(store_->totals()->slots.pending, 2);
     EXPECT_TRUE(tasks::find(*store_->begin_read(), account, uuid_of(77)));
 }
 

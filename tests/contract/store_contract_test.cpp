@@ -32,7 +32,7 @@ TEST_P(store_contract, an_empty_store_has_nothing) {
     EXPECT_TRUE(accounts::all(*tx).empty());
     EXPECT_FALSE(accounts::find(*tx, "home"));
     EXPECT_TRUE(slots::some(*tx, slot_id{}, 10, std::nullopt, std::nullopt).empty());
-    EXPECT_EQ(store_->last_moment(), time_point{});
+    EXPECT_EQ(store_->totals()->last_moment, time_point{});
 }
 
 TEST_P(store_contract, what_is_committed_is_found_again) {
@@ -46,7 +46,7 @@ TEST_P(store_contract, what_is_committed_is_found_again) {
     EXPECT_EQ(found->created_at, t0);
     EXPECT_EQ(found->head.seq, 0);
     EXPECT_EQ(accounts::find(*tx, account)->name, "home");
-    EXPECT_EQ(store_->last_moment(), t0);
+    EXPECT_EQ(store_->totals()->last_moment, t0);
 }
 
 TEST_P(store_contract, a_dropped_transaction_leaves_no_trace) {
@@ -64,7 +64,7 @@ TEST_P(store_contract, a_dropped_transaction_leaves_no_trace) {
         EXPECT_TRUE(all_series::default_of(*tx, other));
         EXPECT_TRUE(all_series::find(*tx, account, "OPS"));
     }
-    EXPECT_EQ(store_->counts().pending, 0);
+    EXPECT_EQ(store_->totals()->slots.pending, 0);
     write([&](write_tx& tx) {
         EXPECT_FALSE(slots::find(tx, account, "lost"));
         EXPECT_FALSE(accounts::find(tx, "other"));
@@ -138,12 +138,12 @@ TEST_P(store_contract, work_is_what_was_read_and_written) {
 
 TEST_P(store_contract, a_proof_changes_nothing) {
     const auto account = make_account();
-    const auto before = store_->counts();
-    const auto moment = store_->last_moment();
+    const auto before = store_->totals()->slots;
+    const auto moment = store_->totals()->last_moment;
     for (int i = 0; i < 3; ++i) store_->prove_writable();
     if (GetParam().durable) reopen();
-    EXPECT_EQ(store_->counts().pending, before.pending);
-    EXPECT_EQ(store_->last_moment(), moment);
+    EXPECT_EQ(store_->totals()->slots.pending, before.pending);
+    EXPECT_EQ(store_->totals()->last_moment, moment);
     const auto slot =
         write([&](write_tx& tx) { return slots::put(tx, new_slot(account, "k", 1)); });
     EXPECT_TRUE(write([&](write_tx& tx) { return slots::find(tx, slot); }));
@@ -153,7 +153,7 @@ TEST_P(store_contract, totals_are_exact_and_survive) {
     const auto expect = [&](store_totals wanted) {
         for (const bool again : {false, GetParam().durable}) {
             if (again) reopen();
-            const store_totals now = store_->totals();
+            const store_totals now = *store_->totals();
             EXPECT_EQ(now.accounts, wanted.accounts);
             EXPECT_EQ(now.tasks, wanted.tasks);
             EXPECT_EQ(now.open_tasks, wanted.open_tasks);

@@ -166,8 +166,8 @@ TEST_P(store_contract, a_task_without_a_number_is_open_once_it_has_one) {
         t.attributes = {{"description", "late"}};
         return tasks::put(tx, t, all_series::default_of(tx, account)->id);
     });
-    EXPECT_EQ(store_->totals().tasks, 1);
-    EXPECT_EQ(store_->totals().open_tasks, 0);
+    EXPECT_EQ(store_->totals()->tasks, 1);
+    EXPECT_EQ(store_->totals()->open_tasks, 0);
     write([&](write_tx& tx) {
         const auto series = all_series::default_of(tx, account);
         tasks::number(tx, id, series->id,
@@ -178,7 +178,7 @@ TEST_P(store_contract, a_task_without_a_number_is_open_once_it_has_one) {
                        .seq = 1,
                        .created_at = t0});
     });
-    EXPECT_EQ(store_->totals().open_tasks, 1);
+    EXPECT_EQ(store_->totals()->open_tasks, 1);
 }
 
 TEST_P(store_contract, a_task_changes) {

@@ -90,9 +90,7 @@ class faulty_store final : public store {
         }
         within_.sync();
     }
-    time_point last_moment() override { return within_.last_moment(); }
-    slot_counts counts() override { return within_.counts(); }
-    store_totals totals() override { return within_.totals(); }
+    row_of<store_totals> totals() override { return within_.totals(); }
     void prove_writable() override {
         ++proofs_;
         if (refused_writes_) throw store_failure(*refused_writes_, "no writes");
@@ -136,11 +134,6 @@ class faulty_store final : public store {
             }
             return tx_->scan(range);
         }
-        std::int64_t draw(drawn_id what, std::int64_t count) override {
-            return tx_->draw(what, count);
-        }
-        void at(time_point now) override { tx_->at(now); }
-
         std::size_t work_done() const override { return tx_->work_done(); }
         void flush() override {
             look_at_changes();

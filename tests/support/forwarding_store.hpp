@@ -17,8 +17,7 @@ class forwarding_store : public store {
     }
     std::unique_ptr<read_tx> begin_read() override { return within_.begin_read(); }
     void sync() override { within_.sync(); }
-    time_point last_moment() override { return within_.last_moment(); }
-    slot_counts counts() override { return within_.counts(); }
+    row_of<store_totals> totals() override { return within_.totals(); }
     std::unique_ptr<store_copy> begin_copy(const std::filesystem::path& file) override {
         return within_.begin_copy(file);
     }

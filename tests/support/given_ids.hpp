@@ -17,8 +17,8 @@ inline SQLite::Database rows_of(const std::filesystem::path& data_dir) {
 
 // Of each table whose rows have ids of their own.
 inline std::map<std::string, std::vector<std::int64_t>> ids_in(SQLite::Database& db) {
-    static const std::set<std::string> not_drawn{"totals", "instance", "retry_times", "key_runs",
-                                                 "key_pages"};
+    static const std::set<std::string> not_drawn{"totals",      "index_progress", "instance",
+                                                 "retry_times", "key_runs",       "key_pages"};
     std::map<std::string, std::vector<std::int64_t>> all;
     SQLite::Statement tables(
         db,

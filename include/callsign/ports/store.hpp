@@ -25,8 +25,10 @@
 #include <callsign/domain/webhook.hpp>
 #include <callsign/ports/row_cache.hpp>
 #include <callsign/ports/store_failure.hpp>
+#include <callsign/ports/tables/totals.hpp>
 #include <callsign/ports/unit_of_work.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -145,28 +147,6 @@ class read_tx : public row_reader {
     }
 };
 
-// More than are given between a backup and the loss of its store.
-inline constexpr std::int64_t ids_of_lost = 1'000'000;
-
-// Whose rows have ids that a store draws: they grow, and none is given twice, whatever was removed
-// meanwhile.
-enum class drawn_id : std::uint8_t {
-    account,
-    series,
-    counter,
-    token,
-    device,
-    webhook,
-    delivery,
-    action,
-    effect,
-    sealed,
-    history,
-    task,
-    version,
-    slot,
-};
-
 class write_tx : public read_tx {
   public:
     // `remembered` outlives it; null: nothing is.
@@ -201,9 +181,14 @@ class write_tx : public read_tx {
         unit_->of<whole_of<Row>>().put(row, nullptr);
     }
     // The last of so many ids.
-    virtual std::int64_t draw(drawn_id what, std::int64_t count = 1) = 0;
+    std::int64_t draw(drawn_id what, std::int64_t count = 1) {
+        return totals().last(what) += count;
+    }
     // A row carries this instant.
-    virtual void at(time_point now) = 0;
+    void at(time_point now) {
+        time_point& last = totals().last_moment;
+        last = std::max(last, now);
+    }
     const unit_of_work& work() const { return *unit_; }
 
     // What was removed until now, by this transaction too, is to leave the log: maintain() does so
@@ -226,6 +211,9 @@ class write_tx : public read_tx {
     virtual void commit_unsynced() { commit(); }
 
   protected:
+    // For a store that writes them: all that is changed, and the totals, which are counted now.
+    std::vector<table_changes> counted_changes();
+
     // Around another: what is changed through either is one.
     explicit write_tx(write_tx& within) {
         unit_ = within.unit_;
@@ -233,33 +221,12 @@ class write_tx : public read_tx {
     }
 
   private:
-    unit_of_work changes_;
-};
-
-// Slots by state, kept exact in the transactions that change them.
-struct slot_counts {
-    std::int64_t pending = 0;
-    std::int64_t in_flight = 0;
-    std::int64_t committed = 0;
-    std::int64_t failed = 0;
-
-    std::int64_t& of(slot_state state) noexcept {
-        switch (state) {
-        case slot_state::pending: return pending;
-        case slot_state::in_flight: return in_flight;
-        case slot_state::committed: return committed;
-        case slot_state::failed: break;
-        }
-        return failed;
+    store_totals& totals() {
+        auto& now = unit_->totals();
+        return now ? *now : now.emplace(*expect<totals_by_id>(store_totals::only));
     }
-};
 
-// How much there is of other things, kept as exact.
-struct store_totals {
-    std::int64_t accounts = 0;
-    std::int64_t tasks = 0;       // deleted and purged ones included, and those without a number
-    std::int64_t open_tasks = 0;  // that have a number, and are not completed, deleted or purged
-    std::int64_t held_series = 0;
+    unit_of_work changes_;
 };
 
 // A copy on its way into a file, beside writes: what they change is changed in the copy, too, so
@@ -297,13 +264,9 @@ class store {
     // knows what is durable, and nothing more is to be written.
     virtual void sync() {}
 
-    // The latest instant any committed row carries: `now` of a later transaction is never before
-    // it.
-    virtual time_point last_moment() = 0;
-    // Of the latest committed state. Writer's thread.
-    virtual slot_counts counts() = 0;
-    // The same; zeros: this store does not count.
-    virtual store_totals totals() { return {}; }
+    // Of the latest committed state: another row with each commit that wrote something. `now` of a
+    // later transaction is never before its last_moment. Writer's thread.
+    virtual row_of<store_totals> totals() = 0;
     // Writes something that changes nothing, and makes it durable. Throws store_failure: writes are
     // refused. A store without a disk takes them always. Writer's thread, between transactions.
     virtual void prove_writable() {}

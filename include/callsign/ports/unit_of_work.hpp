@@ -6,6 +6,7 @@
 
 #include <callsign/base/keyed_hash.hpp>
 #include <callsign/ports/rows.hpp>
+#include <callsign/ports/tables/totals.hpp>
 
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <functional>
@@ -255,7 +256,8 @@ class unit_of_work {
     std::size_t work_done() const;
     // Of tables of which something is.
     std::vector<table_changes> changes() const;
-    void clear() { tables_.clear(); }
+    // As they are with what was drawn; none: nothing was.
+    std::optional<store_totals>& totals() { return totals_; }
 
   private:
     std::unique_ptr<changed_rows>& at(const table_info& table) {
@@ -264,6 +266,7 @@ class unit_of_work {
     }
 
     std::vector<std::unique_ptr<changed_rows>> tables_;  // by their numbers
+    std::optional<store_totals> totals_;
 };
 
 // The rows of a range, those of the base and what is changed of them, until `visit` says that it

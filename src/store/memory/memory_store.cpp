@@ -3,11 +3,7 @@
 #include "reads.hpp"
 #include "write_transaction.hpp"
 
-#include <callsign/ports/tables/accounts.hpp>
 #include <callsign/ports/tables/instance.hpp>
-#include <callsign/ports/tables/series.hpp>
-#include <callsign/ports/tables/slots.hpp>
-#include <callsign/ports/tables/tasks.hpp>
 #include <callsign/store/memory.hpp>
 
 #include <memory>
@@ -22,8 +18,8 @@ class memory_store final : public strict_memory_store {
   public:
     memory_store() {
         auto begun = std::make_shared<state>();
-        begun->rows.apply(
-            {&info_of_table<instance_row>(), {{nullptr, std::make_shared<const instance_row>()}}});
+        begin_with(*begun, instance_row{});
+        begin_with(*begun, store_totals{});
         committed_ = durable_ = std::move(begun);
     }
 
@@ -53,29 +49,8 @@ class memory_store final : public strict_memory_store {
         return std::make_unique<memory::reads_over<read_tx>>(durable_);
     }
 
-    time_point last_moment() override { return view()->last_moment; }
-
-    slot_counts counts() override {
-        slot_counts all;
-        memory::reads_over<read_tx> rows(view());
-        rows.read_tx::scan(range_of<slots_by_id>(), [&](const row_of<slot>& s) {
-            ++all.of(s->state);
-            return true;
-        });
-        return all;
-    }
-
-    store_totals totals() override {
-        const auto now = view();
-        store_totals all{.accounts = now->rows.count(info_of<accounts_by_id>()),
-                         .tasks = now->rows.count(info_of<tasks_by_id>()),
-                         .open_tasks = now->rows.count(info_of<tasks_open>())};
-        memory::reads_over<read_tx> rows(now);
-        rows.read_tx::scan(range_of<series_by_id>(), [&](const row_of<series>& s) {
-            all.held_series += s->held ? 1 : 0;
-            return true;
-        });
-        return all;
+    row_of<store_totals> totals() override {
+        return begin_read()->get<totals_by_id>(store_totals::only);
     }
 
     std::unique_ptr<store_copy> begin_copy(const std::filesystem::path& /*file*/) override {
@@ -91,6 +66,11 @@ class memory_store final : public strict_memory_store {
     }
 
   private:
+    template <class Row>
+    static void begin_with(state& all, Row row) {
+        all.rows.apply(
+            {&info_of_table<Row>(), {{nullptr, std::make_shared<const Row>(std::move(row))}}});
+    }
     std::shared_ptr<state> view() {
         const std::scoped_lock lock(mutex_);
         return committed_;

@@ -11,8 +11,6 @@ namespace callsign::memory {
 
 struct state {
     memory::rows rows;
-    std::int64_t last_id = 0;  // of any row: ids grow and are never reused
-    time_point last_moment{};
 };
 
 }  // namespace callsign::memory

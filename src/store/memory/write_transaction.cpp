@@ -17,13 +17,9 @@ class write_transaction final : public reads_over<write_tx> {
     write_transaction(const write_transaction&) = delete;
     write_transaction& operator=(const write_transaction&) = delete;
     ~write_transaction() override {
-        if (wrote_ || !work().is_empty()) ++*forgotten_;
+        const bool wrote = !work().is_empty() || unit_->totals();
+        if (wrote && !committed_) ++*forgotten_;
     }
-
-    std::int64_t draw(drawn_id /*what*/, std::int64_t count) override {
-        return state_->last_id += count;
-    }
-    void at(time_point now) override { moved(now); }
 
     std::size_t work_done() const override { return work_ + work().work_done(); }
 
@@ -32,19 +28,14 @@ class write_transaction final : public reads_over<write_tx> {
 
   private:
     void end(bool durable) {
-        wrote_ = false;
-        for (const table_changes& each : work().changes()) state_->rows.apply(each);
-        unit_->clear();
+        for (const table_changes& each : counted_changes()) state_->rows.apply(each);
+        committed_ = true;
         commit_(std::move(state_), durable);
-    }
-    void moved(time_point now) {
-        wrote_ = true;
-        state_->last_moment = std::max(state_->last_moment, now);
     }
 
     committer commit_;
     int* forgotten_;
-    bool wrote_ = false;
+    bool committed_ = false;
 };
 
 }  // namespace

@@ -51,7 +51,7 @@ void collect(connection& db, const bulk_table& table, std::int64_t after, entry_
         q.bind(after);
         while (q.step()) {
             if (all.size() == collected_max) {
-                throw_damaged("totals", 1, "how far an index has come");
+                throw_damaged("index_progress", 1, "how far an index has come");
             }
             all.push_back({{{q.integer(0), q.integer(1)}, q.integer(2)},
                            q.integer(3) != 0 ? 0 : entry_buffer::is_open});
@@ -65,7 +65,7 @@ void collect(connection& db, const bulk_table& table, std::int64_t after, entry_
 
 std::int64_t through_of(connection& db, const bulk_table& table) {
     auto q = db.use(table.through);
-    if (!q.step()) throw_damaged("totals", 1, "it is not there");
+    if (!q.step()) throw_damaged("index_progress", 1, "it is not there");
     return q.integer(0);
 }
 

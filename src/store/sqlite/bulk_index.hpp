@@ -8,7 +8,8 @@
 // a few with each transaction: a page is written once for all that go to it.
 //
 //   the table   WITHOUT ROWID, (owner, place) -> row, in the same file; it has all entries of rows
-//               up to `through` (a column of totals), and of later ones those already merged
+//               up to `through` (a column of index_progress), and of later ones those already
+//               merged
 //   buffers     entries of the rows behind `through`: `merging`, which takes no more, and
 //               `newest`, which takes `merging`'s place when that is in the table
 //

@@ -132,13 +132,13 @@ void read_rows(connection& db, time_point made_before, sqlite_look& found) {
         if (totals.step()) {
             found.pending = totals.integer(0);
             found.last_moment = totals.instant(1);
+            found.held_count = totals.integer(2);
         }
     }
     {
         auto oldest = db.use(sql::look_oldest_pending);
         if (oldest.step()) found.oldest_pending = oldest.instant(0);
     }
-    found.held_count = db.integer_of(sql::series_held_count);
     {
         auto held = db.use(sql::look_held);
         while (held.step()) found.held.push_back({held.text(0), held.text(1)});

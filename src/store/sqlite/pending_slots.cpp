@@ -12,7 +12,7 @@ namespace callsign::sqlite {
 void pending_slots::load() {
     {
         auto q = db_.use(sql::pending_through);
-        if (!q.step()) throw_damaged("totals", 1, "it is not there");
+        if (!q.step()) throw_damaged("index_progress", 1, "it is not there");
         through_ = q.integer(0);
     }
     auto q = db_.use(sql::pending_behind);

@@ -3,9 +3,9 @@
 //
 // Nearly every slot is pending from one commit to the next. In an index of pending slots each
 // creation would write a page to enter it and one to leave it. So of the newest slots, those behind
-// `through` (a column of totals), the writer remembers which are pending; who reads looks at their
-// rows, which are few. When more are behind than the window takes, those that have left it and are
-// pending still are listed in the table pending_slots: few, and long-lived.
+// `through` (a column of index_progress), the writer remembers which are pending; who reads looks
+// at their rows, which are few. When more are behind than the window takes, those that have left it
+// and are pending still are listed in the table pending_slots: few, and long-lived.
 //
 // Threads: the writer's, but for what is static. It happens inside the caller's transaction and
 // ends with it: committed(), or roll_back(), neither of which can fail.

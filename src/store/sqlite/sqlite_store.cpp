@@ -72,9 +72,11 @@ class sqlite_store final : public store {
         throw store_failure(store_failure::kind::unknown,
                             std::string("SQLite's log: ") + sqlite3_errstr(code));
     }
-    time_point last_moment() override { return state_.committed.last_moment; }
-    slot_counts counts() override { return state_.committed.slots; }
-    store_totals totals() override { return state_.committed.all; }
+    row_of<store_totals> totals() override {
+        auto known = state_.rows.of<store_totals>().find<totals_by_id>({store_totals::only});
+        // Nothing is written where they could not be read.
+        return known ? known : std::make_shared<const store_totals>();
+    }
     void prove_writable() override {
         if (stopped_) throw *stopped_;
         expect_room();

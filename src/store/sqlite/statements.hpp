@@ -10,8 +10,8 @@ inline constexpr auto rollback = "ROLLBACK";
 
 // ---- slots that are open ----
 
-inline constexpr auto pending_through = "SELECT pending_through FROM totals";
-inline constexpr auto set_pending_through = "UPDATE totals SET pending_through = ?";
+inline constexpr auto pending_through = "SELECT pending_through FROM index_progress";
+inline constexpr auto set_pending_through = "UPDATE index_progress SET pending_through = ?";
 inline constexpr auto pending_behind =
     "SELECT slot_id, account_id, uuid FROM slots WHERE slot_id > ? AND state IN (1, 4)"
     " ORDER BY slot_id";
@@ -23,23 +23,8 @@ inline constexpr auto pending_of_task =
 inline constexpr auto pending_put =
     "INSERT INTO pending_slots (slot_id, account_id, task_uuid) VALUES (?, ?, ?)";
 inline constexpr auto pending_delete = "DELETE FROM pending_slots WHERE slot_id = ?";
-inline constexpr auto totals_get =
-    "SELECT pending, in_flight, committed, failed, last_moment, open_tasks FROM totals";
-inline constexpr auto totals_set =
-    "UPDATE totals SET pending = ?, in_flight = ?, committed = ?, failed = ?, last_moment = ?,"
-    " open_tasks = ?, last_account = ?, last_series = ?, last_counter = ?,"
-    " last_token = ?, last_device = ?, last_webhook = ?, last_delivery = ?, last_action = ?,"
-    " last_effect = ?, last_sealed = ?, last_history = ?, last_task = ?, last_version = ?,"
-    " last_slot = ?";
-// As drawn_id has them, and as totals_set does at its end.
-inline constexpr auto last_ids_get =
-    "SELECT last_account, last_series, last_counter, last_token, last_device, last_webhook,"
-    " last_delivery, last_action, last_effect, last_sealed, last_history, last_task, last_version,"
-    " last_slot FROM totals";
-// What is written so is set back by totals_set: the page is written all the same.
-inline constexpr auto totals_touch = "UPDATE totals SET last_slot = last_slot + 1";
-inline constexpr auto account_count = "SELECT count(*) FROM accounts";
-inline constexpr auto series_held_count = "SELECT count(*) FROM series WHERE held";
+inline constexpr auto progress_touch =
+    "UPDATE index_progress SET pending_through = pending_through + ?";
 
 // ---- a look at a store that is not opened as one ----
 
@@ -47,11 +32,11 @@ inline constexpr auto series_held_count = "SELECT count(*) FROM series WHERE hel
 inline constexpr auto look_own_tables =
     "SELECT count(*) FROM sqlite_master WHERE type = 'table'"
     " AND name IN ('accounts', 'prefixes', 'slots', 'key_runs', 'key_pages')";
-inline constexpr auto look_totals = "SELECT pending, last_moment FROM totals";
+inline constexpr auto look_totals = "SELECT pending, last_moment, held_series FROM totals";
 inline constexpr auto look_oldest_pending =
     "SELECT created_at FROM slots WHERE slot_id = coalesce((SELECT min(slot_id) FROM "
     "pending_slots),"
-    " (SELECT min(slot_id) FROM slots WHERE slot_id > (SELECT pending_through FROM totals)"
+    " (SELECT min(slot_id) FROM slots WHERE slot_id > (SELECT pending_through FROM index_progress)"
     " AND state IN (1, 4)))";
 inline constexpr auto look_held =
     "SELECT a.name, s.prefix FROM series s JOIN accounts a ON a.account_id = s.account_id"
@@ -79,8 +64,8 @@ inline constexpr auto fork_not_after =
 
 // ---- indexes in bulk ----
 
-inline constexpr auto numbers_through = "SELECT numbers_through FROM totals";
-inline constexpr auto set_numbers_through = "UPDATE totals SET numbers_through = ?";
+inline constexpr auto numbers_through = "SELECT numbers_through FROM index_progress";
+inline constexpr auto set_numbers_through = "UPDATE index_progress SET numbers_through = ?";
 inline constexpr auto numbers_behind =
     "SELECT counter_id, number, task_id, over FROM tasks WHERE task_id > ? AND number IS NOT NULL"
     " ORDER BY task_id";
@@ -100,8 +85,8 @@ inline constexpr auto number_turn =
     "UPDATE task_numbers SET over = ? WHERE counter_id = ? AND over = ? AND number = ?";
 inline constexpr auto number_delete =
     "DELETE FROM task_numbers WHERE counter_id = ? AND over IN (0, 1) AND number = ?";
-inline constexpr auto places_through = "SELECT places_through FROM totals";
-inline constexpr auto set_places_through = "UPDATE totals SET places_through = ?";
+inline constexpr auto places_through = "SELECT places_through FROM index_progress";
+inline constexpr auto set_places_through = "UPDATE index_progress SET places_through = ?";
 inline constexpr auto places_behind =
     "SELECT account_id, seq, version_row, 0 FROM versions WHERE version_row > ?"
     " ORDER BY version_row";

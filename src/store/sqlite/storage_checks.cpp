@@ -69,17 +69,22 @@ constexpr agreement agreements[] = {
     {{"I4", "a slot that is pending for long is listed, and no other"},
      "SELECT printf('slot %d is pending, and not listed', s.slot_id) FROM slots s LEFT JOIN"
      " pending_slots p ON p.slot_id = s.slot_id WHERE s.state IN (1, 4) AND s.slot_id <= (SELECT"
-     " pending_through FROM totals) AND (p.account_id, p.task_uuid) IS NOT (s.account_id, s.uuid)"
+     " pending_through FROM index_progress) AND (p.account_id, p.task_uuid) IS NOT (s.account_id, "
+     "s.uuid)"
      " UNION ALL SELECT printf('slot %d is listed, and not pending', p.slot_id) FROM pending_slots "
      "p"
      " LEFT JOIN slots s ON s.slot_id = p.slot_id WHERE s.state IS NULL OR s.state IN (2, 3) OR "
      "p.slot_id > (SELECT"
-     " pending_through FROM totals)"},
-    {{"I4", "the totals count the open tasks"},
-     "SELECT printf('totals say %d open tasks, and there are %d', o.open_tasks, n.open) FROM "
-     "totals o,"
-     " (SELECT count(*) AS open FROM tasks WHERE number IS NOT NULL AND over = 0) n"
-     " WHERE o.open_tasks <> n.open"},
+     " pending_through FROM index_progress)"},
+    {{"I4", "the totals count what there is"},
+     "SELECT printf('totals say %d %s, and there are %d', said, t, there) FROM ("
+     "SELECT 'accounts' AS t, accounts AS said, (SELECT count(*) FROM accounts) AS there FROM "
+     "totals"
+     " UNION ALL SELECT 'tasks', tasks, (SELECT count(*) FROM tasks) FROM totals"
+     " UNION ALL SELECT 'open tasks', open_tasks, (SELECT count(*) FROM tasks WHERE number IS NOT"
+     " NULL AND over = 0) FROM totals"
+     " UNION ALL SELECT 'held series', held_series, (SELECT count(*) FROM series WHERE held) FROM"
+     " totals) WHERE said <> there"},
     {{"file", "each account's bytes are counted"},
      "SELECT printf('account %d: %d bytes are said to be stored, and there are %d', a.account_id,"
      " a.stored_bytes, coalesce(n.bytes, 0)) FROM accounts a LEFT JOIN (SELECT account_id,"
@@ -93,7 +98,7 @@ constexpr agreement agreements[] = {
      "SELECT printf('task %d: number %d of counter %d is not in the index', t.task_id, t.number,"
      " t.counter_id) FROM tasks t LEFT JOIN task_numbers n ON n.counter_id = t.counter_id AND"
      " n.over = t.over AND n.number = t.number WHERE t.number IS NOT NULL AND t.task_id <="
-     " (SELECT numbers_through FROM totals) AND n.task_id IS NOT t.task_id UNION ALL"
+     " (SELECT numbers_through FROM index_progress) AND n.task_id IS NOT t.task_id UNION ALL"
      " SELECT printf('the index has number %d of counter %d for task %d, which is not so', "
      "n.number,"
      " n.counter_id, n.task_id) FROM task_numbers n LEFT JOIN tasks t ON t.task_id = n.task_id"
@@ -101,17 +106,19 @@ constexpr agreement agreements[] = {
      " SELECT printf('number %d of counter %d is given to tasks %d and %d', n.number, n.counter_id,"
      " n.task_id, t.task_id) FROM tasks t JOIN task_numbers n ON n.counter_id = t.counter_id AND"
      " n.over IN (0, 1) AND n.number = t.number WHERE t.task_id > (SELECT numbers_through FROM"
-     " totals) AND n.task_id <> t.task_id"},
+     " index_progress) AND n.task_id <> t.task_id"},
     {{"I6", "the index of versions has every version, as it is"},
      "SELECT printf('account %d: seq %d is not in the index', v.account_id, v.seq) FROM versions v"
      " LEFT JOIN version_places p ON p.account_id = v.account_id AND p.seq = v.seq WHERE"
-     " v.version_row <= (SELECT places_through FROM totals) AND p.version_row IS NOT v.version_row"
+     " v.version_row <= (SELECT places_through FROM index_progress) AND p.version_row IS NOT "
+     "v.version_row"
      " UNION ALL SELECT printf('the index has seq %d of account %d in row %d, which is not so',"
      " p.seq, p.account_id, p.version_row) FROM version_places p LEFT JOIN versions v ON"
      " v.version_row = p.version_row WHERE (v.account_id, v.seq) IS NOT (p.account_id, p.seq)"
      " UNION ALL SELECT printf('account %d: seq %d is in rows %d and %d', p.account_id, p.seq,"
      " p.version_row, v.version_row) FROM versions v JOIN version_places p ON p.account_id ="
-     " v.account_id AND p.seq = v.seq WHERE v.version_row > (SELECT places_through FROM totals)"
+     " v.account_id AND p.seq = v.seq WHERE v.version_row > (SELECT places_through FROM "
+     "index_progress)"
      " AND p.version_row <> v.version_row"},
     {{"I8", "a client opens one account, and an opaque account has a client"},
      "SELECT printf('device %d: account %d is not there', d.device_id, d.account_id)"

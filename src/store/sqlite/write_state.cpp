@@ -20,23 +20,14 @@ void write_state::load() {
     pending.load();
     numbers.load();
     places.load();
-    ids.load(db);
-    auto q = db.use(sql::totals_get);
-    if (!q.step()) throw_damaged("totals", 1, "it is not there");
-    q.at("totals", 1);
-    now = committed = {{q.integer(0), q.integer(1), q.integer(2), q.integer(3)}, q.instant(4), {}};
-    now.all = {.accounts = db.integer_of(sql::account_count),
-               .tasks = ids.last(drawn_id::task),
-               .open_tasks = q.integer(5),
-               .held_series = db.integer_of(sql::series_held_count)};
-    committed.all = now.all;
+    auto totals = fetch_row(db, info_of<totals_by_id>(), key_of_id(store_totals::only), false);
+    if (!totals) throw_damaged("totals", store_totals::only, "it is not there");
+    rows.of<store_totals>().put(std::static_pointer_cast<const store_totals>(totals));
     keys.load();
     log = log_sync_of(db);  // it has been read, so it is open
 }
 
 void write_state::committed_all() noexcept {
-    committed = now;
-    ids.committed();
     pending.committed();
     numbers.committed();
     places.committed();
@@ -44,8 +35,6 @@ void write_state::committed_all() noexcept {
 }
 
 void write_state::roll_back() noexcept {
-    now = committed;
-    ids.roll_back();
     pending.roll_back();
     numbers.roll_back();
     places.roll_back();

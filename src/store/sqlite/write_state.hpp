@@ -6,7 +6,6 @@
 #include "bulk_index.hpp"
 #include "connection.hpp"
 #include "key_index.hpp"
-#include "last_ids.hpp"
 #include "pending_slots.hpp"
 
 #include <callsign/ports/store.hpp>
@@ -17,12 +16,6 @@
 namespace callsign::sqlite {
 
 class log_sync;
-
-struct totals {
-    slot_counts slots;
-    time_point last_moment{};
-    store_totals all{};
-};
 
 class write_state {
   public:
@@ -37,12 +30,9 @@ class write_state {
     connection db;
     std::shared_ptr<log_sync> log;  // of `db`; null: it has no log yet
     key_index keys;
-    totals now;
-    totals committed;
     pending_slots pending;
-    bulk_index numbers;  // of tasks
-    bulk_index places;   // of versions
-    last_ids ids;
+    bulk_index numbers;             // of tasks
+    bulk_index places;              // of versions
     bool log_clearing_due = false;  // write_tx::clear_log() was called
     row_cache rows;
 

@@ -18,20 +18,6 @@
 namespace callsign::sqlite {
 namespace {
 
-// How many more of its rows there are that are so than before.
-template <class Row, class Is>
-std::int64_t added_by(const std::vector<table_changes>& all, const Is& is) {
-    const auto count = [&](const row_ptr& row) {
-        return row && std::invoke(is, *static_cast<const head_of<Row>*>(row.get())) ? 1 : 0;
-    };
-    std::int64_t more = 0;
-    for (const table_changes& each : all) {
-        if (each.table != &info_of_table<Row>()) continue;
-        for (const row_change& c : each.rows) more += count(c.now) - count(c.before);
-    }
-    return more;
-}
-
 class write_transaction final : public reads_over<write_tx> {
   public:
     explicit write_transaction(write_state& state)
@@ -48,11 +34,6 @@ class write_transaction final : public reads_over<write_tx> {
         if (!committed_) roll_back();
     }
 
-    std::int64_t draw(drawn_id what, std::int64_t count) override {
-        return state_.ids.next(what, count);
-    }
-    void at(time_point now) override { moved(now); }
-
     row_ptr fetch(const index_info& index, const row_key& key, bool head) override {
         auto found = reads_over::fetch(index, key, head);
         // It is remembered from now on.
@@ -67,40 +48,26 @@ class write_transaction final : public reads_over<write_tx> {
     std::size_t work_done() const override { return db_.work() - begun_with_ + work().work_done(); }
     void flush() override {
         if (std::exchange(flushed_, true)) return;
-        written_ = work().changes();
-        if (!changed_ && written_.empty()) return;
+        written_ = counted_changes();
+        if (written_.empty()) return;
         for (const table_changes& each : written_) {
             write_rows(db_, each);
             if (auto* const entries = bulk_of(*each.table)) write_in_bulk(*entries, each);
             if (each.table == &info_of_table<slot>()) enter_slots(each);
         }
+        const auto last = get<totals_by_id>(store_totals::only);
         state_.keys.prepare_commit();
-        state_.pending.prepare_commit(state_.ids.last(drawn_id::slot));
-        state_.numbers.prepare_commit(state_.ids.last(drawn_id::task));
-        state_.places.prepare_commit(state_.ids.last(drawn_id::version));
-        auto& now = state_.now;
-        now.all.accounts += added_by<account>(written_, [](const account&) { return true; });
-        now.all.tasks = state_.ids.last(drawn_id::task);
-        now.all.open_tasks += added_by<task_row>(written_, tasks_open::has);
-        now.all.held_series += added_by<series>(written_, &series::held);
-        auto q = db_.use(sql::totals_set);
-        q.bind(now.slots.pending)
-            .bind(now.slots.in_flight)
-            .bind(now.slots.committed)
-            .bind(now.slots.failed)
-            .bind(now.last_moment)
-            .bind(now.all.open_tasks);
-        state_.ids.bind_to(q);
-        q.run();
+        state_.pending.prepare_commit(last->last(drawn_id::slot));
+        state_.numbers.prepare_commit(last->last(drawn_id::task));
+        state_.places.prepare_commit(last->last(drawn_id::version));
     }
 
     void commit() override { commit_putting_off(nullptr); }
     void commit_unsynced() override { commit_putting_off(state_.log.get()); }
 
-    // Something to write, that commit() sets back.
+    // What is set back is written all the same.
     void touch() {
-        db_.use(sql::totals_touch).run();
-        changed_ = true;
+        for (const int more : {1, -1}) db_.use(sql::progress_touch).bind(more).run();
     }
 
   protected:
@@ -150,8 +117,6 @@ class write_transaction final : public reads_over<write_tx> {
         for (const row_change& c : changes.rows) {
             const auto* const before = static_cast<const slot*>(c.before.get());
             const auto* const now = static_cast<const slot*>(c.now.get());
-            if (before) --state_.now.slots.of(before->state);
-            if (now) ++state_.now.slots.of(now->state);
             if (now && !before) state_.keys.add(key_hash(now->account, now->key), now->id);
             const bool was_open = before && is_open(before->state);
             const bool open = now && is_open(now->state);
@@ -162,10 +127,6 @@ class write_transaction final : public reads_over<write_tx> {
     bulk_index* bulk_of(const table_info& table) {
         if (&table == &info_of_table<task_row>()) return &state_.numbers;
         return &table == &info_of_table<version_row>() ? &state_.places : nullptr;
-    }
-    void moved(time_point now) {
-        changed_ = true;
-        state_.now.last_moment = std::max(state_.now.last_moment, now);
     }
     void roll_back() noexcept {
         state_.roll_back();
@@ -182,7 +143,6 @@ class write_transaction final : public reads_over<write_tx> {
 
     write_state& state_;
     std::size_t begun_with_;  // of the connection's work
-    bool changed_ = false;
     bool flushed_ = false;
     std::vector<table_changes> written_;
     bool committed_ = false;

@@ -195,7 +195,7 @@ struct restored_sync : managed_sync {
         disk = std::move(backup);
         counted_ids ids;
         const auto tx = disk->begin_write();
-        const time_point now = disk->last_moment() + milliseconds{1};
+        const time_point now = disk->totals()->last_moment + milliseconds{1};
         const uuid instance = make_uuid_v7(now + std::chrono::hours{1}, 0, 1);
         rules::apply(*tx, begin_restored{instance}, rules::moment{now, ids});
         tx->commit();

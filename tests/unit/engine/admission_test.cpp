@@ -90,9 +90,9 @@ TEST_F(admission, a_quiet_accounts_command_is_in_the_next_batch) {
     run_batch();
     run_batch();
     EXPECT_TRUE(*made) << "two batches, one for each phase";
-    EXPECT_LT(store_.counts().committed, 20);
+    EXPECT_LT(store_.totals()->slots.committed, 20);
     settle();
-    EXPECT_EQ(store_.counts().committed, 41);
+    EXPECT_EQ(store_.totals()->slots.committed, 41);
 }
 
 TEST_F(admission, a_heavy_command_is_a_batch_by_itself) {
@@ -333,7 +333,7 @@ TEST_F(admission, shares_come_back_on_every_path) {
         // All of its bytes: one that needs them all finds them.
         const auto whole = create(quiet_,
                                   "whole" + std::to_string(clock_.elapsed().count()) +
-                                      std::to_string(store_.counts().committed),
+                                      std::to_string(store_.totals()->slots.committed),
                                   850);
         EXPECT_FALSE(is_overloaded(whole));
         settle();

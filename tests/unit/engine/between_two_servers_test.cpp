@@ -230,7 +230,7 @@ TEST_F(between, killed_before_settling) {
     EXPECT_THROW(strike(), killed);
     wire_.meanwhile = {};
     EXPECT_EQ(chain_.links().size(), 1u);
-    EXPECT_EQ(disk_->counts().in_flight, 1);
+    EXPECT_EQ(disk_->totals()->slots.in_flight, 1);
     kill();
     advance(10s);
     EXPECT_EQ(state_of("one"), slot_state::committed);

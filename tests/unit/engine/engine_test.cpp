@@ -213,10 +213,10 @@ TEST_F(engine_test, nobody_is_answered_before_the_commit) {
     EXPECT_FALSE(*one);
     run_batch();  // reserved, and not yet a task
     EXPECT_FALSE(*one);
-    EXPECT_EQ(store_.counts().pending, 1);
+    EXPECT_EQ(store_.totals()->slots.pending, 1);
     run_batch();
     ASSERT_TRUE(*one);
-    EXPECT_EQ(store_.counts().committed, 1);
+    EXPECT_EQ(store_.totals()->slots.committed, 1);
 }
 
 TEST_F(engine_test, a_full_queue_refuses_and_has_done_nothing) {
@@ -226,7 +226,7 @@ TEST_F(engine_test, a_full_queue_refuses_and_has_done_nothing) {
     const auto refused = create("c");
     EXPECT_EQ(refused->value().error(), errc::overloaded);
     settle();
-    EXPECT_EQ(store_.counts().committed, 2);
+    EXPECT_EQ(store_.totals()->slots.committed, 2);
     const auto again = create("c");
     settle();
     EXPECT_EQ(given(again).receipt.number, 3);
@@ -249,7 +249,7 @@ TEST_F(engine_test, one_request_larger_than_the_queue_has_its_turn) {
     EXPECT_EQ(create("large too", std::string(5000, 'x'))->value().error(), errc::overloaded);
     create("small too");
     settle();
-    EXPECT_EQ(store_.counts().committed, 3);
+    EXPECT_EQ(store_.totals()->slots.committed, 3);
     const auto after = create("large too", std::string(5000, 'x'));
     settle();
     EXPECT_EQ(given(after).receipt.number, 4);
@@ -275,7 +275,7 @@ TEST_F(engine_test, what_waited_too_long_is_dropped_undone) {
     clock_.advance_to_next(6s);
     settle();
     EXPECT_EQ(late->value().error(), errc::deadline_exceeded);
-    EXPECT_EQ(store_.counts().pending, 0);
+    EXPECT_EQ(store_.totals()->slots.pending, 0);
 }
 
 TEST_F(engine_test, setting_the_wall_clock_makes_nothing_late) {
@@ -309,7 +309,7 @@ TEST_F(engine_test, a_retry_waits_for_the_outcome_of_the_first) {
     EXPECT_TRUE(given(second).replayed);
     EXPECT_EQ(given(second).receipt, given(first).receipt);
     EXPECT_TRUE(std::holds_alternative<key_conflict>(third->value().value()));
-    EXPECT_EQ(store_.counts().committed, 1);
+    EXPECT_EQ(store_.totals()->slots.committed, 1);
 }
 
 TEST_F(engine_test, a_retry_that_has_waited_long_enough_is_told_so) {
@@ -337,7 +337,7 @@ TEST_F(engine_test, a_refused_phase_2_leaves_a_slot_that_a_retry_fulfils) {
     const auto first = create("k");
     settle();
     EXPECT_EQ(first->value().error(), errc::store_refused);
-    EXPECT_EQ(store_.counts().pending, 1);
+    EXPECT_EQ(store_.totals()->slots.pending, 1);
     clock_.step_wall(3s);
     const auto second = create("k");
     settle();

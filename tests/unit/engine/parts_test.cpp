@@ -66,7 +66,7 @@ TEST_F(parts, only_the_guilty_command_is_refused) {
     for (const auto& c : all) ASSERT_TRUE(is_receipt(c));
     ASSERT_TRUE(*guilty);
     EXPECT_EQ((*guilty)->error(), errc::storage_full);
-    EXPECT_EQ(disk_->counts().committed, 1000);
+    EXPECT_EQ(disk_->totals()->slots.committed, 1000);
     EXPECT_TRUE(house_.engine().writable());
 
     store_.refuse_key("", kind::full);
@@ -99,7 +99,7 @@ TEST_F(parts, a_store_that_takes_nothing_is_not_asked_for_each) {
         EXPECT_EQ((*c)->error(), errc::storage_full);
     }
     EXPECT_LE(store_.refusals(), 200);
-    EXPECT_EQ(disk_->counts().pending, 0);
+    EXPECT_EQ(disk_->totals()->slots.pending, 0);
 }
 
 // It was let in before.
@@ -113,7 +113,7 @@ TEST_F(parts, a_command_for_an_account_that_goes_is_refused_by_itself) {
     ASSERT_TRUE(*late);
     EXPECT_EQ((*late)->error(), errc::account_gone);
     EXPECT_TRUE(house_.engine().writable());
-    EXPECT_EQ(disk_->counts().pending, 0);
+    EXPECT_EQ(disk_->totals()->slots.pending, 0);
 }
 
 // ---- what cannot be read ----
@@ -152,7 +152,7 @@ TEST_F(parts, a_record_that_a_command_cannot_read_refuses_that_command_alone) {
         ASSERT_TRUE(*c);
         EXPECT_EQ((*c)->error(), errc::record_damaged);
     }
-    EXPECT_EQ(disk_->counts().committed, 300);
+    EXPECT_EQ(disk_->totals()->slots.committed, 300);
     EXPECT_EQ(probe_.unread, std::vector(guilty.size(), kind::damaged));
     EXPECT_EQ(store_.refusals(), std::ssize(guilty)) << "none is tried twice";
     EXPECT_TRUE(house_.engine().writable());
@@ -219,7 +219,7 @@ TEST_F(parts, a_server_that_stopped_for_damage_looks_again_and_goes_on) {
     EXPECT_TRUE(house_.engine().writable());
     EXPECT_EQ(house_.call(get("/readyz")).status, 200u);
     EXPECT_EQ(probe_.troubles, (std::vector<std::optional<kind>>{kind::corrupt, {}}));
-    EXPECT_EQ(disk_->counts().pending, 0) << "it was tried to no effect";
+    EXPECT_EQ(disk_->totals()->slots.pending, 0) << "it was tried to no effect";
     const auto again = create("x-guilty");
     house_.settle();
     EXPECT_TRUE(is_receipt(again));

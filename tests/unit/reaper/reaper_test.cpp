@@ -211,10 +211,10 @@ TEST_F(reaper_test, fails_what_the_window_has_passed_over_and_says_so) {
     lose_clients(5);
     house h(options({.interval = 1min, .window = 10min, .batch = 2}, true));
     h.advance(9min);
-    EXPECT_EQ(disk_.counts().pending, 5);
+    EXPECT_EQ(disk_.totals()->slots.pending, 5);
     h.advance(3min);
-    EXPECT_EQ(disk_.counts().pending, 0);
-    EXPECT_EQ(disk_.counts().failed, 5);
+    EXPECT_EQ(disk_.totals()->slots.pending, 0);
+    EXPECT_EQ(disk_.totals()->slots.failed, 5);
     std::int64_t failed = 0;
     for (const auto& s : probe_.sweeps) failed += s.failed;
     EXPECT_EQ(failed, 5);
@@ -224,19 +224,19 @@ TEST_F(reaper_test, forgets_what_retention_has_passed_over) {
     lose_clients(3);
     house h(options({.interval = 1min, .window = 2min, .retention = 1h, .batch = 2}, true));
     h.advance(30min);
-    EXPECT_EQ(disk_.counts().failed, 3);
+    EXPECT_EQ(disk_.totals()->slots.failed, 3);
     h.advance(40min);
-    EXPECT_EQ(disk_.counts().failed, 0);
+    EXPECT_EQ(disk_.totals()->slots.failed, 0);
 }
 
 TEST_F(reaper_test, a_reload_is_in_force_at_once) {
     lose_clients(1);
     house h(options({.interval = 24h, .window = 10h}, true));
     h.advance(5min);
-    EXPECT_EQ(disk_.counts().pending, 1);
+    EXPECT_EQ(disk_.totals()->slots.pending, 1);
     h.reaper().reload({.interval = 1s, .window = 1min});
     h.advance(2s);
-    EXPECT_EQ(disk_.counts().failed, 1);
+    EXPECT_EQ(disk_.totals()->slots.failed, 1);
     EXPECT_EQ(h.reaper().status().options.window, milliseconds{1min});
 }
 
@@ -265,14 +265,14 @@ TEST_F(reaper_test, a_wall_clock_that_is_set_neither_hurries_nor_holds_up_the_wi
     clock_.step_wall(ten_years);
     lose_client("in the wrong year");
     h.advance(9min);
-    EXPECT_EQ(disk_.counts().pending, 2);
+    EXPECT_EQ(disk_.totals()->slots.pending, 2);
     clock_.step_wall(-ten_years);
     lose_client("after");
     h.advance(3min);
-    EXPECT_EQ(disk_.counts().pending, 1);
+    EXPECT_EQ(disk_.totals()->slots.pending, 1);
     h.advance(9min);
-    EXPECT_EQ(disk_.counts().pending, 0);
-    EXPECT_EQ(disk_.counts().failed, 3);
+    EXPECT_EQ(disk_.totals()->slots.pending, 0);
+    EXPECT_EQ(disk_.totals()->slots.failed, 3);
 }
 
 TEST_F(reaper_test, a_start_in_the_wrong_year_forgets_no_receipt) {
@@ -280,21 +280,21 @@ TEST_F(reaper_test, a_start_in_the_wrong_year_forgets_no_receipt) {
     {
         house h(options({.interval = 1min, .window = 1min, .retention = 24h * 7}, true));
         h.advance(5min);
-        EXPECT_EQ(disk_.counts().failed, 3);
+        EXPECT_EQ(disk_.totals()->slots.failed, 3);
     }
     clock_.step_wall(24h * 3650);
     {
         house h(options({.interval = 1min, .window = 1min, .retention = 24h * 7}, true));
         h.make_account("other", "OTH");
         h.advance(50min);
-        EXPECT_EQ(disk_.counts().failed, 3);
+        EXPECT_EQ(disk_.totals()->slots.failed, 3);
     }
     clock_.step_wall(-24h * 3650);
     house h(options({.interval = 10min, .window = 1min, .retention = 24h * 7}, true));
     h.advance(5h);
-    EXPECT_EQ(disk_.counts().failed, 3);
+    EXPECT_EQ(disk_.totals()->slots.failed, 3);
     h.advance(24h * 7);
-    EXPECT_EQ(disk_.counts().failed, 0);
+    EXPECT_EQ(disk_.totals()->slots.failed, 0);
 }
 
 TEST_F(reaper_test, sweeps_do_not_overlap) {
@@ -346,7 +346,7 @@ TEST_F(reaper_test, other_servers_are_asked_together_and_forgetting_does_not_wai
     house h(std::move(with));
     h.advance(2min);
     ASSERT_TRUE(h.run(h.reaper().sweep_once()));
-    ASSERT_EQ(disk_.counts().failed, 3);
+    ASSERT_EQ(disk_.totals()->slots.failed, 3);
     constexpr int accounts = 5;
     for (int n = 0; n < accounts; ++n) {
         const std::string name = "far" + std::to_string(n);
@@ -364,10 +364,10 @@ TEST_F(reaper_test, other_servers_are_asked_together_and_forgetting_does_not_wai
         [&](std::exception_ptr, result<sweep_result> done) { swept = std::move(done); });
     h.settle();
     EXPECT_FALSE(swept);
-    EXPECT_EQ(disk_.counts().failed, 0);
+    EXPECT_EQ(disk_.totals()->slots.failed, 0);
     h.advance(10s);
     EXPECT_TRUE(swept);
-    EXPECT_EQ(disk_.counts().pending, accounts);
+    EXPECT_EQ(disk_.totals()->slots.pending, accounts);
 }
 
 TEST_F(reaper_test, a_sweep_the_store_refuses_is_reported_and_tried_again) {
@@ -377,9 +377,9 @@ TEST_F(reaper_test, a_sweep_the_store_refuses_is_reported_and_tried_again) {
     faulty_.arm(fault_point::before_sweep_commit, fault_kind::refuse);
     h.advance(150s);
     EXPECT_EQ(probe_.failures, 1);
-    EXPECT_EQ(disk_.counts().pending, 1);
+    EXPECT_EQ(disk_.totals()->slots.pending, 1);
     h.advance(1min);
-    EXPECT_EQ(disk_.counts().failed, 1);
+    EXPECT_EQ(disk_.totals()->slots.failed, 1);
 }
 
 }  // namespace

@@ -123,7 +123,7 @@ TEST_F(windows, late_retries_are_counted) {
     ASSERT_EQ(window(), 1min);
     for (int n = 0; n < 10; ++n) lose("lost-" + std::to_string(n));
     house_->advance(10min);
-    EXPECT_EQ(disk_->counts().failed, 10);
+    EXPECT_EQ(disk_->totals()->slots.failed, 10);
     for (int n = 0; n < 8; ++n) {
         EXPECT_TRUE(std::holds_alternative<slot_failed>(create("lost-" + std::to_string(n))));
     }
@@ -240,14 +240,14 @@ TEST_F(windows, nothing_is_failed_before_what_was_kept_is_read) {
     faulty_.refuse_reads(store_failure::kind::refused);
     start();
     house_->advance(1h);
-    EXPECT_EQ(disk_->counts().failed, 0);
+    EXPECT_EQ(disk_->totals()->slots.failed, 0);
     EXPECT_GT(probe_.failures, 100);
     faulty_.refuse_reads({});
     house_->advance(1min);
     EXPECT_GE(window(), 90min);
-    EXPECT_EQ(disk_->counts().failed, 0);
+    EXPECT_EQ(disk_->totals()->slots.failed, 0);
     house_->advance(1h);
-    EXPECT_EQ(disk_->counts().failed, 1);
+    EXPECT_EQ(disk_->totals()->slots.failed, 1);
 }
 
 TEST_F(windows, what_was_kept_and_is_damaged_is_begun_anew) {

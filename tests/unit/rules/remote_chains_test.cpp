@@ -82,7 +82,7 @@ TEST_F(remote_account, another_account_has_another_client_id_whatever_the_url) {
 TEST_F(remote_account, a_task_that_would_be_too_large_gets_no_slot_and_is_not_sent) {
     reserve large{account_, "large", {}, {}, "", {{"notes", std::string(task_bytes_max, 'x')}}};
     EXPECT_TRUE(std::holds_alternative<task_too_large>(run(large)));
-    EXPECT_EQ(store_->counts().pending, 0);
+    EXPECT_EQ(store_->totals()->slots.pending, 0);
     const slot_id other = reserved("other");
     const auto refused = run(begin_delivery{other, "", large.attributes});
     EXPECT_TRUE(std::holds_alternative<task_too_large>(refused));
@@ -109,8 +109,8 @@ TEST_F(remote_account, a_creation_is_in_flight_and_has_no_number) {
     EXPECT_FALSE(find(task));
     EXPECT_EQ(waiting().creations, 1);
     EXPECT_TRUE(was_told<events::effect_waiting>());
-    EXPECT_EQ(store_->counts().in_flight, 1);
-    EXPECT_EQ(store_->counts().pending, 0);
+    EXPECT_EQ(store_->totals()->slots.in_flight, 1);
+    EXPECT_EQ(store_->totals()->slots.pending, 0);
 }
 
 TEST_F(remote_account, a_retry_finds_it_in_flight_and_makes_no_second) {

@@ -22,7 +22,7 @@ TEST_F(creations, what_cannot_be_depended_on_is_named_and_no_slot_is_made) {
     ASSERT_EQ(unmet.size(), 2u);
     EXPECT_EQ(unmet[0].second, ref_fault::task_not_found);
     EXPECT_EQ(unmet[1].second, ref_fault::unknown_prefix);
-    EXPECT_EQ(store_->counts().pending, 0);
+    EXPECT_EQ(store_->totals()->slots.pending, 0);
     c.depends = {*parse_task_ref("SYN-1")};
     for (const bool resumed : {false, true}) {
         const auto reserved = std::get<reserve::reserved>(run(c));
@@ -58,7 +58,7 @@ TEST_F(creations, a_task_that_would_be_too_large_gets_no_slot) {
     };
     EXPECT_TRUE(std::holds_alternative<task_too_large>(run(of_bytes(task_bytes_max + 1))));
     EXPECT_TRUE(std::holds_alternative<task_too_large>(run(of_bytes(task_bytes_max))));
-    EXPECT_EQ(store_->counts().pending, 0);
+    EXPECT_EQ(store_->totals()->slots.pending, 0);
     const reserve largest = of_bytes(task_bytes_max - 200);
     const auto slot = std::get<reserve::reserved>(run(largest)).slot;
     const auto made = std::get<receipted>(run(fulfil{slot, "", largest.attributes}));
@@ -72,7 +72,7 @@ TEST_F(creations, a_task_that_would_be_too_large_gets_no_slot) {
     reserve many = wanted("many");
     for (std::size_t n = 0; n <= task_attributes_max; ++n) many.attributes[std::to_string(n)] = "";
     EXPECT_TRUE(std::holds_alternative<task_too_large>(run(many)));
-    EXPECT_EQ(store_->counts().pending, 0);
+    EXPECT_EQ(store_->totals()->slots.pending, 0);
 }
 
 // Of each the reaper is told how old its slot was, and as what it was found.

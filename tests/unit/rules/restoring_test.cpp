@@ -92,7 +92,7 @@ TEST_F(restored, makes_nothing_and_leaves_no_slot) {
     const auto refused = run(reserve{account_, "three", {}, {}, ""});
     ASSERT_TRUE(is_held(refused));
     EXPECT_EQ(std::get<series_held>(refused).prefix, "SYN");
-    EXPECT_EQ(store_->counts().pending, 0);
+    EXPECT_EQ(store_->totals()->slots.pending, 0);
     // A receipt that the backup knows is told again.
     EXPECT_TRUE(std::holds_alternative<receipted>(run(reserve{account_, "two", {}, {}, ""})));
 }
@@ -252,9 +252,9 @@ TEST_F(restored, the_slot_of_one_waits_for_its_number) {
     EXPECT_TRUE(is_held(run(fulfil{slot, "", {}})));
     now_ += std::chrono::hours{48};
     run(reconcile_pending{slot_id{}, 10, milliseconds{1}, {}});
-    EXPECT_EQ(store_->counts().pending, 1);
+    EXPECT_EQ(store_->totals()->slots.pending, 1);
     resume();
-    EXPECT_EQ(store_->counts().pending, 0);
+    EXPECT_EQ(store_->totals()->slots.pending, 0);
     const auto answer = std::get<receipted>(run(fulfil{slot, "", {}}));
     EXPECT_EQ(answer.receipt.number, 3);
     EXPECT_FALSE(answer.receipt.created);

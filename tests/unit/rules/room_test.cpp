@@ -47,7 +47,7 @@ TEST_F(full_account, takes_no_creation_and_keeps_what_it_promised) {
     reserve another = c;
     another.key = "k2";
     EXPECT_TRUE(std::holds_alternative<account_full>(run(another)));
-    EXPECT_EQ(store_->counts().pending, 0);
+    EXPECT_EQ(store_->totals()->slots.pending, 0);
 }
 
 TEST_F(full_account, takes_no_edit_but_a_purge) {

@@ -217,7 +217,7 @@ constexpr const char* makers =
 constexpr const char* replay = "the tasks are what the chain says";
 constexpr const char* keys = "every key finds its slot";
 constexpr const char* listed = "a slot that is pending for long is listed, and no other";
-constexpr const char* open_tasks = "the totals count the open tasks";
+constexpr const char* counted_rows = "the totals count what there is";
 constexpr const char* stored_bytes = "each account's bytes are counted";
 constexpr const char* numbers_index = "the index of numbers has every task, as it is";
 constexpr const char* versions_index = "the index of versions has every version, as it is";
@@ -359,10 +359,12 @@ constexpr damage damages[] = {
      "devices, row 1"},
     {"retry_times_that_are_none", "INSERT INTO retry_times VALUES (1, x'FF')", "file", proofs::rows,
      "retry_times, row 1"},
-    {"a_pending_slot_not_listed", "UPDATE totals SET pending_through = last_slot", "I4",
+    {"a_pending_slot_not_listed",
+     "UPDATE index_progress SET pending_through = (SELECT last_slot FROM totals)", "I4",
      proofs::listed, "is pending, and not listed"},
     {"a_pending_slot_listed_for_another_task",
-     "UPDATE totals SET pending_through = last_slot; INSERT INTO pending_slots"
+     "UPDATE index_progress SET pending_through = (SELECT last_slot FROM totals); INSERT INTO "
+     "pending_slots"
      " SELECT slot_id, account_id, randomblob(16) FROM slots WHERE state = 1",
      "I4", proofs::listed, "is pending, and not listed"},
     {"a_settled_slot_listed",
@@ -370,7 +372,10 @@ constexpr damage damages[] = {
      " WHERE slot_id = 3",
      "I4", proofs::listed, "is listed, and not pending"},
     {"open_tasks_miscounted", "UPDATE totals SET open_tasks = open_tasks + 1", "I4",
-     proofs::open_tasks},
+     proofs::counted_rows, "open tasks"},
+    {"tasks_miscounted", "UPDATE totals SET tasks = tasks - 1", "I4", proofs::counted_rows},
+    {"accounts_miscounted", "UPDATE totals SET accounts = 0", "I4", proofs::counted_rows},
+    {"held_series_miscounted", "UPDATE totals SET held_series = 9", "I4", proofs::counted_rows},
     {"an_account_s_bytes_miscounted", "UPDATE accounts SET stored_bytes = 7 WHERE account_id = 1",
      "file", proofs::stored_bytes, "7 bytes are said to be stored"},
     {"a_number_not_indexed", "DELETE FROM task_numbers WHERE task_id = 3", "I1",

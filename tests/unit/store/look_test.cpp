@@ -132,7 +132,7 @@ TEST_F(look, lists_the_first_incomplete_tasks_that_are_not_too_young) {
 
 TEST_F(look, tells_slots_series_and_time) {
     { const auto store = open_sqlite({.data_dir = dir}); }
-    execute("UPDATE totals SET pending = 2, last_moment = 1795000000000");
+    execute("UPDATE totals SET pending = 2, held_series = 1, last_moment = 1795000000000");
     execute(
         "INSERT INTO accounts VALUES (7, 'ada', 1, 1, 1, NULL, 0, 0, zeroblob(16), 0, 0, 0, 0,"
         " 0)");

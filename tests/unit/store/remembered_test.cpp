@@ -128,9 +128,9 @@ class both_stores {
         const auto in_memory = memory_->begin_write(), on_disk = disk_->begin_write();
         RC_ASSERT(found_in(*on_disk) == found_in(*in_memory));
         RC_ASSERT(waiting_in(*on_disk) == waiting_in(*in_memory));
-        RC_ASSERT(disk_->counts().pending == memory_->counts().pending);
-        RC_ASSERT(disk_->counts().in_flight == memory_->counts().in_flight);
-        RC_ASSERT(disk_->totals().open_tasks == memory_->totals().open_tasks);
+        RC_ASSERT(disk_->totals()->slots.pending == memory_->totals()->slots.pending);
+        RC_ASSERT(disk_->totals()->slots.in_flight == memory_->totals()->slots.in_flight);
+        RC_ASSERT(disk_->totals()->open_tasks == memory_->totals()->open_tasks);
     }
 
     // A snapshot of each, to be looked at later.

@@ -209,8 +209,8 @@ TEST_F(removal, leaves_a_sound_store_after_each_step) {
     } while (c.from);
     EXPECT_EQ(removed, 1);
     EXPECT_GT(steps, 25);
-    EXPECT_EQ(store_->totals().accounts, 2);
-    EXPECT_EQ(store_->totals().open_tasks, 60);
+    EXPECT_EQ(store_->totals()->accounts, 2);
+    EXPECT_EQ(store_->totals()->open_tasks, 60);
     // Nothing of it is remembered.
     const auto again = make("gone");
     EXPECT_EQ(callsign::numbers::with_last(*store_->begin_read(),

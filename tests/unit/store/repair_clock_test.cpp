@@ -50,14 +50,14 @@ class repair_clock : public ::testing::Test {
 
 TEST_F(repair_clock, sets_back_what_the_store_measures_by) {
     fill();
-    EXPECT_EQ(open()->last_moment(), ahead + 1min);
+    EXPECT_EQ(open()->totals()->last_moment, ahead + 1min);
     const clock_repair done = repair_sqlite_clock(dir_.path(), wall_now + 1h);
     EXPECT_TRUE(done.repaired);
     EXPECT_EQ(done.last_moment, ahead + 1min);
     EXPECT_EQ(done.slots, 2);
 
     const auto disk = open();
-    EXPECT_EQ(disk->last_moment(), wall_now + 1h);
+    EXPECT_EQ(disk->totals()->last_moment, wall_now + 1h);
     const auto slots = slots::some(*disk->begin_read(), slot_id{}, 10, {}, {});
     ASSERT_EQ(slots.size(), 3u);
     EXPECT_EQ(slots[0].created_at, wall_now);
@@ -91,7 +91,7 @@ TEST_F(repair_clock, a_sync_that_fails_is_not_passed_over) {
         const auto opened = open_sqlite({.data_dir = next.path()});
         EXPECT_EQ(slots::some(*opened->begin_read(), slot_id{}, 10, {}, {}).size(), 3u) << nth;
         if (!has_struck) {
-            EXPECT_EQ(opened->last_moment(), wall_now + 1h);
+            EXPECT_EQ(opened->totals()->last_moment, wall_now + 1h);
             EXPECT_GT(nth, 4);
         }
         disk.forget(next.path());
@@ -122,14 +122,14 @@ TEST_F(repair_clock, how_tasks_stood_has_not_ended_later_than_now) {
 TEST_F(repair_clock, leaves_a_store_alone_that_is_not_ahead) {
     fill();
     EXPECT_FALSE(repair_sqlite_clock(dir_.path(), ahead + 1h).repaired);
-    EXPECT_EQ(open()->last_moment(), ahead + 1min);
+    EXPECT_EQ(open()->totals()->last_moment, ahead + 1min);
 }
 
 TEST_F(repair_clock, is_refused_while_a_server_has_the_store_open) {
     fill();
     const auto server = open();
     EXPECT_THROW(repair_sqlite_clock(dir_.path(), wall_now), std::runtime_error);
-    EXPECT_EQ(server->last_moment(), ahead + 1min);
+    EXPECT_EQ(server->totals()->last_moment, ahead + 1min);
 }
 
 TEST_F(repair_clock, check_knows_the_latest_time) {

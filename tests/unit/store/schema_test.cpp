@@ -159,7 +159,7 @@ TEST(schema, time_goes_on_from_the_last_moment) {
         accounts::put(*tx, "home", late);
         tx->commit();
     }
-    EXPECT_EQ(open(dir)->last_moment(), late);
+    EXPECT_EQ(open(dir)->totals()->last_moment, late);
 }
 
 std::filesystem::perms modes_of(const std::filesystem::path& file) {

@@ -98,7 +98,7 @@ TEST_F(taken_over, in_vain_and_then_to_its_end) {
     const std::int64_t sealed_bytes = stored();
     for (const bool is_reopened : {false, true}) {
         take();
-        EXPECT_EQ(store_->totals().open_tasks, 20);
+        EXPECT_EQ(store_->totals()->open_tasks, 20);
         if (is_reopened) reopen();
         undo_take_over undo{.account = account_, .work_max = 1};
         for (int n = 0;; ++n) {
@@ -107,7 +107,7 @@ TEST_F(taken_over, in_vain_and_then_to_its_end) {
             if (!done.next) break;
             undo.from = *done.next;
         }
-        EXPECT_EQ(store_->totals().open_tasks, 0);
+        EXPECT_EQ(store_->totals()->open_tasks, 0);
         EXPECT_EQ(stored(), sealed_bytes);
         EXPECT_TRUE(versions::some(*store_->begin_read(), account_, 0, 1).empty());
         expect_sound();
@@ -131,7 +131,7 @@ TEST_F(taken_over, in_vain_and_then_to_its_end) {
     }
     expect_sound();
     const auto tx = store_->begin_read();
-    EXPECT_EQ(store_->totals().open_tasks, 20);
+    EXPECT_EQ(store_->totals()->open_tasks, 20);
     EXPECT_EQ(accounts::head_of(*tx, account_).sealed_seq, count);
     EXPECT_EQ(versions::some(*tx, account_, 0, 1000).size(), 2u * count);
     for (int n = 1; n <= count; ++n) {
