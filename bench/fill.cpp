@@ -79,7 +79,7 @@ void fill(store& s, rules::id_source& ids, account_id owner, const settings& o) 
             create(*tx, owner, done, prefixes[done % prefixes.size()], random, m);
         }
         tx->commit();
-        s.maintain(false);
+        s.embedded()->maintain(false);
         if (done < o.tasks && steady_clock::now() < next_report) continue;
         next_report = steady_clock::now() + std::chrono::seconds(2);
         const std::chrono::duration<double> took = steady_clock::now() - begin;

@@ -70,7 +70,7 @@ class heavy_account {
         ++steps_;
         total_ += took;
         longest_ = std::max(longest_, took);
-        store_->maintain(true);
+        store_->embedded()->maintain(true);
         return answer;
     }
 

@@ -40,7 +40,7 @@ class listed_account {
             while (!c.tasks.empty()) take_some(c);
             if ((n + 1) % 100'000 == 0) std::fprintf(stderr, "%d tasks\n", n + 1);
         }
-        store_->maintain(true);
+        store_->embedded()->maintain(true);
     }
 
     account_id id() const { return id_; }
@@ -67,7 +67,7 @@ class listed_account {
         const auto answer =
             rules::apply(*tx, c, {std::max(wall_time(), store_->totals()->last_moment), ids_});
         tx->commit();
-        store_->maintain(false);
+        store_->embedded()->maintain(false);
         const auto taken = std::get<import_tasks::done>(answer).taken;
         c.tasks.erase(c.tasks.begin(), c.tasks.begin() + static_cast<std::ptrdiff_t>(taken));
     }

@@ -162,7 +162,7 @@ class two_phases {
         const auto tx = store_.begin_write();
         for (int i = 0; i < batch; ++i) step(*tx, m);
         tx->commit();
-        store_.maintain(false);
+        store_.embedded()->maintain(false);
     }
 
     store& store_;

@@ -168,7 +168,9 @@ class engine::impl {
     asio::awaitable<bool> step(std::shared_ptr<copying> copy) {
         bool more = false;
         try {
-            if (!copy->failed && !copy->pages) copy->pages = store_.begin_copy(copy->file);
+            auto* const its = store_.embedded();
+            if (!its) copy->failed = "The store has no file of this server's to copy.";
+            if (!copy->failed && !copy->pages) copy->pages = its->begin_copy(copy->file);
             if (!copy->failed) {
                 more = copy->pages->step();
                 copy->so_far = copy->pages->progress();

@@ -298,7 +298,7 @@ void writer::maintain(bool idle, bool light_waits) {
     }
     put_off_ = 0;
     try {
-        store_.maintain(idle);
+        if (auto* const its = store_.embedded()) its->maintain(idle);
     } catch (const store_failure& failure) {
         failed(failure);
     }
@@ -496,9 +496,10 @@ void writer::prove() {
     const bool is_damaged = stopped_ == errc::store_damaged;
     if (!trouble_ || (stopped_ && !is_damaged) || lost_) return;
     try {
-        if (is_damaged) store_.prove_readable();
+        auto* const its = store_.embedded();
+        if (is_damaged && its) its->prove_readable();
         if (struck_) apply_to_no_effect(*struck_);
-        store_.prove_writable();
+        if (its) its->prove_writable();
         stopped_ = {};
         struck_.reset();
         note_trouble(std::nullopt);

@@ -42,17 +42,20 @@ class store_contract : public ::testing::TestWithParam<backend> {
         store_ = GetParam().open(dir_);
     }
 
+    void maintain() {
+        if (auto* const its = store_->embedded()) its->maintain(true);
+    }
     template <class Action>
     auto write(Action action) {
         const auto tx = store_->begin_write();
         if constexpr (std::is_void_v<decltype(action(*tx))>) {
             action(*tx);
             tx->commit();
-            store_->maintain(true);
+            maintain();
         } else {
             auto done = action(*tx);
             tx->commit();
-            store_->maintain(true);
+            maintain();
             return done;
         }
     }

@@ -78,7 +78,7 @@ void fill(const std::filesystem::path& dir, int n) {
             if (i % 50 == 0) {
                 tx->commit();
                 tx.reset();
-                store->maintain(true);
+                store->embedded()->maintain(true);
                 tx = store->begin_write();
             }
         }
@@ -292,7 +292,7 @@ void write_on(const std::filesystem::path& dir) {
     h.call(snapshot_of(client));
     h.advance(std::chrono::hours{1});
     h.run(h.reaper().sweep_once());
-    disk->maintain(true);
+    disk->embedded()->maintain(true);
 }
 
 class damaged_store : public ::testing::TestWithParam<int> {

@@ -3,6 +3,8 @@
 // (throws killed, which nothing in the server catches) or fails as a disk does. The store within
 // keeps what was committed, as a disk would.
 
+#include "forwarding_store.hpp"
+
 #include <callsign/ports/store.hpp>
 #include <callsign/ports/tables/slots.hpp>
 #include <callsign/ports/tables/tasks.hpp>
@@ -41,9 +43,9 @@ enum class fault_kind {
     unknown_durable  // commits and syncs only: it fails, and yet it took
 };
 
-class faulty_store final : public store {
+class faulty_store final : public forwarding_store {
   public:
-    explicit faulty_store(store& within) : within_(within) {}
+    explicit faulty_store(store& within) : forwarding_store(within) {}
 
     // Strikes once, the next time the point is passed.
     void arm(fault_point where, fault_kind how) { armed_ = {where, how}; }
@@ -90,25 +92,20 @@ class faulty_store final : public store {
         }
         within_.sync();
     }
-    row_of<store_totals> totals() override { return within_.totals(); }
     void prove_writable() override {
         ++proofs_;
         if (refused_writes_) throw store_failure(*refused_writes_, "no writes");
-        within_.prove_writable();
+        forwarding_store::prove_writable();
     }
     // None: damage that was met is not there any more.
     void keep_damage(std::optional<store_failure::kind> how) { kept_damage_ = how; }
     void prove_readable() override {
         ++looks_;
         if (kept_damage_) throw store_failure(*kept_damage_, "still damaged");
-        within_.prove_readable();
+        forwarding_store::prove_readable();
     }
     // How often somebody looked at damage again.
     int looks() const { return looks_; }
-    std::unique_ptr<store_copy> begin_copy(const std::filesystem::path& file) override {
-        return within_.begin_copy(file);
-    }
-    void maintain(bool idle) override { within_.maintain(idle); }
 
   private:
     using fault = std::pair<fault_point, fault_kind>;
@@ -218,7 +215,6 @@ class faulty_store final : public store {
         bool is_looked_at_ = false;
     };
 
-    store& within_;
     std::optional<fault> armed_;
     bool left_unknown_ = false;
     std::size_t reads_begun_ = 0;

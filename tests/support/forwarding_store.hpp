@@ -7,7 +7,7 @@
 
 namespace callsign::testing {
 
-class forwarding_store : public store {
+class forwarding_store : public store, public embedded_store {
   public:
     // `within` must outlive it.
     explicit forwarding_store(store& within) : within_(within) {}
@@ -18,10 +18,19 @@ class forwarding_store : public store {
     std::unique_ptr<read_tx> begin_read() override { return within_.begin_read(); }
     void sync() override { within_.sync(); }
     row_of<store_totals> totals() override { return within_.totals(); }
-    std::unique_ptr<store_copy> begin_copy(const std::filesystem::path& file) override {
-        return within_.begin_copy(file);
+    embedded_store* embedded() noexcept override { return this; }
+    void maintain(bool idle) override {
+        if (auto* const its = within_.embedded()) its->maintain(idle);
     }
-    void maintain(bool idle) override { within_.maintain(idle); }
+    void prove_writable() override {
+        if (auto* const its = within_.embedded()) its->prove_writable();
+    }
+    void prove_readable() override {
+        if (auto* const its = within_.embedded()) its->prove_readable();
+    }
+    std::unique_ptr<store_copy> begin_copy(const std::filesystem::path& file) override {
+        return within_.embedded()->begin_copy(file);
+    }
 
   protected:
     store& within_;

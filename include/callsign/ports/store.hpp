@@ -23,6 +23,7 @@
 #include <callsign/domain/task.hpp>
 #include <callsign/domain/version.hpp>
 #include <callsign/domain/webhook.hpp>
+#include <callsign/ports/embedded_store.hpp>
 #include <callsign/ports/row_cache.hpp>
 #include <callsign/ports/store_failure.hpp>
 #include <callsign/ports/tables/totals.hpp>
@@ -229,18 +230,6 @@ class write_tx : public read_tx {
     unit_of_work changes_;
 };
 
-// A copy on its way into a file, beside writes: what they change is changed in the copy, too, so
-// that it is the store as it stands at the last step. Writer's thread, between transactions. What
-// is not finished is of no use, and is whoever's who named the file.
-class store_copy {
-  public:
-    virtual ~store_copy() = default;
-
-    // A bounded number of pages. False: that was all. Throws store_failure.
-    virtual bool step() = 0;
-    virtual amount_done progress() = 0;
-};
-
 // The commands of one transaction, while that is open.
 using write_batch = std::span<const command* const>;
 
@@ -267,18 +256,8 @@ class store {
     // Of the latest committed state: another row with each commit that wrote something. `now` of a
     // later transaction is never before its last_moment. Writer's thread.
     virtual row_of<store_totals> totals() = 0;
-    // Writes something that changes nothing, and makes it durable. Throws store_failure: writes are
-    // refused. A store without a disk takes them always. Writer's thread, between transactions.
-    virtual void prove_writable() {}
-    // After damage: looks at what was met again, on the disk and not in memory. Throws
-    // store_failure: it is as it was; or, as unknown, it reads well, and the store is to be opened
-    // again for it. Writer's thread, between transactions.
-    virtual void prove_readable() {}
-    // The file must not be there yet. Throws store_failure. Writer's thread.
-    virtual std::unique_ptr<store_copy> begin_copy(const std::filesystem::path& file) = 0;
-    // Called by the writer between transactions, on its thread: checkpoints and the like, in
-    // bounded pieces. What cannot be done now is done another time. `idle`: nothing waits.
-    virtual void maintain(bool idle) = 0;
+    // Null: it is not one.
+    virtual embedded_store* embedded() noexcept { return nullptr; }
 };
 
 }  // namespace callsign

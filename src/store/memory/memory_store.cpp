@@ -53,11 +53,6 @@ class memory_store final : public strict_memory_store {
         return begin_read()->get<totals_by_id>(store_totals::only);
     }
 
-    std::unique_ptr<store_copy> begin_copy(const std::filesystem::path& /*file*/) override {
-        throw store_failure(store_failure::kind::refused, "a store in memory has no copies");
-    }
-    void maintain(bool /*idle*/) override {}
-
     int forgotten_commits() const override { return forgotten_; }
     std::unique_ptr<strict_memory_store> copy() override {
         auto other = std::make_unique<memory_store>();

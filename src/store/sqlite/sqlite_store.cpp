@@ -24,7 +24,7 @@
 namespace callsign {
 namespace {
 
-class sqlite_store final : public store {
+class sqlite_store final : public store, public embedded_store {
   public:
     explicit sqlite_store(const sqlite_options& options)
         : file_(sqlite::prepare_directory(options.data_dir)),
@@ -72,6 +72,7 @@ class sqlite_store final : public store {
         throw store_failure(store_failure::kind::unknown,
                             std::string("SQLite's log: ") + sqlite3_errstr(code));
     }
+    embedded_store* embedded() noexcept override { return this; }
     row_of<store_totals> totals() override {
         auto known = state_.rows.of<store_totals>().find<totals_by_id>({store_totals::only});
         // Nothing is written where they could not be read.

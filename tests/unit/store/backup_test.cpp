@@ -52,7 +52,7 @@ class backup : public ::testing::Test {
         return accounts::some(*s.begin_read(), account_id{}, 1'000'000).size();
     }
     backup_manifest copy(store& from, const fs::path& to) {
-        const auto copy = from.begin_copy(begin_backup(to));
+        const auto copy = from.embedded()->begin_copy(begin_backup(to));
         while (copy->step()) {
         }
         return finish_copy(to);
@@ -86,7 +86,7 @@ class backup : public ::testing::Test {
 TEST_F(backup, is_the_store_as_it_stands_at_the_last_step) {
     const auto disk = open(data());
     fill(*disk, 4'000);
-    std::unique_ptr<store_copy> pages = disk->begin_copy(begin_backup(copies()));
+    std::unique_ptr<store_copy> pages = disk->embedded()->begin_copy(begin_backup(copies()));
     int steps = 0;
     while (pages->step()) {
         ++steps;
@@ -113,7 +113,7 @@ TEST_F(backup, is_the_store_as_it_stands_at_the_last_step) {
 TEST_F(backup, ends_where_every_write_is_taken_back) {
     const auto disk = open(data());
     fill(*disk, 4'000);
-    const auto pages = disk->begin_copy(begin_backup(copies()));
+    const auto pages = disk->embedded()->begin_copy(begin_backup(copies()));
     const auto copy = [&] {
         while (pages->step()) drop_something(*disk);
     };
@@ -134,7 +134,7 @@ TEST_F(backup, has_sums_in_its_pages) {
 
 TEST_F(backup, is_none_without_its_manifest) {
     const auto disk = open(data());
-    const auto pages = disk->begin_copy(begin_backup(copies()));
+    const auto pages = disk->embedded()->begin_copy(begin_backup(copies()));
     while (pages->step()) {
     }
     EXPECT_THROW(read_manifest(copies()), std::runtime_error);

@@ -66,7 +66,7 @@ class store_damage : public ::testing::Test {
         });
     }
     std::optional<trouble> look() {
-        return failure_of([&] { store_->prove_readable(); });
+        return failure_of([&] { store_->embedded()->prove_readable(); });
     }
 
     testing::unsafe_disk& disk_ = testing::unsafe_disk::install();

@@ -48,7 +48,7 @@ class log_bound : public ::testing::Test {
             EXPECT_EQ(failure.reason(), store_failure::kind::refused) << failure.what();
             return false;
         }
-        store_->maintain(false);
+        store_->embedded()->maintain(false);
         longest_ = std::max(longest_, std::filesystem::file_size(log()));
         return true;
     }
@@ -80,7 +80,7 @@ constexpr std::uintmax_t bound = (2 * pages_max + 16) * frame_bytes;
 TEST_F(log_bound, a_proof_that_it_can_be_written_writes) {
     ASSERT_TRUE(write());
     const auto before = std::filesystem::file_size(log());
-    store_->prove_writable();
+    store_->embedded()->prove_writable();
     EXPECT_GE(std::filesystem::file_size(log()), before + frame_bytes);
     const sqlite_space space = space_of(dir_.path());
     EXPECT_EQ(space.log_bytes, std::filesystem::file_size(log()));
@@ -125,7 +125,7 @@ TEST_F(log_bound, has_few_parts_where_the_same_pages_are_written_again) {
         const auto tx = store_->begin_write();
         tokens::revoke(*tx, token_id{1}, t0_ + milliseconds{i});
         tx->commit();
-        store_->maintain(false);
+        store_->embedded()->maintain(false);
     }
     const auto writes = disk.seen();
     disk.heal();
@@ -263,13 +263,13 @@ TEST_P(failed_sync, of_the_database_leaves_no_page_that_only_the_log_has) {
         const auto write_on = [&] {
             while (put_ < 1000) {
                 put(*store);
-                store->maintain(false);
+                store->embedded()->maintain(false);
             }
         };
         EXPECT_THROW(write_on(), store_failure);
     }
     const auto store = open(before_);
-    store->maintain(false);
+    store->embedded()->maintain(false);
     ASSERT_EQ(std::filesystem::file_size(before_.path() / "callsign.sqlite3-wal"), 0u)
         << "the database has all of it";
     lose_power();

@@ -40,7 +40,7 @@ class removed_text : public ::testing::Test {
             tx->commit();
             return done;
         }();
-        store_->maintain(false);
+        store_->embedded()->maintain(false);
         return answer;
     }
     void open(const fs::path& where) {
@@ -114,7 +114,7 @@ TEST_F(removed_text, of_purged_tasks_is_in_no_file) {
     EXPECT_GT(times_in(data(), "/kept"), 300u);
 
     const fs::path copy = dir_.path() / "copy";
-    auto pages = store_->begin_copy(begin_backup(copy));
+    auto pages = store_->embedded()->begin_copy(begin_backup(copy));
     while (pages->step()) {
     }
     pages.reset();
@@ -178,7 +178,7 @@ TEST_F(removed_text, leaves_the_log_when_nobody_reads_it_any_more) {
     run(clear_log{});
     EXPECT_GT(purged_in(data()), 0u);
     reader.reset();
-    store_->maintain(true);
+    store_->embedded()->maintain(true);
     EXPECT_EQ(purged_in(data()), 0u);
 }
 
@@ -197,7 +197,7 @@ TEST_F(removed_text, leaves_a_log_that_an_earlier_process_wrote) {
     other->execAndGet("SELECT count(*) FROM sqlite_schema");
     open(killed);
     other.reset();
-    store_->maintain(false);
+    store_->embedded()->maintain(false);
     EXPECT_EQ(purged_in(killed), 0u);
 }
 
