@@ -13,9 +13,9 @@
 
 #include "local_store.hpp"
 #include "options.hpp"
-#include "rows.hpp"
 #include "statements.hpp"
 #include "support/temp_dir.hpp"
+#include "tables/rows.hpp"
 
 #include <callsign/ports/tables/totals.hpp>
 #include <callsign/store/sqlite.hpp>

@@ -421,7 +421,7 @@ CREATE INDEX webhook_deliveries_by_webhook ON webhook_deliveries (webhook_id, de
 
 -- ---- indexes that are written in bulk ----
 
--- Slots by their clients' keys: sorted runs of (hash of account and key, slot id) (src/store/sqlite/key_index.hpp).
+-- Slots by their clients' keys: sorted runs of (hash of account and key, slot id) (src/store/sqlite/index/key_index.hpp).
 -- state: 1 being written, 2 in use, 3 to be deleted. through: every slot up to this one is in a run.
 CREATE TABLE key_runs (
     run_id  INTEGER PRIMARY KEY,
@@ -438,7 +438,7 @@ CREATE TABLE key_pages (
 ) STRICT;
 
 -- Slots of state 1, up to index_progress.pending_through. Nearly every slot is pending for a moment alone: of the newest the
--- writer knows which are (src/store/sqlite/pending_slots.hpp), and those that stay so for longer are listed here.
+-- writer knows which are (src/store/sqlite/index/pending_slots.hpp), and those that stay so for longer are listed here.
 CREATE TABLE pending_slots (
     slot_id    INTEGER PRIMARY KEY REFERENCES slots,
     account_id INTEGER NOT NULL,
@@ -447,7 +447,7 @@ CREATE TABLE pending_slots (
 -- A task that comes by way of a sync finds the slots that wait for its uuid.
 CREATE INDEX pending_slots_by_task ON pending_slots (task_uuid, account_id);
 
--- Of a task with a number, up to index_progress.numbers_through, or behind it and merged since (src/store/sqlite/bulk_index.hpp).
+-- Of a task with a number, up to index_progress.numbers_through, or behind it and merged since (src/store/sqlite/index/bulk_index.hpp).
 -- Open tasks and those that are over are each by themselves in order: a second index, of the open ones alone, would cost
 -- a creation a page more for each series of a commit. It keeps numbers of one kind from being given twice; for both, a
 -- counter is looked at against them before its first number is taken.

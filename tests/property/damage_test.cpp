@@ -7,7 +7,7 @@
 // can be asked, against the answers of the sound store. A second round puts the pages' sums right
 // again, as if the bytes had been written so: there only that nothing ends the process.
 
-#include "store/sqlite/page_sums.hpp"
+#include "store/sqlite/log/page_sums.hpp"
 #include "support/check.hpp"
 #include "support/counted_ids.hpp"
 #include "support/house.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 // Steps of the schema as releases to come may have them, behind those that there are.
 
-#include "store/sqlite/migrations.hpp"
+#include "store/sqlite/tables/migrations.hpp"
 
 #include <initializer_list>
 #include <vector>

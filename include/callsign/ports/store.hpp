@@ -12,7 +12,6 @@
 
 #include <callsign/domain/account.hpp>
 #include <callsign/domain/admin_action.hpp>
-#include <callsign/domain/backup.hpp>
 #include <callsign/domain/command.hpp>
 #include <callsign/domain/device.hpp>
 #include <callsign/domain/remote_chain.hpp>
@@ -31,7 +30,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <limits>
 #include <memory>

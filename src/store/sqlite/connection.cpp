@@ -1,6 +1,6 @@
 #include "connection.hpp"
 
-#include "page_sums.hpp"
+#include "log/page_sums.hpp"
 
 #include <callsign/base/instant_bounds.hpp>
 

@@ -2,10 +2,10 @@
 
 #include "prepare_file.hpp"
 
-#include "log_rewrite.hpp"
-#include "migrations.hpp"
-#include "page_sums.hpp"
+#include "log/log_rewrite.hpp"
+#include "log/page_sums.hpp"
 #include "statements.hpp"
+#include "tables/migrations.hpp"
 
 #include <callsign/base/file_trouble.hpp>
 

@@ -1,12 +1,12 @@
 #pragma once
 // What both kinds of transaction can be asked, over one connection.
 
-#include "bulk_rows.hpp"
 #include "connection.hpp"
-#include "key_index.hpp"
-#include "pending_slots.hpp"
+#include "index/bulk_rows.hpp"
+#include "index/key_index.hpp"
+#include "index/pending_slots.hpp"
 #include "statements.hpp"
-#include "tables.hpp"
+#include "tables/tables.hpp"
 
 #include <callsign/base/assert.hpp>
 #include <callsign/ports/store.hpp>

@@ -1,15 +1,15 @@
 // The store, of its parts: the file that is prepared, the writer's state, the readers, the log.
 
-#include "checkpointer.hpp"
 #include "directory_lock.hpp"
 #include "disk_reserve.hpp"
 #include "durable_files.hpp"
-#include "file_copy.hpp"
-#include "log_sync.hpp"
-#include "page_sums.hpp"
+#include "log/checkpointer.hpp"
+#include "log/log_sync.hpp"
+#include "log/page_sums.hpp"
 #include "prepare_file.hpp"
 #include "read_transaction.hpp"
 #include "reads.hpp"
+#include "tools/file_copy.hpp"
 #include "write_transaction.hpp"
 
 #include <callsign/store/sqlite.hpp>

@@ -3,10 +3,10 @@
 // one that writes. A transaction ends with committed_all() or roll_back(), neither of which reads
 // or can fail: what is remembered is always what is on the disk.
 
-#include "bulk_index.hpp"
 #include "connection.hpp"
-#include "key_index.hpp"
-#include "pending_slots.hpp"
+#include "index/bulk_index.hpp"
+#include "index/key_index.hpp"
+#include "index/pending_slots.hpp"
 
 #include <callsign/ports/store.hpp>
 #include <callsign/store/sqlite.hpp>

@@ -2,7 +2,7 @@
 
 #include "write_transaction.hpp"
 
-#include "log_sync.hpp"
+#include "log/log_sync.hpp"
 #include "reads.hpp"
 
 #include <callsign/ports/tables/accounts.hpp>

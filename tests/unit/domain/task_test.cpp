@@ -55,5 +55,32 @@ RC_GTEST_PROP(task_ref, survives_any_text, (const std::string& text)) {
     if (ref) RC_ASSERT(parse_task_ref(to_string(*ref)) == ref);
 }
 
+// Few names and values: many are the same in both.
+attributes few_attributes() {
+    attributes all;
+    for (const int n : *rc::gen::container<std::vector<int>>(rc::gen::inRange(0, 16))) {
+        all.insert_or_assign("name" + std::to_string(n / 2), std::to_string(n % 2));
+    }
+    return all;
+}
+
+RC_GTEST_PROP(attribute_diff, leads_from_one_state_to_the_other, ()) {
+    const attributes from = few_attributes(), to = few_attributes();
+    const attribute_diff diff = diff_between(from, to);
+    attributes state = from;
+    RC_ASSERT(apply_diff(diff, state));
+    RC_ASSERT(state == to);
+    // No more than what is different.
+    RC_ASSERT(diff.set.size() <= to.size());
+    for (const auto& [name, value] : diff.set) RC_ASSERT(value_of(from, name) != value);
+    for (const std::string& name : diff.absent)
+        RC_ASSERT(from.contains(name) && !to.contains(name));
+}
+
+TEST(attribute_diff, is_refused_by_a_state_it_is_not_of) {
+    attributes state{{"a", "1"}};
+    EXPECT_FALSE(apply_diff({{}, {"b"}}, state));
+}
+
 }  // namespace
 }  // namespace callsign

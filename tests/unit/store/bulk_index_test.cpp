@@ -1,9 +1,9 @@
 // Entries in memory; what an index in bulk must not lose where a commit fails at its very end, and
 // after rows are gone. Everything else is held against a store in memory: remembered_test.cpp.
 
-#include "store/sqlite/bulk_index.hpp"
+#include "store/sqlite/index/bulk_index.hpp"
 
-#include "store/sqlite/migrations.hpp"
+#include "store/sqlite/tables/migrations.hpp"
 #include "support/counted_ids.hpp"
 #include "support/temp_dir.hpp"
 

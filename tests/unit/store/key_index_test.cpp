@@ -2,9 +2,9 @@
 // hashes, runs without filters, merges cut off by a rollback or a restart, entries of forgotten
 // slots.
 
-#include "store/sqlite/key_index.hpp"
+#include "store/sqlite/index/key_index.hpp"
 
-#include "store/sqlite/migrations.hpp"
+#include "store/sqlite/tables/migrations.hpp"
 #include "support/temp_dir.hpp"
 
 #include <callsign/rules/rows/slots.hpp>

@@ -1,7 +1,7 @@
 // Which syncs of the log are put off, and what becomes of one that fails. Method: a file that
 // counts them; and a store whose files lie as a killed process left them.
 
-#include "store/sqlite/log_sync.hpp"
+#include "store/sqlite/log/log_sync.hpp"
 
 #include "support/temp_dir.hpp"
 #include "support/unsafe_disk.hpp"

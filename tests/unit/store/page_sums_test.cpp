@@ -1,7 +1,7 @@
 // The file system that looks at sums, asked as SQLite asks it: for whole pages, and, since 3.45,
 // for the parts of overflow pages that it copies past its cache.
 
-#include "store/sqlite/page_sums.hpp"
+#include "store/sqlite/log/page_sums.hpp"
 
 #include "store/sqlite/connection.hpp"
 #include "support/temp_dir.hpp"

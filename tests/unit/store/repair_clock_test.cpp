@@ -115,7 +115,7 @@ TEST_F(repair_clock, how_tasks_stood_has_not_ended_later_than_now) {
     repair_sqlite_clock(dir_.path(), wall_now + 1h);
     const auto disk = open();
     const auto tx = disk->begin_write();
-    history::forget(*tx, wall_now + 2h, 10);
+    callsign::history::forget(*tx, wall_now + 2h, 10);
     EXPECT_EQ(accounts::history_from(*tx, accounts::find(*tx, "home")->id), 1);
 }
 

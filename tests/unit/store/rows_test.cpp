@@ -1,6 +1,6 @@
 // The columns of bytes: what was encoded is decoded, and nothing else is.
 
-#include "store/sqlite/rows.hpp"
+#include "store/sqlite/tables/rows.hpp"
 
 #include "callsign/rows/v1/rows.pb.h"
 #include "t0.hpp"

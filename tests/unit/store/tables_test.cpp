@@ -1,6 +1,6 @@
 // What the tables that are declared are in SQLite.
 
-#include "store/sqlite/tables.hpp"
+#include "store/sqlite/tables/tables.hpp"
 
 #include "support/temp_dir.hpp"
 

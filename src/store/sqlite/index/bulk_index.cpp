@@ -1,4 +1,4 @@
-#include "bulk_index.hpp"
+#include "index/bulk_index.hpp"
 
 #include "statements.hpp"
 

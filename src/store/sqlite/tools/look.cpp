@@ -3,9 +3,9 @@
 // writes, and where there is one, the memory that its processes share is only read.
 
 #include "connection.hpp"
-#include "migrations.hpp"
-#include "rows.hpp"
 #include "statements.hpp"
+#include "tables/migrations.hpp"
+#include "tables/rows.hpp"
 
 #include <callsign/base/file_trouble.hpp>
 #include <callsign/domain/task_faults.hpp>

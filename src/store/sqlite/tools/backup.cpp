@@ -4,8 +4,8 @@
 #include "connection.hpp"
 #include "directory_lock.hpp"
 #include "durable_files.hpp"
-#include "migrations.hpp"
 #include "prepare_file.hpp"
+#include "tables/migrations.hpp"
 
 #include <callsign/store/sqlite.hpp>
 

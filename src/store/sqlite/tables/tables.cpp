@@ -1,7 +1,7 @@
-#include "tables.hpp"
+#include "tables/tables.hpp"
 
-#include "bulk_index.hpp"
-#include "rows.hpp"
+#include "index/bulk_index.hpp"
+#include "tables/rows.hpp"
 
 #include <callsign/domain/work.hpp>
 

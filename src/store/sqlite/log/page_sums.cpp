@@ -1,8 +1,8 @@
-#include "page_sums.hpp"
+#include "log/page_sums.hpp"
 
-#include "log_buffer.hpp"
-#include "log_pages.hpp"
-#include "log_sync.hpp"
+#include "log/log_buffer.hpp"
+#include "log/log_pages.hpp"
+#include "log/log_sync.hpp"
 
 #include <algorithm>
 #include <array>

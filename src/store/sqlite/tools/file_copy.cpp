@@ -1,6 +1,6 @@
-#include "file_copy.hpp"
+#include "tools/file_copy.hpp"
 
-#include "page_sums.hpp"
+#include "log/page_sums.hpp"
 
 #include <SQLiteCpp/Backup.h>
 #include <sqlite3.h>

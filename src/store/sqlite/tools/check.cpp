@@ -1,6 +1,6 @@
-#include "migrations.hpp"
 #include "reads.hpp"
-#include "storage_checks.hpp"
+#include "tables/migrations.hpp"
+#include "tools/storage_checks.hpp"
 
 #include <callsign/base/file_trouble.hpp>
 #include <callsign/store/sqlite.hpp>

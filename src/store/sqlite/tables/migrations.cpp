@@ -1,4 +1,4 @@
-#include "migrations.hpp"
+#include "tables/migrations.hpp"
 
 #include <stdexcept>
 #include <string>

@@ -2,8 +2,8 @@
 // Rows by an index that is written in bulk (bulk_index.hpp): those that its table has, and those
 // that wait, in one order.
 
-#include "bulk_index.hpp"
-#include "tables.hpp"
+#include "index/bulk_index.hpp"
+#include "tables/tables.hpp"
 
 namespace callsign::sqlite {
 

@@ -3,8 +3,8 @@
 
 #include "reads.hpp"
 #include "statements.hpp"
-#include "storage_checks.hpp"
-#include "tables.hpp"
+#include "tables/tables.hpp"
+#include "tools/storage_checks.hpp"
 
 #include <callsign/domain/task_faults.hpp>
 #include <callsign/ports/around_damage.hpp>

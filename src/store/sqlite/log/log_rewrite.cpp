@@ -1,8 +1,8 @@
-#include "log_rewrite.hpp"
+#include "log/log_rewrite.hpp"
 
 #include "connection.hpp"
 #include "durable_files.hpp"
-#include "log_pages.hpp"
+#include "log/log_pages.hpp"
 
 #include <callsign/ports/store.hpp>
 

@@ -10,8 +10,8 @@
 // disk meanwhile. When the log is `wal_pages_max` long the rest is moved and synced, which is
 // little, and the log begins anew.
 
-#include "background_sync.hpp"
 #include "connection.hpp"
+#include "log/background_sync.hpp"
 #include "reader_pool.hpp"
 
 #include <callsign/store/sqlite.hpp>

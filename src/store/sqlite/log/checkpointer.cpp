@@ -1,9 +1,9 @@
 // When the log is moved, and what happens if it cannot be.
 
-#include "checkpointer.hpp"
+#include "log/checkpointer.hpp"
 
 #include "disk_reserve.hpp"
-#include "page_sums.hpp"
+#include "log/page_sums.hpp"
 #include "statements.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "storage_checks.hpp"
+#include "tools/storage_checks.hpp"
 
 #include "statements.hpp"
 

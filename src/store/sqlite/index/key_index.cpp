@@ -1,4 +1,4 @@
-#include "key_index.hpp"
+#include "index/key_index.hpp"
 
 #include "statements.hpp"
 

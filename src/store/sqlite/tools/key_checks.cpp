@@ -1,6 +1,6 @@
-#include "key_index.hpp"
+#include "index/key_index.hpp"
 #include "statements.hpp"
-#include "storage_checks.hpp"
+#include "tools/storage_checks.hpp"
 
 #include <cstring>
 #include <optional>

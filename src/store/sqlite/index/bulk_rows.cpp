@@ -1,4 +1,4 @@
-#include "bulk_rows.hpp"
+#include "index/bulk_rows.hpp"
 
 #include <callsign/base/assert.hpp>
 

@@ -10,7 +10,7 @@
 // Threads: the writer's, but for what is static. It happens inside the caller's transaction and
 // ends with it: committed(), or roll_back(), neither of which can fail.
 
-#include "tables.hpp"
+#include "tables/tables.hpp"
 
 #include <callsign/base/strong_id.hpp>
 #include <callsign/base/uuid.hpp>

@@ -1,4 +1,4 @@
-#include "pending_slots.hpp"
+#include "index/pending_slots.hpp"
 
 #include "statements.hpp"
 

@@ -1,4 +1,4 @@
-#include "rows.hpp"
+#include "tables/rows.hpp"
 
 #include "callsign/rows/v1/rows.pb.h"
 
