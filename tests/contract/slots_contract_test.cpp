@@ -134,6 +134,7 @@ TEST_P(store_contract, slots_are_listed_in_pages) {
     const auto rest = slots::some(*tx, first.back().id, 10, slot_state::pending, {});
     EXPECT_EQ(rest.size(), 2u);
     EXPECT_LT(first.back().id, rest.front().id);
+    EXPECT_EQ(slots::some(*tx, rest.front().id, 10, slot_state::pending, {}).size(), 1u);
     EXPECT_EQ(slots::some(*tx, slot_id{}, 10, {}, one).size(), 5u);
     EXPECT_EQ(slots::some(*tx, slot_id{}, 10, slot_state::failed, two).size(), 3u);
     EXPECT_EQ(slots::some(*tx, slot_id{}, 10, slot_state::committed, {}).size(), 0u);

@@ -154,10 +154,6 @@ uuid query::id(int column) const {
     return exactly(*this, column, uuid{});
 }
 
-digest query::hash(int column) const {
-    return exactly(*this, column, digest{});
-}
-
 time_point query::instant(int column) const {
     const time_point at{milliseconds{integer(column)}};
     if (!is_instant(at)) damaged("an instant");

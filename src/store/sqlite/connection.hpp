@@ -75,17 +75,7 @@ class query {
     // Lives until the next step.
     std::string_view blob(int column) const;
     uuid id(int column) const;
-    digest hash(int column) const;
     time_point instant(int column) const;
-    // One of an enumeration's values, which lie side by side.
-    template <class Enum>
-    Enum one_of(int column, Enum first, Enum last) const {
-        const auto value = integer(column);
-        if (value < static_cast<std::int64_t>(first) || value > static_cast<std::int64_t>(last)) {
-            damaged("a value that there is not");
-        }
-        return static_cast<Enum>(value);
-    }
 
   private:
     SQLite::Statement& prepared_;
