@@ -57,6 +57,7 @@ TEST_P(store_contract, a_failed_slot_says_why_and_when) {
     ASSERT_EQ(found.size(), 1u);
     EXPECT_EQ(found[0].reason, failure_reason::window_passed);
     EXPECT_EQ(found[0].settled_at, t0 + milliseconds{5});
+    EXPECT_EQ(store_->totals()->last_moment, t0 + milliseconds{5});
     EXPECT_FALSE(found[0].task);
     EXPECT_EQ(store_->totals()->slots.failed, 1);
 }
