@@ -64,8 +64,9 @@ void scan_rows(row_reader& base, unit_of_work* work, const row_range& range,
 
     row_range page = range;
     std::int64_t page_rows = first_page_rows;
-    for (bool is_last = false; !is_last; page_rows *= 2) {
+    for (bool is_last = false; !is_last;) {
         page.limit = std::min(rest.limit, page_rows);
+        page_rows = std::min<std::int64_t>(2 * page_rows, page_rows_max);
         const row_page some = base.scan(page);
         is_last = some.is_last;
         for (const row_ptr& row : some.rows) {

@@ -1,0 +1,50 @@
+// A scan over pages, however many they are.
+
+#include <callsign/ports/tables/accounts.hpp>
+#include <callsign/ports/unit_of_work.hpp>
+
+#include <gtest/gtest.h>
+#include <memory>
+#include <vector>
+
+namespace callsign {
+namespace {
+
+// So many accounts, of which each fills a page.
+class large_rows final : public row_reader {
+  public:
+    explicit large_rows(std::int64_t rows) : rows_(rows) {}
+
+    row_ptr fetch(const index_info&, const row_key&, bool) override { return nullptr; }
+    row_page scan(const row_range& range) override {
+        limits.push_back(range.limit);
+        const std::int64_t last = range.after_parts > 0 ? key_reader(range.after).integer() : 0;
+        return {{std::make_shared<const account>(account{.id = account_id{last + 1}})},
+                last + 1 == rows_};
+    }
+
+    std::vector<std::int64_t> limits;
+
+  private:
+    std::int64_t rows_;
+};
+
+TEST(scan, asks_for_more_with_each_page_up_to_a_bound) {
+    constexpr std::int64_t rows = 200;
+    large_rows all(rows);
+    std::int64_t seen = 0;
+    scan_rows(all, nullptr, range_of<accounts_by_id>().get(), [&](const row_ptr& row) {
+        EXPECT_EQ(static_cast<const account*>(row.get())->id.value, ++seen);
+        return true;
+    });
+    EXPECT_EQ(seen, rows);
+    ASSERT_EQ(std::ssize(all.limits), rows);
+    EXPECT_LT(all.limits.front(), std::int64_t{page_rows_max});
+    for (std::size_t n = 1; n < all.limits.size(); ++n) {
+        EXPECT_GE(all.limits[n], all.limits[n - 1]);
+        EXPECT_LE(all.limits[n], std::int64_t{page_rows_max});
+    }
+}
+
+}  // namespace
+}  // namespace callsign
