@@ -174,7 +174,7 @@ CREATE TABLE skipped_numbers (
 
 -- ---- slots ----
 
--- state: 1 pending, or in flight: its creation is in the outbox; 2 committed, 3 failed. created: 0 if the task was there
+-- state: 1 pending, 2 committed, 3 failed, 4 in flight: its creation is in the outbox. created: 0 if the task was there
 -- already. (A check of three values in a list makes a temporary table for each row: a sixth of the writer's time.)
 CREATE TABLE slots (
     slot_id     INTEGER PRIMARY KEY,
@@ -437,8 +437,9 @@ CREATE TABLE key_pages (
     entries BLOB NOT NULL
 ) STRICT;
 
--- Slots of state 1, up to index_progress.pending_through. Nearly every slot is pending for a moment alone: of the newest the
--- writer knows which are (src/store/sqlite/index/pending_slots.hpp), and those that stay so for longer are listed here.
+-- Slots of state 1 or 4, up to index_progress.pending_through. Nearly every slot is pending for a moment alone: of the
+-- newest the writer knows which are (src/store/sqlite/index/pending_slots.hpp), and those that stay so for longer are
+-- listed here.
 CREATE TABLE pending_slots (
     slot_id    INTEGER PRIMARY KEY REFERENCES slots,
     account_id INTEGER NOT NULL,
@@ -447,7 +448,8 @@ CREATE TABLE pending_slots (
 -- A task that comes by way of a sync finds the slots that wait for its uuid.
 CREATE INDEX pending_slots_by_task ON pending_slots (task_uuid, account_id);
 
--- Of a task with a number, up to index_progress.numbers_through, or behind it and merged since (src/store/sqlite/index/bulk_index.hpp).
+-- Of a task with a number, up to index_progress.numbers_through, or behind it and merged since
+-- (src/store/sqlite/index/bulk_index.hpp).
 -- Open tasks and those that are over are each by themselves in order: a second index, of the open ones alone, would cost
 -- a creation a page more for each series of a commit. It keeps numbers of one kind from being given twice; for both, a
 -- counter is looked at against them before its first number is taken.

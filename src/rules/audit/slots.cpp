@@ -136,8 +136,7 @@ class slot_audit {
     // None: it can be read no longer, and is listed among what cannot.
     std::optional<slot> read(std::int64_t id) {
         try {
-            auto rows = slots::some(tx_, slot_id{id - 1}, 1, std::nullopt, std::nullopt);
-            return rows.empty() ? std::nullopt : std::optional(std::move(rows.front()));
+            return slots::find(tx_, slot_id{id});
         } catch (const store_failure&) {
             return std::nullopt;
         }

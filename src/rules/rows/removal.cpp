@@ -78,14 +78,14 @@ void remove_tasks(write_tx& tx, account_id account, std::int64_t& left, std::int
     const auto erase = [&](const auto& each) {
         tx.erase(each);
         bytes += each->bytes;
-        if (bytes >= removed_bytes_max) left = 0;
-        return --left > 0;
+        left = bytes >= removed_bytes_max ? 0 : left - 1;
+        return left > 0;
     };
     const auto rest = range_of<tasks_by_id>().after(task_id{row}).limit(left).heads();
     tx.scan(rest, [&](const row_of<task_head>& each) {
         if (each->account == account) {
             tx.scan(range_of<history_by_task>(each->id).limit(left).heads(), erase);
-            if (left <= 0) return false;
+            if (left == 0) return false;
             erase(each);
         } else {
             --left;
@@ -134,7 +134,7 @@ std::optional<removal_place> remove_rows_of(write_tx& tx, account_id account,
     std::int64_t left = limit;
     for (; at.table < std::ssize(parts); at = {at.table + 1, 0}) {
         parts[static_cast<std::size_t>(at.table)](tx, account, left, at.row);
-        if (left <= 0) return at;
+        if (left == 0) return at;
     }
     tx.erase(tx.expect<accounts_by_id>(account));
     return std::nullopt;

@@ -12,24 +12,24 @@
 namespace callsign {
 namespace {
 
-using memory::state;
+using memory::rows;
 
 class memory_store final : public strict_memory_store {
   public:
     memory_store() {
-        auto begun = std::make_shared<state>();
+        auto begun = std::make_shared<rows>();
         begin_with(*begun, instance_row{});
         begin_with(*begun, store_totals{});
         committed_ = durable_ = std::move(begun);
     }
 
     std::unique_ptr<write_tx> begin_write(write_batch /*batch*/) override {
-        auto commit = [this](std::shared_ptr<state> next, bool durable) {
+        auto commit = [this](std::shared_ptr<rows> next, bool durable) {
             const std::scoped_lock lock(mutex_);
             committed_ = std::move(next);
             if (durable) durable_ = committed_;
         };
-        return memory::begin_write(std::make_shared<state>(*view()), commit, &forgotten_);
+        return memory::begin_write(std::make_shared<rows>(*view()), commit, &forgotten_);
     }
 
     std::unique_ptr<read_tx> begin_read() override {
@@ -62,17 +62,17 @@ class memory_store final : public strict_memory_store {
 
   private:
     template <class Row>
-    static void begin_with(state& all, Row row) {
-        all.rows.apply(
+    static void begin_with(rows& all, Row row) {
+        all.apply(
             {&info_of_table<Row>(), {{nullptr, std::make_shared<const Row>(std::move(row))}}});
     }
-    std::shared_ptr<state> view() {
+    std::shared_ptr<rows> view() {
         const std::scoped_lock lock(mutex_);
         return committed_;
     }
 
     std::mutex mutex_;  // guards the pointers; what they point to does not change once committed
-    std::shared_ptr<state> committed_, durable_;
+    std::shared_ptr<rows> committed_, durable_;
     int forgotten_ = 0;  // writer's thread
 };
 

@@ -1,7 +1,7 @@
 #pragma once
-// What both kinds of transaction can be asked, over one state.
+// What both kinds of transaction can be asked, over one state: its rows.
 
-#include "state.hpp"
+#include "rows.hpp"
 
 #include <callsign/ports/store.hpp>
 
@@ -11,20 +11,20 @@ namespace callsign::memory {
 template <class Base>
 class reads_over : public Base {
   public:
-    explicit reads_over(std::shared_ptr<state> view) : state_(std::move(view)) {}
+    explicit reads_over(std::shared_ptr<rows> view) : rows_(std::move(view)) {}
 
     row_ptr fetch(const index_info& index, const row_key& key, bool head) override {
-        return worked(index, state_->rows.fetch(index, key), head);
+        return worked(index, rows_->fetch(index, key), head);
     }
     row_page scan(const row_range& range) override {
-        row_page page = state_->rows.scan(range);
+        row_page page = rows_->scan(range);
         for (const row_ptr& row : page.rows) worked(*range.index, row, range.heads);
         return page;
     }
 
   protected:
     // A reader's is the committed one, which is shared: it is only asked, never told.
-    std::shared_ptr<state> state_;
+    std::shared_ptr<rows> rows_;
     std::size_t work_ = 0;
 
   private:

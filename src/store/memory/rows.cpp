@@ -70,11 +70,6 @@ row_page rows::scan(const row_range& range) const {
     return page;
 }
 
-std::int64_t rows::count(const index_info& index) const {
-    const by_key* const all = find(index);
-    return all ? std::ssize(*all) : 0;
-}
-
 void rows::apply(const table_changes& changes) {
     const table_info& t = *changes.table;
     if (tables_.size() <= t.number) tables_.resize(t.number + 1);

@@ -13,7 +13,6 @@ class rows {
   public:
     row_ptr fetch(const index_info& index, const row_key& key) const;
     row_page scan(const row_range& range) const;
-    std::int64_t count(const index_info& index) const;
     void apply(const table_changes& changes);
 
   private:

@@ -5,14 +5,14 @@
 
 #include "reads.hpp"
 
-#include <algorithm>
+#include <utility>
 
 namespace callsign::memory {
 namespace {
 
 class write_transaction final : public reads_over<write_tx> {
   public:
-    write_transaction(std::shared_ptr<state> copy, committer commit, int* forgotten)
+    write_transaction(std::shared_ptr<rows> copy, committer commit, int* forgotten)
         : reads_over(std::move(copy)), commit_(std::move(commit)), forgotten_(forgotten) {}
     write_transaction(const write_transaction&) = delete;
     write_transaction& operator=(const write_transaction&) = delete;
@@ -28,9 +28,9 @@ class write_transaction final : public reads_over<write_tx> {
 
   private:
     void end(bool durable) {
-        for (const table_changes& each : counted_changes()) state_->rows.apply(each);
+        for (const table_changes& each : counted_changes()) rows_->apply(each);
         committed_ = true;
-        commit_(std::move(state_), durable);
+        commit_(std::move(rows_), durable);
     }
 
     committer commit_;
@@ -40,7 +40,7 @@ class write_transaction final : public reads_over<write_tx> {
 
 }  // namespace
 
-std::unique_ptr<write_tx> begin_write(std::shared_ptr<state> copy, committer commit,
+std::unique_ptr<write_tx> begin_write(std::shared_ptr<rows> copy, committer commit,
                                       int* forgotten) {
     return std::make_unique<write_transaction>(std::move(copy), std::move(commit), forgotten);
 }

@@ -1,8 +1,8 @@
 #pragma once
-// The writer's transaction: it changes a copy of the state and gives it over at its commit. Copying
+// The writer's transaction: it changes a copy of the rows and gives it over at its commit. Copying
 // it all is what makes isolation plain, and tests' states are small.
 
-#include "state.hpp"
+#include "rows.hpp"
 
 #include <callsign/ports/store.hpp>
 
@@ -11,10 +11,9 @@
 
 namespace callsign::memory {
 
-using committer = std::function<void(std::shared_ptr<state>, bool durable)>;
+using committer = std::function<void(std::shared_ptr<rows>, bool durable)>;
 
 // `forgotten` counts those that wrote and are dropped without a commit; it outlives them.
-std::unique_ptr<write_tx> begin_write(std::shared_ptr<state> copy, committer commit,
-                                      int* forgotten);
+std::unique_ptr<write_tx> begin_write(std::shared_ptr<rows> copy, committer commit, int* forgotten);
 
 }  // namespace callsign::memory

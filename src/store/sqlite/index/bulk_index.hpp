@@ -82,7 +82,7 @@ struct bulk_table {
     const char* row_at;       // ?, ?: the row of an owner's place
     const char* erase;        // ?, ?: the entry of an owner's place
     const char* turn;         // over: ?, of ?, ?; null: there is nothing that is over
-    // The parts of the table that are each by themselves in order; empty: it is in order.
+    // Conditions on its parts, each of which is in order by itself; an empty one: all of it is.
     std::vector<std::string_view> parts;
 };
 extern const bulk_table task_numbers;
