@@ -60,8 +60,8 @@ constexpr auto totals_set =
     " last_task = ?, last_version = ?, last_slot = ?";
 constexpr auto task_put =
     "INSERT INTO tasks (task_id, account_id, uuid, series_id, counter_id, number, prefix, seq,"
-    " last_seq, created_at, purged, over, author, bytes, attributes)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, NULL, ?, ?)";
+    " last_seq, created_at, purged, over, author, bytes, way_back, attributes)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, NULL, ?, 0, ?)";
 constexpr auto version_put =
     "INSERT INTO versions (version_row, account_id, seq, version_id, parent_id, created_at, author,"
     " bytes, operations) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";

@@ -206,7 +206,8 @@ CREATE TABLE retry_times (
 
 -- prefix, number, seq, created_at are the receipt and never change. author: a token's id, or with a minus before it a
 -- device's; NULL: the server itself, or nobody that is known any more. over: completed, deleted or purged; an account
--- has many such tasks and few others, which lists are mostly about.
+-- has many such tasks and few others, which lists are mostly about. way_back: of its states in task_history of kind 2 since
+-- the last whole one, in bytes.
 CREATE TABLE tasks (
     task_id    INTEGER PRIMARY KEY,
     account_id INTEGER NOT NULL REFERENCES accounts,
@@ -222,6 +223,7 @@ CREATE TABLE tasks (
     over       INTEGER NOT NULL CHECK (over IN (0, 1)),
     author     INTEGER,
     bytes      INTEGER NOT NULL CHECK (bytes >= 0),
+    way_back   INTEGER NOT NULL CHECK (way_back >= 0),
     attributes BLOB NOT NULL,
     CHECK ((number IS NULL) = (counter_id IS NULL) AND (number IS NULL) = (prefix IS NULL)),
     CHECK ((number IS NULL) = (seq IS NULL))
@@ -233,8 +235,7 @@ CREATE INDEX tasks_unnumbered ON tasks (series_id) WHERE number IS NULL;
 
 -- How tasks stood before they were changed, for the feed. Appended by each change of a task that is there; creations
 -- write nothing here. seq: of the version that brought the task to this state; ended_at: when the next one came. kind: 1
--- the whole state, 2 what leads back to it from the state after it, 3 purged. way: of those of kind 2 since the last
--- whole one, this one included, in bytes.
+-- the whole state, 2 what leads back to it from the state after it, 3 purged.
 CREATE TABLE task_history (
     history_id INTEGER PRIMARY KEY,
     account_id INTEGER NOT NULL REFERENCES accounts,
@@ -242,7 +243,6 @@ CREATE TABLE task_history (
     seq        INTEGER NOT NULL,
     ended_at   INTEGER NOT NULL,
     kind       INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 3),
-    way        INTEGER NOT NULL,
     bytes      INTEGER NOT NULL CHECK (bytes >= 0),
     attributes BLOB NOT NULL
 ) STRICT;

@@ -367,12 +367,14 @@ bool writer::apply_and_commit(std::span<work* const>& batch, bool& opened) {
     const auto begun = stopwatch::now();
     std::vector<event> happened;
     const rules::moment moment = begin_moment(happened);
-    std::vector<const command*> commands;
-    commands.reserve(batch.size());
-    for (const work* w : batch) commands.push_back(&w->command);
     applied_.reset();
-    const auto tx = store_.begin_write(commands);
+    const auto tx = store_.begin_write();
     opened = true;
+    tx->fetch_ahead([&] {
+        rules::footprint all(*tx);
+        for (const work* w : batch) all.add(w->command);
+        return std::move(all).rows();
+    });
     overruns more;
     const std::size_t applied = apply_some(*tx, batch, moment, more);
     tx->flush();
@@ -514,8 +516,7 @@ void writer::prove() {
 void writer::apply_to_no_effect(const command& c) {
     std::vector<event> nobody_is_told;
     const rules::moment moment = begin_moment(nobody_is_told);
-    const command* const all[] = {&c};
-    const auto tx = store_.begin_write(all);
+    const auto tx = store_.begin_write();
     try {
         std::visit([&](const auto& any) { rules::apply(*tx, any, moment); }, c);
     } catch (const store_failure& failure) {

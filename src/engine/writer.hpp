@@ -23,6 +23,7 @@
 #include "work.hpp"
 
 #include <callsign/engine/engine.hpp>
+#include <callsign/rules/footprint.hpp>
 #include <callsign/rules/rules.hpp>
 
 #include <atomic>

@@ -70,13 +70,10 @@ class faulty_store final : public forwarding_store {
     // A COMMIT or a sync failed and its outcome was left open: the server must stop writing.
     bool left_unknown() const { return left_unknown_; }
     std::size_t reads_begun() const { return reads_begun_; }
-    // How many commands each write transaction was begun for.
-    const std::vector<std::size_t>& batches() const { return batches_; }
 
-    std::unique_ptr<write_tx> begin_write(write_batch batch) override {
-        batches_.push_back(batch.size());
+    std::unique_ptr<write_tx> begin_write() override {
         if (refused_writes_) throw store_failure(*refused_writes_, "no writes");
-        return std::make_unique<transaction>(*this, within_.begin_write(batch));
+        return std::make_unique<transaction>(*this, within_.begin_write());
     }
     std::unique_ptr<read_tx> begin_read() override {
         ++reads_begun_;
@@ -218,7 +215,6 @@ class faulty_store final : public forwarding_store {
     std::optional<fault> armed_;
     bool left_unknown_ = false;
     std::size_t reads_begun_ = 0;
-    std::vector<std::size_t> batches_;
     std::string refused_key_;
     store_failure::kind refused_how_ = store_failure::kind::refused;
     bool refuses_forgetting_ = false;

@@ -12,9 +12,7 @@ class forwarding_store : public store, public embedded_store {
     // `within` must outlive it.
     explicit forwarding_store(store& within) : within_(within) {}
 
-    std::unique_ptr<write_tx> begin_write(write_batch batch) override {
-        return within_.begin_write(batch);
-    }
+    std::unique_ptr<write_tx> begin_write() override { return within_.begin_write(); }
     std::unique_ptr<read_tx> begin_read() override { return within_.begin_read(); }
     void sync() override { within_.sync(); }
     row_of<store_totals> totals() override { return within_.totals(); }

@@ -51,6 +51,13 @@ struct row_page {
 inline constexpr std::size_t page_rows_max = 256;
 inline constexpr std::size_t page_bytes_max = std::size_t{1} << 20;
 
+// A row that is asked for, by all of a key.
+struct row_name {
+    const index_info* index = nullptr;
+    row_key key{};
+    bool head = false;  // without what is large
+};
+
 // One committed state. A store's; throws store_failure.
 class row_reader {
   public:

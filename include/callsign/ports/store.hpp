@@ -1,7 +1,7 @@
 #pragma once
-// Where accounts, slots, tasks and the chain live. A store only begins transactions; a transaction
-// offers what the rules say, never SQL. Two stores implement this: store/sqlite and store/memory,
-// and one contract suite (tests/contract) holds for both.
+// Where rows live. A store only begins transactions; a transaction finds rows, and takes what is
+// changed of them: what they mean the rules say. Two stores implement this: store/sqlite and
+// store/memory, and one contract suite (tests/contract) holds for both.
 //
 // Isolation: one write transaction at a time, which sees its own writes. Read transactions see one
 // committed state from their first read to their end, and may run beside the writer on other
@@ -10,18 +10,6 @@
 // Failure: a backend that cannot go on throws store_failure, and only the writer (or, for reads,
 // the engine) catches it. Expected misses are empty optionals.
 
-#include <callsign/domain/account.hpp>
-#include <callsign/domain/admin_action.hpp>
-#include <callsign/domain/command.hpp>
-#include <callsign/domain/device.hpp>
-#include <callsign/domain/remote_chain.hpp>
-#include <callsign/domain/retry_times.hpp>
-#include <callsign/domain/sealed.hpp>
-#include <callsign/domain/sealed_secret.hpp>
-#include <callsign/domain/slot.hpp>
-#include <callsign/domain/task.hpp>
-#include <callsign/domain/version.hpp>
-#include <callsign/domain/webhook.hpp>
 #include <callsign/ports/embedded_store.hpp>
 #include <callsign/ports/row_cache.hpp>
 #include <callsign/ports/store_failure.hpp>
@@ -61,6 +49,15 @@ class read_tx : public row_reader {
                 fetch(info_of<Index>(), key_from<Index, 0>(parts...), true));
         };
         return own_or<Index>(committed, parts...);
+    }
+    // The committed row, if it is at hand: null says nothing.
+    template <class Index, class... Part>
+    row_of<typename Index::row> remembered(const Part&... parts) {
+        if constexpr (is_remembered_by<Index>) {
+            using row = typename Index::row;
+            if (cache_) return cache_->of<row>().template find<Index>(index_key<Index>(parts...));
+        }
+        return nullptr;
     }
     // As get(); if there is none, throws store_failure.
     template <class Index, class Id>
@@ -131,12 +128,7 @@ class read_tx : public row_reader {
     template <class Index, class... Part>
     row_of<typename Index::row> committed(const Part&... parts) {
         using row = typename Index::row;
-        if constexpr (is_remembered_by<Index>) {
-            if (cache_) {
-                if (auto known = cache_->of<row>().template find<Index>(index_key<Index>(parts...)))
-                    return known;
-            }
-        }
+        if (auto known = remembered<Index>(parts...)) return known;
         auto found = std::static_pointer_cast<const row>(
             fetch(info_of<Index>(), key_from<Index, 0>(parts...), false));
         if constexpr (is_remembered<row>) {
@@ -190,6 +182,11 @@ class write_tx : public read_tx {
     }
     const unit_of_work& work() const { return *unit_; }
 
+    // These rows will be asked for, if they are there: a backend across a network fetches them now,
+    // in a few reads, before anything is changed. Rules see no difference, nor does who asks for
+    // others. An embedded one does not ask which they are. Throws store_failure.
+    virtual void fetch_ahead(const std::function<std::vector<row_name>()>& /*named*/) {}
+
     // What was removed until now, by this transaction too, is to leave the log: maintain() does so
     // as soon as no reader stands in the way.
     virtual void clear_log() {}
@@ -228,20 +225,14 @@ class write_tx : public read_tx {
     unit_of_work changes_;
 };
 
-// The commands of one transaction, while that is open.
-using write_batch = std::span<const command* const>;
-
 // What it shows when it is opened is durable, whatever an earlier process left behind.
 class store {
   public:
     virtual ~store() = default;
 
-    // For these commands, of which some first ones or all will be applied, in this order: a backend
-    // across a network may fetch what they touch in a few reads. An embedded one need not look at
-    // them; the rules see no difference. Requires: no other write transaction is open. Throws
-    // store_failure, for no fault of what is to be written: there is no room, or damage was found.
-    // Writer's thread.
-    virtual std::unique_ptr<write_tx> begin_write(write_batch batch = {}) = 0;
+    // Requires: no other write transaction is open. Throws store_failure, for no fault of what is
+    // to be written: there is no room, or damage was found. Writer's thread.
+    virtual std::unique_ptr<write_tx> begin_write() = 0;
     // Any thread; a bounded number at once, further ones wait. Throws store_failure: so does every
     // read.
     virtual std::unique_ptr<read_tx> begin_read() = 0;

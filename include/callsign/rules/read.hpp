@@ -2,6 +2,7 @@
 // What each query finds in a store. Pure and synchronous, as the rules of commands are; it writes
 // nothing. Thrown store_failures pass through.
 
+#include <callsign/domain/commands/restoring.hpp>
 #include <callsign/domain/query.hpp>
 #include <callsign/ports/store.hpp>
 

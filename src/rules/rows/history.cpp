@@ -18,17 +18,13 @@ constexpr std::size_t short_way = 1024;
 // In one step of forgetting.
 constexpr std::size_t forgotten_bytes_max = std::size_t{4} << 20;
 
-// 0: it is not a way, or there is none.
-std::int64_t last_way(read_tx& tx, task_id task) {
-    const auto last = tx.all(range_of<history_by_task>(task).descending().limit(1).heads());
-    return last.empty() ? 0 : last.front()->way;
-}
-
 }  // namespace
 
 // What is not whole is small beside the task, and what leads back to the last whole state is no
 // longer than the task: so all of history is linear in what was sent.
-void put(write_tx& tx, const task& before, const attributes& after, bool purged, time_point now) {
+std::int64_t put(write_tx& tx, const task& before, std::int64_t way_back, const attributes& after,
+                 bool purged, time_point now) {
+    std::int64_t way_now = 0;
     history_row row;
     row.id = tx.draw(drawn_id::history);
     row.account = before.account;
@@ -38,16 +34,16 @@ void put(write_tx& tx, const task& before, const attributes& after, bool purged,
     row.kind = before.purged ? history_kind::purged : history_kind::whole;
     if (!before.purged && !purged) {
         row.text = diff_between(after, before.attributes);
-        const std::size_t way =
-            static_cast<std::size_t>(last_way(tx, before.id)) + size_of(row.text) + row_bytes;
+        const std::size_t way = static_cast<std::size_t>(way_back) + size_of(row.text) + row_bytes;
         if (way <= std::max(size_of(before.attributes), short_way)) {
             row.kind = history_kind::way_back;
-            row.way = static_cast<std::int64_t>(way);
+            way_now = static_cast<std::int64_t>(way);
         }
     }
     if (row.kind == history_kind::whole) row.text = {before.attributes, {}};
     row.bytes = size_of(row.text);
     tx.put(std::move(row));
+    return way_now;
 }
 
 std::optional<task> find_as_of(read_tx& tx, account_id account, const uuid& id, std::int64_t seq) {
@@ -109,7 +105,6 @@ bool scrub(write_tx& tx, task_id task, std::int64_t through, std::size_t& work) 
         work -= std::min(work, row_bytes + each->bytes);
         history_row purged{*each, {}};
         purged.kind = history_kind::purged;
-        purged.way = 0;
         purged.bytes = 0;
         tx.put(each, std::move(purged));
         return true;

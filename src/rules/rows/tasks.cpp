@@ -204,10 +204,12 @@ void number(write_tx& tx, task_id id, series_id series, const receipt& r) {
 void update(write_tx& tx, const task& before, attributes all, bool purged, std::int64_t last_seq,
             time_point now) {
     tx.at(now);
-    history::put(tx, before, all, purged, now);
-    rewrite(tx, expect_head(tx, before.id), [&](task_row& row) {
+    const auto head = expect_head(tx, before.id);
+    const auto way_back = history::put(tx, before, head->way_back, all, purged, now);
+    rewrite(tx, head, [&](task_row& row) {
         set_content(row, std::move(all), purged);
         row.last_seq = last_seq;
+        row.way_back = way_back;
     });
 }
 

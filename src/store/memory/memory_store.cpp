@@ -23,7 +23,7 @@ class memory_store final : public strict_memory_store {
         committed_ = durable_ = std::move(begun);
     }
 
-    std::unique_ptr<write_tx> begin_write(write_batch /*batch*/) override {
+    std::unique_ptr<write_tx> begin_write() override {
         auto commit = [this](std::shared_ptr<rows> next, bool durable) {
             const std::scoped_lock lock(mutex_);
             committed_ = std::move(next);

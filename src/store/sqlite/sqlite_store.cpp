@@ -55,7 +55,7 @@ class sqlite_store final : public store, public embedded_store {
         if (lost_at_close_) lost_at_close_();
     }
 
-    std::unique_ptr<write_tx> begin_write(write_batch /*batch*/) override {
+    std::unique_ptr<write_tx> begin_write() override {
         if (stopped_) throw *stopped_;
         log_.make_room();
         return sqlite::begin_write(state_);

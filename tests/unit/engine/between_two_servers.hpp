@@ -95,7 +95,7 @@ class between : public ::testing::Test {
         return house_->run(house_->engine().ask(find_slot{account_, key}))->value().slot.state;
     }
     slot_state state_on_disk(const std::string& key) {
-        const auto tx = disk_->begin_write({});
+        const auto tx = disk_->begin_write();
         return slots::find(*tx, account_, key)->state;
     }
     // Another account, which was here first, with so many tasks, moves there.

@@ -21,9 +21,9 @@ class watched_store final : public forwarding_store {
   public:
     using forwarding_store::forwarding_store;
 
-    std::unique_ptr<write_tx> begin_write(write_batch batch) override {
+    std::unique_ptr<write_tx> begin_write() override {
         ++writes;
-        return within_.begin_write(batch);
+        return within_.begin_write();
     }
     void sync() override {
         ++syncs;

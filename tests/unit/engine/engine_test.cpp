@@ -110,18 +110,6 @@ TEST_F(engine_that_throws, a_creation_that_threw_is_not_waited_for) {
     EXPECT_EQ(engine_->queue_depth(), 0u);
 }
 
-// A backend across a network fetches what they touch at once.
-TEST_F(engine_test, a_transaction_is_begun_with_its_commands) {
-    build();
-    create("a");
-    create("b");
-    const auto before = store_.batches().size();
-    run_batch();
-    ASSERT_EQ(store_.batches().size(), before + 1);
-    EXPECT_EQ(store_.batches().back(), 2u);
-    settle();
-}
-
 TEST_F(engine_test, everything_that_waits_shares_a_commit) {
     build();
     std::vector<later<create_answer>> all;

@@ -16,9 +16,9 @@ class logging_store final : public forwarding_store {
   public:
     logging_store(store& within, std::string& log) : forwarding_store(within), log_(log) {}
 
-    std::unique_ptr<write_tx> begin_write(write_batch batch) override {
+    std::unique_ptr<write_tx> begin_write() override {
         log_ += 'w';
-        return forwarding_store::begin_write(batch);
+        return forwarding_store::begin_write();
     }
     void maintain(bool idle) override { log_ += idle ? 'i' : 'm'; }
 

@@ -57,7 +57,12 @@ struct history : ::testing::Test {
         return db.execAndGet(sql).getInt64();
     }
     std::int64_t bytes() { return ask("SELECT sum(length(attributes)) FROM task_history"); }
-    std::int64_t longest_way() { return ask("SELECT max(way) FROM task_history"); }
+    std::int64_t longest_way() {
+        return ask(
+            "SELECT max(way) FROM (SELECT sum(bytes + 64) AS way FROM"
+            " (SELECT kind, bytes, sum(kind <> 2) OVER (ORDER BY history_id) AS before"
+            " FROM task_history) WHERE kind = 2 GROUP BY before)");
+    }
     std::int64_t whole() { return ask("SELECT count(*) FROM task_history WHERE kind = 1"); }
 
     testing::temp_dir dir;

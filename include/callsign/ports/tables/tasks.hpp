@@ -29,6 +29,8 @@ struct task_head {
     bool over = false;  // completed, deleted or purged
     callsign::author author{};
     std::size_t bytes = 0;  // of its attributes, as size_of() has them
+    // What leads back from it to the last state that history has whole, in bytes, or more.
+    std::int64_t way_back = 0;
 };
 struct task_row : task_head {
     callsign::attributes attributes{};
@@ -90,6 +92,7 @@ struct table<task_row> {
         v("over", r.over);
         v.fixed("author", r.author);
         v("bytes", r.bytes);
+        v("way_back", r.way_back);
     }
     template <class Row, class Visitor>
     static void columns(Row& r, Visitor& v) {
@@ -116,7 +119,6 @@ struct history_head {
     std::int64_t seq = 0;
     time_point ended_at{};
     history_kind kind = history_kind::whole;
-    std::int64_t way = 0;   // in bytes, from the last state that is not a way back
     std::size_t bytes = 0;  // of its text, as size_of() has it
 };
 struct history_row : history_head {
@@ -146,7 +148,6 @@ struct table<history_row> {
         v.fixed("seq", r.seq);
         v.fixed("ended_at", r.ended_at);
         v("kind", one_of(r.kind, history_kind::whole, history_kind::purged));
-        v("way", r.way);
         v("bytes", r.bytes);
     }
     template <class Row, class Visitor>

@@ -1,6 +1,7 @@
 #pragma once
 // Accounts, and how far each has come. Where one is expected, none is damage.
 
+#include <callsign/domain/account.hpp>
 #include <callsign/ports/store.hpp>
 
 #include <cstddef>

@@ -1,6 +1,7 @@
 #pragma once
 // The audit log.
 
+#include <callsign/domain/admin_action.hpp>
 #include <callsign/ports/store.hpp>
 
 #include <cstdint>

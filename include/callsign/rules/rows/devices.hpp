@@ -1,6 +1,7 @@
 #pragma once
 // The clients that sync. Revoked ones are among them.
 
+#include <callsign/domain/device.hpp>
 #include <callsign/ports/store.hpp>
 
 #include <optional>

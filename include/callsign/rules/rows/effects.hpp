@@ -1,6 +1,7 @@
 #pragma once
 // What is still to be sent to other servers, and whose keys are contested there.
 
+#include <callsign/domain/remote_chain.hpp>
 #include <callsign/ports/store.hpp>
 
 #include <functional>

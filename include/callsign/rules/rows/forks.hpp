@@ -2,6 +2,8 @@
 // What devices have that were answered with a version that is not on the chain
 // (domain/version.hpp): of each account the latest, within bounds.
 
+#include <callsign/domain/account.hpp>
+#include <callsign/domain/version.hpp>
 #include <callsign/ports/store.hpp>
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 #pragma once
 // The numbers that series have given: of each period 1, 2, 3 ..., but for those that were skipped.
 
+#include <callsign/domain/account.hpp>
 #include <callsign/ports/store.hpp>
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 #pragma once
 // Purged tasks whose text is still on the chain and in history.
 
+#include <callsign/domain/version.hpp>
 #include <callsign/ports/store.hpp>
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 #pragma once
 // Where accounts live that live elsewhere.
 
+#include <callsign/domain/remote_chain.hpp>
 #include <callsign/ports/store.hpp>
 
 #include <cstdint>

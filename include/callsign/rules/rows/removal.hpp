@@ -1,6 +1,7 @@
 #pragma once
 // The rows of an account that goes.
 
+#include <callsign/domain/commands/accounts.hpp>
 #include <callsign/ports/store.hpp>
 
 #include <cstdint>

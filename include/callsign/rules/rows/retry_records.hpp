@@ -1,6 +1,7 @@
 #pragma once
 // How long clients took to retry, as it is kept.
 
+#include <callsign/domain/retry_times.hpp>
 #include <callsign/ports/store.hpp>
 
 #include <optional>

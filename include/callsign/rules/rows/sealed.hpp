@@ -1,6 +1,8 @@
 #pragma once
 // The chains of opaque accounts, and the newest snapshot of each.
 
+#include <callsign/domain/account.hpp>
+#include <callsign/domain/sealed.hpp>
 #include <callsign/ports/store.hpp>
 
 #include <cstddef>

@@ -1,6 +1,7 @@
 #pragma once
 // Series as they are kept, and the prefixes that they have and had.
 
+#include <callsign/domain/account.hpp>
 #include <callsign/ports/store.hpp>
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 #pragma once
 // Slots: a move is a compare-and-set, and one whose state is another writes nothing.
 
+#include <callsign/domain/slot.hpp>
 #include <callsign/ports/store.hpp>
 
 #include <cstdint>

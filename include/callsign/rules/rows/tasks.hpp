@@ -2,11 +2,12 @@
 // Tasks by their uuids and numbers. `head`: without attributes and author, which costs no more
 // where the task is large.
 
+#include <callsign/domain/slot.hpp>
+#include <callsign/domain/task.hpp>
 #include <callsign/ports/store.hpp>
 
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <optional>
 #include <string_view>
 #include <vector>

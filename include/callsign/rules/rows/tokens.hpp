@@ -1,6 +1,7 @@
 #pragma once
 // The tokens that open accounts, and the operator's.
 
+#include <callsign/domain/account.hpp>
 #include <callsign/ports/store.hpp>
 
 #include <cstdint>

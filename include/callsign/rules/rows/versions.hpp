@@ -1,6 +1,8 @@
 #pragma once
 // The chains of managed accounts.
 
+#include <callsign/domain/account.hpp>
+#include <callsign/domain/version.hpp>
 #include <callsign/ports/store.hpp>
 
 #include <cstdint>

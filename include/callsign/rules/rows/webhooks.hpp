@@ -1,6 +1,8 @@
 #pragma once
 // Webhooks, and the log of their deliveries.
 
+#include <callsign/domain/account.hpp>
+#include <callsign/domain/webhook.hpp>
 #include <callsign/ports/store.hpp>
 #include <callsign/ports/tables/webhooks.hpp>
 
