@@ -6,7 +6,8 @@
 //     load ... --retry-share 5      5 % are replays and must be answered as before
 //     load ... --what batch         500 creations in each request (--batch N); rates count
 //     creations load ... --what get           single tasks by key, of --tasks that are made
-//     beforehand
+//     beforehand load ... --what edit          edits of such tasks load ... --what list pages of
+//     --batch of them
 //
 // The smallest run: --connections 1 --requests 1. Exits 1 if any answer was not the expected one.
 
@@ -18,6 +19,7 @@
 
 #include <callsign/domain/account.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <functional>
@@ -52,6 +54,8 @@ struct settings {
 
     target to;                          // from the url
     std::vector<std::string> tokens{};  // of the accounts, where there are many
+
+    bool needs_tasks() const { return what == "get" || what == "edit" || what == "list"; }
 };
 
 // ---- requests ----
@@ -238,27 +242,71 @@ class batches : public workload {
     std::vector<std::pair<std::size_t, std::size_t>> places_;  // of each item's key and number
 };
 
-// Tasks by key, in an order of chance.
-class readings : public workload {
+// Tasks that were made beforehand, in an order of chance.
+class among_tasks : public workload {
   public:
-    explicit readings(const settings& s) : s_(s) {}
+    explicit among_tasks(const settings& s) : s_(s) {}
 
-    job next(std::uint64_t n) override { return {.item = 1 + mixed(s_.seed ^ n) % s_.tasks}; }
-    std::string_view request(const job& j) override {
-        bytes_ = "GET /v1/tasks/LOAD-" + std::to_string(j.item) +
-                 " HTTP/1.1\r\nHost: " + s_.to.authority + "\r\nAuthorization: Bearer " + s_.token +
-                 "\r\n\r\n";
+    job next(std::uint64_t n) override { return {.item = n}; }
+
+  protected:
+    std::string key_of(const job& j) const {
+        return "LOAD-" + std::to_string(1 + mixed(s_.seed ^ j.item) % s_.tasks);
+    }
+    std::string_view ask(const std::string& what, const std::string& body = {}) {
+        bytes_ = what + " HTTP/1.1\r\nHost: " + s_.to.authority + "\r\nAuthorization: Bearer " +
+                 s_.token + "\r\n";
+        if (!body.empty()) {
+            bytes_ += "Content-Type: application/merge-patch+json\r\nContent-Length: " +
+                      std::to_string(body.size()) + "\r\n";
+        }
+        bytes_ += "\r\n" + body;
         return bytes_;
     }
-    const char* fault_in(const job& j, const response& answer) override {
-        if (answer.status != 200) return "unexpected status";
-        const std::string key = "\"LOAD-" + std::to_string(j.item) + "\"";
-        return answer.body.find(key) == std::string_view::npos ? "another task" : nullptr;
-    }
+
+    const settings& s_;
 
   private:
-    const settings& s_;
     std::string bytes_;
+};
+
+class readings : public among_tasks {
+  public:
+    using among_tasks::among_tasks;
+
+    std::string_view request(const job& j) override { return ask("GET /v1/tasks/" + key_of(j)); }
+    const char* fault_in(const job& j, const response& answer) override {
+        if (answer.status != 200) return "unexpected status";
+        const bool is_it = answer.body.find("\"" + key_of(j) + "\"") != std::string_view::npos;
+        return is_it ? nullptr : "another task";
+    }
+};
+
+class edits : public among_tasks {
+  public:
+    using among_tasks::among_tasks;
+
+    std::string_view request(const job& j) override {
+        const std::string n = std::to_string(j.item);
+        return ask("PATCH /v1/tasks/" + key_of(j),
+                   R"({"description":"Mend the tap, visit )" + n + "\"}");
+    }
+    const char* fault_in(const job&, const response& answer) override {
+        return answer.status == 200 ? nullptr : "unexpected status";
+    }
+};
+
+class pages : public among_tasks {
+  public:
+    using among_tasks::among_tasks;
+
+    std::string_view request(const job&) override {
+        return ask("GET /v1/tasks?pageSize=" + std::to_string(s_.batch));
+    }
+    const char* fault_in(const job&, const response& answer) override {
+        if (answer.status != 200) return "unexpected status";
+        return answer.body.find("\"LOAD-") == std::string_view::npos ? "no tasks" : nullptr;
+    }
 };
 
 // ---- before the run ----
@@ -303,6 +351,8 @@ void make_tasks(const settings& s) {
 
 std::unique_ptr<workload> make_work(const settings& s) {
     if (s.what == "get") return std::make_unique<readings>(s);
+    if (s.what == "edit") return std::make_unique<edits>(s);
+    if (s.what == "list") return std::make_unique<pages>(s);
     if (s.what == "batch") return std::make_unique<batches>(s);
     return std::make_unique<creations>(s);
 }
@@ -326,7 +376,7 @@ void print_text(const settings& s, const measured& m) {
     std::printf("%s", s.format.c_str());
     if (s.rate > 0) std::printf(", open loop at %.6g/s", s.rate);
     std::printf(", %.1f s\n", std::chrono::duration<double>(m.counts.elapsed).count());
-    print_text_counts(m, s.what == "get" ? "gets" : s.what == "batch" ? "batches" : "creates");
+    print_text_counts(m, s.what + (s.what == "batch" ? "es" : "s"));
     if (s.what == "batch") std::printf("%.0f creations/s\n", m.counts.per_second() * s.batch);
 }
 
@@ -348,9 +398,9 @@ settings read_settings(int argc, char** argv) {
     o.add("--warmup", s.warmup, "sent but not measured");
     o.add("--timeout", s.timeout, "an answer that takes longer is a fault");
     o.add("--format", s.format, "json or protobuf");
-    o.add("--what", s.what, "create, batch or get");
-    o.add("--batch", s.batch, "creations in a request, 1..500");
-    o.add("--tasks", s.tasks, "to be read, made beforehand: with --admin-token");
+    o.add("--what", s.what, "create, batch, get, edit or list");
+    o.add("--batch", s.batch, "creations in a request, or tasks in a page, 1..500");
+    o.add("--tasks", s.tasks, "to be read or edited, made beforehand: with --admin-token");
     o.add("--retry-share", s.retry_share, "percent of requests that replay an earlier key");
     o.add("--seed", s.seed, "of the keys; 0: another one each run");
     o.add("--json", s.json, "print one JSON object");
@@ -362,11 +412,12 @@ settings read_settings(int argc, char** argv) {
     if (s.accounts > 1 && (!s.token.empty() || s.series > 1 || s.what != "create"))
         options::fail("--accounts is for creations with --admin-token, in one series each");
     if (s.format != "json" && s.format != "protobuf") options::fail("--format is json or protobuf");
-    if (s.what != "create" && s.what != "batch" && s.what != "get")
-        options::fail("--what is create, batch or get");
+    const std::string_view all_works[] = {"create", "batch", "get", "edit", "list"};
+    if (std::ranges::find(all_works, s.what) == std::end(all_works))
+        options::fail("--what is create, batch, get, edit or list");
     if (s.batch < 1 || s.batch > 500) options::fail("--batch is 1..500");
-    if (s.what == "get" && (!s.token.empty() || s.tasks < 1))
-        options::fail("--what get needs --admin-token, and an account of its own");
+    if (s.needs_tasks() && (!s.token.empty() || s.tasks < 1))
+        options::fail("--what " + s.what + " needs --admin-token, and an account of its own");
     if (s.retry_share > 100) options::fail("--retry-share is a percentage");
     if (s.token.empty() && s.admin_token.empty())
         options::fail("--token or --admin-token is needed");
@@ -383,7 +434,7 @@ settings read_settings(int argc, char** argv) {
 int run(settings s) {
     if (s.token.empty()) make_accounts(s);
     if (s.series > 1) make_series(s);
-    if (s.what == "get") make_tasks(s);
+    if (s.needs_tasks()) make_tasks(s);
 
     plan p;
     p.connections = s.connections;

@@ -27,6 +27,7 @@
 #include "report.hpp"
 #include "target.hpp"
 
+#include <callsign/domain/sync_session.hpp>
 #include <callsign/seal/envelope.hpp>
 #include <callsign/wire/segment.hpp>
 
@@ -337,7 +338,11 @@ class adding : public sync_workload {
 class reading : public sync_workload {
   public:
     reading(const settings& s, const clients& who, const version_ids& newest)
-        : sync_workload(s, who), chain_(s.chain), newest_(newest), places_(newest.size()) {}
+        : sync_workload(s, who),
+          is_managed_(s.is_managed()),
+          chain_(s.chain),
+          newest_(newest),
+          places_(newest.size()) {}
 
     std::string_view request(const job& j) override {
         return ask_child(j.connection, places_[j.connection].at);
@@ -345,10 +350,19 @@ class reading : public sync_workload {
 
     const char* fault_in(const job& j, const response& answer) override {
         place& p = places_[j.connection];
+        // Who comes back to what it has sent itself is told to push first, until it is taken for
+        // several replicas.
+        if (answer.status == 404 && is_managed_ && p.held++ < sync_session::shared_from) {
+            p.at = nil_id;
+            return nullptr;
+        }
         if (answer.status != 200) return "a child was not found";
         if (answer.body.empty() || answer.parent != p.at) return "another child than asked for";
         p.at = answer.version;
-        if (++p.walked == chain_ || p.at == newest_[j.connection]) p = {};
+        if (++p.walked == chain_ || p.at == newest_[j.connection]) {
+            p.at = nil_id;
+            p.walked = 0;
+        }
         return nullptr;
     }
 
@@ -356,8 +370,10 @@ class reading : public sync_workload {
     struct place {
         std::string at{nil_id};
         unsigned walked = 0;
+        int held = 0;
     };
 
+    const bool is_managed_;
     const unsigned chain_;
     const version_ids& newest_;
     std::vector<place> places_;

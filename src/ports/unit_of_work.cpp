@@ -38,9 +38,6 @@ namespace {
     throw_damaged(std::string(t.name), id, "an index has it, and cannot");
 }
 
-// Who walks on takes more at once; most take few, of which some are large.
-constexpr std::int64_t first_page_rows = 32;
-
 }  // namespace
 
 void scan_rows(row_reader& base, unit_of_work* work, const row_range& range,
@@ -63,7 +60,7 @@ void scan_rows(row_reader& base, unit_of_work* work, const row_range& range,
     if (rest.limit <= 0) return;
 
     row_range page = range;
-    std::int64_t page_rows = first_page_rows;
+    std::int64_t page_rows = std::clamp<std::int64_t>(range.expected, 1, page_rows_max);
     for (bool is_last = false; !is_last;) {
         page.limit = std::min(rest.limit, page_rows);
         page_rows = std::min<std::int64_t>(2 * page_rows, page_rows_max);

@@ -26,6 +26,8 @@ struct row_range {
     bool heads = false;  // without what is large
     // No more are wanted.
     std::int64_t limit = std::numeric_limits<std::int64_t>::max();
+    // Number of rows that are probably enough: the size of the first page. Later pages are larger.
+    std::int64_t expected = 32;
 };
 
 // The least key that is larger than any that begins so; empty: there is none.
@@ -51,7 +53,7 @@ struct row_page {
 inline constexpr std::size_t page_rows_max = 256;
 inline constexpr std::size_t page_bytes_max = std::size_t{1} << 20;
 
-// A row that is asked for, by all of a key.
+// Identifies a row by a whole key.
 struct row_name {
     const index_info* index = nullptr;
     row_key key{};
@@ -93,6 +95,10 @@ class range {
     }
     range& limit(std::int64_t rows) {
         range_.limit = rows;
+        return *this;
+    }
+    range& expect(std::int64_t rows) {
+        range_.expected = rows;
         return *this;
     }
     range<Index, Parts, true> heads() const {

@@ -34,13 +34,14 @@ list_tasks::answer read(read_tx& tx, const list_tasks& q) {
     auto all = series_in(tx, q.account, q.filter);
     if (!all) return unknown_series{};
     list_tasks::part found;
-    task_walk through(tx, *std::move(all), q.after,
-                      {q.descending, q.filter.is_open_only(), q.work_max},
-                      [&](task&& t, series_id) {
-                          if (!matches(q.filter, t, q.now)) return true;
-                          found.tasks.push_back(shown(tx, std::move(t)));
-                          return found.tasks.size() < q.limit;
-                      });
+    task_walk through(
+        tx, *std::move(all), q.after,
+        {q.descending, q.filter.is_open_only(), q.work_max, static_cast<std::int64_t>(q.limit)},
+        [&](task&& t, series_id) {
+            if (!matches(q.filter, t, q.now)) return true;
+            found.tasks.push_back(shown(tx, std::move(t)));
+            return found.tasks.size() < q.limit;
+        });
     found.next = std::move(through).next();
     return found;
 }
@@ -54,7 +55,8 @@ scan_tasks::answer read(read_tx& tx, const scan_tasks& q) {
     if (!q.filter.prefix.empty()) only = all->front().id;
     if (with_links) all = all_series::of(tx, q.account);
     scan_tasks::part found;
-    task_walk through(tx, *std::move(all), q.after, {false, q.filter.is_open_only(), q.work_max},
+    task_walk through(tx, *std::move(all), q.after,
+                      {false, q.filter.is_open_only(), q.work_max, std::int64_t{page_rows_max}},
                       [&](task&& t, series_id of) {
                           scanned_task s = scanned(q, t, with_links);
                           if (only && of != *only) s.is_wanted = false;

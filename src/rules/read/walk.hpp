@@ -27,6 +27,7 @@ class task_walk {
         bool descending = false;
         bool open_only = false;
         std::size_t work_max = 0;
+        std::int64_t expected = 32;  // as of row_range
     };
 
     // `visit` is shown one task after the other, and its series; false: that was enough.
@@ -62,7 +63,8 @@ class task_walk {
     template <class Visit>
     bool run(read_tx& tx, const options& o, Visit& visit) {
         bool more = true;
-        const number_walk walk{at_.series, at_.period, at_.number, o.descending, o.open_only};
+        const number_walk walk{at_.series,   at_.period,  at_.number,
+                               o.descending, o.open_only, o.expected};
         const auto pass = [&](task&& t) {
             at_.number = t.numbered ? t.numbered->number : t.id.value;
             work_ += work_of_row(t);

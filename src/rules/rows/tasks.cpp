@@ -126,7 +126,7 @@ void visit_numbered(read_tx& tx, const number_walk& walk, const visitor& visit) 
         return visit(whole_task_in(tx, std::move(row)));
     };
     const auto walk_through = [&](auto rows) {
-        tx.scan(rows.after(walk.from).descending(walk.descending), show);
+        tx.scan(rows.after(walk.from).descending(walk.descending).expect(walk.expected), show);
     };
     if (walk.open_only) {
         walk_through(range_of<tasks_open>(counter->id));

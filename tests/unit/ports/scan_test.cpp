@@ -46,5 +46,18 @@ TEST(scan, asks_for_more_with_each_page_up_to_a_bound) {
     }
 }
 
+TEST(scan, asks_at_first_for_as_many_as_are_expected) {
+    const auto first_of = [](std::int64_t expected, std::int64_t limit) {
+        large_rows all(10);
+        const auto rows = range_of<accounts_by_id>().expect(expected).limit(limit);
+        scan_rows(all, nullptr, rows.get(), [](const row_ptr&) { return false; });
+        return all.limits.front();
+    };
+    EXPECT_EQ(first_of(100, 1000), 100);
+    EXPECT_EQ(first_of(100, 7), 7) << "no more are wanted";
+    EXPECT_EQ(first_of(0, 1000), 1);
+    EXPECT_EQ(first_of(100'000, 1'000'000), std::int64_t{page_rows_max});
+}
+
 }  // namespace
 }  // namespace callsign
